@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/arena.h"
+
+#include "base/heap.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifndef ASAN_POISON_MEMORY_REGION
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+    ALIGN = alignof(max_align_t),
+    BLOCK_SIZE = 4096, /* one page: most arenas of a configuration need a few */
+};
+
+struct mk_arena_block {
+    struct mk_arena_block *next;
+    alignas(ALIGN) char bytes[];
+};
+
+struct mk_arena_hook {
+    struct mk_arena_hook *next;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static size_t round_up(size_t n)
+{
+    return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+static void use_space(struct mk_arena *a, char *p, size_t len)
+{
+    size_t skip = (size_t)(-(uintptr_t)p & (ALIGN - 1));
+
+    a->at = len > skip ? p + skip : p;
+    a->end = len > skip ? p + len : p;
+    ASAN_POISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+}
+
+void mk_arena_init(struct mk_arena *a, void *first, size_t first_len, size_t max)
+{
+    *a = (struct mk_arena){.max = max};
+    if (first)
+        use_space(a, first, first_len);
+}
+
+void mk_arena_fini(struct mk_arena *a)
+{
+    while (a->hooks) {
+        struct mk_arena_hook *hook = a->hooks;
+
+        a->hooks = hook->next;
+        hook->fn(hook->arg);
+    }
+    ASAN_UNPOISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+    while (a->block) {
+        struct mk_arena_block *block = a->block;
+
+        a->block = block->next;
+        mk_heap_free(block);
+    }
+    *a = (struct mk_arena){.max = a->max};
+}
+
+static int add_block(struct mk_arena *a, size_t size)
+{
+    size_t len = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE - sizeof(struct mk_arena_block);
+    struct mk_arena_block *block = mk_heap_alloc(sizeof(*block) + len);
+
+    if (!block)
+        return MK_E_NOMEM;
+    block->next = a->block;
+    a->block = block;
+    ASAN_UNPOISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+    use_space(a, block->bytes, len);
+    return 0;
+}
+
+void *mk_arena_alloc(struct mk_arena *a, size_t size)
+{
+    char *p;
+
+    if (size > a->max - a->used)
+        return NULL;
+    size = round_up(size ? size : 1);
+    if (size > (size_t)(a->end - a->at) && add_block(a, size) < 0)
+        return NULL;
+    p = a->at;
+    a->at += size;
+    a->used += size < a->max - a->used ? size : a->max - a->used;
+    ASAN_UNPOISON_MEMORY_REGION(p, size);
+    return p;
+}
+
+void *mk_arena_zalloc(struct mk_arena *a, size_t size)
+{
+    void *p = mk_arena_alloc(a, size);
+
+    return p ? memset(p, 0, size) : NULL;
+}
+
+char *mk_arena_strdup(struct mk_arena *a, struct mk_str s)
+{
+    char *copy = mk_arena_alloc(a, s.len + 1);
+
+    if (!copy)
+        return NULL;
+    if (s.len > 0)
+        memcpy(copy, s.p, s.len);
+    copy[s.len] = '\0';
+    return copy;
+}
+
+char *mk_arena_printf(struct mk_arena *a, const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (len < 0)
+        return NULL;
+    text = mk_arena_alloc(a, (size_t)len + 1);
+    if (!text)
+        return NULL;
+    va_start(args, fmt);
+    (void)vsnprintf(text, (size_t)len + 1, fmt, args);
+    va_end(args);
+    return text;
+}
+
+int mk_arena_on_free(struct mk_arena *a, void (*fn)(void *arg), void *arg)
+{
+    struct mk_arena_hook *hook = mk_arena_alloc(a, sizeof(*hook));
+
+    if (!hook)
+        return MK_E_NOMEM;
+    *hook = (struct mk_arena_hook){.next = a->hooks, .fn = fn, .arg = arg};
+    a->hooks = hook;
+    return 0;
+}

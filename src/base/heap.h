@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_BASE_HEAP_H
+#define MK_BASE_HEAP_H
+
+#include <monkey/types.h>
+
+/*
+ * The one door to malloc. Every allocation of the library passes here, so that a test can make
+ * the n-th one fail. Any thread.
+ */
+
+/** @return size bytes, uninitialised, or NULL. Freed with mk_heap_free. */
+void *mk_heap_alloc(size_t size) MK_MUST_USE;
+/** @return count * size zeroed bytes, or NULL (also when the product overflows). */
+void *mk_heap_zalloc(size_t count, size_t size) MK_MUST_USE;
+/** Like realloc; p is untouched when NULL is returned. */
+void *mk_heap_resize(void *p, size_t size) MK_MUST_USE;
+/** @return a terminated copy of s, or NULL. */
+char *mk_heap_strdup(struct mk_str s) MK_MUST_USE;
+/** NULL is allowed. */
+void mk_heap_free(void *p);
+
+/**
+ * For tests: let n more allocations succeed and the one after that fail (once). A negative n
+ * switches the fault off, which is the state at start. Process-wide.
+ */
+MK_API void mk_heap_fail_after(long n);
+/** For tests: allocations not yet freed, process-wide. */
+MK_API long mk_heap_live(void);
+
+#endif
