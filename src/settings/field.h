@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SETTINGS_FIELD_H
+#define MK_SETTINGS_FIELD_H
+
+#include "settings/fault.h"
+
+/*
+ * Tables of typed fields. One row gives parsing, the range check, the default, the dump and the
+ * manual; behaviour never parses text.
+ */
+
+enum mk_field_type {
+    MK_FIELD_BOOL,   /* bool: on off yes no true false, any case */
+    MK_FIELD_INT,    /* int64_t in [min, max] */
+    MK_FIELD_SIZE,   /* int64_t, bytes: a number with optional K M G (times 1024); see unit */
+    MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
+    MK_FIELD_ENUM,   /* int: index into names; any case */
+    MK_FIELD_STRING, /* const char *, terminated, whole value; NULL when unset without default */
+    MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
+    MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
+};
+
+enum mk_field_flags {
+    MK_FIELD_REPEAT = 1,  /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
+    MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
+    MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
+};
+
+/** A list of words; items are slices that live as long as the tree's arena. */
+struct mk_words {
+    struct mk_str *items;
+    size_t count;
+};
+
+/** What a CUSTOM parser gets besides the setting. */
+struct mk_field_ctx {
+    struct mk_arena *arena;   /* for what must live as long as the settings */
+    struct mk_faults *faults;
+    const char *section;      /* name, for messages */
+    void *settings;           /* the struct being filled */
+    void *arg;                /* the caller's */
+};
+
+struct mk_field {
+    const char *name;     /* the canonical spelling */
+    enum mk_field_type type;
+    size_t offset;        /* of the member in the settings struct */
+    unsigned flags;
+    int64_t min, max;     /* INT, SIZE (bytes), TIME (ms); both 0: no bound but the type's (never negative) */
+    const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
+    const char *const *names; /* ENUM: NULL-terminated words */
+    int64_t unit;         /* SIZE: what a bare number counts, in bytes; 0 means 1 */
+    const char *help;     /* one sentence for the manual */
+    /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
+    int (*parse)(struct mk_field_ctx *ctx, const struct mk_setting *s);
+    const char *alias;    /* another accepted spelling, or NULL */
+};
+
+/** A kind of section: its name, its fields and the struct they fill. */
+struct mk_section_spec {
+    const char *name;
+    bool repeatable; /* several such sections are several structs; otherwise a second one continues the first */
+    const struct mk_field *fields;
+    size_t nfields;
+};
+
+/** Fill a settings struct with the defaults of its table. @return 0 or MK_E_NOMEM. */
+int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struct mk_field_ctx *ctx) MK_MUST_USE;
+
+/**
+ * Read all settings of one section into a struct that already has defaults. Every fault goes to
+ * ctx->faults: unknown key with the nearest name, a second occurrence (naming the line of the
+ * first), a value of the wrong type or out of range (saying what was expected).
+ * @return 0 (look at ctx->faults->count), or MK_E_NOMEM.
+ */
+int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section *section, void *settings,
+                    struct mk_field_ctx *ctx) MK_MUST_USE;
+
+/**
+ * Note a fault for each section of the tree whose name is none of specs, with the nearest name.
+ * A section that is not repeatable but appears twice is accepted (it continues).
+ */
+void mk_sections_check(const struct mk_tree *t, const struct mk_section_spec *const *specs, size_t nspecs,
+                       struct mk_faults *faults);
+
+/** The setting of a section that gives this field its value (the last, or for repeated ones the first); NULL: default. */
+const struct mk_setting *mk_field_source(const struct mk_field *f, const struct mk_section *section);
+
+/** The value of a field as it would be written in a file; CUSTOM and repeated ones come from the section as written. */
+char *mk_field_format(const struct mk_field *f, const void *settings, struct mk_arena *arena);
+
+/* The single readers, for CUSTOM parsers and the command line. Each @return 0, MK_E_BAD (not of that form) or MK_E_LIMIT (overflow). */
+int mk_read_bool(struct mk_str s, bool *value) MK_MUST_USE;
+int mk_read_size(struct mk_str s, int64_t unit, int64_t *bytes) MK_MUST_USE;
+int mk_read_time(struct mk_str s, int64_t *ms) MK_MUST_USE;
+
+/**
+ * The name nearest to a misspelt one: at most a third of its letters differ, transpositions count once.
+ * @param names  NULL-terminated
+ * @return one of names, or NULL when none is near.
+ */
+const char *mk_nearest_name(struct mk_str wrong, const char *const *names);
+
+#endif
