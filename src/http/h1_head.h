@@ -21,7 +21,7 @@ struct mk_piece {
 
 static inline struct mk_str mk_piece_str(struct mk_piece piece, const char *base)
 {
-    return piece.off ? (struct mk_str){base + piece.off, piece.len} : (struct mk_str){NULL, 0};
+    return piece.off || piece.len ? (struct mk_str){base + piece.off, piece.len} : (struct mk_str){NULL, 0};
 }
 
 /** Fields that the server itself looks at; found while parsing, in O(1) afterwards. */
@@ -108,7 +108,8 @@ struct mk_h1_limits {
 struct mk_h1_head {
     /* where the parser stands; the caller only zeroes them before the first call */
     uint32_t line;    /* offset of the line not yet complete */
-    uint32_t scanned; /* no LF before this offset in that line */
+    uint32_t scanned; /* bytes before this offset need no second look */
+    uint32_t colon;   /* offset of the colon of that field line; 0 until it has come */
     bool in_fields;   /* the request line is done */
 
     /* results, valid after mk_h1_head_parse returned > 0 */

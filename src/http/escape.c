@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/escape.h"
+
+#include "http/chars_int.h"
+
+static const char hex[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
+                             '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+
+static struct mk_str html_of(const char *c)
+{
+    switch (*c) {
+    case '&':
+        return MK_STR("&amp;");
+    case '<':
+        return MK_STR("&lt;");
+    case '>':
+        return MK_STR("&gt;");
+    case '"':
+        return MK_STR("&quot;");
+    case '\'':
+        return MK_STR("&#39;");
+    default:
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            return MK_STR("\xEF\xBF\xBD"); /* U+FFFD in UTF-8 */
+        return (struct mk_str){c, 1};
+    }
+}
+
+size_t mk_escape_html(char *dst, struct mk_str s)
+{
+    size_t out = 0;
+
+    for (size_t i = 0; i < s.len; i++) {
+        struct mk_str text = html_of(s.p + i);
+
+        memcpy(dst + out, text.p, text.len);
+        out += text.len;
+    }
+    return out;
+}
+
+size_t mk_escape_path(char *dst, struct mk_str s)
+{
+    size_t out = 0;
+
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+
+        if (mk_char_is(s.p[i], MK_CHAR_SEGMENT)) {
+            dst[out++] = s.p[i];
+            continue;
+        }
+        dst[out++] = '%';
+        dst[out++] = hex[c >> 4];
+        dst[out++] = hex[c & 15];
+    }
+    return out;
+}
+
+static size_t log_of(char dst[4], char c)
+{
+    if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+        dst[0] = c;
+        return 1;
+    }
+    dst[0] = '\\';
+    dst[1] = 'x';
+    dst[2] = hex[(unsigned char)c >> 4];
+    dst[3] = hex[c & 15];
+    return 4;
+}
+
+size_t mk_escape_log(char *dst, size_t max, struct mk_str s)
+{
+    size_t out = 0, whole = 0; /* whole: the last end after which "..." still fits */
+
+    for (size_t i = 0; i < s.len; i++) {
+        char text[4];
+        size_t len = log_of(text, s.p[i]);
+
+        if (len > max - out) {
+            size_t dots = max - whole < 3 ? max - whole : 3;
+
+            memset(dst + whole, '.', dots);
+            return whole + dots;
+        }
+        memcpy(dst + out, text, len);
+        out += len;
+        if (max - out >= 3)
+            whole = out;
+    }
+    return out;
+}

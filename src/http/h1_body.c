@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/h1_body.h"
+
+#include "base/limits.h"
+#include "http/chars_int.h"
+
+/* Where the decoder stands, and which byte it waits for. */
+enum state {
+    LENGTH,     /* not chunked: data */
+    SIZE_FIRST, /* first digit of a chunk size */
+    SIZE,       /* more digits */
+    SIZE_BLANK, /* blanks behind the size: an extension must follow */
+    EXTENSION,  /* chunk extension up to CR */
+    SIZE_LF,    /* LF of the size line */
+    DATA,       /* data of the chunk */
+    DATA_CR,    /* line end behind the data */
+    DATA_LF,
+    TRAILER_FIRST, /* first byte of a trailer line, or CR of the final empty one */
+    TRAILER_NAME,
+    TRAILER_VALUE,
+    TRAILER_LF,
+    FINAL_LF,
+    DONE,
+    FAILED,
+};
+
+int mk_h1_body_init_length(struct mk_h1_body *b, uint64_t length, uint64_t max)
+{
+    *b = (struct mk_h1_body){.state = LENGTH, .left = length, .max = max};
+    return length > max ? MK_E_LIMIT : 0;
+}
+
+void mk_h1_body_init_chunked(struct mk_h1_body *b, uint64_t max)
+{
+    *b = (struct mk_h1_body){.chunked = true, .state = SIZE_FIRST, .max = max};
+}
+
+static int add_digit(struct mk_h1_body *b, char c)
+{
+    if (b->left >> 60)
+        return MK_E_LIMIT;
+    b->left = b->left << 4 | mk_hex_value(c);
+    if (b->left > b->max - b->total)
+        return MK_E_LIMIT;
+    b->state = SIZE;
+    return 0;
+}
+
+/** The state behind a size line or a blank of it, when c may follow there. */
+static int after_size(struct mk_h1_body *b, char c)
+{
+    if (c == ';')
+        b->state = EXTENSION;
+    else if (c == ' ' || c == '\t')
+        b->state = SIZE_BLANK;
+    else if (c == '\r' && b->state == SIZE)
+        b->state = SIZE_LF;
+    else
+        return MK_E_BAD;
+    return 0;
+}
+
+/** CR leads to the next state, text stays; a control byte or a bare LF is neither. */
+static int text_until_cr(struct mk_h1_body *b, char c, enum state next)
+{
+    if (c == '\r')
+        b->state = next;
+    else if (!mk_char_is(c, MK_CHAR_TEXT))
+        return MK_E_BAD;
+    return 0;
+}
+
+static int expect(struct mk_h1_body *b, bool matches, enum state next)
+{
+    b->state = next;
+    return matches ? 0 : MK_E_BAD;
+}
+
+static int trailer_name(struct mk_h1_body *b, char c)
+{
+    if (c == ':' && b->state == TRAILER_NAME)
+        b->state = TRAILER_VALUE;
+    else
+        return expect(b, mk_char_is(c, MK_CHAR_TOKEN), TRAILER_NAME);
+    return 0;
+}
+
+/** Take one byte of framing. */
+static int step(struct mk_h1_body *b, char c)
+{
+    switch ((enum state)b->state) {
+    case SIZE:
+        if (!mk_char_is(c, MK_CHAR_HEX))
+            return after_size(b, c);
+        return add_digit(b, c);
+    case SIZE_FIRST:
+        return mk_char_is(c, MK_CHAR_HEX) ? add_digit(b, c) : MK_E_BAD;
+    case SIZE_BLANK:
+        return after_size(b, c);
+    case EXTENSION:
+        return text_until_cr(b, c, SIZE_LF);
+    case SIZE_LF:
+        return expect(b, c == '\n', b->left > 0 ? DATA : TRAILER_FIRST);
+    case DATA_CR:
+        return expect(b, c == '\r', DATA_LF);
+    case DATA_LF:
+        return expect(b, c == '\n', SIZE_FIRST);
+    case TRAILER_FIRST:
+        if (c == '\r')
+            return expect(b, true, FINAL_LF);
+        return trailer_name(b, c);
+    case TRAILER_NAME:
+        return trailer_name(b, c);
+    case TRAILER_VALUE:
+        return text_until_cr(b, c, TRAILER_LF);
+    case TRAILER_LF:
+        return expect(b, c == '\n', TRAILER_FIRST);
+    case FINAL_LF:
+        return expect(b, c == '\n', DONE);
+    default:
+        return MK_E_BAD;
+    }
+}
+
+/** Take one byte of framing and hold it against the limits. */
+static int take_framing(struct mk_h1_body *b, char c)
+{
+    if (b->state >= TRAILER_FIRST && ++b->trailers > MK_LIMIT_TRAILERS)
+        return MK_E_LIMIT;
+    if (b->overhead >= MK_LIMIT_CHUNK_OVERHEAD + b->total / 4 || b->overhead == UINT32_MAX)
+        return MK_E_LIMIT;
+    b->overhead++;
+    return step(b, c);
+}
+
+/** @return how many of the bytes received are data that belongs here. */
+static size_t take_data(struct mk_h1_body *b, size_t received)
+{
+    size_t n = received < b->left ? received : (size_t)b->left;
+
+    b->left -= n;
+    b->total += n;
+    return n;
+}
+
+static int decode_length(struct mk_h1_body *b, size_t *len, size_t *used)
+{
+    *len = *used = take_data(b, *len);
+    return b->left == 0 ? 1 : MK_E_AGAIN;
+}
+
+int mk_h1_body_decode(struct mk_h1_body *b, char *buf, size_t *len, size_t *used)
+{
+    size_t in = 0, out = 0, end = *len;
+    int err = 0;
+
+    if (!b->chunked)
+        return decode_length(b, len, used);
+    while (in < end && b->state != DONE && err == 0) {
+        if (b->state == DATA) {
+            size_t n = take_data(b, end - in);
+
+            if (in != out)
+                memmove(buf + out, buf + in, n);
+            in += n;
+            out += n;
+            if (b->left == 0)
+                b->state = DATA_CR;
+        } else {
+            err = take_framing(b, buf[in++]);
+        }
+    }
+    *len = out;
+    *used = in;
+    if (err < 0)
+        b->state = FAILED;
+    if (b->state == FAILED)
+        return err < 0 ? err : MK_E_BAD;
+    return b->state == DONE ? 1 : MK_E_AGAIN;
+}
+
+size_t mk_h1_chunk_head(char dst[MK_H1_CHUNK_HEAD], uint64_t n)
+{
+    static const char digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
+                                    '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+    size_t len = 1, end;
+
+    while (len < 16 && n >> (4 * len))
+        len++;
+    for (end = len; end > 0; n >>= 4)
+        dst[--end] = digits[n & 15];
+    dst[len] = '\r';
+    dst[len + 1] = '\n';
+    return len + 2;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/h1_head_int.h"
+
+#include "base/assert.h"
+#include "base/str.h"
+#include "http/chars_int.h"
+
+/*
+ * The head is read once, front to back. Each function below takes one part of it from the
+ * cursor, and where the bytes run out the next call goes on at h->scanned, in the part that the
+ * results so far tell: no method, no target, in_fields, h->colon. So the verdict depends on the
+ * bytes alone, never on how they were cut.
+ *
+ * Parts return 0 to go on, MK_E_AGAIN, or MK_E_BAD with h->fault set.
+ */
+struct cursor {
+    const char *base, *p, *end; /* end: of the bytes received that the limit allows */
+};
+
+enum { MORE = 0, COMPLETE = 1 };
+
+static const char version_form[] = "HTTP/d.d\r\n", usual_version[] = "HTTP/1.1\r\n";
+enum { VERSION_LEN = sizeof(version_form) - 1 };
+
+const char *mk_h1_fault_text(enum mk_h1_fault fault)
+{
+    switch (fault) {
+#define MK_H1_FAULT_CASE(name, text, rfc)                                                          \
+    case MK_H1_FAULT_##name:                                                                       \
+        return text;
+        MK_H1_FAULTS(MK_H1_FAULT_CASE)
+#undef MK_H1_FAULT_CASE
+    default:
+        return "no fault";
+    }
+}
+
+static uint32_t offset(const struct cursor *c, const char *p)
+{
+    return (uint32_t)(p - c->base);
+}
+
+static int refuse(struct mk_h1_head *h, enum mk_h1_fault fault)
+{
+    h->fault = (uint8_t)fault;
+    return MK_E_BAD;
+}
+
+/** Refuse the byte at c->p, which ends a part too early: a bare LF, a CR, or anything else. */
+static int refuse_byte(struct mk_h1_head *h, const struct cursor *c, enum mk_h1_fault at_cr,
+                       enum mk_h1_fault otherwise)
+{
+    if (*c->p == '\n')
+        return refuse(h, MK_H1_FAULT_LINE_END);
+    return refuse(h, *c->p == '\r' ? at_cr : otherwise);
+}
+
+/** Take CR LF; the CR is known to be at c->p. */
+static int take_line_end(struct mk_h1_head *h, struct cursor *c)
+{
+    if (c->end - c->p < 2)
+        return MK_E_AGAIN;
+    if (c->p[1] != '\n')
+        return refuse(h, MK_H1_FAULT_LINE_END);
+    c->p += 2;
+    return MORE;
+}
+
+static int take_method(struct mk_h1_head *h, struct cursor *c)
+{
+    if (c->p == c->base && c->p < c->end && *c->p == '\r') {
+        int err = take_line_end(h, c);
+
+        if (err < 0)
+            return err;
+        h->line = offset(c, c->p);
+    }
+    c->p = mk_chars_skip(c->p, c->end, MK_CHAR_TOKEN);
+    if (c->p == c->end)
+        return MK_E_AGAIN;
+    h->method_name = (struct mk_piece){h->line, offset(c, c->p) - h->line};
+    if (h->method_name.len == 0 || *c->p != ' ')
+        return refuse_byte(h, c, MK_H1_FAULT_LINE, MK_H1_FAULT_METHOD);
+    h->method =
+        (uint8_t)mk_method_from((struct mk_str){c->base + h->method_name.off, h->method_name.len});
+    c->p++;
+    h->target.off = offset(c, c->p);
+    return MORE;
+}
+
+static int take_target(struct mk_h1_head *h, struct cursor *c, uint32_t max)
+{
+    const char *begin = c->base + h->target.off, *stop = c->end;
+    bool is_long = (size_t)(stop - begin) > max;
+
+    if (is_long)
+        stop = begin + max + 1; /* a blank may stand there, at the latest */
+    if (h->query.off == 0) {
+        c->p = mk_chars_skip(c->p, stop, MK_CHAR_PATH);
+        if (c->p < stop && *c->p == '?') {
+            c->p++;
+            h->query.off = offset(c, c->p);
+        }
+    }
+    if (h->query.off > 0)
+        c->p = mk_chars_skip(c->p, stop, MK_CHAR_TARGET);
+    if (c->p == stop)
+        return is_long ? refuse(h, MK_H1_FAULT_TARGET_LONG) : MK_E_AGAIN;
+    if (*c->p != ' ')
+        return refuse_byte(h, c, MK_H1_FAULT_LINE, MK_H1_FAULT_TARGET);
+    h->target.len = (uint32_t)(c->p - begin);
+    if (h->target.len == 0)
+        return refuse(h, MK_H1_FAULT_LINE);
+    if (h->query.off > 0)
+        h->query.len = offset(c, c->p) - h->query.off;
+    c->p++;
+    return MORE;
+}
+
+/** Check the version and its line end byte by byte, as far as they have come. */
+static int check_version(struct mk_h1_head *h, const struct cursor *c)
+{
+    struct cursor at = *c;
+
+    for (int i = 0; i < VERSION_LEN && at.p < at.end; i++, at.p++) {
+        bool is_digit = *at.p >= '0' && *at.p <= '9';
+
+        if (version_form[i] == 'd' ? is_digit : *at.p == version_form[i])
+            continue;
+        if (i == VERSION_LEN - 1)
+            return refuse(h, MK_H1_FAULT_LINE_END);
+        if (*at.p == ' ')
+            return refuse(h, MK_H1_FAULT_LINE);
+        return refuse_byte(h, &at, i == 0 ? MK_H1_FAULT_LINE : MK_H1_FAULT_VERSION,
+                           MK_H1_FAULT_VERSION);
+    }
+    return at.p - c->p == VERSION_LEN ? MORE : MK_E_AGAIN;
+}
+
+static int take_version(struct mk_h1_head *h, struct cursor *c)
+{
+    int err = MORE;
+
+    if (c->end - c->p < VERSION_LEN || memcmp(c->p, usual_version, VERSION_LEN) != 0)
+        err = check_version(h, c);
+    if (err < 0)
+        return err;
+    if (c->p[5] != '1')
+        return refuse(h, MK_H1_FAULT_VERSION_MAJOR);
+    h->minor = c->p[7] != '0';
+    h->fault = (uint8_t)mk_h1_target_judge(h, c->base);
+    if (h->fault)
+        return MK_E_BAD;
+    c->p += VERSION_LEN;
+    h->line = h->fields.off = offset(c, c->p);
+    h->in_fields = true;
+    return MORE;
+}
+
+static int take_request_line(struct mk_h1_head *h, struct cursor *c,
+                             const struct mk_h1_limits *limits)
+{
+    int err = MORE;
+
+    if (h->target.off == 0)
+        err = take_method(h, c);
+    if (err == MORE && h->target.len == 0)
+        err = take_target(h, c, limits->target);
+    if (err == MORE)
+        err = take_version(h, c);
+    return err;
+}
+
+/** What cannot begin a field name: the empty line that ends the head, or a fault. */
+static int take_no_name(struct mk_h1_head *h, struct cursor *c)
+{
+    int err;
+
+    if (*c->p == ' ' || *c->p == '\t')
+        return refuse(h, MK_H1_FAULT_FIELD_FOLD);
+    if (*c->p != '\r')
+        return refuse_byte(h, c, MK_H1_FAULT_FIELD_NAME, MK_H1_FAULT_FIELD_NAME);
+    err = take_line_end(h, c);
+    if (err < 0)
+        return err;
+    h->fields.len = h->line - h->fields.off;
+    h->fault = (uint8_t)mk_h1_fields_judge(h, c->base);
+    return h->fault ? MK_E_BAD : COMPLETE;
+}
+
+static int take_name(struct mk_h1_head *h, struct cursor *c, uint32_t max_fields)
+{
+    c->p = mk_chars_skip(c->p, c->end, MK_CHAR_TOKEN);
+    if (c->p == c->end)
+        return MK_E_AGAIN;
+    if (offset(c, c->p) == h->line)
+        return take_no_name(h, c);
+    if (*c->p != ':') {
+        bool is_blank = *c->p == ' ' || *c->p == '\t';
+
+        return refuse_byte(h, c, MK_H1_FAULT_FIELD_NAME,
+                           is_blank ? MK_H1_FAULT_FIELD_COLON : MK_H1_FAULT_FIELD_NAME);
+    }
+    if (h->nfields >= max_fields || h->nfields == UINT16_MAX)
+        return refuse(h, MK_H1_FAULT_FIELDS_MANY);
+    h->nfields++;
+    h->colon = offset(c, c->p);
+    c->p++;
+    return MORE;
+}
+
+#define EACH_BYTE(b) (UINT64_MAX / 255 * (b))
+
+/** Does any of eight bytes seem to be a control? HTAB counts, although text may hold it. */
+static bool has_control(uint64_t eight)
+{
+    uint64_t del = eight ^ EACH_BYTE(0x7f);
+    uint64_t below = (eight - EACH_BYTE(0x20)) & ~eight;
+
+    return (below | ((del - EACH_BYTE(1)) & ~del)) & EACH_BYTE(0x80);
+}
+
+/** @return the first byte from p on that is no field text: the CR, in an honest line; or end. */
+static const char *skip_text(const char *p, const char *end)
+{
+    for (; end - p >= 8; p += 8) {
+        uint64_t eight;
+
+        memcpy(&eight, p, sizeof(eight));
+        if (has_control(eight))
+            break;
+    }
+    return mk_chars_skip(p, end, MK_CHAR_TEXT);
+}
+
+/** Keep the value of a known field whose line ends at end. */
+static void remember_field(struct mk_h1_head *h, const struct cursor *c, const char *end)
+{
+    const char *name = c->base + h->line, *colon = c->base + h->colon;
+    enum mk_field_id id = mk_field_id_of(name, (size_t)(colon - name));
+    const char *begin = colon + 1;
+
+    if (id == MK_FIELD_COUNT)
+        return;
+    if (h->known[id].off) {
+        h->repeated |= UINT32_C(1) << id;
+        return;
+    }
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    h->known[id] = (struct mk_piece){offset(c, begin), (uint32_t)(end - begin)};
+}
+
+static int take_value(struct mk_h1_head *h, struct cursor *c)
+{
+    const char *end;
+    int err;
+
+    end = c->p = skip_text(c->p, c->end);
+    if (c->p == c->end)
+        return MK_E_AGAIN;
+    if (*c->p != '\r')
+        return refuse_byte(h, c, MK_H1_FAULT_LINE_END, MK_H1_FAULT_FIELD_VALUE);
+    err = take_line_end(h, c);
+    if (err < 0)
+        return err;
+    remember_field(h, c, end);
+    h->colon = 0;
+    h->line = offset(c, c->p);
+    return MORE;
+}
+
+static int take_fields(struct mk_h1_head *h, struct cursor *c, uint32_t max)
+{
+    int err;
+
+    do {
+        err = h->colon ? MORE : take_name(h, c, max);
+        if (err == MORE)
+            err = take_value(h, c);
+    } while (err == MORE);
+    return err;
+}
+
+ssize_t mk_h1_head_parse(struct mk_h1_head *h, const char *buf, size_t len,
+                         const struct mk_h1_limits *limits)
+{
+    size_t allowed = len < limits->head ? len : limits->head;
+    struct cursor c = {.base = buf, .p = buf + h->scanned, .end = buf + allowed};
+    int err = MORE;
+
+    if (!h->in_fields)
+        err = take_request_line(h, &c, limits);
+    if (err == MORE)
+        err = take_fields(h, &c, limits->fields);
+    h->scanned = offset(&c, c.p);
+    if (err == COMPLETE)
+        return (ssize_t)h->scanned;
+    if (err == MK_E_AGAIN && len >= limits->head)
+        return refuse(h, MK_H1_FAULT_HEAD_LONG);
+    return err;
+}
+
+bool mk_h1_head_next_field(const struct mk_h1_head *h, const char *buf, uint32_t *at,
+                           struct mk_str *name, struct mk_str *value)
+{
+    const char *line = buf + h->fields.off + *at, *end = buf + h->fields.off + h->fields.len;
+    const char *colon, *lf;
+
+    if (line >= end)
+        return false;
+    colon = memchr(line, ':', (size_t)(end - line));
+    lf = memchr(line, '\n', (size_t)(end - line));
+    MK_ASSERT(colon && lf);
+    *name = (struct mk_str){line, (size_t)(colon - line)};
+    *value = mk_str_trim((struct mk_str){colon + 1, (size_t)(lf - colon) - 2});
+    *at += (uint32_t)(lf + 1 - line);
+    return true;
+}
+
+struct mk_str mk_h1_head_find(const struct mk_h1_head *h, const char *buf, struct mk_str name)
+{
+    struct mk_str candidate, value;
+    uint32_t at = 0;
+
+    while (mk_h1_head_next_field(h, buf, &at, &candidate, &value)) {
+        if (mk_str_ieq(candidate, name))
+            return value;
+    }
+    return (struct mk_str){NULL, 0};
+}
