@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static atomic_long fail_countdown = -1;
 static atomic_long live;
@@ -49,6 +50,31 @@ char *mk_heap_strdup(struct mk_str s)
         memcpy(copy, s.p, s.len);
     copy[s.len] = '\0';
     return copy;
+}
+
+void *mk_heap_map(size_t size)
+{
+    char *p, *aligned;
+    size_t before;
+
+    if (must_fail())
+        return NULL;
+    p = mmap(NULL, size * 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    before = (size_t)(-(uintptr_t)p & (size - 1));
+    aligned = p + before;
+    if (before > 0)
+        (void)munmap(p, before);
+    if (before < size)
+        (void)munmap(aligned + size, size - before);
+    return counted(aligned);
+}
+
+void mk_heap_unmap(void *p, size_t size)
+{
+    atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
+    (void)munmap(p, size);
 }
 
 void mk_heap_free(void *p)

@@ -17,6 +17,9 @@ void *mk_heap_zalloc(size_t count, size_t size) MK_MUST_USE;
 void *mk_heap_resize(void *p, size_t size) MK_MUST_USE;
 /** @return a terminated copy of s, or NULL. */
 char *mk_heap_strdup(struct mk_str s) MK_MUST_USE;
+/** @return size zeroed bytes mapped from the system and aligned to size (a power of two), or NULL. */
+void *mk_heap_map(size_t size) MK_MUST_USE;
+void mk_heap_unmap(void *p, size_t size);
 /** NULL is allowed. */
 void mk_heap_free(void *p);
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_BASE_POOL_H
+#define MK_BASE_POOL_H
+
+#include <monkey/types.h>
+
+#include "base/list.h"
+
+/*
+ * Blocks of one size for one thread. They come in chunks mapped from the system, of which only
+ * the pages in use cost memory; pages that a peak has left behind go back with mk_pool_trim.
+ */
+struct mk_pool {
+    size_t block_size; /* rounded up for alignment */
+    size_t chunk_size; /* a power of two; chunks are aligned to it */
+    struct mk_list free_chunks, full_chunks;
+    size_t used;     /* blocks handed out */
+    size_t peak;     /* most blocks out since the last trim */
+};
+
+/** @param block_size  at least 64. Allocates nothing yet. */
+void mk_pool_init(struct mk_pool *p, size_t block_size);
+/** All blocks must have been put back. */
+void mk_pool_fini(struct mk_pool *p);
+
+/** @return an uninitialised block, aligned to 64 bytes, or NULL. */
+void *mk_pool_get(struct mk_pool *p) MK_MUST_USE;
+void mk_pool_put(struct mk_pool *p, void *block);
+
+/**
+ * Give back to the system what was not needed since the last call. Call it now and then, at most
+ * once a second. Costs nothing when there is nothing to give back.
+ */
+void mk_pool_trim(struct mk_pool *p);
+
+#endif

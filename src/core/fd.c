@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fd.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int mk_error_from_errno(int err)
+{
+    switch (err) {
+    case 0:
+        return 0;
+    case EAGAIN:
+        return MK_E_AGAIN;
+    case ENOMEM:
+    case ENOBUFS:
+        return MK_E_NOMEM;
+    case EMFILE:
+    case ENFILE:
+        return MK_E_NOFD;
+    case ENOENT:
+    case ENOTDIR:
+        return MK_E_NOENT;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return MK_E_ACCESS;
+    case EADDRINUSE:
+    case EBUSY:
+        return MK_E_BUSY;
+    case ECONNRESET:
+    case EPIPE:
+    case ECONNABORTED:
+        return MK_E_PEER;
+    case EEXIST:
+        return MK_E_EXISTS;
+    default:
+        return MK_E_SYS;
+    }
+}
+
+void mk_fd_close(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = -1;
+}
+
+static int set_flag(int fd, int level, int name, int value)
+{
+    return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+static int open_socket(const struct mk_addr *addr)
+{
+    int fd = socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && addr->sa.sa_family == AF_INET6)
+        (void)set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, !IN6_IS_ADDR_UNSPECIFIED(&addr->in6.sin6_addr));
+    return fd;
+}
+
+/* The file of a unix socket outlives its server: if nobody answers behind it, it may go. */
+static void remove_stale_socket(const struct mk_addr *addr)
+{
+    struct stat st;
+    int fd;
+
+    if (lstat(addr->un.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+        return;
+    fd = open_socket(addr);
+    if (fd < 0)
+        return;
+    if (connect(fd, &addr->sa, addr->len) < 0 && errno == ECONNREFUSED)
+        (void)unlink(addr->un.sun_path);
+    mk_fd_close(&fd);
+}
+
+/* Without IPv6 in the kernel "every address" is every IPv4 address. */
+static bool fall_back_to_v4(const struct mk_addr *addr, struct mk_addr *v4)
+{
+    if (errno != EAFNOSUPPORT || addr->sa.sa_family != AF_INET6 ||
+        !IN6_IS_ADDR_UNSPECIFIED(&addr->in6.sin6_addr))
+        return false;
+    *v4 = (struct mk_addr){.len = sizeof(v4->in)};
+    v4->in.sin_family = AF_INET;
+    v4->in.sin_port = addr->in6.sin6_port;
+    return true;
+}
+
+int mk_fd_bind(const struct mk_addr *addr, bool reuse_port)
+{
+    struct mk_addr v4;
+    int fd = open_socket(addr), err;
+
+    if (fd < 0)
+        return fall_back_to_v4(addr, &v4) ? mk_fd_bind(&v4, reuse_port) : mk_error_from_errno(errno);
+    if (addr->sa.sa_family == AF_UNIX)
+        remove_stale_socket(addr);
+    else if (set_flag(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0 ||
+             (reuse_port && set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1) < 0))
+        goto fail;
+    if (bind(fd, &addr->sa, addr->len) < 0)
+        goto fail;
+    return fd;
+
+fail:
+    err = errno;
+    mk_fd_close(&fd);
+    errno = err;
+    return mk_error_from_errno(err);
+}
+
+int mk_fd_listen(int fd, const struct mk_addr *addr, const struct mk_listen_options *options)
+{
+    if (addr->sa.sa_family != AF_UNIX) {
+        (void)set_flag(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+        if (options->fast_open > 0) /* a kernel without it serves all the same */
+            (void)set_flag(fd, IPPROTO_TCP, TCP_FASTOPEN, options->fast_open);
+    }
+    return listen(fd, options->backlog) < 0 ? mk_error_from_errno(errno) : 0;
+}
+
+bool mk_fd_is_taken(const struct mk_addr *addr)
+{
+    int fd;
+
+    if (addr->sa.sa_family == AF_UNIX || mk_addr_port(addr) == 0)
+        return false;
+    fd = mk_fd_bind(addr, false);
+    if (fd == MK_E_BUSY)
+        return true;
+    if (fd >= 0)
+        mk_fd_close(&fd);
+    return false;
+}

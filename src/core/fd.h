@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_CORE_FD_H
+#define MK_CORE_FD_H
+
+#include "core/addr.h"
+
+#include <stdbool.h>
+
+/* Descriptors. All are close-on-exec; sockets are non-blocking. */
+
+/** The enum mk_error for an errno value: NOMEM, NOFD, NOENT, ACCESS, BUSY, PEER, AGAIN, EXISTS, else SYS. */
+int mk_error_from_errno(int err);
+
+/** Close if open and set to -1. */
+void mk_fd_close(int *fd);
+
+struct mk_listen_options {
+    int backlog;
+    bool reuse_port; /* SO_REUSEPORT: several sockets, one address */
+    int fast_open;   /* TCP_FASTOPEN queue length; 0: off */
+};
+
+/**
+ * A socket bound to addr but not listening. A unix socket file that nobody serves is replaced.
+ * @return the descriptor, or an error with errno kept: MK_E_BUSY when somebody listens there,
+ *         MK_E_ACCESS, MK_E_SYS, ...
+ */
+int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
+
+/**
+ * Make a bound socket listen with the options. TCP_NODELAY is set here, because accepted sockets
+ * inherit it, which saves a call each.
+ * @return 0 or an error with errno kept.
+ */
+int mk_fd_listen(int fd, const struct mk_addr *addr, const struct mk_listen_options *options) MK_MUST_USE;
+
+/** Is another process (or socket) listening there, even one that shares the port? */
+bool mk_fd_is_taken(const struct mk_addr *addr);
+
+#endif

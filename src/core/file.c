@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/file.h"
+
+#include "core/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { READ_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+static int open_openat2(int root_fd, const char *path, uint64_t resolve)
+{
+    struct open_how how = {.flags = READ_FLAGS, .resolve = resolve};
+
+    return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+}
+
+bool mk_file_has_openat2(void)
+{
+    int fd = open_openat2(AT_FDCWD, "/", 0);
+
+    if (fd < 0)
+        return false;
+    mk_fd_close(&fd);
+    return true;
+}
+
+/* One directory after the other, none of them a link. */
+static int open_by_components(int root_fd, const char *path)
+{
+    char name[NAME_MAX + 1];
+    int dir = root_fd;
+
+    for (;;) {
+        size_t len = strcspn(path, "/");
+        bool is_last = path[len] == '\0';
+        int fd, saved;
+
+        if (len > NAME_MAX) {
+            fd = -1;
+            errno = ENAMETOOLONG;
+        } else {
+            memcpy(name, path, len);
+            name[len] = '\0';
+            fd = openat(dir, len ? name : ".", O_NOFOLLOW | (is_last ? READ_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC));
+        }
+        saved = errno;
+        if (dir != root_fd)
+            mk_fd_close(&dir);
+        errno = saved;
+        if (fd < 0 || is_last)
+            return fd;
+        dir = fd;
+        path += len + 1;
+    }
+}
+
+static int error_of_open(int err)
+{
+    switch (err) {
+    case ELOOP: /* a link where none may be */
+    case EXDEV:
+        return MK_E_ACCESS;
+    case ENAMETOOLONG:
+    case ENXIO: /* a socket */
+    case ENODEV:
+        return MK_E_NOENT;
+    default:
+        return mk_error_from_errno(err);
+    }
+}
+
+static int get_facts(int fd, struct mk_file_facts *facts)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return mk_error_from_errno(errno);
+    *facts = (struct mk_file_facts){
+        .size = (uint64_t)st.st_size,
+        .mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+        .ctime_ns = (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec,
+        .ino = st.st_ino,
+        .dev = st.st_dev,
+        .mode = st.st_mode,
+    };
+    return 0;
+}
+
+static int finish_open(int fd, struct mk_file_facts *facts)
+{
+    int err;
+
+    if (fd < 0)
+        return error_of_open(errno);
+    err = get_facts(fd, facts);
+    if (err < 0) {
+        mk_fd_close(&fd);
+        return err;
+    }
+    return fd;
+}
+
+int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2, struct mk_file_facts *facts)
+{
+    int fd;
+
+    if (*path == '\0')
+        path = ".";
+    if (symlinks)
+        fd = openat(root_fd, path, READ_FLAGS);
+    else if (openat2)
+        fd = open_openat2(root_fd, path, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    else
+        fd = open_by_components(root_fd, path);
+    return finish_open(fd, facts);
+}
+
+int mk_file_open_root(const char *path, struct mk_file_facts *facts)
+{
+    return finish_open(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), facts);
+}
+
+bool mk_file_is_same(const struct mk_file_facts *a, const struct mk_file_facts *b)
+{
+    return a->ino == b->ino && a->dev == b->dev && a->size == b->size && a->mtime_ns == b->mtime_ns &&
+           a->ctime_ns == b->ctime_ns && a->mode == b->mode;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/log.h"
+
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *const mk_log_level_names[] = {"error", "warn", "info", "debug", "trace", NULL};
+const char *const mk_log_component_names[] = {
+#define COMPONENT_NAME(name, text) text,
+    MK_LOG_COMPONENTS(COMPONENT_NAME)
+#undef COMPONENT_NAME
+        NULL};
+
+void mk_log_init(struct mk_log *log)
+{
+    *log = (struct mk_log){.fd = STDERR_FILENO, .level = MK_LOG_INFO};
+    pthread_mutex_init(&log->lock, NULL);
+}
+
+void mk_log_fini(struct mk_log *log)
+{
+    if (log->own_fd)
+        (void)close(log->fd);
+    pthread_mutex_destroy(&log->lock);
+}
+
+void mk_log_set_fd(struct mk_log *log, int fd)
+{
+    pthread_mutex_lock(&log->lock);
+    if (log->own_fd)
+        (void)close(log->fd);
+    log->fd = fd;
+    log->own_fd = fd > STDERR_FILENO;
+    pthread_mutex_unlock(&log->lock);
+}
+
+static int write_stamp(char *dst, size_t size, enum mk_log_level level, enum mk_log_component in)
+{
+    struct timespec now;
+    struct tm tm;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &tm);
+    return snprintf(dst, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=%s in=%s ", tm.tm_year + 1900,
+                    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(now.tv_nsec / 1000000),
+                    mk_log_level_names[level], mk_log_component_names[in]);
+}
+
+static int syslog_priority(enum mk_log_level level)
+{
+    static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
+
+    return LOG_DAEMON | priorities[level];
+}
+
+static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
+                       va_list args)
+{
+    char line[MK_LIMIT_LOG_LINE];
+    int stamp = write_stamp(line, sizeof(line), level, in), len;
+
+    len = vsnprintf(line + stamp, sizeof(line) - (size_t)stamp - 1, fmt, args);
+    if (len < 0)
+        return;
+    len += stamp;
+    if (len > (int)sizeof(line) - 2)
+        len = (int)sizeof(line) - 2;
+    pthread_mutex_lock(&log->lock);
+    if (log->fd < 0) {
+        syslog(syslog_priority(level), "%s", line + stamp);
+    } else {
+        line[len++] = '\n';
+        (void)!write(log->fd, line, (size_t)len); /* a full disk must not stop the server */
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+void mk_log(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt, ...)
+{
+    int saved = errno;
+    va_list args;
+
+    if (!mk_log_wants(log, level, in))
+        return;
+    va_start(args, fmt);
+    write_line(log, level, in, fmt, args);
+    va_end(args);
+    errno = saved;
+}
+
+/* Takes one line from this second's allowance; on a new second tells what the last one hid. */
+static bool take_allowance(struct mk_log *log, unsigned *hidden)
+{
+    struct timespec now;
+    bool allowed;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    *hidden = 0;
+    pthread_mutex_lock(&log->lock);
+    if (now.tv_sec != log->window_s) {
+        *hidden = log->suppressed;
+        log->window_s = now.tv_sec;
+        log->peer_lines = log->suppressed = 0;
+    }
+    allowed = log->peer_lines < MK_LOG_PEER_LINES;
+    if (allowed)
+        log->peer_lines++;
+    else
+        log->suppressed++;
+    pthread_mutex_unlock(&log->lock);
+    return allowed;
+}
+
+void mk_log_peer(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt, ...)
+{
+    unsigned hidden;
+    int saved = errno;
+    va_list args;
+
+    if (!mk_log_wants(log, level, in) || !take_allowance(log, &hidden))
+        return;
+    if (hidden)
+        mk_log(log, MK_LOG_WARN, in, "lines suppressed count=%u", hidden);
+    va_start(args, fmt);
+    write_line(log, level, in, fmt, args);
+    va_end(args);
+    errno = saved;
+}

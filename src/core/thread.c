@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/thread.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+
+enum { STACK_SIZE = 256 << 10 };
+
+static int set_up(pthread_attr_t *attr)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (pthread_attr_setstacksize(attr, STACK_SIZE) != 0)
+        return MK_E_SYS;
+#endif
+    return pthread_attr_setguardsize(attr, 4096) == 0 ? 0 : MK_E_SYS;
+}
+
+/* A CPU that went away since the configuration was checked is no reason to stop. */
+static void pin(pthread_t thread, int cpu)
+{
+    cpu_set_t cpus;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE)
+        return;
+    CPU_ZERO(&cpus);
+    CPU_SET(cpu, &cpus);
+    (void)pthread_setaffinity_np(thread, sizeof(cpus), &cpus);
+}
+
+int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg), void *arg)
+{
+    pthread_attr_t attr;
+    sigset_t all, before;
+    int err;
+
+    if (pthread_attr_init(&attr) != 0)
+        return MK_E_NOMEM;
+    err = set_up(&attr);
+    if (err == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        switch (pthread_create(thread, &attr, main, arg)) {
+        case 0:
+            (void)pthread_setname_np(*thread, name);
+            pin(*thread, cpu);
+            break;
+        case EAGAIN:
+        case ENOMEM:
+            err = MK_E_NOMEM;
+            break;
+        default:
+            err = MK_E_SYS;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attr);
+    return err;
+}
+
+unsigned mk_thread_cpus(void)
+{
+    cpu_set_t cpus;
+
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+        return 1;
+    return CPU_COUNT(&cpus) > 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_CORE_THREAD_H
+#define MK_CORE_THREAD_H
+
+#include <monkey/types.h>
+
+#include <pthread.h>
+
+/**
+ * Start a named thread with a small stack and all signals blocked: they belong to the program
+ * around the library.
+ * @param name  at most 15 characters
+ * @param cpu   the one to stay on; -1 or one that does not exist: any
+ * @return 0, MK_E_NOMEM or MK_E_SYS.
+ */
+int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg), void *arg) MK_MUST_USE;
+
+/** CPUs that this process may run on; at least 1. */
+unsigned mk_thread_cpus(void);
+
+#endif
