@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A raw connection to a server. Every wait on it is bounded."""
+
+import socket
+import struct
+import time
+
+from harness import http
+
+PATIENCE = 10.0  # seconds a peer may take before a test calls it stuck
+
+
+class Connection:
+    def __init__(self, address, timeout=PATIENCE, receive_buffer=None, source=None):
+        """address: (host, port), or the path of a Unix socket."""
+        family = socket.AF_UNIX if isinstance(address, str) else (
+            socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+        self.sock = socket.socket(family, socket.SOCK_STREAM)
+        self.sock.settimeout(timeout)
+        if receive_buffer:
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        if source:
+            self.sock.bind((source, 0))
+        try:
+            self.sock.connect(address)
+        except OSError:
+            self.sock.close()
+            raise
+        self.stream = http.Stream(self._receive)
+
+    def _receive(self):
+        return self.sock.recv(65536)
+
+    def send(self, data):
+        self.sock.sendall(data.encode("latin-1") if isinstance(data, str) else data)
+
+    def send_slowly(self, data, pause=0.0, step=1):
+        """In pieces of step bytes, each its own segment."""
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(data), step):
+            self.sock.sendall(data[start:start + step])
+            if pause:
+                time.sleep(pause)
+
+    def response(self, method="GET"):
+        return http.read_response(self.stream, method)
+
+    def responses(self, *methods):
+        return [self.response(method) for method in methods]
+
+    def request(self, target="/", method="GET", **kwargs):
+        """Ask on this connection and read the one answer."""
+        self.send(http.request(target, method, **kwargs))
+        return self.response(method)
+
+    def rest(self):
+        """What still comes until the peer closes."""
+        return self.stream.rest()
+
+    def is_closed(self, within=PATIENCE):
+        """Does the peer close within so many seconds, sending nothing more?"""
+        self.sock.settimeout(within)
+        try:
+            return self.stream.at_end()
+        except TimeoutError:
+            return False
+        except ConnectionResetError:
+            return True
+
+    def is_open(self, after=0.2):
+        return not self.is_closed(within=after)
+
+    def finish_sending(self):
+        self.sock.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.sock.close()
+
+    def reset(self):
+        """Leave with a TCP RST."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.sock.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def eventually(condition, within=PATIENCE, every=0.02):
+    """Wait until condition() is true; its last value is returned."""
+    deadline = time.monotonic() + within
+    while True:
+        value = condition()
+        if value or time.monotonic() > deadline:
+            return value
+        time.sleep(every)

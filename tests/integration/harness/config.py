@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A configuration directory and a document root, written from what a test says inline."""
+
+import shutil
+import textwrap
+
+DEFAULTS = {"Listen": "127.0.0.1:0", "Workers": "2", "ErrorLog": "stderr"}
+INDENT = "    "
+
+
+def section(name, lines):
+    """A section of the configuration format; lines may be indented in any common way."""
+    body = textwrap.indent(textwrap.dedent(lines).strip(), INDENT)
+    return f"[{name}]\n{body}\n"
+
+
+def write_files(folder, files):
+    """files: name -> str or bytes, below folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+class Config:
+    """
+    What a test may say, all optional:
+
+    server        lines of [SERVER]; Listen, Workers and ErrorLog get a default when not given
+    host          lines of [HOST] of the default site; DocumentRoot gets a default
+    handlers      lines of [HANDLERS] of the default site
+    error_pages   lines of [ERROR_PAGES] of the default site
+    sites         name -> whole text of a further file in sites/
+    files         name -> content below the document root
+    extra         name -> whole text of further files of the configuration directory; monkey.conf too
+    """
+
+    def __init__(self, folder):
+        self.folder = folder / "conf"
+        self.root = folder / "root"
+        self.root.mkdir(parents=True, exist_ok=True)
+
+    def write(self, server="", host="", handlers="", error_pages="", sites=None, files=None, extra=None):
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+        texts = {
+            "monkey.conf": section("SERVER", self._with_defaults(server, DEFAULTS)),
+            "monkey.mime": section("MIMETYPES", "html text/html\ntxt text/plain\ncss text/css\n"
+                                   "js application/javascript\npng image/png\nbin application/octet-stream"),
+            "plugins.load": section("PLUGINS", ""),
+            "sites/default": self._default_site(host, handlers, error_pages),
+        }
+        texts.update({f"sites/{name}": textwrap.dedent(text) for name, text in (sites or {}).items()})
+        texts.update(extra or {})
+        write_files(self.folder, texts)
+        write_files(self.root, files or {})
+
+    def _default_site(self, host, handlers, error_pages):
+        text = section("HOST", self._with_defaults(host, {"DocumentRoot": str(self.root)}))
+        if handlers:
+            text += section("HANDLERS", handlers)
+        if error_pages:
+            text += section("ERROR_PAGES", error_pages)
+        return text
+
+    @staticmethod
+    def _with_defaults(lines, defaults):
+        lines = textwrap.dedent(lines).strip()
+        given = {line.split()[0].lower() for line in lines.splitlines() if line.strip()}
+        missing = [f"{key} {value}" for key, value in defaults.items() if key.lower() not in given]
+        return "\n".join(missing + [lines])

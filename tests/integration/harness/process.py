@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server as a process: started, watched, asked, and ended by its pid."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+from harness import http
+from harness.client import Connection, eventually
+from harness.config import Config
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+SANITIZERS = {
+    "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "exitcode=66:second_deadlock_stack=1",
+    "LSAN_OPTIONS": "exitcode=23",
+}
+ALARMS = re.compile(r"Sanitizer|runtime error:|[Aa]ssert|stack smashing|buffer overflow|double free|corrupted")
+
+
+def binary():
+    """The executable under test: MONKEY, or the one of the build tree."""
+    path = pathlib.Path(os.environ.get("MONKEY", TREE / "build" / "monkey")).resolve()
+    assert path.is_file(), f"{path} is missing: build first, or name the executable in MONKEY"
+    return str(path)
+
+
+def environment(extra=None):
+    env = dict(os.environ, **(extra or {}))
+    for name, value in SANITIZERS.items():
+        env[name] = ":".join(filter(None, [value, os.environ.get(name)]))
+    env.pop("NOTIFY_SOCKET", None)
+    env.pop("LISTEN_FDS", None)
+    return env
+
+
+def is_sanitized():
+    """Was the executable built with a sanitizer? Its library tells by the symbols it needs."""
+    needed = pathlib.Path(binary()).read_bytes()
+    return any(name in needed for name in (b"__asan_init", b"__tsan_init", b"__ubsan_handle"))
+
+
+def run(*arguments, timeout=30, **kwargs):
+    """Run the executable to its end, as for --test."""
+    return subprocess.run([binary(), *map(str, arguments)], env=environment(), timeout=timeout,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, **kwargs)
+
+
+class Server:
+    """
+    A running server. `port` is that of its first TCP address; `addresses` has them all, as logged.
+    """
+
+    def __init__(self, folder, config, wrapper=(), arguments=(), env=None, namespace=None):
+        """wrapper: words before the executable; they must end in exec, so that the pid is the server's."""
+        self.folder = folder
+        self.config = config
+        self.root = config.root
+        self.conf = config.folder
+        self.stderr = folder / "stderr"
+        self._connections = []
+        self._checked = False
+        with open(self.stderr, "wb") as log:
+            self.process = subprocess.Popen(
+                [*map(str, wrapper), binary(), "--configdir", str(self.conf), *map(str, arguments)],
+                env=environment(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder)
+        self.pid = self.process.pid
+
+    def wait_until_listening(self, within=5.0):
+        def settled():
+            return not self.is_running() or self.addresses
+
+        if not eventually(settled, within=within, every=0.005) or not self.addresses:
+            ended = f"ended with {self.process.returncode}" if not self.is_running() else "is silent"
+            log = self.log()
+            self.kill()
+            raise AssertionError(f"the server does not listen: it {ended}\n{log}")
+        return self
+
+    # -- what it says of itself
+
+    def log(self):
+        return self.stderr.read_text(errors="replace")
+
+    def wait_for_log(self, pattern, since=0, within=5.0):
+        """Wait until the log, from offset `since` on, matches; the match is returned."""
+        found = eventually(lambda: re.search(pattern, self.log()[since:]), within=within)
+        assert found, f"{pattern!r} is not in the log:\n{self.log()[since:]}"
+        return found
+
+    @property
+    def addresses(self):
+        """Every address that it listened on so far. Only whole lines count."""
+        whole = self.log().rpartition("\n")[0]
+        return re.findall(r"listening address=(\S+)", whole)
+
+    @property
+    def port(self):
+        ports = [address.rpartition(":")[2] for address in self.addresses if not address.startswith("unix:")]
+        return int(ports[0])
+
+    def is_running(self):
+        return self.process.poll() is None
+
+    def open_descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def cpu_ticks(self):
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    # -- asking it
+
+    def connect(self, address=None, **kwargs):
+        connection = Connection(address or ("127.0.0.1", self.port), **kwargs)
+        self._connections.append(connection)
+        return connection
+
+    def request(self, target="/", method="GET", **kwargs):
+        """One request on a connection of its own; the server must close it after exactly one answer."""
+        headers = kwargs.pop("headers", None) or {}
+        pairs = list(headers.items() if isinstance(headers, dict) else headers)
+        pairs.append(("Connection", "close"))
+        return http.parse_one(self.raw(http.request(target, method, headers=pairs, **kwargs)), method)
+
+    def get(self, target="/", headers=None, **kwargs):
+        return self.request(target, "GET", headers=headers, **kwargs)
+
+    def head(self, target="/", headers=None, **kwargs):
+        return self.request(target, "HEAD", headers=headers, **kwargs)
+
+    def raw(self, data, timeout=10.0):
+        """Send bytes on a new connection and return all that comes until the server closes it."""
+        with self.connect(timeout=timeout) as connection:
+            connection.send(data)
+            return connection.rest()
+
+    # -- changing it
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def reload(self, expect=r"reload", **config):
+        """Write another configuration, ask for a reload and wait until the log tells how it went."""
+        if config:
+            self.config.write(**config)
+        since = len(self.log())
+        self.signal(signal.SIGHUP)
+        self.wait_for_log(expect, since)
+        return self.log()[since:]
+
+    # -- ending it
+
+    def stop(self, within=10.0):
+        """End it with TERM and check that it ended well."""
+        for connection in self._connections:
+            connection.close()
+        if self.is_running():
+            self.signal(signal.SIGTERM)
+            try:
+                self.process.wait(within)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise AssertionError(f"the server did not end {within} s after TERM\n{self.log()}") from None
+        self.check()
+
+    def check(self):
+        """It has ended, with exit code 0, and nothing in its output is an alarm."""
+        if self._checked:
+            return
+        self._checked = True
+        log = self.log()
+        alarm = ALARMS.search(log)
+        assert not alarm, f"{alarm[0]!r} in the server's output:\n{log}"
+        assert self.process.returncode == 0, f"exit code {self.process.returncode}\n{log}"
+
+    def expect_exit(self, within=10.0):
+        """Wait for it to end by itself; the exit code is returned and the last check left out."""
+        self._checked = True
+        return self.process.wait(within)
+
+    def kill(self):
+        self._checked = True
+        if self.is_running():
+            self.process.kill()
+        self.process.wait(10)
+
+
+def start(folder, wrapper=(), arguments=(), env=None, wait=True, **config):
+    """Write a configuration (see Config) below folder and start a server on it."""
+    written = Config(folder)
+    written.write(**config)
+    server = Server(folder, written, wrapper, arguments, env)
+    return server.wait_until_listening() if wait else server

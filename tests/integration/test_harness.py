@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The response parser must refuse what a lenient client would let pass: all other tests rely on it."""
+
+import pytest
+
+from harness import http
+
+DATE = b"Date: Sat, 21 Nov 2026 10:00:00 GMT\r\n"
+OK = b"HTTP/1.1 200 OK\r\n" + DATE
+
+
+def test_reads_pipelined_responses():
+    hello = OK + b"Content-Length: 5\r\n\r\nhello"
+    chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n" + http.chunked(b"wor", b"ld")
+    bodies = [response.body for response in http.parse(hello + chunked + hello, ["GET"] * 3)]
+    assert bodies == [b"hello", b"world", b"hello"]
+
+
+def test_reads_interim_responses():
+    response = http.parse_one(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 0\r\n\r\n")
+    assert [interim.status for interim in response.interim] == [100]
+
+
+def test_a_head_response_has_no_body():
+    assert http.parse_one(OK + b"Content-Length: 5\r\n\r\n", "HEAD").framing == "none"
+
+
+@pytest.mark.parametrize("data", [
+    pytest.param(b"", id="nothing"),
+    pytest.param(b"HTTP/1.1 200 OK\n\n", id="bare LF"),
+    pytest.param(b"HTTP/1.1 200\r\n" + DATE + b"Content-Length: 0\r\n\r\n", id="no space after the status"),
+    pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", id="no Date"),
+    pytest.param(OK + b"Content-Length: 0\r\n", id="head cut"),
+    pytest.param(OK + b"Content-Length: 5\r\n\r\nhell", id="body cut"),
+    pytest.param(OK + b"Content-Length: 4\r\n\r\nhello", id="body longer than its length"),
+    pytest.param(OK + b"Content-Length: 4\r\nContent-Length: 4\r\n\r\nhell", id="two lengths"),
+    pytest.param(OK + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", id="length and coding"),
+    pytest.param(OK + b"\r\nhello", id="no length on a kept connection"),
+    pytest.param(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello0\r\n\r\n", id="chunk without CR LF"),
+    pytest.param(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", id="last chunk missing"),
+    pytest.param(OK + b"X : y\r\nContent-Length: 0\r\n\r\n", id="blank before the colon"),
+])
+def test_refuses(data):
+    with pytest.raises(AssertionError):
+        http.parse_one(data)
