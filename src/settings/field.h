@@ -12,10 +12,10 @@
 enum mk_field_type {
     MK_FIELD_BOOL,   /* bool: on off yes no true false, any case */
     MK_FIELD_INT,    /* int64_t in [min, max] */
-    MK_FIELD_SIZE,   /* int64_t, bytes: a number with optional K M G (times 1024); see unit */
+    MK_FIELD_SIZE,   /* int64_t, bytes: a number with optional B K M G (times 1024); see unit */
     MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
     MK_FIELD_ENUM,   /* int: index into names; any case */
-    MK_FIELD_STRING, /* const char *, terminated, whole value; NULL when unset without default */
+    MK_FIELD_STRING, /* const char *, terminated, whole value, never empty, copied to ctx->arena; NULL when unset without default */
     MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
     MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
 };
@@ -26,7 +26,7 @@ enum mk_field_flags {
     MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
 };
 
-/** A list of words; items are slices that live as long as the tree's arena. */
+/** A list of words; items are terminated copies in the ctx->arena they were read with. */
 struct mk_words {
     struct mk_str *items;
     size_t count;
@@ -36,8 +36,8 @@ struct mk_words {
 struct mk_field_ctx {
     struct mk_arena *arena;   /* for what must live as long as the settings */
     struct mk_faults *faults;
-    const char *section;      /* name, for messages */
-    void *settings;           /* the struct being filled */
+    const char *section;      /* name, for messages; set by defaults and apply */
+    void *settings;           /* the struct being filled; set by defaults and apply */
     void *arg;                /* the caller's */
 };
 
@@ -46,7 +46,7 @@ struct mk_field {
     enum mk_field_type type;
     size_t offset;        /* of the member in the settings struct */
     unsigned flags;
-    int64_t min, max;     /* INT, SIZE (bytes), TIME (ms); both 0: no bound but the type's (never negative) */
+    int64_t min, max;     /* INT, SIZE (bytes), TIME (ms); max 0: no bound above but the type's (never negative) */
     const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
     const char *const *names; /* ENUM: NULL-terminated words */
     int64_t unit;         /* SIZE: what a bare number counts, in bytes; 0 means 1 */
@@ -78,15 +78,19 @@ int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section 
 
 /**
  * Note a fault for each section of the tree whose name is none of specs, with the nearest name.
- * A section that is not repeatable but appears twice is accepted (it continues).
+ * A section that is not repeatable but appears again continues the first: its settings move to the
+ * end of the first one's and the section leaves the tree. Call it before mk_fields_apply.
  */
-void mk_sections_check(const struct mk_tree *t, const struct mk_section_spec *const *specs, size_t nspecs,
+void mk_sections_check(struct mk_tree *t, const struct mk_section_spec *const *specs, size_t nspecs,
                        struct mk_faults *faults);
 
-/** The setting of a section that gives this field its value (the last, or for repeated ones the first); NULL: default. */
+/** The setting of a section (NULL allowed) that gives this field its value (for repeated ones the first); NULL: default. */
 const struct mk_setting *mk_field_source(const struct mk_field *f, const struct mk_section *section);
 
-/** The value of a field as it would be written in a file; CUSTOM and repeated ones come from the section as written. */
+/**
+ * The value of a field as it would be written in a file; it reads back to the same. "" when unset and
+ * for CUSTOM, whose settings come from the section as written. NULL without memory.
+ */
 char *mk_field_format(const struct mk_field *f, const void *settings, struct mk_arena *arena);
 
 /* The single readers, for CUSTOM parsers and the command line. Each @return 0, MK_E_BAD (not of that form) or MK_E_LIMIT (overflow). */

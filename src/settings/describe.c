@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "settings/describe_int.h"
+
+#include "base/assert.h"
+#include "base/buf.h"
+
+#include <inttypes.h>
+
+/* Values and fields as people write them. */
+
+enum { TEXT_MAX = 64 << 10 };
+
+struct unit {
+    const char *name;
+    int64_t factor;
+};
+
+static const struct unit size_units[] = {{"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}};
+static const struct unit time_units[] = {
+    {"d", 86400 * 1000}, {"h", 3600 * 1000}, {"m", 60 * 1000}, {"s", 1000}};
+
+/* In the largest unit that divides it, else with the smallest. */
+static void put_quantity(struct mk_buf *b, int64_t n, const struct unit *units, size_t nunits,
+                         const char *smallest)
+{
+    for (size_t i = 0; n != 0 && i < nunits; i++) {
+        if (n % units[i].factor == 0) {
+            (void)mk_buf_printf(b, "%" PRId64 "%s", n / units[i].factor, units[i].name);
+            return;
+        }
+    }
+    (void)mk_buf_printf(b, "%" PRId64 "%s", n, n != 0 ? smallest : "");
+}
+
+static void put_number(struct mk_buf *b, const struct mk_field *f, int64_t n)
+{
+    if (f->type == MK_FIELD_TIME)
+        put_quantity(b, n, time_units, MK_ARRAY_LEN(time_units), "ms");
+    else if (f->type == MK_FIELD_SIZE)
+        /* a bare number may count something else than bytes */
+        put_quantity(b, n, size_units, MK_ARRAY_LEN(size_units), f->unit > 1 ? "B" : "");
+    else
+        (void)mk_buf_printf(b, "%" PRId64, n);
+}
+
+static void put_words(struct mk_buf *b, const struct mk_words *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        if (i > 0)
+            (void)mk_buf_append(b, " ", 1);
+        (void)mk_buf_append_str(b, words->items[i]);
+    }
+}
+
+static void put_value(struct mk_buf *b, const struct mk_field *f, const void *member)
+{
+    switch (f->type) {
+    case MK_FIELD_BOOL:
+        (void)mk_buf_append_str(b, mk_str_from(*(const bool *)member ? "on" : "off"));
+        break;
+    case MK_FIELD_INT:
+    case MK_FIELD_SIZE:
+    case MK_FIELD_TIME:
+        put_number(b, f, *(const int64_t *)member);
+        break;
+    case MK_FIELD_ENUM:
+        (void)mk_buf_append_str(b, mk_str_from(f->names[*(const int *)member]));
+        break;
+    case MK_FIELD_STRING:
+        (void)mk_buf_append_str(b, mk_str_from(*(const char *const *)member));
+        break;
+    case MK_FIELD_WORDS:
+        put_words(b, member);
+        break;
+    case MK_FIELD_CUSTOM:
+        break;
+    }
+}
+
+static char *buf_to_arena(struct mk_buf *b, struct mk_arena *arena)
+{
+    char *text = b->error ? NULL : mk_arena_strdup(arena, mk_buf_str(b));
+
+    mk_buf_fini(b);
+    return text;
+}
+
+char *mk_field_format(const struct mk_field *f, const void *settings, struct mk_arena *arena)
+{
+    struct mk_buf b;
+
+    mk_buf_init(&b, SIZE_MAX / 2);
+    put_value(&b, f, (const char *)settings + f->offset);
+    return buf_to_arena(&b, arena);
+}
+
+static bool is_bounded(const struct mk_field *f)
+{
+    return f->min != 0 || f->max != 0;
+}
+
+static void put_range(struct mk_buf *b, const struct mk_field *f)
+{
+    (void)mk_buf_append_str(b, mk_str_from(f->max > 0 ? " from " : " of at least "));
+    put_number(b, f, f->min);
+    if (f->max > 0) {
+        (void)mk_buf_append(b, " to ", 4);
+        put_number(b, f, f->max);
+    }
+}
+
+static void put_kind(struct mk_buf *b, const struct mk_field *f, bool in_range)
+{
+    static const struct {
+        const char *kind, *example;
+    } kinds[] = {
+        [MK_FIELD_BOOL] = {"on or off", ""},
+        [MK_FIELD_INT] = {"a whole number", ""},
+        [MK_FIELD_SIZE] = {"a size", " such as 500, 64K or 8M"},
+        [MK_FIELD_TIME] = {"a time", " such as 15, 500ms or 2m"},
+        [MK_FIELD_STRING] = {"a value", ""},
+        [MK_FIELD_WORDS] = {"one word or more", ""},
+        [MK_FIELD_CUSTOM] = {"another value", ""},
+    };
+
+    (void)mk_buf_append_str(b, mk_str_from(kinds[f->type].kind));
+    if (!in_range)
+        (void)mk_buf_append_str(b, mk_str_from(kinds[f->type].example));
+    if (is_bounded(f) && (in_range || f->type == MK_FIELD_INT))
+        put_range(b, f);
+    else if (in_range)
+        (void)mk_buf_append_str(b, mk_str_from(" that is not so large"));
+}
+
+static void put_names(struct mk_buf *b, const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++) {
+        if (i > 0)
+            (void)mk_buf_append_str(b, mk_str_from(names[i + 1] ? ", " : " or "));
+        (void)mk_buf_append_str(b, mk_str_from(names[i]));
+    }
+}
+
+char *mk_field_expected(const struct mk_field *f, bool in_range, struct mk_arena *arena)
+{
+    struct mk_buf b;
+
+    mk_buf_init(&b, TEXT_MAX);
+    if (f->type == MK_FIELD_ENUM)
+        put_names(&b, f->names);
+    else
+        put_kind(&b, f, in_range);
+    return buf_to_arena(&b, arena);
+}
