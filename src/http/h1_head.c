@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/str.h"
 #include "http/chars_int.h"
+#include "http/h1_field_id_int.h"
 
 /*
  * The head is read once, front to back. Each function below takes one part of it from the
@@ -47,8 +48,8 @@ static int refuse(struct mk_h1_head *h, enum mk_h1_fault fault)
 }
 
 /** Refuse the byte at c->p, which ends a part too early: a bare LF, a CR, or anything else. */
-static int refuse_byte(struct mk_h1_head *h, const struct cursor *c, enum mk_h1_fault at_cr,
-                       enum mk_h1_fault otherwise)
+__attribute__((noinline)) static int refuse_byte(struct mk_h1_head *h, const struct cursor *c,
+                                                 enum mk_h1_fault at_cr, enum mk_h1_fault otherwise)
 {
     if (*c->p == '\n')
         return refuse(h, MK_H1_FAULT_LINE_END);
@@ -66,7 +67,12 @@ static int take_line_end(struct mk_h1_head *h, struct cursor *c)
     return MORE;
 }
 
-static int take_method(struct mk_h1_head *h, struct cursor *c)
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+__attribute__((noinline)) static int take_method(struct mk_h1_head *h, struct cursor *c)
 {
     if (c->p == c->base && c->p < c->end && *c->p == '\r') {
         int err = take_line_end(h, c);
@@ -118,7 +124,7 @@ static int take_target(struct mk_h1_head *h, struct cursor *c, uint32_t max)
 }
 
 /** Check the version and its line end byte by byte, as far as they have come. */
-static int check_version(struct mk_h1_head *h, const struct cursor *c)
+__attribute__((noinline)) static int check_version(struct mk_h1_head *h, const struct cursor *c)
 {
     struct cursor at = *c;
 
@@ -157,12 +163,24 @@ static int take_version(struct mk_h1_head *h, struct cursor *c)
     return MORE;
 }
 
+/** GET, which nearly all requests are, all of it there. */
+static bool take_get(struct mk_h1_head *h, struct cursor *c)
+{
+    if (c->p != c->base || c->end - c->p < 4 || memcmp(c->p, "GET ", 4) != 0)
+        return false;
+    h->method_name = (struct mk_piece){0, 3};
+    h->method = MK_METHOD_GET;
+    h->target.off = 4;
+    c->p += 4;
+    return true;
+}
+
 static int take_request_line(struct mk_h1_head *h, struct cursor *c,
                              const struct mk_h1_limits *limits)
 {
     int err = MORE;
 
-    if (h->target.off == 0)
+    if (h->target.off == 0 && !take_get(h, c))
         err = take_method(h, c);
     if (err == MORE && h->target.len == 0)
         err = take_target(h, c, limits->target);
@@ -171,16 +189,11 @@ static int take_request_line(struct mk_h1_head *h, struct cursor *c,
     return err;
 }
 
-/** What cannot begin a field name: the empty line that ends the head, or a fault. */
-static int take_no_name(struct mk_h1_head *h, struct cursor *c)
+/** Take the empty line that ends the head, whose CR has come. */
+static int take_end(struct mk_h1_head *h, struct cursor *c)
 {
-    int err;
+    int err = take_line_end(h, c);
 
-    if (*c->p == ' ' || *c->p == '\t')
-        return refuse(h, MK_H1_FAULT_FIELD_FOLD);
-    if (*c->p != '\r')
-        return refuse_byte(h, c, MK_H1_FAULT_FIELD_NAME, MK_H1_FAULT_FIELD_NAME);
-    err = take_line_end(h, c);
     if (err < 0)
         return err;
     h->fields.len = h->line - h->fields.off;
@@ -188,100 +201,174 @@ static int take_no_name(struct mk_h1_head *h, struct cursor *c)
     return h->fault ? MK_E_BAD : COMPLETE;
 }
 
-static int take_name(struct mk_h1_head *h, struct cursor *c, uint32_t max_fields)
-{
-    c->p = mk_chars_skip(c->p, c->end, MK_CHAR_TOKEN);
-    if (c->p == c->end)
-        return MK_E_AGAIN;
-    if (offset(c, c->p) == h->line)
-        return take_no_name(h, c);
-    if (*c->p != ':') {
-        bool is_blank = *c->p == ' ' || *c->p == '\t';
-
-        return refuse_byte(h, c, MK_H1_FAULT_FIELD_NAME,
-                           is_blank ? MK_H1_FAULT_FIELD_COLON : MK_H1_FAULT_FIELD_NAME);
-    }
-    if (h->nfields >= max_fields || h->nfields == UINT16_MAX)
-        return refuse(h, MK_H1_FAULT_FIELDS_MANY);
-    h->nfields++;
-    h->colon = offset(c, c->p);
-    c->p++;
-    return MORE;
-}
-
 #define EACH_BYTE(b) (UINT64_MAX / 255 * (b))
 
-/** Does any of eight bytes seem to be a control? HTAB counts, although text may hold it. */
-static bool has_control(uint64_t eight)
+/** @return the top bit set of each of eight bytes that is a control: below 0x20, or 0x7f. */
+static uint64_t find_controls(uint64_t eight)
 {
-    uint64_t del = eight ^ EACH_BYTE(0x7f);
-    uint64_t below = (eight - EACH_BYTE(0x20)) & ~eight;
+    /* one up, so that DEL leaves the seven bits and all controls are below 0x21 */
+    uint64_t up = ((eight & EACH_BYTE(0x7f)) + EACH_BYTE(1)) | EACH_BYTE(0x80);
 
-    return (below | ((del - EACH_BYTE(1)) & ~del)) & EACH_BYTE(0x80);
+    return ~((up - EACH_BYTE(0x21)) | eight) & EACH_BYTE(0x80);
+}
+
+/** @return which byte in memory holds the first bit of found, which is not 0. */
+static unsigned first_byte(uint64_t found)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (unsigned)__builtin_ctzll(found) / 8;
+#else
+    return (unsigned)__builtin_clzll(found) / 8;
+#endif
 }
 
 /** @return the first byte from p on that is no field text: the CR, in an honest line; or end. */
 static const char *skip_text(const char *p, const char *end)
 {
-    for (; end - p >= 8; p += 8) {
-        uint64_t eight;
+    while (end - p >= 8) {
+        uint64_t eight, found;
 
         memcpy(&eight, p, sizeof(eight));
-        if (has_control(eight))
-            break;
+        found = find_controls(eight);
+        if (found == 0) {
+            p += 8;
+            continue;
+        }
+        p += first_byte(found);
+        if (*p != '\t')
+            return p;
+        p++;
     }
-    return mk_chars_skip(p, end, MK_CHAR_TEXT);
+    while (p < end && mk_char_is(*p, MK_CHAR_TEXT))
+        p++;
+    return p;
 }
 
-/** Keep the value of a known field whose line ends at end. */
-static void remember_field(struct mk_h1_head *h, const struct cursor *c, const char *end)
+/** Keep the value of a known field. */
+static void keep_value(struct mk_h1_head *h, enum mk_field_id id, struct mk_piece value)
 {
-    const char *name = c->base + h->line, *colon = c->base + h->colon;
-    enum mk_field_id id = mk_field_id_of(name, (size_t)(colon - name));
-    const char *begin = colon + 1;
-
-    if (id == MK_FIELD_COUNT)
-        return;
-    if (h->known[id].off) {
+    if (h->known[id].off)
         h->repeated |= UINT32_C(1) << id;
-        return;
+    else
+        h->known[id] = value;
+}
+
+/** @return the colon behind the field name at c->p, of which *id is known; NULL: not there. */
+static const char *find_colon(const struct cursor *c, enum mk_field_id *id)
+{
+    const char *colon;
+    size_t len;
+
+    *id = mk_field_id_at(c->p, c->end, &len);
+    if (*id != MK_FIELD_COUNT)
+        return c->p + len;
+    colon = mk_chars_skip(c->p, c->end, MK_CHAR_TOKEN);
+    return colon > c->p && colon < c->end && *colon == ':' ? colon : NULL;
+}
+
+/**
+ * Take a whole field line as most are: nothing missing, nothing wrong, a value with one blank
+ * before it and none behind.
+ * @return false when it is anything else; then nothing was taken.
+ */
+static bool take_usual_field(struct mk_h1_head *h, struct cursor *c)
+{
+    enum mk_field_id id;
+    const char *colon = find_colon(c, &id), *begin, *end;
+
+    if (!colon || c->end - colon < 5 || colon[1] != ' ')
+        return false;
+    begin = colon + 2;
+    end = skip_text(begin, c->end);
+    if (c->end - end < 2 || memcmp(end, "\r\n", 2) != 0)
+        return false;
+    if ((unsigned char)*begin <= ' ' || (unsigned char)end[-1] <= ' ')
+        return false;
+    if (id != MK_FIELD_COUNT)
+        keep_value(h, id, (struct mk_piece){offset(c, begin), (uint32_t)(end - begin)});
+    c->p = end + 2;
+    return true;
+}
+
+/** Take a field name up to its colon. */
+static int take_name(struct mk_h1_head *h, struct cursor *c)
+{
+    const char *begin = c->base + h->line;
+    size_t len;
+
+    c->p = mk_chars_skip(c->p, c->end, MK_CHAR_TOKEN);
+    if (c->p == c->end)
+        return MK_E_AGAIN;
+    if (c->p == begin && is_blank(*c->p))
+        return refuse(h, MK_H1_FAULT_FIELD_FOLD);
+    if (c->p == begin || *c->p != ':') {
+        return refuse_byte(h, c, MK_H1_FAULT_FIELD_NAME,
+                           is_blank(*c->p) ? MK_H1_FAULT_FIELD_COLON : MK_H1_FAULT_FIELD_NAME);
     }
-    while (begin < end && (*begin == ' ' || *begin == '\t'))
-        begin++;
-    while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+    h->field = (uint8_t)mk_field_id_at(begin, c->p + 1, &len);
+    h->colon = offset(c, c->p);
+    c->p++;
+    return MORE;
+}
+
+/** Keep a value without its blanks. */
+static void trim_value(struct mk_h1_head *h, const struct cursor *c)
+{
+    const char *begin = c->base + h->colon + 1, *end = c->p;
+
+    while (is_blank(end[-1])) /* the colon stops it */
         end--;
-    h->known[id] = (struct mk_piece){offset(c, begin), (uint32_t)(end - begin)};
+    while (begin < end && is_blank(*begin))
+        begin++;
+    keep_value(h, (enum mk_field_id)h->field,
+               (struct mk_piece){offset(c, begin), (uint32_t)(end - begin)});
 }
 
 static int take_value(struct mk_h1_head *h, struct cursor *c)
 {
-    const char *end;
+    struct cursor value;
     int err;
 
-    end = c->p = skip_text(c->p, c->end);
+    c->p = mk_chars_skip(c->p, c->end, MK_CHAR_TEXT);
     if (c->p == c->end)
         return MK_E_AGAIN;
     if (*c->p != '\r')
         return refuse_byte(h, c, MK_H1_FAULT_LINE_END, MK_H1_FAULT_FIELD_VALUE);
+    value = *c;
     err = take_line_end(h, c);
     if (err < 0)
         return err;
-    remember_field(h, c, end);
+    if (h->field != MK_FIELD_COUNT)
+        trim_value(h, &value);
     h->colon = 0;
-    h->line = offset(c, c->p);
     return MORE;
 }
 
-static int take_fields(struct mk_h1_head *h, struct cursor *c, uint32_t max)
+/** Take a field line of any kind, or the rest of one. Out of line: it is rare. */
+__attribute__((noinline)) static int take_field(struct mk_h1_head *h, struct cursor *c)
 {
-    int err;
+    int err = h->colon ? MORE : take_name(h, c);
 
-    do {
-        err = h->colon ? MORE : take_name(h, c, max);
-        if (err == MORE)
-            err = take_value(h, c);
-    } while (err == MORE);
-    return err;
+    return err == MORE ? take_value(h, c) : err;
+}
+
+static int take_fields(struct mk_h1_head *h, struct cursor *c, unsigned max)
+{
+    bool at_line = offset(c, c->p) == h->line;
+    int err = MORE;
+
+    for (;;) {
+        if (at_line && c->p < c->end && *c->p == '\r')
+            return take_end(h, c);
+        if (!at_line || !take_usual_field(h, c))
+            err = take_field(h, c);
+        if (err != MORE)
+            return err;
+        h->line = offset(c, c->p);
+        at_line = true;
+        if (h->nfields++ == max)
+            return refuse(h, MK_H1_FAULT_FIELDS_MANY);
+    }
 }
 
 ssize_t mk_h1_head_parse(struct mk_h1_head *h, const char *buf, size_t len,
@@ -294,7 +381,7 @@ ssize_t mk_h1_head_parse(struct mk_h1_head *h, const char *buf, size_t len,
     if (!h->in_fields)
         err = take_request_line(h, &c, limits);
     if (err == MORE)
-        err = take_fields(h, &c, limits->fields);
+        err = take_fields(h, &c, limits->fields < UINT16_MAX ? limits->fields : UINT16_MAX);
     h->scanned = offset(&c, c.p);
     if (err == COMPLETE)
         return (ssize_t)h->scanned;

@@ -110,6 +110,7 @@ struct mk_h1_head {
     uint32_t line;    /* offset of the line not yet complete */
     uint32_t scanned; /* bytes before this offset need no second look */
     uint32_t colon;   /* offset of the colon of that field line; 0 until it has come */
+    uint8_t field;    /* enum mk_field_id of that line */
     bool in_fields;   /* the request line is done */
 
     /* results, valid after mk_h1_head_parse returned > 0 */

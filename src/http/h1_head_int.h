@@ -6,9 +6,6 @@
 
 /* The parser finds lines and pieces (h1_head.c); these give them their meaning. */
 
-/** @return the id of a field name made of token characters, or MK_FIELD_COUNT. */
-enum mk_field_id mk_field_id_of(const char *name, size_t len);
-
 /** Find the form of h->target and its pieces. @return a fault, or MK_H1_FAULT_NONE. */
 enum mk_h1_fault mk_h1_target_judge(struct mk_h1_head *h, const char *buf);
 

@@ -2,10 +2,14 @@
 #include "http/h1_head_int.h"
 
 #include "base/str.h"
+#include "http/h1_field_id_int.h"
 #include "http/list_int.h"
 #include "http/uri.h"
 
 /* What the fields of a head mean for its framing and its connection. */
+
+/* Most requests have no body and one plain Connection: their path stays short. */
+#define OUT_OF_LINE __attribute__((noinline)) static
 
 /**
  * Walks the list members of a known field over all its lines: RFC 9110 section 5.3. Nearly
@@ -33,15 +37,16 @@ static struct members members_of(const struct mk_h1_head *h, const char *buf, en
 static bool next_line(struct members *m)
 {
     struct mk_str name;
+    size_t len;
 
     while (m->at != UINT32_MAX && mk_h1_head_next_field(m->h, m->buf, &m->at, &name, &m->rest)) {
-        if (mk_field_id_of(name.p, name.len) == m->id)
+        if (mk_field_id_at(name.p, name.p + name.len + 1, &len) == m->id)
             return true;
     }
     return false;
 }
 
-static bool next_member(struct members *m, struct mk_str *member)
+OUT_OF_LINE bool next_member(struct members *m, struct mk_str *member)
 {
     while (!mk_list_next(&m->rest, member)) {
         if (!next_line(m))
@@ -76,7 +81,7 @@ static enum mk_h1_fault judge_host(const struct mk_h1_head *h, const char *buf)
 }
 
 /** RFC 9110 section 8.6. Lists of equal lengths, which it allows to be mended, are refused. */
-static enum mk_h1_fault judge_length(struct mk_h1_head *h, const char *buf)
+OUT_OF_LINE enum mk_h1_fault judge_length(struct mk_h1_head *h, const char *buf)
 {
     struct mk_str text = mk_h1_head_field(h, buf, MK_FIELD_CONTENT_LENGTH);
 
@@ -89,7 +94,7 @@ static enum mk_h1_fault judge_length(struct mk_h1_head *h, const char *buf)
 }
 
 /** RFC 9112 sections 6.1 and 7. A list without chunked at all is one of unknown codings. */
-static enum mk_h1_fault judge_codings(struct mk_h1_head *h, const char *buf)
+OUT_OF_LINE enum mk_h1_fault judge_codings(struct mk_h1_head *h, const char *buf)
 {
     struct members m = members_of(h, buf, MK_FIELD_TRANSFER_ENCODING);
     struct mk_str coding;
@@ -120,7 +125,7 @@ static enum mk_h1_fault judge_framing(struct mk_h1_head *h, const char *buf)
 }
 
 /** RFC 9110 section 10.1.1: HTTP/1.0 never waits for a 100. */
-static enum mk_h1_fault judge_expect(struct mk_h1_head *h, const char *buf)
+OUT_OF_LINE enum mk_h1_fault judge_expect(struct mk_h1_head *h, const char *buf)
 {
     struct members m = members_of(h, buf, MK_FIELD_EXPECT);
     struct mk_str expectation;
@@ -134,11 +139,11 @@ static enum mk_h1_fault judge_expect(struct mk_h1_head *h, const char *buf)
 }
 
 /** RFC 9112 section 9.3: close wins, then HTTP/1.1 persists, HTTP/1.0 when it asks to. */
-static void judge_connection(struct mk_h1_head *h, const char *buf)
+OUT_OF_LINE void judge_connection(struct mk_h1_head *h, const char *buf)
 {
     struct members m = members_of(h, buf, MK_FIELD_CONNECTION);
-    struct mk_str option;
     bool close = false, keep = h->minor > 0;
+    struct mk_str option;
 
     while (next_member(&m, &option)) {
         if (mk_str_ieq(option, MK_STR("close")))
@@ -151,6 +156,16 @@ static void judge_connection(struct mk_h1_head *h, const char *buf)
     h->keep_alive = keep && !close;
 }
 
+/** Is the one Connection field just what most clients send? Then no list needs a walk. */
+static bool is_plain_keep_alive(const struct mk_h1_head *h, const char *buf)
+{
+    static const char usual[10] = {'k', 'e', 'e', 'p', '-', 'a', 'l', 'i', 'v', 'e'};
+    const struct mk_piece *value = &h->known[MK_FIELD_CONNECTION];
+
+    return value->len == sizeof(usual) && !is_repeated(h, MK_FIELD_CONNECTION) &&
+           memcmp(buf + value->off, usual, sizeof(usual)) == 0;
+}
+
 enum mk_h1_fault mk_h1_fields_judge(struct mk_h1_head *h, const char *buf)
 {
     enum mk_h1_fault fault = judge_host(h, buf);
@@ -159,8 +174,9 @@ enum mk_h1_fault mk_h1_fields_judge(struct mk_h1_head *h, const char *buf)
         fault = judge_framing(h, buf);
     if (fault == MK_H1_FAULT_NONE && has(h, MK_FIELD_EXPECT))
         fault = judge_expect(h, buf);
-    h->keep_alive = h->minor > 0;
-    if (fault == MK_H1_FAULT_NONE && has(h, MK_FIELD_CONNECTION))
+    if (is_plain_keep_alive(h, buf))
+        h->keep_alive = true;
+    else
         judge_connection(h, buf);
     return fault;
 }

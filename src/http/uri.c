@@ -97,8 +97,8 @@ static bool is_ipv6(struct mk_str s)
     return inet_pton(AF_INET6, text, &addr) == 1;
 }
 
-/** @return where the host that begins at p ends, or NULL. */
-static const char *skip_literal(const char *p, const char *end)
+/** @return where the host that begins at p ends, or NULL. Out of line: it is rare and has a buffer. */
+__attribute__((noinline)) static const char *skip_literal(const char *p, const char *end)
 {
     const char *close = memchr(p, ']', (size_t)(end - p));
 
@@ -119,10 +119,24 @@ static const char *skip_name(const char *p, const char *end)
     }
 }
 
+static int parse_port(const char *p, const char *end, unsigned *port)
+{
+    unsigned number = 0;
+
+    for (; p < end; p++) {
+        unsigned digit = (unsigned char)(*p - '0');
+
+        number = number * 10 + digit;
+        if (digit > 9 || number > UINT16_MAX)
+            return MK_E_BAD;
+    }
+    *port = number;
+    return 0;
+}
+
 int mk_uri_authority(struct mk_str authority, struct mk_str *host, unsigned *port)
 {
     const char *p = authority.p, *end = p + authority.len;
-    uint64_t number = 0;
 
     *host = authority;
     *port = 0;
@@ -136,11 +150,7 @@ int mk_uri_authority(struct mk_str authority, struct mk_str *host, unsigned *por
         host->len--;
     if (host->len == 0)
         return MK_E_BAD;
-    if (end - p > 1 &&
-        mk_str_to_u64((struct mk_str){p + 1, (size_t)(end - p - 1)}, UINT16_MAX, &number) < 0)
-        return MK_E_BAD;
-    *port = (unsigned)number;
-    return 0;
+    return p < end ? parse_port(p + 1, end, port) : 0;
 }
 
 bool mk_uri_is_target(struct mk_str s)
