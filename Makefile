@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The commands of this tree. On a fresh Debian each brings what it needs first (tools/deps).
+
+PREFIX ?= /usr/local
+
+.DEFAULT_GOAL := build
+.PHONY: run test test-all build bench lint fuzz size static install clean
+
+# Serve the welcome site on http://localhost:2001/ until Ctrl-C. ARGS="--port 8080" adds options.
+run: build
+	@echo "Monkey serves htdocs/ on http://localhost:2001/ (Ctrl-C ends it)"
+	@exec build/monkey $(ARGS)
+
+# The fast tier: some minutes. TESTS=word runs only the steps whose name has that word.
+test:
+	@tools/deps --test
+	@tools/test $(TESTS)
+
+# Everything: the fast tier, then other compilers and sanitizers, faults, crowds, lint, budgets.
+test-all:
+	@tools/deps --test --static
+	@tools/test --all $(TESTS)
+
+# build/monkey, build/libmonkey.so and the plugins, ready to run in place.
+build:
+	@tools/deps
+	@tools/build release
+
+# Side by side with other servers on this machine; the table goes to docs/benchmarks.md.
+bench:
+	@tools/deps --bench
+	@tools/build release
+	@bench/run $(ARGS)
+
+lint:
+	@tools/deps --test
+	@tools/lint
+
+# Each target for FUZZ_SECONDS (600) of CPU time.
+fuzz:
+	@tools/deps --test
+	@tools/fuzz $(TESTS)
+
+# Sizes and memory at rest beside their budgets.
+size:
+	@tools/deps --static
+	@tools/build release
+	@tools/build static
+	@tools/size
+
+# build-static/monkey: one file that needs nothing else, against musl.
+static:
+	@tools/deps --static
+	@tools/build static
+
+# To PREFIX (/usr/local); DESTDIR is honoured.
+install: build
+	@tools/build release --prefix=$(PREFIX)
+	@meson install -C build --no-rebuild
+
+clean:
+	rm -rf build build-*

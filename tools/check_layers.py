@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Hold the layers: tools/check_layers.py [TREE]
+
+Reads every #include of the tree and says which break the rules of docs/architecture.md ("Who may
+see whom"). Exit code 1 when one does.
+"""
+
+import pathlib
+import re
+import sys
+
+# What each layer may include beside its own folder. PUBLIC is <monkey/...>; TYPES only <monkey/types.h>.
+PUBLIC, TYPES = "<monkey/...>", "<monkey/types.h>"
+LAYERS = {
+    "base": {TYPES},
+    "core": {TYPES, "base"},
+    "http": {TYPES, "base"},
+    "settings": {TYPES, "base"},
+    "conf": {TYPES, "base", "settings"},
+    "server": {PUBLIC, "base", "core", "http", "settings"},
+    "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "server"},
+}
+# These live on the public headers and on their own folder; for plugins and packages that is one folder each.
+ON_PUBLIC = ["src/bin", "src/plugins/*", "src/duda", "tools", "examples"]
+
+# Nothing but libc below the plugins (and the sanitizers' own header, to poison freed memory).
+LIBC = set("""
+    aio alloca assert ctype dirent dlfcn endian errno fcntl features fnmatch ftw getopt glob grp inttypes
+    libgen limits link locale math mntent netdb poll pthread pwd regex sched search semaphore setjmp signal
+    spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings sysexits
+    syslog termios threads time ucontext unistd utime wchar wctype wordexp
+    immintrin emmintrin nmmintrin tmmintrin smmintrin arm_neon
+""".split())
+LIBC_FOLDERS = {"arpa", "asm", "linux", "net", "netinet", "sanitizer", "sys"}
+
+# The protocol and the settings take bytes and give bytes: no descriptors, threads or clocks.
+PURE = {"base", "http", "settings"}
+IMPURE = {"fcntl.h", "poll.h", "pthread.h", "signal.h", "sys/epoll.h", "sys/eventfd.h", "sys/sendfile.h",
+          "sys/socket.h", "sys/stat.h", "sys/uio.h"}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:<([^>]+)>|"([^"]+)")', re.M)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+def without_comments(text):
+    """The same lines, so that line numbers stay."""
+    return COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+
+
+def includes(path):
+    """(line, name, is_system) of each #include of a file."""
+    text = without_comments(path.read_text())
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match[1] or match[2], match[1] is not None
+
+
+def is_libc(name):
+    folder, _, rest = name.partition("/")
+    return folder in LIBC_FOLDERS if rest else name.endswith(".h") and name[:-2] in LIBC
+
+
+class Checker:
+    def __init__(self, tree):
+        self.tree = tree
+        self.src = tree / "src"
+        self.faults = []
+
+    def fault(self, path, line, sentence):
+        self.faults.append(f"{path.relative_to(self.tree)}:{line}: {sentence}")
+
+    def sources(self, folder):
+        return sorted(p for p in (self.tree / folder).rglob("*") if p.suffix in (".c", ".h") and p.is_file())
+
+    # -- layers
+
+    def check_layer(self, layer, allowed):
+        for path in self.sources(f"src/{layer}"):
+            for line, name, is_system in includes(path):
+                if is_system:
+                    self.check_system(path, line, name, layer, allowed)
+                else:
+                    self.check_own(path, line, name, layer, allowed)
+            self.check_own_header_first(path)
+            self.check_umbrella(path)
+
+    def check_system(self, path, line, name, layer, allowed):
+        if name == "monkey/types.h":
+            return
+        if name.startswith("monkey/"):
+            if PUBLIC not in allowed:
+                self.fault(path, line, f"{layer} sees {TYPES} of the public headers, not <{name}>")
+        elif not is_libc(name):
+            self.fault(path, line, f"<{name}> is not of libc; a library belongs to one plugin")
+        elif layer in PURE and name in IMPURE:
+            self.fault(path, line, f"{layer} is pure: no descriptors, threads or clocks, so no <{name}>")
+
+    def check_own(self, path, line, name, layer, allowed):
+        folder = name.partition("/")[0]
+        if name.startswith("monkey/"):
+            self.fault(path, line, f'write <{name}>: the public headers are not of a folder of src/')
+        elif "/" not in name or folder.startswith("."):
+            self.fault(path, line, f'write "{name}" from src/, as in "{layer}/{pathlib.PurePath(name).name}"')
+        elif folder != layer and folder not in allowed:
+            sees = ", ".join(sorted(allowed))
+            self.fault(path, line, f'{layer} may not see {folder} ("{name}"); it sees {sees}')
+        elif folder != layer and name.endswith("_int.h"):
+            self.fault(path, line, f'"{name}" is for the files of src/{folder} only')
+        elif not (self.src / name).is_file():
+            self.fault(path, line, f'"{name}" does not exist')
+
+    def check_own_header_first(self, path):
+        if path.suffix != ".c":
+            return
+        stem = path.relative_to(self.src).with_suffix("")
+        own = [f"{stem}{end}" for end in (".h", "_int.h") if (self.src / f"{stem}{end}").is_file()]
+        first = next(includes(path), None)
+        if own and (first is None or first[1] not in own):
+            self.fault(path, first[0] if first else 1, f'its own header "{own[0]}" comes first')
+
+    def check_umbrella(self, path):
+        """A header that only includes others hides who needs what."""
+        if path.suffix != ".h":
+            return
+        lines = [line.strip() for line in without_comments(path.read_text()).splitlines()]
+        if sum(line.startswith("#include") for line in lines) > 1 and all(
+                not line or line.startswith("#") for line in lines):
+            self.fault(path, 1, "is an umbrella: it only includes other headers")
+
+    # -- all that lives on the public headers
+
+    def check_on_public(self, folder):
+        home = self.tree / folder
+        for path in self.sources(folder):
+            for line, name, is_system in includes(path):
+                if is_system:
+                    continue
+                places = [path.parent / name, home / name, self.src / name]
+                if not any(place.is_file() and home in place.resolve().parents for place in places):
+                    self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
+
+    def check_public(self):
+        for path in self.sources("include"):
+            for line, name, is_system in includes(path):
+                if not is_system or not (name.startswith("monkey/") or is_libc(name)):
+                    self.fault(path, line, f"a public header includes only {PUBLIC} and libc, not {name}")
+
+    # -- unit tests see what their layer sees, and its inside
+
+    def check_unit_tests(self, layer, allowed):
+        for path in self.sources(f"tests/unit/{layer}"):
+            for line, name, is_system in includes(path):
+                folder = name.partition("/")[0]
+                if not is_system and folder in LAYERS and folder != layer and folder not in allowed:
+                    self.fault(path, line, f'a test of {layer} may not see {folder} ("{name}")')
+
+    def check(self):
+        folders = {p.name for p in self.src.iterdir() if p.is_dir()} if self.src.is_dir() else set()
+        for stranger in sorted(folders - set(LAYERS) - {"bin", "plugins", "duda"}):
+            self.faults.append(f"src/{stranger}: is no layer; tools/check_layers.py has the list")
+        for layer, allowed in LAYERS.items():
+            self.check_layer(layer, allowed)
+            self.check_unit_tests(layer, allowed)
+        self.check_public()
+        for pattern in ON_PUBLIC:
+            for folder in sorted(p for p in self.tree.glob(pattern) if p.is_dir()):
+                self.check_on_public(str(folder.relative_to(self.tree)))
+        return self.faults
+
+
+def main():
+    tree = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    faults = Checker(tree).check()
+    for fault in faults:
+        print(fault)
+    if faults:
+        print(f"layers: {len(faults)} includes break the rules")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layer check must notice each kind of fault, and nothing in a good tree."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+from check_layers import Checker  # noqa: E402
+
+GOOD = {
+    "include/monkey/types.h": "#include <stddef.h>\n",
+    "include/monkey/server.h": "#include <monkey/types.h>\n",
+    "src/base/str.h": "#include <monkey/types.h>\nint mk_str;\n",
+    "src/base/str.c": '#include "base/str.h"\n\n#include <string.h>\n',
+    "src/core/fd.c": '#include "base/str.h"\n#include <sys/epoll.h>\n',
+    "src/http/uri_int.h": "struct mk_uri;\n",
+    "src/http/uri.c": '#include "http/uri_int.h"\n#include "base/str.h"\n',
+    "src/http/date.c": '#include "http/uri_int.h"\n',
+    "src/server/conn.h": '#include "base/str.h"\nstruct mk_conn;\n',
+    "src/server/conn.c": '#include "server/conn.h"\n#include <monkey/server.h>\n',
+    "src/bin/main.c": '#include "bin/options.h"\n#include <monkey/server.h>\n',
+    "src/bin/options.h": "struct options;\n",
+    "src/plugins/auth/auth.c": '#include "hash.h"\n#include <monkey/server.h>\n#include <crypt.h>\n',
+    "src/plugins/auth/hash.h": "int hash;\n",
+    "tests/unit/http/test_uri.c": '#include "http/uri_int.h"\n#include <cmocka.h>\n',
+    "examples/hello.c": "#include <monkey/server.h>\n",
+}
+
+
+def faults(tmp_path, **changed):
+    for name, text in {**GOOD, **changed.get("files", {})}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Checker(tmp_path).check()
+
+
+def test_nothing_is_wrong_in_a_good_tree(tmp_path):
+    assert faults(tmp_path) == []
+
+
+@pytest.mark.parametrize("name, text, told", [
+    ("src/base/up.c", '#include "server/conn.h"\n', "base may not see server"),
+    ("src/core/side.c", '#include "http/uri.h"\n', "core may not see http"),
+    ("src/http/side.c", '#include "settings/field.h"\n', "http may not see settings"),
+    ("src/settings/up.c", '#include "conf/conf.h"\n', "settings may not see conf"),
+    ("src/conf/up.c", '#include "http/date.h"\n', "conf may not see http"),
+    ("src/server/up.c", '#include "conf/conf.h"\n', "server may not see conf"),
+    ("src/base/public.c", "#include <monkey/server.h>\n", "base sees <monkey/types.h>"),
+    ("src/core/library.c", "#include <openssl/ssl.h>\n", "not of libc"),
+    ("src/http/impure.c", "#include <sys/socket.h>\n", "http is pure"),
+    ("src/server/inside.c", '#include "http/uri_int.h"\n', "for the files of src/http only"),
+    ("src/server/missing.c", '#include "server/none.h"\n', "does not exist"),
+    ("src/base/short.c", '#include "str.h"\n', 'as in "base/str.h"'),
+    ("src/base/dots.c", '#include "../core/fd.h"\n', "from src/"),
+    ("src/base/str.c", '#include <string.h>\n#include "base/str.h"\n', "own header"),
+    ("src/base/str.c", "int x;\n", "own header"),
+    ("src/base/all.h", '#pragma once\n#include "base/str.h"\n#include <stdio.h>\n', "umbrella"),
+    ("src/bin/peek.c", '#include "server/conn.h"\n', "lives on <monkey/...>"),
+    ("src/bin/relative.c", '#include "../server/conn.h"\n', "lives on <monkey/...>"),
+    ("src/plugins/cgi/cgi.c", '#include "plugins/auth/hash.h"\n', "not in src/plugins/cgi"),
+    ("src/duda/duda.c", '#include "base/str.h"\n', "not in src/duda"),
+    ("tools/wr.c", '#include "base/str.h"\n', "not in tools"),
+    ("examples/peek.c", '#include "../src/base/str.h"\n', "not in examples"),
+    ("include/monkey/bad.h", "#include <openssl/ssl.h>\n", "a public header includes only"),
+    ("tests/unit/http/test_up.c", '#include "server/conn.h"\n', "a test of http may not see server"),
+    ("src/extra/x.c", "int x;\n", "src/extra: is no layer"),
+])
+def test_a_fault_is_told_where_it_is(tmp_path, name, text, told):
+    found = faults(tmp_path, files={name: text})
+    assert len(found) == 1
+    assert told in found[0]
+    assert found[0].startswith(name if "/x.c" not in name else "src/extra")
+
+
+def test_an_include_in_a_comment_does_not_count(tmp_path):
+    assert faults(tmp_path, files={"src/base/note.c": '/*\n#include "server/conn.h"\n*/\n'}) == []
+
+
+def test_the_line_is_that_of_the_include(tmp_path):
+    found = faults(tmp_path, files={"src/base/up.c": '/* two\n lines */\n\n#include "core/fd.h"\n'})
+    assert found[0].startswith("src/base/up.c:4: ")
