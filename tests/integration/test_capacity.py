@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MaxConnections with each OverCapacity, and MaxConnectionsPerIP; with both schedulers."""
+
+import pytest
+
+from harness import http
+from harness.client import eventually
+from harness.variants import SCHEDULERS
+
+FILES = {"a.txt": "text"}
+
+
+def fill(server, count):
+    """So many connections that are known to be accepted, because each was answered."""
+    connections = [server.connect() for _ in range(count)]
+    for connection in connections:
+        assert connection.request("/a.txt").status == 200
+    return connections
+
+
+def settings(scheduler, *lines):
+    return "\n".join([f"Scheduler {scheduler}", "KeepAliveTimeout 30", *lines])
+
+
+@pytest.fixture(params=SCHEDULERS)
+def scheduler(request):
+    return request.param
+
+
+def test_resist_lets_further_clients_wait(start, scheduler):
+    """They wait in the backlog and are served as soon as there is room."""
+    server = start(server=settings(scheduler, "MaxConnections 4", "OverCapacity Resist"), files=FILES)
+    held = fill(server, 4)
+    waiting = [server.connect(), server.connect()]
+    for connection in waiting:
+        connection.send(http.request("/a.txt"))
+    assert not any(connection.is_closed(within=0.3) for connection in waiting)
+    held[0].close()
+    held[1].close()
+    assert [connection.response().status for connection in waiting] == [200, 200]
+
+
+def test_resist_survives_many_rounds(start, scheduler):
+    server = start(server=settings(scheduler, "MaxConnections 4", "OverCapacity Resist"), files=FILES)
+    for _ in range(10):
+        held = fill(server, 4)
+        waiting = server.connect()
+        waiting.send(http.request("/a.txt"))
+        for connection in held:
+            connection.close()
+        assert waiting.response().status == 200
+        waiting.close()
+
+
+def test_drop_closes_further_clients_at_once(start, scheduler):
+    server = start(server=settings(scheduler, "MaxConnections 4", "OverCapacity Drop"), files=FILES)
+    held = fill(server, 4)
+    for _ in range(3):
+        with server.connect() as connection:
+            assert connection.is_closed(within=3)
+    assert held[0].request("/a.txt").status == 200
+
+
+def test_too_busy_answers_503(start, scheduler):
+    server = start(server=settings(scheduler, "MaxConnections 4", "OverCapacity TooBusy"), files=FILES)
+    held = fill(server, 4)
+    for _ in range(3):
+        with server.connect() as connection:
+            connection.send(http.request("/a.txt"))
+            response = connection.response()
+            assert response.status == 503
+            assert not response.keeps_connection
+            assert connection.is_closed(within=5)
+    assert held[0].request("/a.txt").status == 200
+
+
+@pytest.mark.parametrize("policy", ["Drop", "TooBusy"])
+def test_room_is_noticed(start, scheduler, policy):
+    server = start(server=settings(scheduler, "MaxConnections 4", f"OverCapacity {policy}"), files=FILES)
+    held = fill(server, 4)
+    for connection in held:
+        connection.close()
+
+    def is_served():
+        try:
+            return server.get("/a.txt").status == 200
+        except (AssertionError, OSError):
+            return False
+
+    assert eventually(is_served, within=5)
+    assert len(fill(server, 3)) == 3
+
+
+def test_max_connections_per_ip(start, scheduler):
+    server = start(server=settings(scheduler, "MaxConnectionsPerIP 3"), files=FILES)
+    fill(server, 3)
+    with server.connect() as connection:
+        connection.send(http.request("/a.txt"))
+        try:
+            assert connection.response().status in (429, 503)
+        except (AssertionError, ConnectionResetError):
+            pass  # closed without an answer
+    other = server.connect(source="127.0.0.2")
+    assert other.request("/a.txt").status == 200
+
+
+def test_max_connections_per_ip_is_freed(start, scheduler):
+    server = start(server=settings(scheduler, "MaxConnectionsPerIP 3"), files=FILES)
+    before = server.open_descriptors()
+    for _ in range(10):
+        for connection in fill(server, 3):
+            connection.close()
+        assert eventually(lambda: server.open_descriptors() <= before + 1)

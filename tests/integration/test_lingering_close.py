@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lingering close (RFC 9112 9.6): a client that is still sending can read the answer that refuses it.
+
+Closing a socket with unread input makes the kernel send a reset, which destroys what the client has not read.
+"""
+
+import time
+
+import pytest
+
+from harness import http
+from harness.client import eventually
+
+
+@pytest.fixture(scope="module")
+def server(start_shared):
+    return start_shared(server="MaxBodySize 1M\nBodyTimeout 2", files={"a.txt": "text"}, handlers="Match ^/echo echo")
+
+
+def send_all(connection, data):
+    """As much as the peer takes, like a client that does not look at answers before it has sent."""
+    try:
+        connection.send(data)
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+
+
+@pytest.mark.parametrize("target", ["/echo", "/a.txt", "/missing"])
+def test_413_is_readable_by_a_client_that_sends_on(server, target):
+    for _ in range(20):
+        with server.connect() as connection:
+            connection.send(http.request(target, "POST", headers={"Content-Length": "100000000"}))
+            time.sleep(0.005)
+            for _ in range(8):
+                send_all(connection, b"x" * 100_000)
+            assert connection.response("POST").status == 413
+
+
+def test_413_for_a_chunked_body_is_readable(server):
+    with server.connect() as connection:
+        send_all(connection, http.request("/a.txt", "POST", headers={"Transfer-Encoding": "chunked"})
+                 + http.chunk(b"x" * 100_000) * 18)
+        assert connection.response("POST").status in (405, 413)
+
+
+def test_400_is_readable_with_unread_input_behind_it(server):
+    for _ in range(20):
+        with server.connect() as connection:
+            send_all(connection, b"GET / HTTP/1.1\r\nX : y\r\n\r\n" + b"x" * 500_000)
+            assert connection.response().status == 400
+
+
+def test_431_is_readable(server):
+    with server.connect() as connection:
+        send_all(connection, b"GET / HTTP/1.1\r\n" + b"X-Fill: xxxxxxxxxxxxxxxxxxxx\r\n" * 30000)
+        assert connection.response().status == 431
+
+
+def test_pipelined_requests_behind_close_do_not_destroy_the_answer(server):
+    for _ in range(20):
+        with server.connect() as connection:
+            connection.send(http.request("/a.txt", headers={"Connection": "close"}) + http.request("/a.txt") * 500)
+            response = connection.response()
+            assert response.text == "text"
+            assert connection.is_closed()
+
+
+def test_lingering_ends_although_the_client_goes_on(server):
+    """Two seconds or a megabyte, then it is over."""
+    before = server.open_descriptors()
+    with server.connect() as connection:
+        connection.send(http.request("/a.txt", "POST", headers={"Content-Length": "100000000"}))
+        assert connection.response("POST").status == 413
+        start = time.monotonic()
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            while time.monotonic() < start + 10:
+                connection.send(b"x" * 1000)
+                time.sleep(0.05)
+    assert eventually(lambda: server.open_descriptors() <= before)
+
+
+def test_lingering_ends_when_the_client_does(server):
+    with server.connect() as connection:
+        connection.send(b"nonsense\r\n\r\n")
+        assert connection.response().status == 400
+        start = time.monotonic()
+        connection.finish_sending()
+        assert connection.is_closed()
+        assert time.monotonic() - start < 1

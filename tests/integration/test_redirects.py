@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Redirect of a whole site: `Redirect URL [status]`."""
+
+import pytest
+
+from harness import http
+
+
+@pytest.mark.parametrize("line, target, status, location", [
+    ("https://example.org/", "/", 301, "https://example.org/"),
+    ("https://example.org/", "/a/b.html", 301, "https://example.org/a/b.html"),
+    ("https://example.org/", "/a?b=c&d=%20", 301, "https://example.org/a?b=c&d=%20"),
+    ("https://example.org/", "/a%20b/%C3%BC", 301, "https://example.org/a%20b/%C3%BC"),
+    ("https://example.org/base/", "/a", 301, "https://example.org/base/a"),
+    ("https://example.org/page.html", "/a?b", 301, "https://example.org/page.html"),
+    ("https://example.org/page.html 302", "/a", 302, "https://example.org/page.html"),
+    ("https://example.org/ 303", "/", 303, "https://example.org/"),
+    ("https://example.org/ 307", "/x", 307, "https://example.org/x"),
+    ("https://example.org/ 308", "/x", 308, "https://example.org/x"),
+])
+def test_redirects_a_site(start, line, target, status, location):
+    response = start(host=f"Redirect {line}", files={"a": "not served"}).get(target)
+    assert response.status == status
+    assert response.header("Location") == location
+
+
+@pytest.fixture(scope="module")
+def server(start_shared):
+    return start_shared(host="Redirect https://example.org/")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE"])
+def test_redirects_every_method(server, method):
+    assert server.request("/x", method).status == 301
+
+
+def test_keeps_the_connection(server):
+    with server.connect() as connection:
+        for number in range(3):
+            assert connection.request(f"/{number}").header("Location") == f"https://example.org/{number}"
+
+
+@pytest.mark.parametrize("target", ["/%0d%0aX-Injected:%20yes", "/?%0d%0aX-Injected:yes", "/%22%3E%3Cscript%3E", "/a%00b"])
+def test_nothing_can_be_injected(server, target):
+    answer = server.raw(http.request(target, headers={"Connection": "close"}))
+    response = http.parse_one(answer)
+    assert response.header("X-Injected") is None
+    assert b"<script" not in answer
+
+
+def test_absolute_form_keeps_the_path(server):
+    assert server.get("http://localhost/a?b").header("Location") == "https://example.org/a?b"
+
+
+@pytest.mark.parametrize("target", ["//evil.org/", "/..//evil.org"])
+def test_path_stays_below_the_new_site(server, target):
+    response = server.get(target)
+    if response.status == 301:
+        assert response.header("Location").startswith("https://example.org/")
+
+
+def test_redirect_of_one_site_among_several(start):
+    server = start(files={"a.txt": "here"}, sites={"old": "[HOST]\n    ServerName old.example.org\n    Redirect http://new.example.org/\n"})
+    assert server.get("/a.txt", host="old.example.org").header("Location") == "http://new.example.org/a.txt"
+    assert server.get("/a.txt", host="new.example.org").text == "here"

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+/~user/ leads to a directory in the user's home, only when UserDir is set, and never for uid 0.
+
+The users are those of a passwd file that is mounted over /etc/passwd for the server alone.
+"""
+
+import os
+
+import pytest
+
+USERS = ["alice", "bob", "toor"]
+
+
+@pytest.fixture(scope="module")
+def passwd(tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    lines = ["root:x:0:0::/root:/bin/sh", f"toor:x:0:0::{home}/toor:/bin/sh"]
+    lines += [f"{name}:x:{4000 + number}:4000::{home}/{name}:/bin/sh" for number, name in enumerate(["alice", "bob"])]
+    lines += ["nobody:x:65534:65534::/nonexistent:/bin/false"]
+    for user in USERS:
+        public = home / user / "public_html"
+        public.mkdir(parents=True)
+        (public / "index.html").write_text(f"home of {user}")
+        (public / ".hidden").write_text("private")
+        (home / user / "private.txt").write_text("private")
+    (home / "bob" / "public_html" / "link").symlink_to(home / "bob" / "private.txt")
+    passwd = home / "passwd"
+    passwd.write_text("\n".join(lines) + "\n")
+    return passwd
+
+
+@pytest.fixture(scope="module")
+def start_with_users(start_shared, passwd):
+    assert os.geteuid() == 0, "this test mounts a passwd file of its own: run it as root"
+    wrapper = ["unshare", "--mount", "sh", "-c", f'mount --bind {passwd} /etc/passwd && exec "$@"', "sh"]
+
+    def start_with_users(**kwargs):
+        return start_shared(wrapper=wrapper, files={"index.html": "site"}, **kwargs)
+
+    return start_with_users
+
+
+@pytest.fixture(scope="module")
+def server(start_with_users):
+    return start_with_users(server="UserDir public_html")
+
+
+@pytest.mark.parametrize("target", ["/~alice/", "/~alice/index.html", "/%7Ealice/", "/~bob/", "/~alice/../~bob/"])
+def test_serves_the_home_of_a_user(server, target):
+    assert server.get(target).text.startswith("home of ")
+
+
+def test_each_user_has_an_own_root(server):
+    assert server.get("/~alice/").text == "home of alice"
+    assert server.get("/~bob/").text == "home of bob"
+    assert server.get("/").text == "site"
+
+
+@pytest.mark.parametrize("user", ["toor", "root"])
+def test_never_serves_uid_0(server, user):
+    response = server.get(f"/~{user}/")
+    assert response.status in (403, 404)
+    assert "home of" not in response.text
+
+
+@pytest.mark.parametrize("target", ["/~nobody/", "/~nosuchuser/", "/~/", "/~alice:/", "/~" + "a" * 300 + "/", "/~../", "/~./"])
+def test_other_names_are_not_found(server, target):
+    assert server.get(target).status in (403, 404)
+
+
+@pytest.mark.parametrize("target", ["/~alice/../private.txt", "/~alice/%2e%2e/private.txt", "/~alice/.hidden",
+                                    "/~alice/../../alice/private.txt", "/~bob/link", "/~alice%2f..%2fprivate.txt"])
+def test_nothing_outside_of_the_user_directory(server, target):
+    response = server.get(target)
+    assert response.status in (403, 404)
+    assert "private" != response.text
+
+
+def test_without_slash_redirects_to_it(server):
+    response = server.get("/~alice?q=1")
+    assert response.status == 301
+    assert response.header("Location").endswith("/~alice/?q=1")
+
+
+def test_off_by_default(start_with_users):
+    server = start_with_users()
+    assert server.get("/~alice/").status == 404
+
+
+def test_a_tilde_is_an_ordinary_letter_when_off(start_with_users):
+    server = start_with_users()
+    (server.root / "~alice").mkdir()
+    (server.root / "~alice" / "index.html").write_text("an ordinary directory")
+    assert server.get("/~alice/").text == "an ordinary directory"
