@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper_desk.h"
+
+#include "address.h"
+#include "guarded_open.h"
+#include "keeper_wire.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LOG_MODE = 0640, COMPLAINTS_MAX = 200 };
+
+/* What an operation leads to: an answer and perhaps a descriptor. */
+struct outcome {
+    int fd, error, system_error;
+};
+
+static int error_of(int system_error)
+{
+    switch (system_error) {
+    case ENOENT:
+    case ENOTDIR:
+        return MK_E_NOENT;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ELOOP:
+        return MK_E_ACCESS;
+    case EADDRINUSE:
+        return MK_E_BUSY;
+    case EMFILE:
+    case ENFILE:
+        return MK_E_NOFD;
+    case ENOMEM:
+    case ENOBUFS:
+        return MK_E_NOMEM;
+    default:
+        return MK_E_SYS;
+    }
+}
+
+static struct outcome failed(int error, int system_error)
+{
+    return (struct outcome){-1, error, system_error};
+}
+
+static struct outcome opened(int fd)
+{
+    return fd < 0 ? failed(error_of(errno), errno) : (struct outcome){fd, 0, 0};
+}
+
+static struct outcome open_read(const struct mk_keeper_request *r)
+{
+    return opened(mk_guarded_open(r->name, O_RDONLY | (r->flags & MK_KEEPER_DIRECTORY ? O_DIRECTORY : 0), 0, NULL));
+}
+
+static struct outcome open_log(const struct mk_keeper_request *r)
+{
+    return opened(mk_guarded_open(r->name, O_WRONLY | O_APPEND | O_CREAT, LOG_MODE, NULL));
+}
+
+static struct outcome bind_address(const struct mk_keeper_request *r)
+{
+    return opened(mk_address_bind(r->name, r->flags & MK_KEEPER_SHARE));
+}
+
+/* The operations that need a name of the allowed set. */
+static const struct named_op {
+    uint32_t op;
+    enum mk_resource kind;
+    struct outcome (*run)(const struct mk_keeper_request *request);
+} named_ops[] = {
+    {MK_KEEPER_BIND, MK_RESOURCE_LISTEN, bind_address},
+    {MK_KEEPER_OPEN_READ, MK_RESOURCE_READ, open_read},
+    {MK_KEEPER_OPEN_LOG, MK_RESOURCE_LOG, open_log},
+};
+
+/* A server gone wild must not fill the disk with what we say of it. */
+static bool may_complain(struct mk_keeper_desk *desk)
+{
+    if (desk->complaints < COMPLAINTS_MAX && ++desk->complaints == COMPLAINTS_MAX)
+        mk_report("keeper: so many requests were refused that the next ones are not told any more");
+    return desk->complaints < COMPLAINTS_MAX;
+}
+
+/* Nothing that the server says goes into a log as it is. */
+static const char *printable(char *text)
+{
+    for (char *p = text; *p; p++) {
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+    }
+    return text;
+}
+
+static struct outcome serve_name(struct mk_keeper_desk *desk, struct mk_keeper_request *r)
+{
+    for (size_t i = 0; i < sizeof(named_ops) / sizeof(named_ops[0]); i++) {
+        if (named_ops[i].op != r->op)
+            continue;
+        if (mk_allowed_has(&desk->allowed, named_ops[i].kind, r->name))
+            return named_ops[i].run(r);
+        if (may_complain(desk))
+            mk_report("keeper: refused operation %u on \"%s\", which the configuration does not name", (unsigned)r->op,
+                      printable(r->name));
+        return failed(MK_E_ACCESS, EACCES);
+    }
+    if (may_complain(desk))
+        mk_report("keeper: refused unknown operation %u", (unsigned)r->op);
+    return failed(MK_E_UNSUPPORTED, ENOSYS);
+}
+
+static struct outcome serve(struct mk_keeper_desk *desk, struct mk_keeper_request *r)
+{
+    switch (r->op) {
+    case MK_KEEPER_RELOAD:
+        return failed(desk->reload(desk->arg, &desk->allowed), 0);
+    case MK_KEEPER_READY:
+        desk->ready(desk->arg);
+        return failed(0, 0);
+    default:
+        return serve_name(desk, r);
+    }
+}
+
+/* One packet that is whole: its name ends where the packet ends, and nowhere before. */
+static bool is_whole(const struct mk_keeper_request *r, size_t len)
+{
+    if (len <= MK_KEEPER_HEAD_BYTES || len > sizeof(*r))
+        return false;
+    return memchr(r->name, '\0', len - MK_KEEPER_HEAD_BYTES) == (const char *)r + len - 1;
+}
+
+static void attach(struct msghdr *msg, char *room, size_t size, int fd)
+{
+    struct cmsghdr *part;
+
+    msg->msg_control = room;
+    msg->msg_controllen = size;
+    part = CMSG_FIRSTHDR(msg);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(part), &fd, sizeof(int));
+}
+
+/* A server that asks without reading answers loses them: the keeper waits for nobody. */
+static void reply(struct mk_keeper_desk *desk, uint32_t number, const struct outcome *o)
+{
+    struct mk_keeper_answer answer = {number, o->error, o->system_error};
+    struct iovec piece = {&answer, sizeof(answer)};
+    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+
+    if (o->fd >= 0)
+        attach(&msg, room, sizeof(room), o->fd);
+    if (sendmsg(desk->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && may_complain(desk))
+        mk_report_errno("keeper: an answer is lost");
+}
+
+bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)
+{
+    struct mk_keeper_request request;
+    /* MSG_TRUNC: the true length. Without room for them, descriptors that came along are closed by the kernel. */
+    ssize_t len = recv(desk->sock, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
+    struct outcome outcome;
+
+    if (len < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (len == 0)
+        return false;
+    if (!is_whole(&request, (size_t)len)) {
+        if (may_complain(desk))
+            mk_report("keeper: refused a malformed request of %zd bytes", len);
+        return true;
+    }
+    outcome = serve(desk, &request);
+    reply(desk, request.number, &outcome);
+    if (outcome.fd >= 0)
+        close(outcome.fd);
+    return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_BIN_KEEPER_DESK_H
+#define MK_BIN_KEEPER_DESK_H
+
+#include "allowed.h"
+
+/*
+ * Where the keeper answers the server. Everything that arrives is taken for the words of an
+ * enemy: only names of the allowed set are served, one request at a time, and nothing here blocks.
+ */
+
+struct mk_keeper_desk {
+    int sock;
+    struct mk_allowed allowed;
+    unsigned complaints; /* lines that the server provoked so far; there is an end to them */
+    void *arg;
+    /** Replace the allowed set from the configuration, or keep it when that has faults. @return 0 or an enum mk_error. */
+    int (*reload)(void *arg, struct mk_allowed *allowed);
+    /** The server is ready, at first or again after a reload. */
+    void (*ready)(void *arg);
+};
+
+/**
+ * Answer one request.
+ * @return false: the server has closed its end.
+ */
+bool mk_keeper_desk_answer(struct mk_keeper_desk *desk);
+
+#endif

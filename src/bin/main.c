@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "configure.h"
+#include "daemon.h"
+#include "keeper.h"
+#include "options.h"
+#include "paths.h"
+#include "pidfile.h"
+#include "privileges.h"
+#include "report.h"
+#include "service.h"
+#include "signals.h"
+#include "systemd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * monkey: the server as a program. Its life is the function run() below; each step has a file.
+ */
+
+struct program {
+    struct mk_options options;
+    struct mk_systemd_sockets sockets;
+    struct mk_keeper_client client; /* of the keeper, when there is one */
+    struct mk_host host;
+    struct mk_config *config;
+    struct mk_config_facts facts; /* borrowed from config */
+    struct mk_identity identity;
+    bool becomes_other;           /* root, with a User to become */
+    struct mk_daemon daemon;
+    struct mk_pidfile pidfile;
+};
+
+static struct program program = {
+    .client = MK_KEEPER_CLIENT_INIT,
+    .daemon = {.ready = -1},
+    .pidfile = {.fd = -1},
+    .facts = {.size = sizeof(struct mk_config_facts)},
+};
+
+/* A file opened as descriptor 0, 1 or 2 would get what was meant for the terminal. */
+static int open_standard_descriptors(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= 2);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static void write_stdout(void *arg, const char *text, size_t len)
+{
+    (void)arg;
+    (void)fwrite(text, 1, len, stdout);
+}
+
+static int finish_stdout(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    mk_report_errno("standard output");
+    return 1;
+}
+
+static void init_host(struct program *p)
+{
+    p->host = (struct mk_host){
+        .size = sizeof(p->host),
+        .arg = &p->client,
+        .open_file = mk_keeper_open_file,
+        .bind = mk_keeper_bind,
+        .inherited = p->sockets.fds,
+        .ninherited = p->sockets.count,
+    };
+}
+
+/* Whom to become, and what of it cannot work. @return 0 or -1. */
+static int judge_user(struct program *p)
+{
+    const char *user = p->facts.user;
+    bool is_root = geteuid() == 0;
+
+    if (user && mk_identity_find(&p->identity, user) < 0) {
+        mk_report("User: there is no account \"%s\"", user);
+        return -1;
+    }
+    p->becomes_other = is_root && user && p->identity.uid != 0;
+    if (p->options.action != MK_ACTION_RUN)
+        return 0;
+    if (!user && is_root)
+        mk_report("the server runs as root, because no User is set");
+    else if (user && !is_root && p->identity.uid != geteuid())
+        mk_report("User %s has no effect, because only root can become somebody else", user);
+    return 0;
+}
+
+/* Read and check everything; every problem is told. @return 0 or -1. */
+static int load(struct program *p)
+{
+    int err = mk_files_settle(&p->options.files);
+
+    if (err == 0)
+        err = mk_configure(&p->options, &p->host, &p->config);
+    if (err < 0) {
+        mk_report("%s", mk_error_text(err));
+        return -1;
+    }
+    mk_config_faults(p->config, mk_report_text, NULL);
+    if (err > 0 || mk_config_facts(p->config, &p->facts) < 0)
+        return -1;
+    return judge_user(p);
+}
+
+static int start_server(struct program *p, struct mk_server **server)
+{
+    int err = mk_server_new(server, p->config, &p->host);
+
+    if (err > 0)
+        mk_config_faults(p->config, mk_report_text, NULL);
+    else
+        p->config = NULL;
+    if (err != 0) {
+        mk_report("the server cannot be made: %s", err < 0 ? mk_error_text(err) : "its configuration has faults");
+        return -1;
+    }
+    if (mk_server_listen(*server) < 0 || mk_server_start(*server) < 0) {
+        mk_report("%s", mk_server_why(*server));
+        return -1;
+    }
+    return 0;
+}
+
+static void announce(void *arg)
+{
+    struct program *p = arg;
+
+    mk_systemd_notify("READY=1");
+    if (p->daemon.ready < 0)
+        return;
+    mk_daemon_detach(&p->daemon);
+    mk_daemon_ready(&p->daemon);
+}
+
+/* The process that serves: the only one, or the one without rights. */
+static int serve(struct program *p)
+{
+    struct mk_service service = {
+        .options = &p->options, .host = &p->host, .keeper = &p->client, .grace_ms = p->facts.graceful_ms};
+    bool logs_to_syslog = p->facts.error_log && strcmp(p->facts.error_log, "syslog") == 0;
+    int code = 1;
+
+    if (start_server(p, &service.server) == 0) {
+        if (logs_to_syslog)
+            mk_report_to_syslog();
+        if (p->client.sock >= 0)
+            mk_daemon_detach(&p->daemon);
+        else
+            announce(p);
+        mk_keeper_ready(&p->client);
+        code = mk_service_run(&service);
+    }
+    mk_server_free(service.server);
+    mk_config_free(p->config);
+    return code;
+}
+
+/* The child of the keeper: what is the keeper's is left to it. */
+static int serve_as_other(struct program *p)
+{
+    mk_systemd_forget();
+    mk_daemon_leave(&p->daemon);
+    mk_pidfile_leave(&p->pidfile);
+    if (mk_privileges_drop(&p->identity) < 0) {
+        mk_config_free(p->config);
+        return 1;
+    }
+    return serve(p);
+}
+
+/* The keeper must not hold what the server may want to close. */
+static int keep(struct program *p, struct mk_keeper *keeper)
+{
+    for (size_t i = 0; i < p->sockets.count; i++)
+        close(p->sockets.fds[i]);
+    keeper->on_ready = announce;
+    keeper->arg = p;
+    return mk_keeper_run(keeper, p->config);
+}
+
+static int serve_with_keeper(struct program *p)
+{
+    struct mk_keeper keeper = {.options = &p->options};
+    pid_t pid = mk_keeper_fork(&keeper, &p->client);
+    int code;
+
+    if (pid == 0)
+        return serve_as_other(p);
+    if (pid > 0) {
+        code = keep(p, &keeper);
+    } else {
+        mk_report_errno("cannot fork");
+        mk_config_free(p->config);
+        code = 1;
+    }
+    mk_pidfile_remove(&p->pidfile);
+    return code;
+}
+
+static int serve_alone(struct program *p)
+{
+    int code = serve(p);
+
+    mk_pidfile_remove(&p->pidfile);
+    return code;
+}
+
+static int run(struct program *p)
+{
+    mk_privileges_set_fd_limit(p->facts.fd_limit);
+    if (p->options.daemon && mk_daemon_start(&p->daemon) < 0) {
+        mk_report_errno("cannot go into the background");
+        return 1;
+    }
+    mk_signals_block();
+    if (mk_pidfile_take(&p->pidfile, p->facts.pid_file) < 0)
+        return 1;
+    return p->becomes_other ? serve_with_keeper(p) : serve_alone(p);
+}
+
+static int act(struct program *p)
+{
+    switch (p->options.action) {
+    case MK_ACTION_TEST:
+        puts("configuration is fine");
+        break;
+    case MK_ACTION_DUMP:
+        if (mk_config_dump(p->config, write_stdout, NULL) < 0)
+            return 1;
+        break;
+    case MK_ACTION_RUN:
+        return run(p);
+    }
+    mk_config_free(p->config);
+    return finish_stdout();
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+
+    if (open_standard_descriptors() < 0)
+        return 1;
+    code = mk_options_parse(&program.options, argc, argv);
+    if (code != MK_OPTIONS_GO)
+        return code == 0 ? finish_stdout() : code;
+    mk_systemd_take(&program.sockets);
+    init_host(&program);
+    if (load(&program) < 0) {
+        mk_config_free(program.config);
+        return 1;
+    }
+    return act(&program);
+}

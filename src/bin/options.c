@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include "paths.h"
+#include "report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+enum kind {
+    FILE_NAME, /* a member of struct mk_config_files */
+    SETTING,   /* overrides key by what was given, or by value */
+    PATH_SETTING,
+    ONE_SHOT,
+    DAEMON,
+    TEST,
+    DUMP,
+    MAKE_CERT,
+    BUILD,
+    VERSION,
+    HELP,
+};
+
+struct row {
+    char letter; /* 0: long form only */
+    unsigned char kind, offset;
+    const char *name, *argument, *key, *value, *help;
+};
+
+#define FILE_AT(member) .kind = FILE_NAME, .offset = offsetof(struct mk_config_files, member)
+#define SETS(name) .kind = SETTING, .key = (name)
+
+static const struct row rows[] = {
+    {'c', .name = "configdir", .argument = "DIR", FILE_AT(dir), .help = "configuration directory"},
+    {'s', .name = "serverconf", .argument = "FILE", FILE_AT(server), .help = "in place of monkey.conf"},
+    {'S', .name = "sites-conf-dir", .argument = "DIR", FILE_AT(sites), .help = "in place of sites/"},
+    {'P', .name = "plugins-conf-dir", .argument = "DIR", FILE_AT(plugins), .help = "in place of plugins/"},
+    {'l', .name = "plugin-load-conf-file", .argument = "FILE", FILE_AT(load), .help = "in place of plugins.load"},
+    {'m', .name = "mimes-conf-file", .argument = "FILE", FILE_AT(mimes), .help = "in place of monkey.mime"},
+    {'o', .name = "one-shot", .argument = "DIR", .kind = ONE_SHOT, .help = "serve one directory, no configuration needed"},
+    {'p', .name = "port", .argument = "PORT", SETS("Listen"), .help = "listen there instead; may be repeated"},
+    {'w', .name = "workers", .argument = "N", SETS("Workers"), .help = "number of worker threads; 0: one a CPU"},
+    {'I', .name = "pid-file", .argument = "FILE", .kind = PATH_SETTING, .key = "PidFile", .help = "keep the process id there"},
+    {0, .name = "transport", .argument = "NAME", SETS("TransportLayer"), .help = "transport of the listeners"},
+    {'B', .name = "balancing-mode", SETS("Scheduler"), .value = "Fair", .help = "force the Fair scheduler"},
+    {'T', .name = "allow-shared-sockets", SETS("SharedSockets"), .value = "on", .help = "start although another process listens on the port"},
+    {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
+    {'t', .name = "test", .kind = TEST, .help = "check the configuration and end"},
+    {0, .name = "dump", .kind = DUMP, .help = "print the effective settings and end"},
+    {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate (needs the tls plugin)"},
+    {'b', .name = "build", .kind = BUILD, .help = "print facts of the build"},
+    {'v', .name = "version", .kind = VERSION, .help = "print the version"},
+    {'h', .name = "help", .kind = HELP, .help = "print this"},
+};
+
+enum { NROWS = sizeof(rows) / sizeof(rows[0]), LONG_ONLY = 256, HELP_COLUMN = 38 };
+
+static int print_help(void)
+{
+    printf("Usage: monkey [OPTION]...\n\n");
+    for (const struct row *row = rows; row < rows + NROWS; row++) {
+        int used = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
+
+        used += printf("--%s %s", row->name, row->argument ? row->argument : "");
+        printf("%*s%s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 1, "", row->help);
+    }
+    printf("\nSignals: TERM, INT end it, twice at once; HUP reloads the configuration; USR1 reopens the logs.\n");
+    return 0;
+}
+
+/* getopt's two forms of the table. */
+static void make_forms(struct option *longs, char *shorts)
+{
+    *shorts++ = ':'; /* tell a missing argument from an unknown option */
+    for (int i = 0; i < NROWS; i++) {
+        longs[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, LONG_ONLY + i};
+        if (!rows[i].letter)
+            continue;
+        *shorts++ = rows[i].letter;
+        if (rows[i].argument)
+            *shorts++ = ':';
+    }
+    longs[NROWS] = (struct option){0};
+    *shorts = '\0';
+}
+
+static const struct row *find_row(int code)
+{
+    if (code >= LONG_ONLY)
+        return &rows[code - LONG_ONLY];
+    for (const struct row *row = rows; row < rows + NROWS; row++) {
+        if (row->letter == code)
+            return row;
+    }
+    return NULL;
+}
+
+static int refuse(int code, char **argv)
+{
+    if (code == ':')
+        mk_report("option %s needs a value; see monkey --help", argv[optind - 1]);
+    else if (optopt > 0 && optopt < LONG_ONLY)
+        mk_report("unknown option -%c; see monkey --help", optopt);
+    else
+        mk_report("option %s is not understood; see monkey --help", argv[optind - 1]);
+    return 1;
+}
+
+static int add_override(struct mk_options *options, const char *key, const char *value)
+{
+    if (options->noverrides == MK_OVERRIDES_MAX) {
+        mk_report("more than %d settings on the command line", MK_OVERRIDES_MAX);
+        return 1;
+    }
+    if (!value) {
+        mk_report("out of memory");
+        return 1;
+    }
+    options->overrides[options->noverrides++] = (struct mk_override){key, value};
+    return MK_OPTIONS_GO;
+}
+
+static int set_file(struct mk_config_files *files, const struct row *row, const char *value)
+{
+    memcpy((char *)files + row->offset, &value, sizeof(value));
+    return MK_OPTIONS_GO;
+}
+
+static int apply(struct mk_options *options, const struct row *row, const char *given)
+{
+    switch ((enum kind)row->kind) {
+    case FILE_NAME:
+        return set_file(&options->files, row, given);
+    case SETTING:
+        return add_override(options, row->key, row->value ? row->value : given);
+    case PATH_SETTING:
+        return add_override(options, row->key, mk_path_absolute(given));
+    case ONE_SHOT:
+        options->one_shot = mk_path_absolute(given);
+        return options->one_shot ? MK_OPTIONS_GO : 1;
+    case DAEMON:
+        options->daemon = true;
+        return MK_OPTIONS_GO;
+    case TEST:
+        options->action = MK_ACTION_TEST;
+        return MK_OPTIONS_GO;
+    case DUMP:
+        options->action = MK_ACTION_DUMP;
+        return MK_OPTIONS_GO;
+    case MAKE_CERT:
+        mk_report("--make-cert needs the tls plugin, which is not part of this server");
+        return 1;
+    case BUILD:
+        printf("%s", mk_build_facts());
+        return 0;
+    case VERSION:
+        printf("monkey %s\n", mk_version());
+        return 0;
+    case HELP:
+        return print_help();
+    }
+    return 1;
+}
+
+int mk_options_parse(struct mk_options *options, int argc, char **argv)
+{
+    struct option longs[NROWS + 1];
+    char shorts[2 * NROWS + 2];
+    int code, result;
+
+    make_forms(longs, shorts);
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        const struct row *row = find_row(code);
+
+        if (!row)
+            return refuse(code, argv);
+        result = apply(options, row, optarg);
+        if (result != MK_OPTIONS_GO)
+            return result;
+    }
+    if (optind < argc) {
+        mk_report("\"%s\" is not an option; see monkey --help", argv[optind]);
+        return 1;
+    }
+    return MK_OPTIONS_GO;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_BIN_REPORT_H
+#define MK_BIN_REPORT_H
+
+#include <monkey/types.h>
+
+/* Where the program's own sentences go: stderr, or syslog once nobody reads stderr any more. */
+
+/** Everything from now on goes to syslog. */
+void mk_report_to_syslog(void);
+
+/** One sentence, without a line end; clipped at about 1000 bytes. Keeps errno. */
+void mk_report(const char *fmt, ...) MK_PRINTF(1, 2);
+
+/** The same with ": " and what errno means behind it. */
+void mk_report_errno(const char *fmt, ...) MK_PRINTF(1, 2);
+
+/** A text made elsewhere, such as a fault with its line; an mk_text_fn. */
+void mk_report_text(void *arg, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service.h"
+
+#include "configure.h"
+#include "report.h"
+#include "signals.h"
+#include "systemd.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+static void stop(struct mk_service *s, unsigned grace_ms)
+{
+    if (!s->stopping)
+        mk_systemd_notify("STOPPING=1");
+    s->stopping = true;
+    mk_server_stop(s->server, grace_ms);
+}
+
+/*
+ * A second signal ends at once. Below a keeper the same ^C or systemctl stop may reach both of
+ * us, so there only the keeper counts, and it has a signal of its own for the second time.
+ */
+static void on_stop(struct mk_service *s)
+{
+    if (!s->stopping)
+        stop(s, s->grace_ms);
+    else if (s->keeper->sock < 0)
+        stop(s, 0);
+}
+
+static unsigned grace_of(const struct mk_config *config, unsigned before)
+{
+    struct mk_config_facts facts = {.size = sizeof(facts)};
+
+    return mk_config_facts(config, &facts) < 0 ? before : facts.graceful_ms;
+}
+
+/* @return 0, a number of faults, or an enum mk_error; config is taken only in the first case. */
+static int change_to(struct mk_service *s, struct mk_config *config)
+{
+    unsigned grace_ms = grace_of(config, s->grace_ms);
+    int err = mk_server_reload(s->server, config);
+
+    if (err == 0)
+        s->grace_ms = grace_ms;
+    else if (err < 0)
+        mk_report("reload: %s", mk_server_why(s->server));
+    return err;
+}
+
+static void reload(struct mk_service *s)
+{
+    struct mk_config *config = NULL;
+    int err;
+
+    mk_systemd_reloading();
+    err = mk_keeper_reload(s->keeper);
+    if (err < 0 && err != MK_E_INVALID) /* MK_E_INVALID: faults, which we are about to find too */
+        mk_report("reload: the keeper cannot read the configuration: %s", mk_error_text(err));
+    err = mk_configure(s->options, s->host, &config);
+    if (err == 0)
+        err = change_to(s, config);
+    if (err != 0) {
+        if (err > 0)
+            mk_config_faults(config, mk_report_text, NULL);
+        mk_report("reload: %s; the old configuration stays in force",
+                  err > 0 ? "the configuration has faults" : mk_error_text(err));
+        mk_config_free(config);
+    }
+    mk_systemd_notify("READY=1");
+    mk_keeper_ready(s->keeper);
+}
+
+static void reopen(struct mk_service *s)
+{
+    int err = mk_server_reopen_logs(s->server);
+
+    if (err < 0)
+        mk_report("a log cannot be reopened: %s", mk_error_text(err));
+}
+
+static void on_signal(struct mk_service *s, int number)
+{
+    switch (number) {
+    case SIGTERM:
+    case SIGINT:
+    case SIGQUIT:
+        on_stop(s);
+        break;
+    case MK_SIGNAL_END_NOW:
+        stop(s, 0);
+        break;
+    case SIGHUP:
+        if (!s->stopping)
+            reload(s);
+        break;
+    case SIGUSR1:
+        reopen(s);
+        break;
+    }
+}
+
+static void wait_for_end(struct mk_service *s, int signals)
+{
+    struct pollfd watched[] = {
+        {.fd = signals, .events = POLLIN},
+        {.fd = mk_server_fd(s->server), .events = POLLIN},
+        {.fd = s->keeper->sock}, /* only its end, which needs no asking */
+    };
+    int number;
+
+    while (!watched[1].revents) {
+        if (poll(watched, 3, -1) < 0)
+            continue;
+        while ((number = mk_signals_next(signals)) > 0)
+            on_signal(s, number);
+        if (watched[2].revents) {
+            mk_report("the keeper is gone; the server ends");
+            watched[2].fd = -1;
+            on_stop(s);
+        }
+    }
+}
+
+int mk_service_run(struct mk_service *service)
+{
+    int signals = mk_signals_open(false);
+
+    if (signals < 0) {
+        mk_report_errno("cannot wait for signals");
+        return 1;
+    }
+    wait_for_end(service, signals);
+    close(signals);
+    return mk_server_wait(service->server, -1) < 0;
+}
