@@ -39,16 +39,20 @@ int mk_conf_read_file(struct mk_tree *tree, struct mk_faults *faults, const char
  * The same for text in memory; `@INCLUDE` is a fault in it unless dir is given.
  * @param name  what to call it in messages; @param dir where includes start, or NULL
  */
-int mk_conf_read_text(struct mk_tree *tree, struct mk_faults *faults, struct mk_str text, const char *name,
-                      const char *dir, const struct mk_conf_host *host) MK_MUST_USE;
+int mk_conf_read_text(struct mk_tree *tree, struct mk_faults *faults, struct mk_str text,
+                      const char *name, const char *dir,
+                      const struct mk_conf_host *host) MK_MUST_USE;
 
 /**
  * The files of a directory that count as configuration, sorted by name: not those beginning with
- * `.` or ending in `~`, and only regular files or links to them.
+ * `.` or ending in `~`, and only regular files or links to them. A link that leads nowhere counts,
+ * so that reading it says what is wrong.
  * @param suffix  only names ending so, e.g. ".conf"; NULL: all
  * @param paths   out: NULL-terminated array of "dir/name" in the arena
- * @return number of files, or MK_E_NOENT (no such directory), MK_E_ACCESS, MK_E_NOMEM.
+ * @return number of files, or MK_E_NOENT (no such directory), MK_E_ACCESS, MK_E_NOFD, MK_E_NOMEM,
+ *         MK_E_SYS.
  */
-int mk_conf_list_dir(struct mk_arena *arena, const char *dir, const char *suffix, const char *const **paths) MK_MUST_USE;
+int mk_conf_list_dir(struct mk_arena *arena, const char *dir, const char *suffix,
+                     const char *const **paths) MK_MUST_USE;
 
 #endif

@@ -43,14 +43,14 @@ static int gather(struct mk_names *names, DIR *dir, const char *path, const char
     }
 }
 
-int mk_conf_list_dir(struct mk_arena *arena, const char *path, const char *suffix,
+int mk_conf_list_dir(struct mk_arena *arena, const char *dir, const char *suffix,
                      const char *const **paths)
 {
     struct mk_names names = {.arena = arena};
-    DIR *dir = opendir(path);
+    DIR *open_dir = opendir(dir);
     int err;
 
-    if (!dir) {
+    if (!open_dir) {
         switch (errno) {
         case ENOENT:
         case ENOTDIR:
@@ -64,7 +64,7 @@ int mk_conf_list_dir(struct mk_arena *arena, const char *path, const char *suffi
             return MK_E_ACCESS;
         }
     }
-    err = gather(&names, dir, path, suffix);
-    (void)closedir(dir);
+    err = gather(&names, open_dir, dir, suffix);
+    (void)closedir(open_dir);
     return err < 0 ? err : mk_names_sorted(&names, paths);
 }

@@ -13,7 +13,7 @@ struct mk_names {
 };
 
 /** Take a copy. @return 0 or MK_E_NOMEM. */
-int mk_names_add(struct mk_names *n, struct mk_str name) MK_MUST_USE;
+int mk_names_add(struct mk_names *n, struct mk_str text) MK_MUST_USE;
 
 /** @param sorted  out: NULL-terminated array in the arena. @return their number or MK_E_NOMEM. */
 int mk_names_sorted(const struct mk_names *n, const char *const **sorted) MK_MUST_USE;

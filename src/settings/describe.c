@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings/describe_int.h"
 
-#include "base/assert.h"
 #include "base/buf.h"
+#include "settings/units_int.h"
 
 #include <inttypes.h>
 
@@ -10,35 +10,30 @@
 
 enum { TEXT_MAX = 64 << 10 };
 
-struct unit {
-    const char *name;
-    int64_t factor;
-};
-
-static const struct unit size_units[] = {{"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}};
-static const struct unit time_units[] = {
-    {"d", 86400 * 1000}, {"h", 3600 * 1000}, {"m", 60 * 1000}, {"s", 1000}};
-
-/* In the largest unit that divides it, else with the smallest. */
-static void put_quantity(struct mk_buf *b, int64_t n, const struct unit *units, size_t nunits,
-                         const char *smallest)
+static void put_text(struct mk_buf *b, const char *text)
 {
-    for (size_t i = 0; n != 0 && i < nunits; i++) {
-        if (n % units[i].factor == 0) {
-            (void)mk_buf_printf(b, "%" PRId64 "%s", n / units[i].factor, units[i].name);
-            return;
-        }
-    }
-    (void)mk_buf_printf(b, "%" PRId64 "%s", n, n != 0 ? smallest : "");
+    if (text && *text)
+        (void)mk_buf_append(b, text, strlen(text));
+}
+
+/* In the largest unit that divides it. A bare number stands for the smallest one, or for zero. */
+static void put_quantity(struct mk_buf *b, int64_t n, const struct mk_unit *units, size_t nunits,
+                         bool bare)
+{
+    size_t i = n != 0 ? nunits - 1 : 0;
+
+    while (n % units[i].factor != 0)
+        i--;
+    (void)mk_buf_printf(b, "%" PRId64 "%s", n / units[i].factor,
+                        n == 0 || (i == 0 && bare) ? "" : units[i].name);
 }
 
 static void put_number(struct mk_buf *b, const struct mk_field *f, int64_t n)
 {
     if (f->type == MK_FIELD_TIME)
-        put_quantity(b, n, time_units, MK_ARRAY_LEN(time_units), "ms");
+        put_quantity(b, n, mk_time_units, MK_TIME_UNITS, false);
     else if (f->type == MK_FIELD_SIZE)
-        /* a bare number may count something else than bytes */
-        put_quantity(b, n, size_units, MK_ARRAY_LEN(size_units), f->unit > 1 ? "B" : "");
+        put_quantity(b, n, mk_size_units, MK_SIZE_UNITS, f->unit <= 1);
     else
         (void)mk_buf_printf(b, "%" PRId64, n);
 }
@@ -47,7 +42,7 @@ static void put_words(struct mk_buf *b, const struct mk_words *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         if (i > 0)
-            (void)mk_buf_append(b, " ", 1);
+            put_text(b, " ");
         (void)mk_buf_append_str(b, words->items[i]);
     }
 }
@@ -56,7 +51,7 @@ static void put_value(struct mk_buf *b, const struct mk_field *f, const void *me
 {
     switch (f->type) {
     case MK_FIELD_BOOL:
-        (void)mk_buf_append_str(b, mk_str_from(*(const bool *)member ? "on" : "off"));
+        put_text(b, *(const bool *)member ? "on" : "off");
         break;
     case MK_FIELD_INT:
     case MK_FIELD_SIZE:
@@ -64,10 +59,10 @@ static void put_value(struct mk_buf *b, const struct mk_field *f, const void *me
         put_number(b, f, *(const int64_t *)member);
         break;
     case MK_FIELD_ENUM:
-        (void)mk_buf_append_str(b, mk_str_from(f->names[*(const int *)member]));
+        put_text(b, f->names[*(const int *)member]);
         break;
     case MK_FIELD_STRING:
-        (void)mk_buf_append_str(b, mk_str_from(*(const char *const *)member));
+        put_text(b, *(const char *const *)member);
         break;
     case MK_FIELD_WORDS:
         put_words(b, member);
@@ -101,10 +96,10 @@ static bool is_bounded(const struct mk_field *f)
 
 static void put_range(struct mk_buf *b, const struct mk_field *f)
 {
-    (void)mk_buf_append_str(b, mk_str_from(f->max > 0 ? " from " : " of at least "));
+    put_text(b, f->max > 0 ? " from " : " of at least ");
     put_number(b, f, f->min);
     if (f->max > 0) {
-        (void)mk_buf_append(b, " to ", 4);
+        put_text(b, " to ");
         put_number(b, f, f->max);
     }
 }
@@ -123,21 +118,21 @@ static void put_kind(struct mk_buf *b, const struct mk_field *f, bool in_range)
         [MK_FIELD_CUSTOM] = {"another value", ""},
     };
 
-    (void)mk_buf_append_str(b, mk_str_from(kinds[f->type].kind));
+    put_text(b, kinds[f->type].kind);
     if (!in_range)
-        (void)mk_buf_append_str(b, mk_str_from(kinds[f->type].example));
+        put_text(b, kinds[f->type].example);
     if (is_bounded(f) && (in_range || f->type == MK_FIELD_INT))
         put_range(b, f);
     else if (in_range)
-        (void)mk_buf_append_str(b, mk_str_from(" that is not so large"));
+        put_text(b, " that is not so large");
 }
 
 static void put_names(struct mk_buf *b, const char *const *names)
 {
     for (size_t i = 0; names[i]; i++) {
         if (i > 0)
-            (void)mk_buf_append_str(b, mk_str_from(names[i + 1] ? ", " : " or "));
-        (void)mk_buf_append_str(b, mk_str_from(names[i]));
+            put_text(b, names[i + 1] ? ", " : " or ");
+        put_text(b, names[i]);
     }
 }
 

@@ -19,17 +19,19 @@ struct mk_fault {
 struct mk_faults {
     struct mk_arena *arena; /* borrowed; copies of origins' texts are not made */
     struct mk_fault *first, *last;
-    size_t count;    /* errors; may exceed what is kept (MK_LIMIT_CONF_FAULTS) */
+    size_t count; /* errors; may exceed what is kept (MK_LIMIT_CONF_FAULTS) */
     size_t warnings;
-    bool no_memory;  /* a fault could not be kept: the configuration is refused all the same */
+    bool no_memory; /* a fault could not be kept: the configuration is refused all the same */
 };
 
 void mk_faults_init(struct mk_faults *f, struct mk_arena *arena);
 
 /** Note an error. at may be NULL when there is no place to name. */
-void mk_fault_add(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...) MK_PRINTF(3, 4);
+void mk_fault_add(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...)
+    MK_PRINTF(3, 4);
 /** Note a warning: shown, but nothing is refused. */
-void mk_fault_warn(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...) MK_PRINTF(3, 4);
+void mk_fault_warn(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...)
+    MK_PRINTF(3, 4);
 
 /**
  * Write one fault for people:

@@ -21,7 +21,8 @@ enum mk_field_type {
 };
 
 enum mk_field_flags {
-    MK_FIELD_REPEAT = 1,  /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
+    MK_FIELD_REPEAT =
+        1, /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
     MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
     MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
 };
@@ -34,38 +35,41 @@ struct mk_words {
 
 /** What a CUSTOM parser gets besides the setting. */
 struct mk_field_ctx {
-    struct mk_arena *arena;   /* for what must live as long as the settings */
+    struct mk_arena *arena; /* for what must live as long as the settings */
     struct mk_faults *faults;
-    const char *section;      /* name, for messages; set by defaults and apply */
-    void *settings;           /* the struct being filled; set by defaults and apply */
-    void *arg;                /* the caller's */
+    const char *section; /* name, for messages; set by defaults and apply */
+    void *settings;      /* the struct being filled; set by defaults and apply */
+    void *arg;           /* the caller's */
 };
 
 struct mk_field {
-    const char *name;     /* the canonical spelling */
+    const char *name; /* the canonical spelling */
     enum mk_field_type type;
-    size_t offset;        /* of the member in the settings struct */
-    unsigned flags;
-    int64_t min, max;     /* INT, SIZE (bytes), TIME (ms); max 0: no bound above but the type's (never negative) */
-    const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
+    unsigned flags; /* enum mk_field_flags */
+    size_t offset;  /* of the member in the settings struct */
+    int64_t min,
+        max; /* INT, SIZE (bytes), TIME (ms); max 0: no bound above but the type's (never negative) */
+    const char *fallback;     /* default as it would be written in a file; NULL: zero or unset */
     const char *const *names; /* ENUM: NULL-terminated words */
-    int64_t unit;         /* SIZE: what a bare number counts, in bytes; 0 means 1 */
-    const char *help;     /* one sentence for the manual */
+    int64_t unit;             /* SIZE: what a bare number counts, in bytes; 0 means 1 */
+    const char *help;         /* one sentence for the manual */
     /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
     int (*parse)(struct mk_field_ctx *ctx, const struct mk_setting *s);
-    const char *alias;    /* another accepted spelling, or NULL */
+    const char *alias; /* another accepted spelling, or NULL */
 };
 
 /** A kind of section: its name, its fields and the struct they fill. */
 struct mk_section_spec {
     const char *name;
-    bool repeatable; /* several such sections are several structs; otherwise a second one continues the first */
+    bool
+        repeatable; /* several such sections are several structs; otherwise a second one continues the first */
     const struct mk_field *fields;
     size_t nfields;
 };
 
 /** Fill a settings struct with the defaults of its table. @return 0 or MK_E_NOMEM. */
-int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struct mk_field_ctx *ctx) MK_MUST_USE;
+int mk_fields_defaults(const struct mk_section_spec *spec, void *settings,
+                       struct mk_field_ctx *ctx) MK_MUST_USE;
 
 /**
  * Read all settings of one section into a struct that already has defaults. Every fault goes to
@@ -73,8 +77,8 @@ int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struc
  * first), a value of the wrong type or out of range (saying what was expected).
  * @return 0 (look at ctx->faults->count), or MK_E_NOMEM.
  */
-int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section *section, void *settings,
-                    struct mk_field_ctx *ctx) MK_MUST_USE;
+int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section *section,
+                    void *settings, struct mk_field_ctx *ctx) MK_MUST_USE;
 
 /**
  * Note a fault for each section of the tree whose name is none of specs, with the nearest name.
@@ -85,7 +89,8 @@ void mk_sections_check(struct mk_tree *t, const struct mk_section_spec *const *s
                        struct mk_faults *faults);
 
 /** The setting of a section (NULL allowed) that gives this field its value (for repeated ones the first); NULL: default. */
-const struct mk_setting *mk_field_source(const struct mk_field *f, const struct mk_section *section);
+const struct mk_setting *mk_field_source(const struct mk_field *f,
+                                         const struct mk_section *section);
 
 /**
  * The value of a field as it would be written in a file; it reads back to the same. "" when unset and

@@ -2,26 +2,16 @@
 #include "base/assert.h"
 #include "base/str.h"
 #include "settings/field.h"
+#include "settings/units_int.h"
 
 #include <stdbool.h>
 
 /* The single values: a word in, a number or a flag out. */
 
-struct unit {
-    const char *name;
-    int64_t factor;
-};
-
-static const struct unit size_units[] = {
-    {"b", 1},
-    {"k", 1 << 10},
-    {"m", 1 << 20},
-    {"g", 1 << 30},
-};
-
-static const struct unit time_units[] = {
-    {"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000}, {"d", 86400 * 1000},
-};
+const struct mk_unit mk_size_units[MK_SIZE_UNITS] = {
+    {"B", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}};
+const struct mk_unit mk_time_units[MK_TIME_UNITS] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000}, {"d", 86400 * 1000}};
 
 int mk_read_bool(struct mk_str s, bool *value)
 {
@@ -41,7 +31,7 @@ int mk_read_bool(struct mk_str s, bool *value)
 }
 
 /* A number and the unit right behind it; bare is the factor of a number without unit. */
-static int read_quantity(struct mk_str s, const struct unit *units, size_t nunits, int64_t bare,
+static int read_quantity(struct mk_str s, const struct mk_unit *units, size_t nunits, int64_t bare,
                          int64_t *value)
 {
     size_t digits = 0;
@@ -68,10 +58,10 @@ static int read_quantity(struct mk_str s, const struct unit *units, size_t nunit
 
 int mk_read_size(struct mk_str s, int64_t unit, int64_t *bytes)
 {
-    return read_quantity(s, size_units, MK_ARRAY_LEN(size_units), unit > 0 ? unit : 1, bytes);
+    return read_quantity(s, mk_size_units, MK_SIZE_UNITS, unit > 0 ? unit : 1, bytes);
 }
 
 int mk_read_time(struct mk_str s, int64_t *ms)
 {
-    return read_quantity(s, time_units, MK_ARRAY_LEN(time_units), 1000, ms);
+    return read_quantity(s, mk_time_units, MK_TIME_UNITS, 1000, ms);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/assert.h"
 #include "base/str.h"
 #include "settings/field.h"
 #include "settings/nearest_int.h"
@@ -60,6 +61,7 @@ void mk_sections_check(struct mk_tree *t, const struct mk_section_spec *const *s
             fault_unknown_section(s, specs, nspecs, faults);
         } else if (!specs[i]->repeatable && firsts[i]) {
             join(firsts[i], s);
+            MK_ASSERT(before); /* the first one, at the least */
             before->next = s->next;
             continue;
         } else if (!firsts[i]) {

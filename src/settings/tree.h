@@ -13,9 +13,9 @@
 
 /** Where something was written. For values that were not read from a file, file is a phrase such as "command line" and line is 0. */
 struct mk_origin {
-    const char *file;  /* terminated; lives as long as the tree */
-    unsigned line;     /* from 1; 0: no line */
-    unsigned column;   /* from 1, in bytes; 0: no column */
+    const char *file;   /* terminated; lives as long as the tree */
+    unsigned line;      /* from 1; 0: no line */
+    unsigned column;    /* from 1, in bytes; 0: no column */
     struct mk_str text; /* the line itself, for messages */
 };
 
@@ -41,11 +41,13 @@ struct mk_tree {
 void mk_tree_init(struct mk_tree *t, struct mk_arena *arena);
 
 /** Add a section at the end; name is copied. @return it, or NULL without memory. */
-struct mk_section *mk_tree_add_section(struct mk_tree *t, struct mk_str name, const struct mk_origin *at);
+struct mk_section *mk_tree_add_section(struct mk_tree *t, struct mk_str name,
+                                       const struct mk_origin *at);
 
 /** Add a setting at the end of a section; key and value are copied. @return it, or NULL without memory. */
-struct mk_setting *mk_tree_add(struct mk_tree *t, struct mk_section *s, struct mk_str key, struct mk_str value,
-                               const struct mk_origin *key_at, const struct mk_origin *value_at);
+struct mk_setting *mk_tree_add(struct mk_tree *t, struct mk_section *s, struct mk_str key,
+                               struct mk_str value, const struct mk_origin *key_at,
+                               const struct mk_origin *value_at);
 
 /** The first section of this name (any case) at or after from; NULL when there is none. */
 struct mk_section *mk_section_find(struct mk_section *from, struct mk_str name);

@@ -33,7 +33,7 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
 static int enter(void **state)
 {
     (void)state;
-    strcpy(home + sizeof(home) - 7, "XXXXXX");
+    memset(home + sizeof(home) - 7, 'X', 6);
     if (!mkdtemp(home))
         return -1;
     home_fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
