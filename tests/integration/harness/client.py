@@ -96,3 +96,10 @@ def eventually(condition, within=PATIENCE, every=0.02):
         if value or time.monotonic() > deadline:
             return value
         time.sleep(every)
+
+
+def free_port():
+    """A TCP port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--dump`: the effective settings with where each came from, as text that can be read again."""
+
+import re
+
+import pytest
+
+from harness import process
+from harness.config import Config
+
+FULL = dict(
+    server="""
+        Listen 127.0.0.1:0
+        Listen unix:/tmp/never-opened
+        Workers 3
+        Timeout 1500ms
+        MaxRequestSize 16
+        MaxBodySize 10M
+        Indexfile index.html index.htm
+        LogLevel debug:http,conn
+        TrustedProxies 10.0.0.0/8
+        CPUAffinity 0 1 0
+    """,
+    host="""
+        ServerName example.org *.example.org
+        Header X-A some value
+        Header Server
+        CacheControl *.css max-age=60
+        TryFiles $uri $uri/ /index.html
+        Precompressed on
+    """,
+    handlers="Match ^/echo echo\nMatch \\.x$ echo",
+    error_pages="404 /404.html\n403 /403.html",
+    sites={"b": "[HOST]\n    ServerName b.org\n    Redirect https://example.org/ 302\n"},
+)
+
+
+def dump(folder):
+    result = process.run("--configdir", folder, "--dump")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def settings(text):
+    """The dump without its comments."""
+    lines = [re.sub(r"\s+# .*", "", line).rstrip() for line in text.splitlines()]
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def as_configuration(folder, text):
+    """Make a configuration directory of a dump; `# file NAME` or `# sites/NAME` comments part it."""
+    config = Config(folder)
+    config.write()
+    parts = re.split(r"(?m)^# ?-* ?(?:file )?\S*?(monkey\.conf|monkey\.mime|plugins\.load|sites/[\w.-]+)\b.*$", text)
+    for name, part in zip(parts[1::2], parts[2::2]):
+        (config.folder / name).write_text(part)
+    return config.folder
+
+
+def test_dump_shows_every_setting(tmp_path):
+    config = Config(tmp_path)
+    config.write(**FULL)
+    text = dump(config.folder)
+    for word in ("Listen 127.0.0.1:0", "Workers 3", "ServerName example.org *.example.org", "Header X-A some value", "Precompressed on",
+                 "TryFiles $uri $uri/ /index.html", "CacheControl *.css max-age=60", "Match ^/echo echo", "404 /404.html",
+                 "Redirect https://example.org/ 302", "KeepAliveTimeout 5", "SymLink off"):
+        assert re.search(r"(?m)^\s+" + re.escape(word).replace(r"\ ", r"\s+"), text), f"{word} is missing in:\n{text}"
+
+
+def test_dump_tells_where_a_value_came_from(tmp_path):
+    config = Config(tmp_path)
+    config.write(**FULL)
+    text = dump(config.folder)
+    assert re.search(r"(?m)Workers 3.*monkey\.conf:\d+|monkey\.conf:\d+.*\n\s+Workers 3", text), text
+    assert re.search(r"(?m)KeepAliveTimeout 5.*default|default.*\n\s+KeepAliveTimeout 5", text), text
+
+
+def test_dump_shows_the_command_line(tmp_path):
+    config = Config(tmp_path)
+    config.write()
+    result = process.run("--configdir", config.folder, "--workers", 7, "--dump")
+    assert re.search(r"Workers 7.*command line|command line.*\n\s+Workers 7", result.stdout), result.stdout
+
+
+def test_dump_of_a_broken_configuration_fails(tmp_path):
+    config = Config(tmp_path)
+    config.write(server="Tiemout 5")
+    assert process.run("--configdir", config.folder, "--dump").returncode != 0
+
+
+@pytest.mark.parametrize("config", [{}, FULL], ids=["defaults", "full"])
+def test_dump_can_be_read_again(tmp_path, config):
+    """dump -> configuration -> the same dump"""
+    written = Config(tmp_path / "first")
+    written.write(**config)
+    first = dump(written.folder)
+    again = as_configuration(tmp_path / "second", first)
+    assert settings(dump(again)) == settings(first)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allocation 1, 2, ... n fails: in start-up, in a request, in a reload. Never a crash; a refusal or an error answer."""
+
+import itertools
+
+import pytest
+
+from harness import http, process
+from harness.config import Config
+from harness.failing import FailingAllocations
+
+pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
+
+FILES = {"index.html": "welcome", "a.txt": "text", "a.txt.gz": "zip", "dir/x": "", "404.html": "own page", "medium.bin": b"m" * 40_000}
+CONFIG = dict(host="Header X-A b\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /index.html =404\nPrecompressed on",
+              handlers="Match ^/echo echo\nMatch ^/re.ex$ echo", error_pages="404 404.html", files=FILES)
+
+
+@pytest.fixture
+def allocations(tmp_path):
+    if process.is_sanitized():
+        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
+    return FailingAllocations(tmp_path)
+
+
+@pytest.mark.parametrize("scheduler", ["Fair", "ReusePort"])
+def test_start_up(tmp_path, allocations, scheduler):
+    """It refuses to start and says so, or it serves."""
+    config = Config(tmp_path)
+    config.write(server=f"Scheduler {scheduler}", **CONFIG)
+    for number in itertools.count(1):
+        allocations.arm(number)
+        server = process.Server(tmp_path, config, env=allocations.environment)
+        try:
+            server.wait_until_listening()
+        except AssertionError:
+            code = server.process.returncode
+            assert code is not None and code > 0, f"allocation {number}: exit code {code}\n{server.log()}"
+            assert server.log().strip(), f"allocation {number}: it ended without a word"
+            continue
+        failed = allocations.failed
+        allocations.arm(0)
+        response = server.get("/a.txt")
+        assert response.status == 200, f"allocation {number}"
+        server.stop()
+        if not failed:
+            break
+    assert number > 20, "hardly any allocation was seen: is the helper preloaded?"
+
+
+REQUESTS = {
+    "file": http.request("/a.txt"),
+    "new file": http.request("/medium.bin"),
+    "compressed": http.request("/a.txt", headers={"Accept-Encoding": "gzip"}),
+    "ranges": http.request("/medium.bin", headers={"Range": "bytes=0-9,20-29,100-"}),
+    "fallback": http.request("/no/such/name"),
+    "error": http.request("/../x"),
+    "echo": http.request("/echo", "POST", body=b"x" * 10_000),
+    "regex": http.request("/regex", "POST", headers={"Transfer-Encoding": "chunked"}, body=http.chunked(b"a" * 5000, b"b")),
+    "large head": http.request("/a.txt", headers={"X-Large": "x" * 20_000}),
+    "pipeline": http.request("/a.txt") * 50 + http.request("/missing") * 50,
+    "malformed": b"GET / HTTP/1.1\r\nX : y\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("lines", ["Workers 1", "Workers 1\nFDT off", "Workers 1\nScheduler Fair"])
+@pytest.mark.parametrize("name", REQUESTS)
+def test_request(start, allocations, name, lines):
+    """An answer, an error answer, or a closed connection; the next request is served."""
+    server = start(server=lines, env=allocations.environment, **CONFIG)
+    data = REQUESTS[name]
+    for number in itertools.count(1):
+        allocations.arm(number)
+        with server.connect() as connection:
+            connection.send(data)
+            connection.finish_sending()
+            try:
+                answer = connection.rest()
+            except ConnectionResetError:
+                answer = b""
+        assert not answer or answer.startswith(b"HTTP/1.1 "), answer[:100]
+        assert server.is_running(), f"allocation {number}\n{server.log()}"
+        failed = allocations.failed
+        allocations.arm(0)
+        assert server.get("/a.txt").text == "text", f"after allocation {number}"
+        if not failed:
+            break
+
+
+@pytest.mark.parametrize("scheduler", ["Fair", "ReusePort"])
+def test_reload(start, allocations, scheduler):
+    """The old configuration or the new one, never something between."""
+    lines = f"Scheduler {scheduler}"
+    server = start(server=lines, env=allocations.environment, **CONFIG)
+    for number in itertools.count(1):
+        config = dict(CONFIG, host=f"Header X-Version {number}")
+        server.config.write(server=lines, **config)
+        allocations.arm(number)
+        server.reload()
+        failed = allocations.failed
+        allocations.arm(0)
+        response = server.get("/a.txt")
+        assert response.status == 200
+        if not failed:
+            assert response.header("X-Version") == str(number)
+            break
+        if number % 20 == 0:
+            server.reload()
+            assert server.get("/a.txt").header("X-Version") == str(number)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One client never delays another one of the same worker, whether it is fast, slow or stuck."""
+
+import multiprocessing
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from harness import http, tools
+from harness.variants import SCHEDULERS
+
+pytestmark = pytest.mark.slow
+
+HUGE = 3 << 30
+
+
+@pytest.fixture(params=SCHEDULERS)
+def server(start, request):
+    server = start(server=f"Scheduler {request.param}\nWorkers 1\nWriteTimeout 60\nTimeout 60\nMaxKeepAliveRequest 100000000",
+                   files={"a.txt": "text", "medium.bin": b"m" * 1_000_000}, handlers="Match ^/echo echo")
+    with open(server.root / "huge.bin", "wb") as huge:
+        huge.truncate(HUGE)
+    return server
+
+
+def percentile_99(server, count=500):
+    """Seconds that the slowest 1 % of small requests take at least."""
+    times = []
+    with server.connect() as connection:
+        for _ in range(count):
+            begin = time.monotonic()
+            assert connection.request("/a.txt").text == "text"
+            times.append(time.monotonic() - begin)
+            time.sleep(0.001)
+    return sorted(times)[int(count * 0.99)]
+
+
+def test_beside_a_fast_reader_of_a_huge_file(server):
+    """The reader is a process of its own, so that this one measures the server and not itself."""
+    best = 9.0
+    for _ in range(3):  # a busy machine may disturb one round
+        reader = subprocess.Popen([tools.require("curl"), "--silent", "--output", "/dev/null", "--max-time", "60",
+                                   *[f"http://127.0.0.1:{server.port}/huge.bin"] * 20], stdin=subprocess.DEVNULL)
+        try:
+            time.sleep(0.2)
+            best = min(best, percentile_99(server))
+            assert reader.poll() is None, "the reader was done too early to disturb anybody"
+        finally:
+            reader.kill()
+            reader.wait()
+        if best < 0.02:
+            break
+    assert best < 0.02, f"p99 of a second client: {best * 1000:.1f} ms"
+
+
+def stuck_in_a_large_answer(connection):
+    connection.send(http.request("/huge.bin"))
+
+
+def stuck_in_pipelined_answers(connection):
+    connection.send(http.request("/medium.bin") * 50)
+
+
+def stuck_in_its_head(connection):
+    connection.send(b"GET / HTTP/1.1\r\nX-Slow: ")
+
+
+def stuck_in_its_body(connection):
+    connection.send(http.request("/echo", "POST", headers={"Content-Length": "1000000"}) + b"x" * 1000)
+
+
+@pytest.mark.parametrize("stick", [stuck_in_a_large_answer, stuck_in_pipelined_answers, stuck_in_its_head, stuck_in_its_body],
+                         ids=lambda stick: stick.__name__)
+def test_beside_two_hundred_stuck_clients(server, stick):
+    stuck = [server.connect(receive_buffer=4096) for _ in range(200)]
+    for connection in stuck:
+        stick(connection)
+    time.sleep(0.5)
+    before = server.cpu_ticks()
+    time.sleep(1)
+    assert server.cpu_ticks() - before <= 5, "it works although nobody can take anything"
+    assert min(percentile_99(server, 200) for _ in range(3)) < 0.02
+
+
+def flood(port, stop):
+    """Send requests and throw the answers away, as fast as the server takes them. Runs as a process of its own."""
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        threading.Thread(target=lambda: all(iter(lambda: sock.recv(1 << 20), b"")), daemon=True).start()
+        while not stop.is_set():
+            sock.sendall(http.request("/a.txt") * 1000)
+
+
+def test_beside_an_endless_pipeline(server):
+    """A client whose pipe is always full of requests gets turns like everybody else."""
+    stop = multiprocessing.Event()
+    peer = multiprocessing.Process(target=flood, args=(server.port, stop), daemon=True)
+    peer.start()
+    try:
+        time.sleep(0.3)
+        assert min(percentile_99(server, 300) for _ in range(3)) < 0.03
+    finally:
+        stop.set()
+        peer.kill()
+        peer.join()

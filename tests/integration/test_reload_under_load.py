@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hundred reloads while clients come and go and others wait in the backlog: nobody is refused or reset."""
+
+import threading
+
+import pytest
+
+from harness import http
+from harness.client import Connection, free_port
+from harness.variants import SCHEDULERS
+
+RELOADS = 100
+
+pytestmark = pytest.mark.slow
+
+
+class Clients:
+    """Threads that connect, ask and close until they are told to stop; what goes wrong is kept."""
+
+    def __init__(self, address, count, keep_alive=False):
+        self.address = address
+        self.keep_alive = keep_alive
+        self.faults = []
+        self.answers = 0
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._work) for _ in range(count)]
+
+    def _work(self):
+        while not self._stop.is_set():
+            try:
+                with Connection(self.address) as connection:
+                    for _ in range(20 if self.keep_alive else 1):
+                        response = connection.request("/a.txt")
+                        assert response.text == "text"
+                        self.answers += 1
+                        if not response.keeps_connection:
+                            break
+            except (OSError, AssertionError) as fault:
+                self.faults.append(repr(fault))
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(30)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("keep_alive", [False, True], ids=["connection_each", "keep_alive"])
+def test_reload_a_hundred_times_under_load(start, scheduler, keep_alive):
+    lines = f"Scheduler {scheduler}"
+    server = start(server=lines, files={"a.txt": "text"})
+    with Clients(("127.0.0.1", server.port), 8, keep_alive) as clients:
+        for number in range(RELOADS):
+            server.reload(server=lines, host=f"Header X-Version {number}")
+    assert clients.faults == []
+    assert clients.answers > RELOADS
+    assert server.get("/a.txt").header("X-Version") == str(RELOADS - 1)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_connections_waiting_in_the_backlog_are_served(start, scheduler):
+    """They wait because MaxConnections is reached; reloads come in between."""
+    lines = f"Scheduler {scheduler}\nMaxConnections 4\nOverCapacity Resist\nKeepAliveTimeout 120\nTimeout 120"
+    server = start(server=lines, files={"a.txt": "text"})
+    held = [server.connect() for _ in range(4)]
+    for connection in held:
+        assert connection.request("/a.txt").status == 200
+    waiting = [server.connect(timeout=60) for _ in range(30)]
+    for connection in waiting:
+        connection.send(http.request("/a.txt", headers={"Connection": "close"}))
+    for number in range(RELOADS):
+        server.reload(server=lines, host=f"Header X-Version {number}")
+    for connection in held:
+        assert connection.request("/a.txt").status == 200
+        connection.close()
+    assert [http.parse_one(connection.rest()).text for connection in waiting] == ["text"] * 30
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_clients_of_a_removed_address_are_served_before_it_goes(start, scheduler):
+    """What was connected when the reload came is answered; only later ones are refused."""
+    for _ in range(20):
+        port = free_port()
+        server = start(server=f"Scheduler {scheduler}\nListen 127.0.0.1:0\nListen 127.0.0.1:{port}", files={"a.txt": "text"})
+        waiting = [server.connect(("127.0.0.1", port)) for _ in range(50)]
+        server.reload(server=f"Scheduler {scheduler}\nListen 127.0.0.1:0")
+        for connection in waiting:
+            assert connection.request("/a.txt").text == "text"
+        server.stop()
