@@ -132,7 +132,7 @@ static bool has_trusted_dir(const char *path)
     bool trusted = false;
     int fd;
 
-    strcpy(dir, path);
+    memcpy(dir, path, strlen(path) + 1);
     strrchr(dir, '/')[1] = '\0';
     fd = mk_guarded_open(dir, O_RDONLY | O_DIRECTORY, 0, &trusted);
     if (fd < 0)

@@ -3,14 +3,17 @@
 
 static int read_sources(struct mk_config *config, const struct mk_options *options)
 {
-    int err = options->one_shot ? mk_config_one_shot(config, options->one_shot) : mk_config_read(config, &options->files);
+    int err = options->one_shot ? mk_config_one_shot(config, options->one_shot)
+                                : mk_config_read(config, &options->files);
 
     for (size_t i = 0; err == 0 && i < options->noverrides; i++)
-        err = mk_config_set(config, "SERVER", options->overrides[i].key, options->overrides[i].value, "command line");
+        err = mk_config_set(config, "SERVER", options->overrides[i].key,
+                            options->overrides[i].value, "command line");
     return err;
 }
 
-int mk_configure(const struct mk_options *options, const struct mk_host *host, struct mk_config **config)
+int mk_configure(const struct mk_options *options, const struct mk_host *host,
+                 struct mk_config **config)
 {
     int err = mk_config_new(config, host);
 

@@ -11,6 +11,7 @@
  * @param config  out: the caller's, also when it has faults
  * @return 0: usable; > 0: number of faults, in config; MK_E_NOMEM: no config.
  */
-int mk_configure(const struct mk_options *options, const struct mk_host *host, struct mk_config **config) MK_MUST_USE;
+int mk_configure(const struct mk_options *options, const struct mk_host *host,
+                 struct mk_config **config) MK_MUST_USE;
 
 #endif

@@ -12,9 +12,9 @@
 enum { LINKS_MAX = 16, COMPONENTS_MAX = 512 };
 
 struct walk {
-    int dir;            /* where we are */
-    bool trusted;       /* nobody else can change what the way here leads to */
-    unsigned links;     /* followed so far */
+    int dir;             /* where we are */
+    bool trusted;        /* nobody else can change what the way here leads to */
+    unsigned links;      /* followed so far */
     char rest[PATH_MAX]; /* still to go */
 };
 
@@ -54,7 +54,8 @@ static void next_name(struct walk *w, char name[NAME_MAX + 2])
 {
     const char *from = w->rest + strspn(w->rest, "/");
     size_t len = strcspn(from, "/");
-    size_t copied = len <= NAME_MAX ? len : NAME_MAX + 1; /* too long for any file system, which will say so */
+    /* A name too long for any file system stays so; the file system will say it. */
+    size_t copied = len <= NAME_MAX ? len : NAME_MAX + 1;
 
     memcpy(name, from, copied);
     name[copied] = '\0';
@@ -77,7 +78,8 @@ static int follow(struct walk *w, int fd, const struct stat *st)
         return -1;
     }
     memcpy(rest, w->rest, strlen(w->rest) + 1);
-    if (snprintf(w->rest, sizeof(w->rest), "%s%s%s", target, rest[0] ? "/" : "", rest) >= (int)sizeof(w->rest)) {
+    if (snprintf(w->rest, sizeof(w->rest), "%s%s%s", target, rest[0] ? "/" : "", rest) >=
+        (int)sizeof(w->rest)) {
         errno = ENAMETOOLONG;
         return -1;
     }

@@ -52,7 +52,8 @@ static void allow(struct mk_allowed *allowed, struct mk_config *config)
     mk_allowed_fini(allowed);
     mk_config_resources(config, mk_allowed_add, allowed);
     if (allowed->incomplete)
-        mk_report("keeper: the configuration names too many files; some cannot be opened after the start");
+        mk_report("keeper: the configuration names too many files; some cannot be opened after the "
+                  "start");
 }
 
 static void free_config(struct mk_config *config)
@@ -113,7 +114,8 @@ static int exit_code(int status)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    mk_report("the server was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    mk_report("the server was ended by signal %d (%s)", WTERMSIG(status),
+              strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
 }
 
@@ -134,7 +136,8 @@ static bool has_ended(const struct mk_keeper *keeper, int *code)
 
 static int serve(struct mk_keeper *keeper, struct mk_keeper_desk *desk, int signals)
 {
-    struct pollfd watched[] = {{.fd = signals, .events = POLLIN}, {.fd = desk->sock, .events = POLLIN}};
+    struct pollfd watched[] = {{.fd = signals, .events = POLLIN},
+                               {.fd = desk->sock, .events = POLLIN}};
     int code, number;
 
     while (!has_ended(keeper, &code)) {
@@ -150,7 +153,8 @@ static int serve(struct mk_keeper *keeper, struct mk_keeper_desk *desk, int sign
 
 int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
 {
-    struct mk_keeper_desk desk = {.sock = keeper->sock, .arg = keeper, .reload = reload, .ready = ready};
+    struct mk_keeper_desk desk = {
+        .sock = keeper->sock, .arg = keeper, .reload = reload, .ready = ready};
     int signals = mk_signals_open(true), code;
 
     (void)prctl(PR_SET_NAME, "monkey-keeper");

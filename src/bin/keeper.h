@@ -18,7 +18,7 @@ struct mk_keeper {
     const struct mk_options *options;
     pid_t server;
     int sock;
-    unsigned stops;            /* signals to end so far */
+    unsigned stops;              /* signals to end so far */
     void (*on_ready)(void *arg); /* the server serves, for the first time or again after a reload */
     void *arg;
 };

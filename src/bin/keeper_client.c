@@ -28,7 +28,8 @@ static int receive(int sock, struct mk_keeper_answer *answer, int *fd)
 {
     struct iovec piece = {answer, sizeof(*answer)};
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
-    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
+    struct msghdr msg = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
     ssize_t len;
 
     do {
@@ -61,7 +62,8 @@ static int await_answer(int sock, uint32_t number, int *fd)
 }
 
 /* @return a descriptor, or 0 when none came, or an enum mk_error. */
-static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t flags, const char *name)
+static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t flags,
+               const char *name)
 {
     struct mk_keeper_request request = {.op = op, .flags = flags};
     int len = snprintf(request.name, sizeof(request.name), "%s", name), err, fd = -1;
@@ -81,7 +83,8 @@ static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t f
 }
 
 /* Where a descriptor must come: an answer without one is none. */
-static int ask_fd(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t flags, const char *name)
+static int ask_fd(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t flags,
+                  const char *name)
 {
     int fd = ask(client, op, flags, name);
 

@@ -14,7 +14,10 @@ struct mk_keeper_client {
     pthread_mutex_t lock;
 };
 
-#define MK_KEEPER_CLIENT_INIT {.sock = -1, .lock = PTHREAD_MUTEX_INITIALIZER}
+#define MK_KEEPER_CLIENT_INIT                                                                      \
+    {                                                                                              \
+        .sock = -1, .lock = PTHREAD_MUTEX_INITIALIZER                                              \
+    }
 
 /** The members of struct mk_host, with a struct mk_keeper_client as arg. Without a keeper: MK_E_ACCESS. */
 int mk_keeper_open_file(void *arg, const char *path, int flags, mode_t mode);

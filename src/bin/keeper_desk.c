@@ -54,7 +54,8 @@ static struct outcome opened(int fd)
 
 static struct outcome open_read(const struct mk_keeper_request *r)
 {
-    return opened(mk_guarded_open(r->name, O_RDONLY | (r->flags & MK_KEEPER_DIRECTORY ? O_DIRECTORY : 0), 0, NULL));
+    return opened(mk_guarded_open(
+        r->name, O_RDONLY | (r->flags & MK_KEEPER_DIRECTORY ? O_DIRECTORY : 0), 0, NULL));
 }
 
 static struct outcome open_log(const struct mk_keeper_request *r)
@@ -104,8 +105,9 @@ static struct outcome serve_name(struct mk_keeper_desk *desk, struct mk_keeper_r
         if (mk_allowed_has(&desk->allowed, named_ops[i].kind, r->name))
             return named_ops[i].run(r);
         if (may_complain(desk))
-            mk_report("keeper: refused operation %u on \"%s\", which the configuration does not name", (unsigned)r->op,
-                      printable(r->name));
+            mk_report(
+                "keeper: refused operation %u on \"%s\", which the configuration does not name",
+                (unsigned)r->op, printable(r->name));
         return failed(MK_E_ACCESS, EACCES);
     }
     if (may_complain(desk))

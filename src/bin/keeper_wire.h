@@ -11,11 +11,11 @@
  * packet, and so is its answer, in the order asked. Both come from the same executable.
  */
 
-#define MK_KEEPER_OPS(X)                                                        \
-    X(BIND, 1)      /* name: an address; a bound socket comes back */            \
-    X(OPEN_READ, 2) /* name: a path; a descriptor comes back */                  \
-    X(OPEN_LOG, 3)  /* the same, for appending, created when missing */          \
-    X(RELOAD, 4)    /* read the configuration again: new names may be allowed */ \
+#define MK_KEEPER_OPS(X)                                                                           \
+    X(BIND, 1)      /* name: an address; a bound socket comes back */                              \
+    X(OPEN_READ, 2) /* name: a path; a descriptor comes back */                                    \
+    X(OPEN_LOG, 3)  /* the same, for appending, created when missing */                            \
+    X(RELOAD, 4)    /* read the configuration again: new names may be allowed */                   \
     X(READY, 5)     /* the server serves what its configuration says */
 
 enum mk_keeper_op {
@@ -32,7 +32,7 @@ enum {
 struct mk_keeper_request {
     uint32_t op;
     uint32_t flags;
-    uint32_t number; /* comes back in the answer */
+    uint32_t number;     /* comes back in the answer */
     char name[PATH_MAX]; /* only as much as needed is sent, with its NUL */
 };
 

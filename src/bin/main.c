@@ -28,7 +28,7 @@ struct program {
     struct mk_config *config;
     struct mk_config_facts facts; /* borrowed from config */
     struct mk_identity identity;
-    bool becomes_other;           /* root, with a User to become */
+    bool becomes_other; /* root, with a User to become */
     struct mk_daemon daemon;
     struct mk_pidfile pidfile;
 };
@@ -123,7 +123,8 @@ static int start_server(struct program *p, struct mk_server **server)
     else
         p->config = NULL;
     if (err != 0) {
-        mk_report("the server cannot be made: %s", err < 0 ? mk_error_text(err) : "its configuration has faults");
+        mk_report("the server cannot be made: %s",
+                  err < 0 ? mk_error_text(err) : "its configuration has faults");
         return -1;
     }
     if (mk_server_listen(*server) < 0 || mk_server_start(*server) < 0) {
@@ -147,8 +148,10 @@ static void announce(void *arg)
 /* The process that serves: the only one, or the one without rights. */
 static int serve(struct program *p)
 {
-    struct mk_service service = {
-        .options = &p->options, .host = &p->host, .keeper = &p->client, .grace_ms = p->facts.graceful_ms};
+    struct mk_service service = {.options = &p->options,
+                                 .host = &p->host,
+                                 .keeper = &p->client,
+                                 .grace_ms = p->facts.graceful_ms};
     bool logs_to_syslog = p->facts.error_log && strcmp(p->facts.error_log, "syslog") == 0;
     int code = 1;
 

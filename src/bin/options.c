@@ -30,6 +30,7 @@ struct row {
 #define FILE_AT(member) .kind = FILE_NAME, .offset = offsetof(struct mk_config_files, member)
 #define SETS(name) .kind = SETTING, .key = (name)
 
+/* clang-format off */
 static const struct row rows[] = {
     {'c', .name = "configdir", .argument = "DIR", FILE_AT(dir), .help = "configuration directory"},
     {'s', .name = "serverconf", .argument = "FILE", FILE_AT(server), .help = "in place of monkey.conf"},
@@ -52,6 +53,7 @@ static const struct row rows[] = {
     {'v', .name = "version", .kind = VERSION, .help = "print the version"},
     {'h', .name = "help", .kind = HELP, .help = "print this"},
 };
+/* clang-format on */
 
 enum { NROWS = sizeof(rows) / sizeof(rows[0]), LONG_ONLY = 256, HELP_COLUMN = 38 };
 
@@ -64,7 +66,7 @@ static int print_help(void)
         used += printf("--%s %s", row->name, row->argument ? row->argument : "");
         printf("%*s%s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 1, "", row->help);
     }
-    printf("\nSignals: TERM, INT end it, twice at once; HUP reloads the configuration; USR1 reopens the logs.\n");
+    puts("\nSignals: TERM and INT end it, a second one at once; HUP reloads; USR1 reopens logs.");
     return 0;
 }
 
@@ -73,7 +75,8 @@ static void make_forms(struct option *longs, char *shorts)
 {
     *shorts++ = ':'; /* tell a missing argument from an unknown option */
     for (int i = 0; i < NROWS; i++) {
-        longs[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, LONG_ONLY + i};
+        longs[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
+                                   NULL, LONG_ONLY + i};
         if (!rows[i].letter)
             continue;
         *shorts++ = rows[i].letter;

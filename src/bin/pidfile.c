@@ -35,7 +35,7 @@ static void refuse_lock(const struct mk_pidfile *file)
         mk_report_errno("PidFile %s: cannot be locked", file->path);
         return;
     }
-    pid = pread(file->fd, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
+    pid = pread(file->fd, text, sizeof(text) - 1, 0) > 0 ? (int)strtol(text, NULL, 10) : 0;
     if (pid > 0)
         mk_report("PidFile %s: another server runs with it, process %d", file->path, pid);
     else
@@ -47,8 +47,8 @@ static bool is_current(const struct mk_pidfile *file)
 {
     struct stat ours, named;
 
-    return fstat(file->fd, &ours) == 0 && lstat(file->path, &named) == 0 && ours.st_ino == named.st_ino &&
-           ours.st_dev == named.st_dev;
+    return fstat(file->fd, &ours) == 0 && lstat(file->path, &named) == 0 &&
+           ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
 /* @return 1: locked; 0: the file vanished meanwhile; -1: refused. */

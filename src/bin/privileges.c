@@ -58,7 +58,8 @@ int mk_identity_find(struct mk_identity *identity, const char *user)
     if (account) {
         identity->uid = account->pw_uid;
         identity->gid = account->pw_gid;
-        if (snprintf(identity->name, sizeof(identity->name), "%s", account->pw_name) >= (int)sizeof(identity->name))
+        if (snprintf(identity->name, sizeof(identity->name), "%s", account->pw_name) >=
+            (int)sizeof(identity->name))
             return MK_E_NOENT;
         return 0;
     }
@@ -80,7 +81,8 @@ static bool is_dropped(const struct mk_identity *id)
     uid_t real, effective, saved;
     gid_t real_gid, effective_gid, saved_gid;
 
-    if (getresuid(&real, &effective, &saved) < 0 || getresgid(&real_gid, &effective_gid, &saved_gid) < 0)
+    if (getresuid(&real, &effective, &saved) < 0 ||
+        getresgid(&real_gid, &effective_gid, &saved_gid) < 0)
         return false;
     if (real != id->uid || effective != id->uid || saved != id->uid)
         return false;
@@ -136,7 +138,8 @@ void mk_privileges_set_fd_limit(uint64_t limit)
         then.rlim_max = then.rlim_cur;
     if (setrlimit(RLIMIT_NOFILE, &then) == 0)
         return;
-    mk_report_errno("FDLimit %llu, where %llu is the most", (unsigned long long)limit, (unsigned long long)now.rlim_max);
+    mk_report_errno("FDLimit %llu, where %llu is the most", (unsigned long long)limit,
+                    (unsigned long long)now.rlim_max);
     then = now;
     then.rlim_cur = now.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &then);

@@ -35,7 +35,8 @@ static MK_PRINTF(2, 0) void report(int err, const char *fmt, va_list args)
     int len;
 
     (void)vsnprintf(sentence, sizeof(sentence), fmt, args);
-    len = snprintf(line, sizeof(line), "monkey: %s%s%s\n", sentence, err ? ": " : "", err ? strerror(err) : "");
+    len = snprintf(line, sizeof(line), "monkey: %s%s%s\n", sentence, err ? ": " : "",
+                   err ? strerror(err) : "");
     emit(line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1);
 }
 

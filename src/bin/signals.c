@@ -19,7 +19,7 @@ void mk_signals_block(void)
 
     fill(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 int mk_signals_open(bool children)
@@ -28,7 +28,8 @@ int mk_signals_open(bool children)
 
     fill(&set);
     if (children) {
-        signal(SIGCHLD, SIG_DFL); /* whoever started us may have ignored it, and then nobody could be waited for */
+        /* Whoever started us may have ignored it, and then nobody could be waited for. */
+        (void)signal(SIGCHLD, SIG_DFL);
         sigaddset(&set, SIGCHLD);
         sigprocmask(SIG_BLOCK, &set, NULL);
     }

@@ -49,7 +49,8 @@ static void take_socket(struct mk_systemd_sockets *sockets, int fd)
 {
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (!is_listening_stream(fd))
-        mk_report("descriptor %d from systemd is not a listening stream socket and is left out", fd);
+        mk_report("descriptor %d from systemd is not a listening stream socket and is left out",
+                  fd);
     else if (sockets->count == MK_SYSTEMD_SOCKETS_MAX)
         mk_report("descriptor %d from systemd is one too many and is left out", fd);
     else
@@ -100,7 +101,8 @@ void mk_systemd_notify(const char *state)
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;
-    (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&notify_addr, notify_len);
+    (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&notify_addr,
+                 notify_len);
     close(fd);
 }
 
@@ -110,8 +112,8 @@ void mk_systemd_reloading(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
-             (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    (void)snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
+                   (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
     mk_systemd_notify(state);
 }
 
