@@ -38,7 +38,7 @@ char *mk_buf_reserve(struct mk_buf *b, size_t len)
         b->error = MK_E_LIMIT;
         return NULL;
     }
-    if (len > b->cap - b->len) {
+    if (!b->p || len > b->cap - b->len) {
         size_t cap = grown_size(b, b->len + len);
         char *p = mk_heap_resize(b->p, cap ? cap : 1);
 
@@ -54,12 +54,14 @@ char *mk_buf_reserve(struct mk_buf *b, size_t len)
 
 int mk_buf_append(struct mk_buf *b, const void *data, size_t len)
 {
-    char *to = mk_buf_reserve(b, len);
+    char *to;
 
+    if (len == 0)
+        return b->error;
+    to = mk_buf_reserve(b, len);
     if (!to)
         return b->error;
-    if (len > 0)
-        memcpy(to, data, len);
+    memcpy(to, data, len);
     b->len += len;
     return 0;
 }

@@ -59,7 +59,7 @@ void mk_pool_fini(struct mk_pool *p)
 {
     MK_ASSERT(p->used == 0);
     MK_LIST_EACH (&p->free_chunks, link)
-        drop_chunk(p, (struct chunk *)(void *)link);
+        drop_chunk(p, MK_CONTAINER_OF(link, struct chunk, link));
 }
 
 void *mk_pool_get(struct mk_pool *p)
@@ -125,24 +125,35 @@ static void release_pages(const struct mk_pool *p, struct chunk *c)
     c->dirty &= ~c->free;
 }
 
-void mk_pool_trim(struct mk_pool *p)
+static void each_in_chunk(struct mk_pool *p, struct chunk *c, void (*fn)(void *block, void *arg), void *arg)
 {
-    size_t needed = p->peak;
-    bool spare_kept = false;
+    for (uint64_t out = ~c->free & all_free; out; out &= out - 1)
+        fn((char *)c + (unsigned)__builtin_ctzll(out) * p->block_size, arg);
+}
+
+void mk_pool_each(struct mk_pool *p, void (*fn)(void *block, void *arg), void *arg)
+{
+    MK_LIST_EACH (&p->full_chunks, link)
+        each_in_chunk(p, MK_CONTAINER_OF(link, struct chunk, link), fn, arg);
+    MK_LIST_EACH (&p->free_chunks, link)
+        each_in_chunk(p, MK_CONTAINER_OF(link, struct chunk, link), fn, arg);
+}
+
+bool mk_pool_trim(struct mk_pool *p)
+{
+    bool was_needed = p->peak > p->used + KEPT_WARM, spare_kept = false;
 
     p->peak = p->used;
-    if (mk_list_is_empty(&p->free_chunks))
-        return;
+    if (was_needed)
+        return true;
     MK_LIST_EACH (&p->free_chunks, link) {
         struct chunk *c = MK_CONTAINER_OF(link, struct chunk, link);
 
-        if (c->free == all_free && needed < p->used + BLOCKS && spare_kept) {
+        if (c->free == all_free && spare_kept)
             drop_chunk(p, c);
-            continue;
-        }
-        spare_kept = spare_kept || c->free == all_free;
-        if (needed <= p->used + KEPT_WARM &&
-            count_bits(c->free & c->dirty) > KEPT_WARM)
+        else if (count_bits(c->free & c->dirty) > KEPT_WARM)
             release_pages(p, c);
+        spare_kept = spare_kept || c->free == all_free;
     }
+    return false;
 }

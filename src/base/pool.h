@@ -6,6 +6,8 @@
 
 #include "base/list.h"
 
+#include <stdbool.h>
+
 /*
  * Blocks of one size for one thread. They come in chunks mapped from the system, of which only
  * the pages in use cost memory; pages that a peak has left behind go back with mk_pool_trim.
@@ -27,10 +29,13 @@ void mk_pool_fini(struct mk_pool *p);
 void *mk_pool_get(struct mk_pool *p) MK_MUST_USE;
 void mk_pool_put(struct mk_pool *p, void *block);
 
+/** Call fn for every block that is out. fn may neither get nor put blocks of this pool. */
+void mk_pool_each(struct mk_pool *p, void (*fn)(void *block, void *arg), void *arg);
+
 /**
- * Give back to the system what was not needed since the last call. Call it now and then, at most
- * once a second. Costs nothing when there is nothing to give back.
+ * Give back to the system what was not needed since the last call; call it at most once a second.
+ * @return true: there may be more to give back at the next call.
  */
-void mk_pool_trim(struct mk_pool *p);
+bool mk_pool_trim(struct mk_pool *p);
 
 #endif

@@ -9,11 +9,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-int mk_loop_init(struct mk_loop *loop, mk_gone_fn on_gone)
+int mk_loop_init(struct mk_loop *loop)
 {
     struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
 
-    *loop = (struct mk_loop){.on_gone = on_gone, .wakefd = -1};
+    *loop = (struct mk_loop){.epfd = -1, .wakefd = -1};
     mk_clock_update(&loop->clock);
     mk_wheel_init(&loop->wheel, loop->clock.mono_ms);
     mk_list_init(&loop->ready);
@@ -44,9 +44,10 @@ void mk_loop_fini(struct mk_loop *loop)
     pthread_mutex_destroy(&loop->post_lock);
 }
 
-void mk_watch_init(struct mk_watch *w, int fd, mk_event_fn on_event)
+void mk_watch_init(struct mk_watch *w, int fd, mk_event_fn on_event, mk_gone_fn on_gone)
 {
     w->on_event = on_event;
+    w->on_gone = on_gone;
     w->fd = fd;
     w->in_epoll = false;
     mk_list_init(&w->ready);
@@ -98,25 +99,19 @@ void mk_loop_post(struct mk_loop *loop, struct mk_post *post)
     pthread_mutex_lock(&loop->post_lock);
     *loop->posts_tail = post;
     loop->posts_tail = &post->next;
+    atomic_store(&loop->posted, true);
     pthread_mutex_unlock(&loop->post_lock);
     mk_loop_wake(loop);
-}
-
-static bool has_posts(struct mk_loop *loop)
-{
-    bool any;
-
-    pthread_mutex_lock(&loop->post_lock);
-    any = loop->posts != NULL;
-    pthread_mutex_unlock(&loop->post_lock);
-    return any;
 }
 
 static void run_posts(struct mk_loop *loop)
 {
     struct mk_post *post;
 
+    if (!atomic_load_explicit(&loop->posted, memory_order_acquire))
+        return;
     pthread_mutex_lock(&loop->post_lock);
+    atomic_store(&loop->posted, false);
     post = loop->posts;
     loop->posts = NULL;
     loop->posts_tail = &loop->posts;
@@ -149,7 +144,7 @@ static void bury_gone(struct mk_loop *loop)
         struct mk_watch *w = MK_CONTAINER_OF(loop->gone.next, struct mk_watch, ready);
 
         mk_list_remove(&w->ready);
-        loop->on_gone(w);
+        w->on_gone(w);
     }
 }
 
@@ -157,7 +152,7 @@ static int wait_ms(struct mk_loop *loop, int max_wait_ms)
 {
     int due_ms = mk_wheel_wait_ms(&loop->wheel, loop->clock.mono_ms);
 
-    if (!mk_list_is_empty(&loop->ready) || loop->stop)
+    if (!mk_list_is_empty(&loop->ready) || !mk_list_is_empty(&loop->gone))
         return 0;
     if (due_ms < 0 || (max_wait_ms >= 0 && max_wait_ms < due_ms))
         return max_wait_ms;
@@ -171,7 +166,7 @@ static int wait_for_events(struct mk_loop *loop, struct epoll_event *events, int
 
     if (timeout_ms != 0) {
         atomic_store(&loop->sleeping, true);
-        if (has_posts(loop) || (before_sleep && before_sleep(arg)))
+        if (atomic_load(&loop->posted) || (before_sleep && before_sleep(arg)))
             timeout_ms = 0;
     }
     n = epoll_wait(loop->epfd, events, MK_LIMIT_TURN_EVENTS, timeout_ms);

@@ -31,6 +31,7 @@ typedef void (*mk_gone_fn)(struct mk_watch *w);
 
 struct mk_watch {
     mk_event_fn on_event;
+    mk_gone_fn on_gone;
     struct mk_list ready; /* in the loop's ready list, or in its list of the gone */
     int fd;               /* -1 once closed */
     bool in_epoll;
@@ -45,22 +46,21 @@ struct mk_post {
 struct mk_loop {
     int epfd, wakefd;
     atomic_bool sleeping; /* in epoll_wait, or about to be: whoever brings work must wake it */
-    bool stop;
     struct mk_clock clock;
     struct mk_wheel wheel;
     struct mk_list ready;
     struct mk_list gone;
-    mk_gone_fn on_gone;
+    atomic_bool posted;   /* posts may be there */
     pthread_mutex_t post_lock;
     struct mk_post *posts, **posts_tail; /* under post_lock */
     uint64_t turns;
 };
 
 /** @return 0, MK_E_NOFD, MK_E_NOMEM or MK_E_SYS. */
-int mk_loop_init(struct mk_loop *loop, mk_gone_fn on_gone) MK_MUST_USE;
+int mk_loop_init(struct mk_loop *loop) MK_MUST_USE;
 void mk_loop_fini(struct mk_loop *loop);
 
-void mk_watch_init(struct mk_watch *w, int fd, mk_event_fn on_event);
+void mk_watch_init(struct mk_watch *w, int fd, mk_event_fn on_event, mk_gone_fn on_gone);
 /** Register with epoll for these events, or change them when registered. @return 0, MK_E_NOMEM or MK_E_SYS. */
 int mk_watch_open(struct mk_loop *loop, struct mk_watch *w, uint32_t events) MK_MUST_USE;
 /** Take out of epoll; the descriptor stays open. */

@@ -123,7 +123,7 @@ static int read_string(struct mk_arena *arena, struct mk_str s, const char **val
 }
 
 /* Full when the count is zero or a power of two: doubling without storing a capacity. */
-static int append_word(struct mk_arena *arena, struct mk_words *words, struct mk_str word)
+int mk_words_append(struct mk_words *words, struct mk_arena *arena, struct mk_str word)
 {
     const char *copy = mk_arena_strdup(arena, word);
 
@@ -150,7 +150,7 @@ static int read_words(struct mk_arena *arena, struct mk_str rest, struct mk_word
     if (rest.len == 0)
         return MK_E_BAD;
     while (mk_str_next_word(&rest, &word)) {
-        if (append_word(arena, words, word) < 0)
+        if (mk_words_append(words, arena, word) < 0)
             return MK_E_NOMEM;
     }
     return 0;

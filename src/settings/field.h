@@ -33,6 +33,9 @@ struct mk_words {
     size_t count;
 };
 
+/** Add a copy of a word to a list. @return 0 or MK_E_NOMEM. */
+int mk_words_append(struct mk_words *words, struct mk_arena *arena, struct mk_str word) MK_MUST_USE;
+
 /** What a CUSTOM parser gets besides the setting. */
 struct mk_field_ctx {
     struct mk_arena *arena; /* for what must live as long as the settings */

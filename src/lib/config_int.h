@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_LIB_CONFIG_INT_H
+#define MK_LIB_CONFIG_INT_H
+
+#include "base/arena.h"
+#include "conf/conf.h"
+#include "server/snapshot.h"
+
+#include <monkey/server.h>
+
+/* A configuration from its first setting to the end of the last request that was served with it. */
+
+struct mk_site_file {
+    const char *path;
+    struct mk_tree tree;
+};
+
+struct mk_config {
+    struct mk_arena arena;
+    const struct mk_host *host;
+    struct mk_conf_host conf_host;
+    struct mk_faults faults;
+    const char *dir;              /* where relative paths begin; NULL: the working directory */
+    struct mk_tree server, mimes, plugins;
+    struct mk_site_file *sites;   /* sites/default first */
+    size_t nsites;
+    struct mk_tree overrides;     /* of mk_config_set */
+    bool have_sites;              /* they were read from files, so each needs a root */
+    size_t files_read;
+    struct mk_words read_paths;   /* every file that was opened */
+    struct mk_snapshot_source source;
+    struct mk_snapshot snapshot;
+    bool checked;
+    int check_result;
+};
+
+/** Overrides into the trees, then the snapshot. @return as mk_config_check. */
+int mk_config_build(struct mk_config *config) MK_MUST_USE;
+
+#endif

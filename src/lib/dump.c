@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "lib/config_int.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The effective settings as text that reads back, each under a comment that says where it came from. */
+
+struct dump {
+    mk_text_fn fn;
+    void *arg;
+    struct mk_arena scratch;
+    bool failed;
+};
+
+static void say(struct dump *d, const char *fmt, ...) MK_PRINTF(2, 3);
+
+static void say(struct dump *d, const char *fmt, ...)
+{
+    char line[MK_ADDR_TEXT + 8400];
+    va_list args;
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    if (len < 0 || len >= (int)sizeof(line))
+        d->failed = true;
+    else
+        d->fn(d->arg, line, (size_t)len);
+}
+
+static void say_origin(struct dump *d, const struct mk_origin *at)
+{
+    if (at->line)
+        say(d, "    # %s:%u\n", at->file, at->line);
+    else
+        say(d, "    # %s\n", at->file);
+}
+
+static bool is_field(const struct mk_field *f, struct mk_str key)
+{
+    return mk_str_ieq(key, mk_str_from(f->name)) || (f->alias && mk_str_ieq(key, mk_str_from(f->alias))) ||
+           (f->flags & MK_FIELD_ANY_KEY);
+}
+
+/* Repeatable and custom fields as they were written. @return whether there was any. */
+static bool dump_written(struct dump *d, const struct mk_field *f, const struct mk_section *s)
+{
+    bool any = false;
+
+    for (const struct mk_setting *at = s ? s->first : NULL; at; at = at->next) {
+        if (!is_field(f, at->key))
+            continue;
+        say_origin(d, &at->value_at);
+        say(d, "    %s %s\n", f->flags & MK_FIELD_ANY_KEY ? at->key.p : f->name, at->value.p);
+        any = true;
+    }
+    return any;
+}
+
+static void dump_field(struct dump *d, const struct mk_field *f, const struct mk_section *s, const void *settings)
+{
+    const struct mk_setting *source = mk_field_source(f, s);
+    char *value;
+
+    if (f->type == MK_FIELD_CUSTOM || (f->flags & MK_FIELD_REPEAT)) {
+        if (!dump_written(d, f, s) && f->fallback)
+            say(d, "    # default\n    %s %s\n", f->name, f->fallback);
+        return;
+    }
+    value = mk_field_format(f, settings, &d->scratch);
+    if (!value)
+        d->failed = true;
+    if (!value || !*value)
+        return;
+    if (source)
+        say_origin(d, &source->value_at);
+    else if (f->fallback)
+        say(d, "    # default\n");
+    else
+        return;
+    say(d, "    %s %s\n", f->name, value);
+}
+
+static void dump_section(struct dump *d, const struct mk_section_spec *spec, const struct mk_tree *tree,
+                         const void *settings)
+{
+    const struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name));
+
+    if (!s && spec->fields[0].flags & MK_FIELD_REPEAT && spec->nfields == 1)
+        return;
+    say(d, "\n[%s]\n", spec->name);
+    for (size_t i = 0; i < spec->nfields; i++)
+        dump_field(d, &spec->fields[i], s, settings);
+}
+
+int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg)
+{
+    struct dump d = {.fn = fn, .arg = arg};
+
+    if (!config->checked)
+        return MK_E_INVALID;
+    mk_arena_init(&d.scratch, NULL, 0, SIZE_MAX);
+    say(&d, "# monkey.conf");
+    dump_section(&d, &mk_spec_server, &config->source.server, &config->snapshot.set);
+    say(&d, "\n# monkey.mime");
+    dump_section(&d, &mk_spec_mime, &config->source.mimes, NULL);
+    for (size_t i = 0; i < config->source.nsites; i++) {
+        const struct mk_site_settings *set = &config->snapshot.sites[i].set;
+
+        say(&d, "\n# %s", *config->sites[i].path ? config->sites[i].path : "default site");
+        dump_section(&d, &mk_spec_host, &config->source.sites[i], set);
+        dump_section(&d, &mk_spec_error_pages, &config->source.sites[i], set);
+        dump_section(&d, &mk_spec_handlers, &config->source.sites[i], set);
+    }
+    say(&d, "\n");
+    mk_arena_fini(&d.scratch);
+    return d.failed ? MK_E_NOMEM : 0;
+}

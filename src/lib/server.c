@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/config_int.h"
+#include "server/server_int.h"
+
+/* Where configuration and server meet. */
+
+#ifndef MK_VERSION
+#define MK_VERSION "0"
+#endif
+
+int mk_server_new(struct mk_server **server, struct mk_config *config, const struct mk_host *host)
+{
+    int err = mk_config_check(config);
+
+    *server = NULL;
+    if (err > 0)
+        return err;
+    if (err == 0)
+        *server = mk_server_create(&config->snapshot, host);
+    if (err == 0 && *server)
+        mk_snapshot_put(&config->snapshot);
+    else
+        mk_config_free(config);
+    return *server ? 0 : MK_E_NOMEM;
+}
+
+int mk_server_reload(struct mk_server *server, struct mk_config *config)
+{
+    int err = mk_config_check(config);
+
+    if (err != 0)
+        return err;
+    err = mk_server_swap(server, &config->snapshot);
+    if (err == 0)
+        mk_snapshot_put(&config->snapshot);
+    return err;
+}
+
+const char *mk_version(void)
+{
+    return MK_VERSION;
+}
+
+const char *mk_build_facts(void)
+{
+    return "version  " MK_VERSION "\n"
+           "compiler " __VERSION__ "\n"
+#if defined(__GLIBC__)
+           "libc     glibc\n"
+#else
+           "libc     musl or other\n"
+#endif
+#ifdef NDEBUG
+           "build    release\n"
+#else
+           "build    with assertions\n"
+#endif
+           "plugins  liana\n";
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/conn.h"
+
+#include "base/assert.h"
+#include "core/fd.h"
+#include "server/h1.h"
+#include "server/job.h"
+#include "server/server_int.h"
+#include "server/worker.h"
+
+static const char *const state_names[] = {
+#define STATE_NAME(name, step, text) #step,
+    MK_H1_STATES(STATE_NAME)
+#undef STATE_NAME
+};
+
+static void on_event(struct mk_watch *w, uint32_t events)
+{
+    struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
+
+    if (events & (EPOLLERR | EPOLLHUP)) {
+        mk_conn_close(c, c->state == MK_H1_IDLE ? MK_CLOSE_PEER_LEFT : MK_CLOSE_PEER_CUT);
+        return;
+    }
+    if (events & (EPOLLIN | EPOLLRDHUP))
+        c->readable = true;
+    mk_conn_run(c);
+}
+
+static void on_gone(struct mk_watch *w)
+{
+    struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
+
+    mk_pool_put(&c->worker->conns, c);
+}
+
+static void on_timer(struct mk_timer *t)
+{
+    struct mk_conn *c = MK_CONTAINER_OF(t, struct mk_conn, timer);
+
+    if (mk_h1_on_timeout(c))
+        mk_conn_run(c);
+}
+
+static void say_busy(struct mk_conn *c)
+{
+    static const char answer[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
+                                 "Content-Length: 0\r\nConnection: close\r\n\r\n";
+    char *to = mk_out_reserve(c, sizeof(answer) - 1);
+
+    memcpy(to, answer, sizeof(answer) - 1);
+    mk_out_commit(c, sizeof(answer) - 1);
+    c->closing = c->must_linger = true;
+    c->state = MK_H1_FLUSH;
+}
+
+void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd, const struct mk_peer *peer, bool busy)
+{
+    struct mk_conn *c = mk_pool_get(&w->conns);
+
+    if (!c) {
+        mk_fd_close(&fd);
+        mk_server_connection_ended(w->server, peer);
+        return;
+    }
+    *c = (struct mk_conn){
+        .worker = w,
+        .listener = listener,
+        .id = w->next_id++,
+        .peer = *peer,
+        .state = listener->proxy ? MK_H1_PROXY : MK_H1_IDLE,
+        .timed_state = MK_H1_STATE_COUNT,
+        .readable = true,
+    };
+    mk_watch_init(&c->watch, fd, on_event, on_gone);
+    mk_timer_init(&c->timer, on_timer);
+    mk_count(&w->counters.accepted, 1);
+    atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
+    if (busy)
+        say_busy(c);
+    mk_conn_run(c);
+}
+
+static void note_close(struct mk_conn *c, enum mk_close reason)
+{
+    struct mk_log *log = mk_worker_log(c->worker);
+    char ip[MK_ADDR_TEXT];
+
+    if (!mk_log_wants(log, MK_LOG_DEBUG, MK_LOG_CONN))
+        return;
+    (void)mk_peer_format(&c->peer, ip);
+    mk_log_peer(log, MK_LOG_DEBUG, MK_LOG_CONN, "closed conn=%llu peer=%s state=%s reason=%s requests=%u",
+                (unsigned long long)c->id, ip, state_names[c->state], mk_close_name(reason), c->requests);
+}
+
+void mk_conn_close(struct mk_conn *c, enum mk_close reason)
+{
+    struct mk_worker *w = c->worker;
+
+    if (c->closed)
+        return;
+    c->closed = true;
+    note_close(c, reason);
+    mk_timer_cancel(&c->timer);
+    mk_out_drop(c);
+    mk_h1_abandon(c);
+    mk_job_put(c);
+    mk_watch_close(&w->loop, &c->watch);
+    atomic_fetch_sub_explicit(&w->counters.connections, 1, memory_order_relaxed);
+    mk_server_connection_ended(w->server, &c->peer);
+    mk_ports_resume(&w->ports);
+}
+
+void mk_conn_stop(struct mk_conn *c)
+{
+    if (c->closed)
+        return;
+    if (c->state == MK_H1_IDLE && !c->job)
+        mk_conn_close(c, MK_CLOSE_STOPPING);
+    else if (c->job && c->job->request.view)
+        c->job->request.keep_alive = false;
+    else
+        c->closing = c->state == MK_H1_FLUSH;
+}
+
+/* An edge-triggered registration for life; EPOLLOUT joins the first time the kernel refuses bytes. */
+static bool watch(struct mk_conn *c)
+{
+    bool wants_out = c->wants_out || c->leftover_len > 0 || c->tail || c->state == MK_H1_REPLY;
+
+    if (c->watch.in_epoll && wants_out == c->wants_out)
+        return true;
+    c->wants_out = wants_out;
+    return mk_watch_open(&c->worker->loop, &c->watch,
+                         EPOLLIN | EPOLLRDHUP | EPOLLET | (wants_out ? (uint32_t)EPOLLOUT : 0U)) == 0;
+}
+
+void mk_conn_run(struct mk_conn *c)
+{
+    struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES, .requests = MK_LIMIT_TURN_REQUESTS};
+
+    for (;;) {
+        switch (mk_h1_step(c, &turn)) {
+        case MK_STEP_NEXT:
+            break;
+        case MK_STEP_WAIT:
+            MK_ASSERT(c->worker->gather.bytes == 0);
+            mk_h1_set_timeout(c);
+            if (!watch(c))
+                mk_conn_close(c, MK_CLOSE_NO_MEMORY);
+            return;
+        case MK_STEP_SOON:
+            mk_h1_set_timeout(c);
+            mk_watch_run_soon(&c->worker->loop, &c->watch);
+            return;
+        case MK_STEP_CLOSE:
+            mk_conn_close(c, c->close_reason);
+            return;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "http/status.h"
+#include "server/job.h"
+#include "server/reply.h"
+#include "server/worker.h"
+
+/* Pages that the server makes itself. Nothing that a peer sent is repeated in them. */
+
+#define ALLOWED "GET, HEAD, OPTIONS"
+
+static const struct mk_error_page *find_page(const struct mk_site *site, unsigned status)
+{
+    for (size_t i = 0; i < site->set.nerror_pages; i++) {
+        if (site->set.error_pages[i].status == status)
+            return &site->set.error_pages[i];
+    }
+    return NULL;
+}
+
+/* The site's own page for this status, if it has one that can be read. */
+static struct mk_file *open_page(struct mk_request *r, unsigned status)
+{
+    const struct mk_error_page *page = find_page(r->site, status);
+    struct mk_files *files = &r->view->files;
+    struct mk_file *file;
+
+    if (!page)
+        return NULL;
+    file = mk_files_get(files, mk_files_site_root(files, r->site), page->path, r->conn->worker->loop.clock.mono_ms);
+    if (file && file->kind == MK_FILE_REGULAR)
+        return file;
+    if (file)
+        mk_file_put(file);
+    return NULL;
+}
+
+static void break_off(struct mk_request *r)
+{
+    r->failed = true;
+    r->keep_alive = false;
+}
+
+static void send_own_page(struct mk_reply *p, struct mk_request *r, struct mk_file *file)
+{
+    mk_reply_line(p, MK_STR("Content-Type"), file->type);
+    if (mk_reply_end(p, (int64_t)file->facts.size) < 0) {
+        mk_file_put(file);
+        break_off(r);
+    } else if (mk_reply_file(r, file, 0, file->facts.size) < 0) {
+        break_off(r);
+    }
+}
+
+static void send_small_page(struct mk_reply *p, struct mk_request *r, unsigned status, struct mk_str location)
+{
+    struct mk_str reason = mk_status_reason(status);
+    char *page = mk_arena_printf(&r->arena,
+                                 "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">"
+                                 "<meta name=\"viewport\" content=\"width=device-width\">"
+                                 "<title>%u %.*s</title><h1>%u %.*s</h1>\n",
+                                 status, (int)reason.len, reason.p, status, (int)reason.len, reason.p);
+    struct mk_str body = mk_str_from(page);
+
+    if (location.p)
+        mk_reply_line(p, MK_STR("Location"), location);
+    if (page)
+        mk_reply_line(p, MK_STR("Content-Type"), MK_STR("text/html; charset=utf-8"));
+    if (mk_reply_end(p, (int64_t)body.len) < 0 || mk_reply_memory(r, body) < 0)
+        break_off(r);
+}
+
+static void send_error(struct mk_request *r, unsigned status, struct mk_str lines)
+{
+    struct mk_file *file;
+    struct mk_reply p;
+
+    if (r->status != 0) { /* an answer has begun: there cannot be another */
+        break_off(r);
+        return;
+    }
+    file = open_page(r, status);
+    mk_count(&r->conn->worker->counters.refused, 1);
+    if (mk_reply_begin(&p, r, status) < 0) {
+        if (file)
+            mk_file_put(file);
+        break_off(r);
+        return;
+    }
+    mk_reply_lines(&p, lines);
+    if (file)
+        send_own_page(&p, r, file);
+    else
+        send_small_page(&p, r, status, (struct mk_str){NULL, 0});
+}
+
+void mk_reply_error(struct mk_request *r, unsigned status, bool close)
+{
+    if (close)
+        r->keep_alive = false;
+    send_error(r, status, status == 405 ? MK_STR("Allow: " ALLOWED "\r\n") : (struct mk_str){"", 0});
+}
+
+void mk_reply_range_error(struct mk_request *r, uint64_t size)
+{
+    char *line = mk_arena_printf(&r->arena, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
+
+    send_error(r, 416, line ? mk_str_from(line) : (struct mk_str){"", 0});
+}
+
+void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
+{
+    unsigned status = mk_refusal_status(refusal);
+    bool body_is_lost = refusal == MK_REFUSAL_BODY_LARGE || refusal == MK_REFUSAL_BODY_BAD ||
+                        refusal == MK_REFUSAL_BODY_SLOW || refusal == MK_REFUSAL_HEAD_SLOW;
+
+    mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG, MK_LOG_HTTP,
+                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id, status,
+                mk_refusal_text(refusal));
+    mk_reply_error(r, status, body_is_lost);
+}
+
+void mk_reply_options(struct mk_request *r)
+{
+    struct mk_reply p;
+
+    if (mk_reply_begin(&p, r, 204) < 0) {
+        break_off(r);
+        return;
+    }
+    mk_reply_line(&p, MK_STR("Allow"), MK_STR(ALLOWED));
+    if (mk_reply_end(&p, 0) < 0)
+        break_off(r);
+}
+
+void mk_reply_redirect(struct mk_request *r, unsigned status, struct mk_str location)
+{
+    struct mk_reply p;
+
+    if (mk_reply_begin(&p, r, status) < 0)
+        break_off(r);
+    else
+        send_small_page(&p, r, status, location);
+}

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/h1.h"
+
+#include "http/proxy_head.h"
+#include "http/uri.h"
+#include "server/job.h"
+#include "server/reply.h"
+#include "server/route.h"
+#include "server/worker.h"
+
+#define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
+
+static const struct mk_server_settings *settings_of(const struct mk_conn *c)
+{
+    return &c->worker->view->snapshot->set;
+}
+
+static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
+{
+    c->close_reason = (uint8_t)reason;
+    return MK_STEP_CLOSE;
+}
+
+static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
+{
+    c->state = (uint8_t)state;
+    return MK_STEP_NEXT;
+}
+
+static bool has_request(const struct mk_conn *c)
+{
+    return c->job && c->job->request.view;
+}
+
+/* ---- input ---- */
+
+ssize_t mk_h1_fill(struct mk_conn *c)
+{
+    const struct mk_transport *transport = c->listener->transport;
+    struct mk_job *job = mk_job_get(c);
+    ssize_t room, n;
+
+    if (!job)
+        return MK_E_NOMEM;
+    if (!c->readable)
+        return c->ended ? 0 : MK_E_AGAIN;
+    room = mk_job_room(job, (size_t)settings_of(c)->max_request_size + MK_JOB_SIZE);
+    if (room <= 0)
+        return room < 0 ? room : MK_E_LIMIT;
+    n = transport->recv(c, job->in + job->in_end, (size_t)room);
+    if (n < room && !(transport->has_pending && transport->has_pending(c)))
+        c->readable = false; /* a short read has drained the socket: its next edge tells of more */
+    if (n > 0) {
+        job->in_end += (uint32_t)n;
+        c->progress = true;
+        mk_count(&c->worker->counters.bytes_in, (uint64_t)n);
+    } else if (n == 0) {
+        c->ended = true;
+    }
+    return n;
+}
+
+/* ---- a request's life ---- */
+
+static void begin_request(struct mk_conn *c)
+{
+    struct mk_job *job = c->job;
+    struct mk_request *r = &job->request;
+
+    memset(r, 0, sizeof(*r));
+    r->conn = c;
+    r->view = c->worker->view;
+    r->view->users++;
+    r->site = &r->view->snapshot->sites[0];
+    mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
+    job->in_at = job->in_body;
+    job->head_len = 0;
+}
+
+static void end_request(struct mk_conn *c)
+{
+    struct mk_request *r = &c->job->request;
+    struct mk_view *view = r->view;
+
+    if (!r->keep_alive) {
+        c->closing = true;
+        c->must_linger = c->must_linger || !r->body_done;
+    }
+    mk_arena_fini(&r->arena);
+    r->view = NULL;
+    c->job->in_at = c->job->in_body;
+    c->job->head_len = 0;
+    mk_view_put(view);
+    mk_count(&c->worker->counters.requests, 1);
+    c->timed_state = MK_H1_STATE_COUNT;
+}
+
+void mk_h1_abandon(struct mk_conn *c)
+{
+    if (has_request(c))
+        end_request(c);
+}
+
+/* ---- steps ---- */
+
+/* Nothing may be gathered when the turn goes to another connection. @return NEXT when all is out. */
+static enum mk_step flush_before_wait(struct mk_conn *c)
+{
+    int err;
+
+    if (!mk_out_is_pending(c))
+        return MK_STEP_NEXT;
+    err = mk_out_flush(c, false);
+    if (err == 0)
+        return MK_STEP_NEXT;
+    if (err != MK_E_AGAIN)
+        return close_for(c, err == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+    c->state = MK_H1_FLUSH;
+    return MK_STEP_WAIT;
+}
+
+static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_proxy_head head;
+    ssize_t n = mk_h1_fill(c), used;
+
+    (void)turn;
+    if (n == MK_E_AGAIN)
+        return MK_STEP_WAIT;
+    if (n <= 0 || !mk_listener_trusts(c->worker, &c->peer))
+        return close_for(c, MK_CLOSE_PROXY);
+    used = mk_proxy_head_parse(&head, c->job->in + c->job->in_body, mk_job_input(c->job));
+    if (used == MK_E_AGAIN)
+        return MK_STEP_NEXT;
+    if (used < 0)
+        return close_for(c, MK_CLOSE_PROXY);
+    c->job->in_body += (uint32_t)used;
+    c->job->in_at = c->job->in_body;
+    if (head.has_source && !mk_listener_set_peer(c, head.source_ip, head.source_port))
+        return close_for(c, MK_CLOSE_CROWDED);
+    return go(c, MK_H1_IDLE);
+}
+
+static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
+{
+    enum mk_step flushed;
+    ssize_t n;
+
+    if (c->job && mk_job_input(c->job) > 0) {
+        if (turn->requests == 0) {
+            flushed = flush_before_wait(c);
+            return flushed == MK_STEP_NEXT ? MK_STEP_SOON : flushed;
+        }
+        begin_request(c);
+        return go(c, MK_H1_HEAD);
+    }
+    flushed = flush_before_wait(c);
+    if (flushed != MK_STEP_NEXT)
+        return flushed;
+    if (c->worker->stopping && c->requests > 0)
+        return close_for(c, MK_CLOSE_STOPPING);
+    n = mk_h1_fill(c);
+    if (n > 0)
+        return MK_STEP_NEXT;
+    if (n == MK_E_AGAIN) {
+        mk_job_put(c);
+        return MK_STEP_WAIT;
+    }
+    return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
+}
+
+/* The answer to a head that is none: the rest of the input cannot be understood any more. */
+static enum mk_step refuse_head(struct mk_conn *c)
+{
+    struct mk_request *r = &c->job->request;
+    enum mk_h1_fault fault = r->head.fault;
+
+    mk_log_peer(mk_worker_log(c->worker), MK_LOG_DEBUG, MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
+                (unsigned long long)c->id, mk_fault_status(fault), mk_h1_fault_text(fault));
+    c->requests++;
+    mk_reply_error(r, mk_fault_status(fault), true);
+    return go(c, MK_H1_REPLY);
+}
+
+static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
+{
+    const struct mk_server_settings *set = settings_of(c);
+    const struct mk_h1_limits limits = {
+        .head = (uint32_t)set->max_request_size,
+        .target = MK_LIMIT_TARGET,
+        .fields = (uint32_t)set->max_headers,
+    };
+    struct mk_job *job = c->job;
+    ssize_t n = mk_h1_head_parse(&job->request.head, job->in + job->in_at, job->in_end - job->in_at, &limits);
+    enum mk_step flushed;
+
+    if (n > 0) {
+        job->head_len = (uint32_t)n;
+        job->in_body = job->in_at + (uint32_t)n;
+        turn->requests--;
+        return go(c, MK_H1_ROUTE);
+    }
+    if (n == MK_E_BAD)
+        return refuse_head(c);
+    flushed = flush_before_wait(c);
+    if (flushed != MK_STEP_NEXT)
+        return flushed;
+    n = mk_h1_fill(c);
+    if (n > 0)
+        return MK_STEP_NEXT;
+    if (n == MK_E_AGAIN)
+        return MK_STEP_WAIT;
+    return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+}
+
+/* RFC 9112 section 3.2.2: an absolute target wins over Host. */
+static void choose_site(struct mk_request *r)
+{
+    const struct mk_snapshot *snapshot = r->view->snapshot;
+    struct mk_str authority = mk_request_text(r, r->head.authority), host;
+    unsigned port;
+
+    if (snapshot->nsites == 1)
+        return;
+    if (!authority.p)
+        authority = mk_request_field(r, MK_FIELD_HOST);
+    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
+        r->site = mk_snapshot_site(snapshot, host);
+}
+
+static int frame_body(struct mk_request *r, uint64_t max)
+{
+    if (r->head.chunked) {
+        mk_h1_body_init_chunked(&r->body, max);
+        return 0;
+    }
+    if (r->head.content_length == 0) {
+        r->body_done = true;
+        return 0;
+    }
+    return mk_h1_body_init_length(&r->body, r->head.content_length, max);
+}
+
+static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
+{
+    const struct mk_server_settings *set = settings_of(c);
+    struct mk_request *r = &c->job->request;
+
+    (void)turn;
+    c->requests++;
+    r->keep_alive = r->head.keep_alive && set->keepalive && c->requests < set->max_keepalive_requests &&
+                    !c->worker->stopping;
+    choose_site(r);
+    if (frame_body(r, (uint64_t)set->max_body_size) < 0)
+        mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
+    else
+        mk_route(r);
+    return go(c, MK_H1_REPLY);
+}
+
+void mk_request_expect(struct mk_request *r)
+{
+    char *line;
+
+    r->reads_body = true;
+    if (!r->head.expect_continue || r->body_done || mk_job_input(r->conn->job) > 0)
+        return;
+    line = mk_out_reserve(r->conn, sizeof(CONTINUE_LINE));
+    if (!line)
+        return;
+    memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
+    mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
+}
+
+/* Only the rest of a file is left: the connection keeps that much and lends its job to others. */
+static void keep_only_tail(struct mk_conn *c)
+{
+    struct mk_request *r = &c->job->request;
+    struct mk_source *s = r->first;
+
+    if (!s || s->next || s->kind != MK_SOURCE_FILE || !r->body_done || mk_job_input(c->job) > 0)
+        return;
+    c->tail = s->file;
+    c->tail_at = s->at;
+    c->tail_end = s->end;
+    r->first = r->last = NULL;
+    end_request(c);
+    mk_job_put(c);
+    c->state = MK_H1_FLUSH;
+}
+
+static enum mk_step after_pump_error(struct mk_conn *c, int err)
+{
+    switch (err) {
+    case MK_E_AGAIN:
+        return MK_STEP_WAIT;
+    case MK_E_BUSY:
+        return MK_STEP_SOON;
+    case MK_E_EOF:
+        return MK_STEP_WAIT;
+    case MK_E_NOENT:
+        return close_for(c, MK_CLOSE_TRUNCATED);
+    case MK_E_PEER:
+        return close_for(c, MK_CLOSE_PEER_CUT);
+    case MK_E_NOMEM:
+        return close_for(c, MK_CLOSE_NO_MEMORY);
+    default:
+        return close_for(c, MK_CLOSE_SOURCE);
+    }
+}
+
+/* The budget ran out with bytes still gathered: they leave before the others' turn. */
+static int flush_gathered(struct mk_conn *c)
+{
+    int err = c->worker->gather.bytes > 0 ? mk_out_flush(c, true) : 0;
+
+    return err == 0 ? MK_E_BUSY : err;
+}
+
+/* The answer breaks off here; what was gathered before may still be of use to the peer. */
+static void send_what_was_true(struct mk_conn *c)
+{
+    if (mk_out_flush(c, false) < 0)
+        mk_out_drop(c);
+}
+
+static int pump(struct mk_conn *c, struct mk_turn *turn)
+{
+    int err = mk_out_pump(c, &turn->bytes);
+
+    if (err == MK_E_BUSY)
+        return flush_gathered(c);
+    if (err < 0 && err != MK_E_AGAIN && err != MK_E_EOF)
+        send_what_was_true(c);
+    return err;
+}
+
+static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_request *r = &c->job->request;
+    int err = pump(c, turn);
+
+    if (err == MK_E_AGAIN || err == MK_E_BUSY)
+        keep_only_tail(c);
+    if (err < 0)
+        return after_pump_error(c, err);
+    if (r->failed) {
+        send_what_was_true(c);
+        return close_for(c, MK_CLOSE_SOURCE);
+    }
+    if (!r->body_done && r->keep_alive)
+        return go(c, MK_H1_DRAIN);
+    end_request(c);
+    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+}
+
+static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_request *r = &c->job->request;
+    char skipped[1024];
+    int err = pump(c, turn);
+    ssize_t n;
+
+    if (err == 0)
+        err = mk_out_flush(c, false);
+    if (err < 0)
+        return after_pump_error(c, err);
+    do {
+        n = mk_request_read(r, skipped, sizeof(skipped));
+    } while (n > 0 && r->body.total <= MK_LIMIT_BODY_SKIP);
+    if (n == MK_E_AGAIN)
+        return MK_STEP_WAIT;
+    if (n != 0)
+        r->keep_alive = false; /* too long or malformed: it is not worth reading on */
+    end_request(c);
+    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+}
+
+static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
+{
+    int err = pump(c, turn);
+
+    if (err == 0)
+        err = mk_out_flush(c, false);
+    if (err < 0)
+        return after_pump_error(c, err);
+    if (!c->closing)
+        return go(c, has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
+    if (!c->must_linger || c->ended)
+        return close_for(c, MK_CLOSE_DONE);
+    c->listener->transport->shutdown(c);
+    mk_job_put(c);
+    return go(c, MK_H1_LINGER);
+}
+
+/* A close with unread input would reset the connection, and the peer might lose our answer. */
+static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_gather *g = &c->worker->gather;
+    ssize_t n;
+
+    (void)turn;
+    if (!c->readable)
+        return MK_STEP_WAIT;
+    n = c->listener->transport->recv(c, g->buf, sizeof(g->buf));
+    if (n == MK_E_AGAIN) {
+        c->readable = false;
+        return MK_STEP_WAIT;
+    }
+    if (n <= 0)
+        return close_for(c, MK_CLOSE_DONE);
+    c->lingered += (uint32_t)n;
+    return c->lingered < MK_LIMIT_LINGER_BYTES ? MK_STEP_SOON : close_for(c, MK_CLOSE_LINGERED);
+}
+
+enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
+{
+    switch ((enum mk_h1_state)c->state) {
+#define STEP(name, step, text) \
+    case MK_H1_##name:         \
+        return step_##step(c, turn);
+        MK_H1_STATES(STEP)
+#undef STEP
+    case MK_H1_STATE_COUNT:
+        break;
+    }
+    return close_for(c, MK_CLOSE_SOURCE);
+}
+
+/* ---- timeouts ---- */
+
+/* A producer that waits for the request's body waits for the peer to send; all else in REPLY waits for it to read. */
+static bool waits_for_body(const struct mk_conn *c)
+{
+    return has_request(c) && !c->job->request.body_done && c->leftover_len == 0 && !c->readable;
+}
+
+static int64_t timeout_of(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = settings_of(c);
+
+    switch ((enum mk_h1_state)c->state) {
+    case MK_H1_IDLE:
+        return c->requests > 0 ? set->keepalive_timeout_ms : set->timeout_ms;
+    case MK_H1_REPLY:
+        return waits_for_body(c) ? set->body_timeout_ms : set->write_timeout_ms;
+    case MK_H1_DRAIN:
+        return set->body_timeout_ms;
+    case MK_H1_FLUSH:
+        return set->write_timeout_ms;
+    case MK_H1_LINGER:
+        return MK_LIMIT_LINGER_MS;
+    default:
+        return set->timeout_ms;
+    }
+}
+
+/* Moving bytes renew what is measured by progress; a head and a linger have one time for the whole. */
+static bool renews_on_progress(uint8_t state)
+{
+    return state == MK_H1_REPLY || state == MK_H1_DRAIN || state == MK_H1_FLUSH;
+}
+
+void mk_h1_set_timeout(struct mk_conn *c)
+{
+    struct mk_loop *loop = &c->worker->loop;
+    bool first_wait = c->timed_state == MK_H1_IDLE && c->state == MK_H1_HEAD && c->requests == 0;
+
+    if (c->timed_state == c->state && !(c->progress && renews_on_progress(c->state)))
+        return;
+    if (!first_wait) /* the first head's time runs from the accept */
+        mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
+    c->timed_state = c->state;
+    c->progress = false;
+}
+
+static bool refuse_late(struct mk_conn *c, enum mk_refusal refusal, enum mk_close otherwise)
+{
+    struct mk_request *r = &c->job->request;
+
+    if (r->status != 0) {
+        mk_conn_close(c, otherwise);
+        return false;
+    }
+    mk_reply_refuse(r, refusal);
+    c->state = MK_H1_REPLY;
+    return true;
+}
+
+bool mk_h1_on_timeout(struct mk_conn *c)
+{
+    switch ((enum mk_h1_state)c->state) {
+    case MK_H1_IDLE:
+        mk_conn_close(c, c->requests > 0 ? MK_CLOSE_IDLE : MK_CLOSE_SILENT);
+        return false;
+    case MK_H1_HEAD:
+        c->requests++;
+        return refuse_late(c, MK_REFUSAL_HEAD_SLOW, MK_CLOSE_SILENT);
+    case MK_H1_REPLY:
+        if (waits_for_body(c))
+            return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
+        mk_conn_close(c, MK_CLOSE_STALLED);
+        return false;
+    case MK_H1_LINGER:
+        mk_conn_close(c, MK_CLOSE_LINGERED);
+        return false;
+    case MK_H1_PROXY:
+        mk_conn_close(c, MK_CLOSE_PROXY);
+        return false;
+    default:
+        mk_conn_close(c, MK_CLOSE_STALLED);
+        return false;
+    }
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fd.h"
+#include "server/conn.h"
+#include "server/transport.h"
+
+#include <errno.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+
+static int peer_error(int err)
+{
+    return err == EAGAIN || err == EINTR ? MK_E_AGAIN : MK_E_PEER;
+}
+
+static ssize_t liana_recv(struct mk_conn *c, void *buf, size_t len)
+{
+    ssize_t n = recv(c->watch.fd, buf, len, 0);
+
+    return n >= 0 ? n : peer_error(errno);
+}
+
+static ssize_t liana_send(struct mk_conn *c, const struct iovec *iov, int niov, bool more)
+{
+    int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+    struct msghdr msg = {.msg_iovlen = (size_t)niov};
+    ssize_t n;
+
+    if (niov == 1) {
+        n = send(c->watch.fd, iov->iov_base, iov->iov_len, flags);
+    } else {
+        memcpy(&msg.msg_iov, &iov, sizeof(iov)); /* sendmsg only reads it */
+        n = sendmsg(c->watch.fd, &msg, flags);
+    }
+    return n >= 0 ? n : peer_error(errno);
+}
+
+static ssize_t liana_sendfile(struct mk_conn *c, int fd, uint64_t offset, size_t len)
+{
+    off_t at = (off_t)offset;
+    ssize_t n = sendfile(c->watch.fd, fd, &at, len);
+
+    if (n >= 0)
+        return n;
+    return errno == EIO || errno == EINVAL || errno == ENOMEM ? MK_E_SYS : peer_error(errno);
+}
+
+static void liana_shutdown(struct mk_conn *c)
+{
+    (void)shutdown(c->watch.fd, SHUT_WR);
+}
+
+const struct mk_transport mk_transport_liana = {
+    .name = "liana",
+    .recv = liana_recv,
+    .send = liana_send,
+    .sendfile = liana_sendfile,
+    .shutdown = liana_shutdown,
+};

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/listener.h"
+
+#include "base/assert.h"
+#include "base/heap.h"
+#include "core/fd.h"
+#include "server/conn.h"
+#include "server/server_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+    BACKLOG = 65535,   /* the kernel lowers it to net.core.somaxconn */
+    FAST_OPEN_QUEUE = 256,
+};
+
+static struct mk_listener *find(struct mk_server *server, const struct mk_addr *asked)
+{
+    struct mk_listener *l = server->listeners;
+
+    while (l && !mk_addr_eq(&l->asked, asked))
+        l = l->next;
+    return l;
+}
+
+static struct mk_listener *add(struct mk_server *server, const struct mk_listen *listen)
+{
+    struct mk_listener *l = mk_heap_zalloc(1, sizeof(*l));
+
+    if (l)
+        l->fds = mk_heap_alloc(server->nworkers * sizeof(*l->fds));
+    if (!l || !l->fds) {
+        mk_heap_free(l);
+        return NULL;
+    }
+    for (unsigned i = 0; i < server->nworkers; i++)
+        l->fds[i] = -1;
+    l->asked = listen->addr;
+    l->transport = &mk_transport_liana;
+    l->next = server->listeners;
+    server->listeners = l;
+    return l;
+}
+
+/* ---- sockets ---- */
+
+static bool get_address(int fd, struct mk_addr *addr)
+{
+    addr->len = sizeof(addr->un);
+    return getsockname(fd, &addr->sa, &addr->len) == 0;
+}
+
+/* A socket that was passed to us and is bound to the address asked for. */
+static int find_inherited(const struct mk_server *server, const struct mk_addr *asked)
+{
+    for (size_t i = 0; i < server->host->ninherited; i++) {
+        struct mk_addr addr;
+
+        if (get_address(server->host->inherited[i], &addr) && mk_addr_eq(&addr, asked))
+            return fcntl(server->host->inherited[i], F_DUPFD_CLOEXEC, 0);
+    }
+    return -1;
+}
+
+static int bind_one(struct mk_server *server, const struct mk_addr *addr, const char *text, bool share)
+{
+    int fd = mk_fd_bind(addr, share);
+
+    if (fd == MK_E_ACCESS && server->host->bind) {
+        int flags;
+
+        fd = server->host->bind(server->host->arg, text, share);
+        flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+        if (flags >= 0)
+            (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    }
+    return fd;
+}
+
+static void close_sockets(struct mk_listener *l)
+{
+    for (unsigned i = 0; i < l->nfds; i++)
+        mk_fd_close(&l->fds[i]);
+    if (l->open && !l->inherited && l->addr.sa.sa_family == AF_UNIX)
+        (void)unlink(l->addr.un.sun_path);
+    l->open = false;
+}
+
+static int open_sockets(struct mk_server *server, struct mk_listener *l, const struct mk_server_settings *set)
+{
+    bool share = l->nfds > 1 || set->shared_sockets;
+    const struct mk_listen_options options = {.backlog = BACKLOG, .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
+
+    l->addr = l->asked;
+    if (share && !set->shared_sockets && mk_fd_is_taken(&l->asked))
+        return MK_E_BUSY;
+    for (unsigned i = 0; i < l->nfds; i++) {
+        int err;
+
+        (void)mk_addr_format(&l->addr, l->text);
+        if (!l->inherited) {
+            l->fds[i] = bind_one(server, &l->addr, l->text, share);
+            if (l->fds[i] < 0) {
+                err = l->fds[i];
+                l->fds[i] = -1;
+                return err;
+            }
+        }
+        if (!get_address(l->fds[i], &l->addr))
+            return MK_E_SYS;
+        err = mk_fd_listen(l->fds[i], &l->addr, &options);
+        if (err < 0)
+            return err;
+    }
+    (void)mk_addr_format(&l->addr, l->text);
+    return 0;
+}
+
+static int open_listener(struct mk_server *server, struct mk_listener *l, const struct mk_server_settings *set)
+{
+    bool each_worker = set->scheduler == MK_SCHEDULER_REUSEPORT && l->asked.sa.sa_family != AF_UNIX;
+    int err;
+
+    l->fds[0] = find_inherited(server, &l->asked);
+    l->inherited = l->fds[0] >= 0;
+    l->nfds = each_worker && !l->inherited ? server->nworkers : 1;
+    err = open_sockets(server, l, set);
+    if (err < 0) {
+        int saved = errno;
+
+        close_sockets(l);
+        errno = saved;
+        return err;
+    }
+    l->open = true;
+    atomic_store(&l->users, l->nfds == 1 && !server->acceptor ? server->nworkers : 1);
+    mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "listening address=%s%s", l->text, l->inherited ? " inherited=yes" : "");
+    return 0;
+}
+
+static void explain(char *why, size_t size, const struct mk_listen *listen, int err)
+{
+    switch (err) {
+    case MK_E_BUSY:
+        (void)snprintf(why, size, "cannot listen on %s: another process does", listen->text);
+        break;
+    case MK_E_ACCESS:
+        (void)snprintf(why, size, "cannot listen on %s: no permission", listen->text);
+        break;
+    case MK_E_SYS:
+        (void)snprintf(why, size, "cannot listen on %s: %s", listen->text, strerror(errno));
+        break;
+    default:
+        (void)snprintf(why, size, "cannot listen on %s: %s", listen->text, mk_error_text(err));
+    }
+}
+
+int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why, size_t size)
+{
+    for (struct mk_listener *l = server->listeners; l; l = l->next)
+        l->wanted = l->fresh = false;
+    for (size_t i = 0; i < set->nlistens; i++) {
+        const struct mk_listen *listen = &set->listens[i];
+        struct mk_listener *l = find(server, &listen->addr);
+        int err = 0;
+
+        if (!l || (l->wanted && mk_addr_port(&listen->addr) == 0 && listen->addr.sa.sa_family != AF_UNIX))
+            l = add(server, listen); /* every port 0 is another address */
+        if (!l) {
+            err = MK_E_NOMEM;
+        } else {
+            l->wanted = true;
+            atomic_store(&l->proxy, listen->proxy);
+            if (!l->open) {
+                err = open_listener(server, l, set);
+                l->fresh = err == 0;
+            }
+        }
+        if (err < 0) {
+            explain(why, size, listen, err);
+            mk_listeners_undo(server);
+            return err;
+        }
+    }
+    return 0;
+}
+
+void mk_listeners_undo(struct mk_server *server)
+{
+    for (struct mk_listener *l = server->listeners; l; l = l->next) {
+        if (l->fresh)
+            close_sockets(l);
+        l->wanted = l->open;
+    }
+}
+
+void mk_listeners_settle(struct mk_server *server)
+{
+    for (struct mk_listener *l = server->listeners; l; l = l->next) {
+        if (l->open && !l->wanted) {
+            close_sockets(l); /* the ports have closed theirs; a unix socket has its file left */
+            mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer listening address=%s", l->text);
+        }
+    }
+}
+
+void mk_listeners_free(struct mk_server *server)
+{
+    while (server->listeners) {
+        struct mk_listener *l = server->listeners;
+
+        server->listeners = l->next;
+        close_sockets(l);
+        mk_heap_free(l->fds);
+        mk_heap_free(l);
+    }
+}
+
+bool mk_listener_trusts(struct mk_worker *w, const struct mk_peer *peer)
+{
+    const struct mk_server_settings *set = &w->view->snapshot->set;
+
+    for (size_t i = 0; i < set->ntrusted; i++) {
+        if (mk_net_has(&set->trusted[i], peer->ip))
+            return true;
+    }
+    return peer->is_unix;
+}
+
+bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port)
+{
+    struct mk_server *server = c->worker->server;
+    struct mk_peer peer = {.port = port};
+
+    memcpy(peer.ip, ip, 16);
+    if (!mk_per_address_take(&server->per_address, &peer))
+        return false;
+    mk_per_address_put(&server->per_address, &c->peer);
+    c->peer = peer;
+    return true;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_LISTENER_H
+#define MK_SERVER_LISTENER_H
+
+#include "core/loop.h"
+#include "server/settings.h"
+#include "server/transport.h"
+
+#include <stdatomic.h>
+
+struct mk_conn;
+struct mk_server;
+struct mk_worker;
+
+/**
+ * An address that is listened on. It is never freed before the server, since connections name it; a removed
+ * one stays, closed, and is opened again when its address comes back. The control thread writes it while no
+ * worker looks: before they start, or between asking them to update and their answer.
+ */
+struct mk_listener {
+    struct mk_listener *next;
+    struct mk_addr addr;   /* with the real port */
+    struct mk_addr asked;  /* as configured */
+    char text[MK_ADDR_TEXT];
+    const struct mk_transport *transport;
+    atomic_bool proxy;     /* a PROXY protocol header comes first */
+    bool open;
+    bool wanted;           /* in the configuration that is being put in force */
+    bool fresh;            /* opened for it */
+    bool inherited;        /* came from outside */
+    unsigned nfds;         /* one for each worker, or one in all */
+    int *fds;              /* nworkers long; -1: closed */
+    atomic_uint users;     /* ports that wait on the one socket */
+};
+
+/** One accepting end: a listener's socket on a worker's loop, or on the acceptor's. */
+struct mk_port {
+    struct mk_watch watch;
+    struct mk_timer resume;
+    struct mk_list link;
+    struct mk_ports *ports;
+    struct mk_server *server;
+    struct mk_worker *worker; /* NULL: the acceptor, which chooses one */
+    struct mk_loop *loop;
+    struct mk_listener *listener;
+    bool shared;              /* several loops wait on this socket */
+    bool paused;              /* no room: not watched */
+};
+
+/** The ports of one loop. */
+struct mk_ports {
+    struct mk_list list;
+    unsigned npaused;
+    int reserve_fd; /* given up to be able to refuse when descriptors are short; -1: none */
+};
+
+/**
+ * Open every address of the settings that is not open yet: inherited socket, plain bind, or the
+ * host's bind. On failure those opened by this call are closed again.
+ * @param why  out: a sentence; size bytes
+ * @return 0 or an error.
+ */
+int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why, size_t size) MK_MUST_USE;
+/** Close what the last mk_listeners_open opened. */
+void mk_listeners_undo(struct mk_server *server);
+/** After all ports were updated: what is no longer wanted is closed now. */
+void mk_listeners_settle(struct mk_server *server);
+void mk_listeners_free(struct mk_server *server);
+
+/** May this peer send a PROXY header? */
+bool mk_listener_trusts(struct mk_worker *w, const struct mk_peer *peer);
+/** Take the address of a PROXY header for the connection's peer. @return false: that address has too many connections. */
+bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port) MK_MUST_USE;
+
+void mk_ports_init(struct mk_ports *ports);
+/** Begin to accept on every wanted listener that has no port here yet; end those that are not. On the loop's thread. @return 0 or an error. */
+int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker, struct mk_loop *loop) MK_MUST_USE;
+/** Accept what waits (up to a bound) and stop listening. On the loop's thread. */
+void mk_ports_close(struct mk_ports *ports);
+/** A connection ended: ports that paused for want of room go on. */
+void mk_ports_resume(struct mk_ports *ports);
+/** What is left after the loop has ended. */
+void mk_ports_free(struct mk_ports *ports);
+
+#endif

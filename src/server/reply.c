@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/reply.h"
+
+#include "base/str.h"
+#include "http/date.h"
+#include "http/status.h"
+#include "server/job.h"
+#include "server/worker.h"
+
+#include <stdio.h>
+
+enum {
+    HEAD_MAX = 16384, /* of an answer, the site's own lines included */
+    TAIL_MAX = 128,   /* what mk_reply_end adds itself */
+};
+
+#define OK_LINE "HTTP/1.1 200 OK\r\n"
+
+/* The lines that are the same for every answer of a second. */
+static void make_stamp(struct mk_worker *w, struct mk_str server)
+{
+    char date[MK_DATE_LEN];
+
+    mk_date_format(date, w->loop.clock.wall_s);
+    w->stamp_len = (size_t)snprintf(w->stamp, sizeof(w->stamp), OK_LINE "Date: %.*s\r\nServer: %.*s\r\n", MK_DATE_LEN,
+                                    date, (int)server.len, server.p);
+    w->stamp_s = w->loop.clock.wall_s;
+    w->stamp_server = server.p;
+}
+
+static void put(struct mk_reply *p, const char *bytes, size_t len)
+{
+    if (len > (size_t)(p->end - p->at)) {
+        p->overflow = true;
+        return;
+    }
+    memcpy(p->at, bytes, len);
+    p->at += len;
+}
+
+static void put_str(struct mk_reply *p, struct mk_str s)
+{
+    put(p, s.p, s.len);
+}
+
+static void put_status_line(struct mk_reply *p, unsigned status)
+{
+    char digits[20];
+
+    put(p, "HTTP/1.1 ", 9);
+    put(p, digits, mk_u64_to_dec(digits, status));
+    put(p, " ", 1);
+    put_str(p, mk_status_reason(status));
+    put(p, "\r\n", 2);
+}
+
+/* "Date: " date CR LF */
+enum { DATE_LINE = 6 + MK_DATE_LEN + 2 };
+
+static void put_stamp(struct mk_reply *p, unsigned status)
+{
+    struct mk_worker *w = p->r->conn->worker;
+    const struct mk_snapshot *snapshot = p->r->view->snapshot;
+    size_t ok_len = sizeof(OK_LINE) - 1;
+    bool overridden = p->r->site->set.nheaders > 0 && mk_site_overrides(p->r->site, MK_STR("Server"));
+
+    if (w->stamp_s != w->loop.clock.wall_s || w->stamp_server != snapshot->server_name.p)
+        make_stamp(w, snapshot->server_name);
+    if (status == 200 && !overridden) {
+        put(p, w->stamp, w->stamp_len);
+        return;
+    }
+    put_status_line(p, status);
+    put(p, w->stamp + ok_len, overridden ? DATE_LINE : w->stamp_len - ok_len);
+}
+
+int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
+{
+    char *start = mk_out_reserve(r->conn, HEAD_MAX);
+
+    if (!start)
+        return MK_E_PEER;
+    *p = (struct mk_reply){.r = r, .start = start, .at = start, .end = start + HEAD_MAX - TAIL_MAX};
+    r->status = (uint16_t)status;
+    put_stamp(p, status);
+    return 0;
+}
+
+void mk_reply_lines(struct mk_reply *p, struct mk_str lines)
+{
+    put_str(p, lines);
+}
+
+void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
+{
+    if (p->r->site->set.nheaders > 0 && mk_site_overrides(p->r->site, name))
+        return;
+    put_str(p, name);
+    put(p, ": ", 2);
+    put_str(p, value);
+    put(p, "\r\n", 2);
+}
+
+void mk_reply_line_u64(struct mk_reply *p, struct mk_str name, uint64_t value)
+{
+    char digits[20];
+
+    mk_reply_line(p, name, (struct mk_str){digits, mk_u64_to_dec(digits, value)});
+}
+
+/* A body that nobody will read is skipped only when that is cheap; otherwise the answer is the last. */
+static void decide_keep_alive(struct mk_request *r)
+{
+    if (r->body_done || r->reads_body)
+        return;
+    if (r->head.expect_continue || r->head.content_length > MK_LIMIT_BODY_SKIP)
+        r->keep_alive = false;
+}
+
+static void put_framing(struct mk_reply *p, int64_t length)
+{
+    struct mk_request *r = p->r;
+    char digits[20];
+
+    if (!mk_status_has_content(r->status) || p->has_length)
+        return;
+    if (length >= 0) {
+        put(p, "Content-Length: ", 16);
+        put(p, digits, mk_u64_to_dec(digits, (uint64_t)length));
+        put(p, "\r\n", 2);
+    } else if (r->head.minor == 1) {
+        r->chunked = true;
+        put_str(p, MK_STR("Transfer-Encoding: chunked\r\n"));
+    } else {
+        r->keep_alive = false;
+    }
+}
+
+int mk_reply_end_plain(struct mk_reply *p, int64_t length)
+{
+    struct mk_request *r = p->r;
+
+    p->end += TAIL_MAX;
+    decide_keep_alive(r);
+    put_framing(p, length);
+    if (!r->keep_alive)
+        put_str(p, MK_STR("Connection: close\r\n"));
+    else if (r->head.minor == 0)
+        put_str(p, MK_STR("Connection: keep-alive\r\n"));
+    put(p, "\r\n", 2);
+    if (p->overflow)
+        return MK_E_LIMIT;
+    r->head_only = r->head.method == MK_METHOD_HEAD || !mk_status_has_content(r->status);
+    mk_out_commit(r->conn, (size_t)(p->at - p->start));
+    return 0;
+}
+
+int mk_reply_end(struct mk_reply *p, int64_t length)
+{
+    put_str(p, p->r->site->extra_lines);
+    return mk_reply_end_plain(p, length);
+}
+
+static struct mk_source *add_source(struct mk_request *r)
+{
+    struct mk_source *s = mk_arena_zalloc(&r->arena, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    if (r->last)
+        r->last->next = s;
+    else
+        r->first = s;
+    r->last = s;
+    return s;
+}
+
+int mk_reply_memory(struct mk_request *r, struct mk_str bytes)
+{
+    struct mk_source *s;
+
+    if (r->head_only || bytes.len == 0)
+        return 0;
+    s = add_source(r);
+    if (!s)
+        return MK_E_NOMEM;
+    s->kind = MK_SOURCE_MEMORY;
+    s->bytes = bytes.p;
+    s->end = bytes.len;
+    return 0;
+}
+
+int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at, uint64_t end)
+{
+    struct mk_source *s = NULL;
+
+    if (r->head_only || at == end || !(s = add_source(r))) {
+        mk_file_put(file);
+        return r->head_only || at == end ? 0 : MK_E_NOMEM;
+    }
+    s->kind = MK_SOURCE_FILE;
+    s->file = file;
+    s->at = at;
+    s->end = end;
+    return 0;
+}
+
+int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)
+{
+    struct mk_source *s;
+
+    if (r->head_only)
+        return 0;
+    s = add_source(r);
+    if (!s)
+        return MK_E_NOMEM;
+    s->kind = MK_SOURCE_PRODUCER;
+    s->produce = produce;
+    s->arg = arg;
+    return 0;
+}

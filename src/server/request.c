@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/request.h"
+
+#include "server/h1.h"
+#include "server/job.h"
+
+struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
+{
+    const struct mk_job *job = r->conn->job;
+
+    return mk_piece_str(piece, job->in + job->in_at);
+}
+
+struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
+{
+    return mk_request_text(r, r->head.known[id]);
+}
+
+struct mk_str mk_request_raw_head(const struct mk_request *r)
+{
+    const struct mk_job *job = r->conn->job;
+
+    return (struct mk_str){job->in + job->in_at, job->head_len > 2 ? job->head_len - 2 : 0};
+}
+
+/* Decode what is buffered. @return bytes, 0 when the body ended without any, MK_E_AGAIN to read more, or an error. */
+static ssize_t decode_buffered(struct mk_request *r, char *dst, size_t len)
+{
+    struct mk_job *job = r->conn->job;
+    size_t n = mk_job_input(job) < len ? mk_job_input(job) : len, used = 0;
+    char *data = job->in + job->in_body;
+    int done;
+
+    if (n == 0)
+        return MK_E_AGAIN;
+    done = mk_h1_body_decode(&r->body, data, &n, &used);
+    if (done < 0 && done != MK_E_AGAIN)
+        return done;
+    memcpy(dst, data, n);
+    job->in_body += (uint32_t)used;
+    r->body_done = done == 1;
+    return n > 0 || r->body_done ? (ssize_t)n : MK_E_AGAIN;
+}
+
+ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
+{
+    while (!r->body_done) {
+        ssize_t n = decode_buffered(r, dst, len);
+
+        if (n != MK_E_AGAIN)
+            return n;
+        if (mk_job_input(r->conn->job) > 0)
+            continue;
+        n = mk_h1_fill(r->conn);
+        if (n <= 0)
+            return n == 0 ? MK_E_PEER : n;
+    }
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_REQUEST_H
+#define MK_SERVER_REQUEST_H
+
+#include "base/arena.h"
+#include "http/h1_body.h"
+#include "http/h1_head.h"
+#include "server/refusal.h"
+
+#include <sys/types.h>
+
+struct mk_conn;
+struct mk_file;
+struct mk_request;
+struct mk_site;
+struct mk_view;
+
+/**
+ * Gives bytes of a body whose length need not be known.
+ * @return > 0: bytes written to dst; 0: the end; MK_E_AGAIN: nothing yet, ask again when input
+ *         arrives; another error breaks the answer off.
+ */
+typedef ssize_t (*mk_produce_fn)(struct mk_request *r, void *arg, char *dst, size_t len);
+
+/** A part of an answer's body: where the bytes come from. In the request's arena. */
+struct mk_source {
+    struct mk_source *next;
+    enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER } kind;
+    const char *bytes;     /* MEMORY: lives as long as the request */
+    struct mk_file *file;  /* FILE: a reference */
+    uint64_t at, end;      /* MEMORY, FILE: what is left */
+    mk_produce_fn produce; /* PRODUCER */
+    void *arg;
+};
+
+/** One request, from its first byte to the last of its answer. */
+struct mk_request {
+    struct mk_conn *conn;
+    struct mk_view *view;       /* the configuration it began with; a reference */
+    const struct mk_site *site;
+    struct mk_h1_head head;
+    struct mk_h1_body body;
+    struct mk_arena arena;
+    struct mk_str path;         /* decoded and normalised; terminated, in the arena */
+    struct mk_str request_path; /* the same before an index or fallback file took its place */
+    struct mk_source *first, *last; /* of the answer's body, what is still to come */
+    uint16_t status;            /* of the answer; 0: not begun */
+    uint8_t reroutes;
+    bool body_done;             /* the whole request body has been read */
+    bool reads_body;            /* its handler reads the body */
+    bool failed;                /* the answer cannot be finished: close */
+    bool keep_alive;
+    bool head_only;             /* no body in the answer, whatever its head says */
+    bool chunked;               /* the answer's body is sent in chunks */
+};
+
+/** A piece of the head as bytes. Valid until the request ends or more input is read. */
+struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
+struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
+/** The head from its request line to the last field, line ends included. */
+struct mk_str mk_request_raw_head(const struct mk_request *r);
+
+/**
+ * Read decoded bytes of the request body.
+ * @return > 0, 0 at its end, MK_E_AGAIN, or MK_E_BAD / MK_E_LIMIT / MK_E_PEER.
+ */
+ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len);
+
+/** The handler to be called reads the body: a client that waits for 100 is told to send (RFC 9110 section 10.1.1). */
+void mk_request_expect(struct mk_request *r);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/route.h"
+
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/uri.h"
+#include "server/handler.h"
+#include "server/job.h"
+#include "server/reply.h"
+#include "server/worker.h"
+
+/* `Redirect URL`: path and query follow when the URL ends in a slash. */
+static void redirect_site(struct mk_request *r)
+{
+    struct mk_str to = r->site->set.redirect, path = mk_request_text(r, r->head.path);
+    struct mk_str query = mk_request_text(r, r->head.query);
+    char *location = NULL;
+
+    if (to.p[to.len - 1] == '/' && path.len > 0)
+        location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len - 1, path.p + 1,
+                                   query.p ? "?" : "", (int)query.len, query.p ? query.p : "");
+    else
+        location = mk_arena_strdup(&r->arena, to);
+    if (location)
+        mk_reply_redirect(r, r->site->set.redirect_status, mk_str_from(location));
+    else
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+}
+
+/* @return whether r->path was set; refused otherwise. */
+static bool decode_path(struct mk_request *r)
+{
+    struct mk_str raw = mk_h1_head_path(&r->head, r->conn->job->in + r->conn->job->in_at);
+    char *path;
+    size_t len;
+    int err;
+
+    if (raw.len > MK_LIMIT_PATH) {
+        mk_reply_refuse(r, MK_REFUSAL_PATH_LONG);
+        return false;
+    }
+    path = mk_arena_alloc(&r->arena, raw.len + 1);
+    if (!path) {
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        return false;
+    }
+    err = mk_uri_normalise(raw, path, &len);
+    if (err < 0) {
+        mk_reply_refuse(r, err == MK_E_ACCESS ? MK_REFUSAL_PATH_ABOVE : MK_REFUSAL_PATH_BAD);
+        return false;
+    }
+    path[len] = '\0';
+    r->path = (struct mk_str){path, len};
+    return true;
+}
+
+bool mk_route_handlers(struct mk_request *r)
+{
+    for (size_t i = 0; i < r->site->nroutes; i++) {
+        const struct mk_route *route = &r->site->routes[i];
+
+        if (!mk_matcher_matches(&route->match, r->view->regexes ? &r->view->regexes[route->regex] : NULL, r->path))
+            continue;
+        if (route->handler->reads_body)
+            mk_request_expect(r);
+        if (route->handler->on_request(r) == MK_VERDICT_DONE)
+            return true;
+        r->reads_body = false;
+    }
+    return false;
+}
+
+void mk_route(struct mk_request *r)
+{
+    if (r->head.method == MK_METHOD_OTHER) {
+        mk_reply_refuse(r, MK_REFUSAL_METHOD_UNKNOWN);
+    } else if (r->head.form == MK_TARGET_ASTERISK) {
+        mk_reply_options(r);
+    } else if (r->head.form == MK_TARGET_AUTHORITY) {
+        mk_reply_refuse(r, MK_REFUSAL_METHOD);
+    } else if (r->site->set.redirect.p) {
+        redirect_site(r);
+    } else if (decode_path(r) && !mk_route_handlers(r)) {
+        mk_static_serve(r);
+    }
+}

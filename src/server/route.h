@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_ROUTE_H
+#define MK_SERVER_ROUTE_H
+
+#include "server/files.h"
+#include "server/request.h"
+
+/** Decide who answers a request whose head is complete, and let them: redirect, handlers, files. */
+void mk_route(struct mk_request *r);
+
+/** Ask the site's handlers for r->path. @return false when all passed. */
+bool mk_route_handlers(struct mk_request *r);
+
+/** Answer with what r->path names below the site's root: static_site.c. */
+void mk_static_serve(struct mk_request *r);
+
+/** Answer GET or HEAD with a regular file: static_file.c. Takes over the reference. */
+void mk_static_send(struct mk_request *r, struct mk_file *file);
+
+/**
+ * Answer with parts of a file, as Range asks: static_range.c. Takes over the reference unless false is returned.
+ * @return false: the field does not apply, send the whole.
+ */
+bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk_str type, struct mk_str coding);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/assert.h"
+#include "base/heap.h"
+#include "base/str.h"
+#include "core/fd.h"
+#include "core/thread.h"
+#include "server/server_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FILES_MAX = 256,       /* entries of a worker's open-file table */
+    FILES_MIN = 8,
+    DESCRIPTORS_BASE = 16, /* standard streams, logs, loops, a spare or two */
+    DESCRIPTORS_WORKER = 6,
+    CONNECTIONS_MIN = 4,
+};
+
+static const struct mk_host plain_host = {.size = sizeof(struct mk_host)};
+
+void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer)
+{
+    atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&server->per_address.max, memory_order_relaxed) > 0)
+        mk_per_address_put(&server->per_address, peer);
+}
+
+void mk_server_thread_ended(struct mk_server *server)
+{
+    uint64_t one = 1;
+
+    if (atomic_fetch_sub(&server->running, 1) == 1)
+        (void)!write(server->done_fd, &one, sizeof(one));
+}
+
+/* ---- limits that follow from the number of descriptors ---- */
+
+static int64_t descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return 1 << 20;
+    return (int64_t)limit.rlim_cur;
+}
+
+static void share_descriptors(struct mk_server *server)
+{
+    int64_t share = descriptor_limit() / 8 / server->nworkers;
+
+    server->files_per_worker = share < FILES_MIN ? FILES_MIN : share > FILES_MAX ? FILES_MAX : (size_t)share;
+}
+
+/* Without MaxConnections: what leaves descriptors for files, so that accepting does not starve serving. */
+static int64_t max_connections(const struct mk_server *server, const struct mk_server_settings *set)
+{
+    int64_t workers = server->nworkers;
+    int64_t max = descriptor_limit() - DESCRIPTORS_BASE -
+                  workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens + (int64_t)server->files_per_worker);
+
+    if (max < CONNECTIONS_MIN)
+        max = CONNECTIONS_MIN;
+    return set->max_connections > 0 && set->max_connections < max ? set->max_connections : max;
+}
+
+static void apply_limits(struct mk_server *server, const struct mk_server_settings *set)
+{
+    atomic_store(&server->max_connections, max_connections(server, set));
+    atomic_store(&server->over_capacity, set->over_capacity);
+    atomic_store(&server->per_address.max, set->max_connections_per_ip);
+    atomic_store(&server->log.level, set->log.level);
+    atomic_store(&server->log.traced_level, set->log.traced_level);
+    atomic_store(&server->log.traced, set->log.traced);
+}
+
+/* ---- the error log ---- */
+
+static int open_log_file(const struct mk_server *server, const char *path)
+{
+    enum { FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY };
+    int fd = open(path, FLAGS, 0640), err;
+
+    if (fd >= 0)
+        return fd;
+    err = mk_error_from_errno(errno);
+    if (err == MK_E_ACCESS && server->host->open_file)
+        return server->host->open_file(server->host->arg, path, O_WRONLY | O_APPEND | O_CREAT, 0640);
+    return err;
+}
+
+static int open_log(struct mk_server *server, const char *target)
+{
+    int fd;
+
+    if (strcmp(target, "stderr") == 0)
+        fd = STDERR_FILENO;
+    else if (strcmp(target, "syslog") == 0)
+        fd = -1;
+    else {
+        fd = open_log_file(server, target);
+        if (fd < 0) {
+            (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target, mk_error_text(fd));
+            return fd;
+        }
+    }
+    mk_log_set_fd(&server->log, fd);
+    return 0;
+}
+
+int mk_server_reopen_logs(struct mk_server *server)
+{
+    int err = open_log(server, server->snapshot->set.error_log);
+
+    mk_log(&server->log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
+           err < 0 ? server->why : "logs reopened");
+    return err;
+}
+
+/* ---- making and ending ---- */
+
+static struct mk_worker *new_worker(struct mk_server *server, unsigned index)
+{
+    struct mk_worker *w = mk_heap_zalloc(1, sizeof(*w));
+
+    if (w && mk_worker_init(w, server, index) < 0) {
+        mk_heap_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+static int add_workers(struct mk_server *server)
+{
+    unsigned wanted = server->nworkers;
+    bool fair = server->snapshot->set.scheduler == MK_SCHEDULER_FAIR && wanted > 1;
+
+    server->workers = mk_heap_zalloc(wanted, sizeof(struct mk_worker *));
+    if (!server->workers)
+        return MK_E_NOMEM;
+    for (unsigned i = 0; i < wanted; i++) {
+        server->workers[i] = new_worker(server, i);
+        if (!server->workers[i])
+            return MK_E_NOMEM;
+        if (fair && !(server->workers[i]->handoff = mk_heap_zalloc(1, sizeof(struct mk_handoff))))
+            return MK_E_NOMEM;
+    }
+    if (!fair)
+        return 0;
+    server->acceptor = mk_heap_zalloc(1, sizeof(*server->acceptor));
+    if (server->acceptor && mk_acceptor_init(server->acceptor, server) < 0) {
+        mk_heap_free(server->acceptor);
+        server->acceptor = NULL;
+    }
+    return server->acceptor ? 0 : MK_E_NOMEM;
+}
+
+struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk_host *host)
+{
+    struct mk_server *server = mk_heap_zalloc(1, sizeof(*server));
+
+    if (!server)
+        return NULL;
+    mk_log_init(&server->log);
+    server->host = host ? host : &plain_host;
+    server->snapshot = snapshot;
+    server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
+    if (server->nworkers > MK_LIMIT_WORKERS)
+        server->nworkers = MK_LIMIT_WORKERS;
+    server->openat2 = mk_file_has_openat2();
+    atomic_init(&server->stop_at_ms, INT64_MAX);
+    mk_per_address_init(&server->per_address, snapshot->set.max_connections_per_ip);
+    share_descriptors(server);
+    apply_limits(server, &snapshot->set);
+    mk_snapshot_get(snapshot);
+    server->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (server->done_fd >= 0 && add_workers(server) == 0)
+        return server;
+    mk_server_free(server);
+    return NULL;
+}
+
+void mk_server_free(struct mk_server *server)
+{
+    if (!server)
+        return;
+    if (server->started) {
+        mk_server_stop(server, 0);
+        (void)!mk_server_wait(server, -1);
+    }
+    if (server->acceptor)
+        mk_acceptor_fini(server->acceptor);
+    for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++) {
+        mk_worker_fini(server->workers[i]);
+        mk_heap_free(server->workers[i]);
+    }
+    mk_heap_free(server->acceptor);
+    mk_heap_free(server->workers);
+    mk_listeners_free(server);
+    mk_per_address_fini(&server->per_address);
+    mk_fd_close(&server->done_fd);
+    mk_snapshot_put(server->snapshot);
+    mk_log_fini(&server->log);
+    mk_heap_free(server);
+}
+
+const char *mk_server_why(const struct mk_server *server)
+{
+    return server->why[0] ? server->why : "no reason known";
+}
+
+int mk_server_listen(struct mk_server *server)
+{
+    int err = open_log(server, server->snapshot->set.error_log);
+
+    if (err == 0)
+        err = mk_listeners_open(server, &server->snapshot->set, server->why, sizeof(server->why));
+    if (err < 0)
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+    return err;
+}
+
+static int cpu_of(const struct mk_server_settings *set, unsigned index)
+{
+    uint64_t cpu;
+
+    if (set->cpu_affinity.count == 0 ||
+        mk_str_to_u64(set->cpu_affinity.items[index % set->cpu_affinity.count], 1023, &cpu) < 0)
+        return -1;
+    return (int)cpu;
+}
+
+static int start_threads(struct mk_server *server)
+{
+    atomic_store(&server->running, server->nworkers + (server->acceptor ? 1 : 0));
+    atomic_store(&server->acceptor_ended, server->acceptor == NULL);
+    for (unsigned i = 0; i < server->nworkers; i++) {
+        int err = mk_worker_start(server->workers[i], cpu_of(&server->snapshot->set, i));
+
+        if (err < 0)
+            return err;
+    }
+    return server->acceptor ? mk_acceptor_start(server->acceptor) : 0;
+}
+
+/* Threads that could not be started count as ended, so that waiting for the others comes to an end. */
+static void count_unstarted(struct mk_server *server)
+{
+    for (unsigned i = 0; i < server->nworkers; i++) {
+        if (!server->workers[i]->started)
+            mk_server_thread_ended(server);
+    }
+    if (server->acceptor && !server->acceptor->started) {
+        atomic_store(&server->acceptor_ended, true);
+        mk_server_thread_ended(server);
+    }
+}
+
+int mk_server_start(struct mk_server *server)
+{
+    int err;
+
+    server->started = true;
+    err = start_threads(server);
+    if (err == 0) {
+        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s", server->nworkers,
+               server->acceptor ? "Fair" : "ReusePort");
+        return 0;
+    }
+    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s", mk_error_text(err));
+    count_unstarted(server);
+    mk_server_stop(server, 0);
+    (void)!mk_server_wait(server, -1);
+    return err;
+}
+
+/* ---- reload ---- */
+
+/* One order to a worker or the acceptor, and who waits for it. */
+struct order {
+    struct mk_post post;
+    struct mk_worker *worker; /* NULL: the acceptor */
+    struct mk_server *server;
+    struct mk_view *view;
+    sem_t *done;
+};
+
+static void obey(struct mk_post *post)
+{
+    struct order *o = MK_CONTAINER_OF(post, struct order, post);
+    struct mk_server *server = o->server;
+    int err = 0;
+
+    if (o->worker) {
+        struct mk_view *old = o->worker->view;
+
+        o->worker->view = o->view;
+        mk_view_put(old);
+    }
+    if (!o->worker)
+        err = mk_ports_update(&server->acceptor->ports, server, NULL, &server->acceptor->loop);
+    else if (!server->acceptor && !o->worker->stopping)
+        err = mk_ports_update(&o->worker->ports, server, o->worker, &o->worker->loop);
+    if (err < 0)
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets: %s", mk_error_text(err));
+    sem_post(o->done);
+}
+
+static void give_order(struct mk_server *server, struct order *o, struct mk_worker *w, sem_t *done)
+{
+    o->post.fn = obey;
+    o->worker = w;
+    o->server = server;
+    o->done = done;
+    mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
+}
+
+static void tell_all(struct mk_server *server, struct order *orders)
+{
+    unsigned count = server->nworkers + (server->acceptor ? 1 : 0);
+    sem_t done;
+
+    (void)sem_init(&done, 0, 0);
+    for (unsigned i = 0; i < server->nworkers; i++)
+        give_order(server, &orders[i], server->workers[i], &done);
+    if (server->acceptor)
+        give_order(server, &orders[server->nworkers], NULL, &done);
+    for (unsigned i = 0; i < count; i++) {
+        while (sem_wait(&done) < 0 && errno == EINTR)
+            ;
+    }
+    (void)sem_destroy(&done);
+}
+
+static bool make_views(struct mk_server *server, struct mk_snapshot *snapshot, struct order *orders)
+{
+    for (unsigned i = 0; i < server->nworkers; i++) {
+        orders[i].view = mk_view_new(server->workers[i], snapshot);
+        if (orders[i].view)
+            continue;
+        while (i-- > 0)
+            mk_view_put(orders[i].view);
+        return false;
+    }
+    return true;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void note_what_needs_restart(struct mk_server *server, const struct mk_server_settings *new)
+{
+    const struct mk_server_settings *old = &server->snapshot->set;
+    const struct {
+        const char *key;
+        bool changed;
+    } keys[] = {
+        {"Workers", old->workers != new->workers},
+        {"Scheduler", old->scheduler != new->scheduler},
+        {"User", !is_same_text(old->user, new->user)},
+        {"PidFile", !is_same_text(old->pid_file, new->pid_file)},
+        {"FDLimit", old->fd_limit != new->fd_limit},
+        {"SharedSockets", old->shared_sockets != new->shared_sockets},
+        {"CPUAffinity", old->cpu_affinity.count != new->cpu_affinity.count},
+    };
+
+    for (size_t i = 0; i < MK_ARRAY_LEN(keys); i++) {
+        if (keys[i].changed)
+            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s", keys[i].key);
+    }
+}
+
+int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
+{
+    struct order *orders = mk_heap_zalloc(server->nworkers + 1, sizeof(*orders));
+    struct mk_snapshot *old = server->snapshot;
+    int err;
+
+    (void)snprintf(server->why, sizeof(server->why), "out of memory");
+    if (!orders)
+        return MK_E_NOMEM;
+    if (!make_views(server, snapshot, orders)) {
+        mk_heap_free(orders);
+        return MK_E_NOMEM;
+    }
+    err = mk_listeners_open(server, &snapshot->set, server->why, sizeof(server->why));
+    if (err == 0 && !is_same_text(old->set.error_log, snapshot->set.error_log)) {
+        err = open_log(server, snapshot->set.error_log);
+        if (err < 0)
+            mk_listeners_undo(server);
+    }
+    if (err < 0) {
+        for (unsigned i = 0; i < server->nworkers; i++)
+            mk_view_put(orders[i].view);
+        mk_heap_free(orders);
+        return err;
+    }
+    note_what_needs_restart(server, &snapshot->set);
+    apply_limits(server, &snapshot->set);
+    mk_snapshot_get(snapshot);
+    server->snapshot = snapshot;
+    tell_all(server, orders);
+    mk_listeners_settle(server);
+    mk_snapshot_put(old);
+    mk_heap_free(orders);
+    mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu", snapshot->nsites);
+    return 0;
+}
+
+/* ---- stopping ---- */
+
+void mk_server_stop(struct mk_server *server, unsigned grace_ms)
+{
+    struct mk_clock clock = {0};
+    int64_t stop_at_ms;
+
+    if (!server->started)
+        return;
+    mk_clock_update(&clock);
+    stop_at_ms = clock.mono_ms + grace_ms;
+    if (stop_at_ms < atomic_load(&server->stop_at_ms))
+        atomic_store(&server->stop_at_ms, stop_at_ms);
+    for (unsigned i = 0; i < server->nworkers; i++)
+        mk_loop_wake(&server->workers[i]->loop);
+    if (server->acceptor)
+        mk_loop_wake(&server->acceptor->loop);
+}
+
+int mk_server_wait(struct mk_server *server, int timeout_ms)
+{
+    struct pollfd p = {.fd = server->done_fd, .events = POLLIN};
+
+    if (!server->started)
+        return 0;
+    while (poll(&p, 1, timeout_ms) < 0) {
+        if (errno != EINTR)
+            return MK_E_SYS;
+    }
+    return p.revents ? 0 : MK_E_TIMEOUT;
+}
+
+int mk_server_fd(const struct mk_server *server)
+{
+    return server->done_fd;
+}
+
+/* ---- facts ---- */
+
+void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg)
+{
+    for (const struct mk_listener *l = server->listeners; l; l = l->next) {
+        if (l->open)
+            fn(arg, l->text, strlen(l->text));
+    }
+}
+
+unsigned mk_server_workers(const struct mk_server *server)
+{
+    return server->nworkers;
+}
+
+int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats)
+{
+    const struct mk_counters *c;
+
+    if (worker >= server->nworkers || stats->size < sizeof(*stats))
+        return MK_E_INVALID;
+    c = &server->workers[worker]->counters;
+    *stats = (struct mk_worker_stats){
+        .size = sizeof(*stats),
+        .accepted = atomic_load(&c->accepted),
+        .requests = atomic_load(&c->requests),
+        .bytes_in = atomic_load(&c->bytes_in),
+        .bytes_out = atomic_load(&c->bytes_out),
+        .refused = atomic_load(&c->refused),
+        .turns = atomic_load(&c->turns),
+        .connections = atomic_load(&c->connections),
+    };
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_SERVER_INT_H
+#define MK_SERVER_SERVER_INT_H
+
+#include "core/log.h"
+#include "server/acceptor.h"
+#include "server/per_address.h"
+#include "server/worker.h"
+
+/** A server: its workers, its listeners, and what they share, which is little: atomics and the addresses' counts. */
+struct mk_server {
+    struct mk_log log;
+    const struct mk_host *host;   /* borrowed; never NULL */
+    struct mk_snapshot *snapshot; /* the current one; control thread only */
+    struct mk_listener *listeners;
+    struct mk_worker **workers;
+    unsigned nworkers;
+    struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
+    struct mk_per_address per_address;
+    _Atomic int64_t connections;
+    _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
+    _Atomic int over_capacity;
+    _Atomic int64_t stop_at_ms; /* INT64_MAX: running. Monotonic time at which what is open is cut */
+    _Atomic unsigned running;   /* threads not ended */
+    atomic_bool acceptor_ended;
+    int done_fd;                /* readable when running falls to 0 */
+    size_t files_per_worker;
+    bool openat2;
+    bool started;
+    char why[512];
+};
+
+/** An accepted connection is gone, or was never made. */
+void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer);
+
+/** A thread of the server ends; the last one makes done_fd readable. */
+void mk_server_thread_ended(struct mk_server *server);
+
+/**
+ * Make a server from a checked snapshot, of which it takes a reference.
+ * @return it, or NULL without memory.
+ */
+struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk_host *host) MK_MUST_USE;
+
+/** Replace the snapshot; see mk_server_reload. Takes a reference on success. @return 0 or an error; server->why. */
+int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot) MK_MUST_USE;
+
+#endif

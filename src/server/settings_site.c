@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/settings_int.h"
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/uri.h"
+
+#include <stdio.h>
+
+static const char *const known_statuses = " 301 302 303 307 308 ";
+
+static int parse_redirect(struct mk_field_ctx *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, url, status, extra;
+    uint64_t code = 301;
+
+    if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
+        return mk_settings_refuse(ctx, s, "a URL and perhaps a status");
+    if (mk_str_next_word(&rest, &status)) {
+        char wanted[8];
+
+        if (mk_str_to_u64(status, 999, &code) < 0 || mk_str_next_word(&rest, &extra))
+            return mk_settings_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
+        (void)snprintf(wanted, sizeof(wanted), " %u ", (unsigned)code);
+        if (!strstr(known_statuses, wanted))
+            return mk_settings_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
+    }
+    site->redirect = url;
+    site->redirect_status = (unsigned)code;
+    return 0;
+}
+
+static bool is_token(struct mk_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = mk_char_lower(s.p[i]);
+
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c && strchr("!#$%&'*+-.^_`|~", c))))
+            return false;
+    }
+    return s.len > 0;
+}
+
+/* These say how the message is framed; a site may not contradict what is sent. */
+static bool is_framing_field(struct mk_str name)
+{
+    static const char *const framing[] = {"Content-Length", "Transfer-Encoding", "Connection", "Date",
+                                          "Content-Range",  "Trailer",           "Upgrade",    NULL};
+
+    return mk_settings_index(framing, name) >= 0;
+}
+
+static int parse_header(struct mk_field_ctx *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, name;
+    struct mk_header_line *line;
+
+    if (!mk_str_next_word(&rest, &name))
+        return mk_settings_refuse(ctx, s, "a field name and a value");
+    if (name.p[name.len - 1] == ':')
+        name.len--;
+    if (!is_token(name))
+        return mk_settings_refuse(ctx, s, "a field name and a value");
+    if (is_framing_field(name)) {
+        mk_fault_add(ctx->faults, &s->value_at, "Header: %.*s is set by the server itself", (int)name.len, name.p);
+        return MK_E_INVALID;
+    }
+    line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
+    if (!line)
+        return MK_E_NOMEM;
+    *line = (struct mk_header_line){name, mk_str_trim(rest)};
+    return 0;
+}
+
+static int parse_cache_control(struct mk_field_ctx *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, glob;
+    struct mk_cache_line *line;
+
+    if (!mk_str_next_word(&rest, &glob) || mk_str_trim(rest).len == 0)
+        return mk_settings_refuse(ctx, s, "a glob such as *.css and a value such as max-age=3600");
+    line = MK_SETTINGS_APPEND(ctx, site, cache_lines, ncache_lines);
+    if (!line)
+        return MK_E_NOMEM;
+    *line = (struct mk_cache_line){glob, mk_str_trim(rest)};
+    return 0;
+}
+
+static bool is_try_item(struct mk_str item)
+{
+    uint64_t status;
+
+    if (item.p[0] == '=')
+        return item.len == 4 && mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 && status >= 400;
+    return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri"));
+}
+
+static int parse_try_files(struct mk_field_ctx *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, word;
+
+    while (mk_str_next_word(&rest, &word)) {
+        struct mk_str *item;
+
+        if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES)
+            return mk_settings_refuse(ctx, s, "up to 10 of $uri, $uri/, $uri.suffix, /path and =status");
+        item = MK_SETTINGS_APPEND(ctx, &site->try_files, items, count);
+        if (!item)
+            return MK_E_NOMEM;
+        *item = word;
+    }
+    return 0;
+}
+
+#define H(member) offsetof(struct mk_site_settings, member)
+
+static const struct mk_field host_fields[] = {
+    {.name = "ServerName", .type = MK_FIELD_WORDS, .offset = H(names), .flags = MK_FIELD_REPEAT},
+    {.name = "DocumentRoot", .type = MK_FIELD_STRING, .offset = H(document_root)},
+    {.name = "Redirect", .type = MK_FIELD_CUSTOM, .parse = parse_redirect},
+    {.name = "Header", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_header},
+    {.name = "CacheControl", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_cache_control},
+    {.name = "TryFiles", .type = MK_FIELD_CUSTOM, .parse = parse_try_files},
+    {.name = "Precompressed", .type = MK_FIELD_BOOL, .offset = H(precompressed), .fallback = "off"},
+};
+
+const struct mk_section_spec mk_spec_host = {"HOST", false, host_fields, MK_ARRAY_LEN(host_fields)};
+
+static int parse_error_page(struct mk_field_ctx *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_error_page *page;
+    uint64_t status;
+
+    if (mk_str_to_u64(s->key, 599, &status) < 0 || status < 400) {
+        mk_fault_add(ctx->faults, &s->key_at, "[ERROR_PAGES]: expected a status from 400 to 599, got \"%s\"", s->key.p);
+        return MK_E_INVALID;
+    }
+    page = MK_SETTINGS_APPEND(ctx, site, error_pages, nerror_pages);
+    if (!page)
+        return MK_E_NOMEM;
+    page->status = (unsigned)status;
+    page->path = mk_str_from(mk_arena_printf(ctx->arena, "/%s", s->value.p + (s->value.p[0] == '/')));
+    if (!page->path.p)
+        return MK_E_NOMEM;
+    return mk_uri_normalise(page->path, (char *)(uintptr_t)page->path.p, &page->path.len) < 0
+               ? mk_settings_refuse(ctx, s, "a file below the document root")
+               : 0;
+}
+
+static const struct mk_field error_page_fields[] = {
+    {.name = "404", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT | MK_FIELD_ANY_KEY, .parse = parse_error_page},
+};
+
+const struct mk_section_spec mk_spec_error_pages = {"ERROR_PAGES", false, error_page_fields, 1};
+
+static int parse_match(struct mk_field_ctx *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, word;
+    struct mk_handler_line line = {.setting = s};
+    struct mk_handler_line *kept;
+
+    if (!mk_str_next_word(&rest, &line.pattern) || !mk_str_next_word(&rest, &line.plugin))
+        return mk_settings_refuse(ctx, s, "a regular expression and a plugin");
+    while (mk_str_next_word(&rest, &word)) {
+        struct mk_str *param = MK_SETTINGS_APPEND(ctx, &line.params, items, count);
+
+        if (!param)
+            return MK_E_NOMEM;
+        *param = word;
+    }
+    kept = MK_SETTINGS_APPEND(ctx, site, handlers, nhandlers);
+    if (!kept)
+        return MK_E_NOMEM;
+    *kept = line;
+    return 0;
+}
+
+static const struct mk_field handler_fields[] = {
+    {.name = "Match", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
+};
+
+const struct mk_section_spec mk_spec_handlers = {"HANDLERS", false, handler_fields, 1};

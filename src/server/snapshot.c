@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/snapshot.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "server/handler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#ifndef MK_VERSION
+#define MK_VERSION "0"
+#endif
+
+enum { HOST_MAX = 255 }; /* longest DNS name */
+
+static int apply_all(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
+                     struct mk_field_ctx *ctx)
+{
+    ctx->settings = settings;
+    ctx->section = spec->name;
+    for (struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name)); s;
+         s = mk_section_find(s->next, mk_str_from(spec->name))) {
+        int err = mk_fields_apply(spec, s, settings, ctx);
+
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+static int read_section(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
+                        struct mk_field_ctx *ctx)
+{
+    int err;
+
+    ctx->settings = settings;
+    ctx->section = spec->name;
+    err = mk_fields_defaults(spec, settings, ctx);
+    return err < 0 ? err : apply_all(tree, spec, settings, ctx);
+}
+
+static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_server};
+    static const struct mk_section_spec *const plugin_specs[] = {&mk_spec_plugins};
+    struct mk_plugin_settings plugins = {.loads = {NULL, 0}};
+    int err;
+
+    mk_sections_check(&source->server, specs, 1, ctx->faults);
+    err = read_section(&source->server, &mk_spec_server, &s->set, ctx);
+    if (err == 0)
+        err = mk_server_settings_finish(&s->set, ctx);
+    if (err < 0)
+        return err;
+    s->server_name = s->set.hide_version ? MK_STR("Monkey") : MK_STR("Monkey/" MK_VERSION);
+    mk_sections_check(&source->plugins, plugin_specs, 1, ctx->faults);
+    return read_section(&source->plugins, &mk_spec_plugins, &plugins, ctx);
+}
+
+/* ---- media types ---- */
+
+/* Enough to serve a site when there is no monkey.mime. */
+static const struct mk_mime_line builtin_types[] = {
+    {MK_STR_INIT("html"), MK_STR_INIT("text/html")},
+    {MK_STR_INIT("htm"), MK_STR_INIT("text/html")},
+    {MK_STR_INIT("css"), MK_STR_INIT("text/css")},
+    {MK_STR_INIT("js"), MK_STR_INIT("text/javascript")},
+    {MK_STR_INIT("mjs"), MK_STR_INIT("text/javascript")},
+    {MK_STR_INIT("json"), MK_STR_INIT("application/json")},
+    {MK_STR_INIT("txt"), MK_STR_INIT("text/plain")},
+    {MK_STR_INIT("xml"), MK_STR_INIT("application/xml")},
+    {MK_STR_INIT("svg"), MK_STR_INIT("image/svg+xml")},
+    {MK_STR_INIT("png"), MK_STR_INIT("image/png")},
+    {MK_STR_INIT("jpg"), MK_STR_INIT("image/jpeg")},
+    {MK_STR_INIT("jpeg"), MK_STR_INIT("image/jpeg")},
+    {MK_STR_INIT("gif"), MK_STR_INIT("image/gif")},
+    {MK_STR_INIT("webp"), MK_STR_INIT("image/webp")},
+    {MK_STR_INIT("ico"), MK_STR_INIT("image/x-icon")},
+    {MK_STR_INIT("woff2"), MK_STR_INIT("font/woff2")},
+    {MK_STR_INIT("wasm"), MK_STR_INIT("application/wasm")},
+    {MK_STR_INIT("pdf"), MK_STR_INIT("application/pdf")},
+    {MK_STR_INIT("mp4"), MK_STR_INIT("video/mp4")},
+    {MK_STR_INIT("gz"), MK_STR_INIT("application/gzip")},
+    {MK_STR_INIT("zip"), MK_STR_INIT("application/zip")},
+};
+
+static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_field_ctx *ctx, struct mk_str *out)
+{
+    *out = type;
+    if (mk_str_ieq(mk_str_from(s->set.default_charset), MK_STR("off")) || !mk_mime_is_text(type) || memchr(type.p, ';', type.len))
+        return 0;
+    *out = mk_str_from(mk_arena_printf(ctx->arena, "%.*s; charset=%s", (int)type.len, type.p, s->set.default_charset));
+    return out->p ? 0 : MK_E_NOMEM;
+}
+
+static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_mime};
+    struct mk_mime_settings read = {.nlines = 0};
+    const struct mk_mime_line *lines = builtin_types;
+    size_t count = sizeof(builtin_types) / sizeof(builtin_types[0]);
+    int err;
+
+    mk_sections_check(&source->mimes, specs, 1, ctx->faults);
+    err = read_section(&source->mimes, &mk_spec_mime, &read, ctx);
+    if (err < 0)
+        return err;
+    if (read.nlines > 0) {
+        lines = read.lines;
+        count = read.nlines;
+    }
+    s->mime.entries = mk_arena_alloc(ctx->arena, count * sizeof(*s->mime.entries));
+    if (!s->mime.entries)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        s->mime.entries[i].ext = lines[i].ext;
+        if (with_charset(s, lines[i].type, ctx, &s->mime.entries[i].type) < 0)
+            return MK_E_NOMEM;
+    }
+    s->mime.count = count;
+    mk_mime_sort(&s->mime);
+    return with_charset(s, mk_str_from(s->set.default_type), ctx, &s->mime.fallback);
+}
+
+/* ---- sites ---- */
+
+static int build_extra_lines(struct mk_site *site, struct mk_field_ctx *ctx)
+{
+    struct mk_buf lines;
+    char *copy;
+
+    mk_buf_init(&lines, 64 << 10);
+    for (size_t i = 0; i < site->set.nheaders; i++) {
+        const struct mk_header_line *h = &site->set.headers[i];
+
+        if (h->value.len > 0)
+            (void)mk_buf_printf(&lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p, (int)h->value.len, h->value.p);
+    }
+    copy = lines.error ? NULL : mk_arena_strdup(ctx->arena, mk_buf_str(&lines));
+    site->extra_lines = (struct mk_str){copy, lines.len};
+    mk_buf_fini(&lines);
+    return copy ? 0 : MK_E_NOMEM;
+}
+
+static int build_route(struct mk_snapshot *s, const struct mk_handler_line *line, struct mk_route *route,
+                       struct mk_field_ctx *ctx)
+{
+    const char *why = "";
+    int err;
+
+    route->handler = mk_handler_find(line->plugin);
+    if (!route->handler)
+        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: \"%.*s\" needs the plugin of that name, which is not part of this server",
+                     (int)line->plugin.len, line->plugin.p);
+    else if (line->params.count > 0)
+        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %.*s takes no parameters", (int)line->plugin.len, line->plugin.p);
+    err = mk_matcher_init(&route->match, line->pattern, ctx->arena, &why);
+    if (err == MK_E_INVALID)
+        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: \"%.*s\" is no regular expression: %s",
+                     (int)line->pattern.len, line->pattern.p, why);
+    if (route->match.kind == MK_MATCH_REGEX)
+        route->regex = s->nregexes++;
+    return err == MK_E_NOMEM ? err : 0;
+}
+
+static int build_routes(struct mk_snapshot *s, struct mk_site *site, struct mk_field_ctx *ctx)
+{
+    site->nroutes = site->set.nhandlers;
+    site->routes = mk_arena_zalloc(ctx->arena, site->nroutes * sizeof(*site->routes));
+    if (!site->routes)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < site->nroutes; i++) {
+        if (build_route(s, &site->set.handlers[i], &site->routes[i], ctx) < 0)
+            return MK_E_NOMEM;
+    }
+    return 0;
+}
+
+static void check_root(const struct mk_site *site, struct mk_tree *tree, bool needed, struct mk_field_ctx *ctx)
+{
+    const struct mk_section *host = mk_section_find(tree->first, MK_STR("HOST"));
+    struct stat st;
+
+    if (!site->set.document_root) {
+        if (needed && !site->set.redirect.p)
+            mk_fault_add(ctx->faults, host ? &host->at : NULL, "[HOST] needs a DocumentRoot");
+    } else if (stat(site->set.document_root, &st) < 0) {
+        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s: %s", site->set.document_root, strerror(errno));
+    } else if (!S_ISDIR(st.st_mode)) {
+        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s is not a directory", site->set.document_root);
+    }
+}
+
+static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree, bool need_root,
+                      struct mk_field_ctx *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages, &mk_spec_handlers};
+
+    site->snapshot = s;
+    site->index = (unsigned)(site - s->sites);
+    mk_sections_check(tree, specs, sizeof(specs) / sizeof(specs[0]), ctx->faults);
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+        int err = i == 0 ? read_section(tree, specs[i], &site->set, ctx) : apply_all(tree, specs[i], &site->set, ctx);
+
+        if (err < 0)
+            return err;
+    }
+    check_root(site, tree, need_root, ctx);
+    if (build_extra_lines(site, ctx) < 0)
+        return MK_E_NOMEM;
+    return build_routes(s, site, ctx);
+}
+
+/* ---- host names ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct mk_str *x = &((const struct mk_host_name *)a)->name, *y = &((const struct mk_host_name *)b)->name;
+    size_t min = x->len < y->len ? x->len : y->len;
+    int diff = memcmp(x->p, y->p, min);
+
+    return diff ? diff : (x->len > y->len) - (x->len < y->len);
+}
+
+static const struct mk_host_name *find_name(const struct mk_host_name *names, size_t count, struct mk_str name)
+{
+    struct mk_host_name key = {.name = name};
+
+    return count ? bsearch(&key, names, count, sizeof(*names), compare_names) : NULL;
+}
+
+static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word, struct mk_field_ctx *ctx)
+{
+    char *lower = mk_arena_strdup(ctx->arena, word);
+    bool wildcard = word.len > 2 && word.p[0] == '*' && word.p[1] == '.';
+    struct mk_host_name *entry = wildcard ? &s->wildcards[s->nwildcards++] : &s->names[s->nnames++];
+
+    if (!lower)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < word.len; i++)
+        lower[i] = mk_char_lower(word.p[i]);
+    *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
+    if (word.len > HOST_MAX || memchr(entry->name.p, '*', entry->name.len))
+        mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
+    return 0;
+}
+
+static void check_doubles(const struct mk_host_name *names, size_t count, struct mk_field_ctx *ctx)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
+            mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" belongs to two sites", (int)names[i].name.len, names[i].name.p);
+    }
+}
+
+static int build_names(struct mk_snapshot *s, struct mk_field_ctx *ctx)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->nsites; i++)
+        count += s->sites[i].set.names.count;
+    s->names = mk_arena_alloc(ctx->arena, count * sizeof(*s->names));
+    s->wildcards = mk_arena_alloc(ctx->arena, count * sizeof(*s->wildcards));
+    if (!s->names || !s->wildcards)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < s->nsites; i++) {
+        for (size_t j = 0; j < s->sites[i].set.names.count; j++) {
+            if (add_name(s, &s->sites[i], s->sites[i].set.names.items[j], ctx) < 0)
+                return MK_E_NOMEM;
+        }
+    }
+    qsort(s->names, s->nnames, sizeof(*s->names), compare_names);
+    qsort(s->wildcards, s->nwildcards, sizeof(*s->wildcards), compare_names);
+    check_doubles(s->names, s->nnames, ctx);
+    check_doubles(s->wildcards, s->nwildcards, ctx);
+    return 0;
+}
+
+int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+{
+    int err;
+
+    atomic_init(&s->refs, 1);
+    err = build_server(s, source, ctx);
+    if (err == 0)
+        err = build_mimes(s, source, ctx);
+    if (err < 0)
+        return err;
+    s->nsites = source->nsites;
+    s->sites = mk_arena_zalloc(ctx->arena, s->nsites * sizeof(*s->sites));
+    if (!s->sites)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < s->nsites; i++) {
+        err = build_site(s, &s->sites[i], &source->sites[i], source->need_roots, ctx);
+        if (err < 0)
+            return err;
+    }
+    return build_names(s, ctx);
+}
+
+const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host)
+{
+    const struct mk_host_name *found;
+    char lower[HOST_MAX];
+    struct mk_str name = {lower, host.len};
+
+    if (s->nnames + s->nwildcards == 0 || host.len > HOST_MAX || host.len == 0)
+        return &s->sites[0];
+    for (size_t i = 0; i < host.len; i++)
+        lower[i] = mk_char_lower(host.p[i]);
+    found = find_name(s->names, s->nnames, name);
+    for (size_t i = 1; !found && s->nwildcards > 0 && i < name.len; i++) {
+        if (name.p[i] == '.')
+            found = find_name(s->wildcards, s->nwildcards, mk_str_skip(name, i));
+    }
+    return found ? found->site : &s->sites[0];
+}
+
+bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
+{
+    for (size_t i = 0; i < site->set.nheaders; i++) {
+        if (mk_str_ieq(site->set.headers[i].name, field))
+            return true;
+    }
+    return false;
+}
+
+void mk_snapshot_put(struct mk_snapshot *s)
+{
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1 && s->on_unused)
+        s->on_unused(s, s->arg);
+}

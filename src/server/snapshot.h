@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_SNAPSHOT_H
+#define MK_SERVER_SNAPSHOT_H
+
+#include "http/mime.h"
+#include "server/matcher.h"
+#include "server/settings.h"
+
+#include <stdatomic.h>
+
+/*
+ * A configuration that was checked whole and never changes again. Workers read it without locks; a
+ * reload builds another one.
+ */
+
+struct mk_handler;
+struct mk_snapshot;
+
+/** One line of [HANDLERS]. */
+struct mk_route {
+    struct mk_matcher match;
+    unsigned regex; /* index into a worker's compiled ones, when match is one */
+    const struct mk_handler *handler;
+};
+
+struct mk_site {
+    struct mk_site_settings set;
+    const struct mk_snapshot *snapshot;
+    unsigned index;
+    struct mk_str extra_lines; /* what Header adds, as field lines */
+    struct mk_route *routes;
+    size_t nroutes;
+};
+
+struct mk_host_name {
+    struct mk_str name; /* lower case; of a wildcard the part behind the `*`, with its dot */
+    const struct mk_site *site;
+};
+
+struct mk_snapshot {
+    atomic_uint refs;                  /* the server's one, and one for each worker's view */
+    void (*on_unused)(struct mk_snapshot *s, void *arg);
+    void *arg;
+    struct mk_server_settings set;
+    struct mk_site *sites; /* the first is the default site */
+    size_t nsites;
+    struct mk_host_name *names, *wildcards; /* sorted by name */
+    size_t nnames, nwildcards;
+    struct mk_mime mime;
+    unsigned nregexes;
+    struct mk_str server_name; /* "Monkey/2.0.0", or without the version */
+};
+
+/** One configuration as written; what a snapshot is built from. */
+struct mk_snapshot_source {
+    struct mk_tree server, mimes, plugins; /* may be empty */
+    struct mk_tree *sites;                 /* the first is sites/default */
+    size_t nsites;
+    bool need_roots; /* a site without DocumentRoot is a fault */
+};
+
+/**
+ * Build and check. Faults of meaning go to ctx->faults; with any of them the snapshot must not be used.
+ * @param ctx  arena and faults; the snapshot lives in the arena
+ * @return 0 or MK_E_NOMEM.
+ */
+int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+    MK_MUST_USE;
+
+/** The site for a host name (without port, any case); the default site for unknown ones. */
+const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host);
+
+/** Does the site's Header list name this field, so that the server's own one must not be sent? */
+bool mk_site_overrides(const struct mk_site *site, struct mk_str field);
+
+static inline void mk_snapshot_get(struct mk_snapshot *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+}
+
+/** The last one calls on_unused. Any thread. */
+void mk_snapshot_put(struct mk_snapshot *s);
+
+#endif

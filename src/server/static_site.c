@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/escape.h"
+#include "server/reply.h"
+#include "server/route.h"
+#include "server/worker.h"
+
+/* From a path to a file of the site: dot files, user directories, TryFiles, index files. */
+
+static struct mk_file *look_up(struct mk_request *r, struct mk_file_root *root, struct mk_str path)
+{
+    return mk_files_get(&r->view->files, root, path, r->conn->worker->loop.clock.mono_ms);
+}
+
+static enum mk_refusal refusal_of(const struct mk_file *file)
+{
+    if (!file)
+        return MK_REFUSAL_NO_MEMORY;
+    switch (file->error) {
+    case MK_E_NOENT:
+        return MK_REFUSAL_NOT_FOUND;
+    case MK_E_ACCESS:
+        return MK_REFUSAL_LINK;
+    case MK_E_NOFD:
+        return MK_REFUSAL_NO_DESCRIPTOR;
+    case MK_E_NOMEM:
+        return MK_REFUSAL_NO_MEMORY;
+    default:
+        return MK_REFUSAL_READ;
+    }
+}
+
+static void refuse_file(struct mk_request *r, struct mk_file *file)
+{
+    mk_reply_refuse(r, refusal_of(file));
+    if (file)
+        mk_file_put(file);
+}
+
+/* Names that begin with a dot are nobody's business, but for the well-known ones of RFC 8615. */
+static bool has_dot_segment(struct mk_str path)
+{
+    struct mk_str well_known = MK_STR("/.well-known");
+
+    for (size_t i = 0; i + 1 < path.len; i++) {
+        if (path.p[i] != '/' || path.p[i + 1] != '.')
+            continue;
+        if (i == 0 && mk_str_has_prefix(path, well_known) &&
+            (path.len == well_known.len || path.p[well_known.len] == '/'))
+            continue;
+        return true;
+    }
+    return false;
+}
+
+static void redirect_to_slash(struct mk_request *r)
+{
+    struct mk_str query = mk_request_text(r, r->head.query), path = r->request_path;
+    char *location = mk_arena_alloc(&r->arena, path.len * MK_ESCAPE_URI_GROWTH + query.len + 3);
+    size_t len;
+
+    if (!location) {
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        return;
+    }
+    len = mk_escape_path(location, path);
+    location[len++] = '/';
+    if (query.p) {
+        location[len++] = '?';
+        memcpy(location + len, query.p, query.len);
+        len += query.len;
+    }
+    mk_reply_redirect(r, 301, (struct mk_str){location, len});
+}
+
+/* A file that another path led to is routed once more, so that what a handler owns is never sent as source. */
+static void send_other(struct mk_request *r, struct mk_file *file, struct mk_str path)
+{
+    if (++r->reroutes > MK_LIMIT_REROUTES) {
+        mk_file_put(file);
+        mk_reply_refuse(r, MK_REFUSAL_REROUTED);
+        return;
+    }
+    r->path = path;
+    if (mk_route_handlers(r))
+        mk_file_put(file);
+    else
+        mk_static_send(r, file);
+}
+
+static struct mk_str join(struct mk_request *r, struct mk_str a, struct mk_str b)
+{
+    return mk_str_from(mk_arena_printf(&r->arena, "%.*s%.*s", (int)a.len, a.p, (int)b.len, b.p));
+}
+
+/* @return true when an index file of the directory answered. */
+static bool send_index(struct mk_request *r, struct mk_file_root *root, struct mk_str dir)
+{
+    const struct mk_words *names = &r->view->snapshot->set.index_files;
+
+    for (size_t i = 0; i < names->count; i++) {
+        struct mk_str path = join(r, dir, names->items[i]);
+        struct mk_file *file = path.p ? look_up(r, root, path) : NULL;
+
+        if (file && file->kind == MK_FILE_REGULAR) {
+            send_other(r, file, path);
+            return true;
+        }
+        if (file)
+            mk_file_put(file);
+    }
+    return false;
+}
+
+/* Below the root of a user the path in the file system is shorter than the one that was asked for. */
+static void serve_path(struct mk_request *r, struct mk_file_root *root, struct mk_str path)
+{
+    struct mk_file *file = look_up(r, root, path);
+
+    if (!file || file->kind == MK_FILE_NONE) {
+        refuse_file(r, file);
+    } else if (file->kind == MK_FILE_REGULAR) {
+        mk_static_send(r, file);
+    } else {
+        mk_file_put(file);
+        if (path.p[path.len - 1] != '/')
+            redirect_to_slash(r);
+        else if (!send_index(r, root, path))
+            mk_reply_refuse(r, MK_REFUSAL_NO_INDEX);
+    }
+}
+
+/* ---- TryFiles ---- */
+
+/* "$uri" stands for the path, anything else for itself. */
+static struct mk_str expand(struct mk_request *r, struct mk_str item)
+{
+    struct mk_str uri = MK_STR("$uri"), path = r->path;
+
+    if (!mk_str_has_prefix(item, uri))
+        return join(r, item, (struct mk_str){"", 0});
+    item = mk_str_skip(item, uri.len);
+    if (path.len > 1 && path.p[path.len - 1] == '/')
+        path.len--;
+    if (item.len == 0)
+        return r->path;
+    return path.len == 1 && item.p[0] == '/' ? path : join(r, path, item);
+}
+
+/* @return true when this item answered. */
+static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_str item)
+{
+    struct mk_str path = expand(r, item);
+    struct mk_file *file = path.p ? look_up(r, root, path) : NULL;
+    bool wants_directory = path.p && path.p[path.len - 1] == '/';
+
+    if (!file)
+        return false;
+    if (file->kind == MK_FILE_REGULAR) {
+        if (mk_str_eq(path, r->path))
+            mk_static_send(r, file);
+        else
+            send_other(r, file, path);
+        return true;
+    }
+    if (file->kind == MK_FILE_DIRECTORY && wants_directory) {
+        mk_file_put(file);
+        if (r->request_path.p[r->request_path.len - 1] != '/' && mk_str_has_prefix(item, MK_STR("$uri"))) {
+            redirect_to_slash(r);
+            return true;
+        }
+        return send_index(r, root, path);
+    }
+    mk_file_put(file);
+    return false;
+}
+
+static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
+{
+    const struct mk_words *items = &r->site->set.try_files;
+
+    for (size_t i = 0; i < items->count; i++) {
+        uint64_t status;
+
+        if (items->items[i].p[0] == '=') {
+            if (mk_str_to_u64(mk_str_skip(items->items[i], 1), 599, &status) == 0)
+                mk_reply_error(r, (unsigned)status, false);
+            return;
+        }
+        if (try_one(r, root, items->items[i]))
+            return;
+    }
+    mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
+}
+
+/* ---- /~user/ ---- */
+
+/* @return the user's name in "/~user" or "/~user/...", and what follows it; false for other paths. */
+static bool split_user(struct mk_str path, struct mk_str *user, struct mk_str *rest)
+{
+    const char *slash;
+
+    if (path.len < 3 || path.p[1] != '~')
+        return false;
+    *user = mk_str_skip(path, 2);
+    slash = memchr(user->p, '/', user->len);
+    if (slash)
+        user->len = (size_t)(slash - user->p);
+    *rest = mk_str_skip(path, 2 + user->len);
+    return user->len > 0;
+}
+
+static void serve_user(struct mk_request *r, struct mk_str user, struct mk_str rest)
+{
+    struct mk_file_root *root = mk_files_user_root(&r->view->files, r->site, user);
+
+    if (!root)
+        mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
+    else if (rest.len == 0)
+        redirect_to_slash(r);
+    else
+        serve_path(r, root, rest);
+}
+
+void mk_static_serve(struct mk_request *r)
+{
+    struct mk_file_root *root = mk_files_site_root(&r->view->files, r->site);
+    struct mk_str user, rest;
+
+    r->request_path = r->path;
+    if (r->head.method == MK_METHOD_OPTIONS)
+        mk_reply_options(r);
+    else if (r->head.method != MK_METHOD_GET && r->head.method != MK_METHOD_HEAD)
+        mk_reply_refuse(r, MK_REFUSAL_METHOD);
+    else if (has_dot_segment(r->path))
+        mk_reply_refuse(r, MK_REFUSAL_DOT_FILE);
+    else if (r->view->snapshot->set.user_dir && split_user(r->path, &user, &rest))
+        serve_user(r, user, rest);
+    else if (r->site->set.try_files.count > 0)
+        serve_try_files(r, root);
+    else
+        serve_path(r, root, r->path);
+}

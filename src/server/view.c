@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/heap.h"
+#include "server/server_int.h"
+
+static int compile_all(struct mk_view *view)
+{
+    const struct mk_snapshot *s = view->snapshot;
+
+    view->regexes = mk_heap_zalloc(s->nregexes, sizeof(*view->regexes));
+    if (s->nregexes > 0 && !view->regexes)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < s->nsites; i++) {
+        for (size_t j = 0; j < s->sites[i].nroutes; j++) {
+            const struct mk_route *route = &s->sites[i].routes[j];
+
+            if (route->match.kind != MK_MATCH_REGEX)
+                continue;
+            if (mk_matcher_compile(&route->match, &view->regexes[route->regex]) < 0)
+                return MK_E_NOMEM;
+            view->nregexes++;
+        }
+    }
+    return 0;
+}
+
+static void free_view(struct mk_view *view)
+{
+    for (unsigned i = 0; i < view->nregexes; i++)
+        regfree(&view->regexes[i]);
+    mk_heap_free(view->regexes);
+    mk_files_fini(&view->files);
+    mk_snapshot_put(view->snapshot);
+    mk_heap_free(view);
+}
+
+struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot)
+{
+    struct mk_view *view = mk_heap_zalloc(1, sizeof(*view));
+
+    if (!view)
+        return NULL;
+    if (mk_files_init(&view->files, snapshot, w->server->files_per_worker, w->server->openat2) < 0) {
+        mk_heap_free(view);
+        return NULL;
+    }
+    mk_snapshot_get(snapshot);
+    view->snapshot = snapshot;
+    view->users = 1;
+    if (compile_all(view) < 0) {
+        free_view(view);
+        return NULL;
+    }
+    return view;
+}
+
+void mk_view_put(struct mk_view *view)
+{
+    if (--view->users == 0)
+        free_view(view);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_WORKER_H
+#define MK_SERVER_WORKER_H
+
+#include "base/pool.h"
+#include "core/loop.h"
+#include "server/files.h"
+#include "server/handoff.h"
+#include "server/listener.h"
+#include "server/out.h"
+
+#include <monkey/server.h>
+
+/*
+ * A worker: one thread, one loop, and everything its connections need, so that no lock is taken on the
+ * way of a request.
+ */
+
+/** A worker's own side of a snapshot: compiled patterns and the open-file table. Lives as long as a request needs it. */
+struct mk_view {
+    struct mk_snapshot *snapshot; /* a reference */
+    unsigned users;               /* requests, and 1 while it is the worker's current one */
+    regex_t *regexes;
+    unsigned nregexes;
+    struct mk_files files;
+};
+
+/** Counters that only their worker writes. */
+struct mk_counters {
+    _Atomic uint64_t accepted, requests, bytes_in, bytes_out, refused, turns;
+    _Atomic uint32_t connections; /* open now; also what Fair compares */
+};
+
+struct mk_worker {
+    struct mk_loop loop;
+    struct mk_server *server;
+    struct mk_view *view;       /* what new requests begin with */
+    struct mk_pool conns, jobs;
+    struct mk_counters counters;
+    struct mk_ports ports;
+    struct mk_handoff *handoff; /* Fair: sockets from the acceptor; NULL otherwise */
+    struct mk_timer trim;       /* gives a peak's memory back */
+    pthread_t thread;
+    unsigned index;
+    bool started, stopping, saw_acceptor_end;
+    int64_t stop_at_ms;         /* what the server said when the worker last looked */
+    uint64_t next_id;
+    int64_t stamp_s;            /* second for which stamp was made */
+    size_t stamp_len;
+    const char *stamp_server;   /* and the server name in it */
+    char stamp[128];            /* "HTTP/1.1 200 OK", Date and Server lines */
+    struct mk_gather gather;
+};
+
+static inline void mk_count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+/** The server's error log. */
+struct mk_log *mk_worker_log(const struct mk_worker *w);
+
+/** @return 0 or an error; nothing is left behind on failure. */
+int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index) MK_MUST_USE;
+int mk_worker_start(struct mk_worker *w, int cpu) MK_MUST_USE;
+/** After its thread ended (or never started). */
+void mk_worker_fini(struct mk_worker *w);
+
+/** @return a view of a snapshot, of which it takes a reference; or NULL without memory. Any thread. */
+struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot) MK_MUST_USE;
+void mk_view_put(struct mk_view *view);
+
+#endif
