@@ -14,6 +14,7 @@ enum { LINKS_MAX = 16, COMPONENTS_MAX = 512 };
 struct walk {
     int dir;             /* where we are */
     bool trusted;        /* nobody else can change what the way here leads to */
+    bool sticky;         /* as in /tmp: others may add names here, but not touch ours */
     unsigned links;      /* followed so far */
     char rest[PATH_MAX]; /* still to go */
 };
@@ -23,30 +24,41 @@ static bool is_ours(uid_t owner)
     return owner == 0 || owner == geteuid();
 }
 
-static bool is_trusted_dir(const struct stat *st)
+/* Can nobody else put something in the place of this entry of the directory where we are? */
+static bool is_safe_entry(const struct walk *w, const struct stat *entry)
 {
-    return is_ours(st->st_uid) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+    return w->trusted || (w->sticky && is_ours(entry->st_uid));
 }
 
-/* Go on from fd, which is taken. */
-static int enter(struct walk *w, int fd, bool trusted)
+/* safe: what leads to the directory st is what we were meant to find. */
+static void judge(struct walk *w, const struct stat *st, bool safe)
 {
-    struct stat st;
+    w->trusted = safe && is_ours(st->st_uid) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+    w->sticky = safe && is_ours(st->st_uid) && (st->st_mode & S_ISVTX);
+}
 
-    if (fd < 0)
-        return -1;
+/* Go on from the directory fd, which is taken. */
+static void enter(struct walk *w, int fd, const struct stat *st, bool safe)
+{
     if (w->dir >= 0)
         close(w->dir);
     w->dir = fd;
-    if (fstat(fd, &st) < 0)
-        return -1;
-    w->trusted = trusted && is_trusted_dir(&st);
-    return 0;
+    judge(w, st, safe);
 }
 
 static int start(struct walk *w)
 {
-    return enter(w, open(w->rest[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC), true);
+    struct stat st;
+    int fd = open(w->rest[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) < 0) {
+        close(fd);
+        return -1;
+    }
+    enter(w, fd, &st, true);
+    return 0;
 }
 
 /* Take the next component off the rest. */
@@ -97,7 +109,8 @@ static int step(struct walk *w, const char *name)
     if (fstat(fd, &st) < 0) {
         result = -1;
     } else if (S_ISDIR(st.st_mode)) {
-        return enter(w, fd, w->trusted);
+        enter(w, fd, &st, is_safe_entry(w, &st));
+        return 0;
     } else if (S_ISLNK(st.st_mode)) {
         result = follow(w, fd, &st);
     } else {
@@ -126,7 +139,7 @@ static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
         return -1;
     if (fstat(fd, &st) == 0 && is_acceptable(w, &st, flags)) {
         if (S_ISDIR(st.st_mode))
-            w->trusted = w->trusted && is_trusted_dir(&st);
+            judge(w, &st, is_safe_entry(w, &st));
         return fd;
     }
     close(fd);
