@@ -43,7 +43,7 @@ static int add_slash(struct path *path)
     return 0;
 }
 
-/** @return the byte that an escape at p stands for, or MK_E_BAD. */
+/** @return the byte that an escape at p stands for, which is not NUL, or MK_E_BAD. */
 static int unescape(const char *p, const char *end)
 {
     int byte;
@@ -70,6 +70,8 @@ int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len)
             if (c < 0)
                 return c;
             p += 2;
+        } else if (c == '\0') {
+            return MK_E_BAD;
         }
         p++;
         if (c != '/') {

@@ -14,7 +14,7 @@
  * @param raw  an absolute path without query, beginning with `/`
  * @param dst  room for raw.len bytes; may be raw.p itself
  * @param len  out: length of the result, which begins with `/`; a trailing slash is kept
- * @return 0; MK_E_BAD for `%00`, an escape that is not two hexadecimal digits, or a raw path
+ * @return 0; MK_E_BAD for NUL or `%00`, an escape that is not two hexadecimal digits, or a raw path
  *         that does not begin with `/`; MK_E_ACCESS when it climbs above the root.
  */
 int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len) MK_MUST_USE;
