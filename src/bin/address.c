@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,13 +69,38 @@ bool mk_address_parse(const char *text, struct mk_address *address)
     memset(address, 0, sizeof(*address));
     if (strncmp(text, "unix:", 5) == 0)
         return parse_unix(text + 5, address);
-    address->every = !colon;
     if (!colon)
         return parse_v6("::", 2, text, address);
     len = (size_t)(colon - text);
     if (text[0] == '[' && len >= 2 && colon[-1] == ']')
         return parse_v6(text + 1, len - 2, colon + 1, address);
     return parse_v4(text, len, colon + 1, address);
+}
+
+static const char *format_ip(const struct mk_address *a, char dst[MK_ADDRESS_TEXT])
+{
+    bool is_v4 = a->sa.sa_family == AF_INET;
+    char ip[INET6_ADDRSTRLEN];
+
+    inet_ntop(a->sa.sa_family, is_v4 ? (const void *)&a->in.sin_addr : &a->in6.sin6_addr, ip,
+              sizeof(ip));
+    (void)snprintf(dst, MK_ADDRESS_TEXT, is_v4 ? "%s:%u" : "[%s]:%u", ip,
+                   ntohs(is_v4 ? a->in.sin_port : a->in6.sin6_port));
+    return dst;
+}
+
+const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT])
+{
+    struct mk_address a;
+
+    if (!mk_address_parse(text, &a) || a.sa.sa_family == AF_UNIX)
+        return text;
+    return format_ip(&a, dst);
+}
+
+static bool is_every(const struct mk_address *a)
+{
+    return a->sa.sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&a->in6.sin6_addr);
 }
 
 static int open_socket(const struct mk_address *a)
@@ -88,7 +114,7 @@ static int open_inet_socket(struct mk_address *a)
     int fd = open_socket(a);
     in_port_t port = a->in6.sin6_port;
 
-    if (fd >= 0 || errno != EAFNOSUPPORT || !a->every)
+    if (fd >= 0 || errno != EAFNOSUPPORT || !is_every(a))
         return fd;
     *a = (struct mk_address){.len = sizeof(a->in), .in = {.sin_family = AF_INET, .sin_port = port}};
     return open_socket(a);
@@ -121,7 +147,7 @@ static int bind_inet(struct mk_address *a, bool share)
     if (share)
         (void)set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1);
     if (a->sa.sa_family == AF_INET6)
-        (void)set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, !IN6_IS_ADDR_UNSPECIFIED(&a->in6.sin6_addr));
+        (void)set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, !is_every(a));
     return bind_or_close(fd, a);
 }
 
@@ -155,6 +181,14 @@ static void remove_stale(const struct mk_address *a)
     if (connect(fd, &a->sa, a->len) < 0 && errno == ECONNREFUSED)
         (void)unlink(a->un.sun_path);
     close(fd);
+}
+
+void mk_address_remove_stale(const char *text)
+{
+    struct mk_address a;
+
+    if (mk_address_parse(text, &a) && a.sa.sa_family == AF_UNIX && has_trusted_dir(a.un.sun_path))
+        remove_stale(&a);
 }
 
 /* Anybody may connect, as with a port: the file belongs to root, its clients hardly ever do. */

@@ -11,7 +11,6 @@
 
 struct mk_address {
     socklen_t len;
-    bool every; /* a port alone: every address, IPv6 and IPv4 */
     union {
         struct sockaddr sa;
         struct sockaddr_in in;
@@ -20,8 +19,19 @@ struct mk_address {
     };
 };
 
-/** Read "PORT", "ip:PORT", "[v6]:PORT" or "unix:/path". @return false: it is none of them. */
+/** Read "PORT" (every address, IPv6 and IPv4), "ip:PORT", "[v6]:PORT" or "unix:/path". @return false: it is none of them. */
 bool mk_address_parse(const char *text, struct mk_address *address);
+
+enum { MK_ADDRESS_TEXT = 128 }; /* room for any address as text */
+
+/**
+ * The one way of writing an address that has several, such as "80" and "[::]:80".
+ * @return dst, or text itself when it is no address.
+ */
+const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT]);
+
+/** Remove the file of a unix socket that nobody serves any more. */
+void mk_address_remove_stale(const char *text);
 
 /**
  * A socket bound to the address but not listening, non-blocking and close-on-exec.

@@ -36,10 +36,28 @@ void mk_allowed_add(void *allowed, enum mk_resource kind, const char *name)
     a->len += len + 1;
 }
 
+/* The entry after at; at the end NULL. */
+static const char *next(const struct mk_allowed *a, const char *at)
+{
+    if (a->len == 0)
+        return NULL;
+    at = at ? at + strlen(at + 1) + 2 : a->text;
+    return at == a->text + a->len ? NULL : at;
+}
+
+void mk_allowed_each(const struct mk_allowed *allowed, enum mk_resource kind,
+                     void (*fn)(const char *name))
+{
+    for (const char *at = next(allowed, NULL); at; at = next(allowed, at)) {
+        if (*at == (char)kind)
+            fn(at + 1);
+    }
+}
+
 bool mk_allowed_has(const struct mk_allowed *allowed, enum mk_resource kind, const char *name)
 {
-    for (size_t at = 0; at < allowed->len; at += strlen(allowed->text + at + 1) + 2) {
-        if (allowed->text[at] == (char)kind && strcmp(allowed->text + at + 1, name) == 0)
+    for (const char *at = next(allowed, NULL); at; at = next(allowed, at)) {
+        if (*at == (char)kind && strcmp(at + 1, name) == 0)
             return true;
     }
     return false;

@@ -18,6 +18,9 @@ struct mk_allowed {
 
 /** Add a name; fits mk_config_resources with a struct mk_allowed as its argument. */
 void mk_allowed_add(void *allowed, enum mk_resource kind, const char *name);
+/** Give every name of a kind to fn. */
+void mk_allowed_each(const struct mk_allowed *allowed, enum mk_resource kind,
+                     void (*fn)(const char *name));
 bool mk_allowed_has(const struct mk_allowed *allowed, enum mk_resource kind, const char *name);
 void mk_allowed_fini(struct mk_allowed *allowed);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper.h"
 
+#include "address.h"
 #include "configure.h"
 #include "keeper_desk.h"
 #include "report.h"
@@ -50,7 +51,7 @@ pid_t mk_keeper_fork(struct mk_keeper *keeper, struct mk_keeper_client *client)
 static void allow(struct mk_allowed *allowed, struct mk_config *config)
 {
     mk_allowed_fini(allowed);
-    mk_config_resources(config, mk_allowed_add, allowed);
+    mk_config_resources(config, mk_keeper_desk_allow, allowed);
     if (allowed->incomplete)
         mk_report("keeper: the configuration names too many files; some cannot be opened after the "
                   "start");
@@ -166,6 +167,7 @@ int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
         return 1;
     }
     code = serve(keeper, &desk, signals);
+    mk_allowed_each(&desk.allowed, MK_RESOURCE_LISTEN, mk_address_remove_stale);
     mk_allowed_fini(&desk.allowed);
     close(desk.sock);
     close(signals);

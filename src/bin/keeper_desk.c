@@ -97,12 +97,28 @@ static const char *printable(char *text)
     return text;
 }
 
+/* Only addresses can be written in several ways. */
+static const char *canonical(enum mk_resource kind, const char *name, char text[MK_ADDRESS_TEXT])
+{
+    return kind == MK_RESOURCE_LISTEN ? mk_address_canonical(name, text) : name;
+}
+
+void mk_keeper_desk_allow(void *allowed, enum mk_resource kind, const char *name)
+{
+    char text[MK_ADDRESS_TEXT];
+
+    mk_allowed_add(allowed, kind, canonical(kind, name, text));
+}
+
 static struct outcome serve_name(struct mk_keeper_desk *desk, struct mk_keeper_request *r)
 {
+    char text[MK_ADDRESS_TEXT];
+
     for (size_t i = 0; i < sizeof(named_ops) / sizeof(named_ops[0]); i++) {
         if (named_ops[i].op != r->op)
             continue;
-        if (mk_allowed_has(&desk->allowed, named_ops[i].kind, r->name))
+        if (mk_allowed_has(&desk->allowed, named_ops[i].kind,
+                           canonical(named_ops[i].kind, r->name, text)))
             return named_ops[i].run(r);
         if (may_complain(desk))
             mk_report(

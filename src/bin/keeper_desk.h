@@ -20,6 +20,9 @@ struct mk_keeper_desk {
     void (*ready)(void *arg);
 };
 
+/** Add a name of the configuration; an mk_config_resources function with a struct mk_allowed. */
+void mk_keeper_desk_allow(void *allowed, enum mk_resource kind, const char *name);
+
 /**
  * Answer one request.
  * @return false: the server has closed its end.

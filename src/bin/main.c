@@ -114,6 +114,11 @@ static int load(struct program *p)
     return judge_user(p);
 }
 
+static bool has_error_log(const struct program *p, const char *target)
+{
+    return p->facts.error_log && strcmp(p->facts.error_log, target) == 0;
+}
+
 static int start_server(struct program *p, struct mk_server **server)
 {
     int err = mk_server_new(server, p->config, &p->host);
@@ -127,11 +132,11 @@ static int start_server(struct program *p, struct mk_server **server)
                   err < 0 ? mk_error_text(err) : "its configuration has faults");
         return -1;
     }
-    if (mk_server_listen(*server) < 0 || mk_server_start(*server) < 0) {
+    if (mk_server_listen(*server) == 0 && mk_server_start(*server) == 0)
+        return 0;
+    if (!has_error_log(p, "stderr")) /* where it has just been said */
         mk_report("%s", mk_server_why(*server));
-        return -1;
-    }
-    return 0;
+    return -1;
 }
 
 static void announce(void *arg)
@@ -152,11 +157,10 @@ static int serve(struct program *p)
                                  .host = &p->host,
                                  .keeper = &p->client,
                                  .grace_ms = p->facts.graceful_ms};
-    bool logs_to_syslog = p->facts.error_log && strcmp(p->facts.error_log, "syslog") == 0;
     int code = 1;
 
     if (start_server(p, &service.server) == 0) {
-        if (logs_to_syslog)
+        if (has_error_log(p, "syslog"))
             mk_report_to_syslog();
         if (p->client.sock >= 0)
             mk_daemon_detach(&p->daemon);

@@ -83,7 +83,8 @@ static int set_up(void **state)
     s.client.sock = ends[1];
     allow(&s, MK_RESOURCE_READ, "named");
     allow(&s, MK_RESOURCE_LOG, "log");
-    mk_allowed_add(&s.desk.allowed, MK_RESOURCE_LISTEN, "127.0.0.1:0");
+    mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_LISTEN, "127.0.0.1:0");
+    mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_LISTEN, "0");
     *state = &s;
     return 0;
 }
@@ -148,6 +149,9 @@ static void test_gives_what_is_named(void **state)
     assert_int_equal(open_by(s, "named", O_RDONLY), 0);
     assert_int_equal(open_by(s, "log", O_WRONLY | O_APPEND | O_CREAT), 0);
     fd = mk_keeper_bind(&s->client, "127.0.0.1:0", true);
+    assert_true(fd >= 0);
+    close(fd);
+    fd = mk_keeper_bind(&s->client, "[::]:0", true); /* as "0" is written, too */
     assert_true(fd >= 0);
     close(fd);
     mk_keeper_ready(&s->client);
