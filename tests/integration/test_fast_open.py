@@ -24,8 +24,9 @@ def counters():
 
 def ask_in_the_syn(port):
     with socket.socket() as sock:
-        sock.settimeout(5)
+        # Blocking, so that without a cookie the call waits for the ordinary handshake.
         sock.sendto(http.request("/a.txt", headers={"Connection": "close"}), socket.MSG_FASTOPEN, ("127.0.0.1", port))
+        sock.settimeout(5)
         return http.parse_one(b"".join(iter(lambda: sock.recv(65536), b""))).text
 
 
