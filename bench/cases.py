@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases: what is asked, by which client, on which cores."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import docroot
+import load
+
+CORES = sorted(os.sched_getaffinity(0))
+FIRST, LAST, ALL = {CORES[0]}, {CORES[-1]}, set(CORES)
+
+MAIN = ("monkey", "nginx", "nginx-ofc", "lighttpd", "node", "floor")
+CACHE = MAIN + ("monkey-nofdt",)
+TWO = MAIN + ("monkey-fair", "monkey-reuseport")
+
+
+@dataclass
+class Case:
+    """client(port, cores, seconds) runs the load once; everything else says how."""
+    name: str
+    title: str
+    client: Callable
+    path: str = docroot.SMALL
+    servers: tuple = MAIN
+    baseline: str = "nginx"     # ratios are to this server in the same round
+    server_cores: set = None
+    client_cores: set = None
+    workers: int = 1
+    close: bool = False
+    seconds: float = 1.5        # of one measurement
+    unit: str = "request"       # or "GB": CPU per GB
+    many: bool = False          # needs thousands of descriptors
+
+    def __post_init__(self):
+        self.server_cores = self.server_cores or FIRST
+        self.client_cores = self.client_cores or LAST
+
+    def warm_up(self, port):
+        load.own(port, [self.path], self.client_cores, connections=16, seconds=0.2,
+                 close=self.close)
+
+    def size(self):
+        return len(b"Hello, world\n") if self.path == docroot.SMALL else docroot.SIZES.get(
+            self.path, sum(docroot.SITE.values()) // len(docroot.SITE))
+
+
+def _wrk(path, connections, threads=1):
+    return lambda port, cores, seconds: load.wrk(port, path, cores, connections, seconds, threads)
+
+
+def _own(paths, **options):
+    return lambda port, cores, seconds: load.own(port, paths, cores, seconds=seconds, **options)
+
+
+def _ab(path, connections, keep):
+    """At full length 100,000 requests, as in the tables of old."""
+    return lambda port, cores, seconds: load.ab(
+        port, path, cores, connections, 100000 if seconds >= 1 else 20000, keep)
+
+
+def _siege(paths):
+    return lambda port, cores, seconds: load.siege(port, paths, cores, 10, seconds)
+
+
+SMALL, LOGO, F200K = docroot.SMALL, docroot.LOGO, docroot.F200K
+
+CASES = {case.name: case for case in (
+    Case("keep", "13 bytes, keep-alive, 64 clients", _wrk(SMALL, 64), servers=CACHE, seconds=2),
+    Case("keep-1core", "the same, client on the server's core", _wrk(SMALL, 64), servers=CACHE,
+         client_cores=FIRST, seconds=2),
+    Case("close", "13 bytes, a connection each, 64 clients", _own([SMALL], connections=64,
+                                                                  close=True), close=True),
+    Case("close-1core", "the same, client on the server's core",
+         _own([SMALL], connections=64, close=True), client_cores=FIRST, close=True),
+    Case("logo", "13 KB, keep-alive, 64 clients", _wrk(LOGO, 64), path=LOGO, seconds=2),
+    Case("f200k-100", "200 KB, keep-alive, 100 clients", _wrk(F200K, 100), path=F200K,
+         servers=CACHE, seconds=2),
+    Case("f200k-500", "200 KB, keep-alive, 500 clients", _wrk(F200K, 500), path=F200K, seconds=2),
+    Case("f200k-1000", "200 KB, keep-alive, 1,000 clients", _wrk(F200K, 1000), path=F200K,
+         seconds=2),
+    Case("site", "a small site, 10 clients of siege, a connection each", _siege(list(docroot.SITE)),
+         path=docroot.SITE_MEAN, servers=CACHE, close=True, seconds=2),
+    Case("c5000", "13 bytes, ab -n 100000 -c 5000", _ab(SMALL, 5000, False), close=True, many=True),
+    Case("c5000k", "13 bytes, ab -k -n 100000 -c 5000", _ab(SMALL, 5000, True), many=True),
+    Case("pipe16", "13 bytes, 16 requests pipelined, 64 clients", _own([SMALL], connections=64,
+                                                                       depth=16)),
+    Case("big", "100 MB, 4 clients", _own(docroot.BIG, connections=4), path=docroot.BIG[0],
+         unit="GB"),
+    Case("2w-keep", "keep, two workers, cores shared with the client", _wrk(SMALL, 64, 2),
+         servers=TWO, baseline="nginx-ofc", server_cores=ALL, client_cores=ALL, workers=2,
+         seconds=2),
+    Case("2w-close", "close, two workers, cores shared with the client",
+         _own([SMALL], connections=64, close=True, processes=2), servers=TWO, baseline="nginx-ofc",
+         server_cores=ALL, client_cores=ALL, workers=2, close=True),
+    Case("2w-f200k", "200 KB, 100 clients, two workers, cores shared with the client",
+         _wrk(F200K, 100, 2), path=F200K, servers=TWO, baseline="nginx-ofc", server_cores=ALL,
+         client_cores=ALL, workers=2, seconds=2),
+)}
+
+# What is measured once per server and not by a load: see the functions of these names in run.
+SINGLES = ("idle10k", "start", "rest", "size", "instructions")

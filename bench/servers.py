@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers: how each is configured and started, and a running one.
+
+Every server gets the same document root, a free port of the loopback, room for as many connections
+and requests per connection as the cases need, the same backlog, two minutes of keep-alive, and no
+access log.  All else is the default of its Debian package, unless the name says otherwise.
+"""
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+import measure
+
+BENCH = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(BENCH)
+
+BACKLOG = 4096
+KEEP_SECONDS = 120
+KEEP_REQUESTS = 1000000
+
+
+@dataclass
+class Setup:
+    """What a case asks of a server."""
+    root: str                   # document root
+    path: str                   # the file asked for: all that the floor can answer
+    size: int                   # its size
+    workers: int = 1
+    connections: int = 10240    # how many at once it must be ready for
+    close: bool = False         # a connection for each request (only the floor has to be told)
+    port: int = 0
+    dir: str = ""               # for configuration and temporary files
+
+
+def free_port():
+    """A port below the ephemeral range, so that no client's own port can take it."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+
+
+def _write(directory, name, text):
+    path = os.path.join(directory, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    return path
+
+
+def _program(*names):
+    """The first of the programs that exists; sbin is searched too."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+
+
+class Server:
+    """One kind of server.  command() writes its configuration and returns the argument vector."""
+    name = ""
+    note = ""
+
+    def program(self):
+        """Path of the executable, or None when it is not installed."""
+        raise NotImplementedError
+
+    def libraries(self):
+        """Objects of its own that belong to its size."""
+        return []
+
+    def version(self):
+        return ""
+
+    def command(self, setup):
+        raise NotImplementedError
+
+
+class Monkey(Server):
+    name = "monkey"
+    note = "as shipped"
+    build = os.path.join(TOP, "build")
+    extra = ""
+
+    def program(self):
+        path = os.path.join(self.build, "monkey")
+        return path if os.access(path, os.X_OK) else None
+
+    def libraries(self):
+        path = os.path.join(self.build, "libmonkey.so")
+        return [os.path.realpath(path)] if os.path.exists(path) else []
+
+    def version(self):
+        return _first_line([self.program(), "--version"])
+
+    def command(self, setup):
+        conf = os.path.join(setup.dir, "conf")
+        _write(conf, "monkey.conf",
+               "[SERVER]\n"
+               f"    Listen 127.0.0.1:{setup.port}\n"
+               f"    Workers {setup.workers}\n"
+               f"    KeepAliveTimeout {KEEP_SECONDS}\n"
+               f"    MaxKeepAliveRequest {KEEP_REQUESTS}\n"
+               "    ErrorLog stderr\n"
+               f"{self.extra}")
+        _write(conf, "monkey.mime",
+               "[MIMETYPES]\n"
+               "    html text/html\n    css text/css\n    js text/javascript\n    txt text/plain\n"
+               "    png image/png\n    jpg image/jpeg\n    svg image/svg+xml\n    ico image/x-icon\n")
+        _write(conf, "plugins.load", "[PLUGINS]\n")
+        _write(conf, "sites/default",
+               f"[HOST]\n    ServerName localhost\n    DocumentRoot {setup.root}\n")
+        return [self.program(), "-c", conf]
+
+
+class MonkeyUncached(Monkey):
+    name = "monkey-nofdt"
+    note = "FDT off, FileCache 0: every request opens its file"
+    extra = "    FDT off\n    FileCache 0\n"
+
+
+class MonkeyFair(Monkey):
+    name = "monkey-fair"
+    note = "Scheduler Fair"
+    extra = "    Scheduler Fair\n"
+
+
+class MonkeyReusePort(Monkey):
+    name = "monkey-reuseport"
+    note = "Scheduler ReusePort"
+    extra = "    Scheduler ReusePort\n"
+
+
+class Nginx(Server):
+    name = "nginx"
+    note = "sendfile, tcp_nopush, tcp_nodelay on; access_log off; open_file_cache off"
+    cache = ""
+
+    def program(self):
+        return _program("nginx")
+
+    def version(self):
+        return _first_line([self.program(), "-v"])
+
+    def command(self, setup):
+        temp = "".join(f"    {kind}_temp_path {setup.dir}/{kind};\n"
+                       for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        user = "user root;\n" if os.geteuid() == 0 else ""
+        conf = _write(
+            setup.dir, "nginx.conf",
+            f"{user}worker_processes {setup.workers};\n"
+            f"pid {setup.dir}/nginx.pid;\n"
+            f"error_log {setup.dir}/error.log crit;\n"
+            f"events {{ worker_connections {setup.connections}; }}\n"
+            "http {\n"
+            "    include /etc/nginx/mime.types;\n"
+            "    default_type application/octet-stream;\n"
+            "    sendfile on;\n    tcp_nopush on;\n    tcp_nodelay on;\n    access_log off;\n"
+            f"    keepalive_timeout {KEEP_SECONDS};\n    keepalive_requests {KEEP_REQUESTS};\n"
+            f"{self.cache}{temp}"
+            "    server {\n"
+            f"        listen 127.0.0.1:{setup.port} backlog={BACKLOG};\n"
+            f"        root {setup.root};\n"
+            "    }\n"
+            "}\n")
+        return [self.program(), "-c", conf, "-p", setup.dir, "-g", "daemon off;"]
+
+
+class NginxOfc(Nginx):
+    name = "nginx-ofc"
+    note = "nginx with open_file_cache on"
+    cache = ("    open_file_cache max=1000 inactive=60s;\n    open_file_cache_valid 1s;\n"
+             "    open_file_cache_min_uses 1;\n    open_file_cache_errors on;\n")
+
+
+class Lighttpd(Server):
+    name = "lighttpd"
+    note = "sendfile and writev, as Debian builds it"
+
+    def program(self):
+        return _program("lighttpd")
+
+    def version(self):
+        return _first_line([self.program(), "-v"])
+
+    def command(self, setup):
+        worker = f"server.max-worker = {setup.workers}\n" if setup.workers > 1 else ""
+        conf = _write(
+            setup.dir, "lighttpd.conf",
+            f'server.document-root = "{setup.root}"\n'
+            'server.bind = "127.0.0.1"\n'
+            f"server.port = {setup.port}\n{worker}"
+            f"server.max-connections = {setup.connections}\n"
+            f"server.max-fds = {min(setup.connections * 2, 20000)}\n"
+            f"server.listen-backlog = {BACKLOG}\n"
+            f"server.max-keep-alive-requests = {min(KEEP_REQUESTS, 65535)}\n"
+            f"server.max-keep-alive-idle = {KEEP_SECONDS}\n"
+            f'server.errorlog = "{setup.dir}/error.log"\n'
+            'mimetype.assign = ( ".html" => "text/html", ".css" => "text/css",\n'
+            '    ".js" => "text/javascript", ".txt" => "text/plain", ".png" => "image/png",\n'
+            '    ".jpg" => "image/jpeg", ".svg" => "image/svg+xml", ".ico" => "image/x-icon" )\n')
+        return [self.program(), "-D", "-f", conf]
+
+
+class Node(Server):
+    name = "node"
+    note = "http, fs.stat and streams: bench/node_server.js"
+
+    def program(self):
+        return _program("node", "nodejs")
+
+    def version(self):
+        return "Node.js " + _first_line([self.program(), "--version"])
+
+    def command(self, setup):
+        return [self.program(), os.path.join(BENCH, "node_server.js"), str(setup.port), setup.root,
+                str(setup.workers)]
+
+
+class Floor(Server):
+    name = "floor"
+    note = "a bare epoll loop with a canned answer: bench/floor.c"
+
+    def program(self):
+        return build_tool("floor")
+
+    def command(self, setup):
+        argv = [self.program(), "-p", str(setup.port), "-w", str(setup.workers),
+                "-f", os.path.join(setup.root, setup.path)]
+        if setup.size > 16384:
+            argv.append("-s")
+        if setup.close:
+            argv.append("-1")
+        return argv
+
+
+SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
+                                          MonkeyUncached, MonkeyFair, MonkeyReusePort)}
+
+
+def _first_line(argv):
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, TypeError, subprocess.TimeoutExpired):
+        return ""
+    return ((done.stdout or done.stderr).strip().splitlines() or [""])[0]
+
+
+_tools = {}
+
+
+def build_tool(name):
+    """Compile bench/NAME.c once for this run and return the path of the program."""
+    if name not in _tools:
+        if "dir" not in _tools:
+            _tools["dir"] = tempfile.TemporaryDirectory(prefix="monkey-bench-tools-")
+        out = os.path.join(_tools["dir"].name, name)
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", out,
+                        os.path.join(BENCH, name + ".c")], check=True)
+        _tools[name] = out
+    return _tools[name]
+
+
+@dataclass
+class Running:
+    """A started server; a context manager that ends exactly the processes it started."""
+    server: Server
+    setup: Setup
+    cores: set = None
+    wrapper: list = field(default_factory=list)   # e.g. valgrind and its options
+    patience: float = 10.0
+
+    def __enter__(self):
+        self._temp = tempfile.TemporaryDirectory(prefix="monkey-bench-")
+        os.chmod(self._temp.name, 0o755)
+        self.setup.dir = self._temp.name
+        self.setup.port = free_port()
+        argv = self.wrapper + self.server.command(self.setup)
+        self._output = open(os.path.join(self.setup.dir, "output"), "w+", encoding="utf-8")
+        cores = self.cores
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
+            cwd=self.setup.dir,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None)
+        try:
+            self._wait_until_it_answers()
+        except Exception:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        self._output.close()
+        self._temp.cleanup()
+
+    def _wait_until_it_answers(self):
+        end = time.monotonic() + self.patience
+        request = (f"GET /{self.setup.path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").encode()
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.server.name} ended at start: {self.output()}")
+            try:
+                with socket.create_connection(("127.0.0.1", self.setup.port), 5) as s:
+                    s.sendall(request)
+                    first = s.recv(4096)
+                    if first.split(b" ")[1:2] != [b"200"]:
+                        raise RuntimeError(f"{self.server.name} answers {first[:80]!r}")
+                # With several workers: until all processes are there.
+                time.sleep(0.05 if self.setup.workers > 1 else 0)
+                return
+            except OSError:
+                time.sleep(0.005)
+        raise RuntimeError(f"{self.server.name} does not answer: {self.output()}")
+
+    def output(self):
+        self._output.flush()
+        with open(self._output.name, encoding="utf-8", errors="replace") as text:
+            return text.read()[-2000:]
+
+    def pids(self):
+        """The server's processes, the first one included."""
+        return measure.tree(self.process.pid)
+
+    def stop(self, patience=5):
+        """Ask the first process to end, and whatever of ours is left after that."""
+        family = self.pids()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(patience)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        for pid in family:
+            if pid != self.process.pid and measure.alive(pid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to reach: one row a bar.  `must` is the bar, `good` the aim; smaller is better but for req_s."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Target:
+    case: str
+    figure: str             # a key of the merged figures of a case: see report.figures()
+    must: float
+    good: float = None
+    against: str = None     # ratio to this server in the same round; None: the figure itself
+    unit: str = ""
+
+    def met(self, value, bar):
+        if value is None or bar is None:
+            return None
+        return value >= bar if self.figure == "req_s" else value <= bar
+
+
+def _cpu(case, must, good, floor=None, against="nginx"):
+    rows = [Target(case, "cpu", must, good, against)]
+    if floor:
+        rows.append(Target(case, "cpu", None, floor, "floor"))
+    return rows
+
+
+TARGETS = [
+    *_cpu("keep", 0.60, 0.52, 1.2),
+    Target("keep", "calls", 2.3),
+    Target("keep-uncached", "calls", 3.1),
+    *_cpu("keep-1core", 0.42, 0.34, 1.2),
+    *_cpu("close", 1.00, 0.93, 1.08),
+    Target("close", "calls", 6.0),
+    *_cpu("close-1core", 0.92, 0.84, 1.12),
+    *_cpu("logo", 0.70, 0.60, 1.25),
+    Target("logo", "calls", 3.1),
+    *_cpu("f200k-100", 0.95, 0.88, 1.08),
+    Target("f200k-100", "calls", 3.3),
+    *_cpu("f200k-500", 0.95, 0.88, 1.08),
+    *_cpu("f200k-1000", 0.95, 0.88, 1.08),
+    Target("f200k-1000", "calls", 3.3),
+    Target("f200k-1000", "rss_mb", 3.4, unit="MB"),
+    *_cpu("site", 0.95, 0.85, 1.2),
+    Target("site", "errors", 0),
+    *_cpu("c5000", 0.95, 0.85, 1.05),
+    Target("c5000", "req_s", 1.0, against="nginx"),
+    Target("c5000", "errors", 0),
+    Target("c5000", "rss_mb", 6.0, unit="MB"),
+    *_cpu("c5000k", 0.75, 0.65, 1.15),
+    Target("c5000k", "errors", 0),
+    Target("c5000k", "p99_ms", 1.0, against="nginx"),
+    *_cpu("pipe16", 0.35, 0.20, 2.5),
+    Target("pipe16", "p99_ms", 10.0, unit="ms"),
+    Target("pipe16", "calls", 0.5),
+    *_cpu("big", 1.05, 1.00, 1.0),
+    *_cpu("2w-keep", 0.70, 0.60, 1.15, "nginx-ofc"),
+    Target("2w-keep", "req_s", 1.0, against="nginx-ofc"),
+    *_cpu("2w-close", 0.95, 0.83, 1.15, "nginx-ofc"),
+    Target("2w-close", "req_s", 1.0, against="nginx-ofc"),
+    *_cpu("2w-f200k", 0.80, 0.70, 1.15, "nginx-ofc"),
+    Target("2w-f200k", "req_s", 1.0, against="nginx-ofc"),
+    Target("idle10k", "pss_bytes", 530, 290, unit="bytes"),
+    Target("idle10k", "idle_cpu_ms", 5, unit="ms in 5 s"),
+    Target("idle10k", "unanswered", 0),
+    Target("instructions", "keep", 4900, 3500),
+    Target("instructions", "close", 6400, 5000),
+    Target("start", "ms", 0.60, 0.45, "nginx"),
+    Target("rest", "rss_kb", 2500, 1900, unit="KB"),
+    Target("rest", "pss_kb", 500, unit="KB"),
+    Target("rest", "private_kb", 350, unit="KB"),
+    Target("size", "kb", 120, 80, unit="KB"),
+]
