@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""User instructions a request, under callgrind with one worker and one client."""
+
+import pytest
+
+import budgets
+import instructions
+
+
+@pytest.mark.parametrize("how", ["keep", "close"])
+def test_instructions_a_request_stay_in_budget(monkey, setup, tmp_path, how):
+    close = how == "close"
+    spent = instructions.per_request(monkey, lambda: setup(close=close), close, str(tmp_path))
+    print(f"{how}: {spent:.0f} instructions a request; budget {budgets.INSTRUCTIONS[how]}, "
+          f"aim {budgets.INSTRUCTIONS_AIM[how]}")
+    profile = "\n".join(f"{count:8.0f}  {name}" for count, name in
+                        instructions.top_functions(str(tmp_path / "2500"), 2500))
+    assert spent <= budgets.INSTRUCTIONS[how], f"instructions a request, by function:\n{profile}"
