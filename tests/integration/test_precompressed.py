@@ -42,7 +42,7 @@ def get(server, target, accept, **headers):
     ("gzip;q=0.5, br;q=0.4", "gzip"),
     ("gzip;q=0.4, br;q=0.5", "br"),
     ("gzip;q=1.0, br;q=1.0, zstd;q=0.9", "br"),
-    ("gzip;q=0.001", "gzip"),
+    ("gzip;q=0.01", "gzip"),
     ("deflate", None),
     ("deflate, gzip", "gzip"),
     ("br;q=0, zstd;q=0, *", "gzip"),

@@ -170,7 +170,7 @@ def test_sites_come_and_go(start, tmp_path):
         assert server.get("/a.txt", host="b.org").text == "default"
         server.reload(sites=site)
         assert server.get("/a.txt", host="b.org").text == "b"
-        server.reload()
+        server.reload(sites={})
 
 
 def test_limits_and_timeouts_change(start):

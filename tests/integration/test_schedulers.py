@@ -12,8 +12,9 @@ from harness.variants import SCHEDULERS
 FILES = {"a.txt": "text"}
 
 
-def thread_names(server):
-    return [pathlib.Path(path, "comm").read_text().strip() for path in pathlib.Path(f"/proc/{server.pid}/task").iterdir()]
+def workers(server):
+    """The directories in /proc of the threads that are workers. Each names itself when it begins to run."""
+    return [task for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir() if "worker" in (task / "comm").read_text()]
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -27,40 +28,36 @@ def test_serves_with_any_number_of_workers(start, scheduler, workers):
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_threads_have_names(start, scheduler):
     server = start(server=f"Scheduler {scheduler}\nWorkers 3", files=FILES)
-    workers = [name for name in thread_names(server) if "worker" in name]
-    assert len(workers) == 3
-    assert len(set(workers)) == 3
+    assert eventually(lambda: len(workers(server)) == 3)
+    assert len({(task / "comm").read_text() for task in workers(server)}) == 3
 
 
-def worker_ticks(server):
-    ticks = []
-    for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir():
-        if "worker" in (task / "comm").read_text():
-            ticks.append(int((task / "schedstat").read_text().split()[2]))
-    return sorted(ticks)
+def turns_on_cpu(server):
+    return sorted(int((task / "schedstat").read_text().split()[2]) for task in workers(server))
 
 
 def test_fair_gives_work_to_every_worker(start):
     server = start(server="Scheduler Fair\nWorkers 4\nKeepAliveTimeout 60", files=FILES)
-    before = worker_ticks(server)
+    assert eventually(lambda: len(workers(server)) == 4)
+    before = turns_on_cpu(server)
     held = [server.connect() for _ in range(40)]
     for connection in held:
         assert connection.request("/a.txt").text == "text"
-    assert all(after > start for start, after in zip(before, worker_ticks(server)))
+    assert all(after > earlier for earlier, after in zip(before, turns_on_cpu(server)))
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_workers_0_is_one_a_cpu(start, scheduler):
     server = start(server=f"Scheduler {scheduler}\nWorkers 0", files=FILES)
     wanted = len(os.sched_getaffinity(0))
-    assert eventually(lambda: len([name for name in thread_names(server) if "worker" in name]) == wanted)
+    assert eventually(lambda: len(workers(server)) == wanted)
 
 
 def test_cpu_affinity(start):
     server = start(server="Workers 2\nCPUAffinity 0 1", files=FILES)
-    masks = set()
-    for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir():
-        if "worker" in (task / "comm").read_text():
-            masks.add([line.split()[1] for line in (task / "status").read_text().splitlines()
-                       if line.startswith("Cpus_allowed_list:")][0])
-    assert masks == {"0", "1"}
+
+    def masks():
+        lines = [line for task in workers(server) for line in (task / "status").read_text().splitlines()]
+        return {line.split()[1] for line in lines if line.startswith("Cpus_allowed_list:")}
+
+    assert eventually(lambda: masks() == {"0", "1"})

@@ -80,6 +80,13 @@ def test_accepts_chunked_in_any_case(server, coding):
     assert response.body.endswith(b"\r\n\r\nhello")
 
 
+def assert_body_refused(server, body, *statuses):
+    """An answer that has begun already cannot change its status any more: it must be cut off."""
+    answer = server.raw_until_cut(post(b"Transfer-Encoding: chunked", body=body) + SMUGGLED)
+    assert b"smuggled" not in answer
+    assert http.is_cut_off(answer) or http.parse_one(answer).status in statuses
+
+
 BAD_CHUNKS = [
     ("no size", b"\r\nhello\r\n0\r\n\r\n"),
     ("size is no number", b"g\r\nhello\r\n0\r\n\r\n"),
@@ -105,14 +112,8 @@ BAD_CHUNKS = [
 
 @pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in BAD_CHUNKS])
 def test_refuses_bad_chunk(server, body):
-    """RFC 9112 7.1. When an answer has begun already, it must at least end cut off and never keep the connection."""
-    answer = server.raw(post(b"Transfer-Encoding: chunked", body=body) + SMUGGLED)
-    assert b"smuggled" not in answer
-    if answer.startswith(b"HTTP/1.1 200"):
-        with pytest.raises(AssertionError):
-            http.parse_one(answer)
-    else:
-        assert http.parse_one(answer).status == 400
+    """RFC 9112 7.1"""
+    assert_body_refused(server, body, 400)
 
 
 @pytest.mark.parametrize("size", [
@@ -120,7 +121,7 @@ def test_refuses_bad_chunk(server, body):
     b"100000005", b"1" + b"0" * 40])
 def test_refuses_chunk_size_overflow(server, size):
     """RFC 9112 7.1: a recipient must expect sizes beyond its integers."""
-    assert_one_refusal(server, post(b"Transfer-Encoding: chunked", body=size + b"\r\nhello\r\n0\r\n\r\n"), 400, 413)
+    assert_body_refused(server, size + b"\r\nhello\r\n0\r\n\r\n", 400, 413)
 
 
 def test_a_body_for_a_file_is_not_the_next_request(server):

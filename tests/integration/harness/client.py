@@ -57,6 +57,16 @@ class Connection:
         """What still comes until the peer closes."""
         return self.stream.rest()
 
+    def rest_until_cut(self):
+        """The same for a peer that may break off with a reset."""
+        pieces = []
+        try:
+            while piece := self.stream.some():
+                pieces.append(piece)
+        except ConnectionResetError:
+            pass
+        return b"".join(pieces)
+
     def is_closed(self, within=PATIENCE):
         """Does the peer close within so many seconds, sending nothing more?"""
         self.sock.settimeout(within)

@@ -99,6 +99,10 @@ class Stream:
             pieces.append(self._take(len(self._buffer)))
         return b"".join(pieces)
 
+    def some(self):
+        """What is there, or the next piece that comes; b"" at the end."""
+        return self._take(len(self._buffer)) or self._receive()
+
     def at_end(self):
         return not self._buffer and not self._more()
 
@@ -189,6 +193,17 @@ def parse(data, methods=("GET",)):
 
 def parse_one(data, method="GET"):
     return parse(data, [method])[0]
+
+
+def is_cut_off(answer):
+    """Did a successful answer begin that breaks off before its end? So must end what cannot be finished."""
+    if not answer.startswith(b"HTTP/1.1 200"):
+        return False
+    try:
+        parse_one(answer)
+    except AssertionError:
+        return True
+    return False
 
 
 def request(target="/", method="GET", headers=None, body=b"", version="1.1", host="localhost"):

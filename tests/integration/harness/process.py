@@ -138,6 +138,12 @@ class Server:
             connection.send(data)
             return connection.rest()
 
+    def raw_until_cut(self, data, timeout=10.0):
+        """The same for an answer that the server may have to break off, with a reset even."""
+        with self.connect(timeout=timeout) as connection:
+            connection.send(data)
+            return connection.rest_until_cut()
+
     # -- changing it
 
     def signal(self, number):
