@@ -30,8 +30,8 @@ static uint32_t scheme_len(struct mk_str text)
 /* The two rare forms are kept out of line, for the sake of the one that all clients send. */
 
 /** RFC 9112 section 3.2.2: scheme "://" authority [path] ["?" query]. */
-__attribute__((noinline)) static enum mk_h1_fault judge_absolute(struct mk_h1_head *h,
-                                                                 const char *buf, uint32_t end)
+__attribute__((noinline, cold)) static enum mk_h1_fault
+judge_absolute(struct mk_h1_head *h, const char *buf, uint32_t end)
 {
     uint32_t scheme = scheme_len(mk_piece_str(h->target, buf));
     uint32_t begin = h->target.off + scheme, at = begin;
@@ -49,8 +49,8 @@ __attribute__((noinline)) static enum mk_h1_fault judge_absolute(struct mk_h1_he
 }
 
 /** RFC 9112 section 3.2.3. */
-__attribute__((noinline)) static enum mk_h1_fault judge_connect(struct mk_h1_head *h,
-                                                                const char *buf)
+__attribute__((noinline, cold)) static enum mk_h1_fault judge_connect(struct mk_h1_head *h,
+                                                                      const char *buf)
 {
     h->form = MK_TARGET_AUTHORITY;
     h->authority = h->target;

@@ -1,63 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/status.h"
 
-/* RFC 9110 section 15 and, for 428 to 511, RFC 6585. */
-static const struct {
-    uint16_t status;
-    char reason[32];
-} reasons[] = {
-    {100, "Continue"},
-    {101, "Switching Protocols"},
-    {103, "Early Hints"},
-    {200, "OK"},
-    {201, "Created"},
-    {202, "Accepted"},
-    {203, "Non-Authoritative Information"},
-    {204, "No Content"},
-    {205, "Reset Content"},
-    {206, "Partial Content"},
-    {300, "Multiple Choices"},
-    {301, "Moved Permanently"},
-    {302, "Found"},
-    {303, "See Other"},
-    {304, "Not Modified"},
-    {307, "Temporary Redirect"},
-    {308, "Permanent Redirect"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {402, "Payment Required"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {406, "Not Acceptable"},
-    {407, "Proxy Authentication Required"},
-    {408, "Request Timeout"},
-    {409, "Conflict"},
-    {410, "Gone"},
-    {411, "Length Required"},
-    {412, "Precondition Failed"},
-    {413, "Content Too Large"},
-    {414, "URI Too Long"},
-    {415, "Unsupported Media Type"},
-    {416, "Range Not Satisfiable"},
-    {417, "Expectation Failed"},
-    {421, "Misdirected Request"},
-    {422, "Unprocessable Content"},
-    {425, "Too Early"},
-    {426, "Upgrade Required"},
-    {428, "Precondition Required"},
-    {429, "Too Many Requests"},
-    {431, "Request Header Fields Too Large"},
-    {451, "Unavailable For Legal Reasons"},
-    {500, "Internal Server Error"},
-    {501, "Not Implemented"},
-    {502, "Bad Gateway"},
-    {503, "Service Unavailable"},
-    {504, "Gateway Timeout"},
-    {505, "HTTP Version Not Supported"},
-    {507, "Insufficient Storage"},
-    {511, "Network Authentication Required"},
-};
+/*
+ * RFC 9110 section 15 and, for 428 to 511, RFC 6585; the most frequent first. One string, each
+ * entry three digits and a reason, to stay small.
+ */
+static const char reasons[] = "200OK\0"
+                              "304Not Modified\0"
+                              "206Partial Content\0"
+                              "404Not Found\0"
+                              "100Continue\0"
+                              "101Switching Protocols\0"
+                              "103Early Hints\0"
+                              "201Created\0"
+                              "202Accepted\0"
+                              "203Non-Authoritative Information\0"
+                              "204No Content\0"
+                              "205Reset Content\0"
+                              "300Multiple Choices\0"
+                              "301Moved Permanently\0"
+                              "302Found\0"
+                              "303See Other\0"
+                              "307Temporary Redirect\0"
+                              "308Permanent Redirect\0"
+                              "400Bad Request\0"
+                              "401Unauthorized\0"
+                              "402Payment Required\0"
+                              "403Forbidden\0"
+                              "405Method Not Allowed\0"
+                              "406Not Acceptable\0"
+                              "407Proxy Authentication Required\0"
+                              "408Request Timeout\0"
+                              "409Conflict\0"
+                              "410Gone\0"
+                              "411Length Required\0"
+                              "412Precondition Failed\0"
+                              "413Content Too Large\0"
+                              "414URI Too Long\0"
+                              "415Unsupported Media Type\0"
+                              "416Range Not Satisfiable\0"
+                              "417Expectation Failed\0"
+                              "421Misdirected Request\0"
+                              "422Unprocessable Content\0"
+                              "425Too Early\0"
+                              "426Upgrade Required\0"
+                              "428Precondition Required\0"
+                              "429Too Many Requests\0"
+                              "431Request Header Fields Too Large\0"
+                              "451Unavailable For Legal Reasons\0"
+                              "500Internal Server Error\0"
+                              "501Not Implemented\0"
+                              "502Bad Gateway\0"
+                              "503Service Unavailable\0"
+                              "504Gateway Timeout\0"
+                              "505HTTP Version Not Supported\0"
+                              "507Insufficient Storage\0"
+                              "511Network Authentication Required\0";
 
 static struct mk_str class_reason(unsigned status)
 {
@@ -77,11 +75,16 @@ static struct mk_str class_reason(unsigned status)
     }
 }
 
+static unsigned status_of(const char *entry)
+{
+    return (unsigned)((entry[0] - '0') * 100 + (entry[1] - '0') * 10 + entry[2] - '0');
+}
+
 struct mk_str mk_status_reason(unsigned status)
 {
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        if (reasons[i].status == status)
-            return mk_str_from(reasons[i].reason);
+    for (const char *entry = reasons; *entry; entry += strlen(entry) + 1) {
+        if (status_of(entry) == status)
+            return mk_str_from(entry + 3);
     }
     return class_reason(status);
 }
