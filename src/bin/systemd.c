@@ -47,7 +47,10 @@ static bool is_listening_stream(int fd)
 
 static void take_socket(struct mk_systemd_sockets *sockets, int fd)
 {
+    int flags = fcntl(fd, F_GETFL);
+
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK); /* as systemd has it, accepting would wait */
     if (!is_listening_stream(fd))
         mk_report("descriptor %d from systemd is not a listening stream socket and is left out",
                   fd);

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TERM, INT and QUIT end, HUP reloads, USR1 reopens logs; with a keeper as without."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from harness import http
+from harness.client import Connection, eventually
+from harness.program import needs_root, open_folder, serving_pid, start_open  # noqa: F401
+
+USERS = ["", pytest.param("User nobody", marks=needs_root)]
+ENDING = [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT]
+
+
+@pytest.fixture(params=USERS)
+def begin(request, start_open):  # noqa: F811
+    def begin(server="", **kwargs):
+        return start_open(server=f"{request.param}\n{server}", handlers="Match ^/echo echo", **kwargs)
+
+    return begin
+
+
+def half_a_request(server):
+    connection = server.connect()
+    connection.send(http.request("/echo", "POST", headers={"Content-Length": "10"}) + b"hello")
+    time.sleep(0.1)
+    return connection
+
+
+def refuses_connections(server):
+    try:
+        Connection(("127.0.0.1", server.port)).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_idle_server_ends_at_once(begin, number):
+    server = begin()
+    with server.connect() as idle:
+        server.signal(number)
+        assert idle.is_closed(within=2)
+    assert server.process.wait(3) == 0
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_request_in_flight_is_finished(begin, number):
+    server = begin()
+    with half_a_request(server) as connection:
+        server.signal(number)
+        assert eventually(lambda: refuses_connections(server), within=2)
+        connection.send(b"world")
+        assert connection.response("POST").body.endswith(b"helloworld")
+    assert server.process.wait(3) == 0
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_second_signal_ends_at_once(begin, number):
+    server = begin("BodyTimeout 60")
+    with half_a_request(server):
+        server.signal(number)
+        assert eventually(lambda: refuses_connections(server), within=2)
+        assert server.is_running()
+        server.signal(signal.SIGTERM)
+        assert server.process.wait(3) == 0
+
+
+def test_patience_has_an_end(begin):
+    server = begin("GracefulTimeout 1\nBodyTimeout 60")
+    with half_a_request(server):
+        began = time.monotonic()
+        server.signal(signal.SIGTERM)
+        assert server.process.wait(5) == 0
+        assert time.monotonic() - began > 0.8
+
+
+def test_patience_is_that_of_the_last_reload(begin):
+    server = begin("GracefulTimeout 60\nBodyTimeout 60")
+    text = (server.conf / "monkey.conf").read_text()
+    (server.conf / "monkey.conf").write_text(text.replace("GracefulTimeout 60", "GracefulTimeout 1"))
+    server.reload()
+    with half_a_request(server):
+        server.signal(signal.SIGTERM)
+        assert server.process.wait(5) == 0
+
+
+@needs_root
+def test_signal_to_the_whole_group_is_one(start_open):  # noqa: F811
+    """^C, or a service manager that tells every process: the keeper hands on what the server has already."""
+    server = start_open(server="User nobody", handlers="Match ^/echo echo")
+    serving = serving_pid(server.pid)
+    with half_a_request(server) as connection:
+        for _ in range(3):
+            os.kill(serving, signal.SIGINT)
+        server.signal(signal.SIGINT)
+        os.kill(serving, signal.SIGINT)
+        assert eventually(lambda: refuses_connections(server), within=2)
+        connection.send(b"world")
+        assert connection.response("POST").body.endswith(b"helloworld")
+    assert server.process.wait(3) == 0
+
+
+def test_reload_while_ending_is_ignored(begin):
+    server = begin()
+    with half_a_request(server) as connection:
+        server.signal(signal.SIGTERM)
+        assert eventually(lambda: refuses_connections(server), within=2)
+        server.signal(signal.SIGHUP)
+        connection.send(b"world")
+        assert connection.response("POST").body.endswith(b"helloworld")
+    assert server.process.wait(3) == 0
+    assert "reload" not in server.log()
+
+
+def test_broken_reload_tells_all_faults_and_goes_on(begin):
+    server = begin(files={"a.txt": "text"})
+    text = (server.conf / "monkey.conf").read_text()
+    (server.conf / "monkey.conf").write_text(text + "    Tiemout 5\n    Workers many\n")
+    told = server.reload()
+    assert "Tiemout" in told and "many" in told and "stays in force" in told
+    assert server.get("/a.txt").text == "text"
+    (server.conf / "monkey.conf").write_text(text)
+    server.reload(expect="configuration reloaded")
+
+
+def test_logs_are_reopened_by_name(begin, open_folder):  # noqa: F811
+    folder = open_folder / "logs"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    log, old = folder / "a.log", folder / "old.log"
+    server = begin(f"ErrorLog {log}", wait=False)
+    assert eventually(lambda: log.exists() and "listening" in log.read_text(), within=5)
+    log.rename(old)
+    server.signal(signal.SIGUSR1)
+    assert eventually(lambda: log.exists() and "reopened" in log.read_text(), within=5)
+    size = old.stat().st_size
+    server.signal(signal.SIGUSR1)
+    assert eventually(lambda: log.read_text().count("reopened") == 2, within=5)
+    assert old.stat().st_size == size
+
+
+def test_log_without_its_directory_keeps_the_old_one(begin, open_folder):  # noqa: F811
+    folder = open_folder / "logs"
+    folder.mkdir()
+    folder.chmod(0o777)
+    log = folder / "a.log"
+    server = begin(f"ErrorLog {log}", files={"a.txt": "text"}, wait=False)
+    assert eventually(lambda: log.exists() and "started" in log.read_text(), within=5)
+    folder.rename(open_folder / "moved")
+    server.signal(signal.SIGUSR1)
+    assert eventually(lambda: "cannot open" in (open_folder / "moved" / "a.log").read_text(), within=5)
+    assert server.is_running()
+
+
+def test_broken_pipes_are_no_reason_to_end(begin):
+    server = begin()
+    server.signal(signal.SIGPIPE)
+    time.sleep(0.1)
+    assert server.is_running()
+
+
+def test_signal_during_the_start_is_heeded(begin):
+    server = begin(wait=False)
+    eventually(lambda: "the server" in server.log() or server.addresses, within=5, every=0.001)
+    server.signal(signal.SIGTERM)
+    assert server.process.wait(10) in (0, -signal.SIGTERM)
+    if server.process.returncode != 0:
+        server.expect_exit()
