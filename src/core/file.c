@@ -74,7 +74,7 @@ static int error_of_open(int err)
     }
 }
 
-static int get_facts(int fd, struct mk_file_facts *facts)
+int mk_file_facts_of(int fd, struct mk_file_facts *facts)
 {
     struct stat st;
 
@@ -97,7 +97,7 @@ static int finish_open(int fd, struct mk_file_facts *facts)
 
     if (fd < 0)
         return error_of_open(errno);
-    err = get_facts(fd, facts);
+    err = mk_file_facts_of(fd, facts);
     if (err < 0) {
         mk_fd_close(&fd);
         return err;

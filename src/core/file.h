@@ -36,6 +36,9 @@ int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool open
 /** Open a directory as a root. @return a descriptor or an error as above. */
 int mk_file_open_root(const char *path, struct mk_file_facts *facts) MK_MUST_USE;
 
+/** What an open descriptor is now. @return 0 or an error. */
+int mk_file_facts_of(int fd, struct mk_file_facts *facts) MK_MUST_USE;
+
 /** Same object, not changed since: inode, device, size, mtime and ctime to the nanosecond. */
 bool mk_file_is_same(const struct mk_file_facts *a, const struct mk_file_facts *b);
 

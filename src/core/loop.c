@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/limits.h"
 #include "core/fd.h"
 

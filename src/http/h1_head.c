@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/h1_head_int.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/str.h"
 #include "http/chars_int.h"
 #include "http/h1_field_id_int.h"
@@ -48,8 +48,9 @@ static int refuse(struct mk_h1_head *h, enum mk_h1_fault fault)
 }
 
 /** Refuse the byte at c->p, which ends a part too early: a bare LF, a CR, or anything else. */
-__attribute__((noinline)) static int refuse_byte(struct mk_h1_head *h, const struct cursor *c,
-                                                 enum mk_h1_fault at_cr, enum mk_h1_fault otherwise)
+__attribute__((noinline, cold)) static int refuse_byte(struct mk_h1_head *h, const struct cursor *c,
+                                                       enum mk_h1_fault at_cr,
+                                                       enum mk_h1_fault otherwise)
 {
     if (*c->p == '\n')
         return refuse(h, MK_H1_FAULT_LINE_END);
@@ -124,7 +125,8 @@ static int take_target(struct mk_h1_head *h, struct cursor *c, uint32_t max)
 }
 
 /** Check the version and its line end byte by byte, as far as they have come. */
-__attribute__((noinline)) static int check_version(struct mk_h1_head *h, const struct cursor *c)
+__attribute__((noinline, cold)) static int check_version(struct mk_h1_head *h,
+                                                         const struct cursor *c)
 {
     struct cursor at = *c;
 
@@ -345,7 +347,7 @@ static int take_value(struct mk_h1_head *h, struct cursor *c)
 }
 
 /** Take a field line of any kind, or the rest of one. Out of line: it is rare. */
-__attribute__((noinline)) static int take_field(struct mk_h1_head *h, struct cursor *c)
+__attribute__((noinline, cold)) static int take_field(struct mk_h1_head *h, struct cursor *c)
 {
     int err = h->colon ? MORE : take_name(h, c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/conn.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "core/fd.h"
 #include "server/h1.h"
 #include "server/job.h"

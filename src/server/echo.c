@@ -5,28 +5,47 @@
 
 /* The built-in test handler: answers with the request's head and body as they were understood. */
 
+enum { FIRST_MAX = 1024 };
+
 static ssize_t produce_body(struct mk_request *r, void *arg, char *dst, size_t len)
 {
     (void)arg;
     return mk_request_read(r, dst, len);
 }
 
-static enum mk_verdict echo_on_request(struct mk_request *r)
+static void answer(struct mk_request *r, struct mk_str text)
 {
-    struct mk_str head = mk_request_raw_head(r);
-    char *copy = mk_arena_printf(&r->arena, "%.*s\r\n", (int)head.len, head.p);
     struct mk_reply p;
 
-    if (!copy || mk_reply_begin(&p, r, 200) < 0) {
-        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
-        return MK_VERDICT_DONE;
+    if (mk_reply_begin(&p, r, 200) < 0) {
+        r->failed = true;
+        return;
     }
     mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/plain; charset=utf-8"));
     mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
-    if (mk_reply_end(&p, r->body_done ? (int64_t)head.len + 2 : -1) < 0 ||
-        mk_reply_memory(r, (struct mk_str){copy, head.len + 2}) < 0 ||
+    if (mk_reply_end(&p, r->body_done ? (int64_t)text.len : -1) < 0 || mk_reply_memory(r, text) < 0 ||
         (!r->body_done && mk_reply_producer(r, produce_body, NULL) < 0))
         r->failed = true;
+}
+
+static enum mk_verdict echo_on_request(struct mk_request *r)
+{
+    struct mk_str head = mk_request_raw_head(r);
+    char *text = mk_arena_alloc(&r->arena, head.len + 2 + FIRST_MAX);
+    ssize_t n = text ? 0 : MK_E_NOMEM;
+
+    if (text && !r->body_done)
+        n = mk_request_read(r, text + head.len + 2, FIRST_MAX);
+    if (n == MK_E_AGAIN)
+        return MK_VERDICT_LATER;
+    if (n < 0) {
+        mk_reply_refuse(r, n == MK_E_LIMIT ? MK_REFUSAL_BODY_LARGE
+                           : n == MK_E_NOMEM ? MK_REFUSAL_NO_MEMORY : MK_REFUSAL_BODY_BAD);
+        return MK_VERDICT_DONE;
+    }
+    memcpy(text, head.p, head.len);
+    memcpy(text + head.len, "\r\n", 2);
+    answer(r, (struct mk_str){text, head.len + 2 + (size_t)n});
     return MK_VERDICT_DONE;
 }
 

@@ -111,13 +111,13 @@ void mk_reply_range_error(struct mk_request *r, uint64_t size)
 void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
 {
     unsigned status = mk_refusal_status(refusal);
-    bool body_is_lost = refusal == MK_REFUSAL_BODY_LARGE || refusal == MK_REFUSAL_BODY_BAD ||
+    bool ends = refusal == MK_REFUSAL_PATH_BAD || refusal == MK_REFUSAL_BODY_LARGE || refusal == MK_REFUSAL_BODY_BAD ||
                         refusal == MK_REFUSAL_BODY_SLOW || refusal == MK_REFUSAL_HEAD_SLOW;
 
     mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG, MK_LOG_HTTP,
                 "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id, status,
                 mk_refusal_text(refusal));
-    mk_reply_error(r, status, body_is_lost);
+    mk_reply_error(r, status, ends);
 }
 
 void mk_reply_options(struct mk_request *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/files.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -123,23 +123,29 @@ static bool make_body_room(struct mk_files *f, size_t size)
     return f->body_bytes + size <= budget;
 }
 
-/* A file that is asked for again and is small enough stays in memory. */
-static void load_body(struct mk_files *f, struct mk_file *file)
+static bool is_worth_loading(const struct mk_files *f, const struct mk_file *file)
+{
+    return !file->body && file->kind == MK_FILE_REGULAR && file->facts.size > 0 &&
+           file->facts.size <= MK_LIMIT_SMALL_BODY && file->facts.size <= (uint64_t)f->snapshot->set.file_cache / 2;
+}
+
+/*
+ * A file that is asked for again and is small enough stays in memory.
+ * @return false when it was changed since it was looked at: its tag would not fit the bytes.
+ */
+static bool load_body(struct mk_files *f, struct mk_file *file)
 {
     size_t size = (size_t)file->facts.size;
+    struct mk_file_facts now;
 
-    if (file->body || file->kind != MK_FILE_REGULAR || file->facts.size > MK_LIMIT_SMALL_BODY || size == 0)
-        return;
-    touch(f, file); /* the newest is evicted last */
-    if (size > (size_t)f->snapshot->set.file_cache / 2 || !make_body_room(f, size))
-        return;
+    if (!is_worth_loading(f, file) || !make_body_room(f, size))
+        return true;
     file->body = mk_heap_alloc(size);
-    if (file->body && pread(file->fd, file->body, size, 0) != (ssize_t)size) {
-        mk_heap_free(file->body);
-        file->body = NULL;
-    }
-    if (file->body)
-        f->body_bytes += size;
+    if (!file->body)
+        return true;
+    f->body_bytes += size;
+    return pread(file->fd, file->body, size, 0) == (ssize_t)size && mk_file_facts_of(file->fd, &now) == 0 &&
+           mk_file_is_same(&now, &file->facts);
 }
 
 /* ---- looking up ---- */
@@ -172,14 +178,11 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
     if (now_ms - root->checked_ms >= FRESH_MS || root->checked_ms == 0)
         mk_file_root_check(root, now_ms);
     file = cached ? find(f, root, path, hash) : NULL;
-    if (file && !still_holds(f, file, now_ms)) {
-        remove_from_table(f, file);
-        file = NULL;
-    }
     if (file) {
-        touch(f, file);
-        load_body(f, file);
-        return mk_file_ref(file);
+        touch(f, file); /* the newest is evicted last, so loading its bytes leaves it in the table */
+        if (still_holds(f, file, now_ms) && load_body(f, file))
+            return mk_file_ref(file);
+        remove_from_table(f, file);
     }
     file = mk_file_open(f, root, path);
     if (!file)

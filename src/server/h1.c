@@ -3,6 +3,7 @@
 
 #include "http/proxy_head.h"
 #include "http/uri.h"
+#include "server/handler.h"
 #include "server/job.h"
 #include "server/reply.h"
 #include "server/route.h"
@@ -34,29 +35,38 @@ static bool has_request(const struct mk_conn *c)
 
 /* ---- input ---- */
 
-ssize_t mk_h1_fill(struct mk_conn *c)
+ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
 {
     const struct mk_transport *transport = c->listener->transport;
-    struct mk_job *job = mk_job_get(c);
-    ssize_t room, n;
+    ssize_t n;
 
-    if (!job)
-        return MK_E_NOMEM;
     if (!c->readable)
         return c->ended ? 0 : MK_E_AGAIN;
-    room = mk_job_room(job, (size_t)settings_of(c)->max_request_size + MK_JOB_SIZE);
-    if (room <= 0)
-        return room < 0 ? room : MK_E_LIMIT;
-    n = transport->recv(c, job->in + job->in_end, (size_t)room);
-    if (n < room && !(transport->has_pending && transport->has_pending(c)))
+    n = transport->recv(c, dst, len);
+    if (n < (ssize_t)len && !(transport->has_pending && transport->has_pending(c)))
         c->readable = false; /* a short read has drained the socket: its next edge tells of more */
     if (n > 0) {
-        job->in_end += (uint32_t)n;
         c->progress = true;
         mk_count(&c->worker->counters.bytes_in, (uint64_t)n);
     } else if (n == 0) {
         c->ended = true;
     }
+    return n;
+}
+
+ssize_t mk_h1_fill(struct mk_conn *c)
+{
+    struct mk_job *job = mk_job_get(c);
+    ssize_t room, n;
+
+    if (!job)
+        return MK_E_NOMEM;
+    room = mk_job_room(job, (size_t)settings_of(c)->max_request_size + MK_JOB_SIZE);
+    if (room <= 0)
+        return room < 0 ? room : MK_E_LIMIT;
+    n = mk_h1_recv(c, job->in + job->in_end, (size_t)room);
+    if (n > 0)
+        job->in_end += (uint32_t)n;
     return n;
 }
 
@@ -335,11 +345,27 @@ static int pump(struct mk_conn *c, struct mk_turn *turn)
     return err;
 }
 
+/* A handler that waits for the body before it answers; what it says then leaves at once. */
+static int ask_again(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_request *r = &c->job->request;
+    int err = mk_out_flush(c, false);
+
+    if (err < 0)
+        return err;
+    if (r->later->on_request(r) == MK_VERDICT_LATER)
+        return MK_E_EOF;
+    r->later = NULL;
+    return pump(c, turn);
+}
+
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
     int err = pump(c, turn);
 
+    if (err == 0 && r->later)
+        err = ask_again(c, turn);
     if (err == MK_E_AGAIN || err == MK_E_BUSY)
         keep_only_tail(c);
     if (err < 0)

@@ -33,8 +33,11 @@ bool mk_h1_on_timeout(struct mk_conn *c);
 /** Drop the request under way, if any; its answer does not matter any more. */
 void mk_h1_abandon(struct mk_conn *c);
 
+/** Read what the kernel has. @return > 0; 0 at the end of input; MK_E_AGAIN; MK_E_PEER. */
+ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len);
+
 /**
- * Read what the kernel has into the job's buffer.
+ * The same into the job's buffer.
  * @return > 0; 0 at the end of input; MK_E_AGAIN; MK_E_PEER; MK_E_NOMEM; MK_E_LIMIT: the buffer is full.
  */
 ssize_t mk_h1_fill(struct mk_conn *c);

@@ -41,7 +41,16 @@ static ssize_t liana_sendfile(struct mk_conn *c, int fd, uint64_t offset, size_t
 
     if (n >= 0)
         return n;
-    return errno == EIO || errno == EINVAL || errno == ENOMEM ? MK_E_SYS : peer_error(errno);
+    switch (errno) {
+    case EINVAL: /* this file system cannot */
+    case ENOSYS:
+        return MK_E_UNSUPPORTED;
+    case EIO:
+    case ENOMEM:
+        return MK_E_SYS;
+    default:
+        return peer_error(errno);
+    }
 }
 
 static void liana_shutdown(struct mk_conn *c)

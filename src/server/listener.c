@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/listener.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "core/fd.h"
 #include "server/conn.h"

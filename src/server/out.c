@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/out.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "server/job.h"
 #include "server/worker.h"
@@ -151,46 +151,63 @@ static int send_leftover(struct mk_conn *c)
     return 0;
 }
 
+/* Read behind what is gathered, so that it leaves in one call with the head. */
+static int read_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size_t len)
+{
+    char *to = mk_out_reserve(c, len);
+    ssize_t n;
+
+    if (!to)
+        return MK_E_PEER;
+    n = pread(file->fd, to, len, (off_t)*at);
+    if (n != (ssize_t)len)
+        return n < 0 ? MK_E_SYS : MK_E_NOENT;
+    mk_out_commit(c, len);
+    *at += len;
+    return 0;
+}
+
+/* What sendfile cannot do, read and send can: one piece, at most half the gather buffer. */
+static int copy_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size_t want)
+{
+    int err = read_file(c, file, at, want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
+
+    return err < 0 ? err : mk_out_flush(c, true);
+}
+
+static void count_sent(struct mk_conn *c, size_t n, size_t *budget)
+{
+    *budget -= n < *budget ? n : *budget;
+    c->progress = true;
+}
+
 /* Straight from the file to the socket, behind what was gathered. */
 static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint64_t end, size_t *budget)
 {
     int err = mk_out_flush(c, true);
 
-    if (err < 0)
-        return err;
-    while (*at < end) {
+    while (err == 0 && *at < end) {
         size_t want = end - *at < *budget ? (size_t)(end - *at) : *budget;
+        uint64_t before = *at;
         ssize_t n;
 
         if (want == 0)
             return MK_E_BUSY;
         n = c->listener->transport->sendfile(c, file->fd, *at, want);
+        if (n == MK_E_UNSUPPORTED) {
+            err = copy_file(c, file, at, want);
+            count_sent(c, (size_t)(*at - before), budget);
+            continue;
+        }
         if (n <= 0)
             return n == 0 ? MK_E_NOENT : (int)n;
         mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
         *at += (uint64_t)n;
-        *budget -= (size_t)n;
-        c->progress = true;
+        count_sent(c, (size_t)n, budget);
         if ((size_t)n < want)
             return MK_E_AGAIN; /* the socket is full: its next edge brings us back */
     }
-    return 0;
-}
-
-/* A small file without cached bytes: read behind the head and send both in one call. */
-static int read_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint64_t end)
-{
-    char *to = mk_out_reserve(c, (size_t)(end - *at));
-    ssize_t n;
-
-    if (!to)
-        return MK_E_PEER;
-    n = pread(file->fd, to, (size_t)(end - *at), (off_t)*at);
-    if (n != (ssize_t)(end - *at))
-        return n < 0 ? MK_E_SYS : MK_E_NOENT;
-    mk_out_commit(c, (size_t)n);
-    *at = end;
-    return 0;
+    return err;
 }
 
 static int pump_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
@@ -200,7 +217,7 @@ static int pump_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
     if (s->end - s->at > MK_LIMIT_SMALL_BODY)
         return send_file(c, s->file, &s->at, s->end, budget);
     if (!s->file->body)
-        return read_file(c, s->file, &s->at, s->end);
+        return read_file(c, s->file, &s->at, len);
     if (len <= COPY_MAX) {
         if (!mk_out_reserve(c, len))
             return MK_E_PEER;
@@ -214,19 +231,6 @@ static int pump_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
     return 0;
 }
 
-static int pump_memory(struct mk_conn *c, struct mk_source *s)
-{
-    while (s->at < s->end) {
-        size_t len = s->end - s->at < PRODUCE_MAX ? (size_t)(s->end - s->at) : PRODUCE_MAX;
-
-        if (!mk_out_reserve(c, len))
-            return MK_E_PEER;
-        add_bytes(c, s->bytes + s->at, len);
-        s->at += len;
-    }
-    return 0;
-}
-
 /* Frame n bytes that stand at data, with room for the size line before and the line end behind. */
 static void commit_chunk(struct mk_conn *c, char *start, char *data, size_t n)
 {
@@ -237,6 +241,25 @@ static void commit_chunk(struct mk_conn *c, char *start, char *data, size_t n)
     memcpy(start, size, len);
     memcpy(start + len + n, "\r\n", 2);
     mk_out_commit(c, len + n + 2);
+}
+
+static int pump_memory(struct mk_conn *c, const struct mk_request *r, struct mk_source *s)
+{
+    while (s->at < s->end) {
+        size_t len = s->end - s->at < PRODUCE_MAX ? (size_t)(s->end - s->at) : PRODUCE_MAX;
+        char *start = mk_out_reserve(c, MK_H1_CHUNK_HEAD + len + CHUNK_TAIL);
+
+        if (!start)
+            return MK_E_PEER;
+        if (r->chunked) {
+            memcpy(start + MK_H1_CHUNK_HEAD, s->bytes + s->at, len);
+            commit_chunk(c, start, start + MK_H1_CHUNK_HEAD, len);
+        } else {
+            add_bytes(c, s->bytes + s->at, len);
+        }
+        s->at += len;
+    }
+    return 0;
 }
 
 static int pump_producer(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
@@ -278,7 +301,7 @@ static int pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source
 {
     switch (s->kind) {
     case MK_SOURCE_MEMORY:
-        return pump_memory(c, s);
+        return pump_memory(c, r, s);
     case MK_SOURCE_FILE:
         return pump_file(c, s, budget);
     case MK_SOURCE_PRODUCER:

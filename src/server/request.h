@@ -11,6 +11,7 @@
 
 struct mk_conn;
 struct mk_file;
+struct mk_handler;
 struct mk_request;
 struct mk_site;
 struct mk_view;
@@ -44,6 +45,7 @@ struct mk_request {
     struct mk_str path;         /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path; /* the same before an index or fallback file took its place */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
+    const struct mk_handler *later; /* who said LATER */
     uint16_t status;            /* of the answer; 0: not begun */
     uint8_t reroutes;
     bool body_done;             /* the whole request body has been read */

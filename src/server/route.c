@@ -54,6 +54,24 @@ static bool decode_path(struct mk_request *r)
     return true;
 }
 
+/* @return whether the handler answers, now or later. */
+static bool ask(struct mk_request *r, const struct mk_handler *handler)
+{
+    if (handler->reads_body)
+        mk_request_expect(r);
+    switch (handler->on_request(r)) {
+    case MK_VERDICT_DONE:
+        return true;
+    case MK_VERDICT_LATER:
+        r->later = handler;
+        return true;
+    case MK_VERDICT_PASS:
+        break;
+    }
+    r->reads_body = false;
+    return false;
+}
+
 bool mk_route_handlers(struct mk_request *r)
 {
     for (size_t i = 0; i < r->site->nroutes; i++) {
@@ -61,11 +79,8 @@ bool mk_route_handlers(struct mk_request *r)
 
         if (!mk_matcher_matches(&route->match, r->view->regexes ? &r->view->regexes[route->regex] : NULL, r->path))
             continue;
-        if (route->handler->reads_body)
-            mk_request_expect(r);
-        if (route->handler->on_request(r) == MK_VERDICT_DONE)
+        if (ask(r, route->handler))
             return true;
-        r->reads_body = false;
     }
     return false;
 }

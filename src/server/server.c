@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"

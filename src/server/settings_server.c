@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/settings_int.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/mime.h"

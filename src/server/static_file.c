@@ -34,11 +34,12 @@ static struct mk_file *open_variant(struct mk_request *r, const struct mk_file *
 static struct mk_file *choose_variant(struct mk_request *r, const struct mk_file *file, struct mk_str *coding)
 {
     struct mk_str accept = mk_request_field(r, MK_FIELD_ACCEPT_ENCODING);
-    unsigned best = 0;
     struct mk_file *chosen = NULL;
+    unsigned best;
 
     if (!accept.p)
         return NULL;
+    best = mk_accept_encoding(accept, MK_STR("identity"));
     for (size_t i = 0; i < sizeof(codings) / sizeof(codings[0]); i++) {
         unsigned weight = mk_accept_encoding(accept, codings[i].name);
         struct mk_file *variant = weight > best ? open_variant(r, file, &codings[i]) : NULL;

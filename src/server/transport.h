@@ -21,7 +21,8 @@ struct mk_transport {
     ssize_t (*recv)(struct mk_conn *c, void *buf, size_t len);
     /** @param more  further bytes follow at once: a partial packet may wait. @return > 0, MK_E_AGAIN or MK_E_PEER. */
     ssize_t (*send)(struct mk_conn *c, const struct iovec *iov, int niov, bool more);
-    /** @return > 0, 0 when the file ends before offset, MK_E_AGAIN, MK_E_SYS (cannot read) or MK_E_PEER. */
+    /** @return > 0, 0 when the file ends before offset, MK_E_AGAIN, MK_E_SYS (cannot read),
+     * MK_E_UNSUPPORTED (read and send instead) or MK_E_PEER. */
     ssize_t (*sendfile)(struct mk_conn *c, int fd, uint64_t offset, size_t len);
     /** May input wait inside the transport after a short recv? NULL: never. */
     bool (*has_pending)(const struct mk_conn *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/worker.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "core/fd.h"
 #include "core/thread.h"
@@ -160,6 +160,7 @@ static void *worker_main(void *arg)
         arm_trim(w);
         atomic_store_explicit(&w->counters.turns, w->loop.turns, memory_order_relaxed);
     }
+    mk_loop_turn(&w->loop, 0, NULL, NULL); /* bury what was closed last */
     mk_server_thread_ended(server);
     return NULL;
 }

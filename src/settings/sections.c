@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/str.h"
 #include "settings/field.h"
 #include "settings/nearest_int.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_BASE_ASSERT_H
-#define MK_BASE_ASSERT_H
+#ifndef MK_BASE_INVARIANT_H
+#define MK_BASE_INVARIANT_H
 
 /*
  * MK_ASSERT is for what cannot happen, whatever a peer, a disk or a plugin does: a broken
