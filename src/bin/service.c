@@ -9,6 +9,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+/* How long after its grace a server that lost its keeper may still be there. */
+enum { UNATTENDED_S = 10 };
+
 static void stop(struct mk_service *s, unsigned grace_ms)
 {
     if (!s->stopping)
@@ -101,6 +104,14 @@ static void on_signal(struct mk_service *s, int number)
     }
 }
 
+/* Nobody is left who would end by force what does not end, but the kernel. */
+static void on_keeper_gone(struct mk_service *s)
+{
+    mk_report("the keeper is gone; the server ends");
+    (void)alarm(s->grace_ms / 1000 + UNATTENDED_S);
+    on_stop(s);
+}
+
 static void wait_for_end(struct mk_service *s, int signals)
 {
     struct pollfd watched[] = {
@@ -116,9 +127,8 @@ static void wait_for_end(struct mk_service *s, int signals)
         while ((number = mk_signals_next(signals)) > 0)
             on_signal(s, number);
         if (watched[2].revents) {
-            mk_report("the keeper is gone; the server ends");
             watched[2].fd = -1;
-            on_stop(s);
+            on_keeper_gone(s);
         }
     }
 }

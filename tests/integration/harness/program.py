@@ -55,8 +55,13 @@ def start_open(open_folder):
         return servers[-1]
 
     yield start
+    faults = []
     for server in servers:
-        server.stop()
+        try:
+            server.stop()
+        except AssertionError as fault:
+            faults.append(str(fault))
+    assert not faults, "\n".join(faults)
 
 
 def is_alive(pid):
