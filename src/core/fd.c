@@ -121,17 +121,3 @@ int mk_fd_listen(int fd, const struct mk_addr *addr, const struct mk_listen_opti
     }
     return listen(fd, options->backlog) < 0 ? mk_error_from_errno(errno) : 0;
 }
-
-bool mk_fd_is_taken(const struct mk_addr *addr)
-{
-    int fd;
-
-    if (addr->sa.sa_family == AF_UNIX || mk_addr_port(addr) == 0)
-        return false;
-    fd = mk_fd_bind(addr, false);
-    if (fd == MK_E_BUSY)
-        return true;
-    if (fd >= 0)
-        mk_fd_close(&fd);
-    return false;
-}

@@ -34,7 +34,4 @@ int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
  */
 int mk_fd_listen(int fd, const struct mk_addr *addr, const struct mk_listen_options *options) MK_MUST_USE;
 
-/** Is another process (or socket) listening there, even one that shares the port? */
-bool mk_fd_is_taken(const struct mk_addr *addr);
-
 #endif

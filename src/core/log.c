@@ -60,6 +60,9 @@ static int syslog_priority(enum mk_log_level level)
 }
 
 static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
+                       va_list args) MK_PRINTF(4, 0);
+
+static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
                        va_list args)
 {
     char line[MK_LIMIT_LOG_LINE];

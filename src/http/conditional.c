@@ -17,7 +17,7 @@ static bool etag_equal(struct mk_str a, struct mk_str b, bool strong)
         return false;
     a = mk_str_skip(a, is_weak(a) ? 2 : 0);
     b = mk_str_skip(b, is_weak(b) ? 2 : 0);
-    return a.len > 0 && mk_str_eq(a, b);
+    return a.p && b.p && mk_str_eq(a, b);
 }
 
 /**

@@ -299,9 +299,9 @@ static int take_name(struct mk_h1_head *h, struct cursor *c)
     size_t len;
 
     c->p = mk_chars_skip(c->p, c->end, MK_CHAR_TOKEN);
-    if (c->p == c->end)
+    if (c->p >= c->end)
         return MK_E_AGAIN;
-    if (c->p == begin && is_blank(*c->p))
+    if (is_blank(*c->p) && c->p == begin)
         return refuse(h, MK_H1_FAULT_FIELD_FOLD);
     if (c->p == begin || *c->p != ':') {
         return refuse_byte(h, c, MK_H1_FAULT_FIELD_NAME,

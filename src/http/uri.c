@@ -63,7 +63,7 @@ int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len)
     if (raw.len == 0 || raw.p[0] != '/')
         return MK_E_BAD;
     while (p < end) {
-        int c = *p;
+        int c = (unsigned char)*p;
 
         if (c == '%') {
             c = unescape(p, end);

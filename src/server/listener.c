@@ -39,6 +39,7 @@ static struct mk_listener *add(struct mk_server *server, const struct mk_listen 
     for (unsigned i = 0; i < server->nworkers; i++)
         l->fds[i] = -1;
     l->asked = listen->addr;
+    (void)snprintf(l->asked_text, sizeof(l->asked_text), "%s", listen->text);
     l->transport = &mk_transport_liana;
     l->next = server->listeners;
     server->listeners = l;
@@ -53,6 +54,16 @@ static bool get_address(int fd, struct mk_addr *addr)
     return getsockname(fd, &addr->sa, &addr->len) == 0;
 }
 
+/* What others opened for us may block, and a worker must not. */
+static int make_nonblocking(int fd)
+{
+    int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+
+    if (flags >= 0)
+        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    return fd;
+}
+
 /* A socket that was passed to us and is bound to the address asked for. */
 static int find_inherited(const struct mk_server *server, const struct mk_addr *asked)
 {
@@ -60,7 +71,7 @@ static int find_inherited(const struct mk_server *server, const struct mk_addr *
         struct mk_addr addr;
 
         if (get_address(server->host->inherited[i], &addr) && mk_addr_eq(&addr, asked))
-            return fcntl(server->host->inherited[i], F_DUPFD_CLOEXEC, 0);
+            return make_nonblocking(fcntl(server->host->inherited[i], F_DUPFD_CLOEXEC, 0));
     }
     return -1;
 }
@@ -69,15 +80,22 @@ static int bind_one(struct mk_server *server, const struct mk_addr *addr, const 
 {
     int fd = mk_fd_bind(addr, share);
 
-    if (fd == MK_E_ACCESS && server->host->bind) {
-        int flags;
-
-        fd = server->host->bind(server->host->arg, text, share);
-        flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
-        if (flags >= 0)
-            (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-    }
+    if (fd == MK_E_ACCESS && server->host->bind)
+        fd = make_nonblocking(server->host->bind(server->host->arg, text, share));
     return fd;
+}
+
+/* Sharing a port is for our own workers: without SO_REUSEPORT the kernel tells whether somebody listens there. */
+static bool is_taken(struct mk_server *server, const struct mk_listener *l)
+{
+    int fd;
+
+    if (mk_addr_port(&l->asked) == 0)
+        return false;
+    fd = bind_one(server, &l->asked, l->asked_text, false);
+    if (fd >= 0)
+        mk_fd_close(&fd);
+    return fd == MK_E_BUSY;
 }
 
 static void close_sockets(struct mk_listener *l)
@@ -95,14 +113,13 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l, const s
     const struct mk_listen_options options = {.backlog = BACKLOG, .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
 
     l->addr = l->asked;
-    if (share && !set->shared_sockets && mk_fd_is_taken(&l->asked))
+    if (share && !set->shared_sockets && is_taken(server, l))
         return MK_E_BUSY;
     for (unsigned i = 0; i < l->nfds; i++) {
         int err;
 
-        (void)mk_addr_format(&l->addr, l->text);
         if (!l->inherited) {
-            l->fds[i] = bind_one(server, &l->addr, l->text, share);
+            l->fds[i] = bind_one(server, &l->addr, l->asked_text, share);
             if (l->fds[i] < 0) {
                 err = l->fds[i];
                 l->fds[i] = -1;

@@ -21,7 +21,8 @@ struct mk_listener {
     struct mk_listener *next;
     struct mk_addr addr;   /* with the real port */
     struct mk_addr asked;  /* as configured */
-    char text[MK_ADDR_TEXT];
+    char text[MK_ADDR_TEXT];       /* of addr */
+    char asked_text[MK_ADDR_TEXT]; /* as written */
     const struct mk_transport *transport;
     atomic_bool proxy;     /* a PROXY protocol header comes first */
     bool open;
