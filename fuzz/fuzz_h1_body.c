@@ -53,6 +53,7 @@ static void require_same(const struct outcome *a, struct outcome b)
 static void round_trip(const struct outcome *o, size_t chunk)
 {
     char *sent = malloc(o->len + (o->len / chunk + 1) * (MK_H1_CHUNK_HEAD + 2) + 5);
+    static const char last[5] = {'0', '\r', '\n', '\r', '\n'};
     size_t out = 0;
     struct mk_h1_body b;
     struct outcome again;
@@ -63,11 +64,12 @@ static void round_trip(const struct outcome *o, size_t chunk)
 
         out += mk_h1_chunk_head(sent + out, n);
         memcpy(sent + out, o->data + at, n);
-        memcpy(sent + out + n, "\r\n", 2);
+        sent[out + n] = '\r';
+        sent[out + n + 1] = '\n';
         out += n + 2;
     }
-    memcpy(sent + out, "0\r\n\r\n", 5);
-    out += 5;
+    memcpy(sent + out, last, sizeof(last));
+    out += sizeof(last);
     mk_h1_body_init_chunked(&b, o->len);
     again = decode(b, (const uint8_t *)sent, out, out, out);
     require(again.ret == 1 && again.used == out && again.len == o->len);

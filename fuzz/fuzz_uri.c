@@ -32,13 +32,13 @@ static void check_path(const char *path, size_t len)
 
 static void check_escaped(const char *path, size_t len)
 {
-    char *escaped = malloc(len * MK_ESCAPE_URI_GROWTH), *back;
+    char *escaped = malloc(len * MK_ESCAPE_URI_GROWTH + 1), *back;
     size_t n, back_len;
 
     require(escaped != NULL);
     n = mk_escape_path(escaped, (struct mk_str){path, len});
     require(n <= len * MK_ESCAPE_URI_GROWTH && mk_uri_is_target((struct mk_str){escaped, n}));
-    back = malloc(n);
+    back = malloc(n + 1);
     require(back != NULL);
     require(mk_uri_normalise((struct mk_str){escaped, n}, back, &back_len) == 0);
     require(back_len == len && memcmp(back, path, len) == 0);

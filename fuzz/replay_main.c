@@ -17,9 +17,9 @@ static bool replay_file(const char *path)
         return false;
     }
     printf("%s\n", path);
-    fflush(stdout);
+    (void)fflush(stdout); /* a crash must not swallow the name */
     size = fread(data, 1, sizeof(data), file);
-    fclose(file);
+    (void)fclose(file);
 
     char *copy = exact_copy(data, size);
     LLVMFuzzerTestOneInput((const uint8_t *)copy, size);

@@ -96,7 +96,9 @@ static char order[8];
 
 static void note(void *arg)
 {
-    strcat(order, arg);
+    const char *name = arg;
+
+    order[strlen(order)] = *name;
 }
 
 static void cleans_up_newest_first(void **state)
@@ -105,7 +107,7 @@ static void cleans_up_newest_first(void **state)
     struct mk_arena a;
 
     (void)state;
-    order[0] = '\0';
+    memset(order, 0, sizeof(order));
     mk_arena_init(&a, NULL, 0, SIZE_MAX);
     assert_int_equal(mk_arena_on_free(&a, note, a_name), 0);
     assert_int_equal(mk_arena_on_free(&a, note, b_name), 0);

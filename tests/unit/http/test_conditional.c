@@ -87,11 +87,12 @@ static void looks_at_so_many_tags(void **state)
 {
     char list[2048] = "";
     struct mk_preconditions p = {0};
+    size_t len = 0;
 
     (void)state;
     for (int i = 0; i < MK_LIMIT_ETAGS - 1; i++)
-        strcat(list, "\"x\",");
-    strcat(list, "\"abc\"");
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "\"x\",");
+    snprintf(list + len, sizeof(list) - len, "\"abc\"");
     p.if_none_match = mk_str_from(list);
     assert_int_equal(mk_preconditions_eval(&p, &file, true), UNCHANGED);
     memmove(list + 4, list, strlen(list) + 1);

@@ -271,7 +271,7 @@ static int repeat(struct mk_h1_body *b, const char *text, size_t *times)
         char buf[64];
         size_t len = strlen(text), used;
 
-        memcpy(buf, text, len);
+        memcpy(buf, text, len + 1);
         ret = mk_h1_body_decode(b, buf, &len, &used);
     }
     return ret;

@@ -110,9 +110,10 @@ static int ask(int n)
 {
     char text[4096] = "bytes=";
     struct mk_range range;
+    size_t len = strlen(text);
 
     for (int i = 0; i < n; i++)
-        strcat(text, "0-1,");
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "0-1,");
     return mk_range_parse(mk_str_from(text), 10, &range, 1);
 }
 

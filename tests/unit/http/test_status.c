@@ -26,7 +26,7 @@ static void names_statuses(void **state)
     assert_reason(499, "Client Error");
     assert_reason(599, "Server Error");
     assert_reason(0, "Unknown");
-    assert_reason(4294967295u, "Unknown");
+    assert_reason(4294967295U, "Unknown");
 }
 
 static void every_reason_is_text(void **state)
