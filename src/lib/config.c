@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/config_int.h"
+
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
-#include "lib/config_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/config_int.h"
-#include "server/server_int.h"
+#include "server/server.h"
 
 /* Where configuration and server meet. */
 

@@ -3,6 +3,8 @@
 
 #include "base/str.h"
 
+#include <sys/types.h>
+
 enum { REGEX_FLAGS = REG_EXTENDED | REG_ICASE | REG_NOSUB };
 
 /* Copy a pattern that is only a literal, without its backslashes. @return its length, or -1 for a real regex. */

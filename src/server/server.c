@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "server/server.h"
+
 #include "base/invariant.h"
 #include "base/heap.h"
 #include "base/str.h"

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "server/acceptor.h"
 #include "server/per_address.h"
+#include "server/server.h"
 #include "server/worker.h"
 
 /** A server: its workers, its listeners, and what they share, which is little: atomics and the addresses' counts. */
@@ -35,14 +36,5 @@ void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *
 
 /** A thread of the server ends; the last one makes done_fd readable. */
 void mk_server_thread_ended(struct mk_server *server);
-
-/**
- * Make a server from a checked snapshot, of which it takes a reference.
- * @return it, or NULL without memory.
- */
-struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk_host *host) MK_MUST_USE;
-
-/** Replace the snapshot; see mk_server_reload. Takes a reference on success. @return 0 or an error; server->why. */
-int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot) MK_MUST_USE;
 
 #endif
