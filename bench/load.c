@@ -472,6 +472,7 @@ static double start_once(char **argv)
     if (pid == 0) {
         cpu_set_t first;
 
+        setsid(); /* some servers signal their whole group when they end */
         CPU_ZERO(&first);
         CPU_SET(0, &first);
         sched_setaffinity(0, sizeof(first), &first);

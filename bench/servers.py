@@ -288,9 +288,10 @@ class Running:
         argv = self.wrapper + self.server.command(self.setup)
         self._output = open(os.path.join(self.setup.dir, "output"), "w+", encoding="utf-8")
         cores = self.cores
+        # In a group of its own: lighttpd's parent ends its workers by a signal to the whole group.
         self.process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
-            cwd=self.setup.dir,
+            cwd=self.setup.dir, start_new_session=True,
             preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None)
         try:
             self._wait_until_it_answers()

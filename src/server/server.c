@@ -128,12 +128,17 @@ int mk_server_reopen_logs(struct mk_server *server)
 
 /* ---- making and ending ---- */
 
+/* Mapped, not from the heap: most of a worker is a buffer whose pages cost nothing until they are used. */
+enum { WORKER_MAP = 128 << 10 };
+
+_Static_assert(sizeof(struct mk_worker) <= WORKER_MAP, "a worker fits its mapping");
+
 static struct mk_worker *new_worker(struct mk_server *server, unsigned index)
 {
-    struct mk_worker *w = mk_heap_zalloc(1, sizeof(*w));
+    struct mk_worker *w = mk_heap_map(WORKER_MAP);
 
     if (w && mk_worker_init(w, server, index) < 0) {
-        mk_heap_free(w);
+        mk_heap_unmap(w, WORKER_MAP);
         return NULL;
     }
     return w;
@@ -201,7 +206,7 @@ void mk_server_free(struct mk_server *server)
         mk_acceptor_fini(server->acceptor);
     for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++) {
         mk_worker_fini(server->workers[i]);
-        mk_heap_free(server->workers[i]);
+        mk_heap_unmap(server->workers[i], WORKER_MAP);
     }
     mk_heap_free(server->acceptor);
     mk_heap_free(server->workers);

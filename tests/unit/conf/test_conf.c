@@ -7,7 +7,7 @@
 
 #include "outcome.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "base/limits.h"
 

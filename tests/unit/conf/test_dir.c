@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/heap.h"
 #include "conf/conf.h"
 

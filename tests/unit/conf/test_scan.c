@@ -7,7 +7,7 @@
 
 #include "conf/scan_int.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/str.h"
 
 static void test_lines(void **state)

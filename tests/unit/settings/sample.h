@@ -4,7 +4,7 @@
 
 #include "settings/field.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/str.h"
 
 /* A section with a field of each type, for the tests of settings and conf and for the fuzzer. */

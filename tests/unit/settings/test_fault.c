@@ -7,7 +7,7 @@
 
 #include "settings/fault.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 #include "base/limits.h"
 
 static void test_text_of_a_fault(void **state)

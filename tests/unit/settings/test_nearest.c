@@ -7,7 +7,7 @@
 
 #include "settings/field.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 
 static void test_nearest_name(void **state)
 {

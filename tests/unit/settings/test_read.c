@@ -7,7 +7,7 @@
 
 #include "settings/field.h"
 
-#include "base/assert.h"
+#include "base/invariant.h"
 
 struct row {
     const char *text;
