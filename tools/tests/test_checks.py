@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of documentation and site must notice what is missing."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import shutil
+
+import pytest
+
+TREE = pathlib.Path(__file__).parents[2]
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, str(TREE / "tools" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for folder in ("src", "include", "docs", "conf", "htdocs", "tools", "packaging", "tests"):
+        if (TREE / folder).is_dir():
+            shutil.copytree(TREE / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("README.md", "CHANGELOG.md"):
+        shutil.copy(TREE / file, tmp_path / file)
+    return tmp_path
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def faults(tree):
+    docs = load("check_docs").Docs(tree)
+    docs.check_settings()
+    docs.check_options()
+    docs.check_comments()
+    docs.check_pages()
+    return docs.faults
+
+
+def test_the_tree_is_well(tree):
+    assert faults(tree) == []
+
+
+@pytest.mark.parametrize("file, old, new, told", [
+    ("docs/man/monkey.conf.5", ".BI KeepAliveTimeout", ".BI KeptAliveTimeout", "[SERVER] KeepAliveTimeout is missing"),
+    ("docs/man/monkey.conf.5", "\\fB1000\\fR", "\\fB999\\fR", "the default is 1000"),
+    ("docs/man/monkey.conf.5", ".SH [HOST]\n", ".SH [HOST]\n.TP\n.B Gone\nno more\n", "no such key"),
+    ("conf/monkey.conf", "# BodyTimeout 30", "# BodyTimeout 31", "BodyTimeout: the default is 30"),
+    ("conf/sites/default", "# Precompressed off", "#", "Precompressed is not shown"),
+    ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
+    ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
+    ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
+    ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
+    ("README.md", "# Monkey", "# Monkey `src/none.c`", "there is no src/none.c"),
+])
+def test_a_gap_is_told(tree, file, old, new, told):
+    if "types.h" in file:
+        replace(tree / file, old, new)
+        text = (tree / file).read_text()
+        (tree / file).write_text(text.replace("Any thread. */", "Any thread.", 1))
+    else:
+        replace(tree / file, old, new)
+    assert any(told in fault for fault in faults(tree)), faults(tree)
+
+
+@pytest.mark.parametrize("old, new, told", [
+    ('href="style.css"', 'href="https://example.org/style.css"', "from elsewhere"),
+    ('href="style.css"', 'href="styles.css"', "there is no styles.css"),
+    ('href="#read"', 'href="#reed"', "no id for #reed"),
+    ("</main>", "", "closes nothing"),
+    ("</body>", "<script>1</script></body>", "has a script"),
+    (' alt=""', "", "no alt text"),
+])
+def test_a_fault_of_the_site_is_told(tree, old, new, told):
+    replace(tree / "htdocs" / "index.html", old, new)
+    found = list(load("check_site").check(tree / "htdocs"))
+    assert any(told in fault for fault in found), found
+
+
+def test_a_site_that_grew_too_large_is_told(tree):
+    (tree / "htdocs" / "film.mp4").write_bytes(b"x" * 200_000)
+    assert any("more than" in fault for fault in load("check_site").check(tree / "htdocs"))
+
+
+CMOCKA = "[==========] Running 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n[  FAILED  ] b\n"
+
+
+@pytest.mark.parametrize("output, result, counted", [
+    ("[       OK ] a\n[       OK ] b\n[  PASSED  ] 2 test(s).", "OK", (2, 0)),
+    (CMOCKA + "[  PASSED  ] 1 test(s).\n[  FAILED  ] tests: 1 test(s), listed below:\n[  FAILED  ] b\n", "FAIL", (1, 1)),
+    (CMOCKA + "[  PASSED  ] 1 test(s).\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] b\n", "FAIL", (1, 1)),
+    ("[       OK ] a\nSegmentation fault", "FAIL", (1, 1)),
+    ("replayed", "OK", (1, 0)),
+    ("", "TIMEOUT", (0, 1)),
+])
+def test_cases_are_counted(output, result, counted):
+    assert load("test").count_cases({"stderr": output, "result": result}) == counted
