@@ -20,12 +20,11 @@ def load(name):
 
 @pytest.fixture
 def tree(tmp_path):
-    for folder in ("src", "include", "docs", "conf", "htdocs", "tools", "packaging", "tests"):
-        if (TREE / folder).is_dir():
-            shutil.copytree(TREE / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("README.md", "CHANGELOG.md"):
-        shutil.copy(TREE / file, tmp_path / file)
-    return tmp_path
+    def left_out(folder, names):
+        is_top = pathlib.Path(folder) == TREE
+        return [n for n in names if n in ("__pycache__", "seeds", "crashes") or (is_top and (n == ".git" or n.startswith("build")))]
+
+    return shutil.copytree(TREE, tmp_path / "tree", ignore=left_out)
 
 
 def replace(path, old, new):
