@@ -92,7 +92,7 @@ void *mk_arena_alloc(struct mk_arena *a, size_t size)
 {
     char *p;
 
-    if (size > a->max - a->used)
+    if (size > a->max - a->used || size > SIZE_MAX / 2)
         return NULL;
     size = round_up(size ? size : 1);
     if (size > (size_t)(a->end - a->at) && add_block(a, size) < 0)

@@ -45,6 +45,7 @@ bool mk_str_next_word(struct mk_str *rest, struct mk_str *word)
 
 int mk_str_to_u64(struct mk_str s, uint64_t max, uint64_t *value)
 {
+    bool overflow = false;
     uint64_t n = 0;
 
     if (s.len == 0)
@@ -53,13 +54,11 @@ int mk_str_to_u64(struct mk_str s, uint64_t max, uint64_t *value)
         unsigned digit = (unsigned char)(s.p[i] - '0');
 
         if (digit > 9)
-            return MK_E_BAD;
-        if (n > (UINT64_MAX - digit) / 10)
-            n = UINT64_MAX; /* keep looking: a later bad character decides */
-        else
-            n = n * 10 + digit;
+            return MK_E_BAD; /* also behind an overflow */
+        overflow = overflow || n > (UINT64_MAX - digit) / 10;
+        n = n * 10 + digit;
     }
-    if (n > max)
+    if (overflow || n > max)
         return MK_E_LIMIT;
     *value = n;
     return 0;

@@ -29,7 +29,7 @@ int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len) MK_MUST_USE;
  */
 int mk_uri_authority(struct mk_str authority, struct mk_str *host, unsigned *port) MK_MUST_USE;
 
-/** Is every byte of s one that a request target may hold (RFC 3986 section 2, plus obs bytes >= 0x80
+/** Is every byte of s one that a request target may hold (RFC 3986 section 2, and ^ ` { | } as browsers send them, plus obs bytes >= 0x80
  * refused, `%` unchecked, `#` refused)? */
 bool mk_uri_is_target(struct mk_str s);
 

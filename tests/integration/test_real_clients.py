@@ -122,3 +122,10 @@ def test_wget_continues_a_download(server, tmp_path):
     assert result.returncode == 0
     assert b"206" in result.stderr
     assert (tmp_path / "large.bin").read_bytes() == FILES["large.bin"]
+
+
+def test_query_as_browsers_write_it(start):
+    """The URL standard leaves these bytes of a query as they are, though RFC 3986 has no place for them."""
+    server = start(files={"a.txt": "text"})
+    assert server.raw(http.request("/a.txt?family=A|B&x={y}^`", headers={"Connection": "close"})).startswith(
+        b"HTTP/1.1 200 ")
