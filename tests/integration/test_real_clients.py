@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from harness import tools
+from harness import http, tools
 
 FILES = {
     "index.html": '<a href="a.html">a</a> <a href="sub/">sub</a> <img src="pic.png">',
