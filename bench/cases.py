@@ -12,7 +12,7 @@ CORES = sorted(os.sched_getaffinity(0))
 FIRST, LAST, ALL = {CORES[0]}, {CORES[-1]}, set(CORES)
 
 MAIN = ("monkey", "nginx", "nginx-ofc", "lighttpd", "node", "floor")
-CACHE = MAIN + ("monkey-nofdt",)
+CACHE = MAIN + ("monkey-nocache", "monkey-nofdt")
 TWO = MAIN + ("monkey-fair", "monkey-reuseport")
 
 
@@ -75,13 +75,12 @@ CASES = {case.name: case for case in (
     Case("close-1core", "the same, client on the server's core",
          _own([SMALL], connections=64, close=True), client_cores=FIRST, close=True),
     Case("logo", "13 KB, keep-alive, 64 clients", _wrk(LOGO, 64), path=LOGO, seconds=2),
-    Case("f200k-100", "200 KB, keep-alive, 100 clients", _wrk(F200K, 100), path=F200K,
-         servers=CACHE, seconds=2),
+    Case("f200k-100", "200 KB, keep-alive, 100 clients", _wrk(F200K, 100), path=F200K, seconds=2),
     Case("f200k-500", "200 KB, keep-alive, 500 clients", _wrk(F200K, 500), path=F200K, seconds=2),
     Case("f200k-1000", "200 KB, keep-alive, 1,000 clients", _wrk(F200K, 1000), path=F200K,
          seconds=2),
     Case("site", "a small site, 10 clients of siege, a connection each", _siege(list(docroot.SITE)),
-         path=docroot.SITE_MEAN, servers=CACHE, close=True, seconds=2),
+         path=docroot.SITE_MEAN, close=True, seconds=2),
     Case("c5000", "13 bytes, ab -n 100000 -c 5000", _ab(SMALL, 5000, False), close=True, many=True),
     Case("c5000k", "13 bytes, ab -k -n 100000 -c 5000", _ab(SMALL, 5000, True), many=True),
     Case("pipe16", "13 bytes, 16 requests pipelined, 64 clients", _own([SMALL], connections=64,

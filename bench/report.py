@@ -122,7 +122,7 @@ def _ratio_table(results):
 def _target_value(results, target):
     case = target.case
     if case == "keep-uncached":
-        return figures(results.get("keep", {}).get("monkey-nofdt", {})).get(target.figure)
+        return figures(results.get("keep", {}).get("monkey-nocache", {})).get(target.figure)
     if target.against:
         return ratio(results, case, target.figure, "monkey", target.against)
     return figures(results.get(case, {}).get("monkey", {})).get(target.figure)

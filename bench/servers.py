@@ -123,10 +123,16 @@ class Monkey(Server):
         return [self.program(), "-c", conf]
 
 
-class MonkeyUncached(Monkey):
+class MonkeyNoTable(Monkey):
     name = "monkey-nofdt"
     note = "FDT off, FileCache 0: every request opens its file"
     extra = "    FDT off\n    FileCache 0\n"
+
+
+class MonkeyNoCache(Monkey):
+    name = "monkey-nocache"
+    note = "FileCache 0: descriptors are kept, bytes are not"
+    extra = "    FileCache 0\n"
 
 
 class MonkeyFair(Monkey):
@@ -245,7 +251,8 @@ class Floor(Server):
 
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
-                                          MonkeyUncached, MonkeyFair, MonkeyReusePort)}
+                                          MonkeyNoCache, MonkeyNoTable,
+                                          MonkeyFair, MonkeyReusePort)}
 
 
 def _first_line(argv):
