@@ -203,9 +203,7 @@ static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint
             return n == 0 ? MK_E_NOENT : (int)n;
         mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
         *at += (uint64_t)n;
-        count_sent(c, (size_t)n, budget);
-        if ((size_t)n < want)
-            return MK_E_AGAIN; /* the socket is full: its next edge brings us back */
+        count_sent(c, (size_t)n, budget); /* less than wanted: full socket or shorter file, and only another call tells */
     }
     return err;
 }
@@ -348,6 +346,8 @@ int mk_out_pump(struct mk_conn *c, size_t *budget)
         if (err == 0)
             drop_source(r);
     }
+    if (err == MK_E_AGAIN && gather_of(c)->bytes > 0)
+        err = mk_out_flush(c, false); /* it waits behind the leftover, not in the buffer of all */
     return err;
 }
 

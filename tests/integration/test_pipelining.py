@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelining (RFC 9112 9.3.2): one answer a request, in the order of the requests, at any depth."""
 
+import socket
+import time
+
 import pytest
 
 from harness import http
@@ -85,3 +88,25 @@ def test_client_that_reads_only_at_the_end_gets_everything(server):
         connection.send(http.request("/c.txt") * count)
         for _ in range(count):
             assert connection.response().text == FILES["c.txt"]
+
+
+@pytest.mark.parametrize("size", [500, 2040, 5000])
+def test_answers_that_nobody_reads_stay_with_their_connection(start, size):
+    """Thousands of requests from a client that reads nothing: its answers wait, and are nobody else's."""
+    server = start(server="Workers 1\nMaxKeepAliveRequest 1000000", files={"f.txt": "f" * size, "other.txt": "other"})
+    one = http.request("/f.txt")
+    for _ in range(3):
+        with server.connect(receive_buffer=4096) as connection:
+            connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+            connection.sock.setblocking(False)
+            sent, last = 0, time.monotonic()
+            while time.monotonic() - last < 0.2:
+                try:
+                    sent += connection.sock.send((one * 500)[sent % len(one):])
+                    last = time.monotonic()
+                except BlockingIOError:
+                    time.sleep(0.01)
+            assert server.get("/other.txt").text == "other"
+            connection.sock.settimeout(10)
+            for _ in range(sent // len(one)):
+                assert connection.response().text == "f" * size
