@@ -24,6 +24,8 @@ static void on_event(struct mk_watch *w, uint32_t events)
     }
     if (events & (EPOLLIN | EPOLLRDHUP))
         c->readable = true;
+    if (events & EPOLLRDHUP)
+        c->hung_up = true;
     mk_conn_run(c);
 }
 

@@ -51,7 +51,8 @@ struct mk_conn {
     uint8_t state;          /* enum mk_h1_state */
     uint8_t close_reason;   /* enum mk_close, once closing */
     bool readable;          /* the kernel may have input */
-    bool ended;             /* the peer will send no more */
+    bool hung_up;           /* the end stands behind the input: no further edge will tell of it */
+    bool ended;             /* the peer will send no more, and all was read */
     bool wants_out;         /* EPOLLOUT is among our events */
     bool closing;           /* no further request will be read */
     bool progress;          /* bytes moved since the timeout was set */

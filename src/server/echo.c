@@ -28,23 +28,38 @@ static void answer(struct mk_request *r, struct mk_str text)
         r->failed = true;
 }
 
+static void refuse(struct mk_request *r, ssize_t err)
+{
+    switch (err) {
+    case MK_E_LIMIT:
+        mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
+        break;
+    case MK_E_NOMEM:
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        break;
+    default:
+        mk_reply_refuse(r, MK_REFUSAL_BODY_BAD);
+    }
+}
+
 static enum mk_verdict echo_on_request(struct mk_request *r)
 {
-    struct mk_str head = mk_request_raw_head(r);
-    char *text = mk_arena_alloc(&r->arena, head.len + 2 + FIRST_MAX);
-    ssize_t n = text ? 0 : MK_E_NOMEM;
+    char first[FIRST_MAX];
+    ssize_t n = r->body_done ? 0 : mk_request_read(r, first, sizeof(first));
+    struct mk_str head;
+    char *text;
 
-    if (text && !r->body_done)
-        n = mk_request_read(r, text + head.len + 2, FIRST_MAX);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;
-    if (n < 0) {
-        mk_reply_refuse(r, n == MK_E_LIMIT ? MK_REFUSAL_BODY_LARGE
-                           : n == MK_E_NOMEM ? MK_REFUSAL_NO_MEMORY : MK_REFUSAL_BODY_BAD);
+    head = mk_request_raw_head(r); /* reading may have moved it */
+    text = n < 0 ? NULL : mk_arena_alloc(&r->arena, head.len + 2 + (size_t)n);
+    if (!text) {
+        refuse(r, n < 0 ? n : MK_E_NOMEM);
         return MK_VERDICT_DONE;
     }
     memcpy(text, head.p, head.len);
     memcpy(text + head.len, "\r\n", 2);
+    memcpy(text + head.len + 2, first, (size_t)n);
     answer(r, (struct mk_str){text, head.len + 2 + (size_t)n});
     return MK_VERDICT_DONE;
 }

@@ -43,7 +43,7 @@ ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
     if (!c->readable)
         return c->ended ? 0 : MK_E_AGAIN;
     n = transport->recv(c, dst, len);
-    if (n < (ssize_t)len && !(transport->has_pending && transport->has_pending(c)))
+    if (n <= 0 || (n < (ssize_t)len && !c->hung_up && !(transport->has_pending && transport->has_pending(c))))
         c->readable = false; /* a short read has drained the socket: its next edge tells of more */
     if (n > 0) {
         c->progress = true;
@@ -94,7 +94,7 @@ static void end_request(struct mk_conn *c)
 
     if (!r->keep_alive) {
         c->closing = true;
-        c->must_linger = c->must_linger || !r->body_done;
+        c->must_linger = c->must_linger || !r->body_done || c->readable || mk_job_input(c->job) > 0;
     }
     mk_arena_fini(&r->arena);
     r->view = NULL;
@@ -508,6 +508,7 @@ static bool refuse_late(struct mk_conn *c, enum mk_refusal refusal, enum mk_clos
         mk_conn_close(c, otherwise);
         return false;
     }
+    r->later = NULL;
     mk_reply_refuse(r, refusal);
     c->state = MK_H1_REPLY;
     return true;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_SERVER_FIXTURE_H
+#define TESTS_SERVER_FIXTURE_H
+
+/*
+ * What tests of the server stand on: settings as rows, a directory of files that goes away again,
+ * a snapshot, and a server of one worker whose thread is never started.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/heap.h"
+#include "base/invariant.h"
+#include "server/server_int.h"
+
+/** One line of a configuration. Site 0 is the default site; [SERVER] and [MIMETYPES] ignore it. */
+struct row {
+    const char *section, *key, *value;
+    size_t site;
+};
+
+/** Snapshot with the faults that were found on the way. */
+struct plan {
+    struct mk_arena arena;
+    struct mk_faults faults;
+    struct mk_snapshot_source source;
+    struct mk_snapshot snapshot;
+    int error; /* of mk_snapshot_build */
+};
+
+/** Rows end with a NULL section. */
+void plan_make(struct plan *p, const struct row *rows);
+void plan_free(struct plan *p);
+/** All faults as text, in the plan's arena. */
+const char *plan_faults(struct plan *p);
+
+/** A new directory below /tmp; written to dir. */
+void dir_make(char dir[32]);
+/** With everything in it. */
+void dir_remove(const char *dir);
+/** len bytes of a pattern when bytes is NULL. Missing directories are made. */
+void file_write(const char *dir, const char *name, const char *bytes, size_t len);
+/** What file_write puts at an offset. */
+char file_byte(size_t at);
+
+struct fixture {
+    struct plan plan;
+    char dir[32];
+    struct mk_server *server;
+    struct mk_worker *worker;
+    long live; /* mk_heap_live before all */
+};
+
+/** A server of one worker for a site below f->dir, which exists already; rows may be NULL. */
+void fixture_open(struct fixture *f, const struct row *rows);
+/** Fails the test when memory was lost. */
+void fixture_close(struct fixture *f);
+
+/** True when a run may not pass because the process is root, for whom nothing is unreadable. */
+bool is_root(void);
+
+#endif
