@@ -25,8 +25,8 @@ def ask_all(connections):
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_ten_thousand_idle_connections(start, scheduler):
-    tools.raise_descriptor_limit(COUNT + 500)
-    server = start(server=f"Scheduler {scheduler}\nFDLimit {COUNT + 500}\nTimeout 250\nKeepAliveTimeout 250", files={"a.txt": "text"})
+    tools.raise_descriptor_limit(COUNT + 2000)
+    server = start(server=f"Scheduler {scheduler}\nFDLimit {COUNT + 2000}\nTimeout 250\nKeepAliveTimeout 250", files={"a.txt": "text"})
     connections = []
     try:
         while len(connections) < COUNT:
@@ -50,8 +50,8 @@ def test_ten_thousand_idle_connections(start, scheduler):
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_ten_thousand_that_never_send_are_closed_on_time(start, scheduler):
-    tools.raise_descriptor_limit(COUNT + 500)
-    server = start(server=f"Scheduler {scheduler}\nFDLimit {COUNT + 500}\nTimeout 5", files={"a.txt": "text"})
+    tools.raise_descriptor_limit(COUNT + 2000)
+    server = start(server=f"Scheduler {scheduler}\nFDLimit {COUNT + 2000}\nTimeout 5", files={"a.txt": "text"})
     connections = []
     try:
         while len(connections) < COUNT:
