@@ -3,6 +3,7 @@
 #include "http/status.h"
 #include "server/job.h"
 #include "server/reply.h"
+#include "server/route.h"
 #include "server/worker.h"
 
 /* Pages that the server makes itself. Nothing that a peer sent is repeated in them. */
@@ -18,7 +19,7 @@ static const struct mk_error_page *find_page(const struct mk_site *site, unsigne
     return NULL;
 }
 
-/* The site's own page for this status, if it has one that can be read. */
+/* The site's own page for this status, if it has one that can be read and is not a handler's source. */
 static struct mk_file *open_page(struct mk_request *r, unsigned status)
 {
     const struct mk_error_page *page = find_page(r->site, status);
@@ -28,11 +29,11 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
     if (!page)
         return NULL;
     file = mk_files_get(files, mk_files_site_root(files, r->site), page->path, r->conn->worker->loop.clock.mono_ms);
-    if (file && file->kind == MK_FILE_REGULAR)
-        return file;
-    if (file)
+    if (file && (file->kind != MK_FILE_REGULAR || mk_route_is_owned(r, file))) {
         mk_file_put(file);
-    return NULL;
+        return NULL;
+    }
+    return file;
 }
 
 static void break_off(struct mk_request *r)

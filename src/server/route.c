@@ -72,14 +72,38 @@ static bool ask(struct mk_request *r, const struct mk_handler *handler)
     return false;
 }
 
+static bool is_for(const struct mk_request *r, const struct mk_route *route, struct mk_str path)
+{
+    return mk_matcher_matches(&route->match, r->view->regexes ? &r->view->regexes[route->regex] : NULL, path);
+}
+
 bool mk_route_handlers(struct mk_request *r)
 {
     for (size_t i = 0; i < r->site->nroutes; i++) {
         const struct mk_route *route = &r->site->routes[i];
 
-        if (!mk_matcher_matches(&route->match, r->view->regexes ? &r->view->regexes[route->regex] : NULL, r->path))
-            continue;
-        if (ask(r, route->handler))
+        if (is_for(r, route, r->path) && ask(r, route->handler))
+            return true;
+    }
+    return false;
+}
+
+struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file)
+{
+    const struct mk_file_root *root = file->root;
+
+    return mk_str_from(mk_arena_printf(&r->arena, "%s%.*s%.*s", root->user_len ? "/~" : "", (int)root->user_len,
+                                       root->user, (int)file->path.len, file->path.p));
+}
+
+bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
+{
+    struct mk_str path = r->site->nroutes ? mk_route_path_of(r, file) : file->path;
+
+    if (!path.p)
+        return true;
+    for (size_t i = 0; i < r->site->nroutes; i++) {
+        if (is_for(r, &r->site->routes[i], path))
             return true;
     }
     return false;

@@ -11,6 +11,12 @@ void mk_route(struct mk_request *r);
 /** Ask the site's handlers for r->path. @return false when all passed. */
 bool mk_route_handlers(struct mk_request *r);
 
+/** The path by which clients ask for a file: "/~user" stands before that of a user's. @return p NULL without memory. */
+struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file);
+
+/** Is a file what one of the site's handlers is asked for? Then it is source, and must not be sent in another's place. */
+bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file);
+
 /** Answer with what r->path names below the site's root: static_site.c. */
 void mk_static_serve(struct mk_request *r);
 

@@ -24,10 +24,11 @@ static struct mk_file *open_variant(struct mk_request *r, const struct mk_file *
     if (!path.p)
         return NULL;
     variant = mk_files_get(&r->view->files, file->root, path, r->conn->worker->loop.clock.mono_ms);
-    if (!variant || variant->kind == MK_FILE_REGULAR)
-        return variant;
-    mk_file_put(variant);
-    return NULL;
+    if (variant && (variant->kind != MK_FILE_REGULAR || mk_route_is_owned(r, variant))) {
+        mk_file_put(variant);
+        return NULL;
+    }
+    return variant;
 }
 
 /* The best compressed file beside this one that the client takes; NULL for the file itself. */

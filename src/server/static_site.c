@@ -38,6 +38,12 @@ static void refuse_file(struct mk_request *r, struct mk_file *file)
         mk_file_put(file);
 }
 
+/* A passing shortage says nothing about the file: another one in its place would be the wrong answer. */
+static bool is_shortage(const struct mk_file *file)
+{
+    return !file || (file->kind == MK_FILE_NONE && (file->error == MK_E_NOFD || file->error == MK_E_NOMEM));
+}
+
 /* Names that begin with a dot are nobody's business, but for the well-known ones of RFC 8615. */
 static bool has_dot_segment(struct mk_str path)
 {
@@ -75,14 +81,19 @@ static void redirect_to_slash(struct mk_request *r)
 }
 
 /* A file that another path led to is routed once more, so that what a handler owns is never sent as source. */
-static void send_other(struct mk_request *r, struct mk_file *file, struct mk_str path)
+static void send_other(struct mk_request *r, struct mk_file *file)
 {
+    r->path = mk_route_path_of(r, file);
+    if (!r->path.p) {
+        mk_file_put(file);
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        return;
+    }
     if (++r->reroutes > MK_LIMIT_REROUTES) {
         mk_file_put(file);
         mk_reply_refuse(r, MK_REFUSAL_REROUTED);
         return;
     }
-    r->path = path;
     if (mk_route_handlers(r))
         mk_file_put(file);
     else
@@ -94,7 +105,7 @@ static struct mk_str join(struct mk_request *r, struct mk_str a, struct mk_str b
     return mk_str_from(mk_arena_printf(&r->arena, "%.*s%.*s", (int)a.len, a.p, (int)b.len, b.p));
 }
 
-/* @return true when an index file of the directory answered. */
+/* @return true when an index file of the directory answered, or could not for want of memory or descriptors. */
 static bool send_index(struct mk_request *r, struct mk_file_root *root, struct mk_str dir)
 {
     const struct mk_words *names = &r->view->snapshot->set.index_files;
@@ -104,7 +115,7 @@ static bool send_index(struct mk_request *r, struct mk_file_root *root, struct m
         struct mk_file *file = path.p ? look_up(r, root, path) : NULL;
 
         if (file && file->kind == MK_FILE_REGULAR) {
-            send_other(r, file, path);
+            send_other(r, file);
             return true;
         }
         if (file)
@@ -161,7 +172,7 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
         if (mk_str_eq(path, r->path))
             mk_static_send(r, file);
         else
-            send_other(r, file, path);
+            send_other(r, file);
         return true;
     }
     if (file->kind == MK_FILE_DIRECTORY && wants_directory) {

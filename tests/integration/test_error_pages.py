@@ -106,3 +106,10 @@ def test_hide_version(start):
     response = hidden.get("/missing")
     assert not re.search(r"\d", response.header("Server", ""))
     assert not re.search(r"Monkey/\d", response.text)
+
+
+def test_own_page_that_a_handler_owns_is_not_sent_as_a_file(start):
+    server = start(files={"404.php": "the source"}, error_pages="404 404.php", handlers="Match \\.php$ echo")
+    response = server.get("/missing")
+    assert response.status == 404
+    assert "the source" not in response.text

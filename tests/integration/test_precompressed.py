@@ -132,3 +132,11 @@ def test_off_by_default(start):
     response = get(server, "/all.txt", "gzip, br")
     assert response.text == PLAIN
     assert response.header("Vary") is None
+
+
+def test_compressed_file_that_a_handler_owns_is_not_sent(start):
+    """Whatever Precompressed leads to is routed once more: what a handler runs may not leave as it is."""
+    server = start(host="Precompressed on", files=FILES, handlers="Match \\.gz$ echo")
+    response = get(server, "/all.txt", "gzip")
+    assert (response.text, response.header("Content-Encoding")) == (PLAIN, None)
+    assert get(server, "/all.txt", "gzip, br;q=0.5").header("Content-Encoding") == "br"

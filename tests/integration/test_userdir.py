@@ -93,3 +93,14 @@ def test_a_tilde_is_an_ordinary_letter_when_off(start_with_users):
     (server.root / "~alice").mkdir()
     (server.root / "~alice" / "index.html").write_text("an ordinary directory")
     assert server.get("/~alice/").text == "an ordinary directory"
+
+
+def test_an_index_that_a_handler_owns_is_not_sent_as_a_file(start_with_users, passwd):
+    """It is routed by the name that clients use, /~user included."""
+    public = passwd.parent / "bob" / "public_html" / "app"
+    public.mkdir()
+    (public / "index.php").write_text("the source")
+    server = start_with_users(server="UserDir public_html\nIndexfile index.php", handlers="Match ^/~bob/.*\\.php$ echo")
+    response = server.get("/~bob/app/")
+    assert "the source" not in response.text
+    assert response.text.startswith("GET /~bob/app/ ")
