@@ -39,6 +39,7 @@ def faults(tree):
     docs.check_options()
     docs.check_comments()
     docs.check_pages()
+    docs.check_budgets()
     return docs.faults
 
 
@@ -54,6 +55,7 @@ def test_the_tree_is_well(tree):
     ("conf/sites/default", "# Precompressed off", "#", "Precompressed is not shown"),
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
+    ("docs/budgets.md", "| 4900 |", "| 4800 |", "keep: INSTRUCTIONS is 4900"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
     ("README.md", "# Monkey", "# Monkey `src/none.c`", "there is no src/none.c"),
