@@ -118,8 +118,11 @@ static bool send_index(struct mk_request *r, struct mk_file_root *root, struct m
             send_other(r, file);
             return true;
         }
-        if (file)
-            mk_file_put(file);
+        if (is_shortage(file)) {
+            refuse_file(r, file);
+            return true;
+        }
+        mk_file_put(file);
     }
     return false;
 }
@@ -166,8 +169,10 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
     struct mk_file *file = path.p ? look_up(r, root, path) : NULL;
     bool wants_directory = path.p && path.p[path.len - 1] == '/';
 
-    if (!file)
-        return false;
+    if (is_shortage(file)) {
+        refuse_file(r, file);
+        return true;
+    }
     if (file->kind == MK_FILE_REGULAR) {
         if (mk_str_eq(path, r->path))
             mk_static_send(r, file);
