@@ -26,6 +26,7 @@ struct mk_peer {
     uint8_t ip[16];
     uint16_t port; /* host order; 0 for unix sockets */
     bool is_unix;
+    bool counted; /* against MaxConnectionsPerIP, which may have been off when it came */
 };
 
 /** A network: addresses whose first bits are those of ip. */

@@ -132,12 +132,18 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
 static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_proxy_head head;
-    ssize_t n = mk_h1_fill(c), used;
+    ssize_t n, used;
 
     (void)turn;
-    if (n == MK_E_AGAIN)
+    if (!mk_listener_trusts(c->worker, &c->peer)) /* nothing counts its connections, so it may hold none */
+        return close_for(c, MK_CLOSE_PROXY);
+    n = mk_h1_fill(c);
+    if (n == MK_E_AGAIN) {
+        if (mk_job_input(c->job) == 0)
+            mk_job_put(c);
         return MK_STEP_WAIT;
-    if (n <= 0 || !mk_listener_trusts(c->worker, &c->peer))
+    }
+    if (n <= 0)
         return close_for(c, MK_CLOSE_PROXY);
     used = mk_proxy_head_parse(&head, c->job->in + c->job->in_body, mk_job_input(c->job));
     if (used == MK_E_AGAIN)

@@ -91,7 +91,7 @@ static void remove_slot(struct mk_address_shard *s, struct mk_address_count *slo
     }
 }
 
-bool mk_per_address_take(struct mk_per_address *p, const struct mk_peer *peer)
+bool mk_per_address_take(struct mk_per_address *p, struct mk_peer *peer)
 {
     int64_t max = atomic_load_explicit(&p->max, memory_order_relaxed);
     struct mk_address_shard *s;
@@ -114,6 +114,7 @@ bool mk_per_address_take(struct mk_per_address *p, const struct mk_peer *peer)
         slot->count += taken;
     }
     pthread_mutex_unlock(&s->lock);
+    peer->counted = taken;
     return taken;
 }
 
@@ -123,7 +124,7 @@ void mk_per_address_put(struct mk_per_address *p, const struct mk_peer *peer)
     struct mk_address_count *slot;
     uint8_t key[16];
 
-    if (peer->is_unix)
+    if (!peer->counted)
         return;
     make_key(key, peer);
     s = &p->shards[hash_key(key) % MK_ADDRESS_SHARDS];

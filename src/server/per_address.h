@@ -27,9 +27,9 @@ struct mk_per_address {
 void mk_per_address_init(struct mk_per_address *p, int64_t max);
 void mk_per_address_fini(struct mk_per_address *p);
 
-/** Count one more. @return false when the address has its share already, or without memory. */
-bool mk_per_address_take(struct mk_per_address *p, const struct mk_peer *peer);
-/** Count one less; addresses that are not counted are ignored. */
+/** Count one more, and note it with the peer. @return false when the address has its share already, or without memory. */
+bool mk_per_address_take(struct mk_per_address *p, struct mk_peer *peer);
+/** Count one less; a peer that was not counted is ignored. */
 void mk_per_address_put(struct mk_per_address *p, const struct mk_peer *peer);
 
 #endif

@@ -99,16 +99,15 @@ static void admit(struct mk_port *p, int fd, const struct mk_addr *addr)
 
     mk_peer_from_addr(&peer, addr);
     atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
-    counted = mk_per_address_take(&server->per_address, &peer);
+    /* Behind a proxy all have its address until the header tells: only then are they counted. */
+    counted = atomic_load(&p->listener->proxy) || mk_per_address_take(&server->per_address, &peer);
     if (counted && (!busy || (too_busy && !is_full(server, BUSY_MAX)))) {
         deliver(p, fd, &peer, busy);
         return;
     }
     note_full(p, counted ? "dropped: too many connections" : "dropped: too many connections of one address");
     mk_fd_close(&fd);
-    atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
-    if (counted)
-        mk_per_address_put(&server->per_address, &peer);
+    mk_server_connection_ended(server, &peer);
 }
 
 /* Out of descriptors: a kept one makes room to take the connection and end it, where that is wanted. */

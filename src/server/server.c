@@ -31,8 +31,7 @@ static const struct mk_host plain_host = {.size = sizeof(struct mk_host)};
 void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer)
 {
     atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&server->per_address.max, memory_order_relaxed) > 0)
-        mk_per_address_put(&server->per_address, peer);
+    mk_per_address_put(&server->per_address, peer);
 }
 
 void mk_server_thread_ended(struct mk_server *server)

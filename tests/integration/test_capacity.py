@@ -4,7 +4,7 @@
 import pytest
 
 from harness import http
-from harness.client import eventually
+from harness.client import eventually, free_port
 from harness.variants import SCHEDULERS
 
 FILES = {"a.txt": "text"}
@@ -112,3 +112,35 @@ def test_max_connections_per_ip_is_freed(start, scheduler):
         for connection in held:
             connection.close()
         assert eventually(lambda: server.open_descriptors() <= busy - 3)
+
+
+def reload_with_limit(server, port, limit):
+    log = server.reload(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30\nMaxConnectionsPerIP {limit}", files=FILES)
+    assert "configuration reloaded" in log
+
+
+def test_max_connections_per_ip_forgets_what_ended_while_it_was_off(start):
+    port = free_port()
+    server = start(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30\nMaxConnectionsPerIP 2", files=FILES)
+    held = fill(server, 2)
+    busy = server.open_descriptors()
+    reload_with_limit(server, port, 0)
+    for connection in held:
+        connection.close()
+    assert eventually(lambda: server.open_descriptors() <= busy - 2)
+    reload_with_limit(server, port, 2)
+    assert len(fill(server, 2)) == 2
+
+
+def test_max_connections_per_ip_is_not_freed_by_those_before_it(start):
+    port = free_port()
+    server = start(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30", files=FILES)
+    before = fill(server, 2)
+    reload_with_limit(server, port, 2)
+    fill(server, 2)
+    busy = server.open_descriptors()
+    for connection in before:
+        connection.close()
+    assert eventually(lambda: server.open_descriptors() <= busy - 2)
+    with server.connect() as connection:
+        assert connection.is_closed(within=3)

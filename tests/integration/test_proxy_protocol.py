@@ -103,3 +103,17 @@ def test_proxy_needs_trusted_proxies(start):
     server = start(server="Listen 127.0.0.1:0 proxy", wait=False)
     assert server.expect_exit() != 0
     assert "TrustedProxies" in server.log()
+
+
+def test_limits_do_not_count_the_proxy_before_its_header_is_there(server):
+    """A proxy opens many connections, and the headers on them come a moment later."""
+    held = [server.connect() for _ in range(6)]
+    assert all(connection.is_open(after=0.02) for connection in held)
+    for number, connection in enumerate(held):
+        connection.send(version_2(f"192.0.2.{number + 50}") + http.request("/a.txt"))
+        assert connection.response().text == "text"
+
+
+def test_peer_that_is_not_trusted_cannot_wait(server):
+    with server.connect(source="127.0.0.2") as connection:
+        assert connection.is_closed(within=1)
