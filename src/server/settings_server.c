@@ -154,7 +154,7 @@ static const struct mk_field server_fields[] = {
     {.name = "KeepAlive", .type = MK_FIELD_BOOL, .offset = S(keepalive), .fallback = "on"},
     {.name = "KeepAliveTimeout", .type = MK_FIELD_TIME, .offset = S(keepalive_timeout_ms), .min = 100, .max = DAY, .fallback = "5"},
     {.name = "MaxKeepAliveRequest", .type = MK_FIELD_INT, .offset = S(max_keepalive_requests), .min = 1, .max = INT32_MAX, .fallback = "1000", .alias = "MaxKeepAliveRequests"},
-    {.name = "MaxRequestSize", .type = MK_FIELD_SIZE, .offset = S(max_request_size), .min = KB, .max = MB, .unit = KB, .fallback = "32"},
+    {.name = "MaxRequestSize", .type = MK_FIELD_SIZE, .offset = S(max_request_size), .min = KB, .max = MB, .flags = MK_FIELD_KB, .fallback = "32"},
     {.name = "MaxBodySize", .type = MK_FIELD_SIZE, .offset = S(max_body_size), .max = INT64_MAX, .fallback = "8M"},
     {.name = "MaxHeaders", .type = MK_FIELD_INT, .offset = S(max_headers), .min = 1, .max = 10000, .fallback = "100"},
     {.name = "MaxConnections", .type = MK_FIELD_INT, .offset = S(max_connections), .max = 10000000, .fallback = "0"},

@@ -33,7 +33,7 @@ static void put_number(struct mk_buf *b, const struct mk_field *f, int64_t n)
     if (f->type == MK_FIELD_TIME)
         put_quantity(b, n, mk_time_units, MK_TIME_UNITS, false);
     else if (f->type == MK_FIELD_SIZE)
-        put_quantity(b, n, mk_size_units, MK_SIZE_UNITS, f->unit <= 1);
+        put_quantity(b, n, mk_size_units, MK_SIZE_UNITS, !(f->flags & MK_FIELD_KB));
     else
         (void)mk_buf_printf(b, "%" PRId64, n);
 }
@@ -49,7 +49,7 @@ static void put_words(struct mk_buf *b, const struct mk_words *words)
 
 static void put_value(struct mk_buf *b, const struct mk_field *f, const void *member)
 {
-    switch (f->type) {
+    switch ((enum mk_field_type)f->type) {
     case MK_FIELD_BOOL:
         put_text(b, *(const bool *)member ? "on" : "off");
         break;

@@ -87,7 +87,7 @@ static int read_number(const struct mk_field *f, struct mk_str s, int64_t *value
     if (f->type == MK_FIELD_TIME)
         err = mk_read_time(s, &n);
     else if (f->type == MK_FIELD_SIZE)
-        err = mk_read_size(s, f->unit, &n);
+        err = mk_read_size(s, f->flags & MK_FIELD_KB ? 1024 : 1, &n);
     else
         err = mk_str_to_u64(s, INT64_MAX, (uint64_t *)&n);
     if (err < 0)
@@ -172,7 +172,7 @@ static int read_value(const struct mk_field *f, const struct mk_setting *s,
 {
     void *member = (char *)ctx->settings + f->offset;
 
-    switch (f->type) {
+    switch ((enum mk_field_type)f->type) {
     case MK_FIELD_BOOL:
         return mk_read_bool(s->value, member);
     case MK_FIELD_INT:

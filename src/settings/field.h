@@ -12,7 +12,7 @@
 enum mk_field_type {
     MK_FIELD_BOOL,   /* bool: on off yes no true false, any case */
     MK_FIELD_INT,    /* int64_t in [min, max] */
-    MK_FIELD_SIZE,   /* int64_t, bytes: a number with optional B K M G (times 1024); see unit */
+    MK_FIELD_SIZE,   /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
     MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
     MK_FIELD_ENUM,   /* int: index into names; any case */
     MK_FIELD_STRING, /* const char *, terminated, whole value, never empty, copied to ctx->arena; NULL when unset without default */
@@ -25,6 +25,7 @@ enum mk_field_flags {
         1, /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
     MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
     MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
+    MK_FIELD_KB = 8,      /* SIZE: a bare number counts KB, not bytes */
 };
 
 /** A list of words; items are terminated copies in the ctx->arena they were read with. */
@@ -46,19 +47,19 @@ struct mk_field_ctx {
 };
 
 struct mk_field {
-    const char *name; /* the canonical spelling */
-    enum mk_field_type type;
-    unsigned flags; /* enum mk_field_flags */
-    size_t offset;  /* of the member in the settings struct */
-    int64_t min,
-        max; /* INT, SIZE (bytes), TIME (ms); max 0: no bound above but the type's (never negative) */
-    const char *fallback;     /* default as it would be written in a file; NULL: zero or unset */
-    const char *const *names; /* ENUM: NULL-terminated words */
-    int64_t unit;             /* SIZE: what a bare number counts, in bytes; 0 means 1 */
-    const char *help;         /* one sentence for the manual */
-    /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
-    int (*parse)(struct mk_field_ctx *ctx, const struct mk_setting *s);
-    const char *alias; /* another accepted spelling, or NULL */
+    const char *name;     /* the canonical spelling */
+    const char *alias;    /* another accepted spelling, or NULL */
+    const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
+    union {
+        const char *const *names; /* ENUM: NULL-terminated words */
+        /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
+        int (*parse)(struct mk_field_ctx *ctx, const struct mk_setting *s);
+    };
+    int64_t max;     /* INT, SIZE (bytes), TIME (ms); 0: no bound but the type's (never negative) */
+    uint32_t min;    /* likewise */
+    uint16_t offset; /* of the member in the settings struct */
+    uint8_t type;    /* enum mk_field_type */
+    uint8_t flags;   /* enum mk_field_flags */
 };
 
 /** A kind of section: its name, its fields and the struct they fill. */
