@@ -116,6 +116,7 @@ int mk_fd_listen(int fd, const struct mk_addr *addr, const struct mk_listen_opti
 {
     if (addr->sa.sa_family != AF_UNIX) {
         (void)set_flag(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+        (void)set_flag(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, MK_FD_DEFER_S);
         if (options->fast_open > 0) /* a kernel without it serves all the same */
             (void)set_flag(fd, IPPROTO_TCP, TCP_FASTOPEN, options->fast_open);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/h1.h"
 
+#include "core/fd.h"
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/handler.h"
@@ -467,13 +468,21 @@ static bool waits_for_body(const struct mk_conn *c)
     return has_request(c) && !c->job->request.body_done && c->leftover_len == 0 && !c->readable;
 }
 
+/* A client that comes without a byte has been silent in the kernel already. */
+static int64_t silent_timeout(const struct mk_conn *c, int64_t timeout_ms)
+{
+    int64_t spent_ms = c->peer.is_unix ? 0 : MK_FD_DEFER_S * 1000;
+
+    return timeout_ms > spent_ms ? timeout_ms - spent_ms : 0;
+}
+
 static int64_t timeout_of(const struct mk_conn *c)
 {
     const struct mk_server_settings *set = settings_of(c);
 
     switch ((enum mk_h1_state)c->state) {
     case MK_H1_IDLE:
-        return c->requests > 0 ? set->keepalive_timeout_ms : set->timeout_ms;
+        return c->requests > 0 ? set->keepalive_timeout_ms : silent_timeout(c, set->timeout_ms);
     case MK_H1_REPLY:
         return waits_for_body(c) ? set->body_timeout_ms : set->write_timeout_ms;
     case MK_H1_DRAIN:

@@ -42,6 +42,7 @@ def refuses_connections(server):
 def test_idle_server_ends_at_once(begin, number):
     server = begin()
     with server.connect() as idle:
+        idle.request("/")
         server.signal(number)
         assert idle.is_closed(within=2)
     assert server.process.wait(3) == 0
