@@ -136,6 +136,7 @@ static int parse_error_page(struct mk_field_ctx *ctx, const struct mk_setting *s
     struct mk_site_settings *site = ctx->settings;
     struct mk_error_page *page;
     uint64_t status;
+    char *path;
 
     if (mk_str_to_u64(s->key, 599, &status) < 0 || status < 400) {
         mk_fault_add(ctx->faults, &s->key_at, "[ERROR_PAGES]: expected a status from 400 to 599, got \"%s\"", s->key.p);
@@ -145,12 +146,14 @@ static int parse_error_page(struct mk_field_ctx *ctx, const struct mk_setting *s
     if (!page)
         return MK_E_NOMEM;
     page->status = (unsigned)status;
-    page->path = mk_str_from(mk_arena_printf(ctx->arena, "/%s", s->value.p + (s->value.p[0] == '/')));
-    if (!page->path.p)
+    path = mk_arena_printf(ctx->arena, "/%s", s->value.p + (s->value.p[0] == '/'));
+    if (!path)
         return MK_E_NOMEM;
-    return mk_uri_normalise(page->path, (char *)(uintptr_t)page->path.p, &page->path.len) < 0
-               ? mk_settings_refuse(ctx, s, "a file below the document root")
-               : 0;
+    if (mk_uri_normalise(mk_str_from(path), path, &page->path.len) < 0)
+        return mk_settings_refuse(ctx, s, "a file below the document root");
+    path[page->path.len] = '\0';
+    page->path.p = path;
+    return 0;
 }
 
 static const struct mk_field error_page_fields[] = {

@@ -113,3 +113,9 @@ def test_own_page_that_a_handler_owns_is_not_sent_as_a_file(start):
     response = server.get("/missing")
     assert response.status == 404
     assert "the source" not in response.text
+
+
+@pytest.mark.parametrize("name", ["./own/404.html", "own//404.html", "/own/../own/404.html", "own/40%34.html"])
+def test_own_page_may_be_written_in_any_way(start, name):
+    server = start(files={"own/404.html": "<p>own page"}, error_pages=f"404 {name}")
+    assert server.get("/missing").text == "<p>own page"
