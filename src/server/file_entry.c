@@ -65,6 +65,17 @@ static void add_cache_control(struct mk_buf *b, const struct mk_site *site, stru
     }
 }
 
+/* Caches must know of the choice whatever else the site says that its answers vary by: RFC 9110 section 12.5.5. */
+static void add_vary(struct mk_buf *b, const struct mk_site *site)
+{
+    bool removed = false;
+
+    for (size_t i = 0; i < site->set.nheaders; i++)
+        removed = removed || (mk_str_ieq(site->set.headers[i].name, MK_STR("Vary")) && site->set.headers[i].value.len == 0);
+    if (!removed)
+        (void)mk_buf_append_str(b, MK_STR("Vary: Accept-Encoding\r\n"));
+}
+
 static void add_common_lines(struct mk_buf *b, const struct mk_files *f, const struct mk_site *site,
                              const struct mk_file *file)
 {
@@ -76,7 +87,7 @@ static void add_common_lines(struct mk_buf *b, const struct mk_files *f, const s
     if (f->snapshot->set.resume)
         add_line(b, site, "Accept-Ranges", MK_STR("bytes"));
     if (site->set.precompressed)
-        add_line(b, site, "Vary", MK_STR("Accept-Encoding"));
+        add_vary(b, site);
     add_cache_control(b, site, file->path);
     (void)mk_buf_append_str(b, site->extra_lines);
 }

@@ -113,7 +113,8 @@ bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk
     if (!r->view->snapshot->set.resume || r->head.method != MK_METHOD_GET || !if_range_holds(r, file))
         return false;
     a.count = mk_range_parse(mk_request_field(r, MK_FIELD_RANGE), file->facts.size, a.ranges, MK_LIMIT_RANGES);
-    if (a.count == 0)
+    /* The type of several parts tells where they part, so a site that sets the type gets the whole sent. */
+    if (a.count == 0 || (a.count > 1 && mk_site_overrides(r->site, MK_STR("Content-Type"))))
         return false;
     if (a.count < 0) {
         mk_reply_range_error(r, file->facts.size);

@@ -140,3 +140,14 @@ def test_compressed_file_that_a_handler_owns_is_not_sent(start):
     response = get(server, "/all.txt", "gzip")
     assert (response.text, response.header("Content-Encoding")) == (PLAIN, None)
     assert get(server, "/all.txt", "gzip, br;q=0.5").header("Content-Encoding") == "br"
+
+
+def test_vary_is_sent_beside_the_one_of_the_site(start):
+    """A site that varies by Origin as well must not make caches mix the codings."""
+    server = start(host="Precompressed on\nHeader Vary Origin", files=FILES)
+    assert sorted(get(server, "/all.txt", "gzip").tokens("Vary")) == ["accept-encoding", "origin"]
+
+
+def test_vary_can_be_removed(start):
+    server = start(host="Precompressed on\nHeader Vary", files=FILES)
+    assert get(server, "/all.txt", "gzip").header("Vary") is None

@@ -215,3 +215,12 @@ def test_resume_off_serves_no_ranges(start):
     assert response.status == 200
     assert response.body == DATA
     assert response.header("Accept-Ranges") in (None, "none")
+
+
+def test_several_ranges_where_the_site_sets_the_type(start):
+    """RFC 9110 15.3.7.2: without its boundary in Content-Type nobody can take a multipart answer apart."""
+    server = start(host="Header Content-Type text/x-own", files={"a.txt": "0123456789" * 10})
+    response = server.get("/a.txt", {"Range": "bytes=0-1,50-51"})
+    assert (response.status, response.header("Content-Type"), len(response.body)) == (200, "text/x-own", 100)
+    response = server.get("/a.txt", {"Range": "bytes=0-1"})
+    assert (response.status, response.header("Content-Type"), response.text) == (206, "text/x-own", "01")
