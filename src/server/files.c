@@ -143,9 +143,14 @@ static bool load_body(struct mk_files *f, struct mk_file *file)
     file->body = mk_heap_alloc(size);
     if (!file->body)
         return true;
-    f->body_bytes += size;
-    return pread(file->fd, file->body, size, 0) == (ssize_t)size && mk_file_facts_of(file->fd, &now) == 0 &&
-           mk_file_is_same(&now, &file->facts);
+    if (pread(file->fd, file->body, size, 0) == (ssize_t)size && mk_file_facts_of(file->fd, &now) == 0 &&
+        mk_file_is_same(&now, &file->facts)) {
+        f->body_bytes += size;
+        return true;
+    }
+    mk_heap_free(file->body); /* an answer under way may hold this entry, and must not send what was never read */
+    file->body = NULL;
+    return false;
 }
 
 /* ---- looking up ---- */
