@@ -29,6 +29,17 @@ bool mk_file_has_openat2(void)
     return true;
 }
 
+/* openat calls a link in place of a directory none (ENOTDIR), openat2 a link (ELOOP): as that one does. */
+static int open_directory(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_NOFOLLOW | O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 && errno == ENOTDIR)
+        errno = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode) ? ELOOP : ENOTDIR;
+    return fd;
+}
+
 /* One directory after the other, none of them a link. */
 static int open_by_components(int root_fd, const char *path)
 {
@@ -44,9 +55,9 @@ static int open_by_components(int root_fd, const char *path)
             fd = -1;
             errno = ENAMETOOLONG;
         } else {
-            memcpy(name, path, len);
-            name[len] = '\0';
-            fd = openat(dir, len ? name : ".", O_NOFOLLOW | (is_last ? READ_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC));
+            memcpy(name, len ? path : ".", len ? len : 1);
+            name[len ? len : 1] = '\0';
+            fd = is_last ? openat(dir, name, O_NOFOLLOW | READ_FLAGS) : open_directory(dir, name);
         }
         saved = errno;
         if (dir != root_fd)
