@@ -67,6 +67,7 @@ REQUESTS = {
 def test_request(start, allocations, name, lines):
     """An answer, an error answer, or a closed connection; the next request is served."""
     server = start(server=lines, env=allocations.environment, **CONFIG)
+    assert server.request("*", "OPTIONS").status == 204  # the worker is there, and no file is known yet
     data = REQUESTS[name]
     for number in itertools.count(1):
         allocations.arm(number)
@@ -91,6 +92,7 @@ def test_reload(start, allocations, scheduler):
     """The old configuration or the new one, never something between."""
     lines = f"Scheduler {scheduler}"
     server = start(server=lines, env=allocations.environment, **CONFIG)
+    server.wait_for_log("server started")
     for number in itertools.count(1):
         config = dict(CONFIG, host=f"Header X-Version {number}")
         server.config.write(server=lines, **config)

@@ -26,7 +26,7 @@ def server(start, request):
     return server
 
 
-def percentile_99(server, count=500):
+def percentile_99(server, count=400):
     """Seconds that the slowest 1 % of small requests take at least."""
     times = []
     with server.connect() as connection:
@@ -38,21 +38,27 @@ def percentile_99(server, count=500):
     return sorted(times)[int(count * 0.99)]
 
 
+def best_percentile_99(server, enough, rounds=5):
+    """A busy machine may disturb a round or two; a server that takes too long a turn does so in each."""
+    best = 9.0
+    for _ in range(rounds):
+        best = min(best, percentile_99(server))
+        if best < enough:
+            break
+    return best
+
+
 def test_beside_a_fast_reader_of_a_huge_file(server):
     """The reader is a process of its own, so that this one measures the server and not itself."""
-    best = 9.0
-    for _ in range(3):  # a busy machine may disturb one round
-        reader = subprocess.Popen([tools.require("curl"), "--silent", "--output", "/dev/null", "--max-time", "60",
-                                   *[f"http://127.0.0.1:{server.port}/huge.bin"] * 20], stdin=subprocess.DEVNULL)
-        try:
-            time.sleep(0.2)
-            best = min(best, percentile_99(server))
-            assert reader.poll() is None, "the reader was done too early to disturb anybody"
-        finally:
-            reader.kill()
-            reader.wait()
-        if best < 0.02:
-            break
+    urls = [f"http://127.0.0.1:{server.port}/huge.bin"] * 100
+    reader = subprocess.Popen([tools.require("curl"), "--silent", *urls], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(0.2)
+        best = best_percentile_99(server, 0.02)
+        assert reader.poll() is None, "the reader was done too early to disturb anybody"
+    finally:
+        reader.kill()
+        reader.wait()
     assert best < 0.02, f"p99 of a second client: {best * 1000:.1f} ms"
 
 
@@ -82,7 +88,7 @@ def test_beside_two_hundred_stuck_clients(server, stick):
     before = server.cpu_ticks()
     time.sleep(1)
     assert server.cpu_ticks() - before <= 5, "it works although nobody can take anything"
-    assert min(percentile_99(server, 200) for _ in range(3)) < 0.02
+    assert best_percentile_99(server, 0.02) < 0.02
 
 
 def flood(port, stop):
@@ -100,7 +106,7 @@ def test_beside_an_endless_pipeline(server):
     peer.start()
     try:
         time.sleep(0.3)
-        assert min(percentile_99(server, 300) for _ in range(3)) < 0.03
+        assert best_percentile_99(server, 0.03) < 0.03
     finally:
         stop.set()
         peer.kill()
