@@ -15,10 +15,10 @@
 
 static bool parse_port(const char *text, in_port_t *port)
 {
-    size_t digits = strspn(text, "0123456789");
-    unsigned long value = strtoul(text, NULL, 10);
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
 
-    if (digits == 0 || digits > 5 || text[digits] || value > 65535)
+    if (*text < '0' || *text > '9' || *end || end > text + 5 || value > 65535)
         return false;
     *port = htons((in_port_t)value);
     return true;

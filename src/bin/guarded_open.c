@@ -61,18 +61,24 @@ static int start(struct walk *w)
     return 0;
 }
 
+static const char *skip_slashes(const char *path)
+{
+    while (*path == '/')
+        path++;
+    return path;
+}
+
 /* Take the next component off the rest. */
 static void next_name(struct walk *w, char name[NAME_MAX + 2])
 {
-    const char *from = w->rest + strspn(w->rest, "/");
+    const char *from = skip_slashes(w->rest);
     size_t len = strcspn(from, "/");
     /* A name too long for any file system stays so; the file system will say it. */
     size_t copied = len <= NAME_MAX ? len : NAME_MAX + 1;
 
     memcpy(name, from, copied);
     name[copied] = '\0';
-    from += len;
-    from += strspn(from, "/");
+    from = skip_slashes(from + len);
     memmove(w->rest, from, strlen(from) + 1);
 }
 

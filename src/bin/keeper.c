@@ -162,7 +162,7 @@ int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
     allow(&desk.allowed, config);
     free_config(config);
     if (signals < 0) {
-        mk_report_errno("cannot wait for signals");
+        mk_report("cannot wait for signals: %s", mk_errno_text());
         close(desk.sock); /* the server takes that as the end */
         return 1;
     }

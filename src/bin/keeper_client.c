@@ -74,7 +74,8 @@ static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t f
         return MK_E_LIMIT;
     pthread_mutex_lock(&client->lock);
     request.number = ++client->number;
-    if (send(client->sock, &request, MK_KEEPER_HEAD_BYTES + (size_t)len + 1, MSG_NOSIGNAL) < 0)
+    if (sendto(client->sock, &request, MK_KEEPER_HEAD_BYTES + (size_t)len + 1, MSG_NOSIGNAL, NULL,
+               0) < 0)
         err = MK_E_PEER;
     else
         err = await_answer(client->sock, request.number, &fd);

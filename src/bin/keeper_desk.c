@@ -176,7 +176,7 @@ static void reply(struct mk_keeper_desk *desk, uint32_t number, const struct out
     if (o->fd >= 0)
         attach(&msg, room, sizeof(room), o->fd);
     if (sendmsg(desk->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && may_complain(desk))
-        mk_report_errno("keeper: an answer is lost");
+        mk_report("keeper: an answer is lost: %s", mk_errno_text());
 }
 
 bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)

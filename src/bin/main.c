@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /*
@@ -33,12 +32,7 @@ struct program {
     struct mk_pidfile pidfile;
 };
 
-static struct program program = {
-    .client = MK_KEEPER_CLIENT_INIT,
-    .daemon = {.ready = -1},
-    .pidfile = {.fd = -1},
-    .facts = {.size = sizeof(struct mk_config_facts)},
-};
+static struct program program;
 
 /* A file opened as descriptor 0, 1 or 2 would get what was meant for the terminal. */
 static int open_standard_descriptors(void)
@@ -54,19 +48,23 @@ static int open_standard_descriptors(void)
 static void write_stdout(void *arg, const char *text, size_t len)
 {
     (void)arg;
-    (void)fwrite(text, 1, len, stdout);
+    (void)mk_print("%.*s", (int)len, text);
 }
 
 static int finish_stdout(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (!mk_print_has_failed())
         return 0;
-    mk_report_errno("standard output");
+    mk_report("standard output: %s", mk_errno_text());
     return 1;
 }
 
-static void init_host(struct program *p)
+static void init(struct program *p)
 {
+    p->client = (struct mk_keeper_client)MK_KEEPER_CLIENT_INIT;
+    p->daemon.ready = -1;
+    p->pidfile.fd = -1;
+    p->facts.size = sizeof(p->facts);
     p->host = (struct mk_host){
         .size = sizeof(p->host),
         .arg = &p->client,
@@ -208,7 +206,7 @@ static int serve_with_keeper(struct program *p)
     if (pid > 0) {
         code = keep(p, &keeper);
     } else {
-        mk_report_errno("cannot fork");
+        mk_report("cannot fork: %s", mk_errno_text());
         mk_config_free(p->config);
         code = 1;
     }
@@ -228,7 +226,7 @@ static int run(struct program *p)
 {
     mk_privileges_set_fd_limit(p->facts.fd_limit);
     if (p->options.daemon && mk_daemon_start(&p->daemon) < 0) {
-        mk_report_errno("cannot go into the background");
+        mk_report("cannot go into the background: %s", mk_errno_text());
         return 1;
     }
     mk_signals_block();
@@ -241,7 +239,7 @@ static int act(struct program *p)
 {
     switch (p->options.action) {
     case MK_ACTION_TEST:
-        puts("configuration is fine");
+        (void)mk_print("configuration is fine\n");
         break;
     case MK_ACTION_DUMP:
         if (mk_config_dump(p->config, write_stdout, NULL) < 0)
@@ -264,7 +262,7 @@ int main(int argc, char **argv)
     if (code != MK_OPTIONS_GO)
         return code == 0 ? finish_stdout() : code;
     mk_systemd_take(&program.sockets);
-    init_host(&program);
+    init(&program);
     if (load(&program) < 0) {
         mk_config_free(program.config);
         return 1;

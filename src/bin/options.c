@@ -5,11 +5,11 @@
 #include "report.h"
 
 #include <getopt.h>
-#include <stdio.h>
 
 enum kind {
     FILE_NAME, /* a member of struct mk_config_files */
-    SETTING,   /* overrides key by what was given, or by value */
+    SETTING,   /* overrides key by what was given */
+    FIXED,     /* overrides key by what is here the argument */
     PATH_SETTING,
     ONE_SHOT,
     DAEMON,
@@ -24,7 +24,7 @@ enum kind {
 struct row {
     char letter; /* 0: long form only */
     unsigned char kind, offset;
-    const char *name, *argument, *key, *value, *help;
+    const char *name, *argument, *key, *help;
 };
 
 #define FILE_AT(member) .kind = FILE_NAME, .offset = offsetof(struct mk_config_files, member)
@@ -43,8 +43,8 @@ static const struct row rows[] = {
     {'w', .name = "workers", .argument = "N", SETS("Workers"), .help = "number of worker threads; 0: one a CPU"},
     {'I', .name = "pid-file", .argument = "FILE", .kind = PATH_SETTING, .key = "PidFile", .help = "keep the process id there"},
     {0, .name = "transport", .argument = "NAME", SETS("TransportLayer"), .help = "transport of the listeners"},
-    {'B', .name = "balancing-mode", SETS("Scheduler"), .value = "Fair", .help = "force the Fair scheduler"},
-    {'T', .name = "allow-shared-sockets", SETS("SharedSockets"), .value = "on", .help = "start although another process listens on the port"},
+    {'B', .name = "balancing-mode", .kind = FIXED, .key = "Scheduler", .argument = "Fair", .help = "force the Fair scheduler"},
+    {'T', .name = "allow-shared-sockets", .kind = FIXED, .key = "SharedSockets", .argument = "on", .help = "start although another process listens on the port"},
     {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
     {'t', .name = "test", .kind = TEST, .help = "check the configuration and end"},
     {0, .name = "dump", .kind = DUMP, .help = "print the effective settings and end"},
@@ -57,16 +57,22 @@ static const struct row rows[] = {
 
 enum { NROWS = sizeof(rows) / sizeof(rows[0]), LONG_ONLY = 256, HELP_COLUMN = 38 };
 
+static bool takes_argument(const struct row *row)
+{
+    return row->argument && row->kind != FIXED;
+}
+
 static int print_help(void)
 {
-    printf("Usage: monkey [OPTION]...\n\n");
+    (void)mk_print("Usage: monkey [OPTION]...\n\n");
     for (const struct row *row = rows; row < rows + NROWS; row++) {
-        int used = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
+        int used = row->letter ? mk_print("  -%c, ", row->letter) : mk_print("      ");
 
-        used += printf("--%s %s", row->name, row->argument ? row->argument : "");
-        printf("%*s%s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 1, "", row->help);
+        used += mk_print("--%s %s", row->name, takes_argument(row) ? row->argument : "");
+        (void)mk_print("%*s%s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 1, "", row->help);
     }
-    puts("\nSignals: TERM and INT end it, a second one at once; HUP reloads; USR1 reopens logs.");
+    (void)mk_print(
+        "\nSignals: TERM and INT end it, a second one at once; HUP reloads; USR1 reopens logs.\n");
     return 0;
 }
 
@@ -75,12 +81,14 @@ static void make_forms(struct option *longs, char *shorts)
 {
     *shorts++ = ':'; /* tell a missing argument from an unknown option */
     for (int i = 0; i < NROWS; i++) {
-        longs[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
-                                   NULL, LONG_ONLY + i};
+        bool takes = takes_argument(&rows[i]);
+
+        longs[i] = (struct option){rows[i].name, takes ? required_argument : no_argument, NULL,
+                                   LONG_ONLY + i};
         if (!rows[i].letter)
             continue;
         *shorts++ = rows[i].letter;
-        if (rows[i].argument)
+        if (takes)
             *shorts++ = ':';
     }
     longs[NROWS] = (struct option){0};
@@ -135,7 +143,9 @@ static int apply(struct mk_options *options, const struct row *row, const char *
     case FILE_NAME:
         return set_file(&options->files, row, given);
     case SETTING:
-        return add_override(options, row->key, row->value ? row->value : given);
+        return add_override(options, row->key, given);
+    case FIXED:
+        return add_override(options, row->key, row->argument);
     case PATH_SETTING:
         return add_override(options, row->key, mk_path_absolute(given));
     case ONE_SHOT:
@@ -154,10 +164,10 @@ static int apply(struct mk_options *options, const struct row *row, const char *
         mk_report("--make-cert needs the tls plugin, which is not part of this server");
         return 1;
     case BUILD:
-        printf("%s", mk_build_facts());
+        (void)mk_print("%s", mk_build_facts());
         return 0;
     case VERSION:
-        printf("monkey %s\n", mk_version());
+        (void)mk_print("monkey %s\n", mk_version());
         return 0;
     case HELP:
         return print_help();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "paths.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,11 +12,13 @@
 #define MK_CONFDIR "/etc/monkey"
 #endif
 
+/* A name as seen from a directory; an absolute one stands for itself. */
 static char *join(const char *dir, const char *name)
 {
+    bool is_absolute = name[0] == '/';
     char *path;
 
-    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+    return asprintf(&path, "%s/%s", is_absolute ? "" : dir, name + is_absolute) < 0 ? NULL : path;
 }
 
 static bool is_in(const char *dir, const char *name)
@@ -32,7 +35,7 @@ char *mk_path_absolute(const char *path)
     char cwd[PATH_MAX];
 
     if (path[0] == '/')
-        return strdup(path);
+        return join("", path);
     return getcwd(cwd, sizeof(cwd)) ? join(cwd, path) : NULL;
 }
 
@@ -53,7 +56,7 @@ static bool cut_to_source_tree(char *path)
 static char *build_tree_dir(void)
 {
     char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    ssize_t len = readlinkat(AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
 
     if (len <= 0)
         return NULL;
@@ -67,7 +70,7 @@ static char *default_dir(void)
 {
     char *dir = build_tree_dir();
 
-    return dir ? dir : strdup(MK_CONFDIR);
+    return dir ? dir : join("", MK_CONFDIR);
 }
 
 /* The library looks in the directory first and then takes the name as given; only the latter depends on where we are. */

@@ -23,7 +23,7 @@ static void refuse_open(const char *path)
     else if (errno == ENOENT)
         mk_report("PidFile %s: its directory does not exist", path);
     else
-        mk_report_errno("PidFile %s", path);
+        mk_report("PidFile %s: %s", path, mk_errno_text());
 }
 
 static void refuse_lock(const struct mk_pidfile *file)
@@ -32,10 +32,10 @@ static void refuse_lock(const struct mk_pidfile *file)
     int pid;
 
     if (errno != EWOULDBLOCK) {
-        mk_report_errno("PidFile %s: cannot be locked", file->path);
+        mk_report("PidFile %s: cannot be locked: %s", file->path, mk_errno_text());
         return;
     }
-    pid = pread(file->fd, text, sizeof(text) - 1, 0) > 0 ? (int)strtol(text, NULL, 10) : 0;
+    pid = read(file->fd, text, sizeof(text) - 1) > 0 ? (int)strtoul(text, NULL, 10) : 0;
     if (pid > 0)
         mk_report("PidFile %s: another server runs with it, process %d", file->path, pid);
     else
@@ -76,9 +76,9 @@ static int write_pid(struct mk_pidfile *file)
     int len = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 
     errno = ENOSPC; /* what a short write means */
-    if (ftruncate(file->fd, 0) == 0 && pwrite(file->fd, text, (size_t)len, 0) == len)
+    if (ftruncate(file->fd, 0) == 0 && write(file->fd, text, (size_t)len) == len)
         return 0;
-    mk_report_errno("PidFile %s: cannot be written", file->path);
+    mk_report("PidFile %s: cannot be written: %s", file->path, mk_errno_text());
     mk_pidfile_remove(file);
     return -1;
 }
@@ -104,7 +104,7 @@ int mk_pidfile_take(struct mk_pidfile *file, const char *path)
 void mk_pidfile_remove(struct mk_pidfile *file)
 {
     if (file->path && is_current(file) && unlink(file->path) < 0 && ftruncate(file->fd, 0) < 0)
-        mk_report_errno("PidFile %s: cannot be removed", file->path);
+        mk_report("PidFile %s: cannot be removed: %s", file->path, mk_errno_text());
     mk_pidfile_leave(file);
 }
 

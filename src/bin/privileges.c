@@ -113,7 +113,7 @@ int mk_privileges_drop(const struct mk_identity *identity)
     return 0;
 
 failed:
-    mk_report_errno("User: the server cannot take %s", step);
+    mk_report("User: the server cannot take %s: %s", step, mk_errno_text());
     return -1;
 }
 
@@ -138,8 +138,8 @@ void mk_privileges_set_fd_limit(uint64_t limit)
         then.rlim_max = then.rlim_cur;
     if (setrlimit(RLIMIT_NOFILE, &then) == 0)
         return;
-    mk_report_errno("FDLimit %llu, where %llu is the most", (unsigned long long)limit,
-                    (unsigned long long)now.rlim_max);
+    mk_report("FDLimit %llu, where %llu is the most: %s", (unsigned long long)limit,
+              (unsigned long long)now.rlim_max, mk_errno_text());
     then = now;
     then.rlim_cur = now.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &then);

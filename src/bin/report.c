@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <syslog.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 1024 };
 
-static bool to_syslog;
+#define NAME "monkey: " /* in front of each line */
+
+static bool to_syslog, print_failed;
 
 void mk_report_to_syslog(void)
 {
@@ -28,38 +29,43 @@ static void emit(const char *line, size_t len)
         return; /* there is nobody left to tell */
 }
 
-/* err: its text follows the sentence; 0: none */
-static MK_PRINTF(2, 0) void report(int err, const char *fmt, va_list args)
+int mk_print(const char *fmt, ...)
 {
-    char sentence[LINE_MAX_BYTES - 128], line[LINE_MAX_BYTES];
+    va_list args;
     int len;
 
-    (void)vsnprintf(sentence, sizeof(sentence), fmt, args);
-    len = snprintf(line, sizeof(line), "monkey: %s%s%s\n", sentence, err ? ": " : "",
-                   err ? strerror(err) : "");
-    emit(line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1);
+    va_start(args, fmt);
+    len = vdprintf(STDOUT_FILENO, fmt, args);
+    va_end(args);
+    if (len < 0)
+        print_failed = true;
+    return len;
+}
+
+bool mk_print_has_failed(void)
+{
+    return print_failed;
 }
 
 void mk_report(const char *fmt, ...)
 {
-    int err = errno;
+    int err = errno, len, room = LINE_MAX_BYTES - (int)sizeof(NAME);
+    char line[LINE_MAX_BYTES];
     va_list args;
 
+    memcpy(line, NAME, sizeof(NAME));
     va_start(args, fmt);
-    report(0, fmt, args);
+    len = vsnprintf(line + sizeof(NAME) - 1, (size_t)room, fmt, args);
     va_end(args);
+    len = (int)sizeof(NAME) - 1 + (len < room ? len : room - 1);
+    line[len++] = '\n';
+    emit(line, (size_t)len);
     errno = err;
 }
 
-void mk_report_errno(const char *fmt, ...)
+const char *mk_errno_text(void)
 {
-    int err = errno;
-    va_list args;
-
-    va_start(args, fmt);
-    report(err, fmt, args);
-    va_end(args);
-    errno = err;
+    return strerror(errno);
 }
 
 void mk_report_text(void *arg, const char *text, size_t len)

@@ -138,7 +138,7 @@ int mk_service_run(struct mk_service *service)
     int signals = mk_signals_open(false);
 
     if (signals < 0) {
-        mk_report_errno("cannot wait for signals");
+        mk_report("cannot wait for signals: %s", mk_errno_text());
         return 1;
     }
     wait_for_end(service, signals);

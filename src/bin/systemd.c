@@ -24,12 +24,12 @@ static long number_of(const char *name)
 {
     const char *text = getenv(name);
     char *end;
-    long value;
+    unsigned long value;
 
     if (!text || *text < '0' || *text > '9')
         return -1;
-    value = strtol(text, &end, 10);
-    return *end ? -1 : value;
+    value = strtoul(text, &end, 10);
+    return *end || value > INT_MAX ? -1 : (long)value;
 }
 
 static int int_option(int fd, int name)
