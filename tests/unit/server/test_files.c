@@ -8,8 +8,8 @@
 static struct mk_file *look_up(struct fixture *f, const char *path)
 {
     struct mk_files *files = &f->worker->view->files;
-    struct mk_file *file =
-        mk_files_get(files, mk_files_site_root(files, &f->plan.snapshot.sites[0]), mk_str_from(path), 1);
+    struct mk_file *file = mk_files_get(
+        files, mk_files_site_root(files, &f->plan.snapshot.sites[0]), mk_str_from(path), 1);
 
     assert_non_null(file);
     assert_int_equal(file->kind, MK_FILE_REGULAR);
