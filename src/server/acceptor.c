@@ -68,8 +68,6 @@ static void *acceptor_main(void *arg)
     struct mk_acceptor *a = arg;
     struct mk_server *server = a->server;
 
-    if (mk_ports_update(&a->ports, server, NULL, &a->loop) < 0)
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets");
     while (!is_stopping(a))
         mk_loop_turn(&a->loop, -1, is_stopping, a);
     mk_ports_close(&a->ports);

@@ -15,7 +15,7 @@ struct mk_worker;
 /**
  * An address that is listened on. It is never freed before the server, since connections name it; a removed
  * one stays, closed, and is opened again when its address comes back. The control thread writes it while no
- * worker looks: before they start, or between asking them to update and their answer.
+ * worker looks: before their threads start, or between asking them to update and their answer.
  */
 struct mk_listener {
     struct mk_listener *next;

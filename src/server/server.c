@@ -243,6 +243,19 @@ static int cpu_of(const struct mk_server_settings *set, unsigned index)
     return (int)cpu;
 }
 
+/* Before the threads run: a reload may change the listeners as soon as they do. */
+static int open_ports(struct mk_server *server)
+{
+    struct mk_acceptor *a = server->acceptor;
+    int err = a ? mk_ports_update(&a->ports, server, NULL, &a->loop) : 0;
+
+    for (unsigned i = 0; !a && err == 0 && i < server->nworkers; i++)
+        err = mk_ports_update(&server->workers[i]->ports, server, server->workers[i], &server->workers[i]->loop);
+    if (err < 0)
+        (void)snprintf(server->why, sizeof(server->why), "cannot watch all listening sockets: %s", mk_error_text(err));
+    return err;
+}
+
 static int start_threads(struct mk_server *server)
 {
     atomic_store(&server->running, server->nworkers + (server->acceptor ? 1 : 0));
@@ -271,8 +284,10 @@ static void count_unstarted(struct mk_server *server)
 
 int mk_server_start(struct mk_server *server)
 {
-    int err;
+    int err = open_ports(server);
 
+    if (err < 0)
+        return err;
     server->started = true;
     err = start_threads(server);
     if (err == 0) {

@@ -152,8 +152,6 @@ static void *worker_main(void *arg)
     struct mk_worker *w = arg;
     struct mk_server *server = w->server;
 
-    if (!server->acceptor && mk_ports_update(&w->ports, server, w, &w->loop) < 0)
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_WORKER, "cannot watch all listening sockets worker=%u", w->index);
     while (!advance_stop(w)) {
         mk_loop_turn(&w->loop, wait_ms(w), has_work, w);
         take_sockets(w);
