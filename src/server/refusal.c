@@ -13,16 +13,22 @@ unsigned mk_refusal_status(enum mk_refusal refusal)
     return statuses[refusal];
 }
 
+/* Texts for logs lie one behind the other: a pointer to each would take more room than all of this. */
+static const char *nth_text(const char *texts, unsigned n)
+{
+    while (n-- > 0)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 const char *mk_refusal_text(enum mk_refusal refusal)
 {
-    static const char *const texts[] = {
-        [MK_REFUSAL_NONE] = "not refused",
-#define TEXT(name, status, text) [MK_REFUSAL_##name] = (text),
-        MK_REFUSALS(TEXT)
+    static const char texts[] = "not refused\0"
+#define TEXT(name, status, text) text "\0"
+        MK_REFUSALS(TEXT);
 #undef TEXT
-    };
 
-    return texts[refusal];
+    return nth_text(texts, refusal);
 }
 
 unsigned mk_fault_status(enum mk_h1_fault fault)
@@ -44,26 +50,33 @@ unsigned mk_fault_status(enum mk_h1_fault fault)
     }
 }
 
-static const struct {
-    const char *name, *text;
-    bool is_error;
-} closes[] = {
-#define CLOSE(name, is_error, text) [MK_CLOSE_##name] = {#name, (text), (is_error)},
-    MK_CLOSES(CLOSE)
-#undef CLOSE
-};
-
 const char *mk_close_name(enum mk_close reason)
 {
-    return closes[reason].name;
+    static const char names[] =
+#define NAME(name, is_error, text) #name "\0"
+        MK_CLOSES(NAME);
+#undef NAME
+
+    return nth_text(names, reason);
 }
 
 const char *mk_close_text(enum mk_close reason)
 {
-    return closes[reason].text;
+    static const char texts[] =
+#define TEXT(name, is_error, text) text "\0"
+        MK_CLOSES(TEXT);
+#undef TEXT
+
+    return nth_text(texts, reason);
 }
 
 bool mk_close_is_error(enum mk_close reason)
 {
-    return closes[reason].is_error;
+    static const bool errors[] = {
+#define IS_ERROR(name, is_error, text) (is_error),
+        MK_CLOSES(IS_ERROR)
+#undef IS_ERROR
+    };
+
+    return errors[reason];
 }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "server/handler.h"
+#include "server/settings_int.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,30 +63,13 @@ static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source
 
 /* ---- media types ---- */
 
-/* Enough to serve a site when there is no monkey.mime. */
-static const struct mk_mime_line builtin_types[] = {
-    {MK_STR_INIT("html"), MK_STR_INIT("text/html")},
-    {MK_STR_INIT("htm"), MK_STR_INIT("text/html")},
-    {MK_STR_INIT("css"), MK_STR_INIT("text/css")},
-    {MK_STR_INIT("js"), MK_STR_INIT("text/javascript")},
-    {MK_STR_INIT("mjs"), MK_STR_INIT("text/javascript")},
-    {MK_STR_INIT("json"), MK_STR_INIT("application/json")},
-    {MK_STR_INIT("txt"), MK_STR_INIT("text/plain")},
-    {MK_STR_INIT("xml"), MK_STR_INIT("application/xml")},
-    {MK_STR_INIT("svg"), MK_STR_INIT("image/svg+xml")},
-    {MK_STR_INIT("png"), MK_STR_INIT("image/png")},
-    {MK_STR_INIT("jpg"), MK_STR_INIT("image/jpeg")},
-    {MK_STR_INIT("jpeg"), MK_STR_INIT("image/jpeg")},
-    {MK_STR_INIT("gif"), MK_STR_INIT("image/gif")},
-    {MK_STR_INIT("webp"), MK_STR_INIT("image/webp")},
-    {MK_STR_INIT("ico"), MK_STR_INIT("image/x-icon")},
-    {MK_STR_INIT("woff2"), MK_STR_INIT("font/woff2")},
-    {MK_STR_INIT("wasm"), MK_STR_INIT("application/wasm")},
-    {MK_STR_INIT("pdf"), MK_STR_INIT("application/pdf")},
-    {MK_STR_INIT("mp4"), MK_STR_INIT("video/mp4")},
-    {MK_STR_INIT("gz"), MK_STR_INIT("application/gzip")},
-    {MK_STR_INIT("zip"), MK_STR_INIT("application/zip")},
-};
+/* Enough to serve a site when there is no monkey.mime: suffix and type by turns. */
+static const char builtin_types[] =
+    "html text/html htm text/html css text/css js text/javascript "
+    "mjs text/javascript json application/json txt text/plain xml application/xml "
+    "svg image/svg+xml png image/png jpg image/jpeg jpeg image/jpeg gif image/gif "
+    "webp image/webp ico image/x-icon woff2 font/woff2 wasm application/wasm "
+    "pdf application/pdf mp4 video/mp4 gz application/gzip zip application/zip";
 
 static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_field_ctx *ctx, struct mk_str *out)
 {
@@ -96,31 +80,42 @@ static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct 
     return out->p ? 0 : MK_E_NOMEM;
 }
 
+/* @return 0 or MK_E_NOMEM. */
+static int add_builtin_types(struct mk_mime_settings *set, struct mk_field_ctx *ctx)
+{
+    struct mk_str rest = mk_str_from(builtin_types), ext, type;
+
+    while (mk_str_next_word(&rest, &ext) && mk_str_next_word(&rest, &type)) {
+        struct mk_mime_line *line = MK_SETTINGS_APPEND(ctx, set, lines, nlines);
+
+        if (!line)
+            return MK_E_NOMEM;
+        *line = (struct mk_mime_line){ext, type};
+    }
+    return 0;
+}
+
 static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_mime};
     struct mk_mime_settings read = {.nlines = 0};
-    const struct mk_mime_line *lines = builtin_types;
-    size_t count = sizeof(builtin_types) / sizeof(builtin_types[0]);
     int err;
 
     mk_sections_check(&source->mimes, specs, 1, ctx->faults);
     err = read_section(&source->mimes, &mk_spec_mime, &read, ctx);
+    if (err == 0 && read.nlines == 0)
+        err = add_builtin_types(&read, ctx);
     if (err < 0)
         return err;
-    if (read.nlines > 0) {
-        lines = read.lines;
-        count = read.nlines;
-    }
-    s->mime.entries = mk_arena_alloc(ctx->arena, count * sizeof(*s->mime.entries));
+    s->mime.entries = mk_arena_alloc(ctx->arena, read.nlines * sizeof(*s->mime.entries));
     if (!s->mime.entries)
         return MK_E_NOMEM;
-    for (size_t i = 0; i < count; i++) {
-        s->mime.entries[i].ext = lines[i].ext;
-        if (with_charset(s, lines[i].type, ctx, &s->mime.entries[i].type) < 0)
+    for (size_t i = 0; i < read.nlines; i++) {
+        s->mime.entries[i].ext = read.lines[i].ext;
+        if (with_charset(s, read.lines[i].type, ctx, &s->mime.entries[i].type) < 0)
             return MK_E_NOMEM;
     }
-    s->mime.count = count;
+    s->mime.count = read.nlines;
     mk_mime_sort(&s->mime);
     return with_charset(s, mk_str_from(s->set.default_type), ctx, &s->mime.fallback);
 }
