@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/h1.h"
 
-#include "core/fd.h"
 #include "http/proxy_head.h"
 #include "http/uri.h"
+#include "server/h1_int.h"
 #include "server/handler.h"
-#include "server/job.h"
 #include "server/reply.h"
 #include "server/route.h"
 #include "server/worker.h"
 
 #define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
-
-static const struct mk_server_settings *settings_of(const struct mk_conn *c)
-{
-    return &c->worker->view->snapshot->set;
-}
 
 static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
 {
@@ -27,11 +21,6 @@ static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
 {
     c->state = (uint8_t)state;
     return MK_STEP_NEXT;
-}
-
-static bool has_request(const struct mk_conn *c)
-{
-    return c->job && c->job->request.view;
 }
 
 /* ---- input ---- */
@@ -62,7 +51,7 @@ ssize_t mk_h1_fill(struct mk_conn *c)
 
     if (!job)
         return MK_E_NOMEM;
-    room = mk_job_room(job, (size_t)settings_of(c)->max_request_size + MK_JOB_SIZE);
+    room = mk_job_room(job, (size_t)mk_h1_settings(c)->max_request_size + MK_JOB_SIZE);
     if (room <= 0)
         return room < 0 ? room : MK_E_LIMIT;
     n = mk_h1_recv(c, job->in + job->in_end, (size_t)room);
@@ -108,7 +97,7 @@ static void end_request(struct mk_conn *c)
 
 void mk_h1_abandon(struct mk_conn *c)
 {
-    if (has_request(c))
+    if (mk_h1_has_request(c))
         end_request(c);
 }
 
@@ -201,7 +190,7 @@ static enum mk_step refuse_head(struct mk_conn *c)
 
 static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
 {
-    const struct mk_server_settings *set = settings_of(c);
+    const struct mk_server_settings *set = mk_h1_settings(c);
     const struct mk_h1_limits limits = {
         .head = (uint32_t)set->max_request_size,
         .target = MK_LIMIT_TARGET,
@@ -260,7 +249,7 @@ static int frame_body(struct mk_request *r, uint64_t max)
 
 static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
 {
-    const struct mk_server_settings *set = settings_of(c);
+    const struct mk_server_settings *set = mk_h1_settings(c);
     struct mk_request *r = &c->job->request;
 
     (void)turn;
@@ -418,7 +407,7 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
     if (err < 0)
         return after_pump_error(c, err);
     if (!c->closing)
-        return go(c, has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
+        return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (!c->must_linger || c->ended)
         return close_for(c, MK_CLOSE_DONE);
     c->listener->transport->shutdown(c);
@@ -458,99 +447,4 @@ enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
         break;
     }
     return close_for(c, MK_CLOSE_SOURCE);
-}
-
-/* ---- timeouts ---- */
-
-/* A producer that waits for the request's body waits for the peer to send; all else in REPLY waits for it to read. */
-static bool waits_for_body(const struct mk_conn *c)
-{
-    return has_request(c) && !c->job->request.body_done && c->leftover_len == 0 && !c->readable;
-}
-
-/* A client that comes without a byte has been silent in the kernel already. */
-static int64_t silent_timeout(const struct mk_conn *c, int64_t timeout_ms)
-{
-    int64_t spent_ms = c->peer.is_unix ? 0 : MK_FD_DEFER_S * 1000;
-
-    return timeout_ms > spent_ms ? timeout_ms - spent_ms : 0;
-}
-
-static int64_t timeout_of(const struct mk_conn *c)
-{
-    const struct mk_server_settings *set = settings_of(c);
-
-    switch ((enum mk_h1_state)c->state) {
-    case MK_H1_IDLE:
-        return c->requests > 0 ? set->keepalive_timeout_ms : silent_timeout(c, set->timeout_ms);
-    case MK_H1_REPLY:
-        return waits_for_body(c) ? set->body_timeout_ms : set->write_timeout_ms;
-    case MK_H1_DRAIN:
-        return set->body_timeout_ms;
-    case MK_H1_FLUSH:
-        return set->write_timeout_ms;
-    case MK_H1_LINGER:
-        return MK_LIMIT_LINGER_MS;
-    default:
-        return set->timeout_ms;
-    }
-}
-
-/* Moving bytes renew what is measured by progress; a head and a linger have one time for the whole. */
-static bool renews_on_progress(uint8_t state)
-{
-    return state == MK_H1_REPLY || state == MK_H1_DRAIN || state == MK_H1_FLUSH;
-}
-
-void mk_h1_set_timeout(struct mk_conn *c)
-{
-    struct mk_loop *loop = &c->worker->loop;
-    bool first_wait = c->timed_state == MK_H1_IDLE && c->state == MK_H1_HEAD && c->requests == 0;
-
-    if (c->timed_state == c->state && !(c->progress && renews_on_progress(c->state)))
-        return;
-    if (!first_wait) /* the first head's time runs from the accept */
-        mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
-    c->timed_state = c->state;
-    c->progress = false;
-}
-
-static bool refuse_late(struct mk_conn *c, enum mk_refusal refusal, enum mk_close otherwise)
-{
-    struct mk_request *r = &c->job->request;
-
-    if (r->status != 0) {
-        mk_conn_close(c, otherwise);
-        return false;
-    }
-    r->later = NULL;
-    mk_reply_refuse(r, refusal);
-    c->state = MK_H1_REPLY;
-    return true;
-}
-
-bool mk_h1_on_timeout(struct mk_conn *c)
-{
-    switch ((enum mk_h1_state)c->state) {
-    case MK_H1_IDLE:
-        mk_conn_close(c, c->requests > 0 ? MK_CLOSE_IDLE : MK_CLOSE_SILENT);
-        return false;
-    case MK_H1_HEAD:
-        c->requests++;
-        return refuse_late(c, MK_REFUSAL_HEAD_SLOW, MK_CLOSE_SILENT);
-    case MK_H1_REPLY:
-        if (waits_for_body(c))
-            return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
-        mk_conn_close(c, MK_CLOSE_STALLED);
-        return false;
-    case MK_H1_LINGER:
-        mk_conn_close(c, MK_CLOSE_LINGERED);
-        return false;
-    case MK_H1_PROXY:
-        mk_conn_close(c, MK_CLOSE_PROXY);
-        return false;
-    default:
-        mk_conn_close(c, MK_CLOSE_STALLED);
-        return false;
-    }
 }
