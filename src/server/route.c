@@ -16,8 +16,10 @@ static void redirect_site(struct mk_request *r)
     struct mk_str query = mk_request_text(r, r->head.query);
     char *location = NULL;
 
-    if (to.p[to.len - 1] == '/' && path.len > 0)
-        location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len - 1, path.p + 1,
+    while (path.len > 0 && path.p[0] == '/') /* behind a Redirect to "/", "//host" would lead away */
+        path = mk_str_skip(path, 1);
+    if (to.p[to.len - 1] == '/')
+        location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len, path.p ? path.p : "",
                                    query.p ? "?" : "", (int)query.len, query.p ? query.p : "");
     else
         location = mk_arena_strdup(&r->arena, to);

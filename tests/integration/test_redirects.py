@@ -17,6 +17,9 @@ from harness import http
     ("https://example.org/ 303", "/", 303, "https://example.org/"),
     ("https://example.org/ 307", "/x", 307, "https://example.org/x"),
     ("https://example.org/ 308", "/x", 308, "https://example.org/x"),
+    ("https://example.org/", "http://localhost?b", 301, "https://example.org/?b"),
+    ("/", "//evil.org/", 301, "/evil.org/"),
+    ("/", "http://localhost//evil.org/", 301, "/evil.org/"),
 ])
 def test_redirects_a_site(start, line, target, status, location):
     response = start(host=f"Redirect {line}", files={"a": "not served"}).get(target)
