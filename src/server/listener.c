@@ -190,8 +190,9 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
             err = MK_E_NOMEM;
         } else {
             l->wanted = true;
-            atomic_store(&l->proxy, listen->proxy);
+            l->wants_proxy = listen->proxy;
             if (!l->open) {
+                atomic_store(&l->proxy, l->wants_proxy);
                 err = open_listener(server, l, set);
                 l->fresh = err == 0;
             }
@@ -217,6 +218,7 @@ void mk_listeners_undo(struct mk_server *server)
 void mk_listeners_settle(struct mk_server *server)
 {
     for (struct mk_listener *l = server->listeners; l; l = l->next) {
+        atomic_store(&l->proxy, l->wants_proxy);
         if (l->open && !l->wanted) {
             close_sockets(l); /* the ports have closed theirs; a unix socket has its file left */
             mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer listening address=%s", l->text);

@@ -27,6 +27,7 @@ struct mk_listener {
     atomic_bool proxy;     /* a PROXY protocol header comes first */
     bool open;
     bool wanted;           /* in the configuration that is being put in force */
+    bool wants_proxy;      /* what it says of proxy */
     bool fresh;            /* opened for it */
     bool inherited;        /* came from outside */
     unsigned nfds;         /* one for each worker, or one in all */

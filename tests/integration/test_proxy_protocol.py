@@ -7,6 +7,7 @@ import struct
 import pytest
 
 from harness import http
+from harness.client import free_port
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -118,3 +119,26 @@ def test_peer_that_is_not_trusted_cannot_wait(start):
     server = start(server="Listen 127.0.0.1:0 proxy\nTrustedProxies 127.0.0.1")
     with server.connect(source="127.0.0.2") as connection:
         assert connection.is_closed(within=6)
+
+
+def test_a_reload_that_fails_changes_nothing(start):
+    """Least of all whether clients may say who they are."""
+    port = free_port()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server = start(server=f"Listen 127.0.0.1:{port}\nTrustedProxies 127.0.0.1", files={"a.txt": "text"})
+        log = server.reload(server=f"Listen 127.0.0.1:{port} proxy\nListen 127.0.0.1:{taken.getsockname()[1]}\n"
+                            "TrustedProxies 127.0.0.1", files={"a.txt": "text"})
+        assert "another process" in log
+        assert server.get("/a.txt").text == "text"
+
+
+def test_a_reload_can_ask_for_the_header(start):
+    port = free_port()
+    server = start(server=f"Listen 127.0.0.1:{port}\nTrustedProxies 127.0.0.1", files={"a.txt": "text"})
+    assert server.get("/a.txt").text == "text"
+    server.reload(server=f"Listen 127.0.0.1:{port} proxy\nTrustedProxies 127.0.0.1", files={"a.txt": "text"},
+                  expect="configuration reloaded")
+    assert http.parse_one(server.raw(version_2() + ASK)).text == "text"
+    assert b"text" not in server.raw_until_cut(ASK)
