@@ -4,7 +4,6 @@
 #include "base/heap.h"
 
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -123,22 +122,28 @@ char *mk_arena_strdup(struct mk_arena *a, struct mk_str s)
     return copy;
 }
 
+char *mk_arena_vprintf(struct mk_arena *a, const char *fmt, va_list args)
+{
+    va_list again;
+    char *text;
+    int len;
+
+    va_copy(again, args);
+    len = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    text = len < 0 ? NULL : mk_arena_alloc(a, (size_t)len + 1);
+    if (text)
+        (void)vsnprintf(text, (size_t)len + 1, fmt, args);
+    return text;
+}
+
 char *mk_arena_printf(struct mk_arena *a, const char *fmt, ...)
 {
     va_list args;
     char *text;
-    int len;
 
     va_start(args, fmt);
-    len = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-    if (len < 0)
-        return NULL;
-    text = mk_arena_alloc(a, (size_t)len + 1);
-    if (!text)
-        return NULL;
-    va_start(args, fmt);
-    (void)vsnprintf(text, (size_t)len + 1, fmt, args);
+    text = mk_arena_vprintf(a, fmt, args);
     va_end(args);
     return text;
 }

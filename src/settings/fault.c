@@ -5,7 +5,6 @@
 #include "base/limits.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 enum {
     SHOWN_BEFORE = 60,    /* bytes of a long line shown before the column... */
@@ -16,22 +15,6 @@ enum {
 void mk_faults_init(struct mk_faults *f, struct mk_arena *arena)
 {
     *f = (struct mk_faults){.arena = arena};
-}
-
-static char *format(struct mk_arena *arena, const char *fmt, va_list args) MK_PRINTF(2, 0);
-static char *format(struct mk_arena *arena, const char *fmt, va_list args)
-{
-    va_list again;
-    char *text;
-    int len;
-
-    va_copy(again, args);
-    len = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    text = len < 0 ? NULL : mk_arena_alloc(arena, (size_t)len + 1);
-    if (text)
-        (void)vsnprintf(text, (size_t)len + 1, fmt, args);
-    return text;
 }
 
 static void note(struct mk_faults *f, const struct mk_origin *at, bool is_warning, const char *fmt,
@@ -46,7 +29,7 @@ static void note(struct mk_faults *f, const struct mk_origin *at, bool is_warnin
         return;
     fault = mk_arena_zalloc(f->arena, sizeof(*fault));
     if (fault)
-        fault->message = format(f->arena, fmt, args);
+        fault->message = mk_arena_vprintf(f->arena, fmt, args);
     if (!fault || !fault->message) {
         f->no_memory = true;
         return;
