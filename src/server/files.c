@@ -159,18 +159,18 @@ static bool load_body(struct mk_files *f, struct mk_file *file)
 static bool still_holds(struct mk_files *f, struct mk_file *file, int64_t now_ms)
 {
     struct mk_file_facts facts;
-    int fd;
+    int fd, err;
 
     if (file->epoch != file->root->epoch)
         return false;
     if (now_ms - file->checked_ms < FRESH_MS)
         return true;
     fd = mk_file_open_at(f, file->root, file->path, &facts);
-    if (fd >= 0)
-        mk_fd_close(&fd);
+    err = fd < 0 ? fd : 0;
+    mk_fd_close(&fd);
     file->checked_ms = now_ms;
-    if (fd < 0)
-        return file->kind == MK_FILE_NONE && fd == file->error;
+    if (err < 0)
+        return file->kind == MK_FILE_NONE && err == file->error;
     return file->kind != MK_FILE_NONE && mk_file_is_same(&facts, &file->facts);
 }
 
