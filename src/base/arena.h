@@ -38,7 +38,8 @@ void *mk_arena_zalloc(struct mk_arena *a, size_t size) MK_MUST_USE;
 char *mk_arena_strdup(struct mk_arena *a, struct mk_str s) MK_MUST_USE;
 /** @return formatted, terminated text in the arena, or NULL. */
 char *mk_arena_printf(struct mk_arena *a, const char *fmt, ...) MK_MUST_USE MK_PRINTF(2, 3);
-char *mk_arena_vprintf(struct mk_arena *a, const char *fmt, va_list args) MK_MUST_USE MK_PRINTF(2, 0);
+char *mk_arena_vprintf(struct mk_arena *a, const char *fmt, va_list args) MK_MUST_USE
+    MK_PRINTF(2, 0);
 
 /** Call fn(arg) at fini, for what is not memory. @return 0 or MK_E_NOMEM. */
 int mk_arena_on_free(struct mk_arena *a, void (*fn)(void *arg), void *arg) MK_MUST_USE;
