@@ -117,7 +117,7 @@ void mk_conn_stop(struct mk_conn *c)
 {
     if (c->closed)
         return;
-    if (c->state == MK_H1_IDLE && !c->job)
+    if ((c->state == MK_H1_IDLE || c->state == MK_H1_PROXY) && !c->job)
         mk_conn_close(c, MK_CLOSE_STOPPING);
     else if (c->job && c->job->request.view)
         c->job->request.keep_alive = false;

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Listen ... proxy`: a PROXY header (version 1 or 2) from TrustedProxies alone, then HTTP as ever."""
 
+import signal
 import socket
 import struct
 
 import pytest
 
 from harness import http
-from harness.client import free_port
+from harness.client import eventually, free_port
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -142,3 +143,14 @@ def test_a_reload_can_ask_for_the_header(start):
                   expect="configuration reloaded")
     assert http.parse_one(server.raw(version_2() + ASK)).text == "text"
     assert b"text" not in server.raw_until_cut(ASK)
+
+
+def test_connections_without_a_header_do_not_delay_the_end(start):
+    """A proxy keeps some in store: nothing is in flight on them."""
+    server = start(server="Listen 127.0.0.1:0 proxy\nTrustedProxies 127.0.0.1\nTimeout 30", files={"a.txt": "text"})
+    before = server.open_descriptors()
+    held = [server.connect() for _ in range(3)]
+    assert eventually(lambda: server.open_descriptors() >= before + 3)
+    server.signal(signal.SIGTERM)
+    assert server.expect_exit(within=5) == 0
+    assert all(connection.is_closed(within=1) for connection in held)
