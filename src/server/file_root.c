@@ -76,6 +76,26 @@ static char *user_path(struct mk_str user, const char *user_dir)
     return path;
 }
 
+static void free_user_root(struct mk_file_root *root)
+{
+    void *path;
+
+    mk_fd_close(&root->fd);
+    memcpy(&path, &root->path, sizeof(path));
+    mk_heap_free(path);
+    mk_heap_free(root);
+}
+
+static void evict_oldest_root(struct mk_files *f)
+{
+    struct mk_file_root *root = MK_CONTAINER_OF(f->roots.next, struct mk_file_root, link);
+
+    mk_files_forget(f, root);
+    mk_list_remove(&root->link);
+    f->nroots--;
+    free_user_root(root);
+}
+
 static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_site *site, struct mk_str user)
 {
     char *path = user_path(user, f->snapshot->set.user_dir);
@@ -85,6 +105,8 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
         mk_heap_free(path);
         return NULL;
     }
+    if (f->nroots == USER_ROOTS_MAX)
+        evict_oldest_root(f);
     mk_file_root_init(root, site, path);
     root->user_len = user.len;
     memcpy(root->user, user.p, user.len);
@@ -100,22 +122,18 @@ struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site
     MK_LIST_EACH (&f->roots, link) {
         struct mk_file_root *root = MK_CONTAINER_OF(link, struct mk_file_root, link);
 
-        if (root->site == site && mk_str_eq((struct mk_str){root->user, root->user_len}, user))
-            return root;
+        if (root->site != site || !mk_str_eq((struct mk_str){root->user, root->user_len}, user))
+            continue;
+        mk_list_remove(&root->link); /* the least recently used stays in front */
+        mk_list_add_tail(&f->roots, &root->link);
+        return root;
     }
-    return f->nroots < USER_ROOTS_MAX ? add_user_root(f, site, user) : NULL;
+    return add_user_root(f, site, user);
 }
 
 void mk_file_roots_free(struct mk_files *f)
 {
-    MK_LIST_EACH (&f->roots, link) {
-        struct mk_file_root *root = MK_CONTAINER_OF(link, struct mk_file_root, link);
-        void *path;
-
-        mk_fd_close(&root->fd);
-        memcpy(&path, &root->path, sizeof(path));
-        mk_heap_free(path);
-        mk_heap_free(root);
-    }
+    MK_LIST_EACH (&f->roots, link)
+        free_user_root(MK_CONTAINER_OF(link, struct mk_file_root, link));
     mk_list_init(&f->roots);
 }

@@ -65,6 +65,22 @@ static void evict_oldest(struct mk_files *f, struct mk_list *age)
     remove_from_table(f, MK_CONTAINER_OF(age->next, struct mk_file, age));
 }
 
+static void forget_in(struct mk_files *f, struct mk_list *age, const struct mk_file_root *root)
+{
+    MK_LIST_EACH (age, link) {
+        struct mk_file *file = MK_CONTAINER_OF(link, struct mk_file, age);
+
+        if (file->root == root)
+            remove_from_table(f, file);
+    }
+}
+
+void mk_files_forget(struct mk_files *f, const struct mk_file_root *root)
+{
+    forget_in(f, &f->age, root);
+    forget_in(f, &f->missing_age, root);
+}
+
 static void add_to_table(struct mk_files *f, struct mk_file *file)
 {
     struct mk_list *age = file->kind == MK_FILE_NONE ? &f->missing_age : &f->age;

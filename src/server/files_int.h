@@ -13,6 +13,9 @@ int mk_file_open_at(const struct mk_files *f, const struct mk_file_root *root, s
 /** Open and describe, with one reference for the caller, in no table. @return NULL without memory. */
 struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root, struct mk_str path) MK_MUST_USE;
 
+/** Take everything below a root out of the table. */
+void mk_files_forget(struct mk_files *f, const struct mk_file_root *root);
+
 /** A root that is not open yet; path is borrowed. */
 void mk_file_root_init(struct mk_file_root *root, const struct mk_site *site, const char *path);
 /** Open it, or look whether its path still leads to the same directory. */

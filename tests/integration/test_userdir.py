@@ -10,6 +10,7 @@ import os
 import pytest
 
 USERS = ["alice", "bob", "toor"]
+MANY = 150  # more than any table of them has room for
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +18,7 @@ def passwd(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     lines = ["root:x:0:0::/root:/bin/sh", f"toor:x:0:0::{home}/toor:/bin/sh"]
     lines += [f"{name}:x:{4000 + number}:4000::{home}/{name}:/bin/sh" for number, name in enumerate(["alice", "bob"])]
+    lines += [f"many{number}:x:{5000 + number}:4000::{home}/alice:/bin/sh" for number in range(MANY)]
     lines += ["nobody:x:65534:65534::/nonexistent:/bin/false"]
     for user in USERS:
         public = home / user / "public_html"
@@ -104,3 +106,15 @@ def test_an_index_that_a_handler_owns_is_not_sent_as_a_file(start_with_users, pa
     response = server.get("/~bob/app/")
     assert "the source" not in response.text
     assert response.text.startswith("GET /~bob/app/ ")
+
+
+@pytest.mark.parametrize("fdt", ["on", "off"])
+def test_every_one_of_many_users_is_served(start_with_users, fdt):
+    """Whoever asks for many names may not shut the others out."""
+    server = start_with_users(server=f"UserDir public_html\nWorkers 1\nFDT {fdt}")
+    before = server.open_descriptors()
+    with server.connect() as connection:
+        for number in [*range(MANY), *range(0, MANY, 7)]:
+            assert connection.request(f"/~many{number}/").text == "home of alice"
+            assert connection.request(f"/~many{number}/nothing").status == 404
+    assert server.open_descriptors() < before + MANY
