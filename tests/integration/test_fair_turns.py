@@ -84,10 +84,10 @@ def test_beside_two_hundred_stuck_clients(server, stick):
     stuck = [server.connect(receive_buffer=4096) for _ in range(200)]
     for connection in stuck:
         stick(connection)
-    time.sleep(0.5)
+    time.sleep(1)
     before = server.cpu_ticks()
     time.sleep(1)
-    assert server.cpu_ticks() - before <= 5, "it works although nobody can take anything"
+    assert server.cpu_ticks() - before <= 15, "it works although nobody can take anything"
     assert best_percentile_99(server, 0.02) < 0.02
 
 

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from harness.client import eventually, free_port
+from harness.client import free_port
 from harness.variants import SCHEDULERS
 
 FILES = {"a.txt": "text"}
@@ -73,7 +73,7 @@ def test_unix_socket_of_a_living_server_is_not_taken(start, tmp_path):
 def test_several_addresses(start, scheduler, tmp_path):
     lines = f"Listen 127.0.0.1:0\nListen [::1]:0\nListen unix:{tmp_path}/socket\nListen 127.0.0.2:0"
     server = start(server=scheduler + lines, files=FILES)
-    assert eventually(lambda: len(server.addresses) == 4)
+    assert len(server.addresses) == 4
     ports = {address.rpartition(":")[0]: int(address.rpartition(":")[2])
              for address in server.addresses if not address.startswith("unix:")}
     assert ask(server, ("127.0.0.1", ports["127.0.0.1"])) == "text"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A configuration directory and a document root, written from what a test says inline."""
 
+import re
 import shutil
 import textwrap
 
@@ -54,6 +55,10 @@ class Config:
         texts.update(extra or {})
         write_files(self.folder, texts)
         write_files(self.root, files or {})
+
+    def listen_lines(self):
+        """How many addresses the server will listen on."""
+        return max(1, len(re.findall(r"(?im)^\s+Listen\s", (self.folder / "monkey.conf").read_text())))
 
     def _default_site(self, host, handlers, error_pages):
         text = section("HOST", self._with_defaults(host, {"DocumentRoot": str(self.root)}))

@@ -70,10 +70,11 @@ class Server:
         self.pid = self.process.pid
 
     def wait_until_listening(self, within=5.0):
-        def settled():
-            return not self.is_running() or self.addresses
+        def listens():
+            return len(self.addresses) >= self.config.listen_lines()
 
-        if not eventually(settled, within=within, every=0.005) or not self.addresses:
+        eventually(lambda: not self.is_running() or listens(), within=within, every=0.005)
+        if not listens():
             ended = f"ended with {self.process.returncode}" if not self.is_running() else "is silent"
             log = self.log()
             self.kill()
