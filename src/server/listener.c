@@ -17,11 +17,17 @@ enum {
     FAST_OPEN_QUEUE = 256,
 };
 
+/* Every port 0 is another address: what one Listen line has got is not found for the next. */
+static bool is_spoken_for(const struct mk_listener *l)
+{
+    return l->wanted && l->asked.sa.sa_family != AF_UNIX && mk_addr_port(&l->asked) == 0;
+}
+
 static struct mk_listener *find(struct mk_server *server, const struct mk_addr *asked)
 {
     struct mk_listener *l = server->listeners;
 
-    while (l && !mk_addr_eq(&l->asked, asked))
+    while (l && (is_spoken_for(l) || !mk_addr_eq(&l->asked, asked)))
         l = l->next;
     return l;
 }
@@ -184,8 +190,8 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
         struct mk_listener *l = find(server, &listen->addr);
         int err = 0;
 
-        if (!l || (l->wanted && mk_addr_port(&listen->addr) == 0 && listen->addr.sa.sa_family != AF_UNIX))
-            l = add(server, listen); /* every port 0 is another address */
+        if (!l)
+            l = add(server, listen);
         if (!l) {
             err = MK_E_NOMEM;
         } else {

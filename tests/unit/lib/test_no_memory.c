@@ -187,6 +187,24 @@ static void add_address(void *arg, const char *text, size_t len)
     (void)strcat(all, " ");
 }
 
+/* Two lines of port 0 are two addresses, and a reload keeps both. */
+static void a_reload_keeps_what_stays(void **state)
+{
+    char before[256] = "", after[256] = "";
+    struct mk_config *config;
+    struct mk_server *server;
+
+    (void)state;
+    assert_int_equal(start_up(&server), 0);
+    assert_int_equal(mk_server_start(server), 0);
+    mk_server_addresses(server, add_address, before);
+    assert_int_equal(read_config(&config), 0);
+    assert_int_equal(mk_server_reload(server, config), 0);
+    mk_server_addresses(server, add_address, after);
+    assert_string_equal(before, after);
+    mk_server_free(server);
+}
+
 static void a_reload_without_memory_leaves_the_old_in_force(void **state)
 {
     char before[256] = "", after[256] = "";
@@ -231,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_start_without_memory_fails_cleanly),
         cmocka_unit_test(a_dump_without_memory_says_so),
+        cmocka_unit_test(a_reload_keeps_what_stays),
         cmocka_unit_test(a_reload_without_memory_leaves_the_old_in_force),
     };
 
