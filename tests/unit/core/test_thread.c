@@ -5,8 +5,11 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 struct report {
+    atomic_bool is_set_up;
     char name[16];
     int cpus;
     sigset_t blocked;
@@ -17,13 +20,12 @@ static void *look_around(void *arg)
     struct report *r = arg;
     cpu_set_t cpus;
 
-    /* The name and the CPU are given by the starter, which may come after this. */
-    for (int i = 0; i < 1000; i++) {
-        (void)pthread_getname_np(pthread_self(), r->name, sizeof(r->name));
-        (void)sched_getaffinity(0, sizeof(cpus), &cpus);
-        r->cpus = CPU_COUNT(&cpus);
+    /* The name and the CPU are given by the starter, after this may have begun. */
+    while (!atomic_load(&r->is_set_up))
         (void)sched_yield();
-    }
+    (void)pthread_getname_np(pthread_self(), r->name, sizeof(r->name));
+    (void)sched_getaffinity(0, sizeof(cpus), &cpus);
+    r->cpus = CPU_COUNT(&cpus);
     (void)pthread_sigmask(SIG_BLOCK, NULL, &r->blocked);
     return NULL;
 }
@@ -51,6 +53,7 @@ static void threads_have_names_and_no_signals(void **state)
 
         (void)pthread_sigmask(SIG_BLOCK, NULL, &before);
         assert_int_equal(mk_thread_start(&thread, "mk-test", cpus[i], look_around, &r), 0);
+        atomic_store(&r.is_set_up, true);
         (void)pthread_sigmask(SIG_BLOCK, NULL, &after);
         pthread_join(thread, NULL);
         assert_string_equal(r.name, "mk-test");
