@@ -24,6 +24,17 @@ def allocations(tmp_path):
     return FailingAllocations(tmp_path)
 
 
+def starts_or_refuses(server, allocations):
+    assert eventually(lambda: "server started" in server.log() or not server.is_running()), "it hangs"
+    if not server.is_running():
+        assert server.expect_exit() > 0, f"it ended with {server.process.returncode}"
+        assert server.log().strip(), "it ended without a word"
+        return
+    allocations.disarm()
+    assert server.get("/a.txt").status == 200
+    server.stop()
+
+
 @pytest.mark.parametrize("scheduler", ["Fair", "ReusePort"])
 def test_start_up(tmp_path, allocations, scheduler):
     """It refuses to start and says so, or it serves."""
@@ -32,17 +43,13 @@ def test_start_up(tmp_path, allocations, scheduler):
     for number in itertools.count(1):
         allocations.arm(number)
         server = process.Server(tmp_path, config, env=allocations.environment)
-        assert eventually(lambda: "server started" in server.log() or not server.is_running())
-        if not server.is_running():
-            code = server.expect_exit()
-            assert code > 0, f"allocation {number}: exit code {code}\n{server.log()}"
-            assert server.log().strip(), f"allocation {number}: it ended without a word"
-            continue
-        failed = allocations.failed
-        allocations.arm(0)
-        assert server.get("/a.txt").status == 200, f"allocation {number}"
-        server.stop()
-        if not failed:
+        try:
+            starts_or_refuses(server, allocations)
+        except AssertionError as fault:
+            raise AssertionError(f"allocation {number}: {fault}\n{server.log()}") from None
+        finally:
+            server.kill()
+        if not allocations.failed:
             break
     assert number > 20, "hardly any allocation was seen: is the helper preloaded?"
 
@@ -80,10 +87,9 @@ def test_request(start, allocations, name, lines):
             answer = connection.rest_until_cut()
         assert not answer or answer.startswith(b"HTTP/1.1 "), answer[:100]
         assert server.is_running(), f"allocation {number}\n{server.log()}"
-        failed = allocations.failed
-        allocations.arm(0)
+        allocations.disarm()
         assert server.get("/a.txt").text == "text", f"after allocation {number}"
-        if not failed:
+        if not allocations.failed:
             break
 
 
@@ -98,11 +104,10 @@ def test_reload(start, allocations, scheduler):
         server.config.write(server=lines, **config)
         allocations.arm(number)
         server.reload()
-        failed = allocations.failed
-        allocations.arm(0)
+        allocations.disarm()
         response = server.get("/a.txt")
         assert response.status == 200
-        if not failed:
+        if not allocations.failed:
             assert response.header("X-Version") == str(number)
             break
         if number % 20 == 0:

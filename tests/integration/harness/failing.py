@@ -21,8 +21,12 @@ class FailingAllocations:
         return {"LD_PRELOAD": tools.helper("failmalloc.so.c"), "FAILMALLOC": str(self.path)}
 
     def arm(self, number):
-        """Let the number-th allocation from now on fail; 0: none."""
+        """Let the number-th allocation from now on fail, and count anew."""
         self._shared[0:24] = struct.pack("=qqq", number, 0, 0)
+
+    def disarm(self):
+        """Let no further one fail; the counts stay."""
+        self._shared[0:8] = struct.pack("=q", 0)
 
     @property
     def seen(self):
