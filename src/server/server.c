@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
-#include "base/invariant.h"
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
@@ -9,22 +8,10 @@
 #include "server/server_int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
-
-enum {
-    FILES_MAX = 256,       /* entries of a worker's open-file table */
-    FILES_MIN = 8,
-    DESCRIPTORS_BASE = 16, /* standard streams, logs, loops, a spare or two */
-    DESCRIPTORS_WORKER = 6,
-    CONNECTIONS_MIN = 4,
-};
 
 static const struct mk_host plain_host = {.size = sizeof(struct mk_host)};
 
@@ -40,89 +27,6 @@ void mk_server_thread_ended(struct mk_server *server)
 
     if (atomic_fetch_sub(&server->running, 1) == 1)
         (void)!write(server->done_fd, &one, sizeof(one));
-}
-
-/* ---- limits that follow from the number of descriptors ---- */
-
-static int64_t descriptor_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-        return 1 << 20;
-    return (int64_t)limit.rlim_cur;
-}
-
-static void share_descriptors(struct mk_server *server)
-{
-    int64_t share = descriptor_limit() / 8 / server->nworkers;
-
-    server->files_per_worker = share < FILES_MIN ? FILES_MIN : share > FILES_MAX ? FILES_MAX : (size_t)share;
-}
-
-/* Without MaxConnections: what leaves descriptors for files, so that accepting does not starve serving. */
-static int64_t max_connections(const struct mk_server *server, const struct mk_server_settings *set)
-{
-    int64_t workers = server->nworkers;
-    int64_t max = descriptor_limit() - DESCRIPTORS_BASE -
-                  workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens + (int64_t)server->files_per_worker);
-
-    if (max < CONNECTIONS_MIN)
-        max = CONNECTIONS_MIN;
-    return set->max_connections > 0 && set->max_connections < max ? set->max_connections : max;
-}
-
-static void apply_limits(struct mk_server *server, const struct mk_server_settings *set)
-{
-    atomic_store(&server->max_connections, max_connections(server, set));
-    atomic_store(&server->over_capacity, set->over_capacity);
-    atomic_store(&server->per_address.max, set->max_connections_per_ip);
-    atomic_store(&server->log.level, set->log.level);
-    atomic_store(&server->log.traced_level, set->log.traced_level);
-    atomic_store(&server->log.traced, set->log.traced);
-}
-
-/* ---- the error log ---- */
-
-static int open_log_file(const struct mk_server *server, const char *path)
-{
-    enum { FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY };
-    int fd = open(path, FLAGS, 0640), err;
-
-    if (fd >= 0)
-        return fd;
-    err = mk_error_from_errno(errno);
-    if (err == MK_E_ACCESS && server->host->open_file)
-        return server->host->open_file(server->host->arg, path, O_WRONLY | O_APPEND | O_CREAT, 0640);
-    return err;
-}
-
-static int open_log(struct mk_server *server, const char *target)
-{
-    int fd;
-
-    if (strcmp(target, "stderr") == 0)
-        fd = STDERR_FILENO;
-    else if (strcmp(target, "syslog") == 0)
-        fd = -1;
-    else {
-        fd = open_log_file(server, target);
-        if (fd < 0) {
-            (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target, mk_error_text(fd));
-            return fd;
-        }
-    }
-    mk_log_set_fd(&server->log, fd);
-    return 0;
-}
-
-int mk_server_reopen_logs(struct mk_server *server)
-{
-    int err = open_log(server, server->snapshot->set.error_log);
-
-    mk_log(&server->log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
-           err < 0 ? server->why : "logs reopened");
-    return err;
 }
 
 /* ---- making and ending ---- */
@@ -183,8 +87,8 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     server->openat2 = mk_file_has_openat2();
     atomic_init(&server->stop_at_ms, INT64_MAX);
     mk_per_address_init(&server->per_address, snapshot->set.max_connections_per_ip);
-    share_descriptors(server);
-    apply_limits(server, &snapshot->set);
+    mk_server_share_descriptors(server);
+    mk_server_apply_limits(server, &snapshot->set);
     mk_snapshot_get(snapshot);
     server->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (server->done_fd >= 0 && add_workers(server) == 0)
@@ -224,7 +128,7 @@ const char *mk_server_why(const struct mk_server *server)
 
 int mk_server_listen(struct mk_server *server)
 {
-    int err = open_log(server, server->snapshot->set.error_log);
+    int err = mk_server_open_log(server, server->snapshot->set.error_log);
 
     if (err == 0)
         err = mk_listeners_open(server, &server->snapshot->set, server->why, sizeof(server->why));
@@ -300,141 +204,6 @@ int mk_server_start(struct mk_server *server)
     mk_server_stop(server, 0);
     (void)!mk_server_wait(server, -1);
     return err;
-}
-
-/* ---- reload ---- */
-
-/* One order to a worker or the acceptor, and who waits for it. */
-struct order {
-    struct mk_post post;
-    struct mk_worker *worker; /* NULL: the acceptor */
-    struct mk_server *server;
-    struct mk_view *view;
-    sem_t *done;
-};
-
-static void obey(struct mk_post *post)
-{
-    struct order *o = MK_CONTAINER_OF(post, struct order, post);
-    struct mk_server *server = o->server;
-    int err = 0;
-
-    if (o->worker) {
-        struct mk_view *old = o->worker->view;
-
-        o->worker->view = o->view;
-        mk_view_put(old);
-    }
-    if (!o->worker)
-        err = mk_ports_update(&server->acceptor->ports, server, NULL, &server->acceptor->loop);
-    else if (!server->acceptor && !o->worker->stopping)
-        err = mk_ports_update(&o->worker->ports, server, o->worker, &o->worker->loop);
-    if (err < 0)
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets: %s", mk_error_text(err));
-    sem_post(o->done);
-}
-
-static void give_order(struct mk_server *server, struct order *o, struct mk_worker *w, sem_t *done)
-{
-    o->post.fn = obey;
-    o->worker = w;
-    o->server = server;
-    o->done = done;
-    mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
-}
-
-static void tell_all(struct mk_server *server, struct order *orders)
-{
-    unsigned count = server->nworkers + (server->acceptor ? 1 : 0);
-    sem_t done;
-
-    (void)sem_init(&done, 0, 0);
-    for (unsigned i = 0; i < server->nworkers; i++)
-        give_order(server, &orders[i], server->workers[i], &done);
-    if (server->acceptor)
-        give_order(server, &orders[server->nworkers], NULL, &done);
-    for (unsigned i = 0; i < count; i++) {
-        while (sem_wait(&done) < 0 && errno == EINTR)
-            ;
-    }
-    (void)sem_destroy(&done);
-}
-
-static bool make_views(struct mk_server *server, struct mk_snapshot *snapshot, struct order *orders)
-{
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        orders[i].view = mk_view_new(server->workers[i], snapshot);
-        if (orders[i].view)
-            continue;
-        while (i-- > 0)
-            mk_view_put(orders[i].view);
-        return false;
-    }
-    return true;
-}
-
-static bool is_same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static void note_what_needs_restart(struct mk_server *server, const struct mk_server_settings *new)
-{
-    const struct mk_server_settings *old = &server->snapshot->set;
-    const struct {
-        const char *key;
-        bool changed;
-    } keys[] = {
-        {"Workers", old->workers != new->workers},
-        {"Scheduler", old->scheduler != new->scheduler},
-        {"User", !is_same_text(old->user, new->user)},
-        {"PidFile", !is_same_text(old->pid_file, new->pid_file)},
-        {"FDLimit", old->fd_limit != new->fd_limit},
-        {"SharedSockets", old->shared_sockets != new->shared_sockets},
-        {"CPUAffinity", old->cpu_affinity.count != new->cpu_affinity.count},
-    };
-
-    for (size_t i = 0; i < MK_ARRAY_LEN(keys); i++) {
-        if (keys[i].changed)
-            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s", keys[i].key);
-    }
-}
-
-int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
-{
-    struct order *orders = mk_heap_zalloc(server->nworkers + 1, sizeof(*orders));
-    struct mk_snapshot *old = server->snapshot;
-    int err;
-
-    (void)snprintf(server->why, sizeof(server->why), "out of memory");
-    if (!orders)
-        return MK_E_NOMEM;
-    if (!make_views(server, snapshot, orders)) {
-        mk_heap_free(orders);
-        return MK_E_NOMEM;
-    }
-    err = mk_listeners_open(server, &snapshot->set, server->why, sizeof(server->why));
-    if (err == 0 && !is_same_text(old->set.error_log, snapshot->set.error_log)) {
-        err = open_log(server, snapshot->set.error_log);
-        if (err < 0)
-            mk_listeners_undo(server);
-    }
-    if (err < 0) {
-        for (unsigned i = 0; i < server->nworkers; i++)
-            mk_view_put(orders[i].view);
-        mk_heap_free(orders);
-        return err;
-    }
-    note_what_needs_restart(server, &snapshot->set);
-    apply_limits(server, &snapshot->set);
-    mk_snapshot_get(snapshot);
-    server->snapshot = snapshot;
-    tell_all(server, orders);
-    mk_listeners_settle(server);
-    mk_snapshot_put(old);
-    mk_heap_free(orders);
-    mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu", snapshot->nsites);
-    return 0;
 }
 
 /* ---- stopping ---- */

@@ -37,4 +37,12 @@ void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *
 /** A thread of the server ends; the last one makes done_fd readable. */
 void mk_server_thread_ended(struct mk_server *server);
 
+/** Open the log that the settings name and log there from now on. @return 0 or an error; server->why. */
+int mk_server_open_log(struct mk_server *server, const char *target) MK_MUST_USE;
+
+/** Divide the process's descriptors: how many files a worker keeps open. */
+void mk_server_share_descriptors(struct mk_server *server);
+/** Put the limits and log levels of these settings in force. */
+void mk_server_apply_limits(struct mk_server *server, const struct mk_server_settings *set);
+
 #endif

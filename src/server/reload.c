@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/heap.h"
+#include "base/invariant.h"
+#include "server/server_int.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdio.h>
+
+/* One configuration takes the place of another while requests go on. */
+
+/* One order to a worker or the acceptor, and who waits for it. */
+struct order {
+    struct mk_post post;
+    struct mk_worker *worker; /* NULL: the acceptor */
+    struct mk_server *server;
+    struct mk_view *view;
+    sem_t *done;
+};
+
+static void obey(struct mk_post *post)
+{
+    struct order *o = MK_CONTAINER_OF(post, struct order, post);
+    struct mk_server *server = o->server;
+    int err = 0;
+
+    if (o->worker) {
+        struct mk_view *old = o->worker->view;
+
+        o->worker->view = o->view;
+        mk_view_put(old);
+    }
+    if (!o->worker)
+        err = mk_ports_update(&server->acceptor->ports, server, NULL, &server->acceptor->loop);
+    else if (!server->acceptor && !o->worker->stopping)
+        err = mk_ports_update(&o->worker->ports, server, o->worker, &o->worker->loop);
+    if (err < 0)
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets: %s", mk_error_text(err));
+    sem_post(o->done);
+}
+
+static void give_order(struct mk_server *server, struct order *o, struct mk_worker *w, sem_t *done)
+{
+    o->post.fn = obey;
+    o->worker = w;
+    o->server = server;
+    o->done = done;
+    mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
+}
+
+static void tell_all(struct mk_server *server, struct order *orders)
+{
+    unsigned count = server->nworkers + (server->acceptor ? 1 : 0);
+    sem_t done;
+
+    (void)sem_init(&done, 0, 0);
+    for (unsigned i = 0; i < server->nworkers; i++)
+        give_order(server, &orders[i], server->workers[i], &done);
+    if (server->acceptor)
+        give_order(server, &orders[server->nworkers], NULL, &done);
+    for (unsigned i = 0; i < count; i++) {
+        while (sem_wait(&done) < 0 && errno == EINTR)
+            ;
+    }
+    (void)sem_destroy(&done);
+}
+
+static bool make_views(struct mk_server *server, struct mk_snapshot *snapshot, struct order *orders)
+{
+    for (unsigned i = 0; i < server->nworkers; i++) {
+        orders[i].view = mk_view_new(server->workers[i], snapshot);
+        if (orders[i].view)
+            continue;
+        while (i-- > 0)
+            mk_view_put(orders[i].view);
+        return false;
+    }
+    return true;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void note_what_needs_restart(struct mk_server *server, const struct mk_server_settings *new)
+{
+    const struct mk_server_settings *old = &server->snapshot->set;
+    const struct {
+        const char *key;
+        bool changed;
+    } keys[] = {
+        {"Workers", old->workers != new->workers},
+        {"Scheduler", old->scheduler != new->scheduler},
+        {"User", !is_same_text(old->user, new->user)},
+        {"PidFile", !is_same_text(old->pid_file, new->pid_file)},
+        {"FDLimit", old->fd_limit != new->fd_limit},
+        {"SharedSockets", old->shared_sockets != new->shared_sockets},
+        {"CPUAffinity", old->cpu_affinity.count != new->cpu_affinity.count},
+    };
+
+    for (size_t i = 0; i < MK_ARRAY_LEN(keys); i++) {
+        if (keys[i].changed)
+            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s", keys[i].key);
+    }
+}
+
+int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
+{
+    struct order *orders = mk_heap_zalloc(server->nworkers + 1, sizeof(*orders));
+    struct mk_snapshot *old = server->snapshot;
+    int err;
+
+    (void)snprintf(server->why, sizeof(server->why), "out of memory");
+    if (!orders)
+        return MK_E_NOMEM;
+    if (!make_views(server, snapshot, orders)) {
+        mk_heap_free(orders);
+        return MK_E_NOMEM;
+    }
+    err = mk_listeners_open(server, &snapshot->set, server->why, sizeof(server->why));
+    if (err == 0 && !is_same_text(old->set.error_log, snapshot->set.error_log)) {
+        err = mk_server_open_log(server, snapshot->set.error_log);
+        if (err < 0)
+            mk_listeners_undo(server);
+    }
+    if (err < 0) {
+        for (unsigned i = 0; i < server->nworkers; i++)
+            mk_view_put(orders[i].view);
+        mk_heap_free(orders);
+        return err;
+    }
+    note_what_needs_restart(server, &snapshot->set);
+    mk_server_apply_limits(server, &snapshot->set);
+    mk_snapshot_get(snapshot);
+    server->snapshot = snapshot;
+    tell_all(server, orders);
+    mk_listeners_settle(server);
+    mk_snapshot_put(old);
+    mk_heap_free(orders);
+    mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu", snapshot->nsites);
+    return 0;
+}
