@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -82,6 +85,13 @@ void mk_heap_free(void *p)
     if (p)
         atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
     free(p);
+}
+
+void mk_heap_trim(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 void mk_heap_fail_after(long n)

@@ -23,6 +23,9 @@ void mk_heap_unmap(void *p, size_t size);
 /** NULL is allowed. */
 void mk_heap_free(void *p);
 
+/** After much was freed: give whole free pages back to the system. Slow; for starts and reloads. */
+void mk_heap_trim(void);
+
 /**
  * For tests: let n more allocations succeed and the one after that fail (once). A negative n
  * switches the fault off, which is the state at start. Process-wide.

@@ -58,7 +58,7 @@ static int merge_overrides(struct mk_config *config)
         if (merge(of_server ? &config->server : &config->sites[0].tree, by) < 0)
             return MK_E_NOMEM;
     }
-    mk_tree_init(&config->overrides, &config->arena);
+    mk_tree_init(&config->overrides, &config->text);
     return 0;
 }
 
@@ -72,7 +72,7 @@ static int anchor(struct mk_config *config, struct mk_tree *tree, struct mk_str 
             if (!mk_str_ieq(at->key, key) || at->value_at.line == 0 || at->value.len == 0 || at->value.p[0] == '/' ||
                 mk_str_ieq(at->value, MK_STR("stderr")) || mk_str_ieq(at->value, MK_STR("syslog")))
                 continue;
-            path = mk_arena_printf(&config->arena, "%s/%s", config->dir, at->value.p);
+            path = mk_arena_printf(&config->text, "%s/%s", config->dir, at->value.p);
             if (!path)
                 return MK_E_NOMEM;
             at->value = mk_str_from(path);
@@ -99,12 +99,12 @@ static int ensure_default_site(struct mk_config *config)
 {
     if (config->nsites > 0)
         return 0;
-    config->sites = mk_arena_zalloc(&config->arena, sizeof(*config->sites));
+    config->sites = mk_arena_zalloc(&config->text, sizeof(*config->sites));
     if (!config->sites)
         return MK_E_NOMEM;
     config->nsites = 1;
     config->sites[0].path = "";
-    mk_tree_init(&config->sites[0].tree, &config->arena);
+    mk_tree_init(&config->sites[0].tree, &config->text);
     return 0;
 }
 
@@ -119,7 +119,7 @@ static int make_source(struct mk_config *config)
         .nsites = config->nsites,
         .need_roots = config->have_sites,
     };
-    source->sites = mk_arena_alloc(&config->arena, config->nsites * sizeof(*source->sites));
+    source->sites = mk_arena_alloc(&config->text, config->nsites * sizeof(*source->sites));
     if (!source->sites)
         return MK_E_NOMEM;
     for (size_t i = 0; i < config->nsites; i++)

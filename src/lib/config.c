@@ -24,7 +24,7 @@ static int open_text(void *arg, const char *path)
         if (fd < 0)
             return fd;
     }
-    if (mk_words_append(&config->read_paths, &config->arena, mk_str_from(path)) < 0) {
+    if (mk_words_append(&config->read_paths, &config->text, mk_str_from(path)) < 0) {
         mk_fd_close(&fd);
         return MK_E_NOMEM;
     }
@@ -38,13 +38,14 @@ int mk_config_new(struct mk_config **out, const struct mk_host *host)
     if (!config)
         return MK_E_NOMEM;
     mk_arena_init(&config->arena, NULL, 0, SIZE_MAX);
+    mk_arena_init(&config->text, NULL, 0, SIZE_MAX);
     config->host = host;
     config->conf_host = (struct mk_conf_host){.open = open_text, .arg = config};
-    mk_faults_init(&config->faults, &config->arena);
-    mk_tree_init(&config->server, &config->arena);
-    mk_tree_init(&config->mimes, &config->arena);
-    mk_tree_init(&config->plugins, &config->arena);
-    mk_tree_init(&config->overrides, &config->arena);
+    mk_faults_init(&config->faults, &config->text);
+    mk_tree_init(&config->server, &config->text);
+    mk_tree_init(&config->mimes, &config->text);
+    mk_tree_init(&config->plugins, &config->text);
+    mk_tree_init(&config->overrides, &config->text);
     *out = config;
     return 0;
 }
@@ -53,8 +54,15 @@ void mk_config_free(struct mk_config *config)
 {
     if (!config)
         return;
+    mk_arena_fini(&config->text);
     mk_arena_fini(&config->arena);
     mk_heap_free(config);
+}
+
+void mk_config_drop_text(struct mk_config *config)
+{
+    mk_arena_fini(&config->text);
+    mk_heap_trim();
 }
 
 /* ---- reading files ---- */
@@ -69,7 +77,7 @@ static const char *find_part(struct mk_config *config, const char *given, const 
         return given;
     if (!config->dir)
         return NULL;
-    path = mk_arena_printf(&config->arena, "%s/%s", config->dir, given ? given : usual);
+    path = mk_arena_printf(&config->text, "%s/%s", config->dir, given ? given : usual);
     if (path && given && stat(path, &st) < 0 && stat(given, &st) == 0)
         return given;
     return path;
@@ -101,14 +109,14 @@ static int read_site(struct mk_config *config, const char *path)
     struct mk_site_file *site = &config->sites[config->nsites++];
 
     site->path = path;
-    mk_tree_init(&site->tree, &config->arena);
+    mk_tree_init(&site->tree, &config->text);
     return read_file(config, &site->tree, path);
 }
 
 static int read_sites(struct mk_config *config, const char *dir)
 {
     const char *const *paths;
-    int count = mk_conf_list_dir(&config->arena, dir, NULL, &paths), err = 0, first = -1;
+    int count = mk_conf_list_dir(&config->text, dir, NULL, &paths), err = 0, first = -1;
 
     if (count == MK_E_NOMEM)
         return count;
@@ -117,7 +125,7 @@ static int read_sites(struct mk_config *config, const char *dir)
         return 0;
     }
     config->have_sites = true;
-    config->sites = mk_arena_zalloc(&config->arena, ((size_t)count + 1) * sizeof(*config->sites));
+    config->sites = mk_arena_zalloc(&config->text, ((size_t)count + 1) * sizeof(*config->sites));
     if (!config->sites)
         return MK_E_NOMEM;
     for (int i = 0; i < count && first < 0; i++)
@@ -147,7 +155,7 @@ int mk_config_read(struct mk_config *config, const struct mk_config_files *files
     int err;
 
     if (files->dir) {
-        config->dir = mk_arena_strdup(&config->arena, mk_str_from(files->dir));
+        config->dir = mk_arena_strdup(&config->text, mk_str_from(files->dir));
         if (!config->dir)
             return MK_E_NOMEM;
     }
@@ -175,7 +183,7 @@ static int set_in(struct mk_tree *tree, const char *section, const char *key, co
 int mk_config_set(struct mk_config *config, const char *section, const char *key, const char *value,
                   const char *origin)
 {
-    struct mk_origin at = {.file = mk_arena_strdup(&config->arena, mk_str_from(origin))};
+    struct mk_origin at = {.file = mk_arena_strdup(&config->text, mk_str_from(origin))};
 
     if (!at.file)
         return MK_E_NOMEM;
@@ -187,13 +195,13 @@ int mk_config_one_shot(struct mk_config *config, const char *dir)
 {
     const struct mk_origin at = {.file = "one-shot"};
 
-    config->sites = mk_arena_zalloc(&config->arena, sizeof(*config->sites));
+    config->sites = mk_arena_zalloc(&config->text, sizeof(*config->sites));
     if (!config->sites)
         return MK_E_NOMEM;
     config->nsites = 1;
     config->have_sites = true;
     config->sites[0].path = at.file;
-    mk_tree_init(&config->sites[0].tree, &config->arena);
+    mk_tree_init(&config->sites[0].tree, &config->text);
     return set_in(&config->sites[0].tree, "HOST", "DocumentRoot", dir, &at);
 }
 

@@ -16,7 +16,8 @@ struct mk_site_file {
 };
 
 struct mk_config {
-    struct mk_arena arena;
+    struct mk_arena arena; /* what a server needs as long as it serves: the snapshot */
+    struct mk_arena text;  /* what was written, where, and what is wrong with it */
     const struct mk_host *host;
     struct mk_conf_host conf_host;
     struct mk_faults faults;
@@ -36,5 +37,8 @@ struct mk_config {
 
 /** Overrides into the trees, then the snapshot. @return as mk_config_check. */
 int mk_config_build(struct mk_config *config) MK_MUST_USE;
+
+/** A server has it now: give back what only checking, faults and the dump needed. */
+void mk_config_drop_text(struct mk_config *config);
 
 #endif

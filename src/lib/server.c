@@ -17,11 +17,13 @@ int mk_server_new(struct mk_server **server, struct mk_config *config, const str
         return err;
     if (err == 0)
         *server = mk_server_create(&config->snapshot, host);
-    if (err == 0 && *server)
-        mk_snapshot_put(&config->snapshot);
-    else
+    if (!*server) {
         mk_config_free(config);
-    return *server ? 0 : MK_E_NOMEM;
+        return MK_E_NOMEM;
+    }
+    mk_config_drop_text(config);
+    mk_snapshot_put(&config->snapshot);
+    return 0;
 }
 
 int mk_server_reload(struct mk_server *server, struct mk_config *config)
@@ -31,9 +33,11 @@ int mk_server_reload(struct mk_server *server, struct mk_config *config)
     if (err != 0)
         return err;
     err = mk_server_swap(server, &config->snapshot);
-    if (err == 0)
-        mk_snapshot_put(&config->snapshot);
-    return err;
+    if (err < 0)
+        return err;
+    mk_config_drop_text(config);
+    mk_snapshot_put(&config->snapshot);
+    return 0;
 }
 
 const char *mk_version(void)

@@ -20,6 +20,13 @@ void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t
     return list;
 }
 
+struct mk_str mk_settings_copy(struct mk_field_ctx *ctx, struct mk_str value)
+{
+    char *copy = mk_arena_strdup(ctx->arena, value);
+
+    return (struct mk_str){copy, copy ? value.len : 0};
+}
+
 int mk_settings_refuse(struct mk_field_ctx *ctx, const struct mk_setting *s, const char *expected)
 {
     mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected, s->value.p);
@@ -51,8 +58,8 @@ static int parse_mime_line(struct mk_field_ctx *ctx, const struct mk_setting *s)
     for (size_t i = 0; i < s->key.len; i++)
         ext[i] = mk_char_lower(ext[i]);
     line->ext = (struct mk_str){ext, s->key.len};
-    line->type = s->value;
-    return 0;
+    line->type = mk_settings_copy(ctx, s->value);
+    return line->type.p ? 0 : MK_E_NOMEM;
 }
 
 static const struct mk_field mime_fields[] = {

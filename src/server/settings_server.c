@@ -130,8 +130,8 @@ static int parse_mime_value(struct mk_field_ctx *ctx, const struct mk_setting *s
 
     if (!mk_mime_is_valid(s->value))
         return mk_settings_refuse(ctx, s, "a media type such as text/plain");
-    set->default_type = s->value.p;
-    return 0;
+    set->default_type = mk_settings_copy(ctx, s->value).p;
+    return set->default_type ? 0 : MK_E_NOMEM;
 }
 
 static const char *const scheduler_names[] = {"Fair", "ReusePort", NULL};

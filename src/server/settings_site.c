@@ -13,9 +13,11 @@ static const char *const known_statuses = " 301 302 303 307 308 ";
 static int parse_redirect(struct mk_field_ctx *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = s->value, url, status, extra;
+    struct mk_str rest = mk_settings_copy(ctx, s->value), url, status, extra;
     uint64_t code = 301;
 
+    if (!rest.p)
+        return MK_E_NOMEM;
     if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
         return mk_settings_refuse(ctx, s, "a URL and perhaps a status");
     if (mk_str_next_word(&rest, &status)) {
@@ -55,9 +57,11 @@ static bool is_framing_field(struct mk_str name)
 static int parse_header(struct mk_field_ctx *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = s->value, name;
+    struct mk_str rest = mk_settings_copy(ctx, s->value), name;
     struct mk_header_line *line;
 
+    if (!rest.p)
+        return MK_E_NOMEM;
     if (!mk_str_next_word(&rest, &name))
         return mk_settings_refuse(ctx, s, "a field name and a value");
     if (name.p[name.len - 1] == ':')
@@ -78,9 +82,11 @@ static int parse_header(struct mk_field_ctx *ctx, const struct mk_setting *s)
 static int parse_cache_control(struct mk_field_ctx *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = s->value, glob;
+    struct mk_str rest = mk_settings_copy(ctx, s->value), glob;
     struct mk_cache_line *line;
 
+    if (!rest.p)
+        return MK_E_NOMEM;
     if (!mk_str_next_word(&rest, &glob) || mk_str_trim(rest).len == 0)
         return mk_settings_refuse(ctx, s, "a glob such as *.css and a value such as max-age=3600");
     line = MK_SETTINGS_APPEND(ctx, site, cache_lines, ncache_lines);
@@ -102,8 +108,10 @@ static bool is_try_item(struct mk_str item)
 static int parse_try_files(struct mk_field_ctx *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = s->value, word;
+    struct mk_str rest = mk_settings_copy(ctx, s->value), word;
 
+    if (!rest.p)
+        return MK_E_NOMEM;
     while (mk_str_next_word(&rest, &word)) {
         struct mk_str *item;
 

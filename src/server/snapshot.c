@@ -2,6 +2,7 @@
 #include "server/snapshot.h"
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "server/handler.h"
 #include "server/settings_int.h"
@@ -127,14 +128,16 @@ static int build_extra_lines(struct mk_site *site, struct mk_field_ctx *ctx)
     struct mk_buf lines;
     char *copy;
 
-    mk_buf_init(&lines, 64 << 10);
+    mk_buf_init(&lines, MK_LIMIT_SITE_LINES);
     for (size_t i = 0; i < site->set.nheaders; i++) {
         const struct mk_header_line *h = &site->set.headers[i];
 
         if (h->value.len > 0)
             (void)mk_buf_printf(&lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p, (int)h->value.len, h->value.p);
     }
-    copy = lines.error ? NULL : mk_arena_strdup(ctx->arena, mk_buf_str(&lines));
+    if (lines.error == MK_E_LIMIT)
+        mk_fault_add(ctx->faults, NULL, "Header: the lines of one site may have %d bytes in all", MK_LIMIT_SITE_LINES);
+    copy = lines.error == MK_E_NOMEM ? NULL : mk_arena_strdup(ctx->arena, mk_buf_str(&lines));
     site->extra_lines = (struct mk_str){copy, lines.len};
     mk_buf_fini(&lines);
     return copy ? 0 : MK_E_NOMEM;

@@ -143,24 +143,41 @@ static void bodies_are_as_long_as_promised(void **state)
     }
 }
 
-static void a_head_that_is_too_large_ends_the_connection(void **state)
+static void a_site_may_not_add_more_than_a_head_holds(void **state)
 {
-    struct row rows[21] = {{0}};
+    struct row rows[10] = {{0}};
+    char value[1024];
+    struct plan p;
+
+    (void)state;
+    (void)snprintf(value, sizeof(value), "X-Long %01000d", 1);
+    for (size_t i = 0; i < 9; i++)
+        rows[i] = (struct row){"HOST", "Header", value, 0};
+    plan_make(&p, rows);
+    assert_int_equal(p.error, 0);
+    assert_int_equal(p.faults.count, 1);
+    assert_non_null(strstr(plan_faults(&p), "8192 bytes"));
+    plan_free(&p);
+}
+
+static void what_a_site_may_add_is_sent_with_everything_else(void **state)
+{
+    struct row rows[9] = {{0}};
     char value[1024];
     struct fixture f;
     struct loopback lb;
 
     (void)state;
     (void)snprintf(value, sizeof(value), "X-Long %01000d", 1);
-    for (size_t i = 0; i < 20; i++)
+    for (size_t i = 0; i < 8; i++)
         rows[i] = (struct row){"HOST", "Header", value, 0};
     memcpy(f.dir, dir, sizeof(dir));
     fixture_open(&f, rows);
     loopback_init(&lb, f.worker, MK_STR(GET("/a.txt", "")));
     loopback_open(&lb);
     loopback_run(&lb);
-    assert_int_equal(lb.out_len, 0);
-    assert_true(loopback_is_closed(&lb));
+    assert_true(lb.out_len > 8000);
+    assert_memory_equal(lb.out, "HTTP/1.1 200 ", 13);
     loopback_close(&lb);
     loopback_free(&lb);
     fixture_close(&f);
@@ -195,7 +212,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_are_as_written_here),
         cmocka_unit_test(bodies_are_as_long_as_promised),
-        cmocka_unit_test(a_head_that_is_too_large_ends_the_connection),
+        cmocka_unit_test(a_site_may_not_add_more_than_a_head_holds),
+        cmocka_unit_test(what_a_site_may_add_is_sent_with_everything_else),
         cmocka_unit_test(the_date_follows_the_clock),
     };
 
