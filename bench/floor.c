@@ -118,7 +118,8 @@ static int listen_on(int port)
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &on, sizeof(on)); /* accept when bytes are there */
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &on,
+               sizeof(on)); /* accept when bytes are there */
     if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 4096) < 0)
         die("listen");
     return fd;

@@ -39,11 +39,11 @@ enum {
 
 struct conn {
     int fd;
-    int sending;       /* the request has not left: the handshake is still going on */
-    int open_answers;  /* requests of this round without an answer yet */
-    long body_left;    /* -1 while in a head */
-    size_t head_len;   /* bytes of a head cut by the end of a read */
-    unsigned path;     /* which path is asked next */
+    int sending;      /* the request has not left: the handshake is still going on */
+    int open_answers; /* requests of this round without an answer yet */
+    long body_left;   /* -1 while in a head */
+    size_t head_len;  /* bytes of a head cut by the end of a read */
+    unsigned path;    /* which path is asked next */
     double asked_at;
     char *head;
 };

@@ -69,13 +69,14 @@ struct mk_host {
 
 /** Which files to read; NULL members are derived from dir. Borrowed for the call only. */
 struct mk_config_files {
-    size_t size;          /* sizeof(struct mk_config_files) */
-    const char *dir;      /* configuration directory */
-    const char *server;   /* monkey.conf; looked for in dir first, then as given. The same for all below */
-    const char *sites;    /* sites/ */
-    const char *plugins;  /* plugins/ */
-    const char *load;     /* plugins.load */
-    const char *mimes;    /* monkey.mime */
+    size_t size;     /* sizeof(struct mk_config_files) */
+    const char *dir; /* configuration directory */
+    const char
+        *server; /* monkey.conf; looked for in dir first, then as given. The same for all below */
+    const char *sites;   /* sites/ */
+    const char *plugins; /* plugins/ */
+    const char *load;    /* plugins.load */
+    const char *mimes;   /* monkey.mime */
 };
 
 /**
@@ -90,7 +91,8 @@ MK_API void mk_config_free(struct mk_config *config);
  * Read the text files. What is wrong in them is kept as faults; mk_config_check counts them.
  * @return 0 or MK_E_NOMEM.
  */
-MK_API int mk_config_read(struct mk_config *config, const struct mk_config_files *files) MK_MUST_USE;
+MK_API int mk_config_read(struct mk_config *config,
+                          const struct mk_config_files *files) MK_MUST_USE;
 
 /**
  * Serve one directory with listing, in place of every site: what `--one-shot` does.
@@ -105,8 +107,8 @@ MK_API int mk_config_one_shot(struct mk_config *config, const char *dir) MK_MUST
  * @param origin   where it came from, for messages and the dump, e.g. "command line"
  * @return 0 or MK_E_NOMEM; a wrong key or value is a fault found by mk_config_check.
  */
-MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key, const char *value,
-                         const char *origin) MK_MUST_USE;
+MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key,
+                         const char *value, const char *origin) MK_MUST_USE;
 
 /**
  * Build and check the whole configuration. Implied by mk_server_new and mk_server_reload.
@@ -129,7 +131,8 @@ struct mk_config_facts {
     unsigned graceful_ms;  /* GracefulTimeout */
     const char *error_log; /* path, "stderr" or "syslog" */
 };
-MK_API int mk_config_facts(const struct mk_config *config, struct mk_config_facts *facts) MK_MUST_USE;
+MK_API int mk_config_facts(const struct mk_config *config,
+                           struct mk_config_facts *facts) MK_MUST_USE;
 
 /** What a process with more rights may be asked for by name: see struct mk_host. */
 enum mk_resource {
@@ -140,7 +143,8 @@ enum mk_resource {
 
 /** Name every resource that this configuration uses or was read from. After a check. */
 MK_API void mk_config_resources(const struct mk_config *config,
-                                void (*fn)(void *arg, enum mk_resource kind, const char *name), void *arg);
+                                void (*fn)(void *arg, enum mk_resource kind, const char *name),
+                                void *arg);
 
 /* ---- Server ---- */
 
@@ -148,7 +152,8 @@ MK_API void mk_config_resources(const struct mk_config *config,
  * Make a server from a configuration, which is taken (also on failure, but see below).
  * @return 0; > 0: number of faults, the configuration stays the caller's so that they can be shown; MK_E_NOMEM.
  */
-MK_API int mk_server_new(struct mk_server **server, struct mk_config *config, const struct mk_host *host) MK_MUST_USE;
+MK_API int mk_server_new(struct mk_server **server, struct mk_config *config,
+                         const struct mk_host *host) MK_MUST_USE;
 
 /**
  * Open logs and listening sockets; nothing is accepted yet. Call before dropping privileges.
@@ -202,7 +207,8 @@ struct mk_worker_stats {
 };
 MK_API unsigned mk_server_workers(const struct mk_server *server);
 /** @return 0 or MK_E_INVALID when there is no such worker. */
-MK_API int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats) MK_MUST_USE;
+MK_API int mk_server_stats(const struct mk_server *server, unsigned worker,
+                           struct mk_worker_stats *stats) MK_MUST_USE;
 
 /** "2.0.0" of the library in use. */
 MK_API const char *mk_version(void);

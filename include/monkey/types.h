@@ -31,7 +31,10 @@ struct mk_str {
 /** A slice over a string literal or a char array that is one. */
 #define MK_STR(literal) ((struct mk_str){(literal), sizeof(literal) - 1})
 /** The same for initialisers of static tables. */
-#define MK_STR_INIT(literal) {(literal), sizeof(literal) - 1}
+#define MK_STR_INIT(literal)                                                                       \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
+    }
 
 static inline struct mk_str mk_str_from(const char *s)
 {
@@ -42,21 +45,21 @@ static inline struct mk_str mk_str_from(const char *s)
  * What can go wrong. Functions return 0 or a count on success and one of these otherwise.
  * mk_error_text() gives the sentence.
  */
-#define MK_ERRORS(X)                                                \
-    X(MK_E_AGAIN, -1, "not yet: more input or another turn needed") \
-    X(MK_E_BAD, -2, "malformed input")                              \
-    X(MK_E_LIMIT, -3, "a limit was exceeded")                       \
-    X(MK_E_NOMEM, -4, "out of memory")                              \
-    X(MK_E_NOFD, -5, "out of file descriptors")                     \
-    X(MK_E_NOENT, -6, "not found")                                  \
-    X(MK_E_ACCESS, -7, "permission denied")                         \
-    X(MK_E_EOF, -8, "end of input")                                 \
-    X(MK_E_PEER, -9, "the peer reset or left")                      \
-    X(MK_E_TIMEOUT, -10, "timed out")                               \
-    X(MK_E_BUSY, -11, "in use or full")                             \
-    X(MK_E_UNSUPPORTED, -12, "not supported")                       \
-    X(MK_E_INVALID, -13, "invalid argument or setting")             \
-    X(MK_E_EXISTS, -14, "already exists")                           \
+#define MK_ERRORS(X)                                                                               \
+    X(MK_E_AGAIN, -1, "not yet: more input or another turn needed")                                \
+    X(MK_E_BAD, -2, "malformed input")                                                             \
+    X(MK_E_LIMIT, -3, "a limit was exceeded")                                                      \
+    X(MK_E_NOMEM, -4, "out of memory")                                                             \
+    X(MK_E_NOFD, -5, "out of file descriptors")                                                    \
+    X(MK_E_NOENT, -6, "not found")                                                                 \
+    X(MK_E_ACCESS, -7, "permission denied")                                                        \
+    X(MK_E_EOF, -8, "end of input")                                                                \
+    X(MK_E_PEER, -9, "the peer reset or left")                                                     \
+    X(MK_E_TIMEOUT, -10, "timed out")                                                              \
+    X(MK_E_BUSY, -11, "in use or full")                                                            \
+    X(MK_E_UNSUPPORTED, -12, "not supported")                                                      \
+    X(MK_E_INVALID, -13, "invalid argument or setting")                                            \
+    X(MK_E_EXISTS, -14, "already exists")                                                          \
     X(MK_E_SYS, -15, "system call failed, errno tells why")
 
 enum mk_error {

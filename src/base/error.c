@@ -4,8 +4,8 @@
 const char *mk_error_text(int error)
 {
     switch (error) {
-#define MK_ERROR_CASE(name, value, text) \
-    case value:                          \
+#define MK_ERROR_CASE(name, value, text)                                                           \
+    case value:                                                                                    \
         return text;
         MK_ERRORS(MK_ERROR_CASE)
 #undef MK_ERROR_CASE

@@ -7,10 +7,10 @@
  * invariant of our own. In release builds it traps without text, to stay small.
  */
 #ifdef NDEBUG
-#define MK_ASSERT(cond) \
-    do {                \
-        if (!(cond))    \
-            __builtin_trap(); \
+#define MK_ASSERT(cond)                                                                            \
+    do {                                                                                           \
+        if (!(cond))                                                                               \
+            __builtin_trap();                                                                      \
     } while (0)
 #else
 #include <assert.h>
@@ -20,6 +20,6 @@
 #define MK_LIKELY(cond) __builtin_expect(!!(cond), 1)
 #define MK_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
 #define MK_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define MK_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define MK_CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #endif

@@ -16,28 +16,28 @@ enum mk_limits {
     MK_LIMIT_CONF_FAULTS = 1000, /* faults kept of one run; the rest is counted */
 
     /* one request */
-    MK_LIMIT_TARGET = 8192,             /* request target; 414 above (RFC 9112 section 3) */
-    MK_LIMIT_PATH = 4095,               /* decoded path below a root: PATH_MAX less its NUL */
-    MK_LIMIT_CHUNK_OVERHEAD = 16384,    /* framing of a chunked body beyond 1/4 of its data */
-    MK_LIMIT_TRAILERS = 8192,           /* trailer section of a chunked body */
-    MK_LIMIT_RANGES = 8,                /* ranges of a request, after merging; above: the whole file */
-    MK_LIMIT_RANGES_ASKED = 32,         /* ranges written in the request; above: the whole file */
-    MK_LIMIT_ETAGS = 64,                /* entity tags looked at in one precondition */
+    MK_LIMIT_TARGET = 8192,          /* request target; 414 above (RFC 9112 section 3) */
+    MK_LIMIT_PATH = 4095,            /* decoded path below a root: PATH_MAX less its NUL */
+    MK_LIMIT_CHUNK_OVERHEAD = 16384, /* framing of a chunked body beyond 1/4 of its data */
+    MK_LIMIT_TRAILERS = 8192,        /* trailer section of a chunked body */
+    MK_LIMIT_RANGES = 8,             /* ranges of a request, after merging; above: the whole file */
+    MK_LIMIT_RANGES_ASKED = 32,      /* ranges written in the request; above: the whole file */
+    MK_LIMIT_ETAGS = 64,             /* entity tags looked at in one precondition */
     MK_LIMIT_REQUEST_ARENA = 256 << 10, /* memory of one request beyond its head */
     MK_LIMIT_REROUTES = 10,             /* a request routed again for an index or fallback file */
 
     /* one turn of a worker's loop */
     MK_LIMIT_TURN_EVENTS = 128,
     MK_LIMIT_TURN_ACCEPTS = 64,
-    MK_LIMIT_TURN_REQUESTS = 64,     /* of one connection */
-    MK_LIMIT_TURN_BYTES = 1 << 20,   /* sent to or read from one connection */
+    MK_LIMIT_TURN_REQUESTS = 64,      /* of one connection */
+    MK_LIMIT_TURN_BYTES = 1 << 20,    /* sent to or read from one connection */
     MK_LIMIT_GATHER_BYTES = 64 << 10, /* answers gathered into one send */
 
     /* one connection */
-    MK_LIMIT_SMALL_BODY = 16 << 10,   /* sent from memory with its head; above: sendfile */
-    MK_LIMIT_LINGER_BYTES = 1 << 20,  /* read and thrown away before a close */
+    MK_LIMIT_SMALL_BODY = 16 << 10,  /* sent from memory with its head; above: sendfile */
+    MK_LIMIT_LINGER_BYTES = 1 << 20, /* read and thrown away before a close */
     MK_LIMIT_LINGER_MS = 2000,
-    MK_LIMIT_BODY_SKIP = 256 << 10,   /* unwanted request body read to keep the connection */
+    MK_LIMIT_BODY_SKIP = 256 << 10, /* unwanted request body read to keep the connection */
 
     /* the server */
     MK_LIMIT_WORKERS = 256,

@@ -56,8 +56,8 @@ static inline void mk_list_splice_tail(struct mk_list *to, struct mk_list *from)
 }
 
 /** Walk a list in which the body may remove the current node, but no other. */
-#define MK_LIST_EACH(head, it)                                                              \
-    for (struct mk_list *it = (head)->next, *it##_next = it->next; it != (head);            \
+#define MK_LIST_EACH(head, it)                                                                     \
+    for (struct mk_list *it = (head)->next, *it##_next = it->next; it != (head);                   \
          it = it##_next, it##_next = it->next)
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    BLOCKS = 64,   /* of a chunk; block 0 holds the chunk's own record */
+    BLOCKS = 64, /* of a chunk; block 0 holds the chunk's own record */
     ALIGNMENT = 64,
     KEPT_WARM = 8, /* written blocks that a chunk may keep through a trim */
 };
@@ -125,7 +125,8 @@ static void release_pages(const struct mk_pool *p, struct chunk *c)
     c->dirty &= ~c->free;
 }
 
-static void each_in_chunk(struct mk_pool *p, struct chunk *c, void (*fn)(void *block, void *arg), void *arg)
+static void each_in_chunk(struct mk_pool *p, struct chunk *c, void (*fn)(void *block, void *arg),
+                          void *arg)
 {
     for (uint64_t out = ~c->free & all_free; out; out &= out - 1)
         fn((char *)c + (unsigned)__builtin_ctzll(out) * p->block_size, arg);

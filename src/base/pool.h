@@ -16,8 +16,8 @@ struct mk_pool {
     size_t block_size; /* rounded up for alignment */
     size_t chunk_size; /* a power of two; chunks are aligned to it */
     struct mk_list free_chunks, full_chunks;
-    size_t used;     /* blocks handed out */
-    size_t peak;     /* most blocks out since the last trim */
+    size_t used; /* blocks handed out */
+    size_t peak; /* most blocks out since the last trim */
 };
 
 /** @param block_size  at least 64. Allocates nothing yet. */

@@ -106,14 +106,17 @@ static const struct row *find_row(int code)
     return NULL;
 }
 
-static int refuse(int code, char **argv)
+static int refuse(int code, int argc, char **argv)
 {
+    /* musl steps past the end when a value is missing. */
+    const char *word = argv[optind <= argc ? optind - 1 : argc - 1];
+
     if (code == ':')
-        mk_report("option %s needs a value; see monkey --help", argv[optind - 1]);
+        mk_report("option %s needs a value; see monkey --help", word);
     else if (optopt > 0 && optopt < LONG_ONLY)
         mk_report("unknown option -%c; see monkey --help", optopt);
     else
-        mk_report("option %s is not understood; see monkey --help", argv[optind - 1]);
+        mk_report("option %s is not understood; see monkey --help", word);
     return 1;
 }
 
@@ -187,7 +190,7 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
         const struct row *row = find_row(code);
 
         if (!row)
-            return refuse(code, argv);
+            return refuse(code, argc, argv);
         result = apply(options, row, optarg);
         if (result != MK_OPTIONS_GO)
             return result;

@@ -73,7 +73,8 @@ int mk_addr_parse(struct mk_str s, struct mk_addr *addr)
     if (s.p[0] == '[' && colon > s.p + 1 && colon[-1] == ']')
         return parse_v6((struct mk_str){s.p + 1, (size_t)(colon - s.p) - 2},
                         mk_str_skip(s, (size_t)(colon - s.p) + 1), addr);
-    return parse_v4((struct mk_str){s.p, (size_t)(colon - s.p)}, mk_str_skip(s, (size_t)(colon - s.p) + 1), addr);
+    return parse_v4((struct mk_str){s.p, (size_t)(colon - s.p)},
+                    mk_str_skip(s, (size_t)(colon - s.p) + 1), addr);
 }
 
 size_t mk_addr_format(const struct mk_addr *addr, char dst[MK_ADDR_TEXT])
@@ -91,7 +92,8 @@ size_t mk_addr_format(const struct mk_addr *addr, char dst[MK_ADDR_TEXT])
         len = snprintf(dst, MK_ADDR_TEXT, "[%s]:%u", ip, mk_addr_port(addr));
         break;
     default:
-        len = snprintf(dst, MK_ADDR_TEXT, "unix:%.*s", (int)sizeof(addr->un.sun_path), addr->un.sun_path);
+        len = snprintf(dst, MK_ADDR_TEXT, "unix:%.*s", (int)sizeof(addr->un.sun_path),
+                       addr->un.sun_path);
     }
     return (size_t)len;
 }

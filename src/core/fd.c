@@ -57,7 +57,8 @@ static int open_socket(const struct mk_addr *addr)
     int fd = socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd >= 0 && addr->sa.sa_family == AF_INET6)
-        (void)set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, !IN6_IS_ADDR_UNSPECIFIED(&addr->in6.sin6_addr));
+        (void)set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY,
+                       !IN6_IS_ADDR_UNSPECIFIED(&addr->in6.sin6_addr));
     return fd;
 }
 
@@ -95,7 +96,8 @@ int mk_fd_bind(const struct mk_addr *addr, bool reuse_port)
     int fd = open_socket(addr), err;
 
     if (fd < 0)
-        return fall_back_to_v4(addr, &v4) ? mk_fd_bind(&v4, reuse_port) : mk_error_from_errno(errno);
+        return fall_back_to_v4(addr, &v4) ? mk_fd_bind(&v4, reuse_port)
+                                          : mk_error_from_errno(errno);
     if (addr->sa.sa_family == AF_UNIX)
         remove_stale_socket(addr);
     else if (set_flag(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0 ||

@@ -37,6 +37,7 @@ enum { MK_FD_DEFER_S = 1 };
  * silent client is seen MK_FD_DEFER_S later.
  * @return 0 or an error with errno kept.
  */
-int mk_fd_listen(int fd, const struct mk_addr *addr, const struct mk_listen_options *options) MK_MUST_USE;
+int mk_fd_listen(int fd, const struct mk_addr *addr,
+                 const struct mk_listen_options *options) MK_MUST_USE;
 
 #endif

@@ -36,7 +36,8 @@ static int open_directory(int dir, const char *name)
     struct stat st;
 
     if (fd < 0 && errno == ENOTDIR)
-        errno = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode) ? ELOOP : ENOTDIR;
+        errno = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode) ? ELOOP
+                                                                                         : ENOTDIR;
     return fd;
 }
 
@@ -116,7 +117,8 @@ static int finish_open(int fd, struct mk_file_facts *facts)
     return fd;
 }
 
-int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2, struct mk_file_facts *facts)
+int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2,
+                         struct mk_file_facts *facts)
 {
     int fd;
 
@@ -125,7 +127,8 @@ int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool open
     if (symlinks)
         fd = openat(root_fd, path, READ_FLAGS);
     else if (openat2)
-        fd = open_openat2(root_fd, path, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+        fd = open_openat2(root_fd, path,
+                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
     else
         fd = open_by_components(root_fd, path);
     return finish_open(fd, facts);
@@ -138,6 +141,6 @@ int mk_file_open_root(const char *path, struct mk_file_facts *facts)
 
 bool mk_file_is_same(const struct mk_file_facts *a, const struct mk_file_facts *b)
 {
-    return a->ino == b->ino && a->dev == b->dev && a->size == b->size && a->mtime_ns == b->mtime_ns &&
-           a->ctime_ns == b->ctime_ns && a->mode == b->mode;
+    return a->ino == b->ino && a->dev == b->dev && a->size == b->size &&
+           a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->mode == b->mode;
 }

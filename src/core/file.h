@@ -30,8 +30,8 @@ bool mk_file_has_openat2(void);
  * @return a descriptor, or MK_E_NOENT, MK_E_ACCESS (also: a link that may not be followed), MK_E_NOFD,
  *         MK_E_NOMEM, MK_E_SYS.
  */
-int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2, struct mk_file_facts *facts)
-    MK_MUST_USE;
+int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2,
+                         struct mk_file_facts *facts) MK_MUST_USE;
 
 /** Open a directory as a root. @return a descriptor or an error as above. */
 int mk_file_open_root(const char *path, struct mk_file_facts *facts) MK_MUST_USE;

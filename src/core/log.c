@@ -47,9 +47,10 @@ static int write_stamp(char *dst, size_t size, enum mk_log_level level, enum mk_
 
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &tm);
-    return snprintf(dst, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=%s in=%s ", tm.tm_year + 1900,
-                    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(now.tv_nsec / 1000000),
-                    mk_log_level_names[level], mk_log_component_names[in]);
+    return snprintf(dst, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=%s in=%s ",
+                    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+                    (int)(now.tv_nsec / 1000000), mk_log_level_names[level],
+                    mk_log_component_names[in]);
 }
 
 static int syslog_priority(enum mk_log_level level)
@@ -59,11 +60,11 @@ static int syslog_priority(enum mk_log_level level)
     return LOG_DAEMON | priorities[level];
 }
 
-static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
-                       va_list args) MK_PRINTF(4, 0);
+static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in,
+                       const char *fmt, va_list args) MK_PRINTF(4, 0);
 
-static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
-                       va_list args)
+static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in,
+                       const char *fmt, va_list args)
 {
     char line[MK_LIMIT_LOG_LINE];
     int stamp = write_stamp(line, sizeof(line), level, in), len;
@@ -84,7 +85,8 @@ static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_
     pthread_mutex_unlock(&log->lock);
 }
 
-void mk_log(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt, ...)
+void mk_log(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
+            ...)
 {
     int saved = errno;
     va_list args;
@@ -120,7 +122,8 @@ static bool take_allowance(struct mk_log *log, unsigned *hidden)
     return allowed;
 }
 
-void mk_log_peer(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt, ...)
+void mk_log_peer(struct mk_log *log, enum mk_log_level level, enum mk_log_component in,
+                 const char *fmt, ...)
 {
     unsigned hidden;
     int saved = errno;

@@ -19,21 +19,21 @@
 enum mk_log_level { MK_LOG_ERROR, MK_LOG_WARN, MK_LOG_INFO, MK_LOG_DEBUG, MK_LOG_TRACE };
 
 /** Parts of the server whose traces can be switched on alone. */
-#define MK_LOG_COMPONENTS(X) \
-    X(SERVER, "server")      \
-    X(CONF, "conf")          \
-    X(LISTEN, "listen")      \
-    X(WORKER, "worker")      \
-    X(CONN, "conn")          \
-    X(HTTP, "http")          \
-    X(FILE, "file")          \
+#define MK_LOG_COMPONENTS(X)                                                                       \
+    X(SERVER, "server")                                                                            \
+    X(CONF, "conf")                                                                                \
+    X(LISTEN, "listen")                                                                            \
+    X(WORKER, "worker")                                                                            \
+    X(CONN, "conn")                                                                                \
+    X(HTTP, "http")                                                                                \
+    X(FILE, "file")                                                                                \
     X(PLUGIN, "plugin")
 
 enum mk_log_component {
 #define MK_LOG_ENUM(name, text) MK_LOG_##name,
     MK_LOG_COMPONENTS(MK_LOG_ENUM)
 #undef MK_LOG_ENUM
-    MK_LOG_COMPONENT_COUNT
+        MK_LOG_COMPONENT_COUNT
 };
 
 /** Names in the order of the enums, NULL-terminated. */
@@ -41,13 +41,13 @@ extern const char *const mk_log_level_names[];
 extern const char *const mk_log_component_names[];
 
 struct mk_log {
-    atomic_int level;        /* enum mk_log_level: what all components log */
-    atomic_uint traced;      /* bit i: component i logs at traced_level instead */
+    atomic_int level;   /* enum mk_log_level: what all components log */
+    atomic_uint traced; /* bit i: component i logs at traced_level instead */
     atomic_int traced_level;
-    int fd;                  /* under lock; -1: syslog */
+    int fd; /* under lock; -1: syslog */
     bool own_fd;
-    pthread_mutex_t lock;    /* fd, and the allowance of peer lines */
-    long window_s;           /* second of the current allowance */
+    pthread_mutex_t lock; /* fd, and the allowance of peer lines */
+    long window_s;        /* second of the current allowance */
     unsigned peer_lines, suppressed;
 };
 
@@ -61,7 +61,8 @@ void mk_log_fini(struct mk_log *log);
 /** Log to fd from now on (taken; -1: syslog). The one before is closed. */
 void mk_log_set_fd(struct mk_log *log, int fd);
 
-static inline bool mk_log_wants(struct mk_log *log, enum mk_log_level level, enum mk_log_component in)
+static inline bool mk_log_wants(struct mk_log *log, enum mk_log_level level,
+                                enum mk_log_component in)
 {
     if ((int)level <= atomic_load_explicit(&log->level, memory_order_relaxed))
         return true;
@@ -70,11 +71,11 @@ static inline bool mk_log_wants(struct mk_log *log, enum mk_log_level level, enu
 }
 
 /** Write a line if its level is wanted; text above MK_LIMIT_LOG_LINE is clipped. Keeps errno. */
-void mk_log(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt, ...)
-    MK_PRINTF(4, 5);
+void mk_log(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
+            ...) MK_PRINTF(4, 5);
 
 /** The same for a line that a peer can provoke: at most MK_LOG_PEER_LINES a second. */
-void mk_log_peer(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt, ...)
-    MK_PRINTF(4, 5);
+void mk_log_peer(struct mk_log *log, enum mk_log_level level, enum mk_log_component in,
+                 const char *fmt, ...) MK_PRINTF(4, 5);
 
 #endif

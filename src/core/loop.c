@@ -28,13 +28,12 @@ int mk_loop_init(struct mk_loop *loop)
         goto fail;
     return 0;
 
-fail:
-    {
-        int err = mk_error_from_errno(errno);
+fail : {
+    int err = mk_error_from_errno(errno);
 
-        mk_loop_fini(loop);
-        return err;
-    }
+    mk_loop_fini(loop);
+    return err;
+}
 }
 
 void mk_loop_fini(struct mk_loop *loop)

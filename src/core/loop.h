@@ -50,7 +50,7 @@ struct mk_loop {
     struct mk_wheel wheel;
     struct mk_list ready;
     struct mk_list gone;
-    atomic_bool posted;   /* posts may be there */
+    atomic_bool posted; /* posts may be there */
     pthread_mutex_t post_lock;
     struct mk_post *posts, **posts_tail; /* under post_lock */
     uint64_t turns;
@@ -80,6 +80,7 @@ void mk_loop_wake(struct mk_loop *loop);
  * and one round of the ready list, then bury the gone.
  * @param before_sleep  called with arg after sleeping was announced; true: there is work, do not wait. May be NULL
  */
-void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(void *arg), void *arg);
+void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(void *arg),
+                  void *arg);
 
 #endif

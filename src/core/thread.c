@@ -28,7 +28,8 @@ static void pin(pthread_t thread, int cpu)
     (void)pthread_setaffinity_np(thread, sizeof(cpus), &cpus);
 }
 
-int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg), void *arg)
+int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg),
+                    void *arg)
 {
     pthread_attr_t attr;
     sigset_t all, before;

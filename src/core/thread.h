@@ -13,7 +13,8 @@
  * @param cpu   the one to stay on; -1 or one that does not exist: any
  * @return 0, MK_E_NOMEM or MK_E_SYS.
  */
-int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg), void *arg) MK_MUST_USE;
+int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg),
+                    void *arg) MK_MUST_USE;
 
 /** CPUs that this process may run on; at least 1. */
 unsigned mk_thread_cpus(void);

@@ -8,8 +8,9 @@
 
 /* The character classes of the HTTP and URI grammars, one bit each. */
 enum mk_char_class {
-    MK_CHAR_TOKEN = 0x01,   /* tchar, RFC 9110 section 5.6.2 */
-    MK_CHAR_TARGET = 0x02,  /* unreserved, reserved but `#`, and `%`: RFC 3986 section 2; and ^ ` { | }, which
+    MK_CHAR_TOKEN = 0x01, /* tchar, RFC 9110 section 5.6.2 */
+    MK_CHAR_TARGET =
+        0x02, /* unreserved, reserved but `#`, and `%`: RFC 3986 section 2; and ^ ` { | }, which
                                browsers send as they are (URL standard, query percent-encode set) */
     MK_CHAR_PATH = 0x04,    /* the same without `?` */
     MK_CHAR_HOST = 0x08,    /* unreserved and sub-delims: a reg-name without escapes */

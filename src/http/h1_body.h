@@ -11,12 +11,12 @@
 
 struct mk_h1_body {
     bool chunked;
-    uint8_t state;         /* the decoder's own */
-    uint64_t left;         /* bytes of the body (length-delimited) or of the chunk still to come */
-    uint64_t total;        /* body bytes given out so far */
-    uint64_t max;          /* most body bytes allowed */
-    uint32_t overhead;     /* framing bytes seen so far, trailers too */
-    uint32_t trailers;     /* bytes of the trailer section */
+    uint8_t state;     /* the decoder's own */
+    uint64_t left;     /* bytes of the body (length-delimited) or of the chunk still to come */
+    uint64_t total;    /* body bytes given out so far */
+    uint64_t max;      /* most body bytes allowed */
+    uint32_t overhead; /* framing bytes seen so far, trailers too */
+    uint32_t trailers; /* bytes of the trailer section */
 };
 
 /** A body of a known length. @return 0, or MK_E_LIMIT when length is above max. */

@@ -21,62 +21,63 @@ struct mk_piece {
 
 static inline struct mk_str mk_piece_str(struct mk_piece piece, const char *base)
 {
-    return piece.off || piece.len ? (struct mk_str){base + piece.off, piece.len} : (struct mk_str){NULL, 0};
+    return piece.off || piece.len ? (struct mk_str){base + piece.off, piece.len}
+                                  : (struct mk_str){NULL, 0};
 }
 
 /** Fields that the server itself looks at; found while parsing, in O(1) afterwards. */
-#define MK_FIELDS(X)                            \
-    X(HOST, "host")                             \
-    X(CONNECTION, "connection")                 \
-    X(CONTENT_LENGTH, "content-length")         \
-    X(TRANSFER_ENCODING, "transfer-encoding")   \
-    X(EXPECT, "expect")                         \
-    X(UPGRADE, "upgrade")                       \
-    X(RANGE, "range")                           \
-    X(IF_RANGE, "if-range")                     \
-    X(IF_MATCH, "if-match")                     \
-    X(IF_NONE_MATCH, "if-none-match")           \
-    X(IF_MODIFIED_SINCE, "if-modified-since")   \
-    X(IF_UNMODIFIED_SINCE, "if-unmodified-since") \
-    X(ACCEPT, "accept")                         \
-    X(ACCEPT_ENCODING, "accept-encoding")       \
-    X(AUTHORIZATION, "authorization")           \
-    X(CONTENT_TYPE, "content-type")             \
-    X(COOKIE, "cookie")                         \
-    X(REFERER, "referer")                       \
+#define MK_FIELDS(X)                                                                               \
+    X(HOST, "host")                                                                                \
+    X(CONNECTION, "connection")                                                                    \
+    X(CONTENT_LENGTH, "content-length")                                                            \
+    X(TRANSFER_ENCODING, "transfer-encoding")                                                      \
+    X(EXPECT, "expect")                                                                            \
+    X(UPGRADE, "upgrade")                                                                          \
+    X(RANGE, "range")                                                                              \
+    X(IF_RANGE, "if-range")                                                                        \
+    X(IF_MATCH, "if-match")                                                                        \
+    X(IF_NONE_MATCH, "if-none-match")                                                              \
+    X(IF_MODIFIED_SINCE, "if-modified-since")                                                      \
+    X(IF_UNMODIFIED_SINCE, "if-unmodified-since")                                                  \
+    X(ACCEPT, "accept")                                                                            \
+    X(ACCEPT_ENCODING, "accept-encoding")                                                          \
+    X(AUTHORIZATION, "authorization")                                                              \
+    X(CONTENT_TYPE, "content-type")                                                                \
+    X(COOKIE, "cookie")                                                                            \
+    X(REFERER, "referer")                                                                          \
     X(USER_AGENT, "user-agent")
 
 enum mk_field_id {
 #define MK_FIELD_ENUM(name, text) MK_FIELD_##name,
     MK_FIELDS(MK_FIELD_ENUM)
 #undef MK_FIELD_ENUM
-    MK_FIELD_COUNT
+        MK_FIELD_COUNT
 };
 
 /** Why a head is refused. The server maps each to a status (RFC sections beside each). */
-#define MK_H1_FAULTS(X)                                                                       \
-    X(METHOD, "method is not a token", "RFC 9110 9.1")                                        \
-    X(TARGET, "bad request target", "RFC 9112 3.2")                                           \
-    X(TARGET_LONG, "request target too long", "RFC 9112 3")                                   \
-    X(LINE, "request line is not method SP target SP version", "RFC 9112 3")                  \
-    X(VERSION, "HTTP version is malformed", "RFC 9112 2.3")                                   \
-    X(VERSION_MAJOR, "HTTP major version not supported", "RFC 9110 15.6.6")                   \
-    X(LINE_END, "line does not end in CR LF", "RFC 9112 2.2")                                 \
-    X(FIELD_NAME, "field name is not a token", "RFC 9110 5.1")                                \
-    X(FIELD_COLON, "blank before the colon of a field", "RFC 9112 5.1")                       \
-    X(FIELD_FOLD, "folded field line", "RFC 9112 5.2")                                        \
-    X(FIELD_VALUE, "control byte in a field value", "RFC 9110 5.5")                           \
-    X(FIELDS_MANY, "too many fields", "RFC 6585 5")                                           \
-    X(HEAD_LONG, "head too large", "RFC 6585 5")                                              \
-    X(HOST_MISSING, "no Host field", "RFC 9112 3.2")                                          \
-    X(HOST_REPEATED, "more than one Host field", "RFC 9112 3.2")                              \
-    X(HOST_BAD, "invalid Host", "RFC 9112 3.2")                                               \
-    X(LENGTH_BAD, "Content-Length is not a number", "RFC 9110 8.6")                           \
-    X(LENGTH_REPEATED, "more than one Content-Length", "RFC 9112 6.3")                        \
-    X(LENGTH_AND_CODING, "Content-Length together with Transfer-Encoding", "RFC 9112 6.3")    \
-    X(CODING_UNKNOWN, "transfer coding not implemented", "RFC 9112 6.1")                      \
-    X(CODING_ORDER, "chunked is repeated or not the last transfer coding", "RFC 9112 6.1")    \
-    X(CODING_OLD, "Transfer-Encoding in an HTTP/1.0 request", "RFC 9112 6.1")                 \
+#define MK_H1_FAULTS(X)                                                                            \
+    X(METHOD, "method is not a token", "RFC 9110 9.1")                                             \
+    X(TARGET, "bad request target", "RFC 9112 3.2")                                                \
+    X(TARGET_LONG, "request target too long", "RFC 9112 3")                                        \
+    X(LINE, "request line is not method SP target SP version", "RFC 9112 3")                       \
+    X(VERSION, "HTTP version is malformed", "RFC 9112 2.3")                                        \
+    X(VERSION_MAJOR, "HTTP major version not supported", "RFC 9110 15.6.6")                        \
+    X(LINE_END, "line does not end in CR LF", "RFC 9112 2.2")                                      \
+    X(FIELD_NAME, "field name is not a token", "RFC 9110 5.1")                                     \
+    X(FIELD_COLON, "blank before the colon of a field", "RFC 9112 5.1")                            \
+    X(FIELD_FOLD, "folded field line", "RFC 9112 5.2")                                             \
+    X(FIELD_VALUE, "control byte in a field value", "RFC 9110 5.5")                                \
+    X(FIELDS_MANY, "too many fields", "RFC 6585 5")                                                \
+    X(HEAD_LONG, "head too large", "RFC 6585 5")                                                   \
+    X(HOST_MISSING, "no Host field", "RFC 9112 3.2")                                               \
+    X(HOST_REPEATED, "more than one Host field", "RFC 9112 3.2")                                   \
+    X(HOST_BAD, "invalid Host", "RFC 9112 3.2")                                                    \
+    X(LENGTH_BAD, "Content-Length is not a number", "RFC 9110 8.6")                                \
+    X(LENGTH_REPEATED, "more than one Content-Length", "RFC 9112 6.3")                             \
+    X(LENGTH_AND_CODING, "Content-Length together with Transfer-Encoding", "RFC 9112 6.3")         \
+    X(CODING_UNKNOWN, "transfer coding not implemented", "RFC 9112 6.1")                           \
+    X(CODING_ORDER, "chunked is repeated or not the last transfer coding", "RFC 9112 6.1")         \
+    X(CODING_OLD, "Transfer-Encoding in an HTTP/1.0 request", "RFC 9112 6.1")                      \
     X(EXPECTATION, "expectation other than 100-continue", "RFC 9110 10.1.1")
 
 enum mk_h1_fault {
@@ -84,7 +85,7 @@ enum mk_h1_fault {
 #define MK_H1_FAULT_ENUM(name, text, rfc) MK_H1_FAULT_##name,
     MK_H1_FAULTS(MK_H1_FAULT_ENUM)
 #undef MK_H1_FAULT_ENUM
-    MK_H1_FAULT_COUNT
+        MK_H1_FAULT_COUNT
 };
 
 /** @return the sentence of a fault, from the table. */
@@ -114,18 +115,18 @@ struct mk_h1_head {
     bool in_fields;   /* the request line is done */
 
     /* results, valid after mk_h1_head_parse returned > 0 */
-    bool keep_alive;       /* what version and Connection ask for, RFC 9112 section 9.3 */
-    bool chunked;          /* the body is chunked */
-    bool has_length;       /* Content-Length was sent; content_length is its value */
-    bool expect_continue;  /* Expect: 100-continue on HTTP/1.1 */
-    bool upgrade;          /* Connection: upgrade, and an Upgrade field, on HTTP/1.1 */
-    uint8_t minor;         /* HTTP/1.minor: 0 or 1; a higher minor is treated as 1 */
-    uint8_t method;        /* enum mk_method */
-    uint8_t form;          /* enum mk_target_form */
-    uint8_t fault;         /* enum mk_h1_fault, when MK_E_BAD was returned */
+    bool keep_alive;      /* what version and Connection ask for, RFC 9112 section 9.3 */
+    bool chunked;         /* the body is chunked */
+    bool has_length;      /* Content-Length was sent; content_length is its value */
+    bool expect_continue; /* Expect: 100-continue on HTTP/1.1 */
+    bool upgrade;         /* Connection: upgrade, and an Upgrade field, on HTTP/1.1 */
+    uint8_t minor;        /* HTTP/1.minor: 0 or 1; a higher minor is treated as 1 */
+    uint8_t method;       /* enum mk_method */
+    uint8_t form;         /* enum mk_target_form */
+    uint8_t fault;        /* enum mk_h1_fault, when MK_E_BAD was returned */
     uint16_t nfields;
 
-    uint32_t repeated;     /* bit i: known field i came more than once (first one kept) */
+    uint32_t repeated; /* bit i: known field i came more than once (first one kept) */
     uint64_t content_length;
     struct mk_piece method_name, target;
     struct mk_piece path;      /* of origin and absolute form, raw, never empty ("/" for an empty

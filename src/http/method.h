@@ -5,15 +5,15 @@
 #include <monkey/types.h>
 
 /* Request methods: RFC 9110 section 9, PATCH of RFC 5789. Methods are case-sensitive. */
-#define MK_METHODS(X) \
-    X(GET)            \
-    X(HEAD)           \
-    X(POST)           \
-    X(PUT)            \
-    X(DELETE)         \
-    X(OPTIONS)        \
-    X(PATCH)          \
-    X(TRACE)          \
+#define MK_METHODS(X)                                                                              \
+    X(GET)                                                                                         \
+    X(HEAD)                                                                                        \
+    X(POST)                                                                                        \
+    X(PUT)                                                                                         \
+    X(DELETE)                                                                                      \
+    X(OPTIONS)                                                                                     \
+    X(PATCH)                                                                                       \
+    X(TRACE)                                                                                       \
     X(CONNECT)
 
 enum mk_method {
@@ -21,7 +21,7 @@ enum mk_method {
 #define MK_METHOD_ENUM(name) MK_METHOD_##name,
     MK_METHODS(MK_METHOD_ENUM)
 #undef MK_METHOD_ENUM
-    MK_METHOD_COUNT
+        MK_METHOD_COUNT
 };
 
 /** @return MK_METHOD_OTHER for anything not in the table. */

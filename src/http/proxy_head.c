@@ -43,7 +43,8 @@ static ssize_t parse_v2(struct mk_proxy_head *h, const char *buf, size_t len)
     if (len < V2_HEAD)
         return MK_E_AGAIN;
     body = read_u16(buf + 14);
-    if (((unsigned char)buf[12] != V2_LOCAL && (unsigned char)buf[12] != V2_PROXY) || body > MK_PROXY_V2_MAX)
+    if (((unsigned char)buf[12] != V2_LOCAL && (unsigned char)buf[12] != V2_PROXY) ||
+        body > MK_PROXY_V2_MAX)
         return MK_E_BAD;
     if (len < V2_HEAD + body)
         return MK_E_AGAIN;
@@ -98,9 +99,10 @@ static int parse_v1_addresses(struct mk_proxy_head *h, struct mk_str line)
     if (strcmp(family, "TCP4") != 0 && strcmp(family, "TCP6") != 0)
         return MK_E_BAD;
     af = family[3] == '4' ? AF_INET : AF_INET6;
-    if (!next_word(&line, source, sizeof(source)) || !next_word(&line, destination, sizeof(destination)) ||
-        inet_pton(af, source, ip) != 1 || inet_pton(af, destination, other) != 1 ||
-        !next_port(&line, &h->source_port) || !next_port(&line, &destination_port) || mk_str_trim(line).len > 0)
+    if (!next_word(&line, source, sizeof(source)) ||
+        !next_word(&line, destination, sizeof(destination)) || inet_pton(af, source, ip) != 1 ||
+        inet_pton(af, destination, other) != 1 || !next_port(&line, &h->source_port) ||
+        !next_port(&line, &destination_port) || mk_str_trim(line).len > 0)
         return MK_E_BAD;
     if (af == AF_INET)
         set_v4(h, ip);

@@ -15,8 +15,9 @@ enum {
 };
 
 struct mk_proxy_head {
-    bool has_source;        /* false: LOCAL, UNKNOWN or a unix socket; the connection's own address counts */
-    uint8_t source_ip[16];  /* IPv4 as IPv4-mapped IPv6 */
+    bool
+        has_source; /* false: LOCAL, UNKNOWN or a unix socket; the connection's own address counts */
+    uint8_t source_ip[16]; /* IPv4 as IPv4-mapped IPv6 */
     uint16_t source_port;
 };
 

@@ -20,6 +20,7 @@ struct mk_range {
  *         MK_LIMIT_RANGES_ASKED written or more than max left after merging);
  *         MK_E_INVALID: syntax right but nothing satisfiable: 416.
  */
-int mk_range_parse(struct mk_str value, uint64_t size, struct mk_range *ranges, int max) MK_MUST_USE;
+int mk_range_parse(struct mk_str value, uint64_t size, struct mk_range *ranges,
+                   int max) MK_MUST_USE;
 
 #endif

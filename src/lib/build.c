@@ -69,8 +69,9 @@ static int anchor(struct mk_config *config, struct mk_tree *tree, struct mk_str 
         for (struct mk_setting *at = s->first; at; at = at->next) {
             char *path;
 
-            if (!mk_str_ieq(at->key, key) || at->value_at.line == 0 || at->value.len == 0 || at->value.p[0] == '/' ||
-                mk_str_ieq(at->value, MK_STR("stderr")) || mk_str_ieq(at->value, MK_STR("syslog")))
+            if (!mk_str_ieq(at->key, key) || at->value_at.line == 0 || at->value.len == 0 ||
+                at->value.p[0] == '/' || mk_str_ieq(at->value, MK_STR("stderr")) ||
+                mk_str_ieq(at->value, MK_STR("syslog")))
                 continue;
             path = mk_arena_printf(&config->text, "%s/%s", config->dir, at->value.p);
             if (!path)

@@ -89,7 +89,8 @@ static int read_file(struct mk_config *config, struct mk_tree *tree, const char 
 }
 
 /* Parts that a small installation leaves out. */
-static int read_optional(struct mk_config *config, struct mk_tree *tree, const char *given, const char *usual)
+static int read_optional(struct mk_config *config, struct mk_tree *tree, const char *given,
+                         const char *usual)
 {
     const char *path = find_part(config, given, usual);
     struct stat st;
@@ -121,7 +122,8 @@ static int read_sites(struct mk_config *config, const char *dir)
     if (count == MK_E_NOMEM)
         return count;
     if (count < 0) {
-        mk_fault_add(&config->faults, NULL, "cannot read the sites directory %s: %s", dir, mk_error_text(count));
+        mk_fault_add(&config->faults, NULL, "cannot read the sites directory %s: %s", dir,
+                     mk_error_text(count));
         return 0;
     }
     config->have_sites = true;
@@ -131,7 +133,8 @@ static int read_sites(struct mk_config *config, const char *dir)
     for (int i = 0; i < count && first < 0; i++)
         first = is_default(paths[i]) ? i : -1;
     if (first < 0)
-        mk_fault_add(&config->faults, NULL, "%s/default is missing: it answers requests for unknown hosts", dir);
+        mk_fault_add(&config->faults, NULL,
+                     "%s/default is missing: it answers requests for unknown hosts", dir);
     else
         err = read_site(config, paths[first]);
     for (int i = 0; i < count && err == 0; i++) {
@@ -256,6 +259,7 @@ void mk_config_resources(const struct mk_config *config,
         fn(arg, MK_RESOURCE_LISTEN, set->listens[i].text);
     for (size_t i = 0; i < config->read_paths.count; i++)
         fn(arg, MK_RESOURCE_READ, config->read_paths.items[i].p);
-    if (set->error_log && strcmp(set->error_log, "stderr") != 0 && strcmp(set->error_log, "syslog") != 0)
+    if (set->error_log && strcmp(set->error_log, "stderr") != 0 &&
+        strcmp(set->error_log, "syslog") != 0)
         fn(arg, MK_RESOURCE_LOG, set->error_log);
 }

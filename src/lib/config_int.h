@@ -21,14 +21,14 @@ struct mk_config {
     const struct mk_host *host;
     struct mk_conf_host conf_host;
     struct mk_faults faults;
-    const char *dir;              /* where relative paths begin; NULL: the working directory */
+    const char *dir; /* where relative paths begin; NULL: the working directory */
     struct mk_tree server, mimes, plugins;
-    struct mk_site_file *sites;   /* sites/default first */
+    struct mk_site_file *sites; /* sites/default first */
     size_t nsites;
-    struct mk_tree overrides;     /* of mk_config_set */
-    bool have_sites;              /* they were read from files, so each needs a root */
+    struct mk_tree overrides; /* of mk_config_set */
+    bool have_sites;          /* they were read from files, so each needs a root */
     size_t files_read;
-    struct mk_words read_paths;   /* every file that was opened */
+    struct mk_words read_paths; /* every file that was opened */
     struct mk_snapshot_source source;
     struct mk_snapshot snapshot;
     bool checked;

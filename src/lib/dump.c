@@ -41,8 +41,8 @@ static void say_origin(struct dump *d, const struct mk_origin *at)
 
 static bool is_field(const struct mk_field *f, struct mk_str key)
 {
-    return mk_str_ieq(key, mk_str_from(f->name)) || (f->alias && mk_str_ieq(key, mk_str_from(f->alias))) ||
-           (f->flags & MK_FIELD_ANY_KEY);
+    return mk_str_ieq(key, mk_str_from(f->name)) ||
+           (f->alias && mk_str_ieq(key, mk_str_from(f->alias))) || (f->flags & MK_FIELD_ANY_KEY);
 }
 
 /* Repeatable and custom fields as they were written. @return whether there was any. */
@@ -60,7 +60,8 @@ static bool dump_written(struct dump *d, const struct mk_field *f, const struct 
     return any;
 }
 
-static void dump_field(struct dump *d, const struct mk_field *f, const struct mk_section *s, const void *settings)
+static void dump_field(struct dump *d, const struct mk_field *f, const struct mk_section *s,
+                       const void *settings)
 {
     const struct mk_setting *source = mk_field_source(f, s);
     char *value;
@@ -84,8 +85,8 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
     say(d, "    %s %s\n", f->name, value);
 }
 
-static void dump_section(struct dump *d, const struct mk_section_spec *spec, const struct mk_tree *tree,
-                         const void *settings)
+static void dump_section(struct dump *d, const struct mk_section_spec *spec,
+                         const struct mk_tree *tree, const void *settings)
 {
     const struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name));
 

@@ -22,7 +22,8 @@ void mk_acceptor_fini(struct mk_acceptor *a)
 static uint32_t load_of(const struct mk_worker *w)
 {
     /* What waits in the ring counts too: a burst must not all go to one worker. */
-    return atomic_load_explicit(&w->counters.connections, memory_order_relaxed) + mk_handoff_count(w->handoff);
+    return atomic_load_explicit(&w->counters.connections, memory_order_relaxed) +
+           mk_handoff_count(w->handoff);
 }
 
 static struct mk_worker *least_loaded(struct mk_acceptor *a)
@@ -30,24 +31,27 @@ static struct mk_worker *least_loaded(struct mk_acceptor *a)
     struct mk_server *server = a->server;
     struct mk_worker *best = NULL;
     uint32_t best_load = UINT32_MAX;
+    unsigned index = a->next;
 
     for (unsigned i = 0; i < server->nworkers; i++) {
-        struct mk_worker *w = server->workers[(a->next + i) % server->nworkers];
+        struct mk_worker *w = server->workers[index];
         uint32_t load = load_of(w);
 
         if (load < best_load) {
             best = w;
             best_load = load;
         }
+        index = index + 1 < server->nworkers ? index + 1 : 0;
     }
-    a->next = (a->next + 1) % server->nworkers;
+    a->next = a->next + 1 < server->nworkers ? a->next + 1 : 0;
     return best;
 }
 
-bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_listener *listener, int fd, const struct mk_peer *peer,
-                      bool busy)
+bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_listener *listener, int fd,
+                      const struct mk_peer *peer, bool busy)
 {
-    const struct mk_handoff_item item = {.listener = listener, .fd = fd, .peer = *peer, .busy = busy};
+    const struct mk_handoff_item item = {
+        .listener = listener, .fd = fd, .peer = *peer, .busy = busy};
     struct mk_worker *w = least_loaded(a);
 
     if (!mk_handoff_put(w->handoff, &item))

@@ -6,7 +6,7 @@
 /* How many connections and open files there may be, by the settings and by the descriptors there are. */
 
 enum {
-    FILES_MAX = 256,       /* entries of a worker's open-file table */
+    FILES_MAX = 256, /* entries of a worker's open-file table */
     FILES_MIN = 8,
     DESCRIPTORS_BASE = 16, /* standard streams, logs, loops, a spare or two */
     DESCRIPTORS_WORKER = 6,
@@ -26,15 +26,18 @@ void mk_server_share_descriptors(struct mk_server *server)
 {
     int64_t share = descriptor_limit() / 8 / server->nworkers;
 
-    server->files_per_worker = share < FILES_MIN ? FILES_MIN : share > FILES_MAX ? FILES_MAX : (size_t)share;
+    server->files_per_worker = share < FILES_MIN   ? FILES_MIN
+                               : share > FILES_MAX ? FILES_MAX
+                                                   : (size_t)share;
 }
 
 /* Without MaxConnections: what leaves descriptors for files, so that accepting does not starve serving. */
 static int64_t max_connections(const struct mk_server *server, const struct mk_server_settings *set)
 {
     int64_t workers = server->nworkers;
-    int64_t max = descriptor_limit() - DESCRIPTORS_BASE -
-                  workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens + (int64_t)server->files_per_worker);
+    int64_t max =
+        descriptor_limit() - DESCRIPTORS_BASE -
+        workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens + (int64_t)server->files_per_worker);
 
     if (max < CONNECTIONS_MIN)
         max = CONNECTIONS_MIN;

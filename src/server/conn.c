@@ -56,7 +56,8 @@ static void say_busy(struct mk_conn *c)
     c->state = MK_H1_FLUSH;
 }
 
-void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd, const struct mk_peer *peer, bool busy)
+void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
+                  const struct mk_peer *peer, bool busy)
 {
     struct mk_conn *c = mk_pool_get(&w->conns);
 
@@ -91,8 +92,9 @@ static void note_close(struct mk_conn *c, enum mk_close reason)
     if (!mk_log_wants(log, MK_LOG_DEBUG, MK_LOG_CONN))
         return;
     (void)mk_peer_format(&c->peer, ip);
-    mk_log_peer(log, MK_LOG_DEBUG, MK_LOG_CONN, "closed conn=%llu peer=%s state=%s reason=%s requests=%u",
-                (unsigned long long)c->id, ip, state_names[c->state], mk_close_name(reason), c->requests);
+    mk_log_peer(
+        log, MK_LOG_DEBUG, MK_LOG_CONN, "closed conn=%llu peer=%s state=%s reason=%s requests=%u",
+        (unsigned long long)c->id, ip, state_names[c->state], mk_close_name(reason), c->requests);
 }
 
 void mk_conn_close(struct mk_conn *c, enum mk_close reason)
@@ -134,7 +136,8 @@ static bool watch(struct mk_conn *c)
         return true;
     c->wants_out = wants_out;
     return mk_watch_open(&c->worker->loop, &c->watch,
-                         EPOLLIN | EPOLLRDHUP | EPOLLET | (wants_out ? (uint32_t)EPOLLOUT : 0U)) == 0;
+                         EPOLLIN | EPOLLRDHUP | EPOLLET | (wants_out ? (uint32_t)EPOLLOUT : 0U)) ==
+           0;
 }
 
 void mk_conn_run(struct mk_conn *c)

@@ -12,21 +12,21 @@
  * needs beyond it (struct mk_job) comes when bytes arrive and goes when they are answered.
  */
 
-#define MK_H1_STATES(X)                                              \
-    X(PROXY, proxy, "PROXY protocol header expected")                \
-    X(IDLE, idle, "no byte of the next request yet")                 \
-    X(HEAD, head, "request line and fields arriving")                \
-    X(ROUTE, route, "choosing virtual host and handler")             \
-    X(REPLY, reply, "response leaving")                              \
-    X(DRAIN, drain, "skipping what the handler left of the body")    \
-    X(FLUSH, flush, "last answers leaving")                          \
+#define MK_H1_STATES(X)                                                                            \
+    X(PROXY, proxy, "PROXY protocol header expected")                                              \
+    X(IDLE, idle, "no byte of the next request yet")                                               \
+    X(HEAD, head, "request line and fields arriving")                                              \
+    X(ROUTE, route, "choosing virtual host and handler")                                           \
+    X(REPLY, reply, "response leaving")                                                            \
+    X(DRAIN, drain, "skipping what the handler left of the body")                                  \
+    X(FLUSH, flush, "last answers leaving")                                                        \
     X(LINGER, linger, "throwing input away so that the peer can read")
 
 enum mk_h1_state {
 #define MK_STATE_ENUM(name, step, text) MK_H1_##name,
     MK_H1_STATES(MK_STATE_ENUM)
 #undef MK_STATE_ENUM
-    MK_H1_STATE_COUNT
+        MK_H1_STATE_COUNT
 };
 
 struct mk_listener;
@@ -39,25 +39,25 @@ struct mk_conn {
     struct mk_timer timer;
     struct mk_worker *worker;
     const struct mk_listener *listener;
-    struct mk_job *job;     /* NULL while idle */
-    char *leftover;         /* bytes that the kernel did not take; heap, owned */
+    struct mk_job *job; /* NULL while idle */
+    char *leftover;     /* bytes that the kernel did not take; heap, owned */
     uint32_t leftover_at, leftover_len;
-    struct mk_file *tail;   /* a file's rest that needs no job any more; a reference */
+    struct mk_file *tail; /* a file's rest that needs no job any more; a reference */
     uint64_t tail_at, tail_end;
     uint64_t id;
-    struct mk_peer peer;    /* from the PROXY header when there was one */
-    uint32_t requests;      /* answered or being answered */
-    uint32_t lingered;      /* bytes thrown away */
-    uint8_t state;          /* enum mk_h1_state */
-    uint8_t close_reason;   /* enum mk_close, once closing */
-    bool readable;          /* the kernel may have input */
-    bool hung_up;           /* the end stands behind the input: no further edge will tell of it */
-    bool ended;             /* the peer will send no more, and all was read */
-    bool wants_out;         /* EPOLLOUT is among our events */
-    bool closing;           /* no further request will be read */
-    bool progress;          /* bytes moved since the timeout was set */
-    uint8_t timed_state;    /* state for which the timeout was set */
-    bool must_linger;       /* input may be unread when the answer is out */
+    struct mk_peer peer;  /* from the PROXY header when there was one */
+    uint32_t requests;    /* answered or being answered */
+    uint32_t lingered;    /* bytes thrown away */
+    uint8_t state;        /* enum mk_h1_state */
+    uint8_t close_reason; /* enum mk_close, once closing */
+    bool readable;        /* the kernel may have input */
+    bool hung_up;         /* the end stands behind the input: no further edge will tell of it */
+    bool ended;           /* the peer will send no more, and all was read */
+    bool wants_out;       /* EPOLLOUT is among our events */
+    bool closing;         /* no further request will be read */
+    bool progress;        /* bytes moved since the timeout was set */
+    uint8_t timed_state;  /* state for which the timeout was set */
+    bool must_linger;     /* input may be unread when the answer is out */
     bool closed;
 };
 
@@ -66,7 +66,8 @@ struct mk_conn {
  * @param fd    taken: closed on failure too
  * @param busy  the server is full: answer 503 and end
  */
-void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd, const struct mk_peer *peer, bool busy);
+void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
+                  const struct mk_peer *peer, bool busy);
 
 /** End it now: watch closed, memory back at the end of the turn. Harmless when closed already. */
 void mk_conn_close(struct mk_conn *c, enum mk_close reason);

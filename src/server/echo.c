@@ -23,7 +23,8 @@ static void answer(struct mk_request *r, struct mk_str text)
     }
     mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/plain; charset=utf-8"));
     mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
-    if (mk_reply_end(&p, r->body_done ? (int64_t)text.len : -1) < 0 || mk_reply_memory(r, text) < 0 ||
+    if (mk_reply_end(&p, r->body_done ? (int64_t)text.len : -1) < 0 ||
+        mk_reply_memory(r, text) < 0 ||
         (!r->body_done && mk_reply_producer(r, produce_body, NULL) < 0))
         r->failed = true;
 }
@@ -64,7 +65,8 @@ static enum mk_verdict echo_on_request(struct mk_request *r)
     return MK_VERDICT_DONE;
 }
 
-static const struct mk_handler echo = {.name = "echo", .reads_body = true, .on_request = echo_on_request};
+static const struct mk_handler echo = {
+    .name = "echo", .reads_body = true, .on_request = echo_on_request};
 
 const struct mk_handler *mk_handler_find(struct mk_str name)
 {

@@ -16,7 +16,8 @@ static int open_log_file(const struct mk_server *server, const char *path)
         return fd;
     err = mk_error_from_errno(errno);
     if (err == MK_E_ACCESS && server->host->open_file)
-        return server->host->open_file(server->host->arg, path, O_WRONLY | O_APPEND | O_CREAT, 0640);
+        return server->host->open_file(server->host->arg, path, O_WRONLY | O_APPEND | O_CREAT,
+                                       0640);
     return err;
 }
 
@@ -31,7 +32,8 @@ int mk_server_open_log(struct mk_server *server, const char *target)
     else {
         fd = open_log_file(server, target);
         if (fd < 0) {
-            (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target, mk_error_text(fd));
+            (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target,
+                           mk_error_text(fd));
             return fd;
         }
     }

@@ -28,7 +28,8 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
 
     if (!page)
         return NULL;
-    file = mk_files_get(files, mk_files_site_root(files, r->site), page->path, r->conn->worker->loop.clock.mono_ms);
+    file = mk_files_get(files, mk_files_site_root(files, r->site), page->path,
+                        r->conn->worker->loop.clock.mono_ms);
     if (file && (file->kind != MK_FILE_REGULAR || mk_route_is_owned(r, file))) {
         mk_file_put(file);
         return NULL;
@@ -53,14 +54,16 @@ static void send_own_page(struct mk_reply *p, struct mk_request *r, struct mk_fi
     }
 }
 
-static void send_small_page(struct mk_reply *p, struct mk_request *r, unsigned status, struct mk_str location)
+static void send_small_page(struct mk_reply *p, struct mk_request *r, unsigned status,
+                            struct mk_str location)
 {
     struct mk_str reason = mk_status_reason(status);
-    char *page = mk_arena_printf(&r->arena,
-                                 "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">"
-                                 "<meta name=\"viewport\" content=\"width=device-width\">"
-                                 "<title>%u %.*s</title><h1>%u %.*s</h1>\n",
-                                 status, (int)reason.len, reason.p, status, (int)reason.len, reason.p);
+    char *page =
+        mk_arena_printf(&r->arena,
+                        "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">"
+                        "<meta name=\"viewport\" content=\"width=device-width\">"
+                        "<title>%u %.*s</title><h1>%u %.*s</h1>\n",
+                        status, (int)reason.len, reason.p, status, (int)reason.len, reason.p);
     struct mk_str body = mk_str_from(page);
 
     if (location.p)
@@ -99,12 +102,14 @@ void mk_reply_error(struct mk_request *r, unsigned status, bool close)
 {
     if (close)
         r->keep_alive = false;
-    send_error(r, status, status == 405 ? MK_STR("Allow: " ALLOWED "\r\n") : (struct mk_str){"", 0});
+    send_error(r, status,
+               status == 405 ? MK_STR("Allow: " ALLOWED "\r\n") : (struct mk_str){"", 0});
 }
 
 void mk_reply_range_error(struct mk_request *r, uint64_t size)
 {
-    char *line = mk_arena_printf(&r->arena, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
+    char *line =
+        mk_arena_printf(&r->arena, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
 
     send_error(r, 416, line ? mk_str_from(line) : (struct mk_str){"", 0});
 }
@@ -112,12 +117,13 @@ void mk_reply_range_error(struct mk_request *r, uint64_t size)
 void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
 {
     unsigned status = mk_refusal_status(refusal);
-    bool ends = refusal == MK_REFUSAL_PATH_BAD || refusal == MK_REFUSAL_BODY_LARGE || refusal == MK_REFUSAL_BODY_BAD ||
-                        refusal == MK_REFUSAL_BODY_SLOW || refusal == MK_REFUSAL_HEAD_SLOW;
+    bool ends = refusal == MK_REFUSAL_PATH_BAD || refusal == MK_REFUSAL_BODY_LARGE ||
+                refusal == MK_REFUSAL_BODY_BAD || refusal == MK_REFUSAL_BODY_SLOW ||
+                refusal == MK_REFUSAL_HEAD_SLOW;
 
-    mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG, MK_LOG_HTTP,
-                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id, status,
-                mk_refusal_text(refusal));
+    mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG,
+                MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
+                (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
     mk_reply_error(r, status, ends);
 }
 

@@ -32,14 +32,16 @@ static uint64_t mix(uint64_t h, uint64_t value)
 static void format_etag(char dst[ETAG_LEN], const struct mk_file_facts *facts)
 {
     static const char digits[] = "0123456789abcdef";
-    uint64_t h = mix(mix(mix(mix(0, facts->ino), facts->size), (uint64_t)facts->mtime_ns), (uint64_t)facts->ctime_ns);
+    uint64_t h = mix(mix(mix(mix(0, facts->ino), facts->size), (uint64_t)facts->mtime_ns),
+                     (uint64_t)facts->ctime_ns);
 
     dst[0] = dst[ETAG_LEN - 1] = '"';
     for (int i = 0; i < 16; i++)
         dst[1 + i] = digits[(h >> (60 - 4 * i)) & 15];
 }
 
-static void add_line(struct mk_buf *b, const struct mk_site *site, const char *name, struct mk_str value)
+static void add_line(struct mk_buf *b, const struct mk_site *site, const char *name,
+                     struct mk_str value)
 {
     if (!mk_site_overrides(site, mk_str_from(name)))
         (void)mk_buf_printf(b, "%s: %.*s\r\n", name, (int)value.len, value.p);
@@ -71,7 +73,8 @@ static void add_vary(struct mk_buf *b, const struct mk_site *site)
     bool removed = false;
 
     for (size_t i = 0; i < site->set.nheaders; i++)
-        removed = removed || (mk_str_ieq(site->set.headers[i].name, MK_STR("Vary")) && site->set.headers[i].value.len == 0);
+        removed = removed || (mk_str_ieq(site->set.headers[i].name, MK_STR("Vary")) &&
+                              site->set.headers[i].value.len == 0);
     if (!removed)
         (void)mk_buf_append_str(b, MK_STR("Vary: Accept-Encoding\r\n"));
 }
@@ -93,7 +96,8 @@ static void add_common_lines(struct mk_buf *b, const struct mk_files *f, const s
 }
 
 /* The lines of a 200 in one piece, so that sending them is one copy. */
-static int describe(struct mk_file *file, const struct mk_files *f, const struct mk_site *site, struct mk_buf *b)
+static int describe(struct mk_file *file, const struct mk_files *f, const struct mk_site *site,
+                    struct mk_buf *b)
 {
     size_t type_len, common_len;
 
@@ -118,9 +122,11 @@ static enum mk_file_kind kind_of(mode_t mode)
 }
 
 /* One allocation: the record, its path, its tag and its lines. */
-static struct mk_file *make(const struct mk_file *found, const char *etag, const struct mk_buf *lines)
+static struct mk_file *make(const struct mk_file *found, const char *etag,
+                            const struct mk_buf *lines)
 {
-    struct mk_file *file = mk_heap_alloc(sizeof(*file) + found->path.len + 1 + ETAG_LEN + lines->len);
+    struct mk_file *file =
+        mk_heap_alloc(sizeof(*file) + found->path.len + 1 + ETAG_LEN + lines->len);
     char *p = (char *)(file + 1);
 
     if (!file)
@@ -142,7 +148,8 @@ static struct mk_file *make(const struct mk_file *found, const char *etag, const
     return file;
 }
 
-struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root, struct mk_str path)
+struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root,
+                             struct mk_str path)
 {
     struct mk_file found = {.root = root, .epoch = root->epoch, .refs = 1, .path = path};
     char etag[ETAG_LEN] = {0};
@@ -152,11 +159,13 @@ struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root
     mk_buf_init(&lines, 128 << 10);
     found.fd = mk_file_open_at(f, root, path, &found.facts);
     found.kind = found.fd >= 0 ? kind_of(found.facts.mode) : MK_FILE_NONE;
-    found.error = found.fd >= 0 ? MK_E_NOENT : found.fd; /* sockets, devices and FIFOs are not there */
+    found.error =
+        found.fd >= 0 ? MK_E_NOENT : found.fd; /* sockets, devices and FIFOs are not there */
     if (found.kind != MK_FILE_REGULAR)
         mk_fd_close(&found.fd);
     if (found.kind == MK_FILE_REGULAR) {
-        found.mtime_s = (found.facts.mtime_ns - (found.facts.mtime_ns < 0 ? 999999999 : 0)) / 1000000000;
+        found.mtime_s =
+            (found.facts.mtime_ns - (found.facts.mtime_ns < 0 ? 999999999 : 0)) / 1000000000;
         found.type = mk_mime_of(&f->snapshot->mime, base_name(path));
         format_etag(etag, &found.facts);
         found.etag = (struct mk_str){etag, ETAG_LEN};

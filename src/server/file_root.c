@@ -50,7 +50,8 @@ static bool is_user_name(struct mk_str user)
     for (size_t i = 0; i < user.len; i++) {
         char c = mk_char_lower(user.p[i]);
 
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (i > 0 && (c == '-' || c == '.'))))
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+              (i > 0 && (c == '-' || c == '.'))))
             return false;
     }
     return user.len > 0 && user.len < USER_NAME_MAX;
@@ -96,7 +97,8 @@ static void evict_oldest_root(struct mk_files *f)
     free_user_root(root);
 }
 
-static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_site *site, struct mk_str user)
+static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_site *site,
+                                          struct mk_str user)
 {
     char *path = user_path(user, f->snapshot->set.user_dir);
     struct mk_file_root *root = path ? mk_heap_alloc(sizeof(*root) + user.len) : NULL;
@@ -115,7 +117,8 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
     return root;
 }
 
-struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site, struct mk_str user)
+struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
+                                        struct mk_str user)
 {
     if (!is_user_name(user))
         return NULL;

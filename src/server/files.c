@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 enum {
-    FRESH_MS = 1000,  /* younger than this is believed without a look */
+    FRESH_MS = 1000, /* younger than this is believed without a look */
     MISSING_MAX = 128,
     BUCKETS = 256,
 };
 
-int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t max_entries, bool openat2)
+int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t max_entries,
+                  bool openat2)
 {
     *f = (struct mk_files){.snapshot = snapshot, .openat2 = openat2, .max_entries = max_entries};
     mk_list_init(&f->age);
@@ -27,7 +28,8 @@ int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t
     if (!f->site_roots)
         return MK_E_NOMEM;
     for (size_t i = 0; i < snapshot->nsites; i++)
-        mk_file_root_init(&f->site_roots[i], &snapshot->sites[i], snapshot->sites[i].set.document_root);
+        mk_file_root_init(&f->site_roots[i], &snapshot->sites[i],
+                          snapshot->sites[i].set.document_root);
     return 0;
 }
 
@@ -94,8 +96,8 @@ static void add_to_table(struct mk_files *f, struct mk_file *file)
     mk_list_add_tail(age, &file->age);
 }
 
-static struct mk_file *find(const struct mk_files *f, const struct mk_file_root *root, struct mk_str path,
-                            uint32_t hash)
+static struct mk_file *find(const struct mk_files *f, const struct mk_file_root *root,
+                            struct mk_str path, uint32_t hash)
 {
     struct mk_file *file = f->buckets[hash % BUCKETS];
 
@@ -142,7 +144,8 @@ static bool make_body_room(struct mk_files *f, size_t size)
 static bool is_worth_loading(const struct mk_files *f, const struct mk_file *file)
 {
     return !file->body && file->kind == MK_FILE_REGULAR && file->facts.size > 0 &&
-           file->facts.size <= MK_LIMIT_SMALL_BODY && file->facts.size <= (uint64_t)f->snapshot->set.file_cache / 2;
+           file->facts.size <= MK_LIMIT_SMALL_BODY &&
+           file->facts.size <= (uint64_t)f->snapshot->set.file_cache / 2;
 }
 
 /*
@@ -159,12 +162,13 @@ static bool load_body(struct mk_files *f, struct mk_file *file)
     file->body = mk_heap_alloc(size);
     if (!file->body)
         return true;
-    if (pread(file->fd, file->body, size, 0) == (ssize_t)size && mk_file_facts_of(file->fd, &now) == 0 &&
-        mk_file_is_same(&now, &file->facts)) {
+    if (pread(file->fd, file->body, size, 0) == (ssize_t)size &&
+        mk_file_facts_of(file->fd, &now) == 0 && mk_file_is_same(&now, &file->facts)) {
         f->body_bytes += size;
         return true;
     }
-    mk_heap_free(file->body); /* an answer under way may hold this entry, and must not send what was never read */
+    mk_heap_free(
+        file->body); /* an answer under way may hold this entry, and must not send what was never read */
     file->body = NULL;
     return false;
 }
@@ -190,7 +194,8 @@ static bool still_holds(struct mk_files *f, struct mk_file *file, int64_t now_ms
     return file->kind != MK_FILE_NONE && mk_file_is_same(&facts, &file->facts);
 }
 
-struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, struct mk_str path, int64_t now_ms)
+struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, struct mk_str path,
+                             int64_t now_ms)
 {
     bool cached = f->snapshot->set.fdt;
     uint32_t hash = mk_str_hash(path, root->site->index);
@@ -200,7 +205,8 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
         mk_file_root_check(root, now_ms);
     file = cached ? find(f, root, path, hash) : NULL;
     if (file) {
-        touch(f, file); /* the newest is evicted last, so loading its bytes leaves it in the table */
+        touch(f,
+              file); /* the newest is evicted last, so loading its bytes leaves it in the table */
         if (still_holds(f, file, now_ms) && load_body(f, file))
             return mk_file_ref(file);
         remove_from_table(f, file);
@@ -211,7 +217,8 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
     file->hash = hash;
     file->checked_ms = now_ms;
     /* Passing shortages are no fact about the file. */
-    if (cached && (file->kind != MK_FILE_NONE || file->error == MK_E_NOENT || file->error == MK_E_ACCESS))
+    if (cached &&
+        (file->kind != MK_FILE_NONE || file->error == MK_E_NOENT || file->error == MK_E_ACCESS))
         add_to_table(f, file);
     return file;
 }

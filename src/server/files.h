@@ -23,25 +23,25 @@ struct mk_file_root {
     int64_t checked_ms;
     uint32_t epoch; /* grows when the root turns out to be another directory */
     size_t user_len;
-    char user[];    /* of a user's root */
+    char user[]; /* of a user's root */
 };
 
 struct mk_file {
     struct mk_file *hash_next;
-    struct mk_list age;      /* least recently used first; unlinked: not in the table */
+    struct mk_list age; /* least recently used first; unlinked: not in the table */
     struct mk_file_root *root;
     uint32_t hash, epoch, refs;
     enum mk_file_kind kind;
-    int error;               /* NONE: MK_E_NOENT, MK_E_ACCESS, ... */
-    int fd;                  /* REGULAR; -1 otherwise */
+    int error; /* NONE: MK_E_NOENT, MK_E_ACCESS, ... */
+    int fd;    /* REGULAR; -1 otherwise */
     struct mk_file_facts facts;
     int64_t checked_ms;
-    char *body;              /* all bytes of a small file, or NULL */
+    char *body; /* all bytes of a small file, or NULL */
     struct mk_str etag, type;
     int64_t mtime_s;
     /* One after the other in memory: type_line, common_lines, length_line: what a 200 sends. */
     struct mk_str type_line, common_lines, length_line;
-    struct mk_str path;      /* below the root, with its leading slash; terminated */
+    struct mk_str path; /* below the root, with its leading slash; terminated */
 };
 
 struct mk_files {
@@ -49,7 +49,8 @@ struct mk_files {
     bool openat2;
     size_t max_entries;
     size_t nentries, body_bytes;
-    struct mk_list age, missing_age; /* entries that exist, and those that do not: a flood of misses evicts only misses */
+    struct mk_list age,
+        missing_age; /* entries that exist, and those that do not: a flood of misses evicts only misses */
     size_t nmissing;
     struct mk_list roots;
     size_t nroots;
@@ -58,20 +59,23 @@ struct mk_files {
 };
 
 /** @return 0 or MK_E_NOMEM. */
-int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t max_entries, bool openat2) MK_MUST_USE;
+int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t max_entries,
+                  bool openat2) MK_MUST_USE;
 void mk_files_fini(struct mk_files *f);
 
 /** The root of a site. */
 struct mk_file_root *mk_files_site_root(struct mk_files *f, const struct mk_site *site);
 /** The root of a user's directory: kept in a bounded list. @return NULL: no such user, or not allowed. */
-struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site, struct mk_str user);
+struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
+                                        struct mk_str user);
 
 /**
  * What is at a path below a root.
  * @param path  decoded, normalised, terminated, with its leading slash
  * @return a reference (kind NONE when nothing is there), or NULL without memory.
  */
-struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, struct mk_str path, int64_t now_ms) MK_MUST_USE;
+struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, struct mk_str path,
+                             int64_t now_ms) MK_MUST_USE;
 void mk_file_put(struct mk_file *file);
 
 static inline struct mk_file *mk_file_ref(struct mk_file *file)

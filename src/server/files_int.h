@@ -11,7 +11,8 @@ int mk_file_open_at(const struct mk_files *f, const struct mk_file_root *root, s
                     struct mk_file_facts *facts) MK_MUST_USE;
 
 /** Open and describe, with one reference for the caller, in no table. @return NULL without memory. */
-struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root, struct mk_str path) MK_MUST_USE;
+struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root,
+                             struct mk_str path) MK_MUST_USE;
 
 /** Take everything below a root out of the table. */
 void mk_files_forget(struct mk_files *f, const struct mk_file_root *root);

@@ -33,7 +33,8 @@ ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
     if (!c->readable)
         return c->ended ? 0 : MK_E_AGAIN;
     n = transport->recv(c, dst, len);
-    if (n <= 0 || (n < (ssize_t)len && !c->hung_up && !(transport->has_pending && transport->has_pending(c))))
+    if (n <= 0 ||
+        (n < (ssize_t)len && !c->hung_up && !(transport->has_pending && transport->has_pending(c))))
         c->readable = false; /* a short read has drained the socket: its next edge tells of more */
     if (n > 0) {
         c->progress = true;
@@ -125,7 +126,8 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     ssize_t n, used;
 
     (void)turn;
-    if (!mk_listener_trusts(c->worker, &c->peer)) /* nothing counts its connections, so it may hold none */
+    if (!mk_listener_trusts(c->worker,
+                            &c->peer)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
     n = mk_h1_fill(c);
     if (n == MK_E_AGAIN) {
@@ -181,8 +183,9 @@ static enum mk_step refuse_head(struct mk_conn *c)
     struct mk_request *r = &c->job->request;
     enum mk_h1_fault fault = r->head.fault;
 
-    mk_log_peer(mk_worker_log(c->worker), MK_LOG_DEBUG, MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
-                (unsigned long long)c->id, mk_fault_status(fault), mk_h1_fault_text(fault));
+    mk_log_peer(mk_worker_log(c->worker), MK_LOG_DEBUG, MK_LOG_HTTP,
+                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)c->id,
+                mk_fault_status(fault), mk_h1_fault_text(fault));
     c->requests++;
     mk_reply_error(r, mk_fault_status(fault), true);
     return go(c, MK_H1_REPLY);
@@ -197,7 +200,8 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
         .fields = (uint32_t)set->max_headers,
     };
     struct mk_job *job = c->job;
-    ssize_t n = mk_h1_head_parse(&job->request.head, job->in + job->in_at, job->in_end - job->in_at, &limits);
+    ssize_t n = mk_h1_head_parse(&job->request.head, job->in + job->in_at, job->in_end - job->in_at,
+                                 &limits);
     enum mk_step flushed;
 
     if (n > 0) {
@@ -254,8 +258,8 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
 
     (void)turn;
     c->requests++;
-    r->keep_alive = r->head.keep_alive && set->keepalive && c->requests < set->max_keepalive_requests &&
-                    !c->worker->stopping;
+    r->keep_alive = r->head.keep_alive && set->keepalive &&
+                    c->requests < set->max_keepalive_requests && !c->worker->stopping;
     choose_site(r);
     if (frame_body(r, (uint64_t)set->max_body_size) < 0)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
@@ -438,8 +442,8 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
 {
     switch ((enum mk_h1_state)c->state) {
-#define STEP(name, step, text) \
-    case MK_H1_##name:         \
+#define STEP(name, step, text)                                                                     \
+    case MK_H1_##name:                                                                             \
         return step_##step(c, turn);
         MK_H1_STATES(STEP)
 #undef STEP

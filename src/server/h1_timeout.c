@@ -8,7 +8,8 @@
 /* A producer that waits for the request's body waits for the peer to send; all else in REPLY waits for it to read. */
 static bool waits_for_body(const struct mk_conn *c)
 {
-    return mk_h1_has_request(c) && !c->job->request.body_done && c->leftover_len == 0 && !c->readable;
+    return mk_h1_has_request(c) && !c->job->request.body_done && c->leftover_len == 0 &&
+           !c->readable;
 }
 
 /* A client that comes without a byte has been silent in the kernel already. */

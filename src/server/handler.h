@@ -10,8 +10,8 @@ struct mk_request;
 
 /** What a handler says to a request. */
 enum mk_verdict {
-    MK_VERDICT_PASS, /* not mine: ask the next one, or serve the file */
-    MK_VERDICT_DONE, /* I answered, or the reply's sources will */
+    MK_VERDICT_PASS,  /* not mine: ask the next one, or serve the file */
+    MK_VERDICT_DONE,  /* I answered, or the reply's sources will */
     MK_VERDICT_LATER, /* ask me again when more of the request's body is there */
 };
 

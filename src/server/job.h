@@ -14,10 +14,10 @@ enum {
 };
 
 struct mk_job {
-    char *in;          /* input buffer: own_in, or heap */
-    uint32_t in_at;    /* start of the current message's head */
-    uint32_t in_body;  /* first byte not used yet: of the head while it arrives, then of the body */
-    uint32_t in_end;   /* end of the bytes read */
+    char *in;         /* input buffer: own_in, or heap */
+    uint32_t in_at;   /* start of the current message's head */
+    uint32_t in_body; /* first byte not used yet: of the head while it arrives, then of the body */
+    uint32_t in_end;  /* end of the bytes read */
     uint32_t in_cap;
     uint32_t head_len; /* of the current request, from in_at; 0: not complete */
     struct mk_request request;

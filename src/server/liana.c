@@ -28,7 +28,7 @@ static ssize_t liana_send(struct mk_conn *c, const struct iovec *iov, int niov, 
     if (niov == 1) {
         n = send(c->watch.fd, iov->iov_base, iov->iov_len, flags);
     } else {
-        memcpy(&msg.msg_iov, &iov, sizeof(iov)); /* sendmsg only reads it */
+        msg.msg_iov = (struct iovec *)(uintptr_t)iov; /* sendmsg only reads it */
         n = sendmsg(c->watch.fd, &msg, flags);
     }
     return n >= 0 ? n : peer_error(errno);

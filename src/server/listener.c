@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    BACKLOG = 65535,   /* the kernel lowers it to net.core.somaxconn */
+    BACKLOG = 65535, /* the kernel lowers it to net.core.somaxconn */
     FAST_OPEN_QUEUE = 256,
 };
 
@@ -82,7 +82,8 @@ static int find_inherited(const struct mk_server *server, const struct mk_addr *
     return -1;
 }
 
-static int bind_one(struct mk_server *server, const struct mk_addr *addr, const char *text, bool share)
+static int bind_one(struct mk_server *server, const struct mk_addr *addr, const char *text,
+                    bool share)
 {
     int fd = mk_fd_bind(addr, share);
 
@@ -113,10 +114,12 @@ static void close_sockets(struct mk_listener *l)
     l->open = false;
 }
 
-static int open_sockets(struct mk_server *server, struct mk_listener *l, const struct mk_server_settings *set)
+static int open_sockets(struct mk_server *server, struct mk_listener *l,
+                        const struct mk_server_settings *set)
 {
     bool share = l->nfds > 1 || set->shared_sockets;
-    const struct mk_listen_options options = {.backlog = BACKLOG, .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
+    const struct mk_listen_options options = {.backlog = BACKLOG,
+                                              .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
 
     l->addr = l->asked;
     if (share && !set->shared_sockets && is_taken(server, l))
@@ -142,7 +145,8 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l, const s
     return 0;
 }
 
-static int open_listener(struct mk_server *server, struct mk_listener *l, const struct mk_server_settings *set)
+static int open_listener(struct mk_server *server, struct mk_listener *l,
+                         const struct mk_server_settings *set)
 {
     bool each_worker = set->scheduler == MK_SCHEDULER_REUSEPORT && l->asked.sa.sa_family != AF_UNIX;
     int err;
@@ -160,7 +164,8 @@ static int open_listener(struct mk_server *server, struct mk_listener *l, const 
     }
     l->open = true;
     atomic_store(&l->users, l->nfds == 1 && !server->acceptor ? server->nworkers : 1);
-    mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "listening address=%s%s", l->text, l->inherited ? " inherited=yes" : "");
+    mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "listening address=%s%s", l->text,
+           l->inherited ? " inherited=yes" : "");
     return 0;
 }
 
@@ -181,7 +186,8 @@ static void explain(char *why, size_t size, const struct mk_listen *listen, int 
     }
 }
 
-int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why, size_t size)
+int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why,
+                      size_t size)
 {
     for (struct mk_listener *l = server->listeners; l; l = l->next)
         l->wanted = l->fresh = false;
@@ -227,7 +233,8 @@ void mk_listeners_settle(struct mk_server *server)
         atomic_store(&l->proxy, l->wants_proxy);
         if (l->open && !l->wanted) {
             close_sockets(l); /* the ports have closed theirs; a unix socket has its file left */
-            mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer listening address=%s", l->text);
+            mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer listening address=%s",
+                   l->text);
         }
     }
 }

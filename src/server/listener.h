@@ -19,20 +19,20 @@ struct mk_worker;
  */
 struct mk_listener {
     struct mk_listener *next;
-    struct mk_addr addr;   /* with the real port */
-    struct mk_addr asked;  /* as configured */
+    struct mk_addr addr;           /* with the real port */
+    struct mk_addr asked;          /* as configured */
     char text[MK_ADDR_TEXT];       /* of addr */
     char asked_text[MK_ADDR_TEXT]; /* as written */
     const struct mk_transport *transport;
-    atomic_bool proxy;     /* a PROXY protocol header comes first */
+    atomic_bool proxy; /* a PROXY protocol header comes first */
     bool open;
-    bool wanted;           /* in the configuration that is being put in force */
-    bool wants_proxy;      /* what it says of proxy */
-    bool fresh;            /* opened for it */
-    bool inherited;        /* came from outside */
-    unsigned nfds;         /* one for each worker, or one in all */
-    int *fds;              /* nworkers long; -1: closed */
-    atomic_uint users;     /* ports that wait on the one socket */
+    bool wanted;       /* in the configuration that is being put in force */
+    bool wants_proxy;  /* what it says of proxy */
+    bool fresh;        /* opened for it */
+    bool inherited;    /* came from outside */
+    unsigned nfds;     /* one for each worker, or one in all */
+    int *fds;          /* nworkers long; -1: closed */
+    atomic_uint users; /* ports that wait on the one socket */
 };
 
 /** One accepting end: a listener's socket on a worker's loop, or on the acceptor's. */
@@ -45,8 +45,8 @@ struct mk_port {
     struct mk_worker *worker; /* NULL: the acceptor, which chooses one */
     struct mk_loop *loop;
     struct mk_listener *listener;
-    bool shared;              /* several loops wait on this socket */
-    bool paused;              /* no room: not watched */
+    bool shared; /* several loops wait on this socket */
+    bool paused; /* no room: not watched */
 };
 
 /** The ports of one loop. */
@@ -62,7 +62,8 @@ struct mk_ports {
  * @param why  out: a sentence; size bytes
  * @return 0 or an error.
  */
-int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why, size_t size) MK_MUST_USE;
+int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why,
+                      size_t size) MK_MUST_USE;
 /** Close what the last mk_listeners_open opened. */
 void mk_listeners_undo(struct mk_server *server);
 /** After all ports were updated: what is no longer wanted is closed now. */
@@ -76,7 +77,8 @@ bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port
 
 void mk_ports_init(struct mk_ports *ports);
 /** Begin to accept on every wanted listener that has no port here yet; end those that are not. On the loop's thread. @return 0 or an error. */
-int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker, struct mk_loop *loop) MK_MUST_USE;
+int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker,
+                    struct mk_loop *loop) MK_MUST_USE;
 /** Accept what waits (up to a bound) and stop listening. On the loop's thread. */
 void mk_ports_close(struct mk_ports *ports);
 /** A connection ended: ports that paused for want of room go on. */

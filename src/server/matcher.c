@@ -29,7 +29,8 @@ static bool init_literal(struct mk_matcher *m, struct mk_str pattern, char *dst)
     bool at_start = pattern.len > 0 && pattern.p[0] == '^';
     bool at_end = pattern.len > at_start && pattern.p[pattern.len - 1] == '$' &&
                   (pattern.len < 2 || pattern.p[pattern.len - 2] != '\\');
-    ssize_t len = copy_literal((struct mk_str){pattern.p + at_start, pattern.len - at_start - at_end}, dst);
+    ssize_t len =
+        copy_literal((struct mk_str){pattern.p + at_start, pattern.len - at_start - at_end}, dst);
 
     if (len < 0)
         return false;
@@ -67,7 +68,8 @@ static int check_regex(const char *pattern, struct mk_arena *arena, const char *
     return *why ? MK_E_INVALID : MK_E_NOMEM;
 }
 
-int mk_matcher_init(struct mk_matcher *m, struct mk_str pattern, struct mk_arena *arena, const char **why)
+int mk_matcher_init(struct mk_matcher *m, struct mk_str pattern, struct mk_arena *arena,
+                    const char **why)
 {
     char *copy = mk_arena_strdup(arena, pattern);
 

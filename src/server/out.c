@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 enum {
-    COPY_MAX = 2048,      /* a small body is cheaper copied than described by another part */
-    PRODUCE_MAX = 8192,   /* asked of a producer at once */
-    CHUNK_TAIL = 7,       /* CRLF of the data, then perhaps "0 CRLF CRLF" */
+    COPY_MAX = 2048,    /* a small body is cheaper copied than described by another part */
+    PRODUCE_MAX = 8192, /* asked of a producer at once */
+    CHUNK_TAIL = 7,     /* CRLF of the data, then perhaps "0 CRLF CRLF" */
 };
 
 static struct mk_gather *gather_of(const struct mk_conn *c)
@@ -121,7 +121,8 @@ bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *
 {
     struct mk_gather *g = gather_of(c);
 
-    if (g->nparts == MK_GATHER_PARTS || g->nfiles == MK_GATHER_PARTS || g->bytes + len > 2 * sizeof(g->buf))
+    if (g->nparts == MK_GATHER_PARTS || g->nfiles == MK_GATHER_PARTS ||
+        g->bytes + len > 2 * sizeof(g->buf))
         return false;
     g->parts[g->nparts].iov_len = len;
     memcpy(&g->parts[g->nparts++].iov_base, &bytes, sizeof(bytes)); /* the kernel only reads it */
@@ -170,7 +171,8 @@ static int read_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size
 /* What sendfile cannot do, read and send can: one piece, at most half the gather buffer. */
 static int copy_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size_t want)
 {
-    int err = read_file(c, file, at, want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
+    int err =
+        read_file(c, file, at, want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
 
     return err < 0 ? err : mk_out_flush(c, true);
 }
@@ -182,7 +184,8 @@ static void count_sent(struct mk_conn *c, size_t n, size_t *budget)
 }
 
 /* Straight from the file to the socket, behind what was gathered. */
-static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint64_t end, size_t *budget)
+static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint64_t end,
+                     size_t *budget)
 {
     int err = mk_out_flush(c, true);
 
@@ -203,7 +206,9 @@ static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint
             return n == 0 ? MK_E_NOENT : (int)n;
         mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
         *at += (uint64_t)n;
-        count_sent(c, (size_t)n, budget); /* less than wanted: full socket or shorter file, and only another call tells */
+        count_sent(
+            c, (size_t)n,
+            budget); /* less than wanted: full socket or shorter file, and only another call tells */
     }
     return err;
 }
@@ -260,7 +265,8 @@ static int pump_memory(struct mk_conn *c, const struct mk_request *r, struct mk_
     return 0;
 }
 
-static int pump_producer(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+static int pump_producer(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
+                         size_t *budget)
 {
     for (;;) {
         char *start = mk_out_reserve(c, MK_H1_CHUNK_HEAD + PRODUCE_MAX + CHUNK_TAIL);

@@ -17,8 +17,8 @@
 enum { MK_GATHER_PARTS = 32 };
 
 struct mk_gather {
-    size_t bytes;                          /* in all parts */
-    size_t used;                           /* of buf */
+    size_t bytes; /* in all parts */
+    size_t used;  /* of buf */
     int nparts, nfiles;
     struct iovec parts[MK_GATHER_PARTS];
     struct mk_file *files[MK_GATHER_PARTS]; /* references that parts point into */

@@ -15,9 +15,9 @@
 /* Accepting, and what happens when there is no room. */
 
 enum {
-    RETRY_MS = 100,      /* when nothing of this worker's own will tell that there is room again */
+    RETRY_MS = 100,       /* when nothing of this worker's own will tell that there is room again */
     DRAIN_ACCEPTS = 4096, /* taken from the queue of a socket that is about to close */
-    BUSY_MAX = 256,      /* connections above the maximum that are told so at a time */
+    BUSY_MAX = 256,       /* connections above the maximum that are told so at a time */
 };
 
 static struct mk_port *port_of(struct mk_watch *w)
@@ -74,8 +74,8 @@ static bool is_full(struct mk_server *server, int64_t allowance)
 
 static void note_full(struct mk_port *p, const char *what)
 {
-    mk_log_peer(&p->server->log, MK_LOG_WARN, MK_LOG_LISTEN, "%s address=%s connections=%lld", what, p->listener->text,
-                (long long)atomic_load(&p->server->connections));
+    mk_log_peer(&p->server->log, MK_LOG_WARN, MK_LOG_LISTEN, "%s address=%s connections=%lld", what,
+                p->listener->text, (long long)atomic_load(&p->server->connections));
 }
 
 /* ---- accepting ---- */
@@ -93,7 +93,8 @@ static void deliver(struct mk_port *p, int fd, const struct mk_peer *peer, bool 
 static void admit(struct mk_port *p, int fd, const struct mk_addr *addr)
 {
     struct mk_server *server = p->server;
-    bool too_busy = atomic_load_explicit(&server->over_capacity, memory_order_relaxed) == MK_OVER_TOO_BUSY;
+    bool too_busy =
+        atomic_load_explicit(&server->over_capacity, memory_order_relaxed) == MK_OVER_TOO_BUSY;
     bool busy = is_full(server, 0), counted;
     struct mk_peer peer;
 
@@ -105,7 +106,8 @@ static void admit(struct mk_port *p, int fd, const struct mk_addr *addr)
         deliver(p, fd, &peer, busy);
         return;
     }
-    note_full(p, counted ? "dropped: too many connections" : "dropped: too many connections of one address");
+    note_full(p, counted ? "dropped: too many connections"
+                         : "dropped: too many connections of one address");
     mk_fd_close(&fd);
     mk_server_connection_ended(server, &peer);
 }
@@ -205,8 +207,8 @@ static struct mk_port *find(struct mk_ports *ports, const struct mk_listener *l)
     return NULL;
 }
 
-static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_server *server, struct mk_worker *worker,
-                     struct mk_loop *loop)
+static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_server *server,
+                     struct mk_worker *worker, struct mk_loop *loop)
 {
     struct mk_port *p = mk_heap_zalloc(1, sizeof(*p));
 
@@ -244,7 +246,8 @@ static void close_port(struct mk_port *p)
     mk_watch_close(p->loop, &p->watch);
 }
 
-int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker, struct mk_loop *loop)
+int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker,
+                    struct mk_loop *loop)
 {
     int err = 0;
 

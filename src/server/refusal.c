@@ -3,10 +3,9 @@
 
 unsigned mk_refusal_status(enum mk_refusal refusal)
 {
-    static const uint16_t statuses[] = {
-        [MK_REFUSAL_NONE] = 200,
+    static const uint16_t statuses[] = {[MK_REFUSAL_NONE] = 200,
 #define STATUS(name, status, text) [MK_REFUSAL_##name] = (status),
-        MK_REFUSALS(STATUS)
+                                        MK_REFUSALS(STATUS)
 #undef STATUS
     };
 

@@ -35,7 +35,8 @@ static void obey(struct mk_post *post)
     else if (!server->acceptor && !o->worker->stopping)
         err = mk_ports_update(&o->worker->ports, server, o->worker, &o->worker->loop);
     if (err < 0)
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets: %s", mk_error_text(err));
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets: %s",
+               mk_error_text(err));
     sem_post(o->done);
 }
 
@@ -101,7 +102,8 @@ static void note_what_needs_restart(struct mk_server *server, const struct mk_se
 
     for (size_t i = 0; i < MK_ARRAY_LEN(keys); i++) {
         if (keys[i].changed)
-            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s", keys[i].key);
+            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s",
+                   keys[i].key);
     }
 }
 
@@ -138,6 +140,7 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     mk_listeners_settle(server);
     mk_snapshot_put(old);
     mk_heap_free(orders);
-    mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu", snapshot->nsites);
+    mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",
+           snapshot->nsites);
     return 0;
 }

@@ -22,8 +22,9 @@ static void make_stamp(struct mk_worker *w, struct mk_str server)
     char date[MK_DATE_LEN];
 
     mk_date_format(date, w->loop.clock.wall_s);
-    w->stamp_len = (size_t)snprintf(w->stamp, sizeof(w->stamp), OK_LINE "Date: %.*s\r\nServer: %.*s\r\n", MK_DATE_LEN,
-                                    date, (int)server.len, server.p);
+    w->stamp_len =
+        (size_t)snprintf(w->stamp, sizeof(w->stamp), OK_LINE "Date: %.*s\r\nServer: %.*s\r\n",
+                         MK_DATE_LEN, date, (int)server.len, server.p);
     w->stamp_s = w->loop.clock.wall_s;
     w->stamp_server = server.p;
 }
@@ -62,7 +63,8 @@ static void put_stamp(struct mk_reply *p, unsigned status)
     struct mk_worker *w = p->r->conn->worker;
     const struct mk_snapshot *snapshot = p->r->view->snapshot;
     size_t ok_len = sizeof(OK_LINE) - 1;
-    bool overridden = p->r->site->set.nheaders > 0 && mk_site_overrides(p->r->site, MK_STR("Server"));
+    bool overridden =
+        p->r->site->set.nheaders > 0 && mk_site_overrides(p->r->site, MK_STR("Server"));
 
     if (w->stamp_s != w->loop.clock.wall_s || w->stamp_server != snapshot->server_name.p)
         make_stamp(w, snapshot->server_name);

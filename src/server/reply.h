@@ -13,7 +13,7 @@ struct mk_reply {
     struct mk_request *r;
     char *start, *at, *end; /* the head being written */
     bool overflow;
-    bool has_length;        /* a Content-Length line was copied in already */
+    bool has_length; /* a Content-Length line was copied in already */
 };
 
 /**
@@ -39,7 +39,8 @@ int mk_reply_end_plain(struct mk_reply *p, int64_t length) MK_MUST_USE;
 /* Body sources, in order. Nothing is queued when the answer has no body (HEAD). @return 0 or MK_E_NOMEM. */
 int mk_reply_memory(struct mk_request *r, struct mk_str bytes) MK_MUST_USE;
 /** Takes over the reference. */
-int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at, uint64_t end) MK_MUST_USE;
+int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at,
+                  uint64_t end) MK_MUST_USE;
 int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg) MK_MUST_USE;
 
 /** A small HTML page, or the site's own for this status. Closes the connection afterwards when close is set. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/request.h"
 
+#include "base/str.h"
 #include "server/h1.h"
 #include "server/job.h"
 
@@ -14,6 +15,31 @@ struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
 {
     return mk_request_text(r, r->head.known[id]);
+}
+
+struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str wanted)
+{
+    struct mk_str list = mk_request_field(r, id), name, value;
+    const char *base = r->conn->job->in + r->conn->job->in_at;
+    uint32_t at = 0;
+    bool first = true;
+
+    if (!(r->head.repeated & (1U << id)))
+        return list;
+    while (mk_h1_head_next_field(&r->head, base, &at, &name, &value)) {
+        char *joined;
+
+        if (!mk_str_ieq(name, wanted))
+            continue;
+        joined = first ? mk_arena_strdup(&r->arena, value)
+                       : mk_arena_printf(&r->arena, "%.*s, %.*s", (int)list.len, list.p,
+                                         (int)value.len, value.p);
+        if (!joined)
+            return list; /* the arena's limit: what was joined so far counts */
+        list = mk_str_from(joined);
+        first = false;
+    }
+    return list;
 }
 
 struct mk_str mk_request_raw_head(const struct mk_request *r)

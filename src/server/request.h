@@ -37,28 +37,30 @@ struct mk_source {
 /** One request, from its first byte to the last of its answer. */
 struct mk_request {
     struct mk_conn *conn;
-    struct mk_view *view;       /* the configuration it began with; a reference */
+    struct mk_view *view; /* the configuration it began with; a reference */
     const struct mk_site *site;
     struct mk_h1_head head;
     struct mk_h1_body body;
     struct mk_arena arena;
-    struct mk_str path;         /* decoded and normalised; terminated, in the arena */
-    struct mk_str request_path; /* the same before an index or fallback file took its place */
+    struct mk_str path;             /* decoded and normalised; terminated, in the arena */
+    struct mk_str request_path;     /* the same before an index or fallback file took its place */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
     const struct mk_handler *later; /* who said LATER */
-    uint16_t status;            /* of the answer; 0: not begun */
+    uint16_t status;                /* of the answer; 0: not begun */
     uint8_t reroutes;
-    bool body_done;             /* the whole request body has been read */
-    bool reads_body;            /* its handler reads the body */
-    bool failed;                /* the answer cannot be finished: close */
+    bool body_done;  /* the whole request body has been read */
+    bool reads_body; /* its handler reads the body */
+    bool failed;     /* the answer cannot be finished: close */
     bool keep_alive;
-    bool head_only;             /* no body in the answer, whatever its head says */
-    bool chunked;               /* the answer's body is sent in chunks */
+    bool head_only; /* no body in the answer, whatever its head says */
+    bool chunked;   /* the answer's body is sent in chunks */
 };
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
+/** The same for a field that is a list: several lines count as one with commas between (RFC 9110 section 5.3). */
+struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
 /** The head from its request line to the last field, line ends included. */
 struct mk_str mk_request_raw_head(const struct mk_request *r);
 

@@ -16,11 +16,13 @@ static void redirect_site(struct mk_request *r)
     struct mk_str query = mk_request_text(r, r->head.query);
     char *location = NULL;
 
-    while (path.len > 0 && path.p[0] == '/') /* behind a Redirect to "/", "//host" would lead away */
+    while (path.len > 0 &&
+           path.p[0] == '/') /* behind a Redirect to "/", "//host" would lead away */
         path = mk_str_skip(path, 1);
     if (to.p[to.len - 1] == '/')
-        location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len, path.p ? path.p : "",
-                                   query.p ? "?" : "", (int)query.len, query.p ? query.p : "");
+        location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len,
+                                   path.p ? path.p : "", query.p ? "?" : "", (int)query.len,
+                                   query.p ? query.p : "");
     else
         location = mk_arena_strdup(&r->arena, to);
     if (location)
@@ -76,7 +78,8 @@ static bool ask(struct mk_request *r, const struct mk_handler *handler)
 
 static bool is_for(const struct mk_request *r, const struct mk_route *route, struct mk_str path)
 {
-    return mk_matcher_matches(&route->match, r->view->regexes ? &r->view->regexes[route->regex] : NULL, path);
+    return mk_matcher_matches(&route->match,
+                              r->view->regexes ? &r->view->regexes[route->regex] : NULL, path);
 }
 
 bool mk_route_handlers(struct mk_request *r)
@@ -94,8 +97,9 @@ struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file)
 {
     const struct mk_file_root *root = file->root;
 
-    return mk_str_from(mk_arena_printf(&r->arena, "%s%.*s%.*s", root->user_len ? "/~" : "", (int)root->user_len,
-                                       root->user, (int)file->path.len, file->path.p));
+    return mk_str_from(mk_arena_printf(&r->arena, "%s%.*s%.*s", root->user_len ? "/~" : "",
+                                       (int)root->user_len, root->user, (int)file->path.len,
+                                       file->path.p));
 }
 
 bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)

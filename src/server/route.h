@@ -27,6 +27,7 @@ void mk_static_send(struct mk_request *r, struct mk_file *file);
  * Answer with parts of a file, as Range asks: static_range.c. Takes over the reference unless false is returned.
  * @return false: the field does not apply, send the whole.
  */
-bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk_str type, struct mk_str coding);
+bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk_str type,
+                           struct mk_str coding);
 
 #endif

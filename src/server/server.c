@@ -154,9 +154,11 @@ static int open_ports(struct mk_server *server)
     int err = a ? mk_ports_update(&a->ports, server, NULL, &a->loop) : 0;
 
     for (unsigned i = 0; !a && err == 0 && i < server->nworkers; i++)
-        err = mk_ports_update(&server->workers[i]->ports, server, server->workers[i], &server->workers[i]->loop);
+        err = mk_ports_update(&server->workers[i]->ports, server, server->workers[i],
+                              &server->workers[i]->loop);
     if (err < 0)
-        (void)snprintf(server->why, sizeof(server->why), "cannot watch all listening sockets: %s", mk_error_text(err));
+        (void)snprintf(server->why, sizeof(server->why), "cannot watch all listening sockets: %s",
+                       mk_error_text(err));
     return err;
 }
 
@@ -195,11 +197,12 @@ int mk_server_start(struct mk_server *server)
     server->started = true;
     err = start_threads(server);
     if (err == 0) {
-        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s", server->nworkers,
-               server->acceptor ? "Fair" : "ReusePort");
+        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
+               server->nworkers, server->acceptor ? "Fair" : "ReusePort");
         return 0;
     }
-    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s", mk_error_text(err));
+    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s",
+                   mk_error_text(err));
     count_unstarted(server);
     mk_server_stop(server, 0);
     (void)!mk_server_wait(server, -1);

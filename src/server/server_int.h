@@ -21,10 +21,11 @@ struct mk_server {
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int over_capacity;
-    _Atomic int64_t stop_at_ms; /* INT64_MAX: running. Monotonic time at which what is open is cut */
-    _Atomic unsigned running;   /* threads not ended */
+    _Atomic int64_t
+        stop_at_ms;           /* INT64_MAX: running. Monotonic time at which what is open is cut */
+    _Atomic unsigned running; /* threads not ended */
     atomic_bool acceptor_ended;
-    int done_fd;                /* readable when running falls to 0 */
+    int done_fd; /* readable when running falls to 0 */
     size_t files_per_worker;
     bool openat2;
     bool started;

@@ -29,7 +29,8 @@ struct mk_str mk_settings_copy(struct mk_field_ctx *ctx, struct mk_str value)
 
 int mk_settings_refuse(struct mk_field_ctx *ctx, const struct mk_setting *s, const char *expected)
 {
-    mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected, s->value.p);
+    mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected,
+                 s->value.p);
     return MK_E_INVALID;
 }
 
@@ -41,7 +42,6 @@ int mk_settings_index(const char *const *names, struct mk_str name)
     }
     return -1;
 }
-
 
 static int parse_mime_line(struct mk_field_ctx *ctx, const struct mk_setting *s)
 {
@@ -63,14 +63,18 @@ static int parse_mime_line(struct mk_field_ctx *ctx, const struct mk_setting *s)
 }
 
 static const struct mk_field mime_fields[] = {
-    {.name = "html", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT | MK_FIELD_ANY_KEY, .parse = parse_mime_line},
+    {.name = "html",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT | MK_FIELD_ANY_KEY,
+     .parse = parse_mime_line},
 };
 
 const struct mk_section_spec mk_spec_mime = {"MIMETYPES", false, mime_fields, 1};
 
 static int parse_load(struct mk_field_ctx *ctx, const struct mk_setting *s)
 {
-    mk_fault_add(ctx->faults, &s->value_at, "Load: this server has no plugin host, so \"%s\" cannot be loaded", s->value.p);
+    mk_fault_add(ctx->faults, &s->value_at,
+                 "Load: this server has no plugin host, so \"%s\" cannot be loaded", s->value.p);
     return MK_E_INVALID;
 }
 

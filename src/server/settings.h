@@ -16,9 +16,9 @@ enum mk_over_capacity { MK_OVER_RESIST, MK_OVER_DROP, MK_OVER_TOO_BUSY };
 /** One Listen line. */
 struct mk_listen {
     struct mk_addr addr;
-    const char *text;   /* the address as written, without flags */
-    bool proxy;         /* a PROXY protocol header comes first */
-    bool needs_port;    /* old form: the port comes from Port */
+    const char *text; /* the address as written, without flags */
+    bool proxy;       /* a PROXY protocol header comes first */
+    bool needs_port;  /* old form: the port comes from Port */
     const struct mk_setting *setting;
 };
 

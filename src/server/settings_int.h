@@ -10,9 +10,9 @@
 void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t size);
 
 /** Append a zeroed item to s->list; gives a pointer to it, or NULL without memory. */
-#define MK_SETTINGS_APPEND(ctx, s, list, count)                                                            \
-    (((s)->list = mk_settings_grow((ctx)->arena, (s)->list, (s)->count, sizeof(*(s)->list)))               \
-         ? &(s)->list[(s)->count++]                                                                        \
+#define MK_SETTINGS_APPEND(ctx, s, list, count)                                                    \
+    (((s)->list = mk_settings_grow((ctx)->arena, (s)->list, (s)->count, sizeof(*(s)->list)))       \
+         ? &(s)->list[(s)->count++]                                                                \
          : NULL)
 
 /** A value for settings that outlive the text they were read from. {NULL, 0} without memory. */

@@ -13,18 +13,25 @@ enum { KB = 1024, MB = 1024 * KB, SECOND = 1000, DAY = 24 * 3600 * SECOND };
 static int absent_flag(struct mk_field_ctx *ctx, const struct mk_setting *s, struct mk_str flag)
 {
     if (mk_str_ieq(flag, MK_STR("tls")) || mk_str_ieq(flag, MK_STR("mbedtls")))
-        mk_fault_add(ctx->faults, &s->value_at, "Listen: the flag \"%.*s\" needs the plugin of that name, which is not part of this server",
+        mk_fault_add(ctx->faults, &s->value_at,
+                     "Listen: the flag \"%.*s\" needs the plugin of that name, which is not part "
+                     "of this server",
                      (int)flag.len, flag.p);
     else if (mk_str_ieq(flag, MK_STR("h2")))
-        mk_fault_add(ctx->faults, &s->value_at, "Listen: the flag \"h2\" needs HTTP/2, which this server does not speak");
+        mk_fault_add(ctx->faults, &s->value_at,
+                     "Listen: the flag \"h2\" needs HTTP/2, which this server does not speak");
     else if (mk_str_ieq(flag, MK_STR("!http")))
-        mk_fault_add(ctx->faults, &s->value_at, "Listen: with \"!http\" nothing is left to speak here, because HTTP/1 is the only protocol");
+        mk_fault_add(ctx->faults, &s->value_at,
+                     "Listen: with \"!http\" nothing is left to speak here, because HTTP/1 is the "
+                     "only protocol");
     else
-        mk_fault_add(ctx->faults, &s->value_at, "Listen: unknown flag \"%.*s\"; expected proxy", (int)flag.len, flag.p);
+        mk_fault_add(ctx->faults, &s->value_at, "Listen: unknown flag \"%.*s\"; expected proxy",
+                     (int)flag.len, flag.p);
     return MK_E_INVALID;
 }
 
-static int parse_listen_address(struct mk_field_ctx *ctx, const struct mk_setting *s, struct mk_listen *l)
+static int parse_listen_address(struct mk_field_ctx *ctx, const struct mk_setting *s,
+                                struct mk_listen *l)
 {
     struct mk_str text = mk_str_from(l->text);
     char with_port[MK_ADDR_TEXT];
@@ -33,11 +40,14 @@ static int parse_listen_address(struct mk_field_ctx *ctx, const struct mk_settin
 
     if (mk_addr_parse(text, &l->addr) == 0)
         return 0;
-    len = snprintf(with_port, sizeof(with_port), memchr(text.p, ':', text.len) && text.p[0] != '[' ? "[%s]:0" : "%s:0", l->text);
-    l->needs_port = (mk_ip_parse(text, ip) == 0 || (text.p[0] == '[' && text.p[text.len - 1] == ']')) &&
-                    len < (int)sizeof(with_port) &&
-                    mk_addr_parse((struct mk_str){with_port, (size_t)len}, &l->addr) == 0;
-    return l->needs_port ? 0 : mk_settings_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
+    len = snprintf(with_port, sizeof(with_port),
+                   memchr(text.p, ':', text.len) && text.p[0] != '[' ? "[%s]:0" : "%s:0", l->text);
+    l->needs_port =
+        (mk_ip_parse(text, ip) == 0 || (text.p[0] == '[' && text.p[text.len - 1] == ']')) &&
+        len < (int)sizeof(with_port) &&
+        mk_addr_parse((struct mk_str){with_port, (size_t)len}, &l->addr) == 0;
+    return l->needs_port ? 0
+                         : mk_settings_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
 }
 
 static int parse_listen(struct mk_field_ctx *ctx, const struct mk_setting *s)
@@ -76,7 +86,8 @@ static int parse_log_level(struct mk_field_ctx *ctx, const struct mk_setting *s)
     struct mk_str rest = mk_str_skip(s->value, level_len + 1);
 
     if (level < 0)
-        return mk_settings_refuse(ctx, s, "error, warn, info, debug or trace, then perhaps :component,...");
+        return mk_settings_refuse(ctx, s,
+                                  "error, warn, info, debug or trace, then perhaps :component,...");
     if (!colon) {
         set->log = (struct mk_log_choice){.level = level};
         return 0;
@@ -85,10 +96,12 @@ static int parse_log_level(struct mk_field_ctx *ctx, const struct mk_setting *s)
     while (rest.len > 0) {
         const char *comma = memchr(rest.p, ',', rest.len);
         size_t len = comma ? (size_t)(comma - rest.p) : rest.len;
-        int component = mk_settings_index(mk_log_component_names, mk_str_trim((struct mk_str){rest.p, len}));
+        int component =
+            mk_settings_index(mk_log_component_names, mk_str_trim((struct mk_str){rest.p, len}));
 
         if (component < 0)
-            return mk_settings_refuse(ctx, s, "components of server conf listen worker conn http file plugin");
+            return mk_settings_refuse(
+                ctx, s, "components of server conf listen worker conn http file plugin");
         set->log.traced |= 1U << component;
         rest = mk_str_skip(rest, len + 1);
     }
@@ -117,7 +130,9 @@ static int parse_transport(struct mk_field_ctx *ctx, const struct mk_setting *s)
 
     if (!mk_str_ieq(s->value, MK_STR("liana"))) {
         mk_fault_add(ctx->faults, &s->value_at,
-                     "TransportLayer: \"%s\" needs the plugin of that name, which is not part of this server; liana is", s->value.p);
+                     "TransportLayer: \"%s\" needs the plugin of that name, which is not part of "
+                     "this server; liana is",
+                     s->value.p);
         return MK_E_INVALID;
     }
     set->transport = "liana";
@@ -142,43 +157,148 @@ static const char *const over_capacity_names[] = {"Resist", "Drop", "TooBusy", N
 static const struct mk_field server_fields[] = {
     {.name = "Listen", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_listen},
     {.name = "Port", .type = MK_FIELD_INT, .offset = S(port), .min = 1, .max = 65535},
-    {.name = "Workers", .type = MK_FIELD_INT, .offset = S(workers), .flags = MK_FIELD_RESTART, .max = MK_LIMIT_WORKERS, .fallback = "0"},
-    {.name = "CPUAffinity", .type = MK_FIELD_WORDS, .offset = S(cpu_affinity), .flags = MK_FIELD_RESTART},
-    {.name = "Scheduler", .type = MK_FIELD_ENUM, .offset = S(scheduler), .flags = MK_FIELD_RESTART, .names = scheduler_names, .fallback = "ReusePort"},
-    {.name = "SharedSockets", .type = MK_FIELD_BOOL, .offset = S(shared_sockets), .flags = MK_FIELD_RESTART, .fallback = "off"},
+    {.name = "Workers",
+     .type = MK_FIELD_INT,
+     .offset = S(workers),
+     .flags = MK_FIELD_RESTART,
+     .max = MK_LIMIT_WORKERS,
+     .fallback = "0"},
+    {.name = "CPUAffinity",
+     .type = MK_FIELD_WORDS,
+     .offset = S(cpu_affinity),
+     .flags = MK_FIELD_RESTART},
+    {.name = "Scheduler",
+     .type = MK_FIELD_ENUM,
+     .offset = S(scheduler),
+     .flags = MK_FIELD_RESTART,
+     .names = scheduler_names,
+     .fallback = "ReusePort"},
+    {.name = "SharedSockets",
+     .type = MK_FIELD_BOOL,
+     .offset = S(shared_sockets),
+     .flags = MK_FIELD_RESTART,
+     .fallback = "off"},
     {.name = "ErrorLog", .type = MK_FIELD_STRING, .offset = S(error_log), .fallback = "stderr"},
-    {.name = "LogLevel", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_log_level, .fallback = "info"},
-    {.name = "Timeout", .type = MK_FIELD_TIME, .offset = S(timeout_ms), .min = 100, .max = DAY, .fallback = "15"},
-    {.name = "BodyTimeout", .type = MK_FIELD_TIME, .offset = S(body_timeout_ms), .min = 100, .max = DAY, .fallback = "30"},
-    {.name = "WriteTimeout", .type = MK_FIELD_TIME, .offset = S(write_timeout_ms), .min = 100, .max = DAY, .fallback = "30"},
+    {.name = "LogLevel",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_log_level,
+     .fallback = "info"},
+    {.name = "Timeout",
+     .type = MK_FIELD_TIME,
+     .offset = S(timeout_ms),
+     .min = 100,
+     .max = DAY,
+     .fallback = "15"},
+    {.name = "BodyTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = S(body_timeout_ms),
+     .min = 100,
+     .max = DAY,
+     .fallback = "30"},
+    {.name = "WriteTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = S(write_timeout_ms),
+     .min = 100,
+     .max = DAY,
+     .fallback = "30"},
     {.name = "KeepAlive", .type = MK_FIELD_BOOL, .offset = S(keepalive), .fallback = "on"},
-    {.name = "KeepAliveTimeout", .type = MK_FIELD_TIME, .offset = S(keepalive_timeout_ms), .min = 100, .max = DAY, .fallback = "5"},
-    {.name = "MaxKeepAliveRequest", .type = MK_FIELD_INT, .offset = S(max_keepalive_requests), .min = 1, .max = INT32_MAX, .fallback = "1000", .alias = "MaxKeepAliveRequests"},
-    {.name = "MaxRequestSize", .type = MK_FIELD_SIZE, .offset = S(max_request_size), .min = KB, .max = MB, .flags = MK_FIELD_KB, .fallback = "32"},
-    {.name = "MaxBodySize", .type = MK_FIELD_SIZE, .offset = S(max_body_size), .max = INT64_MAX, .fallback = "8M"},
-    {.name = "MaxHeaders", .type = MK_FIELD_INT, .offset = S(max_headers), .min = 1, .max = 10000, .fallback = "100"},
-    {.name = "MaxConnections", .type = MK_FIELD_INT, .offset = S(max_connections), .max = 10000000, .fallback = "0"},
-    {.name = "MaxConnectionsPerIP", .type = MK_FIELD_INT, .offset = S(max_connections_per_ip), .max = 1000000, .fallback = "0"},
-    {.name = "TrustedProxies", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_trusted},
-    {.name = "OverCapacity", .type = MK_FIELD_ENUM, .offset = S(over_capacity), .names = over_capacity_names, .fallback = "Resist"},
-    {.name = "FDLimit", .type = MK_FIELD_INT, .offset = S(fd_limit), .max = 10000000, .flags = MK_FIELD_RESTART, .fallback = "0"},
+    {.name = "KeepAliveTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = S(keepalive_timeout_ms),
+     .min = 100,
+     .max = DAY,
+     .fallback = "5"},
+    {.name = "MaxKeepAliveRequest",
+     .type = MK_FIELD_INT,
+     .offset = S(max_keepalive_requests),
+     .min = 1,
+     .max = INT32_MAX,
+     .fallback = "1000",
+     .alias = "MaxKeepAliveRequests"},
+    {.name = "MaxRequestSize",
+     .type = MK_FIELD_SIZE,
+     .offset = S(max_request_size),
+     .min = KB,
+     .max = MB,
+     .flags = MK_FIELD_KB,
+     .fallback = "32"},
+    {.name = "MaxBodySize",
+     .type = MK_FIELD_SIZE,
+     .offset = S(max_body_size),
+     .max = INT64_MAX,
+     .fallback = "8M"},
+    {.name = "MaxHeaders",
+     .type = MK_FIELD_INT,
+     .offset = S(max_headers),
+     .min = 1,
+     .max = 10000,
+     .fallback = "100"},
+    {.name = "MaxConnections",
+     .type = MK_FIELD_INT,
+     .offset = S(max_connections),
+     .max = 10000000,
+     .fallback = "0"},
+    {.name = "MaxConnectionsPerIP",
+     .type = MK_FIELD_INT,
+     .offset = S(max_connections_per_ip),
+     .max = 1000000,
+     .fallback = "0"},
+    {.name = "TrustedProxies",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_trusted},
+    {.name = "OverCapacity",
+     .type = MK_FIELD_ENUM,
+     .offset = S(over_capacity),
+     .names = over_capacity_names,
+     .fallback = "Resist"},
+    {.name = "FDLimit",
+     .type = MK_FIELD_INT,
+     .offset = S(fd_limit),
+     .max = 10000000,
+     .flags = MK_FIELD_RESTART,
+     .fallback = "0"},
     {.name = "PidFile", .type = MK_FIELD_STRING, .offset = S(pid_file), .flags = MK_FIELD_RESTART},
     {.name = "User", .type = MK_FIELD_STRING, .offset = S(user), .flags = MK_FIELD_RESTART},
     {.name = "UserDir", .type = MK_FIELD_STRING, .offset = S(user_dir)},
-    {.name = "Indexfile", .type = MK_FIELD_WORDS, .offset = S(index_files), .flags = MK_FIELD_REPEAT, .fallback = "index.html"},
+    {.name = "Indexfile",
+     .type = MK_FIELD_WORDS,
+     .offset = S(index_files),
+     .flags = MK_FIELD_REPEAT,
+     .fallback = "index.html"},
     {.name = "HideVersion", .type = MK_FIELD_BOOL, .offset = S(hide_version), .fallback = "off"},
     {.name = "Resume", .type = MK_FIELD_BOOL, .offset = S(resume), .fallback = "on"},
     {.name = "SymLink", .type = MK_FIELD_BOOL, .offset = S(symlink), .fallback = "off"},
-    {.name = "DefaultMimeType", .type = MK_FIELD_CUSTOM, .parse = parse_mime_value, .fallback = "application/octet-stream"},
-    {.name = "DefaultCharset", .type = MK_FIELD_STRING, .offset = S(default_charset), .fallback = "utf-8"},
+    {.name = "DefaultMimeType",
+     .type = MK_FIELD_CUSTOM,
+     .parse = parse_mime_value,
+     .fallback = "application/octet-stream"},
+    {.name = "DefaultCharset",
+     .type = MK_FIELD_STRING,
+     .offset = S(default_charset),
+     .fallback = "utf-8"},
     {.name = "FDT", .type = MK_FIELD_BOOL, .offset = S(fdt), .fallback = "on"},
-    {.name = "FileCache", .type = MK_FIELD_SIZE, .offset = S(file_cache), .max = 1024 * MB, .fallback = "256K"},
-    {.name = "TransportLayer", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_RESTART, .parse = parse_transport, .fallback = "liana"},
+    {.name = "FileCache",
+     .type = MK_FIELD_SIZE,
+     .offset = S(file_cache),
+     .max = 1024 * MB,
+     .fallback = "256K"},
+    {.name = "TransportLayer",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_RESTART,
+     .parse = parse_transport,
+     .fallback = "liana"},
     {.name = "TCPFastOpen", .type = MK_FIELD_BOOL, .offset = S(fast_open), .fallback = "on"},
-    {.name = "GracefulTimeout", .type = MK_FIELD_TIME, .offset = S(graceful_ms), .max = DAY, .fallback = "30"},
+    {.name = "GracefulTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = S(graceful_ms),
+     .max = DAY,
+     .fallback = "30"},
 };
 
-const struct mk_section_spec mk_spec_server = {"SERVER", false, server_fields, MK_ARRAY_LEN(server_fields)};
+const struct mk_section_spec mk_spec_server = {"SERVER", false, server_fields,
+                                               MK_ARRAY_LEN(server_fields)};
 
 static int add_default_listen(struct mk_server_settings *s, struct mk_field_ctx *ctx)
 {
@@ -195,7 +315,9 @@ static int add_port(struct mk_server_settings *s, struct mk_listen *l, struct mk
     char text[MK_ADDR_TEXT];
 
     if (s->port == 0) {
-        mk_fault_add(ctx->faults, &l->setting->value_at, "Listen: \"%s\" has no port, and there is no Port line to give it one", l->text);
+        mk_fault_add(ctx->faults, &l->setting->value_at,
+                     "Listen: \"%s\" has no port, and there is no Port line to give it one",
+                     l->text);
         return 0;
     }
     mk_addr_set_port(&l->addr, (unsigned)s->port);
@@ -207,8 +329,10 @@ static void check_repeated_listen(const struct mk_server_settings *s, struct mk_
 {
     for (size_t i = 0; i < s->nlistens; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (mk_addr_port(&s->listens[i].addr) != 0 && mk_addr_eq(&s->listens[i].addr, &s->listens[j].addr))
-                mk_fault_add(ctx->faults, s->listens[i].setting ? &s->listens[i].setting->value_at : NULL,
+            if (mk_addr_port(&s->listens[i].addr) != 0 &&
+                mk_addr_eq(&s->listens[i].addr, &s->listens[j].addr))
+                mk_fault_add(ctx->faults,
+                             s->listens[i].setting ? &s->listens[i].setting->value_at : NULL,
                              "Listen: %s is there already", s->listens[i].text);
         }
     }
@@ -220,7 +344,8 @@ static void check_affinity(const struct mk_server_settings *s, struct mk_field_c
         uint64_t cpu;
 
         if (mk_str_to_u64(s->cpu_affinity.items[i], 1023, &cpu) < 0)
-            mk_fault_add(ctx->faults, NULL, "CPUAffinity: expected CPU numbers, one a worker, got \"%.*s\"",
+            mk_fault_add(ctx->faults, NULL,
+                         "CPUAffinity: expected CPU numbers, one a worker, got \"%.*s\"",
                          (int)s->cpu_affinity.items[i].len, s->cpu_affinity.items[i].p);
     }
 }
@@ -237,8 +362,9 @@ int mk_server_settings_finish(struct mk_server_settings *s, struct mk_field_ctx 
         if (s->listens[i].needs_port && add_port(s, &s->listens[i], ctx) < 0)
             return MK_E_NOMEM;
         if (s->listens[i].proxy && s->ntrusted == 0)
-            mk_fault_add(ctx->faults, &s->listens[i].setting->value_at,
-                         "Listen: \"proxy\" needs TrustedProxies, or every connection would be refused");
+            mk_fault_add(
+                ctx->faults, &s->listens[i].setting->value_at,
+                "Listen: \"proxy\" needs TrustedProxies, or every connection would be refused");
     }
     check_repeated_listen(s, ctx);
     check_affinity(s, ctx);

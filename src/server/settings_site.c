@@ -39,7 +39,8 @@ static bool is_token(struct mk_str s)
     for (size_t i = 0; i < s.len; i++) {
         char c = mk_char_lower(s.p[i]);
 
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c && strchr("!#$%&'*+-.^_`|~", c))))
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+              (c && strchr("!#$%&'*+-.^_`|~", c))))
             return false;
     }
     return s.len > 0;
@@ -48,8 +49,9 @@ static bool is_token(struct mk_str s)
 /* These say how the message is framed; a site may not contradict what is sent. */
 static bool is_framing_field(struct mk_str name)
 {
-    static const char *const framing[] = {"Content-Length", "Transfer-Encoding", "Connection", "Date",
-                                          "Content-Range",  "Trailer",           "Upgrade",    NULL};
+    static const char *const framing[] = {
+        "Content-Length", "Transfer-Encoding", "Connection", "Date",
+        "Content-Range",  "Trailer",           "Upgrade",    NULL};
 
     return mk_settings_index(framing, name) >= 0;
 }
@@ -69,7 +71,8 @@ static int parse_header(struct mk_field_ctx *ctx, const struct mk_setting *s)
     if (!is_token(name))
         return mk_settings_refuse(ctx, s, "a field name and a value");
     if (is_framing_field(name)) {
-        mk_fault_add(ctx->faults, &s->value_at, "Header: %.*s is set by the server itself", (int)name.len, name.p);
+        mk_fault_add(ctx->faults, &s->value_at, "Header: %.*s is set by the server itself",
+                     (int)name.len, name.p);
         return MK_E_INVALID;
     }
     line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
@@ -101,7 +104,8 @@ static bool is_try_item(struct mk_str item)
     uint64_t status;
 
     if (item.p[0] == '=')
-        return item.len == 4 && mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 && status >= 400;
+        return item.len == 4 && mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 &&
+               status >= 400;
     return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri"));
 }
 
@@ -116,7 +120,8 @@ static int parse_try_files(struct mk_field_ctx *ctx, const struct mk_setting *s)
         struct mk_str *item;
 
         if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES)
-            return mk_settings_refuse(ctx, s, "up to 10 of $uri, $uri/, $uri.suffix, /path and =status");
+            return mk_settings_refuse(ctx, s,
+                                      "up to 10 of $uri, $uri/, $uri.suffix, /path and =status");
         item = MK_SETTINGS_APPEND(ctx, &site->try_files, items, count);
         if (!item)
             return MK_E_NOMEM;
@@ -132,7 +137,10 @@ static const struct mk_field host_fields[] = {
     {.name = "DocumentRoot", .type = MK_FIELD_STRING, .offset = H(document_root)},
     {.name = "Redirect", .type = MK_FIELD_CUSTOM, .parse = parse_redirect},
     {.name = "Header", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_header},
-    {.name = "CacheControl", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_cache_control},
+    {.name = "CacheControl",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_cache_control},
     {.name = "TryFiles", .type = MK_FIELD_CUSTOM, .parse = parse_try_files},
     {.name = "Precompressed", .type = MK_FIELD_BOOL, .offset = H(precompressed), .fallback = "off"},
 };
@@ -147,7 +155,8 @@ static int parse_error_page(struct mk_field_ctx *ctx, const struct mk_setting *s
     char *path;
 
     if (mk_str_to_u64(s->key, 599, &status) < 0 || status < 400) {
-        mk_fault_add(ctx->faults, &s->key_at, "[ERROR_PAGES]: expected a status from 400 to 599, got \"%s\"", s->key.p);
+        mk_fault_add(ctx->faults, &s->key_at,
+                     "[ERROR_PAGES]: expected a status from 400 to 599, got \"%s\"", s->key.p);
         return MK_E_INVALID;
     }
     page = MK_SETTINGS_APPEND(ctx, site, error_pages, nerror_pages);
@@ -165,7 +174,10 @@ static int parse_error_page(struct mk_field_ctx *ctx, const struct mk_setting *s
 }
 
 static const struct mk_field error_page_fields[] = {
-    {.name = "404", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT | MK_FIELD_ANY_KEY, .parse = parse_error_page},
+    {.name = "404",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT | MK_FIELD_ANY_KEY,
+     .parse = parse_error_page},
 };
 
 const struct mk_section_spec mk_spec_error_pages = {"ERROR_PAGES", false, error_page_fields, 1};

@@ -44,7 +44,8 @@ static int read_section(struct mk_tree *tree, const struct mk_section_spec *spec
     return err < 0 ? err : apply_all(tree, spec, settings, ctx);
 }
 
-static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                        struct mk_field_ctx *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_server};
     static const struct mk_section_spec *const plugin_specs[] = {&mk_spec_plugins};
@@ -72,12 +73,15 @@ static const char builtin_types[] =
     "webp image/webp ico image/x-icon woff2 font/woff2 wasm application/wasm "
     "pdf application/pdf mp4 video/mp4 gz application/gzip zip application/zip";
 
-static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_field_ctx *ctx, struct mk_str *out)
+static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_field_ctx *ctx,
+                        struct mk_str *out)
 {
     *out = type;
-    if (mk_str_ieq(mk_str_from(s->set.default_charset), MK_STR("off")) || !mk_mime_is_text(type) || memchr(type.p, ';', type.len))
+    if (mk_str_ieq(mk_str_from(s->set.default_charset), MK_STR("off")) || !mk_mime_is_text(type) ||
+        memchr(type.p, ';', type.len))
         return 0;
-    *out = mk_str_from(mk_arena_printf(ctx->arena, "%.*s; charset=%s", (int)type.len, type.p, s->set.default_charset));
+    *out = mk_str_from(mk_arena_printf(ctx->arena, "%.*s; charset=%s", (int)type.len, type.p,
+                                       s->set.default_charset));
     return out->p ? 0 : MK_E_NOMEM;
 }
 
@@ -96,7 +100,8 @@ static int add_builtin_types(struct mk_mime_settings *set, struct mk_field_ctx *
     return 0;
 }
 
-static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                       struct mk_field_ctx *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_mime};
     struct mk_mime_settings read = {.nlines = 0};
@@ -133,32 +138,38 @@ static int build_extra_lines(struct mk_site *site, struct mk_field_ctx *ctx)
         const struct mk_header_line *h = &site->set.headers[i];
 
         if (h->value.len > 0)
-            (void)mk_buf_printf(&lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p, (int)h->value.len, h->value.p);
+            (void)mk_buf_printf(&lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p,
+                                (int)h->value.len, h->value.p);
     }
     if (lines.error == MK_E_LIMIT)
-        mk_fault_add(ctx->faults, NULL, "Header: the lines of one site may have %d bytes in all", MK_LIMIT_SITE_LINES);
+        mk_fault_add(ctx->faults, NULL, "Header: the lines of one site may have %d bytes in all",
+                     MK_LIMIT_SITE_LINES);
     copy = lines.error == MK_E_NOMEM ? NULL : mk_arena_strdup(ctx->arena, mk_buf_str(&lines));
     site->extra_lines = (struct mk_str){copy, lines.len};
     mk_buf_fini(&lines);
     return copy ? 0 : MK_E_NOMEM;
 }
 
-static int build_route(struct mk_snapshot *s, const struct mk_handler_line *line, struct mk_route *route,
-                       struct mk_field_ctx *ctx)
+static int build_route(struct mk_snapshot *s, const struct mk_handler_line *line,
+                       struct mk_route *route, struct mk_field_ctx *ctx)
 {
     const char *why = "";
     int err;
 
     route->handler = mk_handler_find(line->plugin);
     if (!route->handler)
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: \"%.*s\" needs the plugin of that name, which is not part of this server",
-                     (int)line->plugin.len, line->plugin.p);
+        mk_fault_add(
+            ctx->faults, &line->setting->value_at,
+            "Match: \"%.*s\" needs the plugin of that name, which is not part of this server",
+            (int)line->plugin.len, line->plugin.p);
     else if (line->params.count > 0)
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %.*s takes no parameters", (int)line->plugin.len, line->plugin.p);
+        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %.*s takes no parameters",
+                     (int)line->plugin.len, line->plugin.p);
     err = mk_matcher_init(&route->match, line->pattern, ctx->arena, &why);
     if (err == MK_E_INVALID)
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: \"%.*s\" is no regular expression: %s",
-                     (int)line->pattern.len, line->pattern.p, why);
+        mk_fault_add(ctx->faults, &line->setting->value_at,
+                     "Match: \"%.*s\" is no regular expression: %s", (int)line->pattern.len,
+                     line->pattern.p, why);
     if (route->match.kind == MK_MATCH_REGEX)
         route->regex = s->nregexes++;
     return err == MK_E_NOMEM ? err : 0;
@@ -177,7 +188,8 @@ static int build_routes(struct mk_snapshot *s, struct mk_site *site, struct mk_f
     return 0;
 }
 
-static void check_root(const struct mk_site *site, struct mk_tree *tree, bool needed, struct mk_field_ctx *ctx)
+static void check_root(const struct mk_site *site, struct mk_tree *tree, bool needed,
+                       struct mk_field_ctx *ctx)
 {
     const struct mk_section *host = mk_section_find(tree->first, MK_STR("HOST"));
     struct stat st;
@@ -186,22 +198,26 @@ static void check_root(const struct mk_site *site, struct mk_tree *tree, bool ne
         if (needed && !site->set.redirect.p)
             mk_fault_add(ctx->faults, host ? &host->at : NULL, "[HOST] needs a DocumentRoot");
     } else if (stat(site->set.document_root, &st) < 0) {
-        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s: %s", site->set.document_root, strerror(errno));
+        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s: %s",
+                     site->set.document_root, strerror(errno));
     } else if (!S_ISDIR(st.st_mode)) {
-        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s is not a directory", site->set.document_root);
+        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s is not a directory",
+                     site->set.document_root);
     }
 }
 
-static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree, bool need_root,
-                      struct mk_field_ctx *ctx)
+static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
+                      bool need_root, struct mk_field_ctx *ctx)
 {
-    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages, &mk_spec_handlers};
+    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
+                                                          &mk_spec_handlers};
 
     site->snapshot = s;
     site->index = (unsigned)(site - s->sites);
     mk_sections_check(tree, specs, sizeof(specs) / sizeof(specs[0]), ctx->faults);
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-        int err = i == 0 ? read_section(tree, specs[i], &site->set, ctx) : apply_all(tree, specs[i], &site->set, ctx);
+        int err = i == 0 ? read_section(tree, specs[i], &site->set, ctx)
+                         : apply_all(tree, specs[i], &site->set, ctx);
 
         if (err < 0)
             return err;
@@ -216,21 +232,24 @@ static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tre
 
 static int compare_names(const void *a, const void *b)
 {
-    const struct mk_str *x = &((const struct mk_host_name *)a)->name, *y = &((const struct mk_host_name *)b)->name;
+    const struct mk_str *x = &((const struct mk_host_name *)a)->name,
+                        *y = &((const struct mk_host_name *)b)->name;
     size_t min = x->len < y->len ? x->len : y->len;
     int diff = memcmp(x->p, y->p, min);
 
     return diff ? diff : (x->len > y->len) - (x->len < y->len);
 }
 
-static const struct mk_host_name *find_name(const struct mk_host_name *names, size_t count, struct mk_str name)
+static const struct mk_host_name *find_name(const struct mk_host_name *names, size_t count,
+                                            struct mk_str name)
 {
     struct mk_host_name key = {.name = name};
 
     return count ? bsearch(&key, names, count, sizeof(*names), compare_names) : NULL;
 }
 
-static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word, struct mk_field_ctx *ctx)
+static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word,
+                    struct mk_field_ctx *ctx)
 {
     char *lower = mk_arena_strdup(ctx->arena, word);
     bool wildcard = word.len > 2 && word.p[0] == '*' && word.p[1] == '.';
@@ -242,7 +261,8 @@ static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk
         lower[i] = mk_char_lower(word.p[i]);
     *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
     if (word.len > HOST_MAX || memchr(entry->name.p, '*', entry->name.len))
-        mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
+        mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" is neither a name nor *.name",
+                     (int)word.len, word.p);
     return 0;
 }
 
@@ -250,7 +270,8 @@ static void check_doubles(const struct mk_host_name *names, size_t count, struct
 {
     for (size_t i = 1; i < count; i++) {
         if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
-            mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" belongs to two sites", (int)names[i].name.len, names[i].name.p);
+            mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" belongs to two sites",
+                         (int)names[i].name.len, names[i].name.p);
     }
 }
 
@@ -277,7 +298,8 @@ static int build_names(struct mk_snapshot *s, struct mk_field_ctx *ctx)
     return 0;
 }
 
-int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
+int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                      struct mk_field_ctx *ctx)
 {
     int err;
 

@@ -38,7 +38,7 @@ struct mk_host_name {
 };
 
 struct mk_snapshot {
-    atomic_uint refs;                  /* the server's one, and one for each worker's view */
+    atomic_uint refs; /* the server's one, and one for each worker's view */
     void (*on_unused)(struct mk_snapshot *s, void *arg);
     void *arg;
     struct mk_server_settings set;
@@ -64,8 +64,8 @@ struct mk_snapshot_source {
  * @param ctx  arena and faults; the snapshot lives in the arena
  * @return 0 or MK_E_NOMEM.
  */
-int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_field_ctx *ctx)
-    MK_MUST_USE;
+int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                      struct mk_field_ctx *ctx) MK_MUST_USE;
 
 /** The site for a host name (without port, any case); the default site for unknown ones. */
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host);

@@ -17,10 +17,12 @@ static const struct coding {
     {MK_STR_INIT("gzip"), MK_STR_INIT(".gz")},
 };
 
-static struct mk_file *open_variant(struct mk_request *r, const struct mk_file *file, const struct coding *coding)
+static struct mk_file *open_variant(struct mk_request *r, const struct mk_file *file,
+                                    const struct coding *coding)
 {
     struct mk_file *variant;
-    struct mk_str path = mk_str_from(mk_arena_printf(&r->arena, "%.*s%s", (int)file->path.len, file->path.p, coding->suffix.p));
+    struct mk_str path = mk_str_from(
+        mk_arena_printf(&r->arena, "%.*s%s", (int)file->path.len, file->path.p, coding->suffix.p));
     if (!path.p)
         return NULL;
     variant = mk_files_get(&r->view->files, file->root, path, r->conn->worker->loop.clock.mono_ms);
@@ -32,9 +34,10 @@ static struct mk_file *open_variant(struct mk_request *r, const struct mk_file *
 }
 
 /* The best compressed file beside this one that the client takes; NULL for the file itself. */
-static struct mk_file *choose_variant(struct mk_request *r, const struct mk_file *file, struct mk_str *coding)
+static struct mk_file *choose_variant(struct mk_request *r, const struct mk_file *file,
+                                      struct mk_str *coding)
 {
-    struct mk_str accept = mk_request_field(r, MK_FIELD_ACCEPT_ENCODING);
+    struct mk_str accept = mk_request_list(r, MK_FIELD_ACCEPT_ENCODING, MK_STR("Accept-Encoding"));
     struct mk_file *chosen = NULL;
     unsigned best;
 
@@ -65,8 +68,8 @@ static bool has_preconditions(const struct mk_h1_head *h)
 static enum mk_precondition check_preconditions(struct mk_request *r, const struct mk_file *file)
 {
     const struct mk_preconditions conditions = {
-        .if_match = mk_request_field(r, MK_FIELD_IF_MATCH),
-        .if_none_match = mk_request_field(r, MK_FIELD_IF_NONE_MATCH),
+        .if_match = mk_request_list(r, MK_FIELD_IF_MATCH, MK_STR("If-Match")),
+        .if_none_match = mk_request_list(r, MK_FIELD_IF_NONE_MATCH, MK_STR("If-None-Match")),
         .if_modified_since = mk_request_field(r, MK_FIELD_IF_MODIFIED_SINCE),
         .if_unmodified_since = mk_request_field(r, MK_FIELD_IF_UNMODIFIED_SINCE),
     };
@@ -93,7 +96,8 @@ static void send_not_modified(struct mk_request *r, struct mk_file *file)
     mk_file_put(file);
 }
 
-static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str type, struct mk_str coding)
+static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str type,
+                       struct mk_str coding)
 {
     struct mk_reply p;
 
@@ -105,9 +109,11 @@ static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str
     if (coding.p) {
         mk_reply_line(&p, MK_STR("Content-Type"), type);
         mk_reply_line(&p, MK_STR("Content-Encoding"), coding);
-        mk_reply_lines(&p, (struct mk_str){file->common_lines.p, file->common_lines.len + file->length_line.len});
+        mk_reply_lines(&p, (struct mk_str){file->common_lines.p,
+                                           file->common_lines.len + file->length_line.len});
     } else {
-        mk_reply_lines(&p, (struct mk_str){file->type_line.p, file->type_line.len + file->common_lines.len +
+        mk_reply_lines(&p, (struct mk_str){file->type_line.p, file->type_line.len +
+                                                                  file->common_lines.len +
                                                                   file->length_line.len});
     }
     p.has_length = true;

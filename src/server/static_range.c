@@ -40,8 +40,9 @@ static int send_one(struct answer *a)
 {
     struct mk_range range = a->ranges[0];
     struct mk_reply p;
-    char *value = mk_arena_printf(&a->r->arena, "bytes %llu-%llu/%llu", (unsigned long long)range.first,
-                                  (unsigned long long)range.last, (unsigned long long)a->file->facts.size);
+    char *value =
+        mk_arena_printf(&a->r->arena, "bytes %llu-%llu/%llu", (unsigned long long)range.first,
+                        (unsigned long long)range.last, (unsigned long long)a->file->facts.size);
     int err;
 
     if (!value || mk_reply_begin(&p, a->r, 206) < 0)
@@ -59,10 +60,11 @@ static struct mk_str separator(struct answer *a, int i, const char *boundary)
 
     if (i == a->count)
         return mk_str_from(mk_arena_printf(&a->r->arena, "\r\n--%s--\r\n", boundary));
-    return mk_str_from(mk_arena_printf(&a->r->arena,
-                                       "\r\n--%s\r\nContent-Type: %.*s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n",
-                                       boundary, (int)a->type.len, a->type.p, (unsigned long long)range->first,
-                                       (unsigned long long)range->last, (unsigned long long)a->file->facts.size));
+    return mk_str_from(mk_arena_printf(
+        &a->r->arena,
+        "\r\n--%s\r\nContent-Type: %.*s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", boundary,
+        (int)a->type.len, a->type.p, (unsigned long long)range->first,
+        (unsigned long long)range->last, (unsigned long long)a->file->facts.size));
 }
 
 static int queue_parts(struct answer *a, const struct mk_str *separators)
@@ -71,7 +73,8 @@ static int queue_parts(struct answer *a, const struct mk_str *separators)
         int err = mk_reply_memory(a->r, separators[i]);
 
         if (err == 0 && i < a->count)
-            err = mk_reply_file(a->r, mk_file_ref(a->file), a->ranges[i].first, a->ranges[i].last + 1);
+            err = mk_reply_file(a->r, mk_file_ref(a->file), a->ranges[i].first,
+                                a->ranges[i].last + 1);
         if (err < 0)
             return err;
     }
@@ -82,10 +85,12 @@ static int send_several(struct answer *a)
 {
     struct mk_str separators[MK_LIMIT_RANGES + 1];
     const struct mk_conn *c = a->r->conn;
-    char *boundary = mk_arena_printf(&a->r->arena, "monkey%016llx%08x",
-                                     (unsigned long long)mk_str_hash(a->file->etag, (uint32_t)c->id) << 32 | c->id,
-                                     c->requests);
-    char *type = boundary ? mk_arena_printf(&a->r->arena, "multipart/byteranges; boundary=%s", boundary) : NULL;
+    char *boundary = mk_arena_printf(
+        &a->r->arena, "monkey%016llx%08x",
+        (unsigned long long)mk_str_hash(a->file->etag, (uint32_t)c->id) << 32 | c->id, c->requests);
+    char *type = boundary
+                     ? mk_arena_printf(&a->r->arena, "multipart/byteranges; boundary=%s", boundary)
+                     : NULL;
     uint64_t length = 0;
     struct mk_reply p;
     int err;
@@ -96,7 +101,8 @@ static int send_several(struct answer *a)
         separators[i] = separator(a, i, boundary);
         if (!separators[i].p)
             return MK_E_NOMEM;
-        length += separators[i].len + (i < a->count ? a->ranges[i].last - a->ranges[i].first + 1 : 0);
+        length +=
+            separators[i].len + (i < a->count ? a->ranges[i].last - a->ranges[i].first + 1 : 0);
     }
     if (mk_reply_begin(&p, a->r, 206) < 0)
         return MK_E_PEER;
@@ -105,14 +111,17 @@ static int send_several(struct answer *a)
     return err < 0 ? err : queue_parts(a, separators);
 }
 
-bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk_str type, struct mk_str coding)
+bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk_str type,
+                           struct mk_str coding)
 {
     struct answer a = {.r = r, .file = file, .type = type, .coding = coding};
     int err;
 
-    if (!r->view->snapshot->set.resume || r->head.method != MK_METHOD_GET || !if_range_holds(r, file))
+    if (!r->view->snapshot->set.resume || r->head.method != MK_METHOD_GET ||
+        !if_range_holds(r, file))
         return false;
-    a.count = mk_range_parse(mk_request_field(r, MK_FIELD_RANGE), file->facts.size, a.ranges, MK_LIMIT_RANGES);
+    a.count = mk_range_parse(mk_request_field(r, MK_FIELD_RANGE), file->facts.size, a.ranges,
+                             MK_LIMIT_RANGES);
     /* The type of several parts tells where they part, so a site that sets the type gets the whole sent. */
     if (a.count == 0 || (a.count > 1 && mk_site_overrides(r->site, MK_STR("Content-Type"))))
         return false;

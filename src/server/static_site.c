@@ -41,7 +41,8 @@ static void refuse_file(struct mk_request *r, struct mk_file *file)
 /* A passing shortage says nothing about the file: another one in its place would be the wrong answer. */
 static bool is_shortage(const struct mk_file *file)
 {
-    return !file || (file->kind == MK_FILE_NONE && (file->error == MK_E_NOFD || file->error == MK_E_NOMEM));
+    return !file ||
+           (file->kind == MK_FILE_NONE && (file->error == MK_E_NOFD || file->error == MK_E_NOMEM));
 }
 
 /* Names that begin with a dot are nobody's business, but for the well-known ones of RFC 8615. */
@@ -182,7 +183,8 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
     }
     if (file->kind == MK_FILE_DIRECTORY && wants_directory) {
         mk_file_put(file);
-        if (r->request_path.p[r->request_path.len - 1] != '/' && mk_str_has_prefix(item, MK_STR("$uri"))) {
+        if (r->request_path.p[r->request_path.len - 1] != '/' &&
+            mk_str_has_prefix(item, MK_STR("$uri"))) {
             redirect_to_slash(r);
             return true;
         }

@@ -39,7 +39,8 @@ struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot)
 
     if (!view)
         return NULL;
-    if (mk_files_init(&view->files, snapshot, w->server->files_per_worker, w->server->openat2) < 0) {
+    if (mk_files_init(&view->files, snapshot, w->server->files_per_worker, w->server->openat2) <
+        0) {
         mk_heap_free(view);
         return NULL;
     }

@@ -126,7 +126,8 @@ static bool advance_stop(struct mk_worker *w)
     if (w->loop.clock.mono_ms >= stop_at_ms)
         mk_pool_each(&w->conns, cut_one, NULL);
     w->saw_acceptor_end = atomic_load(&w->server->acceptor_ended);
-    return w->conns.used == 0 && w->saw_acceptor_end && !(w->handoff && mk_handoff_count(w->handoff) > 0);
+    return w->conns.used == 0 && w->saw_acceptor_end &&
+           !(w->handoff && mk_handoff_count(w->handoff) > 0);
 }
 
 static int wait_ms(const struct mk_worker *w)

@@ -34,7 +34,7 @@ struct mk_counters {
 struct mk_worker {
     struct mk_loop loop;
     struct mk_server *server;
-    struct mk_view *view;       /* what new requests begin with */
+    struct mk_view *view; /* what new requests begin with */
     struct mk_pool conns, jobs;
     struct mk_counters counters;
     struct mk_ports ports;
@@ -43,18 +43,19 @@ struct mk_worker {
     pthread_t thread;
     unsigned index;
     bool started, stopping, saw_acceptor_end;
-    int64_t stop_at_ms;         /* what the server said when the worker last looked */
+    int64_t stop_at_ms; /* what the server said when the worker last looked */
     uint64_t next_id;
-    int64_t stamp_s;            /* second for which stamp was made */
+    int64_t stamp_s; /* second for which stamp was made */
     size_t stamp_len;
-    const char *stamp_server;   /* and the server name in it */
-    char stamp[128];            /* "HTTP/1.1 200 OK", Date and Server lines */
+    const char *stamp_server; /* and the server name in it */
+    char stamp[128];          /* "HTTP/1.1 200 OK", Date and Server lines */
     struct mk_gather gather;
 };
 
 static inline void mk_count(_Atomic uint64_t *counter, uint64_t n)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+                          memory_order_relaxed);
 }
 
 /** The server's error log. */

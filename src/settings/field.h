@@ -10,9 +10,9 @@
  */
 
 enum mk_field_type {
-    MK_FIELD_BOOL,   /* bool: on off yes no true false, any case */
-    MK_FIELD_INT,    /* int64_t in [min, max] */
-    MK_FIELD_SIZE,   /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
+    MK_FIELD_BOOL, /* bool: on off yes no true false, any case */
+    MK_FIELD_INT,  /* int64_t in [min, max] */
+    MK_FIELD_SIZE, /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
     MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
     MK_FIELD_ENUM,   /* int: index into names; any case */
     MK_FIELD_STRING, /* const char *, terminated, whole value, never empty, copied to ctx->arena; NULL when unset without default */

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from harness import http
 from harness.variants import FILE_TABLES
 
 MTIME = 1_600_000_000
@@ -108,3 +109,12 @@ def test_several_fields_of_tags_are_one_list(server, etag):
     """RFC 9110 5.3. Judging only the first is allowed to miss; it must not break."""
     headers = [("If-None-Match", '"x"'), ("If-None-Match", etag)]
     assert server.get("/a.txt", headers).status in (200, 304)
+
+
+def test_lines_of_a_list_count_as_one(start):
+    """RFC 9110 5.3: the tag that matches may stand in a later line of If-None-Match."""
+    server = start(files={"a.txt": "text"})
+    etag = server.get("/a.txt").header("ETag")
+    for name, status in (("If-None-Match", 304), ("If-Match", 200)):
+        head = f'GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{name}: "other"\r\n{name}: {etag}\r\n\r\n'
+        assert http.parse_one(server.raw(head.encode())).status == status

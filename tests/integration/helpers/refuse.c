@@ -19,24 +19,26 @@
 static const struct {
     const char *name;
     int value;
-} calls[] = {
-    {"openat2", 437},
-    {"epoll_pwait2", 441},
-    {"statx", SYS_statx},
-    {"accept4", SYS_accept4},
-    {"eventfd2", SYS_eventfd2},
-    {"memfd_create", SYS_memfd_create},
-    {"getrandom", SYS_getrandom},
-    {"splice", SYS_splice},
-    {"sendfile", SYS_sendfile},
-    {"pidfd_open", 434},
-    {"close_range", 436},
-    {"faccessat2", 439},
-    {"rseq", 334},
-}, errors[] = {
-    {"ENOSYS", ENOSYS},
-    {"EPERM", EPERM},
-    {"EINVAL", EINVAL},
+} calls[] =
+    {
+        {"openat2", 437},
+        {"epoll_pwait2", 441},
+        {"statx", SYS_statx},
+        {"accept4", SYS_accept4},
+        {"eventfd2", SYS_eventfd2},
+        {"memfd_create", SYS_memfd_create},
+        {"getrandom", SYS_getrandom},
+        {"splice", SYS_splice},
+        {"sendfile", SYS_sendfile},
+        {"pidfd_open", 434},
+        {"close_range", 436},
+        {"faccessat2", 439},
+        {"rseq", 334},
+},
+  errors[] = {
+      {"ENOSYS", ENOSYS},
+      {"EPERM", EPERM},
+      {"EINVAL", EINVAL},
 };
 
 #define LEN(array) (int)(sizeof(array) / sizeof(array[0]))
@@ -68,14 +70,18 @@ static void install(char *names, int error)
     struct sock_fprog program = {.filter = filter};
     unsigned short n = 0;
 
-    filter[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    filter[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
-        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call_number(name), 0, 1);
-        filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
+        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                                   (unsigned)call_number(name), 0, 1);
+        filter[n++] =
+            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
     }
     filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     program.len = n;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
         perror("refuse: seccomp");
         exit(125);
     }

@@ -13,7 +13,8 @@ static const struct {
     unsigned class;
 } classes[] = {
     {"RFC 9110 5.6.2: tchar", ALNUM "!#$%&'*+-.^_`|~", MK_CHAR_TOKEN},
-    {"RFC 3986 2: all but the number sign, and what browsers leave", UNRESERVED SUB_DELIMS ":/?@[]%^`{|}", MK_CHAR_TARGET},
+    {"RFC 3986 2: all but the number sign, and what browsers leave",
+     UNRESERVED SUB_DELIMS ":/?@[]%^`{|}", MK_CHAR_TARGET},
     {"RFC 3986 2: without the question mark", UNRESERVED SUB_DELIMS ":/@[]%^`{|}", MK_CHAR_PATH},
     {"RFC 3986 3.2.2: reg-name", UNRESERVED SUB_DELIMS, MK_CHAR_HOST},
     {"RFC 3986 3.3: pchar and slash", UNRESERVED SUB_DELIMS ":@/", MK_CHAR_SEGMENT},
