@@ -17,19 +17,19 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
     return mk_request_text(r, r->head.known[id]);
 }
 
-struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str wanted)
+struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name)
 {
-    struct mk_str list = mk_request_field(r, id), name, value;
+    struct mk_str list = mk_request_field(r, id), found, value;
     const char *base = r->conn->job->in + r->conn->job->in_at;
     uint32_t at = 0;
     bool first = true;
 
     if (!(r->head.repeated & (1U << id)))
         return list;
-    while (mk_h1_head_next_field(&r->head, base, &at, &name, &value)) {
+    while (mk_h1_head_next_field(&r->head, base, &at, &found, &value)) {
         char *joined;
 
-        if (!mk_str_ieq(name, wanted))
+        if (!mk_str_ieq(found, name))
             continue;
         joined = first ? mk_arena_strdup(&r->arena, value)
                        : mk_arena_printf(&r->arena, "%.*s, %.*s", (int)list.len, list.p,
