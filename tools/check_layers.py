@@ -28,7 +28,7 @@ ON_PUBLIC = ["src/bin", "src/plugins/*", "src/duda", "tools", "examples"]
 # Nothing but libc below the plugins (and the sanitizers' own header, to poison freed memory).
 LIBC = set("""
     aio alloca assert ctype dirent dlfcn endian errno fcntl features fnmatch ftw getopt glob grp inttypes
-    libgen limits link locale math mntent netdb poll pthread pwd regex sched search semaphore setjmp signal
+    libgen limits link locale malloc math mntent netdb poll pthread pwd regex sched search semaphore setjmp signal
     spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings sysexits
     syslog termios threads time ucontext unistd utime wchar wctype wordexp
     immintrin emmintrin nmmintrin tmmintrin smmintrin arm_neon
