@@ -12,13 +12,13 @@ import re
 import sys
 
 # What each layer may include beside its own folder. PUBLIC is <monkey/...>; TYPES only <monkey/types.h>.
-PUBLIC, TYPES = "<monkey/...>", "<monkey/types.h>"
+PUBLIC, TYPES, TABLES = "<monkey/...>", "<monkey/types.h>", "<monkey/settings.h>"
 LAYERS = {
     "base": {TYPES},
     "core": {TYPES, "base"},
     "http": {TYPES, "base"},
-    "settings": {TYPES, "base"},
-    "conf": {TYPES, "base", "settings"},
+    "settings": {TYPES, TABLES, "base"},
+    "conf": {TYPES, TABLES, "base", "settings"},
     "server": {PUBLIC, "base", "core", "http", "settings"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "server"},
 }
@@ -89,7 +89,7 @@ class Checker:
         if name == "monkey/types.h":
             return
         if name.startswith("monkey/"):
-            if PUBLIC not in allowed:
+            if PUBLIC not in allowed and f"<{name}>" not in allowed:
                 self.fault(path, line, f"{layer} sees {TYPES} of the public headers, not <{name}>")
         elif not is_libc(name):
             self.fault(path, line, f"<{name}> is not of libc; a library belongs to one plugin")

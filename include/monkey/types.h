@@ -69,6 +69,9 @@ enum mk_error {
 #undef MK_ERROR_ENUM
 };
 
+/** How much a line in the error log matters. */
+enum mk_log_level { MK_LOG_ERROR, MK_LOG_WARN, MK_LOG_INFO, MK_LOG_DEBUG, MK_LOG_TRACE };
+
 /** @return the sentence for an enum mk_error value; static, never NULL. Any thread. */
 MK_API const char *mk_error_text(int error);
 

@@ -16,8 +16,6 @@
  * to a file, to stderr or to syslog. Whoever logs peer bytes has escaped them. Any thread.
  */
 
-enum mk_log_level { MK_LOG_ERROR, MK_LOG_WARN, MK_LOG_INFO, MK_LOG_DEBUG, MK_LOG_TRACE };
-
 /** Parts of the server whose traces can be switched on alone. */
 #define MK_LOG_COMPONENTS(X)                                                                       \
     X(SERVER, "server")                                                                            \

@@ -136,7 +136,7 @@ static void on_unused(struct mk_snapshot *s, void *arg)
 
 int mk_config_build(struct mk_config *config)
 {
-    struct mk_field_ctx ctx = {.arena = &config->arena, .faults = &config->faults};
+    struct mk_setup ctx = {.arena = &config->arena, .faults = &config->faults};
     int err = ensure_default_site(config);
 
     if (err == 0)

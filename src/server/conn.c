@@ -69,6 +69,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     *c = (struct mk_conn){
         .worker = w,
         .listener = listener,
+        .link = {.transport = listener->transport, .fd = fd},
         .id = w->next_id++,
         .peer = *peer,
         .state = listener->proxy ? MK_H1_PROXY : MK_H1_IDLE,

@@ -36,6 +36,7 @@ struct mk_file;
 
 struct mk_conn {
     struct mk_watch watch;
+    struct mk_link link; /* the same descriptor, as its transport sees it */
     struct mk_timer timer;
     struct mk_worker *worker;
     const struct mk_listener *listener;

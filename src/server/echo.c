@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
-#include "server/handler.h"
+#include "server/hooks.h"
 #include "server/reply.h"
 
 /* The built-in test handler: answers with the request's head and body as they were understood. */
@@ -43,13 +43,15 @@ static void refuse(struct mk_request *r, ssize_t err)
     }
 }
 
-static enum mk_verdict echo_on_request(struct mk_request *r)
+static enum mk_verdict echo_on_handle(struct mk_request *r, const struct mk_context *ctx, void *arg)
 {
     char first[FIRST_MAX];
     ssize_t n = r->body_done ? 0 : mk_request_read(r, first, sizeof(first));
     struct mk_str head;
     char *text;
 
+    (void)ctx;
+    (void)arg;
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;
     head = mk_request_raw_head(r); /* reading may have moved it */
@@ -65,10 +67,7 @@ static enum mk_verdict echo_on_request(struct mk_request *r)
     return MK_VERDICT_DONE;
 }
 
-static const struct mk_handler echo = {
-    .name = "echo", .reads_body = true, .on_request = echo_on_request};
-
-const struct mk_handler *mk_handler_find(struct mk_str name)
-{
-    return mk_str_ieq(name, MK_STR("echo")) ? &echo : NULL;
-}
+const struct mk_plugin mk_plugin_echo = {
+    MK_PLUGIN("echo", "answers with what was asked"),
+    .on_handle = echo_on_handle,
+};

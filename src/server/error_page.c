@@ -98,7 +98,7 @@ static void send_error(struct mk_request *r, unsigned status, struct mk_str line
         send_small_page(&p, r, status, (struct mk_str){NULL, 0});
 }
 
-void mk_reply_error(struct mk_request *r, unsigned status, bool close)
+void mk_reply_page(struct mk_request *r, unsigned status, bool close)
 {
     if (close)
         r->keep_alive = false;
@@ -124,7 +124,7 @@ void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
     mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG,
                 MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
                 (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
-    mk_reply_error(r, status, ends);
+    mk_reply_page(r, status, ends);
 }
 
 void mk_reply_options(struct mk_request *r)
@@ -140,7 +140,7 @@ void mk_reply_options(struct mk_request *r)
         break_off(r);
 }
 
-void mk_reply_redirect(struct mk_request *r, unsigned status, struct mk_str location)
+enum mk_verdict mk_reply_redirect(struct mk_request *r, unsigned status, struct mk_str location)
 {
     struct mk_reply p;
 
@@ -148,4 +148,5 @@ void mk_reply_redirect(struct mk_request *r, unsigned status, struct mk_str loca
         break_off(r);
     else
         send_small_page(&p, r, status, location);
+    return MK_VERDICT_DONE;
 }

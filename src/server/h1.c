@@ -4,7 +4,6 @@
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/h1_int.h"
-#include "server/handler.h"
 #include "server/reply.h"
 #include "server/route.h"
 #include "server/worker.h"
@@ -27,14 +26,14 @@ static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
 
 ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
 {
-    const struct mk_transport *transport = c->listener->transport;
+    const struct mk_transport *transport = c->link.transport;
     ssize_t n;
 
     if (!c->readable)
         return c->ended ? 0 : MK_E_AGAIN;
-    n = transport->recv(c, dst, len);
+    n = transport->recv(&c->link, dst, len);
     if (n <= 0 ||
-        (n < (ssize_t)len && !c->hung_up && !(transport->has_pending && transport->has_pending(c))))
+        (n < (ssize_t)len && !c->hung_up && !(transport->has_pending && transport->has_pending(&c->link))))
         c->readable = false; /* a short read has drained the socket: its next edge tells of more */
     if (n > 0) {
         c->progress = true;
@@ -187,7 +186,7 @@ static enum mk_step refuse_head(struct mk_conn *c)
                 "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)c->id,
                 mk_fault_status(fault), mk_h1_fault_text(fault));
     c->requests++;
-    mk_reply_error(r, mk_fault_status(fault), true);
+    mk_reply_page(r, mk_fault_status(fault), true);
     return go(c, MK_H1_REPLY);
 }
 
@@ -353,7 +352,7 @@ static int ask_again(struct mk_conn *c, struct mk_turn *turn)
 
     if (err < 0)
         return err;
-    if (r->later->on_request(r) == MK_VERDICT_LATER)
+    if (mk_route_ask(r, r->later) == MK_VERDICT_LATER)
         return MK_E_EOF;
     r->later = NULL;
     return pump(c, turn);
@@ -414,7 +413,7 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
         return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (!c->must_linger || c->ended)
         return close_for(c, MK_CLOSE_DONE);
-    c->listener->transport->shutdown(c);
+    c->link.transport->shutdown(&c->link);
     mk_job_put(c);
     return go(c, MK_H1_LINGER);
 }
@@ -428,7 +427,7 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
     (void)turn;
     if (!c->readable)
         return MK_STEP_WAIT;
-    n = c->listener->transport->recv(c, g->buf, sizeof(g->buf));
+    n = c->link.transport->recv(&c->link, g->buf, sizeof(g->buf));
     if (n == MK_E_AGAIN) {
         c->readable = false;
         return MK_STEP_WAIT;

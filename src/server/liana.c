@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/fd.h"
-#include "server/conn.h"
+#include "server/hooks.h"
 #include "server/transport.h"
 
 #include <errno.h>
@@ -12,32 +11,32 @@ static int peer_error(int err)
     return err == EAGAIN || err == EINTR ? MK_E_AGAIN : MK_E_PEER;
 }
 
-static ssize_t liana_recv(struct mk_conn *c, void *buf, size_t len)
+static ssize_t liana_recv(struct mk_link *l, void *buf, size_t len)
 {
-    ssize_t n = recv(c->watch.fd, buf, len, 0);
+    ssize_t n = recv(l->fd, buf, len, 0);
 
     return n >= 0 ? n : peer_error(errno);
 }
 
-static ssize_t liana_send(struct mk_conn *c, const struct iovec *iov, int niov, bool more)
+static ssize_t liana_send(struct mk_link *l, const struct iovec *iov, int niov, bool more)
 {
     int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
     struct msghdr msg = {.msg_iovlen = (size_t)niov};
     ssize_t n;
 
     if (niov == 1) {
-        n = send(c->watch.fd, iov->iov_base, iov->iov_len, flags);
+        n = send(l->fd, iov->iov_base, iov->iov_len, flags);
     } else {
         msg.msg_iov = (struct iovec *)(uintptr_t)iov; /* sendmsg only reads it */
-        n = sendmsg(c->watch.fd, &msg, flags);
+        n = sendmsg(l->fd, &msg, flags);
     }
     return n >= 0 ? n : peer_error(errno);
 }
 
-static ssize_t liana_sendfile(struct mk_conn *c, int fd, uint64_t offset, size_t len)
+static ssize_t liana_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t len)
 {
     off_t at = (off_t)offset;
-    ssize_t n = sendfile(c->watch.fd, fd, &at, len);
+    ssize_t n = sendfile(l->fd, fd, &at, len);
 
     if (n >= 0)
         return n;
@@ -53,15 +52,22 @@ static ssize_t liana_sendfile(struct mk_conn *c, int fd, uint64_t offset, size_t
     }
 }
 
-static void liana_shutdown(struct mk_conn *c)
+static void liana_shutdown(struct mk_link *l)
 {
-    (void)shutdown(c->watch.fd, SHUT_WR);
+    (void)shutdown(l->fd, SHUT_WR);
 }
 
 const struct mk_transport mk_transport_liana = {
+    .size = sizeof(struct mk_transport),
     .name = "liana",
+    .is_plain = true,
     .recv = liana_recv,
     .send = liana_send,
     .sendfile = liana_sendfile,
     .shutdown = liana_shutdown,
+};
+
+const struct mk_plugin mk_plugin_liana = {
+    MK_PLUGIN("liana", "plain sockets"),
+    .transport = &mk_transport_liana,
 };

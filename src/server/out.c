@@ -69,7 +69,7 @@ int mk_out_flush(struct mk_conn *c, bool more)
         return c->leftover_len > 0 ? MK_E_AGAIN : 0;
     if (c->leftover_len > 0)
         return keep_leftover(c, 0);
-    n = c->listener->transport->send(c, g->parts, g->nparts, more);
+    n = c->link.transport->send(&c->link, g->parts, g->nparts, more);
     if (n < 0 && n != MK_E_AGAIN) {
         reset_gather(g);
         return (int)n;
@@ -138,7 +138,7 @@ static int send_leftover(struct mk_conn *c)
 
     if (c->leftover_len == 0)
         return 0;
-    n = c->listener->transport->send(c, &part, 1, c->tail != NULL);
+    n = c->link.transport->send(&c->link, &part, 1, c->tail != NULL);
     if (n < 0)
         return (int)n;
     mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
@@ -196,7 +196,7 @@ static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint
 
         if (want == 0)
             return MK_E_BUSY;
-        n = c->listener->transport->sendfile(c, file->fd, *at, want);
+        n = c->link.transport->sendfile(&c->link, file->fd, *at, want);
         if (n == MK_E_UNSUPPORTED) {
             err = copy_file(c, file, at, want);
             count_sent(c, (size_t)(*at - before), budget);

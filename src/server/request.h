@@ -7,21 +7,14 @@
 #include "http/h1_head.h"
 #include "server/refusal.h"
 
-#include <sys/types.h>
+#include <monkey/request.h>
 
 struct mk_conn;
 struct mk_file;
-struct mk_handler;
 struct mk_request;
+struct mk_route;
 struct mk_site;
 struct mk_view;
-
-/**
- * Gives bytes of a body whose length need not be known.
- * @return > 0: bytes written to dst; 0: the end; MK_E_AGAIN: nothing yet, ask again when input
- *         arrives; another error breaks the answer off.
- */
-typedef ssize_t (*mk_produce_fn)(struct mk_request *r, void *arg, char *dst, size_t len);
 
 /** A part of an answer's body: where the bytes come from. In the request's arena. */
 struct mk_source {
@@ -45,7 +38,7 @@ struct mk_request {
     struct mk_str path;             /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path;     /* the same before an index or fallback file took its place */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
-    const struct mk_handler *later; /* who said LATER */
+    const struct mk_route *later; /* who said LATER */
     uint16_t status;                /* of the answer; 0: not begun */
     uint8_t reroutes;
     bool body_done;  /* the whole request body has been read */
@@ -63,12 +56,6 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
 /** The head from its request line to the last field, line ends included. */
 struct mk_str mk_request_raw_head(const struct mk_request *r);
-
-/**
- * Read decoded bytes of the request body.
- * @return > 0, 0 at its end, MK_E_AGAIN, or MK_E_BAD / MK_E_LIMIT / MK_E_PEER.
- */
-ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len);
 
 /** The handler to be called reads the body: a client that waits for 100 is told to send (RFC 9110 section 10.1.1). */
 void mk_request_expect(struct mk_request *r);

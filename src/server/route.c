@@ -4,7 +4,6 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/uri.h"
-#include "server/handler.h"
 #include "server/job.h"
 #include "server/reply.h"
 #include "server/worker.h"
@@ -58,16 +57,22 @@ static bool decode_path(struct mk_request *r)
     return true;
 }
 
-/* @return whether the handler answers, now or later. */
-static bool ask(struct mk_request *r, const struct mk_handler *handler)
+enum mk_verdict mk_route_ask(struct mk_request *r, const struct mk_route *route)
 {
-    if (handler->reads_body)
-        mk_request_expect(r);
-    switch (handler->on_request(r)) {
+    return route->who.plugin->on_handle(r, mk_view_context(r->view, r->site, route->who.index),
+                                        route->data);
+}
+
+/* @return whether the handler answers, now or later. */
+static bool ask(struct mk_request *r, const struct mk_route *route)
+{
+    mk_request_expect(r);
+    switch (mk_route_ask(r, route)) {
     case MK_VERDICT_DONE:
+    case MK_VERDICT_CLOSE:
         return true;
     case MK_VERDICT_LATER:
-        r->later = handler;
+        r->later = route;
         return true;
     case MK_VERDICT_PASS:
         break;
@@ -87,7 +92,7 @@ bool mk_route_handlers(struct mk_request *r)
     for (size_t i = 0; i < r->site->nroutes; i++) {
         const struct mk_route *route = &r->site->routes[i];
 
-        if (is_for(r, route, r->path) && ask(r, route->handler))
+        if (is_for(r, route, r->path) && ask(r, route))
             return true;
     }
     return false;

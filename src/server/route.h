@@ -8,6 +8,9 @@
 /** Decide who answers a request whose head is complete, and let them: redirect, handlers, files. */
 void mk_route(struct mk_request *r);
 
+/** Ask one handler. */
+enum mk_verdict mk_route_ask(struct mk_request *r, const struct mk_route *route);
+
 /** Ask the site's handlers for r->path. @return false when all passed. */
 bool mk_route_handlers(struct mk_request *r);
 

@@ -20,14 +20,14 @@ void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t
     return list;
 }
 
-struct mk_str mk_settings_copy(struct mk_field_ctx *ctx, struct mk_str value)
+struct mk_str mk_settings_copy(struct mk_setup *ctx, struct mk_str value)
 {
     char *copy = mk_arena_strdup(ctx->arena, value);
 
     return (struct mk_str){copy, copy ? value.len : 0};
 }
 
-int mk_settings_refuse(struct mk_field_ctx *ctx, const struct mk_setting *s, const char *expected)
+int mk_settings_refuse(struct mk_setup *ctx, const struct mk_setting *s, const char *expected)
 {
     mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected,
                  s->value.p);
@@ -43,7 +43,7 @@ int mk_settings_index(const char *const *names, struct mk_str name)
     return -1;
 }
 
-static int parse_mime_line(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_mime_line(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_mime_settings *set = ctx->settings;
     struct mk_mime_line *line;
@@ -69,9 +69,10 @@ static const struct mk_field mime_fields[] = {
      .parse = parse_mime_line},
 };
 
-const struct mk_section_spec mk_spec_mime = {"MIMETYPES", false, mime_fields, 1};
+const struct mk_section_spec mk_spec_mime =
+    MK_SECTION("MIMETYPES", 0, struct mk_mime_settings, mime_fields);
 
-static int parse_load(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_load(struct mk_setup *ctx, const struct mk_setting *s)
 {
     mk_fault_add(ctx->faults, &s->value_at,
                  "Load: this server has no plugin host, so \"%s\" cannot be loaded", s->value.p);
@@ -82,4 +83,5 @@ static const struct mk_field plugin_fields[] = {
     {.name = "Load", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_load},
 };
 
-const struct mk_section_spec mk_spec_plugins = {"PLUGINS", false, plugin_fields, 1};
+const struct mk_section_spec mk_spec_plugins =
+    MK_SECTION("PLUGINS", 0, struct mk_plugin_settings, plugin_fields);

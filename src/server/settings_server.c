@@ -10,7 +10,7 @@
 
 enum { KB = 1024, MB = 1024 * KB, SECOND = 1000, DAY = 24 * 3600 * SECOND };
 
-static int absent_flag(struct mk_field_ctx *ctx, const struct mk_setting *s, struct mk_str flag)
+static int absent_flag(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str flag)
 {
     if (mk_str_ieq(flag, MK_STR("tls")) || mk_str_ieq(flag, MK_STR("mbedtls")))
         mk_fault_add(ctx->faults, &s->value_at,
@@ -30,7 +30,7 @@ static int absent_flag(struct mk_field_ctx *ctx, const struct mk_setting *s, str
     return MK_E_INVALID;
 }
 
-static int parse_listen_address(struct mk_field_ctx *ctx, const struct mk_setting *s,
+static int parse_listen_address(struct mk_setup *ctx, const struct mk_setting *s,
                                 struct mk_listen *l)
 {
     struct mk_str text = mk_str_from(l->text);
@@ -50,7 +50,7 @@ static int parse_listen_address(struct mk_field_ctx *ctx, const struct mk_settin
                          : mk_settings_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
 }
 
-static int parse_listen(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
     struct mk_str rest = s->value, word;
@@ -77,7 +77,7 @@ static int parse_listen(struct mk_field_ctx *ctx, const struct mk_setting *s)
 }
 
 /* LogLevel level[:component,...] */
-static int parse_log_level(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
     const char *colon = memchr(s->value.p, ':', s->value.len);
@@ -108,7 +108,7 @@ static int parse_log_level(struct mk_field_ctx *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static int parse_trusted(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_trusted(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
     struct mk_str rest = s->value, word;
@@ -124,7 +124,7 @@ static int parse_trusted(struct mk_field_ctx *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static int parse_transport(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_transport(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
 
@@ -139,7 +139,7 @@ static int parse_transport(struct mk_field_ctx *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static int parse_mime_value(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_mime_value(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
 
@@ -297,10 +297,10 @@ static const struct mk_field server_fields[] = {
      .fallback = "30"},
 };
 
-const struct mk_section_spec mk_spec_server = {"SERVER", false, server_fields,
-                                               MK_ARRAY_LEN(server_fields)};
+const struct mk_section_spec mk_spec_server =
+    MK_SECTION("SERVER", 0, struct mk_server_settings, server_fields);
 
-static int add_default_listen(struct mk_server_settings *s, struct mk_field_ctx *ctx)
+static int add_default_listen(struct mk_server_settings *s, struct mk_setup *ctx)
 {
     struct mk_listen *l = MK_SETTINGS_APPEND(ctx, s, listens, nlistens);
 
@@ -310,7 +310,7 @@ static int add_default_listen(struct mk_server_settings *s, struct mk_field_ctx 
     return l->text ? mk_addr_parse(mk_str_from(l->text), &l->addr) : MK_E_NOMEM;
 }
 
-static int add_port(struct mk_server_settings *s, struct mk_listen *l, struct mk_field_ctx *ctx)
+static int add_port(struct mk_server_settings *s, struct mk_listen *l, struct mk_setup *ctx)
 {
     char text[MK_ADDR_TEXT];
 
@@ -325,7 +325,7 @@ static int add_port(struct mk_server_settings *s, struct mk_listen *l, struct mk
     return l->text ? 0 : MK_E_NOMEM;
 }
 
-static void check_repeated_listen(const struct mk_server_settings *s, struct mk_field_ctx *ctx)
+static void check_repeated_listen(const struct mk_server_settings *s, struct mk_setup *ctx)
 {
     for (size_t i = 0; i < s->nlistens; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -338,7 +338,7 @@ static void check_repeated_listen(const struct mk_server_settings *s, struct mk_
     }
 }
 
-static void check_affinity(const struct mk_server_settings *s, struct mk_field_ctx *ctx)
+static void check_affinity(const struct mk_server_settings *s, struct mk_setup *ctx)
 {
     for (size_t i = 0; i < s->cpu_affinity.count; i++) {
         uint64_t cpu;
@@ -350,7 +350,7 @@ static void check_affinity(const struct mk_server_settings *s, struct mk_field_c
     }
 }
 
-int mk_server_settings_finish(struct mk_server_settings *s, struct mk_field_ctx *ctx)
+int mk_server_settings_finish(struct mk_server_settings *s, struct mk_setup *ctx)
 {
     if (s->nlistens == 0) {
         int err = add_default_listen(s, ctx);

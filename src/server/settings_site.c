@@ -10,7 +10,7 @@
 
 static const char *const known_statuses = " 301 302 303 307 308 ";
 
-static int parse_redirect(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_settings_copy(ctx, s->value), url, status, extra;
@@ -56,7 +56,7 @@ static bool is_framing_field(struct mk_str name)
     return mk_settings_index(framing, name) >= 0;
 }
 
-static int parse_header(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_settings_copy(ctx, s->value), name;
@@ -82,7 +82,7 @@ static int parse_header(struct mk_field_ctx *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static int parse_cache_control(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_cache_control(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_settings_copy(ctx, s->value), glob;
@@ -109,7 +109,7 @@ static bool is_try_item(struct mk_str item)
     return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri"));
 }
 
-static int parse_try_files(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_settings_copy(ctx, s->value), word;
@@ -145,9 +145,10 @@ static const struct mk_field host_fields[] = {
     {.name = "Precompressed", .type = MK_FIELD_BOOL, .offset = H(precompressed), .fallback = "off"},
 };
 
-const struct mk_section_spec mk_spec_host = {"HOST", false, host_fields, MK_ARRAY_LEN(host_fields)};
+const struct mk_section_spec mk_spec_host =
+    MK_SECTION("HOST", 0, struct mk_site_settings, host_fields);
 
-static int parse_error_page(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_error_page(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_error_page *page;
@@ -180,9 +181,10 @@ static const struct mk_field error_page_fields[] = {
      .parse = parse_error_page},
 };
 
-const struct mk_section_spec mk_spec_error_pages = {"ERROR_PAGES", false, error_page_fields, 1};
+const struct mk_section_spec mk_spec_error_pages =
+    MK_SECTION("ERROR_PAGES", 0, struct mk_site_settings, error_page_fields);
 
-static int parse_match(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = s->value, word;
@@ -209,4 +211,5 @@ static const struct mk_field handler_fields[] = {
     {.name = "Match", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
 };
 
-const struct mk_section_spec mk_spec_handlers = {"HANDLERS", false, handler_fields, 1};
+const struct mk_section_spec mk_spec_handlers =
+    MK_SECTION("HANDLERS", 0, struct mk_site_settings, handler_fields);

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "server/handler.h"
 #include "server/settings_int.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 enum { HOST_MAX = 255 }; /* longest DNS name */
 
 static int apply_all(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
-                     struct mk_field_ctx *ctx)
+                     struct mk_setup *ctx)
 {
     ctx->settings = settings;
     ctx->section = spec->name;
@@ -34,7 +33,7 @@ static int apply_all(struct mk_tree *tree, const struct mk_section_spec *spec, v
 }
 
 static int read_section(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
-                        struct mk_field_ctx *ctx)
+                        struct mk_setup *ctx)
 {
     int err;
 
@@ -45,7 +44,7 @@ static int read_section(struct mk_tree *tree, const struct mk_section_spec *spec
 }
 
 static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source,
-                        struct mk_field_ctx *ctx)
+                        struct mk_setup *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_server};
     static const struct mk_section_spec *const plugin_specs[] = {&mk_spec_plugins};
@@ -63,6 +62,15 @@ static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source
     return read_section(&source->plugins, &mk_spec_plugins, &plugins, ctx);
 }
 
+static int build_plugins(struct mk_snapshot *s, struct mk_setup *ctx)
+{
+    s->plugins = mk_arena_zalloc(ctx->arena, sizeof(*s->plugins));
+    if (!s->plugins)
+        return MK_E_NOMEM;
+    s->plugins[s->nplugins++].plugin = &mk_plugin_echo;
+    return 0;
+}
+
 /* ---- media types ---- */
 
 /* Enough to serve a site when there is no monkey.mime: suffix and type by turns. */
@@ -73,7 +81,7 @@ static const char builtin_types[] =
     "webp image/webp ico image/x-icon woff2 font/woff2 wasm application/wasm "
     "pdf application/pdf mp4 video/mp4 gz application/gzip zip application/zip";
 
-static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_field_ctx *ctx,
+static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_setup *ctx,
                         struct mk_str *out)
 {
     *out = type;
@@ -86,7 +94,7 @@ static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct 
 }
 
 /* @return 0 or MK_E_NOMEM. */
-static int add_builtin_types(struct mk_mime_settings *set, struct mk_field_ctx *ctx)
+static int add_builtin_types(struct mk_mime_settings *set, struct mk_setup *ctx)
 {
     struct mk_str rest = mk_str_from(builtin_types), ext, type;
 
@@ -101,7 +109,7 @@ static int add_builtin_types(struct mk_mime_settings *set, struct mk_field_ctx *
 }
 
 static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
-                       struct mk_field_ctx *ctx)
+                       struct mk_setup *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_mime};
     struct mk_mime_settings read = {.nlines = 0};
@@ -128,7 +136,7 @@ static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
 
 /* ---- sites ---- */
 
-static int build_extra_lines(struct mk_site *site, struct mk_field_ctx *ctx)
+static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
 {
     struct mk_buf lines;
     char *copy;
@@ -151,13 +159,14 @@ static int build_extra_lines(struct mk_site *site, struct mk_field_ctx *ctx)
 }
 
 static int build_route(struct mk_snapshot *s, const struct mk_handler_line *line,
-                       struct mk_route *route, struct mk_field_ctx *ctx)
+                       struct mk_route *route, struct mk_setup *ctx)
 {
     const char *why = "";
     int err;
 
-    route->handler = mk_handler_find(line->plugin);
-    if (!route->handler)
+    if (mk_str_ieq(line->plugin, mk_str_from(mk_plugin_echo.name)))
+        route->who.plugin = &mk_plugin_echo;
+    if (!route->who.plugin)
         mk_fault_add(
             ctx->faults, &line->setting->value_at,
             "Match: \"%.*s\" needs the plugin of that name, which is not part of this server",
@@ -175,7 +184,7 @@ static int build_route(struct mk_snapshot *s, const struct mk_handler_line *line
     return err == MK_E_NOMEM ? err : 0;
 }
 
-static int build_routes(struct mk_snapshot *s, struct mk_site *site, struct mk_field_ctx *ctx)
+static int build_routes(struct mk_snapshot *s, struct mk_site *site, struct mk_setup *ctx)
 {
     site->nroutes = site->set.nhandlers;
     site->routes = mk_arena_zalloc(ctx->arena, site->nroutes * sizeof(*site->routes));
@@ -189,7 +198,7 @@ static int build_routes(struct mk_snapshot *s, struct mk_site *site, struct mk_f
 }
 
 static void check_root(const struct mk_site *site, struct mk_tree *tree, bool needed,
-                       struct mk_field_ctx *ctx)
+                       struct mk_setup *ctx)
 {
     const struct mk_section *host = mk_section_find(tree->first, MK_STR("HOST"));
     struct stat st;
@@ -207,7 +216,7 @@ static void check_root(const struct mk_site *site, struct mk_tree *tree, bool ne
 }
 
 static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
-                      bool need_root, struct mk_field_ctx *ctx)
+                      bool need_root, struct mk_setup *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
                                                           &mk_spec_handlers};
@@ -249,7 +258,7 @@ static const struct mk_host_name *find_name(const struct mk_host_name *names, si
 }
 
 static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word,
-                    struct mk_field_ctx *ctx)
+                    struct mk_setup *ctx)
 {
     char *lower = mk_arena_strdup(ctx->arena, word);
     bool wildcard = word.len > 2 && word.p[0] == '*' && word.p[1] == '.';
@@ -266,7 +275,7 @@ static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk
     return 0;
 }
 
-static void check_doubles(const struct mk_host_name *names, size_t count, struct mk_field_ctx *ctx)
+static void check_doubles(const struct mk_host_name *names, size_t count, struct mk_setup *ctx)
 {
     for (size_t i = 1; i < count; i++) {
         if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
@@ -275,7 +284,7 @@ static void check_doubles(const struct mk_host_name *names, size_t count, struct
     }
 }
 
-static int build_names(struct mk_snapshot *s, struct mk_field_ctx *ctx)
+static int build_names(struct mk_snapshot *s, struct mk_setup *ctx)
 {
     size_t count = 0;
 
@@ -299,12 +308,14 @@ static int build_names(struct mk_snapshot *s, struct mk_field_ctx *ctx)
 }
 
 int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
-                      struct mk_field_ctx *ctx)
+                      struct mk_setup *ctx)
 {
     int err;
 
     atomic_init(&s->refs, 1);
-    err = build_server(s, source, ctx);
+    err = build_plugins(s, ctx);
+    if (err == 0)
+        err = build_server(s, source, ctx);
     if (err == 0)
         err = build_mimes(s, source, ctx);
     if (err < 0)

@@ -3,6 +3,7 @@
 #define MK_SERVER_SNAPSHOT_H
 
 #include "http/mime.h"
+#include "server/hooks.h"
 #include "server/matcher.h"
 #include "server/settings.h"
 
@@ -13,14 +14,14 @@
  * reload builds another one.
  */
 
-struct mk_handler;
 struct mk_snapshot;
 
 /** One line of [HANDLERS]. */
 struct mk_route {
     struct mk_matcher match;
     unsigned regex; /* index into a worker's compiled ones, when match is one */
-    const struct mk_handler *handler;
+    struct mk_hooked who;
+    void *data; /* for its on_handle */
 };
 
 struct mk_site {
@@ -30,6 +31,7 @@ struct mk_site {
     struct mk_str extra_lines; /* what Header adds, as field lines */
     struct mk_route *routes;
     size_t nroutes;
+    struct mk_hooks on_request, on_directory, on_head, on_finish;
 };
 
 struct mk_host_name {
@@ -48,6 +50,9 @@ struct mk_snapshot {
     size_t nnames, nwildcards;
     struct mk_mime mime;
     unsigned nregexes;
+    struct mk_loaded *plugins; /* in the order of loading */
+    size_t nplugins;
+    struct mk_hooks on_accept, on_close, on_conn_event;
     struct mk_str server_name; /* "Monkey/2.0.0", or without the version */
 };
 
@@ -65,7 +70,7 @@ struct mk_snapshot_source {
  * @return 0 or MK_E_NOMEM.
  */
 int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
-                      struct mk_field_ctx *ctx) MK_MUST_USE;
+                      struct mk_setup *ctx) MK_MUST_USE;
 
 /** The site for a host name (without port, any case); the default site for unknown ones. */
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host);

@@ -203,7 +203,7 @@ static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
 
         if (items->items[i].p[0] == '=') {
             if (mk_str_to_u64(mk_str_skip(items->items[i], 1), 599, &status) == 0)
-                mk_reply_error(r, (unsigned)status, false);
+                mk_reply_page(r, (unsigned)status, false);
             return;
         }
         if (try_one(r, root, items->items[i]))

@@ -23,11 +23,34 @@ static int compile_all(struct mk_view *view)
     return 0;
 }
 
+static int make_contexts(struct mk_view *view, struct mk_worker *w)
+{
+    const struct mk_snapshot *s = view->snapshot;
+    size_t count = s->nsites * s->nplugins;
+
+    view->contexts = mk_heap_zalloc(count, sizeof(*view->contexts));
+    if (!view->contexts)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct mk_loaded *plugin = &s->plugins[i % s->nplugins];
+
+        view->contexts[i] = (struct mk_context){
+            .size = sizeof(struct mk_context),
+            .server = w->server,
+            .worker = w,
+            .config = plugin->config,
+            .site = plugin->sites ? plugin->sites[i / s->nplugins] : NULL,
+        };
+    }
+    return 0;
+}
+
 static void free_view(struct mk_view *view)
 {
     for (unsigned i = 0; i < view->nregexes; i++)
         regfree(&view->regexes[i]);
     mk_heap_free(view->regexes);
+    mk_heap_free(view->contexts);
     mk_files_fini(&view->files);
     mk_snapshot_put(view->snapshot);
     mk_heap_free(view);
@@ -47,7 +70,7 @@ struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot)
     mk_snapshot_get(snapshot);
     view->snapshot = snapshot;
     view->users = 1;
-    if (compile_all(view) < 0) {
+    if (compile_all(view) < 0 || make_contexts(view, w) < 0) {
         free_view(view);
         return NULL;
     }

@@ -8,6 +8,7 @@
 #include "server/handoff.h"
 #include "server/listener.h"
 #include "server/out.h"
+#include "server/snapshot.h"
 
 #include <monkey/server.h>
 
@@ -23,7 +24,14 @@ struct mk_view {
     regex_t *regexes;
     unsigned nregexes;
     struct mk_files files;
+    struct mk_context *contexts; /* of the plugins: a row for each site */
 };
+
+static inline const struct mk_context *
+mk_view_context(const struct mk_view *view, const struct mk_site *site, unsigned plugin)
+{
+    return &view->contexts[site->index * view->snapshot->nplugins + plugin];
+}
 
 /** Counters that only their worker writes. */
 struct mk_counters {

@@ -62,6 +62,7 @@ static void put_value(struct mk_buf *b, const struct mk_field *f, const void *me
         put_text(b, f->names[*(const int *)member]);
         break;
     case MK_FIELD_STRING:
+    case MK_FIELD_PATH:
         put_text(b, *(const char *const *)member);
         break;
     case MK_FIELD_WORDS:

@@ -62,7 +62,7 @@ static void fault_twice(const struct mk_field *f, const struct mk_setting *first
 
 /* @return 0 with the fault noted, or MK_E_NOMEM. */
 static int fault_value(const struct mk_field *f, const struct mk_setting *s, bool in_range,
-                       struct mk_field_ctx *ctx)
+                       struct mk_setup *ctx)
 {
     const char *expected = mk_field_expected(f, in_range, ctx->faults->arena);
 
@@ -157,7 +157,7 @@ static int read_words(struct mk_arena *arena, struct mk_str rest, struct mk_word
 }
 
 static int read_custom(const struct mk_field *f, const struct mk_setting *s,
-                       struct mk_field_ctx *ctx)
+                       struct mk_setup *ctx)
 {
     size_t noted = ctx->faults->count;
     int err = f->parse(ctx, s);
@@ -168,7 +168,7 @@ static int read_custom(const struct mk_field *f, const struct mk_setting *s,
 }
 
 static int read_value(const struct mk_field *f, const struct mk_setting *s,
-                      struct mk_field_ctx *ctx)
+                      struct mk_setup *ctx)
 {
     void *member = (char *)ctx->settings + f->offset;
 
@@ -182,6 +182,7 @@ static int read_value(const struct mk_field *f, const struct mk_setting *s,
     case MK_FIELD_ENUM:
         return read_name(f, s->value, member);
     case MK_FIELD_STRING:
+    case MK_FIELD_PATH:
         return read_string(ctx->arena, s->value, member);
     case MK_FIELD_WORDS:
         return read_words(ctx->arena, s->value, member);
@@ -192,7 +193,7 @@ static int read_value(const struct mk_field *f, const struct mk_setting *s,
 }
 
 /* @return 0 with any fault noted, or MK_E_NOMEM. */
-static int set_field(const struct mk_field *f, const struct mk_setting *s, struct mk_field_ctx *ctx)
+static int set_field(const struct mk_field *f, const struct mk_setting *s, struct mk_setup *ctx)
 {
     int err = read_value(f, s, ctx);
 
@@ -201,7 +202,7 @@ static int set_field(const struct mk_field *f, const struct mk_setting *s, struc
     return fault_value(f, s, err == MK_E_LIMIT, ctx);
 }
 
-int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struct mk_field_ctx *ctx)
+int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struct mk_setup *ctx)
 {
     ctx->section = spec->name;
     ctx->settings = settings;
@@ -221,7 +222,7 @@ int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struc
 }
 
 static int apply_setting(const struct mk_section_spec *spec, const struct mk_setting *s,
-                         const struct mk_setting **firsts, struct mk_field_ctx *ctx)
+                         const struct mk_setting **firsts, struct mk_setup *ctx)
 {
     const struct mk_field *f = find_field(spec, s->key);
     const struct mk_setting **first;
@@ -243,7 +244,7 @@ static int apply_setting(const struct mk_section_spec *spec, const struct mk_set
 }
 
 int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section *section,
-                    void *settings, struct mk_field_ctx *ctx)
+                    void *settings, struct mk_setup *ctx)
 {
     const struct mk_setting **firsts =
         mk_arena_zalloc(ctx->faults->arena, spec->nfields * sizeof(struct mk_setting *));

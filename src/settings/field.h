@@ -4,41 +4,18 @@
 
 #include "settings/fault.h"
 
+#include <monkey/settings.h>
+
 /*
  * Tables of typed fields. One row gives parsing, the range check, the default, the dump and the
  * manual; behaviour never parses text.
  */
 
-enum mk_field_type {
-    MK_FIELD_BOOL, /* bool: on off yes no true false, any case */
-    MK_FIELD_INT,  /* int64_t in [min, max] */
-    MK_FIELD_SIZE, /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
-    MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
-    MK_FIELD_ENUM,   /* int: index into names; any case */
-    MK_FIELD_STRING, /* const char *, terminated, whole value, never empty, copied to ctx->arena; NULL when unset without default */
-    MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
-    MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
-};
-
-enum mk_field_flags {
-    MK_FIELD_REPEAT =
-        1, /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
-    MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
-    MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
-    MK_FIELD_KB = 8,      /* SIZE: a bare number counts KB, not bytes */
-};
-
-/** A list of words; items are terminated copies in the ctx->arena they were read with. */
-struct mk_words {
-    struct mk_str *items;
-    size_t count;
-};
-
 /** Add a copy of a word to a list. @return 0 or MK_E_NOMEM. */
 int mk_words_append(struct mk_words *words, struct mk_arena *arena, struct mk_str word) MK_MUST_USE;
 
 /** What a CUSTOM parser gets besides the setting. */
-struct mk_field_ctx {
+struct mk_setup {
     struct mk_arena *arena; /* for what must live as long as the settings */
     struct mk_faults *faults;
     const char *section; /* name, for messages; set by defaults and apply */
@@ -46,34 +23,9 @@ struct mk_field_ctx {
     void *arg;           /* the caller's */
 };
 
-struct mk_field {
-    const char *name;     /* the canonical spelling */
-    const char *alias;    /* another accepted spelling, or NULL */
-    const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
-    union {
-        const char *const *names; /* ENUM: NULL-terminated words */
-        /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
-        int (*parse)(struct mk_field_ctx *ctx, const struct mk_setting *s);
-    };
-    int64_t max;     /* INT, SIZE (bytes), TIME (ms); 0: no bound but the type's (never negative) */
-    uint32_t min;    /* likewise */
-    uint16_t offset; /* of the member in the settings struct */
-    uint8_t type;    /* enum mk_field_type */
-    uint8_t flags;   /* enum mk_field_flags */
-};
-
-/** A kind of section: its name, its fields and the struct they fill. */
-struct mk_section_spec {
-    const char *name;
-    bool
-        repeatable; /* several such sections are several structs; otherwise a second one continues the first */
-    const struct mk_field *fields;
-    size_t nfields;
-};
-
 /** Fill a settings struct with the defaults of its table. @return 0 or MK_E_NOMEM. */
 int mk_fields_defaults(const struct mk_section_spec *spec, void *settings,
-                       struct mk_field_ctx *ctx) MK_MUST_USE;
+                       struct mk_setup *ctx) MK_MUST_USE;
 
 /**
  * Read all settings of one section into a struct that already has defaults. Every fault goes to
@@ -82,7 +34,7 @@ int mk_fields_defaults(const struct mk_section_spec *spec, void *settings,
  * @return 0 (look at ctx->faults->count), or MK_E_NOMEM.
  */
 int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section *section,
-                    void *settings, struct mk_field_ctx *ctx) MK_MUST_USE;
+                    void *settings, struct mk_setup *ctx) MK_MUST_USE;
 
 /**
  * Note a fault for each section of the tree whose name is none of specs, with the nearest name.

@@ -59,7 +59,7 @@ void mk_sections_check(struct mk_tree *t, const struct mk_section_spec *const *s
 
         if (i == nspecs) {
             fault_unknown_section(s, specs, nspecs, faults);
-        } else if (!specs[i]->repeatable && firsts[i]) {
+        } else if (!(specs[i]->flags & MK_SECTION_REPEAT) && firsts[i]) {
             join(firsts[i], s);
             MK_ASSERT(before); /* the first one, at the least */
             before->next = s->next;

@@ -4,26 +4,14 @@
 
 #include "base/arena.h"
 
+#include <monkey/settings.h>
+
 #include <stdbool.h>
 
 /*
  * Settings as they were written, before they mean anything: sections of key and value with the
  * place each came from. Text readers, the command line and C callers all build these.
  */
-
-/** Where something was written. For values that were not read from a file, file is a phrase such as "command line" and line is 0. */
-struct mk_origin {
-    const char *file;   /* terminated; lives as long as the tree */
-    unsigned line;      /* from 1; 0: no line */
-    unsigned column;    /* from 1, in bytes; 0: no column */
-    struct mk_str text; /* the line itself, for messages */
-};
-
-struct mk_setting {
-    struct mk_setting *next;
-    struct mk_str key, value; /* value trimmed; both terminated by a NUL after len */
-    struct mk_origin key_at, value_at;
-};
 
 struct mk_section {
     struct mk_section *next;

@@ -37,7 +37,7 @@ static void add_row(struct plan *p, const struct row *row)
 
 void plan_make(struct plan *p, const struct row *rows)
 {
-    struct mk_field_ctx ctx = {.arena = &p->arena, .faults = &p->faults};
+    struct mk_setup ctx = {.arena = &p->arena, .faults = &p->faults};
 
     memset(p, 0, sizeof(*p));
     mk_arena_init(&p->arena, NULL, 0, SIZE_MAX);

@@ -5,16 +5,18 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-static struct loopback *of(const struct mk_conn *c)
+static struct loopback *of(const struct mk_link *link)
 {
+    const struct mk_conn *c =
+        (const struct mk_conn *)(const void *)((const char *)link - offsetof(struct mk_conn, link));
     const struct mk_listener *l = c->listener;
 
     return (struct loopback *)(uintptr_t)((const char *)l - offsetof(struct loopback, listener));
 }
 
-static ssize_t lb_recv(struct mk_conn *c, void *buf, size_t len)
+static ssize_t lb_recv(struct mk_link *link, void *buf, size_t len)
 {
-    struct loopback *lb = of(c);
+    struct loopback *lb = of(link);
     size_t n = lb->arrived - lb->in_at;
 
     lb->nrecv++;
@@ -48,9 +50,9 @@ static void took(struct loopback *lb, size_t n)
         lb->most_at_once = lb->taken;
 }
 
-static ssize_t lb_send(struct mk_conn *c, const struct iovec *iov, int niov, bool more)
+static ssize_t lb_send(struct mk_link *link, const struct iovec *iov, int niov, bool more)
 {
-    struct loopback *lb = of(c);
+    struct loopback *lb = of(link);
     size_t sent = 0;
 
     (void)more;
@@ -69,9 +71,9 @@ static ssize_t lb_send(struct mk_conn *c, const struct iovec *iov, int niov, boo
     return sent > 0 ? (ssize_t)sent : MK_E_AGAIN;
 }
 
-static ssize_t lb_sendfile(struct mk_conn *c, int fd, uint64_t offset, size_t len)
+static ssize_t lb_sendfile(struct mk_link *link, int fd, uint64_t offset, size_t len)
 {
-    struct loopback *lb = of(c);
+    struct loopback *lb = of(link);
     size_t want = len < lb->room ? len : lb->room;
     ssize_t n;
 
@@ -92,12 +94,13 @@ static ssize_t lb_sendfile(struct mk_conn *c, int fd, uint64_t offset, size_t le
     return n;
 }
 
-static void lb_shutdown(struct mk_conn *c)
+static void lb_shutdown(struct mk_link *link)
 {
-    of(c)->nshutdown++;
+    of(link)->nshutdown++;
 }
 
 static const struct mk_transport loopback_transport = {
+    .size = sizeof(struct mk_transport),
     .name = "loopback",
     .recv = lb_recv,
     .send = lb_send,

@@ -198,7 +198,7 @@ static void a_snapshot_without_memory_is_not_built(void **state)
     for (;; n++) {
         struct mk_arena arena;
         struct mk_faults faults;
-        struct mk_field_ctx ctx = {.arena = &arena, .faults = &faults};
+        struct mk_setup ctx = {.arena = &arena, .faults = &faults};
         struct mk_snapshot snapshot;
         int err;
 

@@ -2,7 +2,6 @@
 #include "fixture.h"
 
 #include "base/str.h"
-#include "server/handler.h"
 
 static const struct row sites[] = {
     {"SERVER", "HideVersion", "on", 0},
@@ -114,7 +113,7 @@ static void regexes_are_numbered_over_all_sites(void **state)
     assert_int_equal(plan.snapshot.sites[1].routes[0].match.kind, MK_MATCH_PREFIX);
     assert_int_equal(plan.snapshot.sites[1].routes[1].regex, 0);
     assert_int_equal(plan.snapshot.sites[2].routes[0].regex, 1);
-    assert_string_equal(plan.snapshot.sites[2].routes[0].handler->name, "echo");
+    assert_string_equal(plan.snapshot.sites[2].routes[0].who.plugin->name, "echo");
     plan_free(&plan);
 }
 
@@ -154,7 +153,7 @@ static void sites_need_roots_where_they_come_from_files(void **state)
 
     (void)state;
     for (int needed = 0; needed < 2; needed++) {
-        struct mk_field_ctx ctx = {.arena = &plan.arena, .faults = &plan.faults};
+        struct mk_setup ctx = {.arena = &plan.arena, .faults = &plan.faults};
 
         plan_make(&plan, NULL);
         plan.source.need_roots = needed;

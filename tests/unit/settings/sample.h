@@ -18,7 +18,7 @@ struct sample {
     size_t nlisten;
 };
 
-static int sample_listen(struct mk_field_ctx *ctx, const struct mk_setting *s)
+static int sample_listen(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct sample *sample = ctx->settings;
 
@@ -82,29 +82,22 @@ static const struct mk_field sample_fields[] = {
      .alias = "Port"},
 };
 
-static const struct mk_section_spec sample_server = {
-    .name = "SERVER",
-    .fields = sample_fields,
-    .nfields = MK_ARRAY_LEN(sample_fields),
-};
+static const struct mk_section_spec sample_server =
+    MK_SECTION("SERVER", 0, struct sample, sample_fields);
 
 static const struct mk_field sample_any_fields[] = {
     {.type = MK_FIELD_CUSTOM, .flags = MK_FIELD_ANY_KEY, .parse = sample_listen},
 };
 
-static const struct mk_section_spec sample_types = {
-    .name = "MIMETYPES",
-    .repeatable = true,
-    .fields = sample_any_fields,
-    .nfields = MK_ARRAY_LEN(sample_any_fields),
-};
+static const struct mk_section_spec sample_types =
+    MK_SECTION("MIMETYPES", MK_SECTION_REPEAT, struct sample, sample_any_fields);
 
 static const struct mk_section_spec *const sample_specs[] = {&sample_server, &sample_types};
 
 /* All that a start-up does with a tree. @return 0 or MK_E_NOMEM. */
 static inline int sample_apply(struct mk_tree *t, struct mk_faults *faults, struct sample *sample)
 {
-    struct mk_field_ctx ctx = {.arena = t->arena, .faults = faults};
+    struct mk_setup ctx = {.arena = t->arena, .faults = faults};
 
     mk_sections_check(t, sample_specs, MK_ARRAY_LEN(sample_specs), faults);
     if (mk_fields_defaults(&sample_server, sample, &ctx) < 0)
