@@ -31,7 +31,8 @@ MK_API int64_t mk_worker_wall_s(const struct mk_worker *w);
 
 /**
  * Run fn(w, arg) on a worker's thread, between two events. Any thread.
- * @return 0 or MK_E_NOMEM. It is called exactly once: when the worker has ended, by the thread that frees the server.
+ * @return 0 or MK_E_NOMEM. It is called exactly once: when the worker has ended, by the thread that
+ *         frees the server.
  */
 MK_API int mk_worker_post(struct mk_worker *w, void (*fn)(struct mk_worker *w, void *arg),
                           void *arg) MK_MUST_USE;
@@ -44,13 +45,19 @@ MK_API struct mk_worker *mk_server_worker(struct mk_server *server, unsigned ind
 /* ---- descriptors ---- */
 
 enum mk_io_events {
-    MK_IO_READ = 1,    /* readable, or at its end */
-    MK_IO_WRITE = 2,   /* writable */
-    MK_IO_ERROR = 4,   /* broken; always told */
-    MK_IO_HANGUP = 8,  /* the other side closed, wholly or its sending half; always told */
+    MK_IO_READ = 1,     /* readable, or at its end */
+    MK_IO_WRITE = 2,    /* writable */
+    MK_IO_ERROR = 4,    /* broken; always told */
+    MK_IO_HANGUP = 8,   /* the other side closed, wholly or its sending half; always told */
     MK_IO_TIMEOUT = 16, /* mk_io_timeout ran out */
-    MK_IO_EDGE = 32,   /* asked for only: tell changes, not states */
+    MK_IO_EDGE = 32,    /* asked for only: tell changes, not states */
 };
+
+/*
+ * States are told in every turn in which they last. What is told unasked would then come for ever, so
+ * the end of the peer's sending half is told once while reading is not wanted, and with no event
+ * wanted at all only changes are told.
+ */
 
 struct mk_io;
 
@@ -65,7 +72,7 @@ typedef void (*mk_io_fn)(struct mk_io *io, unsigned events, void *arg);
  */
 MK_API int mk_io_open(struct mk_io **io, struct mk_worker *w, int fd, unsigned events, mk_io_fn fn,
                       void *arg) MK_MUST_USE;
-/** Be told of other events from now on. @return 0 or MK_E_NOMEM. */
+/** Be told of other events from now on; with MK_IO_EDGE, of what lasts now once more. @return 0 or MK_E_NOMEM: as before. */
 MK_API int mk_io_want(struct mk_io *io, unsigned events) MK_MUST_USE;
 /** MK_IO_TIMEOUT once, so many ms from now, exact to 100 ms; 0: not any more. Replaces an earlier one. */
 MK_API void mk_io_timeout(struct mk_io *io, unsigned ms);
@@ -84,7 +91,10 @@ typedef void (*mk_alarm_fn)(struct mk_alarm *alarm, void *arg);
 MK_API struct mk_alarm *mk_alarm_new(struct mk_worker *w, mk_alarm_fn fn, void *arg) MK_MUST_USE;
 /** Call fn once, so many ms from now, exact to 100 ms; replaces an earlier setting. */
 MK_API void mk_alarm_set(struct mk_alarm *alarm, unsigned ms);
-/** Call fn once at the end of the present turn of the loop, after its events: to send together what gathered. */
+/**
+ * Call fn once at the end of the present turn of the loop, after its events: to send together what
+ * gathered. Replaces an earlier setting; inside an fn called so: of the next turn, which comes at once.
+ */
 MK_API void mk_alarm_soon(struct mk_alarm *alarm);
 MK_API void mk_alarm_cancel(struct mk_alarm *alarm);
 /** Inside fn too. NULL is allowed. */

@@ -17,6 +17,7 @@ int mk_loop_init(struct mk_loop *loop)
     mk_clock_update(&loop->clock);
     mk_wheel_init(&loop->wheel, loop->clock.mono_ms);
     mk_list_init(&loop->ready);
+    mk_list_init(&loop->late);
     mk_list_init(&loop->gone);
     loop->posts_tail = &loop->posts;
     pthread_mutex_init(&loop->post_lock, NULL);
@@ -69,18 +70,44 @@ void mk_watch_pause(struct mk_loop *loop, struct mk_watch *w)
     w->in_epoll = false;
 }
 
-void mk_watch_close(struct mk_loop *loop, struct mk_watch *w)
+static void begin_to_go(struct mk_loop *loop, struct mk_watch *w)
 {
-    mk_fd_close(&w->fd);
+    w->fd = -1;
     w->in_epoll = false;
     mk_list_remove(&w->ready);
     mk_list_add_tail(&loop->gone, &w->ready);
+}
+
+void mk_watch_close(struct mk_loop *loop, struct mk_watch *w)
+{
+    mk_fd_close(&w->fd);
+    begin_to_go(loop, w);
+}
+
+int mk_watch_release(struct mk_loop *loop, struct mk_watch *w)
+{
+    int fd = w->fd;
+
+    mk_watch_pause(loop, w);
+    begin_to_go(loop, w);
+    return fd;
 }
 
 void mk_watch_run_soon(struct mk_loop *loop, struct mk_watch *w)
 {
     if (!mk_list_is_linked(&w->ready))
         mk_list_add_tail(&loop->ready, &w->ready);
+}
+
+void mk_late_set(struct mk_loop *loop, struct mk_late *late)
+{
+    if (!mk_list_is_linked(&late->link))
+        mk_list_add_tail(&loop->late, &late->link);
+}
+
+void mk_late_cancel(struct mk_late *late)
+{
+    mk_list_remove(&late->link);
 }
 
 void mk_loop_wake(struct mk_loop *loop)
@@ -103,12 +130,13 @@ void mk_loop_post(struct mk_loop *loop, struct mk_post *post)
     mk_loop_wake(loop);
 }
 
-static void run_posts(struct mk_loop *loop)
+/* @return whether there was one. */
+static bool run_posts(struct mk_loop *loop)
 {
     struct mk_post *post;
 
     if (!atomic_load_explicit(&loop->posted, memory_order_acquire))
-        return;
+        return false;
     pthread_mutex_lock(&loop->post_lock);
     atomic_store(&loop->posted, false);
     post = loop->posts;
@@ -121,6 +149,7 @@ static void run_posts(struct mk_loop *loop)
         post->fn(post);
         post = next;
     }
+    return true;
 }
 
 static void run_ready(struct mk_loop *loop)
@@ -134,6 +163,21 @@ static void run_ready(struct mk_loop *loop)
 
         mk_list_remove(&w->ready);
         w->on_event(w, MK_RUN);
+    }
+}
+
+/* One round: what sets itself again comes with the next turn. */
+static void run_late(struct mk_loop *loop)
+{
+    struct mk_list round;
+
+    mk_list_init(&round);
+    mk_list_splice_tail(&round, &loop->late);
+    while (!mk_list_is_empty(&round)) {
+        struct mk_late *late = MK_CONTAINER_OF(round.next, struct mk_late, link);
+
+        mk_list_remove(&late->link);
+        late->fn(late);
     }
 }
 
@@ -151,7 +195,8 @@ static int wait_ms(struct mk_loop *loop, int max_wait_ms)
 {
     int due_ms = mk_wheel_wait_ms(&loop->wheel, loop->clock.mono_ms);
 
-    if (!mk_list_is_empty(&loop->ready) || !mk_list_is_empty(&loop->gone))
+    if (!mk_list_is_empty(&loop->ready) || !mk_list_is_empty(&loop->late) ||
+        !mk_list_is_empty(&loop->gone))
         return 0;
     if (due_ms < 0 || (max_wait_ms >= 0 && max_wait_ms < due_ms))
         return max_wait_ms;
@@ -196,7 +241,17 @@ void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(vo
             w->on_event(w, events[i].events);
     }
     mk_wheel_run(&loop->wheel, loop->clock.mono_ms);
-    run_posts(loop);
+    (void)run_posts(loop);
     run_ready(loop);
+    run_late(loop);
     bury_gone(loop);
+}
+
+bool mk_loop_drain(struct mk_loop *loop)
+{
+    bool any = run_posts(loop) || !mk_list_is_empty(&loop->late) || !mk_list_is_empty(&loop->gone);
+
+    run_late(loop);
+    bury_gone(loop);
+    return any;
 }

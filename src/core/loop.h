@@ -37,6 +37,12 @@ struct mk_watch {
     bool in_epoll;
 };
 
+/** Something to be done at the end of a turn; whoever embeds it keeps it until fn is called or it is taken off. */
+struct mk_late {
+    struct mk_list link;
+    void (*fn)(struct mk_late *late);
+};
+
 /** Work brought from another thread; the sender's memory until fn is called, then fn's. */
 struct mk_post {
     struct mk_post *next;
@@ -49,6 +55,7 @@ struct mk_loop {
     struct mk_clock clock;
     struct mk_wheel wheel;
     struct mk_list ready;
+    struct mk_list late;
     struct mk_list gone;
     atomic_bool posted; /* posts may be there */
     pthread_mutex_t post_lock;
@@ -67,8 +74,20 @@ int mk_watch_open(struct mk_loop *loop, struct mk_watch *w, uint32_t events) MK_
 void mk_watch_pause(struct mk_loop *loop, struct mk_watch *w);
 /** Close the descriptor (that ends its registration) and let on_gone have the object at the end of the turn. */
 void mk_watch_close(struct mk_loop *loop, struct mk_watch *w);
+/** The same, but the descriptor stays open. @return it, the caller's. */
+int mk_watch_release(struct mk_loop *loop, struct mk_watch *w) MK_MUST_USE;
 /** Call on_event(MK_RUN) after the events of this turn; twice is once. */
 void mk_watch_run_soon(struct mk_loop *loop, struct mk_watch *w);
+
+static inline void mk_late_init(struct mk_late *late, void (*fn)(struct mk_late *late))
+{
+    mk_list_init(&late->link);
+    late->fn = fn;
+}
+/** Call fn at the end of this turn, behind everything else; set by such an fn: of the next, which does not wait. */
+void mk_late_set(struct mk_loop *loop, struct mk_late *late);
+/** Not any more. fn may free it: it is taken off before it is called. */
+void mk_late_cancel(struct mk_late *late);
 
 /** Run fn(post) on the loop's thread. Any thread. */
 void mk_loop_post(struct mk_loop *loop, struct mk_post *post);
@@ -77,10 +96,16 @@ void mk_loop_wake(struct mk_loop *loop);
 
 /**
  * One turn: wait at most max_wait_ms (-1: until something happens), handle events, timers, posts
- * and one round of the ready list, then bury the gone.
+ * and one round of the ready list, then what was set for the end of the turn, and bury the gone.
  * @param before_sleep  called with arg after sleeping was announced; true: there is work, do not wait. May be NULL
  */
 void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(void *arg),
                   void *arg);
+
+/**
+ * For a loop whose thread has ended: run what was posted and set for the end of a turn, and bury the gone.
+ * @return whether there was anything.
+ */
+bool mk_loop_drain(struct mk_loop *loop);
 
 #endif

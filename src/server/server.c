@@ -97,6 +97,30 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     return NULL;
 }
 
+static void each_worker(struct mk_server *server, void (*fn)(struct mk_worker *w))
+{
+    for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++)
+        fn(server->workers[i]);
+}
+
+/* What was posted to workers that have ended; such calls may post to any other of them. */
+static void drain(struct mk_server *server)
+{
+    bool any = true;
+
+    while (any) {
+        any = false;
+        for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++)
+            any = mk_loop_drain(&server->workers[i]->loop) || any;
+    }
+}
+
+static void free_worker(struct mk_worker *w)
+{
+    mk_worker_fini(w);
+    mk_heap_unmap(w, WORKER_MAP);
+}
+
 void mk_server_free(struct mk_server *server)
 {
     if (!server)
@@ -107,10 +131,11 @@ void mk_server_free(struct mk_server *server)
     }
     if (server->acceptor)
         mk_acceptor_fini(server->acceptor);
-    for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++) {
-        mk_worker_fini(server->workers[i]);
-        mk_heap_unmap(server->workers[i], WORKER_MAP);
-    }
+    each_worker(server, mk_worker_join);
+    drain(server);
+    each_worker(server, mk_worker_leave);
+    drain(server);
+    each_worker(server, free_worker);
     mk_heap_free(server->acceptor);
     mk_heap_free(server->workers);
     mk_listeners_free(server);

@@ -61,13 +61,23 @@ static void close_waiting(struct mk_worker *w)
         mk_fd_close(&item.fd);
 }
 
-void mk_worker_fini(struct mk_worker *w)
+void mk_worker_join(struct mk_worker *w)
 {
     if (w->started)
         pthread_join(w->thread, NULL);
+    w->started = false;
+}
+
+void mk_worker_leave(struct mk_worker *w)
+{
     close_waiting(w);
     mk_ports_free(&w->ports);
     mk_view_put(w->view);
+    w->view = NULL;
+}
+
+void mk_worker_fini(struct mk_worker *w)
+{
     mk_pool_fini(&w->jobs);
     mk_pool_fini(&w->conns);
     mk_loop_fini(&w->loop);

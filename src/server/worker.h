@@ -27,8 +27,8 @@ struct mk_view {
     struct mk_context *contexts; /* of the plugins: a row for each site */
 };
 
-static inline const struct mk_context *
-mk_view_context(const struct mk_view *view, const struct mk_site *site, unsigned plugin)
+static inline const struct mk_context *mk_view_context(const struct mk_view *view,
+                                                       const struct mk_site *site, unsigned plugin)
 {
     return &view->contexts[site->index * view->snapshot->nplugins + plugin];
 }
@@ -72,7 +72,11 @@ struct mk_log *mk_worker_log(const struct mk_worker *w);
 /** @return 0 or an error; nothing is left behind on failure. */
 int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index) MK_MUST_USE;
 int mk_worker_start(struct mk_worker *w, int cpu) MK_MUST_USE;
-/** After its thread ended (or never started). */
+/** Wait for its thread, if it has one. */
+void mk_worker_join(struct mk_worker *w);
+/** Its thread has ended: let go of sockets that wait and of its configuration. Plugins may still post and be called. */
+void mk_worker_leave(struct mk_worker *w);
+/** At the very end, behind mk_worker_leave. */
 void mk_worker_fini(struct mk_worker *w);
 
 /** @return a view of a snapshot, of which it takes a reference; or NULL without memory. Any thread. */
