@@ -28,7 +28,8 @@ struct mk_link {
     const struct mk_transport *transport;
     void *state; /* the transport's own; NULL at first */
     int fd;      /* non-blocking socket; -1 once closed */
-    uint8_t waits_for; /* the transport's: events (enum mk_io_events) that it needs besides what its caller waits for: a handshake that must write while input is awaited */
+    uint8_t
+        waits_for; /* the transport's, set by recv and send: MK_IO_READ, MK_IO_WRITE that it needs besides what its caller waits for, as when a handshake must write while input is awaited; 0 at first */
     bool is_client; /* we connected; otherwise we accepted */
 };
 
@@ -36,8 +37,8 @@ struct mk_link {
 struct mk_link_facts {
     size_t size; /* sizeof(struct mk_link_facts), set by the caller, who zeroed the rest */
     const char *tls_version, *tls_cipher; /* "TLSv1.3"; NULL: not encrypted */
-    struct mk_str server_name;    /* SNI (RFC 6066 section 3); p NULL: none */
-    struct mk_str protocol;       /* ALPN (RFC 7301): "http/1.1", "h2"; p NULL: none */
+    struct mk_str server_name;            /* SNI (RFC 6066 section 3); p NULL: none */
+    struct mk_str protocol;               /* ALPN (RFC 7301): "http/1.1", "h2"; p NULL: none */
     struct mk_str client_subject; /* of a client certificate that was verified; p NULL: none */
 };
 
@@ -54,21 +55,23 @@ struct mk_transport {
     bool is_secure;
     /**
      * A link begins: make its state. The handshake goes on inside recv and send.
-     * @param ctx   of the plugin that the transport belongs to
+     * @param ctx   of the plugin that the transport belongs to, at the default site. Borrowed for
+     *              the call: a link may outlive its configuration, and holds what it needs of it itself
      * @param name  of the server that a client link talks to (SNI, verification); NULL for accepted ones
-     * @return 0 or an error: the link is closed.
+     * @return 0, or an error: the connection ends, and close is not called.
      */
     int (*open)(struct mk_link *l, const struct mk_context *ctx, const char *name);
-    /** @return > 0, 0 at the end of input, MK_E_AGAIN or MK_E_PEER. */
+    /** Never NULL. @return > 0, 0 at the end of input, MK_E_AGAIN or MK_E_PEER. */
     ssize_t (*recv)(struct mk_link *l, void *buf, size_t len);
-    /** @param more  further bytes follow at once: a partial packet may wait. @return > 0, MK_E_AGAIN or MK_E_PEER. After MK_E_AGAIN the same bytes come again first. */
+    /** Never NULL. @param more  further bytes follow at once: a partial packet may wait. @return > 0, MK_E_AGAIN or MK_E_PEER. After MK_E_AGAIN the same bytes come again first. */
     ssize_t (*send)(struct mk_link *l, const struct iovec *iov, int niov, bool more);
     /** @return > 0, 0 when the file ends before offset, MK_E_AGAIN, MK_E_SYS (cannot read),
      * MK_E_UNSUPPORTED (read and send instead) or MK_E_PEER. NULL: always unsupported. */
     ssize_t (*sendfile)(struct mk_link *l, int fd, uint64_t offset, size_t len);
-    /** May input wait inside the transport after a short recv? NULL: never. */
+    /** After a short recv, may there be more without another event: inside, or in the socket that recv did not
+     * read until EAGAIN? NULL: never, as every recv asks the socket for all that it may give. */
     bool (*has_pending)(const struct mk_link *l);
-    /** Tell the peer that no more will be sent. */
+    /** Tell the peer that no more will be sent. NULL: shutdown(2). */
     void (*shutdown)(struct mk_link *l);
     /** The link is about to be closed: free its state. The library closes the descriptor. */
     void (*close)(struct mk_link *l);

@@ -22,8 +22,8 @@ static void on_event(struct mk_watch *w, uint32_t events)
         mk_conn_close(c, c->state == MK_H1_IDLE ? MK_CLOSE_PEER_LEFT : MK_CLOSE_PEER_CUT);
         return;
     }
-    if (events & (EPOLLIN | EPOLLRDHUP))
-        c->readable = true;
+    if (events & (EPOLLIN | EPOLLRDHUP) || c->link.waits_for)
+        c->readable = true; /* also room for what its recv must send first */
     if (events & EPOLLRDHUP)
         c->hung_up = true;
     mk_conn_run(c);
@@ -56,10 +56,22 @@ static void say_busy(struct mk_conn *c)
     c->state = MK_H1_FLUSH;
 }
 
+static bool open_link(struct mk_conn *c, unsigned plugin)
+{
+    const struct mk_view *view = c->worker->view;
+    const struct mk_context *ctx = mk_view_context(view, &view->snapshot->sites[0], plugin);
+
+    if (c->link.transport->open(&c->link, ctx, NULL) == 0)
+        return true;
+    c->link.transport = &mk_transport_liana; /* the other has nothing to close */
+    return false;
+}
+
 void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
                   const struct mk_peer *peer, bool busy)
 {
     struct mk_conn *c = mk_pool_get(&w->conns);
+    const struct mk_via *via = &listener->via[w->view->side];
 
     if (!c) {
         mk_fd_close(&fd);
@@ -69,7 +81,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     *c = (struct mk_conn){
         .worker = w,
         .listener = listener,
-        .link = {.transport = listener->transport, .fd = fd},
+        .link = {.transport = via->transport, .fd = fd},
         .id = w->next_id++,
         .peer = *peer,
         .state = listener->proxy ? MK_H1_PROXY : MK_H1_IDLE,
@@ -80,6 +92,10 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     mk_timer_init(&c->timer, on_timer);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
+    if (via->transport->open && !open_link(c, via->plugin)) {
+        mk_conn_close(c, MK_CLOSE_TRANSPORT);
+        return;
+    }
     if (busy)
         say_busy(c);
     mk_conn_run(c);
@@ -110,6 +126,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     mk_out_drop(c);
     mk_h1_abandon(c);
     mk_job_put(c);
+    mk_link_close(&c->link);
     mk_watch_close(&w->loop, &c->watch);
     atomic_fetch_sub_explicit(&w->counters.connections, 1, memory_order_relaxed);
     mk_server_connection_ended(w->server, &c->peer);
@@ -131,7 +148,8 @@ void mk_conn_stop(struct mk_conn *c)
 /* An edge-triggered registration for life; EPOLLOUT joins the first time the kernel refuses bytes. */
 static bool watch(struct mk_conn *c)
 {
-    bool wants_out = c->wants_out || c->leftover_len > 0 || c->tail || c->state == MK_H1_REPLY;
+    bool wants_out = c->wants_out || c->leftover_len > 0 || c->tail || c->state == MK_H1_REPLY ||
+                     (c->link.waits_for & MK_IO_WRITE);
 
     if (c->watch.in_epoll && wants_out == c->wants_out)
         return true;

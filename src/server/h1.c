@@ -26,14 +26,12 @@ static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
 
 ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
 {
-    const struct mk_transport *transport = c->link.transport;
     ssize_t n;
 
     if (!c->readable)
         return c->ended ? 0 : MK_E_AGAIN;
-    n = transport->recv(&c->link, dst, len);
-    if (n <= 0 ||
-        (n < (ssize_t)len && !c->hung_up && !(transport->has_pending && transport->has_pending(&c->link))))
+    n = c->link.transport->recv(&c->link, dst, len);
+    if (n <= 0 || (n < (ssize_t)len && !c->hung_up && !mk_link_has_pending(&c->link)))
         c->readable = false; /* a short read has drained the socket: its next edge tells of more */
     if (n > 0) {
         c->progress = true;
@@ -413,7 +411,7 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
         return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (!c->must_linger || c->ended)
         return close_for(c, MK_CLOSE_DONE);
-    c->link.transport->shutdown(&c->link);
+    mk_link_shutdown(&c->link);
     mk_job_put(c);
     return go(c, MK_H1_LINGER);
 }

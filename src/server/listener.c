@@ -46,7 +46,6 @@ static struct mk_listener *add(struct mk_server *server, const struct mk_listen 
         l->fds[i] = -1;
     l->asked = listen->addr;
     (void)snprintf(l->asked_text, sizeof(l->asked_text), "%s", listen->text);
-    l->transport = &mk_transport_liana;
     l->next = server->listeners;
     server->listeners = l;
     return l;
@@ -189,8 +188,12 @@ static void explain(char *why, size_t size, const struct mk_listen *listen, int 
 int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why,
                       size_t size)
 {
-    for (struct mk_listener *l = server->listeners; l; l = l->next)
+    bool side = set == &server->snapshot->set ? server->side : !server->side;
+
+    for (struct mk_listener *l = server->listeners; l; l = l->next) {
         l->wanted = l->fresh = false;
+        l->via[side] = l->via[server->side];
+    }
     for (size_t i = 0; i < set->nlistens; i++) {
         const struct mk_listen *listen = &set->listens[i];
         struct mk_listener *l = find(server, &listen->addr);
@@ -203,6 +206,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
         } else {
             l->wanted = true;
             l->wants_proxy = listen->proxy;
+            l->via[side] = listen->via;
             if (!l->open) {
                 atomic_store(&l->proxy, l->wants_proxy);
                 err = open_listener(server, l, set);

@@ -23,7 +23,8 @@ struct mk_listener {
     struct mk_addr asked;          /* as configured */
     char text[MK_ADDR_TEXT];       /* of addr */
     char asked_text[MK_ADDR_TEXT]; /* as written */
-    const struct mk_transport *transport;
+    /* What carries its connections: of the sides, the one that a worker's view names. A reload writes the other. */
+    struct mk_via via[2];
     atomic_bool proxy; /* a PROXY protocol header comes first */
     bool open;
     bool wanted;       /* in the configuration that is being put in force */

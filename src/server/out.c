@@ -196,7 +196,7 @@ static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint
 
         if (want == 0)
             return MK_E_BUSY;
-        n = c->link.transport->sendfile(&c->link, file->fd, *at, want);
+        n = mk_link_sendfile(&c->link, file->fd, *at, want);
         if (n == MK_E_UNSUPPORTED) {
             err = copy_file(c, file, at, want);
             count_sent(c, (size_t)(*at - before), budget);

@@ -59,6 +59,7 @@ unsigned mk_fault_status(enum mk_h1_fault fault);
     X(SOURCE, true, "a source of the answer failed")                                               \
     X(NO_MEMORY, true, "out of memory")                                                            \
     X(PROXY, true, "missing or untrusted PROXY header")                                            \
+    X(TRANSPORT, true, "its transport could not begin")                                            \
     X(CROWDED, true, "its address has MaxConnectionsPerIP connections")                            \
     X(STOPPING, false, "server stops")
 

@@ -136,6 +136,7 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     mk_server_apply_limits(server, &snapshot->set);
     mk_snapshot_get(snapshot);
     server->snapshot = snapshot;
+    server->side = !server->side;
     tell_all(server, orders);
     mk_listeners_settle(server);
     mk_snapshot_put(old);

@@ -14,6 +14,7 @@ struct mk_server {
     const struct mk_host *host;   /* borrowed; never NULL */
     struct mk_snapshot *snapshot; /* the current one; control thread only */
     struct mk_listener *listeners;
+    bool side; /* of the listeners' transports, the one in force; control thread only */
     struct mk_worker **workers;
     unsigned nworkers;
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */

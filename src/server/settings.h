@@ -4,6 +4,7 @@
 
 #include "core/addr.h"
 #include "core/log.h"
+#include "server/transport.h"
 #include "settings/field.h"
 
 #include <stdbool.h>
@@ -16,9 +17,11 @@ enum mk_over_capacity { MK_OVER_RESIST, MK_OVER_DROP, MK_OVER_TOO_BUSY };
 /** One Listen line. */
 struct mk_listen {
     struct mk_addr addr;
-    const char *text; /* the address as written, without flags */
-    bool proxy;       /* a PROXY protocol header comes first */
-    bool needs_port;  /* old form: the port comes from Port */
+    const char *text;      /* the address as written, without flags */
+    bool proxy;            /* a PROXY protocol header comes first */
+    bool needs_port;       /* old form: the port comes from Port */
+    const char *transport; /* its flag; NULL: TransportLayer's */
+    struct mk_via via;     /* set by mk_via_choose */
     const struct mk_setting *setting;
 };
 
@@ -54,6 +57,7 @@ struct mk_server_settings {
     bool fdt;
     int64_t file_cache;
     const char *transport;
+    struct mk_origin transport_at;
     bool fast_open;
 };
 

@@ -10,24 +10,33 @@
 
 enum { KB = 1024, MB = 1024 * KB, SECOND = 1000, DAY = 24 * 3600 * SECOND };
 
-static int absent_flag(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str flag)
+/* Any other word is the name of a transport, which is looked up when the plugins are known. */
+static int parse_listen_flag(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str flag,
+                             struct mk_listen *l)
 {
-    if (mk_str_ieq(flag, MK_STR("tls")) || mk_str_ieq(flag, MK_STR("mbedtls")))
-        mk_fault_add(ctx->faults, &s->value_at,
-                     "Listen: the flag \"%.*s\" needs the plugin of that name, which is not part "
-                     "of this server",
-                     (int)flag.len, flag.p);
-    else if (mk_str_ieq(flag, MK_STR("h2")))
+    if (mk_str_ieq(flag, MK_STR("proxy"))) {
+        l->proxy = true;
+        return 0;
+    }
+    if (mk_str_ieq(flag, MK_STR("h2"))) {
         mk_fault_add(ctx->faults, &s->value_at,
                      "Listen: the flag \"h2\" needs HTTP/2, which this server does not speak");
-    else if (mk_str_ieq(flag, MK_STR("!http")))
+        return MK_E_INVALID;
+    }
+    if (mk_str_ieq(flag, MK_STR("!http"))) {
         mk_fault_add(ctx->faults, &s->value_at,
                      "Listen: with \"!http\" nothing is left to speak here, because HTTP/1 is the "
                      "only protocol");
-    else
-        mk_fault_add(ctx->faults, &s->value_at, "Listen: unknown flag \"%.*s\"; expected proxy",
-                     (int)flag.len, flag.p);
-    return MK_E_INVALID;
+        return MK_E_INVALID;
+    }
+    if (l->transport) {
+        mk_fault_add(ctx->faults, &s->value_at,
+                     "Listen: one transport carries a connection, not \"%s\" and \"%.*s\"",
+                     l->transport, (int)flag.len, flag.p);
+        return MK_E_INVALID;
+    }
+    l->transport = mk_arena_strdup(ctx->arena, flag);
+    return l->transport ? 0 : MK_E_NOMEM;
 }
 
 static int parse_listen_address(struct mk_setup *ctx, const struct mk_setting *s,
@@ -68,10 +77,10 @@ static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
     if (!l->text)
         return MK_E_NOMEM;
     while (mk_str_next_word(&rest, &word)) {
-        if (mk_str_ieq(word, MK_STR("proxy")))
-            l->proxy = true;
-        else
-            return absent_flag(ctx, s, word);
+        int err = parse_listen_flag(ctx, s, word, l);
+
+        if (err < 0)
+            return err;
     }
     return parse_listen_address(ctx, s, l);
 }
@@ -128,15 +137,9 @@ static int parse_transport(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
 
-    if (!mk_str_ieq(s->value, MK_STR("liana"))) {
-        mk_fault_add(ctx->faults, &s->value_at,
-                     "TransportLayer: \"%s\" needs the plugin of that name, which is not part of "
-                     "this server; liana is",
-                     s->value.p);
-        return MK_E_INVALID;
-    }
-    set->transport = "liana";
-    return 0;
+    set->transport_at = s->value_at;
+    set->transport = mk_settings_copy(ctx, s->value).p;
+    return set->transport ? 0 : MK_E_NOMEM;
 }
 
 static int parse_mime_value(struct mk_setup *ctx, const struct mk_setting *s)
@@ -286,7 +289,6 @@ static const struct mk_field server_fields[] = {
      .fallback = "256K"},
     {.name = "TransportLayer",
      .type = MK_FIELD_CUSTOM,
-     .flags = MK_FIELD_RESTART,
      .parse = parse_transport,
      .fallback = "liana"},
     {.name = "TCPFastOpen", .type = MK_FIELD_BOOL, .offset = S(fast_open), .fallback = "on"},

@@ -320,6 +320,7 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
         err = build_mimes(s, source, ctx);
     if (err < 0)
         return err;
+    mk_via_choose(s, ctx);
     s->nsites = source->nsites;
     s->sites = mk_arena_zalloc(ctx->arena, s->nsites * sizeof(*s->sites));
     if (!s->sites)

@@ -70,6 +70,7 @@ struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot)
     mk_snapshot_get(snapshot);
     view->snapshot = snapshot;
     view->users = 1;
+    view->side = snapshot == w->server->snapshot ? w->server->side : !w->server->side;
     if (compile_all(view) < 0 || make_contexts(view, w) < 0) {
         free_view(view);
         return NULL;

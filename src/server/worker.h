@@ -21,6 +21,7 @@
 struct mk_view {
     struct mk_snapshot *snapshot; /* a reference */
     unsigned users;               /* requests, and 1 while it is the worker's current one */
+    bool side;                    /* which of a listener's transports belongs to it */
     regex_t *regexes;
     unsigned nregexes;
     struct mk_files files;

@@ -113,7 +113,7 @@ void loopback_init(struct loopback *lb, struct mk_worker *w, struct mk_str in)
     memset(lb, 0, sizeof(*lb));
     lb->worker = w;
     lb->in = in;
-    lb->listener.transport = &loopback_transport;
+    lb->listener.via[0].transport = lb->listener.via[1].transport = &loopback_transport;
     lb->peer.is_unix = true;
 }
 
