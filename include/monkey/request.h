@@ -78,9 +78,6 @@ MK_API bool mk_request_next_header(const struct mk_request *r, uint32_t *at, str
  */
 MK_API ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len) MK_MUST_USE;
 
-/** This request may send at most so many bytes of body, in place of MaxBodySize. Before the first read. @return 0, or MK_E_LIMIT when Content-Length says more. */
-MK_API int mk_request_max_body(struct mk_request *r, uint64_t max) MK_MUST_USE;
-
 /** @return memory that lives until the request ends, aligned for any type, not zeroed; NULL without memory or above the request's limit (256 KB). */
 MK_API void *mk_request_alloc(struct mk_request *r, size_t size) MK_MUST_USE;
 
@@ -100,6 +97,9 @@ MK_API int mk_request_on_end(struct mk_request *r, void (*fn)(void *arg), void *
  * which is right for work that costs. Off (as every request begins): it may still be reading.
  */
 MK_API void mk_request_ends_on_hangup(struct mk_request *r, bool on);
+
+/** How long this request may wait for its handler without a byte of the answer, in place of HandlerTimeout; 0: for ever. Then it is logged and answered with 500, or cut off. */
+MK_API void mk_request_timeout(struct mk_request *r, unsigned ms);
 
 /** A line in the error log, with the connection's number. Peer bytes are escaped by the caller; at most 20 such lines a second are written. */
 MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt,

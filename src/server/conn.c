@@ -6,6 +6,7 @@
 #include "server/h1.h"
 #include "server/job.h"
 #include "server/server_int.h"
+#include "server/stage.h"
 #include "server/worker.h"
 
 static const char *const state_names[] = {
@@ -14,10 +15,24 @@ static const char *const state_names[] = {
 #undef STATE_NAME
 };
 
+/* @return whether the connection is still there. */
+static bool tell_plugins(struct mk_conn *c, uint32_t events)
+{
+    unsigned told = (events & EPOLLIN ? MK_IO_READ : 0U) | (events & EPOLLOUT ? MK_IO_WRITE : 0U) |
+                    (events & EPOLLERR ? MK_IO_ERROR : 0U) |
+                    (events & (EPOLLHUP | EPOLLRDHUP) ? MK_IO_HANGUP : 0U);
+
+    if (told)
+        mk_stage_event(c, told);
+    return !c->closed;
+}
+
 static void on_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
 
+    if (c->worker->view->snapshot->on_conn_event.count > 0 && !tell_plugins(c, events))
+        return;
     if (events & (EPOLLERR | EPOLLHUP)) {
         mk_conn_close(c, c->state == MK_H1_IDLE ? MK_CLOSE_PEER_LEFT : MK_CLOSE_PEER_CUT);
         return;
@@ -40,7 +55,8 @@ static void on_timer(struct mk_timer *t)
 {
     struct mk_conn *c = MK_CONTAINER_OF(t, struct mk_conn, timer);
 
-    if (mk_h1_on_timeout(c))
+    mk_stage_event(c, MK_IO_TIMEOUT);
+    if (!c->closed && mk_h1_on_timeout(c))
         mk_conn_run(c);
 }
 
@@ -92,6 +108,11 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     mk_timer_init(&c->timer, on_timer);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
+    if (!busy && !listener->proxy && !mk_stage_accept(c)) {
+        c->link.transport = &mk_transport_liana; /* its own has nothing to close yet */
+        mk_conn_close(c, MK_CLOSE_DENIED);
+        return;
+    }
     if (via->transport->open && !open_link(c, via->plugin)) {
         mk_conn_close(c, MK_CLOSE_TRANSPORT);
         return;
@@ -122,6 +143,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
         return;
     c->closed = true;
     note_close(c, reason);
+    mk_stage_close(c);
     mk_timer_cancel(&c->timer);
     mk_out_drop(c);
     mk_h1_abandon(c);
@@ -159,7 +181,7 @@ static bool watch(struct mk_conn *c)
            0;
 }
 
-void mk_conn_run(struct mk_conn *c)
+static void run(struct mk_conn *c)
 {
     struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES, .requests = MK_LIMIT_TURN_REQUESTS};
 
@@ -168,7 +190,7 @@ void mk_conn_run(struct mk_conn *c)
         case MK_STEP_NEXT:
             break;
         case MK_STEP_WAIT:
-            MK_ASSERT(c->worker->gather.bytes == 0);
+            MK_ASSERT(c->worker->gather.bytes == 0 || c->worker->gather.owner != c);
             mk_h1_set_timeout(c);
             if (!watch(c))
                 mk_conn_close(c, MK_CLOSE_NO_MEMORY);
@@ -182,4 +204,11 @@ void mk_conn_run(struct mk_conn *c)
             return;
         }
     }
+}
+
+void mk_conn_run(struct mk_conn *c)
+{
+    c->worker->running = c;
+    run(c);
+    c->worker->running = NULL;
 }

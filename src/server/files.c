@@ -194,6 +194,12 @@ static bool still_holds(struct mk_files *f, struct mk_file *file, int64_t now_ms
     return file->kind != MK_FILE_NONE && mk_file_is_same(&facts, &file->facts);
 }
 
+void mk_files_refresh_root(struct mk_file_root *root, int64_t now_ms)
+{
+    if (now_ms - root->checked_ms >= FRESH_MS || root->checked_ms == 0)
+        mk_file_root_check(root, now_ms);
+}
+
 struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, struct mk_str path,
                              int64_t now_ms)
 {
@@ -201,8 +207,7 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
     uint32_t hash = mk_str_hash(path, root->site->index);
     struct mk_file *file;
 
-    if (now_ms - root->checked_ms >= FRESH_MS || root->checked_ms == 0)
-        mk_file_root_check(root, now_ms);
+    mk_files_refresh_root(root, now_ms);
     file = cached ? find(f, root, path, hash) : NULL;
     if (file) {
         touch(f,

@@ -65,6 +65,8 @@ void mk_files_fini(struct mk_files *f);
 
 /** The root of a site. */
 struct mk_file_root *mk_files_site_root(struct mk_files *f, const struct mk_site *site);
+/** Look whether a root still leads to the same directory, when that was a second ago. */
+void mk_files_refresh_root(struct mk_file_root *root, int64_t now_ms);
 /** The root of a user's directory: kept in a bounded list. @return NULL: no such user, or not allowed. */
 struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
                                         struct mk_str user);

@@ -6,6 +6,7 @@
 #include "server/h1_int.h"
 #include "server/reply.h"
 #include "server/route.h"
+#include "server/stage.h"
 #include "server/worker.h"
 
 #define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
@@ -70,20 +71,27 @@ static void begin_request(struct mk_conn *c)
     r->view = c->worker->view;
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
+    r->began_ms = c->worker->loop.clock.mono_ms;
+    r->patience_ms = (uint32_t)mk_h1_settings(c)->handler_timeout_ms;
     mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
     job->in_at = job->in_body;
     job->head_len = 0;
 }
 
-static void end_request(struct mk_conn *c)
+static void end_request(struct mk_conn *c, bool whole)
 {
     struct mk_request *r = &c->job->request;
     struct mk_view *view = r->view;
+
+    r->whole = whole;
+    if (r->site->on_finish.count > 0 && (c->job->head_len > 0 || r->status != 0))
+        mk_stage_finish(r);
 
     if (!r->keep_alive) {
         c->closing = true;
         c->must_linger = c->must_linger || !r->body_done || c->readable || mk_job_input(c->job) > 0;
     }
+    mk_ticket_end(r);
     mk_arena_fini(&r->arena);
     r->view = NULL;
     c->job->in_at = c->job->in_body;
@@ -96,7 +104,7 @@ static void end_request(struct mk_conn *c)
 void mk_h1_abandon(struct mk_conn *c)
 {
     if (mk_h1_has_request(c))
-        end_request(c);
+        end_request(c, false);
 }
 
 /* ---- steps ---- */
@@ -143,6 +151,8 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     c->job->in_at = c->job->in_body;
     if (head.has_source && !mk_listener_set_peer(c, head.source_ip, head.source_port))
         return close_for(c, MK_CLOSE_CROWDED);
+    if (!mk_stage_accept(c))
+        return close_for(c, MK_CLOSE_DENIED);
     return go(c, MK_H1_IDLE);
 }
 
@@ -265,18 +275,27 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     return go(c, MK_H1_REPLY);
 }
 
-void mk_request_expect(struct mk_request *r)
+/* The client waits for 100 before it sends (RFC 9110 section 10.1.1). Behind the answer's head it would be no interim response. */
+static void say_continue(struct mk_request *r)
 {
     char *line;
 
-    r->reads_body = true;
-    if (!r->head.expect_continue || r->body_done || mk_job_input(r->conn->job) > 0)
+    if (!r->head.expect_continue || r->status != 0 || mk_job_input(r->conn->job) > 0)
         return;
     line = mk_out_reserve(r->conn, sizeof(CONTINUE_LINE));
     if (!line)
         return;
     memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
     mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
+    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch);
+}
+
+void mk_h1_expect_body(struct mk_request *r)
+{
+    if (r->reads_body || r->body_done)
+        return;
+    r->reads_body = true;
+    say_continue(r);
 }
 
 /* Only the rest of a file is left: the connection keeps that much and lends its job to others. */
@@ -285,13 +304,14 @@ static void keep_only_tail(struct mk_conn *c)
     struct mk_request *r = &c->job->request;
     struct mk_source *s = r->first;
 
-    if (!s || s->next || s->kind != MK_SOURCE_FILE || !r->body_done || mk_job_input(c->job) > 0)
+    if (!s || s->next || s->kind != MK_SOURCE_FILE || !r->body_done || mk_job_input(c->job) > 0 ||
+        r->site->on_finish.count > 0)
         return;
     c->tail = s->file;
     c->tail_at = s->at;
     c->tail_end = s->end;
     r->first = r->last = NULL;
-    end_request(c);
+    end_request(c, true);
     mk_job_put(c);
     c->state = MK_H1_FLUSH;
 }
@@ -319,7 +339,7 @@ static enum mk_step after_pump_error(struct mk_conn *c, int err)
 /* The budget ran out with bytes still gathered: they leave before the others' turn. */
 static int flush_gathered(struct mk_conn *c)
 {
-    int err = c->worker->gather.bytes > 0 ? mk_out_flush(c, true) : 0;
+    int err = mk_out_flush(c, true);
 
     return err == 0 ? MK_E_BUSY : err;
 }
@@ -342,18 +362,38 @@ static int pump(struct mk_conn *c, struct mk_turn *turn)
     return err;
 }
 
-/* A handler that waits for the body before it answers; what it says then leaves at once. */
-static int ask_again(struct mk_conn *c, struct mk_turn *turn)
+/* Has something come that its hook waits for? */
+static bool may_ask_again(const struct mk_conn *c)
+{
+    const struct mk_request *r = &c->job->request;
+
+    return r->resumed || (c->readable && !r->body_done);
+}
+
+/* A hook said LATER. What was sent before it answers (100) leaves at once. @return as mk_out_pump. */
+static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
     int err = mk_out_flush(c, false);
 
     if (err < 0)
         return err;
-    if (mk_route_ask(r, r->later) == MK_VERDICT_LATER)
-        return MK_E_EOF;
-    r->later = NULL;
-    return pump(c, turn);
+    if (r->status == 0 && !r->failed) {
+        if (!may_ask_again(c))
+            return MK_E_EOF;
+        mk_route_resume(r);
+    } else {
+        r->waits_in = MK_STAGE_NONE; /* it was answered from outside */
+    }
+    return r->waits_in ? MK_E_EOF : pump(c, turn);
+}
+
+static enum mk_step break_off(struct mk_conn *c)
+{
+    bool dropped = c->job->request.dropped;
+
+    send_what_was_true(c);
+    return close_for(c, dropped ? MK_CLOSE_DENIED : MK_CLOSE_SOURCE);
 }
 
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
@@ -361,19 +401,20 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     struct mk_request *r = &c->job->request;
     int err = pump(c, turn);
 
-    if (err == 0 && r->later)
-        err = ask_again(c, turn);
+    if (err == 0 && r->waits_in)
+        err = wait_for_hook(c, turn);
+    r->starved = err == MK_E_EOF;
+    if (r->starved && r->ends_on_hangup && c->hung_up && r->body_done)
+        return close_for(c, MK_CLOSE_PEER_CUT);
     if (err == MK_E_AGAIN || err == MK_E_BUSY)
         keep_only_tail(c);
     if (err < 0)
         return after_pump_error(c, err);
-    if (r->failed) {
-        send_what_was_true(c);
-        return close_for(c, MK_CLOSE_SOURCE);
-    }
+    if (r->failed)
+        return break_off(c);
     if (!r->body_done && r->keep_alive)
         return go(c, MK_H1_DRAIN);
-    end_request(c);
+    end_request(c, true);
     return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
@@ -395,7 +436,7 @@ static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
         return MK_STEP_WAIT;
     if (n != 0)
         r->keep_alive = false; /* too long or malformed: it is not worth reading on */
-    end_request(c);
+    end_request(c, true);
     return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
@@ -419,13 +460,13 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
 /* A close with unread input would reset the connection, and the peer might lose our answer. */
 static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 {
-    struct mk_gather *g = &c->worker->gather;
+    char *scratch = mk_out_reserve(c, MK_LIMIT_GATHER_BYTES);
     ssize_t n;
 
     (void)turn;
     if (!c->readable)
         return MK_STEP_WAIT;
-    n = c->link.transport->recv(&c->link, g->buf, sizeof(g->buf));
+    n = c->link.transport->recv(&c->link, scratch, MK_LIMIT_GATHER_BYTES);
     if (n == MK_E_AGAIN) {
         c->readable = false;
         return MK_STEP_WAIT;

@@ -3,6 +3,7 @@
 #define MK_SERVER_H1_H
 
 #include "server/conn.h"
+#include "server/request.h"
 
 /*
  * HTTP/1 on a connection: the states of conn.h, each with a step. What one turn may do is bounded, so
@@ -27,11 +28,17 @@ enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn);
 /** Arm the timeout that belongs to the state, if it is a new one or bytes have moved. */
 void mk_h1_set_timeout(struct mk_conn *c);
 
+/** How long the present state may last has changed. */
+void mk_h1_renew_timeout(struct mk_conn *c);
+
 /** The timeout has come. @return true: step again, false: closed. */
 bool mk_h1_on_timeout(struct mk_conn *c);
 
 /** Drop the request under way, if any; its answer does not matter any more. */
 void mk_h1_abandon(struct mk_conn *c);
+
+/** A plugin wants the request's body: from here on it is not skipped, and a client that waits for 100 is told to send. */
+void mk_h1_expect_body(struct mk_request *r);
 
 /** Read what the kernel has. @return > 0; 0 at the end of input; MK_E_AGAIN; MK_E_PEER. */
 ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len);

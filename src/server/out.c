@@ -27,9 +27,16 @@ static void reset_gather(struct mk_gather *g)
     g->nparts = g->nfiles = 0;
 }
 
+static bool has_gathered(const struct mk_conn *c)
+{
+    const struct mk_gather *g = gather_of(c);
+
+    return g->bytes > 0 && g->owner == c;
+}
+
 bool mk_out_is_pending(const struct mk_conn *c)
 {
-    return gather_of(c)->bytes > 0 || c->leftover_len > 0 || c->tail;
+    return has_gathered(c) || c->leftover_len > 0 || c->tail;
 }
 
 /* Keep what the kernel did not take: all gathered bytes after the first skip. */
@@ -65,7 +72,7 @@ int mk_out_flush(struct mk_conn *c, bool more)
     struct mk_gather *g = gather_of(c);
     ssize_t n;
 
-    if (g->bytes == 0)
+    if (!has_gathered(c))
         return c->leftover_len > 0 ? MK_E_AGAIN : 0;
     if (c->leftover_len > 0)
         return keep_leftover(c, 0);
@@ -83,9 +90,27 @@ int mk_out_flush(struct mk_conn *c, bool more)
     return keep_leftover(c, n > 0 ? (size_t)n : 0);
 }
 
-char *mk_out_reserve(struct mk_conn *c, size_t len)
+/* The buffer is this connection's from here on: what another gathered leaves first. */
+static struct mk_gather *claim(struct mk_conn *c)
 {
     struct mk_gather *g = gather_of(c);
+    int err;
+
+    if (g->bytes > 0 && g->owner != c) {
+        struct mk_conn *other = g->owner;
+
+        err = mk_out_flush(other, false);
+        if (err < 0 && err != MK_E_AGAIN && other->job)
+            other->job->request.failed = true;
+        mk_watch_run_soon(&other->worker->loop, &other->watch);
+    }
+    g->owner = c;
+    return g;
+}
+
+char *mk_out_reserve(struct mk_conn *c, size_t len)
+{
+    struct mk_gather *g = claim(c);
 
     if (len > sizeof(g->buf))
         return NULL;
@@ -119,7 +144,7 @@ static void add_bytes(struct mk_conn *c, const char *bytes, size_t len)
 
 bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *bytes, size_t len)
 {
-    struct mk_gather *g = gather_of(c);
+    struct mk_gather *g = claim(c);
 
     if (g->nparts == MK_GATHER_PARTS || g->nfiles == MK_GATHER_PARTS ||
         g->bytes + len > 2 * sizeof(g->buf))
@@ -352,13 +377,15 @@ int mk_out_pump(struct mk_conn *c, size_t *budget)
         if (err == 0)
             drop_source(r);
     }
-    if (err == MK_E_AGAIN && gather_of(c)->bytes > 0)
+    if (err == MK_E_AGAIN && has_gathered(c))
         err = mk_out_flush(c, false); /* it waits behind the leftover, not in the buffer of all */
     return err;
 }
 
 void mk_out_drop(struct mk_conn *c)
 {
+    if (has_gathered(c))
+        reset_gather(gather_of(c));
     mk_heap_free(c->leftover);
     c->leftover = NULL;
     c->leftover_len = 0;

@@ -11,13 +11,15 @@
 /*
  * What leaves a connection. Heads and small bodies of one connection's turn gather in the worker's
  * buffer and leave in one call, all answers to pipelined requests together; what the kernel does not
- * take is copied and kept with the connection.
+ * take is copied and kept with the connection. A plugin may answer one connection's request in the turn of
+ * another: then what the other gathered leaves first.
  */
 
 enum { MK_GATHER_PARTS = 32 };
 
 struct mk_gather {
-    size_t bytes; /* in all parts */
+    struct mk_conn *owner; /* whose answers these are; meaningless while bytes is 0 */
+    size_t bytes;          /* in all parts */
     size_t used;  /* of buf */
     int nparts, nfiles;
     struct iovec parts[MK_GATHER_PARTS];

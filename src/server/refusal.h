@@ -30,6 +30,7 @@
     X(NO_DESCRIPTOR, 503, "out of file descriptors")                                               \
     X(READ, 500, "file cannot be read")                                                            \
     X(HANDLER, 500, "handler failed")                                                              \
+    X(HANDLER_SLOW, 500, "handler did not answer within HandlerTimeout")                           \
     X(CHOSEN, 0, "status chosen by the configuration")
 
 enum mk_refusal {
@@ -60,6 +61,7 @@ unsigned mk_fault_status(enum mk_h1_fault fault);
     X(NO_MEMORY, true, "out of memory")                                                            \
     X(PROXY, true, "missing or untrusted PROXY header")                                            \
     X(TRANSPORT, true, "its transport could not begin")                                            \
+    X(DENIED, true, "a plugin did not let it in, or dropped it")                                   \
     X(CROWDED, true, "its address has MaxConnectionsPerIP connections")                            \
     X(STOPPING, false, "server stops")
 

@@ -80,6 +80,8 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
     char *start = mk_out_reserve(r->conn, HEAD_MAX);
 
+    if (r->conn->worker->running != r->conn)
+        mk_request_resume(r); /* answered from elsewhere: it leaves when its own turn comes */
     if (!start)
         return MK_E_PEER;
     *p = (struct mk_reply){.r = r, .start = start, .at = start, .end = start + HEAD_MAX - TAIL_MAX};
@@ -153,6 +155,7 @@ int mk_reply_end_plain(struct mk_reply *p, int64_t length)
     if (p->overflow)
         return MK_E_LIMIT;
     r->head_only = r->head.method == MK_METHOD_HEAD || !mk_status_has_content(r->status);
+    r->head_done = true;
     mk_out_commit(r->conn, (size_t)(p->at - p->start));
     return 0;
 }

@@ -11,8 +11,8 @@
 
 struct mk_conn;
 struct mk_file;
+struct mk_plugin;
 struct mk_request;
-struct mk_route;
 struct mk_site;
 struct mk_view;
 
@@ -38,9 +38,22 @@ struct mk_request {
     struct mk_str path;             /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path;     /* the same before an index or fallback file took its place */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
-    const struct mk_route *later; /* who said LATER */
-    uint16_t status;                /* of the answer; 0: not begun */
+    int64_t began_ms;
+    uint64_t ticket;               /* 0: none */
+    uint64_t body_sent;            /* of the answer, framing not counted */
+    const struct mk_plugin *asked; /* who said LATER last */
+    uint32_t patience_ms;          /* how long its handler may take; 0: for ever */
+    uint16_t hook;                 /* that said LATER, in its stage */
+    uint16_t directory_from;       /* first hook to ask for a directory */
+    uint16_t status;               /* of the answer; 0: not begun */
+    uint8_t waits_in;              /* enum mk_stage */
     uint8_t reroutes;
+    bool resumed;        /* since it began to wait */
+    bool starved;        /* a producer has nothing for now */
+    bool ends_on_hangup; /* a client that closes its sending half has left */
+    bool head_done;      /* the answer's head is complete */
+    bool whole;          /* the answer is complete */
+    bool dropped;        /* a plugin wants the connection closed */
     bool body_done;  /* the whole request body has been read */
     bool reads_body; /* its handler reads the body */
     bool failed;     /* the answer cannot be finished: close */
@@ -56,8 +69,5 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
 /** The head from its request line to the last field, line ends included. */
 struct mk_str mk_request_raw_head(const struct mk_request *r);
-
-/** The handler to be called reads the body: a client that waits for 100 is told to send (RFC 9110 section 10.1.1). */
-void mk_request_expect(struct mk_request *r);
 
 #endif

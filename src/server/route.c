@@ -6,6 +6,7 @@
 #include "http/uri.h"
 #include "server/job.h"
 #include "server/reply.h"
+#include "server/stage.h"
 #include "server/worker.h"
 
 /* `Redirect URL`: path and query follow when the URL ends in a slash. */
@@ -57,42 +58,17 @@ static bool decode_path(struct mk_request *r)
     return true;
 }
 
-enum mk_verdict mk_route_ask(struct mk_request *r, const struct mk_route *route)
-{
-    return route->who.plugin->on_handle(r, mk_view_context(r->view, r->site, route->who.index),
-                                        route->data);
-}
-
-/* @return whether the handler answers, now or later. */
-static bool ask(struct mk_request *r, const struct mk_route *route)
-{
-    mk_request_expect(r);
-    switch (mk_route_ask(r, route)) {
-    case MK_VERDICT_DONE:
-    case MK_VERDICT_CLOSE:
-        return true;
-    case MK_VERDICT_LATER:
-        r->later = route;
-        return true;
-    case MK_VERDICT_PASS:
-        break;
-    }
-    r->reads_body = false;
-    return false;
-}
-
 static bool is_for(const struct mk_request *r, const struct mk_route *route, struct mk_str path)
 {
     return mk_matcher_matches(&route->match,
                               r->view->regexes ? &r->view->regexes[route->regex] : NULL, path);
 }
 
-bool mk_route_handlers(struct mk_request *r)
+/* @return false when all handlers from this one on passed. */
+static bool ask_handlers(struct mk_request *r, size_t from)
 {
-    for (size_t i = 0; i < r->site->nroutes; i++) {
-        const struct mk_route *route = &r->site->routes[i];
-
-        if (is_for(r, route, r->path) && ask(r, route))
+    for (size_t i = from; i < r->site->nroutes; i++) {
+        if (is_for(r, &r->site->routes[i], r->path) && mk_stage_handle(r, i))
             return true;
     }
     return false;
@@ -120,17 +96,58 @@ bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
     return false;
 }
 
+static void serve_file(struct mk_request *r)
+{
+    if (r->head.method == MK_METHOD_OTHER)
+        mk_reply_refuse(r, MK_REFUSAL_METHOD_UNKNOWN);
+    else
+        mk_static_serve(r);
+}
+
+/* Stage 20 is over. */
+static void answer(struct mk_request *r)
+{
+    if (r->site->set.redirect.p && r->reroutes == 0)
+        redirect_site(r);
+    else if (!ask_handlers(r, 0))
+        serve_file(r);
+}
+
 void mk_route(struct mk_request *r)
 {
-    if (r->head.method == MK_METHOD_OTHER) {
-        mk_reply_refuse(r, MK_REFUSAL_METHOD_UNKNOWN);
-    } else if (r->head.form == MK_TARGET_ASTERISK) {
+    if (r->head.form == MK_TARGET_ASTERISK)
         mk_reply_options(r);
-    } else if (r->head.form == MK_TARGET_AUTHORITY) {
+    else if (r->head.form == MK_TARGET_AUTHORITY)
         mk_reply_refuse(r, MK_REFUSAL_METHOD);
-    } else if (r->site->set.redirect.p) {
-        redirect_site(r);
-    } else if (decode_path(r) && !mk_route_handlers(r)) {
+    else if (decode_path(r) && !mk_stage_request(r, 0))
+        answer(r);
+}
+
+bool mk_route_again(struct mk_request *r)
+{
+    return mk_stage_request(r, 0) || ask_handlers(r, 0);
+}
+
+void mk_route_resume(struct mk_request *r)
+{
+    enum mk_stage stage = r->waits_in;
+
+    r->waits_in = MK_STAGE_NONE;
+    r->resumed = false;
+    switch (stage) {
+    case MK_STAGE_REQUEST:
+        if (!mk_stage_request(r, r->hook))
+            answer(r);
+        break;
+    case MK_STAGE_HANDLE:
+        if (!ask_handlers(r, r->hook))
+            serve_file(r);
+        break;
+    case MK_STAGE_DIRECTORY:
+        r->directory_from = r->hook;
         mk_static_serve(r);
+        break;
+    case MK_STAGE_NONE:
+        break;
     }
 }

@@ -5,14 +5,14 @@
 #include "server/files.h"
 #include "server/request.h"
 
-/** Decide who answers a request whose head is complete, and let them: redirect, handlers, files. */
+/** Decide who answers a request whose head is complete, and let them: stage 20, redirect, handlers, files. */
 void mk_route(struct mk_request *r);
 
-/** Ask one handler. */
-enum mk_verdict mk_route_ask(struct mk_request *r, const struct mk_route *route);
+/** r->path is another one now: ask stage 20 and the handlers about it. @return false when all passed. */
+bool mk_route_again(struct mk_request *r);
 
-/** Ask the site's handlers for r->path. @return false when all passed. */
-bool mk_route_handlers(struct mk_request *r);
+/** Ask the hook again that said LATER, and go on behind it. */
+void mk_route_resume(struct mk_request *r);
 
 /** The path by which clients ask for a file: "/~user" stands before that of a user's. @return p NULL without memory. */
 struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file);

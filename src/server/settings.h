@@ -41,7 +41,8 @@ struct mk_server_settings {
     bool shared_sockets;
     const char *error_log;
     struct mk_log_choice log;
-    int64_t timeout_ms, body_timeout_ms, write_timeout_ms, keepalive_timeout_ms, graceful_ms;
+    int64_t timeout_ms, body_timeout_ms, write_timeout_ms, keepalive_timeout_ms, graceful_ms,
+        handler_timeout_ms;
     bool keepalive;
     int64_t max_keepalive_requests;
     int64_t max_request_size, max_body_size, max_headers;

@@ -2,8 +2,10 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/escape.h"
+#include "server/files_int.h"
 #include "server/reply.h"
 #include "server/route.h"
+#include "server/stage.h"
 #include "server/worker.h"
 
 /* From a path to a file of the site: dot files, user directories, TryFiles, index files. */
@@ -95,7 +97,7 @@ static void send_other(struct mk_request *r, struct mk_file *file)
         mk_reply_refuse(r, MK_REFUSAL_REROUTED);
         return;
     }
-    if (mk_route_handlers(r))
+    if (mk_route_again(r))
         mk_file_put(file);
     else
         mk_static_send(r, file);
@@ -128,6 +130,28 @@ static bool send_index(struct mk_request *r, struct mk_file_root *root, struct m
     return false;
 }
 
+struct place {
+    const struct mk_files *files;
+    const struct mk_file_root *root;
+    struct mk_str path;
+};
+
+static int open_directory(void *arg)
+{
+    const struct place *place = arg;
+    struct mk_file_facts facts;
+
+    return mk_file_open_at(place->files, place->root, place->path, &facts);
+}
+
+/* An index file, or a plugin that shows directories. @return true when one answered or waits. */
+static bool serve_directory(struct mk_request *r, struct mk_file_root *root, struct mk_str path)
+{
+    struct place place = {&r->view->files, root, path};
+
+    return send_index(r, root, path) || mk_stage_directory(r, open_directory, &place);
+}
+
 /* Below the root of a user the path in the file system is shorter than the one that was asked for. */
 static void serve_path(struct mk_request *r, struct mk_file_root *root, struct mk_str path)
 {
@@ -141,7 +165,7 @@ static void serve_path(struct mk_request *r, struct mk_file_root *root, struct m
         mk_file_put(file);
         if (path.p[path.len - 1] != '/')
             redirect_to_slash(r);
-        else if (!send_index(r, root, path))
+        else if (!serve_directory(r, root, path))
             mk_reply_refuse(r, MK_REFUSAL_NO_INDEX);
     }
 }
@@ -188,7 +212,7 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
             redirect_to_slash(r);
             return true;
         }
-        return send_index(r, root, path);
+        return serve_directory(r, root, path);
     }
     mk_file_put(file);
     return false;

@@ -41,6 +41,7 @@ int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index
     mk_pool_init(&w->conns, sizeof(struct mk_conn));
     mk_pool_init(&w->jobs, MK_JOB_SIZE);
     mk_ports_init(&w->ports);
+    mk_tickets_init(&w->tickets);
     mk_timer_init(&w->trim, on_trim);
     err = mk_loop_init(&w->loop);
     if (err < 0)
@@ -78,6 +79,7 @@ void mk_worker_leave(struct mk_worker *w)
 
 void mk_worker_fini(struct mk_worker *w)
 {
+    mk_tickets_fini(&w->tickets);
     mk_pool_fini(&w->jobs);
     mk_pool_fini(&w->conns);
     mk_loop_fini(&w->loop);

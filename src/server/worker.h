@@ -9,6 +9,7 @@
 #include "server/listener.h"
 #include "server/out.h"
 #include "server/snapshot.h"
+#include "server/ticket.h"
 
 #include <monkey/server.h>
 
@@ -46,7 +47,9 @@ struct mk_worker {
     struct mk_view *view; /* what new requests begin with */
     struct mk_pool conns, jobs;
     struct mk_counters counters;
+    struct mk_conn *running; /* whose turn it is */
     struct mk_ports ports;
+    struct mk_tickets tickets;
     struct mk_handoff *handoff; /* Fair: sockets from the acceptor; NULL otherwise */
     struct mk_timer trim;       /* gives a peak's memory back */
     pthread_t thread;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "http/mime.h"
+#include "server/files_int.h"
+#include "server/h1.h"
+#include "server/job.h"
+#include "server/worker.h"
+
+#include <stdio.h>
+
+/* What plugins see of a request: <monkey/request.h>. */
+
+static struct mk_str authority_of(const struct mk_request *r)
+{
+    struct mk_str authority = mk_request_text(r, r->head.authority);
+
+    return authority.p ? authority : mk_request_field(r, MK_FIELD_HOST);
+}
+
+void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts)
+{
+    const struct mk_site_settings *site = &r->site->set;
+    const struct mk_conn *c = r->conn;
+    struct mk_request_facts all = {
+        .size = facts->size,
+        .conn = r->conn,
+        .worker = c->worker,
+        .server = c->worker->server,
+        .method = mk_request_text(r, r->head.method_name),
+        .target = mk_request_text(r, r->head.target),
+        .path = r->path,
+        .query = mk_request_text(r, r->head.query),
+        .host = authority_of(r),
+        .scheme = c->link.transport->is_secure ? "https" : "http",
+        .minor = r->head.minor,
+        .content_length = r->head.chunked ? -1 : (int64_t)r->head.content_length,
+        .began_ms = r->began_ms,
+        .status = r->status,
+        .body_sent = r->body_sent,
+        .whole = r->whole,
+        .document_root = site->document_root,
+        .site_name = site->names.count > 0 ? site->names.items[0].p : "",
+    };
+
+    memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));
+}
+
+struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
+{
+    const struct mk_job *job = r->conn->job;
+
+    return mk_h1_head_find(&r->head, job->in + job->in_at, name);
+}
+
+bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_str *name,
+                            struct mk_str *value)
+{
+    const struct mk_job *job = r->conn->job;
+
+    return mk_h1_head_next_field(&r->head, job->in + job->in_at, at, name, value);
+}
+
+void *mk_request_alloc(struct mk_request *r, size_t size)
+{
+    return mk_arena_alloc(&r->arena, size);
+}
+
+char *mk_request_printf(struct mk_request *r, const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, fmt);
+    text = mk_arena_vprintf(&r->arena, fmt, args);
+    va_end(args);
+    return text;
+}
+
+int mk_request_on_end(struct mk_request *r, void (*fn)(void *arg), void *arg)
+{
+    return mk_arena_on_free(&r->arena, fn, arg);
+}
+
+void mk_request_ends_on_hangup(struct mk_request *r, bool on)
+{
+    r->ends_on_hangup = on;
+}
+
+void mk_request_timeout(struct mk_request *r, unsigned ms)
+{
+    r->patience_ms = ms;
+    mk_h1_renew_timeout(r->conn);
+}
+
+void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
+{
+    struct mk_log *log = mk_worker_log(r->conn->worker);
+    char text[MK_LIMIT_LOG_LINE];
+    va_list args;
+
+    if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    mk_log_peer(log, level, MK_LOG_PLUGIN, "conn=%llu %s", (unsigned long long)r->conn->id, text);
+}
+
+struct mk_str mk_request_mime(const struct mk_request *r, struct mk_str file_name)
+{
+    return mk_mime_of(&r->view->snapshot->mime, file_name);
+}
+
+int mk_request_open(struct mk_request *r, struct mk_str path)
+{
+    struct mk_files *files = &r->view->files;
+    struct mk_file_root *root = mk_files_site_root(files, r->site);
+    struct mk_file_facts facts;
+    char *copy;
+
+    mk_files_refresh_root(root, r->conn->worker->loop.clock.mono_ms);
+    copy = mk_arena_strdup(&r->arena, path); /* it is to be terminated */
+    if (!copy)
+        return MK_E_NOMEM;
+    return mk_file_open_at(files, root, (struct mk_str){copy, path.len}, &facts);
+}
