@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 struct mk_server_facts {
-    size_t size; /* sizeof(struct mk_server_facts), set by the caller */
-    int64_t started_s;     /* seconds since 1970 */
+    size_t size;       /* sizeof(struct mk_server_facts), set by the caller */
+    int64_t started_s; /* seconds since 1970 */
     int64_t uptime_ms;
     unsigned workers;
     const char *scheduler; /* "Fair" or "ReusePort" */
@@ -34,7 +34,7 @@ MK_API int mk_server_log_level(struct mk_server *server, struct mk_str level) MK
 MK_API void mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg);
 
 struct mk_site_facts {
-    size_t size; /* sizeof(struct mk_site_facts), set by the caller */
+    size_t size;                /* sizeof(struct mk_site_facts), set by the caller */
     const struct mk_str *names; /* ServerName; borrowed until the hook returns */
     size_t nnames;
     const char *document_root; /* NULL: none */
@@ -43,8 +43,8 @@ struct mk_site_facts {
 MK_API bool mk_worker_site(struct mk_worker *w, unsigned index, struct mk_site_facts *facts);
 
 /** Call fn for each connection of this worker; it may not close any. */
-MK_API void mk_worker_each_conn(struct mk_worker *w,
-                                void (*fn)(void *arg, const struct mk_conn *c), void *arg);
+MK_API void mk_worker_each_conn(struct mk_worker *w, void (*fn)(void *arg, const struct mk_conn *c),
+                                void *arg);
 /** The name of a connection's state: "idle", "head", ... */
 MK_API const char *mk_conn_state(const struct mk_conn *c);
 

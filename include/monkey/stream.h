@@ -53,8 +53,8 @@ struct mk_dial {
  *            before this call has returned
  * @return 0, MK_E_NOMEM, MK_E_NOFD, MK_E_UNSUPPORTED: no such transport, MK_E_PEER: refused at once.
  */
-MK_API int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct mk_dial *dial,
-                          mk_stream_fn fn, void *arg) MK_MUST_USE;
+MK_API int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w,
+                          const struct mk_dial *dial, mk_stream_fn fn, void *arg) MK_MUST_USE;
 
 /** @return > 0, 0 at the end of input, MK_E_AGAIN, MK_E_PEER. */
 MK_API ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len) MK_MUST_USE;

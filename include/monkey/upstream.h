@@ -41,15 +41,15 @@ struct mk_upstream;
 struct mk_upstream_wait;
 
 struct mk_upstream_options {
-    size_t size; /* sizeof(struct mk_upstream_options) */
+    size_t size;      /* sizeof(struct mk_upstream_options) */
     const char *host; /* as for mk_resolve; copied */
     unsigned port;
-    const char *transport, *name;  /* as in struct mk_dial; copied */
-    unsigned max_connections;      /* over all workers; 0: no bound */
-    unsigned max_idle;             /* kept a worker; 0: none */
-    unsigned max_waiting;          /* requests that wait for one of them; above: MK_E_BUSY */
+    const char *transport, *name; /* as in struct mk_dial; copied */
+    unsigned max_connections;     /* over all workers; 0: no bound */
+    unsigned max_idle;            /* kept a worker; 0: none */
+    unsigned max_waiting;         /* requests that wait for one of them; above: MK_E_BUSY */
     unsigned connect_ms, idle_ms, queue_ms; /* times; 0: none */
-    unsigned max_uses; /* requests over one connection; 0: no bound */
+    unsigned max_uses;                      /* requests over one connection; 0: no bound */
 };
 
 /** A backend of a server, shared by its workers. @return it, owned; NULL without memory. Control thread. */
@@ -127,8 +127,8 @@ MK_API struct mk_str mk_response_find(const struct mk_response_head *h, const ch
 
 /** How a body ends. */
 struct mk_body {
-    uint64_t left;   /* until the known end; of the present chunk */
-    uint64_t total;  /* body bytes given so far */
+    uint64_t left;  /* until the known end; of the present chunk */
+    uint64_t total; /* body bytes given so far */
     uint8_t kind, state;
     uintptr_t reserved[6];
 };
