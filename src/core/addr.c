@@ -113,6 +113,22 @@ bool mk_addr_eq(const struct mk_addr *a, const struct mk_addr *b)
     }
 }
 
+/* [::] is every IPv6 address and every IPv4 one: mk_fd_bind makes it so. */
+static bool is_every(const struct mk_addr *addr, int family)
+{
+    if (addr->sa.sa_family == AF_INET6)
+        return IN6_IS_ADDR_UNSPECIFIED(&addr->in6.sin6_addr);
+    return addr->sa.sa_family == family && addr->in.sin_addr.s_addr == INADDR_ANY;
+}
+
+bool mk_addr_covers(const struct mk_addr *wide, const struct mk_addr *narrow)
+{
+    if (narrow->sa.sa_family == AF_UNIX || wide->sa.sa_family == AF_UNIX)
+        return false;
+    return mk_addr_port(wide) == mk_addr_port(narrow) && is_every(wide, narrow->sa.sa_family) &&
+           !mk_addr_eq(wide, narrow);
+}
+
 unsigned mk_addr_port(const struct mk_addr *addr)
 {
     switch (addr->sa.sa_family) {

@@ -47,6 +47,8 @@ int mk_addr_parse(struct mk_str s, struct mk_addr *addr) MK_MUST_USE;
 size_t mk_addr_format(const struct mk_addr *addr, char dst[MK_ADDR_TEXT]);
 
 bool mk_addr_eq(const struct mk_addr *a, const struct mk_addr *b);
+/** Do all connections to one address reach a socket at the other, wider one, where no socket is nearer? */
+bool mk_addr_covers(const struct mk_addr *wide, const struct mk_addr *narrow);
 unsigned mk_addr_port(const struct mk_addr *addr);
 void mk_addr_set_port(struct mk_addr *addr, unsigned port);
 

@@ -62,6 +62,11 @@ static int open_socket(const struct mk_addr *addr)
     return fd;
 }
 
+void mk_fd_share_port(int fd)
+{
+    (void)set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+}
+
 /* The file of a unix socket outlives its server: if nobody answers behind it, it may go. */
 static void remove_stale_socket(const struct mk_addr *addr)
 {

@@ -27,6 +27,9 @@ struct mk_listen_options {
  */
 int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
 
+/** Let further sockets of this user, bound with reuse_port, overlap with this one, which may listen already. */
+void mk_fd_share_port(int fd);
+
 /** Seconds that the kernel keeps a TCP connection to itself while its client says nothing. */
 enum { MK_FD_DEFER_S = 1 };
 

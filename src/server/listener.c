@@ -91,6 +91,32 @@ static int bind_one(struct mk_server *server, const struct mk_addr *addr, const 
     return fd;
 }
 
+/* "127.0.0.1:80" and "80": the kernel gives both only to sockets that all agree to share. */
+static bool is_in_the_way(const struct mk_listener *other, const struct mk_addr *asked)
+{
+    const struct mk_addr *addr = &other->addr;
+
+    if (!other->open && atomic_load(&other->lingering) == 0)
+        return false;
+    return mk_addr_covers(addr, asked) || mk_addr_covers(asked, addr) ||
+           (mk_addr_port(asked) > 0 && mk_addr_eq(addr, asked));
+}
+
+/* @return true when sockets of our own are in the way; from now on they share. */
+static bool make_way(struct mk_server *server, const struct mk_listener *l)
+{
+    bool found = false;
+
+    for (struct mk_listener *other = server->listeners; other; other = other->next) {
+        if (other == l || !is_in_the_way(other, &l->asked))
+            continue;
+        found = true;
+        for (unsigned i = 0; i < other->nfds; i++)
+            mk_fd_share_port(other->fds[i]);
+    }
+    return found;
+}
+
 /* Sharing a port is for our own workers: without SO_REUSEPORT the kernel tells whether somebody listens there. */
 static bool is_taken(struct mk_server *server, const struct mk_listener *l)
 {
@@ -116,12 +142,12 @@ static void close_sockets(struct mk_listener *l)
 static int open_sockets(struct mk_server *server, struct mk_listener *l,
                         const struct mk_server_settings *set)
 {
-    bool share = l->nfds > 1 || set->shared_sockets;
+    bool ours = make_way(server, l), share = ours || l->nfds > 1 || set->shared_sockets;
     const struct mk_listen_options options = {.backlog = BACKLOG,
                                               .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
 
     l->addr = l->asked;
-    if (share && !set->shared_sockets && is_taken(server, l))
+    if (share && !ours && !set->shared_sockets && is_taken(server, l))
         return MK_E_BUSY;
     for (unsigned i = 0; i < l->nfds; i++) {
         int err;
@@ -185,6 +211,43 @@ static void explain(char *why, size_t size, const struct mk_listen *listen, int 
     }
 }
 
+/* The wanted listener that connections to this one's address reach as well. */
+static const struct mk_listener *cover_of(const struct mk_server *server,
+                                          const struct mk_listener *l)
+{
+    const struct mk_listener *wide = server->listeners;
+
+    while (wide && !(wide->wanted && mk_addr_covers(&wide->addr, &l->addr)))
+        wide = wide->next;
+    return wide;
+}
+
+static bool is_replaced(const struct mk_server *server, const struct mk_listener *l)
+{
+    for (const struct mk_listener *by = server->listeners; by; by = by->next) {
+        if (by->fresh && (mk_addr_covers(&l->addr, &by->addr) || mk_addr_eq(&l->addr, &by->addr)))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Handshakes belong to the socket they began with, and end with it. So a socket stays for good when a wider one
+ * takes its place, and for a moment when a narrower one does.
+ */
+static void spare_handshakes(struct mk_server *server)
+{
+    for (struct mk_listener *l = server->listeners; l; l = l->next) {
+        const struct mk_listener *wide = l->open && !l->wanted ? cover_of(server, l) : NULL;
+
+        l->lingers = l->open && !l->wanted && !wide && is_replaced(server, l);
+        if (wide) {
+            l->wanted = true;
+            l->wants_proxy = wide->wants_proxy;
+        }
+    }
+}
+
 int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why,
                       size_t size)
 {
@@ -219,6 +282,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
             return err;
         }
     }
+    spare_handshakes(server);
     return 0;
 }
 

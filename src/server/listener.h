@@ -27,27 +27,31 @@ struct mk_listener {
     struct mk_via via[2];
     atomic_bool proxy; /* a PROXY protocol header comes first */
     bool open;
-    bool wanted;       /* in the configuration that is being put in force */
-    bool wants_proxy;  /* what it says of proxy */
-    bool fresh;        /* opened for it */
-    bool inherited;    /* came from outside */
-    unsigned nfds;     /* one for each worker, or one in all */
-    int *fds;          /* nworkers long; -1: closed */
-    atomic_uint users; /* ports that wait on the one socket */
+    bool wanted;           /* in the configuration that is being put in force */
+    bool wants_proxy;      /* what it says of proxy */
+    bool fresh;            /* opened for it */
+    bool inherited;        /* came from outside */
+    bool lingers;          /* unwanted, but its handshakes shall end: another takes its place */
+    atomic_uint lingering; /* ports that do so now */
+    unsigned nfds;         /* one for each worker, or one in all */
+    int *fds;              /* nworkers long; -1: closed */
+    atomic_uint users;     /* ports that wait on the one socket */
 };
 
 /** One accepting end: a listener's socket on a worker's loop, or on the acceptor's. */
 struct mk_port {
     struct mk_watch watch;
     struct mk_timer resume;
+    struct mk_timer leave;
     struct mk_list link;
     struct mk_ports *ports;
     struct mk_server *server;
     struct mk_worker *worker; /* NULL: the acceptor, which chooses one */
     struct mk_loop *loop;
     struct mk_listener *listener;
-    bool shared; /* several loops wait on this socket */
-    bool paused; /* no room: not watched */
+    bool shared;  /* several loops wait on this socket */
+    bool paused;  /* no room: not watched */
+    bool leaving; /* the listener has let go of this socket, which accepts until the timer */
 };
 
 /** The ports of one loop. */
@@ -59,7 +63,8 @@ struct mk_ports {
 
 /**
  * Open every address of the settings that is not open yet: inherited socket, plain bind, or the
- * host's bind. On failure those opened by this call are closed again.
+ * host's bind. One that overlaps with an open one (127.0.0.1:80 and 80) shares its port, and what
+ * it covers stays open. On failure those opened by this call are closed again.
  * @param why  out: a sentence; size bytes
  * @return 0 or an error.
  */

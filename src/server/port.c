@@ -17,7 +17,8 @@
 enum {
     RETRY_MS = 100,       /* when nothing of this worker's own will tell that there is room again */
     DRAIN_ACCEPTS = 4096, /* taken from the queue of a socket that is about to close */
-    BUSY_MAX = 256,       /* connections above the maximum that are told so at a time */
+    LINGER_MS = MK_FD_DEFER_S * 1000 + 1000, /* the longest handshake */
+    BUSY_MAX = 256, /* connections above the maximum that are told so at a time */
 };
 
 static struct mk_port *port_of(struct mk_watch *w)
@@ -201,10 +202,58 @@ static struct mk_port *find(struct mk_ports *ports, const struct mk_listener *l)
     MK_LIST_EACH (&ports->list, link) {
         struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
 
-        if (p->listener == l)
+        if (p->listener == l && !p->leaving)
             return p;
     }
     return NULL;
+}
+
+/* From now on the socket is this port's alone. @return false: others still wait on it. */
+static bool take_socket(struct mk_port *p)
+{
+    struct mk_listener *l = p->listener;
+    bool is_last = atomic_fetch_sub(&l->users, 1) == 1 || l->nfds > 1;
+
+    if (is_last)
+        l->fds[l->nfds > 1 ? p->worker->index : 0] = -1;
+    return is_last;
+}
+
+/* What has shaken hands already is served; then the socket closes, unless others still wait on it. */
+static void close_port(struct mk_port *p)
+{
+    resume_port(p);
+    for (int i = 0; i < DRAIN_ACCEPTS && accept_one(p); i++)
+        ;
+    if (p->paused)
+        p->ports->npaused--;
+    mk_timer_cancel(&p->resume);
+    mk_timer_cancel(&p->leave);
+    mk_list_remove(&p->link);
+    mk_watch_pause(p->loop, &p->watch);
+    if (p->leaving)
+        atomic_fetch_sub(&p->listener->lingering, 1);
+    else if (!take_socket(p))
+        p->watch.fd = -1;
+    mk_watch_close(p->loop, &p->watch);
+}
+
+static void on_leave_timer(struct mk_timer *t)
+{
+    close_port(MK_CONTAINER_OF(t, struct mk_port, leave));
+}
+
+/* Let go of a port that is no longer wanted. */
+static void leave_port(struct mk_port *p)
+{
+    if (!p->listener->lingers || p->shared) {
+        close_port(p);
+        return;
+    }
+    p->leaving = true;
+    atomic_fetch_add(&p->listener->lingering, 1);
+    (void)take_socket(p); /* which is not shared */
+    mk_timer_set(&p->loop->wheel, &p->leave, p->loop->clock.mono_ms + LINGER_MS);
 }
 
 static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_server *server,
@@ -222,28 +271,9 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     p->shared = l->nfds == 1 && worker && server->nworkers > 1;
     mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_event, on_gone);
     mk_timer_init(&p->resume, on_resume_timer);
+    mk_timer_init(&p->leave, on_leave_timer);
     mk_list_add_tail(&ports->list, &p->link);
     return mk_watch_open(loop, &p->watch, port_events(p));
-}
-
-/* What has shaken hands already is served; then the socket closes, unless others still wait on it. */
-static void close_port(struct mk_port *p)
-{
-    struct mk_listener *l = p->listener;
-
-    resume_port(p);
-    for (int i = 0; i < DRAIN_ACCEPTS && accept_one(p); i++)
-        ;
-    if (p->paused)
-        p->ports->npaused--;
-    mk_timer_cancel(&p->resume);
-    mk_list_remove(&p->link);
-    mk_watch_pause(p->loop, &p->watch);
-    if (atomic_fetch_sub(&l->users, 1) == 1 || l->nfds > 1)
-        l->fds[l->nfds > 1 ? p->worker->index : 0] = -1;
-    else
-        p->watch.fd = -1;
-    mk_watch_close(p->loop, &p->watch);
 }
 
 int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker,
@@ -256,8 +286,8 @@ int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_
     MK_LIST_EACH (&ports->list, link) {
         struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
 
-        if (!p->listener->wanted)
-            close_port(p);
+        if (!p->listener->wanted && !p->leaving)
+            leave_port(p);
     }
     for (struct mk_listener *l = server->listeners; l && err == 0; l = l->next) {
         if (l->open && l->wanted && !find(ports, l))

@@ -141,6 +141,81 @@ def test_listen_address_comes_back(start, scheduler):
         assert eventually(answers)
 
 
+def is_served(port, host="127.0.0.1"):
+    with Connection((host, port)) as connection:
+        return connection.request("/a.txt").text == "text"
+
+
+def listening_sockets(port):
+    """The local addresses, in the kernel's words, of TCP sockets that listen on this port."""
+    rows = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}", encoding="ascii").readlines()[1:]]
+    return [row[1].rpartition(":")[0] for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_listen_address_widens_and_narrows(start, scheduler, workers):
+    """The kernel holds one against the other; it is our own socket that is in the way."""
+    port = free_port()
+    lines = f"{scheduler}Workers {workers}\n"
+    narrow, wide = lines + f"Listen 127.0.0.1:{port}", lines + f"Listen {port}"
+    server = start(server=narrow, files={"a.txt": "text"})
+    for _ in range(2):
+        assert "reloaded" in server.reload(server=wide)
+        assert is_served(port) and is_served(port, "127.0.0.2") and is_served(port, "::1")
+        assert "reloaded" in server.reload(server=narrow)
+        assert is_served(port)
+    assert eventually(lambda: set(listening_sockets(port)) == {"0100007F"}, within=5)
+    with pytest.raises(ConnectionRefusedError):
+        Connection(("127.0.0.2", port))
+    assert is_served(port)
+
+
+@pytest.mark.parametrize("first, then", [("127.0.0.1:{}", "{}"), ("{}", "127.0.0.1:{}"), ("0.0.0.0:{}", "{}")])
+def test_client_whose_handshake_began_at_the_socket_before_is_served(start, scheduler, first, then):
+    """It has said nothing yet, so the kernel has not handed it over: it belongs to the socket, and ends with it."""
+    port = free_port()
+    server = start(server=scheduler + f"Listen {first.format(port)}", files={"a.txt": "text"})
+    with Connection(("127.0.0.1", port)) as connection:
+        assert "reloaded" in server.reload(server=scheduler + f"Listen {then.format(port)}")
+        assert connection.request("/a.txt").text == "text"
+
+
+def test_listen_address_moves_about_in_what_another_covers(start, scheduler):
+    port = free_port()
+    forms = [f"{port}", f"0.0.0.0:{port}", f"[::1]:{port}", f"[::]:{port}", f"127.0.0.2:{port}", f"127.0.0.1:{port}"]
+    server = start(server=scheduler + f"Listen 127.0.0.1:0\nListen {forms[-1]}", files={"a.txt": "text"})
+    for form in forms:
+        assert "reloaded" in server.reload(server=scheduler + f"Listen 127.0.0.1:0\nListen {form}")
+    assert is_served(port)
+
+
+def test_no_socket_is_lost_by_widening_and_narrowing(start, scheduler):
+    port = free_port()
+    narrow, wide = scheduler + f"Listen 127.0.0.1:{port}", scheduler + f"Listen {port}"
+    server = start(server=narrow, files={"a.txt": "text"})
+    before = server.open_descriptors()
+    for _ in range(10):
+        server.reload(server=wide)
+        server.reload(server=narrow)
+    assert eventually(lambda: server.open_descriptors() <= before + 4)
+    assert listening_sockets(port).count("0100007F") == len(listening_sockets(port))
+
+
+def test_narrower_and_wider_address_side_by_side(start, scheduler):
+    port = free_port()
+    server = start(server=scheduler + f"Listen {port}\nListen 127.0.0.1:{port}", files={"a.txt": "text"})
+    assert is_served(port) and is_served(port, "::1")
+    assert len(server.addresses) == 2
+
+
+@pytest.mark.parametrize("address", ["{port}", "0.0.0.0:{port}"])
+def test_wider_address_of_another_process_is_told(start, address):
+    other, server = start(), start(host="Header X-Version 1", files={"a.txt": "text"})
+    told = server.reload(server="Listen 127.0.0.1:0\nListen " + address.format(port=other.port))
+    assert "another process does" in told
+    assert server.get("/a.txt").header("X-Version") == "1"
+
+
 def test_address_in_use_keeps_the_old_configuration(start):
     other, server = start(), start(host="Header X-Version 1", files={"a.txt": "text"})
     told = server.reload(server=f"Listen 127.0.0.1:0\nListen 127.0.0.1:{other.port}", host="Header X-Version 2")

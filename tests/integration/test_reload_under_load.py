@@ -63,6 +63,19 @@ def test_reload_a_hundred_times_under_load(start, scheduler, keep_alive):
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_listening_elsewhere_on_the_port_under_load(start, scheduler):
+    """To every address and back again: whose handshake began at one socket is served by it."""
+    port = free_port()
+    lines = [f"Scheduler {scheduler}\nListen {port}", f"Scheduler {scheduler}\nListen 127.0.0.1:{port}"]
+    server = start(server=lines[0], files={"a.txt": "text"})
+    with Clients(("127.0.0.1", port), 8) as clients:
+        for number in range(RELOADS):
+            assert "reloaded" in server.reload(server=lines[(number + 1) % 2])
+    assert clients.faults == []
+    assert clients.answers > RELOADS
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_connections_waiting_in_the_backlog_are_served(start, scheduler):
     """They wait because MaxConnections is reached; reloads come in between."""
     lines = f"Scheduler {scheduler}\nMaxConnections 4\nOverCapacity Resist\nKeepAliveTimeout 120\nTimeout 120"

@@ -54,6 +54,32 @@ static void reads_and_writes_addresses(void **state)
     }
 }
 
+static void knows_which_address_covers_which(void **state)
+{
+    static const struct {
+        const char *wide, *narrow;
+        bool covers;
+    } rows[] = {
+        {"80", "127.0.0.1:80", true},        {"80", "[::1]:80", true},
+        {"80", "0.0.0.0:80", true},          {"0.0.0.0:80", "127.0.0.1:80", true},
+        {"0.0.0.0:80", "[::1]:80", false},   {"0.0.0.0:80", "80", false},
+        {"127.0.0.1:80", "80", false},       {"127.0.0.1:80", "127.0.0.2:80", false},
+        {"80", "127.0.0.1:81", false},       {"80", "80", false},
+        {"[::1]:80", "127.0.0.1:80", false}, {"0", "unix:/run/x.sock", false},
+        {"unix:/run/x.sock", "0", false},    {"unix:/a", "unix:/b", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        struct mk_addr wide, narrow;
+
+        assert_int_equal(mk_addr_parse(mk_str_from(rows[i].wide), &wide), 0);
+        assert_int_equal(mk_addr_parse(mk_str_from(rows[i].narrow), &narrow), 0);
+        if (mk_addr_covers(&wide, &narrow) != rows[i].covers)
+            fail_msg("%s over %s", rows[i].wide, rows[i].narrow);
+    }
+}
+
 static void a_unix_path_fits_or_is_refused(void **state)
 {
     char text[5 + 120] = "unix:/";
@@ -188,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_writes_addresses),
+        cmocka_unit_test(knows_which_address_covers_which),
         cmocka_unit_test(a_unix_path_fits_or_is_refused),
         cmocka_unit_test(compares_what_is_listened_on),
         cmocka_unit_test(sets_ports),
