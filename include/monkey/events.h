@@ -104,7 +104,8 @@ MK_API void mk_alarm_free(struct mk_alarm *alarm);
 
 /**
  * Run work(arg) on one of the server's few low-priority threads, then done(arg) on the worker. The
- * queue is bounded and shared by all plugins.
+ * queue is bounded and shared by all plugins. Any thread. A server that is freed waits for work that
+ * runs; what still waited is not worked, only done.
  * @return 0: done will be called exactly once (when the worker has ended, by the thread that frees the
  *         server); MK_E_BUSY: the queue is full; MK_E_NOMEM: neither is called.
  */

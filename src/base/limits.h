@@ -44,6 +44,9 @@ enum mk_limits {
     MK_LIMIT_LISTENERS = 64,
     MK_LIMIT_HANDOFF_RING = 1024, /* accepted sockets waiting for one worker (Fair) */
     MK_LIMIT_LOG_LINE = 1024,
+    MK_LIMIT_OFFLOAD_QUEUE = 64,     /* pieces of work that wait for a thread; above: MK_E_BUSY */
+    MK_LIMIT_RESOLVE_NAMES = 128,    /* names remembered or being looked up */
+    MK_LIMIT_RESOLVE_WAITERS = 1024, /* calls that wait for names */
 };
 
 #endif

@@ -79,6 +79,7 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     if (!server)
         return NULL;
     mk_log_init(&server->log);
+    mk_offload_pool_init(&server->offload);
     server->host = host ? host : &plain_host;
     server->snapshot = snapshot;
     server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
@@ -132,6 +133,7 @@ void mk_server_free(struct mk_server *server)
     if (server->acceptor)
         mk_acceptor_fini(server->acceptor);
     each_worker(server, mk_worker_join);
+    mk_offload_pool_end(&server->offload);
     drain(server);
     each_worker(server, mk_worker_leave);
     drain(server);
@@ -139,6 +141,7 @@ void mk_server_free(struct mk_server *server)
     mk_heap_free(server->acceptor);
     mk_heap_free(server->workers);
     mk_listeners_free(server);
+    mk_offload_pool_fini(&server->offload);
     mk_per_address_fini(&server->per_address);
     mk_fd_close(&server->done_fd);
     mk_snapshot_put(server->snapshot);

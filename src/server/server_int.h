@@ -3,6 +3,7 @@
 #define MK_SERVER_SERVER_INT_H
 
 #include "core/log.h"
+#include "core/offload.h"
 #include "server/acceptor.h"
 #include "server/per_address.h"
 #include "server/server.h"
@@ -19,6 +20,7 @@ struct mk_server {
     unsigned nworkers;
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
     struct mk_per_address per_address;
+    struct mk_offload_pool offload;
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int over_capacity;

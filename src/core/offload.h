@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_CORE_OFFLOAD_H
+#define MK_CORE_OFFLOAD_H
+
+#include <monkey/types.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/*
+ * A few threads of low priority for work that blocks. They start when they are first needed; at most
+ * MK_LIMIT_OFFLOAD_QUEUE jobs wait for them.
+ */
+
+enum { MK_OFFLOAD_THREADS = 2 };
+
+/** The owner's memory until finish is called, then finish's. */
+struct mk_offload_job {
+    struct mk_offload_job *next;
+    void (*work)(struct mk_offload_job *job);
+    void (*finish)(
+        struct mk_offload_job
+            *job); /* once, behind work on its thread, or in its place: mk_offload_pool_end */
+};
+
+struct mk_offload_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct mk_offload_job *first, **last; /* under lock, as all below */
+    unsigned queued, idle, nthreads;
+    bool ending;
+    pthread_t threads[MK_OFFLOAD_THREADS];
+};
+
+/** Starts nothing and cannot fail. */
+void mk_offload_pool_init(struct mk_offload_pool *pool);
+
+/**
+ * Have a job done. Any thread.
+ * @return 0; MK_E_BUSY: the queue is full or the pool has ended; MK_E_NOMEM: no thread could be started.
+ *         On error neither of the job's functions is called.
+ */
+int mk_offload_pool_add(struct mk_offload_pool *pool, struct mk_offload_job *job) MK_MUST_USE;
+
+/** Finish the jobs that still wait, without working them, and wait for those that run. Twice is once. */
+void mk_offload_pool_end(struct mk_offload_pool *pool);
+/** After mk_offload_pool_end. */
+void mk_offload_pool_fini(struct mk_offload_pool *pool);
+
+#endif
