@@ -77,6 +77,8 @@ struct mk_config_files {
     const char *plugins; /* plugins/ */
     const char *load;    /* plugins.load */
     const char *mimes;   /* monkey.mime */
+    const char
+        *plugin_dir; /* where plugins are that are loaded by name; NULL: the compiled-in one */
 };
 
 /**
@@ -103,7 +105,8 @@ MK_API int mk_config_one_shot(struct mk_config *config, const char *dir) MK_MUST
 /**
  * Give one setting a value that overrides what files say, before or after they are read. A
  * repeatable key (Listen) set this way replaces the file's lines; set again it adds.
- * @param section  "SERVER", or for the default site "HOST", "HANDLERS", "ERROR_PAGES"
+ * @param section  "SERVER", "PLUGINS", a section of a plugin's own file; or for the default site
+ *                 "HOST", "HANDLERS", "ERROR_PAGES" and the sites' sections of plugins
  * @param origin   where it came from, for messages and the dump, e.g. "command line"
  * @return 0 or MK_E_NOMEM; a wrong key or value is a fault found by mk_config_check.
  */

@@ -57,7 +57,7 @@ enum mk_field_type {
     MK_FIELD_STRING, /* const char *, terminated, whole value, never empty; NULL when unset without default */
     MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
     MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
-    MK_FIELD_PATH, /* const char *, as STRING; a relative one that was read from a file begins at the configuration directory */
+    MK_FIELD_PATH, /* const char *, as STRING; a relative one that was read from a file begins at the configuration directory, unless it is one of names */
 };
 
 enum mk_field_flags {
@@ -79,7 +79,8 @@ struct mk_field {
     const char *alias;    /* another accepted spelling, or NULL */
     const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
     union {
-        const char *const *names; /* ENUM: NULL-terminated words */
+        const char *const
+            *names; /* ENUM: NULL-terminated words; PATH: words that are no paths, or NULL */
         /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
         int (*parse)(struct mk_setup *setup, const struct mk_setting *s);
     };

@@ -13,6 +13,7 @@ enum mk_limits {
     MK_LIMIT_CONF_FILES = 4096,  /* files of one configuration, includes counted */
     MK_LIMIT_CONF_DEPTH = 16,    /* includes inside includes */
     MK_LIMIT_SITE_LINES = 8192,  /* what Header adds to each answer of a site */
+    MK_LIMIT_PLUGINS = 64,       /* Load lines */
     MK_LIMIT_CONF_FAULTS = 1000, /* faults kept of one run; the rest is counted */
 
     /* one request */

@@ -52,6 +52,21 @@ static bool cut_to_source_tree(char *path)
     return true;
 }
 
+/* The plugins/ beside this executable, in a tree where it was built; NULL: there is none. */
+static char *build_plugin_dir(void)
+{
+    char path[PATH_MAX];
+    ssize_t len = readlinkat(AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
+    char *slash;
+
+    path[len > 0 ? len : 0] = '\0';
+    slash = strrchr(path, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return is_in(path, "build.ninja") && is_in(path, "plugins") ? join(path, "plugins") : NULL;
+}
+
 /* The conf/ of the source tree that this executable was built in; NULL: it was not. */
 static char *build_tree_dir(void)
 {
@@ -88,6 +103,7 @@ int mk_files_settle(struct mk_config_files *files)
     files->dir = files->dir ? mk_path_absolute(files->dir) : default_dir();
     if (!files->dir)
         return MK_E_NOMEM;
+    files->plugin_dir = build_plugin_dir();
     if (settle(files->dir, &files->server) < 0 || settle(files->dir, &files->sites) < 0 ||
         settle(files->dir, &files->plugins) < 0 || settle(files->dir, &files->load) < 0 ||
         settle(files->dir, &files->mimes) < 0)

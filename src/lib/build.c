@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 #include "lib/config_int.h"
+#include "server/plugin.h"
 
-/* From what was written to a snapshot: overrides first, relative paths, then the server's tables. */
+/* From what was written to a snapshot: overrides, plugins with their files, then the server's tables. */
+
+#ifndef MK_PLUGINDIR
+#define MK_PLUGINDIR "/usr/local/lib/monkey/plugins"
+#endif
 
 static bool is_set_in(const struct mk_section *s, struct mk_str key)
 {
@@ -50,50 +55,47 @@ static int merge(struct mk_tree *tree, const struct mk_section *by)
     return 0;
 }
 
-static int merge_overrides(struct mk_config *config)
+static bool is_one_of(struct mk_str name, const char *a, const char *b)
+{
+    return mk_str_ieq(name, mk_str_from(a)) || mk_str_ieq(name, mk_str_from(b));
+}
+
+/* What decides which plugins there are, and with them where the other overrides belong. */
+static int merge_first(struct mk_config *config)
 {
     for (const struct mk_section *by = config->overrides.first; by; by = by->next) {
         bool of_server = mk_str_ieq(by->name, MK_STR("SERVER"));
 
-        if (merge(of_server ? &config->server : &config->sites[0].tree, by) < 0)
+        if (is_one_of(by->name, "SERVER", "PLUGINS") &&
+            merge(of_server ? &config->server : &config->plugins, by) < 0)
             return MK_E_NOMEM;
     }
-    mk_tree_init(&config->overrides, &config->text);
     return 0;
 }
 
-/* Paths in files are relative to the configuration directory, wherever the server is started. */
-static int anchor(struct mk_config *config, struct mk_tree *tree, struct mk_str key)
+/* The file of the plugin that has such a section in no site; else the default site. */
+static struct mk_tree *place_of(struct mk_config *config, struct mk_str section)
 {
-    for (struct mk_section *s = tree->first; s; s = s->next) {
-        for (struct mk_setting *at = s->first; at; at = at->next) {
-            char *path;
+    const struct mk_snapshot *s = &config->snapshot;
 
-            if (!mk_str_ieq(at->key, key) || at->value_at.line == 0 || at->value.len == 0 ||
-                at->value.p[0] == '/' || mk_str_ieq(at->value, MK_STR("stderr")) ||
-                mk_str_ieq(at->value, MK_STR("syslog")))
-                continue;
-            path = mk_arena_printf(&config->text, "%s/%s", config->dir, at->value.p);
-            if (!path)
-                return MK_E_NOMEM;
-            at->value = mk_str_from(path);
+    for (size_t i = 0; i < s->nplugins; i++) {
+        for (const struct mk_section_spec *const *spec = s->plugins[i].draft->specs; *spec;
+             spec++) {
+            if (mk_str_ieq(mk_str_from((*spec)->name), section) &&
+                !((*spec)->flags & MK_SECTION_SITE))
+                return &config->source.plugin_files[i];
         }
     }
-    return 0;
+    return &config->sites[0].tree;
 }
 
-static int anchor_paths(struct mk_config *config)
+static int merge_others(struct mk_config *config)
 {
-    int err = 0;
-
-    if (!config->dir)
-        return 0;
-    err = anchor(config, &config->server, MK_STR("ErrorLog"));
-    if (err == 0)
-        err = anchor(config, &config->server, MK_STR("PidFile"));
-    for (size_t i = 0; err == 0 && i < config->nsites; i++)
-        err = anchor(config, &config->sites[i].tree, MK_STR("DocumentRoot"));
-    return err;
+    for (const struct mk_section *by = config->overrides.first; by; by = by->next) {
+        if (!is_one_of(by->name, "SERVER", "PLUGINS") && merge(place_of(config, by->name), by) < 0)
+            return MK_E_NOMEM;
+    }
+    return 0;
 }
 
 static int ensure_default_site(struct mk_config *config)
@@ -109,17 +111,52 @@ static int ensure_default_site(struct mk_config *config)
     return 0;
 }
 
-static int make_source(struct mk_config *config)
+static int open_for_plugin(void *arg, const char *path)
+{
+    struct mk_config *config = arg;
+
+    return config->conf_host.open(config->conf_host.arg, path);
+}
+
+static int load_plugins(struct mk_config *config, struct mk_setup *ctx)
 {
     struct mk_snapshot_source *source = &config->source;
 
     *source = (struct mk_snapshot_source){
-        .server = config->server,
-        .mimes = config->mimes,
         .plugins = config->plugins,
-        .nsites = config->nsites,
-        .need_roots = config->have_sites,
+        .plugin_dir = config->plugin_dir ? config->plugin_dir : MK_PLUGINDIR,
+        .optional = config->optional,
+        .open = open_for_plugin,
+        .open_arg = config,
     };
+    return mk_plugins_load(&config->snapshot, source, ctx);
+}
+
+static int read_plugin_files(struct mk_config *config)
+{
+    struct mk_snapshot *s = &config->snapshot;
+    int err = 0;
+
+    config->source.plugin_files =
+        mk_arena_zalloc(&config->text, s->nplugins * sizeof(struct mk_tree));
+    if (!config->source.plugin_files)
+        return MK_E_NOMEM;
+    for (size_t i = 0; err == 0 && i < s->nplugins; i++) {
+        mk_tree_init(&config->source.plugin_files[i], &config->text);
+        err = mk_config_read_plugin(config, s->plugins[i].plugin->name,
+                                    &config->source.plugin_files[i]);
+    }
+    return err;
+}
+
+static int make_source(struct mk_config *config)
+{
+    struct mk_snapshot_source *source = &config->source;
+
+    source->server = config->server;
+    source->mimes = config->mimes;
+    source->nsites = config->nsites;
+    source->need_roots = config->have_sites;
     source->sites = mk_arena_alloc(&config->text, config->nsites * sizeof(*source->sites));
     if (!source->sites)
         return MK_E_NOMEM;
@@ -136,19 +173,22 @@ static void on_unused(struct mk_snapshot *s, void *arg)
 
 int mk_config_build(struct mk_config *config)
 {
-    struct mk_setup ctx = {.arena = &config->arena, .faults = &config->faults};
+    struct mk_setup ctx = {.arena = &config->arena, .faults = &config->faults, .dir = config->dir};
     int err = ensure_default_site(config);
 
+    memset(&config->snapshot, 0, sizeof(config->snapshot));
     if (err == 0)
-        err = merge_overrides(config);
+        err = merge_first(config);
     if (err == 0)
-        err = anchor_paths(config);
+        err = load_plugins(config, &ctx);
+    if (err == 0)
+        err = read_plugin_files(config);
+    if (err == 0)
+        err = merge_others(config);
     if (err == 0)
         err = make_source(config);
-    if (err == 0) {
-        memset(&config->snapshot, 0, sizeof(config->snapshot));
+    if (err == 0)
         err = mk_snapshot_build(&config->snapshot, &config->source, &ctx);
-    }
     if (err < 0 || config->faults.no_memory)
         return MK_E_NOMEM;
     config->snapshot.on_unused = on_unused;

@@ -144,12 +144,49 @@ static int read_sites(struct mk_config *config, const char *dir)
     return err;
 }
 
+int mk_config_read_plugin(struct mk_config *config, const char *name, struct mk_tree *tree)
+{
+    const char *dir, *const *paths;
+    int count, err = 0;
+
+    if (!config->plugins_conf)
+        return 0;
+    dir = mk_arena_printf(&config->text, "%s/%s", config->plugins_conf, name);
+    if (!dir)
+        return MK_E_NOMEM;
+    count = mk_conf_list_dir(&config->text, dir, ".conf", &paths);
+    if (count == MK_E_NOMEM)
+        return count;
+    if (count < 0 && count != MK_E_NOENT)
+        mk_fault_add(&config->faults, NULL, "cannot read the plugin's directory %s: %s", dir,
+                     mk_error_text(count));
+    for (int i = 0; i < count && err == 0; i++)
+        err = read_file(config, tree, paths[i]);
+    return err;
+}
+
 static int read_server(struct mk_config *config, const char *path)
 {
     if (path)
         return read_file(config, &config->server, path);
     mk_fault_add(&config->faults, NULL, "no configuration directory and no server file were given");
     return 0;
+}
+
+/* A member that an older caller's struct does not have yet. */
+#define HAS(files, member)                                                                         \
+    ((files)->size >= offsetof(struct mk_config_files, member) + sizeof((files)->member))
+
+static int keep_plugin_dirs(struct mk_config *config, const struct mk_config_files *files)
+{
+    const char *conf = find_part(config, files->plugins, "plugins");
+    const char *dir = HAS(files, plugin_dir) ? files->plugin_dir : NULL;
+
+    if (conf)
+        config->plugins_conf = mk_arena_strdup(&config->text, mk_str_from(conf));
+    if (dir)
+        config->plugin_dir = mk_arena_strdup(&config->text, mk_str_from(dir));
+    return (conf && !config->plugins_conf) || (dir && !config->plugin_dir) ? MK_E_NOMEM : 0;
 }
 
 int mk_config_read(struct mk_config *config, const struct mk_config_files *files)
@@ -162,7 +199,9 @@ int mk_config_read(struct mk_config *config, const struct mk_config_files *files
         if (!config->dir)
             return MK_E_NOMEM;
     }
-    err = read_server(config, find_part(config, files->server, "monkey.conf"));
+    err = keep_plugin_dirs(config, files);
+    if (err == 0)
+        err = read_server(config, find_part(config, files->server, "monkey.conf"));
     if (err == 0)
         err = read_optional(config, &config->mimes, files->mimes, "monkey.mime");
     if (err == 0)
@@ -259,6 +298,8 @@ void mk_config_resources(const struct mk_config *config,
         fn(arg, MK_RESOURCE_LISTEN, set->listens[i].text);
     for (size_t i = 0; i < config->read_paths.count; i++)
         fn(arg, MK_RESOURCE_READ, config->read_paths.items[i].p);
+    for (size_t i = 0; i < config->source.nneeds; i++)
+        fn(arg, config->source.needs[i].kind, config->source.needs[i].name);
     if (set->error_log && strcmp(set->error_log, "stderr") != 0 &&
         strcmp(set->error_log, "syslog") != 0)
         fn(arg, MK_RESOURCE_LOG, set->error_log);

@@ -21,7 +21,10 @@ struct mk_config {
     const struct mk_host *host;
     struct mk_conf_host conf_host;
     struct mk_faults faults;
-    const char *dir; /* where relative paths begin; NULL: the working directory */
+    const char *dir;          /* where relative paths begin; NULL: the working directory */
+    const char *plugins_conf; /* the directory of the plugins' own files; NULL: none */
+    const char *plugin_dir;   /* where plugins are loaded from by name; NULL: the compiled-in one */
+    const char *optional;     /* a plugin to load if it is there */
     struct mk_tree server, mimes, plugins;
     struct mk_site_file *sites; /* sites/default first */
     size_t nsites;
@@ -37,6 +40,10 @@ struct mk_config {
 
 /** Overrides into the trees, then the snapshot. @return as mk_config_check. */
 int mk_config_build(struct mk_config *config) MK_MUST_USE;
+
+/** Read the files of a plugin below plugins/NAME, if there is such a directory. @return 0 (faults may have been noted) or MK_E_NOMEM. */
+int mk_config_read_plugin(struct mk_config *config, const char *name,
+                          struct mk_tree *tree) MK_MUST_USE;
 
 /** A server has it now: give back what only checking, faults and the dump needed. */
 void mk_config_drop_text(struct mk_config *config);

@@ -20,16 +20,22 @@ struct mk_hooks {
     size_t count;
 };
 
+struct mk_draft;
+
 /** A plugin of a configuration. */
 struct mk_loaded {
-    const struct mk_plugin *plugin;
-    const char *file;  /* NULL: built in */
-    void *config;      /* what check kept */
-    void **sites;      /* what check_site kept, by the site's index */
+    const struct mk_plugin
+        *plugin; /* all members, also of one that was built with an older header */
+    const struct mk_plugin *given; /* as it is in the plugin */
+    const char *file;              /* NULL: built in */
+    const char *load;              /* what the Load line says; NULL: there is none */
+    struct mk_context context;     /* off the workers and sites */
+    void **sites;                  /* what check_site kept, by the site's index */
     bool started;
+    struct mk_draft *draft; /* only while the configuration is checked */
 };
 
-/** The built-in ones. */
+/** The ones that are always there. */
 extern const struct mk_plugin mk_plugin_liana, mk_plugin_echo;
 
 #endif

@@ -2,6 +2,7 @@
 #include "server/settings_int.h"
 
 #include "base/invariant.h"
+#include "base/limits.h"
 #include "http/mime.h"
 #include "base/str.h"
 
@@ -20,20 +21,6 @@ void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t
     return list;
 }
 
-struct mk_str mk_settings_copy(struct mk_setup *ctx, struct mk_str value)
-{
-    char *copy = mk_arena_strdup(ctx->arena, value);
-
-    return (struct mk_str){copy, copy ? value.len : 0};
-}
-
-int mk_settings_refuse(struct mk_setup *ctx, const struct mk_setting *s, const char *expected)
-{
-    mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected,
-                 s->value.p);
-    return MK_E_INVALID;
-}
-
 int mk_settings_index(const char *const *names, struct mk_str name)
 {
     for (int i = 0; names[i]; i++) {
@@ -50,7 +37,7 @@ static int parse_mime_line(struct mk_setup *ctx, const struct mk_setting *s)
     char *ext;
 
     if (!mk_mime_is_valid(s->value))
-        return mk_settings_refuse(ctx, s, "a media type such as text/html");
+        return mk_setup_refuse(ctx, s, "a media type such as text/html");
     line = MK_SETTINGS_APPEND(ctx, set, lines, nlines);
     ext = mk_arena_strdup(ctx->arena, s->key);
     if (!line || !ext)
@@ -58,7 +45,7 @@ static int parse_mime_line(struct mk_setup *ctx, const struct mk_setting *s)
     for (size_t i = 0; i < s->key.len; i++)
         ext[i] = mk_char_lower(ext[i]);
     line->ext = (struct mk_str){ext, s->key.len};
-    line->type = mk_settings_copy(ctx, s->value);
+    line->type = mk_setup_copy(ctx, s->value);
     return line->type.p ? 0 : MK_E_NOMEM;
 }
 
@@ -74,9 +61,16 @@ const struct mk_section_spec mk_spec_mime =
 
 static int parse_load(struct mk_setup *ctx, const struct mk_setting *s)
 {
-    mk_fault_add(ctx->faults, &s->value_at,
-                 "Load: this server has no plugin host, so \"%s\" cannot be loaded", s->value.p);
-    return MK_E_INVALID;
+    struct mk_plugin_settings *set = ctx->settings;
+    struct mk_load_line *line;
+
+    if (set->nloads >= MK_LIMIT_PLUGINS || s->value.len == 0)
+        return mk_setup_refuse(ctx, s, "the name or the path of a plugin, at most 64 of them");
+    line = MK_SETTINGS_APPEND(ctx, set, loads, nloads);
+    if (!line)
+        return MK_E_NOMEM;
+    *line = (struct mk_load_line){mk_setup_copy(ctx, s->value), s};
+    return line->what.p ? 0 : MK_E_NOMEM;
 }
 
 static const struct mk_field plugin_fields[] = {

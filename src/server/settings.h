@@ -107,9 +107,16 @@ struct mk_mime_settings {
     size_t nlines;
 };
 
+/** One Load line: a name, or a path with a slash. */
+struct mk_load_line {
+    struct mk_str what;
+    const struct mk_setting *setting;
+};
+
 /** [PLUGINS]. */
 struct mk_plugin_settings {
-    struct mk_words loads;
+    struct mk_load_line *loads;
+    size_t nloads;
 };
 
 extern const struct mk_section_spec mk_spec_server;

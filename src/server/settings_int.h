@@ -15,12 +15,6 @@ void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t
          ? &(s)->list[(s)->count++]                                                                \
          : NULL)
 
-/** A value for settings that outlive the text they were read from. {NULL, 0} without memory. */
-struct mk_str mk_settings_copy(struct mk_setup *ctx, struct mk_str value);
-
-/** Note "Key: expected ..., got ..." and return MK_E_INVALID. */
-int mk_settings_refuse(struct mk_setup *ctx, const struct mk_setting *s, const char *expected);
-
 /** Position of a name in a NULL-terminated list, in any case; -1 when it is none of them. */
 int mk_settings_index(const char *const *names, struct mk_str name);
 

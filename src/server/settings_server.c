@@ -55,8 +55,7 @@ static int parse_listen_address(struct mk_setup *ctx, const struct mk_setting *s
         (mk_ip_parse(text, ip) == 0 || (text.p[0] == '[' && text.p[text.len - 1] == ']')) &&
         len < (int)sizeof(with_port) &&
         mk_addr_parse((struct mk_str){with_port, (size_t)len}, &l->addr) == 0;
-    return l->needs_port ? 0
-                         : mk_settings_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
+    return l->needs_port ? 0 : mk_setup_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
 }
 
 static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
@@ -66,9 +65,9 @@ static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
     struct mk_listen *l;
 
     if (set->nlistens >= MK_LIMIT_LISTENERS)
-        return mk_settings_refuse(ctx, s, "at most 64 Listen lines");
+        return mk_setup_refuse(ctx, s, "at most 64 Listen lines");
     if (!mk_str_next_word(&rest, &word))
-        return mk_settings_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
+        return mk_setup_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
     l = MK_SETTINGS_APPEND(ctx, set, listens, nlistens);
     if (!l)
         return MK_E_NOMEM;
@@ -95,8 +94,8 @@ static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
     struct mk_str rest = mk_str_skip(s->value, level_len + 1);
 
     if (level < 0)
-        return mk_settings_refuse(ctx, s,
-                                  "error, warn, info, debug or trace, then perhaps :component,...");
+        return mk_setup_refuse(ctx, s,
+                               "error, warn, info, debug or trace, then perhaps :component,...");
     if (!colon) {
         set->log = (struct mk_log_choice){.level = level};
         return 0;
@@ -109,8 +108,8 @@ static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
             mk_settings_index(mk_log_component_names, mk_str_trim((struct mk_str){rest.p, len}));
 
         if (component < 0)
-            return mk_settings_refuse(
-                ctx, s, "components of server conf listen worker conn http file plugin");
+            return mk_setup_refuse(ctx, s,
+                                   "components of server conf listen worker conn http file plugin");
         set->log.traced |= 1U << component;
         rest = mk_str_skip(rest, len + 1);
     }
@@ -128,7 +127,7 @@ static int parse_trusted(struct mk_setup *ctx, const struct mk_setting *s)
         if (!net)
             return MK_E_NOMEM;
         if (mk_net_parse(word, net) < 0)
-            return mk_settings_refuse(ctx, s, "networks such as 10.0.0.0/8 or 2001:db8::/32");
+            return mk_setup_refuse(ctx, s, "networks such as 10.0.0.0/8 or 2001:db8::/32");
     }
     return 0;
 }
@@ -138,7 +137,7 @@ static int parse_transport(struct mk_setup *ctx, const struct mk_setting *s)
     struct mk_server_settings *set = ctx->settings;
 
     set->transport_at = s->value_at;
-    set->transport = mk_settings_copy(ctx, s->value).p;
+    set->transport = mk_setup_copy(ctx, s->value).p;
     return set->transport ? 0 : MK_E_NOMEM;
 }
 
@@ -147,13 +146,15 @@ static int parse_mime_value(struct mk_setup *ctx, const struct mk_setting *s)
     struct mk_server_settings *set = ctx->settings;
 
     if (!mk_mime_is_valid(s->value))
-        return mk_settings_refuse(ctx, s, "a media type such as text/plain");
-    set->default_type = mk_settings_copy(ctx, s->value).p;
+        return mk_setup_refuse(ctx, s, "a media type such as text/plain");
+    set->default_type = mk_setup_copy(ctx, s->value).p;
     return set->default_type ? 0 : MK_E_NOMEM;
 }
 
 static const char *const scheduler_names[] = {"Fair", "ReusePort", NULL};
 static const char *const over_capacity_names[] = {"Resist", "Drop", "TooBusy", NULL};
+
+static const char *const log_names[] = {"stderr", "syslog", NULL}; /* that are no files */
 
 #define S(member) offsetof(struct mk_server_settings, member)
 
@@ -181,7 +182,11 @@ static const struct mk_field server_fields[] = {
      .offset = S(shared_sockets),
      .flags = MK_FIELD_RESTART,
      .fallback = "off"},
-    {.name = "ErrorLog", .type = MK_FIELD_STRING, .offset = S(error_log), .fallback = "stderr"},
+    {.name = "ErrorLog",
+     .type = MK_FIELD_PATH,
+     .offset = S(error_log),
+     .names = log_names,
+     .fallback = "stderr"},
     {.name = "LogLevel",
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,
@@ -268,7 +273,7 @@ static const struct mk_field server_fields[] = {
      .max = 10000000,
      .flags = MK_FIELD_RESTART,
      .fallback = "0"},
-    {.name = "PidFile", .type = MK_FIELD_STRING, .offset = S(pid_file), .flags = MK_FIELD_RESTART},
+    {.name = "PidFile", .type = MK_FIELD_PATH, .offset = S(pid_file), .flags = MK_FIELD_RESTART},
     {.name = "User", .type = MK_FIELD_STRING, .offset = S(user), .flags = MK_FIELD_RESTART},
     {.name = "UserDir", .type = MK_FIELD_STRING, .offset = S(user_dir)},
     {.name = "Indexfile",

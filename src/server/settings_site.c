@@ -13,21 +13,21 @@ static const char *const known_statuses = " 301 302 303 307 308 ";
 static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = mk_settings_copy(ctx, s->value), url, status, extra;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), url, status, extra;
     uint64_t code = 301;
 
     if (!rest.p)
         return MK_E_NOMEM;
     if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
-        return mk_settings_refuse(ctx, s, "a URL and perhaps a status");
+        return mk_setup_refuse(ctx, s, "a URL and perhaps a status");
     if (mk_str_next_word(&rest, &status)) {
         char wanted[8];
 
         if (mk_str_to_u64(status, 999, &code) < 0 || mk_str_next_word(&rest, &extra))
-            return mk_settings_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
+            return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
         (void)snprintf(wanted, sizeof(wanted), " %u ", (unsigned)code);
         if (!strstr(known_statuses, wanted))
-            return mk_settings_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
+            return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
     }
     site->redirect = url;
     site->redirect_status = (unsigned)code;
@@ -59,17 +59,17 @@ static bool is_framing_field(struct mk_str name)
 static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = mk_settings_copy(ctx, s->value), name;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), name;
     struct mk_header_line *line;
 
     if (!rest.p)
         return MK_E_NOMEM;
     if (!mk_str_next_word(&rest, &name))
-        return mk_settings_refuse(ctx, s, "a field name and a value");
+        return mk_setup_refuse(ctx, s, "a field name and a value");
     if (name.p[name.len - 1] == ':')
         name.len--;
     if (!is_token(name))
-        return mk_settings_refuse(ctx, s, "a field name and a value");
+        return mk_setup_refuse(ctx, s, "a field name and a value");
     if (is_framing_field(name)) {
         mk_fault_add(ctx->faults, &s->value_at, "Header: %.*s is set by the server itself",
                      (int)name.len, name.p);
@@ -85,13 +85,13 @@ static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
 static int parse_cache_control(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = mk_settings_copy(ctx, s->value), glob;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), glob;
     struct mk_cache_line *line;
 
     if (!rest.p)
         return MK_E_NOMEM;
     if (!mk_str_next_word(&rest, &glob) || mk_str_trim(rest).len == 0)
-        return mk_settings_refuse(ctx, s, "a glob such as *.css and a value such as max-age=3600");
+        return mk_setup_refuse(ctx, s, "a glob such as *.css and a value such as max-age=3600");
     line = MK_SETTINGS_APPEND(ctx, site, cache_lines, ncache_lines);
     if (!line)
         return MK_E_NOMEM;
@@ -112,7 +112,7 @@ static bool is_try_item(struct mk_str item)
 static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = mk_settings_copy(ctx, s->value), word;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), word;
 
     if (!rest.p)
         return MK_E_NOMEM;
@@ -120,8 +120,8 @@ static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
         struct mk_str *item;
 
         if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES)
-            return mk_settings_refuse(ctx, s,
-                                      "up to 10 of $uri, $uri/, $uri.suffix, /path and =status");
+            return mk_setup_refuse(ctx, s,
+                                   "up to 10 of $uri, $uri/, $uri.suffix, /path and =status");
         item = MK_SETTINGS_APPEND(ctx, &site->try_files, items, count);
         if (!item)
             return MK_E_NOMEM;
@@ -134,7 +134,7 @@ static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
 
 static const struct mk_field host_fields[] = {
     {.name = "ServerName", .type = MK_FIELD_WORDS, .offset = H(names), .flags = MK_FIELD_REPEAT},
-    {.name = "DocumentRoot", .type = MK_FIELD_STRING, .offset = H(document_root)},
+    {.name = "DocumentRoot", .type = MK_FIELD_PATH, .offset = H(document_root)},
     {.name = "Redirect", .type = MK_FIELD_CUSTOM, .parse = parse_redirect},
     {.name = "Header", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_header},
     {.name = "CacheControl",
@@ -168,7 +168,7 @@ static int parse_error_page(struct mk_setup *ctx, const struct mk_setting *s)
     if (!path)
         return MK_E_NOMEM;
     if (mk_uri_normalise(mk_str_from(path), path, &page->path.len) < 0)
-        return mk_settings_refuse(ctx, s, "a file below the document root");
+        return mk_setup_refuse(ctx, s, "a file below the document root");
     path[page->path.len] = '\0';
     page->path.p = path;
     return 0;
@@ -192,7 +192,7 @@ static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
     struct mk_handler_line *kept;
 
     if (!mk_str_next_word(&rest, &line.pattern) || !mk_str_next_word(&rest, &line.plugin))
-        return mk_settings_refuse(ctx, s, "a regular expression and a plugin");
+        return mk_setup_refuse(ctx, s, "a regular expression and a plugin");
     while (mk_str_next_word(&rest, &word)) {
         struct mk_str *param = MK_SETTINGS_APPEND(ctx, &line.params, items, count);
 

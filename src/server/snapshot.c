@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "server/plugin.h"
 #include "server/settings_int.h"
 
 #include <errno.h>
@@ -47,8 +48,6 @@ static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source
                         struct mk_setup *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_server};
-    static const struct mk_section_spec *const plugin_specs[] = {&mk_spec_plugins};
-    struct mk_plugin_settings plugins = {.loads = {NULL, 0}};
     int err;
 
     mk_sections_check(&source->server, specs, 1, ctx->faults);
@@ -58,16 +57,6 @@ static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source
     if (err < 0)
         return err;
     s->server_name = s->set.hide_version ? MK_STR("Monkey") : MK_STR("Monkey/" MK_VERSION);
-    mk_sections_check(&source->plugins, plugin_specs, 1, ctx->faults);
-    return read_section(&source->plugins, &mk_spec_plugins, &plugins, ctx);
-}
-
-static int build_plugins(struct mk_snapshot *s, struct mk_setup *ctx)
-{
-    s->plugins = mk_arena_zalloc(ctx->arena, sizeof(*s->plugins));
-    if (!s->plugins)
-        return MK_E_NOMEM;
-    s->plugins[s->nplugins++].plugin = &mk_plugin_echo;
     return 0;
 }
 
@@ -158,45 +147,6 @@ static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
     return copy ? 0 : MK_E_NOMEM;
 }
 
-static int build_route(struct mk_snapshot *s, const struct mk_handler_line *line,
-                       struct mk_route *route, struct mk_setup *ctx)
-{
-    const char *why = "";
-    int err;
-
-    if (mk_str_ieq(line->plugin, mk_str_from(mk_plugin_echo.name)))
-        route->who.plugin = &mk_plugin_echo;
-    if (!route->who.plugin)
-        mk_fault_add(
-            ctx->faults, &line->setting->value_at,
-            "Match: \"%.*s\" needs the plugin of that name, which is not part of this server",
-            (int)line->plugin.len, line->plugin.p);
-    else if (line->params.count > 0)
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %.*s takes no parameters",
-                     (int)line->plugin.len, line->plugin.p);
-    err = mk_matcher_init(&route->match, line->pattern, ctx->arena, &why);
-    if (err == MK_E_INVALID)
-        mk_fault_add(ctx->faults, &line->setting->value_at,
-                     "Match: \"%.*s\" is no regular expression: %s", (int)line->pattern.len,
-                     line->pattern.p, why);
-    if (route->match.kind == MK_MATCH_REGEX)
-        route->regex = s->nregexes++;
-    return err == MK_E_NOMEM ? err : 0;
-}
-
-static int build_routes(struct mk_snapshot *s, struct mk_site *site, struct mk_setup *ctx)
-{
-    site->nroutes = site->set.nhandlers;
-    site->routes = mk_arena_zalloc(ctx->arena, site->nroutes * sizeof(*site->routes));
-    if (!site->routes)
-        return MK_E_NOMEM;
-    for (size_t i = 0; i < site->nroutes; i++) {
-        if (build_route(s, &site->set.handlers[i], &site->routes[i], ctx) < 0)
-            return MK_E_NOMEM;
-    }
-    return 0;
-}
-
 static void check_root(const struct mk_site *site, struct mk_tree *tree, bool needed,
                        struct mk_setup *ctx)
 {
@@ -223,7 +173,8 @@ static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tre
 
     site->snapshot = s;
     site->index = (unsigned)(site - s->sites);
-    mk_sections_check(tree, specs, sizeof(specs) / sizeof(specs[0]), ctx->faults);
+    if (mk_plugins_check_sections(s, tree, ctx) < 0)
+        return MK_E_NOMEM;
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
         int err = i == 0 ? read_section(tree, specs[i], &site->set, ctx)
                          : apply_all(tree, specs[i], &site->set, ctx);
@@ -232,9 +183,7 @@ static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tre
             return err;
     }
     check_root(site, tree, need_root, ctx);
-    if (build_extra_lines(site, ctx) < 0)
-        return MK_E_NOMEM;
-    return build_routes(s, site, ctx);
+    return build_extra_lines(site, ctx);
 }
 
 /* ---- host names ---- */
@@ -310,10 +259,11 @@ static int build_names(struct mk_snapshot *s, struct mk_setup *ctx)
 int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
                       struct mk_setup *ctx)
 {
-    int err;
+    int err = 0;
 
     atomic_init(&s->refs, 1);
-    err = build_plugins(s, ctx);
+    if (!s->plugins)
+        err = mk_plugins_load(s, source, ctx);
     if (err == 0)
         err = build_server(s, source, ctx);
     if (err == 0)
@@ -330,7 +280,8 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
         if (err < 0)
             return err;
     }
-    return build_names(s, ctx);
+    err = mk_plugins_check(s, source, ctx);
+    return err < 0 ? err : build_names(s, ctx);
 }
 
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host)

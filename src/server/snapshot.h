@@ -53,6 +53,7 @@ struct mk_snapshot {
     struct mk_loaded *plugins; /* in the order of loading */
     size_t nplugins;
     struct mk_hooks on_accept, on_close, on_conn_event;
+    bool loads_differ;         /* plugins.load lists others than those that are loaded */
     struct mk_str server_name; /* "Monkey/2.0.0", or without the version */
 };
 
@@ -61,7 +62,20 @@ struct mk_snapshot_source {
     struct mk_tree server, mimes, plugins; /* may be empty */
     struct mk_tree *sites;                 /* the first is sites/default */
     size_t nsites;
-    bool need_roots; /* a site without DocumentRoot is a fault */
+    bool need_roots;              /* a site without DocumentRoot is a fault */
+    struct mk_tree *plugin_files; /* of each plugin of the snapshot; NULL: there are none */
+    const char *plugin_dir;       /* where plugins are that are loaded by name */
+    const char *optional;         /* a plugin to load if it is there; NULL: none */
+    const struct mk_loaded *kept; /* the plugins of the server that runs already */
+    size_t nkept;
+    /** Open a file for reading; NULL: plainly. @return a descriptor or an enum mk_error. */
+    int (*open)(void *arg, const char *path);
+    void *open_arg;
+    struct mk_need {
+        enum mk_resource kind;
+        const char *name;
+    } * needs; /* out: files that plugins will open by name */
+    size_t nneeds;
 };
 
 /**

@@ -38,7 +38,7 @@ static int make_contexts(struct mk_view *view, struct mk_worker *w)
             .size = sizeof(struct mk_context),
             .server = w->server,
             .worker = w,
-            .config = plugin->config,
+            .config = plugin->context.config,
             .site = plugin->sites ? plugin->sites[i / s->nplugins] : NULL,
         };
     }

@@ -117,6 +117,7 @@ static void put_kind(struct mk_buf *b, const struct mk_field *f, bool in_range)
         [MK_FIELD_STRING] = {"a value", ""},
         [MK_FIELD_WORDS] = {"one word or more", ""},
         [MK_FIELD_CUSTOM] = {"another value", ""},
+        [MK_FIELD_PATH] = {"a path", ""},
     };
 
     put_text(b, kinds[f->type].kind);

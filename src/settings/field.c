@@ -122,6 +122,28 @@ static int read_string(struct mk_arena *arena, struct mk_str s, const char **val
     return 0;
 }
 
+static bool stands_for_itself(const struct mk_field *f, struct mk_str s)
+{
+    int unused;
+
+    return f->names && read_name(f, s, &unused) == 0;
+}
+
+static int read_path(const struct mk_field *f, const struct mk_setting *s, struct mk_setup *ctx,
+                     const char **value)
+{
+    const char *path;
+
+    if (!ctx->dir || s->value_at.line == 0 || s->value.len == 0 || s->value.p[0] == '/' ||
+        stands_for_itself(f, s->value))
+        return read_string(ctx->arena, s->value, value);
+    path = mk_arena_printf(ctx->arena, "%s/%s", ctx->dir, s->value.p);
+    if (!path)
+        return MK_E_NOMEM;
+    *value = path;
+    return 0;
+}
+
 /* Full when the count is zero or a power of two: doubling without storing a capacity. */
 int mk_words_append(struct mk_words *words, struct mk_arena *arena, struct mk_str word)
 {
@@ -156,8 +178,7 @@ static int read_words(struct mk_arena *arena, struct mk_str rest, struct mk_word
     return 0;
 }
 
-static int read_custom(const struct mk_field *f, const struct mk_setting *s,
-                       struct mk_setup *ctx)
+static int read_custom(const struct mk_field *f, const struct mk_setting *s, struct mk_setup *ctx)
 {
     size_t noted = ctx->faults->count;
     int err = f->parse(ctx, s);
@@ -167,8 +188,7 @@ static int read_custom(const struct mk_field *f, const struct mk_setting *s,
     return err < 0 && ctx->faults->count == noted ? MK_E_BAD : 0;
 }
 
-static int read_value(const struct mk_field *f, const struct mk_setting *s,
-                      struct mk_setup *ctx)
+static int read_value(const struct mk_field *f, const struct mk_setting *s, struct mk_setup *ctx)
 {
     void *member = (char *)ctx->settings + f->offset;
 
@@ -182,8 +202,9 @@ static int read_value(const struct mk_field *f, const struct mk_setting *s,
     case MK_FIELD_ENUM:
         return read_name(f, s->value, member);
     case MK_FIELD_STRING:
-    case MK_FIELD_PATH:
         return read_string(ctx->arena, s->value, member);
+    case MK_FIELD_PATH:
+        return read_path(f, s, ctx, member);
     case MK_FIELD_WORDS:
         return read_words(ctx->arena, s->value, member);
     case MK_FIELD_CUSTOM:
@@ -258,6 +279,53 @@ int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section 
 
         if (err < 0)
             return err;
+    }
+    return 0;
+}
+
+static int add_copy(struct mk_section *to, const struct mk_setting *s, struct mk_arena *arena)
+{
+    struct mk_setting *copy = mk_arena_alloc(arena, sizeof(*copy));
+
+    if (!copy)
+        return MK_E_NOMEM;
+    *copy = *s;
+    copy->next = NULL;
+    if (to->last)
+        to->last->next = copy;
+    else
+        to->first = copy;
+    to->last = copy;
+    return 0;
+}
+
+/* Does a section say something for the field that this setting is for? */
+static bool says(const struct mk_section_spec *spec, const struct mk_section *section,
+                 const struct mk_setting *wanted)
+{
+    const struct mk_field *f = find_field(spec, wanted->key);
+
+    for (const struct mk_setting *s = section ? section->first : NULL; f && s; s = s->next) {
+        if (find_field(spec, s->key) == f &&
+            (is_named(f, s->key) || mk_str_ieq(s->key, wanted->key)))
+            return true;
+    }
+    return false;
+}
+
+int mk_fields_inherit(const struct mk_section_spec *spec, const struct mk_section *section,
+                      const struct mk_section *file, struct mk_arena *arena,
+                      struct mk_section *merged)
+{
+    const struct mk_setting *s;
+
+    for (s = file ? file->first : NULL; s; s = s->next) {
+        if (!says(spec, section, s) && add_copy(merged, s, arena) < 0)
+            return MK_E_NOMEM;
+    }
+    for (s = section ? section->first : NULL; s; s = s->next) {
+        if (add_copy(merged, s, arena) < 0)
+            return MK_E_NOMEM;
     }
     return 0;
 }

@@ -20,7 +20,8 @@ struct mk_setup {
     struct mk_faults *faults;
     const char *section; /* name, for messages; set by defaults and apply */
     void *settings;      /* the struct being filled; set by defaults and apply */
-    void *arg;           /* the caller's */
+    const char *dir; /* where relative paths begin that were read from a file; NULL: they stay */
+    void *arg;       /* the caller's */
 };
 
 /** Fill a settings struct with the defaults of its table. @return 0 or MK_E_NOMEM. */
@@ -35,6 +36,25 @@ int mk_fields_defaults(const struct mk_section_spec *spec, void *settings,
  */
 int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section *section,
                     void *settings, struct mk_setup *ctx) MK_MUST_USE;
+
+/**
+ * What a site's section says together with what it leaves unsaid and the file's section says; by the
+ * keys that are written, not by their values. Apply it in place of either.
+ * @param section, file  NULL: nothing was written there
+ * @param arena          for the settings of merged, which are copies
+ * @param merged         zeroed by the caller
+ * @return 0 or MK_E_NOMEM.
+ */
+int mk_fields_inherit(const struct mk_section_spec *spec, const struct mk_section *section,
+                      const struct mk_section *file, struct mk_arena *arena,
+                      struct mk_section *merged) MK_MUST_USE;
+
+/**
+ * A table with rows of our size, whatever header it was built with: members that it lacks are zero.
+ * @return given itself when nothing differs; NULL without memory.
+ */
+const struct mk_section_spec *mk_section_spec_ours(const struct mk_section_spec *given,
+                                                   struct mk_arena *arena) MK_MUST_USE;
 
 /**
  * Note a fault for each section of the tree whose name is none of specs, with the nearest name.

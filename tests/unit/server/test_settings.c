@@ -78,7 +78,7 @@ static void wrong_lines_are_named(void **state)
         {{"HANDLERS", "Match", "^/x echo loud", 0}, "takes no parameters"},
         {{"MIMETYPES", "html", "text/html", 0}, NULL},
         {{"MIMETYPES", "html", "html", 0}, "a media type such as"},
-        {{"PLUGINS", "Load", "x.so", 0}, "no plugin host"},
+        {{"PLUGINS", "Load", "x.so", 0}, "cannot load \""},
     };
 
     (void)state;

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/invariant.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "server/plugin.h"
+#include "server/settings_int.h"
+
+/* Which plugins a configuration has. */
+
+static const struct mk_plugin *const always[] = {&mk_plugin_liana, &mk_plugin_echo};
+
+enum {
+    /* What even the oldest plugin says of itself. */
+    SIZE_MIN = offsetof(struct mk_plugin, check),
+    NAME_MAX_LEN = 64,
+};
+
+static bool is_always(struct mk_str name)
+{
+    for (size_t i = 0; i < MK_ARRAY_LEN(always); i++) {
+        if (mk_str_eq(name, mk_str_from(always[i]->name)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_name(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
+              name[i] == '_'))
+            return false;
+    }
+    return len > 0 && len <= NAME_MAX_LEN;
+}
+
+/* A plugin with the members that its header did not have yet. */
+static const struct mk_plugin *with_all_members(const struct mk_plugin *given,
+                                                struct mk_arena *arena)
+{
+    struct mk_plugin *plugin;
+
+    if (given->size >= sizeof(*plugin))
+        return given;
+    plugin = mk_arena_zalloc(arena, sizeof(*plugin));
+    if (plugin)
+        memcpy(plugin, given, given->size);
+    return plugin;
+}
+
+static struct mk_draft *new_draft(const struct mk_plugin *plugin, struct mk_setup *ctx)
+{
+    static const struct mk_section_spec *const none[] = {NULL};
+    struct mk_draft *draft = mk_arena_zalloc(ctx->faults->arena, sizeof(*draft));
+    size_t count = 0;
+
+    if (!draft)
+        return NULL;
+    draft->given = plugin->sections ? plugin->sections : none;
+    while (draft->given[count])
+        count++;
+    draft->specs = mk_arena_zalloc(ctx->faults->arena, (count + 1) * sizeof(*draft->specs));
+    for (size_t i = 0; draft->specs && i < count; i++) {
+        draft->specs[i] = mk_section_spec_ours(draft->given[i], ctx->faults->arena);
+        if (!draft->specs[i])
+            return NULL;
+    }
+    return draft->specs ? draft : NULL;
+}
+
+static int add(struct mk_snapshot *s, const struct mk_plugin *given, const char *file,
+               const char *load, struct mk_setup *ctx)
+{
+    const struct mk_plugin *plugin = with_all_members(given, ctx->arena);
+    struct mk_draft *draft = plugin ? new_draft(plugin, ctx) : NULL;
+
+    if (!draft)
+        return MK_E_NOMEM;
+    s->plugins[s->nplugins++] = (struct mk_loaded){
+        .plugin = plugin,
+        .given = given,
+        .file = file,
+        .load = load,
+        .context = {.size = sizeof(struct mk_context)},
+        .draft = draft,
+    };
+    return 0;
+}
+
+struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str name)
+{
+    for (size_t i = 0; i < s->nplugins; i++) {
+        if (mk_str_ieq(mk_str_from(s->plugins[i].plugin->name), name))
+            return &s->plugins[i];
+    }
+    return NULL;
+}
+
+/* @return whether it can be used; a fault is noted otherwise. */
+static bool is_usable(const struct mk_plugin *given, const char *file, struct mk_setup *ctx,
+                      const struct mk_origin *at)
+{
+    if (given->size < SIZE_MIN)
+        mk_fault_add(ctx->faults, at, "Load: \"%s\" is no plugin: its description has %zu bytes",
+                     file, given->size);
+    else if (given->major != MK_PLUGIN_MAJOR)
+        mk_fault_add(ctx->faults, at,
+                     "Load: \"%s\" was built for version %u of the plugin interface; this server "
+                     "has version %d",
+                     file, given->major, MK_PLUGIN_MAJOR);
+    else if (!is_name(given->name))
+        mk_fault_add(ctx->faults, at,
+                     "Load: \"%s\" has no proper name; expected letters a to z, digits and _",
+                     file);
+    else
+        return true;
+    return false;
+}
+
+/* A path as the Load line means it, in the configuration's arena. */
+static const char *path_of(const struct mk_snapshot_source *source, struct mk_str what,
+                           struct mk_setup *ctx)
+{
+    if (!memchr(what.p, '/', what.len)) {
+        struct mk_str name = mk_plugin_name_of(what);
+
+        return mk_arena_printf(ctx->arena, "%s/monkey-%.*s.so",
+                               source->plugin_dir ? source->plugin_dir : ".", (int)name.len,
+                               name.p);
+    }
+    if (what.p[0] == '/' || !ctx->dir)
+        return mk_arena_strdup(ctx->arena, what);
+    return mk_arena_printf(ctx->arena, "%s/%.*s", ctx->dir, (int)what.len, what.p);
+}
+
+static int load_shared(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                       const struct mk_load_line *line, struct mk_setup *ctx)
+{
+    bool is_path = memchr(line->what.p, '/', line->what.len);
+    const struct mk_origin *at = &line->setting->value_at;
+    const char *path = path_of(source, line->what, ctx), *why = NULL;
+    const struct mk_plugin *given;
+
+    if (!path)
+        return MK_E_NOMEM;
+    given = mk_plugin_open(path, ctx->faults->arena, &why);
+    if (!given && !why)
+        return MK_E_NOMEM;
+    if (!given)
+        mk_fault_add(ctx->faults, at, "Load: %s", why);
+    if (!given || !is_usable(given, path, ctx, at))
+        return 0;
+    if (!is_path && !mk_str_eq(mk_str_from(given->name), mk_plugin_name_of(line->what)))
+        mk_fault_add(ctx->faults, at, "Load: \"%s\" calls itself \"%s\"", path, given->name);
+    else if (mk_plugins_find(s, mk_str_from(given->name)))
+        mk_fault_add(ctx->faults, at, "Load: the plugin \"%s\" is loaded already", given->name);
+    else
+        return add(s, given, path, line->what.p, ctx);
+    return 0;
+}
+
+static int load_line(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                     const struct mk_load_line *line, struct mk_setup *ctx)
+{
+    const struct mk_origin *at = &line->setting->value_at;
+    struct mk_str name = mk_plugin_name_of(line->what);
+    const struct mk_plugin *given = mk_plugin_static(name);
+
+    if (is_always(name))
+        return 0;
+    if (!given)
+        return load_shared(s, source, line, ctx);
+    if (mk_plugins_find(s, name))
+        mk_fault_add(ctx->faults, at, "Load: the plugin \"%s\" is loaded already", given->name);
+    else if (is_usable(given, given->name ? given->name : "", ctx, at))
+        return add(s, given, NULL, line->what.p, ctx);
+    return 0;
+}
+
+static int load_optional(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                         const char *name, struct mk_setup *ctx)
+{
+    const struct mk_plugin *given = mk_plugin_static(mk_str_from(name));
+    const char *path = path_of(source, mk_str_from(name), ctx), *why = NULL;
+
+    if (!path)
+        return MK_E_NOMEM;
+    if (mk_plugins_find(s, mk_str_from(name)))
+        return 0;
+    if (given)
+        path = NULL;
+    else
+        given = mk_plugin_open(path, ctx->faults->arena, &why);
+    if (given)
+        return is_usable(given, name, ctx, NULL) ? add(s, given, path, NULL, ctx) : 0;
+    if (why)
+        mk_fault_warn(ctx->faults, NULL, "%s", why);
+    return why ? 0 : MK_E_NOMEM;
+}
+
+/* ---- beside a server that runs ---- */
+
+/* Loading changes only with the process: what is listed otherwise now is told, and stays as it is. */
+static void compare_lines(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                          const struct mk_plugin_settings *set, struct mk_setup *ctx)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < set->nloads; i++) {
+        if (is_always(mk_plugin_name_of(set->loads[i].what)))
+            continue;
+        while (kept < source->nkept && !source->kept[kept].load)
+            kept++;
+        if (kept == source->nkept ||
+            !mk_str_eq(mk_str_from(source->kept[kept++].load), set->loads[i].what))
+            s->loads_differ = true;
+    }
+    for (; kept < source->nkept; kept++)
+        s->loads_differ |= source->kept[kept].load != NULL;
+    if (s->loads_differ)
+        mk_fault_warn(ctx->faults, set->nloads ? &set->loads[0].setting->value_at : NULL,
+                      "Load: other plugins than those that are loaded need a restart");
+}
+
+static int keep_all(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                    struct mk_setup *ctx)
+{
+    for (size_t i = 0; i < source->nkept; i++) {
+        const struct mk_loaded *kept = &source->kept[i];
+        const char *file = kept->file ? mk_arena_strdup(ctx->arena, mk_str_from(kept->file)) : NULL;
+        const char *load = kept->load ? mk_arena_strdup(ctx->arena, mk_str_from(kept->load)) : NULL;
+
+        if ((kept->file && !file) || (kept->load && !load) ||
+            add(s, kept->given, file, load, ctx) < 0)
+            return MK_E_NOMEM;
+    }
+    return 0;
+}
+
+/* ---- */
+
+static int read_lines(struct mk_plugin_settings *set, struct mk_snapshot_source *source,
+                      struct mk_setup *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_plugins};
+    const struct mk_section *s;
+
+    mk_sections_check(&source->plugins, specs, 1, ctx->faults);
+    s = mk_section_find(source->plugins.first, mk_str_from(mk_spec_plugins.name));
+    return s ? mk_fields_apply(&mk_spec_plugins, s, set, ctx) : 0;
+}
+
+int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_setup *ctx)
+{
+    struct mk_plugin_settings set = {.nloads = 0};
+    int err = read_lines(&set, source, ctx);
+
+    if (err < 0)
+        return err;
+    s->plugins = mk_arena_zalloc(
+        ctx->arena, (MK_ARRAY_LEN(always) + set.nloads + 1 + source->nkept) * sizeof(*s->plugins));
+    if (!s->plugins)
+        return MK_E_NOMEM;
+    if (source->nkept > 0) {
+        compare_lines(s, source, &set, ctx);
+        return keep_all(s, source, ctx);
+    }
+    for (size_t i = 0; err == 0 && i < MK_ARRAY_LEN(always); i++)
+        err = add(s, always[i], NULL, NULL, ctx);
+    for (size_t i = 0; err == 0 && i < set.nloads; i++)
+        err = load_line(s, source, &set.loads[i], ctx);
+    return err == 0 && source->optional ? load_optional(s, source, source->optional, ctx) : err;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/invariant.h"
+#include "base/str.h"
+#include "server/plugin.h"
+
+/* From sections of text to the structs that plugins read. */
+
+/* Sections that somebody writes for a plugin which is then not loaded: no mistake, but worth a word. */
+static const struct {
+    const char *section, *plugin;
+} known[] = {
+    {"AUTH", "auth"},
+    {"CGI", "cgi"},
+    {"CHEETAH", "cheetah"},
+    {"DIRLISTING", "dirlisting"},
+    {"DUDA", "duda"},
+    {"FASTCGI_LOCATION", "fastcgi"},
+    {"FASTCGI_SERVER", "fastcgi"},
+    {"LOGGER", "logger"},
+    {"PROXY_DEFAULTS", "proxy_reverse"},
+    {"PROXY_ENTRY", "proxy_reverse"},
+    {"RULES", "mandril"},
+    {"TLS", "tls"},
+    {"WEB_SERVICE", "duda"},
+};
+
+/* ---- which sections a site may have ---- */
+
+static const struct mk_section_spec *const of_core[] = {&mk_spec_host, &mk_spec_error_pages,
+                                                        &mk_spec_handlers};
+
+static size_t gather_site_specs(const struct mk_snapshot *s, const struct mk_section_spec **specs)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < MK_ARRAY_LEN(of_core); i++, count++) {
+        if (specs)
+            specs[count] = of_core[i];
+    }
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
+
+        for (; *each; each++) {
+            if (!((*each)->flags & MK_SECTION_SITE))
+                continue;
+            if (specs)
+                specs[count] = *each;
+            count++;
+        }
+    }
+    return count;
+}
+
+static bool is_one_of(const struct mk_section_spec *const *specs, size_t count, struct mk_str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mk_str_ieq(mk_str_from(specs[i]->name), name))
+            return true;
+    }
+    return false;
+}
+
+static const char *plugin_that_is_missing(const struct mk_snapshot *s, struct mk_str section)
+{
+    for (size_t i = 0; i < MK_ARRAY_LEN(known); i++) {
+        if (mk_str_ieq(mk_str_from(known[i].section), section) &&
+            !mk_plugins_find(s, mk_str_from(known[i].plugin)))
+            return known[i].plugin;
+    }
+    return NULL;
+}
+
+static void drop_missing(const struct mk_snapshot *s, struct mk_tree *tree,
+                         const struct mk_section_spec *const *specs, size_t count,
+                         struct mk_setup *ctx)
+{
+    struct mk_section **at = &tree->first;
+
+    tree->last = NULL;
+    while (*at) {
+        const char *plugin =
+            is_one_of(specs, count, (*at)->name) ? NULL : plugin_that_is_missing(s, (*at)->name);
+
+        if (plugin) {
+            mk_fault_warn(ctx->faults, &(*at)->at,
+                          "[%.*s] has no effect, because the plugin \"%s\" is not loaded",
+                          (int)(*at)->name.len, (*at)->name.p, plugin);
+            *at = (*at)->next;
+        } else {
+            tree->last = *at;
+            at = &(*at)->next;
+        }
+    }
+}
+
+int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
+                              struct mk_setup *ctx)
+{
+    size_t count = gather_site_specs(s, NULL);
+    const struct mk_section_spec **specs =
+        mk_arena_alloc(ctx->faults->arena, count * sizeof(struct mk_section_spec *));
+
+    if (!specs)
+        return MK_E_NOMEM;
+    (void)gather_site_specs(s, specs);
+    drop_missing(s, site, specs, count, ctx);
+    mk_sections_check(site, specs, count, ctx->faults);
+    return 0;
+}
+
+/* ---- one section ---- */
+
+static int fill(struct mk_occurrence *o, struct mk_setup *ctx)
+{
+    struct mk_section merged = {.next = NULL};
+    int err;
+
+    o->settings = mk_arena_zalloc(ctx->arena, o->spec->settings_size);
+    if (!o->settings)
+        return MK_E_NOMEM;
+    err = mk_fields_defaults(o->spec, o->settings, ctx);
+    if (err == 0)
+        err = mk_fields_inherit(o->spec, o->section, o->inherits, ctx->faults->arena, &merged);
+    return err < 0 ? err : mk_fields_apply(o->spec, &merged, o->settings, ctx);
+}
+
+static struct mk_occurrence *append(struct mk_occurrence **list, struct mk_arena *arena)
+{
+    struct mk_occurrence *o = mk_arena_zalloc(arena, sizeof(*o));
+
+    while (*list)
+        list = &(*list)->next;
+    *list = o;
+    return o;
+}
+
+static int add_occurrence(struct mk_occurrence **list, const struct mk_draft *draft, size_t index,
+                          const struct mk_section *section, const struct mk_section *inherits,
+                          struct mk_setup *ctx)
+{
+    struct mk_occurrence *o = append(list, ctx->faults->arena);
+
+    if (!o)
+        return MK_E_NOMEM;
+    o->given = draft->given[index];
+    o->spec = draft->specs[index];
+    o->section = section;
+    o->inherits = inherits;
+    return fill(o, ctx);
+}
+
+/* ---- all of one place ---- */
+
+static int add_all(struct mk_occurrence **list, const struct mk_draft *draft, size_t index,
+                   const struct mk_tree *tree, const struct mk_section *inherits, bool is_certain,
+                   struct mk_setup *ctx)
+{
+    struct mk_str name = mk_str_from(draft->specs[index]->name);
+    struct mk_section *first = tree ? mk_section_find(tree->first, name) : NULL;
+    int err = 0;
+
+    if (!first && is_certain)
+        return add_occurrence(list, draft, index, NULL, inherits, ctx);
+    for (struct mk_section *s = first; s && err == 0; s = mk_section_find(s->next, name))
+        err = add_occurrence(list, draft, index, s, inherits, ctx);
+    return err;
+}
+
+static int fill_file(struct mk_draft *draft, struct mk_tree *tree, struct mk_setup *ctx)
+{
+    size_t count = 0, nfile = 0;
+    const struct mk_section_spec **specs;
+    int err = 0;
+
+    while (draft->specs[count])
+        count++;
+    specs = mk_arena_alloc(ctx->faults->arena, (count + 1) * sizeof(struct mk_section_spec *));
+    if (!specs)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        if (draft->specs[i]->flags & MK_SECTION_FILE)
+            specs[nfile++] = draft->specs[i];
+    }
+    if (tree)
+        mk_sections_check(tree, specs, nfile, ctx->faults);
+    for (size_t i = 0; err == 0 && i < count; i++) {
+        if (draft->specs[i]->flags & MK_SECTION_FILE)
+            err = add_all(&draft->of_file, draft, i, tree, NULL,
+                          !(draft->specs[i]->flags & MK_SECTION_REPEAT), ctx);
+    }
+    return err;
+}
+
+static const struct mk_section *section_of_file(const struct mk_draft *draft, size_t index)
+{
+    const struct mk_occurrence *o = draft->of_file;
+
+    while (o && o->spec != draft->specs[index])
+        o = o->next;
+    return o ? o->section : NULL;
+}
+
+static int fill_site(struct mk_draft *draft, size_t site, const struct mk_tree *tree,
+                     struct mk_setup *ctx)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && draft->specs[i]; i++) {
+        unsigned flags = draft->specs[i]->flags;
+        bool inherits = (flags & (MK_SECTION_FILE | MK_SECTION_INHERIT)) ==
+                        (MK_SECTION_FILE | MK_SECTION_INHERIT);
+
+        if (flags & MK_SECTION_SITE)
+            err = add_all(&draft->of_sites[site], draft, i, tree,
+                          inherits ? section_of_file(draft, i) : NULL,
+                          inherits && !(flags & MK_SECTION_REPEAT), ctx);
+    }
+    return err;
+}
+
+/* Once a plugin's file has faults, sites do not inherit from it: they would have the same again. */
+static int fill_plugin(struct mk_snapshot *s, struct mk_snapshot_source *source, size_t index,
+                       struct mk_setup *ctx)
+{
+    struct mk_plugin_check *check = ctx->arg;
+    struct mk_draft *draft = s->plugins[index].draft;
+    size_t noted = ctx->faults->count;
+    int err;
+
+    check->plugin = &s->plugins[index];
+    check->site = NULL;
+    draft->of_sites = mk_arena_zalloc(ctx->faults->arena, s->nsites * sizeof(*draft->of_sites));
+    if (!draft->of_sites)
+        return MK_E_NOMEM;
+    err = fill_file(draft, source->plugin_files ? &source->plugin_files[index] : NULL, ctx);
+    for (size_t i = 0; err == 0 && ctx->faults->count == noted && i < s->nsites; i++) {
+        check->site = &s->sites[i];
+        err = fill_site(draft, i, &source->sites[i], ctx);
+    }
+    draft->is_bad = ctx->faults->count > noted;
+    return err;
+}
+
+int mk_plugins_fill(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_setup *ctx)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < s->nplugins; i++)
+        err = fill_plugin(s, source, i, ctx);
+    return err;
+}

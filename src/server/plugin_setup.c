@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fd.h"
+#include "server/plugin.h"
+#include "server/settings_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What plugins call while they check: the public face of struct mk_plugin_check. */
+
+static struct mk_occurrence *present_list(const struct mk_plugin_check *check)
+{
+    const struct mk_draft *draft = check->plugin->draft;
+
+    return check->site ? draft->of_sites[check->site->index] : draft->of_file;
+}
+
+void *mk_setup_section(struct mk_setup *setup, const struct mk_section_spec *spec, void *before)
+{
+    struct mk_occurrence *o = present_list(setup->arg);
+
+    while (before && o && o->settings != before)
+        o = o->next;
+    if (before && o)
+        o = o->next;
+    while (o && o->given != spec)
+        o = o->next;
+    return o ? o->settings : NULL;
+}
+
+static const struct mk_occurrence *find(const struct mk_occurrence *list, const void *settings)
+{
+    while (list && list->settings != settings)
+        list = list->next;
+    return list;
+}
+
+const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    const struct mk_occurrence *o = find(present_list(check), settings);
+
+    if (!o)
+        o = find(check->plugin->draft->of_file, settings);
+    return o && o->section ? &o->section->at : NULL;
+}
+
+void mk_setup_keep(struct mk_setup *setup, void *object)
+{
+    struct mk_plugin_check *check = setup->arg;
+
+    check->has_kept = true;
+    if (check->site)
+        check->plugin->sites[check->site->index] = object;
+    else
+        check->plugin->context.config = object;
+}
+
+void *mk_setup_config(struct mk_setup *setup)
+{
+    const struct mk_plugin_check *check = setup->arg;
+
+    return check->plugin->context.config;
+}
+
+enum mk_switch mk_setup_switch(struct mk_setup *setup)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    const struct mk_draft *draft = check->plugin->draft;
+
+    if (!draft->has_switch || !check->site)
+        return MK_SWITCH_UNSAID;
+    return draft->is_switched_on[check->site->index] ? MK_SWITCH_ON : MK_SWITCH_OFF;
+}
+
+void mk_setup_act(struct mk_setup *setup, unsigned acts)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    const unsigned all = MK_ACTS_REQUEST | MK_ACTS_HEAD | MK_ACTS_FINISH | MK_ACTS_DIRECTORY;
+
+    if (check->site)
+        check->plugin->draft->acts[check->site->index] = acts & all;
+}
+
+int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
+                   const struct mk_origin *at, bool global)
+{
+    struct mk_plugin_check *check = setup->arg;
+
+    if (!check->site || !check->plugin->plugin->on_handle) {
+        mk_fault_add(setup->faults, at, "the plugin \"%s\" asks for requests that it cannot answer",
+                     check->plugin->plugin->name);
+        return MK_E_INVALID;
+    }
+    return mk_plugin_add_route(setup, global ? &check->global : &check->of_site, pattern, data, at,
+                               "Match");
+}
+
+const struct mk_words *mk_setup_site_names(struct mk_setup *setup)
+{
+    static const struct mk_words none = {NULL, 0};
+    const struct mk_plugin_check *check = setup->arg;
+
+    return check->site ? &check->site->set.names : &none;
+}
+
+const char *mk_setup_document_root(struct mk_setup *setup)
+{
+    const struct mk_plugin_check *check = setup->arg;
+
+    return check->site ? check->site->set.document_root : NULL;
+}
+
+int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name)
+{
+    struct mk_plugin_check *check = setup->arg;
+    struct mk_snapshot_source *source = check->source;
+    struct mk_setup text = {.arena = setup->faults->arena};
+    struct mk_need *need = MK_SETTINGS_APPEND(&text, source, needs, nneeds);
+
+    if (!need)
+        return MK_E_NOMEM;
+    need->kind = kind;
+    need->name = mk_arena_strdup(text.arena, mk_str_from(name));
+    return need->name ? 0 : MK_E_NOMEM;
+}
+
+int mk_setup_open(struct mk_setup *setup, const char *path)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    const struct mk_snapshot_source *source = check->source;
+    int fd;
+
+    if (source->open)
+        return source->open(source->open_arg, path);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    return fd < 0 ? mk_error_from_errno(errno) : fd;
+}
+
+/* One byte more than may be: a file that is longer shows itself. @return its length or an error. */
+static ssize_t read_all(int fd, char *text, size_t room)
+{
+    size_t len = 0;
+
+    while (len < room) {
+        ssize_t n = read(fd, text + len, room - len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return mk_error_from_errno(errno);
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    return len < room ? (ssize_t)len : MK_E_LIMIT;
+}
+
+static ssize_t read_file(int fd, size_t max, struct mk_arena *arena, char **text)
+{
+    struct stat st;
+    size_t room;
+
+    if (fstat(fd, &st) < 0)
+        return mk_error_from_errno(errno);
+    if (!S_ISREG(st.st_mode))
+        return MK_E_INVALID;
+    if ((uint64_t)st.st_size > max)
+        return MK_E_LIMIT;
+    room = (size_t)st.st_size + 1;
+    *text = mk_arena_zalloc(arena, room);
+    return *text ? read_all(fd, *text, room) : MK_E_NOMEM;
+}
+
+struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max, int *error)
+{
+    int fd = mk_setup_open(setup, path);
+    char *text = NULL;
+    ssize_t len = fd;
+
+    if (fd >= 0) {
+        len = read_file(fd, max, setup->arena, &text);
+        mk_fd_close(&fd);
+    }
+    *error = len < 0 ? (int)len : 0;
+    return len < 0 ? (struct mk_str){NULL, 0} : (struct mk_str){text, (size_t)len};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "settings/field.h"
+
+#include <stdarg.h>
+
+/* What CUSTOM parsers and a plugin's checks may do with a configuration that is being read. */
+
+enum { MESSAGE_MAX = 1024 };
+
+void *mk_setup_settings(const struct mk_setup *setup)
+{
+    return setup->settings;
+}
+
+void *mk_setup_alloc(struct mk_setup *setup, size_t size)
+{
+    return mk_arena_zalloc(setup->arena, size);
+}
+
+struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text)
+{
+    char *copy = mk_arena_strdup(setup->arena, text);
+
+    return (struct mk_str){copy, copy ? text.len : 0};
+}
+
+int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s, const char *expected)
+{
+    mk_fault_add(setup->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected,
+                 s->value.p);
+    return MK_E_INVALID;
+}
+
+static void vnote(struct mk_setup *setup, const struct mk_origin *at,
+                  void (*note)(struct mk_faults *, const struct mk_origin *, const char *, ...),
+                  const char *fmt, va_list args) MK_PRINTF(4, 0);
+static void vnote(struct mk_setup *setup, const struct mk_origin *at,
+                  void (*note)(struct mk_faults *, const struct mk_origin *, const char *, ...),
+                  const char *fmt, va_list args)
+{
+    const char *text = mk_arena_vprintf(setup->faults->arena, fmt, args);
+
+    if (text)
+        note(setup->faults, at, "%.*s", MESSAGE_MAX, text);
+    else
+        setup->faults->no_memory = true;
+}
+
+void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vnote(setup, at, mk_fault_add, fmt, args);
+    va_end(args);
+}
+
+void mk_setup_warn(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vnote(setup, at, mk_fault_warn, fmt, args);
+    va_end(args);
+}
