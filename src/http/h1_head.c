@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/h1_head_int.h"
 
-#include "base/invariant.h"
-#include "base/str.h"
 #include "http/chars_int.h"
+#include "http/field_line_int.h"
 #include "http/h1_field_id_int.h"
 
 /*
@@ -395,28 +394,10 @@ ssize_t mk_h1_head_parse(struct mk_h1_head *h, const char *buf, size_t len,
 bool mk_h1_head_next_field(const struct mk_h1_head *h, const char *buf, uint32_t *at,
                            struct mk_str *name, struct mk_str *value)
 {
-    const char *line = buf + h->fields.off + *at, *end = buf + h->fields.off + h->fields.len;
-    const char *colon, *lf;
-
-    if (line >= end)
-        return false;
-    colon = memchr(line, ':', (size_t)(end - line));
-    lf = memchr(line, '\n', (size_t)(end - line));
-    MK_ASSERT(colon && lf);
-    *name = (struct mk_str){line, (size_t)(colon - line)};
-    *value = mk_str_trim((struct mk_str){colon + 1, (size_t)(lf - colon) - 2});
-    *at += (uint32_t)(lf + 1 - line);
-    return true;
+    return mk_field_line_next(mk_piece_str(h->fields, buf), at, name, value);
 }
 
 struct mk_str mk_h1_head_find(const struct mk_h1_head *h, const char *buf, struct mk_str name)
 {
-    struct mk_str candidate, value;
-    uint32_t at = 0;
-
-    while (mk_h1_head_next_field(h, buf, &at, &candidate, &value)) {
-        if (mk_str_ieq(candidate, name))
-            return value;
-    }
-    return (struct mk_str){NULL, 0};
+    return mk_field_line_find(mk_piece_str(h->fields, buf), name);
 }
