@@ -3,10 +3,11 @@
 #define MONKEY_UPSTREAM_H
 
 /*
- * What everything that talks to backends shares: names, connections that are kept, and the reading
- * of responses.
+ * What everything that talks to backends shares: names, connections that are kept, bodies that can be
+ * sent again, and the reading of responses (response.h).
  */
 
+#include <monkey/response.h>
 #include <monkey/stream.h>
 
 #ifdef __cplusplus
@@ -81,73 +82,6 @@ MK_API void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool re
 /** Connections open and waiting requests, over all workers. Any thread. */
 MK_API void mk_upstream_load(const struct mk_upstream *u, unsigned *open, unsigned *idle,
                              unsigned *waiting);
-
-/* ---- responses ---- */
-
-enum mk_response_kind {
-    MK_RESPONSE_HTTP, /* begins with a status line (RFC 9112 section 4) */
-    MK_RESPONSE_CGI,  /* begins with fields; Status gives the status (RFC 3875 section 6) */
-};
-
-/** The head of a backend's response. Offsets, so that the buffer may move while it arrives. */
-struct mk_response_head {
-    /* where the parser stands; zeroed by the caller before the first call */
-    uint32_t scanned, nfields;
-    /* results */
-    unsigned status;
-    unsigned minor;         /* HTTP/1.minor */
-    int64_t content_length; /* -1: not said */
-    bool chunked;           /* and nothing else is in Transfer-Encoding */
-    bool keep_alive;        /* by version and Connection */
-    bool upgrade;           /* 101 with Connection: upgrade */
-    uint32_t reason_off, reason_len;
-    uint32_t fields_off, fields_len; /* all field lines with their line ends */
-    const char *why;                 /* after MK_E_BAD: a sentence */
-    uintptr_t reserved[4];
-};
-
-/**
- * Parse, or go on parsing. Bare LF ends a line in CGI responses (RFC 3875 section 6.3.4), never in HTTP
- * ones. Content-Length with Transfer-Encoding, several that differ, control bytes, NUL, folded lines and
- * blanks before a colon are refused: what one reads another way than the next is how responses are
- * smuggled.
- * @param buf  the head from its first byte on; earlier bytes unchanged since the call before
- * @return > 0: its length, empty line included; MK_E_AGAIN: feed more; MK_E_BAD; MK_E_LIMIT: longer
- *         than max bytes or 200 fields.
- * Allocates nothing; linear in the bytes over all calls. Any thread.
- */
-MK_API ssize_t mk_response_parse(struct mk_response_head *h, enum mk_response_kind kind,
-                                 const char *buf, size_t len, size_t max) MK_MUST_USE;
-/** Walk its fields. @param at  0 at first. @return false after the last. */
-MK_API bool mk_response_next(const struct mk_response_head *h, const char *buf, uint32_t *at,
-                             struct mk_str *name, struct mk_str *value);
-/** The first field of a name, in any case; {NULL, 0} when absent. */
-MK_API struct mk_str mk_response_find(const struct mk_response_head *h, const char *buf,
-                                      struct mk_str name);
-
-/** How a body ends. */
-struct mk_body {
-    uint64_t left;  /* until the known end; of the present chunk */
-    uint64_t total; /* body bytes given so far */
-    uint8_t kind, state;
-    uintptr_t reserved[6];
-};
-
-/**
- * A decoder for the body of a response, by RFC 9112 section 6.3.
- * @param request_was_head  the answer to HEAD has no body
- */
-MK_API void mk_body_init(struct mk_body *b, const struct mk_response_head *h,
-                         bool request_was_head);
-/**
- * Take the framing out of bytes just received, in place.
- * @param len   in: bytes received; out: body bytes now at the front of buf
- * @param used  out: bytes of buf consumed; what follows belongs to the next message
- * @return 1: the body is complete; MK_E_AGAIN: feed more; MK_E_BAD; MK_E_LIMIT: framing out of proportion.
- */
-MK_API int mk_body_decode(struct mk_body *b, char *buf, size_t *len, size_t *used) MK_MUST_USE;
-/** The connection ended. @return 0: so did the body; MK_E_PEER: it was cut off. */
-MK_API int mk_body_end(const struct mk_body *b) MK_MUST_USE;
 
 /* ---- a body that is kept, so that it can be sent again ---- */
 
