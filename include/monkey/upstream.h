@@ -88,18 +88,23 @@ MK_API void mk_upstream_load(const struct mk_upstream *u, unsigned *open, unsign
 struct mk_spool;
 
 /**
- * @param memory  bytes kept in memory; the rest goes to an unlinked temporary file
+ * @param memory  bytes kept in memory: the first ones; the rest goes to an unlinked temporary file
  * @param max     bytes in all
- * @param dir     for the file
+ * @param dir     for the file; copied
  * @return it, owned; NULL without memory.
  */
 MK_API struct mk_spool *mk_spool_new(size_t memory, uint64_t max, const char *dir) MK_MUST_USE;
-/** @return 0, MK_E_LIMIT, MK_E_NOMEM, MK_E_SYS: no room on the disk. */
+/**
+ * Add bytes, all or none. Blocks no longer than a write into the page cache.
+ * @return 0; MK_E_LIMIT: above max; MK_E_NOMEM; of the file: MK_E_NOFD, MK_E_NOENT and MK_E_ACCESS (dir),
+ *         MK_E_SYS: errno tells why, mostly no room on the disk.
+ */
 MK_API int mk_spool_write(struct mk_spool *s, const char *bytes, size_t len) MK_MUST_USE;
-/** @return bytes read from offset at; 0: nothing there (yet); MK_E_SYS. */
+/** @return bytes read from offset at, len unless it ends there; 0: nothing there (yet); MK_E_SYS. */
 MK_API ssize_t mk_spool_read(const struct mk_spool *s, uint64_t at, char *dst,
                              size_t len) MK_MUST_USE;
 MK_API uint64_t mk_spool_size(const struct mk_spool *s);
+/** NULL is allowed. */
 MK_API void mk_spool_free(struct mk_spool *s);
 
 #ifdef __cplusplus
