@@ -74,7 +74,9 @@ static void send_small_page(struct mk_reply *p, struct mk_request *r, unsigned s
         break_off(r);
 }
 
-static void send_error(struct mk_request *r, unsigned status, struct mk_str lines)
+/* With one field that belongs to this status; no name, no field. */
+static void send_error(struct mk_request *r, unsigned status, struct mk_str name,
+                       struct mk_str value)
 {
     struct mk_file *file;
     struct mk_reply p;
@@ -91,7 +93,8 @@ static void send_error(struct mk_request *r, unsigned status, struct mk_str line
         break_off(r);
         return;
     }
-    mk_reply_lines(&p, lines);
+    if (name.p)
+        mk_reply_line(&p, name, value);
     if (file)
         send_own_page(&p, r, file);
     else
@@ -102,16 +105,16 @@ void mk_reply_page(struct mk_request *r, unsigned status, bool close)
 {
     if (close)
         r->keep_alive = false;
-    send_error(r, status,
-               status == 405 ? MK_STR("Allow: " ALLOWED "\r\n") : (struct mk_str){"", 0});
+    send_error(r, status, status == 405 ? MK_STR("Allow") : (struct mk_str){NULL, 0},
+               MK_STR(ALLOWED));
 }
 
 void mk_reply_range_error(struct mk_request *r, uint64_t size)
 {
-    char *line =
-        mk_arena_printf(&r->arena, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
+    char *range = mk_arena_printf(&r->arena, "bytes */%llu", (unsigned long long)size);
 
-    send_error(r, 416, line ? mk_str_from(line) : (struct mk_str){"", 0});
+    send_error(r, 416, range ? MK_STR("Content-Range") : (struct mk_str){NULL, 0},
+               mk_str_from(range));
 }
 
 void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)

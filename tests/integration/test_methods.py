@@ -51,6 +51,12 @@ def test_other_known_methods_are_405_on_a_file(server, method, target):
     assert allowed(response) == {"GET", "HEAD", "OPTIONS"}
 
 
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+def test_allow_of_the_site_takes_the_place_of_the_own(start_shared, method):
+    server = start_shared(files=FILES, host="Header Allow GET")
+    assert server.request("/a.txt", method).all("Allow") == ["GET"]
+
+
 @pytest.mark.parametrize("method", ["get", "Get", "BREW", "PROPFIND", "M-SEARCH", "G", "X" * 40, "!#$%&'*+-.^_`|~09AZ"])
 def test_unknown_methods_are_501(server, method):
     """RFC 9110 15.6.2; methods are case-sensitive (9.1)"""
