@@ -40,11 +40,25 @@ static void format_etag(char dst[ETAG_LEN], const struct mk_file_facts *facts)
         dst[1 + i] = digits[(h >> (60 - 4 * i)) & 15];
 }
 
-static void add_line(struct mk_buf *b, const struct mk_site *site, const char *name,
+static void add_line(struct mk_buf *b, const struct mk_site *site, struct mk_str name,
                      struct mk_str value)
 {
-    if (!mk_site_overrides(site, mk_str_from(name)))
-        (void)mk_buf_printf(b, "%s: %.*s\r\n", name, (int)value.len, value.p);
+    if (mk_site_overrides(site, name))
+        return;
+    (void)mk_buf_append_str(b, name);
+    (void)mk_buf_append(b, ": ", 2);
+    (void)mk_buf_append_str(b, value);
+    (void)mk_buf_append(b, "\r\n", 2);
+}
+
+/* The site cannot take this line's place: it frames the message. */
+static void add_length(struct mk_buf *b, uint64_t size)
+{
+    char digits[20];
+
+    (void)mk_buf_append_str(b, MK_STR("Content-Length: "));
+    (void)mk_buf_append(b, digits, mk_u64_to_dec(digits, size));
+    (void)mk_buf_append(b, "\r\n", 2);
 }
 
 static struct mk_str base_name(struct mk_str path)
@@ -61,7 +75,7 @@ static void add_cache_control(struct mk_buf *b, const struct mk_site *site, stru
         bool whole = memchr(line->glob.p, '/', line->glob.len) != NULL;
 
         if (mk_str_glob(line->glob, whole ? path : base_name(path))) {
-            add_line(b, site, "Cache-Control", line->value);
+            add_line(b, site, MK_STR("Cache-Control"), line->value);
             return;
         }
     }
@@ -85,10 +99,10 @@ static void add_common_lines(struct mk_buf *b, const struct mk_files *f, const s
     char date[MK_DATE_LEN];
 
     mk_date_format(date, file->mtime_s);
-    add_line(b, site, "Last-Modified", (struct mk_str){date, MK_DATE_LEN});
-    add_line(b, site, "ETag", file->etag);
+    add_line(b, site, MK_STR("Last-Modified"), (struct mk_str){date, MK_DATE_LEN});
+    add_line(b, site, MK_STR("ETag"), file->etag);
     if (f->snapshot->set.resume)
-        add_line(b, site, "Accept-Ranges", MK_STR("bytes"));
+        add_line(b, site, MK_STR("Accept-Ranges"), MK_STR("bytes"));
     if (site->set.precompressed)
         add_vary(b, site);
     add_cache_control(b, site, file->path);
@@ -101,11 +115,11 @@ static int describe(struct mk_file *file, const struct mk_files *f, const struct
 {
     size_t type_len, common_len;
 
-    add_line(b, site, "Content-Type", file->type);
+    add_line(b, site, MK_STR("Content-Type"), file->type);
     type_len = b->len;
     add_common_lines(b, f, site, file);
     common_len = b->len - type_len;
-    (void)mk_buf_printf(b, "Content-Length: %llu\r\n", (unsigned long long)file->facts.size);
+    add_length(b, file->facts.size);
     if (b->error)
         return b->error;
     file->type_line = (struct mk_str){NULL, type_len};

@@ -5,8 +5,8 @@ has to say what it buys.
 """
 
 # User instructions of a whole turn of the loop: wake, read, answer a cached 13-byte file.
-INSTRUCTIONS = {"keep": 4900, "close": 6400}
-INSTRUCTIONS_AIM = {"keep": 3500, "close": 5000}
+INSTRUCTIONS = {"keep": 4900, "close": 6400, "nofdt": 7200}
+INSTRUCTIONS_AIM = {"keep": 3500, "close": 5000, "nofdt": 6000}
 
 # System calls a request.
 CALLS = {"keep": 2.3, "close": 6.0, "logo": 3.1, "f200k": 3.3, "pipe16": 0.5}

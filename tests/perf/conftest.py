@@ -21,13 +21,21 @@ from harness import process  # noqa: E402
 
 
 @pytest.fixture(scope="session")
-def monkey():
-    """The server under test, as bench/ knows it."""
+def built():
+    """Finds the server under test by the name that bench/ has for its configuration."""
     if process.is_sanitized():
         pytest.skip("a sanitizer's build has other costs")
-    server = servers.SERVERS["monkey"]
-    server.build = os.path.dirname(process.binary())
-    return server
+
+    def find(name):
+        server = servers.SERVERS[name]
+        server.build = os.path.dirname(process.binary())
+        return server
+    return find
+
+
+@pytest.fixture
+def monkey(built):
+    return built("monkey")
 
 
 @pytest.fixture(scope="session")

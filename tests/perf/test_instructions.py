@@ -7,9 +7,10 @@ import budgets
 import instructions
 
 
-@pytest.mark.parametrize("how", ["keep", "close"])
-def test_instructions_a_request_stay_in_budget(monkey, setup, tmp_path, how):
+@pytest.mark.parametrize("how", budgets.INSTRUCTIONS)
+def test_instructions_a_request_stay_in_budget(built, setup, tmp_path, how):
     close = how == "close"
+    monkey = built("monkey-nofdt" if how == "nofdt" else "monkey")
     spent = instructions.per_request(monkey, lambda: setup(close=close), close, str(tmp_path))
     print(f"{how}: {spent:.0f} instructions a request; budget {budgets.INSTRUCTIONS[how]}, "
           f"aim {budgets.INSTRUCTIONS_AIM[how]}")
