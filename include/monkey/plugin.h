@@ -156,6 +156,11 @@ struct mk_plugin {
 
     /** A transport of the plugin's name: for `Listen ... NAME`, TransportLayer and backends. */
     const struct mk_transport *transport;
+
+    /* ---- logs ---- */
+
+    /** Somebody renamed log files: open them again by name (SIGUSR1). Control thread, between start and stop, on the configuration in force. */
+    void (*reopen)(const struct mk_context *ctx);
 };
 
 /** The first members of every plugin. */

@@ -57,8 +57,13 @@ struct mk_request_facts {
         whole; /* the answer was given whole to the kernel or to its send buffer: true only in on_finish */
     const char *document_root; /* of the site; NULL: none */
     const char *site_name;     /* first ServerName of the site; "" when it has none */
+    struct mk_str user;        /* mk_request_set_user; p NULL: nobody */
+    const char *reason;        /* why the server itself refused it: a sentence; NULL: it did not */
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
+
+/** Who sent it, as far as somebody found out: for logs and handlers. @return 0, or MK_E_NOMEM: nobody. @param user  copied */
+MK_API int mk_request_set_user(struct mk_request *r, struct mk_str user) MK_MUST_USE;
 
 /** The first field line of this name, in any case; {NULL, 0} when absent. */
 MK_API struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name);

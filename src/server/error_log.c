@@ -41,11 +41,22 @@ int mk_server_open_log(struct mk_server *server, const char *target)
     return 0;
 }
 
+static void reopen_logs_of_plugins(const struct mk_snapshot *s)
+{
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_loaded *p = &s->plugins[i];
+
+        if (p->started && p->plugin->reopen)
+            p->plugin->reopen(&p->context);
+    }
+}
+
 int mk_server_reopen_logs(struct mk_server *server)
 {
     int err = mk_server_open_log(server, server->snapshot->set.error_log);
 
     mk_log(&server->log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
            err < 0 ? server->why : "logs reopened");
+    reopen_logs_of_plugins(server->snapshot);
     return err;
 }

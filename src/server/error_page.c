@@ -127,6 +127,7 @@ void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
     mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG,
                 MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
                 (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
+    r->reason = mk_refusal_text(refusal);
     mk_reply_page(r, status, ends);
 }
 

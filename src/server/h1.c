@@ -194,6 +194,7 @@ static enum mk_step refuse_head(struct mk_conn *c)
                 "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)c->id,
                 mk_fault_status(fault), mk_h1_fault_text(fault));
     c->requests++;
+    r->reason = mk_h1_fault_text(fault);
     mk_reply_page(r, mk_fault_status(fault), true);
     return go(c, MK_H1_REPLY);
 }

@@ -20,7 +20,7 @@ enum { MK_GATHER_PARTS = 32 };
 struct mk_gather {
     struct mk_conn *owner; /* whose answers these are; meaningless while bytes is 0 */
     size_t bytes;          /* in all parts */
-    size_t used;  /* of buf */
+    size_t used;           /* of buf */
     int nparts, nfiles;
     struct iovec parts[MK_GATHER_PARTS];
     struct mk_file *files[MK_GATHER_PARTS]; /* references that parts point into */

@@ -37,6 +37,8 @@ struct mk_request {
     struct mk_arena arena;
     struct mk_str path;             /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path;     /* the same before an index or fallback file took its place */
+    struct mk_str user;             /* in the arena; p NULL: nobody */
+    const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
@@ -54,9 +56,9 @@ struct mk_request {
     bool head_done;      /* the answer's head is complete */
     bool whole;          /* the answer is complete */
     bool dropped;        /* a plugin wants the connection closed */
-    bool body_done;  /* the whole request body has been read */
-    bool reads_body; /* its handler reads the body */
-    bool failed;     /* the answer cannot be finished: close */
+    bool body_done;      /* the whole request body has been read */
+    bool reads_body;     /* its handler reads the body */
+    bool failed;         /* the answer cannot be finished: close */
     bool keep_alive;
     bool head_only; /* no body in the answer, whatever its head says */
     bool chunked;   /* the answer's body is sent in chunks */

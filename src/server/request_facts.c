@@ -40,9 +40,17 @@ void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts
         .whole = r->whole,
         .document_root = site->document_root,
         .site_name = site->names.count > 0 ? site->names.items[0].p : "",
+        .user = r->user,
+        .reason = r->reason,
     };
 
     memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));
+}
+
+int mk_request_set_user(struct mk_request *r, struct mk_str user)
+{
+    r->user = (struct mk_str){mk_arena_strdup(&r->arena, user), user.len};
+    return r->user.p ? 0 : MK_E_NOMEM;
 }
 
 struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
