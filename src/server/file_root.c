@@ -13,6 +13,16 @@ enum {
     USER_ROOTS_MAX = 64,
     USER_NAME_MAX = 64,
     PASSWD_BUFFER = 4096,
+    STRANGERS_MAX = 128,
+    STRANGER_MS = 5000, /* an account that was just made is seen after that */
+};
+
+/* A name that nobody has. Asking the system takes as long as it takes, also over the network, and holds the worker. */
+struct mk_stranger {
+    struct mk_list link; /* in f->strangers, oldest first */
+    int64_t until_ms;
+    size_t len;
+    char name[];
 };
 
 void mk_file_root_init(struct mk_file_root *root, const struct mk_site *site, const char *path)
@@ -57,9 +67,49 @@ static bool is_user_name(struct mk_str user)
     return user.len > 0 && user.len < USER_NAME_MAX;
 }
 
-/* @return "HOME/UserDir" on the heap; NULL when there is no such user, or it is root. */
-static char *user_path(struct mk_str user, const char *user_dir)
+/* ---- strangers ---- */
+
+static void forget_stranger(struct mk_files *f, struct mk_stranger *s)
 {
+    mk_list_remove(&s->link);
+    mk_heap_free(s);
+    f->nstrangers--;
+}
+
+static bool is_known_stranger(struct mk_files *f, struct mk_str user, int64_t now_ms)
+{
+    MK_LIST_EACH (&f->strangers, link) {
+        struct mk_stranger *s = MK_CONTAINER_OF(link, struct mk_stranger, link);
+
+        if (now_ms >= s->until_ms)
+            forget_stranger(f, s);
+        else if (mk_str_eq((struct mk_str){s->name, s->len}, user))
+            return true;
+    }
+    return false;
+}
+
+static void remember_stranger(struct mk_files *f, struct mk_str user, int64_t now_ms)
+{
+    struct mk_stranger *s = mk_heap_alloc(sizeof(*s) + user.len);
+
+    if (!s)
+        return;
+    if (f->nstrangers == STRANGERS_MAX)
+        forget_stranger(f, MK_CONTAINER_OF(f->strangers.next, struct mk_stranger, link));
+    s->until_ms = now_ms + STRANGER_MS;
+    s->len = user.len;
+    memcpy(s->name, user.p, user.len);
+    mk_list_add_tail(&f->strangers, &s->link);
+    f->nstrangers++;
+}
+
+/* ---- users ---- */
+
+/* @return "HOME/UserDir" on the heap; NULL without memory, when there is no such user, or it is root. */
+static char *user_path(struct mk_files *f, struct mk_str user, int64_t now_ms)
+{
+    const char *user_dir = f->snapshot->set.user_dir;
     char name[USER_NAME_MAX], buffer[PASSWD_BUFFER];
     struct passwd pw, *found = NULL;
     char *path = NULL;
@@ -67,8 +117,12 @@ static char *user_path(struct mk_str user, const char *user_dir)
 
     memcpy(name, user.p, user.len);
     name[user.len] = '\0';
-    if (getpwnam_r(name, &pw, buffer, sizeof(buffer), &found) != 0 || !found || pw.pw_uid == 0)
+    if (getpwnam_r(name, &pw, buffer, sizeof(buffer), &found) != 0)
+        return NULL; /* it could not be looked up, which says nothing of the user */
+    if (!found || pw.pw_uid == 0) {
+        remember_stranger(f, user, now_ms);
         return NULL;
+    }
     len = snprintf(NULL, 0, "%s/%s", pw.pw_dir, user_dir);
     if (len > 0)
         path = mk_heap_alloc((size_t)len + 1);
@@ -98,9 +152,9 @@ static void evict_oldest_root(struct mk_files *f)
 }
 
 static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_site *site,
-                                          struct mk_str user)
+                                          struct mk_str user, int64_t now_ms)
 {
-    char *path = user_path(user, f->snapshot->set.user_dir);
+    char *path = user_path(f, user, now_ms);
     struct mk_file_root *root = path ? mk_heap_alloc(sizeof(*root) + user.len) : NULL;
 
     if (!root) {
@@ -118,7 +172,7 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
 }
 
 struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
-                                        struct mk_str user)
+                                        struct mk_str user, int64_t now_ms)
 {
     if (!is_user_name(user))
         return NULL;
@@ -131,7 +185,7 @@ struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site
         mk_list_add_tail(&f->roots, &root->link);
         return root;
     }
-    return add_user_root(f, site, user);
+    return is_known_stranger(f, user, now_ms) ? NULL : add_user_root(f, site, user, now_ms);
 }
 
 void mk_file_roots_free(struct mk_files *f)
@@ -139,4 +193,6 @@ void mk_file_roots_free(struct mk_files *f)
     MK_LIST_EACH (&f->roots, link)
         free_user_root(MK_CONTAINER_OF(link, struct mk_file_root, link));
     mk_list_init(&f->roots);
+    while (f->nstrangers > 0)
+        forget_stranger(f, MK_CONTAINER_OF(f->strangers.next, struct mk_stranger, link));
 }

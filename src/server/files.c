@@ -24,6 +24,7 @@ int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t
     mk_list_init(&f->age);
     mk_list_init(&f->missing_age);
     mk_list_init(&f->roots);
+    mk_list_init(&f->strangers);
     f->site_roots = mk_heap_zalloc(snapshot->nsites, sizeof(*f->site_roots));
     if (!f->site_roots)
         return MK_E_NOMEM;

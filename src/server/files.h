@@ -54,6 +54,8 @@ struct mk_files {
     size_t nmissing;
     struct mk_list roots;
     size_t nroots;
+    struct mk_list strangers; /* names of no user, for some seconds */
+    size_t nstrangers;
     struct mk_file_root *site_roots; /* one a site */
     struct mk_file *buckets[256];
 };
@@ -67,9 +69,9 @@ void mk_files_fini(struct mk_files *f);
 struct mk_file_root *mk_files_site_root(struct mk_files *f, const struct mk_site *site);
 /** Look whether a root still leads to the same directory, when that was a second ago. */
 void mk_files_refresh_root(struct mk_file_root *root, int64_t now_ms);
-/** The root of a user's directory: kept in a bounded list. @return NULL: no such user, or not allowed. */
+/** The root of a user's directory. Users and names of no user are kept in bounded lists. @return NULL: no such user, or not allowed. */
 struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
-                                        struct mk_str user);
+                                        struct mk_str user, int64_t now_ms);
 
 /**
  * What is at a path below a root.

@@ -255,7 +255,8 @@ static bool split_user(struct mk_str path, struct mk_str *user, struct mk_str *r
 
 static void serve_user(struct mk_request *r, struct mk_str user, struct mk_str rest)
 {
-    struct mk_file_root *root = mk_files_user_root(&r->view->files, r->site, user);
+    struct mk_file_root *root =
+        mk_files_user_root(&r->view->files, r->site, user, r->conn->worker->loop.clock.mono_ms);
 
     if (!root)
         mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);

@@ -5,7 +5,6 @@
 #include "core/fd.h"
 #include "server/files.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -353,34 +352,6 @@ static void without_the_table_every_look_is_new(void **state)
     close_table();
 }
 
-static void users_are_who_they_say(void **state)
-{
-    static const struct row rows[] = {{"SERVER", "UserDir", "www", 0}, {NULL, NULL, NULL, 0}};
-    static const char *const wrong[] = {
-        "",    "root",
-        ".",   "..",
-        "a/b", "no-such-user-here",
-        "-x",  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
-    const struct passwd *pw = getpwnam("daemon");
-    struct mk_file_root *root;
-
-    (void)state;
-    open_table(rows, 20);
-    for (size_t i = 0; i < MK_ARRAY_LEN(wrong); i++) {
-        if (mk_files_user_root(&files, &plan.snapshot.sites[0], mk_str_from(wrong[i])))
-            fail_msg("\"%s\" has a root", wrong[i]);
-    }
-    if (pw) {
-        root = mk_files_user_root(&files, &plan.snapshot.sites[0], MK_STR("daemon"));
-        assert_non_null(root);
-        assert_ptr_equal(mk_files_user_root(&files, &plan.snapshot.sites[0], MK_STR("daemon")),
-                         root);
-        assert_memory_equal(root->path, pw->pw_dir, strlen(pw->pw_dir));
-        assert_string_equal(root->path + strlen(pw->pw_dir), "/www");
-    }
-    close_table();
-}
-
 static void a_shortage_is_no_fact(void **state)
 {
     struct mk_file *file;
@@ -413,7 +384,6 @@ int main(void)
         cmocka_unit_test(changed_bytes_get_no_old_tag),
         cmocka_unit_test(a_switched_root_is_seen_within_a_second),
         cmocka_unit_test(without_the_table_every_look_is_new),
-        cmocka_unit_test(users_are_who_they_say),
         cmocka_unit_test(a_shortage_is_no_fact),
     };
 
