@@ -153,8 +153,10 @@ MK_API int mk_server_resume(struct mk_server *server, uint64_t ticket) MK_MUST_U
 struct mk_reply {
     struct mk_request *r;
     char *start, *at, *end;
-    bool overflow, has_length, dead;
-    uintptr_t reserved[3];
+    int error; /* the first that a line met */
+    unsigned status;
+    bool has_length, has_upgrade;
+    uintptr_t reserved[2];
 };
 
 /**

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
+#include "http/field.h"
 #include "http/status.h"
 #include "server/job.h"
 #include "server/reply.h"
@@ -37,20 +38,14 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
     return file;
 }
 
-static void break_off(struct mk_request *r)
-{
-    r->failed = true;
-    r->keep_alive = false;
-}
-
 static void send_own_page(struct mk_reply *p, struct mk_request *r, struct mk_file *file)
 {
-    mk_reply_line(p, MK_STR("Content-Type"), file->type);
-    if (mk_reply_end(p, (int64_t)file->facts.size) < 0) {
+    mk_reply_add(p, MK_STR("Content-Type"), file->type);
+    if (mk_reply_finish(p, (int64_t)file->facts.size) < 0) {
         mk_file_put(file);
-        break_off(r);
+        mk_reply_break(r);
     } else if (mk_reply_file(r, file, 0, file->facts.size) < 0) {
-        break_off(r);
+        mk_reply_break(r);
     }
 }
 
@@ -67,54 +62,65 @@ static void send_small_page(struct mk_reply *p, struct mk_request *r, unsigned s
     struct mk_str body = mk_str_from(page);
 
     if (location.p)
-        mk_reply_line(p, MK_STR("Location"), location);
+        mk_reply_add(p, MK_STR("Location"), location);
     if (page)
-        mk_reply_line(p, MK_STR("Content-Type"), MK_STR("text/html; charset=utf-8"));
-    if (mk_reply_end(p, (int64_t)body.len) < 0 || mk_reply_memory(r, body) < 0)
-        break_off(r);
+        mk_reply_add(p, MK_STR("Content-Type"), MK_STR("text/html; charset=utf-8"));
+    if (mk_reply_finish(p, (int64_t)body.len) < 0 || mk_reply_memory(r, body) < 0)
+        mk_reply_break(r);
 }
 
-/* With one field that belongs to this status; no name, no field. */
-static void send_error(struct mk_request *r, unsigned status, struct mk_str name,
-                       struct mk_str value)
+/* Each is the site's to override. */
+static void add_lines(struct mk_reply *p, struct mk_str lines)
+{
+    struct mk_str line, name, value;
+
+    while (mk_field_next_line(&lines, &line, &name, &value))
+        mk_reply_add(p, name, value);
+}
+
+static void send_error(struct mk_request *r, unsigned status, struct mk_str lines)
 {
     struct mk_file *file;
     struct mk_reply p;
 
-    if (r->status != 0) { /* an answer has begun: there cannot be another */
-        break_off(r);
+    if (r->head_done) { /* there cannot be another answer */
+        mk_reply_break(r);
         return;
     }
     file = open_page(r, status);
     mk_count(&r->conn->worker->counters.refused, 1);
-    if (mk_reply_begin(&p, r, status) < 0) {
+    if (mk_reply_start(&p, r, status) < 0) {
         if (file)
             mk_file_put(file);
-        break_off(r);
+        mk_reply_break(r);
         return;
     }
-    if (name.p)
-        mk_reply_line(&p, name, value);
+    add_lines(&p, lines);
     if (file)
         send_own_page(&p, r, file);
     else
         send_small_page(&p, r, status, (struct mk_str){NULL, 0});
 }
 
+/* RFC 9110 section 15.5.6 */
+static struct mk_str lines_of(unsigned status)
+{
+    return status == 405 ? MK_STR("Allow: " ALLOWED "\r\n") : (struct mk_str){"", 0};
+}
+
 void mk_reply_page(struct mk_request *r, unsigned status, bool close)
 {
     if (close)
         r->keep_alive = false;
-    send_error(r, status, status == 405 ? MK_STR("Allow") : (struct mk_str){NULL, 0},
-               MK_STR(ALLOWED));
+    send_error(r, status, lines_of(status));
 }
 
 void mk_reply_range_error(struct mk_request *r, uint64_t size)
 {
-    char *range = mk_arena_printf(&r->arena, "bytes */%llu", (unsigned long long)size);
+    char *line =
+        mk_arena_printf(&r->arena, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
 
-    send_error(r, 416, range ? MK_STR("Content-Range") : (struct mk_str){NULL, 0},
-               mk_str_from(range));
+    send_error(r, 416, mk_str_from(line));
 }
 
 void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
@@ -135,22 +141,73 @@ void mk_reply_options(struct mk_request *r)
 {
     struct mk_reply p;
 
-    if (mk_reply_begin(&p, r, 204) < 0) {
-        break_off(r);
+    if (mk_reply_start(&p, r, 204) < 0) {
+        mk_reply_break(r);
         return;
     }
-    mk_reply_line(&p, MK_STR("Allow"), MK_STR(ALLOWED));
-    if (mk_reply_end(&p, 0) < 0)
-        break_off(r);
+    mk_reply_add(&p, MK_STR("Allow"), MK_STR(ALLOWED));
+    if (mk_reply_finish(&p, 0) < 0)
+        mk_reply_break(r);
 }
+
+/* ---- whole answers for plugins ---- */
 
 enum mk_verdict mk_reply_redirect(struct mk_request *r, unsigned status, struct mk_str location)
 {
+    bool can_be = status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
     struct mk_reply p;
 
-    if (mk_reply_begin(&p, r, status) < 0)
-        break_off(r);
-    else
+    if (!can_be || location.len == 0 || !mk_field_is_value(location)) {
+        (void)mk_reply_misuse(r, "a redirect that cannot be", MK_E_INVALID);
+        mk_reply_page(r, 500, true);
+        return MK_VERDICT_DONE;
+    }
+    if (mk_reply_begin(&p, r, status) == 0)
         send_small_page(&p, r, status, location);
+    return MK_VERDICT_DONE;
+}
+
+static bool are_lines(struct mk_str lines)
+{
+    struct mk_str line, name, value;
+
+    while (lines.len > 0) {
+        if (!mk_field_next_line(&lines, &line, &name, &value) || mk_reply_is_framing(name))
+            return false;
+    }
+    return true;
+}
+
+enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char *lines)
+{
+    struct mk_str text = lines ? mk_str_from(lines) : lines_of(status);
+
+    if (r->head_done || r->failed) {
+        (void)mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
+    } else if (status < 400 || status > 599 || !are_lines(text)) {
+        (void)mk_reply_misuse(r, "an error page that cannot be", MK_E_INVALID);
+        mk_reply_page(r, 500, true);
+    } else {
+        send_error(r, status, text);
+    }
+    return MK_VERDICT_DONE;
+}
+
+enum mk_verdict mk_reply_bytes(struct mk_request *r, unsigned status, const char *type,
+                               struct mk_str body)
+{
+    struct mk_str copy = {body.len > 0 ? mk_arena_strdup(&r->arena, body) : "", body.len};
+    struct mk_reply p;
+
+    if (!copy.p) {
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        return MK_VERDICT_DONE;
+    }
+    if (mk_reply_begin(&p, r, status) < 0)
+        return MK_VERDICT_DONE;
+    if (type)
+        mk_reply_line(&p, MK_STR("Content-Type"), mk_str_from(type));
+    if (mk_reply_end(&p, (int64_t)body.len) == 0)
+        (void)!mk_reply_memory(r, copy);
     return MK_VERDICT_DONE;
 }

@@ -3,6 +3,7 @@
 
 #include "http/proxy_head.h"
 #include "http/uri.h"
+#include "server/body.h"
 #include "server/h1_int.h"
 #include "server/reply.h"
 #include "server/route.h"
@@ -305,7 +306,7 @@ static void keep_only_tail(struct mk_conn *c)
     struct mk_request *r = &c->job->request;
     struct mk_source *s = r->first;
 
-    if (!s || s->next || s->kind != MK_SOURCE_FILE || !r->body_done || mk_job_input(c->job) > 0 ||
+    if (!mk_body_is_tail(r) || !r->body_done || mk_job_input(c->job) > 0 ||
         r->site->on_finish.count > 0)
         return;
     c->tail = s->file;

@@ -3,16 +3,12 @@
 
 #include "base/invariant.h"
 #include "base/heap.h"
+#include "server/body.h"
 #include "server/job.h"
 #include "server/worker.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
-
-enum {
-    COPY_MAX = 2048,    /* a small body is cheaper copied than described by another part */
-    PRODUCE_MAX = 8192, /* asked of a producer at once */
-    CHUNK_TAIL = 7,     /* CRLF of the data, then perhaps "0 CRLF CRLF" */
-};
 
 static struct mk_gather *gather_of(const struct mk_conn *c)
 {
@@ -112,6 +108,7 @@ char *mk_out_reserve(struct mk_conn *c, size_t len)
 {
     struct mk_gather *g = claim(c);
 
+    g->head = NULL;
     if (len > sizeof(g->buf))
         return NULL;
     if (len > sizeof(g->buf) - g->used || g->nparts == MK_GATHER_PARTS) {
@@ -134,12 +131,6 @@ void mk_out_commit(struct mk_conn *c, size_t len)
         g->parts[g->nparts++] = (struct iovec){g->buf + g->used, len};
     g->used += len;
     g->bytes += len;
-}
-
-static void add_bytes(struct mk_conn *c, const char *bytes, size_t len)
-{
-    memcpy(gather_of(c)->buf + gather_of(c)->used, bytes, len);
-    mk_out_commit(c, len);
 }
 
 bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *bytes, size_t len)
@@ -177,15 +168,14 @@ static int send_leftover(struct mk_conn *c)
     return 0;
 }
 
-/* Read behind what is gathered, so that it leaves in one call with the head. */
-static int read_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size_t len)
+int mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len)
 {
     char *to = mk_out_reserve(c, len);
     ssize_t n;
 
     if (!to)
         return MK_E_PEER;
-    n = pread(file->fd, to, len, (off_t)*at);
+    n = pread(fd, to, len, (off_t)*at);
     if (n != (ssize_t)len)
         return n < 0 ? MK_E_SYS : MK_E_NOENT;
     mk_out_commit(c, len);
@@ -194,10 +184,10 @@ static int read_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size
 }
 
 /* What sendfile cannot do, read and send can: one piece, at most half the gather buffer. */
-static int copy_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, size_t want)
+static int copy_file(struct mk_conn *c, int fd, uint64_t *at, size_t want)
 {
-    int err =
-        read_file(c, file, at, want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
+    int err = mk_out_read_file(c, fd, at,
+                               want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
 
     return err < 0 ? err : mk_out_flush(c, true);
 }
@@ -208,9 +198,7 @@ static void count_sent(struct mk_conn *c, size_t n, size_t *budget)
     c->progress = true;
 }
 
-/* Straight from the file to the socket, behind what was gathered. */
-static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint64_t end,
-                     size_t *budget)
+int mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t *budget)
 {
     int err = mk_out_flush(c, true);
 
@@ -221,9 +209,9 @@ static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint
 
         if (want == 0)
             return MK_E_BUSY;
-        n = mk_link_sendfile(&c->link, file->fd, *at, want);
+        n = mk_link_sendfile(&c->link, fd, *at, want);
         if (n == MK_E_UNSUPPORTED) {
-            err = copy_file(c, file, at, want);
+            err = copy_file(c, fd, at, want);
             count_sent(c, (size_t)(*at - before), budget);
             continue;
         }
@@ -238,125 +226,13 @@ static int send_file(struct mk_conn *c, struct mk_file *file, uint64_t *at, uint
     return err;
 }
 
-static int pump_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
-{
-    size_t len = (size_t)(s->end - s->at);
-
-    if (s->end - s->at > MK_LIMIT_SMALL_BODY)
-        return send_file(c, s->file, &s->at, s->end, budget);
-    if (!s->file->body)
-        return read_file(c, s->file, &s->at, len);
-    if (len <= COPY_MAX) {
-        if (!mk_out_reserve(c, len))
-            return MK_E_PEER;
-        add_bytes(c, s->file->body + s->at, len);
-    } else if (mk_out_add_file_bytes(c, s->file, s->file->body + s->at, len)) {
-        mk_file_ref(s->file);
-    } else {
-        return send_file(c, s->file, &s->at, s->end, budget);
-    }
-    s->at = s->end;
-    return 0;
-}
-
-/* Frame n bytes that stand at data, with room for the size line before and the line end behind. */
-static void commit_chunk(struct mk_conn *c, char *start, char *data, size_t n)
-{
-    char size[MK_H1_CHUNK_HEAD];
-    size_t len = mk_h1_chunk_head(size, n);
-
-    memmove(start + len, data, n);
-    memcpy(start, size, len);
-    memcpy(start + len + n, "\r\n", 2);
-    mk_out_commit(c, len + n + 2);
-}
-
-static int pump_memory(struct mk_conn *c, const struct mk_request *r, struct mk_source *s)
-{
-    while (s->at < s->end) {
-        size_t len = s->end - s->at < PRODUCE_MAX ? (size_t)(s->end - s->at) : PRODUCE_MAX;
-        char *start = mk_out_reserve(c, MK_H1_CHUNK_HEAD + len + CHUNK_TAIL);
-
-        if (!start)
-            return MK_E_PEER;
-        if (r->chunked) {
-            memcpy(start + MK_H1_CHUNK_HEAD, s->bytes + s->at, len);
-            commit_chunk(c, start, start + MK_H1_CHUNK_HEAD, len);
-        } else {
-            add_bytes(c, s->bytes + s->at, len);
-        }
-        s->at += len;
-    }
-    return 0;
-}
-
-static int pump_producer(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                         size_t *budget)
-{
-    for (;;) {
-        char *start = mk_out_reserve(c, MK_H1_CHUNK_HEAD + PRODUCE_MAX + CHUNK_TAIL);
-        char *data = start + MK_H1_CHUNK_HEAD;
-        ssize_t n;
-
-        if (!start)
-            return MK_E_PEER;
-        if (c->leftover_len > 0)
-            return MK_E_AGAIN;
-        if (*budget < PRODUCE_MAX)
-            return MK_E_BUSY;
-        n = s->produce(r, s->arg, r->chunked ? data : start, PRODUCE_MAX);
-        if (n == MK_E_AGAIN) {
-            int err = mk_out_flush(c, false);
-
-            return err < 0 ? err : MK_E_EOF;
-        }
-        if (n < 0)
-            return (int)n;
-        if (n == 0) {
-            if (r->chunked)
-                add_bytes(c, "0\r\n\r\n", 5);
-            return 0;
-        }
-        *budget -= (size_t)n;
-        c->progress = true;
-        if (r->chunked)
-            commit_chunk(c, start, data, (size_t)n);
-        else
-            mk_out_commit(c, (size_t)n);
-    }
-}
-
-static int pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
-{
-    switch (s->kind) {
-    case MK_SOURCE_MEMORY:
-        return pump_memory(c, r, s);
-    case MK_SOURCE_FILE:
-        return pump_file(c, s, budget);
-    case MK_SOURCE_PRODUCER:
-        return pump_producer(c, r, s, budget);
-    }
-    return MK_E_INVALID;
-}
-
-static void drop_source(struct mk_request *r)
-{
-    struct mk_source *s = r->first;
-
-    r->first = s->next;
-    if (!r->first)
-        r->last = NULL;
-    if (s->kind == MK_SOURCE_FILE)
-        mk_file_put(s->file);
-}
-
 static int pump_tail(struct mk_conn *c, size_t *budget)
 {
     int err;
 
     if (!c->tail)
         return 0;
-    err = send_file(c, c->tail, &c->tail_at, c->tail_end, budget);
+    err = mk_out_send_file(c, c->tail->fd, &c->tail_at, c->tail_end, budget);
     if (err == 0) {
         mk_file_put(c->tail);
         c->tail = NULL;
@@ -370,16 +246,21 @@ int mk_out_pump(struct mk_conn *c, size_t *budget)
 
     if (err == 0)
         err = pump_tail(c, budget);
-    while (err == 0 && c->job && c->job->request.first) {
-        struct mk_request *r = &c->job->request;
-
-        err = pump_source(c, r, r->first, budget);
-        if (err == 0)
-            drop_source(r);
-    }
+    if (err == 0 && c->job && c->job->request.view)
+        err = mk_body_pump(c, &c->job->request, budget);
     if (err == MK_E_AGAIN && has_gathered(c))
         err = mk_out_flush(c, false); /* it waits behind the leftover, not in the buffer of all */
     return err;
+}
+
+/* A body that ends with the connection would look complete: only a reset tells that it is not (RFC 9112 section 8). */
+static void reset_if_cut(struct mk_conn *c)
+{
+    static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    const struct mk_request *r = &c->job->request;
+
+    if (r->until_close && r->head_done && !r->ended)
+        (void)setsockopt(c->link.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
 void mk_out_drop(struct mk_conn *c)
@@ -392,6 +273,8 @@ void mk_out_drop(struct mk_conn *c)
     if (c->tail)
         mk_file_put(c->tail);
     c->tail = NULL;
-    while (c->job && c->job->request.view && c->job->request.first)
-        drop_source(&c->job->request);
+    if (c->job && c->job->request.view) {
+        reset_if_cut(c);
+        mk_body_drop(&c->job->request);
+    }
 }

@@ -19,8 +19,9 @@ enum { MK_GATHER_PARTS = 32 };
 
 struct mk_gather {
     struct mk_conn *owner; /* whose answers these are; meaningless while bytes is 0 */
-    size_t bytes;          /* in all parts */
-    size_t used;           /* of buf */
+    const struct mk_request *head; /* whose head is being written behind used; NULL: none is */
+    size_t bytes;                  /* in all parts */
+    size_t used;                   /* of buf */
     int nparts, nfiles;
     struct iovec parts[MK_GATHER_PARTS];
     struct mk_file *files[MK_GATHER_PARTS]; /* references that parts point into */
@@ -48,12 +49,24 @@ int mk_out_flush(struct mk_conn *c, bool more) MK_MUST_USE;
 /** Is anything gathered or left over? */
 bool mk_out_is_pending(const struct mk_conn *c);
 
+/** Read part of a file behind what is gathered, so that it leaves with it. @return 0, MK_E_NOENT: the file is shorter; MK_E_SYS, MK_E_PEER. */
+int mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len) MK_MUST_USE;
+
+/**
+ * Send part of a file behind what is gathered, straight to the socket where the transport can.
+ * @param at      where it begins; moves on
+ * @param budget  bytes that may still be sent; lowered
+ * @return 0, or as mk_out_pump.
+ */
+int mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end,
+                     size_t *budget) MK_MUST_USE;
+
 /**
  * Send leftovers, the connection's file tail and the request's sources until all is out, the kernel takes no
  * more, or the turn's budget is used up.
  * @param budget  bytes this turn may still send; lowered
  * @return 0: all out or gathered; MK_E_AGAIN: wait for the peer; MK_E_BUSY: budget used up, run again soon;
- *         MK_E_EOF: a producer waits for input; MK_E_NOENT: a file became shorter; other: broken.
+ *         MK_E_EOF: a source has nothing for now; MK_E_NOENT: a file became shorter; other: broken.
  */
 int mk_out_pump(struct mk_conn *c, size_t *budget) MK_MUST_USE;
 

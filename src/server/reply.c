@@ -32,7 +32,7 @@ static void make_stamp(struct mk_worker *w, struct mk_str server)
 static void put(struct mk_reply *p, const char *bytes, size_t len)
 {
     if (len > (size_t)(p->end - p->at)) {
-        p->overflow = true;
+        p->error = MK_E_LIMIT;
         return;
     }
     memcpy(p->at, bytes, len);
@@ -76,17 +76,44 @@ static void put_stamp(struct mk_reply *p, unsigned status)
     put(p, w->stamp + ok_len, overridden ? DATE_LINE : w->stamp_len - ok_len);
 }
 
-int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
+static bool reserve(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
     char *start = mk_out_reserve(r->conn, HEAD_MAX);
 
     if (r->conn->worker->running != r->conn)
         mk_request_resume(r); /* answered from elsewhere: it leaves when its own turn comes */
-    if (!start)
+    *p = (struct mk_reply){.r = r,
+                           .start = start,
+                           .at = start,
+                           .end = start + (start ? HEAD_MAX - TAIL_MAX : 0),
+                           .status = status};
+    return start != NULL;
+}
+
+int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
+{
+    if (!reserve(p, r, status))
         return MK_E_PEER;
-    *p = (struct mk_reply){.r = r, .start = start, .at = start, .end = start + HEAD_MAX - TAIL_MAX};
     r->status = (uint16_t)status;
     put_stamp(p, status);
+    return 0;
+}
+
+int mk_reply_start_interim(struct mk_reply *p, struct mk_request *r, unsigned status)
+{
+    if (!reserve(p, r, status))
+        return MK_E_PEER;
+    put_status_line(p, status);
+    return 0;
+}
+
+int mk_reply_finish_interim(struct mk_reply *p)
+{
+    put(p, "\r\n", 2);
+    if (p->error)
+        return p->error;
+    if (p->r->head.minor > 0)
+        mk_out_commit(p->r->conn, (size_t)(p->at - p->start));
     return 0;
 }
 
@@ -95,7 +122,7 @@ void mk_reply_lines(struct mk_reply *p, struct mk_str lines)
     put_str(p, lines);
 }
 
-void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
+void mk_reply_add(struct mk_reply *p, struct mk_str name, struct mk_str value)
 {
     if (p->r->site->set.nheaders > 0 && mk_site_overrides(p->r->site, name))
         return;
@@ -103,13 +130,6 @@ void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
     put(p, ": ", 2);
     put_str(p, value);
     put(p, "\r\n", 2);
-}
-
-void mk_reply_line_u64(struct mk_reply *p, struct mk_str name, uint64_t value)
-{
-    char digits[20];
-
-    mk_reply_line(p, name, (struct mk_str){digits, mk_u64_to_dec(digits, value)});
 }
 
 /* A body that nobody will read is skipped only when that is cheap; otherwise the answer is the last. */
@@ -121,106 +141,86 @@ static void decide_keep_alive(struct mk_request *r)
         r->keep_alive = false;
 }
 
+/* After these the connection speaks another protocol (RFC 9110 sections 7.8 and 9.3.6). */
+static bool opens_tunnel(const struct mk_request *r)
+{
+    return r->status == 101 || (r->head.method == MK_METHOD_CONNECT && r->status / 100 == 2);
+}
+
+static void put_length(struct mk_reply *p, uint64_t length)
+{
+    char digits[20];
+
+    put(p, "Content-Length: ", 16);
+    put(p, digits, mk_u64_to_dec(digits, length));
+    put(p, "\r\n", 2);
+}
+
 static void put_framing(struct mk_reply *p, int64_t length)
 {
     struct mk_request *r = p->r;
-    char digits[20];
 
-    if (!mk_status_has_content(r->status) || p->has_length)
+    if (p->has_length)
         return;
     if (length >= 0) {
-        put(p, "Content-Length: ", 16);
-        put(p, digits, mk_u64_to_dec(digits, (uint64_t)length));
-        put(p, "\r\n", 2);
+        put_length(p, (uint64_t)length);
     } else if (r->head.minor == 1) {
         r->chunked = true;
         put_str(p, MK_STR("Transfer-Encoding: chunked\r\n"));
     } else {
         r->keep_alive = false;
+        r->until_close = true;
     }
 }
 
-int mk_reply_end_plain(struct mk_reply *p, int64_t length)
+/* One line: what is said of the connection, and that Upgrade is (RFC 9110 sections 7.6.1 and 7.8). */
+static void put_connection(struct mk_reply *p)
 {
     struct mk_request *r = p->r;
 
-    p->end += TAIL_MAX;
-    decide_keep_alive(r);
-    put_framing(p, length);
     if (!r->keep_alive)
-        put_str(p, MK_STR("Connection: close\r\n"));
+        put_str(p, p->has_upgrade ? MK_STR("Connection: close, Upgrade\r\n")
+                                  : MK_STR("Connection: close\r\n"));
+    else if (p->has_upgrade)
+        put_str(p, MK_STR("Connection: Upgrade\r\n"));
     else if (r->head.minor == 0)
         put_str(p, MK_STR("Connection: keep-alive\r\n"));
+}
+
+static void put_end_of_tunnel_head(struct mk_reply *p)
+{
+    if (p->has_upgrade)
+        put_str(p, MK_STR("Connection: Upgrade\r\n"));
+    p->r->keep_alive = false; /* whoever takes the connection over ends it */
+}
+
+int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
+{
+    struct mk_request *r = p->r;
+    bool has_content = mk_status_has_content(r->status);
+
+    p->end += TAIL_MAX;
+    decide_keep_alive(r);
+    if (opens_tunnel(r)) {
+        has_content = false;
+        put_end_of_tunnel_head(p);
+    } else {
+        if (has_content)
+            put_framing(p, length);
+        put_connection(p);
+    }
     put(p, "\r\n", 2);
-    if (p->overflow)
-        return MK_E_LIMIT;
-    r->head_only = r->head.method == MK_METHOD_HEAD || !mk_status_has_content(r->status);
+    if (p->error)
+        return p->error;
+    r->head_only = r->head.method == MK_METHOD_HEAD || !has_content;
     r->head_done = true;
+    r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
     mk_out_commit(r->conn, (size_t)(p->at - p->start));
     return 0;
 }
 
-int mk_reply_end(struct mk_reply *p, int64_t length)
+int mk_reply_finish(struct mk_reply *p, int64_t length)
 {
     put_str(p, p->r->site->extra_lines);
-    return mk_reply_end_plain(p, length);
-}
-
-static struct mk_source *add_source(struct mk_request *r)
-{
-    struct mk_source *s = mk_arena_zalloc(&r->arena, sizeof(*s));
-
-    if (!s)
-        return NULL;
-    if (r->last)
-        r->last->next = s;
-    else
-        r->first = s;
-    r->last = s;
-    return s;
-}
-
-int mk_reply_memory(struct mk_request *r, struct mk_str bytes)
-{
-    struct mk_source *s;
-
-    if (r->head_only || bytes.len == 0)
-        return 0;
-    s = add_source(r);
-    if (!s)
-        return MK_E_NOMEM;
-    s->kind = MK_SOURCE_MEMORY;
-    s->bytes = bytes.p;
-    s->end = bytes.len;
-    return 0;
-}
-
-int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at, uint64_t end)
-{
-    struct mk_source *s = NULL;
-
-    if (r->head_only || at == end || !(s = add_source(r))) {
-        mk_file_put(file);
-        return r->head_only || at == end ? 0 : MK_E_NOMEM;
-    }
-    s->kind = MK_SOURCE_FILE;
-    s->file = file;
-    s->at = at;
-    s->end = end;
-    return 0;
-}
-
-int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)
-{
-    struct mk_source *s;
-
-    if (r->head_only)
-        return 0;
-    s = add_source(r);
-    if (!s)
-        return MK_E_NOMEM;
-    s->kind = MK_SOURCE_PRODUCER;
-    s->produce = produce;
-    s->arg = arg;
-    return 0;
+    return mk_reply_finish_plain(p, length);
 }

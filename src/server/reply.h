@@ -9,11 +9,35 @@
  * into what the connection sends next.
  */
 
+/*
+ * The head, as the server itself writes it: what it knows to be right is not looked at again. The calls
+ * that plugins use check first (answer.c).
+ */
+
+/** Status line, Date and Server. @return 0 or MK_E_PEER. */
+int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status) MK_MUST_USE;
+/** A field, unless the site overrides it. */
+void mk_reply_add(struct mk_reply *p, struct mk_str name, struct mk_str value);
 /** Ready-made field lines with their line ends. */
 void mk_reply_lines(struct mk_reply *p, struct mk_str lines);
-void mk_reply_line_u64(struct mk_reply *p, struct mk_str name, uint64_t value);
-/** mk_reply_end without the site's extra lines, for heads whose ready-made lines hold them. */
-int mk_reply_end_plain(struct mk_reply *p, int64_t length) MK_MUST_USE;
+/** The site's lines, framing and the end, as mk_reply_end. @return 0, or MK_E_LIMIT: the head is too large. */
+int mk_reply_finish(struct mk_reply *p, int64_t length) MK_MUST_USE;
+/** The same without the site's lines, for heads whose ready-made lines hold them. */
+int mk_reply_finish_plain(struct mk_reply *p, int64_t length) MK_MUST_USE;
+
+/** An interim response (RFC 9110 section 15.2): its status line alone. @return 0 or MK_E_PEER. */
+int mk_reply_start_interim(struct mk_reply *p, struct mk_request *r, unsigned status) MK_MUST_USE;
+/** Its end; a client of HTTP/1.0 does not get it. @return 0 or MK_E_LIMIT. */
+int mk_reply_finish_interim(struct mk_reply *p) MK_MUST_USE;
+
+/** The answer cannot be finished: what was true of it may leave, and the connection closes. */
+void mk_reply_break(struct mk_request *r);
+
+/** Is it a field that says how a message is framed, which is the server's to send? */
+bool mk_reply_is_framing(struct mk_str name);
+
+/** A call that a plugin should not have made: logged, once for each request; an answer that has begun is broken off. @return err. */
+int mk_reply_misuse(struct mk_request *r, const char *what, int err);
 
 /** Takes over the reference. @return 0 or MK_E_NOMEM. */
 int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at,

@@ -11,6 +11,7 @@
 
 struct mk_conn;
 struct mk_file;
+struct mk_pipe;
 struct mk_plugin;
 struct mk_request;
 struct mk_site;
@@ -19,12 +20,21 @@ struct mk_view;
 /** A part of an answer's body: where the bytes come from. In the request's arena. */
 struct mk_source {
     struct mk_source *next;
-    enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER } kind;
+    enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER, MK_SOURCE_PIPE } kind;
+    int fd;                /* FILE */
+    bool framed;           /* MEMORY, FILE: the size of its chunk has left */
     const char *bytes;     /* MEMORY: lives as long as the request */
-    struct mk_file *file;  /* FILE: a reference */
+    struct mk_file *file;  /* FILE: a reference that fd belongs to; NULL: fd is our own */
     uint64_t at, end;      /* MEMORY, FILE: what is left */
     mk_produce_fn produce; /* PRODUCER */
     void *arg;
+    struct mk_pipe *pipe; /* PIPE: owned */
+};
+
+/** A field behind a chunked body, with its line end. In the request's arena. */
+struct mk_trailer {
+    struct mk_trailer *next;
+    struct mk_str line;
 };
 
 /** One request, from its first byte to the last of its answer. */
@@ -40,9 +50,12 @@ struct mk_request {
     struct mk_str user;             /* in the arena; p NULL: nobody */
     const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
+    struct mk_trailer *trailer;     /* the first; in the order of sending */
+    uint64_t body_sent;             /* of the answer, framing not counted */
+    uint64_t
+        body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
-    uint64_t body_sent;            /* of the answer, framing not counted */
     const struct mk_plugin *asked; /* who said LATER last */
     uint32_t patience_ms;          /* how long its handler may take; 0: for ever */
     uint16_t hook;                 /* that said LATER, in its stage */
@@ -51,9 +64,13 @@ struct mk_request {
     uint8_t waits_in;              /* enum mk_stage */
     uint8_t reroutes;
     bool resumed;        /* since it began to wait */
-    bool starved;        /* a producer has nothing for now */
+    bool starved;        /* a source has nothing for now */
     bool ends_on_hangup; /* a client that closes its sending half has left */
     bool head_done;      /* the answer's head is complete */
+    bool until_close;    /* its body ends with the connection */
+    bool ended;          /* its last source has ended, and all framing is written */
+    bool overrun;        /* sources gave more than its head promised */
+    bool misused;        /* a wrong call for this request was logged */
     bool whole;          /* the answer is complete */
     bool dropped;        /* a plugin wants the connection closed */
     bool body_done;      /* the whole request body has been read */

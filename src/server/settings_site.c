@@ -4,6 +4,7 @@
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "http/field.h"
 #include "http/uri.h"
 
 #include <stdio.h>
@@ -34,18 +35,6 @@ static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static bool is_token(struct mk_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = mk_char_lower(s.p[i]);
-
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-              (c && strchr("!#$%&'*+-.^_`|~", c))))
-            return false;
-    }
-    return s.len > 0;
-}
-
 /* These say how the message is framed; a site may not contradict what is sent. */
 static bool is_framing_field(struct mk_str name)
 {
@@ -68,7 +57,7 @@ static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
         return mk_setup_refuse(ctx, s, "a field name and a value");
     if (name.p[name.len - 1] == ':')
         name.len--;
-    if (!is_token(name))
+    if (!mk_field_is_name(name))
         return mk_setup_refuse(ctx, s, "a field name and a value");
     if (is_framing_field(name)) {
         mk_fault_add(ctx->faults, &s->value_at, "Header: %.*s is set by the server itself",

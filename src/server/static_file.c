@@ -86,11 +86,11 @@ static void send_not_modified(struct mk_request *r, struct mk_file *file)
 {
     struct mk_reply p;
 
-    if (mk_reply_begin(&p, r, 304) < 0) {
+    if (mk_reply_start(&p, r, 304) < 0) {
         r->failed = true;
     } else {
         mk_reply_lines(&p, file->common_lines);
-        if (mk_reply_end_plain(&p, 0) < 0)
+        if (mk_reply_finish_plain(&p, 0) < 0)
             r->failed = true;
     }
     mk_file_put(file);
@@ -101,14 +101,14 @@ static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str
 {
     struct mk_reply p;
 
-    if (mk_reply_begin(&p, r, 200) < 0) {
+    if (mk_reply_start(&p, r, 200) < 0) {
         mk_file_put(file);
         r->failed = true;
         return;
     }
     if (coding.p) {
-        mk_reply_line(&p, MK_STR("Content-Type"), type);
-        mk_reply_line(&p, MK_STR("Content-Encoding"), coding);
+        mk_reply_add(&p, MK_STR("Content-Type"), type);
+        mk_reply_add(&p, MK_STR("Content-Encoding"), coding);
         mk_reply_lines(&p, (struct mk_str){file->common_lines.p,
                                            file->common_lines.len + file->length_line.len});
     } else {
@@ -117,7 +117,7 @@ static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str
                                                                   file->length_line.len});
     }
     p.has_length = true;
-    if (mk_reply_end_plain(&p, (int64_t)file->facts.size) < 0) {
+    if (mk_reply_finish_plain(&p, (int64_t)file->facts.size) < 0) {
         mk_file_put(file);
         r->failed = true;
     } else if (mk_reply_file(r, file, 0, file->facts.size) < 0) {

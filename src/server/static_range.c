@@ -30,9 +30,9 @@ static bool if_range_holds(struct mk_request *r, const struct mk_file *file)
 
 static void begin(struct answer *a, struct mk_reply *p, struct mk_str type)
 {
-    mk_reply_line(p, MK_STR("Content-Type"), type);
+    mk_reply_add(p, MK_STR("Content-Type"), type);
     if (a->coding.p)
-        mk_reply_line(p, MK_STR("Content-Encoding"), a->coding);
+        mk_reply_add(p, MK_STR("Content-Encoding"), a->coding);
     mk_reply_lines(p, a->file->common_lines);
 }
 
@@ -45,11 +45,11 @@ static int send_one(struct answer *a)
                         (unsigned long long)range.last, (unsigned long long)a->file->facts.size);
     int err;
 
-    if (!value || mk_reply_begin(&p, a->r, 206) < 0)
+    if (!value || mk_reply_start(&p, a->r, 206) < 0)
         return MK_E_NOMEM;
     begin(a, &p, a->type);
-    mk_reply_line(&p, MK_STR("Content-Range"), mk_str_from(value));
-    err = mk_reply_end_plain(&p, (int64_t)(range.last - range.first + 1));
+    mk_reply_add(&p, MK_STR("Content-Range"), mk_str_from(value));
+    err = mk_reply_finish_plain(&p, (int64_t)(range.last - range.first + 1));
     return err < 0 ? err : mk_reply_file(a->r, mk_file_ref(a->file), range.first, range.last + 1);
 }
 
@@ -104,10 +104,10 @@ static int send_several(struct answer *a)
         length +=
             separators[i].len + (i < a->count ? a->ranges[i].last - a->ranges[i].first + 1 : 0);
     }
-    if (mk_reply_begin(&p, a->r, 206) < 0)
+    if (mk_reply_start(&p, a->r, 206) < 0)
         return MK_E_PEER;
     begin(a, &p, mk_str_from(type));
-    err = mk_reply_end_plain(&p, (int64_t)length);
+    err = mk_reply_finish_plain(&p, (int64_t)length);
     return err < 0 ? err : queue_parts(a, separators);
 }
 

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/body.h"
+
+#include "core/fd.h"
+#include "server/job.h"
+#include "server/pipe.h"
+#include "server/reply.h"
+#include "server/worker.h"
+
+enum {
+    COPY_MAX = 2048,    /* a small body is cheaper copied than described by another part */
+    PRODUCE_MAX = 8192, /* asked of a producer at once */
+};
+
+static int add_bytes(struct mk_conn *c, const char *bytes, size_t len)
+{
+    char *to = mk_out_reserve(c, len);
+
+    if (!to)
+        return MK_E_PEER;
+    memcpy(to, bytes, len);
+    mk_out_commit(c, len);
+    return 0;
+}
+
+static void count(struct mk_request *r, uint64_t n)
+{
+    r->body_sent += n;
+    if (r->body_left != UINT64_MAX)
+        r->body_left -= n;
+}
+
+static void spend(struct mk_conn *c, size_t n, size_t *budget)
+{
+    *budget -= n < *budget ? n : *budget;
+    c->progress = true;
+}
+
+/* ---- parts of a known length: one chunk each ---- */
+
+static int begin_chunk(struct mk_conn *c, struct mk_source *s)
+{
+    char size[MK_H1_CHUNK_HEAD];
+
+    s->framed = true;
+    return add_bytes(c, size, mk_h1_chunk_head(size, s->end - s->at));
+}
+
+static int pump_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
+{
+    const char *body = s->file ? s->file->body : NULL;
+    size_t len = (size_t)(s->end - s->at);
+
+    if (s->end - s->at > MK_LIMIT_SMALL_BODY)
+        return mk_out_send_file(c, s->fd, &s->at, s->end, budget);
+    if (!body)
+        return mk_out_read_file(c, s->fd, &s->at, len);
+    if (len <= COPY_MAX) {
+        if (add_bytes(c, body + s->at, len) < 0)
+            return MK_E_PEER;
+    } else if (mk_out_add_file_bytes(c, s->file, body + s->at, len)) {
+        mk_file_ref(s->file);
+    } else {
+        return mk_out_send_file(c, s->fd, &s->at, s->end, budget);
+    }
+    s->at = s->end;
+    return 0;
+}
+
+static int pump_memory(struct mk_conn *c, struct mk_source *s, size_t *budget)
+{
+    while (s->at < s->end) {
+        size_t len = s->end - s->at < PRODUCE_MAX ? (size_t)(s->end - s->at) : PRODUCE_MAX;
+        int err;
+
+        if (c->leftover_len > 0)
+            return MK_E_AGAIN;
+        if (*budget < len)
+            return MK_E_BUSY;
+        err = add_bytes(c, s->bytes + s->at, len);
+        if (err < 0)
+            return err;
+        s->at += len;
+        *budget -= len;
+    }
+    return 0;
+}
+
+static int pump_part(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    uint64_t at = s->at;
+    int err = 0;
+
+    if (s->end - s->at > r->body_left) {
+        s->end = s->at + r->body_left;
+        r->overrun = true;
+    }
+    if (s->at < s->end) {
+        if (r->chunked && !s->framed)
+            err = begin_chunk(c, s);
+        if (err == 0)
+            err = s->kind == MK_SOURCE_FILE ? pump_file(c, s, budget) : pump_memory(c, s, budget);
+        count(r, s->at - at);
+    }
+    return err == 0 && s->framed ? add_bytes(c, "\r\n", 2) : err;
+}
+
+/* ---- what gives bytes as they come ---- */
+
+static ssize_t give(struct mk_request *r, struct mk_source *s, char *dst, size_t len)
+{
+    ssize_t n = s->kind == MK_SOURCE_PRODUCER ? s->produce(r, s->arg, dst, len)
+                                              : mk_pipe_read(s->pipe, dst, len);
+
+    return n > (ssize_t)len
+               ? mk_reply_misuse(r, "a producer gave more than was asked for", MK_E_INVALID)
+               : n;
+}
+
+static int add_piece(struct mk_conn *c, const struct mk_request *r, const char *bytes, size_t n)
+{
+    char *to = mk_out_reserve(c, MK_H1_CHUNK_HEAD + n + 2);
+    size_t at = 0;
+
+    if (!to)
+        return MK_E_PEER;
+    if (r->chunked)
+        at = mk_h1_chunk_head(to, n);
+    memcpy(to + at, bytes, n);
+    at += n;
+    if (r->chunked) {
+        memcpy(to + at, "\r\n", 2);
+        at += 2;
+    }
+    mk_out_commit(c, at);
+    return 0;
+}
+
+/* What was gathered before leaves while the source has nothing. */
+static int wait_for_source(struct mk_conn *c)
+{
+    int err = mk_out_flush(c, false);
+
+    return err < 0 ? err : MK_E_EOF;
+}
+
+/*
+ * A producer may answer other requests too, which uses the gather buffer: what it gives is put there afterwards.
+ */
+static int pump_given(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    char piece[PRODUCE_MAX];
+
+    for (;;) {
+        ssize_t n;
+        int err;
+
+        if (c->leftover_len > 0)
+            return MK_E_AGAIN;
+        if (*budget < PRODUCE_MAX)
+            return MK_E_BUSY;
+        n = give(r, s, piece, sizeof(piece));
+        if (r->failed)
+            return 0;
+        if (n == MK_E_AGAIN && r->body_left > 0)
+            return wait_for_source(c);
+        if (n <= 0)
+            return n == MK_E_AGAIN ? 0 : (int)n;
+        if ((uint64_t)n > r->body_left) {
+            n = (ssize_t)r->body_left;
+            r->overrun = true;
+        }
+        if (n > 0) {
+            err = add_piece(c, r, piece, (size_t)n);
+            if (err < 0)
+                return err;
+        }
+        count(r, (uint64_t)n);
+        spend(c, (size_t)n, budget);
+        if (r->overrun)
+            return 0;
+    }
+}
+
+static int splice_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    int err = mk_out_flush(c, mk_pipe_has_bytes(s->pipe));
+
+    while (err == 0) {
+        size_t want = r->body_left < *budget ? (size_t)r->body_left : *budget;
+        ssize_t n;
+
+        if (want == 0 && *budget == 0)
+            return MK_E_BUSY;
+        n = mk_pipe_splice(s->pipe, c, want);
+        if (n == 0)
+            return 0;
+        if (n < 0)
+            return n == MK_E_BUSY ? MK_E_EOF : (int)n;
+        mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
+        count(r, (uint64_t)n);
+        spend(c, (size_t)n, budget);
+    }
+    return err;
+}
+
+static int pump_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    int err;
+
+    if (!s->pipe || r->chunked || !mk_pipe_can_splice(s->pipe, c))
+        return s->pipe ? pump_given(c, r, s, budget) : 0;
+    if (r->body_left == 0) {
+        r->overrun = r->overrun || mk_pipe_has_bytes(s->pipe);
+        return 0;
+    }
+    err = splice_pipe(c, r, s, budget);
+    return err == MK_E_UNSUPPORTED ? pump_given(c, r, s, budget) : err;
+}
+
+/* ---- all of them ---- */
+
+static int pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    switch (s->kind) {
+    case MK_SOURCE_MEMORY:
+    case MK_SOURCE_FILE:
+        return pump_part(c, r, s, budget);
+    case MK_SOURCE_PRODUCER:
+        return pump_given(c, r, s, budget);
+    case MK_SOURCE_PIPE:
+        return pump_pipe(c, r, s, budget);
+    }
+    return MK_E_INVALID;
+}
+
+static void drop_source(struct mk_request *r)
+{
+    struct mk_source *s = r->first;
+
+    r->first = s->next;
+    if (!r->first)
+        r->last = NULL;
+    if (s->kind == MK_SOURCE_FILE && s->file)
+        mk_file_put(s->file);
+    else if (s->kind == MK_SOURCE_FILE)
+        mk_fd_close(&s->fd);
+    else if (s->kind == MK_SOURCE_PIPE)
+        mk_pipe_close(s->pipe, r->conn);
+}
+
+void mk_body_drop(struct mk_request *r)
+{
+    while (r->first)
+        drop_source(r);
+}
+
+/* RFC 9112 section 7.1: the last chunk, trailers, and an empty line. */
+static int end_chunks(struct mk_conn *c, const struct mk_request *r)
+{
+    int err = add_bytes(c, "0\r\n", 3);
+
+    for (const struct mk_trailer *t = r->trailer; t && err == 0; t = t->next)
+        err = add_bytes(c, t->line.p, t->line.len);
+    return err == 0 ? add_bytes(c, "\r\n", 2) : err;
+}
+
+/* A length that was promised and not kept: the peer can only tell by the end of the connection. */
+static void judge_length(struct mk_request *r)
+{
+    if (r->overrun)
+        (void)mk_reply_misuse(r, "a longer body than its head promised; clipped", 0);
+    else if (r->body_left != UINT64_MAX && r->body_left > 0)
+        (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
+}
+
+static int end_body(struct mk_conn *c, struct mk_request *r)
+{
+    r->ended = true;
+    if (r->head_only)
+        return 0;
+    if (r->overrun || (r->body_left != UINT64_MAX && r->body_left > 0))
+        judge_length(r);
+    return r->chunked && !r->failed ? end_chunks(c, r) : 0;
+}
+
+int mk_body_pump(struct mk_conn *c, struct mk_request *r, size_t *budget)
+{
+    int err = 0;
+
+    while (err == 0 && r->first && !r->failed) {
+        err = pump_source(c, r, r->first, budget);
+        if (err == 0)
+            drop_source(r);
+    }
+    if (r->failed)
+        mk_body_drop(r);
+    else if (err == 0 && r->head_done && !r->ended && !r->waits_in)
+        err = end_body(c, r);
+    return err;
+}
+
+bool mk_body_is_tail(const struct mk_request *r)
+{
+    const struct mk_source *s = r->first;
+
+    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->failed &&
+           !r->overrun && (r->body_left == UINT64_MAX || r->body_left == s->end - s->at);
+}
