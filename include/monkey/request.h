@@ -59,6 +59,7 @@ struct mk_request_facts {
     const char *site_name;     /* first ServerName of the site; "" when it has none */
     struct mk_str user;        /* mk_request_set_user; p NULL: nobody */
     const char *reason;        /* why the server itself refused it: a sentence; NULL: it did not */
+    bool symlinks;             /* of the server, SymLink: are symbolic links followed? */
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 

@@ -42,6 +42,7 @@ void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts
         .site_name = site->names.count > 0 ? site->names.items[0].p : "",
         .user = r->user,
         .reason = r->reason,
+        .symlinks = r->view->snapshot->set.symlink,
     };
 
     memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answer.h"
+#include "text.h"
+#include "theme.h"
+
+#include <monkey/plugin.h>
+
+#include <stdio.h>
+
+/*
+ * Shows the directories that have no index file: on every site, or, once a site says
+ * `Match ... dirlisting`, on those that do.
+ */
+
+enum { ROOM_MAX = 64 << 20 }; /* bytes of large listings at the same time, beside 8 MB of one */
+
+struct dirlisting_settings {
+    struct mk_str theme; /* p NULL: what is built in */
+    struct mk_origin theme_at;
+    const char *theme_path;
+};
+
+struct dirlisting_config {
+    struct dirlisting_theme html, json;
+    struct dirlisting_room *room; /* from start to stop */
+};
+
+/* The name of a folder beside the file that has the line. */
+static int parse_theme(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct dirlisting_settings *settings = mk_setup_settings(setup);
+
+    if (s->value.len == 0 || s->value.p[0] == '.' || memchr(s->value.p, '/', s->value.len))
+        return mk_setup_refuse(setup, s, "the name of a folder in plugins/dirlisting/themes/");
+    settings->theme = mk_setup_copy(setup, s->value);
+    settings->theme_at = s->value_at;
+    return settings->theme.p ? 0 : MK_E_NOMEM;
+}
+
+static const struct mk_field fields[] = {
+    {.name = "Theme", .type = MK_FIELD_CUSTOM, .parse = parse_theme},
+    {.name = "ThemePath",
+     .type = MK_FIELD_STRING,
+     .offset = offsetof(struct dirlisting_settings, theme_path)},
+};
+
+static const struct mk_section_spec section =
+    MK_SECTION("DIRLISTING", MK_SECTION_FILE, struct dirlisting_settings, fields);
+static const struct mk_section_spec *const sections[] = {&section, NULL};
+
+/* plugins/dirlisting/dirhtml.conf -> plugins/dirlisting/themes/NAME */
+static char *folder_of(struct mk_setup *setup, const struct dirlisting_settings *s)
+{
+    const char *file = s->theme_at.file, *slash = strrchr(file, '/');
+    int dir_len = slash ? (int)(slash - file) + 1 : 0;
+    size_t room = (size_t)dir_len + s->theme.len + sizeof("themes/");
+    char *path = mk_setup_alloc(setup, room);
+
+    if (path)
+        (void)snprintf(path, room, "%.*sthemes/%s", dir_len, file, s->theme.p);
+    return path;
+}
+
+static int read_theme(struct mk_setup *setup, struct dirlisting_theme *theme,
+                      const struct dirlisting_settings *s)
+{
+    char *folder = folder_of(setup, s);
+
+    return folder ? dirlisting_theme_read(theme, setup, folder, &s->theme_at) : MK_E_NOMEM;
+}
+
+static int escape_path(struct mk_setup *setup, struct dirlisting_theme *theme, const char *path)
+{
+    struct mk_str text = mk_str_from(path ? path : "");
+    char *p = mk_setup_alloc(setup, text.len * DIRLISTING_HTML_GROWTH + 1);
+
+    if (!p)
+        return MK_E_NOMEM;
+    theme->path = (struct mk_str){p, dirlisting_html(p, text)};
+    return 0;
+}
+
+static bool says_path(const struct dirlisting_theme *t)
+{
+    return dirlisting_template_has(&t->header, DIRLISTING_THEME_PATH) ||
+           dirlisting_template_has(&t->entry, DIRLISTING_THEME_PATH) ||
+           dirlisting_template_has(&t->footer, DIRLISTING_THEME_PATH);
+}
+
+static int check(struct mk_setup *setup)
+{
+    const struct dirlisting_settings *s = mk_setup_section(setup, &section, NULL);
+    struct dirlisting_config *config = mk_setup_alloc(setup, sizeof(*config));
+    int err;
+
+    if (!config)
+        return MK_E_NOMEM;
+    mk_setup_keep(setup, config);
+    err = dirlisting_theme_of_texts(&config->json, setup, &dirlisting_json_texts, DIRLISTING_JSON);
+    if (err == 0)
+        err = escape_path(setup, &config->html, s ? s->theme_path : NULL);
+    if (err == 0 && s && s->theme.p)
+        err = read_theme(setup, &config->html, s);
+    else if (err == 0)
+        err = dirlisting_theme_of_texts(&config->html, setup, &dirlisting_default_texts, 0);
+    if (err == 0 && s && !s->theme_path && says_path(&config->html))
+        mk_setup_warn(setup, &s->theme_at,
+                      "the theme has %%_theme_path_%%, which is empty without ThemePath");
+    return err == MK_E_NOMEM ? err : 0;
+}
+
+static int check_site(struct mk_setup *setup)
+{
+    mk_setup_act(setup, mk_setup_switch(setup) == MK_SWITCH_OFF ? 0 : MK_ACTS_DIRECTORY);
+    return 0;
+}
+
+static int start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    struct dirlisting_config *config = ctx->config;
+    const struct dirlisting_config *before = old ? old->config : NULL;
+
+    config->room = before ? dirlisting_room_get(before->room) : dirlisting_room_new(ROOM_MAX);
+    if (!config->room)
+        mk_plugin_why(ctx, "%s", mk_error_text(MK_E_NOMEM));
+    return config->room ? 0 : MK_E_NOMEM;
+}
+
+static void stop(const struct mk_context *ctx)
+{
+    struct dirlisting_config *config = ctx->config;
+
+    dirlisting_room_put(config->room);
+}
+
+static enum mk_verdict on_directory(struct mk_request *r, const struct mk_context *ctx, int fd)
+{
+    const struct dirlisting_config *config = ctx->config;
+
+    return dirlisting_answer(r, &config->html, &config->json, config->room, fd);
+}
+
+static const struct mk_plugin dirlisting = {
+    MK_PLUGIN("dirlisting", "shows directories"),
+    .sections = sections,
+    .check = check,
+    .check_site = check_site,
+    .start = start,
+    .stop = stop,
+    .on_directory = on_directory,
+};
+MK_PLUGIN_EXPORT(dirlisting);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "theme.h"
+
+/* Line by line what conf/plugins/dirlisting/themes/default/ has; a test compares them. */
+
+/* clang-format off */
+const struct dirlisting_texts dirlisting_default_texts = {
+    .header = MK_STR_INIT(
+        "<!DOCTYPE html>\n"
+        "<html lang=\"en\">\n"
+        "<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<title>Index of %_html_title_%</title>\n"
+        "<link rel=\"icon\" href=\"data:,\">\n"
+        "<style>\n"
+        ":root {\n"
+        "  color-scheme: light dark;\n"
+        "  --paper: #fbf8f1; --card: #fffdf8; --line: #e2d8c3; --hover: #f3eddf;\n"
+        "  --text: #2a241d; --soft: #645a4c; --accent: #8a4b08; --folder: #c98a1b;\n"
+        "}\n"
+        "@media (prefers-color-scheme: dark) {\n"
+        "  :root {\n"
+        "    --paper: #181512; --card: #1f1b17; --line: #3a332a; --hover: #2b251f;\n"
+        "    --text: #efe8dc; --soft: #b8ac9a; --accent: #f4b95a; --folder: #e0a63c;\n"
+        "  }\n"
+        "}\n"
+        "* { box-sizing: border-box; }\n"
+        "html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }\n"
+        "body { margin: 0; background: var(--paper); color: var(--text); font: 1rem/1.5 system-ui, -apple-system, \"Segoe UI\", Roboto, \"Noto Sans\", sans-serif; }\n"
+        "main { width: min(100% - 2rem, 62rem); margin: 0 auto; padding: 2rem 0 3rem; }\n"
+        "h1 { margin: 0 0 1.25rem; font-size: clamp(1.25rem, 1.1rem + 1vw, 1.75rem); line-height: 1.3; overflow-wrap: anywhere; }\n"
+        "h1 a, h1 span { padding-inline: .1em; }\n"
+        "a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: .2em; }\n"
+        ":focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; border-radius: 6px; }\n"
+        ".note { margin: 0 0 1.25rem; padding: .75rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--folder); border-radius: 6px; background: var(--card); }\n"
+        ".note:empty { display: none; }\n"
+        "table { width: 100%; border: 1px solid var(--line); border-radius: 12px; border-spacing: 0; background: var(--card); overflow: hidden; }\n"
+        "th, td { padding: 0; border-bottom: 1px solid var(--line); text-align: left; font-weight: 400; vertical-align: middle; }\n"
+        "tbody tr:last-child > * { border-bottom: 0; }\n"
+        "th a, th span { display: block; padding: .65rem 1rem; color: var(--soft); font-size: .875rem; font-weight: 650; text-decoration: none; white-space: nowrap; }\n"
+        "th a:hover { color: var(--text); background: var(--hover); }\n"
+        "th a::after { content: \"\\2195\"; display: inline-block; width: 1em; margin-left: .35em; text-align: center; opacity: .45; }\n"
+        "th[aria-sort=ascending] a, th[aria-sort=descending] a { color: var(--text); }\n"
+        "th[aria-sort=ascending] a::after { content: \"\\2191\"; opacity: 1; }\n"
+        "th[aria-sort=descending] a::after { content: \"\\2193\"; opacity: 1; }\n"
+        "tbody tr:hover { background: var(--hover); }\n"
+        "td a { display: flex; align-items: center; gap: .75rem; min-height: 2.75rem; padding: .5rem 1rem; text-decoration: none; }\n"
+        "td a:hover, td a:focus-visible { text-decoration: underline; }\n"
+        "bdi { overflow-wrap: anywhere; white-space: pre-wrap; min-width: 0; }\n"
+        "td a::before { content: \"\"; flex: none; width: 1.25rem; height: 1.25rem; background: var(--soft); opacity: .7;\n"
+        "  -webkit-mask: var(--icon) center / contain no-repeat; mask: var(--icon) center / contain no-repeat; }\n"
+        ".file { --icon: url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='black' stroke-width='1.6' stroke-linejoin='round'%3E%3Cpath d='M4.5 2h7l4 4v12h-11zM11.5 2v4h4'/%3E%3C/svg%3E\"); }\n"
+        ".directory { --icon: url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'%3E%3Cpath d='M2 4.5A1.5 1.5 0 0 1 3.5 3h4l2 2.5h7A1.5 1.5 0 0 1 18 7v8.5a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 2 15.5z'/%3E%3C/svg%3E\"); }\n"
+        ".up { --icon: url(\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='black' stroke-width='1.8' stroke-linecap='round' stroke-linejoin='round'%3E%3Cpath d='M10 17V4M4.5 9.5 10 4l5.5 5.5'/%3E%3C/svg%3E\"); }\n"
+        ".directory a::before { background: var(--folder); opacity: 1; }\n"
+        ".time, .size { color: var(--soft); font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap; }\n"
+        "td.time, td.size { padding: .5rem 1rem; }\n"
+        ".size, .size a { text-align: right; }\n"
+        "td.time, th.time { width: 1%; }\n"
+        "td.size, th.size { width: 1%; }\n"
+        ".summary { margin: 1rem 0 0; color: var(--soft); font-size: .875rem; }\n"
+        "@media (max-width: 36rem) {\n"
+        "  main { width: min(100% - 1rem, 62rem); padding-top: 1rem; }\n"
+        "  h1 { padding-inline: .5rem; }\n"
+        "  th a { padding: .65rem .5rem; }\n"
+        "  th a::after { margin-left: 0; }\n"
+        "  th:first-child a { padding-left: .75rem; }\n"
+        "  td a { gap: .5rem; padding: .5rem .5rem .5rem .75rem; }\n"
+        "  td.time, td.size { padding: .5rem; font-size: .75rem; }\n"
+        "  td.time { white-space: normal; line-height: 1.35; }\n"
+        "  .summary { padding-inline: .5rem; }\n"
+        "}\n"
+        "@media print { table { border: 0; } th a::after, td a::before { display: none; } }\n"
+        "</style>\n"
+        "</head>\n"
+        "<body>\n"
+        "<main>\n"
+        "<h1 aria-label=\"Index of %_html_title_%\">%_path_links_%</h1>\n"
+        "<p class=\"note\">%_note_%</p>\n"
+        "<table>\n"
+        "<thead>\n"
+        "<tr>\n"
+        "<th scope=\"col\" aria-sort=\"%_name_order_%\"><a href=\"%_name_link_%\">Name</a></th>\n"
+        "<th scope=\"col\" aria-sort=\"%_time_order_%\" class=\"time\"><a href=\"%_time_link_%\">Changed (UTC)</a></th>\n"
+        "<th scope=\"col\" aria-sort=\"%_size_order_%\" class=\"size\"><a href=\"%_size_link_%\">Size</a></th>\n"
+        "</tr>\n"
+        "</thead>\n"
+        "<tbody>\n"
+        "<tr class=\"up\" %_parent_state_%><td colspan=\"3\"><a href=\"../\" rel=\"up\">Parent directory</a></td></tr>\n"),
+    .entry = MK_STR_INIT(
+        "<tr class=\"%_target_type_%\"><td><a href=\"%_target_url_%\"><bdi>%_target_name_%</bdi></a></td><td class=\"time\"><time>%_target_time_%</time></td><td class=\"size\" title=\"%_target_bytes_%\">%_target_size_%</td></tr>\n"),
+    .footer = MK_STR_INIT(
+        "</tbody>\n"
+        "</table>\n"
+        "<p class=\"summary\">%_summary_%</p>\n"
+        "</main>\n"
+        "</body>\n"
+        "</html>\n"),
+};
+
+const struct dirlisting_texts dirlisting_json_texts = {
+    .header = MK_STR_INIT("{\"path\":\"%_json_path_%\",\"sort\":\"%_json_sort_%\",\"order\":\"%_json_order_%\",\"sorted\":%_json_sorted_%,\"entries\":["),
+    .entry = MK_STR_INIT("%_json_comma_%\n{\"name\":\"%_json_name_%\",\"url\":\"%_target_url_%\",\"type\":\"%_target_type_%\",\"size\":%_json_size_%,\"time\":%_json_time_%}"),
+    .footer = MK_STR_INIT("\n]}\n"),
+};
+/* clang-format on */
