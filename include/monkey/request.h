@@ -250,6 +250,10 @@ struct mk_conn_facts {
 };
 MK_API void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts);
 
+/** A line in the error log, as mk_request_log. */
+MK_API void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
+    MK_PRINTF(3, 4);
+
 enum { MK_PEER_TEXT = 64 };
 /** The peer's IP address as text, IPv4 in dotted form; "unix:" for unix sockets. @return bytes; terminated. */
 MK_API size_t mk_conn_peer(const struct mk_conn *c, char dst[MK_PEER_TEXT]);

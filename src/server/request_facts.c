@@ -101,18 +101,36 @@ void mk_request_timeout(struct mk_request *r, unsigned ms)
     mk_h1_renew_timeout(r->conn);
 }
 
-void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
+static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
+                     va_list args)
 {
-    struct mk_log *log = mk_worker_log(r->conn->worker);
-    char text[MK_LIMIT_LOG_LINE];
-    va_list args;
+    struct mk_log *log = mk_worker_log(c->worker);
+    char text[MK_LIMIT_LOG_LINE], peer[MK_PEER_TEXT];
 
     if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
         return;
-    va_start(args, fmt);
     (void)vsnprintf(text, sizeof(text), fmt, args);
+    (void)mk_conn_peer(c, peer);
+    mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)c->id,
+                peer);
+}
+
+void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    log_line(c, level, fmt, args);
     va_end(args);
-    mk_log_peer(log, level, MK_LOG_PLUGIN, "conn=%llu %s", (unsigned long long)r->conn->id, text);
+}
+
+void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    log_line(r->conn, level, fmt, args);
+    va_end(args);
 }
 
 struct mk_str mk_request_mime(const struct mk_request *r, struct mk_str file_name)
