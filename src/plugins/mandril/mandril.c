@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nets.h"
+#include "referer.h"
+
+#include <monkey/plugin.h>
+
+/*
+ * Access rules: addresses that are dropped when they connect, paths that are refused, and files that
+ * other sites may not show as theirs.
+ */
+
+enum rule_kind { RULE_ADDRESS, RULE_PATH, RULE_HOTLINK };
+
+struct rule {
+    struct rule *next;
+    enum rule_kind kind;
+    bool allow;
+    bool dry_run;
+    struct net net;     /* ADDRESS */
+    struct mk_str text; /* PATH, HOTLINK: lower case */
+    const char *file;   /* where it was written */
+    unsigned line;
+};
+
+/** One [RULES] section. */
+struct section {
+    bool dry_run;
+    struct rule *first, *last;
+};
+
+/* What the address rules of one kind come to: those that count, or those that are only tried out. */
+struct addresses {
+    struct nets nets;
+    uint32_t count;
+    bool deny_rest; /* only Allow_IP lines */
+};
+
+struct mandril {
+    struct rule **rules; /* in the order written */
+    uint32_t nrules, npaths;
+    struct addresses strict, dry;
+};
+
+/* ---- settings ---- */
+
+static struct rule *add_rule(struct mk_setup *setup, const struct mk_setting *s,
+                             enum rule_kind kind)
+{
+    struct section *section = mk_setup_settings(setup);
+    struct rule *rule = mk_setup_alloc(setup, sizeof(*rule));
+    struct mk_str file = mk_setup_copy(setup, mk_str_from(s->value_at.file));
+
+    if (!rule || !file.p)
+        return NULL;
+    rule->kind = kind;
+    rule->file = file.p;
+    rule->line = s->value_at.line;
+    if (section->last)
+        section->last->next = rule;
+    else
+        section->first = rule;
+    section->last = rule;
+    return rule;
+}
+
+static int parse_address(struct mk_setup *setup, const struct mk_setting *s, bool allow)
+{
+    struct rule *rule;
+    struct net net;
+    bool loose;
+
+    if (net_parse(s->value, &net, &loose) < 0)
+        return mk_setup_refuse(setup, s, "an address or a network such as 10.0.0.0/8 or fe80::/10");
+    if (loose)
+        mk_setup_warn(setup, &s->value_at, "%s: bits behind the prefix of %s are ignored", s->key.p,
+                      s->value.p);
+    rule = add_rule(setup, s, RULE_ADDRESS);
+    if (!rule)
+        return MK_E_NOMEM;
+    rule->net = net;
+    rule->allow = allow;
+    return 0;
+}
+
+static int parse_deny_ip(struct mk_setup *setup, const struct mk_setting *s)
+{
+    return parse_address(setup, s, false);
+}
+
+static int parse_allow_ip(struct mk_setup *setup, const struct mk_setting *s)
+{
+    return parse_address(setup, s, true);
+}
+
+static int parse_text(struct mk_setup *setup, const struct mk_setting *s, enum rule_kind kind)
+{
+    struct rule *rule;
+    char *lower;
+
+    if (s->value.len == 0)
+        return mk_setup_refuse(setup, s, "a part of a path");
+    rule = add_rule(setup, s, kind);
+    lower = mk_setup_alloc(setup, s->value.len + 1);
+    if (!rule || !lower)
+        return MK_E_NOMEM;
+    lower_case(lower, s->value);
+    rule->text = (struct mk_str){lower, s->value.len};
+    return 0;
+}
+
+static int parse_deny_url(struct mk_setup *setup, const struct mk_setting *s)
+{
+    return parse_text(setup, s, RULE_PATH);
+}
+
+static int parse_deny_hotlink(struct mk_setup *setup, const struct mk_setting *s)
+{
+    return parse_text(setup, s, RULE_HOTLINK);
+}
+
+static const struct mk_field fields[] = {
+    {.name = "Deny_IP",
+     .alias = "IP",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_deny_ip},
+    {.name = "Allow_IP",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_allow_ip},
+    {.name = "Deny_URL",
+     .alias = "URL",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_deny_url},
+    {.name = "deny_hotlink",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_deny_hotlink},
+    {.name = "DryRun",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct section, dry_run),
+     .fallback = "off"},
+};
+
+static const struct mk_section_spec rules_section =
+    MK_SECTION("RULES", MK_SECTION_FILE | MK_SECTION_REPEAT, struct section, fields);
+static const struct mk_section_spec *const sections[] = {&rules_section, NULL};
+
+/* ---- a configuration ---- */
+
+static uint32_t count_rules(struct mk_setup *setup)
+{
+    uint32_t count = 0;
+
+    for (struct section *s = NULL; (s = mk_setup_section(setup, &rules_section, s));) {
+        for (const struct rule *rule = s->first; rule; rule = rule->next)
+            count++;
+    }
+    return count;
+}
+
+static void gather_rules(struct mk_setup *setup, struct mandril *m)
+{
+    for (struct section *s = NULL; (s = mk_setup_section(setup, &rules_section, s));) {
+        for (struct rule *rule = s->first; rule; rule = rule->next) {
+            rule->dry_run = s->dry_run;
+            m->rules[m->nrules++] = rule;
+        }
+    }
+}
+
+static int build_addresses(struct mk_setup *setup, const struct mandril *m,
+                           struct addresses *addresses, bool dry_run)
+{
+    struct nets_node *nodes = mk_setup_alloc(setup, NETS_NODES(m->nrules) * sizeof(*nodes));
+
+    if (!nodes)
+        return MK_E_NOMEM;
+    nets_init(&addresses->nets, nodes);
+    addresses->deny_rest = true;
+    for (uint32_t i = 0; i < m->nrules; i++) {
+        const struct rule *rule = m->rules[i];
+
+        if (rule->kind != RULE_ADDRESS || rule->dry_run != dry_run)
+            continue;
+        nets_add(&addresses->nets, &rule->net, i);
+        addresses->deny_rest = addresses->deny_rest && rule->allow;
+        addresses->count++;
+    }
+    return 0;
+}
+
+static int mandril_check(struct mk_setup *setup)
+{
+    struct mandril *m = mk_setup_alloc(setup, sizeof(*m));
+
+    if (!m)
+        return MK_E_NOMEM;
+    m->rules = mk_setup_alloc(setup, (count_rules(setup) + 1) * sizeof(struct rule *));
+    if (!m->rules)
+        return MK_E_NOMEM;
+    gather_rules(setup, m);
+    for (uint32_t i = 0; i < m->nrules; i++)
+        m->npaths += m->rules[i]->kind != RULE_ADDRESS;
+    mk_setup_keep(setup, m);
+    if (build_addresses(setup, m, &m->strict, false) < 0)
+        return MK_E_NOMEM;
+    return build_addresses(setup, m, &m->dry, true);
+}
+
+static int mandril_check_site(struct mk_setup *setup)
+{
+    const struct mandril *m = mk_setup_config(setup);
+    const struct mk_words *names = mk_setup_site_names(setup);
+    struct mk_words *kept = mk_setup_alloc(setup, sizeof(*kept));
+
+    if (!kept)
+        return MK_E_NOMEM;
+    *kept = *names;
+    mk_setup_keep(setup, kept);
+    mk_setup_act(setup, m->npaths > 0 ? MK_ACTS_REQUEST : 0);
+    return 0;
+}
+
+/* ---- addresses ---- */
+
+static bool denies(const struct addresses *addresses, const struct mandril *m, const uint8_t ip[16],
+                   const struct rule **why)
+{
+    uint32_t found;
+
+    if (addresses->count == 0)
+        return false;
+    found = nets_find(&addresses->nets, ip);
+    *why = found == NETS_NONE ? NULL : m->rules[found];
+    return *why ? !(*why)->allow : addresses->deny_rest;
+}
+
+static void tell_of_connection(const struct mk_conn *c, const struct rule *why,
+                               enum mk_log_level level, const char *what)
+{
+    if (why)
+        mk_conn_log(c, level, "%s by=%s:%u", what, why->file, why->line);
+    else
+        mk_conn_log(c, level, "%s by=\"no Allow_IP line\"", what);
+}
+
+static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_context *ctx)
+{
+    const struct mandril *m = ctx->config;
+    struct mk_conn_facts facts = {.size = sizeof(facts)};
+    const struct rule *why;
+
+    if (m->strict.count + m->dry.count == 0)
+        return MK_VERDICT_PASS;
+    mk_conn_facts(c, &facts);
+    if (facts.peer_is_unix)
+        return MK_VERDICT_PASS;
+    if (denies(&m->dry, m, facts.peer_ip, &why))
+        tell_of_connection(c, why, MK_LOG_WARN, "connection would be dropped");
+    if (!denies(&m->strict, m, facts.peer_ip, &why))
+        return MK_VERDICT_PASS;
+    tell_of_connection(c, why, MK_LOG_INFO, "connection dropped");
+    return MK_VERDICT_CLOSE;
+}
+
+/* ---- paths ---- */
+
+static bool matches(const struct rule *rule, const char *path, const struct mk_request *r,
+                    const struct mk_context *ctx)
+{
+    return rule->kind != RULE_ADDRESS && strstr(path, rule->text.p) &&
+           (rule->kind == RULE_PATH || comes_from_elsewhere(r, ctx->site));
+}
+
+static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_context *ctx)
+{
+    const struct mandril *m = ctx->config;
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    char *path;
+
+    mk_request_facts(r, &facts);
+    path = mk_request_alloc(r, facts.path.len + 1);
+    if (!path)
+        return mk_reply_error(r, 503, NULL);
+    lower_case(path, facts.path);
+    for (uint32_t i = 0; i < m->nrules; i++) {
+        const struct rule *rule = m->rules[i];
+
+        if (!matches(rule, path, r, ctx))
+            continue;
+        mk_request_log(r, rule->dry_run ? MK_LOG_WARN : MK_LOG_INFO, "request %s by=%s:%u",
+                       rule->dry_run ? "would be refused" : "refused", rule->file, rule->line);
+        if (!rule->dry_run)
+            return mk_reply_error(r, 403, NULL);
+    }
+    return MK_VERDICT_PASS;
+}
+
+static const struct mk_plugin mandril = {
+    MK_PLUGIN("mandril", "access rules for addresses and paths"),
+    .sections = sections,
+    .check = mandril_check,
+    .check_site = mandril_check_site,
+    .on_accept = mandril_on_accept,
+    .on_request = mandril_on_request,
+};
+MK_PLUGIN_EXPORT(mandril);
