@@ -77,8 +77,6 @@ struct mk_config_files {
     const char *plugins; /* plugins/ */
     const char *load;    /* plugins.load */
     const char *mimes;   /* monkey.mime */
-    const char
-        *plugin_dir; /* where plugins are that are loaded by name; NULL: the compiled-in one */
 };
 
 /**
@@ -97,10 +95,18 @@ MK_API int mk_config_read(struct mk_config *config,
                           const struct mk_config_files *files) MK_MUST_USE;
 
 /**
- * Serve one directory with listing, in place of every site: what `--one-shot` does.
+ * Serve one directory, in place of every site: what `--one-shot` does. It is listed when there is a
+ * plugin dirlisting.
  * @return 0 or MK_E_NOMEM.
  */
 MK_API int mk_config_one_shot(struct mk_config *config, const char *dir) MK_MUST_USE;
+
+/**
+ * Where plugins are that are loaded by name.
+ * @param dir  copied; without this call: plugins/ where the library was installed
+ * @return 0 or MK_E_NOMEM.
+ */
+MK_API int mk_config_plugin_dir(struct mk_config *config, const char *dir) MK_MUST_USE;
 
 /**
  * Give one setting a value that overrides what files say, before or after they are read. A
@@ -112,6 +118,13 @@ MK_API int mk_config_one_shot(struct mk_config *config, const char *dir) MK_MUST
  */
 MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key,
                          const char *value, const char *origin) MK_MUST_USE;
+
+/**
+ * This configuration is to take the place of another one: plugins stay those that are loaded for it,
+ * because others need a restart. Call it before mk_config_check; mk_server_reload does it otherwise.
+ * @param before  borrowed until the check has ended; NULL: none
+ */
+MK_API void mk_config_follow(struct mk_config *config, const struct mk_config *before);
 
 /**
  * Build and check the whole configuration. Implied by mk_server_new and mk_server_reload.
@@ -176,6 +189,9 @@ MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;
  * @return 0; > 0: number of faults; an enum mk_error (mk_server_why says more).
  */
 MK_API int mk_server_reload(struct mk_server *server, struct mk_config *config) MK_MUST_USE;
+
+/** The configuration in force, until the next reload. */
+MK_API const struct mk_config *mk_server_config(const struct mk_server *server);
 
 /** Reopen log files by name, after somebody renamed them. @return 0 or the first error. */
 MK_API int mk_server_reopen_logs(struct mk_server *server);

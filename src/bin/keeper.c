@@ -73,7 +73,7 @@ static int reload(void *arg, struct mk_allowed *allowed)
     int err;
 
     mk_systemd_reloading();
-    err = mk_configure(keeper->options, NULL, &config);
+    err = mk_configure(keeper->options, NULL, NULL, &config);
     if (err < 0)
         return err;
     if (err == 0)

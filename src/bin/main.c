@@ -100,8 +100,9 @@ static int load(struct program *p)
 {
     int err = mk_files_settle(&p->options.files);
 
+    p->options.plugin_dir = mk_path_built_plugins();
     if (err == 0)
-        err = mk_configure(&p->options, &p->host, &p->config);
+        err = mk_configure(&p->options, &p->host, NULL, &p->config);
     if (err < 0) {
         mk_report("%s", mk_error_text(err));
         return -1;

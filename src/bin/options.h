@@ -22,6 +22,7 @@ struct mk_options {
     bool daemon;
     const char *one_shot;         /* directory to serve without a configuration; NULL: none */
     struct mk_config_files files; /* as given; mk_files_settle makes them absolute */
+    const char *plugin_dir; /* beside an executable that was just built; NULL: the installed one */
     struct mk_override overrides[MK_OVERRIDES_MAX];
     size_t noverrides;
 };

@@ -39,21 +39,7 @@ char *mk_path_absolute(const char *path)
     return getcwd(cwd, sizeof(cwd)) ? join(cwd, path) : NULL;
 }
 
-/* "DIR/build.../monkey" leaves "DIR" in path. */
-static bool cut_to_source_tree(char *path)
-{
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(path, '/');
-
-        if (!slash || (up == 1 && strncmp(slash, "/build", 6) != 0))
-            return false;
-        *slash = '\0';
-    }
-    return true;
-}
-
-/* The plugins/ beside this executable, in a tree where it was built; NULL: there is none. */
-static char *build_plugin_dir(void)
+char *mk_path_built_plugins(void)
 {
     char path[PATH_MAX];
     ssize_t len = readlinkat(AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
@@ -65,6 +51,19 @@ static char *build_plugin_dir(void)
         return NULL;
     *slash = '\0';
     return is_in(path, "build.ninja") && is_in(path, "plugins") ? join(path, "plugins") : NULL;
+}
+
+/* "DIR/build.../monkey" leaves "DIR" in path. */
+static bool cut_to_source_tree(char *path)
+{
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+
+        if (!slash || (up == 1 && strncmp(slash, "/build", 6) != 0))
+            return false;
+        *slash = '\0';
+    }
+    return true;
 }
 
 /* The conf/ of the source tree that this executable was built in; NULL: it was not. */
@@ -103,7 +102,6 @@ int mk_files_settle(struct mk_config_files *files)
     files->dir = files->dir ? mk_path_absolute(files->dir) : default_dir();
     if (!files->dir)
         return MK_E_NOMEM;
-    files->plugin_dir = build_plugin_dir();
     if (settle(files->dir, &files->server) < 0 || settle(files->dir, &files->sites) < 0 ||
         settle(files->dir, &files->plugins) < 0 || settle(files->dir, &files->load) < 0 ||
         settle(files->dir, &files->mimes) < 0)

@@ -9,6 +9,9 @@
 /** path seen from the root. @return owned by the caller (free), or NULL with errno. */
 char *mk_path_absolute(const char *path);
 
+/** The folder plugins/ beside this executable, when that is in a tree where it was built; NULL: it is not. */
+char *mk_path_built_plugins(void);
+
 /**
  * Settle where the configuration is read from: what the command line says; else, when the
  * executable is DIR/buildNAME/monkey and DIR/conf/monkey.conf exists, DIR/conf; else the installed

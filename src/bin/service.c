@@ -61,7 +61,7 @@ static void reload(struct mk_service *s)
     err = mk_keeper_reload(s->keeper);
     if (err < 0 && err != MK_E_INVALID) /* MK_E_INVALID: faults, which we are about to find too */
         mk_report("reload: the keeper cannot read the configuration: %s", mk_error_text(err));
-    err = mk_configure(s->options, s->host, &config);
+    err = mk_configure(s->options, s->host, mk_server_config(s->server), &config);
     if (err == 0)
         err = change_to(s, config);
     if (err != 0) {

@@ -126,6 +126,8 @@ static int load_plugins(struct mk_config *config, struct mk_setup *ctx)
         .plugins = config->plugins,
         .plugin_dir = config->plugin_dir ? config->plugin_dir : MK_PLUGINDIR,
         .optional = config->optional,
+        .kept = config->before ? config->before->snapshot.plugins : NULL,
+        .nkept = config->before ? config->before->snapshot.nplugins : 0,
         .open = open_for_plugin,
         .open_arg = config,
     };

@@ -173,22 +173,6 @@ static int read_server(struct mk_config *config, const char *path)
     return 0;
 }
 
-/* A member that an older caller's struct does not have yet. */
-#define HAS(files, member)                                                                         \
-    ((files)->size >= offsetof(struct mk_config_files, member) + sizeof((files)->member))
-
-static int keep_plugin_dirs(struct mk_config *config, const struct mk_config_files *files)
-{
-    const char *conf = find_part(config, files->plugins, "plugins");
-    const char *dir = HAS(files, plugin_dir) ? files->plugin_dir : NULL;
-
-    if (conf)
-        config->plugins_conf = mk_arena_strdup(&config->text, mk_str_from(conf));
-    if (dir)
-        config->plugin_dir = mk_arena_strdup(&config->text, mk_str_from(dir));
-    return (conf && !config->plugins_conf) || (dir && !config->plugin_dir) ? MK_E_NOMEM : 0;
-}
-
 int mk_config_read(struct mk_config *config, const struct mk_config_files *files)
 {
     const char *sites;
@@ -199,9 +183,10 @@ int mk_config_read(struct mk_config *config, const struct mk_config_files *files
         if (!config->dir)
             return MK_E_NOMEM;
     }
-    err = keep_plugin_dirs(config, files);
-    if (err == 0)
-        err = read_server(config, find_part(config, files->server, "monkey.conf"));
+    config->plugins_conf = find_part(config, files->plugins, "plugins");
+    if (config->plugins_conf)
+        config->plugins_conf = mk_arena_strdup(&config->text, mk_str_from(config->plugins_conf));
+    err = read_server(config, find_part(config, files->server, "monkey.conf"));
     if (err == 0)
         err = read_optional(config, &config->mimes, files->mimes, "monkey.mime");
     if (err == 0)
@@ -233,6 +218,13 @@ int mk_config_set(struct mk_config *config, const char *section, const char *key
     return set_in(&config->overrides, section, key, value, &at);
 }
 
+int mk_config_plugin_dir(struct mk_config *config, const char *dir)
+{
+    config->plugin_dir = mk_arena_strdup(&config->text, mk_str_from(dir));
+    config->checked = false;
+    return config->plugin_dir ? 0 : MK_E_NOMEM;
+}
+
 int mk_config_one_shot(struct mk_config *config, const char *dir)
 {
     const struct mk_origin at = {.file = "one-shot"};
@@ -242,12 +234,21 @@ int mk_config_one_shot(struct mk_config *config, const char *dir)
         return MK_E_NOMEM;
     config->nsites = 1;
     config->have_sites = true;
+    config->optional = "dirlisting";
     config->sites[0].path = at.file;
     mk_tree_init(&config->sites[0].tree, &config->text);
     return set_in(&config->sites[0].tree, "HOST", "DocumentRoot", dir, &at);
 }
 
 /* ---- checking ---- */
+
+void mk_config_follow(struct mk_config *config, const struct mk_config *before)
+{
+    if (config->before == before)
+        return;
+    config->before = before;
+    config->checked = false;
+}
 
 int mk_config_check(struct mk_config *config)
 {

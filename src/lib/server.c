@@ -26,9 +26,17 @@ int mk_server_new(struct mk_server **server, struct mk_config *config, const str
     return 0;
 }
 
+const struct mk_config *mk_server_config(const struct mk_server *server)
+{
+    return mk_server_snapshot(server)->arg;
+}
+
 int mk_server_reload(struct mk_server *server, struct mk_config *config)
 {
-    int err = mk_config_check(config);
+    int err;
+
+    mk_config_follow(config, mk_server_config(server));
+    err = mk_config_check(config);
 
     if (err != 0)
         return err;

@@ -81,6 +81,19 @@ int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
 int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source,
                      struct mk_setup *ctx) MK_MUST_USE;
 
+struct mk_server;
+
+/**
+ * The configuration is about to be in force: start of each plugin, or of none.
+ * @param old  the one before; NULL at the start
+ * @return 0 or an error; server->why.
+ */
+int mk_plugins_start(struct mk_server *server, struct mk_snapshot *s,
+                     const struct mk_snapshot *old) MK_MUST_USE;
+
+/** What mk_server_plugin tells. @return 0 or MK_E_NOMEM. */
+int mk_plugins_keep_facts(struct mk_server *server) MK_MUST_USE;
+
 /** Fill the drafts: the first half of mk_plugins_check. */
 int mk_plugins_fill(struct mk_snapshot *s, struct mk_snapshot_source *source,
                     struct mk_setup *ctx) MK_MUST_USE;

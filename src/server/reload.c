@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/invariant.h"
+#include "server/plugin.h"
 #include "server/server_int.h"
 
-#include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
 
@@ -16,7 +16,24 @@ struct order {
     struct mk_server *server;
     struct mk_view *view;
     sem_t *done;
+    int error; /* out, of prepare */
 };
+
+static void prepare(struct mk_post *post)
+{
+    struct order *o = MK_CONTAINER_OF(post, struct order, post);
+
+    o->error = mk_view_begin(o->view, o->worker);
+    sem_post(o->done);
+}
+
+static void drop(struct mk_post *post)
+{
+    struct order *o = MK_CONTAINER_OF(post, struct order, post);
+
+    mk_view_put(o->view);
+    sem_post(o->done);
+}
 
 static void obey(struct mk_post *post)
 {
@@ -40,29 +57,31 @@ static void obey(struct mk_post *post)
     sem_post(o->done);
 }
 
-static void give_order(struct mk_server *server, struct order *o, struct mk_worker *w, sem_t *done)
+static void give_order(struct mk_server *server, struct order *o, struct mk_worker *w, sem_t *done,
+                       void (*fn)(struct mk_post *post))
 {
-    o->post.fn = obey;
+    o->post.fn = fn;
     o->worker = w;
     o->server = server;
     o->done = done;
     mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
 }
 
-static void tell_all(struct mk_server *server, struct order *orders)
+/* Every worker, and for the last order the acceptor too, carries it out on its own thread; all have when this returns. */
+static void tell_all(struct mk_server *server, struct order *orders,
+                     void (*fn)(struct mk_post *post))
 {
-    unsigned count = server->nworkers + (server->acceptor ? 1 : 0);
+    bool acceptor = fn == obey && server->acceptor;
+    unsigned count = server->nworkers + (acceptor ? 1 : 0);
     sem_t done;
 
     (void)sem_init(&done, 0, 0);
     for (unsigned i = 0; i < server->nworkers; i++)
-        give_order(server, &orders[i], server->workers[i], &done);
-    if (server->acceptor)
-        give_order(server, &orders[server->nworkers], NULL, &done);
-    for (unsigned i = 0; i < count; i++) {
-        while (sem_wait(&done) < 0 && errno == EINTR)
-            ;
-    }
+        give_order(server, &orders[i], server->workers[i], &done, fn);
+    if (acceptor)
+        give_order(server, &orders[server->nworkers], NULL, &done, fn);
+    for (unsigned i = 0; i < count; i++)
+        mk_sem_wait(&done);
     (void)sem_destroy(&done);
 }
 
@@ -79,14 +98,27 @@ static bool make_views(struct mk_server *server, struct mk_snapshot *snapshot, s
     return true;
 }
 
+static int prepare_all(struct mk_server *server, struct order *orders)
+{
+    int err = 0;
+
+    tell_all(server, orders, prepare);
+    for (unsigned i = 0; err == 0 && i < server->nworkers; i++) {
+        err = orders[i].error;
+        if (err < 0)
+            (void)snprintf(server->why, sizeof(server->why), "%s", server->workers[i]->why);
+    }
+    return err;
+}
+
 static bool is_same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static void note_what_needs_restart(struct mk_server *server, const struct mk_server_settings *new)
+static void note_what_needs_restart(struct mk_server *server, const struct mk_snapshot *snapshot)
 {
-    const struct mk_server_settings *old = &server->snapshot->set;
+    const struct mk_server_settings *old = &server->snapshot->set, *new = &snapshot->set;
     const struct {
         const char *key;
         bool changed;
@@ -98,6 +130,7 @@ static void note_what_needs_restart(struct mk_server *server, const struct mk_se
         {"FDLimit", old->fd_limit != new->fd_limit},
         {"SharedSockets", old->shared_sockets != new->shared_sockets},
         {"CPUAffinity", old->cpu_affinity.count != new->cpu_affinity.count},
+        {"Load", snapshot->loads_differ},
     };
 
     for (size_t i = 0; i < MK_ARRAY_LEN(keys); i++) {
@@ -107,37 +140,47 @@ static void note_what_needs_restart(struct mk_server *server, const struct mk_se
     }
 }
 
-int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
+/* All that can fail; undone as a whole. The log comes last: the old one is closed when the new one is open. */
+static int bring_up(struct mk_server *server, struct mk_snapshot *snapshot, struct order *orders)
 {
-    struct order *orders = mk_heap_zalloc(server->nworkers + 1, sizeof(*orders));
-    struct mk_snapshot *old = server->snapshot;
-    int err;
+    const struct mk_snapshot *old = server->snapshot;
+    int err = mk_plugins_start(server, snapshot, old);
 
-    (void)snprintf(server->why, sizeof(server->why), "out of memory");
-    if (!orders)
-        return MK_E_NOMEM;
-    if (!make_views(server, snapshot, orders)) {
-        mk_heap_free(orders);
-        return MK_E_NOMEM;
-    }
-    err = mk_listeners_open(server, &snapshot->set, server->why, sizeof(server->why));
+    if (err == 0)
+        err = prepare_all(server, orders);
+    if (err == 0)
+        err = mk_listeners_open(server, &snapshot->set, server->why, sizeof(server->why));
     if (err == 0 && !is_same_text(old->set.error_log, snapshot->set.error_log)) {
         err = mk_server_open_log(server, snapshot->set.error_log);
         if (err < 0)
             mk_listeners_undo(server);
     }
+    if (err == 0)
+        return 0;
+    tell_all(server, orders, drop);
+    mk_plugins_stop(snapshot);
+    return err;
+}
+
+int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
+{
+    struct order *orders = mk_heap_zalloc(server->nworkers + 1, sizeof(*orders));
+    struct mk_snapshot *old = server->snapshot;
+    int err = orders && make_views(server, snapshot, orders) ? 0 : MK_E_NOMEM;
+
+    (void)snprintf(server->why, sizeof(server->why), "out of memory");
+    if (err == 0)
+        err = bring_up(server, snapshot, orders);
     if (err < 0) {
-        for (unsigned i = 0; i < server->nworkers; i++)
-            mk_view_put(orders[i].view);
         mk_heap_free(orders);
         return err;
     }
-    note_what_needs_restart(server, &snapshot->set);
+    note_what_needs_restart(server, snapshot);
     mk_server_apply_limits(server, &snapshot->set);
     mk_snapshot_get(snapshot);
     server->snapshot = snapshot;
     server->side = !server->side;
-    tell_all(server, orders);
+    tell_all(server, orders, obey);
     mk_listeners_settle(server);
     mk_snapshot_put(old);
     mk_heap_free(orders);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "core/fd.h"
 #include "core/thread.h"
+#include "server/plugin.h"
 #include "server/server_int.h"
 
 #include <errno.h>
@@ -19,6 +20,12 @@ void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *
 {
     atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
     mk_per_address_put(&server->per_address, peer);
+}
+
+void mk_sem_wait(sem_t *sem)
+{
+    while (sem_wait(sem) < 0 && errno == EINTR)
+        ;
 }
 
 void mk_server_thread_ended(struct mk_server *server)
@@ -87,12 +94,15 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         server->nworkers = MK_LIMIT_WORKERS;
     server->openat2 = mk_file_has_openat2();
     atomic_init(&server->stop_at_ms, INT64_MAX);
+    (void)sem_init(&server->gate.prepared, 0, 0);
+    (void)sem_init(&server->gate.go, 0, 0);
+    mk_arena_init(&server->plugin_names, NULL, 0, SIZE_MAX);
     mk_per_address_init(&server->per_address, snapshot->set.max_connections_per_ip);
     mk_server_share_descriptors(server);
     mk_server_apply_limits(server, &snapshot->set);
     mk_snapshot_get(snapshot);
     server->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (server->done_fd >= 0 && add_workers(server) == 0)
+    if (server->done_fd >= 0 && mk_plugins_keep_facts(server) == 0 && add_workers(server) == 0)
         return server;
     mk_server_free(server);
     return NULL;
@@ -145,6 +155,7 @@ void mk_server_free(struct mk_server *server)
     mk_per_address_fini(&server->per_address);
     mk_fd_close(&server->done_fd);
     mk_snapshot_put(server->snapshot);
+    mk_arena_fini(&server->plugin_names);
     mk_log_fini(&server->log);
     mk_heap_free(server);
 }
@@ -190,17 +201,55 @@ static int open_ports(struct mk_server *server)
     return err;
 }
 
+static int thread_failed(struct mk_server *server, int err)
+{
+    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s",
+                   mk_error_text(err));
+    return err;
+}
+
+/* Wait until so many workers are prepared; let all of them serve, or none. */
+static int open_gate(struct mk_server *server, unsigned count, int err)
+{
+    for (unsigned i = 0; i < count; i++)
+        mk_sem_wait(&server->gate.prepared);
+    for (unsigned i = 0; err == 0 && i < count; i++) {
+        err = server->workers[i]->begin_error;
+        if (err < 0)
+            (void)snprintf(server->why, sizeof(server->why), "%s", server->workers[i]->why);
+    }
+    atomic_store(&server->gate.is_open, err == 0);
+    for (unsigned i = 0; i < count; i++)
+        sem_post(&server->gate.go);
+    return err;
+}
+
+static int start_workers(struct mk_server *server)
+{
+    unsigned count = 0;
+    int err = 0;
+
+    while (err == 0 && count < server->nworkers) {
+        err = mk_worker_start(server->workers[count], cpu_of(&server->snapshot->set, count));
+        if (err < 0)
+            (void)thread_failed(server, err);
+        else
+            count++;
+    }
+    return open_gate(server, count, err);
+}
+
 static int start_threads(struct mk_server *server)
 {
+    int err;
+
     atomic_store(&server->running, server->nworkers + (server->acceptor ? 1 : 0));
     atomic_store(&server->acceptor_ended, server->acceptor == NULL);
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        int err = mk_worker_start(server->workers[i], cpu_of(&server->snapshot->set, i));
-
-        if (err < 0)
-            return err;
-    }
-    return server->acceptor ? mk_acceptor_start(server->acceptor) : 0;
+    err = start_workers(server);
+    if (err < 0 || !server->acceptor)
+        return err;
+    err = mk_acceptor_start(server->acceptor);
+    return err < 0 ? thread_failed(server, err) : 0;
 }
 
 /* Threads that could not be started count as ended, so that waiting for the others comes to an end. */
@@ -220,8 +269,12 @@ int mk_server_start(struct mk_server *server)
 {
     int err = open_ports(server);
 
-    if (err < 0)
+    if (err == 0)
+        err = mk_plugins_start(server, server->snapshot, NULL);
+    if (err < 0) {
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
         return err;
+    }
     server->started = true;
     err = start_threads(server);
     if (err == 0) {
@@ -229,8 +282,7 @@ int mk_server_start(struct mk_server *server)
                server->nworkers, server->acceptor ? "Fair" : "ReusePort");
         return 0;
     }
-    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s",
-                   mk_error_text(err));
+    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
     count_unstarted(server);
     mk_server_stop(server, 0);
     (void)!mk_server_wait(server, -1);
@@ -267,6 +319,11 @@ int mk_server_wait(struct mk_server *server, int timeout_ms)
             return MK_E_SYS;
     }
     return p.revents ? 0 : MK_E_TIMEOUT;
+}
+
+const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server)
+{
+    return server->snapshot;
 }
 
 int mk_server_fd(const struct mk_server *server)

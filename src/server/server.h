@@ -15,6 +15,9 @@ struct mk_snapshot;
 struct mk_server *mk_server_create(struct mk_snapshot *snapshot,
                                    const struct mk_host *host) MK_MUST_USE;
 
+/** The one in force. */
+const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server);
+
 /** Replace the snapshot; see mk_server_reload. Takes a reference on success. @return 0 or an error; server->why. */
 int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot) MK_MUST_USE;
 

@@ -9,6 +9,8 @@
 #include "server/server.h"
 #include "server/worker.h"
 
+#include <semaphore.h>
+
 /** A server: its workers, its listeners, and what they share, which is little: atomics and the addresses' counts. */
 struct mk_server {
     struct mk_log log;
@@ -32,6 +34,14 @@ struct mk_server {
     size_t files_per_worker;
     bool openat2;
     bool started;
+    struct mk_gate {
+        sem_t prepared, go;  /* posted by each worker; by the control thread for each */
+        atomic_bool is_open; /* read behind go */
+    } gate;
+    struct mk_plugin_facts *plugins; /* they stay the same as long as the server lives */
+    size_t nplugins;
+    struct mk_arena plugin_names; /* what they point to */
+    char plugin_why[MK_PLUGIN_WHY];
     char why[512];
 };
 
@@ -40,6 +50,9 @@ void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *
 
 /** A thread of the server ends; the last one makes done_fd readable. */
 void mk_server_thread_ended(struct mk_server *server);
+
+/** Wait, whatever signals arrive. */
+void mk_sem_wait(sem_t *sem);
 
 /** Open the log that the settings name and log there from now on. @return 0 or an error; server->why. */
 int mk_server_open_log(struct mk_server *server, const char *target) MK_MUST_USE;

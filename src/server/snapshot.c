@@ -313,6 +313,9 @@ bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
 
 void mk_snapshot_put(struct mk_snapshot *s)
 {
-    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1 && s->on_unused)
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    mk_plugins_stop(s);
+    if (s->on_unused)
         s->on_unused(s, s->arg);
 }

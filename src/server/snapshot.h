@@ -97,7 +97,10 @@ static inline void mk_snapshot_get(struct mk_snapshot *s)
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
 }
 
-/** The last one calls on_unused. Any thread. */
+/** Stop of each plugin that has started, the last one first. Any thread. */
+void mk_plugins_stop(struct mk_snapshot *s);
+
+/** The last one stops the plugins and calls on_unused. Any thread. */
 void mk_snapshot_put(struct mk_snapshot *s);
 
 #endif

@@ -47,6 +47,7 @@ static int make_contexts(struct mk_view *view, struct mk_worker *w)
 
 static void free_view(struct mk_view *view)
 {
+    mk_view_end(view);
     for (unsigned i = 0; i < view->nregexes; i++)
         regfree(&view->regexes[i]);
     mk_heap_free(view->regexes);

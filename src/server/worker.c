@@ -160,10 +160,27 @@ static void arm_trim(struct mk_worker *w)
         mk_timer_set(&w->loop.wheel, &w->trim, w->loop.clock.mono_ms + TRIM_MS);
 }
 
+/* No worker serves before the plugins are ready on all of them. */
+static bool pass_gate(struct mk_worker *w)
+{
+    struct mk_gate *gate = &w->server->gate;
+
+    w->begin_error = mk_view_begin(w->view, w);
+    sem_post(&gate->prepared);
+    mk_sem_wait(&gate->go);
+    return atomic_load(&gate->is_open);
+}
+
 static void *worker_main(void *arg)
 {
     struct mk_worker *w = arg;
     struct mk_server *server = w->server;
+
+    if (!pass_gate(w)) {
+        mk_view_end(w->view);
+        mk_server_thread_ended(server);
+        return NULL;
+    }
 
     while (!advance_stop(w)) {
         mk_loop_turn(&w->loop, wait_ms(w), has_work, w);

@@ -27,6 +27,7 @@ struct mk_view {
     unsigned nregexes;
     struct mk_files files;
     struct mk_context *contexts; /* of the plugins: a row for each site */
+    size_t nbegun;               /* plugins whose worker_start succeeded, from the first */
 };
 
 static inline const struct mk_context *mk_view_context(const struct mk_view *view,
@@ -40,6 +41,8 @@ struct mk_counters {
     _Atomic uint64_t accepted, requests, bytes_in, bytes_out, refused, turns;
     _Atomic uint32_t connections; /* open now; also what Fair compares */
 };
+
+enum { MK_PLUGIN_WHY = 256 };
 
 struct mk_worker {
     struct mk_loop loop;
@@ -55,12 +58,14 @@ struct mk_worker {
     pthread_t thread;
     unsigned index;
     bool started, stopping, saw_acceptor_end;
+    int begin_error;    /* of mk_view_begin; read behind the gate */
     int64_t stop_at_ms; /* what the server said when the worker last looked */
     uint64_t next_id;
     int64_t stamp_s; /* second for which stamp was made */
     size_t stamp_len;
     const char *stamp_server; /* and the server name in it */
     char stamp[128];          /* "HTTP/1.1 200 OK", Date and Server lines */
+    char why[MK_PLUGIN_WHY];  /* why a plugin could not start here */
     struct mk_gather gather;
 };
 
@@ -85,6 +90,12 @@ void mk_worker_fini(struct mk_worker *w);
 
 /** @return a view of a snapshot, of which it takes a reference; or NULL without memory. Any thread. */
 struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot) MK_MUST_USE;
+/** The last one ends it: on its worker, or when that has ended. */
 void mk_view_put(struct mk_view *view);
+
+/** worker_start of each plugin, on the worker's thread before it serves. @return 0, or an error with nothing left begun; w->why. */
+int mk_view_begin(struct mk_view *view, struct mk_worker *w) MK_MUST_USE;
+/** worker_stop of those that began. */
+void mk_view_end(struct mk_view *view);
 
 #endif
