@@ -50,16 +50,17 @@ extern "C" {
 /** Changes when an older plugin can no longer run; additions at the ends of structs do not change it. */
 #define MK_PLUGIN_MAJOR 1
 
-/** Where a hook acts: the plugin's objects for it. */
+/**
+ * Where a hook acts: the plugin's objects for it. What check and check_site keep none for is the settings
+ * of the first FILE and of the first SITE section; with their defaults where there is no such section.
+ */
 struct mk_context {
     size_t size;              /* sizeof(struct mk_context) */
     struct mk_server *server; /* NULL in check: there may be none */
     struct mk_worker *worker; /* NULL off the workers */
-    void *
-        config; /* of this configuration: mk_setup_keep in check; else the settings of the first FILE section */
+    void *config;             /* of this configuration: mk_setup_keep in check */
     void *local; /* of this worker for this configuration: what worker_start gave; NULL before */
-    void *
-        site; /* of this site: mk_setup_keep in check_site; else the settings of the first SITE section */
+    void *site;  /* of this site: mk_setup_keep in check_site; NULL where no site is known */
 };
 
 /** Bits of hooks that can be silent on a site: mk_setup_act. */
@@ -110,7 +111,10 @@ struct mk_plugin {
      * @return 0; an error refuses start or reload; worker_stop is not called for this worker then.
      */
     int (*worker_start)(const struct mk_context *ctx, void **local);
-    /** On each worker after its last request of this configuration. */
+    /**
+     * On each worker after its last request of this configuration. At the end of the server: on the
+     * thread that frees it, when the worker's own has ended.
+     */
     void (*worker_stop)(const struct mk_context *ctx);
 
     /* ---- stages ---- */
@@ -185,7 +189,9 @@ struct mk_plugin {
 /* ---- in check, check_site and check_match ---- */
 
 /**
- * The plugin's sections of this kind, in the order written: in check those of its files, in check_site those of the site's file.
+ * The plugin's sections of this kind, in the order written: in check those of its files, in check_site
+ * those of the site's file. One that is not written is given all the same, with its defaults and what it
+ * inherits, if it may stand only once: any such in check, an INHERIT one in check_site.
  * @param before  what the last call returned; NULL for the first
  * @return the settings struct, which lives as long as the configuration; NULL after the last.
  */
