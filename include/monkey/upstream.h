@@ -29,9 +29,11 @@ typedef void (*mk_resolve_fn)(void *arg, const struct mk_address *addresses, int
 
 /**
  * Look a name up without blocking the worker; answers are shared by all workers for 30 seconds,
- * failures for 5. Numbers and "unix:/path" are answered at once, inside this call.
+ * failures for 5. What is known is answered at once, inside this call: numbers, "unix:/path", and
+ * names while their answer is kept. At most 128 names are kept and 1024 calls wait.
  * @param host  name, IPv4 or IPv6 address, or "unix:/path"
- * @return 0: fn was or will be called exactly once, on this worker; MK_E_BUSY, MK_E_NOMEM: it will not.
+ * @return 0: fn was or will be called exactly once, on this worker (when the worker has ended, by the
+ *         thread that frees the server); MK_E_BUSY: too much is under way; MK_E_NOMEM: it will not.
  */
 MK_API int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_fn fn,
                       void *arg) MK_MUST_USE;

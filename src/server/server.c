@@ -87,6 +87,7 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         return NULL;
     mk_log_init(&server->log);
     mk_offload_pool_init(&server->offload);
+    mk_resolver_init(&server->resolver);
     server->host = host ? host : &plain_host;
     server->snapshot = snapshot;
     server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
@@ -151,6 +152,7 @@ void mk_server_free(struct mk_server *server)
     mk_heap_free(server->acceptor);
     mk_heap_free(server->workers);
     mk_listeners_free(server);
+    mk_resolver_fini(&server->resolver);
     mk_offload_pool_fini(&server->offload);
     mk_per_address_fini(&server->per_address);
     mk_fd_close(&server->done_fd);

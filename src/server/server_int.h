@@ -6,6 +6,7 @@
 #include "core/offload.h"
 #include "server/acceptor.h"
 #include "server/per_address.h"
+#include "server/resolve.h"
 #include "server/server.h"
 #include "server/worker.h"
 
@@ -23,6 +24,7 @@ struct mk_server {
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
     struct mk_per_address per_address;
     struct mk_offload_pool offload;
+    struct mk_resolver resolver;
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int over_capacity;
