@@ -51,6 +51,7 @@ struct mk_port {
     struct mk_listener *listener;
     bool shared;  /* several loops wait on this socket */
     bool paused;  /* no room: not watched */
+    bool waiting; /* it was so a moment ago */
     bool leaving; /* the listener has let go of this socket, which accepts until the timer */
 };
 

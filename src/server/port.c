@@ -15,6 +15,7 @@
 /* Accepting, and what happens when there is no room. */
 
 enum {
+    CALM_MS = 1000,       /* with room for so long, waiting is over */
     RETRY_MS = 100,       /* when nothing of this worker's own will tell that there is room again */
     DRAIN_ACCEPTS = 4096, /* taken from the queue of a socket that is about to close */
     LINGER_MS = MK_FD_DEFER_S * 1000 + 1000, /* the longest handshake */
@@ -49,14 +50,9 @@ static void resume_port(struct mk_port *p)
         return;
     p->paused = false;
     p->ports->npaused--;
-    mk_timer_cancel(&p->resume);
+    mk_timer_set(&p->loop->wheel, &p->resume, p->loop->clock.mono_ms + CALM_MS);
     if (mk_watch_open(p->loop, &p->watch, port_events(p)) < 0)
         pause_port(p);
-}
-
-static void on_resume_timer(struct mk_timer *t)
-{
-    resume_port(MK_CONTAINER_OF(t, struct mk_port, resume));
 }
 
 void mk_ports_resume(struct mk_ports *ports)
@@ -77,6 +73,33 @@ static void note_full(struct mk_port *p, const char *what)
 {
     mk_log_peer(&p->server->log, MK_LOG_WARN, MK_LOG_LISTEN, "%s address=%s connections=%lld", what,
                 p->listener->text, (long long)atomic_load(&p->server->connections));
+}
+
+/* Told once, however many ports wait, and however often they look whether there is room. */
+static void wait_for_room(struct mk_port *p, const char *what)
+{
+    if (!p->waiting && atomic_fetch_add(&p->server->waiting_ports, 1) == 0)
+        note_full(p, what);
+    p->waiting = true;
+    pause_port(p);
+}
+
+static void stop_waiting(struct mk_port *p)
+{
+    if (p->waiting && atomic_fetch_sub(&p->server->waiting_ports, 1) == 1)
+        mk_log(&p->server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer waiting connections=%lld",
+               (long long)atomic_load(&p->server->connections));
+    p->waiting = false;
+}
+
+static void on_resume_timer(struct mk_timer *t)
+{
+    struct mk_port *p = MK_CONTAINER_OF(t, struct mk_port, resume);
+
+    if (p->paused)
+        resume_port(p);
+    else
+        stop_waiting(p);
 }
 
 /* ---- accepting ---- */
@@ -143,10 +166,11 @@ static bool on_accept_error(struct mk_port *p, int err)
     case ENFILE:
     case ENOMEM:
     case ENOBUFS:
-        note_full(p, "cannot accept: out of descriptors or memory");
-        if (!resists(p) && drop_with_reserve(p))
+        if (!resists(p) && drop_with_reserve(p)) {
+            note_full(p, "dropped: out of descriptors or memory");
             return true;
-        pause_port(p);
+        }
+        wait_for_room(p, "waiting: out of descriptors or memory");
         return false;
     default:
         return true; /* the peer left meanwhile, and the like: on to the next one */
@@ -160,8 +184,7 @@ static bool accept_one(struct mk_port *p)
     int fd;
 
     if (resists(p) && is_full(p->server, 0)) {
-        note_full(p, "waiting: too many connections");
-        pause_port(p);
+        wait_for_room(p, "waiting: too many connections");
         return false;
     }
     addr.len = sizeof(addr.un);
@@ -227,6 +250,7 @@ static void close_port(struct mk_port *p)
         ;
     if (p->paused)
         p->ports->npaused--;
+    stop_waiting(p);
     mk_timer_cancel(&p->resume);
     mk_timer_cancel(&p->leave);
     mk_list_remove(&p->link);

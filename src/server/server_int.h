@@ -28,6 +28,7 @@ struct mk_server {
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int over_capacity;
+    atomic_uint waiting_ports; /* with clients that are left to wait for room */
     _Atomic int64_t
         stop_at_ms;           /* INT64_MAX: running. Monotonic time at which what is open is cut */
     _Atomic unsigned running; /* threads not ended */

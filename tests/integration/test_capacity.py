@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """MaxConnections with each OverCapacity, and MaxConnectionsPerIP; with both schedulers."""
 
+import select
+
 import pytest
 
 from harness import http
-from harness.client import eventually, free_port
+from harness.client import PATIENCE, eventually, free_port
 from harness.variants import SCHEDULERS
 
 FILES = {"a.txt": "text"}
@@ -16,6 +18,14 @@ def fill(server, count):
     for connection in connections:
         assert connection.request("/a.txt").status == 200
     return connections
+
+
+def next_answered(waiting):
+    """Which one is next, the system decides where sockets have queues of their own."""
+    ready, _, _ = select.select([connection.sock for connection in waiting], [], [], PATIENCE)
+    connection = next(connection for connection in waiting if connection.sock in ready)
+    assert connection.response().status == 200
+    return connection
 
 
 def settings(scheduler, *lines):
@@ -38,6 +48,25 @@ def test_resist_lets_further_clients_wait(start, scheduler):
     held[0].close()
     held[1].close()
     assert [connection.response().status for connection in waiting] == [200, 200]
+
+
+def test_resist_says_once_that_it_began_and_that_it_ended(start, scheduler):
+    server = start(server=settings(scheduler, "MaxConnections 4", "OverCapacity Resist"), files=FILES)
+    for episode in (1, 2):
+        held = fill(server, 4)
+        waiting = [server.connect() for _ in range(8)]
+        for connection in waiting:
+            connection.send(http.request("/a.txt"))
+        assert eventually(lambda: server.log().count("waiting: too many connections") == episode)
+        while waiting:  # each close makes room for one, and it is full again
+            held.pop(0).close()
+            held.append(next_answered(waiting))
+            waiting.remove(held[-1])
+        assert not held[0].is_closed(within=1.2)
+        for connection in held:
+            connection.close()
+        assert eventually(lambda: server.log().count("no longer waiting") == episode)
+        assert server.log().count("waiting: too many connections") == episode
 
 
 def test_resist_survives_many_rounds(start, scheduler):
