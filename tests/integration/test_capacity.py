@@ -142,6 +142,15 @@ def test_max_connections_per_ip_is_freed(start, scheduler):
         assert eventually(lambda: server.open_descriptors() <= busy - 3)
 
 
+@pytest.mark.parametrize("maximum", [0, 1000])
+def test_descriptors_leave_room_for_so_many(start, scheduler, maximum):
+    """monkey.conf(5), FDLimit: 80 - 16 - 2 * (6 + 1 + 8)"""
+    server = start(server=settings(scheduler, "Workers 2", "FDLimit 80", "OverCapacity Drop", f"MaxConnections {maximum}"), files=FILES)
+    held = fill(server, 34)
+    assert server.connect().is_closed(within=5)
+    assert held[0].request("/a.txt").status == 200
+
+
 def reload_with_limit(server, port, limit):
     log = server.reload(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30\nMaxConnectionsPerIP {limit}", files=FILES)
     assert "configuration reloaded" in log
