@@ -1,23 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
 #include "core/fd.h"
 #include "server/server_int.h"
 
+#include <monkey/events.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static int open_log_file(const struct mk_server *server, const char *path)
+enum { LOG_MODE = 0640 };
+
+void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
 {
-    enum { FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY };
-    int fd = open(path, FLAGS, 0640), err;
+    char text[MK_LIMIT_LOG_LINE];
+    va_list args;
+
+    if (!mk_log_wants(&server->log, level, MK_LOG_PLUGIN))
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    mk_log(&server->log, level, MK_LOG_PLUGIN, "%s", text);
+}
+
+int mk_server_open_file(struct mk_server *server, const char *path, int flags, mode_t mode)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode), err;
 
     if (fd >= 0)
         return fd;
     err = mk_error_from_errno(errno);
     if (err == MK_E_ACCESS && server->host->open_file)
-        return server->host->open_file(server->host->arg, path, O_WRONLY | O_APPEND | O_CREAT,
-                                       0640);
+        return server->host->open_file(server->host->arg, path, flags & ~(O_CLOEXEC | O_NOCTTY),
+                                       mode);
     return err;
 }
 
@@ -30,7 +48,7 @@ int mk_server_open_log(struct mk_server *server, const char *target)
     else if (strcmp(target, "syslog") == 0)
         fd = -1;
     else {
-        fd = open_log_file(server, target);
+        fd = mk_server_open_file(server, target, O_WRONLY | O_APPEND | O_CREAT, LOG_MODE);
         if (fd < 0) {
             (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target,
                            mk_error_text(fd));
