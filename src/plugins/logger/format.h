@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LOGGER_FORMAT_H
+#define LOGGER_FORMAT_H
+
+#include "text.h"
+
+#include <monkey/request.h>
+
+/*
+ * Formats of a line: a table of pieces, made once from common, combined, json or the text of a custom
+ * one, and run for each request. The letters are those of Apache's mod_log_config.
+ */
+
+enum {
+    LOGGER_PIECES_MAX = 64,
+    LOGGER_HEADERS_MAX = 16,  /* different %{NAME}i of one format */
+    LOGGER_FORMAT_MAX = 1024, /* bytes of its text */
+    LOGGER_LONG_MAX = 1024,   /* of one field in a line: targets, paths and header fields */
+    LOGGER_SHORT_MAX = 128,   /* method, user, names of hosts */
+};
+
+/** What one line tells; texts are borrowed for the call that writes it. */
+struct logger_entry {
+    const struct mk_request_facts *facts;
+    uint8_t peer_ip[16];
+    struct mk_str peer; /* when it is not IPv4 */
+    struct mk_str user; /* p NULL: nobody */
+    struct mk_str time; /* ready text of the format's style */
+    uint64_t duration_ms;
+    struct mk_str headers[LOGGER_HEADERS_MAX]; /* values, in the order of the format's names */
+};
+
+struct logger_piece;
+typedef void (*logger_piece_fn)(struct logger_text *t, const struct logger_entry *e,
+                                const struct logger_piece *piece);
+
+struct logger_piece {
+    struct mk_str lead;  /* copied as it is before the field */
+    logger_piece_fn put; /* NULL: no field */
+    uint8_t style;       /* enum logger_style */
+    uint8_t header;      /* of %{NAME}i: index into the names */
+};
+
+struct logger_format {
+    enum logger_style style;
+    size_t npieces, nheaders;
+    struct logger_piece pieces[LOGGER_PIECES_MAX];
+    struct mk_str headers[LOGGER_HEADERS_MAX];
+    char texts[LOGGER_FORMAT_MAX]; /* of leads and names */
+};
+
+/**
+ * Make a format.
+ * @param text  common, combined, json (any case), or a custom one in ' or " quotes
+ * @param why   out, with MK_E_INVALID: what is wrong, static
+ * @return 0 or MK_E_INVALID.
+ */
+int logger_format_compile(struct logger_format *f, struct mk_str text,
+                          const char **why) MK_MUST_USE;
+
+/** Write one line with its line end. When t->full is set afterwards, what fitted stands before t->at. */
+void logger_format_line(const struct logger_format *f, const struct logger_entry *e,
+                        struct logger_text *t);
+
+#endif

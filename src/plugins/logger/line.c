@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "line.h"
+
+#include <monkey/events.h>
+
+#include <stdio.h>
+#include <time.h>
+
+/* [21/Nov/2026:10:00:00 +0000], whose months are English everywhere. */
+static int write_common_time(char *dst, const struct tm *tm, char sign, long minutes)
+{
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+    return snprintf(dst, LOGGER_TIME_MAX, "[%02d/%s/%04d:%02d:%02d:%02d %c%02d%02d]", tm->tm_mday,
+                    months[tm->tm_mon], tm->tm_year + 1900, tm->tm_hour, tm->tm_min, tm->tm_sec,
+                    sign, (int)(minutes / 60), (int)(minutes % 60));
+}
+
+/* RFC 3339 */
+static int write_json_time(char *dst, const struct tm *tm, char sign, long minutes)
+{
+    return snprintf(dst, LOGGER_TIME_MAX, "\"%04d-%02d-%02dT%02d:%02d:%02d%c%02d:%02d\"",
+                    tm->tm_year + 1900, tm->tm_mon + 1, tm->tm_mday, tm->tm_hour, tm->tm_min,
+                    tm->tm_sec, sign, (int)(minutes / 60), (int)(minutes % 60));
+}
+
+static struct mk_str time_text(struct logger_clock *c, int64_t now_s, enum logger_style style)
+{
+    if (c->at_s != now_s || c->style != style) {
+        time_t t = (time_t)now_s;
+        struct tm tm;
+        long minutes;
+        int len;
+
+        (void)localtime_r(&t, &tm);
+        minutes = tm.tm_gmtoff / 60;
+        len = (style == LOGGER_JSON ? write_json_time : write_common_time)(
+            c->text, &tm, minutes < 0 ? '-' : '+', minutes < 0 ? -minutes : minutes);
+        c->len = len > 0 && len < LOGGER_TIME_MAX ? (size_t)len : 0;
+        c->at_s = now_s;
+        c->style = style;
+    }
+    return (struct mk_str){c->text, c->len};
+}
+
+static bool is_ipv4(const uint8_t ip[16])
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+    return memcmp(ip, mapped, sizeof(mapped)) == 0;
+}
+
+static void add_peer(struct logger_line *line)
+{
+    struct logger_entry *e = &line->entry;
+
+    line->conn.size = sizeof(line->conn);
+    mk_conn_facts(line->facts.conn, &line->conn);
+    memcpy(e->peer_ip, line->conn.peer_ip, sizeof(e->peer_ip));
+    e->peer = (struct mk_str){NULL, 0};
+    if (line->conn.peer_is_unix || !is_ipv4(e->peer_ip))
+        e->peer = (struct mk_str){line->peer, mk_conn_peer(line->facts.conn, line->peer)};
+}
+
+void logger_line_begin(struct logger_line *line, const struct logger_format *format,
+                       const struct mk_request *r, struct logger_clock *clock)
+{
+    struct logger_entry *e = &line->entry;
+    int64_t took;
+
+    line->format = format;
+    line->request = r;
+    line->facts.size = sizeof(line->facts);
+    mk_request_facts(r, &line->facts);
+    add_peer(line);
+    took = mk_worker_now_ms(line->facts.worker) - line->facts.began_ms;
+    e->facts = &line->facts;
+    e->user = line->facts.user;
+    e->time = time_text(clock, mk_worker_wall_s(line->facts.worker), format->style);
+    e->duration_ms = took > 0 ? (uint64_t)took : 0;
+    for (size_t i = 0; i < format->nheaders; i++)
+        e->headers[i] = mk_request_header(r, format->headers[i]);
+}
+
+void logger_line_access(const void *arg, struct logger_text *t)
+{
+    const struct logger_line *line = arg;
+
+    logger_format_line(line->format, &line->entry, t);
+}
+
+/* ---- lines of the error log ---- */
+
+/* The beginning that lines of the server's own error log have. */
+static void put_stamp(struct logger_text *t, unsigned status)
+{
+    struct timespec now;
+    struct tm tm;
+    char text[80];
+    int len;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)gmtime_r(&now.tv_sec, &tm);
+    len = snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=%s in=http",
+                   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+                   (int)(now.tv_nsec / 1000000), status >= 500 ? "error" : "warn");
+    logger_put(t, (struct mk_str){text, len > 0 && len < (int)sizeof(text) ? (size_t)len : 0});
+}
+
+static void put_named(struct logger_text *t, struct mk_str name, struct mk_str value)
+{
+    if (!value.p)
+        return;
+    logger_put(t, name);
+    logger_put_escaped(t, value, LOGGER_LONG_MAX, LOGGER_TEXT);
+    logger_put(t, MK_STR("\""));
+}
+
+void logger_line_error(const void *arg, struct logger_text *t)
+{
+    const struct logger_line *line = arg;
+    const struct mk_request_facts *facts = &line->facts;
+    const struct logger_entry *e = &line->entry;
+
+    put_stamp(t, facts->status);
+    logger_put(t, MK_STR(" request failed conn="));
+    logger_put_uint(t, line->conn.id);
+    logger_put(t, MK_STR(" peer="));
+    if (e->peer.p)
+        logger_put(t, e->peer);
+    else
+        logger_put_ipv4(t, e->peer_ip + 12);
+    logger_put(t, MK_STR(" status="));
+    logger_put_uint(t, facts->status);
+    put_named(t, MK_STR(" reason=\""), mk_str_from(facts->reason));
+    put_named(t, MK_STR(" method=\""), facts->method);
+    put_named(t, MK_STR(" target=\""), facts->target);
+    put_named(t, MK_STR(" host=\""), facts->host);
+    put_named(t, MK_STR(" referer=\""), mk_request_header(line->request, MK_STR("Referer")));
+    logger_put(t, MK_STR("\n"));
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "settings.h"
+
+#include <stddef.h>
+#include <syslog.h>
+
+struct file_settings {
+    int64_t flush_ms;
+    const char *master;
+    const struct logger_format *format;
+    bool to_syslog;
+};
+
+struct site_settings {
+    const char *access, *error;
+};
+
+static int parse_format(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct file_settings *settings = mk_setup_settings(setup);
+    struct logger_format *format = mk_setup_alloc(setup, sizeof(*format));
+    const char *why;
+
+    if (!format)
+        return MK_E_NOMEM;
+    settings->format = format;
+    return logger_format_compile(format, s->value, &why) < 0 ? mk_setup_refuse(setup, s, why) : 0;
+}
+
+static const struct mk_field file_fields[] = {
+    {.name = "FlushTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = offsetof(struct file_settings, flush_ms),
+     .max = 3600 * 1000,
+     .fallback = "3"},
+    {.name = "MasterLog", .type = MK_FIELD_PATH, .offset = offsetof(struct file_settings, master)},
+    {.name = "Format", .type = MK_FIELD_CUSTOM, .parse = parse_format, .fallback = "combined"},
+    {.name = "Syslog",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct file_settings, to_syslog),
+     .fallback = "off"},
+};
+static const struct mk_section_spec file_section =
+    MK_SECTION("LOGGER", MK_SECTION_FILE, struct file_settings, file_fields);
+
+static const struct mk_field site_fields[] = {
+    {.name = "AccessLog", .type = MK_FIELD_PATH, .offset = offsetof(struct site_settings, access)},
+    {.name = "ErrorLog", .type = MK_FIELD_PATH, .offset = offsetof(struct site_settings, error)},
+};
+static const struct mk_section_spec site_section =
+    MK_SECTION("LOGGER", MK_SECTION_SITE, struct site_settings, site_fields);
+
+const struct mk_section_spec *const logger_sections[] = {&file_section, &site_section, NULL};
+
+/* ---- places ---- */
+
+static int add_place(struct mk_setup *setup, struct logger_config *c,
+                     const struct logger_place *place, int *index)
+{
+    struct logger_place *copy = mk_setup_alloc(setup, sizeof(*copy));
+
+    if (!copy)
+        return MK_E_NOMEM;
+    *copy = *place;
+    *c->last = copy;
+    c->last = &copy->next;
+    *index = c->nplaces++;
+    return place->is_syslog ? 0 : mk_setup_needs(setup, MK_RESOURCE_LOG, place->name);
+}
+
+/* The index of a place, which is added when no site has named it before. */
+static int find_place(struct mk_setup *setup, struct logger_config *c,
+                      const struct logger_place *place, int *index)
+{
+    *index = 0;
+    for (const struct logger_place *p = c->places; p; p = p->next, ++*index) {
+        if (p->is_syslog == place->is_syslog && strcmp(p->name, place->name) == 0)
+            return 0;
+    }
+    return add_place(setup, c, place, index);
+}
+
+/* Where lines for a file go; with Syslog on to syslog in its place. */
+static int place_for(struct mk_setup *setup, struct logger_config *c, const char *path,
+                     const struct logger_place *in_syslog, int *index)
+{
+    const struct logger_place file = {.name = path};
+
+    return find_place(setup, c, c->to_syslog ? in_syslog : &file, index);
+}
+
+static const struct logger_place syslog_access = {
+    .name = "syslog (access)", .is_syslog = true, .priority = LOG_DAEMON | LOG_INFO};
+static const struct logger_place syslog_error = {
+    .name = "syslog (errors)", .is_syslog = true, .priority = LOG_DAEMON | LOG_WARNING};
+
+/* ---- checks ---- */
+
+int logger_check(struct mk_setup *setup)
+{
+    const struct file_settings *set = mk_setup_section(setup, &file_section, NULL);
+    struct logger_config *c = mk_setup_alloc(setup, sizeof(*c));
+
+    if (!c)
+        return MK_E_NOMEM;
+    mk_setup_keep(setup, c);
+    c->last = &c->places;
+    c->master = LOGGER_NO_TARGET;
+    if (!set)
+        return 0;
+    c->flush_ms = (unsigned)set->flush_ms;
+    c->to_syslog = set->to_syslog;
+    c->format = set->format;
+    if (!set->master && !set->to_syslog)
+        return 0;
+    return place_for(setup, c, set->master, &syslog_access, &c->master);
+}
+
+int logger_check_site(struct mk_setup *setup)
+{
+    const struct site_settings *set = mk_setup_section(setup, &site_section, NULL);
+    struct logger_config *c = mk_setup_config(setup);
+    struct logger_site *site = mk_setup_alloc(setup, sizeof(*site));
+    int err = 0;
+
+    if (!site)
+        return MK_E_NOMEM;
+    mk_setup_keep(setup, site);
+    site->access = c->master;
+    site->error = LOGGER_NO_TARGET;
+    if (set && set->access)
+        err = place_for(setup, c, set->access, &syslog_access, &site->access);
+    if (err == 0 && set && set->error)
+        err = place_for(setup, c, set->error, &syslog_error, &site->error);
+    if (mk_setup_switch(setup) == MK_SWITCH_OFF)
+        site->access = site->error = LOGGER_NO_TARGET;
+    mk_setup_act(setup, site->access != LOGGER_NO_TARGET || site->error != LOGGER_NO_TARGET
+                            ? MK_ACTS_FINISH
+                            : 0);
+    return err;
+}

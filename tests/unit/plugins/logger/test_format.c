@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "logger_test.h"
+
+#include "format.h"
+#include "gather.h"
+
+static const struct mk_request_facts usual_facts = {
+    .size = sizeof(struct mk_request_facts),
+    .method = MK_STR_INIT("GET"),
+    .target = MK_STR_INIT("/a%20b?x=1"),
+    .path = MK_STR_INIT("/a b"),
+    .query = MK_STR_INIT("x=1"),
+    .host = MK_STR_INIT("example.org:8080"),
+    .minor = 1,
+    .status = 200,
+    .body_sent = 1234,
+    .whole = true,
+    .site_name = "example.org",
+};
+
+static struct logger_entry usual(void)
+{
+    return (struct logger_entry){
+        .facts = &usual_facts,
+        .peer_ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7},
+        .time = MK_STR("[21/Nov/2026:10:00:00 +0000]"),
+        .duration_ms = 1520,
+    };
+}
+
+static const struct logger_format *compile(const char *text)
+{
+    static struct logger_format f;
+    const char *why = "";
+
+    if (logger_format_compile(&f, mk_str_from(text), &why) < 0)
+        fail_msg("%s: %s", text, why);
+    return &f;
+}
+
+static void assert_line(const char *format, const struct logger_entry *e, const char *expected)
+{
+    char room[LOGGER_LINE_MAX];
+    struct logger_text t = {.at = room, .end = room + sizeof(room)};
+
+    logger_format_line(compile(format), e, &t);
+    assert_false(t.full);
+    assert_true(t.at > room && t.at[-1] == '\n');
+    assert_text(format, room, (size_t)(t.at - room) - 1, expected);
+}
+
+static void writes_the_named_formats(void **state)
+{
+    struct logger_entry e = usual();
+
+    (void)state;
+    assert_line("common", &e,
+                "192.0.2.7 - - [21/Nov/2026:10:00:00 +0000] \"GET /a%20b?x=1 HTTP/1.1\" 200 1234");
+    e.user = MK_STR("ada");
+    e.headers[0] = MK_STR("http://a.example/");
+    e.headers[1] = MK_STR("curl/8 \"x\"");
+    assert_line("Combined", &e,
+                "192.0.2.7 - ada [21/Nov/2026:10:00:00 +0000] \"GET /a%20b?x=1 HTTP/1.1\" 200 1234 "
+                "\"http://a.example/\" \"curl/8 \\x22x\\x22\"");
+    e.time = MK_STR("\"2026-11-21T10:00:00Z\"");
+    e.headers[0] = (struct mk_str){NULL, 0};
+    assert_line("json", &e,
+                "{\"time\":\"2026-11-21T10:00:00Z\",\"peer\":\"192.0.2.7\",\"user\":\"ada\","
+                "\"method\":\"GET\",\"target\":\"/a%20b?x=1\",\"protocol\":\"HTTP/1.1\","
+                "\"host\":\"example.org:8080\",\"site\":\"example.org\",\"status\":200,"
+                "\"bytes\":1234,\"duration_ms\":1520,\"referer\":null,"
+                "\"agent\":\"curl/8 \\u0022x\\u0022\",\"whole\":true}");
+}
+
+static void writes_what_was_refused_before_it_was_understood(void **state)
+{
+    const struct mk_request_facts facts = {.status = 400, .site_name = ""};
+    struct logger_entry e = usual();
+
+    (void)state;
+    e.facts = &facts;
+    assert_line("common", &e, "192.0.2.7 - - [21/Nov/2026:10:00:00 +0000] \"-\" 400 -");
+    e.time = MK_STR("0");
+    assert_line("json", &e,
+                "{\"time\":0,\"peer\":\"192.0.2.7\",\"user\":null,\"method\":null,"
+                "\"target\":null,\"protocol\":null,\"host\":null,\"site\":\"\",\"status\":400,"
+                "\"bytes\":0,\"duration_ms\":1520,\"referer\":null,\"agent\":null,"
+                "\"whole\":false}");
+}
+
+static void writes_custom_formats(void **state)
+{
+    static const struct {
+        const char *format, *line;
+    } rows[] = {
+        {"'plain'", "plain"},
+        {"'%h|%a|%l|%u'", "192.0.2.7|192.0.2.7|-|-"},
+        {"'%t'", "[21/Nov/2026:10:00:00 +0000]"},
+        {"'%r|%{target}r|%m|%U|%q|%H'",
+         "GET /a%20b?x=1 HTTP/1.1|/a%20b?x=1|GET|/a b|?x=1|HTTP/1.1"},
+        {"'%V %v'", "example.org:8080 example.org"},
+        {"'%s %>s %b %B %X'", "200 200 1234 1234 -"},
+        {"'%T %{s}T %{ms}T %{us}T %D'", "1 1 1520 1520000 1520000"},
+        {"'100%% %{Accept}i%{accept}i'", "100% */**/*"},
+        {"\"say \\\"%m\\\"\\t.\"", "say \"GET\"\t."},
+    };
+    struct logger_entry e = usual();
+
+    (void)state;
+    e.headers[0] = MK_STR("*/*");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_line(rows[i].format, &e, rows[i].line);
+    assert_int_equal(compile("'%{Accept}i%{accept}i'")->nheaders, 1);
+}
+
+static void writes_other_addresses(void **state)
+{
+    struct logger_entry e = usual();
+
+    (void)state;
+    e.peer = MK_STR("2001:db8::1");
+    assert_line("'%h'", &e, "2001:db8::1");
+}
+
+static void refuses_formats_that_are_none(void **state)
+{
+    static const char *const rows[] = {
+        "",         "commun", "'",    "''",      "'abc",   "'%'",     "'%z'",
+        "'%{Name'", "'%{}i'", "'%i'", "'%{x}h'", "'a\nb'", "'%{ms}'",
+    };
+    struct logger_format f;
+    const char *why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (logger_format_compile(&f, mk_str_from(rows[i]), &why) == 0)
+            fail_msg("%s was taken", rows[i]);
+        assert_non_null(why);
+    }
+}
+
+/* A format at each of its limits is taken or refused, never overrun. */
+static void formats_are_bounded(void **state)
+{
+    char text[3000];
+    struct logger_format f;
+    const char *why;
+
+    (void)state;
+    for (size_t fields = 1; fields < 200; fields++) {
+        size_t len = 0;
+
+        text[len++] = '\'';
+        for (size_t i = 0; i < fields; i++)
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%%{N%zu}i", i % 20);
+        text[len++] = '\'';
+        assert_int_equal(logger_format_compile(&f, (struct mk_str){text, len}, &why),
+                         fields <= LOGGER_HEADERS_MAX ? 0 : MK_E_INVALID);
+    }
+    memset(text, 'x', sizeof(text));
+    text[0] = '\'';
+    for (size_t len = 1000; len < sizeof(text); len++) {
+        char last = text[len - 1];
+
+        text[len - 1] = '\'';
+        assert_int_equal(logger_format_compile(&f, (struct mk_str){text, len}, &why),
+                         len - 2 < LOGGER_FORMAT_MAX ? 0 : MK_E_INVALID);
+        text[len - 1] = last;
+    }
+}
+
+/* Whatever a peer sends, a line of a named format is whole: JSON has no marks to cut. */
+static void the_longest_line_fits(void **state)
+{
+    static const char *const formats[] = {"common", "combined", "json"};
+    static char endless[100000];
+    struct mk_str s = {endless, sizeof(endless)};
+    struct mk_request_facts facts = usual_facts;
+    struct logger_entry e = usual();
+    char time[] = "\"2026-11-21T10:00:00+00:00\"", room[LOGGER_LINE_MAX];
+
+    (void)state;
+    memset(endless, '\n', sizeof(endless));
+    facts.method = facts.target = facts.host = e.user = e.headers[0] = e.headers[1] = s;
+    memset(endless + sizeof(endless) / 2, 'x', sizeof(endless) / 2);
+    endless[sizeof(endless) - 1] = '\0';
+    facts.site_name = endless + sizeof(endless) / 2;
+    facts.body_sent = UINT64_MAX;
+    e.duration_ms = UINT64_MAX;
+    e.facts = &facts;
+    e.peer = MK_STR("2001:0db8:0000:0000:0000:0000:0000:0001");
+    e.time = mk_str_from(time);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        struct logger_text t = {.at = room, .end = room + sizeof(room) - 4};
+
+        logger_format_line(compile(formats[i]), &e, &t);
+        assert_false(t.full);
+        assert_ptr_equal(memchr(room, '\n', sizeof(room)), t.at - 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_the_named_formats),
+        cmocka_unit_test(writes_what_was_refused_before_it_was_understood),
+        cmocka_unit_test(writes_custom_formats),
+        cmocka_unit_test(writes_other_addresses),
+        cmocka_unit_test(refuses_formats_that_are_none),
+        cmocka_unit_test(formats_are_bounded),
+        cmocka_unit_test(the_longest_line_fits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
