@@ -26,8 +26,7 @@ static int add_bytes(struct mk_conn *c, const char *bytes, size_t len)
 static void count(struct mk_request *r, uint64_t n)
 {
     r->body_sent += n;
-    if (r->body_left != UINT64_MAX)
-        r->body_left -= n;
+    r->body_left -= n;
 }
 
 static void spend(struct mk_conn *c, size_t n, size_t *budget)
@@ -136,6 +135,12 @@ static int add_piece(struct mk_conn *c, const struct mk_request *r, const char *
     return 0;
 }
 
+/* A plugin may give any error; those by which a pump tells how to go on are not its to choose. */
+static int error_of_source(ssize_t err)
+{
+    return err == 0 || err == MK_E_PEER || err == MK_E_NOMEM ? (int)err : MK_E_BAD;
+}
+
 /* What was gathered before leaves while the source has nothing. */
 static int wait_for_source(struct mk_conn *c)
 {
@@ -165,7 +170,7 @@ static int pump_given(struct mk_conn *c, struct mk_request *r, struct mk_source 
         if (n == MK_E_AGAIN && r->body_left > 0)
             return wait_for_source(c);
         if (n <= 0)
-            return n == MK_E_AGAIN ? 0 : (int)n;
+            return n == MK_E_AGAIN ? 0 : error_of_source(n);
         if ((uint64_t)n > r->body_left) {
             n = (ssize_t)r->body_left;
             r->overrun = true;
@@ -195,8 +200,10 @@ static int splice_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source
         n = mk_pipe_splice(s->pipe, c, want);
         if (n == 0)
             return 0;
+        if (n == MK_E_BUSY)
+            return MK_E_EOF;
         if (n < 0)
-            return n == MK_E_BUSY ? MK_E_EOF : (int)n;
+            return n == MK_E_AGAIN || n == MK_E_UNSUPPORTED ? (int)n : error_of_source(n);
         mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
         count(r, (uint64_t)n);
         spend(c, (size_t)n, budget);
@@ -270,7 +277,7 @@ static void judge_length(struct mk_request *r)
 {
     if (r->overrun)
         (void)mk_reply_misuse(r, "a longer body than its head promised; clipped", 0);
-    else if (r->body_left != UINT64_MAX && r->body_left > 0)
+    else if (r->body_left > 0 && !r->chunked && !r->until_close)
         (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
 }
 
@@ -279,7 +286,7 @@ static int end_body(struct mk_conn *c, struct mk_request *r)
     r->ended = true;
     if (r->head_only)
         return 0;
-    if (r->overrun || (r->body_left != UINT64_MAX && r->body_left > 0))
+    if (r->overrun || r->body_left > 0)
         judge_length(r);
     return r->chunked && !r->failed ? end_chunks(c, r) : 0;
 }
@@ -305,5 +312,5 @@ bool mk_body_is_tail(const struct mk_request *r)
     const struct mk_source *s = r->first;
 
     return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->failed &&
-           !r->overrun && (r->body_left == UINT64_MAX || r->body_left == s->end - s->at);
+           !r->overrun && (r->until_close || r->body_left == s->end - s->at);
 }

@@ -76,24 +76,16 @@ static void put_stamp(struct mk_reply *p, unsigned status)
     put(p, w->stamp + ok_len, overridden ? DATE_LINE : w->stamp_len - ok_len);
 }
 
-static bool reserve(struct mk_reply *p, struct mk_request *r, unsigned status)
+int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
     char *start = mk_out_reserve(r->conn, HEAD_MAX);
 
     if (r->conn->worker->running != r->conn)
         mk_request_resume(r); /* answered from elsewhere: it leaves when its own turn comes */
-    *p = (struct mk_reply){.r = r,
-                           .start = start,
-                           .at = start,
-                           .end = start + (start ? HEAD_MAX - TAIL_MAX : 0),
-                           .status = status};
-    return start != NULL;
-}
-
-int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
-{
-    if (!reserve(p, r, status))
+    if (!start)
         return MK_E_PEER;
+    *p = (struct mk_reply){
+        .r = r, .start = start, .at = start, .end = start + HEAD_MAX - TAIL_MAX, .status = status};
     r->status = (uint16_t)status;
     put_stamp(p, status);
     return 0;
@@ -101,8 +93,12 @@ int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
 
 int mk_reply_start_interim(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
-    if (!reserve(p, r, status))
-        return MK_E_PEER;
+    int err = mk_reply_start(p, r, status);
+
+    if (err < 0)
+        return err;
+    r->status = 0; /* the answer is still to come */
+    p->at = p->start;
     put_status_line(p, status);
     return 0;
 }
@@ -176,7 +172,7 @@ static void put_framing(struct mk_reply *p, int64_t length)
 /* One line: what is said of the connection, and that Upgrade is (RFC 9110 sections 7.6.1 and 7.8). */
 static void put_connection(struct mk_reply *p)
 {
-    struct mk_request *r = p->r;
+    const struct mk_request *r = p->r;
 
     if (!r->keep_alive)
         put_str(p, p->has_upgrade ? MK_STR("Connection: close, Upgrade\r\n")

@@ -20,15 +20,23 @@ struct mk_view;
 /** A part of an answer's body: where the bytes come from. In the request's arena. */
 struct mk_source {
     struct mk_source *next;
-    enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER, MK_SOURCE_PIPE } kind;
-    int fd;                /* FILE */
-    bool framed;           /* MEMORY, FILE: the size of its chunk has left */
-    const char *bytes;     /* MEMORY: lives as long as the request */
-    struct mk_file *file;  /* FILE: a reference that fd belongs to; NULL: fd is our own */
-    uint64_t at, end;      /* MEMORY, FILE: what is left */
-    mk_produce_fn produce; /* PRODUCER */
-    void *arg;
-    struct mk_pipe *pipe; /* PIPE: owned */
+    enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER, MK_SOURCE_PIPE } kind : 8;
+    bool framed; /* MEMORY, FILE: the size of its chunk has left */
+    int fd;      /* FILE */
+    union {
+        const char *bytes;    /* MEMORY: lives as long as the request */
+        struct mk_file *file; /* FILE: a reference that fd belongs to; NULL: fd is our own */
+        struct mk_pipe *pipe; /* PIPE: owned */
+    };
+    union {
+        struct {
+            uint64_t at, end; /* MEMORY, FILE: what is left */
+        };
+        struct {
+            mk_produce_fn produce; /* PRODUCER */
+            void *arg;
+        };
+    };
 };
 
 /** A field behind a chunked body, with its line end. In the request's arena. */

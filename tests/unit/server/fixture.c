@@ -144,3 +144,12 @@ bool is_root(void)
 {
     return geteuid() == 0;
 }
+
+void fixture_handle(struct fixture *f, const struct mk_plugin *plugin, void *data)
+{
+    struct mk_site *site = &f->plan.snapshot.sites[0];
+
+    assert_int_equal(site->nroutes, 1);
+    site->routes[0].who.plugin = plugin;
+    site->routes[0].data = data;
+}

@@ -63,6 +63,9 @@ void fixture_open(struct fixture *f, const struct row *rows);
 /** Fails the test when memory was lost. */
 void fixture_close(struct fixture *f);
 
+/** Let a plugin of the test answer what the site's one line of [HANDLERS] matches, in place of the plugin named there. */
+void fixture_handle(struct fixture *f, const struct mk_plugin *plugin, void *data);
+
 /** True when a run may not pass because the process is root, for whom nothing is unreadable. */
 bool is_root(void);
 

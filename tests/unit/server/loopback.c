@@ -250,6 +250,22 @@ unsigned loopback_status(struct loopback *lb, unsigned n)
     return 0;
 }
 
+bool loopback_matches(struct loopback *lb, const char *expected)
+{
+    struct mk_str got = loopback_answer(lb);
+    const char *at = got.p, *end = got.p + got.len;
+
+    for (; *expected; expected++) {
+        if (*expected == '*') {
+            while (at < end && *at != '\r')
+                at++;
+        } else if (at == end || *at++ != *expected) {
+            return false;
+        }
+    }
+    return at == end;
+}
+
 bool loopback_has(struct loopback *lb, const char *text)
 {
     return lb->out && memmem(lb->out, lb->out_len, text, strlen(text)) != NULL;
