@@ -12,6 +12,9 @@
 enum {
     AT_ONCE = 128,  /* entries that are read before the head leaves, and on a worker at a time */
     AT_WORK = 1024, /* read in the offload pool before somebody looks whether it is still wanted */
+    SLICE =
+        128
+        << 10, /* bytes that are made, in about half a millisecond, before others have their turn */
 };
 
 /* One listing on its way. It outlives its request while the offload pool reads for it. */
@@ -23,6 +26,7 @@ struct task {
     bool working;         /* in the offload pool, which has the list then */
     bool sort;            /* what is read now, if it is all */
     int error;            /* of reading */
+    size_t slice;         /* bytes made in this turn */
     atomic_bool unwanted; /* tells the pool */
 };
 
@@ -85,14 +89,10 @@ static void begin(struct task *t)
         have_more(t);
 }
 
-static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+static ssize_t render(struct task *t, char *dst, size_t len)
 {
-    struct task *t = arg;
     ssize_t n = MK_E_AGAIN;
 
-    (void)r;
-    if (!t->begun)
-        begin(t);
     while (n == MK_E_AGAIN && !t->working && t->error == 0) {
         n = dirlisting_render(&t->page, dst, len);
         if (n == MK_E_AGAIN) {
@@ -102,6 +102,23 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
         }
     }
     return t->error < 0 ? t->error : n;
+}
+
+static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    struct task *t = arg;
+    ssize_t n;
+
+    if (!t->begun)
+        begin(t);
+    if (t->slice >= SLICE) {
+        t->slice = 0;
+        mk_request_resume(r);
+        return MK_E_AGAIN;
+    }
+    n = render(t, dst, len);
+    t->slice += n > 0 ? (size_t)n : 0;
+    return n;
 }
 
 static void on_end(void *arg)

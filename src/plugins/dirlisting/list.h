@@ -16,7 +16,7 @@
 enum {
     DIRLISTING_BLOCK_FIRST = 16 << 10, /* what a small directory costs */
     DIRLISTING_BLOCK = 64 << 10,
-    DIRLISTING_BLOCKS_MAX = 128, /* about 8 MB: 29,000 names of 255 bytes, 180,000 of 20 */
+    DIRLISTING_BLOCKS_MAX = 128, /* about 8 MB: 29,000 names of 255 bytes, 200,000 of 20 */
     DIRLISTING_NAME_MAX = 255,   /* NAME_MAX; a longer one cannot be opened by the server */
 };
 

@@ -28,6 +28,12 @@ def binary():
     return str(path)
 
 
+def plugin(name):
+    """The file of a plugin, built with the executable under test."""
+    build = pathlib.Path(binary()).parent
+    return next(path for path in (build / "plugins" / f"monkey-{name}.so", build / f"monkey-{name}.so") if path.is_file())
+
+
 def environment(extra=None):
     env = dict(os.environ, **(extra or {}))
     for name, value in SANITIZERS.items():
