@@ -7,6 +7,7 @@
 #include "server/job.h"
 #include "server/server_int.h"
 #include "server/stage.h"
+#include "server/stream.h"
 #include "server/worker.h"
 
 static const char *const state_names[] = {
@@ -15,12 +16,17 @@ static const char *const state_names[] = {
 #undef STATE_NAME
 };
 
+unsigned mk_conn_events(uint32_t bits)
+{
+    return (bits & EPOLLIN ? MK_IO_READ : 0U) | (bits & EPOLLOUT ? MK_IO_WRITE : 0U) |
+           (bits & EPOLLERR ? MK_IO_ERROR : 0U) |
+           (bits & (EPOLLHUP | EPOLLRDHUP) ? MK_IO_HANGUP : 0U);
+}
+
 /* @return whether the connection is still there. */
 static bool tell_plugins(struct mk_conn *c, uint32_t events)
 {
-    unsigned told = (events & EPOLLIN ? MK_IO_READ : 0U) | (events & EPOLLOUT ? MK_IO_WRITE : 0U) |
-                    (events & EPOLLERR ? MK_IO_ERROR : 0U) |
-                    (events & (EPOLLHUP | EPOLLRDHUP) ? MK_IO_HANGUP : 0U);
+    unsigned told = mk_conn_events(events);
 
     if (told)
         mk_stage_event(c, told);
@@ -153,13 +159,17 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     atomic_fetch_sub_explicit(&w->counters.connections, 1, memory_order_relaxed);
     mk_server_connection_ended(w->server, &c->peer);
     mk_ports_resume(&w->ports);
+    if (c->stream)
+        mk_take_end(c);
 }
 
 void mk_conn_stop(struct mk_conn *c)
 {
     if (c->closed)
         return;
-    if ((c->state == MK_H1_IDLE || c->state == MK_H1_PROXY) && !c->job)
+    if (c->state == MK_H1_TAKEN)
+        mk_take_stop(c);
+    else if ((c->state == MK_H1_IDLE || c->state == MK_H1_PROXY) && !c->job)
         mk_conn_close(c, MK_CLOSE_STOPPING);
     else if (c->job && c->job->request.view)
         c->job->request.keep_alive = false;
@@ -171,7 +181,7 @@ void mk_conn_stop(struct mk_conn *c)
 static bool watch(struct mk_conn *c)
 {
     bool wants_out = c->wants_out || c->leftover_len > 0 || c->tail || c->state == MK_H1_REPLY ||
-                     (c->link.waits_for & MK_IO_WRITE);
+                     c->state == MK_H1_TAKEN || (c->link.waits_for & MK_IO_WRITE);
 
     if (c->watch.in_epoll && wants_out == c->wants_out)
         return true;

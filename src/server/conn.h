@@ -18,6 +18,7 @@
     X(HEAD, head, "request line and fields arriving")                                              \
     X(ROUTE, route, "choosing virtual host and handler")                                           \
     X(REPLY, reply, "response leaving")                                                            \
+    X(TAKEN, taken, "a handler has it: no HTTP any more")                                          \
     X(DRAIN, drain, "skipping what the handler left of the body")                                  \
     X(FLUSH, flush, "last answers leaving")                                                        \
     X(LINGER, linger, "throwing input away so that the peer can read")
@@ -33,6 +34,7 @@ struct mk_listener;
 struct mk_worker;
 struct mk_job;
 struct mk_file;
+struct mk_stream;
 
 struct mk_conn {
     struct mk_watch watch;
@@ -40,8 +42,9 @@ struct mk_conn {
     struct mk_timer timer;
     struct mk_worker *worker;
     const struct mk_listener *listener;
-    struct mk_job *job; /* NULL while idle */
-    char *leftover;     /* bytes that the kernel did not take; heap, owned */
+    struct mk_job *job;       /* NULL while idle */
+    struct mk_stream *stream; /* once a handler took the connection; its owner closes it */
+    char *leftover;           /* bytes that the kernel did not take; heap, owned */
     uint32_t leftover_at, leftover_len;
     struct mk_file *tail; /* a file's rest that needs no job any more; a reference */
     uint64_t tail_at, tail_end;
@@ -76,6 +79,9 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason);
 
 /** Stop politely: at once when idle, after the answer otherwise. */
 void mk_conn_stop(struct mk_conn *c);
+
+/** What epoll said, as plugins are told: enum mk_io_events. */
+unsigned mk_conn_events(uint32_t bits);
 
 /** Let the state machine run (event, timer, end of an answer). */
 void mk_conn_run(struct mk_conn *c);

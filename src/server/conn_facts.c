@@ -21,7 +21,7 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
         .requests = c->requests,
     };
 
-    if (transport->facts)
+    if (transport->facts && (c->link.state || !transport->open)) /* stage 10 is before its begin */
         transport->facts(&c->link, &link);
     memcpy(all.peer_ip, c->peer.ip, sizeof(all.peer_ip));
     all.tls_version = link.tls_version;

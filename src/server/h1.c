@@ -8,6 +8,7 @@
 #include "server/reply.h"
 #include "server/route.h"
 #include "server/stage.h"
+#include "server/stream.h"
 #include "server/worker.h"
 
 #define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
@@ -398,6 +399,14 @@ static enum mk_step break_off(struct mk_conn *c)
     return close_for(c, dropped ? MK_CLOSE_DENIED : MK_CLOSE_SOURCE);
 }
 
+/* A plugin took the connection: it has it when the head has left. */
+static enum mk_step hand_over(struct mk_conn *c)
+{
+    end_request(c, true);
+    c->closing = c->must_linger = false;
+    return go(c, MK_H1_FLUSH);
+}
+
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
@@ -414,10 +423,19 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
         return after_pump_error(c, err);
     if (r->failed)
         return break_off(c);
+    if (c->stream)
+        return hand_over(c);
     if (!r->body_done && r->keep_alive)
         return go(c, MK_H1_DRAIN);
     end_request(c, true);
     return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+}
+
+static enum mk_step step_taken(struct mk_conn *c, struct mk_turn *turn)
+{
+    (void)turn;
+    mk_take_begin(c);
+    return MK_STEP_WAIT;
 }
 
 static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
@@ -450,6 +468,8 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
         err = mk_out_flush(c, false);
     if (err < 0)
         return after_pump_error(c, err);
+    if (c->stream)
+        return go(c, MK_H1_TAKEN);
     if (!c->closing)
         return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (!c->must_linger || c->ended)

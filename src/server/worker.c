@@ -8,6 +8,7 @@
 #include "server/conn.h"
 #include "server/job.h"
 #include "server/server_int.h"
+#include "server/stream.h"
 
 #include <stdio.h>
 
@@ -42,6 +43,7 @@ int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index
     mk_pool_init(&w->jobs, MK_JOB_SIZE);
     mk_ports_init(&w->ports);
     mk_tickets_init(&w->tickets);
+    mk_list_init(&w->streams);
     mk_timer_init(&w->trim, on_trim);
     err = mk_loop_init(&w->loop);
     if (err < 0)
@@ -72,6 +74,7 @@ void mk_worker_join(struct mk_worker *w)
 void mk_worker_leave(struct mk_worker *w)
 {
     close_waiting(w);
+    mk_streams_end(w); /* for a thread that was never started */
     mk_ports_free(&w->ports);
     mk_view_put(w->view);
     w->view = NULL;
@@ -79,6 +82,7 @@ void mk_worker_leave(struct mk_worker *w)
 
 void mk_worker_fini(struct mk_worker *w)
 {
+    mk_streams_free(w);
     mk_tickets_fini(&w->tickets);
     mk_pool_fini(&w->jobs);
     mk_pool_fini(&w->conns);
@@ -188,6 +192,7 @@ static void *worker_main(void *arg)
         arm_trim(w);
         atomic_store_explicit(&w->counters.turns, w->loop.turns, memory_order_relaxed);
     }
+    mk_streams_end(w);
     mk_loop_turn(&w->loop, 0, NULL, NULL); /* bury what was closed last */
     mk_server_thread_ended(server);
     return NULL;

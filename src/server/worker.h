@@ -53,11 +53,12 @@ struct mk_worker {
     struct mk_conn *running; /* whose turn it is */
     struct mk_ports ports;
     struct mk_tickets tickets;
+    struct mk_list streams;     /* taken or dialled, until their owners close them */
     struct mk_handoff *handoff; /* Fair: sockets from the acceptor; NULL otherwise */
     struct mk_timer trim;       /* gives a peak's memory back */
     pthread_t thread;
     unsigned index;
-    bool started, stopping, saw_acceptor_end;
+    bool started, stopping, ended, saw_acceptor_end;
     int begin_error;    /* of mk_view_begin; read behind the gate */
     int64_t stop_at_ms; /* what the server said when the worker last looked */
     uint64_t next_id;
