@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 #include "lib/config_int.h"
+#include "server/plugin.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,36 +87,70 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
 }
 
 static void dump_section(struct dump *d, const struct mk_section_spec *spec,
-                         const struct mk_tree *tree, const void *settings)
+                         const struct mk_section *s, const void *settings)
 {
-    const struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name));
-
-    if (!s && spec->fields[0].flags & MK_FIELD_REPEAT && spec->nfields == 1)
-        return;
     say(d, "\n[%s]\n", spec->name);
     for (size_t i = 0; i < spec->nfields; i++)
         dump_field(d, &spec->fields[i], s, settings);
+}
+
+static void dump_core(struct dump *d, const struct mk_section_spec *spec,
+                      const struct mk_tree *tree, const void *settings)
+{
+    const struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name));
+
+    if (s || !(spec->fields[0].flags & MK_FIELD_REPEAT) || spec->nfields > 1)
+        dump_section(d, spec, s, settings);
+}
+
+static void dump_plugin(struct dump *d, const struct mk_loaded *p)
+{
+    if (!p->draft->of_file)
+        return;
+    say(d, "\n# plugins/%s/", p->plugin->name);
+    for (const struct mk_occurrence *o = p->draft->of_file; o; o = o->next)
+        dump_section(d, o->spec, &o->effective, o->settings);
+}
+
+/* Sections that the site's file has; what only the plugin's has stands there. */
+static void dump_plugin_of_site(struct dump *d, const struct mk_loaded *p, size_t site)
+{
+    for (const struct mk_occurrence *o = p->draft->of_sites[site]; o; o = o->next) {
+        if (o->section)
+            dump_section(d, o->spec, &o->effective, o->settings);
+    }
+}
+
+static void dump_site(struct dump *d, const struct mk_config *config, size_t index)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
+                                                          &mk_spec_handlers};
+    const struct mk_snapshot *s = &config->snapshot;
+
+    say(d, "\n# %s", *config->sites[index].path ? config->sites[index].path : "default site");
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+        dump_core(d, specs[i], &config->source.sites[index], &s->sites[index].set);
+    for (size_t i = 0; i < s->nplugins; i++)
+        dump_plugin_of_site(d, &s->plugins[i], index);
 }
 
 int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg)
 {
     struct dump d = {.fn = fn, .arg = arg};
 
-    if (!config->checked)
+    if (!config->checked || config->check_result != 0)
         return MK_E_INVALID;
     mk_arena_init(&d.scratch, NULL, 0, SIZE_MAX);
     say(&d, "# monkey.conf");
-    dump_section(&d, &mk_spec_server, &config->source.server, &config->snapshot.set);
+    dump_core(&d, &mk_spec_server, &config->source.server, &config->snapshot.set);
     say(&d, "\n# monkey.mime");
-    dump_section(&d, &mk_spec_mime, &config->source.mimes, NULL);
-    for (size_t i = 0; i < config->source.nsites; i++) {
-        const struct mk_site_settings *set = &config->snapshot.sites[i].set;
-
-        say(&d, "\n# %s", *config->sites[i].path ? config->sites[i].path : "default site");
-        dump_section(&d, &mk_spec_host, &config->source.sites[i], set);
-        dump_section(&d, &mk_spec_error_pages, &config->source.sites[i], set);
-        dump_section(&d, &mk_spec_handlers, &config->source.sites[i], set);
-    }
+    dump_core(&d, &mk_spec_mime, &config->source.mimes, NULL);
+    say(&d, "\n# plugins.load");
+    dump_core(&d, &mk_spec_plugins, &config->source.plugins, NULL);
+    for (size_t i = 0; i < config->snapshot.nplugins; i++)
+        dump_plugin(&d, &config->snapshot.plugins[i]);
+    for (size_t i = 0; i < config->source.nsites; i++)
+        dump_site(&d, config, i);
     say(&d, "\n");
     mk_arena_fini(&d.scratch);
     return d.failed ? MK_E_NOMEM : 0;

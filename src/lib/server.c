@@ -48,6 +48,10 @@ int mk_server_reload(struct mk_server *server, struct mk_config *config)
     return 0;
 }
 
+#ifndef MK_STATIC_PLUGINS
+#define MK_STATIC_PLUGINS ""
+#endif
+
 const char *mk_version(void)
 {
     return MK_VERSION;
@@ -67,5 +71,5 @@ const char *mk_build_facts(void)
 #else
            "build    with assertions\n"
 #endif
-           "plugins  liana\n";
+           "plugins  liana echo" MK_STATIC_PLUGINS "\n";
 }

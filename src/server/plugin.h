@@ -16,6 +16,7 @@ struct mk_occurrence {
     const struct mk_section_spec *spec;  /* ...and the same with rows of our size */
     const struct mk_section *section;    /* NULL: was not written */
     const struct mk_section *inherits;   /* the file's, for what it leaves unsaid; NULL: none */
+    struct mk_section effective;         /* what both say together */
     void *settings;
 };
 

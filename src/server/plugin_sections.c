@@ -112,7 +112,6 @@ int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
 
 static int fill(struct mk_occurrence *o, struct mk_setup *ctx)
 {
-    struct mk_section merged = {.next = NULL};
     int err;
 
     o->settings = mk_arena_zalloc(ctx->arena, o->spec->settings_size);
@@ -120,8 +119,9 @@ static int fill(struct mk_occurrence *o, struct mk_setup *ctx)
         return MK_E_NOMEM;
     err = mk_fields_defaults(o->spec, o->settings, ctx);
     if (err == 0)
-        err = mk_fields_inherit(o->spec, o->section, o->inherits, ctx->faults->arena, &merged);
-    return err < 0 ? err : mk_fields_apply(o->spec, &merged, o->settings, ctx);
+        err =
+            mk_fields_inherit(o->spec, o->section, o->inherits, ctx->faults->arena, &o->effective);
+    return err < 0 ? err : mk_fields_apply(o->spec, &o->effective, o->settings, ctx);
 }
 
 static struct mk_occurrence *append(struct mk_occurrence **list, struct mk_arena *arena)
