@@ -51,38 +51,54 @@ struct mk_upstream_options {
     unsigned max_connections;     /* over all workers; 0: no bound */
     unsigned max_idle;            /* kept a worker; 0: none */
     unsigned max_waiting;         /* requests that wait for one of them; above: MK_E_BUSY */
-    unsigned connect_ms, idle_ms, queue_ms; /* times; 0: none */
+    unsigned connect_ms, idle_ms, queue_ms; /* times, the first with the look-up; 0: none */
     unsigned max_uses;                      /* requests over one connection; 0: no bound */
 };
 
-/** A backend of a server, shared by its workers. @return it, owned; NULL without memory. Control thread. */
+/**
+ * A backend of a server, shared by its workers. It is free of any configuration: a reload adopts it by
+ * keeping the pointer.
+ * @return it, owned; NULL without memory. Control thread.
+ */
 MK_API struct mk_upstream *mk_upstream_new(struct mk_server *server,
                                            const struct mk_upstream_options *options) MK_MUST_USE;
-/** Idle connections close; those in use when they are given back. Any thread. NULL is allowed. */
+/**
+ * Idle connections close now, those in use when they are given back; who still waits is served. Any
+ * thread, before the server is freed or from a plugin's stop. NULL is allowed.
+ */
 MK_API void mk_upstream_free(struct mk_upstream *u);
 
 /**
- * @param s      connected, the receiver's until mk_upstream_give; NULL: error
+ * @param s      connected, the receiver's until mk_upstream_give: use mk_stream_tell at once. Its first event
+ *               is MK_IO_READ | MK_IO_WRITE and comes soon. NULL: error
  * @param fresh  just connected: it cannot have been closed by the backend while it was idle
- * @param error  MK_E_TIMEOUT (queue or connect), MK_E_PEER (refused), MK_E_NOENT (name), MK_E_NOMEM, MK_E_NOFD
+ * @param error  MK_E_TIMEOUT (queue or connect), MK_E_PEER (refused), what mk_resolve and mk_stream_dial
+ *               give, MK_E_NOMEM
  */
 typedef void (*mk_upstream_fn)(void *arg, struct mk_stream *s, bool fresh, int error);
 
 /**
  * A connection to the backend: the idle one used last, or a new one, or the next that becomes free. When
- * all are taken and some worker keeps an idle one, that is given up for this one.
+ * all are taken and some worker keeps an idle one, that is given up for this one. Who has waited longest
+ * comes first, on whichever worker.
  * @param fresh  only a new one will do (a retry after an idle one failed)
  * @param wait   to cancel with, until fn is called; fn is never called inside this call
- * @return 0; MK_E_BUSY: max_waiting; MK_E_NOMEM.
+ * @return 0; MK_E_BUSY: max_waiting wait already; MK_E_NOMEM. On the worker's thread, as all below.
  */
 MK_API int mk_upstream_take(struct mk_upstream *u, struct mk_worker *w, bool fresh,
                             mk_upstream_fn fn, void *arg,
                             struct mk_upstream_wait **wait) MK_MUST_USE;
+/** fn is not called any more. */
 MK_API void mk_upstream_cancel(struct mk_upstream_wait *wait);
-/** Give a connection back. @param reusable  nothing is unread and it may stay open; otherwise it is closed */
+/**
+ * Give a connection back, broken ones too: nobody else closes them. Inside its own events too; nobody is told
+ * of any more.
+ * @param reusable  the answer was read to its end and the connection may stay open; otherwise it is closed.
+ *                  So it is when something is unread, or the backend has closed.
+ */
 MK_API void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool reusable);
-/** Connections open and waiting requests, over all workers. Any thread. */
-MK_API void mk_upstream_load(const struct mk_upstream *u, unsigned *open, unsigned *idle,
+/** Connections, those being dialled and idle ones included; idle ones; and waiting requests: over all workers. Any thread. */
+MK_API void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle,
                              unsigned *waiting);
 
 /* ---- a body that is kept, so that it can be sent again ---- */

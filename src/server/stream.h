@@ -33,6 +33,7 @@ struct mk_stream {
     struct mk_link own;
     mk_stream_fn fn;
     void *arg;
+    void *owner;               /* dialled: for who keeps it between its users */
     mk_event_fn conn_on_event; /* taken: what the connection had while it spoke HTTP */
     int error;                 /* errno of a failed connect */
     uint8_t state;             /* enum mk_stream_state */
