@@ -63,6 +63,12 @@ struct mk_host {
     /** Listening sockets that were inherited (systemd); used for Listen lines with the same address. */
     const int *inherited;
     size_t ninherited;
+    /**
+     * Reload the configuration soon (mk_config_..., mk_server_reload), because a plugin asks for it. Any
+     * thread, and not inside this call.
+     * @return 0 or an enum mk_error: it will not.
+     */
+    int (*reload)(void *arg);
 };
 
 /* ---- Configuration ---- */
