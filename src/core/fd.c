@@ -6,40 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int mk_error_from_errno(int err)
-{
-    switch (err) {
-    case 0:
-        return 0;
-    case EAGAIN:
-        return MK_E_AGAIN;
-    case ENOMEM:
-    case ENOBUFS:
-        return MK_E_NOMEM;
-    case EMFILE:
-    case ENFILE:
-        return MK_E_NOFD;
-    case ENOENT:
-    case ENOTDIR:
-        return MK_E_NOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return MK_E_ACCESS;
-    case EADDRINUSE:
-    case EBUSY:
-        return MK_E_BUSY;
-    case ECONNRESET:
-    case EPIPE:
-    case ECONNABORTED:
-        return MK_E_PEER;
-    case EEXIST:
-        return MK_E_EXISTS;
-    default:
-        return MK_E_SYS;
-    }
-}
-
 void mk_fd_close(int *fd)
 {
     if (*fd >= 0)

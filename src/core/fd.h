@@ -8,9 +8,6 @@
 
 /* Descriptors. All are close-on-exec; sockets are non-blocking. */
 
-/** The enum mk_error for an errno value: NOMEM, NOFD, NOENT, ACCESS, BUSY, PEER, AGAIN, EXISTS, else SYS. */
-int mk_error_from_errno(int err);
-
 /** Close if open and set to -1. */
 void mk_fd_close(int *fd);
 
