@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper_desk.h"
 
-#include "address.h"
+#include "binding.h"
 #include "guarded_open.h"
 #include "keeper_wire.h"
 #include "report.h"
@@ -41,7 +41,7 @@ static struct outcome open_log(const struct mk_keeper_request *r)
 
 static struct outcome bind_address(const struct mk_keeper_request *r)
 {
-    return opened(mk_address_bind(r->name, r->flags & MK_KEEPER_SHARE));
+    return opened(mk_binding_open(r->name, r->flags & MK_KEEPER_SHARE));
 }
 
 /* The operations that need a name of the allowed set. */

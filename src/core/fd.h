@@ -24,6 +24,9 @@ struct mk_listen_options {
  */
 int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
 
+/** The file of a unix socket outlives its server: remove it if nobody answers behind it. */
+void mk_fd_remove_stale(const struct mk_addr *addr);
+
 /** Let further sockets of this user, bound with reuse_port, overlap with this one, which may listen already. */
 void mk_fd_share_port(int fd);
 
