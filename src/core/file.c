@@ -74,7 +74,8 @@ static int open_by_components(int root_fd, const char *path)
 static int error_of_open(int err)
 {
     switch (err) {
-    case EXDEV: /* out of the root */
+    case ELOOP: /* a link where none may be */
+    case EXDEV:
         return MK_E_ACCESS;
     case ENAMETOOLONG:
     case ENXIO: /* a socket */

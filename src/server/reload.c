@@ -4,8 +4,6 @@
 #include "server/plugin.h"
 #include "server/server_int.h"
 
-#include <monkey/events.h>
-
 #include <semaphore.h>
 #include <stdio.h>
 
@@ -180,8 +178,7 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     note_what_needs_restart(server, snapshot);
     mk_server_apply_limits(server, &snapshot->set);
     mk_snapshot_get(snapshot);
-    mk_server_adopt(server, snapshot);
-    atomic_fetch_add(&server->reloads, 1);
+    server->snapshot = snapshot;
     server->side = !server->side;
     tell_all(server, orders, obey);
     mk_listeners_settle(server);
@@ -190,14 +187,4 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",
            snapshot->nsites);
     return 0;
-}
-
-int mk_server_ask_reload(struct mk_server *server)
-{
-    const struct mk_host *host = server->host;
-
-    /* A program that was built before there was this member has a smaller struct. */
-    if (host->size < offsetof(struct mk_host, reload) + sizeof(host->reload) || !host->reload)
-        return MK_E_UNSUPPORTED;
-    return host->reload(host->arg);
 }

@@ -17,7 +17,7 @@ def rules(*sections):
 
 
 def configured(*sections, **kwargs):
-    extra = {"plugins.load": section("PLUGINS", "Load /work/wt/lead/build/monkey-mandril.so"),
+    extra = {"plugins.load": section("PLUGINS", "Load mandril"),
              "plugins/mandril/mandril.conf": rules(*sections)}
     return {"files": FILES, "extra": extra, **kwargs}
 

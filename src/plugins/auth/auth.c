@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache.h"
+#include "guesses.h"
+#include "password.h"
+#include "source.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/*
+ * Basic authentication (RFC 7617). A request below a Location goes on only with a user and a password of
+ * its file. Slow hashes are checked on the offload pool while the request waits.
+ */
+
+/** One [AUTH] section. */
+struct location {
+    const char *path; /* as written, then without a slash at its end */
+    const char *title;
+    const char *users;
+    struct source *source; /* from start to stop */
+    const char *challenge; /* the WWW-Authenticate line */
+};
+
+struct site {
+    struct location **locations; /* the longest path first */
+    size_t count;
+};
+
+/* What all configurations of a server have together. */
+struct shared {
+    atomic_uint refs;
+    struct guesses guesses;
+};
+
+struct auth {
+    struct location **locations; /* of all sites */
+    size_t count;
+    struct shared *shared;
+};
+
+/* A password that is being checked. */
+struct check {
+    struct check *next, **link; /* in the worker's list */
+    struct mk_worker *worker;
+    uint64_t ticket; /* 0: its request has ended */
+    const char *hash;
+    struct users *users;
+    bool running, right;
+    char password[PASSWORD_MAX + 1];
+};
+
+struct local {
+    struct cache cache;
+    struct check *checks;
+};
+
+/* ---- settings ---- */
+
+static const struct mk_field fields[] = {
+    {.name = "Location",
+     .type = MK_FIELD_STRING,
+     .offset = offsetof(struct location, path),
+     .fallback = "/"},
+    {.name = "Title",
+     .type = MK_FIELD_STRING,
+     .offset = offsetof(struct location, title),
+     .fallback = "Restricted"},
+    {.name = "Users", .type = MK_FIELD_PATH, .offset = offsetof(struct location, users)},
+};
+
+static const struct mk_section_spec auth_section =
+    MK_SECTION("AUTH", MK_SECTION_SITE | MK_SECTION_REPEAT, struct location, fields);
+static const struct mk_section_spec *const sections[] = {&auth_section, NULL};
+
+/* ---- a configuration ---- */
+
+static bool is_title(const char *title)
+{
+    for (; *title; title++) {
+        if ((unsigned char)*title < ' ' || *title == '"' || *title == '\\' || *title == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static int make_challenge(struct mk_setup *setup, struct location *l)
+{
+    static const char before[] = "WWW-Authenticate: Basic realm=\"";
+    static const char behind[] = "\", charset=\"UTF-8\"\r\n";
+    char *line = mk_setup_alloc(setup, sizeof(before) + strlen(l->title) + sizeof(behind));
+
+    if (!line)
+        return MK_E_NOMEM;
+    memcpy(line, before, sizeof(before) - 1);
+    memcpy(line + sizeof(before) - 1, l->title, strlen(l->title));
+    memcpy(line + sizeof(before) - 1 + strlen(l->title), behind, sizeof(behind));
+    l->challenge = line;
+    return 0;
+}
+
+static void check_users(struct mk_setup *setup, const struct location *l)
+{
+    const struct mk_origin *at = mk_setup_origin(setup, l);
+    int fd = mk_setup_open(setup, l->users);
+    struct users_fault fault = {.why = fd < 0 ? mk_error_text(fd) : NULL};
+    struct users *users = fd < 0 ? NULL : source_read(fd, NULL, &fault);
+
+    if (fd >= 0)
+        close(fd);
+    if (!users && fault.line > 0)
+        mk_setup_fault(setup, at, "Users: %s:%u: %s", l->users, fault.line, fault.why);
+    else if (!users)
+        mk_setup_fault(setup, at, "Users: %s: %s", l->users,
+                       fault.why ? fault.why : "out of memory");
+    users_put(users);
+}
+
+/* Without the slash at its end: "/a/" and "/a" are the same place, and "/" is the empty one. */
+static int trim_path(struct mk_setup *setup, struct location *l)
+{
+    struct mk_str path = mk_str_from(l->path);
+
+    while (path.len > 0 && path.p[path.len - 1] == '/')
+        path.len--;
+    path = mk_setup_copy(setup, path);
+    l->path = path.p;
+    return path.p ? 0 : MK_E_NOMEM;
+}
+
+static int check_location(struct mk_setup *setup, struct location *l)
+{
+    const struct mk_origin *at = mk_setup_origin(setup, l);
+
+    if (!l->users)
+        mk_setup_fault(setup, at, "[AUTH] needs Users, a file of users");
+    else
+        check_users(setup, l);
+    if (l->path[0] != '/')
+        mk_setup_fault(setup, at, "Location: expected a path such as /private, got \"%s\"",
+                       l->path);
+    if (!is_title(l->title))
+        mk_setup_fault(setup, at, "Title: a quote, a backslash and control bytes cannot be sent");
+    if (l->users && mk_setup_needs(setup, MK_RESOURCE_READ, l->users) < 0)
+        return MK_E_NOMEM;
+    return trim_path(setup, l) < 0 || make_challenge(setup, l) < 0 ? MK_E_NOMEM : 0;
+}
+
+static int compare_locations(const void *a, const void *b)
+{
+    const struct location *const *x = a, *const *y = b;
+    size_t nx = strlen((*x)->path), ny = strlen((*y)->path);
+
+    return (nx < ny) - (nx > ny);
+}
+
+static size_t count_sections(struct mk_setup *setup)
+{
+    size_t count = 0;
+
+    for (void *l = NULL; (l = mk_setup_section(setup, &auth_section, l));)
+        count++;
+    return count;
+}
+
+static int auth_check(struct mk_setup *setup)
+{
+    struct auth *auth = mk_setup_alloc(setup, sizeof(*auth));
+
+    if (!auth)
+        return MK_E_NOMEM;
+    mk_setup_keep(setup, auth);
+    return 0;
+}
+
+/* The sites' locations, for start and stop. */
+static int note_locations(struct mk_setup *setup, const struct site *site)
+{
+    struct auth *auth = mk_setup_config(setup);
+    struct location **all =
+        mk_setup_alloc(setup, (auth->count + site->count + 1) * sizeof(struct location *));
+
+    if (!all)
+        return MK_E_NOMEM;
+    if (auth->count > 0)
+        memcpy(all, auth->locations, auth->count * sizeof(struct location *));
+    if (site->count > 0)
+        memcpy(all + auth->count, site->locations, site->count * sizeof(struct location *));
+    auth->locations = all;
+    auth->count += site->count;
+    return 0;
+}
+
+static int auth_check_site(struct mk_setup *setup)
+{
+    struct site *site = mk_setup_alloc(setup, sizeof(*site));
+    size_t count = count_sections(setup);
+
+    if (!site)
+        return MK_E_NOMEM;
+    site->locations = mk_setup_alloc(setup, (count + 1) * sizeof(struct location *));
+    if (!site->locations)
+        return MK_E_NOMEM;
+    for (struct location *l = NULL; (l = mk_setup_section(setup, &auth_section, l));) {
+        if (check_location(setup, l) < 0)
+            return MK_E_NOMEM;
+        site->locations[site->count++] = l;
+    }
+    qsort(site->locations, count, sizeof(struct location *), compare_locations);
+    mk_setup_keep(setup, site);
+    mk_setup_act(setup, count > 0 ? MK_ACTS_REQUEST : 0);
+    return note_locations(setup, site);
+}
+
+/* ---- life ---- */
+
+static struct shared *new_shared(void)
+{
+    struct shared *shared = calloc(1, sizeof(*shared));
+    uint64_t key;
+
+    if (!shared)
+        return NULL;
+    if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+        key = (uintptr_t)shared;
+    atomic_init(&shared->refs, 1);
+    guesses_init(&shared->guesses, key);
+    return shared;
+}
+
+static void put_shared(struct shared *shared)
+{
+    if (atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    guesses_fini(&shared->guesses);
+    free(shared);
+}
+
+static void auth_stop(const struct mk_context *ctx)
+{
+    struct auth *auth = ctx->config;
+
+    for (size_t i = 0; i < auth->count; i++) {
+        source_put(auth->locations[i]->source);
+        auth->locations[i]->source = NULL;
+    }
+    if (auth->shared)
+        put_shared(auth->shared);
+    auth->shared = NULL;
+}
+
+static int open_sources(const struct mk_context *ctx)
+{
+    struct auth *auth = ctx->config;
+
+    for (size_t i = 0; i < auth->count; i++) {
+        struct location *l = auth->locations[i];
+        struct users_fault fault;
+
+        l->source = source_open(ctx->server, l->users, &fault);
+        if (l->source)
+            continue;
+        mk_plugin_why(ctx, "%s:%u: %s", l->users, fault.line,
+                      fault.why ? fault.why : "out of memory");
+        return fault.why ? MK_E_INVALID : MK_E_NOMEM;
+    }
+    return 0;
+}
+
+static int auth_start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    struct auth *auth = ctx->config, *before = old ? old->config : NULL;
+    int err;
+
+    if (before) {
+        auth->shared = before->shared;
+        atomic_fetch_add_explicit(&auth->shared->refs, 1, memory_order_relaxed);
+    } else {
+        auth->shared = new_shared();
+    }
+    err = auth->shared ? open_sources(ctx) : MK_E_NOMEM;
+    if (err < 0)
+        auth_stop(ctx);
+    return err;
+}
+
+static int auth_worker_start(const struct mk_context *ctx, void **out)
+{
+    struct local *local = calloc(1, sizeof(*local));
+
+    (void)ctx;
+    if (!local)
+        return MK_E_NOMEM;
+    if (getrandom(local->cache.key, sizeof(local->cache.key), 0) != sizeof(local->cache.key)) {
+        free(local);
+        return MK_E_SYS;
+    }
+    *out = local;
+    return 0;
+}
+
+static void auth_worker_stop(const struct mk_context *ctx)
+{
+    struct local *local = ctx->local;
+
+    explicit_bzero(local, sizeof(*local));
+    free(local);
+}
+
+/* ---- credentials ---- */
+
+struct credentials {
+    struct mk_str user;
+    char *password; /* terminated */
+};
+
+/* RFC 7617 section 2: base64 of user ":" password. @return false when there are none that could be right. */
+static bool read_credentials(struct mk_request *r, struct credentials *c)
+{
+    struct mk_str value = mk_request_header(r, MK_STR("Authorization"));
+    const size_t scheme = 6;
+    char *text, *colon;
+    ssize_t len;
+
+    if (value.len <= scheme || strncasecmp(value.p, "Basic ", scheme) != 0)
+        return false;
+    while (value.len > scheme && value.p[scheme] == ' ') {
+        value.p++;
+        value.len--;
+    }
+    text = mk_request_alloc(r, value.len + 1);
+    if (!text)
+        return false;
+    len = base64_decode((uint8_t *)text, value.p + scheme, value.len - scheme);
+    if (len < 0)
+        return false;
+    text[len] = '\0';
+    colon = memchr(text, ':', (size_t)len);
+    if (!colon || strlen(text) != (size_t)len || strlen(colon + 1) > PASSWORD_MAX)
+        return false;
+    c->user = (struct mk_str){text, (size_t)(colon - text)};
+    c->password = colon + 1;
+    return true;
+}
+
+/* ---- slow hashes ---- */
+
+static void free_check(struct check *check)
+{
+    users_put(check->users);
+    explicit_bzero(check->password, sizeof(check->password));
+    free(check);
+}
+
+static void unlink_check(struct check *check)
+{
+    *check->link = check->next;
+    if (check->next)
+        check->next->link = check->link;
+}
+
+static struct check *find_check(const struct local *local, uint64_t ticket)
+{
+    struct check *check = local->checks;
+
+    while (check && check->ticket != ticket)
+        check = check->next;
+    return ticket ? check : NULL; /* without one nothing is found: 0 is what ended checks have */
+}
+
+/* Its request has ended. */
+static void forget_check(void *arg)
+{
+    struct check *check = arg;
+
+    unlink_check(check);
+    check->ticket = 0;
+    if (!check->running)
+        free_check(check);
+}
+
+/* On a thread of the offload pool. */
+static void work_check(void *arg)
+{
+    struct check *check = arg;
+
+    check->right = password_matches(check->hash, check->password);
+}
+
+static void end_check(void *arg)
+{
+    struct check *check = arg;
+    struct mk_request *r = check->ticket ? mk_worker_request(check->worker, check->ticket) : NULL;
+
+    check->running = false;
+    if (r)
+        mk_request_resume(r);
+    else if (!check->ticket)
+        free_check(check);
+}
+
+/* @return 0: it runs; MK_E_BUSY: too many do; MK_E_NOMEM. */
+static int begin_check(struct mk_request *r, const struct mk_context *ctx, struct users *users,
+                       const char *hash, const char *password)
+{
+    struct local *local = ctx->local;
+    struct check *check = calloc(1, sizeof(*check));
+    int err;
+
+    if (!check)
+        return MK_E_NOMEM;
+    check->worker = ctx->worker;
+    check->hash = hash;
+    check->users = users_get(users);
+    check->ticket = mk_request_ticket(r);
+    memcpy(check->password, password, strlen(password));
+    check->link = &local->checks;
+    check->next = local->checks;
+    if (check->next)
+        check->next->link = &check->next;
+    local->checks = check;
+    if (!check->ticket || mk_request_on_end(r, forget_check, check) < 0) {
+        unlink_check(check);
+        free_check(check);
+        return MK_E_NOMEM;
+    }
+    err = mk_offload(ctx->worker, work_check, end_check, check);
+    check->running = err == 0;
+    return err; /* what could not run is freed with the request */
+}
+
+/* ---- requests ---- */
+
+static const struct location *find_location(const struct site *site, struct mk_str path)
+{
+    for (size_t i = 0; i < site->count; i++) {
+        const struct location *l = site->locations[i];
+        size_t len = strlen(l->path);
+
+        if (path.len >= len && memcmp(path.p, l->path, len) == 0 &&
+            (path.len == len || path.p[len] == '/'))
+            return l;
+    }
+    return NULL;
+}
+
+/* What is known of a request's credentials so far. */
+enum standing { RIGHT, WRONG, UNKNOWN, TOO_MANY, NO_ROOM };
+
+static enum standing look_up(struct mk_request *r, const struct mk_context *ctx,
+                             struct users *users, const struct credentials *c,
+                             const struct mk_conn_facts *peer)
+{
+    const struct auth *auth = ctx->config;
+    const char *hash = users_find(users, c->user), *any = users_any_hash(users);
+    int64_t now_ms = mk_worker_now_ms(ctx->worker);
+    bool right;
+
+    if (!any)
+        return WRONG;
+    if (!guesses_begin(&auth->shared->guesses, peer->peer_ip, now_ms))
+        return TOO_MANY;
+    if (password_is_slow(hash ? hash : any))
+        return begin_check(r, ctx, users, hash ? hash : any, c->password) < 0 ? NO_ROOM : UNKNOWN;
+    right = password_matches(hash ? hash : any, c->password) && hash;
+    if (right)
+        guesses_right(&auth->shared->guesses, peer->peer_ip, now_ms);
+    return right ? RIGHT : WRONG;
+}
+
+/* A check that has come to its end; it is looked at once. */
+static enum standing judge(struct check *check, const struct mk_context *ctx,
+                           const struct credentials *c, const struct mk_conn_facts *peer)
+{
+    const struct auth *auth = ctx->config;
+    bool right = check->right && users_find(check->users, c->user);
+
+    check->ticket = 0;
+    if (right)
+        guesses_right(&auth->shared->guesses, peer->peer_ip, mk_worker_now_ms(ctx->worker));
+    return right ? RIGHT : WRONG;
+}
+
+static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
+                           const struct location *l, const struct credentials *c)
+{
+    struct local *local = ctx->local;
+    struct check *check = local->checks ? find_check(local, mk_request_ticket(r)) : NULL;
+    struct users *users = check ? users_get(check->users) : source_users(l->source, ctx->worker);
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_conn_facts peer = {.size = sizeof(peer)};
+    int64_t now_ms = mk_worker_now_ms(ctx->worker);
+    enum standing standing = RIGHT;
+    uint8_t digest[SHA1_LEN];
+
+    mk_request_facts(r, &facts);
+    mk_conn_facts(facts.conn, &peer);
+    cache_digest(&local->cache, l->source, users, c->user, c->password, digest);
+    if (check && check->running)
+        standing = UNKNOWN;
+    else if (check)
+        standing = judge(check, ctx, c, &peer);
+    else if (!cache_has(&local->cache, digest, now_ms))
+        standing = look_up(r, ctx, users, c, &peer);
+    if (standing == RIGHT)
+        cache_put(&local->cache, digest, now_ms);
+    users_put(users);
+    return standing;
+}
+
+static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_context *ctx)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    const struct location *l;
+    struct credentials c;
+
+    mk_request_facts(r, &facts);
+    l = find_location(ctx->site, facts.path);
+    if (!l)
+        return MK_VERDICT_PASS;
+    if (!read_credentials(r, &c))
+        return mk_reply_error(r, 401, l->challenge);
+    switch (stand(r, ctx, l, &c)) {
+    case RIGHT:
+        return mk_request_set_user(r, c.user) < 0 ? mk_reply_error(r, 503, NULL) : MK_VERDICT_PASS;
+    case UNKNOWN:
+        return MK_VERDICT_LATER;
+    case TOO_MANY:
+        return mk_reply_error(r, 429, "Retry-After: 60\r\n");
+    case NO_ROOM:
+        return mk_reply_error(r, 503, "Retry-After: 1\r\n");
+    case WRONG:
+        break;
+    }
+    return mk_reply_error(r, 401, l->challenge);
+}
+
+static const struct mk_plugin auth = {
+    MK_PLUGIN("auth", "users and passwords"),
+    .sections = sections,
+    .check = auth_check,
+    .check_site = auth_check_site,
+    .start = auth_start,
+    .stop = auth_stop,
+    .worker_start = auth_worker_start,
+    .worker_stop = auth_worker_stop,
+    .on_request = auth_on_request,
+};
+MK_PLUGIN_EXPORT(auth);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef AUTH_DIGEST_H
+#define AUTH_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* SHA-1 and base64, as old password files and Basic credentials need them. */
+
+enum { SHA1_LEN = 20 };
+
+struct sha1 {
+    uint32_t h[5];
+    uint64_t total; /* bytes */
+    uint8_t block[64];
+};
+
+/** FIPS 180-4. Not for new passwords: one second tries billions of it. */
+void sha1_init(struct sha1 *s);
+void sha1_add(struct sha1 *s, const void *bytes, size_t len);
+void sha1_end(struct sha1 *s, uint8_t digest[SHA1_LEN]);
+
+/**
+ * Decode base64 (RFC 4648 section 4), padding required, nothing else in between.
+ * @param dst  room for len / 4 * 3 bytes
+ * @return bytes, or -1.
+ */
+ssize_t base64_decode(uint8_t *dst, const char *text, size_t len);
+
+/** In a time that depends on len alone. */
+bool is_same_bytes(const void *a, const void *b, size_t len);
+
+#endif

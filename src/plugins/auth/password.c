@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "password.h"
+
+#include "digest.h"
+
+#include <crypt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHA1_BASE64_LEN = 28 };
+
+/* @return what follows the name of the scheme, or NULL: it is not SHA-1. */
+static const char *sha1_of(const char *hash)
+{
+    static const char *const names[] = {"{SHA1}", "{SHA}"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(hash, names[i], strlen(names[i])) == 0)
+            return hash + strlen(names[i]);
+    }
+    return NULL;
+}
+
+static bool decode_sha1(const char *text, uint8_t digest[SHA1_BASE64_LEN])
+{
+    return strlen(text) == SHA1_BASE64_LEN &&
+           base64_decode(digest, text, SHA1_BASE64_LEN) == SHA1_LEN;
+}
+
+static bool sha1_matches(const char *text, const char *password)
+{
+    uint8_t wanted[SHA1_BASE64_LEN], got[SHA1_LEN];
+    struct sha1 s;
+
+    if (!decode_sha1(text, wanted))
+        return false;
+    sha1_init(&s);
+    sha1_add(&s, password, strlen(password));
+    sha1_end(&s, got);
+    return is_same_bytes(wanted, got, SHA1_LEN);
+}
+
+static bool crypt_matches(const char *hash, const char *password)
+{
+    struct crypt_data *data = calloc(1, sizeof(*data)); /* 32 KB: too large for the stack */
+    const char *got = data ? crypt_r(password, hash, data) : NULL;
+    bool same =
+        got && *got != '*' && strlen(got) == strlen(hash) && is_same_bytes(got, hash, strlen(hash));
+
+    if (data)
+        explicit_bzero(data, sizeof(*data));
+    free(data);
+    return same;
+}
+
+bool password_is_hash(const char *hash)
+{
+    const char *sha1 = sha1_of(hash);
+    uint8_t digest[SHA1_BASE64_LEN];
+
+    if (sha1)
+        return decode_sha1(sha1, digest);
+    /* A setting such as "$y$j9T$salt$hash". What is only text would be taken for a hash of 1976 (DES). */
+    return hash[0] == '$' && strlen(hash) > 10 && strchr(hash + 1, '$') && !strchr(hash, ' ');
+}
+
+bool password_is_slow(const char *hash)
+{
+    return !sha1_of(hash);
+}
+
+bool password_matches(const char *hash, const char *password)
+{
+    const char *sha1 = sha1_of(hash);
+
+    return sha1 ? sha1_matches(sha1, password) : crypt_matches(hash, password);
+}

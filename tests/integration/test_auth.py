@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Users and passwords (RFC 7617), and what guessing costs others."""
+
+import base64
+import hashlib
+import pathlib
+import re
+import statistics
+import subprocess
+import threading
+import time
+
+import pytest
+
+from harness import http, process
+from harness.client import eventually
+from harness.config import section
+
+FILES = {"index.html": "<p>hello", "open.txt": "open", "private/a.txt": "secret", "private/deep/b.txt": "deeper",
+         "privateer.txt": "no pirate"}
+SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
+
+
+def slow_hash(password):
+    """SHA-512 crypt with enough rounds to hurt."""
+    setting = "$6$rounds=60000$somesalt"
+    line = subprocess.run(["perl", "-e", "print crypt($ARGV[0], $ARGV[1])", password, setting],
+                          check=True, capture_output=True, text=True)
+    return line.stdout
+
+
+def configured(tmp_path, users, location="/private", more="", **kwargs):
+    file = tmp_path / "users"
+    file.write_text(users)
+    auth = section("AUTH", f"Location {location}\nTitle Staff only\nUsers {file}")
+    host = section("HOST", f"DocumentRoot {tmp_path}/root")
+    for name, content in FILES.items():
+        path = tmp_path / "root" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    extra = {"plugins.load": section("PLUGINS", "Load auth"), "sites/default": host + auth + more}
+    return {"extra": extra, **kwargs}
+
+
+def basic(user, password):
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+@pytest.fixture
+def server(start, tmp_path):
+    return start(**configured(tmp_path, f"alice:{SHA1}\nslow:{slow_hash('secret')}\n"))
+
+
+# -- who may
+
+
+@pytest.mark.parametrize("user, password, status", [
+    ("alice", "secret", 200), ("slow", "secret", 200),
+    ("alice", "Secret", 401), ("slow", "secret ", 401), ("nobody", "secret", 401), ("", "", 401), ("alice", "", 401),
+])
+def test_password_decides(server, user, password, status):
+    assert server.get("/private/a.txt", headers=basic(user, password)).status == status
+
+
+def test_challenge_names_the_realm(server):
+    answer = server.get("/private/a.txt")
+    assert answer.status == 401
+    assert answer.header("WWW-Authenticate") == 'Basic realm="Staff only", charset="UTF-8"'
+
+
+@pytest.mark.parametrize("value", [
+    "", "Basic", "Basic ", "Basic !!!", "Basic YWxpY2U=", "Bearer YWxpY2U6c2VjcmV0", "Basic YWxpY2U6c2VjcmV0=",
+    "Basic " + base64.b64encode(b"alice:secret\0").decode(), "Basic " + base64.b64encode(b"alice:" + b"x" * 300).decode(),
+    "Basic" + "A" * 4000,
+])
+def test_credentials_that_are_none(server, value):
+    assert server.get("/private/a.txt", headers={"Authorization": value}).status == 401
+
+
+def test_scheme_is_known_in_any_case(server):
+    token = base64.b64encode(b"alice:secret").decode()
+    assert server.get("/private/a.txt", headers={"Authorization": f"bAsIc   {token}"}).status == 200
+
+
+@pytest.mark.parametrize("target, status", [
+    ("/private/a.txt", 401), ("/private", 401), ("/private/", 401), ("/private/deep/b.txt", 401),
+    ("/%70rivate/a.txt", 401), ("//private/a.txt", 401), ("/x/../private/a.txt", 401), ("/private%2fa.txt", 401),
+    ("/privateer.txt", 200), ("/open.txt", 200), ("/", 200),
+])
+def test_location_is_a_whole_segment_in_every_spelling(server, target, status):
+    assert server.get(target).status == status
+
+
+def test_longest_location_counts(start, tmp_path):
+    (tmp_path / "deep").write_text(f"bob:{SHA1}\n")
+    more = section("AUTH", f"Location /private/deep/\nUsers {tmp_path}/deep")
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", more=more))
+    assert server.get("/private/deep/b.txt", headers=basic("alice", "secret")).status == 401
+    assert server.get("/private/deep/b.txt", headers=basic("bob", "secret")).status == 200
+    assert server.get("/private/a.txt", headers=basic("bob", "secret")).status == 401
+
+
+def test_index_file_of_a_location_is_not_reached_from_outside(start, tmp_path):
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", location="/index.html"))
+    assert server.get("/").status == 401
+    assert server.get("/", headers=basic("alice", "secret")).status == 200
+
+
+def test_pipelined_requests_are_judged_each(server):
+    good, bad = basic("slow", "secret"), basic("slow", "wrong")
+    data = b"".join(http.request("/private/a.txt", headers=list(h.items())) for h in (good, bad, good, bad))
+    data += http.request("/open.txt", headers=[("Connection", "close")])
+    with server.connect() as connection:
+        connection.send(data)
+        statuses = [connection.response().status for _ in range(5)]
+    assert statuses == [200, 401, 200, 401, 200]
+
+
+# -- the file
+
+
+def test_file_that_changes_is_read_again(server, tmp_path):
+    assert server.get("/private/a.txt", headers=basic("bob", "secret")).status == 401
+    (tmp_path / "users").write_text(f"bob:{SHA1}\n")
+    assert eventually(lambda: server.get("/private/a.txt", headers=basic("bob", "secret")).status == 200, within=5, every=0.5)
+    assert server.get("/private/a.txt", headers=basic("alice", "secret")).status == 401
+
+
+def test_file_that_becomes_wrong_leaves_the_users_as_they_were(server, tmp_path):
+    assert server.get("/private/a.txt", headers=basic("alice", "secret")).status == 200
+    (tmp_path / "users").write_text("what is this\n")
+    time.sleep(1.2)
+    server.get("/private/a.txt", headers=basic("alice", "secret"))
+    server.wait_for_log(r"users stay as they were.*line=1")
+    assert server.get("/private/a.txt", headers=basic("alice", "secret")).status == 200
+
+
+def test_mk_passwd_writes_what_auth_reads(start, tmp_path):
+    tool = pathlib.Path(process.binary()).parent / "tools" / "mk_passwd"
+    if not tool.exists():
+        pytest.skip("mk_passwd is not built here")
+    file = tmp_path / "made"
+
+    def run(*arguments, **kwargs):
+        return subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, **kwargs)
+
+    assert run("-c", file, "alice", "first").returncode == 0
+    assert run(file, "bob", "second").returncode == 0
+    assert run("-i", file, "alice", input="third\n").returncode == 0
+    assert run("-c", file, "x", "y").returncode == 1
+    assert run("-D", file, "nobody").returncode == 1
+    assert run(file, "a:b", "c").returncode == 2
+    assert file.stat().st_mode & 0o777 == 0o640
+    server = start(**configured(tmp_path, file.read_text()))
+    assert server.get("/private/a.txt", headers=basic("alice", "third")).status == 200
+    assert server.get("/private/a.txt", headers=basic("alice", "first")).status == 401
+    assert server.get("/private/a.txt", headers=basic("bob", "second")).status == 200
+    assert run("-D", file, "bob").returncode == 0
+    assert "bob" not in file.read_text()
+
+
+# -- guessing
+
+
+def test_wrong_guesses_of_one_address_are_limited(server):
+    statuses = [server.get("/private/a.txt", headers=basic("alice", f"guess{i}")).status for i in range(12)]
+    assert statuses == [401] * 10 + [429] * 2
+    answer = server.get("/private/a.txt", headers=basic("alice", "secret"))
+    assert (answer.status, answer.header("Retry-After")) == (429, "60")
+    assert server.get("/open.txt").status == 200
+
+
+def test_verified_password_is_remembered(server):
+    def cost():
+        before = server.cpu_ticks()
+        for _ in range(40):
+            assert server.get("/private/a.txt", headers=basic("slow", "secret")).status == 200
+        return server.cpu_ticks() - before
+
+    server.get("/private/a.txt", headers=basic("slow", "secret"))
+    assert cost() < 40  # 40 hashes of about 30 ms would be 120
+
+
+@pytest.mark.slow
+def test_flood_of_slow_hashes_does_not_slow_others(start, tmp_path):
+    """Guesses from many addresses, each a slow hash; the same worker's other requests go on."""
+    server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret')}\n"))
+    stop, statuses = threading.Event(), []
+
+    def guess(number):
+        step = 0
+        while not stop.is_set():
+            step += 1
+            source = f"127.0.{number}.{step % 250 + 1}"
+            try:
+                with server.connect(source=source) as connection:
+                    connection.send(http.request("/private/a.txt", headers=list(basic("slow", f"{step}").items())))
+                    statuses.append(connection.response().status)
+            except OSError:
+                pass
+
+    def median_ms(count=200):
+        times = []
+        with server.connect() as connection:
+            for _ in range(count):
+                begun = time.monotonic()
+                connection.send(http.request("/open.txt"))
+                assert connection.response().status == 200
+                times.append((time.monotonic() - begun) * 1000)
+        return statistics.median(times)
+
+    quiet = median_ms()
+    threads = [threading.Thread(target=guess, args=(n + 1,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    busy = median_ms()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert statuses.count(401) > 10 and set(statuses) <= {401, 429, 503}
+    assert busy < quiet + 10, f"{quiet:.2f} ms alone, {busy:.2f} ms beside the guesses"
+
+
+def test_crowd_beyond_the_queue_is_told_to_come_again(start, tmp_path):
+    server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret')}\n"))
+    connections = []
+    for number in range(150):
+        connection = server.connect(source=f"127.0.1.{number + 1}")
+        connection.send(http.request("/private/a.txt", headers=list(basic("slow", "x").items())))
+        connections.append(connection)
+    answers = [connection.response() for connection in connections]
+    statuses = {answer.status for answer in answers}
+    assert statuses == {401, 503}
+    assert all(answer.header("Retry-After") == "1" for answer in answers if answer.status == 503)
+
+
+def test_client_that_leaves_while_its_password_is_checked(server):
+    for number in range(20):
+        connection = server.connect(source=f"127.0.2.{number + 1}")
+        connection.send(http.request("/private/a.txt", headers=list(basic("slow", "x").items())))
+        connection.reset() if number % 2 else connection.close()
+    assert server.get("/private/a.txt", headers=basic("slow", "secret")).status == 200
+
+
+# -- configuration
+
+
+@pytest.mark.parametrize("users, said", [
+    ("alice:plain\n", r"default:\d+:\d+: error: Users: \S+users:1: not a hash that this system can check"),
+    ("", None),
+    (f"a:{SHA1}\na:{SHA1}\n", r"Users: \S+users: a user is in it twice"),
+])
+def test_faults_of_the_file_have_their_place(tmp_path, users, said):
+    config = process.Config(tmp_path)
+    config.write(**configured(tmp_path, users))
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == (1 if said else 0)
+    assert not said or re.search(said, checked.stdout + checked.stderr), checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("lines, said", [
+    ("Location /private", "needs Users"),
+    ("Location private\nUsers {users}", "expected a path such as /private"),
+    ("Title a \"quote\"\nUsers {users}", "Title: a quote"),
+    ("Users /nowhere/users", "Users: /nowhere/users: not found"),
+    ("User {users}", 'unknown key "User" in [AUTH]; did you mean "Users"'),
+])
+def test_faults_of_the_section(tmp_path, lines, said):
+    kwargs = configured(tmp_path, f"alice:{SHA1}\n")
+    site = section("HOST", f"DocumentRoot {tmp_path}/root") + section("AUTH", lines.format(users=tmp_path / "users"))
+    kwargs["extra"]["sites/default"] = site
+    config = process.Config(tmp_path)
+    config.write(**kwargs)
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 1
+    assert said in checked.stdout + checked.stderr
+
+
+def test_reload_keeps_the_count_of_guesses(server):
+    for i in range(10):
+        server.get("/private/a.txt", headers=basic("alice", f"guess{i}"))
+    server.reload()
+    assert server.get("/private/a.txt", headers=basic("alice", "secret")).status == 429

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "digest.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void hex(char *dst, const uint8_t *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        (void)snprintf(dst + i * 2, 3, "%02x", bytes[i]);
+}
+
+static void test_sha1_vectors(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned times;
+        const char *digest; /* FIPS 180 examples */
+    } rows[] = {
+        {"", 1, "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+        {"abc", 1, "a9993e364706816aba3e25717850c26c9cd0d89d"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+         "84983e441c3bd26ebaae4aa1f95129e5e54670f1"},
+        {"a", 1000000, "34aa973cd4c4daa4f61eeb2bdbad27316534016f"},
+        {"0123456701234567012345670123456701234567012345670123456701234567", 10,
+         "dea356a2cddd90c7a7ecedc5ebb563934f460452"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint8_t digest[SHA1_LEN];
+        char text[2 * SHA1_LEN + 1];
+        struct sha1 s;
+
+        sha1_init(&s);
+        for (unsigned n = 0; n < rows[i].times; n++)
+            sha1_add(&s, rows[i].text, strlen(rows[i].text));
+        sha1_end(&s, digest);
+        hex(text, digest, sizeof(digest));
+        assert_string_equal(text, rows[i].digest);
+    }
+}
+
+static void test_base64(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *bytes; /* NULL: refused */
+    } rows[] = {
+        {"", ""},
+        {"Zg==", "f"},
+        {"Zm8=", "fo"},
+        {"Zm9v", "foo"},
+        {"Zm9vYg==", "foob"},
+        {"Zm9vYmE=", "fooba"},
+        {"Zm9vYmFy", "foobar"},
+        {"+/+/", "\xfb\xff\xbf"},
+        {"Zg=", NULL},
+        {"Zg", NULL},
+        {"Z===", NULL},
+        {"====", NULL},
+        {"Zm=v", NULL},
+        {"Zm9 ", NULL},
+        {"Zm-_", NULL},
+        {"=Zm9", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint8_t bytes[32];
+        ssize_t n = base64_decode(bytes, rows[i].text, strlen(rows[i].text));
+
+        if (n != (rows[i].bytes ? (ssize_t)strlen(rows[i].bytes) : -1))
+            fail_msg("%s: %zd", rows[i].text, n);
+        if (n > 0)
+            assert_memory_equal(bytes, rows[i].bytes, (size_t)n);
+    }
+}
+
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    assert_true(is_same_bytes("abc", "abc", 3));
+    assert_false(is_same_bytes("abc", "abd", 3));
+    assert_false(is_same_bytes("abc", "bbc", 3));
+    assert_true(is_same_bytes("abc", "xyz", 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sha1_vectors),
+        cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_same_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

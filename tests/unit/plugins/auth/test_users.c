@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "password.h"
+#include "users.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SHA "{SHA1}qUqP5cyxm6YcTAhz05Hph5gvu9M=" /* "test" */
+#define SHA512                                                                                     \
+    "$6$saltstring$svn8UoSVapNtMuq1ukKS4tPQd8iKwSMHWjl/"                                           \
+    "O817G3uBnIFNjnQJuesI68u4OTLiBFdcbYEdFCoEOfaS35inz1"
+
+static void test_files(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t count;
+        unsigned line;   /* of the fault */
+        const char *why; /* NULL: good */
+    } rows[] = {
+        {"", 0, 0, NULL},
+        {"alice:" SHA, 1, 0, NULL},
+        {"# comment\n\nalice:" SHA "\r\nbob:" SHA " \t\n", 2, 0, NULL},
+        {"a lice:" SHA "\n", 1, 0, NULL},
+        {"alice\n", 0, 1, "expected user:hash"},
+        {"alice:" SHA "\n:" SHA "\n", 0, 2, "a user name has 1 to 255 bytes"},
+        {"alice:secret\n", 0, 1, "not a hash that this system can check"},
+        {"alice:{SHA1}tooshort=\n", 0, 1, "not a hash that this system can check"},
+        {"alice:\n", 0, 1, "not a hash that this system can check"},
+        {"b:" SHA "\nalice:" SHA "\nb:" SHA "\n", 0, 0, "a user is in it twice"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct users_fault fault;
+        struct users *u = users_parse(mk_str_from(rows[i].text), &fault);
+
+        if ((u == NULL) != (rows[i].why != NULL))
+            fail_msg("row %zu: %s", i, fault.why ? fault.why : "good");
+        if (u)
+            assert_int_equal(u->count, rows[i].count);
+        else
+            assert_string_equal(fault.why, rows[i].why);
+        if (!u)
+            assert_int_equal(fault.line, rows[i].line);
+        users_put(u);
+    }
+}
+
+static void test_nul_is_refused(void **state)
+{
+    static const char text[] = "alice:" SHA "\0\nbob:" SHA;
+    struct users_fault fault;
+
+    (void)state;
+    assert_null(users_parse((struct mk_str){text, sizeof(text) - 1}, &fault));
+}
+
+static void test_finding(void **state)
+{
+    struct users_fault fault;
+    struct users *u = users_parse(MK_STR("zoe:" SHA "\nal:" SHA512 "\nalice:" SHA "\n"), &fault);
+
+    (void)state;
+    assert_non_null(u);
+    assert_string_equal(users_find(u, MK_STR("al")), SHA512);
+    assert_string_equal(users_find(u, MK_STR("zoe")), SHA);
+    assert_null(users_find(u, MK_STR("ali")));
+    assert_null(users_find(u, MK_STR("")));
+    assert_null(users_find(u, MK_STR("Alice")));
+    assert_non_null(users_any_hash(u));
+    users_put(u);
+}
+
+static void test_passwords(void **state)
+{
+    (void)state;
+    assert_true(password_matches(SHA, "test"));
+    assert_true(password_matches("{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=", "test"));
+    assert_false(password_matches(SHA, "tesT"));
+    assert_false(password_matches(SHA, ""));
+    assert_false(password_is_slow(SHA));
+    assert_true(password_matches(SHA512, "Hello world!"));
+    assert_false(password_matches(SHA512, "Hello world"));
+    assert_false(password_matches("$6$unfinished", "x"));
+    assert_false(password_matches("$unknown$salt$hash", "x"));
+    assert_true(password_is_slow(SHA512));
+    assert_false(password_is_hash("test"));
+    assert_false(password_is_hash("rqXexS6ZhobKA")); /* DES */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_nul_is_refused),
+        cmocka_unit_test(test_finding),
+        cmocka_unit_test(test_passwords),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
