@@ -300,6 +300,35 @@ static void workers_keep_their_own(void **state)
     assert_load(2, 2, 0);
 }
 
+static void give_when_told(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct taker *t = arg;
+    char answer[8];
+
+    t->told |= events;
+    if (mk_stream_read(s, answer, sizeof(answer)) == 2)
+        give(t, t->fresh);
+}
+
+/* As receivers do: an answer ends inside an event, and with it the use of the connection. */
+static void it_is_given_back_inside_an_event(void **state)
+{
+    struct taker t;
+
+    (void)state;
+    open_upstream((struct mk_upstream_options){.max_idle = 4});
+    for (int i = 0; i < 2; i++) { /* kept the first time, closed the second */
+        take(&t, 0);
+        mk_stream_tell(t.s, give_when_told, &t);
+        assert_int_equal(accept_all(), 1);
+        assert_int_equal(write(all.peers[0], "OK", 2), 2);
+        turn();
+        assert_null(t.s);
+        assert_load(t.fresh, t.fresh, 0);
+    }
+    assert_true(is_closed(0));
+}
+
 /* What a connection is not kept for. */
 static void what_cannot_be_used_again_is_closed(void **state)
 {
@@ -966,6 +995,7 @@ int main(void)
         TEST(the_one_used_last_comes_first),
         TEST(a_retry_gets_a_new_one),
         TEST(workers_keep_their_own),
+        TEST(it_is_given_back_inside_an_event),
         TEST(what_cannot_be_used_again_is_closed),
         TEST(it_is_used_so_often),
         TEST(the_surplus_is_closed),
