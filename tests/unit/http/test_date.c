@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guard.h"
+#include "areas.h"
 
 #include "http/date.h"
 
 #include <time.h>
 
 enum { NOW = 1763683200 }; /* 2025-11-21 */
-
-static struct guard area;
-
-static int open_area(void **state)
-{
-    (void)state;
-    area = guard_open(4096);
-    return 0;
-}
-
-static int close_area(void **state)
-{
-    (void)state;
-    guard_close(&area);
-    return 0;
-}
 
 static void formats(void **state)
 {
@@ -46,7 +30,7 @@ static void formats(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char *dst = guard_end(&area, MK_DATE_LEN);
+        char *dst = guard_end(&in_area, MK_DATE_LEN);
 
         mk_date_format(dst, rows[i].t);
         if (memcmp(dst, rows[i].text, MK_DATE_LEN) != 0)
@@ -99,7 +83,7 @@ static void parses_three_forms(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(parses) / sizeof(parses[0]); i++) {
         int64_t t = 0;
-        int err = mk_date_parse(guard_str(&area, parses[i].in), NOW, &t);
+        int err = mk_date_parse(guard_str(&in_area, parses[i].in), NOW, &t);
 
         if (err != parses[i].err || (err == 0 && t != parses[i].t))
             fail_msg("%s (RFC 9110 5.6.7): gave %d, %lld", parses[i].sentence, err, (long long)t);
@@ -114,7 +98,7 @@ static void no_prefix_is_a_date(void **state)
             int64_t t;
             struct mk_str s = {parses[i].in.p, len};
 
-            assert_int_equal(mk_date_parse(guard_str(&area, s), NOW, &t), MK_E_BAD);
+            assert_int_equal(mk_date_parse(guard_str(&in_area, s), NOW, &t), MK_E_BAD);
         }
     }
 }
@@ -150,5 +134,5 @@ int main(void)
         cmocka_unit_test(agrees_with_the_c_library),
     };
 
-    return cmocka_run_group_tests(tests, open_area, close_area);
+    return cmocka_run_group_tests(tests, open_areas, close_areas);
 }

@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guard.h"
+#include "areas.h"
 
 #include "base/limits.h"
 #include "http/range.h"
-
-static struct guard area;
-
-static int open_area(void **state)
-{
-    (void)state;
-    area = guard_open(4096);
-    return 0;
-}
-
-static int close_area(void **state)
-{
-    (void)state;
-    guard_close(&area);
-    return 0;
-}
 
 static const struct {
     const char *sentence, *rfc;
@@ -94,7 +78,7 @@ static void parses(void **state)
         struct mk_range ranges[4];
         char text[256] = "";
         size_t n = 0;
-        int ret = mk_range_parse(guard_str(&area, rows[i].in), rows[i].size, ranges, 4);
+        int ret = mk_range_parse(guard_str(&in_area, rows[i].in), rows[i].size, ranges, 4);
 
         for (int k = 0; k < ret; k++)
             n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llu-%llu", k ? " " : "",
@@ -131,5 +115,5 @@ int main(void)
         cmocka_unit_test(ignores_too_many),
     };
 
-    return cmocka_run_group_tests(tests, open_area, close_area);
+    return cmocka_run_group_tests(tests, open_areas, close_areas);
 }

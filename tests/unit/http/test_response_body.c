@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guard.h"
+#include "areas.h"
 
 #include "base/str.h"
 
@@ -11,22 +11,6 @@
  * A body by the head before it: whole, cut in two at each byte and one byte at a time, each piece at the
  * edge of an inaccessible page. The decoder of chunks has rows of its own in test_h1_body.c.
  */
-
-static struct guard area;
-
-static int open_area(void **state)
-{
-    (void)state;
-    area = guard_open(4096);
-    return 0;
-}
-
-static int close_area(void **state)
-{
-    (void)state;
-    guard_close(&area);
-    return 0;
-}
 
 struct row {
     const char *sentence, *rfc;
@@ -105,7 +89,7 @@ static struct outcome decode(struct mk_body *b, struct mk_str in, size_t first, 
 
     do {
         size_t len = n < in.len - at ? n : in.len - at, used = 999, received = len;
-        char *buf = guard_put(&area, in.p + at, len);
+        char *buf = guard_put(&in_area, in.p + at, len);
 
         o.ret = mk_body_decode(b, buf, &len, &used);
         assert_true(len <= used && used <= received);
@@ -175,5 +159,5 @@ int main(void)
         cmocka_unit_test(what_is_complete_stays_so),
     };
 
-    return cmocka_run_group_tests(tests, open_area, close_area);
+    return cmocka_run_group_tests(tests, open_areas, close_areas);
 }

@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guard.h"
+#include "areas.h"
 
 #include "http/uri.h"
-
-static struct guard in_area, out_area;
-
-static int open_areas(void **state)
-{
-    (void)state;
-    in_area = guard_open(4096);
-    out_area = guard_open(4096);
-    return 0;
-}
-
-static int close_areas(void **state)
-{
-    (void)state;
-    guard_close(&in_area);
-    guard_close(&out_area);
-    return 0;
-}
 
 static const struct {
     const char *sentence, *rfc;
