@@ -7,7 +7,7 @@
 
 /* The checks of plugins, and what comes of them: objects, routes, and who acts where. */
 
-enum { ACTS_UNSAID = UINT_MAX };
+enum { ACTS_UNSAID = INT_MAX };
 
 /* ---- sections that nothing was kept for ---- */
 

@@ -102,6 +102,9 @@ void mk_request_timeout(struct mk_request *r, unsigned ms)
 }
 
 static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
+                     va_list args) MK_PRINTF(3, 0);
+
+static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
                      va_list args)
 {
     struct mk_log *log = mk_worker_log(c->worker);

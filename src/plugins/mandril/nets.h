@@ -16,7 +16,7 @@ struct net {
     uint8_t bits;   /* of 128; IPv4 networks count from 96 */
 };
 
-enum { NETS_NONE = UINT32_MAX };
+enum { NETS_NONE = INT32_MAX };
 
 struct nets_node {
     struct net net;
