@@ -266,7 +266,8 @@ MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str v
  * @param in, in_len    bytes given; out: bytes used
  * @param out, out_len  room; out: bytes written
  * @param last          no more will be given
- * @return 1: all is written that will be; 0: call again with more input or room; an error breaks the answer off.
+ * @return 1: all is written that will be; 0: call again with more input or room; an error breaks the answer off,
+ *         and so does a call that neither uses nor gives a byte when it was given one, or the last.
  */
 typedef int (*mk_filter_fn)(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
                             bool last);
@@ -276,7 +277,8 @@ typedef int (*mk_filter_fn)(void *state, const char *in, size_t *in_len, char *o
  * Accept-Ranges goes; file bodies are read instead of sent by sendfile. Filters that were asked for first
  * are nearest to the source.
  * @param state  lives as long as the request; use mk_request_on_end for what is not memory
- * @return 0; MK_E_NOMEM; MK_E_INVALID: this answer has no body to change (HEAD, 204, 206, 304).
+ * @return 0, also when no body will be sent and fn is never called (HEAD, 204, 304; their heads say what the head of
+ *         GET says); MK_E_NOMEM; MK_E_LIMIT: more than 8 filters; MK_E_INVALID: parts of a body (206) cannot be changed.
  */
 MK_API int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state);
 

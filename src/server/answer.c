@@ -26,7 +26,7 @@ int mk_reply_misuse(struct mk_request *r, const char *what, int err)
                     r->status, what);
     r->misused = true;
     r->keep_alive = false;
-    if (r->head_done)
+    if (r->head_done || r->in_filters)
         mk_reply_break(r);
     return err;
 }

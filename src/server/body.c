@@ -2,10 +2,13 @@
 #include "server/body.h"
 
 #include "core/fd.h"
+#include "server/filter.h"
 #include "server/job.h"
 #include "server/pipe.h"
 #include "server/reply.h"
 #include "server/worker.h"
+
+#include <unistd.h>
 
 enum {
     COPY_MAX = 2048,    /* a small body is cheaper copied than described by another part */
@@ -225,6 +228,109 @@ static int pump_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source *
     return err == MK_E_UNSUPPORTED ? pump_given(c, r, s, budget) : err;
 }
 
+static void drop_source(struct mk_request *r)
+{
+    struct mk_source *s = r->first;
+
+    r->first = s->next;
+    if (!r->first)
+        r->last = NULL;
+    if (s->kind == MK_SOURCE_FILE && s->file)
+        mk_file_put(s->file);
+    else if (s->kind == MK_SOURCE_FILE)
+        mk_fd_close(&s->fd);
+    else if (s->kind == MK_SOURCE_PIPE)
+        mk_pipe_close(s->pipe, r->conn);
+}
+
+/* ---- through filters ---- */
+
+static ssize_t read_file(struct mk_source *s, char *dst, size_t len)
+{
+    ssize_t n = (ssize_t)len;
+
+    if (s->file && s->file->body)
+        memcpy(dst, s->file->body + s->at, len);
+    else
+        n = pread(s->fd, dst, len, (off_t)s->at);
+    if (n <= 0)
+        return n < 0 ? MK_E_SYS : MK_E_NOENT;
+    s->at += (uint64_t)n;
+    return n;
+}
+
+/* @return as mk_produce_fn. */
+static ssize_t read_source(struct mk_request *r, struct mk_source *s, char *dst, size_t len)
+{
+    size_t part;
+
+    if (s->kind == MK_SOURCE_PRODUCER || s->kind == MK_SOURCE_PIPE)
+        return s->pipe || s->kind == MK_SOURCE_PRODUCER ? give(r, s, dst, len) : 0;
+    part = s->end - s->at < len ? (size_t)(s->end - s->at) : len;
+    if (part == 0)
+        return 0;
+    if (s->kind == MK_SOURCE_FILE)
+        return read_file(s, dst, part);
+    memcpy(dst, s->bytes + s->at, part);
+    s->at += part;
+    return (ssize_t)part;
+}
+
+/* What the first filter is given: of the sources in their order, no more than the head promised. */
+static ssize_t read_sources(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    size_t *budget = arg;
+
+    for (; r->first && !r->overrun; drop_source(r)) {
+        ssize_t n;
+
+        if (*budget < len)
+            return MK_E_BUSY;
+        n = read_source(r, r->first, dst, len);
+        if (r->failed || (n < 0 && n != MK_E_AGAIN))
+            return n == MK_E_NOENT ? n : MK_E_BAD;
+        if (n == MK_E_AGAIN && r->body_left > 0)
+            return n;
+        if (n > 0 && (uint64_t)n > r->body_left) {
+            n = (ssize_t)r->body_left;
+            r->overrun = true;
+        }
+        if (n > 0) {
+            r->body_left -= (uint64_t)n;
+            *budget -= (size_t)n;
+            return n;
+        }
+    }
+    return r->waits_in ? MK_E_AGAIN : 0;
+}
+
+static int pump_filtered(struct mk_conn *c, struct mk_request *r, size_t *budget)
+{
+    char piece[PRODUCE_MAX];
+
+    for (;;) {
+        ssize_t n;
+        int err;
+
+        if (c->leftover_len > 0)
+            return MK_E_AGAIN;
+        if (*budget < PRODUCE_MAX)
+            return MK_E_BUSY;
+        n = mk_filter_pull(r, read_sources, budget, piece, sizeof(piece));
+        if (n == MK_E_AGAIN)
+            return r->first ? wait_for_source(c) : 0;
+        if (n == 0 && r->first) /* the filters have enough */
+            r->body_left = 0;
+        if (n <= 0)
+            return (int)n;
+        err = add_piece(c, r, piece, (size_t)n);
+        if (err < 0)
+            return err;
+        r->body_sent += (uint64_t)n;
+        spend(c, (size_t)n, budget);
+    }
+}
+
 /* ---- all of them ---- */
 
 static int pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
@@ -239,21 +345,6 @@ static int pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source
         return pump_pipe(c, r, s, budget);
     }
     return MK_E_INVALID;
-}
-
-static void drop_source(struct mk_request *r)
-{
-    struct mk_source *s = r->first;
-
-    r->first = s->next;
-    if (!r->first)
-        r->last = NULL;
-    if (s->kind == MK_SOURCE_FILE && s->file)
-        mk_file_put(s->file);
-    else if (s->kind == MK_SOURCE_FILE)
-        mk_fd_close(&s->fd);
-    else if (s->kind == MK_SOURCE_PIPE)
-        mk_pipe_close(s->pipe, r->conn);
 }
 
 void mk_body_drop(struct mk_request *r)
@@ -277,7 +368,7 @@ static void judge_length(struct mk_request *r)
 {
     if (r->overrun)
         (void)mk_reply_misuse(r, "a longer body than its head promised; clipped", 0);
-    else if (r->body_left > 0 && !r->chunked && !r->until_close)
+    else if (r->promised && r->body_left > 0)
         (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
 }
 
@@ -293,16 +384,16 @@ static int end_body(struct mk_conn *c, struct mk_request *r)
 
 int mk_body_pump(struct mk_conn *c, struct mk_request *r, size_t *budget)
 {
-    int err = 0;
+    int err = r->filter && !r->ended ? pump_filtered(c, r, budget) : 0;
 
-    while (err == 0 && r->first && !r->failed) {
+    while (err == 0 && r->first && !r->failed && !r->filter) {
         err = pump_source(c, r, r->first, budget);
         if (err == 0)
             drop_source(r);
     }
-    if (r->failed)
+    if (r->failed || (err == 0 && r->filter && !r->waits_in))
         mk_body_drop(r);
-    else if (err == 0 && r->head_done && !r->ended && !r->waits_in)
+    if (err == 0 && !r->failed && r->head_done && !r->ended && !r->waits_in)
         err = end_body(c, r);
     return err;
 }
@@ -311,6 +402,6 @@ bool mk_body_is_tail(const struct mk_request *r)
 {
     const struct mk_source *s = r->first;
 
-    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->failed &&
-           !r->overrun && (r->until_close || r->body_left == s->end - s->at);
+    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->filter &&
+           !r->failed && !r->overrun && (!r->promised || r->body_left == s->end - s->at);
 }

@@ -83,7 +83,7 @@ static void send_error(struct mk_request *r, unsigned status, struct mk_str line
     struct mk_file *file;
     struct mk_reply p;
 
-    if (r->head_done) { /* there cannot be another answer */
+    if (r->head_done || r->in_filters) { /* there cannot be another answer */
         mk_reply_break(r);
         return;
     }
@@ -182,7 +182,7 @@ enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char
 {
     struct mk_str text = lines ? mk_str_from(lines) : lines_of(status);
 
-    if (r->head_done || r->failed) {
+    if (r->head_done || r->in_filters || r->failed) {
         (void)mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
     } else if (status < 400 || status > 599 || !are_lines(text)) {
         (void)mk_reply_misuse(r, "an error page that cannot be", MK_E_INVALID);

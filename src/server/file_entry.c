@@ -101,7 +101,7 @@ static void add_common_lines(struct mk_buf *b, const struct mk_files *f, const s
     mk_date_format(date, file->mtime_s);
     add_line(b, site, MK_STR("Last-Modified"), (struct mk_str){date, MK_DATE_LEN});
     add_line(b, site, MK_STR("ETag"), file->etag);
-    if (f->snapshot->set.resume)
+    if (f->snapshot->set.resume && site->on_head.count == 0) /* filters are given the whole */
         add_line(b, site, MK_STR("Accept-Ranges"), MK_STR("bytes"));
     if (site->set.precompressed)
         add_vary(b, site);

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "http/date.h"
 #include "http/status.h"
+#include "server/head.h"
 #include "server/job.h"
 #include "server/worker.h"
 
@@ -195,6 +196,14 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     struct mk_request *r = p->r;
     bool has_content = mk_status_has_content(r->status);
 
+    r->promised = length >= 0;
+    r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
+    if (r->site->on_head.count > 0) {
+        int err = mk_head_run(p, &length);
+
+        if (err < 0)
+            return err;
+    }
     p->end += TAIL_MAX;
     decide_keep_alive(r);
     if (opens_tunnel(r)) {
@@ -210,7 +219,6 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
         return p->error;
     r->head_only = r->head.method == MK_METHOD_HEAD || !has_content;
     r->head_done = true;
-    r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
     mk_out_commit(r->conn, (size_t)(p->at - p->start));
     return 0;
 }

@@ -20,7 +20,7 @@ int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status) MK
 void mk_reply_add(struct mk_reply *p, struct mk_str name, struct mk_str value);
 /** Ready-made field lines with their line ends. */
 void mk_reply_lines(struct mk_reply *p, struct mk_str lines);
-/** The site's lines, framing and the end, as mk_reply_end. @return 0, or MK_E_LIMIT: the head is too large. */
+/** The site's lines, framing and the end, as mk_reply_end. @return 0; MK_E_LIMIT: the head is too large; an error of a filter: the answer is broken off. */
 int mk_reply_finish(struct mk_reply *p, int64_t length) MK_MUST_USE;
 /** The same without the site's lines, for heads whose ready-made lines hold them. */
 int mk_reply_finish_plain(struct mk_reply *p, int64_t length) MK_MUST_USE;

@@ -11,6 +11,7 @@
 
 struct mk_conn;
 struct mk_file;
+struct mk_filter;
 struct mk_pipe;
 struct mk_plugin;
 struct mk_request;
@@ -58,6 +59,7 @@ struct mk_request {
     struct mk_str user;             /* in the arena; p NULL: nobody */
     const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
+    struct mk_filter *filter;   /* of the body: the one nearest to the client; NULL: none */
     struct mk_trailer *trailer;     /* the first; in the order of sending */
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t
@@ -75,6 +77,8 @@ struct mk_request {
     bool starved;        /* a source has nothing for now */
     bool ends_on_hangup; /* a client that closes its sending half has left */
     bool head_done;      /* the answer's head is complete */
+    bool in_filters;     /* its head is with them */
+    bool promised;       /* its head was ended with a length */
     bool until_close;    /* its body ends with the connection */
     bool ended;          /* its last source has ended, and all framing is written */
     bool overrun;        /* sources gave more than its head promised */
