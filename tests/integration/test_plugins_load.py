@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""plugins.load: what is loaded, and what is refused with its place and a sentence."""
+
+import re
+import shutil
+
+import pytest
+
+from harness import plugins, process
+from harness.config import Config
+
+
+@pytest.fixture
+def check(tmp_path):
+    """check(...) writes a configuration, runs --test and returns (exit code, output)."""
+    def check(**config):
+        written = Config(tmp_path)
+        written.write(**config)
+        result = process.run("--configdir", written.folder, "--test")
+        return result.returncode, result.stdout + result.stderr
+    return check
+
+
+REFUSED = {
+    "odd_major": r"version 77 of the plugin interface; this server has version 1",
+    "odd_name": r"no proper name",
+    "odd_small": r"its description has 8 bytes",
+    "odd_no_symbol": r"does not export mk_plugin",
+    "odd_empty": r"does not export mk_plugin",
+    "odd_unresolved": r"mk_there_is_no_such_function",
+}
+
+
+@pytest.mark.parametrize("name, sentence", REFUSED.items())
+def test_what_is_no_plugin_is_refused(check, name, sentence):
+    code, output = check(extra={"plugins.load": plugins.load(name)})
+    assert code == 1
+    assert re.search(rf"plugins\.load:2:10: error: Load: .*monkey-{name}\.so.*{sentence}", output), output
+
+
+@pytest.mark.parametrize("content, sentence", [(None, "No such file"), (b"", "short"), (b"not an object", "short|ELF|invalid")],
+                         ids=["missing", "empty", "text"])
+def test_a_file_that_cannot_be_loaded_is_refused_with_the_reason(check, tmp_path, content, sentence):
+    plugins.path("life")
+    file = tmp_path / "monkey-x.so"
+    if content is not None:
+        file.write_bytes(content)
+    code, output = check(extra={"plugins.load": f"[PLUGINS]\n    Load {file}\n"})
+    assert code == 1
+    assert re.search(rf"plugins\.load:2:10: error: Load: cannot load \"{re.escape(str(file))}\": .*({sentence})", output), output
+
+
+def test_a_plugin_twice_is_one_fault(check):
+    code, output = check(extra={"plugins.load": plugins.load("life", "sections", "life")})
+    assert code == 1
+    assert len(re.findall(r"error:", output)) == 1
+    assert re.search(r"plugins\.load:4:10: error: Load: the plugin \"life\" is loaded already", output), output
+
+
+def test_a_plugin_by_name_must_bear_it(check, tmp_path):
+    """By its path a plugin may have any file name, but a name promises what is found."""
+    code, _ = check(extra={"plugins.load": plugins.load("odd_other_name")})
+    assert code == 0
+
+
+def test_a_relative_path_begins_at_the_configuration(check, tmp_path):
+    copy = tmp_path / "beside" / "monkey-life.so"
+    copy.parent.mkdir()
+    shutil.copy(plugins.path("life"), copy)
+    code, output = check(extra={"plugins.load": "[PLUGINS]\n    Load ../beside/monkey-life.so\n"})
+    assert code == 0, output
+
+
+def test_built_in_plugins_may_be_listed(check):
+    code, output = check(extra={"plugins.load": "[PLUGINS]\n    Load echo\n    Load monkey-liana.so\n    Load echo\n"})
+    assert code == 0, output
+
+
+def test_a_name_that_is_nowhere_is_refused(check):
+    code, output = check(extra={"plugins.load": "[PLUGINS]\n    Load there_is_none\n"})
+    assert code == 1
+    assert re.search(r"plugins\.load:2:10: error: Load: cannot load \".*monkey-there_is_none\.so\"", output), output
+
+
+def test_more_plugins_than_there_may_be_are_refused(check):
+    lines = "".join("    Load echo\n" for _ in range(65))
+    code, output = check(extra={"plugins.load": "[PLUGINS]\n" + lines})
+    assert code == 1
+    assert re.search(r"plugins\.load:66:10: error: Load: .*at most 64", output), output
+
+
+KNOWN = ["AUTH", "LOGGER", "CGI", "FASTCGI_SERVER", "FASTCGI_LOCATION", "TLS", "PROXY_DEFAULTS", "PROXY_ENTRY",
+         "WEB_SERVICE", "RULES", "DIRLISTING", "CHEETAH", "DUDA"]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_section_of_a_plugin_that_is_not_loaded_is_a_warning(check, name):
+    code, output = check(sites={"more": f"[HOST]\n    DocumentRoot /\n[{name}]\n    Whatever 1\n"})
+    assert code == 0
+    assert re.search(rf"sites/more:3:1: warning: \[{name}\] has no effect, because the plugin \"\w+\" is not loaded", output), output
+
+
+def test_any_other_section_is_a_fault(check):
+    code, output = check(sites={"more": "[HOST]\n    DocumentRoot /\n[SHRAED]\n    Number 1\n"},
+                         extra={"plugins.load": plugins.load("sections")})
+    assert code == 1
+    assert re.search(r"sites/more:3:1: error: unknown section \[SHRAED\]; did you mean \[SHARED\]\?", output), output
+
+
+@pytest.mark.parametrize("handlers, sentence", [
+    ("Match ^/x secti", r'"secti" needs the plugin of that name, which is not loaded'),
+    ("Match ^/x section here", r'did you mean "sections"\?'),
+    ("Match ^/x liana", r"liana answers no requests"),
+    ("Match ^/x sections", r"sections takes one parameter"),
+    ("Match ^/x life a", r"life takes no parameters"),
+    ("Match [ sections here", r'"\[" is no regular expression'),
+], ids=["absent", "misspelt", "no handler", "parameters", "no parameters", "pattern"])
+def test_a_match_line_that_a_plugin_refuses(check, handlers, sentence):
+    code, output = check(handlers=handlers, extra={"plugins.load": plugins.load("sections", "life")})
+    assert code == 1
+    assert re.search(rf"sites/default:\d+:\d+: error: Match: .*{sentence}", output), output
