@@ -28,12 +28,17 @@ static const struct {
      "error.log\n"
      "    LogLevel error\n    Indexfile index.html index.htm\n    TrustedProxies 10.0.0.0/8\n"},
     {"monkey.mime", "[MIMETYPES]\n    html text/html\n    txt text/plain\n"},
-    {"plugins.load", "[PLUGINS]\n"},
+    {"plugins.load", "[PLUGINS]\n    Load sections\n"},
+    {"plugins/sections/one.conf",
+     "[SHARED]\n    Word w\n    List a b\n[EACH]\n    Match ^/(a|b)$\n"},
     {"sites/default",
      "[HOST]\n    DocumentRoot /tmp\n    Header X-A b\n[HANDLERS]\n    Match ^/e(c|x)o echo\n"
-     "[ERROR_PAGES]\n    404 own.html\n"},
+     "    Match ^/s sections text\n[ERROR_PAGES]\n    404 own.html\n"
+     "[SHARED]\n    Number 3\n    Custom c\n[EACH]\n    Match /c\n    Text t\n"},
     {"sites/other", "[HOST]\n    ServerName other *.other\n    Redirect http://elsewhere/\n"},
 };
+
+static const char *const folders[] = {"sites", "plugins", "plugins/sections"};
 
 static void write_file(const char *name, const char *text)
 {
@@ -53,8 +58,10 @@ static int set_up(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(dir));
-    (void)snprintf(path, sizeof(path), "%s/sites", dir);
-    assert_int_equal(mkdir(path, 0755), 0);
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, folders[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         write_file(files[i].name, files[i].text);
     return 0;
@@ -74,7 +81,8 @@ static int tear_down(void **state)
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         remove_file(files[i].name);
     remove_file("error.log");
-    remove_file("sites");
+    for (size_t i = sizeof(folders) / sizeof(folders[0]); i-- > 0;)
+        remove_file(folders[i]);
     remove_file(".");
     return rmdir(dir);
 }
