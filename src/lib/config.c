@@ -276,17 +276,20 @@ void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg)
 int mk_config_facts(const struct mk_config *config, struct mk_config_facts *facts)
 {
     const struct mk_server_settings *set = &config->snapshot.set;
+    size_t size = facts->size; /* an older caller has fewer members */
+    struct mk_config_facts all;
 
-    if (!config->checked || facts->size < sizeof(*facts))
+    if (!config->checked)
         return MK_E_INVALID;
-    *facts = (struct mk_config_facts){
-        .size = sizeof(*facts),
+    all = (struct mk_config_facts){
+        .size = size,
         .pid_file = set->pid_file,
         .user = set->user,
         .fd_limit = (uint64_t)set->fd_limit,
         .graceful_ms = (unsigned)set->graceful_ms,
         .error_log = set->error_log,
     };
+    memcpy(facts, &all, size < sizeof(all) ? size : sizeof(all));
     return 0;
 }
 

@@ -157,8 +157,11 @@ int mk_plugins_keep_facts(struct mk_server *server)
 
 bool mk_server_plugin(const struct mk_server *server, unsigned index, struct mk_plugin_facts *facts)
 {
-    if (index >= server->nplugins || facts->size < sizeof(*facts))
+    size_t size = facts->size;
+
+    if (index >= server->nplugins)
         return false;
-    *facts = server->plugins[index];
+    memcpy(facts, &server->plugins[index], size < sizeof(*facts) ? size : sizeof(*facts));
+    facts->size = size;
     return true;
 }

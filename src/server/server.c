@@ -351,12 +351,14 @@ unsigned mk_server_workers(const struct mk_server *server)
 int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats)
 {
     const struct mk_counters *c;
+    struct mk_worker_stats all;
+    size_t size = stats->size; /* an older caller has fewer members */
 
-    if (worker >= server->nworkers || stats->size < sizeof(*stats))
+    if (worker >= server->nworkers)
         return MK_E_INVALID;
     c = &server->workers[worker]->counters;
-    *stats = (struct mk_worker_stats){
-        .size = sizeof(*stats),
+    all = (struct mk_worker_stats){
+        .size = size,
         .accepted = atomic_load(&c->accepted),
         .requests = atomic_load(&c->requests),
         .bytes_in = atomic_load(&c->bytes_in),
@@ -365,5 +367,6 @@ int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_w
         .turns = atomic_load(&c->turns),
         .connections = atomic_load(&c->connections),
     };
+    memcpy(stats, &all, size < sizeof(all) ? size : sizeof(all));
     return 0;
 }

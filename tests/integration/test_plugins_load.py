@@ -3,6 +3,7 @@
 
 import re
 import shutil
+import signal
 
 import pytest
 
@@ -119,3 +120,14 @@ def test_a_match_line_that_a_plugin_refuses(check, handlers, sentence):
     code, output = check(handlers=handlers, extra={"plugins.load": plugins.load("sections", "life")})
     assert code == 1
     assert re.search(rf"sites/default:\d+:\d+: error: Match: .*{sentence}", output), output
+
+
+def test_a_plugin_of_the_first_header_runs(start):
+    """It knows nothing of what came later, and the server nothing of what stands behind its description."""
+    server = start(handlers="Match ^/old old", extra={"plugins.load": plugins.load("old"),
+                                                      "plugins/old/a.conf": "[OLD]\n    Times 3\n"})
+    assert server.get("/old").body == b"/old old 3"
+    server.signal(signal.SIGUSR1)
+    server.wait_for_log("logs reopened")
+    server.reload(expect="configuration reloaded")
+    assert server.get("/older").body == b"/older old 3"

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MONKEY_PLUGIN_H
+#define MONKEY_PLUGIN_H
+
+/*
+ * The plugin interface. A plugin is one constant struct mk_plugin, and its only exported symbol:
+ *
+ *     #include <monkey/plugin.h>
+ *
+ *     static enum mk_verdict hello(struct mk_request *r, const struct mk_context *ctx, void *data)
+ *     {
+ *         return mk_reply_bytes(r, 200, "text/plain", MK_STR("Hello\n"));
+ *     }
+ *
+ *     static const struct mk_plugin plugin = {
+ *         MK_PLUGIN("hello", "says hello"),
+ *         .on_handle = hello,
+ *     };
+ *     MK_PLUGIN_EXPORT(plugin);
+ *
+ * A plugin includes <monkey/...> only, is built as a shared object or into the library from the same
+ * source, and keeps no static state: what a hook needs comes in its context.
+ *
+ * Threads. The control thread is the one that calls mk_config_check, mk_server_start, mk_server_reload
+ * and mk_server_free. All hooks that get a request or a connection run on that connection's worker.
+ *
+ * Life of a plugin's objects:
+ *
+ *     check, check_site   control thread   builds the objects of one configuration; changes nothing else
+ *     start               control thread   that configuration is about to be in force: open, connect, adopt
+ *     worker_start        each worker      the same for what a worker has for itself
+ *     ... requests; each keeps the configuration it began with ...
+ *     worker_stop         each worker      the last request of that configuration has ended there
+ *     stop                any thread       and everywhere: close what was not adopted
+ *
+ * A reload runs this for the new configuration while the old one still serves; `monkey --test` runs
+ * check and check_site only.
+ */
+
+#include <monkey/events.h>
+#include <monkey/request.h>
+#include <monkey/server.h>
+#include <monkey/settings.h>
+#include <monkey/transport.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Changes when an older plugin can no longer run; additions at the ends of structs do not change it. */
+#define MK_PLUGIN_MAJOR 1
+
+/** Where a hook acts: the plugin's objects for it. */
+struct mk_context {
+    size_t size; /* sizeof(struct mk_context) */
+    struct mk_server *server; /* NULL in check: there may be none */
+    struct mk_worker *worker; /* NULL off the workers */
+    void *config; /* of this configuration: mk_setup_keep in check; else the settings of the first FILE section */
+    void *local;  /* of this worker for this configuration: what worker_start gave; NULL before */
+    void *site;   /* of this site: mk_setup_keep in check_site; else the settings of the first SITE section */
+};
+
+/** Bits of hooks that can be silent on a site: mk_setup_act. */
+enum mk_acts {
+    MK_ACTS_REQUEST = 1,
+    MK_ACTS_HEAD = 2, /* the response filter */
+    MK_ACTS_FINISH = 4,
+    MK_ACTS_DIRECTORY = 8,
+};
+
+struct mk_head;
+
+struct mk_plugin {
+    size_t size;    /* sizeof(struct mk_plugin) of the header that it was built with */
+    unsigned major; /* MK_PLUGIN_MAJOR likewise */
+    const char *name;  /* lower case letters, digits and `_`; also of its folder below plugins/ */
+    const char *about; /* one line for people */
+    const struct mk_section_spec *const *sections; /* NULL-terminated; NULL: it has none */
+
+    /* ---- context ---- */
+
+    /**
+     * A configuration was read: judge it and build what the other hooks need (mk_setup_*).
+     * Called on the control thread, for `--test` too: it opens nothing that others would notice.
+     * @return 0, also when faults were noted; MK_E_NOMEM.
+     */
+    int (*check)(struct mk_setup *setup);
+    /** The same for each site, after check. */
+    int (*check_site)(struct mk_setup *setup);
+    /**
+     * A line `Match REGEX PLUGIN PARAMETER...` of a site's [HANDLERS]; NULL: parameters are refused. Called before check_site.
+     * @param data  out: what on_handle gets
+     */
+    int (*check_match)(struct mk_setup *setup, const struct mk_setting *line,
+                       const struct mk_words *parameters, void **data);
+    /**
+     * This configuration is about to be in force. Control thread, no worker uses it yet.
+     * @param old  the context of the configuration before, still in force; NULL at the start of the server. What both share is
+     *             taken over from here, with a reference of its own
+     * @return 0; an error refuses start or reload, and mk_plugin_why gives the sentence. stop is not called then.
+     */
+    int (*start)(const struct mk_context *ctx, const struct mk_context *old);
+    /** Its last request has ended. Any thread, once for each start that succeeded. */
+    void (*stop)(const struct mk_context *ctx);
+    /**
+     * On each worker before it serves with this configuration.
+     * @param local  out: ctx->local from then on
+     * @return 0; an error refuses start or reload; worker_stop is not called for this worker then.
+     */
+    int (*worker_start)(const struct mk_context *ctx, void **local);
+    /** On each worker after its last request of this configuration. */
+    void (*worker_stop)(const struct mk_context *ctx);
+
+    /* ---- stages ---- */
+
+    /** Stage 10: a connection was accepted, or its address became known by the PROXY protocol. No site is known. PASS or CLOSE. */
+    enum mk_verdict (*on_accept)(struct mk_conn *c, const struct mk_context *ctx);
+    /**
+     * Stage 20: the head was read, the site chosen and the path decoded; called again when an index or
+     * fallback file takes the path's place, since rules may speak of that. PASS, DONE, LATER, CLOSE.
+     */
+    enum mk_verdict (*on_request)(struct mk_request *r, const struct mk_context *ctx);
+    /**
+     * Stage 30: a route of this plugin matches (mk_setup_route, or a line of [HANDLERS]). PASS, DONE, LATER, CLOSE.
+     * An Expect: 100-continue is answered when the body is first read.
+     * @param data  of the route
+     */
+    enum mk_verdict (*on_handle)(struct mk_request *r, const struct mk_context *ctx, void *data);
+    /**
+     * Stage 30 too: the path ends in a slash and is a directory of the site without index file.
+     * @param fd  of the directory, borrowed for the call
+     */
+    enum mk_verdict (*on_directory)(struct mk_request *r, const struct mk_context *ctx, int fd);
+    /** Stage 40: the answer is complete or was broken off (facts.whole), refused requests included. The request cannot be changed any more. */
+    void (*on_finish)(struct mk_request *r, const struct mk_context *ctx);
+    /** Stage 50: a connection ends. Once for each that passed stage 10, however it ends. */
+    void (*on_close)(struct mk_conn *c, const struct mk_context *ctx);
+
+    /* ---- filters ---- */
+
+    /**
+     * The head of an answer is complete but for its framing: read and change it (mk_head_*), and ask for
+     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the whole.
+     * @return 0, or an error: the answer is broken off.
+     */
+    int (*on_head)(struct mk_request *r, const struct mk_context *ctx, struct mk_head *head);
+
+    /* ---- events ---- */
+
+    /** An event of a client's connection, before the server sees to it: enum mk_io_events. */
+    void (*on_conn_event)(struct mk_conn *c, const struct mk_context *ctx, unsigned events);
+
+    /* ---- networking ---- */
+
+    /** A transport of the plugin's name: for `Listen ... NAME`, TransportLayer and backends. */
+    const struct mk_transport *transport;
+};
+
+/** The first members of every plugin. */
+#define MK_PLUGIN(plugin_name, plugin_about)                                                       \
+    .size = sizeof(struct mk_plugin), .major = MK_PLUGIN_MAJOR, .name = (plugin_name),             \
+    .about = (plugin_about)
+
+/*
+ * Make a plugin known: as the one exported symbol of a shared object, or, built into the library with
+ * -DMK_PLUGIN_STATIC, by a section that the linker gathers.
+ */
+#ifdef MK_PLUGIN_STATIC
+#define MK_PLUGIN_EXPORT(plugin)                                                                   \
+    static const struct mk_plugin *const mk_plugin_row                                             \
+        __attribute__((used, section("mk_plugins"))) = &(plugin)
+#else
+#define MK_PLUGIN_EXPORT(plugin)                                                                   \
+    extern const struct mk_plugin *const mk_plugin;                                                \
+    MK_API const struct mk_plugin *const mk_plugin = &(plugin)
+#endif
+
+/* ---- in check, check_site and check_match ---- */
+
+/**
+ * The plugin's sections of this kind, in the order written: in check those of its files, in check_site those of the site's file.
+ * @param before  what the last call returned; NULL for the first
+ * @return the settings struct, which lives as long as the configuration; NULL after the last.
+ */
+MK_API void *mk_setup_section(struct mk_setup *setup, const struct mk_section_spec *spec,
+                              void *before);
+/** Where the section of a settings struct was written; NULL for one that was not. */
+MK_API const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings);
+
+/** Make object ctx->config (in check) or ctx->site (in check_site). */
+MK_API void mk_setup_keep(struct mk_setup *setup, void *object);
+/** What check kept: in check_site and check_match. */
+MK_API void *mk_setup_config(struct mk_setup *setup);
+
+/** What the lines `Match ... PLUGIN` of plugins that only want to be switched on say. */
+enum mk_switch {
+    MK_SWITCH_UNSAID, /* no site has such a line */
+    MK_SWITCH_OFF,    /* another site has, not this one */
+    MK_SWITCH_ON,
+};
+/** In check_site. Only for plugins without on_handle. */
+MK_API enum mk_switch mk_setup_switch(struct mk_setup *setup);
+
+/** In check_site: which of its hooks act on this site (enum mk_acts). Until this is called: all, if it has no SITE sections or the site has one. What does not act costs nothing. */
+MK_API void mk_setup_act(struct mk_setup *setup, unsigned acts);
+
+/**
+ * In check_site: ask on_handle for paths that match. Routes from the site's sections come before those
+ * from the plugin's files, and both behind the site's [HANDLERS].
+ * @param pattern  POSIX extended, unanchored, any case, on the decoded path; copied
+ * @param data     what on_handle gets
+ * @param at       where it was written, for a fault
+ * @param global   it comes from the plugin's own file
+ * @return 0, MK_E_INVALID (the fault is noted) or MK_E_NOMEM.
+ */
+MK_API int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
+                          const struct mk_origin *at, bool global) MK_MUST_USE;
+
+/** The names of the site in check_site: its ServerName words. */
+MK_API const struct mk_words *mk_setup_site_names(struct mk_setup *setup);
+MK_API const char *mk_setup_document_root(struct mk_setup *setup);
+
+/** A file that will be opened by name: the surrounding program may have to help (mk_config_resources). @return 0 or MK_E_NOMEM. */
+MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name);
+
+/** Open a file for reading while checking, with the help of the surrounding program where rights are missing. @return a descriptor, the caller's, or an enum mk_error. */
+MK_API int mk_setup_open(struct mk_setup *setup, const char *path) MK_MUST_USE;
+
+/** The whole of a file, terminated, with the settings' memory; p NULL and *error when it cannot be read or is longer than max. */
+MK_API struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max, int *error);
+
+/* ---- in start and worker_start ---- */
+
+/** Why start or worker_start is about to fail: one sentence for people. */
+MK_API void mk_plugin_why(const struct mk_context *ctx, const char *fmt, ...) MK_PRINTF(2, 3);
+
+/* ---- in on_head ---- */
+
+MK_API unsigned mk_head_status(const struct mk_head *head);
+/** Length of the body to come; -1: not known. */
+MK_API int64_t mk_head_length(const struct mk_head *head);
+/** The first field of a name; {NULL, 0} when absent. Valid until the head is changed. */
+MK_API struct mk_str mk_head_get(const struct mk_head *head, struct mk_str name);
+/** Walk all fields. @param at  0 at first. */
+MK_API bool mk_head_next(const struct mk_head *head, uint32_t *at, struct mk_str *name,
+                         struct mk_str *value);
+/** Every field of that name goes; then one with value comes, if its p is not NULL. Framing fields cannot be set. @return 0, MK_E_LIMIT, MK_E_INVALID. */
+MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value);
+
+/**
+ * Change bytes of a body on their way.
+ * @param in, in_len    bytes given; out: bytes used
+ * @param out, out_len  room; out: bytes written
+ * @param last          no more will be given
+ * @return 1: all is written that will be; 0: call again with more input or room; an error breaks the answer off.
+ */
+typedef int (*mk_filter_fn)(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                            bool last);
+
+/**
+ * Pass the body through fn. The answer becomes chunked (until close for HTTP/1.0), its ETag weak, and
+ * Accept-Ranges goes; file bodies are read instead of sent by sendfile. Filters that were asked for first
+ * are nearest to the source.
+ * @param state  lives as long as the request; use mk_request_on_end for what is not memory
+ * @return 0; MK_E_NOMEM; MK_E_INVALID: this answer has no body to change (HEAD, 204, 206, 304).
+ */
+MK_API int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state);
+
+/* ---- facts for shells and metrics. Any thread but where a worker is named. ---- */
+
+struct mk_plugin_facts {
+    size_t size; /* sizeof(struct mk_plugin_facts), set by the caller */
+    const char *name, *about;
+    const char *file; /* NULL: built in */
+    unsigned major;
+    bool has_transport;
+};
+/** @return false when there is no such plugin; index counts from 0 in the order of loading. */
+MK_API bool mk_server_plugin(const struct mk_server *server, unsigned index,
+                             struct mk_plugin_facts *facts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

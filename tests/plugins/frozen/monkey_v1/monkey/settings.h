@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MONKEY_SETTINGS_H
+#define MONKEY_SETTINGS_H
+
+/*
+ * Settings as tables. A row names a key, its type, its range and the member of a struct that it
+ * fills; from the same row come parsing, the faults with line and column, `--test`'s nearest name,
+ * `--dump` and the manual. Behaviour never parses text.
+ *
+ *     struct hello_settings {
+ *         const char *greeting;
+ *         int64_t times;
+ *     };
+ *
+ *     static const struct mk_field hello_fields[] = {
+ *         {.name = "Greeting", .type = MK_FIELD_STRING,
+ *          .offset = offsetof(struct hello_settings, greeting), .fallback = "Hello"},
+ *         {.name = "Times", .type = MK_FIELD_INT, .min = 1, .max = 10,
+ *          .offset = offsetof(struct hello_settings, times), .fallback = "1"},
+ *     };
+ *     static const struct mk_section_spec hello_section =
+ *         MK_SECTION("HELLO", MK_SECTION_SITE, struct hello_settings, hello_fields);
+ */
+
+#include <monkey/types.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A configuration while it is read and checked: its memory, and the faults found so far. */
+struct mk_setup;
+
+/** Where something was written. For values that were not read from a file, file is a phrase such as "command line" and line is 0. */
+struct mk_origin {
+    const char *file;   /* terminated; lives as long as the configuration is checked */
+    unsigned line;      /* from 1; 0: no line */
+    unsigned column;    /* from 1, in bytes; 0: no column */
+    struct mk_str text; /* the line itself, for messages */
+};
+
+/** One line `Key value`. The texts live until the check has ended: copy what is kept. */
+struct mk_setting {
+    struct mk_setting *next;  /* of the same section */
+    struct mk_str key, value; /* value trimmed; both terminated by a NUL after len */
+    struct mk_origin key_at, value_at;
+};
+
+enum mk_field_type {
+    MK_FIELD_BOOL, /* bool: on off yes no true false, any case */
+    MK_FIELD_INT,  /* int64_t in [min, max] */
+    MK_FIELD_SIZE, /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
+    MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
+    MK_FIELD_ENUM,   /* int: index into names; any case */
+    MK_FIELD_STRING, /* const char *, terminated, whole value, never empty; NULL when unset without default */
+    MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
+    MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
+    MK_FIELD_PATH, /* const char *, as STRING; a relative one that was read from a file begins at the configuration directory */
+};
+
+enum mk_field_flags {
+    MK_FIELD_REPEAT =
+        1, /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
+    MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
+    MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
+    MK_FIELD_KB = 8,      /* SIZE: a bare number counts KB, not bytes */
+};
+
+/** A list of words; items are terminated copies that live as long as the settings. */
+struct mk_words {
+    struct mk_str *items;
+    size_t count;
+};
+
+struct mk_field {
+    const char *name;     /* the canonical spelling */
+    const char *alias;    /* another accepted spelling, or NULL */
+    const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
+    union {
+        const char *const *names; /* ENUM: NULL-terminated words */
+        /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
+        int (*parse)(struct mk_setup *setup, const struct mk_setting *s);
+    };
+    int64_t max;     /* INT, SIZE (bytes), TIME (ms); 0: no bound but the type's (never negative) */
+    uint32_t min;    /* likewise */
+    uint16_t offset; /* of the member in the settings struct */
+    uint8_t type;    /* enum mk_field_type */
+    uint8_t flags;   /* enum mk_field_flags */
+};
+
+enum mk_section_flags {
+    MK_SECTION_FILE = 1,    /* may stand in the plugin's own files, plugins/NAME/ */
+    MK_SECTION_SITE = 2,    /* may stand in a site's file */
+    MK_SECTION_REPEAT = 4,  /* several such sections are several structs; otherwise a second one continues the first */
+    MK_SECTION_INHERIT = 8, /* FILE and SITE: what a site's section does not say, the file's section says */
+};
+
+/** A kind of section: its name, its fields and the struct they fill. */
+struct mk_section_spec {
+    size_t size;       /* sizeof(struct mk_section_spec) */
+    size_t field_size; /* sizeof(struct mk_field) */
+    const char *name;
+    const struct mk_field *fields;
+    size_t nfields;
+    size_t settings_size; /* of the struct, which begins zeroed with the defaults filled in */
+    unsigned flags;       /* enum mk_section_flags */
+};
+
+/** A section's row: a table of fields and the struct that they fill. */
+#define MK_SECTION(section, section_flags, type, table)                                            \
+    {                                                                                              \
+        .size = sizeof(struct mk_section_spec), .field_size = sizeof(struct mk_field),             \
+        .name = (section), .fields = (table), .nfields = sizeof(table) / sizeof((table)[0]),       \
+        .settings_size = sizeof(type), .flags = (section_flags)                                    \
+    }
+
+/* ---- for CUSTOM parsers and for a plugin's check ---- */
+
+/** The struct that is being filled: in a CUSTOM parser only. */
+MK_API void *mk_setup_settings(const struct mk_setup *setup);
+
+/** @return zeroed memory that lives as long as the settings, or NULL. */
+MK_API void *mk_setup_alloc(struct mk_setup *setup, size_t size) MK_MUST_USE;
+
+/** @return a terminated copy that lives as long as the settings; {NULL, 0} without memory. */
+MK_API struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text) MK_MUST_USE;
+
+/** Note "Key: expected WHAT, got ..." at the value. @return MK_E_INVALID. */
+MK_API int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s, const char *expected);
+
+/**
+ * Note that something is wrong; the configuration will not be used.
+ * @param at  the place to show; NULL when there is none
+ * @param fmt one sentence without full stop
+ */
+MK_API void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
+    MK_PRINTF(3, 4);
+/** The same for what is only worth saying. */
+MK_API void mk_setup_warn(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
+    MK_PRINTF(3, 4);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
