@@ -31,6 +31,7 @@ class Config:
     host          lines of [HOST] of the default site; DocumentRoot gets a default
     handlers      lines of [HANDLERS] of the default site
     error_pages   lines of [ERROR_PAGES] of the default site
+    site          further sections of the default site, as written
     sites         name -> whole text of a further file in sites/
     files         name -> content below the document root
     extra         name -> whole text of further files of the configuration directory; monkey.conf too
@@ -41,7 +42,8 @@ class Config:
         self.root = folder / "root"
         self.root.mkdir(parents=True, exist_ok=True)
 
-    def write(self, server="", host="", handlers="", error_pages="", sites=None, files=None, extra=None):
+    def write(self, server="", host="", handlers="", error_pages="", site="", sites=None, files=None,
+              extra=None):
         if self.folder.exists():
             shutil.rmtree(self.folder)
         texts = {
@@ -49,7 +51,7 @@ class Config:
             "monkey.mime": section("MIMETYPES", "html text/html\ntxt text/plain\ncss text/css\n"
                                    "js application/javascript\npng image/png\nbin application/octet-stream"),
             "plugins.load": section("PLUGINS", ""),
-            "sites/default": self._default_site(host, handlers, error_pages),
+            "sites/default": self._default_site(host, handlers, error_pages) + site,
         }
         texts.update({f"sites/{name}": textwrap.dedent(text) for name, text in (sites or {}).items()})
         texts.update(extra or {})

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults in the configuration of the logger, each with its place and a sentence."""
+
+import pytest
+
+from harness.config import Config
+from harness.logs import logging
+from harness.process import run
+
+
+def check(folder, *arguments, **config):
+    written = Config(folder)
+    written.write(**logging(**config))
+    done = run("--configdir", written.folder, *arguments)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("settings, sentence", [
+    ("Format commun", "common, combined, json or a format in quotes"),
+    ("Format '%z'", "behind a percent sign"),
+    ("Format '%{Referer i'", "}"),
+    ("FlushTimeout soon", "FlushTimeout"),
+    ("FlushTimeout 2h", "FlushTimeout"),
+    ("Syslog perhaps", "Syslog"),
+    ("MasterLogg a.log", "MasterLog"),
+])
+def test_a_wrong_value_has_its_place_and_a_sentence(tmp_path, settings, sentence):
+    code, text = check(tmp_path, "--test", settings=settings)
+    assert code == 1
+    assert "logger.conf:2:" in text
+    assert sentence in text
+
+
+def test_a_key_that_is_not_for_sites(tmp_path):
+    code, text = check(tmp_path, "--test", log="Format json")
+    assert code == 1
+    assert "sites/default:" in text
+
+
+@pytest.mark.parametrize("site", ["AccessLog missing/folder/a.log", "ErrorLog /proc/nothing"])
+def test_a_log_that_cannot_be_opened_stops_the_start(tmp_path, site):
+    code, text = check(tmp_path, log=site)
+    assert code == 1
+    assert "cannot open the log" in text
+    assert site.split("/")[-1] in text
+
+
+def test_the_check_opens_nothing(tmp_path):
+    code, text = check(tmp_path, "--test")
+    assert code == 0, text
+    assert not list(tmp_path.glob("**/access.log"))
+
+
+def test_the_dump_shows_its_settings(tmp_path):
+    code, text = check(tmp_path, "--dump", settings="Format json\nMasterLog m.log")
+    assert code == 0
+    for words in ("[LOGGER]", "Format json", "FlushTimeout 3", "AccessLog"):
+        assert words in text

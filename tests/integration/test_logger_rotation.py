@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Log files that others rename, cut or write to, under load."""
+
+import os
+import signal
+
+from harness.client import eventually
+from harness.logs import Crowd, check_numbers, lines_of, logging, told_lost
+
+MANY = "MaxKeepAliveRequest 100000000"
+
+
+def test_rotation_loses_no_line_under_load(start):
+    server = start(**logging("FlushTimeout 1", server=f"Workers 2\n{MANY}", files={"index.html": "hello"}))
+    log = server.conf / "access.log"
+    with Crowd(server.port) as crowd:
+        for number in range(10):
+            size = crowd.answers
+            assert eventually(lambda: crowd.answers > size + 1000)
+            os.rename(log, server.conf / f"access.log.{number}")
+            server.signal(signal.SIGUSR1)
+            assert eventually(log.exists)
+    assert crowd.faults == []
+    server.stop()
+    lines = [line for path in server.conf.glob("access.log*") for line in lines_of(path)]
+    assert told_lost(server) == 0
+    assert check_numbers(lines, crowd.answers) == crowd.answers
+
+
+def test_the_old_file_is_let_go(start):
+    server = start(**logging())
+    log = server.conf / "access.log"
+    server.get("/")
+    os.rename(log, server.conf / "old")
+    server.signal(signal.SIGUSR1)
+    assert eventually(lambda: log.exists() and not any(
+        os.path.realpath(f"/proc/{server.pid}/fd/{fd}") == str(server.conf / "old")
+        for fd in os.listdir(f"/proc/{server.pid}/fd") if os.path.exists(f"/proc/{server.pid}/fd/{fd}")))
+    server.get("/")
+    assert eventually(lambda: len(lines_of(log)) == 1)
+
+
+def test_a_log_that_cannot_be_opened_again_goes_on_in_the_old_file(start):
+    server = start(**logging("FlushTimeout 0", log="AccessLog logs/access.log", extra={"logs/x": ""}))
+    server.get("/")
+    os.rename(server.conf / "logs", server.conf / "gone")
+    server.signal(signal.SIGUSR1)
+    server.wait_for_log("log cannot be reopened path=.*access.log")
+    server.get("/")
+    assert eventually(lambda: len(lines_of(server.conf / "gone/access.log")) == 2)
+
+
+def test_a_file_that_others_cut_goes_on_at_its_new_end(start):
+    """As `copytruncate` of logrotate does: no hole of NUL bytes is left where the lines were."""
+    server = start(**logging())
+    log = server.conf / "access.log"
+    for _ in range(5):
+        server.get("/")
+    assert eventually(lambda: len(lines_of(log)) == 5)
+    os.truncate(log, 0)
+    server.get("/after")
+    assert eventually(lambda: len(lines_of(log)) == 1)
+    assert b"\0" not in log.read_bytes()
+
+
+def test_what_others_add_is_kept(start):
+    server = start(**logging("FlushTimeout 0\nFormat '%U'"))
+    log = server.conf / "access.log"
+    server.get("/1")
+    assert eventually(lambda: lines_of(log) == ["/1"])
+    with open(log, "a") as theirs:
+        theirs.write("theirs\n")
+    server.get("/2")
+    assert eventually(lambda: lines_of(log) == ["/1", "theirs", "/2"])

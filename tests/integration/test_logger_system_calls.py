@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines go through a pipe and by splice(2) into their file: seen by strace."""
+
+import re
+
+import pytest
+
+from harness.logs import Crowd, check_numbers, lines_of, logging
+from harness.tools import require
+
+MANY = "MaxKeepAliveRequest 100000000"
+
+
+@pytest.fixture
+def traced(start, tmp_path):
+    """Starts a server under strace; gives it and a function that reads the calls once it has ended."""
+    def begin(**config):
+        out = tmp_path / "calls"
+        server = start(wrapper=[require("strace"), "-D", "-f", "-o", out, "-e",
+                                "trace=write,writev,pwrite64,splice,fsync,openat,pipe2,fcntl"], **config)
+        return server, lambda: out.read_text().splitlines()
+
+    return begin
+
+
+def descriptors(calls, path):
+    return {found[1] for call in calls if (found := re.search(rf'openat\(.*{path}".*= (\d+)$', call))}
+
+
+def test_lines_are_spliced_and_workers_write_pipes_only(traced):
+    server, read_calls = traced(**logging("FlushTimeout 1", server=f"Workers 2\n{MANY}", files={"index.html": "hello"}))
+    crowd = Crowd(server.port, clients=2, depth=50, each=2000)
+    crowd.start()
+    crowd.join()
+    server.stop()
+    assert check_numbers(lines_of(server.conf / "access.log"), crowd.answers) == 4000
+    calls = read_calls()
+    (log,) = descriptors(calls, "access.log")
+    spliced = [int(found[1]) for call in calls
+               if (found := re.search(rf"splice\(\d+, NULL, {log}, .*\) = (\d+)$", call))]
+    assert sum(spliced) == (server.conf / "access.log").stat().st_size
+    assert not [call for call in calls if re.search(rf"\b(write|writev|pwrite64)\({log},", call)]
+    # Whole frames: some forty lines a call, and no call for each request.
+    assert len(spliced) < 4000 / 10
+    pipes = {end for call in calls if (found := re.search(r"pipe2\(\[(\d+), (\d+)\].*O_NONBLOCK", call))
+             for end in found.groups()}
+    written = [call for call in calls if (found := re.search(r"\bwrite\((\d+),", call)) and found[1] in pipes]
+    assert 0 < len(written) < 4000 / 10
+    assert any(re.search(r"F_SETPIPE_SZ, 1048576\) = 1048576", call) for call in calls)
+
+
+def test_a_device_is_written(traced):
+    server, read_calls = traced(**logging("FlushTimeout 0", log="AccessLog /dev/null"))
+    server.get("/")
+    server.stop()
+    calls = read_calls()
+    (log,) = descriptors([call for call in calls if "O_APPEND" in call], "/dev/null")
+    assert [call for call in calls if re.search(rf"\bwrite\({log}, \"127", call)]
