@@ -397,7 +397,28 @@ bool mk_h1_head_next_field(const struct mk_h1_head *h, const char *buf, uint32_t
     return mk_field_line_next(mk_piece_str(h->fields, buf), at, name, value);
 }
 
+/* @return the known field of that name; MK_FIELD_COUNT: it is none. */
+static enum mk_field_id known_field(struct mk_str name)
+{
+    unsigned id;
+
+    if (name.len < 4)
+        return MK_FIELD_COUNT;
+    id = mk_field_slots[mk_field_slot(name.p)];
+    do {
+        if (mk_field_names[id].len == name.len &&
+            mk_field_same(name.p, mk_field_names[id].text, name.len))
+            return (enum mk_field_id)id;
+        id = mk_field_others[id];
+    } while (id != 0);
+    return MK_FIELD_COUNT;
+}
+
 struct mk_str mk_h1_head_find(const struct mk_h1_head *h, const char *buf, struct mk_str name)
 {
+    enum mk_field_id id = known_field(name);
+
+    if (id != MK_FIELD_COUNT)
+        return mk_piece_str(h->known[id], buf);
     return mk_field_line_find(mk_piece_str(h->fields, buf), name);
 }

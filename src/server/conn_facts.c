@@ -4,30 +4,44 @@
 
 #include <monkey/request.h>
 
+static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
+{
+    const struct mk_transport *transport = c->link.transport;
+
+    facts->id = c->id;
+    facts->worker = c->worker;
+    facts->server = c->worker->server;
+    memcpy(facts->peer_ip, c->peer.ip, sizeof(facts->peer_ip));
+    facts->peer_port = c->peer.port;
+    facts->peer_is_unix = c->peer.is_unix;
+    facts->listen = c->listener->text;
+    facts->transport = transport->name;
+    facts->tls_version = facts->tls_cipher = NULL;
+    facts->client_subject = (struct mk_str){NULL, 0};
+    facts->requests = c->requests;
+    if (transport->facts &&
+        (c->link.state || !transport->open)) { /* stage 10 is before its begin */
+        struct mk_link_facts link = {.size = sizeof(link)};
+
+        transport->facts(&c->link, &link);
+        facts->tls_version = link.tls_version;
+        facts->tls_cipher = link.tls_cipher;
+        facts->client_subject = link.client_subject;
+    }
+}
+
+/* Every line of a log asks: only who was built with a shorter struct gets a copy. */
 void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
 {
-    struct mk_link_facts link = {.size = sizeof(link)};
-    const struct mk_transport *transport = c->link.transport;
-    size_t size = facts->size < sizeof(*facts) ? facts->size : sizeof(*facts);
-    struct mk_conn_facts all = {
-        .size = facts->size,
-        .id = c->id,
-        .worker = c->worker,
-        .server = c->worker->server,
-        .peer_port = c->peer.port,
-        .peer_is_unix = c->peer.is_unix,
-        .listen = c->listener->text,
-        .transport = transport->name,
-        .requests = c->requests,
-    };
+    struct mk_conn_facts all;
 
-    if (transport->facts && (c->link.state || !transport->open)) /* stage 10 is before its begin */
-        transport->facts(&c->link, &link);
-    memcpy(all.peer_ip, c->peer.ip, sizeof(all.peer_ip));
-    all.tls_version = link.tls_version;
-    all.tls_cipher = link.tls_cipher;
-    all.client_subject = link.client_subject;
-    memcpy(facts, &all, size);
+    if (facts->size >= sizeof(all)) {
+        fill(facts, c);
+        return;
+    }
+    all.size = facts->size;
+    fill(&all, c);
+    memcpy(facts, &all, facts->size);
 }
 
 size_t mk_conn_peer(const struct mk_conn *c, char dst[MK_PEER_TEXT])

@@ -17,35 +17,45 @@ static struct mk_str authority_of(const struct mk_request *r)
     return authority.p ? authority : mk_request_field(r, MK_FIELD_HOST);
 }
 
-void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts)
+static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;
-    const struct mk_conn *c = r->conn;
-    struct mk_request_facts all = {
-        .size = facts->size,
-        .conn = r->conn,
-        .worker = c->worker,
-        .server = c->worker->server,
-        .method = mk_request_text(r, r->head.method_name),
-        .target = mk_request_text(r, r->head.target),
-        .path = r->path,
-        .query = mk_request_text(r, r->head.query),
-        .host = authority_of(r),
-        .scheme = c->link.transport->is_secure ? "https" : "http",
-        .minor = r->head.minor,
-        .content_length = r->head.chunked ? -1 : (int64_t)r->head.content_length,
-        .began_ms = r->began_ms,
-        .status = r->status,
-        .body_sent = r->body_sent,
-        .whole = r->whole,
-        .document_root = site->document_root,
-        .site_name = site->names.count > 0 ? site->names.items[0].p : "",
-        .user = r->user,
-        .reason = r->reason,
-        .symlinks = r->view->snapshot->set.symlink,
-    };
+    struct mk_conn *c = r->conn;
 
-    memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));
+    facts->conn = c;
+    facts->worker = c->worker;
+    facts->server = c->worker->server;
+    facts->method = mk_request_text(r, r->head.method_name);
+    facts->target = mk_request_text(r, r->head.target);
+    facts->path = r->path;
+    facts->query = mk_request_text(r, r->head.query);
+    facts->host = authority_of(r);
+    facts->scheme = c->link.transport->is_secure ? "https" : "http";
+    facts->minor = r->head.minor;
+    facts->content_length = r->head.chunked ? -1 : (int64_t)r->head.content_length;
+    facts->began_ms = r->began_ms;
+    facts->status = r->status;
+    facts->body_sent = r->body_sent;
+    facts->whole = r->whole;
+    facts->document_root = site->document_root;
+    facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
+    facts->user = r->user;
+    facts->reason = r->reason;
+    facts->symlinks = r->view->snapshot->set.symlink;
+}
+
+/* Every line of a log asks: only who was built with a shorter struct gets a copy. */
+void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts)
+{
+    struct mk_request_facts all;
+
+    if (facts->size >= sizeof(all)) {
+        fill(facts, r);
+        return;
+    }
+    all.size = facts->size;
+    fill(&all, r);
+    memcpy(facts, &all, facts->size);
 }
 
 int mk_request_set_user(struct mk_request *r, struct mk_str user)
