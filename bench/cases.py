@@ -70,6 +70,8 @@ CASES = {case.name: case for case in (
     Case("keep", "13 bytes, keep-alive, 64 clients", _wrk(SMALL, 64), servers=CACHE, seconds=2),
     Case("keep-1core", "the same, client on the server's core", _wrk(SMALL, 64), servers=CACHE,
          client_cores=FIRST, seconds=2),
+    Case("keep-log", "keep with a buffered access log", _wrk(SMALL, 64),
+         servers=("monkey-log", "monkey", "nginx-logbuf", "nginx"), baseline="nginx-logbuf", seconds=2),
     Case("close", "13 bytes, a connection each, 64 clients", _own([SMALL], connections=64,
                                                                   close=True), close=True),
     Case("close-1core", "the same, client on the server's core",

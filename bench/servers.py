@@ -91,6 +91,8 @@ class Monkey(Server):
     note = "as shipped"
     build = os.path.join(TOP, "build")
     extra = ""
+    plugins = ""    # lines of [PLUGINS]
+    site = ""       # further sections of the site
 
     def program(self):
         path = os.path.join(self.build, "monkey")
@@ -117,9 +119,9 @@ class Monkey(Server):
                "[MIMETYPES]\n"
                "    html text/html\n    css text/css\n    js text/javascript\n    txt text/plain\n"
                "    png image/png\n    jpg image/jpeg\n    svg image/svg+xml\n    ico image/x-icon\n")
-        _write(conf, "plugins.load", "[PLUGINS]\n")
+        _write(conf, "plugins.load", f"[PLUGINS]\n{self.plugins}")
         _write(conf, "sites/default",
-               f"[HOST]\n    ServerName localhost\n    DocumentRoot {setup.root}\n")
+               f"[HOST]\n    ServerName localhost\n    DocumentRoot {setup.root}\n{self.site}")
         return [self.program(), "-c", conf]
 
 
@@ -147,10 +149,18 @@ class MonkeyReusePort(Monkey):
     extra = "    Scheduler ReusePort\n"
 
 
+class MonkeyLog(Monkey):
+    name = "monkey-log"
+    note = "the plugin logger writes an access log, combined"
+    plugins = "    Load logger\n"
+    site = "[LOGGER]\n    AccessLog access.log\n"
+
+
 class Nginx(Server):
     name = "nginx"
     note = "sendfile, tcp_nopush, tcp_nodelay on; access_log off; open_file_cache off"
     cache = ""
+    log = "off"
 
     def program(self):
         return _program("nginx")
@@ -171,7 +181,8 @@ class Nginx(Server):
             "http {\n"
             "    include /etc/nginx/mime.types;\n"
             "    default_type application/octet-stream;\n"
-            "    sendfile on;\n    tcp_nopush on;\n    tcp_nodelay on;\n    access_log off;\n"
+            "    sendfile on;\n    tcp_nopush on;\n    tcp_nodelay on;\n"
+            f"    access_log {self.log.format(dir=setup.dir)};\n"
             f"    keepalive_timeout {KEEP_SECONDS};\n    keepalive_requests {KEEP_REQUESTS};\n"
             f"{self.cache}{temp}"
             "    server {\n"
@@ -187,6 +198,12 @@ class NginxOfc(Nginx):
     note = "nginx with open_file_cache on"
     cache = ("    open_file_cache max=1000 inactive=60s;\n    open_file_cache_valid 1s;\n"
              "    open_file_cache_min_uses 1;\n    open_file_cache_errors on;\n")
+
+
+class NginxLogbuf(Nginx):
+    name = "nginx-logbuf"
+    note = "nginx with access_log combined buffer=64k flush=3s"
+    log = "{dir}/access.log combined buffer=64k flush=3s"
 
 
 class Lighttpd(Server):
@@ -252,7 +269,7 @@ class Floor(Server):
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
-                                          MonkeyFair, MonkeyReusePort)}
+                                          MonkeyFair, MonkeyReusePort, MonkeyLog, NginxLogbuf)}
 
 
 def _first_line(argv):

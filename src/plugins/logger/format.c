@@ -30,16 +30,13 @@ static void put_field(struct logger_text *t, struct mk_str s, size_t max,
         logger_put(t, MK_STR("\""));
 }
 
+/* Not escaped: the server itself writes it. */
 static void put_peer(struct logger_text *t, const struct logger_entry *e,
                      const struct logger_piece *piece)
 {
-    if (e->peer.p) {
-        put_field(t, e->peer, LOGGER_SHORT_MAX, piece);
-        return;
-    }
     if (piece->style == LOGGER_JSON)
         logger_put(t, MK_STR("\""));
-    logger_put_ipv4(t, e->peer_ip + 12);
+    logger_put(t, e->peer);
     if (piece->style == LOGGER_JSON)
         logger_put(t, MK_STR("\""));
 }

@@ -22,8 +22,7 @@ enum {
 /** What one line tells; texts are borrowed for the call that writes it. */
 struct logger_entry {
     const struct mk_request_facts *facts;
-    uint8_t peer_ip[16];
-    struct mk_str peer; /* when it is not IPv4 */
+    struct mk_str peer; /* its address */
     struct mk_str user; /* p NULL: nobody */
     struct mk_str time; /* ready text of the format's style */
     uint64_t duration_ms;

@@ -25,7 +25,7 @@ static int write_json_time(char *dst, const struct tm *tm, char sign, long minut
                     tm->tm_sec, sign, (int)(minutes / 60), (int)(minutes % 60));
 }
 
-static struct mk_str time_text(struct logger_clock *c, int64_t now_s, enum logger_style style)
+static struct mk_str time_text(struct logger_texts *c, int64_t now_s, enum logger_style style)
 {
     if (c->at_s != now_s || c->style != style) {
         time_t t = (time_t)now_s;
@@ -36,35 +36,30 @@ static struct mk_str time_text(struct logger_clock *c, int64_t now_s, enum logge
         (void)localtime_r(&t, &tm);
         minutes = tm.tm_gmtoff / 60;
         len = (style == LOGGER_JSON ? write_json_time : write_common_time)(
-            c->text, &tm, minutes < 0 ? '-' : '+', minutes < 0 ? -minutes : minutes);
-        c->len = len > 0 && len < LOGGER_TIME_MAX ? (size_t)len : 0;
+            c->time, &tm, minutes < 0 ? '-' : '+', minutes < 0 ? -minutes : minutes);
+        c->time_len = len > 0 && len < LOGGER_TIME_MAX ? (size_t)len : 0;
         c->at_s = now_s;
         c->style = style;
     }
-    return (struct mk_str){c->text, c->len};
+    return (struct mk_str){c->time, c->time_len};
 }
 
-static bool is_ipv4(const uint8_t ip[16])
+/* Clients send several requests, and those of a proxy have all one address. */
+static struct mk_str peer_text(struct logger_texts *t, const struct logger_line *line)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    const struct mk_conn_facts *conn = &line->conn;
 
-    return memcmp(ip, mapped, sizeof(mapped)) == 0;
-}
-
-static void add_peer(struct logger_line *line)
-{
-    struct logger_entry *e = &line->entry;
-
-    line->conn.size = sizeof(line->conn);
-    mk_conn_facts(line->facts.conn, &line->conn);
-    memcpy(e->peer_ip, line->conn.peer_ip, sizeof(e->peer_ip));
-    e->peer = (struct mk_str){NULL, 0};
-    if (line->conn.peer_is_unix || !is_ipv4(e->peer_ip))
-        e->peer = (struct mk_str){line->peer, mk_conn_peer(line->facts.conn, line->peer)};
+    if (t->peer_len == 0 || t->peer_is_unix != conn->peer_is_unix ||
+        memcmp(t->peer_ip, conn->peer_ip, sizeof(t->peer_ip)) != 0) {
+        t->peer_is_unix = conn->peer_is_unix;
+        memcpy(t->peer_ip, conn->peer_ip, sizeof(t->peer_ip));
+        t->peer_len = mk_conn_peer(line->facts.conn, t->peer);
+    }
+    return (struct mk_str){t->peer, t->peer_len};
 }
 
 void logger_line_begin(struct logger_line *line, const struct logger_format *format,
-                       const struct mk_request *r, struct logger_clock *clock)
+                       const struct mk_request *r, struct logger_texts *texts)
 {
     struct logger_entry *e = &line->entry;
     int64_t took;
@@ -73,11 +68,13 @@ void logger_line_begin(struct logger_line *line, const struct logger_format *for
     line->request = r;
     line->facts.size = sizeof(line->facts);
     mk_request_facts(r, &line->facts);
-    add_peer(line);
+    line->conn.size = sizeof(line->conn);
+    mk_conn_facts(line->facts.conn, &line->conn);
     took = mk_worker_now_ms(line->facts.worker) - line->facts.began_ms;
     e->facts = &line->facts;
+    e->peer = peer_text(texts, line);
     e->user = line->facts.user;
-    e->time = time_text(clock, mk_worker_wall_s(line->facts.worker), format->style);
+    e->time = time_text(texts, mk_worker_wall_s(line->facts.worker), format->style);
     e->duration_ms = took > 0 ? (uint64_t)took : 0;
     for (size_t i = 0; i < format->nheaders; i++)
         e->headers[i] = mk_request_header(r, format->headers[i]);
@@ -127,10 +124,7 @@ void logger_line_error(const void *arg, struct logger_text *t)
     logger_put(t, MK_STR(" request failed conn="));
     logger_put_uint(t, line->conn.id);
     logger_put(t, MK_STR(" peer="));
-    if (e->peer.p)
-        logger_put(t, e->peer);
-    else
-        logger_put_ipv4(t, e->peer_ip + 12);
+    logger_put(t, e->peer);
     logger_put(t, MK_STR(" status="));
     logger_put_uint(t, facts->status);
     put_named(t, MK_STR(" reason=\""), mk_str_from(facts->reason));

@@ -8,12 +8,16 @@
 
 enum { LOGGER_TIME_MAX = 40 };
 
-/** The time of lines as text, made once a second. */
-struct logger_clock {
-    int64_t at_s; /* of text; 0: none yet */
-    size_t len;
+/** Texts that lines have in common, of one worker: the time, made once a second, and the last client's address. */
+struct logger_texts {
+    int64_t at_s; /* of time; 0: none yet */
+    size_t time_len;
     enum logger_style style;
-    char text[LOGGER_TIME_MAX];
+    char time[LOGGER_TIME_MAX];
+    bool peer_is_unix;
+    uint8_t peer_ip[16];
+    size_t peer_len; /* 0: none yet */
+    char peer[MK_PEER_TEXT];
 };
 
 struct logger_line {
@@ -22,12 +26,11 @@ struct logger_line {
     struct mk_request_facts facts;
     struct mk_conn_facts conn;
     struct logger_entry entry;
-    char peer[MK_PEER_TEXT];
 };
 
-/** Gather what a line tells. On the request's worker, when it finishes; valid until the request ends. */
+/** Gather what a line tells. On the request's worker, when it finishes; valid until the request ends or the next line begins. */
 void logger_line_begin(struct logger_line *line, const struct logger_format *format,
-                       const struct mk_request *r, struct logger_clock *clock);
+                       const struct mk_request *r, struct logger_texts *texts);
 
 /** Two kinds of lines: logger_line_fn of gather.h, arg is the struct logger_line. */
 void logger_line_access(const void *arg, struct logger_text *t);

@@ -19,7 +19,7 @@ struct logger_local {
     const struct logger_config *config;
     struct logger_gather *gather;
     struct mk_alarm *alarm;
-    struct logger_clock clock;
+    struct logger_texts texts;
     bool alarm_is_set;
 };
 
@@ -214,7 +214,7 @@ static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)
     struct logger_local *local = ctx->local;
     struct logger_line line;
 
-    logger_line_begin(&line, c->format, r, &local->clock);
+    logger_line_begin(&line, c->format, r, &local->texts);
     if (site->access != LOGGER_NO_TARGET)
         logger_gather_line(local->gather, (size_t)site->access, c->targets[site->access],
                            logger_line_access, &line);

@@ -27,7 +27,7 @@ static bool is_plain(unsigned char c)
 #define EACH(byte) (UINT64_MAX / 255 * (byte))
 
 /* Eight bytes at once: false when one of them may need an escape. May err on that side. */
-static bool are_plain(uint64_t eight)
+static inline __attribute__((always_inline)) bool are_plain(uint64_t eight)
 {
     uint64_t quote = eight ^ EACH('"'), backslash = eight ^ EACH('\\');
     uint64_t odd = eight | (eight + EACH(1)) | ((eight - EACH(' ')) & ~eight) |
@@ -40,14 +40,20 @@ static bool are_plain(uint64_t eight)
 static size_t copy_plain(char *dst, const char *src, size_t len)
 {
     size_t n = 0;
+    uint64_t eight;
 
-    for (; len - n >= sizeof(uint64_t); n += sizeof(uint64_t)) {
-        uint64_t eight;
-
+    for (; len - n >= sizeof(eight); n += sizeof(eight)) {
         memcpy(&eight, src + n, sizeof(eight));
         if (!are_plain(eight))
             break;
         memcpy(dst + n, &eight, sizeof(eight));
+    }
+    if (n > 0 && len - n < sizeof(eight)) { /* the end once more with what is before it */
+        memcpy(&eight, src + len - sizeof(eight), sizeof(eight));
+        if (are_plain(eight)) {
+            memcpy(dst + len - sizeof(eight), &eight, sizeof(eight));
+            return len;
+        }
     }
     for (; n < len && is_plain((unsigned char)src[n]); n++)
         dst[n] = src[n];
@@ -107,21 +113,4 @@ void logger_put_uint(struct logger_text *t, uint64_t value)
         value /= 10;
     } while (value > 0);
     logger_put(t, (struct mk_str){digits + at, sizeof(digits) - at});
-}
-
-void logger_put_ipv4(struct logger_text *t, const uint8_t ip[4])
-{
-    char text[16], *p = text;
-
-    for (size_t i = 0; i < 4; i++) {
-        unsigned byte = ip[i];
-
-        if (byte >= 100)
-            *p++ = (char)('0' + byte / 100);
-        if (byte >= 10)
-            *p++ = (char)('0' + byte / 10 % 10);
-        *p++ = (char)('0' + byte % 10);
-        *p++ = '.';
-    }
-    logger_put(t, (struct mk_str){text, (size_t)(p - text) - 1});
 }

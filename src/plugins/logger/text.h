@@ -35,7 +35,4 @@ void logger_put_escaped(struct logger_text *t, struct mk_str s, size_t max,
 
 void logger_put_uint(struct logger_text *t, uint64_t value);
 
-/** An IPv4 address in dotted form. */
-void logger_put_ipv4(struct logger_text *t, const uint8_t ip[4]);
-
 #endif

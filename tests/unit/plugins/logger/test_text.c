@@ -103,7 +103,7 @@ static void nothing_is_written_behind_the_room(void **state)
     }
 }
 
-static void writes_numbers_and_addresses(void **state)
+static void writes_numbers(void **state)
 {
     char room[64];
     struct logger_text t = {.at = room, .end = room + sizeof(room)};
@@ -112,12 +112,7 @@ static void writes_numbers_and_addresses(void **state)
     logger_put_uint(&t, 0);
     logger_put(&t, MK_STR(" "));
     logger_put_uint(&t, UINT64_MAX);
-    logger_put(&t, MK_STR(" "));
-    logger_put_ipv4(&t, (const uint8_t[4]){0, 9, 10, 255});
-    logger_put(&t, MK_STR(" "));
-    logger_put_ipv4(&t, (const uint8_t[4]){100, 99, 200, 1});
-    assert_text("numbers", room, (size_t)(t.at - room),
-                "0 18446744073709551615 0.9.10.255 100.99.200.1");
+    assert_text("numbers", room, (size_t)(t.at - room), "0 18446744073709551615");
 }
 
 int main(void)
@@ -127,7 +122,7 @@ int main(void)
         cmocka_unit_test(every_byte_is_itself_or_an_escape),
         cmocka_unit_test(a_long_field_is_clipped_and_marked),
         cmocka_unit_test(nothing_is_written_behind_the_room),
-        cmocka_unit_test(writes_numbers_and_addresses),
+        cmocka_unit_test(writes_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
