@@ -122,7 +122,7 @@ MK_API void mk_server_log(struct mk_server *server, enum mk_log_level level, con
 MK_API int mk_server_open_file(struct mk_server *server, const char *path, int flags,
                                mode_t mode) MK_MUST_USE;
 
-/** Ask for a reload of the configuration, as SIGHUP does: the surrounding program carries it out (mk_host.reload). Any thread. @return 0, or MK_E_UNSUPPORTED: it cannot. */
+/** Ask for a reload of the configuration, as SIGHUP does: the surrounding program carries it out (mk_host.reload), after this call. Any thread. @return 0; MK_E_UNSUPPORTED: it cannot; or its error. */
 MK_API int mk_server_ask_reload(struct mk_server *server) MK_MUST_USE;
 
 #ifdef __cplusplus

@@ -16,22 +16,25 @@ extern "C" {
 
 struct mk_server_facts {
     size_t size;       /* sizeof(struct mk_server_facts), set by the caller */
-    int64_t started_s; /* seconds since 1970 */
+    int64_t started_s; /* when the server was made, in seconds since 1970 */
     int64_t uptime_ms;
     unsigned workers;
     const char *scheduler; /* "Fair" or "ReusePort" */
-    unsigned snapshots;    /* configurations alive: 1, and those that old requests still use */
+    unsigned snapshots;    /* configurations alive: 1, and those that old requests still need */
     uint64_t reloads;      /* that succeeded */
     int log_level;         /* enum mk_log_level */
 };
 /** Any thread. */
 MK_API void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts);
 
-/** error, warn, info, debug or trace, perhaps with `:component,...`, until the next reload. Any thread. @return 0 or MK_E_INVALID. */
+/**
+ * Until the next reload: error, warn, info, debug or trace for everything, or with `:component,...` for
+ * these besides what is logged already. Any thread. @return 0 or MK_E_INVALID.
+ */
 MK_API int mk_server_log_level(struct mk_server *server, struct mk_str level) MK_MUST_USE;
 
-/** The settings of [SERVER] in force, line by line as `Key value`. */
-MK_API void mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg);
+/** The settings of [SERVER] in force, line by line as `Key value`, without line ends. @return 0, or MK_E_NOMEM: some are missing. */
+MK_API int mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg);
 
 struct mk_site_facts {
     size_t size;                /* sizeof(struct mk_site_facts), set by the caller */
@@ -48,7 +51,12 @@ MK_API void mk_worker_each_conn(struct mk_worker *w, void (*fn)(void *arg, const
 /** The name of a connection's state: "idle", "head", ... */
 MK_API const char *mk_conn_state(const struct mk_conn *c);
 
-/** Why requests were refused, or connections closed: a name and how often, in this worker. @return false behind the last row. */
+/**
+ * Why requests were refused ("refused.NOT_FOUND"), also because their head was none ("head.TARGET_LONG"),
+ * and why connections were closed ("closed.IDLE"): a static name and how often, in this worker. Any
+ * thread.
+ * @return false behind the last row; index counts from 0.
+ */
 MK_API bool mk_worker_refusals(const struct mk_worker *w, unsigned index, const char **name,
                                uint64_t *count);
 

@@ -63,7 +63,34 @@ struct mk_host {
     /** Listening sockets that were inherited (systemd); used for Listen lines with the same address. */
     const int *inherited;
     size_t ninherited;
+    /**
+     * Reload the configuration soon (mk_config_..., mk_server_reload), because a plugin asks for it. Any
+     * thread, and not inside this call.
+     * @return 0 or an enum mk_error: it will not.
+     */
+    int (*reload)(void *arg);
 };
+
+/* ---- For a host's bind ---- */
+
+enum { MK_ADDRESS_TEXT = 128 }; /* room for any address as text */
+
+/**
+ * The one way of writing an address that has several, such as "80" and "[::]:80".
+ * @return dst, or text itself when it is no address. Any thread.
+ */
+MK_API const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT]);
+
+/**
+ * A socket bound to an address as the server binds its own: not listening, non-blocking, close-on-exec.
+ * The file of a unix socket is replaced when nobody serves it.
+ * @param share  with SO_REUSEPORT
+ * @return the descriptor, or an enum mk_error with errno kept. Any thread.
+ */
+MK_API int mk_address_bind(const char *address, bool share) MK_MUST_USE;
+
+/** Remove the file of a unix socket that nobody serves any more; other addresses have none. Any thread. */
+MK_API void mk_address_remove_stale(const char *address);
 
 /* ---- Configuration ---- */
 

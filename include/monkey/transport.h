@@ -63,8 +63,13 @@ struct mk_transport {
     int (*open)(struct mk_link *l, const struct mk_context *ctx, const char *name);
     /** Never NULL. @return > 0, 0 at the end of input, MK_E_AGAIN or MK_E_PEER. */
     ssize_t (*recv)(struct mk_link *l, void *buf, size_t len);
-    /** Never NULL. With niov 0, for links that we connected: 0 once the handshake is over; plain ones are not asked.
-     * @param more  further bytes follow at once: a partial packet may wait. @return > 0, MK_E_AGAIN or MK_E_PEER. After MK_E_AGAIN the same bytes come again first. */
+    /**
+     * Never NULL. With niov 0, asked of links that we connected and that are not plain: 0 once the
+     * handshake is over.
+     * @param more  further bytes follow at once: a partial packet may wait
+     * @return > 0, MK_E_AGAIN or MK_E_PEER. Fewer than given means, like MK_E_AGAIN, that an event will
+     *         tell of room; the rest comes again first then.
+     */
     ssize_t (*send)(struct mk_link *l, const struct iovec *iov, int niov, bool more);
     /** @return > 0, 0 when the file ends before offset, MK_E_AGAIN, MK_E_SYS (cannot read),
      * MK_E_UNSUPPORTED (read and send instead) or MK_E_PEER. NULL: always unsupported. */

@@ -74,6 +74,8 @@ enum mk_log_level { MK_LOG_ERROR, MK_LOG_WARN, MK_LOG_INFO, MK_LOG_DEBUG, MK_LOG
 
 /** @return the sentence for an enum mk_error value; static, never NULL. Any thread. */
 MK_API const char *mk_error_text(int error);
+/** @return the enum mk_error that an errno value comes nearest to, MK_E_SYS for those that have none; 0 for 0. Any thread. */
+MK_API int mk_error_from_errno(int system_error);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper.h"
 
-#include "address.h"
+#include "binding.h"
 #include "configure.h"
 #include "keeper_desk.h"
 #include "report.h"
@@ -167,7 +167,7 @@ int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
         return 1;
     }
     code = serve(keeper, &desk, signals);
-    mk_allowed_each(&desk.allowed, MK_RESOURCE_LISTEN, mk_address_remove_stale);
+    mk_allowed_each(&desk.allowed, MK_RESOURCE_LISTEN, mk_binding_remove_stale);
     mk_allowed_fini(&desk.allowed);
     close(desk.sock);
     close(signals);

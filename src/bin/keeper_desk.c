@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper_desk.h"
 
-#include "address.h"
+#include "binding.h"
 #include "guarded_open.h"
 #include "keeper_wire.h"
 #include "report.h"
@@ -18,30 +18,6 @@ struct outcome {
     int fd, error, system_error;
 };
 
-static int error_of(int system_error)
-{
-    switch (system_error) {
-    case ENOENT:
-    case ENOTDIR:
-        return MK_E_NOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ELOOP:
-        return MK_E_ACCESS;
-    case EADDRINUSE:
-        return MK_E_BUSY;
-    case EMFILE:
-    case ENFILE:
-        return MK_E_NOFD;
-    case ENOMEM:
-    case ENOBUFS:
-        return MK_E_NOMEM;
-    default:
-        return MK_E_SYS;
-    }
-}
-
 static struct outcome failed(int error, int system_error)
 {
     return (struct outcome){-1, error, system_error};
@@ -49,7 +25,7 @@ static struct outcome failed(int error, int system_error)
 
 static struct outcome opened(int fd)
 {
-    return fd < 0 ? failed(error_of(errno), errno) : (struct outcome){fd, 0, 0};
+    return fd < 0 ? failed(mk_error_from_errno(errno), errno) : (struct outcome){fd, 0, 0};
 }
 
 static struct outcome open_read(const struct mk_keeper_request *r)
@@ -65,7 +41,7 @@ static struct outcome open_log(const struct mk_keeper_request *r)
 
 static struct outcome bind_address(const struct mk_keeper_request *r)
 {
-    return opened(mk_address_bind(r->name, r->flags & MK_KEEPER_SHARE));
+    return opened(mk_binding_open(r->name, r->flags & MK_KEEPER_SHARE));
 }
 
 /* The operations that need a name of the allowed set. */

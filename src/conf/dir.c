@@ -50,20 +50,8 @@ int mk_conf_list_dir(struct mk_arena *arena, const char *dir, const char *suffix
     DIR *open_dir = opendir(dir);
     int err;
 
-    if (!open_dir) {
-        switch (errno) {
-        case ENOENT:
-        case ENOTDIR:
-            return MK_E_NOENT;
-        case EMFILE:
-        case ENFILE:
-            return MK_E_NOFD;
-        case ENOMEM:
-            return MK_E_NOMEM;
-        default:
-            return MK_E_ACCESS;
-        }
-    }
+    if (!open_dir)
+        return mk_error_from_errno(errno);
     err = gather(&names, open_dir, dir, suffix);
     (void)closedir(open_dir);
     return err < 0 ? err : mk_names_sorted(&names, paths);

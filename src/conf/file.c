@@ -11,31 +11,12 @@
 
 enum { READ_SIZE = 16 << 10 };
 
-static int error_of_errno(void)
-{
-    switch (errno) {
-    case ENOENT:
-    case ENOTDIR:
-        return MK_E_NOENT;
-    case EACCES:
-    case EPERM:
-        return MK_E_ACCESS;
-    case EMFILE:
-    case ENFILE:
-        return MK_E_NOFD;
-    case ENOMEM:
-        return MK_E_NOMEM;
-    default:
-        return MK_E_SYS;
-    }
-}
-
 static int plain_open(const char *path)
 {
     /* O_NONBLOCK: a FIFO nobody writes to must not hold us */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-    return fd < 0 ? error_of_errno() : fd;
+    return fd < 0 ? mk_error_from_errno(errno) : fd;
 }
 
 static const char *reason(int err)
@@ -86,7 +67,7 @@ static ssize_t read_some(int fd, struct mk_buf *b)
         n = read(fd, to, READ_SIZE);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return error_of_errno();
+        return mk_error_from_errno(errno);
     b->len += (size_t)n;
     return n;
 }

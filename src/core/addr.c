@@ -200,6 +200,15 @@ int mk_net_parse(struct mk_str s, struct mk_net *net)
     return 0;
 }
 
+size_t mk_net_format(const struct mk_net *net, char dst[MK_NET_TEXT])
+{
+    bool v4 = net->bits >= 96 && memcmp(net->ip, mapped_prefix, 12) == 0;
+    char ip[INET6_ADDRSTRLEN];
+
+    (void)inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? net->ip + 12 : net->ip, ip, sizeof(ip));
+    return (size_t)snprintf(dst, MK_NET_TEXT, "%s/%d", ip, net->bits - (v4 ? 96 : 0));
+}
+
 bool mk_net_has(const struct mk_net *net, const uint8_t ip[16])
 {
     unsigned whole = net->bits / 8, rest = net->bits % 8;

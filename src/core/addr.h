@@ -60,6 +60,9 @@ size_t mk_peer_format(const struct mk_peer *peer, char dst[MK_ADDR_TEXT]);
 int mk_ip_parse(struct mk_str s, uint8_t ip[16]) MK_MUST_USE;
 /** Read "address" or "address/bits". @return 0 or MK_E_BAD. */
 int mk_net_parse(struct mk_str s, struct mk_net *net) MK_MUST_USE;
+enum { MK_NET_TEXT = 64 };
+/** As text that mk_net_parse reads again. @return bytes, terminated. */
+size_t mk_net_format(const struct mk_net *net, char dst[MK_NET_TEXT]);
 bool mk_net_has(const struct mk_net *net, const uint8_t ip[16]);
 
 #endif

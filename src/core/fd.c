@@ -6,40 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int mk_error_from_errno(int err)
-{
-    switch (err) {
-    case 0:
-        return 0;
-    case EAGAIN:
-        return MK_E_AGAIN;
-    case ENOMEM:
-    case ENOBUFS:
-        return MK_E_NOMEM;
-    case EMFILE:
-    case ENFILE:
-        return MK_E_NOFD;
-    case ENOENT:
-    case ENOTDIR:
-        return MK_E_NOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return MK_E_ACCESS;
-    case EADDRINUSE:
-    case EBUSY:
-        return MK_E_BUSY;
-    case ECONNRESET:
-    case EPIPE:
-    case ECONNABORTED:
-        return MK_E_PEER;
-    case EEXIST:
-        return MK_E_EXISTS;
-    default:
-        return MK_E_SYS;
-    }
-}
-
 void mk_fd_close(int *fd)
 {
     if (*fd >= 0)
@@ -67,12 +33,13 @@ void mk_fd_share_port(int fd)
     (void)set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The file of a unix socket outlives its server: if nobody answers behind it, it may go. */
-static void remove_stale_socket(const struct mk_addr *addr)
+void mk_fd_remove_stale(const struct mk_addr *addr)
 {
     struct stat st;
     int fd;
 
+    if (addr->sa.sa_family != AF_UNIX)
+        return;
     if (lstat(addr->un.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
         return;
     fd = open_socket(addr);
@@ -104,7 +71,7 @@ int mk_fd_bind(const struct mk_addr *addr, bool reuse_port)
         return fall_back_to_v4(addr, &v4) ? mk_fd_bind(&v4, reuse_port)
                                           : mk_error_from_errno(errno);
     if (addr->sa.sa_family == AF_UNIX)
-        remove_stale_socket(addr);
+        mk_fd_remove_stale(addr);
     else if (set_flag(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0 ||
              (reuse_port && set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1) < 0))
         goto fail;

@@ -8,9 +8,6 @@
 
 /* Descriptors. All are close-on-exec; sockets are non-blocking. */
 
-/** The enum mk_error for an errno value: NOMEM, NOFD, NOENT, ACCESS, BUSY, PEER, AGAIN, EXISTS, else SYS. */
-int mk_error_from_errno(int err);
-
 /** Close if open and set to -1. */
 void mk_fd_close(int *fd);
 
@@ -26,6 +23,9 @@ struct mk_listen_options {
  *         MK_E_ACCESS, MK_E_SYS, ...
  */
 int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
+
+/** The file of a unix socket outlives its server: remove it if nobody answers behind it. */
+void mk_fd_remove_stale(const struct mk_addr *addr);
 
 /** Let further sockets of this user, bound with reuse_port, overlap with this one, which may listen already. */
 void mk_fd_share_port(int fd);

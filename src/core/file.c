@@ -74,8 +74,7 @@ static int open_by_components(int root_fd, const char *path)
 static int error_of_open(int err)
 {
     switch (err) {
-    case ELOOP: /* a link where none may be */
-    case EXDEV:
+    case EXDEV: /* out of the root */
         return MK_E_ACCESS;
     case ENAMETOOLONG:
     case ENXIO: /* a socket */

@@ -10,6 +10,8 @@
 #include "server/stream.h"
 #include "server/worker.h"
 
+#include <monkey/inspect.h>
+
 static const char *const state_names[] = {
 #define STATE_NAME(name, step, text) #step,
     MK_H1_STATES(STATE_NAME)
@@ -149,6 +151,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
         return;
     c->closed = true;
     note_close(c, reason);
+    mk_count(&w->counters.reasons[mk_reason_of_close(reason)], 1);
     mk_stage_close(c);
     mk_timer_cancel(&c->timer);
     mk_out_drop(c);
@@ -161,6 +164,11 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     mk_ports_resume(&w->ports);
     if (c->stream)
         mk_take_end(c);
+}
+
+const char *mk_conn_state(const struct mk_conn *c)
+{
+    return state_names[c->state];
 }
 
 void mk_conn_stop(struct mk_conn *c)

@@ -134,6 +134,7 @@ void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
                 MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
                 (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
     r->reason = mk_refusal_text(refusal);
+    mk_count(&r->conn->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);
     mk_reply_page(r, status, ends);
 }
 

@@ -197,6 +197,7 @@ static enum mk_step refuse_head(struct mk_conn *c)
                 mk_fault_status(fault), mk_h1_fault_text(fault));
     c->requests++;
     r->reason = mk_h1_fault_text(fault);
+    mk_count(&c->worker->counters.reasons[mk_reason_of_fault(fault)], 1);
     mk_reply_page(r, mk_fault_status(fault), true);
     return go(c, MK_H1_REPLY);
 }

@@ -69,6 +69,20 @@ const char *mk_close_text(enum mk_close reason)
     return nth_text(texts, reason);
 }
 
+const char *mk_reason_name(unsigned row)
+{
+    static const char names[] =
+#define REFUSED(name, status, text) "refused." #name "\0"
+#define HEAD(name, text, rfc) "head." #name "\0"
+#define CLOSED(name, is_error, text) "closed." #name "\0"
+        MK_REFUSALS(REFUSED) MK_H1_FAULTS(HEAD) MK_CLOSES(CLOSED);
+#undef REFUSED
+#undef HEAD
+#undef CLOSED
+
+    return nth_text(names, row);
+}
+
 bool mk_close_is_error(enum mk_close reason)
 {
     static const bool errors[] = {

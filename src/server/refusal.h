@@ -76,4 +76,30 @@ const char *mk_close_name(enum mk_close reason);
 const char *mk_close_text(enum mk_close reason);
 bool mk_close_is_error(enum mk_close reason);
 
+/* ---- the counters: one row for each refusal, each fault of a head and each close ---- */
+
+enum {
+    MK_REASON_HEAD = MK_REFUSAL_COUNT - 1, /* first of the faults */
+    MK_REASON_CLOSED = MK_REASON_HEAD + MK_H1_FAULT_COUNT - 1,
+    MK_REASON_COUNT = MK_REASON_CLOSED + MK_CLOSE_COUNT,
+};
+
+static inline unsigned mk_reason_of_refusal(enum mk_refusal refusal)
+{
+    return (unsigned)refusal - 1;
+}
+
+static inline unsigned mk_reason_of_fault(enum mk_h1_fault fault)
+{
+    return MK_REASON_HEAD + (unsigned)fault - 1;
+}
+
+static inline unsigned mk_reason_of_close(enum mk_close reason)
+{
+    return MK_REASON_CLOSED + (unsigned)reason;
+}
+
+/** "refused.NOT_FOUND", "head.TARGET_LONG", "closed.IDLE"; static. */
+const char *mk_reason_name(unsigned row);
+
 #endif

@@ -4,6 +4,8 @@
 #include "server/plugin.h"
 #include "server/server_int.h"
 
+#include <monkey/events.h>
+
 #include <semaphore.h>
 #include <stdio.h>
 
@@ -178,7 +180,8 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     note_what_needs_restart(server, snapshot);
     mk_server_apply_limits(server, &snapshot->set);
     mk_snapshot_get(snapshot);
-    server->snapshot = snapshot;
+    mk_server_adopt(server, snapshot);
+    atomic_fetch_add(&server->reloads, 1);
     server->side = !server->side;
     tell_all(server, orders, obey);
     mk_listeners_settle(server);
@@ -187,4 +190,14 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",
            snapshot->nsites);
     return 0;
+}
+
+int mk_server_ask_reload(struct mk_server *server)
+{
+    const struct mk_host *host = server->host;
+
+    /* A program that was built before there was this member has a smaller struct. */
+    if (host->size < offsetof(struct mk_host, reload) + sizeof(host->reload) || !host->reload)
+        return MK_E_UNSUPPORTED;
+    return host->reload(host->arg);
 }

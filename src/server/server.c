@@ -79,6 +79,22 @@ static int add_workers(struct mk_server *server)
     return server->acceptor ? 0 : MK_E_NOMEM;
 }
 
+static void note_making(struct mk_server *server)
+{
+    struct mk_clock clock = {0};
+
+    mk_clock_update(&clock);
+    server->made_s = clock.wall_s;
+    server->made_ms = clock.mono_ms;
+}
+
+void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot)
+{
+    server->snapshot = snapshot;
+    snapshot->alive = &server->snapshots;
+    atomic_fetch_add(&server->snapshots, 1);
+}
+
 struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk_host *host)
 {
     struct mk_server *server = mk_heap_zalloc(1, sizeof(*server));
@@ -89,7 +105,6 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     mk_offload_pool_init(&server->offload);
     mk_resolver_init(&server->resolver);
     server->host = host ? host : &plain_host;
-    server->snapshot = snapshot;
     server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
     if (server->nworkers > MK_LIMIT_WORKERS)
         server->nworkers = MK_LIMIT_WORKERS;
@@ -101,7 +116,9 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     mk_per_address_init(&server->per_address, snapshot->set.max_connections_per_ip);
     mk_server_share_descriptors(server);
     mk_server_apply_limits(server, &snapshot->set);
+    note_making(server);
     mk_snapshot_get(snapshot);
+    mk_server_adopt(server, snapshot);
     server->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (server->done_fd >= 0 && mk_plugins_keep_facts(server) == 0 && add_workers(server) == 0)
         return server;
@@ -147,6 +164,8 @@ void mk_server_free(struct mk_server *server)
     mk_offload_pool_end(&server->offload);
     drain(server);
     each_worker(server, mk_worker_leave);
+    server->snapshot->alive = NULL;    /* it may outlive us in the hands of who made it */
+    mk_snapshot_put(server->snapshot); /* plugins stop while there still are workers to post to */
     drain(server);
     each_worker(server, free_worker);
     mk_heap_free(server->acceptor);
@@ -156,7 +175,6 @@ void mk_server_free(struct mk_server *server)
     mk_offload_pool_fini(&server->offload);
     mk_per_address_fini(&server->per_address);
     mk_fd_close(&server->done_fd);
-    mk_snapshot_put(server->snapshot);
     mk_arena_fini(&server->plugin_names);
     mk_log_fini(&server->log);
     mk_heap_free(server);

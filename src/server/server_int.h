@@ -18,6 +18,9 @@ struct mk_server {
     const struct mk_host *host;   /* borrowed; never NULL */
     struct mk_snapshot *snapshot; /* the current one; control thread only */
     struct mk_listener *listeners;
+    int64_t made_s, made_ms; /* wall and monotonic time of its making */
+    atomic_uint snapshots;   /* in use: the current one, and those that old requests still need */
+    _Atomic uint64_t reloads;
     bool side; /* of the listeners' transports, the one in force; control thread only */
     struct mk_worker **workers;
     unsigned nworkers;
@@ -47,6 +50,9 @@ struct mk_server {
     char plugin_why[MK_PLUGIN_WHY];
     char why[512];
 };
+
+/** Make a snapshot, whose reference it gets, the current one. */
+void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot);
 
 /** An accepted connection is gone, or was never made. */
 void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer);

@@ -30,6 +30,12 @@ struct mk_log_choice {
     unsigned traced;
 };
 
+/**
+ * LogLevel: `level` for everything, or `level:component,...` for these alone, which leaves the rest as it is in choice.
+ * @return 0; MK_E_BAD: no such level; MK_E_INVALID: no such component. choice is untouched then.
+ */
+int mk_log_choice_read(struct mk_str text, struct mk_log_choice *choice) MK_MUST_USE;
+
 /** [SERVER]. Times in ms, sizes in bytes. */
 struct mk_server_settings {
     struct mk_listen *listens;

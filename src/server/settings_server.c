@@ -84,23 +84,11 @@ static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
     return parse_listen_address(ctx, s, l);
 }
 
-/* LogLevel level[:component,...] */
-static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
+/* @return a set of bits, or -1: one is no component. */
+static int read_components(struct mk_str rest)
 {
-    struct mk_server_settings *set = ctx->settings;
-    const char *colon = memchr(s->value.p, ':', s->value.len);
-    size_t level_len = colon ? (size_t)(colon - s->value.p) : s->value.len;
-    int level = mk_settings_index(mk_log_level_names, (struct mk_str){s->value.p, level_len});
-    struct mk_str rest = mk_str_skip(s->value, level_len + 1);
+    int set = 0;
 
-    if (level < 0)
-        return mk_setup_refuse(ctx, s,
-                               "error, warn, info, debug or trace, then perhaps :component,...");
-    if (!colon) {
-        set->log = (struct mk_log_choice){.level = level};
-        return 0;
-    }
-    set->log.traced_level = level;
     while (rest.len > 0) {
         const char *comma = memchr(rest.p, ',', rest.len);
         size_t len = comma ? (size_t)(comma - rest.p) : rest.len;
@@ -108,12 +96,47 @@ static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
             mk_settings_index(mk_log_component_names, mk_str_trim((struct mk_str){rest.p, len}));
 
         if (component < 0)
-            return mk_setup_refuse(ctx, s,
-                                   "components of server conf listen worker conn http file plugin");
-        set->log.traced |= 1U << component;
+            return -1;
+        set |= 1 << component;
         rest = mk_str_skip(rest, len + 1);
     }
+    return set;
+}
+
+int mk_log_choice_read(struct mk_str text, struct mk_log_choice *choice)
+{
+    const char *colon = memchr(text.p, ':', text.len);
+    size_t level_len = colon ? (size_t)(colon - text.p) : text.len;
+    int level = mk_settings_index(mk_log_level_names, (struct mk_str){text.p, level_len}), set;
+
+    if (level < 0)
+        return MK_E_BAD;
+    if (!colon) {
+        *choice = (struct mk_log_choice){.level = level};
+        return 0;
+    }
+    set = read_components(mk_str_skip(text, level_len + 1));
+    if (set < 0)
+        return MK_E_INVALID;
+    choice->traced_level = level;
+    choice->traced |= (unsigned)set;
     return 0;
+}
+
+static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_server_settings *set = ctx->settings;
+
+    switch (mk_log_choice_read(s->value, &set->log)) {
+    case 0:
+        return 0;
+    case MK_E_BAD:
+        return mk_setup_refuse(ctx, s,
+                               "error, warn, info, debug or trace, then perhaps :component,...");
+    default:
+        return mk_setup_refuse(ctx, s,
+                               "components of server conf listen worker conn http file plugin");
+    }
 }
 
 static int parse_trusted(struct mk_setup *ctx, const struct mk_setting *s)

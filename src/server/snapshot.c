@@ -316,6 +316,8 @@ void mk_snapshot_put(struct mk_snapshot *s)
     if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
         return;
     mk_plugins_stop(s);
+    if (s->alive)
+        atomic_fetch_sub(s->alive, 1);
     if (s->on_unused)
         s->on_unused(s, s->arg);
 }

@@ -40,7 +40,8 @@ struct mk_host_name {
 };
 
 struct mk_snapshot {
-    atomic_uint refs; /* the server's one, and one for each worker's view */
+    atomic_uint refs;   /* the server's one, and one for each worker's view */
+    atomic_uint *alive; /* counts those in use; NULL: nobody's yet */
     void (*on_unused)(struct mk_snapshot *s, void *arg);
     void *arg;
     struct mk_server_settings set;

@@ -39,7 +39,8 @@ static inline const struct mk_context *mk_view_context(const struct mk_view *vie
 /** Counters that only their worker writes. */
 struct mk_counters {
     _Atomic uint64_t accepted, requests, bytes_in, bytes_out, refused, turns;
-    _Atomic uint32_t connections; /* open now; also what Fair compares */
+    _Atomic uint64_t reasons[MK_REASON_COUNT]; /* by mk_reason_of_... */
+    _Atomic uint32_t connections;              /* open now; also what Fair compares */
 };
 
 enum { MK_PLUGIN_WHY = 256 };

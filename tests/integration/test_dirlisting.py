@@ -418,3 +418,23 @@ def test_theme_path_that_is_not_set_is_worth_a_word(tmp_path):
     done = process.run("--configdir", config.folder, "--test")
     assert done.returncode == 0
     assert "dirhtml.conf:2:11: warning" in done.stderr and "ThemePath" in done.stderr
+def test_dump_shows_the_theme(tmp_path):
+    config = process.Config(tmp_path)
+    config.write(**listing("Theme mine\nThemePath /x", extra=theme()))
+    done = process.run("--configdir", config.folder, "--dump")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"Theme +mine", done.stdout) and re.search(r"ThemePath +/x", done.stdout)
+
+
+def test_one_shot_lists(tmp_path):
+    """Without any configuration."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "a.txt").write_text("text")
+    config = process.Config(tmp_path)
+    config.write()
+    server = process.Server(tmp_path, config, arguments=["--one-shot", tmp_path / "shared", "--port", "127.0.0.1:0"])
+    try:
+        server.wait_until_listening()
+        assert page_of(server).names == ["a.txt"]
+    finally:
+        server.stop()

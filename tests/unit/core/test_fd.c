@@ -10,33 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void errno_has_a_meaning(void **state)
-{
-    static const struct {
-        int err, error;
-    } rows[] = {
-        {0, 0},
-        {EAGAIN, MK_E_AGAIN},
-        {ENOMEM, MK_E_NOMEM},
-        {ENOBUFS, MK_E_NOMEM},
-        {EMFILE, MK_E_NOFD},
-        {ENFILE, MK_E_NOFD},
-        {ENOENT, MK_E_NOENT},
-        {ENOTDIR, MK_E_NOENT},
-        {EACCES, MK_E_ACCESS},
-        {EPERM, MK_E_ACCESS},
-        {EADDRINUSE, MK_E_BUSY},
-        {ECONNRESET, MK_E_PEER},
-        {EPIPE, MK_E_PEER},
-        {EEXIST, MK_E_EXISTS},
-        {EIO, MK_E_SYS},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++)
-        assert_int_equal(mk_error_from_errno(rows[i].err), rows[i].error);
-}
-
 static void closes_once(void **state)
 {
     int fd = dup(0);
@@ -149,7 +122,6 @@ static void a_unix_socket_that_nobody_serves_is_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errno_has_a_meaning),
         cmocka_unit_test(closes_once),
         cmocka_unit_test(listens_with_the_options),
         cmocka_unit_test(a_taken_address_is_said_to_be),
