@@ -196,7 +196,7 @@ static int load_optional(struct mk_snapshot *s, const struct mk_snapshot_source 
     if (given)
         return is_usable(given, name, ctx, NULL) ? add(s, given, path, NULL, ctx) : 0;
     if (why)
-        mk_fault_warn(ctx->faults, NULL, "%s", why);
+        mk_fault_warn(ctx->faults, NULL, "the server does without %s: %s", name, why);
     return why ? 0 : MK_E_NOMEM;
 }
 
