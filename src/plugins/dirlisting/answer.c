@@ -25,7 +25,7 @@ struct task {
     bool begun;           /* reading all of it was tried */
     bool working;         /* in the offload pool, which has the list then */
     bool sort;            /* what is read now, if it is all */
-    int error;            /* of reading */
+    int error;            /* of reading; the pool's while working */
     size_t slice;         /* bytes made in this turn */
     atomic_bool unwanted; /* tells the pool */
 };
@@ -38,21 +38,17 @@ static void free_task(struct task *t)
 
 /* ---- reading ---- */
 
-static void read_on(struct task *t, unsigned each)
+static void work(void *arg)
 {
+    struct task *t = arg;
     int got;
 
     do {
-        got = dirlisting_list_read(t->page.list, each);
+        got = dirlisting_list_read(t->page.list, AT_WORK);
     } while (got == DIRLISTING_MORE && !atomic_load_explicit(&t->unwanted, memory_order_relaxed));
     t->error = got < 0 ? got : 0;
     if (got == DIRLISTING_ALL && t->sort)
         dirlisting_list_sort(t->page.list, t->page.ask);
-}
-
-static void work(void *arg)
-{
-    read_on(arg, AT_WORK);
 }
 
 static void work_is_done(void *arg)
@@ -101,6 +97,8 @@ static ssize_t render(struct task *t, char *dst, size_t len)
             have_more(t);
         }
     }
+    if (t->working)
+        return MK_E_AGAIN; /* the error is the pool's now */
     return t->error < 0 ? t->error : n;
 }
 
