@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import stat
 import time
@@ -41,8 +42,8 @@ def test_json(start):
     server.get("/a.txt?x=\"", headers={"User-Agent": "u", "Referer": "r"})
     server.get("/a.txt?x=%22", headers={"User-Agent": "u\\\"", "Referer": "r"})
     entries = [json.loads(line) for line in wait_for_lines(server.conf / "access.log", 2)]
-    assert entries[0]["status"] == 400
-    entry = entries[1]
+    entry, refused = sorted(entries, key=lambda entry: entry["status"])  # workers write when they like
+    assert refused["status"] == 400
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", entry.pop("time"))
     assert 0 <= entry.pop("duration_ms") < 1000
     assert entry.pop("host").startswith("")
@@ -137,7 +138,7 @@ def test_ipv6_and_unix_peers(start, tmp_path):
         connection.request("/")
     with server.connect(str(tmp_path / "socket")) as connection:
         connection.request("/")
-    assert wait_for_lines(server.conf / "access.log", 2) == ["::1", "unix:"]
+    assert sorted(wait_for_lines(server.conf / "access.log", 2)) == ["::1", "unix:"]
 
 
 # -- where
@@ -151,7 +152,7 @@ def test_sites_and_the_master_log(start):
     for name in ("one", "two", "three"):
         server.get(f"/{name}", headers={"Host": f"{name}.example"}, host=None)
     assert one_line(server.conf / "two.log") == "two.example /two"
-    assert wait_for_lines(server.conf / "master.log", 2) == ["one.example /one", "three.example /three"]
+    assert sorted(wait_for_lines(server.conf / "master.log", 2)) == ["one.example /one", "three.example /three"]
 
 
 def test_two_sites_in_one_file(start):
@@ -185,7 +186,7 @@ def test_errors_of_a_site(start):
     server.get("/a.txt")
     server.get("/nothing\"x", headers={"Referer": "http://a.example/"})
     server.get("/nothing%0A", headers={"Referer": "http://a.example/"})
-    lines = wait_for_lines(server.conf / "errors.log", 2)
+    lines = sorted(wait_for_lines(server.conf / "errors.log", 2), key=lambda line: "status=404" in line)
     assert re.fullmatch(
         r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z level=warn in=http request failed conn=\d+ peer=127\.0\.0\.1 status=404 '
         r'reason="no such file" method="GET" target="/nothing%0A" host="[^"]*" referer="http://a\.example/"', lines[1])
@@ -214,19 +215,20 @@ def test_what_waits_is_written_when_the_server_ends(start):
     assert len(lines_of(server.conf / "access.log")) == 1
 
 
-def test_an_idle_server_sleeps(start):
+def test_its_thread_sleeps_while_nobody_asks(start):
     server = start(**logging("FlushTimeout 0"))
     server.get("/")
     one_line(server.conf / "access.log")
-    time.sleep(0.3)
+    (task,) = [task for task in pathlib.Path(f"/proc/{server.pid}/task").iterdir()
+               if (task / "comm").read_text() == "mk-logger\n"]
 
     def switches():
-        return sum(int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", open(f"/proc/{server.pid}/task/{task}/status").read(),
-                                 re.M)[1]) for task in os.listdir(f"/proc/{server.pid}/task"))
+        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.M)[1])
 
+    time.sleep(0.3)
     before = switches()
-    time.sleep(2)
-    assert switches() - before < 10
+    time.sleep(1)
+    assert switches() == before
 
 
 # -- reload

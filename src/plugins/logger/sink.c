@@ -305,6 +305,8 @@ static int start_thread(struct logger_sink *s)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     err = pthread_create(&s->thread, NULL, run, s);
+    if (err == 0)
+        (void)pthread_setname_np(s->thread, "mk-logger");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return err;
 }
@@ -486,13 +488,12 @@ static void wake(const struct logger_pipe *p)
     struct logger_sink *s = p->sink;
     unsigned in_pipe = atomic_load(&p->written) - atomic_load(&p->emptied);
     int was = WAKE_IDLE;
+    bool first = atomic_compare_exchange_strong(&s->wake, &was, WAKE_WAITING);
+    bool urgent = !first && was == WAKE_WAITING && in_pipe > p->capacity / 2 &&
+                  atomic_compare_exchange_strong(&s->wake, &was, WAKE_NOW);
 
-    if (atomic_compare_exchange_strong(&s->wake, &was, WAKE_WAITING)) {
+    if (first || urgent)
         ring(s);
-    } else if (was == WAKE_WAITING && in_pipe > p->capacity / 2 &&
-               atomic_compare_exchange_strong(&s->wake, &was, WAKE_NOW)) {
-        ring(s);
-    }
 }
 
 int logger_pipe_write(struct logger_pipe *p, const struct logger_frame *frame, size_t len)

@@ -29,14 +29,15 @@ static void use_fd(struct logger_target *t, int fd)
 
 struct logger_target *logger_target_make(const char *name, int fd, int priority)
 {
-    struct logger_target *t = calloc(1, sizeof(*t) + strlen(name) + 1);
+    size_t len = strlen(name);
+    struct logger_target *t = calloc(1, sizeof(*t) + len + 1);
 
     if (!t) {
         if (fd >= 0)
             (void)close(fd);
         return NULL;
     }
-    strcpy(t->name, name);
+    memcpy(t->name, name, len);
     atomic_init(&t->next_fd, -1);
     t->fd = -1;
     t->way = LOGGER_BY_SYSLOG;
