@@ -20,8 +20,8 @@ HANDLERS = "\n".join(f"Match ^/{kind} events {kind}" for kind in KINDS)
 
 @pytest.fixture(params=SCHEDULERS)
 def server(start, request):
-    return start(server=f"Scheduler {request.param}\nWorkers 2\nGracefulTimeout 0", handlers=HANDLERS, host="Header X-Version 1",
-                 files={"a.txt": "text"}, extra=load("events"))
+    return start(server=f"Scheduler {request.param}\nWorkers 2\nGracefulTimeout 0", handlers=HANDLERS,
+                 host="Header X-Version 1", files={"a.txt": "text"}, extra={"plugins.load": load("events")})
 
 
 @pytest.mark.parametrize("kind, answer", [
@@ -91,7 +91,7 @@ def test_stops_with_work_under_way(server):
 def test_plugin_asks_for_a_reload(server):
     assert server.get("/a.txt").header("X-Version") == "1"
     server.config.write(server="Workers 2", handlers=HANDLERS, host="Header X-Version 2", files={"a.txt": "text"},
-                        extra=load("events"))
+                        extra={"plugins.load": load("events")})
     assert server.get("/reload").text == "0"
     assert eventually(lambda: server.get("/a.txt").header("X-Version") == "2")
     assert "reloads=1" in server.get("/facts").text
