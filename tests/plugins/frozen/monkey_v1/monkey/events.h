@@ -44,12 +44,12 @@ MK_API struct mk_worker *mk_server_worker(struct mk_server *server, unsigned ind
 /* ---- descriptors ---- */
 
 enum mk_io_events {
-    MK_IO_READ = 1,    /* readable, or at its end */
-    MK_IO_WRITE = 2,   /* writable */
-    MK_IO_ERROR = 4,   /* broken; always told */
-    MK_IO_HANGUP = 8,  /* the other side closed, wholly or its sending half; always told */
+    MK_IO_READ = 1,     /* readable, or at its end */
+    MK_IO_WRITE = 2,    /* writable */
+    MK_IO_ERROR = 4,    /* broken; always told */
+    MK_IO_HANGUP = 8,   /* the other side closed, wholly or its sending half; always told */
     MK_IO_TIMEOUT = 16, /* mk_io_timeout ran out */
-    MK_IO_EDGE = 32,   /* asked for only: tell changes, not states */
+    MK_IO_EDGE = 32,    /* asked for only: tell changes, not states */
 };
 
 struct mk_io;

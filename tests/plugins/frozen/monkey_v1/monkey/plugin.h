@@ -52,12 +52,14 @@ extern "C" {
 
 /** Where a hook acts: the plugin's objects for it. */
 struct mk_context {
-    size_t size; /* sizeof(struct mk_context) */
+    size_t size;              /* sizeof(struct mk_context) */
     struct mk_server *server; /* NULL in check: there may be none */
     struct mk_worker *worker; /* NULL off the workers */
-    void *config; /* of this configuration: mk_setup_keep in check; else the settings of the first FILE section */
-    void *local;  /* of this worker for this configuration: what worker_start gave; NULL before */
-    void *site;   /* of this site: mk_setup_keep in check_site; else the settings of the first SITE section */
+    void *
+        config; /* of this configuration: mk_setup_keep in check; else the settings of the first FILE section */
+    void *local; /* of this worker for this configuration: what worker_start gave; NULL before */
+    void *
+        site; /* of this site: mk_setup_keep in check_site; else the settings of the first SITE section */
 };
 
 /** Bits of hooks that can be silent on a site: mk_setup_act. */
@@ -71,8 +73,8 @@ enum mk_acts {
 struct mk_head;
 
 struct mk_plugin {
-    size_t size;    /* sizeof(struct mk_plugin) of the header that it was built with */
-    unsigned major; /* MK_PLUGIN_MAJOR likewise */
+    size_t size;       /* sizeof(struct mk_plugin) of the header that it was built with */
+    unsigned major;    /* MK_PLUGIN_MAJOR likewise */
     const char *name;  /* lower case letters, digits and `_`; also of its folder below plugins/ */
     const char *about; /* one line for people */
     const struct mk_section_spec *const *sections; /* NULL-terminated; NULL: it has none */
@@ -227,7 +229,8 @@ MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const c
 MK_API int mk_setup_open(struct mk_setup *setup, const char *path) MK_MUST_USE;
 
 /** The whole of a file, terminated, with the settings' memory; p NULL and *error when it cannot be read or is longer than max. */
-MK_API struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max, int *error);
+MK_API struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max,
+                                   int *error);
 
 /* ---- in start and worker_start ---- */
 

@@ -27,8 +27,8 @@ struct mk_worker;
 
 /** What a hook in a stage says. Any other number is logged and answered with 500. */
 enum mk_verdict {
-    MK_VERDICT_PASS,  /* go on: the next hook, the next handler, the file */
-    MK_VERDICT_DONE,  /* I answered, or the sources that I queued will; nobody else is asked */
+    MK_VERDICT_PASS, /* go on: the next hook, the next handler, the file */
+    MK_VERDICT_DONE, /* I answered, or the sources that I queued will; nobody else is asked */
     MK_VERDICT_LATER, /* the request waits: ask me again after mk_request_resume, or when more of its body came */
     MK_VERDICT_CLOSE, /* close the connection without an answer */
 };
@@ -41,9 +41,10 @@ struct mk_request_facts {
     struct mk_conn *conn;
     struct mk_worker *worker;
     struct mk_server *server;
-    struct mk_str method;   /* as sent; any token (RFC 9110 section 9.1) */
-    struct mk_str target;   /* as sent (RFC 9112 section 3.2) */
-    struct mk_str path;     /* decoded and normalised, terminated; of the file when an index or fallback file took its place */
+    struct mk_str method; /* as sent; any token (RFC 9110 section 9.1) */
+    struct mk_str target; /* as sent (RFC 9112 section 3.2) */
+    struct mk_str
+        path; /* decoded and normalised, terminated; of the file when an index or fallback file took its place */
     struct mk_str query;    /* behind `?`, as sent; p NULL without `?` */
     struct mk_str host;     /* authority of the target or the Host field; p NULL when absent */
     const char *scheme;     /* "http" or "https": is the transport encrypted? */
@@ -52,7 +53,8 @@ struct mk_request_facts {
     int64_t began_ms;       /* monotonic time of its first byte, as mk_worker_now_ms */
     unsigned status;        /* of the answer; 0: none yet */
     uint64_t body_sent;     /* bytes of the answer's body so far, framing not counted */
-    bool whole;             /* the answer was given whole to the kernel or to its send buffer: true only in on_finish */
+    bool
+        whole; /* the answer was given whole to the kernel or to its send buffer: true only in on_finish */
     const char *document_root; /* of the site; NULL: none */
     const char *site_name;     /* first ServerName of the site; "" when it has none */
 };
@@ -203,8 +205,6 @@ MK_API void mk_reply_abort(struct mk_request *r);
 
 /* ---- whole answers; each gives MK_VERDICT_DONE, so that a hook can return it ---- */
 
-
-
 /** A short body, copied. @param type  media type; NULL: none */
 MK_API enum mk_verdict mk_reply_bytes(struct mk_request *r, unsigned status, const char *type,
                                       struct mk_str body);
@@ -237,8 +237,8 @@ struct mk_conn_facts {
     const char *listen;    /* the address that it came to, as text with the real port */
     const char *transport; /* "liana", ... */
     const char *tls_version, *tls_cipher; /* NULL: not encrypted */
-    struct mk_str client_subject; /* of a verified client certificate; p NULL: none */
-    unsigned requests;     /* answered or being answered */
+    struct mk_str client_subject;         /* of a verified client certificate; p NULL: none */
+    unsigned requests;                    /* answered or being answered */
 };
 MK_API void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts);
 

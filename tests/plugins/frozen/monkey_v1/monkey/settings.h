@@ -52,8 +52,8 @@ enum mk_field_type {
     MK_FIELD_BOOL, /* bool: on off yes no true false, any case */
     MK_FIELD_INT,  /* int64_t in [min, max] */
     MK_FIELD_SIZE, /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
-    MK_FIELD_TIME,   /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
-    MK_FIELD_ENUM,   /* int: index into names; any case */
+    MK_FIELD_TIME, /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
+    MK_FIELD_ENUM, /* int: index into names; any case */
     MK_FIELD_STRING, /* const char *, terminated, whole value, never empty; NULL when unset without default */
     MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
     MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
@@ -91,10 +91,12 @@ struct mk_field {
 };
 
 enum mk_section_flags {
-    MK_SECTION_FILE = 1,    /* may stand in the plugin's own files, plugins/NAME/ */
-    MK_SECTION_SITE = 2,    /* may stand in a site's file */
-    MK_SECTION_REPEAT = 4,  /* several such sections are several structs; otherwise a second one continues the first */
-    MK_SECTION_INHERIT = 8, /* FILE and SITE: what a site's section does not say, the file's section says */
+    MK_SECTION_FILE = 1, /* may stand in the plugin's own files, plugins/NAME/ */
+    MK_SECTION_SITE = 2, /* may stand in a site's file */
+    MK_SECTION_REPEAT =
+        4, /* several such sections are several structs; otherwise a second one continues the first */
+    MK_SECTION_INHERIT =
+        8, /* FILE and SITE: what a site's section does not say, the file's section says */
 };
 
 /** A kind of section: its name, its fields and the struct they fill. */
@@ -128,7 +130,8 @@ MK_API void *mk_setup_alloc(struct mk_setup *setup, size_t size) MK_MUST_USE;
 MK_API struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text) MK_MUST_USE;
 
 /** Note "Key: expected WHAT, got ..." at the value. @return MK_E_INVALID. */
-MK_API int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s, const char *expected);
+MK_API int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s,
+                           const char *expected);
 
 /**
  * Note that something is wrong; the configuration will not be used.

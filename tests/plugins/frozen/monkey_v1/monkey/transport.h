@@ -28,7 +28,8 @@ struct mk_link {
     const struct mk_transport *transport;
     void *state; /* the transport's own; NULL at first */
     int fd;      /* non-blocking socket; -1 once closed */
-    uint8_t waits_for; /* the transport's: events (enum mk_io_events) that it needs besides what its caller waits for: a handshake that must write while input is awaited */
+    uint8_t
+        waits_for; /* the transport's: events (enum mk_io_events) that it needs besides what its caller waits for: a handshake that must write while input is awaited */
     bool is_client; /* we connected; otherwise we accepted */
 };
 
@@ -36,8 +37,8 @@ struct mk_link {
 struct mk_link_facts {
     size_t size; /* sizeof(struct mk_link_facts), set by the caller, who zeroed the rest */
     const char *tls_version, *tls_cipher; /* "TLSv1.3"; NULL: not encrypted */
-    struct mk_str server_name;    /* SNI (RFC 6066 section 3); p NULL: none */
-    struct mk_str protocol;       /* ALPN (RFC 7301): "http/1.1", "h2"; p NULL: none */
+    struct mk_str server_name;            /* SNI (RFC 6066 section 3); p NULL: none */
+    struct mk_str protocol;               /* ALPN (RFC 7301): "http/1.1", "h2"; p NULL: none */
     struct mk_str client_subject; /* of a client certificate that was verified; p NULL: none */
 };
 
