@@ -70,21 +70,49 @@ static const char *plugin_that_is_missing(const struct mk_snapshot *s, struct mk
     return NULL;
 }
 
-static void drop_missing(const struct mk_snapshot *s, struct mk_tree *tree,
-                         const struct mk_section_spec *const *specs, size_t count,
+/* The loaded plugin that has such a section, but in its own files only. */
+static const char *plugin_with_file(const struct mk_snapshot *s, struct mk_str section)
+{
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
+
+        for (; *each; each++) {
+            if (mk_str_ieq(mk_str_from((*each)->name), section))
+                return s->plugins[i].plugin->name;
+        }
+    }
+    return NULL;
+}
+
+/* @return whether a fault or a warning was noted: the section is somebody's, but has no place here. */
+static bool is_misplaced(const struct mk_snapshot *s, const struct mk_section *section,
                          struct mk_setup *ctx)
+{
+    const char *plugin = plugin_with_file(s, section->name);
+
+    if (plugin) {
+        mk_fault_add(ctx->faults, &section->at,
+                     "[%.*s] stands in a file of plugins/%s/, not in a site's",
+                     (int)section->name.len, section->name.p, plugin);
+        return true;
+    }
+    plugin = plugin_that_is_missing(s, section->name);
+    if (plugin)
+        mk_fault_warn(ctx->faults, &section->at,
+                      "[%.*s] has no effect, because the plugin \"%s\" is not loaded",
+                      (int)section->name.len, section->name.p, plugin);
+    return plugin;
+}
+
+static void drop_misplaced(const struct mk_snapshot *s, struct mk_tree *tree,
+                           const struct mk_section_spec *const *specs, size_t count,
+                           struct mk_setup *ctx)
 {
     struct mk_section **at = &tree->first;
 
     tree->last = NULL;
     while (*at) {
-        const char *plugin =
-            is_one_of(specs, count, (*at)->name) ? NULL : plugin_that_is_missing(s, (*at)->name);
-
-        if (plugin) {
-            mk_fault_warn(ctx->faults, &(*at)->at,
-                          "[%.*s] has no effect, because the plugin \"%s\" is not loaded",
-                          (int)(*at)->name.len, (*at)->name.p, plugin);
+        if (!is_one_of(specs, count, (*at)->name) && is_misplaced(s, *at, ctx)) {
             *at = (*at)->next;
         } else {
             tree->last = *at;
@@ -103,7 +131,7 @@ int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
     if (!specs)
         return MK_E_NOMEM;
     (void)gather_site_specs(s, specs);
-    drop_missing(s, site, specs, count, ctx);
+    drop_misplaced(s, site, specs, count, ctx);
     mk_sections_check(site, specs, count, ctx->faults);
     return 0;
 }

@@ -101,6 +101,13 @@ def test_a_section_of_a_plugin_that_is_not_loaded_is_a_warning(check, name):
     assert re.search(rf"sites/more:3:1: warning: \[{name}\] has no effect, because the plugin \"\w+\" is not loaded", output), output
 
 
+def test_a_section_of_a_plugin_s_own_file_is_a_fault_in_a_site(check):
+    code, output = check(sites={"more": "[HOST]\n    DocumentRoot /\n[LIFE]\n    Tag x\n"},
+                         extra={"plugins.load": plugins.load("life")})
+    assert code == 1
+    assert re.search(r"sites/more:3:1: error: \[LIFE\] stands in a file of plugins/life/, not in a site's", output), output
+
+
 def test_any_other_section_is_a_fault(check):
     code, output = check(sites={"more": "[HOST]\n    DocumentRoot /\n[SHRAED]\n    Number 1\n"},
                          extra={"plugins.load": plugins.load("sections")})
