@@ -168,7 +168,11 @@ struct mk_reply {
  */
 MK_API int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status) MK_MUST_USE;
 
-/** A field, unless the site's Header lines override that name. Bytes that may not stand in a value make mk_reply_end fail (RFC 9110 section 5.5). */
+/**
+ * A field, unless the site's Header lines override that name. Date and Server take the place of the server's own. What may not
+ * stand in a line makes mk_reply_end fail (RFC 9110 section 5.5), and so does a field that says how the message is
+ * framed: Content-Length is the length given to mk_reply_end, Connection the server's. Upgrade goes with 101 and 426 only.
+ */
 MK_API void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value);
 
 /**
@@ -179,7 +183,8 @@ MK_API void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str 
 MK_API int mk_reply_end(struct mk_reply *p, int64_t length) MK_MUST_USE;
 
 /* ---- its body: sources, sent in the order in which they are queued ----
- * Each @return 0, MK_E_NOMEM, or MK_E_INVALID: the answer has no head yet, or has ended.
+ * Each @return 0, MK_E_NOMEM, or MK_E_INVALID: the answer has no head yet, or has ended. Sources that give less than
+ * the head promised break the answer off; what they give more is not sent, and the connection closes.
  */
 
 /** Bytes that live until the request ends (mk_request_alloc, or static). */
@@ -205,7 +210,7 @@ typedef ssize_t (*mk_produce_fn)(struct mk_request *r, void *arg, char *dst, siz
 /** It is asked whenever the client can take more (back-pressure), never after the request ended. */
 MK_API int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg);
 
-/** Fields behind a chunked body (RFC 9110 section 6.5); dropped when the answer is not chunked. Copied. Before the last source has ended. */
+/** Fields behind a chunked body (RFC 9110 section 6.5); dropped when the answer is not chunked. Copied. Before the last source has ended. MK_E_LIMIT: more than 8 KB of them. */
 MK_API int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str value);
 
 /** Break the answer off: the client sees it as not complete. */

@@ -250,7 +250,8 @@ unsigned loopback_status(struct loopback *lb, unsigned n)
     return 0;
 }
 
-bool loopback_matches(struct loopback *lb, const char *expected)
+/* @return how much of what was answered follows the text; -1: it is not that. */
+static ptrdiff_t match(struct loopback *lb, const char *expected)
 {
     struct mk_str got = loopback_answer(lb);
     const char *at = got.p, *end = got.p + got.len;
@@ -260,10 +261,20 @@ bool loopback_matches(struct loopback *lb, const char *expected)
             while (at < end && *at != '\r')
                 at++;
         } else if (at == end || *at++ != *expected) {
-            return false;
+            return -1;
         }
     }
-    return at == end;
+    return end - at;
+}
+
+bool loopback_begins(struct loopback *lb, const char *expected)
+{
+    return match(lb, expected) >= 0;
+}
+
+bool loopback_matches(struct loopback *lb, const char *expected)
+{
+    return match(lb, expected) == 0;
 }
 
 bool loopback_has(struct loopback *lb, const char *text)

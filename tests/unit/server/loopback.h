@@ -59,7 +59,9 @@ void loopback_free(struct loopback *lb);
 struct mk_str loopback_answer(struct loopback *lb);
 /** Status of the n-th answer (from 0) by counting status lines; 0 when there are fewer. */
 unsigned loopback_status(struct loopback *lb, unsigned n);
-/** Is what was answered this text, where a star stands for the rest of a line? */
+/** Does what was answered begin with this text, where a star stands for the rest of a line? */
+bool loopback_begins(struct loopback *lb, const char *expected);
+/** The same for all of it. */
 bool loopback_matches(struct loopback *lb, const char *expected);
 bool loopback_has(struct loopback *lb, const char *text);
 
