@@ -33,7 +33,7 @@ static void listen_unix(void)
     struct sockaddr_un un = {.sun_family = AF_UNIX};
 
     (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s/backend", all.dir);
-    (void)snprintf(all.host, sizeof(all.host), "unix:%s", un.sun_path);
+    (void)snprintf(all.host, sizeof(all.host), "unix:%.*s", (int)sizeof(all.host) - 6, un.sun_path);
     all.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     assert_true(all.listener >= 0);
     assert_int_equal(bind(all.listener, (struct sockaddr *)&un, sizeof(un)), 0);
