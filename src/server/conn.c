@@ -80,12 +80,15 @@ static void say_busy(struct mk_conn *c)
     c->state = MK_H1_FLUSH;
 }
 
-static bool open_link(struct mk_conn *c, unsigned plugin)
+bool mk_conn_open_link(struct mk_conn *c)
 {
     const struct mk_view *view = c->worker->view;
-    const struct mk_context *ctx = mk_view_context(view, &view->snapshot->sites[0], plugin);
+    const struct mk_via *via = &c->listener->via[view->side];
 
-    if (c->link.transport->open(&c->link, ctx, NULL) == 0)
+    c->link.transport = via->transport;
+    if (!via->transport->open ||
+        via->transport->open(
+            &c->link, mk_view_context(view, &view->snapshot->sites[0], via->plugin), NULL) == 0)
         return true;
     c->link.transport = &mk_transport_liana; /* the other has nothing to close */
     return false;
@@ -105,7 +108,8 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     *c = (struct mk_conn){
         .worker = w,
         .listener = listener,
-        .link = {.transport = via->transport, .fd = fd},
+        /* A PROXY header comes in the clear. */
+        .link = {.transport = listener->proxy ? &mk_transport_liana : via->transport, .fd = fd},
         .id = w->next_id++,
         .peer = *peer,
         .state = listener->proxy ? MK_H1_PROXY : MK_H1_IDLE,
@@ -121,7 +125,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
         mk_conn_close(c, MK_CLOSE_DENIED);
         return;
     }
-    if (via->transport->open && !open_link(c, via->plugin)) {
+    if (via->transport->open && !listener->proxy && !mk_conn_open_link(c)) {
         mk_conn_close(c, MK_CLOSE_TRANSPORT);
         return;
     }

@@ -74,6 +74,9 @@ struct mk_conn {
 void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
                   const struct mk_peer *peer, bool busy);
 
+/** Begin its transport. @return false: it cannot; the link is a plain one then, to be closed. */
+bool mk_conn_open_link(struct mk_conn *c) MK_MUST_USE;
+
 /** End it now: watch closed, memory back at the end of the turn. Harmless when closed already. */
 void mk_conn_close(struct mk_conn *c, enum mk_close reason);
 

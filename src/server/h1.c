@@ -11,6 +11,9 @@
 #include "server/stream.h"
 #include "server/worker.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+
 #define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
 
 static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
@@ -127,16 +130,59 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
     return MK_STEP_WAIT;
 }
 
+/* Does a transport of its own begin behind the PROXY header? */
+static bool is_carried_later(const struct mk_conn *c)
+{
+    return !c->listener->via[c->worker->view->side].transport->is_plain;
+}
+
+_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,
+               "a header can be seen whole");
+
+/* What is behind the header is then for that transport: it stays in the socket. @return as mk_h1_fill. */
+static ssize_t peek(struct mk_conn *c)
+{
+    struct mk_job *job = mk_job_get(c);
+    size_t seen;
+    ssize_t n;
+
+    if (!job)
+        return MK_E_NOMEM;
+    seen = mk_job_input(job);
+    n = recv(c->link.fd, job->in + job->in_body, job->in_cap - job->in_body, MSG_PEEK);
+    if (n < 0 && errno != EAGAIN)
+        return MK_E_PEER;
+    if (n < 0 || (n > 0 && (size_t)n == seen && !c->hung_up)) {
+        c->readable = false;
+        return MK_E_AGAIN;
+    }
+    if ((size_t)n == seen) /* all that will ever come */
+        return 0;
+    job->in_end = job->in_body + (uint32_t)n;
+    return n;
+}
+
+/* The header was looked at; take it out of the socket and let the transport begin. */
+static bool carry(struct mk_conn *c, size_t header_len)
+{
+    struct mk_job *job = c->job;
+    ssize_t n = recv(c->link.fd, job->in + job->in_body, header_len, 0);
+
+    job->in_end = job->in_body;
+    return n == (ssize_t)header_len && mk_conn_open_link(c);
+}
+
 static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_proxy_head head;
+    bool carried_later = is_carried_later(c);
     ssize_t n, used;
 
     (void)turn;
     if (!mk_listener_trusts(c->worker,
                             &c->peer)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
-    n = mk_h1_fill(c);
+    n = carried_later ? peek(c) : mk_h1_fill(c);
     if (n == MK_E_AGAIN) {
         if (mk_job_input(c->job) == 0)
             mk_job_put(c);
@@ -149,12 +195,15 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
         return MK_STEP_NEXT;
     if (used < 0)
         return close_for(c, MK_CLOSE_PROXY);
-    c->job->in_body += (uint32_t)used;
+    if (!carried_later)
+        c->job->in_body += (uint32_t)used;
     c->job->in_at = c->job->in_body;
     if (head.has_source && !mk_listener_set_peer(c, head.source_ip, head.source_port))
         return close_for(c, MK_CLOSE_CROWDED);
     if (!mk_stage_accept(c))
         return close_for(c, MK_CLOSE_DENIED);
+    if (carried_later && !carry(c, (size_t)used))
+        return close_for(c, MK_CLOSE_TRANSPORT);
     return go(c, MK_H1_IDLE);
 }
 

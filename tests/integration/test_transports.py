@@ -4,7 +4,9 @@ HTTP over a transport that is no plain socket: it greets first, reads by pieces,
 changes every byte by its position, so that none may be lost, doubled or exchanged.
 """
 
+import contextlib
 import signal
+import struct
 import time
 
 import pytest
@@ -220,3 +222,44 @@ def test_reload_changes_what_carries_new_connections(start):
         with XorConnection(("127.0.0.1", port)) as connection:
             assert connection.request("/a.txt").text == FILES["a.txt"]
         assert old.request("/a.txt").text == FILES["a.txt"]
+
+
+PROXY = b"PROXY TCP4 192.0.2.7 192.0.2.1 4711 80\r\n"
+
+
+@pytest.fixture(scope="module")
+def behind_a_proxy(start_shared):
+    return start_shared(server="Listen 127.0.0.1:0 xor proxy\nTrustedProxies 127.0.0.1\nTimeout 4",
+                        files=FILES, extra={"plugins.load": load("xor")})
+
+
+# Version 2 with as many extensions as are taken.
+LONG_PROXY = (b"\r\n\r\n\0\r\nQUIT\n" + b"\x21\x11" + struct.pack("!H", 2032) + bytes([192, 0, 2, 7, 192, 0, 2, 1])
+              + struct.pack("!HH", 4711, 80) + b"\x04" + struct.pack("!H", 2017) + b"x" * 2017)
+
+
+@pytest.mark.parametrize("header, step", [(PROXY, 1), (PROXY, 7), (PROXY, len(PROXY)), (PROXY, 1000),
+                                          (LONG_PROXY, 10000), (LONG_PROXY, 500)])
+def test_proxy_header_comes_before_the_greeting(behind_a_proxy, header, step):
+    data = header + b"XOR?" + changed(http.request("/a.txt"), 0)
+    with connect(behind_a_proxy, greet=False) as connection:
+        for at in range(0, len(data), step):
+            connection.sock.sendall(data[at:at + step])
+            time.sleep(0.002)
+        connection.be_greeted()
+        assert connection.response().text == FILES["a.txt"]
+
+
+@pytest.mark.parametrize("beginning", [b"", PROXY[:20], b"XOR?", b"PROXY TCP4 192.0.2.7\r\n"])
+def test_proxy_header_that_is_none(behind_a_proxy, beginning):
+    with connect(behind_a_proxy, greet=False) as connection:
+        connection.sock.sendall(beginning)
+        with contextlib.suppress(OSError):  # the server may have closed already
+            connection.finish_sending()
+        assert connection.is_closed(within=2)
+
+
+def test_silent_proxy_times_out(behind_a_proxy):
+    with connect(behind_a_proxy, greet=False) as connection:
+        connection.sock.sendall(PROXY[:20])
+        assert connection.is_closed(within=8)
