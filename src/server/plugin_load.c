@@ -61,7 +61,8 @@ static struct mk_draft *new_draft(const struct mk_plugin *plugin, struct mk_setu
     draft->given = plugin->sections ? plugin->sections : none;
     while (draft->given[count])
         count++;
-    draft->specs = mk_arena_zalloc(ctx->faults->arena, (count + 1) * sizeof(*draft->specs));
+    draft->specs =
+        mk_arena_zalloc(ctx->faults->arena, (count + 1) * sizeof(struct mk_section_spec *));
     for (size_t i = 0; draft->specs && i < count; i++) {
         draft->specs[i] = mk_section_spec_ours(draft->given[i], ctx->faults->arena);
         if (!draft->specs[i])

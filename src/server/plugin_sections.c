@@ -257,7 +257,8 @@ static int fill_plugin(struct mk_snapshot *s, struct mk_snapshot_source *source,
 
     check->plugin = &s->plugins[index];
     check->site = NULL;
-    draft->of_sites = mk_arena_zalloc(ctx->faults->arena, s->nsites * sizeof(*draft->of_sites));
+    draft->of_sites =
+        mk_arena_zalloc(ctx->faults->arena, s->nsites * sizeof(struct mk_occurrence *));
     if (!draft->of_sites)
         return MK_E_NOMEM;
     err = fill_file(draft, source->plugin_files ? &source->plugin_files[index] : NULL, ctx);

@@ -191,6 +191,20 @@ def test_one_shot_serves_a_directory(tmp_path):
         assert server.wait(10) == 0
 
 
+def test_one_shot_lists_directories_where_it_can(tmp_path):
+    """An executable that has no plugins anywhere says so once, and serves all the same."""
+    if "dirlisting" in process.run("--build").stdout:
+        pytest.skip("the plugin is inside")
+    alone = tmp_path / "monkey"
+    shutil.copy(process.binary(), alone)
+    missing = subprocess.run([alone, "-o", tmp_path, "--test"], env=process.environment(), capture_output=True, text=True,
+                             timeout=30)
+    assert missing.returncode == 0, missing.stderr
+    assert missing.stderr.count("warning: the server does without dirlisting: ") == 1, missing.stderr
+    found = process.run("-o", tmp_path, "--test")
+    assert found.returncode == 0 and "warning" not in found.stderr, found.stderr
+
+
 def test_one_shot_of_what_is_no_directory(tmp_path):
     result = process.run("-o", tmp_path / "none", "-p", "127.0.0.1:0")
     assert result.returncode == 1 and str(tmp_path / "none") in result.stderr
