@@ -6,6 +6,7 @@ import signal
 
 from harness.client import eventually
 from harness.logs import Crowd, check_numbers, lines_of, logging, told_lost
+from harness.program import needs_root, open_folder, start_open  # noqa: F401
 
 MANY = "MaxKeepAliveRequest 100000000"
 
@@ -72,3 +73,17 @@ def test_what_others_add_is_kept(start):
         theirs.write("theirs\n")
     server.get("/2")
     assert eventually(lambda: lines_of(log) == ["/1", "theirs", "/2"])
+
+
+@needs_root
+def test_the_keeper_opens_logs_that_only_root_may_open(start_open, open_folder):  # noqa: F811
+    (open_folder / "logs").mkdir(mode=0o700)
+    log = open_folder / "logs/access.log"
+    server = start_open(**logging("FlushTimeout 0\nFormat '%U'", log=f"AccessLog {log}", server="User nobody"))
+    server.get("/1")
+    assert eventually(lambda: lines_of(log) == ["/1"])
+    os.rename(log, open_folder / "logs/old")
+    server.signal(signal.SIGUSR1)
+    assert eventually(log.exists)
+    server.get("/2")
+    assert eventually(lambda: lines_of(log) == ["/2"])

@@ -5,9 +5,12 @@ import re
 
 import pytest
 
+from harness import process
 from harness.logs import Crowd, check_numbers, lines_of, logging
 from harness.tools import require
 
+# LeakSanitizer does not work under ptrace.
+pytestmark = pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer's build cannot be traced")
 MANY = "MaxKeepAliveRequest 100000000"
 
 
