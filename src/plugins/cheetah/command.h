@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHEETAH_COMMAND_H
+#define CHEETAH_COMMAND_H
+
+#include "line.h"
+#include "reply.h"
+
+struct mk_worker;
+
+/** What a session does after a command. */
+enum command_end {
+    COMMAND_DONE,
+    COMMAND_QUIT,   /* close when the reply is sent */
+    COMMAND_GATHER, /* the reply has begun; what gather_tell writes completes it */
+};
+
+/**
+ * Carry a line out, on a worker's thread.
+ * @param r  freed or zeroed; out: the reply, complete but for COMMAND_GATHER. Nothing is written for a
+ *           line without words
+ */
+enum command_end command_run(struct mk_worker *w, const struct line *line, struct reply *r);
+
+#endif

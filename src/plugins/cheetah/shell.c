@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shell.h"
+#include "place.h"
+#include "session.h"
+
+#include <monkey/plugin.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    SESSIONS_MAX = 16,
+    ACCEPTS_A_TURN = 16,
+    PAUSE_MS = 1000, /* when there are no descriptors */
+};
+
+struct shell {
+    atomic_uint refs; /* configurations */
+    bool is_terminal;
+    bool is_default; /* the path was not given */
+    struct place place;
+    int fd;     /* listens, or standard input; -1: the worker has it */
+    int out_fd; /* standard output, likewise */
+
+    /* the first worker's own */
+    struct mk_worker *worker;
+    unsigned watchers; /* configurations */
+    struct mk_io *listener;
+    struct session_list sessions;
+};
+
+/* ---- on the control thread ---- */
+
+static int open_place(const struct mk_context *ctx, struct shell *shell, const char *socket)
+{
+    int err = 0;
+
+    if (shell->is_terminal)
+        return place_open_terminal(ctx, &shell->fd, &shell->out_fd);
+    shell->is_default = socket == NULL;
+    if (socket) /* its length was checked with the configuration */
+        (void)snprintf(shell->place.path, sizeof(shell->place.path), "%s", socket);
+    else
+        err = place_choose(ctx, shell->place.path);
+    if (err == 0)
+        shell->fd = err = place_listen(ctx, &shell->place);
+    return err < 0 ? err : 0;
+}
+
+struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
+                         int *err)
+{
+    struct shell *shell = calloc(1, sizeof(*shell));
+
+    *err = MK_E_NOMEM;
+    if (!shell)
+        return NULL;
+    atomic_init(&shell->refs, 1);
+    shell->is_terminal = is_terminal;
+    shell->fd = -1;
+    shell->out_fd = -1;
+    *err = open_place(ctx, shell, socket);
+    if (*err == 0) {
+        if (!is_terminal)
+            mk_server_log(ctx->server, MK_LOG_INFO, "shell at=%s", shell->place.path);
+        return shell;
+    }
+    free(shell);
+    return NULL;
+}
+
+bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket)
+{
+    if (is_terminal || shell->is_terminal)
+        return is_terminal == shell->is_terminal;
+    if (!socket || shell->is_default)
+        return !socket && shell->is_default;
+    return strcmp(shell->place.path, socket) == 0;
+}
+
+struct shell *shell_get(struct shell *shell)
+{
+    atomic_fetch_add_explicit(&shell->refs, 1, memory_order_relaxed);
+    return shell;
+}
+
+void shell_put(struct shell *shell)
+{
+    if (atomic_fetch_sub_explicit(&shell->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (!shell->is_terminal)
+        place_remove(&shell->place);
+    if (shell->fd >= 0)
+        close(shell->fd);
+    if (shell->out_fd >= 0)
+        close(shell->out_fd);
+    free(shell);
+}
+
+/* ---- on the first worker ---- */
+
+static void turn_away(int fd, const char *why)
+{
+    (void)!send(fd, why, strlen(why), MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(fd);
+}
+
+static void welcome(struct shell *shell, int fd)
+{
+    if (!place_accepts(fd))
+        turn_away(fd, "error: this shell is of another user\n");
+    else if (shell->sessions.count == SESSIONS_MAX)
+        turn_away(fd, "error: there are 16 sessions already\n");
+    else
+        (void)session_begin(&shell->sessions, shell->worker, fd,
+                            -1); /* without memory it is closed */
+}
+
+/* Without descriptors nothing is accepted for a while: what waits would be told in every turn. */
+static void on_listener(struct mk_io *io, unsigned events, void *arg)
+{
+    struct shell *shell = arg;
+    unsigned wanted = MK_IO_READ;
+
+    (void)events;
+    for (unsigned i = 0; i < ACCEPTS_A_TURN; i++) {
+        int fd = accept4(mk_io_fd(io), NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            welcome(shell, fd);
+        } else if (errno == EAGAIN) {
+            break;
+        } else if (errno != ECONNABORTED && errno != EINTR) {
+            wanted = 0;
+            break;
+        }
+    }
+    if (mk_io_want(io, wanted) < 0 || wanted == 0)
+        mk_io_timeout(io, PAUSE_MS);
+}
+
+static int begin_to_answer(struct shell *shell, const struct mk_context *ctx)
+{
+    int fd = shell->fd, out = shell->out_fd, err;
+
+    shell->worker = ctx->worker;
+    if (!shell->is_terminal) {
+        err = mk_io_open(&shell->listener, ctx->worker, fd, MK_IO_READ, on_listener, shell);
+        if (err == 0)
+            shell->fd = -1;
+        return err;
+    }
+    shell->fd = shell->out_fd = -1;
+    err = session_begin(&shell->sessions, ctx->worker, fd, out);
+    if (err == MK_E_INVALID)
+        mk_plugin_why(ctx, "standard input cannot be waited for");
+    return err;
+}
+
+int shell_watch(struct shell *shell, const struct mk_context *ctx)
+{
+    int err = shell->watchers == 0 ? begin_to_answer(shell, ctx) : 0;
+
+    if (err == 0)
+        shell->watchers++;
+    return err;
+}
+
+void shell_leave(struct shell *shell)
+{
+    if (--shell->watchers > 0)
+        return;
+    session_end_all(&shell->sessions);
+    mk_io_close(shell->listener);
+    shell->listener = NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CHEETAH_SHELL_H
+#define CHEETAH_SHELL_H
+
+#include <stdbool.h>
+
+struct mk_context;
+
+/*
+ * The shell of a server: one runtime, with its sessions, for all configurations that have it at the same
+ * place, so that a reload ends no session. It is counted by configuration, and watched by the first
+ * worker.
+ */
+struct shell;
+
+/**
+ * On the control thread.
+ * @param socket  path; NULL: the default one. Not looked at for a terminal
+ * @return it, or NULL after saying why (mk_plugin_why), *err being the reason.
+ */
+struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
+                         int *err);
+/** Is this the shell that shell_open with the same words would make? */
+bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket);
+struct shell *shell_get(struct shell *shell);
+/** The last one removes it. Any thread. */
+void shell_put(struct shell *shell);
+
+/**
+ * On the first worker, once for each configuration: the first one begins to answer.
+ * @return 0, or an error after saying why.
+ */
+int shell_watch(struct shell *shell, const struct mk_context *ctx);
+/** The last one ends all sessions. */
+void shell_leave(struct shell *shell);
+
+#endif

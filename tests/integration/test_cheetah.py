@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell: each command in words and in JSON, its bounds, where it listens, and reloads."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import time
+
+import pytest
+
+from harness import process
+from harness.client import eventually
+from harness.shell import Shell, ask, configured, refused
+
+COMMANDS = {"help": r"\h", "config": r"\f", "plugins": r"\g", "status": r"\s", "uptime": r"\u", "vhosts": r"\v",
+            "workers": r"\w", "clear": r"\c", "quit": r"\q", "connections": None, "metrics": None, "loglevel": None,
+            "reload": None}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("cheetah") / "shell"
+
+
+@pytest.fixture
+def server(start_shared, place, shared_servers):
+    if shared_servers:
+        return shared_servers[0]
+    return start_shared(**configured(place, host="ServerName www.example.org *.example.net"))
+
+
+# -- commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_in_words_and_in_json(server, place, name):
+    words = ask(place, name)
+    assert words.endswith("\n") or name == "clear"
+    assert not words.startswith("error")
+    for line in (f"{name} --json", f"--json {name}", *([f"{COMMANDS[name]} --json"] if COMMANDS[name] else [])):
+        answer = json.loads(ask(place, line))
+        assert isinstance(answer, dict) and "error" not in answer and "truncated" not in answer
+
+
+def test_short_forms_say_the_same(server, place):
+    for name in ("help", "plugins", "vhosts"):
+        assert ask(place, COMMANDS[name]) == ask(place, name)
+    assert ask(place, r"\?") == ask(place, "help")
+    assert r"\h" in ask(place, "help")
+
+
+def test_help_lists_every_command(server, place):
+    listed = json.loads(ask(place, "help --json"))["commands"]
+    assert {row["command"].split()[0]: row["short"] or None for row in listed} == COMMANDS
+
+
+def test_vhosts_have_names_and_root(server, place):
+    sites = json.loads(ask(place, r"\v --json"))["vhosts"]
+    assert sites == [{"site": 0, "root": str(server.root), "names": "www.example.org *.example.net"}]
+
+
+def test_config_is_what_is_in_force(server, place):
+    rows = json.loads(ask(place, "config --json"))["config"]
+    settings = {row["key"]: row["value"] for row in rows}
+    assert settings["Workers"] == "2" and settings["Listen"].startswith("127.0.0.1")
+    assert re.search(r"^  Workers +2$", ask(place, "config"), re.M)
+
+
+def test_plugins_are_listed(server, place):
+    rows = json.loads(ask(place, "plugins --json"))["plugins"]
+    row, = [row for row in rows if row["name"] == "cheetah"]
+    assert row["file"] == "built in" or row["file"].endswith("monkey-cheetah.so")
+
+
+def test_status_counts_requests(server, place):
+    before = json.loads(ask(place, "status --json"))
+    assert server.get("/").status == 200
+    after = json.loads(ask(place, "status --json"))
+    assert after["pid"] == server.pid
+    assert after["requests"] == before["requests"] + 1
+    assert after["bytes_out"] > before["bytes_out"]
+    workers = json.loads(ask(place, "workers --json"))["workers"]
+    assert len(workers) == 2
+    assert sum(row["requests"] for row in workers) == after["requests"]
+
+
+def test_connections_of_all_workers_are_shown(server, place):
+    clients = [server.connect() for _ in range(20)]
+    for client in clients:
+        client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert client.response().status == 200
+    answer = json.loads(ask(place, "connections --json"))
+    ports = {row["port"] for row in answer["connections"]}
+    assert {client.sock.getsockname()[1] for client in clients} <= ports
+    row = next(row for row in answer["connections"] if row["port"] == clients[0].sock.getsockname()[1])
+    assert (row["peer"], row["requests"], row["transport"]) == ("127.0.0.1", 1, "liana")
+    assert answer["total"] == answer["shown"] == len(answer["connections"])
+    words = ask(place, "connections")
+    assert f"total: {answer['total']}\n" in words and " 127.0.0.1 " in words
+    for client in clients:
+        client.close()
+
+
+@pytest.mark.parametrize("line, said", [
+    ("statsu", 'error: unknown command "statsu"; did you mean "status"?\n'),
+    ("frobnicate", 'error: unknown command "frobnicate"; help lists them\n'),
+    ("\x1b[2J\xff", 'error: unknown command "\\x1b[2J\\xc3\\xbf"; help lists them\n'),
+    ("status now", "error: status takes no parameter\n"),
+    ("loglevel info info", "error: loglevel takes one parameter at most\n"),
+    ("a b c d e f g h", 'error: unknown command "a"; help lists them\n'),
+    ("", ""), ("   \t ", ""), ("\r", ""), ("--json", ""),
+])
+def test_lines_that_are_no_command(server, place, line, said):
+    assert ask(place, line) == said
+
+
+def test_error_is_an_object_in_json(server, place):
+    assert json.loads(ask(place, "what\"\\\x01 --json"))["error"].startswith('unknown command "what"\\\x01"')
+
+
+def test_levels_are_set_and_shown(server, place):
+    assert ask(place, "loglevel") == "level: info\n"
+    assert ask(place, "loglevel debug") == "level: debug\n"
+    assert json.loads(ask(place, "loglevel trace:conn --json"))["level"] == "debug"
+    assert "components: trace:conn\n" in ask(place, "loglevel")
+    assert ask(place, "loglevel loud").startswith("error: expected error, warn, info")
+    assert ask(place, "loglevel info").startswith("level: info\n")
+
+
+# -- metrics
+
+
+def test_metrics_are_prometheus_text(server, place):
+    server.get("/missing")
+    text = ask(place, "metrics")
+    assert re.search(r'^monkey_refusals_total\{worker="[01]",reason="not_found"\} [1-9]', text, re.M)
+    assert re.search(r'^monkey_build_info\{version="[\d.]+"\} 1$', text, re.M)
+    sample = re.compile(r'^[a-z_]+(\{[a-z]+="[^"\\\n]*"(,[a-z]+="[^"\\\n]*")*\})? \d+$')
+    names = re.findall(r"^# TYPE (\S+) (?:counter|gauge)$", text, re.M)
+    assert len(names) == len(set(names)) > 10
+    for line in text.splitlines():
+        assert line.startswith("# ") or sample.match(line), line
+
+
+def test_metrics_in_json_are_the_same_samples(server, place):
+    samples = json.loads(ask(place, "metrics --json"))["metrics"]
+    lines = [line for line in ask(place, "metrics").splitlines() if not line.startswith("#")]
+    assert len(samples) == len(lines)
+    assert {"worker", "reason", "value"} <= set(next(s for s in samples if s["name"] == "monkey_closes_total"))
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool of Prometheus")
+def test_prometheus_accepts_the_metrics(server, place):
+    checked = subprocess.run(["promtool", "check", "metrics"], input=ask(place, "metrics"), text=True,
+                             capture_output=True, timeout=30, check=False)
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")
+
+
+# -- bounds
+
+
+def test_longest_line_and_longer(server, place):
+    longest = "status" + " " * 1018
+    assert ask(place, longest).startswith("version: ")
+    too_long = "error: a line has at most 1024 bytes\n"
+    assert ask(place, longest + " ") == too_long
+    assert ask(place, "x" * 100000, "quit").startswith(too_long + "quit: ")
+    assert ask(place, "x" * 2048, "y" * 1025).count(too_long) == 2
+
+
+def test_line_without_end_counts_when_no_more_comes(server, place):
+    with Shell(place) as shell:
+        shell.send(b"loglevel")
+        shell.sock.shutdown(socket.SHUT_WR)
+        assert shell.to_the_end() == b"level: info\n"
+
+
+def test_line_in_pieces(server, place):
+    with Shell(place) as shell:
+        for byte in b"loglevel\n":
+            shell.send(bytes([byte]))
+            time.sleep(0.005)
+        assert shell.line() == "level: info\n"
+
+
+def test_many_lines_at_once_are_answered_in_order(server, place):
+    answer = ask(place, *["loglevel", "connections --json", "nothing"] * 100)
+    lines = answer.splitlines()
+    assert len(lines) == 300
+    assert lines[::3] == ["level: info"] * 100
+    assert all("total" in json.loads(line) for line in lines[1::3])
+
+
+def test_quit_ends_the_session(server, place):
+    assert ask(place, "quit", "status").splitlines() == ["quit: the session ends, the server goes on"]
+
+
+def test_seventeenth_session_is_turned_away(start, tmp_path):
+    start(**configured(tmp_path / "shell"))
+    with contextlib.ExitStack() as stack:
+        sessions = [stack.enter_context(Shell(tmp_path / "shell")) for _ in range(16)]
+        assert all("uptime" in shell.ask("uptime") for shell in sessions)
+        with Shell(tmp_path / "shell") as one_more:
+            assert one_more.to_the_end() == b"error: there are 16 sessions already\n"
+        sessions[0].send("quit")
+        sessions[0].line()
+        assert sessions[0].to_the_end() == b""
+        with Shell(tmp_path / "shell") as one_more:
+            assert one_more.ask("loglevel") == {"level": "info"}
+        for shell in sessions[1:]:
+            assert shell.ask("loglevel") == {"level": "info"}
+
+
+def test_reader_that_is_slow_keeps_nobody_waiting(server, place):
+    with Shell(place) as slow:
+        slow.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.sock.setblocking(False)
+        sent = 0
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:  # it never reads, so one day its lines are not taken any more
+            try:
+                sent += slow.sock.send(b"metrics\n" * 128)
+            except BlockingIOError:
+                ticks = server.cpu_ticks()
+                time.sleep(0.5)
+                if server.cpu_ticks() - ticks < 10:
+                    break
+        else:
+            pytest.fail(f"the shell took {sent} bytes of somebody who does not read")
+        began = time.monotonic()
+        assert ask(place, "loglevel") == "level: info\n"
+        assert server.get("/").status == 200
+        assert time.monotonic() - began < 2
+        slow.sock.settimeout(10)
+        assert slow.read_until(rb"monkey_reloads_total \d+\n")
+
+
+def test_client_that_leaves_before_the_answer(server, place):
+    before = server.open_descriptors()
+    for _ in range(50):
+        with Shell(place) as shell, contextlib.suppress(BrokenPipeError):  # when there were 16 already
+            shell.send("connections\nmetrics\nconnections")
+    assert ask(place, "loglevel") == "level: info\n"
+    assert eventually(lambda: server.open_descriptors() <= before)
+
+
+def test_idle_sessions_cost_no_time(server, place):
+    with Shell(place) as shell, Shell(place) as half:
+        shell.ask("uptime")
+        half.send("upt")
+        time.sleep(0.2)
+        ticks = server.cpu_ticks()
+        time.sleep(1)
+        assert server.cpu_ticks() - ticks <= 10
+
+
+# -- where it listens
+
+
+def test_socket_is_for_its_user_only(server, place):
+    mode = place.stat().st_mode
+    assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600
+
+
+def test_mode_does_not_hang_on_the_umask(start, tmp_path):
+    before = os.umask(0)
+    try:
+        start(**configured(tmp_path / "shell"))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "shell").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_other_user_is_turned_away_whatever_the_mode(start, tmp_path_factory):
+    folder = pathlib.Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+    try:
+        folder.chmod(0o755)
+        start(**configured(folder / "shell"))
+        (folder / "shell").chmod(0o666)
+        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(5)\n"
+                "sys.stdout.write(s.recv(200).decode())")
+        asked = subprocess.run(["/usr/bin/python3", "-c", code, str(folder / "shell")], user=65534, text=True,
+                               capture_output=True, timeout=20, check=False)
+        assert asked.stdout == "error: this shell is of another user\n", asked.stderr
+        assert ask(folder / "shell", "loglevel") == "level: info\n"
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_socket_goes_with_the_server(start, tmp_path):
+    server = start(**configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as shell:
+        shell.ask("uptime")
+        server.stop()
+        assert shell.to_the_end() == b""
+    assert not (tmp_path / "shell").exists()
+
+
+def test_socket_of_a_dead_server_is_replaced(start, tmp_path):
+    first = start(**configured(tmp_path / "shell"))
+    first.kill()
+    assert (tmp_path / "shell").exists()
+    start(**configured(tmp_path / "shell"))
+    assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
+
+
+def test_second_server_on_the_same_socket_is_refused(start, tmp_path):
+    start(**configured(tmp_path / "shell"))
+    assert re.search(r'the plugin "cheetah" cannot start: another server has its shell at \S+/shell',
+                     refused(start, **configured(tmp_path / "shell")))
+    assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
+
+
+def test_other_files_are_left_alone(start, tmp_path):
+    (tmp_path / "shell").write_text("mine")
+    assert "is there already and is no socket" in refused(start, **configured(tmp_path / "shell"))
+    assert (tmp_path / "shell").read_text() == "mine"
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    assert "is there already and is no socket" in refused(start, **configured(tmp_path / "link"))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_folder_that_is_missing(start, tmp_path):
+    assert re.search(r"cannot listen at \S+/none/shell: No such file", refused(start, **configured(tmp_path / "none/shell")))
+
+
+def test_check_of_a_configuration_opens_nothing(tmp_path):
+    config = process.Config(tmp_path)
+    config.write(**configured(tmp_path / "shell"))
+    assert process.run("--configdir", config.folder, "--test").returncode == 0
+    assert not (tmp_path / "shell").exists()
+
+
+@pytest.mark.parametrize("lines, said", [
+    ("Listen NOWHERE", r"cheetah.conf:2:12: error: Listen: expected"),
+    ("Sockets /x", r'cheetah.conf:2:5: error: unknown key "Sockets" in \[CHEETAH\]; did you mean "Socket"'),
+    ("Socket /" + "x" * 107, r"Socket: a path of at most 107 bytes is needed"),
+])
+def test_faults_have_their_place(tmp_path, lines, said):
+    config = process.Config(tmp_path)
+    config.write(**configured(None, lines))
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 1
+    assert re.search(said, checked.stdout + checked.stderr), checked.stdout + checked.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root has another place")
+def test_default_place_is_the_user_s(start, tmp_path):
+    server = start(env={"XDG_RUNTIME_DIR": str(tmp_path)}, **configured(None))
+    assert ask(tmp_path / f"cheetah.{server.port}", "loglevel") == "level: info\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or os.path.exists("/run/monkey"), reason="needs root without /run/monkey")
+def test_default_place_that_is_missing(start):
+    assert "name one with Socket in [CHEETAH]" in refused(start, **configured(None))
+
+
+# -- reload
+
+
+def test_session_outlives_a_reload_that_it_asked_for(start, tmp_path):
+    server = start(**configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as shell:
+        for count in (1, 2, 3):
+            assert shell.ask("reload")["reload"].startswith("asked for")
+            assert eventually(lambda: shell.ask("status")["reloads"] == count)
+        assert eventually(lambda: shell.ask("status")["configurations"] == 1)
+        inode = (tmp_path / "shell").stat().st_ino
+        assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
+        server.reload(expect="reloaded")
+        assert (tmp_path / "shell").stat().st_ino == inode
+        assert shell.ask("status")["reloads"] == 4
+
+
+def test_reload_that_fails_leaves_the_shell(start, tmp_path):
+    server = start(**configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as shell:
+        shell.ask("uptime")
+        server.config.write(**configured(tmp_path / "none/shell"))
+        shell.send("reload")
+        server.wait_for_log("cannot listen at")
+        shell.line()
+        assert shell.ask("status")["reloads"] == 0
+        assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
+
+
+def test_reload_can_move_the_shell(start, tmp_path):
+    server = start(**configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as shell:
+        shell.ask("uptime")
+        server.reload(expect="reloaded", **configured(tmp_path / "other"))
+        assert shell.to_the_end() == b""
+        assert ask(tmp_path / "other", "loglevel") == "level: info\n"
+        assert eventually(lambda: not (tmp_path / "shell").exists())
+
+
+def test_many_at_once_while_it_reloads(start, tmp_path):
+    server = start(server="Workers 3", **configured(tmp_path / "shell"))
+    shells = [Shell(tmp_path / "shell") for _ in range(12)]
+    for turn in range(10):
+        for i, shell in enumerate(shells):
+            shell.send(("connections", "metrics", "config", "reload", "vhosts")[(turn + i) % 5] + " --json")
+    for shell in shells:
+        for _ in range(10):
+            assert "error" not in json.loads(shell.line())
+        shell.close()
+    assert server.get("/").status == 200
