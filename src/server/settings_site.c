@@ -183,11 +183,8 @@ static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
     if (!mk_str_next_word(&rest, &line.pattern) || !mk_str_next_word(&rest, &line.plugin))
         return mk_setup_refuse(ctx, s, "a regular expression and a plugin");
     while (mk_str_next_word(&rest, &word)) {
-        struct mk_str *param = MK_SETTINGS_APPEND(ctx, &line.params, items, count);
-
-        if (!param)
+        if (mk_words_append(&line.params, ctx->arena, word) < 0)
             return MK_E_NOMEM;
-        *param = word;
     }
     kept = MK_SETTINGS_APPEND(ctx, site, handlers, nhandlers);
     if (!kept)
