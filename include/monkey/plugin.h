@@ -63,12 +63,19 @@ struct mk_context {
     void *site;  /* of this site: mk_setup_keep in check_site; NULL where no site is known */
 };
 
-/** Bits of hooks that can be silent on a site: mk_setup_act. */
+/** Bits of hooks that can be silent: mk_setup_act. */
 enum mk_acts {
+    /* on a site */
     MK_ACTS_REQUEST = 1,
     MK_ACTS_HEAD = 2, /* the response filter */
     MK_ACTS_FINISH = 4,
     MK_ACTS_DIRECTORY = 8,
+    MK_ACTS_OF_SITES = 15,
+    /* on connections, whose site is not known */
+    MK_ACTS_ACCEPT = 16,
+    MK_ACTS_CLOSE = 32,
+    MK_ACTS_CONN_EVENT = 64,
+    MK_ACTS_OF_CONNECTIONS = 112,
 };
 
 struct mk_head;
@@ -214,7 +221,10 @@ enum mk_switch {
 /** In check_site. Only for plugins without on_handle. */
 MK_API enum mk_switch mk_setup_switch(struct mk_setup *setup);
 
-/** In check_site: which of its hooks act on this site (enum mk_acts). Until this is called: all, if it has no SITE sections or the site has one. What does not act costs nothing. */
+/**
+ * Which hooks act (enum mk_acts): in check_site those on this site, in check those on connections. Until this
+ * is called all do; on a site, if the plugin has no SITE sections or the site has one. What does not act costs nothing.
+ */
 MK_API void mk_setup_act(struct mk_setup *setup, unsigned acts);
 
 /**

@@ -27,6 +27,7 @@ struct mk_draft {
     struct mk_occurrence *of_file;
     struct mk_occurrence **of_sites; /* by the site's index */
     unsigned *acts;                  /* likewise: bits of enum mk_acts */
+    unsigned acts_everywhere;        /* of them, those of connections, which have no site */
     bool *is_switched_on;            /* likewise: by a Match line */
     bool has_switch;                 /* on any site */
     bool is_bad; /* it has faults: its further hooks would work with half of what they need */

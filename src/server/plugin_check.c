@@ -236,7 +236,7 @@ static int make_hooks(struct mk_hooks *hooks, const struct mk_snapshot *s, size_
         void (*hook)(void);
 
         memcpy(&hook, (const char *)p->plugin + member, sizeof(hook));
-        if (!hook || (act && !(p->draft->acts[site] & act)))
+        if (!hook || !((p->draft->acts[site] | p->draft->acts_everywhere) & act))
             continue;
         if (!items)
             items = mk_arena_alloc(ctx->arena, s->nplugins * sizeof(*items));
@@ -271,11 +271,13 @@ static int make_site_hooks(const struct mk_snapshot *s, struct mk_site *site, st
 
 static int make_server_hooks(struct mk_snapshot *s, struct mk_setup *ctx)
 {
-    int err = make_hooks(&s->on_accept, s, 0, 0, HOOK(on_accept), ctx);
+    int err = make_hooks(&s->on_accept, s, 0, MK_ACTS_ACCEPT, HOOK(on_accept), ctx);
 
     if (err == 0)
-        err = make_hooks(&s->on_close, s, 0, 0, HOOK(on_close), ctx);
-    return err < 0 ? err : make_hooks(&s->on_conn_event, s, 0, 0, HOOK(on_conn_event), ctx);
+        err = make_hooks(&s->on_close, s, 0, MK_ACTS_CLOSE, HOOK(on_close), ctx);
+    if (err == 0)
+        err = make_hooks(&s->on_conn_event, s, 0, MK_ACTS_CONN_EVENT, HOOK(on_conn_event), ctx);
+    return err;
 }
 
 static int make_lists(struct mk_snapshot *s, struct mk_setup *ctx)
@@ -288,6 +290,7 @@ static int make_lists(struct mk_snapshot *s, struct mk_setup *ctx)
         p->draft->is_switched_on = mk_arena_zalloc(ctx->faults->arena, s->nsites * sizeof(bool));
         if (!p->sites || !p->draft->acts || !p->draft->is_switched_on)
             return MK_E_NOMEM;
+        p->draft->acts_everywhere = MK_ACTS_OF_CONNECTIONS;
         for (size_t j = 0; j < s->nsites; j++)
             p->draft->acts[j] = ACTS_UNSAID;
     }

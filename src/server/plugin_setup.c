@@ -78,10 +78,12 @@ enum mk_switch mk_setup_switch(struct mk_setup *setup)
 void mk_setup_act(struct mk_setup *setup, unsigned acts)
 {
     const struct mk_plugin_check *check = setup->arg;
-    const unsigned all = MK_ACTS_REQUEST | MK_ACTS_HEAD | MK_ACTS_FINISH | MK_ACTS_DIRECTORY;
+    struct mk_draft *draft = check->plugin->draft;
 
     if (check->site)
-        check->plugin->draft->acts[check->site->index] = acts & all;
+        draft->acts[check->site->index] = acts & MK_ACTS_OF_SITES;
+    else
+        draft->acts_everywhere = acts & MK_ACTS_OF_CONNECTIONS;
 }
 
 int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,

@@ -37,6 +37,7 @@ struct addresses {
 
 struct mandril {
     struct rule **rules; /* in the order written */
+    struct rule **paths; /* of them, those that look at requests */
     uint32_t nrules, npaths;
     struct addresses strict, dry;
 };
@@ -198,12 +199,16 @@ static int mandril_check(struct mk_setup *setup)
     if (!m)
         return MK_E_NOMEM;
     m->rules = mk_setup_alloc(setup, (count_rules(setup) + 1) * sizeof(struct rule *));
-    if (!m->rules)
+    m->paths = mk_setup_alloc(setup, (count_rules(setup) + 1) * sizeof(struct rule *));
+    if (!m->rules || !m->paths)
         return MK_E_NOMEM;
     gather_rules(setup, m);
-    for (uint32_t i = 0; i < m->nrules; i++)
-        m->npaths += m->rules[i]->kind != RULE_ADDRESS;
+    for (uint32_t i = 0; i < m->nrules; i++) {
+        if (m->rules[i]->kind != RULE_ADDRESS)
+            m->paths[m->npaths++] = m->rules[i];
+    }
     mk_setup_keep(setup, m);
+    mk_setup_act(setup, m->nrules > m->npaths ? MK_ACTS_ACCEPT : 0);
     if (build_addresses(setup, m, &m->strict, false) < 0)
         return MK_E_NOMEM;
     return build_addresses(setup, m, &m->dry, true);
@@ -252,8 +257,6 @@ static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_cont
     struct mk_conn_facts facts = {.size = sizeof(facts)};
     const struct rule *why;
 
-    if (m->strict.count + m->dry.count == 0)
-        return MK_VERDICT_PASS;
     mk_conn_facts(c, &facts);
     if (facts.peer_is_unix)
         return MK_VERDICT_PASS;
@@ -270,7 +273,7 @@ static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_cont
 static bool matches(const struct rule *rule, const char *path, const struct mk_request *r,
                     const struct mk_context *ctx)
 {
-    return rule->kind != RULE_ADDRESS && strstr(path, rule->text.p) &&
+    return strstr(path, rule->text.p) &&
            (rule->kind == RULE_PATH || comes_from_elsewhere(r, ctx->site));
 }
 
@@ -285,8 +288,8 @@ static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_
     if (!path)
         return mk_reply_error(r, 503, NULL);
     lower_case(path, facts.path);
-    for (uint32_t i = 0; i < m->nrules; i++) {
-        const struct rule *rule = m->rules[i];
+    for (uint32_t i = 0; i < m->npaths; i++) {
+        const struct rule *rule = m->paths[i];
 
         if (!matches(rule, path, r, ctx))
             continue;
