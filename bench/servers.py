@@ -156,6 +156,38 @@ class MonkeyLog(Monkey):
     site = "[LOGGER]\n    AccessLog access.log\n"
 
 
+def _shipped_plugins():
+    """Names of the plugins beside the executable."""
+    folder = os.path.join(TOP, "build", "plugins")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(name[len("monkey-"):-len(".so")] for name in names if name.startswith("monkey-") and name.endswith(".so"))
+
+
+class MonkeyPlugins(Monkey):
+    name = "monkey-plugins"
+    note = "all plugins are loaded, none has anything to do"
+
+    def command(self, setup):
+        self.plugins = "".join(f"    Load {name}\n" for name in _shipped_plugins())
+        command = super().command(setup)
+        _write(os.path.join(setup.dir, "conf"), "plugins/cheetah/cheetah.conf",
+               f"[CHEETAH]\n    Socket {setup.dir}/cheetah\n")
+        return command
+
+
+class MonkeyRules(Monkey):
+    name = "monkey-rules"
+    note = "mandril looks at 10,000 networks and a path for every request"
+    plugins = "    Load mandril\n"
+
+    def command(self, setup):
+        command = super().command(setup)
+        nets = "".join(f"    Deny_IP 198.{18 + i // 5000}.{i // 256 % 256}.{i % 256}\n" for i in range(10000))
+        _write(os.path.join(setup.dir, "conf"), "plugins/mandril/mandril.conf",
+               f"[RULES]\n    Deny_URL /forbidden\n{nets}")
+        return command
+
+
 class Nginx(Server):
     name = "nginx"
     note = "sendfile, tcp_nopush, tcp_nodelay on; access_log off; open_file_cache off"
@@ -269,7 +301,7 @@ class Floor(Server):
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
-                                          MonkeyFair, MonkeyReusePort, MonkeyLog, NginxLogbuf)}
+                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, NginxLogbuf)}
 
 
 def _first_line(argv):

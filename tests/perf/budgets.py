@@ -11,3 +11,8 @@ INSTRUCTIONS_AIM = {"keep": 3500, "close": 5000, "nofdt": 6000, "log": 1500}
 
 # System calls a request.
 CALLS = {"keep": 2.3, "close": 6.0, "logo": 3.1, "f200k": 3.3, "pipe16": 0.5}
+
+# What plugins add to the instructions of a request, as a part of it: all loaded with nothing to do (kept and closed
+# connections), and mandril with 10,000 networks and a rule for paths.
+PLUGINS_IDLE = 0.02
+PLUGINS_RULES = {"keep": 0.25, "close": 0.35}
