@@ -197,6 +197,12 @@ static void facts_come_from_connection_and_transport(void **state)
     mk_conn_facts(lb.conn, &half); /* as an older plugin asks, which knows less */
     assert_int_equal(half.id, lb.conn->id);
     assert_int_equal(half.requests, 77);
+    lb.conn->link.state = NULL; /* as in stage 10, before the transport begins: it is not asked */
+    facts.tls_version = "old";
+    mk_conn_facts(lb.conn, &facts);
+    assert_null(facts.tls_version);
+    assert_string_equal(facts.transport, "spy");
+    lb.conn->link.state = &seen;
     assert_int_equal(mk_conn_peer(lb.conn, text), 9);
     assert_string_equal(text, "192.0.2.1");
     loopback_close(&lb);
