@@ -18,7 +18,7 @@
 enum { MK_GATHER_PARTS = 32 };
 
 struct mk_gather {
-    struct mk_conn *owner; /* whose answers these are; meaningless while bytes is 0 */
+    struct mk_conn *owner;         /* whose answers these are; meaningless while bytes is 0 */
     const struct mk_request *head; /* whose head is being written behind used; NULL: none is */
     size_t bytes;                  /* in all parts */
     size_t used;                   /* of buf */

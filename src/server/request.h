@@ -59,7 +59,7 @@ struct mk_request {
     struct mk_str user;             /* in the arena; p NULL: nobody */
     const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
-    struct mk_filter *filter;   /* of the body: the one nearest to the client; NULL: none */
+    struct mk_filter *filter;       /* of the body: the one nearest to the client; NULL: none */
     struct mk_trailer *trailer;     /* the first; in the order of sending */
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t

@@ -251,6 +251,8 @@ void reply_list_end(struct reply *r)
     r->has_member = true;
 }
 
+static void put_formatted(struct reply *r, const char *fmt, va_list args) MK_PRINTF(2, 0);
+
 static void put_formatted(struct reply *r, const char *fmt, va_list args)
 {
     char text[1024];
