@@ -246,8 +246,8 @@ def test_client_that_leaves_before_the_answer(server, place):
     for _ in range(50):
         with Shell(place) as shell, contextlib.suppress(BrokenPipeError):  # when there were 16 already
             shell.send("connections\nmetrics\nconnections")
-    assert ask(place, "loglevel") == "level: info\n"
     assert eventually(lambda: server.open_descriptors() <= before)
+    assert ask(place, "loglevel") == "level: info\n"
 
 
 def test_idle_sessions_cost_no_time(server, place):
@@ -264,6 +264,7 @@ def test_idle_sessions_cost_no_time(server, place):
 
 
 def test_socket_is_for_its_user_only(server, place):
+    ask(place, "uptime")
     mode = place.stat().st_mode
     assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600
 
@@ -272,6 +273,7 @@ def test_mode_does_not_hang_on_the_umask(start, tmp_path):
     before = os.umask(0)
     try:
         start(**configured(tmp_path / "shell"))
+        ask(tmp_path / "shell", "uptime")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "shell").stat().st_mode) == 0o600
@@ -283,6 +285,7 @@ def test_other_user_is_turned_away_whatever_the_mode(start, tmp_path_factory):
     try:
         folder.chmod(0o755)
         start(**configured(folder / "shell"))
+        ask(folder / "shell", "uptime")
         (folder / "shell").chmod(0o666)
         code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(5)\n"
                 "sys.stdout.write(s.recv(200).decode())")
@@ -305,6 +308,7 @@ def test_socket_goes_with_the_server(start, tmp_path):
 
 def test_socket_of_a_dead_server_is_replaced(start, tmp_path):
     first = start(**configured(tmp_path / "shell"))
+    ask(tmp_path / "shell", "uptime")
     first.kill()
     assert (tmp_path / "shell").exists()
     start(**configured(tmp_path / "shell"))
@@ -313,6 +317,7 @@ def test_socket_of_a_dead_server_is_replaced(start, tmp_path):
 
 def test_second_server_on_the_same_socket_is_refused(start, tmp_path):
     start(**configured(tmp_path / "shell"))
+    ask(tmp_path / "shell", "uptime")
     assert re.search(r'the plugin "cheetah" cannot start: another server has its shell at \S+/shell',
                      refused(start, **configured(tmp_path / "shell")))
     assert ask(tmp_path / "shell", "loglevel") == "level: info\n"

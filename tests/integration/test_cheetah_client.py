@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from harness import process
-from harness.shell import configured, read_until
+from harness.shell import ask, configured, read_until
 
 CLIENT = pathlib.Path(process.binary()).parent / "tools" / "cheetah"
 
@@ -23,7 +23,9 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def server(start_shared, place, shared_servers):
-    return shared_servers[0] if shared_servers else start_shared(**configured(place))
+    running = shared_servers[0] if shared_servers else start_shared(**configured(place))
+    ask(place, "uptime")
+    return running
 
 
 def client(*arguments, text=None, **env):

@@ -152,7 +152,7 @@ static int show_reply(const struct order *order, int fd)
         if (fwrite(piece, 1, (size_t)n, stdout) != (size_t)n)
             return complain("standard output", strerror(errno));
     }
-    if (n < 0)
+    if (n < 0 && !is_error) /* who is turned away is told why, and may be cut off then */
         return complain(order->path, errno == EAGAIN ? "no answer" : strerror(errno));
     if (fflush(stdout) != 0)
         return complain("standard output", strerror(errno));

@@ -103,8 +103,12 @@ void shell_put(struct shell *shell)
 
 /* ---- on the first worker ---- */
 
+/* What was sent already is taken: closing over it would be a reset, which hides the sentence. */
 static void turn_away(int fd, const char *why)
 {
+    char unread[4096];
+
+    (void)!recv(fd, unread, sizeof(unread), MSG_DONTWAIT);
     (void)!send(fd, why, strlen(why), MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
 }

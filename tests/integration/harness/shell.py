@@ -7,6 +7,7 @@ import re
 import socket
 import time
 
+from harness.client import eventually
 from harness.config import section
 
 
@@ -22,10 +23,21 @@ class Shell:
     """A session of the shell of a server."""
 
     def __init__(self, place, timeout=10):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(str(place))  # with a timeout it would not wait for its turn
+        self.sock = eventually(lambda: self._connect(place), within=5)
+        assert self.sock, f"nobody listens at {place}"
         self.sock.settimeout(timeout)
         self.rest = b""
+
+    @staticmethod
+    def _connect(place):
+        """Plugins start after the server has told where it listens. With a timeout, a socket would not wait for its turn."""
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.connect(str(place))
+            return sock
+        except (FileNotFoundError, ConnectionRefusedError):
+            sock.close()
+            return None
 
     def send(self, line):
         self.sock.sendall(line if isinstance(line, bytes) else f"{line}\n".encode())
