@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shell without memory and without descriptors."""
+"""The shell when something is missing: memory, descriptors, a worker, its user."""
 
+import contextlib
+import ctypes
 import itertools
 import json
 import os
+import pathlib
 import resource
+import time
 
 import pytest
 
-from harness import process
+from harness import process, tools
 from harness.client import eventually
 from harness.failing import FailingAllocations
 from harness.shell import Shell, ask, configured
@@ -29,6 +33,24 @@ def said(place, line):
         return ask(place, line)
     except (BrokenPipeError, ConnectionResetError):
         return ""
+
+
+@contextlib.contextmanager
+def held_worker(server):
+    """Stop the thread of the second worker, as a debugger does."""
+    seize, interrupt, detach, wall = 0x4206, 0x4207, 17, 0x40000000
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    thread, = [int(path.parent.name) for path in pathlib.Path(f"/proc/{server.pid}/task").glob("*/comm")
+               if path.read_text().strip().endswith("1")]
+    if libc.ptrace(seize, thread, None, None) < 0:
+        pytest.skip(f"a thread cannot be held here: {os.strerror(ctypes.get_errno())}")
+    try:
+        assert libc.ptrace(interrupt, thread, None, None) == 0
+        os.waitpid(thread, wall)
+        yield
+    finally:
+        libc.ptrace(detach, thread, None, None)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -96,3 +118,48 @@ def test_without_descriptors_it_waits_and_does_not_spin(start, tmp_path):
         for each in late:
             assert each.ask("loglevel") == {"level": "info"}
             each.close()
+
+
+@pytest.mark.slow
+def test_worker_that_hangs_is_named_as_the_reason(start, tmp_path):
+    server = start(**configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as shell:
+        shell.ask("connections")
+        with held_worker(server):
+            shell.send("connections")
+            began = time.monotonic()
+            assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
+            assert shell.line() == "error: a worker did not answer within 5 s\n"
+            assert 4.5 < time.monotonic() - began < 8
+            with Shell(tmp_path / "shell") as leaver:
+                leaver.send("connections")
+        assert shell.ask("connections")["total"] == 0
+
+
+def test_idle_session_ends_after_ten_minutes(start, tmp_path):
+    if process.is_sanitized():
+        pytest.skip("libfaketime and a sanitizer's runtime cannot both be preloaded; the plain build runs this")
+    (tmp_path / "offset").write_text("+0s")
+    env = {"LD_PRELOAD": tools.libfaketime(), "FAKETIME_TIMESTAMP_FILE": str(tmp_path / "offset"), "FAKETIME_NO_CACHE": "1"}
+    start(env=env, **configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as idle:
+        idle.ask("uptime")
+        (tmp_path / "offset").write_text("+590s")
+        with Shell(tmp_path / "shell") as other:
+            assert other.ask("uptime")["uptime_seconds"] >= 590
+            assert idle.ask("loglevel") == {"level": "info"}
+            (tmp_path / "offset").write_text("+1180s")
+            assert idle.ask("loglevel") == {"level": "info"}
+            (tmp_path / "offset").write_text("+1800s")
+            ask(tmp_path / "shell", "loglevel")
+            assert idle.to_the_end() == other.to_the_end() == b""
+
+
+def test_more_connections_than_are_shown(start, tmp_path):
+    tools.raise_descriptor_limit(2000)
+    server = start(server="Workers 1\nTimeout 60", **configured(tmp_path / "shell"))
+    clients = [server.connect() for _ in range(1010)]
+    answer = eventually(lambda: (found := json.loads(ask(tmp_path / "shell", "connections --json")))["total"] == 1010 and found)
+    assert (answer["total"], answer["shown"], len(answer["connections"])) == (1010, 1000, 1000)
+    for client in clients:
+        client.close()

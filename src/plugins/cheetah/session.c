@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 struct session {
-    struct session *next, **link;
+    struct session *next, *before;
     struct session_list *list;
     struct mk_worker *worker;
     struct mk_io *in;
@@ -31,9 +31,12 @@ struct session {
 
 static void end(struct session *s)
 {
-    *s->link = s->next;
+    if (s->before)
+        s->before->next = s->next;
+    else
+        s->list->first = s->next;
     if (s->next)
-        s->next->link = s->link;
+        s->next->before = s->before;
     s->list->count--;
     if (s->gather)
         gather_leave(s->gather);
@@ -302,10 +305,9 @@ int session_begin(struct session_list *list, struct mk_worker *w, int in, int ou
             close(out);
         return err;
     }
-    s->link = &list->first;
     s->next = list->first;
     if (s->next)
-        s->next->link = &s->next;
+        s->next->before = s;
     list->first = s;
     list->count++;
     if (out < 0)
