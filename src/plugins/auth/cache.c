@@ -4,11 +4,12 @@
 void cache_digest(const struct cache *c, const struct source *source, const struct users *users,
                   struct mk_str user, const char *password, uint8_t digest[SHA1_LEN])
 {
+    uintptr_t which = (uintptr_t)source;
     struct sha1 s;
 
     sha1_init(&s);
     sha1_add(&s, c->key, sizeof(c->key));
-    sha1_add(&s, &source, sizeof(source)); /* which one it is, not what is in it */
+    sha1_add(&s, &which, sizeof(which));
     sha1_add(&s, &users->serial, sizeof(users->serial));
     sha1_add(&s, &user.len, sizeof(user.len));
     sha1_add(&s, user.p, user.len);

@@ -157,9 +157,11 @@ struct users *source_users(struct source *s, struct mk_worker *w)
 
     if (now_ms - atomic_load(&s->looked_ms) >= LOOK_EVERY_MS && !atomic_exchange(&s->busy, true)) {
         atomic_store(&s->looked_ms, now_ms);
-        atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
-        if (mk_offload(w, look, looked, s) < 0)
-            looked(s);
+        if (mk_offload(w, look, looked, s) == 0)
+            atomic_fetch_add_explicit(
+                &s->refs, 1, memory_order_relaxed); /* looked() comes later, on this worker */
+        else
+            atomic_store(&s->busy, false);
     }
     pthread_mutex_lock(&s->lock);
     users = users_get(s->users);
