@@ -32,9 +32,10 @@ static struct mk_listener *find(struct mk_server *server, const struct mk_addr *
     return l;
 }
 
+/* Behind the others: a reload finds those with port 0 in the order in which they were written. */
 static struct mk_listener *add(struct mk_server *server, const struct mk_listen *listen)
 {
-    struct mk_listener *l = mk_heap_zalloc(1, sizeof(*l));
+    struct mk_listener *l = mk_heap_zalloc(1, sizeof(*l)), **at = &server->listeners;
 
     if (l)
         l->fds = mk_heap_alloc(server->nworkers * sizeof(*l->fds));
@@ -46,8 +47,9 @@ static struct mk_listener *add(struct mk_server *server, const struct mk_listen 
         l->fds[i] = -1;
     l->asked = listen->addr;
     (void)snprintf(l->asked_text, sizeof(l->asked_text), "%s", listen->text);
-    l->next = server->listeners;
-    server->listeners = l;
+    while (*at)
+        at = &(*at)->next;
+    *at = l;
     return l;
 }
 

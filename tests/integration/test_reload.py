@@ -33,6 +33,18 @@ def test_port_is_kept(start, scheduler):
     assert server.port == port
 
 
+def test_ports_that_the_system_chose_are_not_exchanged(start, scheduler):
+    both = scheduler + "TrustedProxies 127.0.0.1\nListen 127.0.0.1:0\nListen 127.0.0.1:0 proxy"
+    server = start(server=both, files={"a.txt": "text"})
+    host, _, port = server.addresses[1].rpartition(":")
+    for _ in range(3):
+        assert server.get("/a.txt").text == "text"
+        with server.connect((host, int(port))) as connection:
+            connection.send(b"PROXY UNKNOWN\r\n")
+            assert connection.request("/a.txt").text == "text"
+        server.reload(server=both, files={"a.txt": "text"})
+
+
 def test_idle_connection_is_kept_and_takes_the_new_configuration(start, scheduler):
     server = start(server=scheduler + "KeepAliveTimeout 60", host="Header X-Version 1", files={"a.txt": "text"})
     with server.connect() as connection:
