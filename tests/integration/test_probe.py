@@ -21,7 +21,7 @@ from harness.config import section
 from harness.plugins import load
 
 NAMES = ["proxy", "cgi", "bell", "wake", "listen", "say", "parts", "patient", "never", "stale", "dry", "filtered",
-         "busy"]
+         "busy", "echo"]
 HANDLERS = "\n".join(f"Match ^/{name} probe {name}" for name in NAMES)
 FILES = {"a.txt": "text"}
 MIB = 1 << 20
@@ -482,7 +482,64 @@ def test_services_own_prefixes_and_sites(start, tmp_path):
         assert server.get(path, {"Host": "app.example"}).text.startswith(f"service=/ site=app.example path={path} ")
 
 
-# ---- answers of several parts ----
+# ---- a transport that knows the names of the sites ----
+
+def greet(server, name):
+    """A connection to the second address, and the certificate that was presented on it."""
+    host, _, port = server.addresses[1].rpartition(":")
+    connection = server.connect((host, int(port)))
+    connection.send(name + "\n")
+    certificate = b""
+    while not certificate.endswith(b"\n"):
+        certificate += connection.stream.exactly(1)
+    return connection, certificate.decode().strip()
+
+
+def test_certificates_by_name(start, tmp_path):
+    def settings(*names):
+        site = section("HOST", f"ServerName {' '.join(names)}\nDocumentRoot {tmp_path}")
+        return config(server="Listen 127.0.0.1:0\nListen 127.0.0.1:0 probe", sites={"app": site})
+
+    server = start(**settings("app.example", "www.app.example"))
+    old, certificate = greet(server, "app.example")
+    assert certificate == "app.example"
+    for name, expected in (("www.app.example", "app.example"), ("other.example", "default")):
+        connection, certificate = greet(server, name)
+        assert certificate == expected
+        assert connection.request("/a.txt").text == "text"
+        connection.close()
+    server.reload(**settings("new.example"))
+    for name, expected in (("new.example", "new.example"), ("app.example", "default")):
+        connection, certificate = greet(server, name)
+        assert certificate == expected
+        connection.close()
+    assert old.request("/a.txt").text == "text", "its link outlives its configuration"
+    old.close()
+
+
+# ---- answers that stream or have several parts ----
+
+def test_body_that_is_echoed_as_it_comes(server):
+    with server.connect() as connection:
+        connection.send(http.request("/echo", "POST", headers={"Content-Length": "10"}))
+        assert http.read_head(connection.stream).status == 200
+        for _ in range(5):
+            connection.send(b"ab")
+            assert connection.stream.exactly(7) == b"2\r\nab\r\n"
+        assert connection.stream.exactly(5) == b"0\r\n\r\n"
+        assert connection.request("/a.txt").text == "text"
+
+
+def test_who_does_not_read_cannot_send_on_for_ever(start):
+    server = start(**config(server="MaxBodySize 64M"))
+    body = BIG * 4
+    with server.connect(receive_buffer=4096) as connection:
+        sender = threading.Thread(target=connection.send, args=(http.request("/echo", "POST", body=body),))
+        sender.start()
+        sender.join(1)
+        assert sender.is_alive(), "nobody reads, and yet all was taken"
+        assert connection.response("POST").body == body
+        sender.join(10)
 
 def test_interim_answer_and_trailer(server):
     with server.connect() as connection:

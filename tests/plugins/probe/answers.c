@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe.h"
 
-/* Answers of several parts, and one that takes its time. */
+/* Answers that stream, that have several parts, and one that takes its time. */
+
+/* Asked when the client can take more, or has sent more. */
+static ssize_t read_body(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    (void)arg;
+    return mk_request_read(r, dst, len);
+}
+
+/* What comes in goes out at once: a client that does not read cannot send on for ever. */
+enum mk_verdict echo_handle(struct mk_request *r, const struct mk_context *ctx,
+                            const struct probe_route *route)
+{
+    struct mk_reply p;
+
+    (void)ctx;
+    (void)route;
+    if (mk_reply_begin(&p, r, 200) == 0 && mk_reply_end(&p, -1) == 0)
+        (void)mk_reply_producer(r, read_body, NULL);
+    return MK_VERDICT_DONE;
+}
 
 /* An interim head, the final one, a body that comes in two, and a field behind it. */
 enum mk_verdict parts_handle(struct mk_request *r, const struct mk_context *ctx,

@@ -40,7 +40,7 @@ static int check(struct mk_setup *setup)
 {
     struct probe *probe = mk_setup_alloc(setup, sizeof(*probe));
 
-    if (!probe)
+    if (!probe || !(probe->listed = names_list(setup)))
         return MK_E_NOMEM;
     probe->settings = mk_setup_section(setup, &section, NULL);
     mk_setup_keep(setup, probe);
@@ -50,8 +50,11 @@ static int check(struct mk_setup *setup)
 /* Its filter acts on sites without [SERVICE] too. */
 static int check_site(struct mk_setup *setup)
 {
+    const struct probe *probe = mk_setup_config(setup);
+    int err = names_of_site(setup, probe->listed);
+
     mk_setup_act(setup, MK_ACTS_HEAD);
-    return service_check_site(setup);
+    return err < 0 ? err : service_check_site(setup);
 }
 
 /* ---- `Match REGEX probe NAME` ---- */
@@ -61,7 +64,7 @@ static const struct probe_route routes[] = {
     {"wake", wake_handle},   {"listen", chat_listen},     {"say", chat_say},
     {"parts", parts_handle}, {"patient", patient_handle}, {"never", never_handle},
     {"stale", stale_handle}, {"dry", dry_handle},         {"filtered", filtered_handle},
-    {"busy", busy_handle},
+    {"busy", busy_handle},   {"echo", echo_handle},
 };
 
 static int check_match(struct mk_setup *setup, const struct mk_setting *line,
@@ -94,6 +97,7 @@ static void stop(const struct mk_context *ctx)
         bell_free(probe->bell);
     if (probe->room)
         room_put(probe->room);
+    names_put(probe->names);
 }
 
 static int start(const struct mk_context *ctx, const struct mk_context *old)
@@ -115,7 +119,8 @@ static int start(const struct mk_context *ctx, const struct mk_context *old)
     probe->backend = mk_upstream_new(ctx->server, &options);
     probe->bell = bell_new(ctx->server);
     probe->room = room_new(ctx->server);
-    if (probe->backend && probe->bell && probe->room)
+    probe->names = names_copy(probe->listed);
+    if (probe->backend && probe->bell && probe->room && probe->names)
         return 0;
     stop(ctx);
     return MK_E_NOMEM;
@@ -172,5 +177,6 @@ static const struct mk_plugin plugin = {
     .on_accept = on_accept,
     .on_handle = on_handle,
     .on_head = misbehave_on_head,
+    .transport = &names_transport,
 };
 MK_PLUGIN_EXPORT(plugin);

@@ -12,6 +12,7 @@
  */
 
 struct bell;
+struct names;
 struct room;
 
 struct probe_settings {
@@ -26,6 +27,8 @@ struct probe {
     struct mk_upstream *backend;
     struct bell *bell;
     struct room *room;
+    struct names *listed; /* in check_site */
+    struct names *names;
 };
 
 /* ctx->local */
@@ -97,6 +100,18 @@ enum mk_verdict chat_say(struct mk_request *r, const struct mk_context *ctx,
 extern const struct mk_section_spec service_section;
 int service_check_site(struct mk_setup *setup);
 
+/** An empty list, in check. */
+struct names *names_list(struct mk_setup *setup);
+/** What was listed, with one reference; NULL without memory. */
+struct names *names_copy(const struct names *listed);
+/** Give up a reference; NULL is allowed. */
+void names_put(struct names *names);
+/** Add those of the site in check_site. @return 0, or MK_E_LIMIT after noting the fault. */
+int names_of_site(struct mk_setup *setup, struct names *names);
+extern const struct mk_transport names_transport;
+
+enum mk_verdict echo_handle(struct mk_request *r, const struct mk_context *ctx,
+                            const struct probe_route *route);
 enum mk_verdict parts_handle(struct mk_request *r, const struct mk_context *ctx,
                              const struct probe_route *route);
 enum mk_verdict patient_handle(struct mk_request *r, const struct mk_context *ctx,
