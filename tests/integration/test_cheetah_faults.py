@@ -53,6 +53,7 @@ def held_worker(server):
         libc.ptrace(detach, thread, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_while_an_allocation_fails(start, tmp_path, allocations, command):
     server = start(env=allocations.environment, **configured(tmp_path / "shell"))
@@ -74,6 +75,7 @@ def test_command_while_an_allocation_fails(start, tmp_path, allocations, command
         assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
 
 
+@pytest.mark.slow
 def test_start_while_an_allocation_fails(tmp_path, allocations):
     """It refuses to start and says so, or its shell answers and its socket goes with it."""
     config = process.Config(tmp_path)
@@ -97,12 +99,24 @@ def test_start_while_an_allocation_fails(tmp_path, allocations):
     assert number > 20, "hardly any allocation was seen: is the helper preloaded?"
 
 
+def descriptors(server):
+    """number -> what it is"""
+    found = {}
+    for path in pathlib.Path(f"/proc/{server.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found[int(path.name)] = os.readlink(path)
+    return found
+
+
 def test_without_descriptors_it_waits_and_does_not_spin(start, tmp_path):
     server = start(**configured(tmp_path / "shell"))
     with Shell(tmp_path / "shell") as shell:
         shell.ask("uptime")
+        # The last descriptor that the program opens for itself is the one by which it waits for signals.
+        assert eventually(lambda: any("signalfd" in what for what in descriptors(server).values()))
         before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
-        highest = max(int(name) for name in os.listdir(f"/proc/{server.pid}/fd"))
+        highest = max(descriptors(server))
+        assert len(descriptors(server)) == highest + 1, "there are gaps"
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (highest + 1, before[1]))
         late = [Shell(tmp_path / "shell") for _ in range(4)]
         late[0].send("loglevel")
@@ -136,13 +150,14 @@ def test_worker_that_hangs_is_named_as_the_reason(start, tmp_path):
         assert shell.ask("connections")["total"] == 0
 
 
+@pytest.mark.slow
 def test_idle_session_ends_after_ten_minutes(start, tmp_path):
     if process.is_sanitized():
         pytest.skip("libfaketime and a sanitizer's runtime cannot both be preloaded; the plain build runs this")
     (tmp_path / "offset").write_text("+0s")
     env = {"LD_PRELOAD": tools.libfaketime(), "FAKETIME_TIMESTAMP_FILE": str(tmp_path / "offset"), "FAKETIME_NO_CACHE": "1"}
     start(env=env, **configured(tmp_path / "shell"))
-    with Shell(tmp_path / "shell") as idle:
+    with Shell(tmp_path / "shell") as idle, Shell(tmp_path / "shell") as silent:
         idle.ask("uptime")
         (tmp_path / "offset").write_text("+590s")
         with Shell(tmp_path / "shell") as other:
@@ -150,6 +165,7 @@ def test_idle_session_ends_after_ten_minutes(start, tmp_path):
             assert idle.ask("loglevel") == {"level": "info"}
             (tmp_path / "offset").write_text("+1180s")
             assert idle.ask("loglevel") == {"level": "info"}
+            assert silent.to_the_end() == b""
             (tmp_path / "offset").write_text("+1800s")
             ask(tmp_path / "shell", "loglevel")
             assert idle.to_the_end() == other.to_the_end() == b""
