@@ -82,7 +82,7 @@ MK_API bool mk_request_next_header(const struct mk_request *r, uint32_t *at, str
  * that a fast sender waits (back-pressure).
  * @return > 0: bytes; 0: its end; MK_E_AGAIN: none yet - LATER, or the next call of a producer, will
  *         be when more came; MK_E_BAD: malformed framing; MK_E_LIMIT: larger than MaxBodySize;
- *         MK_E_PEER: the client left.
+ *         MK_E_PEER: the client left, or the request has ended.
  */
 MK_API ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len) MK_MUST_USE;
 
@@ -117,7 +117,7 @@ MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, 
 
 /**
  * A name for a request that may be over when its answer is known. Never the same twice in a server's
- * life. @return it; 0 without memory.
+ * life. @return it; 0 without memory, and for a request that has ended.
  */
 MK_API uint64_t mk_request_ticket(struct mk_request *r) MK_MUST_USE;
 

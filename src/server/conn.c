@@ -156,10 +156,10 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     c->closed = true;
     note_close(c, reason);
     mk_count(&w->counters.reasons[mk_reason_of_close(reason)], 1);
-    mk_stage_close(c);
     mk_timer_cancel(&c->timer);
     mk_out_drop(c);
     mk_h1_abandon(c);
+    mk_stage_close(c);
     mk_job_put(c);
     mk_link_close(&c->link);
     mk_watch_close(&w->loop, &c->watch);

@@ -89,6 +89,7 @@ static void end_request(struct mk_conn *c, bool whole)
     struct mk_view *view = r->view;
 
     r->whole = whole;
+    r->over = true;
     if (r->site->on_finish.count > 0 && (c->job->head_len > 0 || r->status != 0))
         mk_stage_finish(r);
 

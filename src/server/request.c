@@ -85,6 +85,8 @@ static ssize_t read_plain(struct mk_request *r, char *dst, size_t len)
 
 ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
 {
+    if (r->over)
+        return MK_E_PEER;
     mk_h1_expect_body(r);
     while (!r->body_done) {
         ssize_t n = decode_buffered(r, dst, len);

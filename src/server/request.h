@@ -84,6 +84,7 @@ struct mk_request {
     bool overrun;        /* sources gave more than its head promised */
     bool misused;        /* a wrong call for this request was logged */
     bool whole;          /* the answer is complete */
+    bool over;           /* it has ended: who still hears of it can change nothing */
     bool dropped;        /* a plugin wants the connection closed */
     bool body_done;      /* the whole request body has been read */
     bool reads_body;     /* its handler reads the body */

@@ -107,6 +107,8 @@ void mk_request_ends_on_hangup(struct mk_request *r, bool on)
 
 void mk_request_timeout(struct mk_request *r, unsigned ms)
 {
+    if (r->over)
+        return;
     r->patience_ms = ms;
     mk_h1_renew_timeout(r->conn);
 }

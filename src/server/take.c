@@ -14,7 +14,8 @@ static bool may_take(const struct mk_request *r)
     bool switches = r->status == 101 ||
                     (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
 
-    return switches && r->head_done && !r->failed && !r->first && r->body_done && !r->conn->stream;
+    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done &&
+           !r->conn->stream;
 }
 
 int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)

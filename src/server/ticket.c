@@ -58,7 +58,7 @@ uint64_t mk_request_ticket(struct mk_request *r)
     struct mk_ticket_slot *slot;
     uint32_t at;
 
-    if (r->ticket)
+    if (r->ticket || r->over)
         return r->ticket;
     if (t->first_free == SLOTS_MAX && grow(t) < 0)
         return 0;
