@@ -60,7 +60,7 @@ struct mk_conn {
     bool wants_out;       /* EPOLLOUT is among our events */
     bool closing;         /* no further request will be read */
     bool progress;        /* bytes moved since the timeout was set */
-    uint8_t timed_state;  /* state for which the timeout was set */
+    uint8_t timed_state;  /* state for which the timeout was set, in REPLY whom it waits for */
     bool admitted;        /* stage 10 let it in */
     bool must_linger;     /* input may be unread when the answer is out */
     bool closed;

@@ -6,19 +6,25 @@
 
 /* How long each state may last, and what happens when it lasts longer. */
 
-/* A producer that waits for the request's body waits for the peer to send; all else in REPLY waits for it to read. */
-static bool waits_for_body(const struct mk_conn *c)
-{
-    return mk_h1_has_request(c) && !c->job->request.body_done && c->leftover_len == 0 &&
-           !c->readable;
-}
+/* Whom a connection in REPLY waits for. Its values are none of the states', so that both fit timed_state. */
+enum wait {
+    WAIT_READER = MK_H1_REPLY,           /* the peer: it is to take what is there */
+    WAIT_SENDER = MK_H1_STATE_COUNT + 1, /* the peer: its body is being read */
+    WAIT_HANDLER,
+};
 
-/* The peer has read all there is, and a plugin has no more for now. */
-static bool waits_for_handler(const struct mk_conn *c)
+static enum wait wait_in_reply(const struct mk_conn *c)
 {
     const struct mk_request *r = &c->job->request;
 
-    return mk_h1_has_request(c) && (r->waits_in || r->starved) && c->leftover_len == 0;
+    if (!mk_h1_has_request(c) || c->leftover_len > 0 || !(r->waits_in || r->starved))
+        return WAIT_READER;
+    return r->reads_body && !r->body_done && !c->readable ? WAIT_SENDER : WAIT_HANDLER;
+}
+
+static uint8_t wait_of(const struct mk_conn *c)
+{
+    return c->state == MK_H1_REPLY ? (uint8_t)wait_in_reply(c) : c->state;
 }
 
 enum { FOREVER_MS = INT32_MAX };
@@ -38,6 +44,21 @@ static int64_t silent_timeout(const struct mk_conn *c, int64_t timeout_ms)
     return timeout_ms > spent_ms ? timeout_ms - spent_ms : 0;
 }
 
+static int64_t reply_timeout(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+
+    switch (wait_in_reply(c)) {
+    case WAIT_SENDER:
+        return set->body_timeout_ms;
+    case WAIT_HANDLER:
+        return handler_timeout(c);
+    case WAIT_READER:
+        break;
+    }
+    return set->write_timeout_ms;
+}
+
 static int64_t timeout_of(const struct mk_conn *c)
 {
     const struct mk_server_settings *set = mk_h1_settings(c);
@@ -46,9 +67,7 @@ static int64_t timeout_of(const struct mk_conn *c)
     case MK_H1_IDLE:
         return c->requests > 0 ? set->keepalive_timeout_ms : silent_timeout(c, set->timeout_ms);
     case MK_H1_REPLY:
-        if (waits_for_body(c))
-            return set->body_timeout_ms;
-        return waits_for_handler(c) ? handler_timeout(c) : set->write_timeout_ms;
+        return reply_timeout(c);
     case MK_H1_DRAIN:
         return set->body_timeout_ms;
     case MK_H1_FLUSH:
@@ -70,12 +89,13 @@ void mk_h1_set_timeout(struct mk_conn *c)
 {
     struct mk_loop *loop = &c->worker->loop;
     bool first_wait = c->timed_state == MK_H1_IDLE && c->state == MK_H1_HEAD && c->requests == 0;
+    uint8_t wait = wait_of(c);
 
-    if (c->timed_state == c->state && !(c->progress && renews_on_progress(c->state)))
+    if (c->timed_state == wait && !(c->progress && renews_on_progress(c->state)))
         return;
     if (!first_wait) /* the first head's time runs from the accept */
         mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
-    c->timed_state = c->state;
+    c->timed_state = wait;
     c->progress = false;
 }
 
@@ -114,6 +134,20 @@ static bool refuse_handler(struct mk_conn *c)
     return refuse_late(c, MK_REFUSAL_HANDLER_SLOW, MK_CLOSE_SOURCE);
 }
 
+static bool on_reply_timeout(struct mk_conn *c)
+{
+    switch (wait_in_reply(c)) {
+    case WAIT_SENDER:
+        return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
+    case WAIT_HANDLER:
+        return refuse_handler(c);
+    case WAIT_READER:
+        break;
+    }
+    mk_conn_close(c, MK_CLOSE_STALLED);
+    return false;
+}
+
 bool mk_h1_on_timeout(struct mk_conn *c)
 {
     switch ((enum mk_h1_state)c->state) {
@@ -124,12 +158,7 @@ bool mk_h1_on_timeout(struct mk_conn *c)
         c->requests++;
         return refuse_late(c, MK_REFUSAL_HEAD_SLOW, MK_CLOSE_SILENT);
     case MK_H1_REPLY:
-        if (waits_for_body(c))
-            return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
-        if (waits_for_handler(c))
-            return refuse_handler(c);
-        mk_conn_close(c, MK_CLOSE_STALLED);
-        return false;
+        return on_reply_timeout(c);
     case MK_H1_LINGER:
         mk_conn_close(c, MK_CLOSE_LINGERED);
         return false;
