@@ -74,8 +74,11 @@ close_fd:
 
 void mk_pipe_close(struct mk_pipe *p, struct mk_conn *c)
 {
-    if (p)
-        mk_watch_close(&c->worker->loop, &p->watch);
+    if (!p)
+        return;
+    /* Who gave the descriptor may have kept a copy, for a child process say: that would keep it in epoll. */
+    mk_watch_pause(&c->worker->loop, &p->watch);
+    mk_watch_close(&c->worker->loop, &p->watch);
 }
 
 /* What a read or a splice came to. */

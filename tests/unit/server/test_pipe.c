@@ -25,8 +25,10 @@ static struct exchange {
     int64_t length; /* that the head promises; -1: none */
     uint64_t max;   /* of the pipe */
     bool from_socket;
+    bool copied; /* its giver keeps a descriptor of its own */
     /* what comes of it */
     int writer; /* the other end of the pipe; -1: not opened yet */
+    int copy;
     unsigned ended;
 } now;
 
@@ -49,6 +51,7 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     else
         assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     now.writer = fds[1];
+    now.copy = now.copied ? dup(fds[0]) : -1;
     assert_int_equal(fcntl(now.writer, F_SETFL, O_NONBLOCK), 0);
     assert_int_equal(mk_request_on_end(r, on_end, &now), 0);
     assert_int_equal(mk_reply_begin(&p, r, 200), 0);
@@ -402,6 +405,32 @@ static void a_pipe_that_ends_early_breaks_the_answer_off(void **state)
     }
 }
 
+/* A descriptor that a child process has, say, keeps the pipe alive: it must be no business of ours any more. */
+static void a_copy_of_the_descriptor_wakes_nobody(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
+        struct mk_listener listener;
+        struct taken t = {0};
+        int client;
+
+        now = (struct exchange){
+            .length = -1, .max = UINT64_MAX, .from_socket = ways[i].from_socket, .copied = true};
+        client = ask(&listener, ways[i].request, ways[i].tcp);
+        (void)close(client);
+        for (int round = 0; round < 1000 && !now.ended; round++) {
+            (void)give(0, 10000);
+            turn();
+        }
+        assert_int_equal(now.ended, 1);
+        turn();
+        (void)give(0, 10000);
+        turn();
+        (void)close(now.copy);
+        finish(-1, &t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_slow_client_makes_the_writer_wait),
         cmocka_unit_test(the_head_does_not_wait_for_the_pipe),
         cmocka_unit_test(a_client_that_leaves_ends_the_pipe),
+        cmocka_unit_test(a_copy_of_the_descriptor_wakes_nobody),
         cmocka_unit_test(a_pipe_that_ends_early_breaks_the_answer_off),
     };
 
