@@ -66,7 +66,7 @@ struct mk_request {
         body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
-    const struct mk_plugin *asked; /* who said LATER last */
+    const struct mk_plugin *asked; /* the last that was asked */
     uint32_t patience_ms;          /* how long its handler may take; 0: for ever */
     uint16_t hook;                 /* that said LATER, in its stage */
     uint16_t directory_from;       /* first hook to ask for a directory */

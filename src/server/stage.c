@@ -33,6 +33,7 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
 {
     if (r->failed)
         return true;
+    r->asked = who->plugin;
     switch (verdict) {
     case MK_VERDICT_PASS:
         if (r->status == 0)
@@ -50,7 +51,6 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
     case MK_VERDICT_LATER:
         r->waits_in = stage;
         r->hook = (uint16_t)hook;
-        r->asked = who->plugin;
         return true;
     case MK_VERDICT_CLOSE:
         r->dropped = r->failed = true;
