@@ -15,13 +15,16 @@ static bool is_wanted_name(struct mk_str name, const char *suffix)
            mk_str_has_suffix(name, mk_str_from(suffix ? suffix : ""));
 }
 
-/* What cannot be looked at (a dangling link) is listed: the fault comes when it is read. */
-static bool is_wanted_kind(DIR *dir, const struct dirent *entry)
+/*
+ * A folder may lie beside files that are meant by their place. What cannot be looked at (a dangling link), and what is
+ * meant by its name and no file, is listed: the fault comes when it is read, where silence would leave its rules out.
+ */
+static bool is_wanted_kind(DIR *dir, const struct dirent *entry, const char *suffix)
 {
     struct stat st;
 
-    return entry->d_type == DT_REG || fstatat(dirfd(dir), entry->d_name, &st, 0) < 0 ||
-           S_ISREG(st.st_mode);
+    return suffix || entry->d_type == DT_REG || fstatat(dirfd(dir), entry->d_name, &st, 0) < 0 ||
+           !S_ISDIR(st.st_mode);
 }
 
 static int gather(struct mk_names *names, DIR *dir, const char *path, const char *suffix)
@@ -35,7 +38,8 @@ static int gather(struct mk_names *names, DIR *dir, const char *path, const char
         entry = readdir(dir);
         if (!entry)
             return errno == 0 ? 0 : MK_E_SYS;
-        if (!is_wanted_name(mk_str_from(entry->d_name), suffix) || !is_wanted_kind(dir, entry))
+        if (!is_wanted_name(mk_str_from(entry->d_name), suffix) ||
+            !is_wanted_kind(dir, entry, suffix))
             continue;
         full = mk_arena_printf(names->arena, "%s/%s", path, entry->d_name);
         if (!full || mk_names_add(names, mk_str_from(full)) < 0)

@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* Where plugins come from: the executable itself, or a shared object. */
 
@@ -72,10 +72,15 @@ static const char *reason(const char *path)
 const struct mk_plugin *mk_plugin_open(const char *path, struct mk_arena *arena, const char **why)
 {
     const struct mk_plugin *const *exported;
+    struct stat st;
     void *object;
 
-    if (access(path, F_OK) < 0) {
+    if (stat(path, &st) < 0) {
         *why = mk_arena_printf(arena, "cannot load \"%s\": %s", path, strerror(errno));
+        return NULL;
+    }
+    if (!S_ISREG(st.st_mode)) { /* the linker would wait for somebody to write into a fifo */
+        *why = mk_arena_printf(arena, "cannot load \"%s\": it is not a file", path);
         return NULL;
     }
     object = dlopen(path, RTLD_NOW | RTLD_LOCAL);

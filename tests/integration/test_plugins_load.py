@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plugins.load: what is loaded, and what is refused with its place and a sentence."""
 
+import os
 import re
 import shutil
 import signal
@@ -49,6 +50,25 @@ def test_a_file_that_cannot_be_loaded_is_refused_with_the_reason(check, tmp_path
     code, output = check(extra={"plugins.load": f"[PLUGINS]\n    Load {file}\n"})
     assert code == 1
     assert re.search(rf"plugins\.load:2:10: error: Load: cannot load \"{re.escape(str(file))}\": .*({sentence})", output), output
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["fifo", "folder"])
+def test_what_is_no_file_is_not_waited_for(check, tmp_path, make):
+    plugins.path("life")
+    make(tmp_path / "monkey-x.so")
+    code, output = check(extra={"plugins.load": f"[PLUGINS]\n    Load {tmp_path}/monkey-x.so\n"})
+    assert code == 1
+    assert "it is not a file" in output, output
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["fifo", "folder"])
+def test_a_file_of_rules_that_is_none_is_not_passed_over(tmp_path, make):
+    written = Config(tmp_path)
+    written.write(extra={"plugins.load": plugins.load("life"), "plugins/life/a.conf": ""})
+    make(written.folder / "plugins" / "life" / "b.conf")
+    result = process.run("--configdir", written.folder, "--test")
+    assert result.returncode == 1
+    assert re.search(r"life/b\.conf.*(not a file|a directory)", result.stdout + result.stderr)
 
 
 def test_a_plugin_twice_is_one_fault(check):

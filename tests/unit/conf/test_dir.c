@@ -52,11 +52,11 @@ static int leave(void **state)
 
 static void test_lists_files_that_count(void **state)
 {
-    /* a dangling link is listed, so that reading it says what is wrong */
+    /* a dangling link is listed, so that reading it says what is wrong; so is a folder of such a name */
     static const char *const all[] = {"./B.conf",    "./a.conf",    "./a.conf.bak", "./b.conf",
                                       "./link.conf", "./lost.conf", "./plain"};
-    static const char *const conf[] = {"./B.conf", "./a.conf", "./b.conf", "./link.conf",
-                                       "./lost.conf"};
+    static const char *const conf[] = {"./B.conf",    "./a.conf",   "./b.conf",      "./link.conf",
+                                       "./lost.conf", "./sub.conf", "./sublink.conf"};
     struct mk_arena arena;
     const char *const *paths;
 
