@@ -229,10 +229,17 @@ def test_crowd_beyond_the_queue_is_told_to_come_again(start, tmp_path):
         connection = server.connect(source=f"127.0.1.{number + 1}")
         connection.send(http.request("/private/a.txt", headers=list(basic("slow", "x").items())))
         connections.append(connection)
+    late = [server.connect(source="127.0.3.1") for _ in range(12)]
+    for connection in late:
+        connection.send(http.request("/private/a.txt", headers=list(basic("slow", "secret").items())))
+    turned_away = [connection.response().status for connection in late].count(503)
     answers = [connection.response() for connection in connections]
     statuses = {answer.status for answer in answers}
     assert statuses == {401, 503}
     assert all(answer.header("Retry-After") == "1" for answer in answers if answer.status == 503)
+    assert turned_away > 10
+    with server.connect(source="127.0.3.1") as connection:  # none of these was a guess
+        assert connection.request("/private/a.txt", headers=list(basic("slow", "secret").items())).status == 200
 
 
 def test_client_that_leaves_while_its_password_is_checked(server):
@@ -275,6 +282,17 @@ def test_faults_of_the_section(tmp_path, lines, said):
     checked = process.run("--configdir", config.folder, "--test")
     assert checked.returncode == 1
     assert said in checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("one, other", [("/a", "/a"), ("/a", "/a/"), ("/", "/")])
+def test_two_sections_for_one_place(tmp_path, one, other):
+    """The users of one of them would never be asked for."""
+    second = section("AUTH", f"Location {other}\nUsers {tmp_path}/users")
+    config = process.Config(tmp_path)
+    config.write(**configured(tmp_path, f"alice:{SHA1}\n", location=one, more=second))
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 1
+    assert re.search(rf"default:\d+:\d+: error: Location: {one} is the place of another", checked.stdout + checked.stderr)
 
 
 def test_reload_keeps_the_count_of_guesses(server):

@@ -152,7 +152,20 @@ static int compare_locations(const void *a, const void *b)
     const struct location *const *x = a, *const *y = b;
     size_t nx = strlen((*x)->path), ny = strlen((*y)->path);
 
-    return (nx < ny) - (nx > ny);
+    return nx != ny ? (nx < ny) - (nx > ny) : strcmp((*x)->path, (*y)->path);
+}
+
+/* Only one of two could be meant, and its users would be the only ones. */
+static void refuse_doubles(struct mk_setup *setup, const struct site *site)
+{
+    for (size_t i = 1; i < site->count; i++) {
+        const struct location *l = site->locations[i];
+
+        if (strcmp(l->path, site->locations[i - 1]->path) == 0)
+            mk_setup_fault(setup, mk_setup_origin(setup, l),
+                           "Location: %s is the place of another [AUTH] of this site",
+                           *l->path ? l->path : "/");
+    }
 }
 
 static size_t count_sections(struct mk_setup *setup)
@@ -208,6 +221,7 @@ static int auth_check_site(struct mk_setup *setup)
         site->locations[site->count++] = l;
     }
     qsort(site->locations, count, sizeof(struct location *), compare_locations);
+    refuse_doubles(setup, site);
     mk_setup_keep(setup, site);
     mk_setup_act(setup, count > 0 ? MK_ACTS_REQUEST : 0);
     return note_locations(setup, site);
@@ -461,8 +475,12 @@ static enum standing look_up(struct mk_request *r, const struct mk_context *ctx,
         return WRONG;
     if (!guesses_begin(&auth->shared->guesses, peer->peer_ip, now_ms))
         return TOO_MANY;
-    if (password_is_slow(hash ? hash : any))
-        return begin_check(r, ctx, users, hash ? hash : any, c->password) < 0 ? NO_ROOM : UNKNOWN;
+    if (password_is_slow(hash ? hash : any)) {
+        if (begin_check(r, ctx, users, hash ? hash : any, c->password) == 0)
+            return UNKNOWN;
+        guesses_right(&auth->shared->guesses, peer->peer_ip, now_ms); /* nothing was guessed */
+        return NO_ROOM;
+    }
     right = password_matches(hash ? hash : any, c->password) && hash;
     if (right)
         guesses_right(&auth->shared->guesses, peer->peer_ip, now_ms);
