@@ -39,6 +39,7 @@ def faults(tree):
     docs.check_options()
     docs.check_comments()
     docs.check_pages()
+    docs.check_needs()
     docs.check_budgets()
     return docs.faults
 
@@ -56,6 +57,7 @@ def test_the_tree_is_well(tree):
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
     ("docs/budgets.md", "| 4900 |", "| 4800 |", "keep: INSTRUCTIONS is 4900"),
+    ("docs/plugins.md", "`mk_reply_trailer`", "`mk_reply_tailor`", "no test calls mk_reply_tailor"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
     ("README.md", "# Monkey", "# Monkey `src/none.c`", "there is no src/none.c"),
