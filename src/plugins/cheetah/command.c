@@ -58,7 +58,7 @@ static void run_help(struct call *call)
         reply_row(call->reply, help_columns);
         reply_text(call->reply, "command", mk_str_from(name));
         reply_own(call->reply, "short", c->brief ? c->brief : "");
-        reply_text(call->reply, "about", mk_str_from(c->about));
+        reply_own(call->reply, "about", c->about);
         reply_row_end(call->reply);
     }
     reply_list_end(call->reply);
