@@ -137,12 +137,15 @@ enum mk_verdict cgi_handle(struct mk_request *r, const struct mk_context *ctx,
                            const struct probe_route *route)
 {
     struct script *s = visit_of(r, ctx, sizeof(*s), cgi_end);
-    enum mk_verdict verdict = s ? body_keep(r, &s->body) : mk_reply_error(r, 503, NULL);
+    enum mk_verdict verdict;
     struct mk_reply p;
     char *text;
     int out;
 
     (void)route;
+    if (!s)
+        return mk_reply_error(r, 503, NULL);
+    verdict = body_keep(r, &s->body);
     if (verdict != MK_VERDICT_PASS)
         return verdict;
     text = script_text(r);

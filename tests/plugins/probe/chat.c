@@ -38,7 +38,7 @@ struct words {
 struct room *room_new(struct mk_server *server)
 {
     unsigned nworkers = mk_server_workers(server);
-    struct room *room = calloc(1, sizeof(*room) + nworkers * sizeof(room->seats[0]));
+    struct room *room = calloc(1, sizeof(*room) + nworkers * sizeof(struct seats *));
 
     if (room) {
         atomic_init(&room->references, 1);
