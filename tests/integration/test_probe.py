@@ -556,6 +556,54 @@ def test_may_wait_longer_than_the_handler_timeout(server):
     assert server.get("/patient").text == "at last"
 
 
+# ---- the end, and reloads ----
+
+def wait_for_ever(backend, stream, sock):
+    backend.request(stream)
+    stream.at_end()
+
+
+WAITING = ["/proxy/taken", "/proxy/queued", "/cgi?sleep+100", "/listen", "/patient", "/stale", "/never"]
+
+
+def test_ends_with_all_of_them_under_way(start, backend):
+    behind = backend(wait_for_ever)
+    server = proxy(start, behind, "Connections 1", server="GracefulTimeout 0")
+    with contextlib.ExitStack() as stack:
+        for target in WAITING * 2:
+            stack.enter_context(server.connect()).send(http.request(target))
+        with server.connect(receive_buffer=4096) as half_sent:
+            half_sent.send(http.request("/echo", "POST", headers={"Content-Length": "10"}) + b"half")
+            assert eventually(lambda: behind.open and has_children(server))
+            time.sleep(0.1)
+            server.signal(signal.SIGTERM)
+            assert server.expect_exit() == 0
+    assert eventually(lambda: behind.open == 0)
+
+
+def test_reloads_while_all_of_them_are_busy(start, backend):
+    """Each configuration goes when its last request has ended, and takes its thread, room and backend with it."""
+    behind = backend(serve_always)
+    server = proxy(start, behind)
+    ended = threading.Event()
+
+    def ask(target):
+        statuses = set()
+        while not ended.is_set():
+            with server.connect() as connection:
+                for _ in range(5):
+                    statuses.add(connection.request(target).status)
+        return statuses
+
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        asked = [pool.submit(ask, target) for target in ("/proxy", "/bell", "/wake", "/say?x", "/cgi?true")]
+        for _ in range(10):
+            time.sleep(0.1)
+            server.reload(**config(f"Port {behind.port}"))
+        ended.set()
+        assert [one.result() for one in asked] == [{200}] * 5
+
+
 # ---- misbehaviour ----
 
 def test_handler_that_never_comes_back(server):

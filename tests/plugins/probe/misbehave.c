@@ -15,17 +15,29 @@ enum mk_verdict never_handle(struct mk_request *r, const struct mk_context *ctx,
     return MK_VERDICT_LATER;
 }
 
+static void doze(long ms)
+{
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&pause, NULL);
+}
+
 /* ---- an answer to who is gone ---- */
 
 enum { STALE_MS = 300 };
 
 struct stale {
     struct mk_worker *worker;
-    struct mk_alarm *alarm;
     uint64_t ticket;
 };
 
-static void answer_late(struct mk_alarm *alarm, void *arg)
+static void think(void *arg)
+{
+    (void)arg;
+    doze(STALE_MS);
+}
+
+static void answer_late(void *arg)
 {
     struct stale *s = arg;
     struct mk_server *server = mk_worker_server(s->worker);
@@ -37,7 +49,6 @@ static void answer_late(struct mk_alarm *alarm, void *arg)
         mk_server_log(server, MK_LOG_WARN, "probe nobody is there");
     if (mk_server_resume(server, s->ticket) < 0)
         mk_server_log(server, MK_LOG_WARN, "probe out of memory");
-    mk_alarm_free(alarm);
     free(s);
 }
 
@@ -48,14 +59,14 @@ enum mk_verdict stale_handle(struct mk_request *r, const struct mk_context *ctx,
     struct stale *s = calloc(1, sizeof(*s));
 
     (void)route;
-    if (!s || !(s->ticket = mk_request_ticket(r)) ||
-        !(s->alarm = mk_alarm_new(ctx->worker, answer_late, s))) {
-        free(s);
-        return mk_reply_error(r, 503, NULL);
+    if (s) {
+        s->worker = ctx->worker;
+        s->ticket = mk_request_ticket(r);
     }
-    s->worker = ctx->worker;
-    mk_alarm_set(s->alarm, STALE_MS);
-    return MK_VERDICT_LATER;
+    if (s && s->ticket && mk_offload(ctx->worker, think, answer_late, s) == 0)
+        return MK_VERDICT_LATER;
+    free(s);
+    return mk_reply_error(r, 503, NULL);
 }
 
 /* ---- bodies that fail midway ---- */
@@ -149,10 +160,8 @@ enum { WORK_MAX = 1000, WORK_MS = 5 };
 
 static void work(void *arg)
 {
-    const struct timespec pause = {0, WORK_MS * 1000000};
-
     (void)arg;
-    (void)nanosleep(&pause, NULL);
+    doze(WORK_MS);
 }
 
 static void done(void *arg)
