@@ -134,7 +134,7 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
 /* Does a transport of its own begin behind the PROXY header? */
 static bool is_carried_later(const struct mk_conn *c)
 {
-    return !c->listener->via[c->worker->view->side].transport->is_plain;
+    return c->listener->via[c->worker->view->side].transport != &mk_transport_liana;
 }
 
 _Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,

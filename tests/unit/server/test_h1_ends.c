@@ -182,45 +182,6 @@ static void a_client_that_waits_is_told_to_send(void **state)
     loopback_free(&lb);
 }
 
-static void a_proxy_header_comes_first_where_it_must(void **state)
-{
-    static const struct {
-        const char *sentence;
-        struct mk_str in;
-        bool trusted, answered;
-    } rows[] = {
-        {"with it", MK_STR_INIT("PROXY TCP4 192.0.2.1 192.0.2.2 1000 80\r\n" GET("/small.txt", "")),
-         true, true},
-        {"without it", MK_STR_INIT(GET("/small.txt", "")), true, false},
-        {"from anybody",
-         MK_STR_INIT("PROXY TCP4 192.0.2.1 192.0.2.2 1000 80\r\n" GET("/small.txt", "")), false,
-         false},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
-        for (size_t piece = 0; piece < 3; piece++) {
-            struct loopback lb = begin(rows[i].in);
-            char ip[MK_ADDR_TEXT];
-
-            lb.in_piece = piece;
-            lb.peer = (struct mk_peer){
-                .ip = {[10] = 0xff, [11] = 0xff, [12] = rows[i].trusted ? 10 : 11}};
-            atomic_store(&lb.listener.proxy, true);
-            loopback_open(&lb);
-            loopback_run(&lb);
-            if ((loopback_status(&lb, 0) == 200) != rows[i].answered ||
-                loopback_is_closed(&lb) == rows[i].answered)
-                fail_msg("%s, pieces of %zu", rows[i].sentence, piece);
-            (void)mk_peer_format(&lb.conn->peer, ip);
-            if (rows[i].answered)
-                assert_string_equal(ip, "192.0.2.1");
-            loopback_close(&lb);
-            loopback_free(&lb);
-        }
-    }
-}
-
 static void a_stopping_server_ends_after_the_answer(void **state)
 {
     struct loopback busy = begin(MK_STR("GET /small.txt HTTP/1.1\r\n" HOST)),
@@ -258,7 +219,6 @@ int main(void)
         RUN(silence_ends_with_what_fits_the_state),
         RUN(a_late_body_gets_no_second_answer),
         RUN(a_client_that_waits_is_told_to_send),
-        RUN(a_proxy_header_comes_first_where_it_must),
         RUN(a_stopping_server_ends_after_the_answer),
     };
 
