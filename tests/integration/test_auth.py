@@ -77,6 +77,13 @@ def test_credentials_that_are_none(server, value):
     assert server.get("/private/a.txt", headers={"Authorization": value}).status == 401
 
 
+@pytest.mark.parametrize("path", ["/private/echo", "/PRIVATE/echo", "/Private/Echo", "/PRIVATE/a.txt", "/priVate"])
+def test_place_is_guarded_in_any_case(start, tmp_path, path):
+    """Match lines match so: a handler behind a place would answer under another spelling of it."""
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", more=section("HANDLERS", "Match ^/private/echo echo")))
+    assert server.get(path).status == 401
+
+
 def test_scheme_is_known_in_any_case(server):
     token = base64.b64encode(b"alice:secret").decode()
     assert server.get("/private/a.txt", headers={"Authorization": f"bAsIc   {token}"}).status == 200
@@ -284,7 +291,7 @@ def test_faults_of_the_section(tmp_path, lines, said):
     assert said in checked.stdout + checked.stderr
 
 
-@pytest.mark.parametrize("one, other", [("/a", "/a"), ("/a", "/a/"), ("/", "/")])
+@pytest.mark.parametrize("one, other", [("/a", "/a"), ("/a", "/a/"), ("/a", "/A"), ("/", "/")])
 def test_two_sections_for_one_place(tmp_path, one, other):
     """The users of one of them would never be asked for."""
     second = section("AUTH", f"Location {other}\nUsers {tmp_path}/users")
@@ -292,7 +299,7 @@ def test_two_sections_for_one_place(tmp_path, one, other):
     config.write(**configured(tmp_path, f"alice:{SHA1}\n", location=one, more=second))
     checked = process.run("--configdir", config.folder, "--test")
     assert checked.returncode == 1
-    assert re.search(rf"default:\d+:\d+: error: Location: {one} is the place of another", checked.stdout + checked.stderr)
+    assert re.search(rf"(?i)default:\d+:\d+: error: Location: {one} is the place of another", checked.stdout + checked.stderr)
 
 
 def test_reload_keeps_the_count_of_guesses(server):

@@ -152,7 +152,7 @@ static int compare_locations(const void *a, const void *b)
     const struct location *const *x = a, *const *y = b;
     size_t nx = strlen((*x)->path), ny = strlen((*y)->path);
 
-    return nx != ny ? (nx < ny) - (nx > ny) : strcmp((*x)->path, (*y)->path);
+    return nx != ny ? (nx < ny) - (nx > ny) : strcasecmp((*x)->path, (*y)->path);
 }
 
 /* Only one of two could be meant, and its users would be the only ones. */
@@ -161,7 +161,7 @@ static void refuse_doubles(struct mk_setup *setup, const struct site *site)
     for (size_t i = 1; i < site->count; i++) {
         const struct location *l = site->locations[i];
 
-        if (strcmp(l->path, site->locations[i - 1]->path) == 0)
+        if (strcasecmp(l->path, site->locations[i - 1]->path) == 0)
             mk_setup_fault(setup, mk_setup_origin(setup, l),
                            "Location: %s is the place of another [AUTH] of this site",
                            *l->path ? l->path : "/");
@@ -446,13 +446,14 @@ static int begin_check(struct mk_request *r, const struct mk_context *ctx, struc
 
 /* ---- requests ---- */
 
+/* In any case, as handlers' routes match: what is behind one must not open by another spelling. */
 static const struct location *find_location(const struct site *site, struct mk_str path)
 {
     for (size_t i = 0; i < site->count; i++) {
         const struct location *l = site->locations[i];
         size_t len = strlen(l->path);
 
-        if (path.len >= len && memcmp(path.p, l->path, len) == 0 &&
+        if (path.len >= len && strncasecmp(path.p, l->path, len) == 0 &&
             (path.len == len || path.p[len] == '/'))
             return l;
     }
