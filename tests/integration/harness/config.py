@@ -4,6 +4,7 @@
 import re
 import shutil
 import textwrap
+import time
 
 DEFAULTS = {"Listen": "127.0.0.1:0", "Workers": "2", "ErrorLog": "stderr"}
 INDENT = "    "
@@ -44,8 +45,7 @@ class Config:
 
     def write(self, server="", host="", handlers="", error_pages="", site="", sites=None, files=None,
               extra=None):
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
+        self._remove()
         texts = {
             "monkey.conf": section("SERVER", self._with_defaults(server, DEFAULTS)),
             "monkey.mime": section("MIMETYPES", "html text/html\ntxt text/plain\ncss text/css\n"
@@ -57,6 +57,18 @@ class Config:
         texts.update(extra or {})
         write_files(self.folder, texts)
         write_files(self.root, files or {})
+
+    def _remove(self, attempts=20):
+        """A running server may write a log into the folder at the same time."""
+        for attempt in range(attempts):
+            try:
+                if self.folder.exists():
+                    shutil.rmtree(self.folder)
+                return
+            except OSError:
+                if attempt == attempts - 1:
+                    raise
+                time.sleep(0.05)
 
     def listen_lines(self):
         """How many addresses the server will listen on."""
