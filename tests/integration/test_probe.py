@@ -454,6 +454,22 @@ def test_chat_finds_who_is_still_there(start):
         assert stays.response().text == "hello"
 
 
+def test_chat_has_seats_for_those_who_are_there(start):
+    server = start(**config(server="Workers 1"))
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(server.connect()) for _ in range(65)]
+        for listener in listeners[:64]:
+            listener.send(http.request("/listen"))
+        time.sleep(0.5)
+        assert server.get("/listen").status == 503
+        listeners[0].reset()
+        time.sleep(0.3)
+        listeners[64].send(http.request("/listen"))
+        time.sleep(0.3)
+        assert say(server, "hello") == "told 64, gone 0"
+        assert [listener.response().text for listener in listeners[1:]] == ["hello"] * 64
+
+
 def test_chat_while_the_server_stops_or_reloads(start):
     server = start(**config(server="Workers 2\nGracefulTimeout 1"))
     with server.connect() as old, server.connect() as new:

@@ -71,6 +71,18 @@ void room_close(struct room *room, struct mk_worker *w)
 
 /* ---- who listens ---- */
 
+/* The seats of those who left are free again. */
+static void sweep(struct mk_worker *w, struct seats *seats)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < seats->ntickets; i++) {
+        if (mk_worker_request(w, seats->tickets[i]))
+            seats->tickets[kept++] = seats->tickets[i];
+    }
+    seats->ntickets = kept;
+}
+
 enum mk_verdict chat_listen(struct mk_request *r, const struct mk_context *ctx,
                             const struct probe_route *route)
 {
@@ -79,6 +91,8 @@ enum mk_verdict chat_listen(struct mk_request *r, const struct mk_context *ctx,
     uint64_t ticket = mk_request_ticket(r);
 
     (void)route;
+    if (seats->ntickets == SEATS)
+        sweep(ctx->worker, seats);
     if (!ticket || seats->ntickets == SEATS)
         return mk_reply_error(r, 503, "Retry-After: 1\r\n");
     seats->tickets[seats->ntickets++] = ticket;
