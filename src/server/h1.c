@@ -424,6 +424,13 @@ static bool may_ask_again(const struct mk_conn *c)
     return r->resumed || (c->readable && !r->body_done);
 }
 
+/* What was answered from outside, or broken off, waits for no hook any more: only for who reads it. */
+static void note_answer(struct mk_request *r)
+{
+    if (r->status != 0 || r->failed)
+        r->waits_in = MK_STAGE_NONE;
+}
+
 /* A hook said LATER. What was sent before it answers (100) leaves at once. @return as mk_out_pump. */
 static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 {
@@ -432,13 +439,10 @@ static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 
     if (err < 0)
         return err;
-    if (r->status == 0 && !r->failed) {
-        if (!may_ask_again(c))
-            return MK_E_EOF;
-        mk_route_resume(r);
-    } else {
-        r->waits_in = MK_STAGE_NONE; /* it was answered from outside */
-    }
+    if (!may_ask_again(c))
+        return MK_E_EOF;
+    mk_route_resume(r);
+    note_answer(r);
     return r->waits_in ? MK_E_EOF : pump(c, turn);
 }
 
@@ -461,8 +465,10 @@ static enum mk_step hand_over(struct mk_conn *c)
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
-    int err = pump(c, turn);
+    int err;
 
+    note_answer(r);
+    err = pump(c, turn);
     if (err == 0 && r->waits_in)
         err = wait_for_hook(c, turn);
     r->starved = err == MK_E_EOF;

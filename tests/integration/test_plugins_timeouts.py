@@ -41,8 +41,10 @@ def test_handler_that_leaves_the_body_alone(start, sent):
     assert connection.response().status == 200
 
 
-@pytest.mark.parametrize("who", ["", "/patient"])
-def test_a_late_answer_that_nobody_reads(start, who):
+@pytest.mark.parametrize("how", ["large", "patient/large", "outside", "patient/outside"])
+def test_a_late_answer_that_nobody_reads(start, how):
     server = serve(start, "HandlerTimeout 30\nWriteTimeout 1")
-    ask(server, f"/wait{who}/large/500")
+    with open(server.root / "large.bin", "wb") as file:
+        file.truncate(32 << 20)
+    ask(server, f"/wait/{how}/500")
     server.wait_for_log("state=reply reason=STALLED", within=5)

@@ -6,7 +6,8 @@
 
 /*
  * Answers late: `/.../MS` that many milliseconds after the request's first byte. With `patient` in the path it
- * has all the time that it wants; with `large` the answer is larger than what a kernel holds for a connection.
+ * has all the time that it wants; with `large` the answer is larger than what a kernel holds for a connection; with
+ * `outside` the alarm itself answers, with a file of the site, and on_handle is not asked again.
  */
 
 enum { PIECE = 128 << 10, PIECES = 256 };
@@ -16,12 +17,30 @@ struct wait {
     struct mk_alarm *alarm;
 };
 
+static void send_file(struct mk_request *r)
+{
+    struct mk_str name = MK_STR("/large.bin");
+    int fd = mk_request_open(r, name);
+    struct mk_reply p;
+
+    if (fd < 0 || mk_reply_begin(&p, r, 200) < 0 || mk_reply_end(&p, (int64_t)PIECES * PIECE) < 0) {
+        mk_reply_abort(r);
+        return;
+    }
+    (void)!mk_reply_fd(r, fd, 0, (uint64_t)PIECES * PIECE);
+}
+
 static void on_alarm(struct mk_alarm *alarm, void *arg)
 {
     const struct wait *wait = arg;
+    struct mk_request_facts facts = {.size = sizeof(facts)};
 
     (void)alarm;
-    mk_request_resume(wait->request);
+    mk_request_facts(wait->request, &facts);
+    if (strstr(facts.path.p, "/outside/"))
+        send_file(wait->request);
+    else
+        mk_request_resume(wait->request);
 }
 
 static void on_end(void *arg)
