@@ -270,17 +270,19 @@ void mk_static_serve(struct mk_request *r)
 {
     struct mk_file_root *root = mk_files_site_root(&r->view->files, r->site);
     struct mk_str user, rest;
+    bool is_found = r->reroutes > 0; /* by an index or TryFiles, before a hook said LATER of it */
 
-    r->request_path = r->path;
+    if (!is_found)
+        r->request_path = r->path;
     if (r->head.method == MK_METHOD_OPTIONS)
         mk_reply_options(r);
     else if (r->head.method != MK_METHOD_GET && r->head.method != MK_METHOD_HEAD)
         mk_reply_refuse(r, MK_REFUSAL_METHOD);
-    else if (has_dot_segment(r->path))
+    else if (!is_found && has_dot_segment(r->path))
         mk_reply_refuse(r, MK_REFUSAL_DOT_FILE);
     else if (r->view->snapshot->set.user_dir && split_user(r->path, &user, &rest))
         serve_user(r, user, rest);
-    else if (r->site->set.try_files.count > 0)
+    else if (!is_found && r->site->set.try_files.count > 0)
         serve_try_files(r, root);
     else
         serve_path(r, root, r->path);

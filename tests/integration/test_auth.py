@@ -84,6 +84,19 @@ def test_place_is_guarded_in_any_case(start, tmp_path, path):
     assert server.get(path).status == 401
 
 
+@pytest.mark.parametrize("path, text", [("/dir/", "index"), ("/page", "page"), ("/other", "fallback")])
+def test_waiting_for_a_hash_changes_no_answer(start, tmp_path, path, text):
+    """The file was found by an index or TryFiles before its password was asked for."""
+    users = tmp_path / "users"
+    users.write_text(f"slow:{slow_hash('secret')}\n")
+    guards = "".join(section("AUTH", f"Location {file}\nUsers {users}")
+                     for file in ("/dir/index.html", "/page.html", "/fallback.html"))
+    server = start(host="TryFiles $uri.html $uri/ /fallback.html", site=guards,
+                   files={"dir/index.html": "index", "page.html": "page", "page.html.html": "no", "fallback.html": "fallback"},
+                   extra={"plugins.load": section("PLUGINS", "Load auth")})
+    assert server.get(path, headers=basic("slow", "secret")).text == text
+
+
 def test_scheme_is_known_in_any_case(server):
     token = base64.b64encode(b"alice:secret").decode()
     assert server.get("/private/a.txt", headers={"Authorization": f"bAsIc   {token}"}).status == 200
