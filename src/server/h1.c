@@ -427,6 +427,11 @@ static bool may_ask_again(const struct mk_conn *c)
 /* What was answered from outside, or broken off, waits for no hook any more: only for who reads it. */
 static void note_answer(struct mk_request *r)
 {
+    if (r->status != 0 && !r->head_done && !r->failed) {
+        (void)mk_reply_misuse(r, "a head without an end", 0);
+        r->status = 0;
+        mk_reply_refuse(r, MK_REFUSAL_HANDLER);
+    }
     if (r->status != 0 || r->failed)
         r->waits_in = MK_STAGE_NONE;
 }

@@ -48,3 +48,12 @@ def test_a_late_answer_that_nobody_reads(start, how):
         file.truncate(32 << 20)
     ask(server, f"/wait/{how}/500")
     server.wait_for_log("state=reply reason=STALLED", within=5)
+
+
+def test_an_answer_that_was_only_begun(start):
+    """Not even the head has an end: without an answer of the server's own the next one would be taken for it."""
+    server = serve(start, "HandlerTimeout 5")
+    connection = ask(server, "/wait/unended/100")
+    assert connection.response().status == 500
+    assert connection.is_closed(within=2)
+    assert "a head without an end" in server.log()

@@ -7,7 +7,8 @@
 /*
  * Answers late: `/.../MS` that many milliseconds after the request's first byte. With `patient` in the path it
  * has all the time that it wants; with `large` the answer is larger than what a kernel holds for a connection; with
- * `outside` the alarm itself answers, with a file of the site, and on_handle is not asked again.
+ * `outside` the alarm itself answers, with a file of the site, and on_handle is not asked again; with
+ * `unended` it begins a head there, and leaves it.
  */
 
 enum { PIECE = 128 << 10, PIECES = 256 };
@@ -30,6 +31,13 @@ static void send_file(struct mk_request *r)
     (void)!mk_reply_fd(r, fd, 0, (uint64_t)PIECES * PIECE);
 }
 
+static void begin_only(struct mk_request *r)
+{
+    struct mk_reply p;
+
+    (void)!mk_reply_begin(&p, r, 200);
+}
+
 static void on_alarm(struct mk_alarm *alarm, void *arg)
 {
     const struct wait *wait = arg;
@@ -39,6 +47,8 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     mk_request_facts(wait->request, &facts);
     if (strstr(facts.path.p, "/outside/"))
         send_file(wait->request);
+    else if (strstr(facts.path.p, "/unended/"))
+        begin_only(wait->request);
     else
         mk_request_resume(wait->request);
 }
