@@ -94,7 +94,7 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
 
     (void)data;
     mk_request_facts(r, &facts);
-    due_ms = facts.began_ms + atoi(strrchr(facts.path.p, '/') + 1);
+    due_ms = facts.began_ms + strtol(strrchr(facts.path.p, '/') + 1, NULL, 10);
     if (strstr(facts.path.p, "/patient/"))
         mk_request_timeout(r, 0);
     if (now_ms >= due_ms)
