@@ -151,6 +151,23 @@ static int read_plugin_files(struct mk_config *config)
     return err;
 }
 
+/* Rules in a file that nobody reads protect nothing, so that is said. */
+static int warn_of_unused_files(struct mk_config *config)
+{
+    const char *plugin;
+    size_t at = 0;
+    int err = 0;
+
+    while (err == 0 && (plugin = mk_plugins_not_loaded(&config->snapshot, &at))) {
+        struct mk_tree files;
+
+        mk_tree_init(&files, &config->text);
+        err = mk_config_read_plugin(config, plugin, &files);
+        mk_plugins_warn_unused(&files, plugin, &config->faults);
+    }
+    return err;
+}
+
 static int make_source(struct mk_config *config)
 {
     struct mk_snapshot_source *source = &config->source;
@@ -185,6 +202,8 @@ int mk_config_build(struct mk_config *config)
         err = load_plugins(config, &ctx);
     if (err == 0)
         err = read_plugin_files(config);
+    if (err == 0)
+        err = warn_of_unused_files(config);
     if (err == 0)
         err = merge_others(config);
     if (err == 0)

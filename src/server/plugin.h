@@ -79,6 +79,13 @@ struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str nam
 int mk_plugins_check_sections(const struct mk_snapshot *s, struct mk_tree *site,
                               struct mk_setup *ctx) MK_MUST_USE;
 
+/** Walk the names of plugins that are known but not loaded. @param at  0 at first. @return NULL after the last. */
+const char *mk_plugins_not_loaded(const struct mk_snapshot *s, size_t *at);
+
+/** Files of such a plugin may lie ready; a section of them that sets something is a warning. */
+void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,
+                            struct mk_faults *faults);
+
 /** Sections into structs; then check, check_match and check_site, routes and hooks. @return 0 or MK_E_NOMEM. */
 int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source,
                      struct mk_setup *ctx) MK_MUST_USE;

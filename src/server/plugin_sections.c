@@ -24,6 +24,43 @@ static const struct {
     {"WEB_SERVICE", "duda"},
 };
 
+static bool is_named_before(size_t row)
+{
+    for (size_t i = 0; i < row; i++) {
+        if (strcmp(known[i].plugin, known[row].plugin) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *mk_plugins_not_loaded(const struct mk_snapshot *s, size_t *at)
+{
+    while (*at < MK_ARRAY_LEN(known)) {
+        size_t row = (*at)++;
+
+        if (!is_named_before(row) && !mk_plugins_find(s, mk_str_from(known[row].plugin)))
+            return known[row].plugin;
+    }
+    return NULL;
+}
+
+static void warn_of_section(const struct mk_section *section, const char *plugin,
+                            struct mk_faults *faults)
+{
+    mk_fault_warn(faults, &section->at,
+                  "[%.*s] has no effect, because the plugin \"%s\" is not loaded",
+                  (int)section->name.len, section->name.p, plugin);
+}
+
+void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,
+                            struct mk_faults *faults)
+{
+    for (const struct mk_section *section = files->first; section; section = section->next) {
+        if (section->first)
+            warn_of_section(section, plugin, faults);
+    }
+}
+
 /* ---- which sections a site may have ---- */
 
 static const struct mk_section_spec *const of_core[] = {&mk_spec_host, &mk_spec_error_pages,
@@ -98,9 +135,7 @@ static bool is_misplaced(const struct mk_snapshot *s, const struct mk_section *s
     }
     plugin = plugin_that_is_missing(s, section->name);
     if (plugin)
-        mk_fault_warn(ctx->faults, &section->at,
-                      "[%.*s] has no effect, because the plugin \"%s\" is not loaded",
-                      (int)section->name.len, section->name.p, plugin);
+        warn_of_section(section, plugin, ctx->faults);
     return plugin;
 }
 

@@ -164,3 +164,19 @@ def test_rules_change_on_reload(start):
     server.config.write(**configured("Deny_IP 127.0.0.0/8"))
     server.reload()
     assert not is_let_in(server)
+
+
+def test_rules_without_the_plugin_are_a_warning(tmp_path):
+    config = process.Config(tmp_path)
+    config.write(files=FILES, extra={"plugins/mandril/mandril.conf": rules("Deny_URL /private")})
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 0
+    assert 'mandril.conf:1:1: warning: [RULES] has no effect, because the plugin "mandril" is not loaded' in (
+        checked.stdout + checked.stderr)
+
+
+def test_files_that_lie_ready_without_a_setting_are_none(tmp_path):
+    config = process.Config(tmp_path)
+    config.write(files=FILES, extra={"plugins/mandril/mandril.conf": "[RULES]\n    # Deny_URL /private\n"})
+    checked = process.run("--configdir", config.folder, "--test")
+    assert (checked.returncode, "RULES" in checked.stdout + checked.stderr) == (0, False)
