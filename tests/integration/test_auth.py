@@ -16,6 +16,7 @@ from harness import http, process
 from harness.client import eventually
 from harness.config import section
 
+pytestmark = pytest.mark.skipif(not process.plugin("auth"), reason="auth needs crypt_r, which is not there for this build")
 FILES = {"index.html": "<p>hello", "open.txt": "open", "private/a.txt": "secret", "private/deep/b.txt": "deeper",
          "privateer.txt": "no pirate"}
 SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()

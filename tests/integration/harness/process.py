@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server as a process: started, watched, asked, and ended by its pid."""
 
+import functools
 import os
 import pathlib
 import re
@@ -29,9 +30,17 @@ def binary():
 
 
 def plugin(name):
-    """The file of a plugin, built with the executable under test."""
-    build = pathlib.Path(binary()).parent
-    return next(path for path in (build / "plugins" / f"monkey-{name}.so", build / f"monkey-{name}.so") if path.is_file())
+    """What a Load line says for a plugin: the file built with the executable under test, or the name of a built-in one."""
+    folder = pathlib.Path(binary()).parent
+    files = [path for path in (folder / "plugins" / f"monkey-{name}.so", folder / f"monkey-{name}.so") if path.is_file()]
+    if files:
+        return files[0]
+    return name if name in built_in_plugins() else None
+
+
+@functools.cache
+def built_in_plugins():
+    return re.search(r"^plugins\s+(.*)$", run("--build").stdout, re.M)[1].split()
 
 
 def environment(extra=None):
@@ -159,6 +168,8 @@ class Server:
     def reload(self, expect=r"reload", **config):
         """Write another configuration, ask for a reload and wait until the log tells how it went."""
         if config:
+            # It may still be opening logs in the folder that is written anew.
+            eventually(lambda: "started workers=" in self.log() or not self.is_running(), within=2)
             self.config.write(**config)
         since = len(self.log())
         self.signal(signal.SIGHUP)
