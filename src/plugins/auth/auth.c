@@ -460,68 +460,81 @@ static const struct location *find_location(const struct site *site, struct mk_s
     return NULL;
 }
 
+static bool begin_guess(const struct mk_context *ctx, const struct mk_conn *conn)
+{
+    const struct auth *auth = ctx->config;
+    struct mk_conn_facts peer = {.size = sizeof(peer)};
+
+    mk_conn_facts(conn, &peer);
+    return guesses_begin(&auth->shared->guesses, peer.peer_ip, mk_worker_now_ms(ctx->worker));
+}
+
+/* It was right, or could not be looked at: it does not count. */
+static void forgive_guess(const struct mk_context *ctx, const struct mk_conn *conn)
+{
+    const struct auth *auth = ctx->config;
+    struct mk_conn_facts peer = {.size = sizeof(peer)};
+
+    mk_conn_facts(conn, &peer);
+    guesses_right(&auth->shared->guesses, peer.peer_ip, mk_worker_now_ms(ctx->worker));
+}
+
 /* What is known of a request's credentials so far. */
 enum standing { RIGHT, WRONG, UNKNOWN, TOO_MANY, NO_ROOM };
 
 static enum standing look_up(struct mk_request *r, const struct mk_context *ctx,
-                             struct users *users, const struct credentials *c,
-                             const struct mk_conn_facts *peer)
+                             const struct mk_conn *conn, struct users *users,
+                             const struct credentials *c)
 {
-    const struct auth *auth = ctx->config;
     const char *hash = users_find(users, c->user), *any = users_any_hash(users);
-    int64_t now_ms = mk_worker_now_ms(ctx->worker);
     bool right;
 
     if (!any)
         return WRONG;
-    if (!guesses_begin(&auth->shared->guesses, peer->peer_ip, now_ms))
+    if (!begin_guess(ctx, conn))
         return TOO_MANY;
     if (password_is_slow(hash ? hash : any)) {
         if (begin_check(r, ctx, users, hash ? hash : any, c->password) == 0)
             return UNKNOWN;
-        guesses_right(&auth->shared->guesses, peer->peer_ip, now_ms); /* nothing was guessed */
+        forgive_guess(ctx, conn);
         return NO_ROOM;
     }
     right = password_matches(hash ? hash : any, c->password) && hash;
     if (right)
-        guesses_right(&auth->shared->guesses, peer->peer_ip, now_ms);
+        forgive_guess(ctx, conn);
     return right ? RIGHT : WRONG;
 }
 
 /* A check that has come to its end; it is looked at once. */
 static enum standing judge(struct check *check, const struct mk_context *ctx,
-                           const struct credentials *c, const struct mk_conn_facts *peer)
+                           const struct mk_conn *conn, const struct credentials *c)
 {
-    const struct auth *auth = ctx->config;
     bool right = check->right && users_find(check->users, c->user);
 
     check->ticket = 0;
     if (right)
-        guesses_right(&auth->shared->guesses, peer->peer_ip, mk_worker_now_ms(ctx->worker));
+        forgive_guess(ctx, conn);
     return right ? RIGHT : WRONG;
 }
 
 static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
-                           const struct location *l, const struct credentials *c)
+                           const struct mk_conn *conn, const struct location *l,
+                           const struct credentials *c)
 {
     struct local *local = ctx->local;
     struct check *check = local->checks ? find_check(local, mk_request_ticket(r)) : NULL;
     struct users *users = check ? users_get(check->users) : source_users(l->source, ctx->worker);
-    struct mk_request_facts facts = {.size = sizeof(facts)};
-    struct mk_conn_facts peer = {.size = sizeof(peer)};
     int64_t now_ms = mk_worker_now_ms(ctx->worker);
     enum standing standing = RIGHT;
     uint8_t digest[SHA1_LEN];
 
-    mk_request_facts(r, &facts);
-    mk_conn_facts(facts.conn, &peer);
     cache_digest(&local->cache, l->source, users, c->user, c->password, digest);
     if (check && check->running)
         standing = UNKNOWN;
     else if (check)
-        standing = judge(check, ctx, c, &peer);
+        standing = judge(check, ctx, conn, c);
     else if (!cache_has(&local->cache, digest, now_ms))
-        standing = look_up(r, ctx, users, c, &peer);
+        standing = look_up(r, ctx, conn, users, c);
     if (standing == RIGHT)
         cache_put(&local->cache, digest, now_ms);
     users_put(users);
@@ -540,7 +553,7 @@ static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_con
         return MK_VERDICT_PASS;
     if (!read_credentials(r, &c))
         return mk_reply_error(r, 401, l->challenge);
-    switch (stand(r, ctx, l, &c)) {
+    switch (stand(r, ctx, facts.conn, l, &c)) {
     case RIGHT:
         return mk_request_set_user(r, c.user) < 0 ? mk_reply_error(r, 503, NULL) : MK_VERDICT_PASS;
     case UNKNOWN:
