@@ -284,17 +284,15 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
     return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
 }
 
-/* RFC 9112 section 3.2.2: an absolute target wins over Host. */
 static void choose_site(struct mk_request *r)
 {
     const struct mk_snapshot *snapshot = r->view->snapshot;
-    struct mk_str authority = mk_request_text(r, r->head.authority), host;
+    struct mk_str authority, host;
     unsigned port;
 
     if (snapshot->nsites == 1)
         return;
-    if (!authority.p)
-        authority = mk_request_field(r, MK_FIELD_HOST);
+    authority = mk_request_authority(r);
     if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
         r->site = mk_snapshot_site(snapshot, host);
 }

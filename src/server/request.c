@@ -17,6 +17,13 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
     return mk_request_text(r, r->head.known[id]);
 }
 
+struct mk_str mk_request_authority(const struct mk_request *r)
+{
+    struct mk_str authority = mk_request_text(r, r->head.authority);
+
+    return authority.p ? authority : mk_request_field(r, MK_FIELD_HOST);
+}
+
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name)
 {
     struct mk_str list = mk_request_field(r, id), found, value;

@@ -97,7 +97,9 @@ struct mk_request {
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
-/** The same for a field that is a list: several lines count as one with commas between (RFC 9110 section 5.3). */
+/** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
+struct mk_str mk_request_authority(const struct mk_request *r);
+/** A field that is a list: several lines count as one with commas between (RFC 9110 section 5.3). */
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
 /** The head from its request line to the last field, line ends included. */
 struct mk_str mk_request_raw_head(const struct mk_request *r);

@@ -10,13 +10,6 @@
 
 /* What plugins see of a request: <monkey/request.h>. */
 
-static struct mk_str authority_of(const struct mk_request *r)
-{
-    struct mk_str authority = mk_request_text(r, r->head.authority);
-
-    return authority.p ? authority : mk_request_field(r, MK_FIELD_HOST);
-}
-
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;
@@ -29,7 +22,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->target = mk_request_text(r, r->head.target);
     facts->path = r->path;
     facts->query = mk_request_text(r, r->head.query);
-    facts->host = authority_of(r);
+    facts->host = mk_request_authority(r);
     facts->scheme = c->link.transport->is_secure ? "https" : "http";
     facts->minor = r->head.minor;
     facts->content_length = r->head.chunked ? -1 : (int64_t)r->head.content_length;
