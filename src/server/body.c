@@ -152,6 +152,14 @@ static int wait_for_source(struct mk_conn *c)
     return err < 0 ? err : MK_E_EOF;
 }
 
+/* @return 0: the peer takes more, and the turn has bytes left for another piece. */
+static int may_send_piece(const struct mk_conn *c, size_t budget)
+{
+    if (c->leftover_len > 0)
+        return MK_E_AGAIN;
+    return budget < PRODUCE_MAX ? MK_E_BUSY : 0;
+}
+
 /*
  * A producer may answer other requests too, which uses the gather buffer: what it gives is put there afterwards.
  */
@@ -160,13 +168,11 @@ static int pump_given(struct mk_conn *c, struct mk_request *r, struct mk_source 
     char piece[PRODUCE_MAX];
 
     for (;;) {
+        int err = may_send_piece(c, *budget);
         ssize_t n;
-        int err;
 
-        if (c->leftover_len > 0)
-            return MK_E_AGAIN;
-        if (*budget < PRODUCE_MAX)
-            return MK_E_BUSY;
+        if (err < 0)
+            return err;
         n = give(r, s, piece, sizeof(piece));
         if (r->failed)
             return 0;
@@ -309,13 +315,11 @@ static int pump_filtered(struct mk_conn *c, struct mk_request *r, size_t *budget
     char piece[PRODUCE_MAX];
 
     for (;;) {
+        int err = may_send_piece(c, *budget);
         ssize_t n;
-        int err;
 
-        if (c->leftover_len > 0)
-            return MK_E_AGAIN;
-        if (*budget < PRODUCE_MAX)
-            return MK_E_BUSY;
+        if (err < 0)
+            return err;
         n = mk_filter_pull(r, read_sources, budget, piece, sizeof(piece));
         if (n == MK_E_AGAIN)
             return r->first ? wait_for_source(c) : 0;

@@ -51,8 +51,6 @@ struct mk_str mk_plugin_name_of(struct mk_str what);
 
 /** A plugin that is part of the library or of the executable; NULL: there is none. */
 const struct mk_plugin *mk_plugin_static(struct mk_str name);
-/** Call fn for each of them but those that are always loaded. */
-void mk_plugin_each_static(void (*fn)(void *arg, const struct mk_plugin *plugin), void *arg);
 
 /**
  * Open a shared object and find its plugin. It stays for the life of the process.

@@ -29,12 +29,6 @@ struct mk_str mk_plugin_name_of(struct mk_str what)
     return what;
 }
 
-void mk_plugin_each_static(void (*fn)(void *arg, const struct mk_plugin *plugin), void *arg)
-{
-    for (const struct mk_plugin *const *row = __start_mk_plugins; row < __stop_mk_plugins; row++)
-        fn(arg, *row);
-}
-
 const struct mk_plugin *mk_plugin_static(struct mk_str name)
 {
     for (const struct mk_plugin *const *row = __start_mk_plugins; row < __stop_mk_plugins; row++) {

@@ -424,11 +424,6 @@ void logger_target_put(struct logger_sink *s, struct logger_target *t)
         look_now(s);
 }
 
-const char *logger_target_name(const struct logger_target *t)
-{
-    return t->name;
-}
-
 void logger_target_reopen(struct logger_sink *s, struct logger_target *t, int fd)
 {
     int unused = atomic_exchange(&t->next_fd, fd);

@@ -61,7 +61,6 @@ struct logger_target *logger_target_new(struct logger_sink *s, const char *name,
                                         int priority) MK_MUST_USE;
 /** Its descriptors are closed when what is in the pipes has been written. */
 void logger_target_put(struct logger_sink *s, struct logger_target *t);
-const char *logger_target_name(const struct logger_target *t);
 /** Write to another descriptor from now on; taken. */
 void logger_target_reopen(struct logger_sink *s, struct logger_target *t, int fd);
 /** Lines were lost before they came to the pipe. Any thread. */

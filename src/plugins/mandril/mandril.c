@@ -195,11 +195,12 @@ static int build_addresses(struct mk_setup *setup, const struct mandril *m,
 static int mandril_check(struct mk_setup *setup)
 {
     struct mandril *m = mk_setup_alloc(setup, sizeof(*m));
+    size_t size = (count_rules(setup) + 1) * sizeof(struct rule *);
 
     if (!m)
         return MK_E_NOMEM;
-    m->rules = mk_setup_alloc(setup, (count_rules(setup) + 1) * sizeof(struct rule *));
-    m->paths = mk_setup_alloc(setup, (count_rules(setup) + 1) * sizeof(struct rule *));
+    m->rules = mk_setup_alloc(setup, size);
+    m->paths = mk_setup_alloc(setup, size);
     if (!m->rules || !m->paths)
         return MK_E_NOMEM;
     gather_rules(setup, m);
