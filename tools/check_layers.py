@@ -23,7 +23,8 @@ LAYERS = {
     "server": {PUBLIC, "base", "core", "http", "settings"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "server"},
 }
-# These live on the public headers and on their own folder; for plugins and packages that is one folder each.
+# These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
+# sees "kit/..." too: what several plugins are made of.
 ON_PUBLIC = ["src/bin", "src/plugins/*", "src/duda", "tools", "examples"]
 
 # Nothing but libc below the plugins (and the sanitizers' own header, to poison freed memory).
@@ -133,12 +134,14 @@ class Checker:
 
     def check_on_public(self, folder):
         home = self.tree / folder
+        kit = self.src / "plugins" / "kit"
         for path in self.sources(folder):
             for line, name, is_system in includes(path):
                 if is_system:
                     continue
                 places = [path.parent / name, home / name, self.src / name]
-                if not any(place.is_file() and home in place.resolve().parents for place in places):
+                is_of_kit = name.startswith("kit/") and home.parent == kit.parent and (kit.parent / name).is_file()
+                if not is_of_kit and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
 
     def check_public(self):

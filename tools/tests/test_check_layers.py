@@ -25,6 +25,8 @@ GOOD = {
     "src/bin/options.h": "struct options;\n",
     "src/plugins/auth/auth.c": '#include "hash.h"\n#include <monkey/server.h>\n#include <crypt.h>\n',
     "src/plugins/auth/hash.h": "int hash;\n",
+    "src/plugins/auth/kit.c": '#include "kit/text/text.h"\n',
+    "src/plugins/kit/text/text.h": "int text;\n",
     "tests/unit/http/test_uri.c": '#include "http/uri_int.h"\n#include <cmocka.h>\n',
     "examples/hello.c": "#include <monkey/server.h>\n",
 }
@@ -55,6 +57,8 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
     ("src/server/inside.c", '#include "http/uri_int.h"\n', "for the files of src/http only"),
     ("src/server/missing.c", '#include "server/none.h"\n', "does not exist"),
     ("src/base/short.c", '#include "str.h"\n', 'as in "base/str.h"'),
+    ("src/bin/kit.c", '#include "kit/text/text.h"\n', "is not in src/bin"),
+    ("src/plugins/auth/kit.c", '#include "kit/text/none.h"\n', "is not in src/plugins/auth"),
     ("src/base/dots.c", '#include "../core/fd.h"\n', "from src/"),
     ("src/base/str.c", '#include <string.h>\n#include "base/str.h"\n', "own header"),
     ("src/base/str.c", "int x;\n", "own header"),
