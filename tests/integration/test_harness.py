@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The response parser must refuse what a lenient client would let pass: all other tests rely on it."""
+"""
+The response parser must refuse what a lenient client would let pass, and certificates must be good or bad for
+one reason only: all other tests rely on it.
+"""
 
 import pytest
 
-from harness import http
+from harness import certificates, http, tools
 
 DATE = b"Date: Sat, 21 Nov 2026 10:00:00 GMT\r\n"
 OK = b"HTTP/1.1 200 OK\r\n" + DATE
@@ -43,3 +46,43 @@ def test_a_head_response_has_no_body():
 def test_refuses(data):
     with pytest.raises(AssertionError):
         http.parse_one(data)
+
+
+def verify(pair, *words):
+    """What openssl says of a certificate."""
+    issuers = ["-untrusted", pair.issuer.certificate] if pair.issuer.issuer else []
+    done = tools.run("openssl", "verify", "-CAfile", certificates.authority().certificate, *issuers, *words, pair.certificate)
+    return done.returncode == 0 or done.stderr.decode()
+
+
+@pytest.mark.parametrize("kind", ["ec", "p384", "rsa"])
+@pytest.mark.parametrize("chained", [False, True])
+def test_issued_certificates_are_good(kind, chained):
+    pair = certificates.issue("a.test", "*.a.test", kind=kind, chained=chained)
+    assert verify(pair, "-purpose", "sslserver", "-verify_hostname", "x.a.test") is True
+    assert pair.chain.read_text().count("BEGIN CERTIFICATE") == 1 + chained
+
+
+def test_bad_certificates_are_bad():
+    assert "has expired" in verify(certificates.expired())
+    assert "not yet valid" in verify(certificates.future())
+    assert "mismatch" in verify(certificates.issue("a.test"), "-verify_hostname", "b.test")
+    assert "certificate purpose" in verify(certificates.client(), "-purpose", "sslserver")
+
+
+def test_pairs_fit_their_keys():
+    def public(pair, of):
+        words = ["x509", "-noout", "-pubkey"] if of == "certificate" else ["pkey", "-pubout"]
+        return tools.run("openssl", *words, "-in", getattr(pair, of)).stdout
+
+    good, wrong = certificates.issue(), certificates.wrong_key()
+    assert public(good, "certificate") == public(good, "key")
+    assert public(wrong, "certificate") != public(wrong, "key")
+
+
+def test_the_authority_vouches_for_what_it_issued():
+    pair = certificates.issue()
+    done = tools.run("openssl", "ocsp", "-respin", certificates.ocsp_response(pair), "-CAfile", pair.issuer.certificate,
+                     "-issuer", pair.issuer.certificate, "-cert", pair.certificate)
+    assert b"good" in done.stdout
+    assert b"Response verify OK" in done.stderr

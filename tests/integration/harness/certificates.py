@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A certificate authority of the tests, and what it issues: made with openssl when first asked for, and kept until
+the tests end.
+
+    pair = certificates.issue("a.test", "*.a.test", key="rsa")
+    server = start(server="Listen 127.0.0.1:0 tls",
+                   extra={"plugins/tls/tls.conf": section("TLS", pair.lines())})
+    context = certificates.trusting()
+"""
+
+import contextlib
+import functools
+import os
+import pathlib
+import socket
+import ssl
+import tempfile
+
+from harness import tools
+
+CONFIG = """\
+[ca]
+default_ca = tests
+[tests]
+dir = {folder}
+database = $dir/index.txt
+new_certs_dir = $dir
+rand_serial = yes
+default_md = sha256
+unique_subject = no
+policy = any
+x509_extensions = {kind}
+certificate = {certificate}
+private_key = {key}
+[any]
+commonName = optional
+organizationName = optional
+[req]
+distinguished_name = empty
+prompt = no
+string_mask = utf8only
+[empty]
+[server]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+subjectAltName = {names}
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+[client]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = clientAuth
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+[authority]
+basicConstraints = critical, CA:true
+keyUsage = critical, keyCertSign, cRLSign
+subjectKeyIdentifier = hash
+"""
+KEYS = {"ec": ["EC", "ec_paramgen_curve:P-256"], "p384": ["EC", "ec_paramgen_curve:P-384"],
+        "rsa": ["RSA", "rsa_keygen_bits:2048"]}
+
+
+class Pair:
+    """
+    A certificate with its key. `certificate` and `key` are paths; `chain` is a file with the certificate and the
+    intermediate ones below it, as servers want it.
+    """
+
+    def __init__(self, certificate, key, issuer=None):
+        self.certificate, self.key, self.issuer = certificate, key, issuer
+
+    @property
+    def chain(self):
+        if self.issuer is None or self.issuer.issuer is None:
+            return self.certificate
+        path = self.certificate.with_suffix(".chain.pem")
+        path.write_text(self.certificate.read_text() + self.issuer.chain.read_text())
+        return path
+
+    def lines(self, *more):
+        """What a section [TLS] says for it, and further lines."""
+        return "\n".join([f"CertificateFile {self.chain}", f"RSAKeyFile {self.key}", *more])
+
+    def copy_to(self, folder, name="pair"):
+        """Its files under other names, to be exchanged below a running server."""
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = Pair(folder / f"{name}.pem", folder / f"{name}.key", self.issuer)
+        copy.take(self)
+        return copy
+
+    def take(self, other):
+        """From now on the files are those of another pair; each is replaced at once."""
+        for target, source in ((self.certificate, other.chain), (self.key, other.key)):
+            new = target.with_name(target.name + ".new")
+            new.write_bytes(source.read_bytes())
+            new.chmod(0o600)
+            os.replace(new, target)
+
+
+@functools.cache
+def _folder():
+    """A place that goes away with the process."""
+    return tempfile.TemporaryDirectory(prefix="monkey-certificates-")
+
+
+def folder():
+    return pathlib.Path(_folder().name)
+
+
+_numbers = iter(range(1, 1 << 20))
+
+
+def _openssl(*words, **kwargs):
+    done = tools.run("openssl", *words, **kwargs)
+    assert done.returncode == 0, f"openssl {' '.join(map(str, words))}\n{done.stderr.decode(errors='replace')}"
+    return done.stdout
+
+
+@functools.cache
+def key(kind="ec", number=0):
+    """A private key. RSA keys take long to make: the same number is the same key."""
+    path = folder() / f"{kind}-{number}.key"
+    algorithm, option = KEYS[kind]
+    _openssl("genpkey", "-algorithm", algorithm, "-pkeyopt", option, "-out", path)
+    path.chmod(0o600)
+    return path
+
+
+def _config(kind, issuer=None, names=()):
+    path = folder() / f"{next(_numbers)}.cnf"
+    where = [f"IP:{name}" if name.replace(".", "").isdigit() or ":" in name else f"DNS:{name}" for name in names]
+    path.write_text(CONFIG.format(folder=folder(), kind=kind, names=", ".join(where) or "DNS:nobody.invalid",
+                                  certificate=issuer.certificate if issuer else "", key=issuer.key if issuer else ""))
+    return path
+
+
+def _sign(kind, issuer, key_path, subject, names=(), valid=("-days", "30")):
+    """A certificate of one of the kinds of CONFIG."""
+    config, path = _config(kind, issuer, names), folder() / f"{next(_numbers)}.pem"
+    request = path.with_suffix(".csr")
+    (folder() / "index.txt").touch()
+    _openssl("req", "-new", "-config", config, "-key", key_path, "-subj", subject, "-utf8", "-out", request)
+    _openssl("ca", "-batch", "-notext", "-config", config, "-in", request, "-out", path, *valid)
+    return Pair(path, key_path, issuer)
+
+
+@functools.cache
+def authority(name="Test CA"):
+    """Who signs. Another name is another authority, which the first one's clients do not trust."""
+    private = key("ec", f"authority-{name}")
+    path = folder() / f"authority-{len(name)}-{next(_numbers)}.pem"
+    _openssl("req", "-x509", "-config", _config("authority"), "-extensions", "authority", "-key", private,
+             "-subj", f"/CN={name}", "-days", "30", "-out", path)
+    return Pair(path, private)
+
+
+@functools.cache
+def intermediate():
+    """An authority below the first: its certificates need a chain."""
+    return _sign("authority", authority(), key("ec", "intermediate"), "/CN=Test Intermediate CA")
+
+
+@functools.cache
+def issue(*names, kind="ec", chained=False, number=0):
+    """A server's certificate for these names; for localhost and 127.0.0.1 when none is given."""
+    names = names or ("localhost", "127.0.0.1", "::1")
+    return _sign("server", intermediate() if chained else authority(), key(kind, number), f"/CN={names[0]}", names)
+
+
+@functools.cache
+def expired(*names):
+    """One whose time was over long ago."""
+    names = names or ("localhost", "127.0.0.1")
+    return _sign("server", authority(), key(), f"/CN={names[0]}", names,
+                 ("-startdate", "20200101000000Z", "-enddate", "20200201000000Z"))
+
+
+@functools.cache
+def future(*names):
+    """One whose time is still to come."""
+    names = names or ("localhost", "127.0.0.1")
+    return _sign("server", authority(), key(), f"/CN={names[0]}", names,
+                 ("-startdate", "20900101000000Z", "-enddate", "20900201000000Z"))
+
+
+def wrong_key():
+    """A good certificate with the key of another one."""
+    return Pair(issue().certificate, key("ec", "other"), authority())
+
+
+@functools.cache
+def client(subject="/O=Tests/CN=client", by="Test CA"):
+    """A client's certificate."""
+    return _sign("client", authority(by), key("ec", "client"), subject)
+
+
+@functools.cache
+def ocsp_response(pair, days=7):
+    """A file with the authority's word that a certificate is good (RFC 6960), to be stapled."""
+    issuer, path = pair.issuer, folder() / f"{next(_numbers)}.ocsp"
+    request = path.with_suffix(".req")
+    _openssl("ocsp", "-issuer", issuer.certificate, "-cert", pair.certificate, "-no_nonce", "-reqout", request)
+    _openssl("ocsp", "-index", folder() / "index.txt", "-CA", issuer.certificate, "-rsigner", issuer.certificate,
+             "-rkey", issuer.key, "-reqin", request, "-ndays", days, "-respout", path)
+    return path
+
+
+@functools.cache
+def dh_parameters():
+    """Those of RFC 7919, 2048 bits."""
+    path = folder() / "ffdhe2048.pem"
+    _openssl("genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:ffdhe2048", "-out", path)
+    return path
+
+
+def trusting(by="Test CA", version=None, as_client=None):
+    """What a client needs to talk to servers with certificates of the authority. version: the only one it speaks."""
+    context = ssl.create_default_context(cafile=str(authority(by).certificate))
+    context.suppress_ragged_eofs = False
+    if version:
+        context.minimum_version = context.maximum_version = version
+    if as_client:
+        context.load_cert_chain(as_client.chain, as_client.key)
+    return context
+
+
+@contextlib.contextmanager
+def connected(address, context=None, name="localhost", **kwargs):
+    """A connection of Python's own TLS, handshake done."""
+    with socket.create_connection(address, timeout=10) as raw:
+        with (context or trusting()).wrap_socket(raw, server_hostname=name, **kwargs) as secured:
+            yield secured
