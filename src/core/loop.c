@@ -80,6 +80,8 @@ static void begin_to_go(struct mk_loop *loop, struct mk_watch *w)
 
 void mk_watch_close(struct mk_loop *loop, struct mk_watch *w)
 {
+    /* A copy in a child that was forked and has not executed yet would keep the registration alive. */
+    mk_watch_pause(loop, w);
     mk_fd_close(&w->fd);
     begin_to_go(loop, w);
 }

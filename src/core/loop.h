@@ -72,7 +72,7 @@ void mk_watch_init(struct mk_watch *w, int fd, mk_event_fn on_event, mk_gone_fn 
 int mk_watch_open(struct mk_loop *loop, struct mk_watch *w, uint32_t events) MK_MUST_USE;
 /** Take out of epoll; the descriptor stays open. */
 void mk_watch_pause(struct mk_loop *loop, struct mk_watch *w);
-/** Close the descriptor (that ends its registration) and let on_gone have the object at the end of the turn. */
+/** End the registration, close the descriptor and let on_gone have the object at the end of the turn. */
 void mk_watch_close(struct mk_loop *loop, struct mk_watch *w);
 /** The same, but the descriptor stays open. @return it, the caller's. */
 int mk_watch_release(struct mk_loop *loop, struct mk_watch *w) MK_MUST_USE;

@@ -105,6 +105,30 @@ static void a_closed_watch_hears_nothing_and_goes_at_the_end(void **state)
     mk_loop_fini(&loop);
 }
 
+/* fork() copies descriptors, and epoll knows a description until the last copy of it is closed. */
+static void a_closed_watch_hears_nothing_of_a_copy_of_its_descriptor(void **state)
+{
+    struct mk_loop loop;
+    struct probe p;
+    int copy;
+    uint64_t one = 1;
+
+    (void)state;
+    assert_int_equal(mk_loop_init(&loop), 0);
+    open_probe(&p, &loop, 0);
+    copy = dup(p.watch.fd);
+    assert_true(copy >= 0);
+    mk_watch_close(&loop, &p.watch);
+    turn(&loop);
+    assert_int_equal(p.gone, 1);
+    p.watch.fd = copy; /* its memory is another object's now */
+    assert_int_equal(write(copy, &one, sizeof(one)), sizeof(one));
+    turn(&loop);
+    assert_int_equal(p.events, 0);
+    close(copy);
+    mk_loop_fini(&loop);
+}
+
 static void a_ready_watch_runs_once_a_turn(void **state)
 {
     struct mk_loop loop;
@@ -270,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_once_an_edge),
         cmocka_unit_test(a_closed_watch_hears_nothing_and_goes_at_the_end),
+        cmocka_unit_test(a_closed_watch_hears_nothing_of_a_copy_of_its_descriptor),
         cmocka_unit_test(a_ready_watch_runs_once_a_turn),
         cmocka_unit_test(timers_end_the_wait),
         cmocka_unit_test(work_seen_before_sleeping_ends_the_wait),
