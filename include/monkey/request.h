@@ -79,7 +79,8 @@ MK_API bool mk_request_next_header(const struct mk_request *r, uint32_t *at, str
 
 /**
  * Read decoded bytes of the request body, as they arrive: what is not read stays in the kernel, so
- * that a fast sender waits (back-pressure).
+ * that a fast sender waits (back-pressure). One turn of the loop gives about 1 MB; then it is MK_E_AGAIN, and the
+ * next turn comes by itself.
  * @return > 0: bytes; 0: its end; MK_E_AGAIN: none yet - LATER, or the next call of a producer, will
  *         be when more came; MK_E_BAD: malformed framing; MK_E_LIMIT: larger than MaxBodySize;
  *         MK_E_PEER: the client left, or the request has ended.
@@ -99,6 +100,16 @@ MK_API char *mk_request_printf(struct mk_request *r, const char *fmt, ...) MK_MU
  * @return 0 or MK_E_NOMEM: then it will not be called.
  */
 MK_API int mk_request_on_end(struct mk_request *r, void (*fn)(void *arg), void *arg) MK_MUST_USE;
+
+/**
+ * Keep an object with the request: for whoever is asked again after LATER.
+ * @param key     tells it from others' objects: an address of the caller's own, such as its mk_plugin
+ * @param object  borrowed; takes the place of an earlier one of that key
+ * @return 0 or MK_E_NOMEM.
+ */
+MK_API int mk_request_keep(struct mk_request *r, const void *key, void *object) MK_MUST_USE;
+/** @return what was kept for the key; NULL: nothing. */
+MK_API void *mk_request_kept(const struct mk_request *r, const void *key);
 
 /**
  * Is a client that sends its end of input (FIN) one that left? On: the request is broken off then,

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "server/h1.h"
 #include "server/job.h"
+#include "server/worker.h"
 
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
 {
@@ -90,10 +91,8 @@ static ssize_t read_plain(struct mk_request *r, char *dst, size_t len)
     return done < 0 && done != MK_E_AGAIN ? done : got;
 }
 
-ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
+static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
 {
-    if (r->over)
-        return MK_E_PEER;
     mk_h1_expect_body(r);
     while (!r->body_done) {
         ssize_t n = decode_buffered(r, dst, len);
@@ -109,4 +108,34 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
             return n == 0 ? MK_E_PEER : n;
     }
     return 0;
+}
+
+/* Who reads to MK_E_AGAIN would never come back from a sender that is faster. */
+static bool has_read_enough(struct mk_request *r)
+{
+    uint32_t turn = (uint32_t)r->conn->worker->loop.turns;
+
+    if (r->read_turn != turn) {
+        r->read_turn = turn;
+        r->read_bytes = 0;
+    }
+    return r->read_bytes >= MK_LIMIT_TURN_BYTES;
+}
+
+ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
+{
+    ssize_t n;
+
+    if (r->over)
+        return MK_E_PEER;
+    if (has_read_enough(r)) {
+        mk_request_resume(r);
+        return MK_E_AGAIN;
+    }
+    if (len > MK_LIMIT_TURN_BYTES)
+        len = MK_LIMIT_TURN_BYTES;
+    n = read_body(r, dst, len);
+    if (n > 0)
+        r->read_bytes += (uint32_t)n;
+    return n;
 }

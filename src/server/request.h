@@ -66,6 +66,9 @@ struct mk_request {
         body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
+    struct mk_kept *kept;          /* mk_request_keep, newest first */
+    uint32_t read_turn;            /* the turn of the loop that read_bytes counts in */
+    uint32_t read_bytes;           /* of its body, in that turn */
     const struct mk_plugin *asked; /* the last that was asked */
     uint32_t patience_ms;          /* how long its handler may take; 0: for ever */
     uint16_t hook;                 /* that said LATER, in its stage */

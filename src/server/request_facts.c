@@ -93,6 +93,38 @@ int mk_request_on_end(struct mk_request *r, void (*fn)(void *arg), void *arg)
     return mk_arena_on_free(&r->arena, fn, arg);
 }
 
+struct mk_kept {
+    struct mk_kept *next;
+    const void *key;
+    void *object;
+};
+
+int mk_request_keep(struct mk_request *r, const void *key, void *object)
+{
+    struct mk_kept *kept = r->kept;
+
+    while (kept && kept->key != key)
+        kept = kept->next;
+    if (!kept) {
+        kept = mk_arena_alloc(&r->arena, sizeof(*kept));
+        if (!kept)
+            return MK_E_NOMEM;
+        *kept = (struct mk_kept){.next = r->kept, .key = key};
+        r->kept = kept;
+    }
+    kept->object = object;
+    return 0;
+}
+
+void *mk_request_kept(const struct mk_request *r, const void *key)
+{
+    const struct mk_kept *kept = r->kept;
+
+    while (kept && kept->key != key)
+        kept = kept->next;
+    return kept ? kept->object : NULL;
+}
+
 void mk_request_ends_on_hangup(struct mk_request *r, bool on)
 {
     r->ends_on_hangup = on;

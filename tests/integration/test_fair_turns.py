@@ -10,6 +10,7 @@ import time
 import pytest
 
 from harness import http, tools
+from harness.plugins import load
 from harness.variants import SCHEDULERS
 
 pytestmark = pytest.mark.slow
@@ -111,3 +112,29 @@ def test_beside_an_endless_pipeline(server):
         stop.set()
         peer.kill()
         peer.join()
+
+
+def pour(port, length):
+    """Send a body as fast as the server takes it, and print what was answered. Runs as a process of its own."""
+    piece = bytes(1 << 20)
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        sock.sendall(http.request("/drinks", "POST", headers={"Content-Length": str(length)}))
+        for _ in range(length // len(piece)):
+            sock.sendall(piece)
+        return sock.recv(65536)
+
+
+def test_beside_a_handler_that_reads_to_the_end_of_input(start):
+    """A fast sender is never read to the end of what it sent: a turn gives a handler about 1 MB."""
+    length = 2 << 30
+    server = start(server="Workers 1\nMaxBodySize 4G", files={"a.txt": "text"}, handlers="Match ^/drinks drinks",
+                   extra={"plugins.load": load("drinks")})
+    with multiprocessing.Pool(1) as pool:
+        poured = pool.apply_async(pour, (server.port, length))
+        time.sleep(0.1)
+        best = best_percentile_99(server, 0.02)
+        answer = poured.get(timeout=60)
+    total, most = map(int, answer.split(b"\r\n\r\n")[1].split())
+    assert total == length
+    assert most <= (1 << 20) + 4096
+    assert best < 0.02
