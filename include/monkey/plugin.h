@@ -242,6 +242,8 @@ MK_API int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *d
 /** The names of the site in check_site: its ServerName words. */
 MK_API const struct mk_words *mk_setup_site_names(struct mk_setup *setup);
 MK_API const char *mk_setup_document_root(struct mk_setup *setup);
+/** Is there a transport of that name in this configuration, to dial backends with? */
+MK_API bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name);
 
 /** A file that will be opened by name: the surrounding program may have to help (mk_config_resources). @return 0 or MK_E_NOMEM. */
 MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name);

@@ -109,6 +109,11 @@ struct mk_section_spec {
     size_t nfields;
     size_t settings_size; /* of the struct, which begins zeroed with the defaults filled in */
     unsigned flags;       /* enum mk_section_flags */
+    /**
+     * A section of the plugin's own files that says what this one leaves unsaid, as [X_DEFAULTS] does for
+     * each [X]: of the same struct, listed before this one, with no key that this one has not. NULL: none.
+     */
+    const struct mk_section_spec *base;
 };
 
 /** A section's row: a table of fields and the struct that they fill. */

@@ -229,9 +229,19 @@ static int add_all(struct mk_occurrence **list, const struct mk_draft *draft, si
     return err;
 }
 
+static const struct mk_section *section_of_file(const struct mk_draft *draft,
+                                                const struct mk_section_spec *given)
+{
+    const struct mk_occurrence *o = draft->of_file;
+
+    while (o && o->given != given)
+        o = o->next;
+    return o ? o->section : NULL;
+}
+
 static int fill_file(struct mk_draft *draft, struct mk_tree *tree, struct mk_setup *ctx)
 {
-    size_t count = 0, nfile = 0;
+    size_t count = 0, nfile = 0, noted;
     const struct mk_section_spec **specs;
     int err = 0;
 
@@ -246,21 +256,17 @@ static int fill_file(struct mk_draft *draft, struct mk_tree *tree, struct mk_set
     }
     if (tree)
         mk_sections_check(tree, specs, nfile, ctx->faults);
+    noted = ctx->faults->count;
     for (size_t i = 0; err == 0 && i < count; i++) {
-        if (draft->specs[i]->flags & MK_SECTION_FILE)
-            err = add_all(&draft->of_file, draft, i, tree, NULL,
-                          !(draft->specs[i]->flags & MK_SECTION_REPEAT), ctx);
+        const struct mk_section_spec *spec = draft->specs[i];
+        bool inherits = spec->base && ctx->faults->count == noted; /* no fault twice */
+
+        if (spec->flags & MK_SECTION_FILE)
+            err = add_all(&draft->of_file, draft, i, tree,
+                          inherits ? section_of_file(draft, spec->base) : NULL,
+                          !(spec->flags & MK_SECTION_REPEAT), ctx);
     }
     return err;
-}
-
-static const struct mk_section *section_of_file(const struct mk_draft *draft, size_t index)
-{
-    const struct mk_occurrence *o = draft->of_file;
-
-    while (o && o->spec != draft->specs[index])
-        o = o->next;
-    return o ? o->section : NULL;
 }
 
 static int fill_site(struct mk_draft *draft, size_t site, const struct mk_tree *tree,
@@ -272,10 +278,11 @@ static int fill_site(struct mk_draft *draft, size_t site, const struct mk_tree *
         unsigned flags = draft->specs[i]->flags;
         bool inherits = (flags & (MK_SECTION_FILE | MK_SECTION_INHERIT)) ==
                         (MK_SECTION_FILE | MK_SECTION_INHERIT);
+        const struct mk_section_spec *from = inherits ? draft->given[i] : draft->specs[i]->base;
 
         if (flags & MK_SECTION_SITE)
             err = add_all(&draft->of_sites[site], draft, i, tree,
-                          inherits ? section_of_file(draft, i) : NULL,
+                          from ? section_of_file(draft, from) : NULL,
                           inherits && !(flags & MK_SECTION_REPEAT), ctx);
     }
     return err;

@@ -115,6 +115,14 @@ const char *mk_setup_document_root(struct mk_setup *setup)
     return check->site ? check->site->set.document_root : NULL;
 }
 
+bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    struct mk_via via;
+
+    return mk_via_find(&via, check->snapshot, name);
+}
+
 int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name)
 {
     struct mk_plugin_check *check = setup->arg;
