@@ -172,6 +172,17 @@ struct mk_plugin {
 
     /** Somebody renamed log files: open them again by name (SIGUSR1). Control thread, between start and stop, on the configuration in force. */
     void (*reopen)(const struct mk_context *ctx);
+
+    /* ---- commands ---- */
+
+    /**
+     * Do something for whoever runs the program, such as `monkey --make-cert`: see mk_config_command. There is
+     * neither server nor configuration, and it may block.
+     * @param words  the command and its arguments, terminated by NULL; never empty
+     * @param text   out: what came of it, one sentence or a few lines for people, terminated
+     * @return 0; MK_E_UNSUPPORTED: there is no such command; any other error but MK_E_NOENT.
+     */
+    int (*command)(const char *const *words, char *text, size_t size);
 };
 
 /** The first members of every plugin. */

@@ -189,6 +189,16 @@ MK_API void mk_config_resources(const struct mk_config *config,
                                 void (*fn)(void *arg, enum mk_resource kind, const char *name),
                                 void *arg);
 
+/**
+ * Let a plugin carry out a command of its own, without a server and whatever the configuration says of plugins.
+ * @param plugin  by name: built in, or from the plugin directory
+ * @param words   the command and its arguments, terminated by NULL
+ * @param text    out: what came of it or why not, for people; terminated
+ * @return 0; MK_E_NOENT: the plugin cannot be loaded; MK_E_UNSUPPORTED: it has no such command; what it returned.
+ */
+MK_API int mk_config_command(struct mk_config *config, const char *plugin, const char *const *words,
+                             char *text, size_t size) MK_MUST_USE;
+
 /* ---- Server ---- */
 
 /**

@@ -2,6 +2,7 @@
 #include "configure.h"
 #include "daemon.h"
 #include "keeper.h"
+#include "make_cert.h"
 #include "options.h"
 #include "paths.h"
 #include "pidfile.h"
@@ -256,6 +257,8 @@ static int act(struct program *p)
         break;
     case MK_ACTION_RUN:
         return run(p);
+    case MK_ACTION_MAKE_CERT:
+        break; /* was done */
     }
     mk_config_free(p->config);
     return finish_stdout();
@@ -270,6 +273,8 @@ int main(int argc, char **argv)
     code = mk_options_parse(&program.options, argc, argv);
     if (code != MK_OPTIONS_GO)
         return code == 0 ? finish_stdout() : code;
+    if (program.options.action == MK_ACTION_MAKE_CERT)
+        return mk_make_cert(&program.options) < 0 ? 1 : finish_stdout();
     mk_systemd_take(&program.sockets);
     init(&program);
     if (load(&program) < 0) {

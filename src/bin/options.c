@@ -48,7 +48,7 @@ static const struct row rows[] = {
     {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
     {'t', .name = "test", .kind = TEST, .help = "check the configuration and end"},
     {0, .name = "dump", .kind = DUMP, .help = "print the effective settings and end"},
-    {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate (needs the tls plugin)"},
+    {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate for the names that follow"},
     {'b', .name = "build", .kind = BUILD, .help = "print facts of the build"},
     {'v', .name = "version", .kind = VERSION, .help = "print the version"},
     {'h', .name = "help", .kind = HELP, .help = "print this"},
@@ -164,8 +164,9 @@ static int apply(struct mk_options *options, const struct row *row, const char *
         options->action = MK_ACTION_DUMP;
         return MK_OPTIONS_GO;
     case MAKE_CERT:
-        mk_report("--make-cert needs the tls plugin, which is not part of this server");
-        return 1;
+        options->action = MK_ACTION_MAKE_CERT;
+        options->cert_dir = given;
+        return MK_OPTIONS_GO;
     case BUILD:
         (void)mk_print("%s", mk_build_facts());
         return 0;
@@ -195,7 +196,9 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
         if (result != MK_OPTIONS_GO)
             return result;
     }
-    if (optind < argc) {
+    if (options->action == MK_ACTION_MAKE_CERT) {
+        options->cert_names = (const char *const *)argv + optind;
+    } else if (optind < argc) {
         mk_report("\"%s\" is not an option; see monkey --help", argv[optind]);
         return 1;
     }

@@ -8,7 +8,7 @@
 
 /* The command line. */
 
-enum mk_action { MK_ACTION_RUN, MK_ACTION_TEST, MK_ACTION_DUMP };
+enum mk_action { MK_ACTION_RUN, MK_ACTION_TEST, MK_ACTION_DUMP, MK_ACTION_MAKE_CERT };
 
 enum { MK_OVERRIDES_MAX = 32 };
 
@@ -20,8 +20,10 @@ struct mk_override {
 struct mk_options {
     enum mk_action action;
     bool daemon;
-    const char *one_shot;         /* directory to serve without a configuration; NULL: none */
-    struct mk_config_files files; /* as given; mk_files_settle makes them absolute */
+    const char *one_shot;          /* directory to serve without a configuration; NULL: none */
+    const char *cert_dir;          /* MK_ACTION_MAKE_CERT: where to... */
+    const char *const *cert_names; /* ...and for whom, terminated by NULL */
+    struct mk_config_files files;  /* as given; mk_files_settle makes them absolute */
     const char *plugin_dir; /* beside an executable that was just built; NULL: the installed one */
     struct mk_override overrides[MK_OVERRIDES_MAX];
     size_t noverrides;

@@ -118,13 +118,18 @@ static int open_for_plugin(void *arg, const char *path)
     return config->conf_host.open(config->conf_host.arg, path);
 }
 
+const char *mk_config_plugins_from(const struct mk_config *config)
+{
+    return config->plugin_dir ? config->plugin_dir : MK_PLUGINDIR;
+}
+
 static int load_plugins(struct mk_config *config, struct mk_setup *ctx)
 {
     struct mk_snapshot_source *source = &config->source;
 
     *source = (struct mk_snapshot_source){
         .plugins = config->plugins,
-        .plugin_dir = config->plugin_dir ? config->plugin_dir : MK_PLUGINDIR,
+        .plugin_dir = mk_config_plugins_from(config),
         .optional = config->optional,
         .kept = config->before ? config->before->snapshot.plugins : NULL,
         .nkept = config->before ? config->before->snapshot.nplugins : 0,

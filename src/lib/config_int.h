@@ -39,6 +39,9 @@ struct mk_config {
     int check_result;
 };
 
+/** Where plugins are that are loaded by name. */
+const char *mk_config_plugins_from(const struct mk_config *config);
+
 /** Overrides into the trees, then the snapshot. @return as mk_config_check. */
 int mk_config_build(struct mk_config *config) MK_MUST_USE;
 

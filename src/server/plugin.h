@@ -60,6 +60,15 @@ const struct mk_plugin *mk_plugin_static(struct mk_str name);
 const struct mk_plugin *mk_plugin_open(const char *path, struct mk_arena *arena, const char **why);
 
 /**
+ * A plugin by its name alone, built in or from a directory.
+ * @param plugin  out: which it is, its file (NULL: built in), and the description with all members
+ * @param why     out, for MK_E_NOENT: a sentence, in the arena of the faults
+ * @return 0, MK_E_NOENT: there is none that can be used; MK_E_NOMEM.
+ */
+int mk_plugin_by_name(struct mk_loaded *plugin, const char *dir, const char *name,
+                      struct mk_setup *ctx, const char **why) MK_MUST_USE;
+
+/**
  * The plugins of a configuration: s->plugins, each with a draft. The built-in ones first, then those
  * of [PLUGINS], or, where a server runs already, the ones it has.
  * @return 0 (faults may have been noted) or MK_E_NOMEM.

@@ -99,38 +99,37 @@ struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str nam
     return NULL;
 }
 
-/* @return whether it can be used; a fault is noted otherwise. */
-static bool is_usable(const struct mk_plugin *given, const char *file, struct mk_setup *ctx,
-                      const struct mk_origin *at)
+/* @return whether it can be used; *why otherwise, which is NULL without memory. */
+static bool is_usable(const struct mk_plugin *given, const char *file, struct mk_arena *arena,
+                      const char **why)
 {
     if (given->size < SIZE_MIN)
-        mk_fault_add(ctx->faults, at, "Load: \"%s\" is no plugin: its description has %zu bytes",
-                     file, given->size);
+        *why = mk_arena_printf(arena, "\"%s\" is no plugin: its description has %zu bytes", file,
+                               given->size);
     else if (given->major != MK_PLUGIN_MAJOR)
-        mk_fault_add(ctx->faults, at,
-                     "Load: \"%s\" was built for version %u of the plugin interface; this server "
-                     "has version %d",
-                     file, given->major, MK_PLUGIN_MAJOR);
+        *why = mk_arena_printf(arena,
+                               "\"%s\" was built for version %u of the plugin interface; this "
+                               "server has version %d",
+                               file, given->major, MK_PLUGIN_MAJOR);
     else if (!is_name(given->name))
-        mk_fault_add(ctx->faults, at,
-                     "Load: \"%s\" has no proper name; expected letters a to z, digits and _",
-                     file);
+        *why = mk_arena_printf(
+            arena, "\"%s\" has no proper name; expected letters a to z, digits and _", file);
     else
         return true;
     return false;
+}
+
+static const char *path_of_name(const char *dir, struct mk_str name, struct mk_setup *ctx)
+{
+    return mk_arena_printf(ctx->arena, "%s/monkey-%.*s.so", dir ? dir : ".", (int)name.len, name.p);
 }
 
 /* A path as the Load line means it, in the configuration's arena. */
 static const char *path_of(const struct mk_snapshot_source *source, struct mk_str what,
                            struct mk_setup *ctx)
 {
-    if (!memchr(what.p, '/', what.len)) {
-        struct mk_str name = mk_plugin_name_of(what);
-
-        return mk_arena_printf(ctx->arena, "%s/monkey-%.*s.so",
-                               source->plugin_dir ? source->plugin_dir : ".", (int)name.len,
-                               name.p);
-    }
+    if (!memchr(what.p, '/', what.len))
+        return path_of_name(source->plugin_dir, mk_plugin_name_of(what), ctx);
     if (what.p[0] == '/' || !ctx->dir)
         return mk_arena_strdup(ctx->arena, what);
     return mk_arena_printf(ctx->arena, "%s/%.*s", ctx->dir, (int)what.len, what.p);
@@ -147,12 +146,11 @@ static int load_shared(struct mk_snapshot *s, const struct mk_snapshot_source *s
     if (!path)
         return MK_E_NOMEM;
     given = mk_plugin_open(path, ctx->faults->arena, &why);
-    if (!given && !why)
-        return MK_E_NOMEM;
-    if (!given)
-        mk_fault_add(ctx->faults, at, "Load: %s", why);
-    if (!given || !is_usable(given, path, ctx, at))
-        return 0;
+    if (!given || !is_usable(given, path, ctx->faults->arena, &why)) {
+        if (why)
+            mk_fault_add(ctx->faults, at, "Load: %s", why);
+        return why ? 0 : MK_E_NOMEM;
+    }
     if (!is_path && !mk_str_eq(mk_str_from(given->name), mk_plugin_name_of(line->what)))
         mk_fault_add(ctx->faults, at, "Load: \"%s\" calls itself \"%s\"", path, given->name);
     else if (mk_plugins_find(s, mk_str_from(given->name)))
@@ -168,6 +166,7 @@ static int load_line(struct mk_snapshot *s, const struct mk_snapshot_source *sou
     const struct mk_origin *at = &line->setting->value_at;
     struct mk_str name = mk_plugin_name_of(line->what);
     const struct mk_plugin *given = mk_plugin_static(name);
+    const char *why = NULL;
 
     if (is_always(name))
         return 0;
@@ -175,30 +174,46 @@ static int load_line(struct mk_snapshot *s, const struct mk_snapshot_source *sou
         return load_shared(s, source, line, ctx);
     if (mk_plugins_find(s, name))
         mk_fault_add(ctx->faults, at, "Load: the plugin \"%s\" is loaded already", given->name);
-    else if (is_usable(given, given->name ? given->name : "", ctx, at))
+    else if (is_usable(given, given->name, ctx->faults->arena, &why))
         return add(s, given, NULL, line->what.p, ctx);
+    else if (why)
+        mk_fault_add(ctx->faults, at, "Load: %s", why);
+    else
+        return MK_E_NOMEM;
     return 0;
+}
+
+int mk_plugin_by_name(struct mk_loaded *plugin, const char *dir, const char *name,
+                      struct mk_setup *ctx, const char **why)
+{
+    const struct mk_plugin *given = mk_plugin_static(mk_str_from(name));
+    const char *path = given ? NULL : path_of_name(dir, mk_str_from(name), ctx);
+
+    *why = NULL;
+    if (!given && path)
+        given = mk_plugin_open(path, ctx->faults->arena, why);
+    if (!given || !is_usable(given, path ? path : name, ctx->faults->arena, why))
+        return *why ? MK_E_NOENT : MK_E_NOMEM;
+    *plugin = (struct mk_loaded){
+        .plugin = with_all_members(given, ctx->arena), .given = given, .file = path};
+    return plugin->plugin ? 0 : MK_E_NOMEM;
 }
 
 static int load_optional(struct mk_snapshot *s, const struct mk_snapshot_source *source,
                          const char *name, struct mk_setup *ctx)
 {
-    const struct mk_plugin *given = mk_plugin_static(mk_str_from(name));
-    const char *path = path_of(source, mk_str_from(name), ctx), *why = NULL;
+    struct mk_loaded plugin;
+    const char *why;
+    int err;
 
-    if (!path)
-        return MK_E_NOMEM;
     if (mk_plugins_find(s, mk_str_from(name)))
         return 0;
-    if (given)
-        path = NULL;
-    else
-        given = mk_plugin_open(path, ctx->faults->arena, &why);
-    if (given)
-        return is_usable(given, name, ctx, NULL) ? add(s, given, path, NULL, ctx) : 0;
-    if (why)
+    err = mk_plugin_by_name(&plugin, source->plugin_dir, name, ctx, &why);
+    if (err == 0)
+        return add(s, plugin.given, plugin.file, NULL, ctx);
+    if (err == MK_E_NOENT)
         mk_fault_warn(ctx->faults, NULL, "the server does without %s: %s", name, why);
-    return why ? 0 : MK_E_NOMEM;
+    return err == MK_E_NOMEM ? err : 0;
 }
 
 /* ---- beside a server that runs ---- */

@@ -71,7 +71,7 @@ def test_version_and_build():
     (["-tc"], "-tc"),
     (["conf"], "conf"),
     (["-t", "--", "more"], "more"),
-    (["--make-cert", "/tmp"], "tls"),
+    (["--make-cert"], "--make-cert"),
 ])
 def test_unknown_or_incomplete_option(arguments, word):
     assert word in refused(*arguments)
@@ -203,6 +203,22 @@ def test_one_shot_lists_directories_where_it_can(tmp_path):
     assert missing.stderr.count("warning: the server does without dirlisting: ") == 1, missing.stderr
     found = process.run("-o", tmp_path, "--test")
     assert found.returncode == 0 and "warning" not in found.stderr, found.stderr
+
+
+def test_make_cert_needs_a_plugin(tmp_path):
+    if "tls" in process.run("--build").stdout:
+        pytest.skip("the plugin is inside")
+    shutil.copy(process.binary(), tmp_path / "monkey")
+    result = subprocess.run([tmp_path / "monkey", "--make-cert", tmp_path / "made"], env=process.environment(),
+                            capture_output=True, text=True, timeout=30)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "--make-cert needs the plugin tls or mbedtls; cannot load" in result.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_make_cert_of_too_many_names(tmp_path):
+    names = [f"{number}.test" for number in range(65)]
+    assert "more than 64 names" in refused("--make-cert", tmp_path / "made", *names)
 
 
 def test_one_shot_of_what_is_no_directory(tmp_path):

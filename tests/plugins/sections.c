@@ -163,6 +163,17 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     return reply_text(r, *text);
 }
 
+/* "say WORD": says the word. */
+static int command(const char *const *words, char *text, size_t size)
+{
+    if (strcmp(words[0], "say") != 0)
+        return MK_E_UNSUPPORTED;
+    if (!words[1])
+        return MK_E_INVALID;
+    (void)snprintf(text, size, "%s", words[1]);
+    return 0;
+}
+
 static const struct mk_plugin plugin = {
     MK_PLUGIN("sections", "for the tests of the host"),
     .sections = sections,
@@ -170,5 +181,6 @@ static const struct mk_plugin plugin = {
     .check_site = check_site,
     .check_match = check_match,
     .on_handle = on_handle,
+    .command = command,
 };
 MK_PLUGIN_EXPORT(plugin);

@@ -157,6 +157,44 @@ static void a_reload_keeps_the_plugins(void **state)
     mk_server_free(server);
 }
 
+/* It goes to a plugin that no configuration loads. */
+static void a_plugin_carries_out_commands(void **state)
+{
+    static const struct {
+        const char *plugin, *words[3];
+        int err;
+        const char *text;
+    } rows[] = {
+        {"sections", {"say", "a word"}, 0, "a word"},
+        {"sections", {"say"}, MK_E_INVALID, ""},
+        {"sections", {"sing"}, MK_E_UNSUPPORTED, "the plugin sections has no command \"sing\""},
+        {"there_is_none",
+         {"say", "a word"},
+         MK_E_NOENT,
+         "cannot load \"/nowhere/monkey-there_is_none.so\": No such file or directory"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t live = mk_heap_live();
+        struct mk_config *config;
+        char text[100] = "not told", short_text[4];
+
+        assert_int_equal(mk_config_new(&config, NULL), 0);
+        assert_int_equal(mk_config_plugin_dir(config, "/nowhere"), 0);
+        assert_int_equal(
+            mk_config_command(config, rows[i].plugin, rows[i].words, text, sizeof(text)),
+            rows[i].err);
+        assert_string_equal(text, rows[i].text);
+        assert_int_equal(mk_config_command(config, rows[i].plugin, rows[i].words, short_text,
+                                           sizeof(short_text)),
+                         rows[i].err);
+        assert_memory_equal(short_text, rows[i].text, strnlen(rows[i].text, 3));
+        mk_config_free(config);
+        assert_int_equal(mk_heap_live(), live);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +202,7 @@ int main(void)
         cmocka_unit_test(faults_name_who_set_them),
         cmocka_unit_test(a_server_tells_its_plugins),
         cmocka_unit_test(a_reload_keeps_the_plugins),
+        cmocka_unit_test(a_plugin_carries_out_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
