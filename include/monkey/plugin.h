@@ -256,6 +256,9 @@ MK_API const char *mk_setup_document_root(struct mk_setup *setup);
 /** Is there a transport of that name in this configuration, to dial backends with? */
 MK_API bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name);
 
+/** In check and check_site: does an address of this configuration use the plugin's own transport? */
+MK_API bool mk_setup_carries(struct mk_setup *setup);
+
 /** A file that will be opened by name: the surrounding program may have to help (mk_config_resources). @return 0 or MK_E_NOMEM. */
 MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name);
 

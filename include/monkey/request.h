@@ -21,6 +21,7 @@ extern "C" {
 #endif
 
 struct mk_conn;
+struct mk_link;
 struct mk_request;
 struct mk_server;
 struct mk_worker;
@@ -265,6 +266,9 @@ struct mk_conn_facts {
     unsigned requests;                    /* answered or being answered */
 };
 MK_API void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts);
+
+/** The link that it travels on, for the plugin whose transport that is: no other can know its state. */
+MK_API const struct mk_link *mk_conn_link(const struct mk_conn *c);
 
 /** A line in the error log, as mk_request_log. */
 MK_API void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)

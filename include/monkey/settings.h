@@ -57,12 +57,12 @@ enum mk_field_type {
     MK_FIELD_STRING, /* const char *, terminated, whole value, never empty; NULL when unset without default */
     MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
     MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
-    MK_FIELD_PATH, /* const char *, as STRING; a relative one that was read from a file begins at the configuration directory, unless it is one of names */
+    MK_FIELD_PATH, /* const char *, as STRING; a relative one that was read from a file begins at the configuration directory, unless it is one of names. With MK_FIELD_REPEAT: struct mk_words, one path a line */
 };
 
 enum mk_field_flags {
     MK_FIELD_REPEAT =
-        1, /* may appear more than once in a section (WORDS, CUSTOM); otherwise twice is a fault */
+        1, /* may appear more than once in a section (WORDS, PATH, CUSTOM); otherwise twice is a fault */
     MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
     MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
     MK_FIELD_KB = 8,      /* SIZE: a bare number counts KB, not bytes */

@@ -44,6 +44,11 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
     memcpy(facts, &all, facts->size);
 }
 
+const struct mk_link *mk_conn_link(const struct mk_conn *c)
+{
+    return &c->link;
+}
+
 size_t mk_conn_peer(const struct mk_conn *c, char dst[MK_PEER_TEXT])
 {
     char text[MK_ADDR_TEXT];

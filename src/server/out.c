@@ -259,8 +259,10 @@ static void reset_if_cut(struct mk_conn *c)
     static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     const struct mk_request *r = &c->job->request;
 
-    if (r->until_close && r->head_done && !r->ended)
-        (void)setsockopt(c->link.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    if (!r->until_close || !r->head_done || r->ended)
+        return;
+    c->link.is_cut = true;
+    (void)setsockopt(c->link.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
 void mk_out_drop(struct mk_conn *c)

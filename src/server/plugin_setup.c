@@ -123,6 +123,19 @@ bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name)
     return mk_via_find(&via, check->snapshot, name);
 }
 
+bool mk_setup_carries(struct mk_setup *setup)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    const struct mk_server_settings *set = &check->snapshot->set;
+    const struct mk_transport *own = check->plugin->plugin->transport;
+
+    for (size_t i = 0; i < set->nlistens; i++) {
+        if (set->listens[i].via.transport == own)
+            return own;
+    }
+    return false;
+}
+
 int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name)
 {
     struct mk_plugin_check *check = setup->arg;

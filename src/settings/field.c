@@ -165,6 +165,15 @@ int mk_words_append(struct mk_words *words, struct mk_arena *arena, struct mk_st
     return 0;
 }
 
+static int read_paths(const struct mk_field *f, const struct mk_setting *s, struct mk_setup *ctx,
+                      struct mk_words *paths)
+{
+    const char *path;
+    int err = read_path(f, s, ctx, &path);
+
+    return err < 0 ? err : mk_words_append(paths, ctx->arena, mk_str_from(path));
+}
+
 static int read_words(struct mk_arena *arena, struct mk_str rest, struct mk_words *words)
 {
     struct mk_str word;
@@ -204,7 +213,8 @@ static int read_value(const struct mk_field *f, const struct mk_setting *s, stru
     case MK_FIELD_STRING:
         return read_string(ctx->arena, s->value, member);
     case MK_FIELD_PATH:
-        return read_path(f, s, ctx, member);
+        return f->flags & MK_FIELD_REPEAT ? read_paths(f, s, ctx, member)
+                                          : read_path(f, s, ctx, member);
     case MK_FIELD_WORDS:
         return read_words(ctx->arena, s->value, member);
     case MK_FIELD_CUSTOM:
@@ -242,6 +252,11 @@ int mk_fields_defaults(const struct mk_section_spec *spec, void *settings, struc
     return 0;
 }
 
+static bool is_list(const struct mk_field *f)
+{
+    return f->type == MK_FIELD_WORDS || (f->type == MK_FIELD_PATH && (f->flags & MK_FIELD_REPEAT));
+}
+
 static int apply_setting(const struct mk_section_spec *spec, const struct mk_setting *s,
                          const struct mk_setting **firsts, struct mk_setup *ctx)
 {
@@ -257,7 +272,7 @@ static int apply_setting(const struct mk_section_spec *spec, const struct mk_set
         fault_twice(f, *first, s, ctx->faults);
         return 0;
     }
-    if (!*first && f->type == MK_FIELD_WORDS) /* what is written replaces the default */
+    if (!*first && is_list(f)) /* what is written replaces the default */
         *(struct mk_words *)(void *)((char *)ctx->settings + f->offset) = (struct mk_words){0};
     if (!*first)
         *first = s;

@@ -118,6 +118,32 @@ static void test_defaults(void **state)
     mk_arena_fini(&r.arena);
 }
 
+static void test_paths_one_a_line(void **state)
+{
+    static const struct mk_field fields[] = {
+        {.name = "File", .type = MK_FIELD_PATH, .flags = MK_FIELD_REPEAT, .fallback = "/none"},
+    };
+    static const struct mk_section_spec spec = MK_SECTION("SERVER", 0, struct mk_words, fields);
+    struct run r;
+    struct mk_words files = {0};
+
+    (void)state;
+    run_init(&r);
+    struct mk_setup ctx = {.arena = &r.arena, .faults = &r.faults, .dir = "/etc/x"};
+    struct mk_section *section = add_section(&r, "SERVER", 1);
+
+    assert_int_equal(mk_fields_defaults(&spec, &files, &ctx), 0);
+    assert_int_equal(files.count, 1);
+    assert_int_equal(add(&r, "File", "a b.pem", 2), 0);
+    assert_int_equal(add(&r, "File", "/c.pem", 3), 0);
+    assert_int_equal(mk_fields_apply(&spec, section, &files, &ctx), 0);
+    assert_int_equal(r.faults.count, 0);
+    assert_int_equal(files.count, 2);
+    assert_string_equal(files.items[0].p, "/etc/x/a b.pem");
+    assert_string_equal(files.items[1].p, "/c.pem");
+    mk_arena_fini(&r.arena);
+}
+
 static void test_twice_names_the_first_line(void **state)
 {
     struct run r;
@@ -269,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_paths_one_a_line),
         cmocka_unit_test(test_twice_names_the_first_line),
         cmocka_unit_test(test_words_replace_the_default_and_add_up),
         cmocka_unit_test(test_sections),
