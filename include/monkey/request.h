@@ -125,6 +125,22 @@ MK_API void mk_request_timeout(struct mk_request *r, unsigned ms);
 MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt,
                            ...) MK_PRINTF(3, 4);
 
+/**
+ * In on_handle: does the pattern of the route by which it is called match another path too? For handlers that take a path
+ * apart: where the pattern is for the name of a script, the name alone must match.
+ */
+MK_API bool mk_request_matches(const struct mk_request *r, struct mk_str path);
+
+/**
+ * Answer with another path of this site, as if it had been asked for by GET (HEAD stays HEAD) without a body: after the
+ * present event hooks of stage 20, handlers and files are asked again. Facts then speak of the other path, but for target.
+ * A hook that calls this returns LATER; whoever answered LATER before is not asked again for the path before.
+ * @param target  path and perhaps a query, escaped, beginning with one slash
+ * @return 0; MK_E_BAD: it is no path; MK_E_ACCESS: it leads above the root; MK_E_LIMIT: too long, or too often for one
+ *         request; MK_E_EXISTS: there is an answer already; MK_E_NOMEM; MK_E_PEER: the request has ended.
+ */
+MK_API int mk_request_reroute(struct mk_request *r, struct mk_str target) MK_MUST_USE;
+
 /* ---- later ---- */
 
 /**

@@ -18,6 +18,11 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
     return mk_request_text(r, r->head.known[id]);
 }
 
+struct mk_str mk_request_query(const struct mk_request *r)
+{
+    return r->moved ? r->query : mk_request_text(r, r->head.query);
+}
+
 struct mk_str mk_request_authority(const struct mk_request *r)
 {
     struct mk_str authority = mk_request_text(r, r->head.authority);

@@ -56,6 +56,7 @@ struct mk_request {
     struct mk_arena arena;
     struct mk_str path;             /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path;     /* the same before an index or fallback file took its place */
+    struct mk_str query;            /* of the target of mk_request_reroute */
     struct mk_str user;             /* in the arena; p NULL: nobody */
     const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
@@ -76,8 +77,11 @@ struct mk_request {
     uint16_t status;               /* of the answer; 0: not begun */
     uint8_t waits_in;              /* enum mk_stage */
     uint8_t reroutes;
-    bool resumed;        /* since it began to wait */
-    bool starved;        /* a source has nothing for now */
+    bool moved;   /* mk_request_reroute: method, path and query are no longer those of the head */
+    bool moving;  /* and its hooks and handlers have not been asked yet */
+    bool found;   /* an index or fallback file took the path's place */
+    bool resumed; /* since it began to wait */
+    bool starved; /* a source has nothing for now */
     bool ends_on_hangup; /* a client that closes its sending half has left */
     bool head_done;      /* the answer's head is complete */
     bool in_filters;     /* its head is with them */
@@ -99,6 +103,8 @@ struct mk_request {
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
+/** What is behind `?` of the path that is asked for. */
+struct mk_str mk_request_query(const struct mk_request *r);
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 /** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
 struct mk_str mk_request_authority(const struct mk_request *r);

@@ -10,6 +10,21 @@
 
 /* What plugins see of a request: <monkey/request.h>. */
 
+/* A log that is written at the end tells what was asked. */
+static struct mk_str method_of(const struct mk_request *r)
+{
+    if (r->moved && !r->over)
+        return r->head.method == MK_METHOD_HEAD ? MK_STR("HEAD") : MK_STR("GET");
+    return mk_request_text(r, r->head.method_name);
+}
+
+static int64_t content_length_of(const struct mk_request *r)
+{
+    if (r->moved)
+        return 0;
+    return r->head.chunked ? -1 : (int64_t)r->head.content_length;
+}
+
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;
@@ -18,14 +33,14 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->conn = c;
     facts->worker = c->worker;
     facts->server = c->worker->server;
-    facts->method = mk_request_text(r, r->head.method_name);
+    facts->method = method_of(r);
     facts->target = mk_request_text(r, r->head.target);
     facts->path = r->path;
-    facts->query = mk_request_text(r, r->head.query);
+    facts->query = mk_request_query(r);
     facts->host = mk_request_authority(r);
     facts->scheme = c->link.transport->is_secure ? "https" : "http";
     facts->minor = r->head.minor;
-    facts->content_length = r->head.chunked ? -1 : (int64_t)r->head.content_length;
+    facts->content_length = content_length_of(r);
     facts->began_ms = r->began_ms;
     facts->status = r->status;
     facts->body_sent = r->body_sent;

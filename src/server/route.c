@@ -13,7 +13,7 @@
 static void redirect_site(struct mk_request *r)
 {
     struct mk_str to = r->site->set.redirect, path = mk_request_text(r, r->head.path);
-    struct mk_str query = mk_request_text(r, r->head.query);
+    struct mk_str query = mk_request_query(r);
     char *location = NULL;
 
     while (path.len > 0 &&
@@ -31,31 +31,45 @@ static void redirect_site(struct mk_request *r)
         mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
 }
 
-/* @return whether r->path was set; refused otherwise. */
-static bool decode_path(struct mk_request *r)
+/* @return 0, or MK_E_BAD, MK_E_ACCESS, MK_E_LIMIT, MK_E_NOMEM: nothing was changed. */
+static int set_path(struct mk_request *r, struct mk_str raw)
 {
-    struct mk_str raw = mk_h1_head_path(&r->head, r->conn->job->in + r->conn->job->in_at);
     char *path;
     size_t len;
     int err;
 
-    if (raw.len > MK_LIMIT_PATH) {
-        mk_reply_refuse(r, MK_REFUSAL_PATH_LONG);
-        return false;
-    }
+    if (raw.len > MK_LIMIT_PATH)
+        return MK_E_LIMIT;
     path = mk_arena_alloc(&r->arena, raw.len + 1);
-    if (!path) {
-        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
-        return false;
-    }
+    if (!path)
+        return MK_E_NOMEM;
     err = mk_uri_normalise(raw, path, &len);
-    if (err < 0) {
-        mk_reply_refuse(r, err == MK_E_ACCESS ? MK_REFUSAL_PATH_ABOVE : MK_REFUSAL_PATH_BAD);
-        return false;
-    }
+    if (err < 0)
+        return err;
     path[len] = '\0';
     r->path = (struct mk_str){path, len};
-    return true;
+    return 0;
+}
+
+/* @return whether r->path was set; refused otherwise. */
+static bool decode_path(struct mk_request *r)
+{
+    switch (set_path(r, mk_h1_head_path(&r->head, r->conn->job->in + r->conn->job->in_at))) {
+    case 0:
+        return true;
+    case MK_E_LIMIT:
+        mk_reply_refuse(r, MK_REFUSAL_PATH_LONG);
+        break;
+    case MK_E_NOMEM:
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        break;
+    case MK_E_ACCESS:
+        mk_reply_refuse(r, MK_REFUSAL_PATH_ABOVE);
+        break;
+    default:
+        mk_reply_refuse(r, MK_REFUSAL_PATH_BAD);
+    }
+    return false;
 }
 
 static bool is_for(const struct mk_request *r, const struct mk_route *route, struct mk_str path)
@@ -128,12 +142,56 @@ bool mk_route_again(struct mk_request *r)
     return mk_stage_request(r, 0) || ask_handlers(r, 0);
 }
 
+bool mk_request_matches(const struct mk_request *r, struct mk_str path)
+{
+    return r->hook < r->site->nroutes && is_for(r, &r->site->routes[r->hook], path);
+}
+
+int mk_request_reroute(struct mk_request *r, struct mk_str target)
+{
+    const char *mark = memchr(target.p, '?', target.len);
+    struct mk_str query = {NULL, 0};
+    int err;
+
+    if (r->over || r->failed)
+        return MK_E_PEER;
+    if (r->status != 0)
+        return MK_E_EXISTS;
+    if (target.len > MK_LIMIT_TARGET || r->reroutes >= MK_LIMIT_REROUTES)
+        return MK_E_LIMIT;
+    if (mark) {
+        query = mk_str_skip(target, (size_t)(mark - target.p) + 1);
+        query.p = mk_arena_strdup(&r->arena, query);
+        if (!query.p)
+            return MK_E_NOMEM;
+        target.len = (size_t)(mark - target.p);
+    }
+    err = set_path(r, target);
+    if (err < 0)
+        return err;
+    r->query = query;
+    r->reroutes++;
+    r->moved = r->moving = true;
+    r->found = false;
+    if (r->head.method != MK_METHOD_HEAD)
+        r->head.method = MK_METHOD_GET;
+    mk_request_resume(r);
+    return 0;
+}
+
 void mk_route_resume(struct mk_request *r)
 {
     enum mk_stage stage = r->waits_in;
 
     r->waits_in = MK_STAGE_NONE;
     r->resumed = false;
+    if (r->moving) {
+        r->moving = false;
+        r->directory_from = 0;
+        if (!mk_stage_request(r, 0))
+            answer(r);
+        return;
+    }
     switch (stage) {
     case MK_STAGE_REQUEST:
         if (!mk_stage_request(r, r->hook))

@@ -84,6 +84,7 @@ bool mk_stage_handle(struct mk_request *r, size_t i)
     const struct mk_route *route = &r->site->routes[i];
     const struct mk_hooked *who = &route->who;
 
+    r->hook = (uint16_t)i; /* whose pattern it may ask for: mk_request_matches */
     return settle(r, who, MK_STAGE_HANDLE, i,
                   who->plugin->on_handle(r, context_of(r, who), route->data));
 }

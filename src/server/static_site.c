@@ -65,7 +65,7 @@ static bool has_dot_segment(struct mk_str path)
 
 static void redirect_to_slash(struct mk_request *r)
 {
-    struct mk_str query = mk_request_text(r, r->head.query), path = r->request_path;
+    struct mk_str query = mk_request_query(r), path = r->request_path;
     char *location = mk_arena_alloc(&r->arena, path.len * MK_ESCAPE_URI_GROWTH + query.len + 3);
     size_t len;
 
@@ -92,6 +92,7 @@ static void send_other(struct mk_request *r, struct mk_file *file)
         mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
         return;
     }
+    r->found = true;
     if (++r->reroutes > MK_LIMIT_REROUTES) {
         mk_file_put(file);
         mk_reply_refuse(r, MK_REFUSAL_REROUTED);
@@ -270,7 +271,7 @@ void mk_static_serve(struct mk_request *r)
 {
     struct mk_file_root *root = mk_files_site_root(&r->view->files, r->site);
     struct mk_str user, rest;
-    bool is_found = r->reroutes > 0; /* by an index or TryFiles, before a hook said LATER of it */
+    bool is_found = r->found; /* before a hook said LATER of it */
 
     if (!is_found)
         r->request_path = r->path;
