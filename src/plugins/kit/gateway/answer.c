@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/gateway/answer.h"
+
+#include <strings.h>
+
+enum {
+    FIRST_ROOM = 4 << 10,
+    INTERIMS_MAX = 8,
+};
+
+static bool is_name(struct mk_str a, struct mk_str b)
+{
+    return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
+}
+
+bool gateway_is_of_the_connection(struct mk_str name)
+{
+    static const struct mk_str names[] = {
+        MK_STR_INIT("Status"),
+        MK_STR_INIT("Content-Length"),
+        MK_STR_INIT("Connection"),
+        MK_STR_INIT("Keep-Alive"),
+        MK_STR_INIT("Proxy-Connection"),
+        MK_STR_INIT("Transfer-Encoding"),
+        MK_STR_INIT("TE"),
+        MK_STR_INIT("Trailer"),
+        MK_STR_INIT("Upgrade"),
+        MK_STR_INIT("HTTP2-Settings"),
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (is_name(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+bool gateway_is_local(struct mk_str location)
+{
+    return location.len > 0 && location.p[0] == '/' && !(location.len > 1 && location.p[1] == '/');
+}
+
+void gateway_answer_init(struct gateway_answer *a, struct mk_request *r, enum mk_response_kind kind,
+                         gateway_output_fn output, void *arg)
+{
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    mk_request_facts(r, &f);
+    *a = (struct gateway_answer){.r = r,
+                                 .kind = kind,
+                                 .output = output,
+                                 .arg = arg,
+                                 .head_only =
+                                     f.method.len == 4 && memcmp(f.method.p, "HEAD", 4) == 0};
+}
+
+void gateway_answer_fail(struct gateway_answer *a, unsigned status, const char *lines)
+{
+    enum gateway_progress before = a->progress;
+
+    if (before == GATEWAY_MOVED || before == GATEWAY_FAILED)
+        return;
+    a->progress = GATEWAY_FAILED;
+    if (before == GATEWAY_HEAD)
+        (void)mk_reply_error(a->r, status, lines);
+    else
+        mk_reply_abort(a->r);
+    mk_request_resume(a->r);
+}
+
+static void fail_head(struct gateway_answer *a, const char *why)
+{
+    mk_request_log(a->r, MK_LOG_ERROR, "a program answered badly why=\"%s\"", why);
+    gateway_answer_fail(a, 502, NULL);
+}
+
+/* ---- the body ---- */
+
+/* @return bytes of the program's output, received before or now. */
+static ssize_t next_bytes(struct gateway_answer *a, char *dst, size_t len)
+{
+    if (a->at == a->len)
+        return a->output(a->arg, dst, len);
+    if (len > a->len - a->at)
+        len = a->len - a->at;
+    memcpy(dst, a->buf + a->at, len);
+    a->at += (uint32_t)len;
+    return (ssize_t)len;
+}
+
+/* Asked when the client can take more. */
+static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    struct gateway_answer *a = arg;
+
+    (void)r;
+    while (!a->ended) {
+        ssize_t n = next_bytes(a, dst, len);
+        size_t got = (size_t)n, used;
+        int err;
+
+        if (n < 0)
+            return n;
+        a->ended = n == 0;
+        if (n == 0)
+            return mk_body_end(&a->body);
+        err = mk_body_decode(&a->body, dst, &got, &used);
+        if (err < 0 && err != MK_E_AGAIN)
+            return err;
+        a->ended = err == 1;
+        if (got > 0)
+            return (ssize_t)got;
+    }
+    return 0;
+}
+
+/* ---- the head ---- */
+
+/* Is it named in a Connection field? */
+static bool is_named(const struct gateway_answer *a, struct mk_str name)
+{
+    struct mk_str field, value;
+    uint32_t at = 0;
+
+    while (mk_response_next(&a->head, a->buf, &at, &field, &value)) {
+        if (!is_name(field, MK_STR("Connection")))
+            continue;
+        for (size_t from = 0, to; from < value.len; from = to + 1) {
+            struct mk_str word;
+
+            for (to = from; to < value.len && value.p[to] != ','; to++)
+                ;
+            word = (struct mk_str){value.p + from, to - from};
+            for (; word.len > 0 && (*word.p == ' ' || *word.p == '\t'); word.len--)
+                word.p++;
+            while (word.len > 0 && (word.p[word.len - 1] == ' ' || word.p[word.len - 1] == '\t'))
+                word.len--;
+            if (is_name(word, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void pass_fields(struct gateway_answer *a, struct mk_reply *p)
+{
+    struct mk_str name, value;
+    bool has_type = false;
+    uint32_t at = 0;
+
+    while (mk_response_next(&a->head, a->buf, &at, &name, &value)) {
+        if (gateway_is_of_the_connection(name) || is_named(a, name))
+            continue;
+        has_type = has_type || is_name(name, MK_STR("Content-Type"));
+        mk_reply_line(p, name, value);
+    }
+    if (!has_type && a->type.p && a->head.status != 204 && a->head.status != 304)
+        mk_reply_line(p, MK_STR("Content-Type"), a->type);
+}
+
+/* @return false: it could not be, and the answer has failed. */
+static bool write_head(struct gateway_answer *a, int64_t length)
+{
+    struct mk_reply p;
+    int err = mk_reply_begin(&p, a->r, a->head.status);
+
+    if (err == 0) {
+        pass_fields(a, &p);
+        err = mk_reply_end(&p, length);
+    }
+    if (err < 0)
+        gateway_answer_fail(a, 502, NULL);
+    return err == 0;
+}
+
+static void begin_body(struct gateway_answer *a)
+{
+    mk_body_init(&a->body, &a->head, a->head_only);
+    if (!write_head(a, a->head.content_length))
+        return;
+    a->progress = GATEWAY_BODY;
+    if (mk_reply_producer(a->r, produce, a) < 0)
+        gateway_answer_fail(a, 502, NULL);
+    mk_request_resume(a->r);
+}
+
+static void forget_head(struct gateway_answer *a, size_t head_len)
+{
+    a->len -= (uint32_t)head_len;
+    memmove(a->buf, a->buf + head_len, a->len);
+    a->head = (struct mk_response_head){.line = 0};
+}
+
+/* 1xx: told to the client, but for what the server has said itself. */
+static void pass_interim(struct gateway_answer *a, size_t head_len)
+{
+    if (a->kind == MK_RESPONSE_CGI || a->head.status == 101 || ++a->interims > INTERIMS_MAX) {
+        fail_head(a, "a status that cannot be");
+        return;
+    }
+    if (a->head.status != 100 && !write_head(a, -1))
+        return;
+    forget_head(a, head_len);
+}
+
+/* "Location: /path" without a status (RFC 3875 section 6.2.2). */
+static bool is_elsewhere(const struct gateway_answer *a, struct mk_str *location)
+{
+    if (a->kind != MK_RESPONSE_CGI || mk_response_find(&a->head, a->buf, MK_STR("Status")).p)
+        return false;
+    *location = mk_response_find(&a->head, a->buf, MK_STR("Location"));
+    return gateway_is_local(*location);
+}
+
+static void move(struct gateway_answer *a, struct mk_str location)
+{
+    int err = mk_request_reroute(a->r, location);
+
+    if (err == 0) {
+        a->progress = GATEWAY_MOVED;
+        return;
+    }
+    mk_request_log(a->r, MK_LOG_ERROR, "a program's Location cannot be followed why=\"%s\"",
+                   mk_error_text(err));
+    gateway_answer_fail(a, err == MK_E_LIMIT ? 500 : 502, NULL);
+}
+
+/* @return false when more output is needed. */
+static bool parse(struct gateway_answer *a)
+{
+    ssize_t n = mk_response_parse(&a->head, a->kind, a->buf, a->len, GATEWAY_HEAD_MAX);
+    struct mk_str location;
+
+    if (n == MK_E_AGAIN)
+        return false;
+    if (n < 0)
+        fail_head(a, a->head.why);
+    else if (a->head.status < 200)
+        pass_interim(a, (size_t)n);
+    else if (is_elsewhere(a, &location))
+        move(a, location);
+    else {
+        a->at = (uint32_t)n;
+        begin_body(a);
+    }
+    return true;
+}
+
+/* @return whether there is room for more of the head. */
+static bool make_room(struct gateway_answer *a)
+{
+    uint32_t room = a->room == 0 ? FIRST_ROOM : a->room * 2;
+    char *buf;
+
+    if (a->len < a->room)
+        return true;
+    buf = room <= GATEWAY_HEAD_MAX ? mk_request_alloc(a->r, room) : NULL;
+    if (!buf)
+        return false;
+    if (a->len > 0)
+        memcpy(buf, a->buf, a->len);
+    a->buf = buf;
+    a->room = room;
+    return true;
+}
+
+/* @return false: there is no more for now. */
+static bool read_head(struct gateway_answer *a)
+{
+    ssize_t n;
+
+    if (!make_room(a)) {
+        fail_head(a,
+                  a->room < GATEWAY_HEAD_MAX ? "no memory for its head" : "its head is too long");
+        return false;
+    }
+    n = a->output(a->arg, a->buf + a->len, a->room - a->len);
+    if (n == MK_E_AGAIN)
+        return false;
+    if (n <= 0) {
+        fail_head(a, "it ended before its head was complete");
+        return false;
+    }
+    a->len += (uint32_t)n;
+    while (a->progress == GATEWAY_HEAD && a->len > 0 && parse(a))
+        ;
+    return true;
+}
+
+enum gateway_progress gateway_answer_input(struct gateway_answer *a)
+{
+    if (a->progress == GATEWAY_BODY)
+        mk_request_resume(a->r);
+    while (a->progress == GATEWAY_HEAD && read_head(a))
+        ;
+    return a->progress;
+}
