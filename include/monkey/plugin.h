@@ -79,6 +79,8 @@ enum mk_acts {
 };
 
 struct mk_head;
+struct mk_metric;
+typedef void (*mk_metric_fn)(void *arg, const struct mk_metric *metric);
 
 struct mk_plugin {
     size_t size;       /* sizeof(struct mk_plugin) of the header that it was built with */
@@ -183,6 +185,11 @@ struct mk_plugin {
      * @return 0; MK_E_UNSUPPORTED: there is no such command; any other error but MK_E_NOENT.
      */
     int (*command)(const char *const *words, char *text, size_t size);
+
+    /* ---- shells and metrics ---- */
+
+    /** Tell what was counted, over all workers: tell(arg, ...) for each sample, those of one name one after the other. Called on a worker, at the default site. */
+    void (*metrics)(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
 };
 
 /** The first members of every plugin. */
@@ -320,6 +327,26 @@ struct mk_plugin_facts {
 /** @return false when there is no such plugin; index counts from 0 in the order of loading. */
 MK_API bool mk_server_plugin(const struct mk_server *server, unsigned index,
                              struct mk_plugin_facts *facts);
+
+enum { MK_METRIC_LABELS = 4 };
+
+/** A sample of a metric, as Prometheus has them. Texts are borrowed for the call. */
+struct mk_metric {
+    size_t size; /* sizeof(struct mk_metric) */
+    const char *
+        name; /* "monkey_PLUGIN_..."; the same name has the same type and help, and labels that differ */
+    const char *help; /* one sentence */
+    bool is_counter;  /* it never falls; otherwise a gauge */
+    bool is_brief;    /* for a short overview too */
+    double value;
+    unsigned nlabels;
+    struct {
+        const char *name; /* letters, digits and `_` */
+        struct mk_str value;
+    } labels[MK_METRIC_LABELS];
+};
+/** Ask all plugins, in the order of loading. On the worker's thread. */
+MK_API void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void *arg);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "server/server_int.h"
 
 #include <monkey/inspect.h>
+#include <monkey/plugin.h>
 
 /* A running server, told to plugins. */
 
@@ -192,6 +193,16 @@ void mk_worker_each_conn(struct mk_worker *w, void (*fn)(void *arg, const struct
     struct visit v = {fn, arg};
 
     mk_pool_each(&w->conns, visit, &v);
+}
+
+void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void *arg)
+{
+    const struct mk_snapshot *s = w->view->snapshot;
+
+    for (unsigned i = 0; i < s->nplugins; i++) {
+        if (s->plugins[i].plugin->metrics)
+            s->plugins[i].plugin->metrics(mk_view_context(w->view, &s->sites[0], i), tell, arg);
+    }
 }
 
 bool mk_worker_refusals(const struct mk_worker *w, unsigned index, const char **name,

@@ -196,6 +196,7 @@ static void run_status(struct call *call)
     reply_number(r, "refused", all.refused);
     reply_number(r, "bytes_in", all.bytes_in);
     reply_number(r, "bytes_out", all.bytes_out);
+    metrics_tell_brief(call->worker, r);
 }
 
 static const struct reply_column worker_columns[] = {
@@ -225,7 +226,7 @@ static void run_workers(struct call *call)
 
 static void run_metrics(struct call *call)
 {
-    metrics_tell(call->server, call->reply);
+    metrics_tell(call->worker, call->reply);
 }
 
 /* ---- what can be done ---- */

@@ -3,9 +3,12 @@
 
 #include <monkey/events.h>
 #include <monkey/inspect.h>
+#include <monkey/plugin.h>
 
 #include <inttypes.h>
 #include <stdio.h>
+
+enum { LABELS_MAX = 512 };
 
 /* ---- counters of each worker ---- */
 
@@ -150,20 +153,130 @@ static void tell_server(const struct mk_server *server, struct reply *r)
     tell_one(r, "monkey_reloads_total", "counter", "Reloads that succeeded.", facts.reloads);
 }
 
-void metrics_tell(struct mk_server *server, struct reply *r)
+/* ---- counters of plugins ---- */
+
+struct telling {
+    struct reply *reply;
+    char name[128]; /* of the family that is open; "": none */
+    bool has_list;
+};
+
+/* As a label's value is written: a backslash, a quote and the end of a line are escaped, and what is not printable
+ * ASCII, which need not be the UTF-8 that readers insist on, is a question mark. @return bytes written. */
+static size_t quote(char *dst, size_t size, struct mk_str value)
 {
+    size_t len = 0;
+
+    for (size_t i = 0; i < value.len && len + 2 < size; i++) {
+        char c = value.p[i];
+
+        if (c == '\\' || c == '"' || c == '\n')
+            dst[len++] = '\\';
+        if (c == '\n')
+            dst[len++] = 'n';
+        else
+            dst[len++] = (char)(c >= ' ' && c < 0x7f ? c : '?');
+    }
+    return len;
+}
+
+/* "name=\"value\",..." as far as there is room for whole labels. */
+static size_t join_labels(const struct mk_metric *m, char *dst, size_t size)
+{
+    size_t len = 0;
+
+    for (unsigned i = 0; i < m->nlabels; i++) {
+        size_t name = strlen(m->labels[i].name);
+
+        if (name + 2 * m->labels[i].value.len + 4 > size - len)
+            break;
+        if (i > 0)
+            dst[len++] = ',';
+        memcpy(dst + len, m->labels[i].name, name);
+        len += name;
+        dst[len++] = '=';
+        dst[len++] = '"';
+        len += quote(dst + len, size - len, m->labels[i].value);
+        dst[len++] = '"';
+    }
+    return len;
+}
+
+static void tell_of_plugin_in_json(struct reply *r, const struct mk_metric *m)
+{
+    reply_row(r, columns);
+    reply_text(r, "name", mk_str_from(m->name));
+    for (unsigned i = 0; i < m->nlabels; i++)
+        reply_text(r, m->labels[i].name, m->labels[i].value);
+    reply_real(r, "value", m->value);
+    reply_row_end(r);
+}
+
+static void tell_of_plugin(void *arg, const struct mk_metric *m)
+{
+    struct telling *t = arg;
+    char labels[LABELS_MAX];
+    size_t len;
+
+    if (t->reply->json) {
+        tell_of_plugin_in_json(t->reply, m);
+        return;
+    }
+    if (strcmp(t->name, m->name) != 0)
+        begin_family(t->reply, m->name, m->is_counter ? "counter" : "gauge", m->help);
+    (void)snprintf(t->name, sizeof(t->name), "%s", m->name);
+    len = join_labels(m, labels, sizeof(labels));
+    reply_raw(t->reply, "%s%s%.*s%s %.15g\n", m->name, len ? "{" : "", (int)len, labels,
+              len ? "}" : "", m->value);
+}
+
+static const struct reply_column brief_columns[] = {{"metric", 34}, {"labels", 40}, {"value", 0}};
+
+static void tell_brief(void *arg, const struct mk_metric *m)
+{
+    struct telling *t = arg;
+    char labels[LABELS_MAX];
+
+    if (!m->is_brief)
+        return;
+    if (!t->has_list)
+        reply_list(t->reply, "plugins", brief_columns,
+                   sizeof(brief_columns) / sizeof(brief_columns[0]));
+    t->has_list = true;
+    reply_row(t->reply, brief_columns);
+    reply_text(t->reply, "metric", mk_str_from(m->name));
+    reply_text(t->reply, "labels", (struct mk_str){labels, join_labels(m, labels, sizeof(labels))});
+    reply_real(t->reply, "value", m->value);
+    reply_row_end(t->reply);
+}
+
+void metrics_tell_brief(struct mk_worker *w, struct reply *r)
+{
+    struct telling t = {.reply = r};
+
+    mk_worker_metrics(w, tell_brief, &t);
+    if (t.has_list && r->json)
+        reply_list_end(r);
+}
+
+void metrics_tell(struct mk_worker *w, struct reply *r)
+{
+    struct mk_server *server = mk_worker_server(w);
+    struct telling t = {.reply = r};
+
     if (r->json)
         reply_list(r, "metrics", columns, 1);
     tell_server(server, r);
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         tell_family(server, r, &families[i]);
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        const struct mk_worker *w;
+        const struct mk_worker *each;
 
         begin_family(r, reasons[i].name, "counter", reasons[i].help);
-        for (unsigned j = 0; (w = mk_server_worker(server, j)); j++)
-            tell_reasons_of(w, r, reasons[i].kind, reasons[i].name);
+        for (unsigned j = 0; (each = mk_server_worker(server, j)); j++)
+            tell_reasons_of(each, r, reasons[i].kind, reasons[i].name);
     }
+    mk_worker_metrics(w, tell_of_plugin, &t);
     if (r->json)
         reply_list_end(r);
 }

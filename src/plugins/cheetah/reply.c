@@ -170,6 +170,18 @@ void reply_number(struct reply *r, const char *key, uint64_t value)
     end_value(r, began);
 }
 
+void reply_real(struct reply *r, const char *key, double value)
+{
+    char text[32];
+    size_t began;
+
+    put_key(r, key);
+    began = r->len;
+    (void)snprintf(text, sizeof(text), "%.15g", value);
+    put_word(r, text);
+    end_value(r, began);
+}
+
 /* ---- lists ---- */
 
 /* The blanks that fill up the last cell say nothing. */

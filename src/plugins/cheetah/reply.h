@@ -56,6 +56,8 @@ void reply_text(struct reply *r, const char *key, struct mk_str value);
 /** The same for a text of our own in printable ASCII, of which words show a backslash as it is. */
 void reply_own(struct reply *r, const char *key, const char *value);
 void reply_number(struct reply *r, const char *key, uint64_t value);
+/** Finite, to 15 digits. */
+void reply_real(struct reply *r, const char *key, double value);
 
 /** @param columns  as many as its rows have cells */
 void reply_list(struct reply *r, const char *key, const struct reply_column *columns,
