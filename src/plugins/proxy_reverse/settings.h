@@ -2,22 +2,13 @@
 #ifndef PROXY_SETTINGS_H
 #define PROXY_SETTINGS_H
 
+#include "balance.h"
+
 #include <monkey/plugin.h>
 
 /* What the configuration says: [PROXY_DEFAULTS], and one struct proxy_settings for each [PROXY_ENTRY]. */
 
-enum { PROXY_SERVERS_MAX = 256 }; /* different ones of an entry */
-
-enum proxy_balancer {
-    PROXY_NAIVE,
-    PROXY_FIRST_ALIVE,
-    PROXY_ROUND_ROBIN,
-    PROXY_LOCKING_ROUND_ROBIN,
-    PROXY_LEAST_CONNECTIONS,
-    PROXY_SOURCE_HASH,
-    PROXY_RANDOM2,
-    PROXY_CONSISTENT_HASH,
-};
+enum { PROXY_SERVERS_MAX = BALANCE_MAX_BACKENDS }; /* different ones of an entry */
 
 enum proxy_hash_key { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_HEADER };
 enum proxy_host { PROXY_HOST_CLIENT, PROXY_HOST_SERVER, PROXY_HOST_TEXT };
