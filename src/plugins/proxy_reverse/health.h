@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROXY_HEALTH_H
+#define PROXY_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Whether a backend gets requests: a machine whose time is an argument. Times are monotonic, in ms.
+ *
+ *     UP         gets requests; failures are counted, within a window as long as OfflineTimeOut
+ *     OFFLINE    had too many: gets none until its time is over, or until a check finds it well
+ *     PROBING    its time is over and one request is there to find out; the others go elsewhere
+ *     RETURNING  it answered: its share grows, within SlowStart, to that of the others; otherwise as UP
+ */
+#define HEALTH_STATES(X)                                                                           \
+    X(UP, up)                                                                                      \
+    X(OFFLINE, offline)                                                                            \
+    X(PROBING, probing)                                                                            \
+    X(RETURNING, returning)
+
+enum health_state {
+#define HEALTH_ENUM(upper, lower) HEALTH_##upper,
+    HEALTH_STATES(HEALTH_ENUM)
+#undef HEALTH_ENUM
+};
+
+struct health_rules {
+    unsigned attempts;   /* failures that put it offline, at least 1 */
+    unsigned offline_ms; /* for how long; also the window. 0: never offline */
+    unsigned slow_ms;    /* to its whole share after it came back; 0: at once */
+    bool is_checked;     /* only a check brings it back, no request is risked */
+};
+
+/** Zeroed: up. */
+struct health {
+    enum health_state state;
+    unsigned failures; /* of the present window */
+    int64_t
+        since_ms; /* UP: the window began; OFFLINE: when that began; RETURNING: when it came back */
+    int64_t until_ms; /* OFFLINE: when it may be tried again */
+};
+
+/** How a request was let in. */
+enum health_pass {
+    HEALTH_REFUSED,
+    HEALTH_NORMAL,
+    HEALTH_PROBE, /* it decides: tell how it ended, whatever happens */
+};
+
+/** How it went there. */
+enum health_end {
+    HEALTH_GOOD,    /* the head of an answer came */
+    HEALTH_BAD,     /* no connection, or it broke or fell silent before that */
+    HEALTH_UNKNOWN, /* the client left, or nothing was tried */
+};
+
+/** Would a request be let in? */
+bool health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms);
+/** Let one in, if it may. */
+enum health_pass health_admit(struct health *h, const struct health_rules *rules, int64_t now_ms);
+/** How it ended: once for each request that was let in. */
+void health_tell(struct health *h, const struct health_rules *rules, enum health_pass pass,
+                 enum health_end end, int64_t now_ms);
+/** A check found it well, or not: counted like a request; offline it is brought back by the first that does. */
+void health_tell_check(struct health *h, const struct health_rules *rules, bool is_good,
+                       int64_t now_ms);
+/** How much of its load it should get, in thousandths: less than 1000 while it returns, and never 0. */
+unsigned health_share(const struct health *h, const struct health_rules *rules, int64_t now_ms);
+/** ms until it is tried again; 0: now, or it is not offline. */
+int64_t health_wait(const struct health *h, int64_t now_ms);
+const char *health_name(enum health_state state);
+
+#endif
