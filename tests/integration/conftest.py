@@ -8,6 +8,9 @@ Fixtures of the integration tests.
 
 `start` makes servers for one test, `start_shared` for all tests of a file. Whatever is started is
 ended by its pid, and must then have ended with exit code 0 and without a sanitizer's report.
+
+With CARRIER in the environment connections are not plain sockets (harness/carriers.py): then only those tests
+run that are about what a client sees, and neither `plain` nor, in memory, `socket`.
 """
 
 import contextlib
@@ -16,7 +19,7 @@ import signal
 
 import pytest
 
-from harness import process
+from harness import carriers, process
 
 
 def _starter(folder):
@@ -75,6 +78,17 @@ def shared_servers_survive(shared_servers):
     yield
     for server in shared_servers:
         assert server.is_running(), f"the server ended in this test\n{server.log()}"
+
+
+def pytest_ignore_collect(collection_path):
+    return True if carriers.is_elsewhere(collection_path.name) else None
+
+
+def pytest_collection_modifyitems(config, items):
+    kept = [item for item in items if not carriers.leaves_out(item)]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
 
 
 @contextlib.contextmanager

@@ -66,6 +66,7 @@ def test_pipelined_requests_behind_close_do_not_destroy_the_answer(server):
             assert connection.is_closed()
 
 
+@pytest.mark.socket("a client in memory may always send")
 def test_lingering_ends_although_the_client_goes_on(server):
     """Two seconds or a megabyte, then it is over."""
     before = server.open_descriptors()

@@ -5,27 +5,15 @@ import socket
 import struct
 import time
 
-from harness import http
+from harness import carriers, http
 
 PATIENCE = 10.0  # seconds a peer may take before a test calls it stuck
 
 
 class Connection:
     def __init__(self, address, timeout=PATIENCE, receive_buffer=None, source=None):
-        """address: (host, port), or the path of a Unix socket."""
-        family = socket.AF_UNIX if isinstance(address, str) else (
-            socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
-        self.sock = socket.socket(family, socket.SOCK_STREAM)
-        self.sock.settimeout(timeout)
-        if receive_buffer:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        if source:
-            self.sock.bind((source, 0))
-        try:
-            self.sock.connect(address)
-        except OSError:
-            self.sock.close()
-            raise
+        """address: as for carriers.connect."""
+        self.sock = carriers.connect(address, timeout, receive_buffer, source)
         self.stream = http.Stream(self._receive)
 
     def _receive(self):

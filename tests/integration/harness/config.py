@@ -6,6 +6,8 @@ import shutil
 import textwrap
 import time
 
+from harness import carriers, executable
+
 DEFAULTS = {"Listen": "127.0.0.1:0", "Workers": "2", "ErrorLog": "stderr"}
 INDENT = "    "
 
@@ -55,6 +57,7 @@ class Config:
         }
         texts.update({f"sites/{name}": textwrap.dedent(text) for name, text in (sites or {}).items()})
         texts.update(extra or {})
+        carriers.configure(texts, executable.plugin)
         write_files(self.folder, texts)
         write_files(self.root, files or {})
 

@@ -1,67 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server as a process: started, watched, asked, and ended by its pid."""
 
-import functools
 import os
 import pathlib
 import re
 import signal
 import subprocess
 
-from harness import http
+from harness import carriers, http, memory
 from harness.client import Connection, eventually
 from harness.config import Config
+from harness.executable import TREE, binary, built_in_plugins, environment, is_sanitized, plugin, run  # noqa: F401
 
-TREE = pathlib.Path(__file__).resolve().parents[3]
-SANITIZERS = {
-    "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:strict_string_checks=1",
-    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-    "TSAN_OPTIONS": "exitcode=66:second_deadlock_stack=1",
-    "LSAN_OPTIONS": "exitcode=23",
-}
 ALARMS = re.compile(r"Sanitizer|runtime error:|[Aa]ssert|stack smashing|buffer overflow|double free|corrupted")
-
-
-def binary():
-    """The executable under test: MONKEY, or the one of the build tree."""
-    path = pathlib.Path(os.environ.get("MONKEY", TREE / "build" / "monkey")).resolve()
-    assert path.is_file(), f"{path} is missing: build first, or name the executable in MONKEY"
-    return str(path)
-
-
-def plugin(name):
-    """What a Load line says for a plugin: the file built with the executable under test, or the name of a built-in one."""
-    folder = pathlib.Path(binary()).parent
-    files = [path for path in (folder / "plugins" / f"monkey-{name}.so", folder / f"monkey-{name}.so") if path.is_file()]
-    if files:
-        return files[0]
-    return name if name in built_in_plugins() else None
-
-
-@functools.cache
-def built_in_plugins():
-    return re.search(r"^plugins\s+(.*)$", run("--build").stdout, re.M)[1].split()
-
-
-def environment(extra=None):
-    env = dict(os.environ, **(extra or {}))
-    for name, value in SANITIZERS.items():
-        env[name] = ":".join(filter(None, [value, os.environ.get(name)]))
-    env.pop("NOTIFY_SOCKET", None)
-    env.pop("LISTEN_FDS", None)
-    return env
-
-
-def is_sanitized():
-    """Was the executable built with a sanitizer? Its library tells by the symbols it needs."""
-    needed = pathlib.Path(binary()).read_bytes()
-    return any(name in needed for name in (b"__asan_init", b"__tsan_init", b"__ubsan_handle"))
-
-
-def run(*arguments, timeout=30, **kwargs):
-    """Run the executable to its end, as for --test."""
-    return subprocess.run([binary(), *map(str, arguments)], env=environment(), timeout=timeout,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, **kwargs)
 
 
 class Server:
@@ -81,8 +32,11 @@ class Server:
         with open(self.stderr, "wb") as log:
             self.process = subprocess.Popen(
                 [*map(str, wrapper), binary(), "--configdir", str(self.conf), *map(str, arguments)],
-                env=environment(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder)
+                env=environment(env), stderr=log, cwd=folder,
+                **dict.fromkeys(("stdin", "stdout"), subprocess.PIPE) if carriers.is_memory() else
+                {"stdin": subprocess.DEVNULL, "stdout": log})
         self.pid = self.process.pid
+        self._memory = memory.Hub(self.process) if carriers.is_memory() else None
 
     def wait_until_listening(self, within=5.0):
         def listens():
@@ -131,7 +85,7 @@ class Server:
     # -- asking it
 
     def connect(self, address=None, **kwargs):
-        connection = Connection(address or ("127.0.0.1", self.port), **kwargs)
+        connection = Connection(address or self._memory or ("127.0.0.1", self.port), **kwargs)
         self._connections.append(connection)
         return connection
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executable under test, and what was built with it."""
+
+import functools
+import os
+import pathlib
+import re
+import subprocess
+
+from harness import carriers
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+SANITIZERS = {
+    "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "exitcode=66:second_deadlock_stack=1",
+    "LSAN_OPTIONS": "exitcode=23",
+}
+
+
+def binary():
+    """The executable under test: MONKEY, or the one of the build tree; beside it is one that serves in memory."""
+    path = pathlib.Path(os.environ.get("MONKEY", TREE / "build" / "monkey")).resolve()
+    if carriers.is_memory():
+        path = path.parent / "tests" / "memory" / "monkey-memory"
+    assert path.is_file(), f"{path} is missing: build first, or name the executable in MONKEY"
+    return str(path)
+
+
+def plugin(name):
+    """What a Load line says for a plugin: the file built with the executable under test, or the name of a built-in one."""
+    folder = pathlib.Path(binary()).parent
+    files = [path for path in (folder / "plugins" / f"monkey-{name}.so", folder / f"monkey-{name}.so") if path.is_file()]
+    if files:
+        return files[0]
+    return name if name in built_in_plugins() else None
+
+
+@functools.cache
+def built_in_plugins():
+    return re.search(r"^plugins\s+(.*)$", run("--build").stdout, re.M)[1].split()
+
+
+def environment(extra=None):
+    env = {**os.environ, **carriers.environment(), **(extra or {})}
+    for name, value in SANITIZERS.items():
+        env[name] = ":".join(filter(None, [value, os.environ.get(name)]))
+    env.pop("NOTIFY_SOCKET", None)
+    env.pop("LISTEN_FDS", None)
+    return env
+
+
+def is_sanitized():
+    """Was the executable built with a sanitizer? Its library tells by the symbols it needs."""
+    needed = pathlib.Path(binary()).read_bytes()
+    return any(name in needed for name in (b"__asan_init", b"__tsan_init", b"__ubsan_handle"))
+
+
+def run(*arguments, timeout=30, **kwargs):
+    """Run the executable to its end, as for --test."""
+    return subprocess.run([binary(), *map(str, arguments)], env=environment(), timeout=timeout,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, **kwargs)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A TLS client on a socket. What goes over the wire passes through here, so a test may cut, keep or spoil it."""
+
+import socket
+import ssl
+
+from harness import certificates
+
+CUT = "the peer ended without close_notify"
+
+
+class TlsSocket:
+    """
+    Like a socket. An end without close_notify is a ConnectionResetError, as what came may have been cut off
+    (RFC 8446 6.1); so shutdown says close_notify before it ends the sending side.
+    """
+
+    def __init__(self, raw, context=None, name="localhost", session=None, handshake=True):
+        self.raw = raw
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = (context or certificates.trusting()).wrap_bio(
+            self._incoming, self._outgoing, server_hostname=name, session=session)
+        if handshake:
+            self.handshake()
+
+    def to_send(self):
+        """The records that are to be sent now; the caller does it."""
+        return self._outgoing.read()
+
+    def feed(self, data):
+        """Bytes of the peer; b"" is its end."""
+        if data:
+            self._incoming.write(data)
+        else:
+            self._incoming.write_eof()
+
+    def flush(self):
+        if data := self.to_send():
+            self.raw.sendall(data)
+
+    def _run(self, work, *arguments):
+        """Let the TLS machine work to an end, with what it must read and write for that."""
+        while True:
+            try:
+                result = work(*arguments)
+                self.flush()
+                return result
+            except ssl.SSLWantReadError:
+                self.flush()
+                self.feed(self.raw.recv(65536))
+            except ssl.SSLEOFError:
+                raise ConnectionResetError(CUT) from None
+            except ssl.SSLError:
+                self.flush()  # the alert
+                raise
+
+    def handshake(self):
+        self._run(self.tls.do_handshake)
+
+    def sendall(self, data):
+        view = memoryview(data)
+        while view:
+            view = view[self._run(self.tls.write, view[:65536]):]
+
+    def recv(self, size):
+        try:
+            return self._run(self.tls.read, size)
+        except ssl.SSLZeroReturnError:
+            return b""
+
+    def say_end(self):
+        """close_notify; what comes can still be read."""
+        try:
+            self.tls.unwrap()
+        except (ssl.SSLWantReadError, ssl.SSLSyscallError):
+            pass
+        except ssl.SSLError as fault:  # records that wait to be read
+            if "APPLICATION_DATA_AFTER_CLOSE_NOTIFY" not in str(fault):
+                raise
+        self.flush()
+
+    def shutdown(self, _how=socket.SHUT_WR):
+        self.say_end()
+        self.raw.shutdown(socket.SHUT_WR)
+
+    def __getattr__(self, name):
+        """All else is a matter of the socket: timeouts, options, close."""
+        return getattr(self.raw, name)
