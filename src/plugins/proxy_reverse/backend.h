@@ -60,10 +60,12 @@ struct proxy_report {
 
 /**
  * Choose a backend that is online, or whose time for a probe has come, and that was not tried. It counts as
- * in use at once.
+ * in use at once, and as tried in ask->tried from then on.
  * @return false: there is none.
  */
 bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt);
+/** The head of a final answer came: a probe need not wait for the end to let others follow. */
+void proxy_answers(struct proxy_attempt *attempt);
 /** Once for each attempt that began. attempt->backend is NULL afterwards. */
 void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report);
 

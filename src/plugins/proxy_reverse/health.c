@@ -52,7 +52,7 @@ static void settle(struct health *h, const struct health_rules *rules, int64_t n
 
 static void count_failure(struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
-    if (h->state == HEALTH_UP && (h->failures == 0 || now_ms - h->since_ms > rules->offline_ms)) {
+    if (h->state == HEALTH_UP && (h->failures == 0 || now_ms - h->since_ms > rules->window_ms)) {
         h->since_ms = now_ms;
         h->failures = 0;
     }

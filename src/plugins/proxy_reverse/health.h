@@ -8,7 +8,7 @@
 /*
  * Whether a backend gets requests: a machine whose time is an argument. Times are monotonic, in ms.
  *
- *     UP         gets requests; failures are counted, within a window as long as OfflineTimeOut
+ *     UP         gets requests; failures are counted, within a window
  *     OFFLINE    had too many: gets none until its time is over, or until a check finds it well
  *     PROBING    its time is over and one request is there to find out; the others go elsewhere
  *     RETURNING  it answered: its share grows, within SlowStart, to that of the others; otherwise as UP
@@ -27,7 +27,8 @@ enum health_state {
 
 struct health_rules {
     unsigned attempts;   /* failures that put it offline, at least 1 */
-    unsigned offline_ms; /* for how long; also the window. 0: never offline */
+    unsigned window_ms;  /* within which they count together */
+    unsigned offline_ms; /* for how long; 0: never offline */
     unsigned slow_ms;    /* to its whole share after it came back; 0: at once */
     bool is_checked;     /* only a check brings it back, no request is risked */
 };

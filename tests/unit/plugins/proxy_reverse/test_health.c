@@ -10,9 +10,11 @@
 
 #include "health_guard.h"
 
-static const struct health_rules rules = {.attempts = 2, .offline_ms = 60000};
-static const struct health_rules slow = {.attempts = 2, .offline_ms = 60000, .slow_ms = 10000};
-static const struct health_rules checked = {.attempts = 2, .offline_ms = 60000, .is_checked = true};
+static const struct health_rules rules = {.attempts = 2, .window_ms = 60000, .offline_ms = 60000};
+static const struct health_rules slow = {
+    .attempts = 2, .window_ms = 60000, .offline_ms = 60000, .slow_ms = 10000};
+static const struct health_rules checked = {
+    .attempts = 2, .window_ms = 60000, .offline_ms = 60000, .is_checked = true};
 static const struct health_rules none = {.attempts = 2};
 
 static void fail_at(struct health *h, const struct health_rules *r, int64_t now_ms)

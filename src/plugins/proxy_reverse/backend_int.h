@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROXY_BACKEND_INT_H
+#define PROXY_BACKEND_INT_H
+
+#include "backend.h"
+#include "health_guard.h"
+#include "latency.h"
+
+/*
+ * A backend in three parts, because they live for different times. What was learnt of it (struct proxy_state)
+ * goes from configuration to configuration while entry and address stay; its connections (struct
+ * proxy_pool) while also the way of connecting stays; what the settings say of it (struct proxy_backend)
+ * belongs to one configuration, and to the attempts that began in it. Each is counted by its users.
+ */
+
+/** Counts of all workers since the backend is known. */
+struct proxy_counters {
+    _Atomic uint64_t requests;  /* attempts that began */
+    _Atomic uint64_t status[6]; /* whole answers by class: 2 is 2xx; 0: none known */
+    _Atomic uint64_t refused, broke, stale, full, left;
+    _Atomic uint64_t probes;
+    _Atomic uint64_t checks, failed_checks;
+    _Atomic uint64_t sent, received; /* bytes of bodies */
+};
+
+struct proxy_state {
+    _Atomic unsigned refs;
+    const char *entry, *server; /* what it is known by */
+    _Atomic unsigned active;    /* attempts under way */
+    struct health_guard health;
+    struct latency latency; /* until the head of an answer */
+    struct proxy_counters count;
+};
+
+struct proxy_pool;
+
+struct proxy_backend {
+    _Atomic unsigned refs; /* its group, attempts, checks */
+    struct mk_server *server;
+    const char *entry, *name, *host;
+    struct mk_str authority;
+    unsigned port;
+    struct health_rules rules;
+    struct proxy_state *state;
+    struct proxy_pool *pool;
+};
+
+/** The backends of an entry of one configuration. */
+struct proxy_group {
+    const struct proxy_settings *set;
+    struct balance *balance;
+    _Atomic uint32_t chance; /* how often it was asked for something random */
+    unsigned n;
+    struct proxy_backend *backends[];
+};
+
+struct proxy_backend *proxy_backend_get(struct proxy_backend *b);
+/** NULL is allowed. Any thread. */
+void proxy_backend_put(struct proxy_backend *b);
+struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b);
+
+/** A check found it well, or not. */
+void proxy_backend_checked(struct proxy_backend *b, bool is_good);
+
+/** Monotonic, as mk_worker_now_ms but not of the turn. */
+int64_t proxy_now_ms(void);
+
+/** All of a backend's failed attempts. */
+static inline uint64_t proxy_failures(const struct proxy_counters *c)
+{
+    return atomic_load_explicit(&c->refused, memory_order_relaxed) +
+           atomic_load_explicit(&c->broke, memory_order_relaxed);
+}
+
+#endif

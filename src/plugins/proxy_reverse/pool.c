@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct proxy_pool {
+    _Atomic unsigned refs;
+    struct mk_upstream *upstream;
+    struct mk_upstream_options options; /* its texts are behind it */
+};
+
+struct mk_upstream_options proxy_pool_options(const struct proxy_settings *set,
+                                              const struct proxy_server *server)
+{
+    return (struct mk_upstream_options){
+        .size = sizeof(struct mk_upstream_options),
+        .host = server->host,
+        .port = server->port,
+        .transport = set->transport,
+        .name = set->server_name ? set->server_name : server->host,
+        .max_connections = (unsigned)set->max_connections,
+        .max_idle = (unsigned)set->keep_alive,
+        .max_waiting = (unsigned)set->queue,
+        .connect_ms = (unsigned)set->connect_ms,
+        .idle_ms = (unsigned)set->idle_ms,
+        .queue_ms = (unsigned)set->queue_ms,
+    };
+}
+
+static size_t room_for(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+/* Copy a text to where there is room. */
+static const char *take(char **room, const char *text)
+{
+    char *copy = *room;
+
+    if (!text)
+        return NULL;
+    memcpy(copy, text, strlen(text) + 1);
+    *room += strlen(text) + 1;
+    return copy;
+}
+
+struct proxy_pool *proxy_pool_new(struct mk_server *server, const struct mk_upstream_options *like)
+{
+    struct proxy_pool *pool = malloc(sizeof(*pool) + room_for(like->host) + room_for(like->name) +
+                                     room_for(like->transport));
+    char *room = (char *)(pool + 1);
+
+    if (!pool)
+        return NULL;
+    *pool = (struct proxy_pool){.refs = 1, .options = *like};
+    pool->options.host = take(&room, like->host);
+    pool->options.name = take(&room, like->name);
+    pool->options.transport = take(&room, like->transport);
+    pool->upstream = mk_upstream_new(server, &pool->options);
+    if (pool->upstream)
+        return pool;
+    free(pool);
+    return NULL;
+}
+
+static bool is_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool proxy_pool_is(const struct proxy_pool *pool, const struct mk_upstream_options *options)
+{
+    const struct mk_upstream_options *o = &pool->options;
+
+    return is_text(o->host, options->host) && o->port == options->port &&
+           is_text(o->transport, options->transport) && is_text(o->name, options->name) &&
+           o->max_connections == options->max_connections && o->max_idle == options->max_idle &&
+           o->max_waiting == options->max_waiting && o->connect_ms == options->connect_ms &&
+           o->idle_ms == options->idle_ms && o->queue_ms == options->queue_ms;
+}
+
+struct proxy_pool *proxy_pool_get(struct proxy_pool *pool)
+{
+    atomic_fetch_add_explicit(&pool->refs, 1, memory_order_relaxed);
+    return pool;
+}
+
+void proxy_pool_put(struct proxy_pool *pool)
+{
+    if (!pool || atomic_fetch_sub(&pool->refs, 1) != 1)
+        return;
+    mk_upstream_free(pool->upstream);
+    free(pool);
+}
+
+struct mk_upstream *proxy_pool_upstream(const struct proxy_pool *pool)
+{
+    return pool->upstream;
+}
