@@ -5,8 +5,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import applications
 import docroot
 import load
+import servers
 
 CORES = sorted(os.sched_getaffinity(0))
 FIRST, LAST, ALL = {CORES[0]}, {CORES[-1]}, set(CORES)
@@ -14,6 +16,7 @@ FIRST, LAST, ALL = {CORES[0]}, {CORES[-1]}, set(CORES)
 MAIN = ("monkey", "nginx", "nginx-ofc", "lighttpd", "node", "floor")
 CACHE = MAIN + ("monkey-nocache", "monkey-nofdt")
 TWO = MAIN + ("monkey-fair", "monkey-reuseport")
+DYNAMIC = ("monkey", "nginx", "lighttpd")
 
 
 @dataclass
@@ -32,22 +35,29 @@ class Case:
     seconds: float = 1.5        # of one measurement
     unit: str = "request"       # or "GB": CPU per GB
     many: bool = False          # needs thousands of descriptors
+    php: bool = False           # a pool of php-fpm is behind the servers, on the client's cores
+    php_keep: bool = False      # connections to it are kept
+    cgi: bool = False           # programs are run
 
     def __post_init__(self):
         self.server_cores = self.server_cores or FIRST
         self.client_cores = self.client_cores or LAST
 
     def warm_up(self, port):
-        load.own(port, [self.path], self.client_cores, connections=16, seconds=0.2,
-                 close=self.close)
+        path, clients = (applications.SIZED, applications.CHILDREN) if self.php else (self.path, 16)
+        load.own(port, [path], self.client_cores, connections=clients, seconds=0.2, close=self.close)
+
+    def setup(self, root, pool=None):
+        return servers.Setup(root=root, path=self.path, size=self.size(), workers=self.workers, close=self.close,
+                             php=pool.socket if pool else "", php_keep=self.php_keep, cgi=self.cgi)
 
     def size(self):
         return len(b"Hello, world\n") if self.path == docroot.SMALL else docroot.SIZES.get(
             self.path, sum(docroot.SITE.values()) // len(docroot.SITE))
 
 
-def _wrk(path, connections, threads=1):
-    return lambda port, cores, seconds: load.wrk(port, path, cores, connections, seconds, threads)
+def _wrk(path, connections, threads=1, **options):
+    return lambda port, cores, seconds: load.wrk(port, path, cores, connections, seconds, threads, **options)
 
 
 def _own(paths, **options):
@@ -98,6 +108,18 @@ CASES = {case.name: case for case in (
     Case("2w-f200k", "200 KB, 100 clients, two workers, cores shared with the client",
          _wrk(F200K, 100, 2), path=F200K, servers=TWO, baseline="nginx-ofc", server_cores=ALL,
          client_cores=ALL, workers=2, seconds=2),
+    Case("php-keep", "a small PHP script, keep-alive on both sides, 8 clients", _wrk(applications.SMALL, 8),
+         path=applications.SMALL, servers=DYNAMIC, php=True, php_keep=True, seconds=2),
+    Case("php-close", "a small PHP script, a connection each on both sides, 8 clients",
+         _own([applications.SIZED], connections=8, close=True), path=applications.SIZED, servers=DYNAMIC, php=True,
+         close=True),
+    Case("php-1m", "PHP answers with 1 MB, 8 clients", _wrk(applications.LARGE, 8), path=applications.LARGE,
+         servers=DYNAMIC, php=True, seconds=2),
+    Case("php-upload", "10 MB are sent to PHP, 4 clients", _wrk(applications.UPLOAD, 4, post=applications.UPLOAD_SIZE),
+         path=applications.UPLOAD, servers=DYNAMIC, php=True, seconds=3),
+    Case("cgi", "a CGI program of a few instructions, 8 clients, cores shared", _wrk(applications.CGI, 8),
+         path=applications.CGI, servers=("monkey", "lighttpd"), baseline="lighttpd", cgi=True, server_cores=ALL,
+         client_cores=ALL, seconds=2),
 )}
 
 # What is measured once per server and not by a load: see the functions of these names in run.

@@ -61,10 +61,18 @@ def own(port, paths, cores, connections=1, seconds=0.0, requests=0, depth=1, clo
 _UNIT_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}
 
 
-def wrk(port, path, cores, connections, seconds, threads=1):
+def wrk(port, path, cores, connections, seconds, threads=1, post=0):
+    """post: send a body of so many bytes with each request."""
     argv = ["wrk", "-t", str(threads), "-c", str(connections), "-d", f"{max(1, round(seconds))}s",
             "--timeout", "20s", "--latency", f"http://127.0.0.1:{port}/{path}"]
-    done, used = _run(argv, cores)
+    with tempfile.NamedTemporaryFile("w", prefix="monkey-bench-wrk-", suffix=".lua") as script:
+        if post:
+            script.write('wrk.method = "POST"\n'
+                         'wrk.headers["Content-Type"] = "application/octet-stream"\n'
+                         f'wrk.body = string.rep("0123456789", {post // 10})\n')
+            script.flush()
+            argv += ["-s", script.name]
+        done, used = _run(argv, cores)
     text = done.stdout
     total = re.search(r"(\d+) requests in ([\d.]+)(us|ms|s|m), ", text)
     if not total:

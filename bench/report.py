@@ -109,7 +109,7 @@ def _ratio_table(results):
         cpu = base.get("cpu")
         cpu = cpu / 1000 if cpu and case.unit == "GB" else cpu
         row = [f"**{case.name}** {case.title}",
-               f"{_show(cpu, 1)} {per}" + ("" if case.baseline == "nginx" else " (ofc)")]
+               f"{_show(cpu, 1)} {per}" + ("" if case.baseline == "nginx" else f" ({case.baseline.removeprefix('nginx-')})")]
         for name in names:
             row.append("1" if name == case.baseline else _show(
                 ratio(results, case.name, "cpu", name, case.baseline)))

@@ -35,6 +35,9 @@ class Setup:
     workers: int = 1
     connections: int = 10240    # how many at once it must be ready for
     close: bool = False         # a connection for each request (only the floor has to be told)
+    php: str = ""               # socket of the pool that answers *.php
+    php_keep: bool = False      # connections to it are kept
+    cgi: bool = False           # what is below /cgi-bin/ is a program
     port: int = 0
     dir: str = ""               # for configuration and temporary files
 
@@ -60,7 +63,7 @@ def _write(directory, name, text):
     return path
 
 
-def _program(*names):
+def find_program(*names):
     """The first of the programs that exists; sbin is searched too."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return next((found for name in names if (found := shutil.which(name, path=path))), None)
@@ -119,10 +122,24 @@ class Monkey(Server):
                "[MIMETYPES]\n"
                "    html text/html\n    css text/css\n    js text/javascript\n    txt text/plain\n"
                "    png image/png\n    jpg image/jpeg\n    svg image/svg+xml\n    ico image/x-icon\n")
-        _write(conf, "plugins.load", f"[PLUGINS]\n{self.plugins}")
+        _write(conf, "plugins.load", f"[PLUGINS]\n{self.plugins}{self._dynamic(setup, conf)}")
         _write(conf, "sites/default",
                f"[HOST]\n    ServerName localhost\n    DocumentRoot {setup.root}\n{self.site}")
         return [self.program(), "-c", conf]
+
+    def _dynamic(self, setup, conf):
+        """Lines of [PLUGINS]; the files of these plugins are written."""
+        lines = ""
+        if setup.php:
+            lines += "    Load fastcgi\n"
+            _write(conf, "plugins/fastcgi/fastcgi.conf",
+                   f"[FASTCGI_SERVER]\n    ServerName pool\n    ServerPath {setup.php}\n"
+                   "[FASTCGI_LOCATION]\n    LocationName php\n    ServerNames pool\n"
+                   f"    KeepAlive {'on' if setup.php_keep else 'off'}\n    Match \\.php(/|$)\n")
+        if setup.cgi:
+            lines += "    Load cgi\n"
+            _write(conf, "plugins/cgi/cgi.conf", "[CGI]\n    Match ^/cgi-bin/\n")
+        return lines
 
 
 class MonkeyNoTable(Monkey):
@@ -195,7 +212,7 @@ class Nginx(Server):
     log = "off"
 
     def program(self):
-        return _program("nginx")
+        return find_program("nginx")
 
     def version(self):
         return _first_line([self.program(), "-v"])
@@ -216,13 +233,35 @@ class Nginx(Server):
             "    sendfile on;\n    tcp_nopush on;\n    tcp_nodelay on;\n"
             f"    access_log {self.log.format(dir=setup.dir)};\n"
             f"    keepalive_timeout {KEEP_SECONDS};\n    keepalive_requests {KEEP_REQUESTS};\n"
-            f"{self.cache}{temp}"
+            f"{self.cache}{temp}{self._pool(setup)}"
             "    server {\n"
             f"        listen 127.0.0.1:{setup.port} backlog={BACKLOG};\n"
-            f"        root {setup.root};\n"
+            f"        root {setup.root};\n{self._php(setup)}"
             "    }\n"
             "}\n")
         return [self.program(), "-c", conf, "-p", setup.dir, "-g", "daemon off;"]
+
+    @staticmethod
+    def _pool(setup):
+        keep = "keepalive 8; " if setup.php_keep else ""
+        return f"    upstream pool {{ server unix:{setup.php}; {keep}}}\n" if setup.php else ""
+
+    @staticmethod
+    def _php(setup):
+        """As Debian's snippets/fastcgi-php.conf has it; larger uploads are allowed."""
+        if not setup.php:
+            return ""
+        return ("        client_max_body_size 100m;\n"
+                "        location ~ \\.php(/|$) {\n"
+                "            fastcgi_split_path_info ^(.+?\\.php)(/.*)$;\n"
+                "            try_files $fastcgi_script_name =404;\n"
+                "            set $path_info $fastcgi_path_info;\n"
+                "            fastcgi_param PATH_INFO $path_info;\n"
+                "            fastcgi_index index.php;\n"
+                "            include /etc/nginx/fastcgi.conf;\n"
+                "            fastcgi_pass pool;\n"
+                f"            fastcgi_keep_conn {'on' if setup.php_keep else 'off'};\n"
+                "        }\n")
 
 
 class NginxOfc(Nginx):
@@ -243,13 +282,14 @@ class Lighttpd(Server):
     note = "sendfile and writev, as Debian builds it"
 
     def program(self):
-        return _program("lighttpd")
+        return find_program("lighttpd")
 
     def version(self):
         return _first_line([self.program(), "-v"])
 
     def command(self, setup):
         worker = f"server.max-worker = {setup.workers}\n" if setup.workers > 1 else ""
+        worker += self._dynamic(setup)
         conf = _write(
             setup.dir, "lighttpd.conf",
             f'server.document-root = "{setup.root}"\n'
@@ -266,13 +306,24 @@ class Lighttpd(Server):
             '    ".jpg" => "image/jpeg", ".svg" => "image/svg+xml", ".ico" => "image/x-icon" )\n')
         return [self.program(), "-D", "-f", conf]
 
+    @staticmethod
+    def _dynamic(setup):
+        lines = ""
+        if setup.php:
+            lines += ('server.modules += ( "mod_fastcgi" )\n'
+                      f'fastcgi.server = ( ".php" => (( "socket" => "{setup.php}" )) )\n')
+        if setup.cgi:
+            lines += ('server.modules += ( "mod_cgi" )\n'
+                      '$HTTP["url"] =~ "^/cgi-bin/" { cgi.assign = ( "" => "" ) }\n')
+        return lines
+
 
 class Node(Server):
     name = "node"
     note = "http, fs.stat and streams: bench/node_server.js"
 
     def program(self):
-        return _program("node", "nodejs")
+        return find_program("node", "nodejs")
 
     def version(self):
         return "Node.js " + _first_line([self.program(), "--version"])
