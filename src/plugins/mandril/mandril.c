@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nets.h"
+#include "kit/nets/nets.h"
 #include "referer.h"
 
 #include <monkey/plugin.h>

@@ -20,6 +20,32 @@ static struct net parsed(const char *text)
     return net;
 }
 
+static void test_one_network(void **state)
+{
+    static const struct {
+        const char *net, *ip;
+        bool has;
+    } rows[] = {
+        {"127.0.0.0/8", "127.255.0.1", true},
+        {"127.0.0.0/8", "128.0.0.1", false},
+        {"10.0.0.1", "10.0.0.1", true},
+        {"10.0.0.1", "10.0.0.2", false},
+        {"::1", "::1", true},
+        {"::1", "0.0.0.1", false},
+        {"0.0.0.0/0", "192.0.2.1", true},
+        {"0.0.0.0/0", "2001:db8::1", false},
+        {"::/0", "192.0.2.1", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct net net = parsed(rows[i].net), ip = parsed(rows[i].ip);
+
+        if (net_has(&net, ip.ip) != rows[i].has)
+            fail_msg("%s in %s", rows[i].ip, rows[i].net);
+    }
+}
+
 static void test_texts(void **state)
 {
     static const struct {
@@ -154,6 +180,7 @@ static void test_finds_what_a_list_finds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_network),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_lowest_number_of_all_that_hold_the_address),
         cmocka_unit_test(test_finds_what_a_list_finds),

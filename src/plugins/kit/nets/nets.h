@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MANDRIL_NETS_H
-#define MANDRIL_NETS_H
+#ifndef KIT_NETS_H
+#define KIT_NETS_H
 
 #include <monkey/types.h>
 
@@ -38,6 +38,9 @@ struct nets {
  * @return 0 or MK_E_BAD.
  */
 int net_parse(struct mk_str text, struct net *net, bool *loose) MK_MUST_USE;
+
+/** Does the address lie in it? */
+bool net_has(const struct net *net, const uint8_t ip[16]);
 
 /** An empty set in zeroed nodes. */
 void nets_init(struct nets *nets, struct nets_node *nodes);

@@ -80,6 +80,11 @@ int net_parse(struct mk_str text, struct net *net, bool *loose)
     return 0;
 }
 
+bool net_has(const struct net *net, const uint8_t ip[16])
+{
+    return common_bits(net->ip, ip, net->bits) == net->bits;
+}
+
 void nets_init(struct nets *nets, struct nets_node *nodes)
 {
     nets->nodes = nodes;
