@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROXY_PAGE_H
+#define PROXY_PAGE_H
+
+#include <monkey/types.h>
+
+#include <stdbool.h>
+
+/* A text that grows up to PAGE_MAX. What does not fit, or finds no memory, makes it fail as a whole. */
+
+enum { PAGE_MAX = 8 << 20 };
+
+struct page {
+    char *p; /* owned: malloc; NULL while empty */
+    size_t len, room;
+    bool failed;
+};
+
+void page_free(struct page *page);
+/** Our own text. */
+void page_put(struct page *page, const char *text);
+void page_printf(struct page *page, const char *fmt, ...) MK_PRINTF(2, 3);
+/** Text of others for HTML, in an attribute too; what is not printable ASCII becomes `?`. */
+void page_html(struct page *page, struct mk_str text);
+/** Text of others as a JSON string, with its quotes (RFC 8259 section 7). */
+void page_json(struct page *page, struct mk_str text);
+
+#endif

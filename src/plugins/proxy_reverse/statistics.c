@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "statistics.h"
+
+#include "kit/nets/nets.h"
+
+#include <stdlib.h>
+
+/* The page of StatisticsURL: who may see it, in which form, and what of. */
+
+enum { REFRESH_MAX = 3600 };
+
+static const char unix_word[] = "unix";
+
+static bool is_word(struct mk_str text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.p, word, text.len) == 0;
+}
+
+static uint64_t load(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts)
+{
+    struct proxy_state *s = b->state;
+    int64_t now_ms = proxy_now_ms();
+
+    *facts = (struct proxy_facts){
+        .active = atomic_load_explicit(&s->active, memory_order_relaxed),
+        .requests = load(&s->count.requests),
+        .failures = proxy_failures(&s->count),
+        .refused = load(&s->count.refused),
+        .broke = load(&s->count.broke),
+        .probes = load(&s->count.probes),
+        .checks = load(&s->count.checks),
+        .failed_checks = load(&s->count.failed_checks),
+        .sent = load(&s->count.sent),
+        .received = load(&s->count.received),
+    };
+    for (unsigned i = 0; i < 6; i++)
+        facts->status[i] = load(&s->count.status[i]);
+    health_guard_facts(&s->health, &b->rules, now_ms, &facts->health);
+    latency_facts(&s->latency, now_ms, &facts->latency);
+    mk_upstream_load(proxy_backend_upstream(b), &facts->open, &facts->idle, &facts->waiting);
+}
+
+/* ---- who may see it ---- */
+
+int proxy_statistics_check(struct mk_setup *setup, const struct proxy_settings *set,
+                           const struct mk_origin *at)
+{
+    for (size_t i = 0; i < set->statistics_allow.count; i++) {
+        struct mk_str word = set->statistics_allow.items[i];
+        struct net net;
+        bool loose;
+
+        if (!is_word(word, unix_word) && net_parse(word, &net, &loose) < 0)
+            mk_setup_fault(
+                setup, at,
+                "StatisticsAllow: expected addresses, networks or \"unix\", got \"%.60s\"", word.p);
+    }
+    return 0;
+}
+
+static bool is_allowed(const struct proxy_settings *set, const uint8_t *peer)
+{
+    for (size_t i = 0; i < set->statistics_allow.count; i++) {
+        struct mk_str word = set->statistics_allow.items[i];
+        struct net net;
+        bool loose;
+
+        if (peer ? net_parse(word, &net, &loose) == 0 && net_has(&net, peer)
+                 : is_word(word, unix_word))
+            return true;
+    }
+    return false;
+}
+
+/* ---- what is shown ---- */
+
+bool proxy_is_statistics(const struct proxy_config *config, struct mk_str path)
+{
+    for (const struct proxy_entry *e = config->entries; e; e = e->next) {
+        if (e->set->statistics_url && is_word(path, e->set->statistics_url))
+            return true;
+    }
+    return false;
+}
+
+const struct proxy_entry *proxy_view_next(const struct proxy_view *view,
+                                          const struct proxy_entry *before)
+{
+    const struct proxy_entry *e = before ? before->next : view->config->entries;
+
+    while (e && !(e->set->statistics_url && strcmp(e->set->statistics_url, view->url) == 0 &&
+                  is_allowed(e->set, view->peer)))
+        e = e->next;
+    return e;
+}
+
+/* ---- in which form ---- */
+
+/* The value of a parameter of a query. */
+static struct mk_str parameter(struct mk_str query, const char *name)
+{
+    size_t len = strlen(name);
+
+    while (query.len > 0) {
+        const char *amp = memchr(query.p, '&', query.len);
+        size_t part = amp ? (size_t)(amp - query.p) : query.len;
+
+        if (part > len && query.p[len] == '=' && memcmp(query.p, name, len) == 0)
+            return (struct mk_str){query.p + len + 1, part - len - 1};
+        part += amp != NULL;
+        query = (struct mk_str){query.p + part, query.len - part};
+    }
+    return (struct mk_str){NULL, 0};
+}
+
+/* JSON, when it is named and HTML is not: who sends a list of many types is a browser. */
+static bool accepts_json(struct mk_str accept)
+{
+    return memmem(accept.p, accept.len, "application/json", 16) &&
+           !memmem(accept.p, accept.len, "text/html", 9);
+}
+
+static bool wants_json(struct mk_request *r, struct mk_str query)
+{
+    struct mk_str format = parameter(query, "format"),
+                  accept = mk_request_header(r, MK_STR("Accept"));
+
+    if (format.p)
+        return is_word(format, "json");
+    return accept.p && accepts_json(accept);
+}
+
+static unsigned refresh_of(struct mk_str query)
+{
+    struct mk_str text = parameter(query, "refresh");
+    unsigned seconds = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9' || seconds > REFRESH_MAX)
+            return 0;
+        seconds = seconds * 10 + (unsigned)(text.p[i] - '0');
+    }
+    return seconds <= REFRESH_MAX ? seconds : 0;
+}
+
+/* ---- the answer ---- */
+
+static enum mk_verdict answer(struct mk_request *r, struct page *page, bool json)
+{
+    struct mk_reply p;
+
+    if (page->failed || mk_request_on_end(r, free, page->p) < 0) {
+        page_free(page);
+        return mk_reply_error(r, 503, NULL);
+    }
+    if (mk_reply_begin(&p, r, 200) < 0)
+        return MK_VERDICT_DONE;
+    mk_reply_line(&p, MK_STR("Content-Type"),
+                  json ? MK_STR("application/json") : MK_STR("text/html; charset=utf-8"));
+    mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
+    mk_reply_line(&p, MK_STR("Vary"), MK_STR("Accept"));
+    mk_reply_line(&p, MK_STR("X-Content-Type-Options"), MK_STR("nosniff"));
+    mk_reply_line(&p, MK_STR("Content-Security-Policy"),
+                  MK_STR("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"));
+    if (mk_reply_end(&p, (int64_t)page->len) == 0)
+        (void)mk_reply_memory(r, (struct mk_str){page->p, page->len});
+    return MK_VERDICT_DONE;
+}
+
+enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *ctx)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_conn_facts conn = {.size = sizeof(conn)};
+    struct page page = {0};
+    struct proxy_view view = {.config = ctx->config};
+    bool json;
+
+    mk_request_facts(r, &facts);
+    mk_conn_facts(facts.conn, &conn);
+    view.url = facts.path.p;
+    view.peer = conn.peer_is_unix ? NULL : conn.peer_ip;
+    view.refresh = refresh_of(facts.query);
+    if (!proxy_view_next(&view, NULL))
+        return mk_reply_error(r, 403, NULL);
+    if (!is_word(facts.method, "GET") && !is_word(facts.method, "HEAD"))
+        return mk_reply_error(r, 405, "Allow: GET, HEAD\r\n");
+    json = wants_json(r, facts.query);
+    (json ? proxy_write_json : proxy_write_html)(&view, &page);
+    return answer(r, &page, json);
+}
