@@ -15,6 +15,7 @@ FIRST, LAST, ALL = {CORES[0]}, {CORES[-1]}, set(CORES)
 
 MAIN = ("monkey", "nginx", "nginx-ofc", "lighttpd", "node", "floor")
 CACHE = MAIN + ("monkey-nocache", "monkey-nofdt")
+TLS = ("monkey", "monkey-mbedtls", "nginx", "nginx-ofc")
 TWO = MAIN + ("monkey-fair", "monkey-reuseport")
 DYNAMIC = ("monkey", "nginx", "lighttpd")
 
@@ -38,6 +39,7 @@ class Case:
     php: bool = False           # a pool of php-fpm is behind the servers, on the client's cores
     php_keep: bool = False      # connections to it are kept
     cgi: bool = False           # programs are run
+    tls: bool = False
 
     def __post_init__(self):
         self.server_cores = self.server_cores or FIRST
@@ -45,11 +47,11 @@ class Case:
 
     def warm_up(self, port):
         path, clients = (applications.SIZED, applications.CHILDREN) if self.php else (self.path, 16)
-        load.own(port, [path], self.client_cores, connections=clients, seconds=0.2, close=self.close)
+        load.own(port, [path], self.client_cores, connections=clients, seconds=0.2, close=self.close, tls=self.tls)
 
     def setup(self, root, pool=None):
         return servers.Setup(root=root, path=self.path, size=self.size(), workers=self.workers, close=self.close,
-                             php=pool.socket if pool else "", php_keep=self.php_keep, cgi=self.cgi)
+                             tls=self.tls, php=pool.socket if pool else "", php_keep=self.php_keep, cgi=self.cgi)
 
     def size(self):
         return len(b"Hello, world\n") if self.path == docroot.SMALL else docroot.SIZES.get(
@@ -120,7 +122,15 @@ CASES = {case.name: case for case in (
     Case("cgi", "a CGI program of a few instructions, 8 clients, cores shared", _wrk(applications.CGI, 8),
          path=applications.CGI, servers=("monkey", "lighttpd"), baseline="lighttpd", cgi=True, server_cores=ALL,
          client_cores=ALL, seconds=2),
+    Case("tls-hs", "TLS: a full handshake and 13 bytes each, 32 clients",
+         _own([SMALL], connections=32, close=True, tls=True), servers=TLS, close=True, tls=True),
+    Case("tls-resume", "TLS: a resumed handshake and 13 bytes each, 32 clients",
+         _own([SMALL], connections=32, close=True, tls=True, resume=True), servers=TLS, close=True, tls=True),
+    Case("tls-keep", "TLS: 13 bytes, keep-alive, 64 clients", _wrk(SMALL, 64, scheme="https"), servers=TLS,
+         tls=True, seconds=2),
+    Case("tls-bulk", "TLS: 100 MB, 4 clients", _own(docroot.BIG, connections=4, tls=True), path=docroot.BIG[0],
+         servers=TLS, unit="GB", tls=True),
 )}
 
 # What is measured once per server and not by a load: see the functions of these names in run.
-SINGLES = ("idle10k", "start", "rest", "size", "instructions")
+SINGLES = ("idle10k", "idletls", "start", "rest", "size", "instructions")

@@ -4,13 +4,17 @@
  * connection each where the server closes first (so that no client port is left waiting), deep
  * pipelines, thousands of idle connections, and the time from exec to the first byte.
  *
- *   load [-c CONNS] [-d SECONDS | -n REQUESTS] [-p DEPTH] [-1] [-w PROCESSES] [-H LINE] PORT PATH...
+ *   load [-c CONNS] [-d SECONDS | -n REQUESTS] [-p DEPTH] [-1] [-t | -r] [-w PROCESSES] [-H LINE] PORT PATH...
  *   load -i CONNS PORT PATH            idle: one request on each, wait for a line on stdin, once more
  *   load -s TIMES PORT PATH -- ARGV... start-up: milliseconds from exec to the first byte, each time
+ *
+ * -t: over TLS, with a full handshake for each connection; -r: the same, and sessions are resumed.
  *
  * Prints one JSON object.  Every answer is parsed and must be a 200 with Content-Length and as many
  * bytes as it says; anything else counts as an error.
  */
+#include "load_tls.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <netinet/in.h>
@@ -39,23 +43,25 @@ enum {
 
 struct conn {
     int fd;
-    int sending;      /* the request has not left: the handshake is still going on */
-    int open_answers; /* requests of this round without an answer yet */
-    long body_left;   /* -1 while in a head */
-    size_t head_len;  /* bytes of a head cut by the end of a read */
-    unsigned path;    /* which path is asked next */
+    struct channel *tls; /* NULL: plain */
+    int sending;         /* the request has not left: the handshake is still going on */
+    int open_answers;    /* requests of this round without an answer yet */
+    long body_left;      /* -1 while in a head */
+    size_t head_len;     /* bytes of a head cut by the end of a read */
+    unsigned path;       /* which path is asked next */
     double asked_at;
     char *head;
 };
 
 struct totals {
     long requests, errors, bytes;
+    long handshakes, resumed; /* TLS */
     double seconds;
     long latency[BUCKETS];
 };
 
 static struct {
-    int port, conns, depth, close_each, processes;
+    int port, conns, depth, close_each, processes, tls, resume;
     double seconds;
     long requests;
     const char *extra;
@@ -133,6 +139,16 @@ static void prepare_requests(char **paths)
     }
 }
 
+static ssize_t io_send(struct conn *c, const void *p, size_t len)
+{
+    return c->tls ? channel_send(c->tls, p, len) : send(c->fd, p, len, MSG_NOSIGNAL);
+}
+
+static ssize_t io_recv(struct conn *c, void *p, size_t len)
+{
+    return c->tls ? channel_recv(c->tls, p, len) : recv(c->fd, p, len, 0);
+}
+
 static void conn_open(struct conn *c)
 {
     struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = c};
@@ -150,10 +166,14 @@ static void conn_open(struct conn *c)
         die("connect");
     if (epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &ev) < 0)
         die("epoll_ctl");
+    if (opt.tls)
+        c->tls = channel_new(c->fd);
 }
 
 static void conn_close(struct conn *c)
 {
+    channel_free(c->tls);
+    c->tls = NULL;
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
@@ -161,7 +181,7 @@ static void conn_close(struct conn *c)
 
 static void conn_send(struct conn *c)
 {
-    ssize_t n = send(c->fd, round_text[c->path], round_len[c->path], MSG_NOSIGNAL);
+    ssize_t n = io_send(c, round_text[c->path], round_len[c->path]);
 
     if (n == (ssize_t)round_len[c->path]) {
         c->sending = 0;
@@ -288,7 +308,7 @@ static void conn_lost(struct conn *c)
 static void conn_read(struct conn *c, unsigned events)
 {
     for (;;) {
-        ssize_t n = recv(c->fd, rx, READ_SIZE, 0);
+        ssize_t n = io_recv(c, rx, READ_SIZE);
 
         if (n < 0 && errno == EAGAIN)
             return;
@@ -307,6 +327,8 @@ static void conn_read(struct conn *c, unsigned events)
             conn_ask(c);
             return;
         }
+        if (c->tls)
+            continue; /* a short read is the end of a record, not of what has come */
         if (n < READ_SIZE && events & EPOLLRDHUP) {
             conn_lost(c); /* drained, and the FIN is known to be there */
             return;
@@ -320,7 +342,7 @@ static void on_event(struct conn *c, unsigned events)
 {
     if (c->fd < 0)
         return;
-    if (c->sending && events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+    if (c->sending && (c->tls || events & (EPOLLOUT | EPOLLERR | EPOLLHUP)))
         conn_send(c);
     if (c->fd < 0)
         conn_ask(c);
@@ -367,14 +389,16 @@ static void run_load(void)
             on_event(got[i].data.ptr, got[i].events);
     }
     over = 1;
+    channel_counts(&total->handshakes, &total->resumed);
     total->seconds = now() - begin;
 }
 
 static void print_totals(const struct totals *t)
 {
     printf("{\"requests\": %ld, \"errors\": %ld, \"bytes\": %ld, \"seconds\": %.4f, "
-           "\"p50_us\": %.0f, \"p99_us\": %.0f}\n",
-           t->requests, t->errors, t->bytes, t->seconds, percentile(t, 0.5), percentile(t, 0.99));
+           "\"p50_us\": %.0f, \"p99_us\": %.0f, \"handshakes\": %ld, \"resumed\": %ld}\n",
+           t->requests, t->errors, t->bytes, t->seconds, percentile(t, 0.5), percentile(t, 0.99),
+           t->handshakes, t->resumed);
 }
 
 /* Each process has its own totals, in memory shared with the first. */
@@ -403,6 +427,8 @@ static void run_all(void)
         each[0].requests += each[i].requests;
         each[0].errors += each[i].errors;
         each[0].bytes += each[i].bytes;
+        each[0].handshakes += each[i].handshakes;
+        each[0].resumed += each[i].resumed;
         for (int b = 0; b < BUCKETS; b++)
             each[0].latency[b] += each[i].latency[b];
     }
@@ -410,16 +436,16 @@ static void run_all(void)
 }
 
 /* One request and its whole answer on a blocking socket; 0 or -1. */
-static int ask_once(int fd)
+static int ask_once(int fd, struct channel *tls)
 {
-    struct conn c = {.fd = fd, .body_left = -1, .open_answers = 1, .asked_at = now()};
+    struct conn c = {.fd = fd, .tls = tls, .body_left = -1, .open_answers = 1, .asked_at = now()};
     char head[MAX_HEAD], in[16384];
 
     c.head = head;
-    if (send(fd, round_text[0], round_len[0], MSG_NOSIGNAL) != (ssize_t)round_len[0])
+    if (io_send(&c, round_text[0], round_len[0]) != (ssize_t)round_len[0])
         return -1;
     while (c.open_answers > 0) {
-        ssize_t n = recv(fd, in, sizeof(in), 0);
+        ssize_t n = io_recv(&c, in, sizeof(in));
 
         if (n <= 0 || eat(&c, in, (size_t)n) < 0)
             return -1;
@@ -444,20 +470,23 @@ static int connect_blocking(void)
 static void run_idle(int n)
 {
     int *fds = calloc((size_t)n, sizeof(*fds));
+    struct channel **tls = calloc((size_t)n, sizeof(struct channel *));
     long first = 0, again = 0;
     char line[16];
 
     total = calloc(1, sizeof(*total));
     for (int i = 0; i < n; i++) {
         fds[i] = connect_blocking();
-        first += fds[i] >= 0 && ask_once(fds[i]) == 0;
+        if (opt.tls && fds[i] >= 0)
+            tls[i] = channel_new(fds[i]);
+        first += fds[i] >= 0 && ask_once(fds[i], tls[i]) == 0;
     }
     printf("ready\n");
     fflush(stdout);
     if (!fgets(line, sizeof(line), stdin))
         exit(1);
     for (int i = 0; i < n; i++)
-        again += fds[i] >= 0 && ask_once(fds[i]) == 0;
+        again += fds[i] >= 0 && ask_once(fds[i], tls[i]) == 0;
     printf("{\"asked\": %d, \"answered\": %ld, \"answered_again\": %ld}\n", n, first, again);
 }
 
@@ -488,7 +517,7 @@ static double start_once(char **argv)
             usleep(50);
             continue;
         }
-        if (ask_once(fd) == 0)
+        if (ask_once(fd, NULL) == 0)
             took = (now() - begin) * 1000;
         close(fd);
     }
@@ -514,7 +543,7 @@ int main(int argc, char **argv)
 {
     int idle = 0, start = 0, o;
 
-    while ((o = getopt(argc, argv, "+c:d:n:p:1w:H:i:s:")) != -1) {
+    while ((o = getopt(argc, argv, "+c:d:n:p:1trw:H:i:s:")) != -1) {
         switch (o) {
         case 'c':
             opt.conns = atoi(optarg);
@@ -530,6 +559,12 @@ int main(int argc, char **argv)
             break;
         case '1':
             opt.close_each = 1;
+            break;
+        case 't':
+            opt.tls = 1;
+            break;
+        case 'r':
+            opt.tls = opt.resume = 1;
             break;
         case 'w':
             opt.processes = atoi(optarg);
@@ -554,6 +589,10 @@ int main(int argc, char **argv)
     }
     if (argc - optind < 2 || opt.depth < 1 || opt.depth > MAX_DEPTH || opt.conns < opt.processes) {
         fprintf(stderr, "usage: load [options] PORT PATH...  (see the top of load.c)\n");
+        return 2;
+    }
+    if (opt.tls && channel_init(opt.resume) < 0) {
+        fprintf(stderr, "load: compiled without TLS\n");
         return 2;
     }
     opt.port = atoi(argv[optind]);

@@ -42,18 +42,21 @@ def _number(pattern, text, default=0.0):
 
 
 def own(port, paths, cores, connections=1, seconds=0.0, requests=0, depth=1, close=False,
-        processes=1, headers=()):
+        processes=1, headers=(), tls=False, resume=False):
     """load.c"""
     argv = [servers.build_tool("load"), "-c", str(connections), "-p", str(depth),
             "-w", str(processes)]
     argv += ["-n", str(requests)] if requests else ["-d", str(seconds)]
     argv += ["-1"] if close else []
+    argv += ["-r"] if resume else ["-t"] if tls else []
     for header in headers:
         argv += ["-H", header]
     done, used = _run(argv + [str(port)] + ["/" + p for p in paths], cores)
     if done.returncode != 0:
         raise RuntimeError(f"load: {done.stderr.strip()}")
     got = json.loads(done.stdout)
+    if tls and (got["resumed"] > got["handshakes"] * 0.9) != resume:
+        raise RuntimeError(f"load: {got['resumed']} of {got['handshakes']} handshakes resumed")
     return Result(got["requests"], got["errors"], got["bytes"], got["seconds"],
                   got["p99_us"] / 1000, used)
 
@@ -61,10 +64,10 @@ def own(port, paths, cores, connections=1, seconds=0.0, requests=0, depth=1, clo
 _UNIT_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}
 
 
-def wrk(port, path, cores, connections, seconds, threads=1, post=0):
+def wrk(port, path, cores, connections, seconds, threads=1, post=0, scheme="http"):
     """post: send a body of so many bytes with each request."""
     argv = ["wrk", "-t", str(threads), "-c", str(connections), "-d", f"{max(1, round(seconds))}s",
-            "--timeout", "20s", "--latency", f"http://127.0.0.1:{port}/{path}"]
+            "--timeout", "20s", "--latency", f"{scheme}://127.0.0.1:{port}/{path}"]
     with tempfile.NamedTemporaryFile("w", prefix="monkey-bench-wrk-", suffix=".lua") as script:
         if post:
             script.write('wrk.method = "POST"\n'
@@ -122,9 +125,9 @@ def siege(port, paths, cores, connections, seconds):
 class Idle:
     """Connections that have had one answer each and wait for nothing: load.c -i."""
 
-    def __init__(self, port, path, connections, cores):
+    def __init__(self, port, path, connections, cores, tls=False):
         self._process = subprocess.Popen(
-            [servers.build_tool("load"), "-i", str(connections), str(port), "/" + path],
+            [servers.build_tool("load"), *(["-t"] if tls else []), "-i", str(connections), str(port), "/" + path],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             preexec_fn=lambda: os.sched_setaffinity(0, cores))
 

@@ -184,6 +184,7 @@ _SINGLE_COLUMNS = (
     ("idle10k", "beforehand", "of it beforehand", 0),
     ("idle10k", "idle_cpu_ms", "idle: CPU ms in 5 s", 1),
     ("idle10k", "unanswered", "idle: unanswered", 0),
+    ("idletls", "pss_bytes", "idle TLS: bytes a connection", 0),
     ("start", "ms", "start ms", 1),
     ("rest", "rss_kb", "at rest: RSS KB", 0),
     ("rest", "pss_kb", "PSS KB", 0),
@@ -195,7 +196,7 @@ _SINGLE_COLUMNS = (
 
 
 def _single_table(results):
-    names = [n for n in cases.CACHE
+    names = [n for n in dict.fromkeys(cases.CACHE + cases.TLS)
              if any(n in results.get(c, {}) for c in cases.SINGLES)]
     columns = [c for c in _SINGLE_COLUMNS if c[0] in results]
     rows = [[name] + [_show(results[case].get(name, {}).get(key), digits)

@@ -6,11 +6,13 @@ and requests per connection as the cases need, the same backlog, two minutes of 
 access log.  All else is the default of its Debian package, unless the name says otherwise.
 """
 
+import glob
 import os
 import random
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -38,6 +40,7 @@ class Setup:
     php: str = ""               # socket of the pool that answers *.php
     php_keep: bool = False      # connections to it are kept
     cgi: bool = False           # what is below /cgi-bin/ is a program
+    tls: bool = False           # with the certificate of certificate()
     port: int = 0
     dir: str = ""               # for configuration and temporary files
 
@@ -89,12 +92,27 @@ class Server:
         raise NotImplementedError
 
 
+_made = {}
+
+
+def certificate():
+    """Paths of the certificate (ECDSA, P-256) and its key that every server gets where TLS is measured."""
+    if "dir" not in _made:
+        _made["dir"] = tempfile.TemporaryDirectory(prefix="monkey-bench-certificate-")
+        os.chmod(_made["dir"].name, 0o755)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                        "-nodes", "-subj", "/CN=localhost", "-days", "30", "-out", "pair.pem", "-keyout", "pair.key"],
+                       cwd=_made["dir"].name, check=True, capture_output=True)
+    return [os.path.join(_made["dir"].name, name) for name in ("pair.pem", "pair.key")]
+
+
 class Monkey(Server):
     name = "monkey"
     note = "as shipped"
     build = os.path.join(TOP, "build")
     extra = ""
     plugins = ""    # lines of [PLUGINS]
+    transport = "tls"   # where TLS is asked for
     site = ""       # further sections of the site
 
     def program(self):
@@ -112,7 +130,7 @@ class Monkey(Server):
         conf = os.path.join(setup.dir, "conf")
         _write(conf, "monkey.conf",
                "[SERVER]\n"
-               f"    Listen 127.0.0.1:{setup.port}\n"
+               f"    Listen 127.0.0.1:{setup.port}{' ' + self.transport if setup.tls else ''}\n"
                f"    Workers {setup.workers}\n"
                f"    KeepAliveTimeout {KEEP_SECONDS}\n"
                f"    MaxKeepAliveRequest {KEEP_REQUESTS}\n"
@@ -122,10 +140,18 @@ class Monkey(Server):
                "[MIMETYPES]\n"
                "    html text/html\n    css text/css\n    js text/javascript\n    txt text/plain\n"
                "    png image/png\n    jpg image/jpeg\n    svg image/svg+xml\n    ico image/x-icon\n")
-        _write(conf, "plugins.load", f"[PLUGINS]\n{self.plugins}{self._dynamic(setup, conf)}")
+        _write(conf, "plugins.load", f"[PLUGINS]\n{self.plugins}{self._dynamic(setup, conf)}{self._secure(setup, conf)}")
         _write(conf, "sites/default",
                f"[HOST]\n    ServerName localhost\n    DocumentRoot {setup.root}\n{self.site}")
         return [self.program(), "-c", conf]
+
+    def _secure(self, setup, conf):
+        if not setup.tls:
+            return ""
+        chain, key = certificate()
+        _write(conf, f"plugins/{self.transport}/{self.transport}.conf",
+               f"[TLS]\n    CertificateFile {chain}\n    KeyFile {key}\n")
+        return f"    Load {self.transport}\n"
 
     def _dynamic(self, setup, conf):
         """Lines of [PLUGINS]; the files of these plugins are written."""
@@ -164,6 +190,12 @@ class MonkeyReusePort(Monkey):
     name = "monkey-reuseport"
     note = "Scheduler ReusePort"
     extra = "    Scheduler ReusePort\n"
+
+
+class MonkeyMbedtls(Monkey):
+    name = "monkey-mbedtls"
+    note = "TLS by the plugin mbedtls"
+    transport = "mbedtls"
 
 
 class MonkeyLog(Monkey):
@@ -235,11 +267,20 @@ class Nginx(Server):
             f"    keepalive_timeout {KEEP_SECONDS};\n    keepalive_requests {KEEP_REQUESTS};\n"
             f"{self.cache}{temp}{self._pool(setup)}"
             "    server {\n"
-            f"        listen 127.0.0.1:{setup.port} backlog={BACKLOG};\n"
-            f"        root {setup.root};\n{self._php(setup)}"
+            f"        listen 127.0.0.1:{setup.port}{' ssl' if setup.tls else ''} backlog={BACKLOG};\n"
+            f"        root {setup.root};\n{self._secure(setup)}{self._php(setup)}"
             "    }\n"
             "}\n")
         return [self.program(), "-c", conf, "-p", setup.dir, "-g", "daemon off;"]
+
+    @staticmethod
+    def _secure(setup):
+        """As Monkey's defaults have it: TLS 1.2 and 1.3, tickets, no cache of sessions."""
+        if not setup.tls:
+            return ""
+        chain, key = certificate()
+        return (f"        ssl_certificate {chain};\n        ssl_certificate_key {key};\n"
+                "        ssl_protocols TLSv1.2 TLSv1.3;\n        ssl_session_tickets on;\n")
 
     @staticmethod
     def _pool(setup):
@@ -352,7 +393,8 @@ class Floor(Server):
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
-                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, NginxLogbuf)}
+                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, NginxLogbuf,
+                                          MonkeyMbedtls)}
 
 
 def _first_line(argv):
@@ -366,14 +408,19 @@ def _first_line(argv):
 _tools = {}
 
 
+def _have_openssl():
+    return subprocess.run(["pkg-config", "--exists", "openssl >= 3"], check=False).returncode == 0
+
+
 def build_tool(name):
-    """Compile bench/NAME.c once for this run and return the path of the program."""
+    """Compile bench/NAME*.c once for this run and return the path of the program."""
     if name not in _tools:
         if "dir" not in _tools:
             _tools["dir"] = tempfile.TemporaryDirectory(prefix="monkey-bench-tools-")
         out = os.path.join(_tools["dir"].name, name)
-        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", out,
-                        os.path.join(BENCH, name + ".c")], check=True)
+        parts = sorted(glob.glob(os.path.join(BENCH, name + "*.c")))
+        more = ["-DLOAD_TLS", "-lssl", "-lcrypto"] if len(parts) > 1 and _have_openssl() else []
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", out, *parts, *more], check=True)
         _tools[name] = out
     return _tools[name]
 
@@ -419,7 +466,7 @@ class Running:
             if self.process.poll() is not None:
                 raise RuntimeError(f"{self.server.name} ended at start: {self.output()}")
             try:
-                with socket.create_connection(("127.0.0.1", self.setup.port), 5) as s:
+                with self._connect() as s:
                     s.sendall(request)
                     first = s.recv(4096)
                     if first.split(b" ")[1:2] != [b"200"]:
@@ -430,6 +477,14 @@ class Running:
             except OSError:
                 time.sleep(0.005)
         raise RuntimeError(f"{self.server.name} does not answer: {self.output()}")
+
+    def _connect(self):
+        sock = socket.create_connection(("127.0.0.1", self.setup.port), 5)
+        if not self.setup.tls:
+            return sock
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context.wrap_socket(sock)
 
     def output(self):
         self._output.flush()
