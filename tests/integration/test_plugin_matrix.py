@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from harness import http, process
+from harness import certificates, http, process
 from harness.config import section
 
 SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
@@ -30,6 +30,9 @@ def settings(name, tmp_path):
         return {"plugins/logger/logger.conf": section("LOGGER", f"MasterLog {tmp_path}/master.log")}, ""
     if name == "mandril":
         return {"plugins/mandril/mandril.conf": section("RULES", "Deny_URL /secret\nDeny_IP 192.0.2.0/24")}, ""
+    if name == "tls":
+        lines = certificates.issue().lines()
+        return {"plugins/tls/tls.conf": section("TLS", lines)}, ""
     if name == "cheetah":
         return {"plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {tmp_path}/cheetah")}, ""
     return {}, ""

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hello.h"
+
+#include "link.h"
+#include "sni.h"
+
+/* ---- which site ---- */
+
+/* Earlier than the name's own call-back: versions, sessions and certificates of clients depend on the site. */
+static int on_hello(SSL *ssl, int *alert, void *arg)
+{
+    struct tls_link *t = link_of(ssl);
+    const unsigned char *bytes;
+    size_t len;
+
+    (void)arg;
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &len) == 1)
+        t->site = tls_live_site(t->worker->live, sni_parse(bytes, len));
+    if (front_apply(ssl, t->site->object))
+        return SSL_CLIENT_HELLO_SUCCESS;
+    *alert = SSL_AD_INTERNAL_ERROR;
+    return SSL_CLIENT_HELLO_ERROR;
+}
+
+/* ---- which protocol ---- */
+
+/* What we speak, the best first. */
+static const char *const protocols[] = {"http/1.1"};
+
+static const unsigned char *find_offered(const unsigned char *in, unsigned len, const char *name)
+{
+    size_t wanted = strlen(name);
+
+    for (unsigned at = 0; at < len && at + 1 + in[at] <= len; at += 1U + in[at]) {
+        if (in[at] == wanted && memcmp(in + at + 1, name, wanted) == 0)
+            return in + at;
+    }
+    return NULL;
+}
+
+/* Who offers only what we do not speak is told so: no_application_protocol, RFC 7301 section 3.2. */
+static int on_protocols(SSL *ssl, const unsigned char **out, unsigned char *out_len,
+                        const unsigned char *in, unsigned in_len, void *arg)
+{
+    (void)ssl;
+    (void)arg;
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
+        const unsigned char *found = find_offered(in, in_len, protocols[i]);
+
+        if (!found)
+            continue;
+        *out = found + 1;
+        *out_len = found[0];
+        return SSL_TLSEXT_ERR_OK;
+    }
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+/* Tells OpenSSL that the name was looked at, so that the server hello says so and sessions remember it. */
+static int on_name(SSL *ssl, int *alert, void *arg)
+{
+    (void)alert;
+    (void)arg;
+    return SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) ? SSL_TLSEXT_ERR_OK
+                                                              : SSL_TLSEXT_ERR_NOACK;
+}
+
+void hello_use(SSL_CTX *ctx)
+{
+    SSL_CTX_set_client_hello_cb(ctx, on_hello, NULL);
+    SSL_CTX_set_tlsext_servername_callback(ctx, on_name);
+    SSL_CTX_set_alpn_select_cb(ctx, on_protocols, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipe.h"
+
+#include "kit/tls/plain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* ---- to the socket ---- */
+
+/* @return bytes sent, 0 when there is no room, or MK_E_PEER. */
+static ssize_t give(const struct tls_link *t, const char *bytes, size_t len, bool more)
+{
+    ssize_t n = send(t->fd, bytes, len, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+
+    if (n >= 0)
+        return n;
+    return errno == EAGAIN || errno == EINTR ? 0 : MK_E_PEER;
+}
+
+/* Behind what waits already. */
+static int keep(struct tls_link *t, const char *bytes, size_t len)
+{
+    char *left;
+
+    if (t->left_len + len > LEFT_MAX)
+        return MK_E_PEER; /* it makes us answer and reads nothing */
+    left = malloc(t->left_len + len);
+    if (!left)
+        return MK_E_NOMEM;
+    if (t->left_len > 0)
+        memcpy(left, t->left + t->left_at, t->left_len);
+    memcpy(left + t->left_len, bytes, len);
+    free(t->left);
+    t->left = left;
+    t->left_at = 0;
+    t->left_len += (uint32_t)len;
+    return MK_E_AGAIN;
+}
+
+/* Of the bytes in what is kept, those that left count in proportion; the last ones with the last record. */
+static void count(struct tls_link *t, uint32_t before, size_t *told)
+{
+    uint32_t still = (uint32_t)((uint64_t)t->untold * t->left_len / before);
+
+    if (t->left_len > 0 && still == 0 && t->untold > 0)
+        still = 1;
+    *told += t->untold - still;
+    t->untold = still;
+}
+
+static int send_left(struct tls_link *t, size_t *told)
+{
+    uint32_t before = t->left_len;
+    ssize_t n;
+
+    if (before == 0)
+        return 0;
+    n = give(t, t->left + t->left_at, t->left_len, false);
+    if (n < 0)
+        return (int)n;
+    t->left_at += (uint32_t)n;
+    t->left_len -= (uint32_t)n;
+    count(t, before, told);
+    if (t->left_len > 0)
+        return MK_E_AGAIN;
+    free(t->left);
+    t->left = NULL;
+    return 0;
+}
+
+int pipe_flush(struct tls_link *t, size_t bytes, bool more, size_t *told)
+{
+    struct tls_worker *w = t->worker;
+    int err = send_left(t, told);
+    size_t used = w->used;
+    ssize_t n = 0;
+
+    w->used = 0;
+    if (err == 0 && used > 0)
+        n = give(t, w->out, used, more);
+    if (n < 0 || (err < 0 && err != MK_E_AGAIN))
+        return n < 0 ? (int)n : err;
+    if ((size_t)n < used) {
+        err = keep(t, w->out + n, used - (size_t)n);
+        t->untold += (uint32_t)bytes;
+        if (err == MK_E_AGAIN && n > 0)
+            count(t, (uint32_t)used, told);
+        return err;
+    }
+    *told += bytes;
+    return err;
+}
+
+/* ---- OpenSSL's end ---- */
+
+/* It makes the records itself; what OpenSSL hands over is their content, and their type where that is no data. */
+static int write_to_kernel(BIO *bio, const char *bytes, size_t len, size_t *written)
+{
+    int n = BIO_meth_get_write(BIO_s_socket())(bio, bytes, len < INT32_MAX ? (int)len : INT32_MAX);
+
+    *written = n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+static int on_write(BIO *bio, const char *bytes, size_t len, size_t *written)
+{
+    struct tls_link *t = BIO_get_data(bio);
+    struct tls_worker *w = t->worker;
+    size_t ignored = 0;
+
+    if (t->in_kernel)
+        return write_to_kernel(bio, bytes, len, written);
+    BIO_clear_retry_flags(bio);
+    *written = 0;
+    if (len > sizeof(w->out) - w->used) { /* a long chain of certificates */
+        int err = pipe_flush(t, 0, true, &ignored);
+
+        if (err < 0 && err != MK_E_AGAIN)
+            return 0;
+    }
+    if (len > sizeof(w->out))
+        return 0; /* no record is that long */
+    memcpy(w->out + w->used, bytes, len);
+    w->used += len;
+    *written = len;
+    return 1;
+}
+
+static int on_read(BIO *bio, char *to, size_t len, size_t *got)
+{
+    struct tls_link *t = BIO_get_data(bio);
+    ssize_t n = recv(t->fd, to, len, 0);
+
+    BIO_clear_retry_flags(bio);
+    *got = 0;
+    if (n <= 0) {
+        t->blocked = n < 0 && (errno == EAGAIN || errno == EINTR);
+        t->has_ended = n == 0;
+        if (t->blocked)
+            BIO_set_retry_read(bio);
+        return 0;
+    }
+    t->has_all = (size_t)n < len;
+    if (!t->is_begun) {
+        t->is_begun = true;
+        t->is_plain = t->site && tls_is_request((uint8_t)to[0]);
+        if (t->is_plain)
+            return 0;
+    }
+    *got = (size_t)n;
+    return 1;
+}
+
+/* The rest is that of a socket, which is what OpenSSL asks about TLS in the kernel. */
+enum {
+    SET_KTLS = 72
+}; /* OpenSSL's BIO_CTRL_SET_KTLS_SEND, named in a comment of <openssl/bio.h> only */
+
+/* Sending only: what was read ahead could not be given to the kernel. What was written must have left before. */
+static long set_kernel(BIO *bio, long is_sending, void *keys)
+{
+    struct tls_link *t = BIO_get_data(bio);
+    size_t told = 0;
+
+    if (!is_sending || pipe_flush(t, 0, false, &told) < 0)
+        return 0;
+    t->in_kernel = BIO_meth_get_ctrl(BIO_s_socket())(bio, SET_KTLS, is_sending, keys) == 1;
+    return t->in_kernel;
+}
+
+static long on_control(BIO *bio, int what, long number, void *pointer)
+{
+    struct tls_link *t = BIO_get_data(bio);
+
+    switch (what) {
+    case BIO_CTRL_FLUSH:
+        return 1; /* pipe_flush sends, when a call is over */
+    case BIO_CTRL_EOF:
+        return t && t->has_ended;
+    case SET_KTLS:
+        return set_kernel(bio, number, pointer);
+    default:
+        return BIO_meth_get_ctrl(BIO_s_socket())(bio, what, number, pointer);
+    }
+}
+
+BIO_METHOD *pipe_method(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "monkey");
+
+    if (method && BIO_meth_set_write_ex(method, on_write) == 1 &&
+        BIO_meth_set_read_ex(method, on_read) == 1 && BIO_meth_set_ctrl(method, on_control) == 1)
+        return method;
+    BIO_meth_free(method);
+    return NULL;
+}
+
+bool pipe_open(struct tls_link *t)
+{
+    BIO *bio = BIO_new(t->worker->method);
+
+    if (!bio)
+        return false;
+    BIO_set_data(bio, t);
+    BIO_set_shutdown(bio, 0); /* the descriptor is not its own */
+    BIO_set_fd(bio, t->fd, BIO_NOCLOSE);
+    SSL_set_bio(t->ssl, bio, bio); /* takes it */
+    return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link.h"
+
+/* TLS 1.2 and 1.3 on OpenSSL: a transport for listeners and for backends. */
+
+static int tls_check(struct mk_setup *setup)
+{
+    return tls_plan_check(setup, &engine);
+}
+
+static int tls_worker_start(const struct mk_context *ctx, void **local)
+{
+    *local = tls_worker_new(ctx->worker, tls_plan_live(ctx));
+    return *local ? 0 : MK_E_NOMEM;
+}
+
+static void tls_worker_stop(const struct mk_context *ctx)
+{
+    tls_worker_put(ctx->local);
+}
+
+static enum mk_verdict tls_on_request(struct mk_request *r, const struct mk_context *ctx)
+{
+    return tls_judge(r, ctx, transport.name, link_policy);
+}
+
+static const struct mk_plugin plugin = {
+    MK_PLUGIN("tls", "TLS 1.2 and 1.3 (OpenSSL)"),
+    .sections = tls_sections,
+    .check = tls_check,
+    .check_site = tls_plan_check_site,
+    .start = tls_plan_start,
+    .stop = tls_plan_stop,
+    .worker_start = tls_worker_start,
+    .worker_stop = tls_worker_stop,
+    .on_request = tls_on_request,
+    .transport = &transport,
+};
+MK_PLUGIN_EXPORT(plugin);
