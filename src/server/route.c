@@ -144,7 +144,13 @@ bool mk_route_again(struct mk_request *r)
 
 bool mk_request_matches(const struct mk_request *r, struct mk_str path)
 {
-    return r->hook < r->site->nroutes && is_for(r, &r->site->routes[r->hook], path);
+    char text[MK_LIMIT_PATH + 1]; /* regexec() reads to the NUL, and a part of a path has none */
+
+    if (r->hook >= r->site->nroutes || path.len > MK_LIMIT_PATH)
+        return false;
+    memcpy(text, path.p, path.len);
+    text[path.len] = '\0';
+    return is_for(r, &r->site->routes[r->hook], (struct mk_str){text, path.len});
 }
 
 int mk_request_reroute(struct mk_request *r, struct mk_str target)
