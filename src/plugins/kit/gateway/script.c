@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { BLIND_STEPS = 8 };
+
 static const struct mk_str nothing = MK_STR_INIT("");
 
 /* @return GATEWAY_SCRIPT, GATEWAY_DIRECTORY, or an error. */
@@ -82,11 +84,13 @@ static int found(struct gateway_script *s, struct mk_request *r, const struct mk
 
 /*
  * From the root on, so that the walk ends where the file system does: a path of a thousand slashes costs no more
- * than there are folders.
+ * than there are folders. Folders that the pattern is not about are looked for now and then only, since most paths
+ * are short; still two thousand looks at the pattern would hold a worker for a while.
  */
 int gateway_script_find(struct gateway_script *s, struct mk_request *r)
 {
     struct mk_request_facts f = {.size = sizeof(f)};
+    unsigned unmatched = 0;
     int what = MK_E_NOENT;
 
     *s = (struct gateway_script){.name = nothing, .info = nothing};
@@ -100,6 +104,9 @@ int gateway_script_find(struct gateway_script *s, struct mk_request *r)
         if (is_hidden(f.path, from, to))
             return MK_E_NOENT;
         if (!mk_request_matches(r, (struct mk_str){f.path.p, to})) {
+            if (++unmatched % BLIND_STEPS == 0 &&
+                judge(r, (struct mk_str){f.path.p, to}) != GATEWAY_DIRECTORY)
+                return MK_E_NOENT;
             what = MK_E_NOENT;
             continue;
         }

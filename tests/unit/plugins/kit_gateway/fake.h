@@ -30,6 +30,7 @@ struct mk_request {
     const char *const *files;
     const char *peer;
     unsigned opened;   /* paths that were tried */
+    unsigned *asked;   /* how often the pattern was; NULL: not counted */
     void *memory[256]; /* to be freed */
     size_t nmemory;
     /* the answer */
@@ -129,6 +130,8 @@ char *mk_request_printf(struct mk_request *r, const char *fmt, ...)
 
 bool mk_request_matches(const struct mk_request *r, struct mk_str path)
 {
+    if (r->asked)
+        ++*r->asked;
     return !r->pattern || memmem(path.p, path.len, r->pattern, strlen(r->pattern));
 }
 

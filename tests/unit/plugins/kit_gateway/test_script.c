@@ -95,12 +95,18 @@ static void test_long_paths_cost_what_there_is(void **state)
                            .folders = folders,
                            .files = files};
     struct gateway_script s;
+    unsigned asked = 0;
 
     (void)state;
     for (size_t i = 0; i < sizeof(path); i++)
         path[i] = i % 2 ? 'a' : '/';
     assert_int_equal(gateway_script_find(&s, &r), MK_E_NOENT);
     assert_int_equal(r.opened, 1);
+    r.pattern = "no part has this";
+    r.asked = &asked;
+    assert_int_equal(gateway_script_find(&s, &r), MK_E_NOENT);
+    assert_int_equal(r.opened, 2);
+    assert_true(asked < 12);
     fake_end(&r);
 }
 
