@@ -72,8 +72,8 @@ MK_API void mk_upstream_free(struct mk_upstream *u);
  * @param s      connected, the receiver's until mk_upstream_give: use mk_stream_tell at once. Its first event
  *               is MK_IO_READ | MK_IO_WRITE and comes soon. NULL: error
  * @param fresh  just connected: it cannot have been closed by the backend while it was idle
- * @param error  MK_E_TIMEOUT (queue or connect), MK_E_PEER (refused), what mk_resolve and mk_stream_dial
- *               give, MK_E_NOMEM
+ * @param error  MK_E_BUSY (none became free in queue_ms), MK_E_TIMEOUT (connect), MK_E_PEER (refused), what mk_resolve
+ *               and mk_stream_dial give, MK_E_NOMEM
  */
 typedef void (*mk_upstream_fn)(void *arg, struct mk_stream *s, bool fresh, int error);
 

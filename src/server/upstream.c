@@ -303,11 +303,14 @@ static void on_timer(struct mk_timer *t)
     switch ((enum mk_wait_state)wait->state) {
     case MK_WAIT_QUEUED:
         if (mk_permits_leave(&wait->lane->upstream->permits, &wait->permit))
-            finish(wait, false, MK_E_TIMEOUT);
+            finish(wait, false, MK_E_BUSY);
         break;
     case MK_WAIT_RESOLVING:
         leave_behind(wait);
         wait->fn(wait->arg, NULL, false, MK_E_TIMEOUT);
+        break;
+    case MK_WAIT_PAUSING:
+        mk_wait_redial(wait);
         break;
     case MK_WAIT_DIALLING:
         mk_wait_fail(wait, MK_E_TIMEOUT);
@@ -436,6 +439,7 @@ void mk_upstream_cancel(struct mk_upstream_wait *wait)
     case MK_WAIT_RESOLVING:
         leave_behind(wait);
         break;
+    case MK_WAIT_PAUSING:
     case MK_WAIT_DIALLING:
         give_up(wait);
         free_wait(wait);

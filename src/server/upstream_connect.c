@@ -41,16 +41,46 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
     return err;
 }
 
+static int64_t now_of(const struct mk_upstream_wait *wait)
+{
+    return wait->lane->worker->loop.clock.mono_ms;
+}
+
+/*
+ * A Unix socket whose queue is full refuses at once (EAGAIN) and tells nobody when there is room: a burst of clients
+ * would be turned away where over TCP it would wait. So it is tried again while there is time to connect.
+ */
+static void pause_dialling(struct mk_upstream_wait *wait)
+{
+    wait->next--;
+    wait->state = MK_WAIT_PAUSING;
+    mk_wait_set_timer(wait, MK_TICK_MS);
+}
+
 static void dial_next(struct mk_upstream_wait *wait)
 {
     int err = MK_E_PEER;
 
     while (err == MK_E_PEER && wait->next < wait->naddresses)
         err = dial(wait, &wait->addresses[wait->next++]);
-    if (err < 0)
+    if (err == MK_E_BUSY && wait->deadline_ms > now_of(wait))
+        pause_dialling(wait);
+    else if (err < 0)
         mk_wait_fail(wait, err);
     else
         wait->state = MK_WAIT_DIALLING;
+}
+
+void mk_wait_redial(struct mk_upstream_wait *wait)
+{
+    int64_t left = wait->deadline_ms - now_of(wait);
+
+    if (left <= 0) {
+        mk_wait_fail(wait, MK_E_TIMEOUT);
+        return;
+    }
+    mk_wait_set_timer(wait, (unsigned)left);
+    dial_next(wait);
 }
 
 static void on_resolved(void *arg, const struct mk_address *addresses, int count)
@@ -99,6 +129,7 @@ void mk_wait_connect(struct mk_upstream_wait *wait)
         return;
     }
     wait->state = MK_WAIT_RESOLVING;
+    wait->deadline_ms = lane->upstream->connect_ms ? now_of(wait) + lane->upstream->connect_ms : 0;
     mk_wait_set_timer(wait, lane->upstream->connect_ms);
     err = mk_resolve(lane->worker, lane->upstream->host, lane->upstream->port, on_resolved, wait);
     if (err < 0)

@@ -43,6 +43,7 @@ enum mk_wait_state {
     MK_WAIT_QUEUED,    /* for a permit */
     MK_WAIT_PROMISED,  /* a permit is there; told at the end of this turn */
     MK_WAIT_RESOLVING, /* the name is being looked up */
+    MK_WAIT_PAUSING,   /* the backend's queue is full; dialled again soon */
     MK_WAIT_DIALLING,
     MK_WAIT_LEFT, /* nobody waits any more; freed when what was begun comes back */
 };
@@ -51,6 +52,7 @@ struct mk_upstream_wait {
     struct mk_permit_wait permit;
     struct mk_post post;
     struct mk_timer timer; /* queue_ms, then connect_ms */
+    int64_t deadline_ms;   /* of connecting; 0: none */
     struct mk_lane *lane;
     mk_upstream_fn fn;
     void *arg;
@@ -70,6 +72,8 @@ void mk_upstream_promise(struct mk_permit_wait *heir);
 
 /** A permit came: connect, then one of the two below. */
 void mk_wait_connect(struct mk_upstream_wait *wait);
+/** Its pause is over. */
+void mk_wait_redial(struct mk_upstream_wait *wait);
 
 /* ---- upstream.c ---- */
 

@@ -532,7 +532,7 @@ static void waiting_ends_in_time(void **state)
     assert_int_equal(ask(&b, 1, false), 0);
     wait_for(&b, 2000);
     assert_int_equal(b.calls, 1);
-    assert_int_equal(b.error, MK_E_TIMEOUT);
+    assert_int_equal(b.error, MK_E_BUSY);
     assert_load(1, 0, 0);
     give(&a, true);
     assert_load(1, 1, 0);
@@ -623,6 +623,57 @@ static void connecting_ends_in_time(void **state)
     mk_upstream_cancel(a.wait); /* while it is dialled */
     assert_load(0, 0, 0);
     for (int i = 0; i < 3; i++)
+        close(fillers[i]);
+}
+
+/* Connections to the backend's socket until its queue takes no more. */
+static unsigned fill_queue(int fillers[8])
+{
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    unsigned n = 0;
+
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s/backend", all.dir);
+    assert_int_equal(listen(all.listener, 1), 0);
+    while (n < 8) {
+        fillers[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (connect(fillers[n++], (struct sockaddr *)&un, sizeof(un)) < 0)
+            return n;
+    }
+    fail_msg("the queue is never full");
+    return n;
+}
+
+/* A Unix socket refuses at once and tells nobody when there is room. */
+static void a_full_queue_is_waited_for(void **state)
+{
+    struct taker a, b, c;
+    int fillers[8];
+    unsigned n;
+
+    (void)state;
+    open_upstream((struct mk_upstream_options){.max_connections = 3, .connect_ms = 1000});
+    n = fill_queue(fillers);
+    assert_int_equal(ask(&a, 0, false), 0);
+    assert_int_equal(ask(&b, 1, false), 0);
+    turn();
+    assert_int_equal(a.calls + b.calls, 0);
+    mk_upstream_cancel(b.wait);
+    assert_load(1, 0, 0);
+    (void)accept_all();
+    wait_for(&a, 2000);
+    assert_int_equal(a.error, 0);
+    give(&a, false);
+
+    close_peers();
+    for (unsigned i = 0; i < n; i++)
+        close(fillers[i]);
+    (void)accept_all();
+    n = fill_queue(fillers);
+    assert_int_equal(ask(&c, 0, false), 0);
+    wait_for(&c, 3000);
+    assert_int_equal(c.error, MK_E_TIMEOUT);
+    assert_load(0, 0, 0);
+    for (unsigned i = 0; i < n; i++)
         close(fillers[i]);
 }
 
@@ -1008,6 +1059,7 @@ int main(void)
         TEST(waiting_ends_in_time),
         TEST(cancelling_loses_no_permit),
         TEST(connecting_ends_in_time),
+        TEST(a_full_queue_is_waited_for),
         TEST(failures_are_told),
         TEST(every_address_is_tried),
         TEST(no_such_name_is_told),
