@@ -173,10 +173,21 @@ static bool write_head(struct gateway_answer *a, int64_t length)
     return err == 0;
 }
 
+/* A length that is known spares the chunks, and lets connections of HTTP/1.0 stay open. */
+static int64_t length_of_body(const struct gateway_answer *a)
+{
+    int64_t left;
+
+    if (a->head.content_length >= 0 || a->head_only || !a->left)
+        return a->head.content_length;
+    left = a->left(a->arg);
+    return left < 0 ? -1 : left + (int64_t)(a->len - a->at);
+}
+
 static void begin_body(struct gateway_answer *a)
 {
     mk_body_init(&a->body, &a->head, a->head_only);
-    if (!write_head(a, a->head.content_length))
+    if (!write_head(a, length_of_body(a)))
         return;
     a->progress = GATEWAY_BODY;
     if (mk_reply_producer(a->r, produce, a) < 0)

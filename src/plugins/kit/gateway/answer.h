@@ -30,6 +30,9 @@ enum gateway_progress {
 struct gateway_answer {
     struct mk_request *r;
     gateway_output_fn output;
+    int64_t (*left)(
+        void *
+            arg); /* set by the caller: output not given yet, when its end is known already; -1. NULL: never */
     void *arg;
     enum mk_response_kind kind;
     enum gateway_progress progress;
