@@ -35,6 +35,10 @@ def settings(name, tmp_path):
         return {"plugins/tls/tls.conf": section("TLS", lines)}, ""
     if name == "cheetah":
         return {"plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {tmp_path}/cheetah")}, ""
+    if name == "fastcgi":  # nobody is there
+        server = section("FASTCGI_SERVER", f"ServerName app\nServerPath {tmp_path}/nobody")
+        location = section("FASTCGI_LOCATION", "Mount /fastcgi\nMatch ^/fastcgi(/|$)")
+        return {"plugins/fastcgi/fastcgi.conf": server + location}, ""
     return {}, ""
 
 
@@ -60,6 +64,7 @@ def check_answers(server, names, tmp_path):
     assert server.get("/private/a.txt", headers=ALICE).status == 200
     assert server.get("/secret/b.txt").status == (403 if "mandril" in names else 200)
     assert server.get("/bare/").status == (200 if "dirlisting" in names else 403)
+    assert server.get("/fastcgi/a").status == (502 if "fastcgi" in names else 404)
     if "cheetah" in names:
         assert (tmp_path / "cheetah").is_socket()
 

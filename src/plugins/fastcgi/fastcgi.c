@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange.h"
+
+#include <stdlib.h>
+
+/*
+ * FastCGI (specification 1.0), the responder role: requests for scripts and applications go to servers of their own, over
+ * connections that may be kept.
+ */
+
+/* ---- a configuration ---- */
+
+static int fastcgi_check_match(struct mk_setup *setup, const struct mk_setting *line,
+                               const struct mk_words *parameters, void **data)
+{
+    const struct mk_str none = {NULL, 0};
+
+    if (parameters->count > 1)
+        mk_setup_fault(setup, &line->value_at, "fastcgi: expected the name of one location");
+    *data = fcgi_location_of(setup, parameters->count > 0 ? parameters->items[0] : none,
+                             &line->value_at);
+    return 0;
+}
+
+static int fastcgi_check_site(struct mk_setup *setup)
+{
+    struct fcgi_config *c = mk_setup_config(setup);
+
+    for (unsigned i = 0; i < c->nlocations; i++) {
+        struct fcgi_location *l = &c->locations[i];
+
+        for (size_t j = 0; j < l->match.count; j++) {
+            if (mk_setup_route(setup, l->match.items[j], l, l->at, true) == MK_E_NOMEM)
+                return MK_E_NOMEM;
+        }
+    }
+    return 0;
+}
+
+/* ---- life ---- */
+
+static void fastcgi_stop(const struct mk_context *ctx)
+{
+    struct fcgi_config *c = ctx->config;
+
+    for (unsigned i = 0; i < c->nservers; i++) {
+        backend_put(c->servers[i].backend);
+        c->servers[i].backend = NULL;
+    }
+}
+
+static bool is_same(const struct backend_options *a, const struct backend_options *b)
+{
+    return strcmp(a->host, b->host) == 0 && a->port == b->port &&
+           a->max_connections == b->max_connections && a->max_requests == b->max_requests &&
+           a->max_waiting == b->max_waiting && a->connect_ms == b->connect_ms &&
+           a->queue_ms == b->queue_ms && a->idle_ms == b->idle_ms;
+}
+
+/* The server of the configuration before, with its connections and what is known of it; NULL: it had none. */
+static struct backend *adopt(const struct mk_context *old, const struct backend_options *options)
+{
+    const struct fcgi_config *c = old ? old->config : NULL;
+
+    for (unsigned i = 0; c && i < c->nservers; i++) {
+        if (is_same(&c->servers[i].options, options))
+            return backend_get(c->servers[i].backend);
+    }
+    return NULL;
+}
+
+static int fastcgi_start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    struct fcgi_config *c = ctx->config;
+
+    for (unsigned i = 0; i < c->nservers; i++) {
+        struct fcgi_server *server = &c->servers[i];
+
+        server->backend = adopt(old, &server->options);
+        if (!server->backend)
+            server->backend = backend_new(ctx->server, &server->options);
+        if (!server->backend) {
+            mk_plugin_why(ctx, "no memory for the server %s", server->name);
+            fastcgi_stop(ctx);
+            return MK_E_NOMEM;
+        }
+    }
+    return 0;
+}
+
+static int fastcgi_worker_start(const struct mk_context *ctx, void **local)
+{
+    *local = calloc(1, sizeof(struct fcgi_local));
+    if (*local)
+        return 0;
+    mk_plugin_why(ctx, "no memory for a worker");
+    return MK_E_NOMEM;
+}
+
+static void fastcgi_worker_stop(const struct mk_context *ctx)
+{
+    struct fcgi_local *local = ctx->local;
+
+    buffers_fini(&local->buffers);
+    free(local);
+}
+
+/* ---- a request ---- */
+
+static enum mk_verdict fastcgi_on_handle(struct mk_request *r, const struct mk_context *ctx,
+                                         void *data)
+{
+    return exchange_handle(r, ctx, data);
+}
+
+static const struct mk_plugin fastcgi = {
+    MK_PLUGIN("fastcgi", "passes requests to FastCGI applications"),
+    .sections = fcgi_sections,
+    .check = fcgi_check,
+    .check_site = fastcgi_check_site,
+    .check_match = fastcgi_check_match,
+    .start = fastcgi_start,
+    .stop = fastcgi_stop,
+    .worker_start = fastcgi_worker_start,
+    .worker_stop = fastcgi_worker_stop,
+    .on_handle = fastcgi_on_handle,
+};
+MK_PLUGIN_EXPORT(fastcgi);
