@@ -33,6 +33,9 @@ def settings(name, tmp_path):
     if name == "tls":
         lines = certificates.issue().lines()
         return {"plugins/tls/tls.conf": section("TLS", lines)}, ""
+    if name == "proxy_reverse":  # to a port where nobody listens
+        return {"plugins/proxy_reverse/proxy_reverse.conf":
+                section("PROXY_ENTRY", "ServerList 127.0.0.1:1\nMatch ^/proxied\nStatisticsURL /statistics")}, ""
     if name == "cheetah":
         return {"plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {tmp_path}/cheetah")}, ""
     if name == "fastcgi":  # nobody is there
@@ -65,6 +68,8 @@ def check_answers(server, names, tmp_path):
     assert server.get("/secret/b.txt").status == (403 if "mandril" in names else 200)
     assert server.get("/bare/").status == (200 if "dirlisting" in names else 403)
     assert server.get("/fastcgi/a").status == (502 if "fastcgi" in names else 404)
+    assert server.get("/proxied").status == (502 if "proxy_reverse" in names else 404)
+    assert server.get("/statistics").status == (200 if "proxy_reverse" in names else 404)
     if "cheetah" in names:
         assert (tmp_path / "cheetah").is_socket()
 

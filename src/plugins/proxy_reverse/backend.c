@@ -46,7 +46,7 @@ static struct proxy_state *state_new(const char *entry, const char *server)
         s->server = s->entry + strlen(entry) + 1;
         return s;
     }
-    free((char *)s->entry);
+    free((void *)(uintptr_t)s->entry); /* ours, and written once */
     free(s);
     return NULL;
 }
@@ -62,7 +62,7 @@ static void state_put(struct proxy_state *s)
     if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
         return;
     health_guard_fini(&s->health);
-    free((char *)s->entry);
+    free((void *)(uintptr_t)s->entry); /* ours, and written once */
     free(s);
 }
 
@@ -80,8 +80,8 @@ void proxy_backend_put(struct proxy_backend *b)
         return;
     state_put(b->state);
     proxy_pool_put(b->pool);
-    free((char *)b->host);
-    free((char *)b->authority.p);
+    free((void *)(uintptr_t)b->host);        /* ours, and written once */
+    free((void *)(uintptr_t)b->authority.p); /* ours, and written once */
     free(b);
 }
 

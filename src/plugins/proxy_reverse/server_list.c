@@ -146,7 +146,7 @@ int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
 
     for (size_t i = 0; i < set->nservers; i++) {
         struct proxy_server *server = &set->servers[i];
-        const char *format = strchr(server->host, ':') ? "[%s]:%u" : "%s:%u";
+        const char *open = strchr(server->host, ':') ? "[" : "", *close = *open ? "]" : "";
         int n;
 
         if (is_unix(server->host)) {
@@ -155,7 +155,7 @@ int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
         }
         if (server->port == 0)
             server->port = usual;
-        n = snprintf(text, sizeof(text), format, server->host, server->port);
+        n = snprintf(text, sizeof(text), "%s%s%s:%u", open, server->host, close, server->port);
         if (server->port == usual)
             n = (int)(strrchr(text, ':') - text);
         server->authority = mk_setup_copy(setup, (struct mk_str){text, (size_t)n});

@@ -456,6 +456,9 @@ static void check_transport(struct mk_setup *setup, const struct proxy_settings 
         mk_setup_fault(setup, at,
                        "Transport: \"%s\" needs the plugin of that name, which is not loaded",
                        set->transport);
+    if (set->transport && !is_word(mk_str_from(set->transport), "liana") &&
+        set->protocol != PROXY_PROTOCOL_OFF)
+        mk_setup_fault(setup, at, "ProxyProtocol: its header cannot come before a handshake");
 }
 
 static struct proxy_entry *find_name(const struct proxy_config *c, struct mk_str name)

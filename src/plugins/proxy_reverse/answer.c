@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange.h"
+#include "head.h"
+
+enum {
+    INTERIM_MAX = 16, /* answers before the answer */
+};
+
+static void drop_down(struct proxy_exchange *x)
+{
+    proxy_buffer_put(&x->home->buffers, x->down);
+    x->down = NULL;
+}
+
+static size_t received(const struct proxy_exchange *x)
+{
+    return x->down ? x->down->end - x->down->at : 0;
+}
+
+/* ---- the body ---- */
+
+/* @return as mk_produce_fn. */
+static ssize_t break_off(struct proxy_exchange *x, const char *why)
+{
+    mk_request_log(x->r, MK_LOG_WARN, "proxy answer cut off entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    proxy_exchange_give_up(x, PROXY_BROKE);
+    x->is_over = true;
+    return MK_E_BAD;
+}
+
+/* The rest of the request while the answer is on its way. What the client does wrong ends both. */
+static int send_rest(struct proxy_exchange *x)
+{
+    int err;
+
+    if (x->is_sent || x->upload_is_over)
+        return 0;
+    err = proxy_upload_send(x);
+    x->upload_is_over = err == MK_E_PEER;
+    return err == MK_E_AGAIN || err == MK_E_PEER ? 0 : err;
+}
+
+/* What came with the head. */
+static size_t give_received(struct proxy_exchange *x, char *dst, size_t len)
+{
+    size_t n = received(x) < len ? received(x) : len;
+
+    memcpy(dst, x->down->bytes + x->down->at, n);
+    x->down->at += n;
+    if (received(x) == 0)
+        drop_down(x);
+    return n;
+}
+
+/* @return bytes of the body at the front of buf, perhaps 0; an error. */
+static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
+{
+    size_t n = got, used;
+    int done = mk_body_decode(&x->body, buf, &n, &used);
+
+    if (done < 0 && done != MK_E_AGAIN)
+        return break_off(x, "the body of the answer cannot be understood");
+    x->report.received += n;
+    if (done == 1)
+        proxy_exchange_finish(x, used == got);
+    return (ssize_t)n;
+}
+
+/* @return as mk_produce_fn. */
+static ssize_t end_of_input(struct proxy_exchange *x)
+{
+    if (mk_body_end(&x->body) < 0)
+        return break_off(x, "the backend left in the middle");
+    proxy_exchange_finish(x, false);
+    return 0;
+}
+
+static ssize_t read_body(struct proxy_exchange *x, char *dst, size_t len)
+{
+    ssize_t n = 0;
+
+    while (n == 0 && !x->is_whole) {
+        ssize_t got = mk_stream_read(x->s, dst, len);
+
+        if (got == MK_E_AGAIN) {
+            proxy_exchange_time(x, x->set->read_ms);
+            return got;
+        }
+        proxy_exchange_time(x, 0);
+        if (got < 0)
+            return break_off(x, "the connection to the backend broke");
+        if (got == 0)
+            return end_of_input(x);
+        n = decode(x, dst, (size_t)got);
+    }
+    return n;
+}
+
+/* Asked whenever the client can take more. */
+static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    struct proxy_exchange *x = arg;
+
+    (void)r;
+    if (x->is_over)
+        return MK_E_BAD;
+    if (!x->is_whole && send_rest(x) < 0)
+        return break_off(x, "the client's body broke off");
+    if (x->down)
+        return (ssize_t)give_received(x, dst, len);
+    return x->is_whole ? 0 : read_body(x, dst, len);
+}
+
+/* ---- the head ---- */
+
+static bool is_of_connection(const struct proxy_exchange *x, struct mk_str wanted)
+{
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
+        if (name.len == 10 && proxy_has_token(name, MK_STR("Connection")) &&
+            proxy_has_token(value, wanted))
+            return true;
+    }
+    return false;
+}
+
+/* Most answers say nothing in Connection, or what the parser saw to. */
+static bool names_fields(const struct proxy_exchange *x)
+{
+    struct mk_str value =
+        mk_response_find(&x->answer, x->down->bytes + x->down->at, MK_STR("Connection"));
+
+    return value.len > 0 && !(value.len == 5 && proxy_has_token(value, MK_STR("close"))) &&
+           !(value.len == 10 && proxy_has_token(value, MK_STR("keep-alive")));
+}
+
+static bool is_upgrade(const struct proxy_exchange *x, struct mk_str name)
+{
+    return (x->answer.status == 101 || x->answer.status == 426) &&
+           proxy_has_token(name, MK_STR("Upgrade"));
+}
+
+void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
+{
+    bool asks = names_fields(x);
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
+        if (is_upgrade(x, name))
+            mk_reply_line(p, name, value);
+        else if (!proxy_is_hop_by_hop(name) && !(asks && is_of_connection(x, name)))
+            mk_reply_line(p, name, value);
+    }
+}
+
+/* What came behind the head, without framing. @return whether the answer goes on. */
+static bool begin_body(struct proxy_exchange *x, size_t head_len)
+{
+    struct mk_str rest;
+    ssize_t n;
+
+    mk_body_init(&x->body, &x->answer, x->was_head);
+    x->down->at += head_len;
+    n = decode(x, x->down->bytes + x->down->at, received(x));
+    if (n < 0) {
+        mk_reply_abort(x->r);
+        return false;
+    }
+    x->down->end = x->down->at + (size_t)n;
+    rest = (struct mk_str){x->down->bytes + x->down->at, (size_t)n};
+    if (x->is_whole)
+        return mk_reply_memory(x->r, rest) == 0;
+    if (n == 0)
+        drop_down(x);
+    return mk_reply_producer(x->r, produce, x) == 0;
+}
+
+static void pass_on(struct proxy_exchange *x, size_t head_len)
+{
+    struct mk_reply p;
+
+    x->report.status = x->answer.status;
+    x->report.head_us = proxy_now_us() - x->began_us;
+    proxy_exchange_time(x, 0);
+    if (mk_reply_begin(&p, x->r, x->answer.status) < 0)
+        return; /* the client's connection is broken, which ends the request */
+    proxy_answer_fields(x, &p);
+    if (mk_reply_end(&p, x->answer.content_length) < 0) {
+        proxy_exchange_give_up(x, PROXY_BROKE);
+        proxy_exchange_fail(x, 502, "the head of the answer is too large");
+        return;
+    }
+    x->answers = true;
+    proxy_answers(&x->attempt);
+    if (x->is_sent) {
+        proxy_buffer_put(&x->home->buffers, x->up);
+        x->up = NULL;
+    }
+    if (begin_body(x, head_len))
+        mk_request_resume(x->r);
+}
+
+/* ---- answers before the answer ---- */
+
+static void pass_interim(struct proxy_exchange *x)
+{
+    struct mk_reply p;
+
+    if (x->answer.status == 100) { /* the client gets ours when its body is read */
+        x->must_wait = false;
+        mk_stream_run_soon(x->s);
+        return;
+    }
+    if (mk_reply_begin(&p, x->r, x->answer.status) < 0)
+        return;
+    proxy_answer_fields(x, &p);
+    (void)!mk_reply_end(&p, -1);
+}
+
+static void drop_head(struct proxy_exchange *x, size_t len)
+{
+    x->down->at += len;
+    memmove(x->down->bytes, x->down->bytes + x->down->at, received(x));
+    x->down->end -= x->down->at;
+    x->down->at = 0;
+    x->answer = (struct mk_response_head){.line = 0};
+}
+
+/* ---- reading ---- */
+
+static void fail(struct proxy_exchange *x, const char *why)
+{
+    drop_down(x);
+    proxy_exchange_retry(x, why);
+}
+
+/* @return > 0: bytes; 0: none, for now or for ever, and that was seen to. */
+static ssize_t read_some(struct proxy_exchange *x)
+{
+    ssize_t n;
+
+    if (!x->down) {
+        x->down = proxy_buffer_get(&x->home->buffers, PROXY_BUFFER);
+        if (!x->down) {
+            proxy_exchange_give_up(x, PROXY_LEFT);
+            proxy_exchange_fail(x, 503, "no memory");
+            return 0;
+        }
+    }
+    n = mk_stream_read(x->s, x->down->bytes + x->down->end, x->down->size - x->down->end);
+    if (n > 0) {
+        x->was_heard = true;
+        x->down->end += (size_t)n;
+        return n;
+    }
+    if (n == MK_E_AGAIN && received(x) == 0)
+        drop_down(x);
+    if (n != MK_E_AGAIN)
+        fail(x,
+             n == 0 ? "the backend closed the connection" : "the connection to the backend broke");
+    return 0;
+}
+
+/* @return whether to look for another head. */
+static bool judge_head(struct proxy_exchange *x, size_t len)
+{
+    if (x->answer.status >= 200) {
+        pass_on(x, len);
+        return false;
+    }
+    if (x->answer.status == 101) {
+        if (x->wants_upgrade && x->answer.upgrade)
+            proxy_tunnel_begin(x, len);
+        else
+            fail(x, "the backend changed the protocol unasked");
+        return false;
+    }
+    if (++x->ninterim > INTERIM_MAX) {
+        fail(x, "too many interim answers");
+        return false;
+    }
+    pass_interim(x);
+    drop_head(x, len);
+    return true;
+}
+
+void proxy_answer_read(struct proxy_exchange *x)
+{
+    ssize_t n = MK_E_AGAIN;
+
+    while (n == MK_E_AGAIN) {
+        if (received(x) > 0) {
+            n = mk_response_parse(&x->answer, MK_RESPONSE_HTTP, x->down->bytes, received(x),
+                                  PROXY_BUFFER);
+            if (n > 0) {
+                if (!judge_head(x, (size_t)n))
+                    return;
+                n = MK_E_AGAIN;
+                continue;
+            }
+            if (n != MK_E_AGAIN || x->down->end == x->down->size) {
+                fail(x, n == MK_E_AGAIN ? "the head of the answer is too large" : x->answer.why);
+                return;
+            }
+        }
+        if (read_some(x) == 0)
+            return;
+    }
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange.h"
+
+#include "head.h"
+
+#include <time.h>
+
+enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
+
+static const char key; /* of mk_request_keep: only its address counts */
+
+uint64_t proxy_now_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
+{
+    if (ms == 0 && !x->is_timed)
+        return;
+    x->is_timed = ms > 0;
+    mk_stream_timeout(x->s, (unsigned)ms);
+}
+
+/* ---- the end of an attempt ---- */
+
+static void give(struct proxy_exchange *x, bool reusable)
+{
+    if (!x->s)
+        return;
+    proxy_exchange_time(x, 0);
+    mk_upstream_give(x->attempt.upstream, x->s, reusable);
+    x->s = NULL;
+}
+
+static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
+{
+    if (!x->attempt.backend)
+        return;
+    x->report.outcome = outcome;
+    x->report.whole_us = proxy_now_us() - x->began_us;
+    proxy_end(&x->attempt, &x->report);
+}
+
+void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome)
+{
+    give(x, false);
+    end_attempt(x, outcome);
+}
+
+void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
+{
+    x->is_whole = true;
+    give(x,
+         reusable && x->is_sent && x->answer.keep_alive && x->set->protocol == PROXY_PROTOCOL_OFF);
+    end_attempt(x, PROXY_ANSWERED);
+}
+
+void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
+{
+    if (x->is_over)
+        return;
+    x->is_over = true;
+    mk_request_log(x->r, MK_LOG_WARN, "proxy failed entry=%s status=%u why=\"%s\"", x->entry->name,
+                   status, why);
+    if (x->answers) {
+        mk_reply_abort(x->r);
+    } else {
+        (void)mk_reply_error(x->r, status, NULL);
+        mk_request_resume(x->r);
+    }
+}
+
+/* The request has ended, in whichever way. */
+static void on_end(void *arg)
+{
+    struct proxy_exchange *x = arg;
+
+    x->is_over = true;
+    if (x->wait)
+        mk_upstream_cancel(x->wait);
+    proxy_exchange_give_up(x, x->answers ? PROXY_ANSWERED : PROXY_LEFT);
+    proxy_buffer_put(&x->home->buffers, x->head);
+    proxy_buffer_put(&x->home->buffers, x->up);
+    proxy_buffer_put(&x->home->buffers, x->down);
+}
+
+/* ---- what the backend's connection tells ---- */
+
+/* Who is waited for now? */
+static void set_time(struct proxy_exchange *x, int sent)
+{
+    if (!x->s || x->answers)
+        return;
+    if (sent == MK_E_AGAIN)
+        proxy_exchange_time(x, x->set->send_ms);
+    else if (x->must_wait)
+        proxy_exchange_time(x, EXPECT_MS);
+    else
+        proxy_exchange_time(x, x->is_sent || x->upload_is_over ? x->set->read_ms : 0);
+}
+
+static void fail_upload(struct proxy_exchange *x, int err)
+{
+    static const struct {
+        int err;
+        unsigned status;
+        const char *why;
+    } rows[] = {
+        {MK_E_BAD, 400, "the client's body cannot be understood"},
+        {MK_E_LIMIT, 413, "the client's body is too large"},
+        {MK_E_EOF, 400, "the client left before its body was whole"},
+        {MK_E_INVALID, 400, "the request cannot be passed on"},
+    };
+
+    proxy_exchange_give_up(x, PROXY_LEFT);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].err == err) {
+            proxy_exchange_fail(x, rows[i].status, rows[i].why);
+            return;
+        }
+    }
+    proxy_exchange_fail(x, 503, mk_error_text(err));
+}
+
+/* Before the head of an answer: send, then look whether it is there. It may be before all was sent. */
+static void step(struct proxy_exchange *x)
+{
+    int sent = proxy_upload_send(x);
+
+    if (sent < 0 && sent != MK_E_AGAIN && sent != MK_E_PEER) {
+        fail_upload(x, sent);
+        return;
+    }
+    x->upload_is_over = x->upload_is_over || sent == MK_E_PEER;
+    set_time(x, sent);
+    proxy_answer_read(x);
+}
+
+static void on_time(struct proxy_exchange *x)
+{
+    x->is_timed = false;
+    if (x->must_wait) {
+        x->must_wait = false;
+        step(x);
+        return;
+    }
+    proxy_exchange_give_up(x, PROXY_BROKE);
+    proxy_exchange_fail(
+        x, 504, x->is_sent || x->answers ? "the backend is silent" : "the backend takes no more");
+}
+
+static void on_backend(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct proxy_exchange *x = arg;
+
+    (void)s;
+    if (events & MK_IO_TIMEOUT) {
+        on_time(x);
+    } else if (x->answers) { /* the producer finds out what there is */
+        proxy_exchange_time(x, 0);
+        mk_request_resume(x->r);
+    } else {
+        step(x);
+    }
+}
+
+/* ---- connections ---- */
+
+static void try_next(struct proxy_exchange *x);
+
+static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+{
+    struct proxy_exchange *x = arg;
+
+    x->wait = NULL;
+    if (s) {
+        x->s = s;
+        x->is_fresh = fresh;
+        mk_stream_tell(s, on_backend, x);
+        return;
+    }
+    switch (error) {
+    case MK_E_BUSY:
+        x->status = 503;
+        end_attempt(x, PROXY_FULL);
+        break;
+    case MK_E_NOMEM:
+    case MK_E_NOFD:
+        x->status = 503;
+        end_attempt(x, PROXY_LEFT);
+        break;
+    default:
+        x->status = error == MK_E_TIMEOUT ? 504 : 502;
+        mk_request_log(x->r, MK_LOG_WARN, "proxy cannot connect entry=%s backend=%s why=\"%s\"",
+                       x->entry->name, x->attempt.name, mk_error_text(error));
+        end_attempt(x, PROXY_REFUSED);
+    }
+    try_next(x);
+}
+
+/* @return whether something is under way. */
+static bool take(struct proxy_exchange *x, bool fresh)
+{
+    int err = mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_connected, x, &x->wait);
+
+    proxy_upload_rewind(x);
+    if (err == 0)
+        return true;
+    x->wait = NULL;
+    x->status = 503;
+    end_attempt(x, err == MK_E_BUSY ? PROXY_FULL : PROXY_LEFT);
+    return false;
+}
+
+/* Connections with a PROXY header are of one client each. */
+static bool must_be_fresh(const struct proxy_exchange *x)
+{
+    return x->set->protocol != PROXY_PROTOCOL_OFF;
+}
+
+/* Bounded: no backend is tried twice. */
+static void try_next(struct proxy_exchange *x)
+{
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    mk_request_facts(x->r, &f);
+    x->ask.target = f.target;
+    while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
+        x->report = (struct proxy_report){.outcome = PROXY_LEFT};
+        x->began_us = proxy_now_us();
+        if (take(x, must_be_fresh(x)))
+            return;
+    }
+    proxy_exchange_fail(x, x->status,
+                        x->status == 503   ? "all backends are busy"
+                        : x->status == 504 ? "no backend connects in time"
+                                           : "no backend is there");
+}
+
+void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
+{
+    bool may_repeat = x->is_kept && !x->was_heard && (!x->was_written || x->is_idempotent);
+
+    x->status = 502;
+    if (may_repeat && !x->is_fresh) { /* it was closed while it was idle */
+        give(x, false);
+        if (!take(x, true))
+            try_next(x);
+        return;
+    }
+    mk_request_log(x->r, MK_LOG_WARN, "proxy backend failed entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    proxy_exchange_give_up(x, PROXY_BROKE);
+    if (may_repeat && ++x->tries < x->set->attempts)
+        try_next(x);
+    else
+        proxy_exchange_fail(x, 502, why);
+}
+
+/* ---- the request ---- */
+
+/* h2c would be a way past everything that is looked at here. */
+static bool may_upgrade(const struct mk_request *r, const struct mk_request_facts *f)
+{
+    struct mk_str protocol = mk_request_header(r, MK_STR("Upgrade"));
+
+    return protocol.len > 0 && f->minor == 1 && f->content_length == 0 &&
+           !proxy_has_token(protocol, MK_STR("h2c")) &&
+           proxy_has_token(mk_request_header(r, MK_STR("Connection")), MK_STR("upgrade"));
+}
+
+static struct proxy_exchange *begin(struct mk_request *r, const struct mk_context *ctx,
+                                    struct proxy_entry *entry)
+{
+    struct proxy_exchange *x = mk_request_alloc(r, sizeof(*x));
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    if (!x)
+        return NULL;
+    mk_request_facts(r, &f);
+    *x = (struct proxy_exchange){
+        .r = r,
+        .worker = ctx->worker,
+        .home = ctx->local,
+        .entry = entry,
+        .set = entry->set,
+        .ask = {.r = r, .worker = ctx->worker},
+        .length = f.content_length,
+        .status = 502,
+        .is_idempotent = proxy_is_idempotent(f.method),
+        .was_head = f.method.len == 4 && memcmp(f.method.p, "HEAD", 4) == 0,
+        .is_kept = true,
+        .body_read = f.content_length == 0,
+        .wants_upgrade = may_upgrade(r, &f),
+    };
+    x->expects = f.minor == 1 && f.content_length != 0 &&
+                 proxy_has_token(mk_request_header(r, MK_STR("Expect")), MK_STR("100-continue"));
+    if (mk_request_on_end(r, on_end, x) < 0 || mk_request_keep(r, &key, x) < 0)
+        return NULL;
+    return x;
+}
+
+enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_context *ctx,
+                                      struct proxy_entry *entry)
+{
+    struct proxy_exchange *x = mk_request_kept(r, &key);
+
+    if (!x) {
+        x = begin(r, ctx, entry);
+        if (!x)
+            return mk_reply_error(r, 503, NULL);
+        mk_request_ends_on_hangup(r, true);
+        mk_request_timeout(r, 0); /* the streams know better */
+        try_next(x);
+    } else if (x->s && !x->answers && !x->is_over) {
+        step(x); /* more of the body came */
+    }
+    return x->is_over || x->answers ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+}

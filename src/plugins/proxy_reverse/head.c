@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "head.h"
+
+#include <strings.h>
+
+enum { CONNECTION_MAX = 1024 }; /* bytes of Connection lines: each field is looked for in them */
+
+#define VIA "1.1 monkey"
+
+struct out {
+    char *at, *end;
+    bool is_full;
+};
+
+static void put(struct out *o, struct mk_str s)
+{
+    if (s.len > (size_t)(o->end - o->at)) {
+        o->is_full = true;
+        return;
+    }
+    memcpy(o->at, s.p, s.len);
+    o->at += s.len;
+}
+
+static void put_line(struct out *o, struct mk_str name, struct mk_str value)
+{
+    put(o, name);
+    put(o, MK_STR(": "));
+    put(o, value);
+    put(o, MK_STR("\r\n"));
+}
+
+static char folded(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c | 0x20);
+    return c == '_' ? '-' : c;
+}
+
+/* Gateways that hand fields on as variables (CGI, WSGI) take `X_Name` for `X-Name`: so must we. */
+static bool is_named(struct mk_str name, struct mk_str wanted)
+{
+    if (name.len != wanted.len)
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        if (folded(name.p[i]) != folded(wanted.p[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_one_of(struct mk_str name, const struct mk_str *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_named(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+bool proxy_is_hop_by_hop(struct mk_str name)
+{
+    static const struct mk_str names[] = {
+        MK_STR_INIT("Connection"),
+        MK_STR_INIT("Keep-Alive"),
+        MK_STR_INIT("Proxy-Connection"),
+        MK_STR_INIT("Proxy-Authorization"),
+        MK_STR_INIT("TE"),
+        MK_STR_INIT("Trailer"),
+        MK_STR_INIT("Upgrade"),
+        MK_STR_INIT("Transfer-Encoding"),
+        MK_STR_INIT("HTTP2-Settings"),
+        MK_STR_INIT("Proxy-Authenticate"),
+        MK_STR_INIT("Content-Length"),
+    };
+
+    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+bool proxy_has_token(struct mk_str list, struct mk_str token)
+{
+    size_t at = 0;
+
+    while (at < list.len) {
+        size_t begin, end;
+
+        while (at < list.len && (list.p[at] == ',' || list.p[at] == ' ' || list.p[at] == '\t'))
+            at++;
+        begin = at;
+        while (at < list.len && list.p[at] != ',')
+            at++;
+        end = at;
+        while (end > begin && (list.p[end - 1] == ' ' || list.p[end - 1] == '\t'))
+            end--;
+        if (end > begin && is_named((struct mk_str){list.p + begin, end - begin}, token))
+            return true;
+    }
+    return false;
+}
+
+bool proxy_is_idempotent(struct mk_str method)
+{
+    static const struct mk_str methods[] = {MK_STR_INIT("GET"),     MK_STR_INIT("HEAD"),
+                                            MK_STR_INIT("PUT"),     MK_STR_INIT("DELETE"),
+                                            MK_STR_INIT("OPTIONS"), MK_STR_INIT("TRACE")};
+
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if (method.len == methods[i].len && memcmp(method.p, methods[i].p, method.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the first line ---- */
+
+static bool is_plain_in_path(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("-._~!$&'()*+,;=:@/", c));
+}
+
+static void put_escaped(struct out *o, struct mk_str path)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.p[i];
+        const char escaped[] = {'%', digits[c >> 4], digits[c & 15]};
+
+        if (is_plain_in_path(path.p[i]))
+            put(o, (struct mk_str){path.p + i, 1});
+        else
+            put(o, (struct mk_str){escaped, sizeof(escaped)});
+    }
+}
+
+static bool begins_with(struct mk_str text, struct mk_str prefix)
+{
+    return text.len >= prefix.len && memcmp(text.p, prefix.p, prefix.len) == 0;
+}
+
+/* The path that matched, not the bytes that were sent: otherwise "/%61pi/" would pass where "/api/" is rewritten. */
+static void put_rewritten(struct out *o, const struct proxy_request *q,
+                          const struct proxy_settings *set)
+{
+    struct mk_str from = set->rewrite_from;
+
+    put(o, set->rewrite_to);
+    put_escaped(o, (struct mk_str){q->path.p + from.len, q->path.len - from.len});
+    if (q->query.p) {
+        put(o, MK_STR("?"));
+        put(o, q->query);
+    }
+}
+
+/* What a client sends to a proxy as "http://host/path" is "/path" for the server behind it (RFC 9112 section 3.2.1). */
+static int put_target(struct out *o, const struct proxy_request *q,
+                      const struct proxy_settings *set)
+{
+    struct mk_str target = q->target;
+    const char *at, *end = target.p + target.len;
+
+    if (set->rewrite_from.p && begins_with(q->path, set->rewrite_from)) {
+        put_rewritten(o, q, set);
+        return 0;
+    }
+    if (target.len > 0 && (target.p[0] == '/' || (target.len == 1 && target.p[0] == '*'))) {
+        put(o, target);
+        return 0;
+    }
+    at = memchr(target.p, ':', target.len);
+    if (!at || end - at < 3 || at[1] != '/' || at[2] != '/')
+        return MK_E_BAD;
+    for (at += 3; at < end && *at != '/' && *at != '?'; at++) {
+    }
+    if (at == end || *at == '?')
+        put(o, MK_STR("/"));
+    put(o, (struct mk_str){at, (size_t)(end - at)});
+    return 0;
+}
+
+static void put_host(struct out *o, const struct proxy_request *q, const struct proxy_settings *set,
+                     struct mk_str authority)
+{
+    struct mk_str host = q->host.p ? q->host : authority;
+
+    if (set->host == PROXY_HOST_SERVER)
+        host = authority;
+    else if (set->host == PROXY_HOST_TEXT)
+        host = set->host_text;
+    put_line(o, MK_STR("Host"), host);
+}
+
+/* ---- the client's fields ---- */
+
+static const struct mk_str of_forwarding[] = {
+    MK_STR_INIT("X-Forwarded-For"),
+    MK_STR_INIT("X-Forwarded-Proto"),
+    MK_STR_INIT("X-Forwarded-Host"),
+    MK_STR_INIT("Forwarded"),
+};
+
+static bool is_in(const struct proxy_line *list, struct mk_str name)
+{
+    for (; list; list = list->next) {
+        if (is_named(name, list->name))
+            return true;
+    }
+    return false;
+}
+
+/* What we say ourselves, or what was said of the client's connection only. */
+static bool is_replaced(const struct proxy_settings *set, struct mk_str name)
+{
+    static const struct mk_str ours[] = {MK_STR_INIT("Host"), MK_STR_INIT("Expect"),
+                                         MK_STR_INIT("Via")};
+
+    if (proxy_is_hop_by_hop(name) || is_one_of(name, ours, sizeof(ours) / sizeof(ours[0])))
+        return true;
+    if (set->forwarded != PROXY_FORWARDED_OFF &&
+        is_one_of(name, of_forwarding, sizeof(of_forwarding) / sizeof(of_forwarding[0])))
+        return true;
+    return is_in(set->sets, name) || is_in(set->removes, name);
+}
+
+/* Does a line of Connection name this field? */
+static bool is_of_connection(const struct proxy_request *q, struct mk_str wanted)
+{
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    while (q->next(q->of, &at, &name, &value)) {
+        if (is_named(name, MK_STR("Connection")) && proxy_has_token(value, wanted))
+            return true;
+    }
+    return false;
+}
+
+/* @return bytes of all Connection lines. */
+static size_t length_of_connection(const struct proxy_request *q)
+{
+    struct mk_str name, value;
+    uint32_t at = 0;
+    size_t len = 0;
+
+    while (q->next(q->of, &at, &name, &value)) {
+        if (is_named(name, MK_STR("Connection")))
+            len += value.len;
+    }
+    return len;
+}
+
+/* Nearly all clients say at most `close` or `keep-alive`, which are the names of no other field. */
+static bool names_fields(const struct proxy_request *q)
+{
+    static const struct mk_str usual[] = {MK_STR_INIT("close"), MK_STR_INIT("keep-alive"),
+                                          MK_STR_INIT("upgrade")};
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    while (q->next(q->of, &at, &name, &value)) {
+        if (is_named(name, MK_STR("Connection")) &&
+            !is_one_of(value, usual, sizeof(usual) / sizeof(usual[0])))
+            return true;
+    }
+    return false;
+}
+
+static int put_fields(struct out *o, const struct proxy_request *q,
+                      const struct proxy_settings *set)
+{
+    bool asks = names_fields(q);
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    if (asks && length_of_connection(q) > CONNECTION_MAX)
+        return MK_E_LIMIT;
+    while (q->next(q->of, &at, &name, &value)) {
+        if (!is_replaced(set, name) && !(asks && is_of_connection(q, name)))
+            put_line(o, name, value);
+    }
+    return 0;
+}
+
+/* ---- who the client is ---- */
+
+/* Begin a line with what the client's lines of that name say. */
+static void begin_list(struct out *o, const struct proxy_request *q, struct mk_str wanted,
+                       bool appends)
+{
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    put(o, wanted);
+    put(o, MK_STR(": "));
+    while (appends && q->next(q->of, &at, &name, &value)) {
+        if (!is_named(name, wanted) || value.len == 0)
+            continue;
+        put(o, value);
+        put(o, MK_STR(", "));
+    }
+}
+
+/* RFC 7239 section 4: what is no token is quoted. */
+static void put_quoted(struct out *o, struct mk_str text)
+{
+    put(o, MK_STR("\""));
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] == '"' || text.p[i] == '\\')
+            put(o, MK_STR("\\"));
+        put(o, (struct mk_str){text.p + i, 1});
+    }
+    put(o, MK_STR("\""));
+}
+
+/* RFC 7239 section 6: an IPv6 address has brackets and is quoted. */
+static void put_node(struct out *o, struct mk_str peer)
+{
+    if (peer.len == 0) {
+        put(o, MK_STR("unknown"));
+    } else if (memchr(peer.p, ':', peer.len)) {
+        put(o, MK_STR("\"["));
+        put(o, peer);
+        put(o, MK_STR("]\""));
+    } else {
+        put(o, peer);
+    }
+}
+
+static void put_forwarded(struct out *o, const struct proxy_request *q,
+                          const struct proxy_settings *set)
+{
+    bool appends = set->forwarded == PROXY_FORWARDED_APPEND;
+    struct mk_str scheme = mk_str_from(q->scheme);
+
+    if (!is_in(set->sets, of_forwarding[0]) && !is_in(set->removes, of_forwarding[0])) {
+        begin_list(o, q, of_forwarding[0], appends);
+        put(o, q->peer.len > 0 ? q->peer : MK_STR("unknown"));
+        put(o, MK_STR("\r\n"));
+    }
+    if (!is_in(set->sets, of_forwarding[1]) && !is_in(set->removes, of_forwarding[1]))
+        put_line(o, of_forwarding[1], scheme);
+    if (q->host.p && !is_in(set->sets, of_forwarding[2]) && !is_in(set->removes, of_forwarding[2]))
+        put_line(o, of_forwarding[2], q->host);
+    if (is_in(set->sets, of_forwarding[3]) || is_in(set->removes, of_forwarding[3]))
+        return;
+    begin_list(o, q, of_forwarding[3], appends);
+    put(o, MK_STR("for="));
+    put_node(o, q->peer);
+    if (q->host.p) {
+        put(o, MK_STR(";host="));
+        put_quoted(o, q->host);
+    }
+    put(o, MK_STR(";proto="));
+    put(o, scheme);
+    put(o, MK_STR("\r\n"));
+}
+
+/* A gateway says in Via by what version it was asked: RFC 9110 section 7.6.3. */
+static void put_via(struct out *o, const struct proxy_request *q, const struct proxy_settings *set)
+{
+    struct mk_str via = MK_STR("Via");
+
+    if (is_in(set->sets, via) || is_in(set->removes, via))
+        return;
+    begin_list(o, q, via, true);
+    put(o, q->minor == 0 ? MK_STR("1.0 monkey") : MK_STR(VIA));
+    put(o, MK_STR("\r\n"));
+}
+
+/* ---- framing and connection ---- */
+
+static struct mk_str decimal(char buf[20], uint64_t n)
+{
+    char *at = buf + 20;
+
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    return (struct mk_str){at, (size_t)(buf + 20 - at)};
+}
+
+/* A method that means to send something says so of nothing, too (RFC 9110 section 8.6). */
+static bool says_no_body(struct mk_str method)
+{
+    return (method.len == 4 && memcmp(method.p, "POST", 4) == 0) ||
+           (method.len == 3 && memcmp(method.p, "PUT", 3) == 0) ||
+           (method.len == 5 && memcmp(method.p, "PATCH", 5) == 0);
+}
+
+static void put_framing(struct out *o, const struct proxy_request *q)
+{
+    char digits[20];
+
+    if (q->content_length < 0)
+        put(o, MK_STR("Transfer-Encoding: chunked\r\n"));
+    else if (q->content_length > 0 || says_no_body(q->method))
+        put_line(o, MK_STR("Content-Length"), decimal(digits, (uint64_t)q->content_length));
+}
+
+static void put_connection(struct out *o, const struct proxy_request *q)
+{
+    if (q->upgrade.p) {
+        put(o, MK_STR("Connection: upgrade\r\n"));
+        put_line(o, MK_STR("Upgrade"), q->upgrade);
+    } else if (!q->keeps) {
+        put(o, MK_STR("Connection: close\r\n"));
+    }
+    if (q->expects)
+        put(o, MK_STR("Expect: 100-continue\r\n"));
+}
+
+ssize_t proxy_head_write(char *dst, size_t room, const struct proxy_request *q,
+                         const struct proxy_settings *set, struct mk_str authority)
+{
+    struct out o = {dst, dst + room, false};
+    int err;
+
+    put(&o, q->method);
+    put(&o, MK_STR(" "));
+    err = put_target(&o, q, set);
+    put(&o, MK_STR(" HTTP/1.1\r\n"));
+    put_host(&o, q, set, authority);
+    if (err == 0)
+        err = put_fields(&o, q, set);
+    if (set->forwarded != PROXY_FORWARDED_OFF)
+        put_forwarded(&o, q, set);
+    put_via(&o, q, set);
+    for (const struct proxy_line *line = set->sets; line; line = line->next)
+        put_line(&o, line->name, line->value);
+    put_framing(&o, q);
+    put_connection(&o, q);
+    put(&o, MK_STR("\r\n"));
+    if (err < 0)
+        return err;
+    return o.is_full ? MK_E_NOMEM : o.at - dst;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backend.h"
+#include "exchange.h"
+
+#include <stdlib.h>
+
+static int proxy_start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    return proxy_backends_start(ctx, old ? old->config : NULL);
+}
+
+static void proxy_stop(const struct mk_context *ctx)
+{
+    proxy_backends_stop(ctx->config);
+}
+
+static int proxy_worker_start(const struct mk_context *ctx, void **local)
+{
+    struct proxy_worker *w = calloc(1, sizeof(*w));
+    int err;
+
+    if (!w)
+        return MK_E_NOMEM;
+    err = proxy_checks_start(ctx, &w->checks);
+    if (err < 0) {
+        free(w);
+        return err;
+    }
+    *local = w;
+    return 0;
+}
+
+static void proxy_worker_stop(const struct mk_context *ctx)
+{
+    struct proxy_worker *w = ctx->local;
+
+    proxy_checks_stop(w->checks);
+    proxy_buffers_free(&w->buffers);
+    free(w);
+}
+
+static enum mk_verdict proxy_on_handle(struct mk_request *r, const struct mk_context *ctx,
+                                       void *data)
+{
+    const struct proxy_config *config = ctx->config;
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    if (config->has_statistics) {
+        mk_request_facts(r, &f);
+        if (proxy_is_statistics(config, f.path))
+            return proxy_statistics(r, ctx);
+    }
+    return data ? proxy_exchange_handle(r, ctx, data) : MK_VERDICT_PASS;
+}
+
+static const struct mk_plugin proxy_reverse = {
+    MK_PLUGIN("proxy_reverse", "passes requests on to other servers"),
+    .sections = proxy_sections,
+    .check = proxy_check,
+    .check_site = proxy_check_site,
+    .check_match = proxy_check_match,
+    .start = proxy_start,
+    .stop = proxy_stop,
+    .worker_start = proxy_worker_start,
+    .worker_stop = proxy_worker_stop,
+    .on_handle = proxy_on_handle,
+};
+MK_PLUGIN_EXPORT(proxy_reverse);

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reverse proxy, as long as everybody behaves: what the backend gets, and what the client."""
+
+import socket
+import time
+
+import pytest
+
+from harness import http
+from harness.backend import Backend, configured
+from harness.client import eventually
+
+BIG = bytes((at * 7 + at // 251) % 256 for at in range(3 << 20))
+
+
+def test_small_answers_come_through(start):
+    with Backend(each=lambda c, q: c.answer(b"hello", fields="X-A: 1\r\nServer: b\r\n")) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(3):
+                answer = client.request("/a?b=c")
+                assert (answer.status, answer.body, answer.framing) == (200, b"hello", "length")
+                assert answer.header("X-A") == "1" and answer.header("Server") == "b"
+        assert [q.target for q in backend.requests] == ["/a?b=c"] * 3
+        assert backend.connections == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE", "OPTIONS", "PATCH"])
+def test_methods(start, method):
+    with Backend(each=lambda c, q: c.send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+                                          + (b"" if q.method == "HEAD" else b"hello"))) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(2):
+                answer = client.request("/", method)
+                assert answer.status == 200
+                assert answer.body == (b"" if method == "HEAD" else b"hello")
+                assert answer.header("Content-Length") == "5"
+        assert backend.requests[0].method == method
+        assert backend.connections == 1
+
+
+@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+def test_answers_without_a_body(start, status):
+    def each(conn, _):
+        conn.send(f"HTTP/1.1 {status}\r\nETag: \"x\"\r\n\r\n".encode())
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(2):
+                answer = client.request("/")
+                assert answer.status == int(status[:3]) and answer.header("ETag") == '"x"'
+        assert backend.connections == 1
+
+
+@pytest.mark.parametrize("target", ["/a%20b?c=%41", "/%61//b/../c", "/x;y=1?a=/../", "/*?"])
+def test_the_target_goes_as_it_came(start, target):
+    with Backend() as backend:
+        server = start(**configured("", backend))
+        assert server.request(target).status == 200
+        assert backend.requests[0].target == target
+
+
+def test_absolute_targets_become_paths(start):
+    with Backend() as backend:
+        server = start(**configured("", backend))
+        assert server.request("http://example.org/a?b").status == 200
+        assert server.request("http://example.org?b").status == 200
+        assert [q.target for q in backend.requests] == ["/a?b", "/?b"]
+        assert backend.requests[0].header("Host") == "example.org"
+
+
+@pytest.mark.parametrize("target, passed", [
+    ("/api/x?q=1", "/v1/x?q=1"),
+    ("/%61pi/a%20b", "/v1/a%20b"),
+    ("/api//../api/x", "/v1/x"),
+    ("/other/%41", "/other/%41"),
+])
+def test_rewrite(start, target, passed):
+    with Backend() as backend:
+        server = start(**configured("Rewrite /api/ /v1/", backend))
+        assert server.request(target).status == 200
+        assert backend.requests[0].target == passed
+
+
+# -- bodies
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 16384, 100_000, len(BIG)])
+@pytest.mark.parametrize("framing", ["length", "chunked", "close"])
+def test_bodies_of_answers(start, size, framing):
+    body = BIG[:size]
+
+    def serve(conn):
+        while conn.request():
+            if framing == "length":
+                conn.answer(body)
+            elif framing == "chunked":
+                conn.chunked(*[body[at:at + 10007] for at in range(0, size, 10007)])
+            else:
+                conn.send(b"HTTP/1.1 200 OK\r\n\r\n" + body)
+                return
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(2):
+                answer = client.request("/")
+                assert answer.body == body
+                assert answer.framing == ("length" if framing == "length" else "chunked")
+        assert backend.connections == (2 if framing == "close" else 1)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 16000, 20000, 100_000, len(BIG)])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_bodies_of_requests(start, size, chunked):
+    body = BIG[:size]
+    with Backend(each=lambda c, q: c.answer(b"%d" % len(q.body))) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(2):
+                if chunked:
+                    client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    for at in range(0, size, 70001):
+                        client.send(b"%x\r\n%s\r\n" % (len(body[at:at + 70001]), body[at:at + 70001]))
+                    client.send("0\r\n\r\n")
+                else:
+                    client.send(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {size}\r\n\r\n".encode() + body)
+                assert client.response().body == b"%d" % size
+        assert all(q.body == body for q in backend.requests) and len(backend.requests) == 2
+        request = backend.requests[0]
+        assert request.header("Content-Length") == (None if chunked else str(size))
+        assert backend.connections == 1
+
+
+def test_a_small_body_leaves_with_its_head(start):
+    pieces = []
+
+    def serve(conn):
+        pieces.append(conn.sock.recv(65536))
+        conn.answer(b"ok")
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        assert server.request("/", "POST", body=b"x" * 1000).status == 200
+    assert pieces[0].endswith(b"\r\n\r\n" + b"x" * 1000)
+
+
+def test_events_arrive_at_once(start):
+    def each(conn, _):
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for number in range(5):
+            data = b"data: %f\n\n" % time.monotonic()
+            conn.send(b"%x\r\n%s\r\n" % (len(data), data))
+            time.sleep(0.2)
+        conn.send(b"0\r\n\r\n")
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(http.request("/"))
+            late, seen = [], b""
+            while seen.count(b"data:") < 5:
+                piece = client.sock.recv(65536)
+                now = time.monotonic()
+                seen += piece
+                for line in piece.split(b"\n"):
+                    if line.startswith(b"data: "):
+                        late.append(now - float(line[6:]))
+            assert len(late) == 5 and max(late) < 0.15
+
+
+def test_a_client_that_reads_slowly_holds_the_backend_back(start):
+    sent = []
+
+    def each(conn, _):
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (64 << 20))
+        for _ in range(64):
+            conn.send(b"x" * (1 << 20))
+            sent.append(1)
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect(receive_buffer=4096) as client:
+            client.send(http.request("/"))
+            time.sleep(1)
+            assert len(sent) < 32
+            before = len(sent)
+            time.sleep(0.5)
+            assert len(sent) == before
+            assert len(client.response().body) == 64 << 20
+
+
+def test_a_backend_that_reads_slowly_holds_the_client_back(start):
+    def serve(conn):
+        request = conn.head()
+        time.sleep(1)
+        conn.body(request)
+        conn.answer(b"ok")
+
+    with Backend(serve) as backend:
+        server = start(server="MaxBodySize 100M", **configured("", backend))
+        with server.connect() as client:
+            client.sock.settimeout(0.4)
+            client.send(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {64 << 20}\r\n\r\n")
+            sent = 0
+            with pytest.raises(TimeoutError):
+                while sent < 64 << 20:
+                    sent += client.sock.send(b"x" * min(1 << 20, (64 << 20) - sent))
+            assert sent < 32 << 20
+            client.sock.settimeout(20)
+            while sent < 64 << 20:
+                sent += client.sock.send(b"x" * min(1 << 20, (64 << 20) - sent))
+            assert client.response().body == b"ok"
+
+
+# -- connections
+
+
+def test_connections_are_kept(start):
+    with Backend() as backend:
+        server = start(server="Workers 1", **configured("", backend))
+        for _ in range(5):
+            assert server.request("/").status == 200
+        assert backend.connections == 1
+
+
+def test_no_connection_is_kept(start):
+    with Backend() as backend:
+        server = start(server="Workers 1", **configured("KeepAlive 0", backend))
+        for _ in range(3):
+            assert server.request("/").status == 200
+        assert backend.connections == 3
+        assert all(q.header("Connection") == "close" for q in backend.requests)
+
+
+def test_an_answer_that_closes_is_not_kept(start):
+    def serve(conn):
+        if conn.request():
+            conn.answer(b"ok", fields="Connection: close\r\n")
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(3):
+                answer = client.request("/")
+                assert answer.status == 200 and answer.keeps_connection
+        assert backend.connections == 3
+
+
+def test_unix_sockets(start, tmp_path):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "b.sock"))
+    listener.listen()
+    with Backend(listener=listener) as backend:
+        server = start(**configured("Host server", backend))
+        assert server.request("/").status == 200
+        assert backend.requests[0].header("Host") == "localhost"
+
+
+def test_ipv6(start):
+    with Backend(listener=socket.create_server(("::1", 0), family=socket.AF_INET6)) as backend:
+        server = start(**configured("Host server", backend))
+        assert server.request("/").status == 200
+        assert backend.requests[0].header("Host") == backend.name
+
+
+def test_host_names(start):
+    with Backend() as backend:
+        server = start(**configured("Host server", f"localhost:{backend.port}"))
+        assert server.request("/").status == 200
+        assert backend.requests[0].header("Host") == f"localhost:{backend.port}"
+
+
+# -- changes of protocol
+
+
+UPGRADE = "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
+
+def upgraded(conn, first=b""):
+    request = conn.request()
+    assert request.header("Connection") == "upgrade" and request.header("Upgrade") == "websocket"
+    conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+              b"Sec-WebSocket-Accept: x\r\n\r\n" + first)
+
+
+def switched(client):
+    """Ask for another protocol, and read the answer."""
+    client.send(UPGRADE)
+    answer = http.read_head(client.stream)
+    assert answer.status == 101 and answer.header("Upgrade") == "websocket"
+    return answer
+
+
+def test_a_tunnel_carries_bytes_both_ways(start):
+    def serve(conn):
+        upgraded(conn, b"first")
+        while data := conn.sock.recv(65536):
+            conn.send(data)
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            assert switched(client).header("Sec-WebSocket-Accept") == "x"
+            assert client.stream.exactly(5) == b"first"
+            for size in (1, 1000, 100_000):
+                client.send(BIG[:size])
+                assert client.stream.exactly(size) == BIG[:size]
+            client.finish_sending()
+            assert client.rest() == b""
+
+
+def test_a_tunnel_holds_back(start):
+    sent = []
+
+    def serve(conn):
+        upgraded(conn)
+        for _ in range(64):
+            conn.send(b"x" * (1 << 20))
+            sent.append(1)
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect(receive_buffer=4096) as client:
+            switched(client)
+            time.sleep(1)
+            assert len(sent) < 32
+            assert len(client.rest()) == 64 << 20
+
+
+def test_a_tunnel_that_is_silent_ends(start):
+    def serve(conn):
+        upgraded(conn)
+        conn.ended()
+
+    with Backend(serve) as backend:
+        server = start(**configured("TunnelTimeout 300ms", backend))
+        with server.connect() as client:
+            switched(client)
+            assert client.is_closed(within=3)
+
+
+@pytest.mark.parametrize("end", ["close", "reset"])
+@pytest.mark.parametrize("who", ["client", "backend"])
+def test_a_tunnel_ends_with_either_side(start, who, end):
+    ended = []
+
+    def serve(conn):
+        upgraded(conn)
+        if who == "backend":
+            time.sleep(0.2)
+            if end == "reset":
+                conn.reset()
+            return
+        ended.append(conn.ended())
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            switched(client)
+            if who == "client":
+                client.reset() if end == "reset" else client.close()
+                assert eventually(lambda: ended == [True])
+            else:
+                assert client.is_closed(within=3)
+
+
+def test_a_refused_upgrade_is_an_ordinary_answer(start):
+    with Backend(each=lambda c, q: c.answer(b"no", "426 Upgrade Required", "Upgrade: other\r\n")) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(UPGRADE)
+            answer = client.response()
+            assert (answer.status, answer.body, answer.header("Upgrade")) == (426, b"no", "other")
+            assert client.request("/").status == 426
+
+
+def test_h2c_is_not_passed_on(start):
+    with Backend() as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                        "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n")
+            assert client.response().status == 200
+        request = backend.requests[0]
+        assert not request.header("Upgrade") and not request.header("HTTP2-Settings")
