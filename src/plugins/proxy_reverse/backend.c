@@ -22,31 +22,15 @@ static void count(_Atomic uint64_t *counter, uint64_t n)
 
 /* ---- what was learnt ---- */
 
-static char *join(const char *a, const char *b)
-{
-    size_t len = strlen(a) + 1;
-    char *both = malloc(len + strlen(b) + 1);
-
-    if (!both)
-        return NULL;
-    memcpy(both, a, len);
-    memcpy(both + len, b, strlen(b) + 1);
-    return both;
-}
-
-static struct proxy_state *state_new(const char *entry, const char *server)
+static struct proxy_state *state_new(void)
 {
     struct proxy_state *s = calloc(1, sizeof(*s));
 
     if (!s)
         return NULL;
     s->refs = 1;
-    s->entry = join(entry, server);
-    if (s->entry && health_guard_init(&s->health) == 0) {
-        s->server = s->entry + strlen(entry) + 1;
+    if (health_guard_init(&s->health) == 0)
         return s;
-    }
-    free((void *)(uintptr_t)s->entry); /* ours, and written once */
     free(s);
     return NULL;
 }
@@ -62,7 +46,6 @@ static void state_put(struct proxy_state *s)
     if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
         return;
     health_guard_fini(&s->health);
-    free((void *)(uintptr_t)s->entry); /* ours, and written once */
     free(s);
 }
 
@@ -80,8 +63,7 @@ void proxy_backend_put(struct proxy_backend *b)
         return;
     state_put(b->state);
     proxy_pool_put(b->pool);
-    free((void *)(uintptr_t)b->host);        /* ours, and written once */
-    free((void *)(uintptr_t)b->authority.p); /* ours, and written once */
+    free(b->texts);
     free(b);
 }
 
@@ -90,19 +72,41 @@ struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b)
     return proxy_pool_upstream(b->pool);
 }
 
-/* The same backend of the same entry, in the configuration before. */
-static struct proxy_backend *find_old(const struct proxy_config *old, const char *entry,
-                                      const char *server)
+static const struct proxy_entry *find_entry(const struct proxy_config *config, const char *name)
 {
-    for (const struct proxy_entry *e = old ? old->entries : NULL; e; e = e->next) {
-        if (!e->group || strcmp(e->name, entry) != 0)
-            continue;
-        for (unsigned i = 0; i < e->group->n; i++) {
-            if (strcmp(e->group->backends[i]->name, server) == 0)
-                return e->group->backends[i];
-        }
+    const struct proxy_entry *e = config->entries;
+
+    while (e && strcmp(e->name, name) != 0)
+        e = e->next;
+    return e;
+}
+
+static struct proxy_backend *find_server(const struct proxy_group *g, const char *server)
+{
+    for (unsigned i = 0; g && i < g->n; i++) {
+        if (strcmp(g->backends[i]->name, server) == 0)
+            return g->backends[i];
     }
     return NULL;
+}
+
+/* A backend in the configuration before: of the same entry, or of one whose name has gone, as that of an entry
+ * without Name does when its first server does. */
+static struct proxy_backend *find_old(const struct proxy_config *old,
+                                      const struct proxy_config *config, const char *entry,
+                                      const char *server)
+{
+    struct proxy_backend *found = NULL;
+
+    for (const struct proxy_entry *e = old ? old->entries : NULL; e && !found; e = e->next) {
+        if (strcmp(e->name, entry) == 0)
+            found = find_server(e->group, server);
+    }
+    for (const struct proxy_entry *e = old ? old->entries : NULL; e && !found; e = e->next) {
+        if (!find_entry(config, e->name))
+            found = find_server(e->group, server);
+    }
+    return found;
 }
 
 static struct health_rules rules_of(const struct proxy_settings *set)
@@ -116,29 +120,49 @@ static struct health_rules rules_of(const struct proxy_settings *set)
     };
 }
 
+static char *put_text(char **room, struct mk_str text)
+{
+    char *copy = *room;
+
+    memcpy(copy, text.p, text.len);
+    copy[text.len] = '\0';
+    *room += text.len + 1;
+    return copy;
+}
+
+/* Copies, since attempts may outlive the configuration. */
+static bool copy_texts(struct proxy_backend *b, const struct proxy_entry *e,
+                       const struct proxy_server *server)
+{
+    size_t len =
+        strlen(e->name) + strlen(server->name) + strlen(server->host) + server->authority.len + 4;
+    char *room = b->texts = malloc(len);
+
+    if (!room)
+        return false;
+    b->entry = put_text(&room, mk_str_from(e->name));
+    b->name = put_text(&room, mk_str_from(server->name));
+    b->host = put_text(&room, mk_str_from(server->host));
+    b->authority = (struct mk_str){put_text(&room, server->authority), server->authority.len};
+    return true;
+}
+
 static bool fill(struct proxy_backend *b, const struct proxy_entry *e,
                  const struct proxy_server *server, const struct proxy_backend *old)
 {
     struct mk_upstream_options options = proxy_pool_options(e->set, server);
 
-    b->state = old ? state_get(old->state) : state_new(e->name, server->name);
+    b->state = old ? state_get(old->state) : state_new();
     if (old && proxy_pool_is(old->pool, &options))
         b->pool = proxy_pool_get(old->pool);
     else
         b->pool = proxy_pool_new(b->server, &options);
-    b->host = strdup(server->host);
-    b->authority =
-        (struct mk_str){strndup(server->authority.p, server->authority.len), server->authority.len};
-    if (!b->state || !b->pool || !b->host || !b->authority.p)
-        return false;
-    b->entry = b->state->entry;
-    b->name = b->state->server;
-    return true;
+    return b->state && b->pool && copy_texts(b, e, server);
 }
 
 static struct proxy_backend *backend_new(struct mk_server *server, const struct proxy_entry *e,
                                          const struct proxy_server *like,
-                                         const struct proxy_config *old)
+                                         const struct proxy_backend *old)
 {
     struct proxy_backend *b = calloc(1, sizeof(*b));
 
@@ -148,7 +172,7 @@ static struct proxy_backend *backend_new(struct mk_server *server, const struct 
     b->server = server;
     b->port = like->port;
     b->rules = rules_of(e->set);
-    if (fill(b, e, like, find_old(old, e->name, like->name)))
+    if (fill(b, e, like, old))
         return b;
     proxy_backend_put(b);
     return NULL;
@@ -199,7 +223,7 @@ static struct balance *balance_of(const struct proxy_group *g)
     return b;
 }
 
-static struct proxy_group *group_new(struct mk_server *server, const struct proxy_entry *e,
+static struct proxy_group *group_new(const struct mk_context *ctx, const struct proxy_entry *e,
                                      const struct proxy_config *old)
 {
     struct proxy_group *g = calloc(1, sizeof(*g) + e->set->nservers * sizeof(g->backends[0]));
@@ -208,7 +232,10 @@ static struct proxy_group *group_new(struct mk_server *server, const struct prox
         return NULL;
     g->set = e->set;
     for (size_t i = 0; i < e->set->nservers; i++) {
-        g->backends[i] = backend_new(server, e, &e->set->servers[i], old);
+        const struct proxy_server *server = &e->set->servers[i];
+
+        g->backends[i] =
+            backend_new(ctx->server, e, server, find_old(old, ctx->config, e->name, server->name));
         if (!g->backends[i])
             goto free_group;
         g->n++;
@@ -226,7 +253,7 @@ int proxy_backends_start(const struct mk_context *ctx, const struct proxy_config
     struct proxy_config *config = ctx->config;
 
     for (struct proxy_entry *e = config->entries; e; e = e->next) {
-        e->group = group_new(ctx->server, e, old);
+        e->group = group_new(ctx, e, old);
         if (!e->group) {
             mk_plugin_why(ctx, "no memory for the backends of %s", e->name);
             proxy_backends_stop(config);

@@ -25,8 +25,7 @@ struct proxy_counters {
 
 struct proxy_state {
     _Atomic unsigned refs;
-    const char *entry, *server; /* what it is known by */
-    _Atomic unsigned active;    /* attempts under way */
+    _Atomic unsigned active; /* attempts under way */
     struct health_guard health;
     struct latency latency; /* until the head of an answer */
     struct proxy_counters count;
@@ -37,6 +36,7 @@ struct proxy_pool;
 struct proxy_backend {
     _Atomic unsigned refs; /* its group, attempts, checks */
     struct mk_server *server;
+    char *texts; /* owned; the next are in it */
     const char *entry, *name, *host;
     struct mk_str authority;
     unsigned port;

@@ -137,14 +137,14 @@ static void tell_latencies(struct telling *t, const void *what)
     const struct {
         const char *name;
         uint64_t us;
-    } quantiles[] = {{"0.5", l->p50_us}, {"0.9", l->p90_us}, {"0.99", l->p99_us}};
+    } percentiles[] = {{"50", l->p50_us}, {"90", l->p90_us}, {"99", l->p99_us}};
 
     (void)what;
     t->m.nlabels = 3;
-    t->m.labels[2].name = "quantile";
-    for (unsigned i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
-        t->m.labels[2].value = mk_str_from(quantiles[i].name);
-        t->m.value = (double)quantiles[i].us / 1e6;
+    t->m.labels[2].name = "percentile";
+    for (unsigned i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+        t->m.labels[2].value = mk_str_from(percentiles[i].name);
+        t->m.value = (double)percentiles[i].us / 1e6;
         t->tell(t->arg, &t->m);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend.h"
 #include "exchange.h"
+#include "metrics.h"
 
 #include <stdlib.h>
 
@@ -64,5 +65,6 @@ static const struct mk_plugin proxy_reverse = {
     .worker_start = proxy_worker_start,
     .worker_stop = proxy_worker_stop,
     .on_handle = proxy_on_handle,
+    .metrics = proxy_metrics,
 };
 MK_PLUGIN_EXPORT(proxy_reverse);
