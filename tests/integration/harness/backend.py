@@ -45,10 +45,14 @@ class Conn:
         self.pending += piece
 
     def exactly(self, count):
-        while len(self.pending) < count:
-            self._more()
-        taken, self.pending = self.pending[:count], self.pending[count:]
-        return taken
+        taken, self.pending = [self.pending[:count]], self.pending[count:]
+        count -= len(taken[0])
+        while count > 0:
+            taken.append(self.sock.recv(min(count, 1 << 20)))
+            if not taken[-1]:
+                raise EOFError
+            count -= len(taken[-1])
+        return b"".join(taken)
 
     def line(self):
         while b"\r\n" not in self.pending:

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The heads that a proxy makes and passes on: what a backend learns of the client, and what is nobody else's."""
+
+import socket
+
+import pytest
+
+from harness import http
+from harness.backend import Backend, configured
+
+
+@pytest.fixture(scope="module")
+def backend():
+    with Backend() as one:
+        yield one
+
+
+def seen(server, backend, request):
+    """What the backend got for these bytes of a client."""
+    backend.requests.clear()
+    with server.connect() as client:
+        client.send(request)
+        assert client.response().status == 200
+    return backend.requests[0]
+
+
+def ask(server, backend, *lines, first="GET / HTTP/1.1"):
+    return seen(server, backend, "\r\n".join([first, "Host: example.org:8080", *lines, "", ""]))
+
+
+@pytest.fixture(scope="module")
+def server(start_shared, backend):
+    return start_shared(**configured("", backend))
+
+
+def test_ordinary_fields_pass_in_order(server, backend):
+    request = ask(server, backend, "X-B: 2", "Accept: */*", "x-a: 1", "X-B: 3", "Cookie: c=d")
+    assert request.fields[:6] == [("Host", "example.org:8080"), ("X-B", "2"), ("Accept", "*/*"), ("x-a", "1"),
+                                  ("X-B", "3"), ("Cookie", "c=d")]
+
+
+@pytest.mark.parametrize("line", [
+    "Connection: close", "Connection: keep-alive", "Keep-Alive: timeout=5", "Proxy-Connection: keep-alive",
+    "Proxy-Authorization: Basic eDp5", "TE: trailers", "Trailer: X", "Upgrade: websocket", "HTTP2-Settings: AAAA",
+    "proxy_connection: x",
+])
+def test_what_is_of_one_connection_stays(server, backend, line):
+    request = ask(server, backend, line, "X-A: 1")
+    name = line.split(":")[0].replace("_", "-").lower()
+    assert name not in [field.lower().replace("_", "-") for field, _ in request.fields]
+    assert request.header("X-A") == "1"
+
+
+@pytest.mark.parametrize("lines", [
+    ["Connection: X-Secret"],
+    ["Connection: close, x-secret"],
+    ["Connection: close", "Connection: , ,X-SECRET ,x"],
+    ["Connection: X_Secret"],
+])
+def test_what_connection_names_stays(server, backend, lines):
+    request = ask(server, backend, *lines, "X-Secret: 1", "X-Other: 2")
+    assert not request.all("X-Secret") and request.header("X-Other") == "2"
+    assert request.header("X-Forwarded-For") == "127.0.0.1"
+
+
+def test_connection_names_what_the_proxy_says_itself(server, backend):
+    request = ask(server, backend, "Connection: Host, X-Forwarded-For, Forwarded, Via", "X-Forwarded-For: 1.2.3.4")
+    assert request.header("Host") == "example.org:8080"
+    assert request.header("X-Forwarded-For").endswith("127.0.0.1")
+    assert request.header("Via") == "1.1 monkey"
+
+
+def test_connection_with_too_much(server):
+    with server.connect() as client:
+        client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: " + ",".join(f"x{n}" for n in range(400)) + "\r\n\r\n")
+        assert client.response().status == 400
+
+
+def test_who_the_client_is(server, backend):
+    request = ask(server, backend)
+    assert request.header("X-Forwarded-For") == "127.0.0.1"
+    assert request.header("X-Forwarded-Proto") == "http"
+    assert request.header("X-Forwarded-Host") == "example.org:8080"
+    assert request.header("Forwarded") == 'for=127.0.0.1;host="example.org:8080";proto=http'
+    assert request.header("Via") == "1.1 monkey"
+
+
+def test_who_it_was_before(server, backend):
+    request = ask(server, backend, "X-Forwarded-For: 1.2.3.4", "x-forwarded-for: 5.6.7.8, 9.9.9.9", "Via: 1.0 a",
+                  "Forwarded: for=1.2.3.4", "X-Forwarded-Proto: https", "X-Forwarded-Host: evil",
+                  "X_Forwarded_For: 6.6.6.6")
+    assert request.header("X-Forwarded-For") == "1.2.3.4, 5.6.7.8, 9.9.9.9, 6.6.6.6, 127.0.0.1"
+    assert request.header("X-Forwarded-Proto") == "http"
+    assert request.header("X-Forwarded-Host") == "example.org:8080"
+    assert request.header("Forwarded") == 'for=1.2.3.4, for=127.0.0.1;host="example.org:8080";proto=http'
+    assert request.header("Via") == "1.0 a, 1.1 monkey"
+    assert not request.all("X_Forwarded_For")
+
+
+def test_a_client_of_http_1_0(server, backend):
+    with server.connect() as client:
+        backend.requests.clear()
+        client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+        assert client.response().body == b"ok"
+    assert backend.requests[0].version == "HTTP/1.1"
+    assert backend.requests[0].header("Via") == "1.0 monkey"
+
+
+def test_a_client_without_host(server, backend):
+    with server.connect() as client:
+        backend.requests.clear()
+        client.send("GET / HTTP/1.0\r\n\r\n")
+        assert client.response().body == b"ok"
+    assert backend.requests[0].header("Host") == backend.name
+    assert not backend.requests[0].all("X-Forwarded-Host")
+
+
+def test_ipv6_clients(start, backend):
+    server = start(server="Listen [::1]:0", **configured("", backend))
+    backend.requests.clear()
+    with server.connect(("::1", server.port)) as client:
+        assert client.request("/").status == 200
+    assert backend.requests[0].header("X-Forwarded-For") == "::1"
+    assert backend.requests[0].header("Forwarded").startswith('for="[::1]";host=')
+
+
+# -- as the configuration wants it
+
+
+@pytest.mark.parametrize("lines, host", [
+    ("", "example.org:8080"), ("Host client", "example.org:8080"), ("Host server", None), ("Host app.local", "app.local"),
+])
+def test_host(start, backend, lines, host):
+    request = ask(start(**configured(lines, backend)), backend)
+    assert request.header("Host") == (host or backend.name)
+    assert request.header("X-Forwarded-Host") == "example.org:8080"
+
+
+def test_forwarded_replaces(start, backend):
+    request = ask(start(**configured("Forwarded replace", backend)), backend,
+                  "X-Forwarded-For: 1.2.3.4", "Forwarded: for=1.2.3.4")
+    assert request.header("X-Forwarded-For") == "127.0.0.1"
+    assert request.header("Forwarded") == 'for=127.0.0.1;host="example.org:8080";proto=http'
+
+
+def test_forwarded_off(start, backend):
+    request = ask(start(**configured("Forwarded off", backend)), backend, "X-Forwarded-For: 1.2.3.4")
+    assert request.header("X-Forwarded-For") == "1.2.3.4"
+    assert not request.all("Forwarded") and not request.all("X-Forwarded-Host")
+
+
+def test_fields_set_and_removed(start, backend):
+    request = ask(start(**configured("SetHeader X-Real two  words\nSetHeader Via none\nRemoveHeader Cookie\n"
+                                     "RemoveHeader X-Forwarded-For", backend)), backend,
+                  "X-Real: mine", "X_Real: mine", "Cookie: a=b", "X-Forwarded-For: 1.2.3.4", "X-Keep: 1")
+    assert request.header("X-Real") == "two  words" and not request.all("X_Real")
+    assert request.header("Via") == "none" and request.header("X-Keep") == "1"
+    assert not request.all("Cookie") and not request.all("X-Forwarded-For")
+
+
+def test_defaults_and_entries(start, backend):
+    request = ask(start(**configured("Host of.entry", backend, defaults="Host of.defaults\nSetHeader X-A d")), backend)
+    assert request.header("Host") == "of.entry" and request.header("X-A") == "d"
+
+
+def test_long_heads(start, backend):
+    server = start(server="MaxRequestSize 64K", **configured("", backend))
+    lines = [f"X-{n}: " + "v" * 5000 for n in range(10)]
+    request = ask(server, backend, *lines)
+    assert [request.header(f"X-{n}") for n in range(10)] == ["v" * 5000] * 10
+
+
+# -- answers
+
+
+def test_what_is_of_the_backends_connection_stays(start):
+    lines = ("Connection: keep-alive, X-Secret\r\nKeep-Alive: timeout=5\r\nX-Secret: 1\r\nProxy-Connection: x\r\n"
+             "X-A: 1\r\nX-A: 2\r\nTrailer: X\r\nTE: x\r\nUpgrade: h2\r\n")
+    with Backend(each=lambda c, q: c.answer(b"ok", fields=lines)) as backend:
+        server = start(**configured("", backend))
+        answer = server.request("/")
+        assert answer.all("X-A") == ["1", "2"]
+        for name in ("X-Secret", "Keep-Alive", "Proxy-Connection", "Trailer", "TE", "Upgrade"):
+            assert not answer.all(name), name
+
+
+def test_the_sites_own_lines_hold(start):
+    with Backend(each=lambda c, q: c.answer(b"ok", fields="X-A: backend\r\nServer: b\r\n")) as backend:
+        server = start(host="Header X-A site\nHeader Server", **configured("", backend))
+        answer = server.request("/")
+        assert answer.all("X-A") == ["site"] and not answer.all("Server")
+
+
+# -- before the answer
+
+
+def test_early_hints_pass(start):
+    def each(conn, _):
+        conn.send(b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nConnection: x\r\n\r\n")
+        conn.answer(b"ok")
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        answer = server.request("/")
+        assert [one.status for one in answer.interim] == [102, 103]
+        assert answer.interim[1].header("Link") == "</a.css>" and not answer.interim[1].all("Connection")
+        with server.connect() as client:
+            client.send("GET / HTTP/1.0\r\n\r\n")
+            assert not client.response().interim
+
+
+EXPECTS = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+
+
+def test_expect_is_the_backends_to_answer(start):
+    def serve(conn):
+        request = conn.head()
+        assert request.header("Expect") == "100-continue"
+        assert not conn.pending
+        conn.sock.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            conn.sock.recv(1)
+        conn.sock.settimeout(10)
+        conn.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+        assert conn.body(request) == b"hello"
+        conn.answer(b"ok")
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(EXPECTS)
+            assert http.read_head(client.stream).status == 100
+            client.send("hello")
+            assert client.response().body == b"ok"
+
+
+def test_expect_is_refused_before_the_body(start):
+    def serve(conn):
+        assert conn.head().header("Expect") == "100-continue"
+        conn.answer(b"too large", "413 Content Too Large")
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(EXPECTS)
+            answer = client.response()
+            assert (answer.status, answer.body, answer.interim) == (413, b"too large", [])
+
+
+def test_expect_of_a_backend_that_does_not_know_it(start):
+    def serve(conn):
+        request = conn.head()
+        assert conn.body(request) == b"hello"
+        conn.answer(b"ok")
+
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(EXPECTS)
+            assert http.read_head(client.stream).status == 100
+            client.send("hello")
+            assert client.response().body == b"ok"
+
+
+# -- the PROXY protocol
+
+
+def proxied(start, version):
+    heads = []
+
+    def serve(conn):
+        if version == "v1":
+            heads.append(conn.line())
+        else:
+            head = conn.exactly(16)
+            heads.append(head + conn.exactly(int.from_bytes(head[14:16], "big")))
+        while conn.request():
+            conn.answer(b"ok")
+
+    with Backend(serve) as backend:
+        server = start(**configured(f"ProxyProtocol {version}", backend))
+        with server.connect() as client:
+            port = client.sock.getsockname()[1]
+            for _ in range(2):
+                assert client.request("/").status == 200
+        assert backend.connections == 2
+        return heads, port, server.port
+
+
+def test_proxy_protocol_v1(start):
+    heads, port, own = proxied(start, "v1")
+    assert heads == [b"PROXY TCP4 127.0.0.1 127.0.0.1 %d %d" % (port, own)] * 2
+
+
+def test_proxy_protocol_v2(start):
+    heads, port, own = proxied(start, "v2")
+    local = socket.inet_aton("127.0.0.1")
+    assert heads == [b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + local + local
+                     + port.to_bytes(2, "big") + own.to_bytes(2, "big")] * 2
+
+
+def test_proxy_protocol_to_another_monkey(start, backend):
+    inner = start(server="Listen 127.0.0.1:0 proxy\nTrustedProxies 127.0.0.1", **configured("", backend))
+    outer = start(**configured("ProxyProtocol v2", f"127.0.0.1:{inner.port}"))
+    backend.requests.clear()
+    with outer.connect() as client:
+        assert client.request("/").status == 200
+    assert backend.requests[0].header("X-Forwarded-For") == "127.0.0.1, 127.0.0.1"
+    assert backend.requests[0].header("Via") == "1.1 monkey, 1.1 monkey"

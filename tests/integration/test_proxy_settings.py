@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plugins/proxy_reverse/ and sites may say, and what is refused with a sentence."""
+
+import pytest
+
+from harness import process
+from harness.backend import Backend, configured
+from harness.client import Connection, free_port
+from harness.config import Config, section
+
+LOAD = {"plugins.load": section("PLUGINS", "Load proxy_reverse")}
+SERVERS = "ServerList 127.0.0.1:1"
+
+
+def check(tmp_path, text, **kwargs):
+    """What --test says."""
+    extra = LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text} | kwargs.pop("extra", {})
+    config = Config(tmp_path)
+    config.write(extra=extra, **kwargs)
+    done = process.run("--configdir", config.folder, "--test")
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("lines", [
+    *[f"LoadBalancer {name}" for name in (
+        "Naive", "First-Alive", "firstalive", "FIRST ALIVE", "RoundRobin", "Round-Robin", "Lockless",
+        "LockingRoundRobin", "Locking Round-Robin", "LeastConnections", "least_connections", "SourceHash", "Random2",
+        "ConsistentHash", "consistent hash")],
+    "LoadBalance naive",
+    "HashKey Address", "HashKey URI", "HashKey Header X-Key",
+    "HealthCheck /ok", "HealthCheck /ok 500ms", "HealthCheck /ok 2 204",
+    "SetHeader X-A b c", "RemoveHeader X-A", "Host server", "Rewrite /a /b",
+    "ServerList a:1 b [::1]:3 unix:/run/x 10.0.0.1 a:1",
+    "StatisticsURL /status", "StatisticsAllow 10.0.0.0/8 ::1",
+    "ProxyProtocol v2", "Transport liana",
+])
+def test_what_may_be_said(tmp_path, lines):
+    status, said = check(tmp_path, section("PROXY_ENTRY", f"Match ^/\n{SERVERS}\n{lines}"))
+    assert status == 0, said
+
+
+@pytest.mark.parametrize("lines, sentence", [
+    ("LoadBalancer Fastest", "LoadBalancer: expected Naive, First-Alive, RoundRobin"),
+    ("HashKey Cookie", "HashKey: expected Address, URI or Header NAME"),
+    ("HashKey Header a:b", "HashKey: expected Address, URI or Header NAME"),
+    ("HealthCheck ok", "HealthCheck: expected PATH [INTERVAL] [STATUS]"),
+    ("HealthCheck /ok 1x", "HealthCheck: expected an interval"),
+    ("HealthCheck /ok 10ms", "HealthCheck: expected an interval"),
+    ("HealthCheck /ok 1 20", "HealthCheck: expected a status"),
+    ("HealthCheck /ok 1 200 x", "HealthCheck: expected PATH"),
+    ("ServerList a:0", "ServerList: expected words like"),
+    ("ServerList a:99999", "ServerList: expected words like"),
+    ("ServerList a:b", "ServerList: expected words like"),
+    ("ServerList [::1", "ServerList: expected words like"),
+    ("ServerList unix:run", "ServerList: expected words like"),
+    ("ServerList http://a", "ServerList: expected words like"),
+    ("SetHeader X-A", "SetHeader: expected NAME VALUE"),
+    ("SetHeader Content-Length 1", "SetHeader: expected a field that the proxy does not make itself"),
+    ("RemoveHeader Host", "RemoveHeader: expected a field that the proxy does not make itself"),
+    ("RemoveHeader a b", "RemoveHeader: expected the name of a field"),
+    ("Rewrite /a", "Rewrite: expected two beginnings of paths"),
+    ("Host a b", "Host: expected client, server or a host name"),
+    ("StatisticsURL status", "StatisticsURL: expected a path"),
+    ("AttemptsCount 0", "AttemptsCount: expected"),
+    ("ConnectTimeout 0", "ConnectTimeout: expected"),
+    ("ProxyProtocol v3", "ProxyProtocol: expected"),
+    ("Transport tls", 'Transport: "tls" needs the plugin of that name, which is not loaded'),
+    ("Match (", 'Match: "(" is no regular expression'),
+    ("Matches ^/", 'unknown key "Matches" in [PROXY_ENTRY]; did you mean "Match"?'),
+])
+def test_what_is_refused(tmp_path, lines, sentence):
+    status, said = check(tmp_path, section("PROXY_ENTRY", f"Match ^/\n{SERVERS}\n{lines}"))
+    assert status == 1 and sentence in said, said
+    assert said.count("proxy_reverse.conf:4") == 1 or "Transport" in lines
+
+
+@pytest.mark.parametrize("text, sentence", [
+    (section("PROXY_ENTRY", "Match ^/"), "[PROXY_ENTRY] has no ServerList"),
+    (section("PROXY_ENTRY", f"Name a\n{SERVERS}") * 2, 'there is another [PROXY_ENTRY] of the name "a"'),
+    (section("PROXY_DEFAULTS", "Match ^/"), 'unknown key "Match" in [PROXY_DEFAULTS]'),
+    (section("PROXY_DEFAULTS", "KeepAlive x") + section("PROXY_ENTRY", SERVERS) * 2, "KeepAlive: expected"),
+])
+def test_sections_that_are_refused(tmp_path, text, sentence):
+    status, said = check(tmp_path, text)
+    assert status == 1 and said.count(sentence) == 1, said
+
+
+def test_transport_and_proxy_protocol(tmp_path):
+    text = section("PROXY_ENTRY", f"Match ^/\n{SERVERS}\nTransport tls\nProxyProtocol v1")
+    status, said = check(tmp_path, text, extra={"plugins.load": section("PLUGINS", "Load proxy_reverse\nLoad tls")})
+    assert status == 1 and "its header cannot come before a handshake" in said
+
+
+def test_an_entry_that_answers_nothing(tmp_path):
+    status, said = check(tmp_path, section("PROXY_ENTRY", SERVERS))
+    assert status == 0 and "it has neither Match nor Name" in said
+
+
+@pytest.mark.parametrize("line, sentence", [
+    ("Match ^/ proxy_reverse", "Match: expected proxy_reverse and the Name"),
+    ("Match ^/ proxy_reverse b", 'Match: there is no [PROXY_ENTRY] of the name "b"'),
+])
+def test_handlers_that_are_refused(tmp_path, line, sentence):
+    status, said = check(tmp_path, section("PROXY_ENTRY", f"Name a\n{SERVERS}"), handlers=line)
+    assert status == 1 and sentence in said
+
+
+def say(name):
+    return Backend(each=lambda c, q: c.answer(name.encode()))
+
+
+def test_several_patterns_and_entries(start):
+    with say("a") as a, say("b") as b:
+        text = (section("PROXY_ENTRY", f"Match ^/one\nMatch \\.php$\nServerList {a.name}")
+                + section("PROXY_ENTRY", f"Match ^/two\nServerList {b.name}"))
+        server = start(files={"x.txt": "file"},
+                       extra=LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text})
+        assert [server.get(path).body for path in ("/one", "/two/x.php", "/two", "/x.txt")] == [b"a", b"a", b"b", b"file"]
+
+
+def test_defaults_give_servers(start):
+    with say("a") as a, say("b") as b:
+        text = (section("PROXY_DEFAULTS", f"ServerList {a.name}\nLoadBalance naive")
+                + section("PROXY_ENTRY", "Match ^/one") + section("PROXY_ENTRY", f"Match ^/two\nServerList {b.name}"))
+        server = start(extra=LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text})
+        assert [server.get(path).body for path in ("/one", "/two")] == [b"a", b"b"]
+
+
+def test_entries_by_name_and_of_sites(start, tmp_path):
+    with say("a") as a, say("b") as b:
+        text = section("PROXY_DEFAULTS", "SetHeader X-From defaults") + section("PROXY_ENTRY", f"Name a\nServerList {a.name}")
+        other = (section("HOST", f"ServerName other\nDocumentRoot {tmp_path}") + section("PROXY_ENTRY", f"Match ^/\nServerList {b.name}"))
+        server = start(handlers="Match ^/a proxy_reverse a", sites={"other": other}, files={"b": "file"},
+                       extra=LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text})
+        assert server.get("/a").body == b"a" and server.get("/b").body == b"file"
+        assert server.get("/b", headers={"Host": "other"}).body == b"b"
+        assert b.requests[0].header("X-From") == "defaults"
+
+
+def test_reload_changes_entries_and_keeps_connections(start):
+    with say("a") as a, say("b") as b:
+        server = start(server="Workers 1", **configured("Match ^/", a))
+        with server.connect() as client:
+            assert client.request("/").body == b"a"
+            server.reload(server="Workers 1", **configured("Match ^/\nSetHeader X-A 1", a))
+            assert client.request("/").body == b"a"
+            assert a.connections == 1 and a.requests[-1].header("X-A") == "1"
+            server.reload(server="Workers 1", **configured("Match ^/", b))
+            assert client.request("/").body == b"b"
+
+
+def test_unloaded(start):
+    """Without the plugin its sections are a warning."""
+    server = start(site=section("PROXY_ENTRY", f"Match ^/\nServerList 127.0.0.1:{free_port()}"), files={"a": "a"})
+    with Connection(("127.0.0.1", server.port)) as client:
+        assert client.request("/a").body == b"a"
