@@ -4,6 +4,7 @@
 import pytest
 
 from harness import fastcgi
+from harness.client import eventually
 
 PHP = r"\.php(/|$)"
 FILES = {
@@ -101,6 +102,15 @@ def test_no_way_of_asking_gives_the_source(strict, path, method):
     assert b"secret" not in answer.body and answer.status in (200, 404, 501)
     if answer.status == 200 and method != "HEAD":
         assert seen(answer)["SCRIPT_NAME"] == "/app.php"
+
+
+def test_a_script_that_goes_and_comes(strict):
+    script = strict.root / "new.php"
+    assert strict.get("/new.php").status == 404
+    script.write_text("<?php secret")
+    assert seen(strict.get("/new.php/a"))["SCRIPT_NAME"] == "/new.php"
+    script.unlink()
+    assert eventually(lambda: strict.get("/new.php/a").status == 404, within=5, every=0.1)
 
 
 def test_no_source_when_the_application_is_down(start):

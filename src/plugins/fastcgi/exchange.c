@@ -227,8 +227,8 @@ static void on_server(struct mk_stream *s, unsigned events, void *arg)
         exchange_disarm(x);
     if (events & MK_IO_WRITE)
         x->error = send_some(x);
-    /* A connection that is new has nothing to read before its next event. */
-    if (is_first && x->fresh && send_is_done(x) && !(events & (MK_IO_HANGUP | MK_IO_ERROR))) {
+    /* Before an answer can come there is nothing to read, and when it comes there is another event. */
+    if (is_first && send_is_done(x) && !(events & (MK_IO_HANGUP | MK_IO_ERROR))) {
         exchange_arm(x);
         return;
     }

@@ -5,6 +5,7 @@
 #include "buffers.h"
 #include "complaint.h"
 #include "records.h"
+#include "scripts.h"
 #include "settings.h"
 
 #include "kit/gateway/answer.h"
@@ -24,6 +25,7 @@
 /* ctx->local */
 struct fcgi_local {
     struct buffers buffers;
+    struct scripts scripts;
     unsigned turn; /* for equals among servers */
 };
 

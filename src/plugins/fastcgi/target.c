@@ -23,16 +23,35 @@ static size_t script_len(const struct mk_request *r, struct mk_str path)
     return 0;
 }
 
-/* With the name that the server has for it; see rename_files. */
-static int assume_script(struct exchange *x, struct mk_request *r, const struct mk_request_facts *f)
+/* With the name that this server has for it; see rename_files. */
+static int use_script(struct exchange *x, struct mk_request *r, const struct mk_request_facts *f,
+                      size_t len)
 {
-    size_t len = script_len(r, f->path);
-    const char *root = f->document_root ? f->document_root : "", *filename;
+    size_t root_len = f->document_root ? strlen(f->document_root) : 0;
+    const char *filename;
 
-    if (len == 0)
-        return MK_E_NOENT;
-    filename = mk_request_printf(r, "%s%.*s", root, (int)len, f->path.p);
+    while (root_len > 0 && f->document_root[root_len - 1] == '/')
+        root_len--;
+    filename = mk_request_printf(r, "%.*s%.*s", (int)root_len,
+                                 f->document_root ? f->document_root : "", (int)len, f->path.p);
     return filename ? gateway_script_mount(&x->script, r, len, filename) : MK_E_NOMEM;
+}
+
+/* ---- scripts that are ---- */
+
+static int find_script(struct exchange *x, struct mk_request *r, const struct mk_request_facts *f)
+{
+    struct scripts *scripts = &x->local->scripts;
+    int64_t now_ms = mk_worker_now_ms(x->worker);
+    size_t len = scripts_find(scripts, x->location, f->document_root, f->path, now_ms);
+    int what;
+
+    if (len > 0)
+        return use_script(x, r, f, len);
+    what = gateway_script_find(&x->script, r);
+    if (what == GATEWAY_SCRIPT)
+        scripts_note(scripts, x->location, f->document_root, f->path, x->script.name.len, now_ms);
+    return what;
 }
 
 /* ---- applications that own all below a path ---- */
@@ -70,11 +89,14 @@ static int find(struct exchange *x, struct mk_request *r)
     const struct fcgi_location *l = x->location;
     struct mk_request_facts f = {.size = sizeof(f)};
 
-    if (l->check_script && !l->mount)
-        return gateway_script_find(&x->script, r);
     mk_request_facts(r, &f);
-    if (!l->mount)
-        return assume_script(x, r, &f);
+    if (l->check_script && !l->mount)
+        return find_script(x, r, &f);
+    if (!l->mount) {
+        size_t len = script_len(r, f.path);
+
+        return len > 0 ? use_script(x, r, &f, len) : MK_E_NOENT;
+    }
     if (!is_below(f.path, mk_str_from(l->mount)))
         return MK_E_NOENT;
     return gateway_script_mount(&x->script, r, strlen(l->mount), NULL);

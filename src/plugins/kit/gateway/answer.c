@@ -192,7 +192,6 @@ static void begin_body(struct gateway_answer *a)
     a->progress = GATEWAY_BODY;
     if (mk_reply_producer(a->r, produce, a) < 0)
         gateway_answer_fail(a, 502, NULL);
-    mk_request_resume(a->r);
 }
 
 static void forget_head(struct gateway_answer *a, size_t head_len)
