@@ -36,10 +36,10 @@ static int64_t handler_timeout(const struct mk_conn *c)
     return patience_ms > 0 ? patience_ms : FOREVER_MS;
 }
 
-/* A client that comes without a byte has been silent in the kernel already. */
+/* A client that comes without a byte has been silent in the kernel already; one that shook hands has not been. */
 static int64_t silent_timeout(const struct mk_conn *c, int64_t timeout_ms)
 {
-    int64_t spent_ms = c->peer.is_unix ? 0 : MK_FD_DEFER_S * 1000;
+    int64_t spent_ms = c->peer.is_unix || c->link.state ? 0 : MK_FD_DEFER_S * 1000;
 
     return timeout_ms > spent_ms ? timeout_ms - spent_ms : 0;
 }
