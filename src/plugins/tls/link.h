@@ -27,9 +27,9 @@ struct tls_worker {
     struct mk_worker *worker;
     struct tls_live *live;
     BIO_METHOD *method;
-    int64_t logged_s;   /* when a line was last written that a peer can provoke */
-    bool has_no_kernel; /* it was asked, and has no TLS */
-    size_t used;        /* of out */
+    int64_t logged_s[2]; /* when a line of clients, and of backends, was last written */
+    bool has_no_kernel;  /* it was asked, and has no TLS */
+    size_t used;         /* of out */
     char out[OUT_BYTES];
     char in[BATCH_BYTES];
 };

@@ -19,7 +19,7 @@ struct tls_worker *tls_worker_new(struct mk_worker *worker, struct tls_live *liv
     w->refs = 1;
     w->worker = worker;
     w->live = tls_live_ref(live);
-    w->logged_s = -1;
+    w->logged_s[0] = w->logged_s[1] = -1;
     w->has_no_kernel = false;
     w->used = 0;
     return w;

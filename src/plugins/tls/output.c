@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link_int.h"
+
+#include "pipe.h"
+
+#include <openssl/err.h>
+#include <unistd.h>
+
+/* @param done  out: bytes that are in records now @return 0, MK_E_AGAIN: the kernel, which makes them itself, is full; MK_E_PEER. */
+static int encrypt(struct tls_link *t, const char *bytes, size_t len, bool more, size_t *done)
+{
+    int64_t now_ms = mk_worker_now_ms(t->worker->worker);
+
+    ERR_clear_error();
+    for (*done = 0; *done < len;) {
+        size_t n, want = tls_pace_next(&t->pace, now_ms, len - *done, more);
+
+        if (SSL_write_ex(t->ssl, bytes + *done, want, &n) == 1)
+            *done += n;
+        else if (SSL_get_error(t->ssl, 0) == SSL_ERROR_WANT_WRITE)
+            return MK_E_AGAIN;
+        else
+            return (int)link_fail(t, "sending failed");
+    }
+    return 0;
+}
+
+/* @param told  grows by those bytes that have left @return 0 or an error. */
+static int send_batch(struct tls_link *t, const char *bytes, size_t len, bool more, size_t *told)
+{
+    size_t done;
+    int err = encrypt(t, bytes, len, more, &done), left;
+
+    if (err < 0 && err != MK_E_AGAIN)
+        return err;
+    left = pipe_flush(t, done, more, told);
+    return left < 0 ? left : err;
+}
+
+/* Bytes of the caller's from where at is, at most a batch, in one piece. */
+static size_t take_batch(struct tls_link *t, const struct iovec *iov, int niov, size_t at,
+                         const char **bytes)
+{
+    size_t len = 0;
+
+    for (int i = 0; i < niov && len < BATCH_BYTES; i++) {
+        const char *part = iov[i].iov_base;
+        size_t n = iov[i].iov_len;
+
+        if (at >= n) {
+            at -= n;
+            continue;
+        }
+        part += at;
+        n -= at;
+        at = 0;
+        if (len == 0 && (i == niov - 1 || n >= BATCH_BYTES)) { /* in one piece already */
+            *bytes = part;
+            return n < BATCH_BYTES ? n : BATCH_BYTES;
+        }
+        n = n < BATCH_BYTES - len ? n : BATCH_BYTES - len;
+        memcpy(t->worker->in + len, part, n);
+        len += n;
+    }
+    *bytes = t->worker->in;
+    return len;
+}
+
+static size_t sum(const struct iovec *iov, int niov)
+{
+    size_t len = 0;
+
+    for (int i = 0; i < niov; i++)
+        len += iov[i].iov_len;
+    return len;
+}
+
+/* What was encrypted before leaves first; it is the beginning of what is given now. @return 0 or an error. */
+static int send_old(struct mk_link *l, size_t *told)
+{
+    struct tls_link *t = l->state;
+    int err = link_ready(l);
+
+    if (err < 0)
+        return err;
+    err = t->left_len > 0 || t->worker->used > 0 ? pipe_flush(t, 0, false, told) : 0;
+    *told += err == 0 ? t->untold : 0; /* counted where nobody could be told */
+    t->untold = err == 0 ? 0 : t->untold;
+    return err;
+}
+
+static ssize_t result(size_t told, int err)
+{
+    return told > 0 || err == 0 ? (ssize_t)told : err;
+}
+
+ssize_t link_send(struct mk_link *l, const struct iovec *iov, int niov, bool more)
+{
+    struct tls_link *t = l->state;
+    size_t told = 0, all = sum(iov, niov);
+    int err = send_old(l, &told);
+
+    while (err == 0 && told < all) {
+        const char *bytes;
+        size_t n = take_batch(t, iov, niov, told, &bytes);
+        bool goes_on = more || told + n < all;
+
+        err = send_batch(t, bytes, n, goes_on, &told);
+    }
+    if (t->left_len > 0)
+        l->waits_for |= MK_IO_WRITE;
+    return result(told, err);
+}
+
+/* Sends through OpenSSL's own call; never run by us, as no kernel of ours has TLS. */
+static ssize_t send_by_kernel(struct tls_link *t, int fd, uint64_t offset, size_t len)
+{
+    ssize_t n;
+
+    ERR_clear_error();
+    n = SSL_sendfile(t->ssl, fd, (off_t)offset, len, 0);
+    if (n >= 0)
+        return n;
+    if (SSL_get_error(t->ssl, (int)n) == SSL_ERROR_WANT_WRITE)
+        return MK_E_AGAIN;
+    return link_fail(t, "sending failed");
+}
+
+ssize_t link_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t len)
+{
+    struct tls_link *t = l->state;
+    size_t told = 0;
+    int err = send_old(l, &told);
+    ssize_t n;
+
+    if (err < 0 || told > 0)
+        return result(told, err);
+    if (t->in_kernel)
+        return send_by_kernel(t, fd, offset, len);
+    n = pread(fd, t->worker->in, len < BATCH_BYTES ? len : BATCH_BYTES, (off_t)offset);
+    if (n <= 0)
+        return n < 0 ? MK_E_SYS : 0;
+    err = send_batch(t, t->worker->in, (size_t)n, (size_t)n < len, &told);
+    return result(told, err);
+}
