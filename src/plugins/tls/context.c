@@ -56,6 +56,11 @@ static bool trust(SSL_CTX *ctx, const struct tls_file *ca, bool tell_client, str
 
 /* ---- the server's side ---- */
 
+static bool is_dh(const EVP_PKEY *parameters)
+{
+    return parameters && (EVP_PKEY_is_a(parameters, "DH") || EVP_PKEY_is_a(parameters, "DHX"));
+}
+
 static bool set_dh(SSL_CTX *ctx, const struct tls_file *file, struct tls_report *r)
 {
     BIO *bytes;
@@ -66,11 +71,10 @@ static bool set_dh(SSL_CTX *ctx, const struct tls_file *file, struct tls_report 
     bytes = BIO_new_mem_buf(file->bytes, (int)file->len);
     parameters = bytes ? PEM_read_bio_Parameters(bytes, NULL) : NULL;
     BIO_free(bytes);
-    if (parameters && EVP_PKEY_is_a(parameters, "DH") &&
-        EVP_PKEY_get_bits(parameters) >= DH_BITS_MIN &&
+    if (is_dh(parameters) && EVP_PKEY_get_bits(parameters) >= DH_BITS_MIN &&
         SSL_CTX_set0_tmp_dh_pkey(ctx, parameters) == 1) /* takes them */
         return true;
-    if (parameters && EVP_PKEY_is_a(parameters, "DH"))
+    if (is_dh(parameters))
         tls_fault(r, "%s: %s: %d bits are too few; at least %d", file->key, file->path,
                   EVP_PKEY_get_bits(parameters), DH_BITS_MIN);
     else

@@ -78,9 +78,10 @@ static int end_input(struct tls_link *t)
 
 static int refuse_plain(struct tls_link *t)
 {
-    struct mk_str answer = tls_plain_answer();
+    char answer[TLS_PLAIN_MAX];
+    size_t len = tls_plain_answer(answer, mk_worker_wall_s(t->worker->worker));
 
-    (void)send(t->fd, answer.p, answer.len, MSG_NOSIGNAL);
+    (void)send(t->fd, answer, len, MSG_NOSIGNAL);
     link_complain(t, MK_LOG_DEBUG, "handshake failed", "a request came in the clear");
     ERR_clear_error();
     return end_input(t);

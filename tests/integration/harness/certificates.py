@@ -174,7 +174,7 @@ def issue(*names, kind="ec", chained=False, number=0):
 def expired(*names):
     """One whose time was over long ago."""
     names = names or ("localhost", "127.0.0.1")
-    return _sign("server", authority(), key(), f"/CN={names[0]}", names,
+    return _sign("server", authority(), key("ec", 0), f"/CN={names[0]}", names,
                  ("-startdate", "20200101000000Z", "-enddate", "20200201000000Z"))
 
 
@@ -182,7 +182,7 @@ def expired(*names):
 def future(*names):
     """One whose time is still to come."""
     names = names or ("localhost", "127.0.0.1")
-    return _sign("server", authority(), key(), f"/CN={names[0]}", names,
+    return _sign("server", authority(), key("ec", 0), f"/CN={names[0]}", names,
                  ("-startdate", "20900101000000Z", "-enddate", "20900201000000Z"))
 
 

@@ -17,13 +17,18 @@ static inline bool tls_is_request(uint8_t first)
     return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');
 }
 
-/** The whole answer: 400 and a sentence. */
-struct mk_str tls_plain_answer(void);
-
 enum {
+    TLS_PLAIN_MAX = 256, /* bytes of the answer */
     TLS_DRAIN_MAX =
         256
         << 10, /* bytes that are read and thrown away behind such an answer, or behind an alert */
 };
+
+/**
+ * Write the whole answer: 400 and a sentence.
+ * @param now_s  seconds since 1970, for Date (RFC 9110 section 6.6.1)
+ * @return its length
+ */
+size_t tls_plain_answer(char dst[TLS_PLAIN_MAX], int64_t now_s);
 
 #endif
