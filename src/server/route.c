@@ -110,21 +110,13 @@ bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
     return false;
 }
 
-static void serve_file(struct mk_request *r)
-{
-    if (r->head.method == MK_METHOD_OTHER)
-        mk_reply_refuse(r, MK_REFUSAL_METHOD_UNKNOWN);
-    else
-        mk_static_serve(r);
-}
-
 /* Stage 20 is over. */
 static void answer(struct mk_request *r)
 {
     if (r->site->set.redirect.p && r->reroutes == 0)
         redirect_site(r);
     else if (!ask_handlers(r, 0))
-        serve_file(r);
+        mk_static_serve(r);
 }
 
 void mk_route(struct mk_request *r)
@@ -205,7 +197,7 @@ void mk_route_resume(struct mk_request *r)
         break;
     case MK_STAGE_HANDLE:
         if (!ask_handlers(r, r->hook))
-            serve_file(r);
+            mk_static_serve(r);
         break;
     case MK_STAGE_DIRECTORY:
         r->directory_from = r->hook;

@@ -63,6 +63,27 @@ static bool has_dot_segment(struct mk_str path)
     return false;
 }
 
+static bool is_read(const struct mk_request *r)
+{
+    return r->head.method == MK_METHOD_GET || r->head.method == MK_METHOD_HEAD;
+}
+
+/*
+ * Files are for GET and HEAD. Asked where nothing is left but an answer of our own: an index file or the last of
+ * TryFiles may belong to a handler, who takes forms and uploads. @return whether it was answered.
+ */
+static bool refuse_method(struct mk_request *r)
+{
+    if (is_read(r))
+        return false;
+    if (r->head.method == MK_METHOD_OPTIONS)
+        mk_reply_options(r);
+    else
+        mk_reply_refuse(r, r->head.method == MK_METHOD_OTHER ? MK_REFUSAL_METHOD_UNKNOWN
+                                                             : MK_REFUSAL_METHOD);
+    return true;
+}
+
 static void redirect_to_slash(struct mk_request *r)
 {
     struct mk_str query = mk_request_query(r), path = r->request_path;
@@ -98,7 +119,7 @@ static void send_other(struct mk_request *r, struct mk_file *file)
         mk_reply_refuse(r, MK_REFUSAL_REROUTED);
         return;
     }
-    if (mk_route_again(r))
+    if (mk_route_again(r) || refuse_method(r))
         mk_file_put(file);
     else
         mk_static_send(r, file);
@@ -150,7 +171,8 @@ static bool serve_directory(struct mk_request *r, struct mk_file_root *root, str
 {
     struct place place = {&r->view->files, root, path};
 
-    return send_index(r, root, path) || mk_stage_directory(r, open_directory, &place);
+    return send_index(r, root, path) ||
+           (is_read(r) && mk_stage_directory(r, open_directory, &place));
 }
 
 /* Below the root of a user the path in the file system is shorter than the one that was asked for. */
@@ -159,15 +181,23 @@ static void serve_path(struct mk_request *r, struct mk_file_root *root, struct m
     struct mk_file *file = look_up(r, root, path);
 
     if (!file || file->kind == MK_FILE_NONE) {
-        refuse_file(r, file);
+        if (is_shortage(file) || !refuse_method(r))
+            refuse_file(r, file);
+        else
+            mk_file_put(file);
     } else if (file->kind == MK_FILE_REGULAR) {
-        mk_static_send(r, file);
+        if (refuse_method(r))
+            mk_file_put(file);
+        else
+            mk_static_send(r, file);
     } else {
         mk_file_put(file);
-        if (path.p[path.len - 1] != '/')
-            redirect_to_slash(r);
-        else if (!serve_directory(r, root, path))
+        if (path.p[path.len - 1] != '/') {
+            if (!refuse_method(r))
+                redirect_to_slash(r);
+        } else if (!serve_directory(r, root, path) && !refuse_method(r)) {
             mk_reply_refuse(r, MK_REFUSAL_NO_INDEX);
+        }
     }
 }
 
@@ -200,17 +230,20 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
         return true;
     }
     if (file->kind == MK_FILE_REGULAR) {
-        if (mk_str_eq(path, r->path))
-            mk_static_send(r, file);
-        else
+        if (!mk_str_eq(path, r->path))
             send_other(r, file);
+        else if (refuse_method(r))
+            mk_file_put(file);
+        else
+            mk_static_send(r, file);
         return true;
     }
     if (file->kind == MK_FILE_DIRECTORY && wants_directory) {
         mk_file_put(file);
         if (r->request_path.p[r->request_path.len - 1] != '/' &&
             mk_str_has_prefix(item, MK_STR("$uri"))) {
-            redirect_to_slash(r);
+            if (!refuse_method(r))
+                redirect_to_slash(r);
             return true;
         }
         return serve_directory(r, root, path);
@@ -227,14 +260,16 @@ static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
         uint64_t status;
 
         if (items->items[i].p[0] == '=') {
-            if (mk_str_to_u64(mk_str_skip(items->items[i], 1), 599, &status) == 0)
+            if (mk_str_to_u64(mk_str_skip(items->items[i], 1), 599, &status) == 0 &&
+                !refuse_method(r))
                 mk_reply_page(r, (unsigned)status, false);
             return;
         }
         if (try_one(r, root, items->items[i]))
             return;
     }
-    mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
+    if (!refuse_method(r))
+        mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
 }
 
 /* ---- /~user/ ---- */
@@ -259,12 +294,14 @@ static void serve_user(struct mk_request *r, struct mk_str user, struct mk_str r
     struct mk_file_root *root =
         mk_files_user_root(&r->view->files, r->site, user, r->conn->worker->loop.clock.mono_ms);
 
-    if (!root)
-        mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
-    else if (rest.len == 0)
+    if (root && rest.len > 0)
+        serve_path(r, root, rest);
+    else if (refuse_method(r))
+        return;
+    else if (root)
         redirect_to_slash(r);
     else
-        serve_path(r, root, rest);
+        mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
 }
 
 void mk_static_serve(struct mk_request *r)
@@ -275,11 +312,9 @@ void mk_static_serve(struct mk_request *r)
 
     if (!is_found)
         r->request_path = r->path;
-    if (r->head.method == MK_METHOD_OPTIONS)
-        mk_reply_options(r);
-    else if (r->head.method != MK_METHOD_GET && r->head.method != MK_METHOD_HEAD)
-        mk_reply_refuse(r, MK_REFUSAL_METHOD);
-    else if (!is_found && has_dot_segment(r->path))
+    if (r->site->nroutes == 0 && refuse_method(r))
+        return;
+    if (!is_found && has_dot_segment(r->path))
         mk_reply_refuse(r, MK_REFUSAL_DOT_FILE);
     else if (r->view->snapshot->set.user_dir && split_user(r->path, &user, &rest))
         serve_user(r, user, rest);

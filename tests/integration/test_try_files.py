@@ -75,3 +75,24 @@ def test_an_index_that_a_handler_owns_is_not_sent_as_a_file(start):
     response = server.get("/")
     assert "the source" not in response.text
     assert response.text.startswith("GET / ")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"])
+@pytest.mark.parametrize("target", ["/", "/dir/", "/no/such/file"])
+def test_any_method_reaches_the_handler_of_the_last_resort(start_shared, method, target):
+    """Forms and uploads go to an application's address, which is no file; files themselves are for GET and HEAD."""
+    server = start_shared(server="Indexfile index.run", host="TryFiles $uri $uri/ /index.run", handlers=r"Match \.run$ echo",
+                          files={"index.run": "source", "dir/index.run": "source", "a.txt": "text", "bare/b.txt": "text"})
+    answer = server.request(target, method, body=b"a form")
+    assert answer.status == 200 and b"a form" in answer.body and b"source" not in answer.body
+    refused = {"OPTIONS": (200, 204), "PROPFIND": (501,)}.get(method, (405,))
+    assert server.request("/a.txt", method).status in refused
+    assert server.request("/bare", method).status in refused
+
+
+def test_any_method_reaches_the_handler_of_an_index(start_shared):
+    server = start_shared(server="Indexfile index.run", handlers=r"Match \.run$ echo",
+                          files={"index.run": "source", "bare/b.txt": "text"})
+    assert b"a form" in server.request("/", "POST", body=b"a form").body
+    for target in ("/bare/", "/bare", "/missing", "/bare/b.txt"):
+        assert server.request(target, "POST", body=b"a form").status == 405
