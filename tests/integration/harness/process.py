@@ -92,9 +92,10 @@ class Server:
     def request(self, target="/", method="GET", **kwargs):
         """One request on a connection of its own; the server must close it after exactly one answer."""
         headers = kwargs.pop("headers", None) or {}
+        timeout = kwargs.pop("timeout", 10.0)
         pairs = list(headers.items() if isinstance(headers, dict) else headers)
         pairs.append(("Connection", "close"))
-        return http.parse_one(self.raw(http.request(target, method, headers=pairs, **kwargs)), method)
+        return http.parse_one(self.raw(http.request(target, method, headers=pairs, **kwargs), timeout), method)
 
     def get(self, target="/", headers=None, **kwargs):
         return self.request(target, "GET", headers=headers, **kwargs)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes below a server: who is alive, who is a zombie, what they use."""
+
+import os
+import pathlib
+import re
+import signal
+
+from harness.client import eventually
+
+
+def _state(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def name(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def _children_of_all_threads(pid):
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    found = []
+    for task in tasks:
+        try:
+            found += map(int, pathlib.Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def descendants(pid):
+    found = _children_of_all_threads(pid)
+    for one in found:
+        found += _children_of_all_threads(one)
+    return found
+
+
+def zombies(pid):
+    return [one for one in descendants(pid) if _state(one) == "Z"]
+
+
+def spawner(server):
+    """The process that starts the scripts of a server."""
+    found = [pid for pid in descendants(server.pid) if name(pid).startswith("monkey-palm")]
+    assert len(found) == 1, [(pid, name(pid)) for pid in descendants(server.pid)]
+    return found[0]
+
+
+def scripts(server):
+    return descendants(spawner(server))
+
+
+def have_ended(server, within=10):
+    """No script is left, and none as a zombie."""
+    return eventually(lambda: not scripts(server), within=within)
+
+
+def of_user(uid):
+    """Every living process of a user."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == uid and _state(int(entry.name)) not in ("Z", "X", ""):
+                    found.append(int(entry.name))
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+    return found
+
+
+def end_all_of_user(uid, attempts=100):
+    """For a user that only the test has."""
+    for _ in range(attempts):
+        found = of_user(uid)
+        if not found:
+            return
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+def private_kb(pid):
+    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(value) for value in re.findall(r"(?m)^Private_(?:Clean|Dirty):\s+(\d+) kB", text))
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
