@@ -122,6 +122,14 @@ MK_API void mk_server_log(struct mk_server *server, enum mk_log_level level, con
 MK_API int mk_server_open_file(struct mk_server *server, const char *path, int flags,
                                mode_t mode) MK_MUST_USE;
 
+/**
+ * Start a helper program of the plugin, with the help of the surrounding program (mk_host) where that has more rights. Helpers
+ * end when the last copy of this descriptor is closed. Blocks for some milliseconds. Any thread but a worker's.
+ * @param name  "USER:PROGRAM" as for mk_helper_spawn; named in check by mk_setup_needs
+ * @return a connected SOCK_SEQPACKET socket, the caller's, or an enum mk_error.
+ */
+MK_API int mk_server_start_helper(struct mk_server *server, const char *name) MK_MUST_USE;
+
 /** Ask for a reload of the configuration, as SIGHUP does: the surrounding program carries it out (mk_host.reload), after this call. Any thread. @return 0; MK_E_UNSUPPORTED: it cannot; or its error. */
 MK_API int mk_server_ask_reload(struct mk_server *server) MK_MUST_USE;
 

@@ -69,7 +69,27 @@ struct mk_host {
      * @return 0 or an enum mk_error: it will not.
      */
     int (*reload)(void *arg);
+    /**
+     * Start a helper program of a plugin, one that may need rights: it is to run as another user. Called from any thread
+     * but a worker's.
+     * @param name  as a plugin named it (MK_RESOURCE_HELPER)
+     * @return as mk_helper_spawn; MK_E_UNSUPPORTED: the library is to start it itself.
+     */
+    int (*start_helper)(void *arg, const char *name);
 };
+
+/* ---- For a host's start_helper ---- */
+
+enum { MK_HELPER_USER = 64 }; /* room for the user's name, with its NUL */
+
+/**
+ * Start a helper program by posix_spawn. Its standard input is one end of a SOCK_SEQPACKET pair, its only argument
+ * the user that it is to become, empty for none. It forks at once and lets its first process exit, which is awaited here.
+ * @param name  "USER:PROGRAM": USER may be empty, PROGRAM is an absolute path
+ * @param user  in place of an empty USER; "": nobody else
+ * @return the other end, the caller's, close-on-exec; or an enum mk_error. Any thread.
+ */
+MK_API int mk_helper_spawn(const char *name, const char *user) MK_MUST_USE;
 
 /* ---- For a host's bind ---- */
 
@@ -182,6 +202,7 @@ enum mk_resource {
     MK_RESOURCE_LISTEN, /* address without flags, as given to mk_host.bind */
     MK_RESOURCE_READ,   /* a file opened O_RDONLY: configuration, keys, passwords */
     MK_RESOURCE_LOG,    /* a file opened for appending, created when missing */
+    MK_RESOURCE_HELPER, /* a program to start: see mk_helper_spawn */
 };
 
 /** Name every resource that this configuration uses or was read from. After a check. */

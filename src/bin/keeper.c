@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -154,16 +155,22 @@ static int serve(struct mk_keeper *keeper, struct mk_keeper_desk *desk, int sign
 
 int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
 {
+    struct mk_config_facts facts = {.size = sizeof(facts)};
+    char *user = NULL;
     struct mk_keeper_desk desk = {
         .sock = keeper->sock, .arg = keeper, .reload = reload, .ready = ready};
     int signals = mk_signals_open(true), code;
 
     (void)prctl(PR_SET_NAME, "monkey-keeper");
     allow(&desk.allowed, config);
+    if (mk_config_facts(config, &facts) == 0 && facts.user)
+        user = strdup(facts.user);
+    desk.user = user ? user : "nobody"; /* without memory: at least nobody with rights */
     free_config(config);
     if (signals < 0) {
         mk_report("cannot wait for signals: %s", mk_errno_text());
         close(desk.sock); /* the server takes that as the end */
+        free(user);
         return 1;
     }
     code = serve(keeper, &desk, signals);
@@ -171,5 +178,6 @@ int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
     mk_allowed_fini(&desk.allowed);
     close(desk.sock);
     close(signals);
+    free(user);
     return code;
 }

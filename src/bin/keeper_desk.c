@@ -9,9 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LOG_MODE = 0640, COMPLAINTS_MAX = 200 };
+enum {
+    LOG_MODE = 0640,
+    COMPLAINTS_MAX = 200,
+    HELPERS_MAX = 64, /* started in HELPERS_S seconds */
+    HELPERS_S = 60,
+};
 
 /* What an operation leads to: an answer and perhaps a descriptor. */
 struct outcome {
@@ -28,31 +34,56 @@ static struct outcome opened(int fd)
     return fd < 0 ? failed(mk_error_from_errno(errno), errno) : (struct outcome){fd, 0, 0};
 }
 
-static struct outcome open_read(const struct mk_keeper_request *r)
+static struct outcome open_read(struct mk_keeper_desk *desk, const struct mk_keeper_request *r)
 {
+    (void)desk;
     return opened(mk_guarded_open(
         r->name, O_RDONLY | (r->flags & MK_KEEPER_DIRECTORY ? O_DIRECTORY : 0), 0, NULL));
 }
 
-static struct outcome open_log(const struct mk_keeper_request *r)
+static struct outcome open_log(struct mk_keeper_desk *desk, const struct mk_keeper_request *r)
 {
+    (void)desk;
     return opened(mk_guarded_open(r->name, O_WRONLY | O_APPEND | O_CREAT, LOG_MODE, NULL));
 }
 
-static struct outcome bind_address(const struct mk_keeper_request *r)
+static struct outcome bind_address(struct mk_keeper_desk *desk, const struct mk_keeper_request *r)
 {
+    (void)desk;
     return opened(mk_binding_open(r->name, r->flags & MK_KEEPER_SHARE));
+}
+
+/* A helper that crashes is started again, but a server gone wild must not keep us busy with that. */
+static bool may_start_helper(struct mk_keeper_desk *desk)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - desk->helpers_s >= HELPERS_S) {
+        desk->helpers_s = now.tv_sec;
+        desk->helpers = 0;
+    }
+    return desk->helpers++ < HELPERS_MAX;
+}
+
+static struct outcome start_helper(struct mk_keeper_desk *desk, const struct mk_keeper_request *r)
+{
+    int fd =
+        may_start_helper(desk) ? mk_helper_spawn(r->name, desk->user ? desk->user : "") : MK_E_BUSY;
+
+    return fd < 0 ? failed(fd, 0) : (struct outcome){fd, 0, 0};
 }
 
 /* The operations that need a name of the allowed set. */
 static const struct named_op {
     uint32_t op;
     enum mk_resource kind;
-    struct outcome (*run)(const struct mk_keeper_request *request);
+    struct outcome (*run)(struct mk_keeper_desk *desk, const struct mk_keeper_request *request);
 } named_ops[] = {
     {MK_KEEPER_BIND, MK_RESOURCE_LISTEN, bind_address},
     {MK_KEEPER_OPEN_READ, MK_RESOURCE_READ, open_read},
     {MK_KEEPER_OPEN_LOG, MK_RESOURCE_LOG, open_log},
+    {MK_KEEPER_HELPER, MK_RESOURCE_HELPER, start_helper},
 };
 
 /* A server gone wild must not fill the disk with what we say of it. */
@@ -95,7 +126,7 @@ static struct outcome serve_name(struct mk_keeper_desk *desk, struct mk_keeper_r
             continue;
         if (mk_allowed_has(&desk->allowed, named_ops[i].kind,
                            canonical(named_ops[i].kind, r->name, text)))
-            return named_ops[i].run(r);
+            return named_ops[i].run(desk, r);
         if (may_complain(desk))
             mk_report(
                 "keeper: refused operation %u on \"%s\", which the configuration does not name",

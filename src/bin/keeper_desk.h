@@ -12,6 +12,9 @@
 struct mk_keeper_desk {
     int sock;
     struct mk_allowed allowed;
+    const char *user; /* for helpers that name none */
+    unsigned helpers; /* started since helpers_s */
+    int64_t helpers_s;
     unsigned complaints; /* lines that the server provoked so far; there is an end to them */
     void *arg;
     /** Replace the allowed set from the configuration, or keep it when that has faults. @return 0 or an enum mk_error. */

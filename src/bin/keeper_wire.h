@@ -16,7 +16,8 @@
     X(OPEN_READ, 2) /* name: a path; a descriptor comes back */                                    \
     X(OPEN_LOG, 3)  /* the same, for appending, created when missing */                            \
     X(RELOAD, 4)    /* read the configuration again: new names may be allowed */                   \
-    X(READY, 5)     /* the server serves what its configuration says */
+    X(READY, 5)     /* the server serves what its configuration says */                            \
+    X(HELPER, 6)    /* name: USER:PROGRAM; a socket to the program comes back */
 
 enum mk_keeper_op {
 #define MK_KEEPER_OP_ENUM(name, value) MK_KEEPER_##name = (value),

@@ -81,6 +81,7 @@ static void init(struct program *p)
         .inherited = p->sockets.fds,
         .ninherited = p->sockets.count,
         .reload = ask_reload,
+        .start_helper = mk_keeper_start_helper,
     };
 }
 
