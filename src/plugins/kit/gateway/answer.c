@@ -288,7 +288,8 @@ static bool read_head(struct gateway_answer *a)
     if (n == MK_E_AGAIN)
         return false;
     if (n <= 0) {
-        fail_head(a, "it ended before its head was complete");
+        if (a->progress == GATEWAY_HEAD) /* whoever gives output may have said why there is none */
+            fail_head(a, "it ended before its head was complete");
         return false;
     }
     a->len += (uint32_t)n;

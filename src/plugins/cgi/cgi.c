@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <unistd.h>
+
+/*
+ * CGI (RFC 3875). What a site says is in settings.c, what a request goes through in run.c, what its script does in
+ * run_script.c; scripts are started by monkey-palm (palm/), which spawner.c is in touch with.
+ */
+
+static void warn_of_users(const struct mk_context *ctx, const char *name)
+{
+    bool has_user = *name != ':';
+
+    if (geteuid() == 0 && !has_user)
+        mk_server_log(ctx->server, MK_LOG_WARN, "cgi: scripts run as root, because no User is set");
+}
+
+/* @return 0 or an error, which is explained. */
+static int open_site(const struct mk_context *ctx, struct cgi_site *site)
+{
+    struct cgi_config *config = ctx->config;
+    int err;
+
+    site->pool = yard_pool(config->yard, site->pool_name);
+    site->spawner = site->pool ? yard_spawner(config->yard, site->spawner_name) : NULL;
+    if (!site->spawner)
+        return MK_E_NOMEM;
+    pool_bound(site->pool, site->max_processes, site->max_waiting);
+    err = config->has_routes ? spawner_open(site->spawner) : 0;
+    if (err < 0)
+        mk_plugin_why(ctx, "%s cannot be started: %s", strchr(site->spawner_name, ':') + 1,
+                      mk_error_text(err));
+    return err;
+}
+
+static void cgi_stop(const struct mk_context *ctx)
+{
+    struct cgi_config *config = ctx->config;
+
+    for (struct cgi_site *site = config->sites; site; site = site->next) {
+        spawner_put(site->spawner);
+        site->spawner = NULL;
+    }
+    yard_put(config->yard);
+    config->yard = NULL;
+}
+
+static int cgi_start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    struct cgi_config *config = ctx->config;
+    const struct cgi_config *before = old ? old->config : NULL;
+    int err = 0;
+
+    config->yard = before ? yard_get(before->yard) : yard_new(ctx->server);
+    if (!config->yard)
+        return MK_E_NOMEM;
+    for (struct cgi_site *site = config->sites; site && err == 0; site = site->next)
+        err = open_site(ctx, site);
+    if (err < 0)
+        cgi_stop(ctx);
+    else if (!before && config->has_routes && config->sites)
+        warn_of_users(ctx, config->sites->spawner_name);
+    return err;
+}
+
+static int cgi_worker_start(const struct mk_context *ctx, void **local)
+{
+    const struct cgi_config *config = ctx->config;
+    struct crew *crew = yard_crew(config->yard, ctx->worker);
+
+    crew->users++;
+    *local = crew;
+    return 0;
+}
+
+static void cgi_worker_stop(const struct mk_context *ctx)
+{
+    struct crew *crew = ctx->local;
+
+    if (--crew->users == 0)
+        run_end_all(crew);
+}
+
+static enum mk_verdict cgi_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    const struct cgi_config *config = ctx->config;
+
+    return run_handle(r, ctx->local, config->yard, ctx->site, data);
+}
+
+static const struct mk_plugin cgi = {
+    MK_PLUGIN("cgi", "runs scripts"),
+    .sections = cgi_sections,
+    .check = cgi_check,
+    .check_site = cgi_check_site,
+    .check_match = cgi_check_match,
+    .start = cgi_start,
+    .stop = cgi_stop,
+    .worker_start = cgi_worker_start,
+    .worker_stop = cgi_worker_stop,
+    .on_handle = cgi_on_handle,
+};
+MK_PLUGIN_EXPORT(cgi);

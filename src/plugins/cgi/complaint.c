@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "complaint.h"
+
+enum { ESCAPE = 4 }; /* \x1b */
+
+static size_t escape_byte(char dst[ESCAPE], unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (c == '"' || c == '\\') {
+        dst[0] = '\\';
+        dst[1] = (char)c;
+        return 2;
+    }
+    if (c >= ' ' && c < 0x7f) {
+        dst[0] = (char)c;
+        return 1;
+    }
+    dst[0] = '\\';
+    dst[1] = 'x';
+    dst[2] = digits[c >> 4];
+    dst[3] = digits[c & 15];
+    return ESCAPE;
+}
+
+static void end_line(struct complaint *c, void (*line)(void *arg, const char *text), void *arg)
+{
+    bool is_empty = c->len == 0;
+
+    c->text[c->len] = '\0';
+    c->len = 0;
+    c->cut = false;
+    if (is_empty || c->lines > COMPLAINT_LINES)
+        return;
+    line(arg, c->lines < COMPLAINT_LINES ? c->text : "...");
+    c->lines++;
+}
+
+void complaint_add(struct complaint *c, const char *bytes, size_t len,
+                   void (*line)(void *arg, const char *text), void *arg)
+{
+    for (size_t i = 0; i < len; i++) {
+        char piece[ESCAPE];
+        size_t n;
+
+        if (bytes[i] == '\n') {
+            end_line(c, line, arg);
+            continue;
+        }
+        if (c->cut || (bytes[i] == '\r' && i + 1 < len && bytes[i + 1] == '\n'))
+            continue;
+        n = escape_byte(piece, (unsigned char)bytes[i]);
+        c->cut = n > COMPLAINT_LINE - c->len;
+        if (c->cut)
+            continue;
+        memcpy(c->text + c->len, piece, n);
+        c->len += (unsigned)n;
+    }
+}
+
+void complaint_end(struct complaint *c, void (*line)(void *arg, const char *text), void *arg)
+{
+    if (c->len > 0)
+        end_line(c, line, arg);
+}
+
+size_t complaint_escape(char *dst, size_t room, struct mk_str bytes)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < bytes.len; i++) {
+        char piece[ESCAPE];
+        size_t n = escape_byte(piece, (unsigned char)bytes.p[i]);
+
+        if (n >= room - at)
+            break;
+        memcpy(dst + at, piece, n);
+        at += n;
+    }
+    dst[at] = '\0';
+    return at;
+}

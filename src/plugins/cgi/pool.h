@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CGI_POOL_H
+#define CGI_POOL_H
+
+#include <monkey/events.h>
+
+/*
+ * How many scripts run at once, over all workers, and who waits for a place. One mutex; nothing is called under it.
+ */
+
+struct pool {
+    void *lock; /* pthread_mutex_t, in pool.c */
+    unsigned max, used, max_waiting, nwaiting;
+    struct place *first, **last; /* who waits, the longest first */
+};
+
+enum place_state { PLACE_NONE, PLACE_WAITS, PLACE_GRANTED, PLACE_HELD };
+
+/** One for whom a place is wanted: a member of something larger. */
+struct place {
+    struct place *next, **link;
+    struct pool *pool;
+    struct mk_worker *worker;
+    void (*granted)(
+        struct place *
+            place); /* on the worker: it is held now, or nobody wants it any more and it is given back */
+    enum place_state state;
+    bool unwanted;
+};
+
+struct pool *pool_new(void);
+void pool_free(struct pool *pool);
+/** New bounds, for who comes from now on. Any thread. */
+void pool_bound(struct pool *pool, unsigned max, unsigned max_waiting);
+
+/**
+ * Take a place.
+ * @param place  zeroed but for worker and granted
+ * @return 0: it is held; MK_E_AGAIN: granted will be called; MK_E_BUSY: too many wait.
+ */
+int pool_take(struct pool *pool, struct place *place) MK_MUST_USE;
+/**
+ * It is not wanted any more, in whatever state it is.
+ * @return true: granted will not be called; false: it will, once, and the memory is to live till then.
+ */
+bool pool_leave(struct place *place);
+
+#endif
