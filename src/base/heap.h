@@ -23,7 +23,7 @@ void mk_heap_unmap(void *p, size_t size);
 /** NULL is allowed. */
 void mk_heap_free(void *p);
 
-/** After much was freed: give whole free pages back to the system. Slow; for starts and reloads. */
+/** After much was freed: give whole free pages back to the system. Slow; for starts and reloads, and when a crowd has left. */
 void mk_heap_trim(void);
 
 /**

@@ -13,8 +13,9 @@
 #include <stdio.h>
 
 enum {
-    TRIM_MS = 1000,     /* how long a peak's memory is kept */
-    TRIM_SPARE = 16,    /* blocks above the present need that start a trim */
+    TRIM_MS = 1000,  /* how long a peak's memory is kept */
+    TRIM_SPARE = 16, /* blocks above the present need that start a trim */
+    CROWD = 200,     /* connections that leave a heap of what transports and plugins had for them */
     HANDOFF_TAKES = 64, /* sockets taken from the acceptor in a turn */
 };
 
@@ -28,8 +29,12 @@ static void on_trim(struct mk_timer *t)
     struct mk_worker *w = MK_CONTAINER_OF(t, struct mk_worker, trim);
     bool jobs = mk_pool_trim(&w->jobs), conns = mk_pool_trim(&w->conns);
 
-    if (jobs || conns)
+    if (jobs || conns) {
         mk_timer_set(&w->loop.wheel, t, w->loop.clock.mono_ms + TRIM_MS);
+    } else if (w->crowd_left) {
+        w->crowd_left = false;
+        mk_heap_trim();
+    }
 }
 
 int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index)
@@ -158,6 +163,7 @@ static int wait_ms(const struct mk_worker *w)
 
 static void arm_trim(struct mk_worker *w)
 {
+    w->crowd_left = w->crowd_left || w->conns.peak > w->conns.used + CROWD;
     if (mk_timer_is_set(&w->trim))
         return;
     if (w->jobs.peak > w->jobs.used + TRIM_SPARE || w->conns.peak > w->conns.used + TRIM_SPARE)

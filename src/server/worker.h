@@ -60,6 +60,8 @@ struct mk_worker {
     pthread_t thread;
     unsigned index;
     bool started, stopping, ended, saw_acceptor_end;
+    bool
+        crowd_left; /* many connections ended at about the same time, and the heap was not trimmed since */
     int begin_error;    /* of mk_view_begin; read behind the gate */
     int64_t stop_at_ms; /* what the server said when the worker last looked */
     uint64_t next_id;
