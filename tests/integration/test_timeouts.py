@@ -151,7 +151,7 @@ def test_slow_reader_that_goes_on_is_served(server):
         received = 0
         watch = Stopwatch()
         while received < 4_000_000:
-            received += len(connection.sock.recv(150_000))
+            received += len(connection.stream.exactly(min(150_000, 4_000_000 - received)))
             time.sleep(0.04)
         assert time.monotonic() - watch.start > 0.7
 

@@ -3,6 +3,7 @@
 
 import socket
 import ssl
+import threading
 
 from harness import certificates
 
@@ -12,11 +13,13 @@ CUT = "the peer ended without close_notify"
 class TlsSocket:
     """
     Like a socket. An end without close_notify is a ConnectionResetError, as what came may have been cut off
-    (RFC 8446 6.1); so shutdown says close_notify before it ends the sending side.
+    (RFC 8446 6.1); so shutdown says close_notify before it ends the sending side. One thread may send while another
+    receives.
     """
 
     def __init__(self, raw, context=None, name="localhost", session=None, handshake=True):
         self.raw = raw
+        self._machine, self._sending = threading.Lock(), threading.Lock()
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = (context or certificates.trusting()).wrap_bio(
             self._incoming, self._outgoing, server_hostname=name, session=session)
@@ -25,24 +28,35 @@ class TlsSocket:
 
     def to_send(self):
         """The records that are to be sent now; the caller does it."""
-        return self._outgoing.read()
+        with self._machine:
+            return self._outgoing.read()
 
     def feed(self, data):
         """Bytes of the peer; b"" is its end."""
-        if data:
-            self._incoming.write(data)
-        else:
-            self._incoming.write_eof()
+        with self._machine:
+            if data:
+                self._incoming.write(data)
+            else:
+                self._incoming.write_eof()
 
     def flush(self):
-        if data := self.to_send():
-            self.raw.sendall(data)
+        """Not what another thread sends: it may have to wait until this one receives."""
+        if self._sending.acquire(blocking=False):
+            try:
+                if data := self.to_send():
+                    self.raw.sendall(data)
+            finally:
+                self._sending.release()
+
+    def _work(self, work, *arguments):
+        with self._machine:
+            return work(*arguments)
 
     def _run(self, work, *arguments):
         """Let the TLS machine work to an end, with what it must read and write for that."""
         while True:
             try:
-                result = work(*arguments)
+                result = self._work(work, *arguments)
                 self.flush()
                 return result
             except ssl.SSLWantReadError:
@@ -59,8 +73,10 @@ class TlsSocket:
 
     def sendall(self, data):
         view = memoryview(data)
-        while view:
-            view = view[self._run(self.tls.write, view[:65536]):]
+        with self._sending:
+            while view:
+                view = view[self._work(self.tls.write, view[:65536]):]
+                self.raw.sendall(self.to_send())
 
     def recv(self, size):
         try:
@@ -71,7 +87,7 @@ class TlsSocket:
     def say_end(self):
         """close_notify; what comes can still be read."""
         try:
-            self.tls.unwrap()
+            self._work(self.tls.unwrap)
         except (ssl.SSLWantReadError, ssl.SSLSyscallError):
             pass
         except ssl.SSLError as fault:  # records that wait to be read
