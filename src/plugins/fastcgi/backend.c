@@ -62,6 +62,13 @@ bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms)
                                     memory_order_relaxed) == 0;
 }
 
+void backend_remember(struct backend *b, const struct backend *old)
+{
+    atomic_store_explicit(&b->offline_until_ms,
+                          atomic_load_explicit(&old->offline_until_ms, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
 bool backend_works(struct backend *b)
 {
     if (atomic_load_explicit(&b->offline_until_ms, memory_order_relaxed) == 0)

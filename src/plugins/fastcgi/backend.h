@@ -39,6 +39,8 @@ struct choice backend_choice(struct backend *b);
 
 /** It did not take or did not answer a request. @return whether this is news. */
 bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms);
+/** It is the same server as another, whose health it takes over. */
+void backend_remember(struct backend *b, const struct backend *old);
 /** It answers. @return whether this is news. */
 bool backend_works(struct backend *b);
 

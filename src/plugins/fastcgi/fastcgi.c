@@ -49,36 +49,52 @@ static void fastcgi_stop(const struct mk_context *ctx)
     }
 }
 
-static bool is_same(const struct backend_options *a, const struct backend_options *b)
+static bool is_same_place(const struct backend_options *a, const struct backend_options *b)
 {
-    return strcmp(a->host, b->host) == 0 && a->port == b->port &&
-           a->max_connections == b->max_connections && a->max_requests == b->max_requests &&
-           a->max_waiting == b->max_waiting && a->connect_ms == b->connect_ms &&
-           a->queue_ms == b->queue_ms && a->idle_ms == b->idle_ms;
+    return strcmp(a->host, b->host) == 0 && a->port == b->port;
 }
 
-/* The server of the configuration before, with its connections and what is known of it; NULL: it had none. */
-static struct backend *adopt(const struct mk_context *old, const struct backend_options *options)
+static bool is_same(const struct backend_options *a, const struct backend_options *b)
 {
-    const struct fcgi_config *c = old ? old->config : NULL;
+    return is_same_place(a, b) && a->max_connections == b->max_connections &&
+           a->max_requests == b->max_requests && a->max_waiting == b->max_waiting &&
+           a->connect_ms == b->connect_ms && a->queue_ms == b->queue_ms && a->idle_ms == b->idle_ms;
+}
 
-    for (unsigned i = 0; c && i < c->nservers; i++) {
-        if (is_same(&c->servers[i].options, options))
-            return backend_get(c->servers[i].backend);
+/* The server of the configuration before, with its connections. @return NULL: it had none like it. */
+static struct backend *adopt(const struct fcgi_config *old, const struct backend_options *options)
+{
+    for (unsigned i = 0; old && i < old->nservers; i++) {
+        if (is_same(&old->servers[i].options, options))
+            return backend_get(old->servers[i].backend);
     }
     return NULL;
 }
 
+/* With other bounds its connections are new, but it is as well or broken as it was. */
+static struct backend *open_backend(const struct mk_context *ctx, const struct fcgi_config *old,
+                                    const struct backend_options *options)
+{
+    struct backend *b = backend_new(ctx->server, options);
+
+    for (unsigned i = 0; b && old && i < old->nservers; i++) {
+        if (is_same_place(&old->servers[i].options, options))
+            backend_remember(b, old->servers[i].backend);
+    }
+    return b;
+}
+
 static int fastcgi_start(const struct mk_context *ctx, const struct mk_context *old)
 {
+    const struct fcgi_config *before = old ? old->config : NULL;
     struct fcgi_config *c = ctx->config;
 
     for (unsigned i = 0; i < c->nservers; i++) {
         struct fcgi_server *server = &c->servers[i];
 
-        server->backend = adopt(old, &server->options);
+        server->backend = adopt(before, &server->options);
         if (!server->backend)
-            server->backend = backend_new(ctx->server, &server->options);
+            server->backend = open_backend(ctx, before, &server->options);
         if (!server->backend) {
             mk_plugin_why(ctx, "no memory for the server %s", server->name);
             fastcgi_stop(ctx);

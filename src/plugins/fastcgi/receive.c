@@ -147,7 +147,7 @@ ssize_t receive_output(void *arg, char *dst, size_t len)
 {
     struct exchange *x = arg;
     struct incoming *in = &x->in;
-    int err = send_some(x);
+    int err = x->error < 0 ? x->error : send_some(x);
 
     if (err == 0)
         err = receive_some(x);
