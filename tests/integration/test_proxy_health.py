@@ -213,6 +213,7 @@ def test_checks_find_out_without_a_request(start, checked):
     a.health = "500 Broken"
     assert eventually(lambda: of(server, a)["state"] == "offline")
     assert of(server, a)["last_check"]["good"] is False
+    assert of(server, a)["next_try_ms"] <= 200  # the next check, not the end of the minute
     assert {server.get("/").text for _ in range(6)} == {"b"}
     a.health = "204 No Content"
     assert eventually(lambda: of(server, a)["state"] == "up")  # long before its minute is over

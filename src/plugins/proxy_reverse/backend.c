@@ -172,6 +172,7 @@ static struct proxy_backend *backend_new(struct mk_server *server, const struct 
     b->server = server;
     b->port = like->port;
     b->rules = rules_of(e->set);
+    b->check_ms = e->set->check_ms;
     if (fill(b, e, like, old))
         return b;
     proxy_backend_put(b);

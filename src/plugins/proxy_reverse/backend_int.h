@@ -41,6 +41,7 @@ struct proxy_backend {
     struct mk_str authority;
     unsigned port;
     struct health_rules rules;
+    int64_t check_ms; /* from one check to the next */
     struct proxy_state *state;
     struct proxy_pool *pool;
 };

@@ -21,6 +21,12 @@ static uint64_t load(const _Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
+/* Where checks decide, the next one is the next try. */
+static int64_t until_check(const struct proxy_backend *b, int64_t ago_ms)
+{
+    return ago_ms >= 0 && ago_ms < b->check_ms ? b->check_ms - ago_ms : 0;
+}
+
 void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts)
 {
     struct proxy_state *s = b->state;
@@ -41,6 +47,8 @@ void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts)
     for (unsigned i = 0; i < 6; i++)
         facts->status[i] = load(&s->count.status[i]);
     health_guard_facts(&s->health, &b->rules, now_ms, &facts->health);
+    if (facts->health.state == HEALTH_OFFLINE && b->rules.is_checked)
+        facts->health.wait_ms = until_check(b, facts->health.check_ago_ms);
     latency_facts(&s->latency, now_ms, &facts->latency);
     mk_upstream_load(proxy_backend_upstream(b), &facts->open, &facts->idle, &facts->waiting);
 }

@@ -110,9 +110,9 @@ static void last_check(struct page *page, const struct health_facts *h)
         return;
     }
     open_cell(page, 7);
-    page_printf(page, "<span class=\"%s\">%s</span> %.0f s ago</td>",
+    page_printf(page, "<span><span class=\"%s\">%s</span> %" PRId64 " s ago</span></td>",
                 h->check_was_good ? "up" : "offline", h->check_was_good ? "good" : "failed",
-                (double)h->check_ago_ms / 1e3);
+                h->check_ago_ms / 1000);
 }
 
 static void next_try(struct page *page, const struct health_facts *h)
@@ -123,7 +123,7 @@ static void next_try(struct page *page, const struct health_facts *h)
     }
     open_cell(page, 8);
     if (h->wait_ms > 0)
-        page_printf(page, "in %.0f s</td>", (double)(h->wait_ms + 999) / 1e3);
+        page_printf(page, "in %" PRId64 " s</td>", (h->wait_ms + 999) / 1000);
     else
         page_put(page, "now</td>");
 }
