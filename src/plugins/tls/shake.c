@@ -87,27 +87,44 @@ static int refuse_plain(struct tls_link *t)
     return end_input(t);
 }
 
-static void note_subject(struct tls_link *t)
+static char *copy(const char *bytes, size_t len)
+{
+    char *text = malloc(len + 1);
+
+    if (!text)
+        return NULL;
+    memcpy(text, bytes, len);
+    text[len] = '\0';
+    return text;
+}
+
+/* @return false without memory: whom a certificate names must not get lost. */
+static bool note_subject(struct tls_link *t)
 {
     X509 *certificate = t->site && t->site->client_cert != TLS_CLIENT_CERT_OFF
                             ? SSL_get0_peer_certificate(t->ssl)
                             : NULL;
-    BIO *text = certificate ? BIO_new(BIO_s_mem()) : NULL;
+    BIO *text;
     char *bytes;
     long len;
 
-    if (!text)
-        return;
-    (void)X509_NAME_print_ex(text, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253);
-    len = BIO_get_mem_data(text, &bytes);
-    t->subject = len > 0 ? strndup(bytes, len < SUBJECT_MAX ? (size_t)len : SUBJECT_MAX) : NULL;
+    if (!certificate)
+        return true;
+    text = BIO_new(BIO_s_mem());
+    if (text &&
+        X509_NAME_print_ex(text, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253) >= 0) {
+        len = BIO_get_mem_data(text, &bytes);
+        t->subject = copy(bytes, len < SUBJECT_MAX ? (size_t)len : SUBJECT_MAX);
+    }
     BIO_free(text);
+    return t->subject;
 }
 
 static int finish_shaking(struct tls_link *t)
 {
+    if (!note_subject(t))
+        return (int)link_fail(t, "a client's certificate cannot be noted");
     t->state = TLS_OPEN;
-    note_subject(t);
     return 0;
 }
 
