@@ -38,6 +38,17 @@ def test_a_session_goes_on_with_any_worker(server, version):
         assert reused and status == 200
 
 
+def test_each_resumption_brings_the_next_ticket(server):
+    """A ticket of TLS 1.3 is for one use."""
+    client = context(secured.TLS13)
+    sessions = [visit(server, client)[1]]
+    for _ in range(4):
+        reused, session, _ = visit(server, client, sessions[-1])
+        assert reused
+        sessions.append(session)
+    assert len({session.id for session in sessions}) == len(sessions)
+
+
 @pytest.mark.parametrize("version", secured.BOTH)
 def test_a_session_goes_on_behind_a_reload(start, version):
     config = secured.config(certificates.issue().lines())

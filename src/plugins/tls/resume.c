@@ -37,6 +37,7 @@ static int issue(struct tls_link *t, unsigned char name[16], unsigned char *iv,
     return result;
 }
 
+/* In TLS 1.3 a ticket is for one use, so each brings the next (RFC 8446 appendix C.4). */
 static int find(struct tls_link *t, const unsigned char name[16], const unsigned char *iv,
                 EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
@@ -49,7 +50,7 @@ static int find(struct tls_link *t, const unsigned char name[16], const unsigned
         return REFUSED;
     if (set_mac(mac, &key) &&
         EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key.cipher, iv) == 1)
-        result = is_current ? USED : RENEWED;
+        result = is_current && SSL_version(t->ssl) < TLS1_3_VERSION ? USED : RENEWED;
     OPENSSL_cleanse(&key, sizeof(key));
     return result;
 }
