@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
+#include "make_cert.h"
 
 /* TLS 1.2 and 1.3 on OpenSSL: a transport for listeners and for backends. */
 
@@ -24,6 +25,11 @@ static enum mk_verdict tls_on_request(struct mk_request *r, const struct mk_cont
     return tls_judge(r, ctx, transport.name, link_policy);
 }
 
+static int tls_command(const char *const *words, char *text, size_t size)
+{
+    return tls_make_cert_command(words, pair_make, text, size);
+}
+
 static const struct mk_plugin plugin = {
     MK_PLUGIN("tls", "TLS 1.2 and 1.3 (OpenSSL)"),
     .sections = tls_sections,
@@ -35,5 +41,6 @@ static const struct mk_plugin plugin = {
     .worker_stop = tls_worker_stop,
     .on_request = tls_on_request,
     .transport = &transport,
+    .command = tls_command,
 };
 MK_PLUGIN_EXPORT(plugin);
