@@ -30,9 +30,9 @@ def settings(name, tmp_path):
         return {"plugins/logger/logger.conf": section("LOGGER", f"MasterLog {tmp_path}/master.log")}, ""
     if name == "mandril":
         return {"plugins/mandril/mandril.conf": section("RULES", "Deny_URL /secret\nDeny_IP 192.0.2.0/24")}, ""
-    if name == "tls":
+    if name in ("tls", "mbedtls"):
         lines = certificates.issue().lines()
-        return {"plugins/tls/tls.conf": section("TLS", lines)}, ""
+        return {f"plugins/{name}/tls.conf": section("TLS", lines)}, ""
     if name == "proxy_reverse":  # to a port where nobody listens
         return {"plugins/proxy_reverse/proxy_reverse.conf":
                 section("PROXY_ENTRY", "ServerList 127.0.0.1:1\nMatch ^/proxied\nStatisticsURL /statistics")}, ""

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link_int.h"
+
+#include <mbedtls/version.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * The library has two buffers of 17 KB for each connection, from its first byte to its end, and no call to
+ * shrink them. Between two records only their first bytes mean something. What lies behind those, whole pages of it,
+ * is given back to the system and comes again, zeroed, when it is next written. In mbedTLS 3 the buffers are
+ * hidden, and shrink by themselves when it is built with MBEDTLS_SSL_VARIABLE_BUFFER_LENGTH.
+ */
+
+#if MBEDTLS_VERSION_MAJOR < 3
+
+enum { KEPT = 64 }; /* sequence number, head and IV */
+
+static void give_back(unsigned char *buffer, size_t size, size_t page)
+{
+    uintptr_t from = ((uintptr_t)buffer + KEPT + page - 1) & ~(uintptr_t)(page - 1);
+    uintptr_t to = ((uintptr_t)buffer + size) & ~(uintptr_t)(page - 1);
+
+    if (to > from)
+        (void)madvise(buffer + (from - (uintptr_t)buffer), to - from, MADV_DONTNEED);
+}
+
+void mbed_trim(struct mbed_link *t)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!t->has_touched || t->in_len > 0 || t->ssl.in_left > 0 || t->ssl.out_left > 0 ||
+        mbedtls_ssl_check_pending(&t->ssl))
+        return;
+    t->has_touched = false;
+    give_back(t->ssl.in_buf, MBEDTLS_SSL_IN_CONTENT_LEN, page);
+    give_back(t->ssl.out_buf, MBEDTLS_SSL_OUT_CONTENT_LEN, page);
+}
+
+#else
+
+void mbed_trim(struct mbed_link *t)
+{
+    t->has_touched = false;
+}
+
+#endif

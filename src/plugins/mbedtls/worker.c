@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link.h"
+#include "rng.h"
+
+#include <stdlib.h>
+
+static void free_faces(struct mbed_face *faces, size_t count)
+{
+    for (size_t i = 0; faces && i < count; i++)
+        mbed_face_fini(&faces[i]);
+    free(faces);
+}
+
+static void free_worker(struct mbed_worker *w)
+{
+    free_faces(w->fronts, w->live->nsites);
+    free_faces(w->backs, w->live->nbackends);
+    mbedtls_ctr_drbg_free(&w->rng);
+    tls_live_put(w->live);
+    free(w);
+}
+
+static int make_faces(struct mbed_worker *w)
+{
+    int err = 0;
+
+    w->fronts = calloc(w->live->nsites + 1, sizeof(*w->fronts));
+    w->backs = calloc(w->live->nbackends + 1, sizeof(*w->backs));
+    if (!w->fronts || !w->backs)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < w->live->nsites && err == 0; i++)
+        err = mbed_face_of_front(&w->fronts[i], w, w->live->sites[i].object);
+    return err;
+}
+
+struct mbed_worker *mbed_worker_new(struct mk_worker *worker, struct tls_live *live)
+{
+    /* Not zeroed: pages of its buffers that no byte has passed cost nothing. */
+    struct mbed_worker *w = malloc(sizeof(*w));
+
+    if (!w)
+        return NULL;
+    w->refs = 1;
+    w->worker = worker;
+    w->live = tls_live_ref(live);
+    w->fronts = w->backs = NULL;
+    w->logged_s[0] = w->logged_s[1] = -1;
+    w->used = 0;
+    if (mbed_rng_init(&w->rng) == 0 && make_faces(w) == 0)
+        return w;
+    free_worker(w);
+    return NULL;
+}
+
+void mbed_worker_put(struct mbed_worker *w)
+{
+    if (--w->refs == 0)
+        free_worker(w);
+}
