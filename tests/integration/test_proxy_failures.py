@@ -6,10 +6,11 @@ when a client sees bytes of another answer, a truncated body as complete, or a P
 The seed is printed; MK_SEED repeats it, as far as threads repeat anything.
 
 What a backend sends unasked while a request is on its way to it is an answer for all that anybody can know, so that
-is not among the acts; test_proxy_unasked.py has what can be known.
+is not among the acts; test_proxy_faults.py has what can be known.
 """
 
 import collections
+import json
 import os
 import random
 import threading
@@ -272,7 +273,7 @@ def test_no_client_sees_what_is_not_its_own(start, part):
         assert not [fault for backend in three for fault in backend.faults], f"{told}: {[b.faults for b in three]}"
     print(dict(results))
     assert results["whole"] > 20 and results["refused"] + results["broken"] > 10
-    facts = lambda: __import__("json").loads(server.get("/stats?format=json").text)["entries"][0]["backends"]  # noqa: E731
+    facts = lambda: json.loads(server.get("/stats?format=json").text)["entries"][0]["backends"]  # noqa: E731
     assert eventually(lambda: [fact["active"] for fact in facts()] == [0, 0, 0])
     for backend in three:
         backend.stop()
