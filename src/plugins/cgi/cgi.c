@@ -26,7 +26,7 @@ static int open_site(const struct mk_context *ctx, struct cgi_site *site)
     site->spawner = site->pool ? yard_spawner(config->yard, site->spawner_name) : NULL;
     if (!site->spawner)
         return MK_E_NOMEM;
-    pool_bound(site->pool, site->max_processes, site->max_waiting);
+    pool_bound(site->pool, site->max_processes, site->queue_length);
     err = config->has_routes ? spawner_open(site->spawner) : 0;
     if (err < 0)
         mk_plugin_why(ctx, "%s cannot be started: %s", strchr(site->spawner_name, ':') + 1,

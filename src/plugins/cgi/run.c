@@ -300,7 +300,7 @@ static enum mk_verdict verdict_of(const struct run *run)
 
 static enum mk_verdict begin(struct mk_request *r, struct run *run)
 {
-    enum mk_verdict verdict = gateway_body_gather(&run->body, r, run->site->temp_dir);
+    enum mk_verdict verdict = gateway_body_gather(&run->body, r, run->site->spool_dir);
 
     if (verdict != MK_VERDICT_PASS)
         return verdict;

@@ -265,6 +265,7 @@ static void on_hangup(struct run *run)
                        run->label);
     run->fails_with = 502;
     run_note_end(run, true);
+    end_output(run); /* what is left of its group may hold it open, and nobody can end that */
     spawner_look(run->spawner, run->worker);
 }
 

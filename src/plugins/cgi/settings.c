@@ -17,8 +17,8 @@ struct variable {
 struct settings {
     struct cgi_route *routes, **last_route;
     struct variable *variables, **last_variable;
-    const char *user, *temp_dir, *spawner;
-    int64_t max_processes, max_waiting, queue_ms, timeout_ms;
+    const char *user, *spool_dir, *spawner;
+    int64_t max_processes, queue_length, queue_ms, timeout_ms;
     int64_t max_memory, max_cpu_ms, max_files, max_user_processes;
 };
 
@@ -229,9 +229,9 @@ static const struct mk_field fields[] = {
      .min = 1,
      .max = 4096,
      .fallback = "32"},
-    {.name = "MaxWaiting",
+    {.name = "QueueLength",
      .type = MK_FIELD_INT,
-     .offset = offsetof(struct settings, max_waiting),
+     .offset = offsetof(struct settings, queue_length),
      .max = 1 << 20,
      .fallback = "1024"},
     {.name = "QueueTimeout",
@@ -265,9 +265,9 @@ static const struct mk_field fields[] = {
      .offset = offsetof(struct settings, max_user_processes),
      .max = 1 << 22,
      .fallback = "0"},
-    {.name = "TempDir",
+    {.name = "SpoolDirectory",
      .type = MK_FIELD_PATH,
-     .offset = offsetof(struct settings, temp_dir),
+     .offset = offsetof(struct settings, spool_dir),
      .fallback = "/tmp"},
     {.name = "Spawner", .type = MK_FIELD_PATH, .offset = offsetof(struct settings, spawner)},
 };
@@ -392,7 +392,7 @@ static int name_pool(struct mk_setup *setup, struct cgi_site *site, const struct
 
     site->pool_name = "";
     if (!file ||
-        (set->max_processes == file->max_processes && set->max_waiting == file->max_waiting))
+        (set->max_processes == file->max_processes && set->queue_length == file->queue_length))
         return 0;
     site->pool_name = join(setup, "site", ' ', names->count > 0 ? names->items[0].p : "");
     return site->pool_name ? 0 : MK_E_NOMEM;
@@ -403,12 +403,12 @@ static void copy_numbers(struct cgi_site *site, const struct settings *set)
     site->timeout_ms = (unsigned)set->timeout_ms;
     site->queue_ms = (unsigned)set->queue_ms;
     site->max_processes = (unsigned)set->max_processes;
-    site->max_waiting = (unsigned)set->max_waiting;
+    site->queue_length = (unsigned)set->queue_length;
     site->limits[PALM_MEMORY] = (uint64_t)set->max_memory;
     site->limits[PALM_CPU_S] = ((uint64_t)set->max_cpu_ms + 999) / 1000;
     site->limits[PALM_FILES] = (uint64_t)set->max_files;
     site->limits[PALM_PROCESSES] = (uint64_t)set->max_user_processes;
-    site->temp_dir = set->temp_dir;
+    site->spool_dir = set->spool_dir;
 }
 
 int cgi_check_site(struct mk_setup *setup)

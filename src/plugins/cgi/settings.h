@@ -27,9 +27,9 @@ struct cgi_route {
 struct cgi_site {
     struct cgi_site *next;
     unsigned timeout_ms, queue_ms;
-    unsigned max_processes, max_waiting;
+    unsigned max_processes, queue_length;
     uint64_t limits[PALM_LIMIT_COUNT];
-    const char *temp_dir;
+    const char *spool_dir;
     const struct gateway_variable *variables;
     size_t nvariables;
     const char *pool_name;    /* "": that of all sites that do not say otherwise */
