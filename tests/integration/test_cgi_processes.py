@@ -298,7 +298,9 @@ def test_user_of_the_server_and_another(start_open):  # noqa: F811
     assert server.get("/cgi-bin/who").text.split()[:1] == ["65534"]
     other = start_site(start_open, scripts, "User daemon", server="User nobody")
     assert other.get("/cgi-bin/who").text.split() == ["1", "1", "1"]
-    os.kill(palm_of(other), signal.SIGKILL)
+    palm = palm_of(other)
+    os.kill(palm, signal.SIGKILL)
+    assert eventually(lambda: is_gone(palm), within=5)
     assert other.get("/cgi-bin/who").text.split() == ["1", "1", "1"]
 
 

@@ -42,6 +42,8 @@ def settings(name, tmp_path):
         server = section("FASTCGI_SERVER", f"ServerName app\nServerPath {tmp_path}/nobody")
         location = section("FASTCGI_LOCATION", "Mount /fastcgi\nMatch ^/fastcgi(/|$)")
         return {"plugins/fastcgi/fastcgi.conf": server + location}, ""
+    if name == "cgi":
+        return {"plugins/cgi/cgi.conf": section("CGI", "Match ^/cgi-bin/ /bin/sh")}, ""
     return {}, ""
 
 
@@ -50,6 +52,8 @@ def configured(names, tmp_path):
     for file in ("index.html", "private/a.txt", "secret/b.txt", "bare/c.txt"):
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(file)
+    (root / "cgi-bin").mkdir(exist_ok=True)
+    (root / "cgi-bin/hello").write_text("echo X-A: b; echo; echo hello\n")
     extra, site = {}, section("HOST", f"DocumentRoot {root}")
     for name in names:
         files, lines = settings(name, tmp_path)
@@ -70,6 +74,7 @@ def check_answers(server, names, tmp_path):
     assert server.get("/fastcgi/a").status == (502 if "fastcgi" in names else 404)
     assert server.get("/proxied").status == (502 if "proxy_reverse" in names else 404)
     assert server.get("/statistics").status == (200 if "proxy_reverse" in names else 404)
+    assert server.get("/cgi-bin/hello").text == ("hello\n" if "cgi" in names else "echo X-A: b; echo; echo hello\n")
     if "cheetah" in names:
         assert (tmp_path / "cheetah").is_socket()
 

@@ -47,7 +47,7 @@ void complaint_add(struct complaint *c, const char *bytes, size_t len,
             end_line(c, line, arg);
             continue;
         }
-        if (c->cut || (bytes[i] == '\r' && i + 1 < len && bytes[i + 1] == '\n'))
+        if (c->cut || bytes[i] == '\r')
             continue;
         n = escape_byte(piece, (unsigned char)bytes[i]);
         c->cut = n > COMPLAINT_LINE - c->len;

@@ -19,6 +19,7 @@ def start_site(start, scripts, settings="", handlers=HANDLERS, files=None, extra
     site = section("CGI", settings) if settings else ""
     server = start(handlers=handlers, files={**texts, **(files or {})}, site=site + kwargs.pop("site", ""),
                    extra={**load(), **(extra or {})}, **kwargs)
+    server.wait_for_log("started workers=")  # only then its spawner is there
     make_executable(server, texts)
     return server
 
@@ -40,16 +41,4 @@ def children(pid):
             continue
         if parent == pid:
             found += [int(number), *children(int(number))]
-    return found
-
-
-def spawners(program):
-    """The pids of every running spawner of this build."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*/exe"):
-        try:
-            if path.resolve() == pathlib.Path(program).resolve():
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
     return found
