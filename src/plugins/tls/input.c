@@ -67,7 +67,7 @@ ssize_t link_recv(struct mk_link *l, void *buf, size_t len)
     if (err < 0)
         return err;
     n = read_open(t, buf, len);
-    if (t->left_len == 0 && t->worker->used == 0) {
+    if (t->outlet.left_len == 0 && t->worker->used == 0) {
         l->waits_for = 0;
         return n;
     }

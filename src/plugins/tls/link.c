@@ -73,7 +73,7 @@ static void free_link(struct tls_link *t)
 {
     SSL_free(t->ssl);
     tls_worker_put(t->worker);
-    free(t->left);
+    tls_outlet_fini(&t->outlet);
     free(t->subject);
     free(t);
 }
@@ -108,7 +108,7 @@ static void say_end(struct tls_link *t)
 {
     size_t told = 0;
 
-    if (t->state != TLS_OPEN || t->told_end || t->left_len > 0)
+    if (t->state != TLS_OPEN || t->told_end || t->outlet.left_len > 0)
         return;
     t->told_end = true;
     ERR_clear_error();

@@ -3,21 +3,18 @@
 #define TLS_LINK_H
 
 #include "context.h"
+#include "kit/tls/outlet.h"
 #include "kit/tls/pace.h"
 
 #include <monkey/transport.h>
 
 /*
- * A link of this transport. OpenSSL's records leave through a buffer of the worker, several in one call; what the
- * kernel does not take is kept with the link, and what of it the caller was not told to have left is
- * offered again by him and only counted then. So memory is bound by one batch a link, and nobody believes that
- * bytes have left which are still here.
+ * A link of this transport. OpenSSL's records gather in a buffer of the worker and leave in one call, as kit/tls/outlet.h says.
  */
 
 enum {
     BATCH_BYTES = 64 << 10,              /* of a body, encrypted and sent at once */
     OUT_BYTES = BATCH_BYTES + (8 << 10), /* the same as records */
-    LEFT_MAX = 4 * OUT_BYTES,            /* that wait with one link */
     QUIET_RECORDS_MAX = 32,              /* without data, one after the other, in one recv */
 };
 
@@ -53,9 +50,7 @@ struct tls_link {
     SSL *ssl;
     struct tls_worker *worker;
     const struct tls_site *site; /* of an accepted link */
-    char *left;                  /* records that the kernel did not take; heap */
-    uint32_t left_at, left_len;
-    uint32_t untold; /* bytes of the caller's in them, not yet counted as sent */
+    struct tls_outlet outlet;
     uint32_t thrown; /* bytes that came behind the end */
     struct tls_pace pace;
     char *subject; /* heap; NULL: no certificate */

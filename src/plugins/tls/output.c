@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link_int.h"
 
+#include "kit/tls/batch.h"
 #include "pipe.h"
 
 #include <openssl/err.h>
@@ -37,44 +38,6 @@ static int send_batch(struct tls_link *t, const char *bytes, size_t len, bool mo
     return left < 0 ? left : err;
 }
 
-/* Bytes of the caller's from where at is, at most a batch, in one piece. */
-static size_t take_batch(struct tls_link *t, const struct iovec *iov, int niov, size_t at,
-                         const char **bytes)
-{
-    size_t len = 0;
-
-    for (int i = 0; i < niov && len < BATCH_BYTES; i++) {
-        const char *part = iov[i].iov_base;
-        size_t n = iov[i].iov_len;
-
-        if (at >= n) {
-            at -= n;
-            continue;
-        }
-        part += at;
-        n -= at;
-        at = 0;
-        if (len == 0 && (i == niov - 1 || n >= BATCH_BYTES)) { /* in one piece already */
-            *bytes = part;
-            return n < BATCH_BYTES ? n : BATCH_BYTES;
-        }
-        n = n < BATCH_BYTES - len ? n : BATCH_BYTES - len;
-        memcpy(t->worker->in + len, part, n);
-        len += n;
-    }
-    *bytes = t->worker->in;
-    return len;
-}
-
-static size_t sum(const struct iovec *iov, int niov)
-{
-    size_t len = 0;
-
-    for (int i = 0; i < niov; i++)
-        len += iov[i].iov_len;
-    return len;
-}
-
 /* What was encrypted before leaves first; it is the beginning of what is given now. @return 0 or an error. */
 static int send_old(struct mk_link *l, size_t *told)
 {
@@ -83,9 +46,9 @@ static int send_old(struct mk_link *l, size_t *told)
 
     if (err < 0)
         return err;
-    err = t->left_len > 0 || t->worker->used > 0 ? pipe_flush(t, 0, false, told) : 0;
-    *told += err == 0 ? t->untold : 0; /* counted where nobody could be told */
-    t->untold = err == 0 ? 0 : t->untold;
+    err = t->outlet.left_len > 0 || t->worker->used > 0 ? pipe_flush(t, 0, false, told) : 0;
+    *told += err == 0 ? t->outlet.untold : 0; /* counted where nobody could be told */
+    t->outlet.untold = err == 0 ? 0 : t->outlet.untold;
     return err;
 }
 
@@ -97,17 +60,17 @@ static ssize_t result(size_t told, int err)
 ssize_t link_send(struct mk_link *l, const struct iovec *iov, int niov, bool more)
 {
     struct tls_link *t = l->state;
-    size_t told = 0, all = sum(iov, niov);
+    size_t told = 0, all = tls_batch_len(iov, niov);
     int err = send_old(l, &told);
 
     while (err == 0 && told < all) {
         const char *bytes;
-        size_t n = take_batch(t, iov, niov, told, &bytes);
+        size_t n = tls_batch_take(iov, niov, told, t->worker->in, BATCH_BYTES, &bytes);
         bool goes_on = more || told + n < all;
 
         err = send_batch(t, bytes, n, goes_on, &told);
     }
-    if (t->left_len > 0)
+    if (t->outlet.left_len > 0)
         l->waits_for |= MK_IO_WRITE;
     return result(told, err);
 }

@@ -4,93 +4,15 @@
 #include "kit/tls/plain.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-
-/* ---- to the socket ---- */
-
-/* @return bytes sent, 0 when there is no room, or MK_E_PEER. */
-static ssize_t give(const struct tls_link *t, const char *bytes, size_t len, bool more)
-{
-    ssize_t n = send(t->fd, bytes, len, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-
-    if (n >= 0)
-        return n;
-    return errno == EAGAIN || errno == EINTR ? 0 : MK_E_PEER;
-}
-
-/* Behind what waits already. */
-static int keep(struct tls_link *t, const char *bytes, size_t len)
-{
-    char *left;
-
-    if (t->left_len + len > LEFT_MAX)
-        return MK_E_PEER; /* it makes us answer and reads nothing */
-    left = malloc(t->left_len + len);
-    if (!left)
-        return MK_E_NOMEM;
-    if (t->left_len > 0)
-        memcpy(left, t->left + t->left_at, t->left_len);
-    memcpy(left + t->left_len, bytes, len);
-    free(t->left);
-    t->left = left;
-    t->left_at = 0;
-    t->left_len += (uint32_t)len;
-    return MK_E_AGAIN;
-}
-
-/* Of the bytes in what is kept, those that left count in proportion; the last ones with the last record. */
-static void count(struct tls_link *t, uint32_t before, size_t *told)
-{
-    uint32_t still = (uint32_t)((uint64_t)t->untold * t->left_len / before);
-
-    if (t->left_len > 0 && still == 0 && t->untold > 0)
-        still = 1;
-    *told += t->untold - still;
-    t->untold = still;
-}
-
-static int send_left(struct tls_link *t, size_t *told)
-{
-    uint32_t before = t->left_len;
-    ssize_t n;
-
-    if (before == 0)
-        return 0;
-    n = give(t, t->left + t->left_at, t->left_len, false);
-    if (n < 0)
-        return (int)n;
-    t->left_at += (uint32_t)n;
-    t->left_len -= (uint32_t)n;
-    count(t, before, told);
-    if (t->left_len > 0)
-        return MK_E_AGAIN;
-    free(t->left);
-    t->left = NULL;
-    return 0;
-}
 
 int pipe_flush(struct tls_link *t, size_t bytes, bool more, size_t *told)
 {
     struct tls_worker *w = t->worker;
-    int err = send_left(t, told);
     size_t used = w->used;
-    ssize_t n = 0;
 
     w->used = 0;
-    if (err == 0 && used > 0)
-        n = give(t, w->out, used, more);
-    if (n < 0 || (err < 0 && err != MK_E_AGAIN))
-        return n < 0 ? (int)n : err;
-    if ((size_t)n < used) {
-        err = keep(t, w->out + n, used - (size_t)n);
-        t->untold += (uint32_t)bytes;
-        if (err == MK_E_AGAIN && n > 0)
-            count(t, (uint32_t)used, told);
-        return err;
-    }
-    *told += bytes;
-    return err;
+    return tls_outlet_send(&t->outlet, t->fd, w->out, used, bytes, more, told);
 }
 
 /* ---- OpenSSL's end ---- */

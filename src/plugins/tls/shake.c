@@ -59,7 +59,7 @@ int link_flush(struct mk_link *l)
     size_t told = 0;
     int err = pipe_flush(t, 0, false, &told);
 
-    t->untold += (uint32_t)told; /* what send is to count is not lost here */
+    t->outlet.untold += (uint32_t)told; /* what send is to count is not lost here */
     l->waits_for = err == MK_E_AGAIN ? MK_IO_WRITE : 0;
     return err;
 }
@@ -67,7 +67,7 @@ int link_flush(struct mk_link *l)
 /* The last words are said; input is read until the peer has them, since a reset would overtake them. */
 static int end_input(struct tls_link *t)
 {
-    if (t->left_len > 0 || !t->site) {
+    if (t->outlet.left_len > 0 || !t->site) {
         t->state = TLS_BROKEN;
         return MK_E_PEER;
     }
