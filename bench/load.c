@@ -157,7 +157,7 @@ static void conn_open(struct conn *c)
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (c->fd < 0)
         die("socket");
-    if (!opt.close_each) /* one send, then FIN: nothing can wait */
+    if (!opt.close_each || opt.tls) /* one send, then FIN: nothing can wait */
         setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     c->body_left = -1;
     c->head_len = 0;

@@ -86,10 +86,10 @@ def test_openssl_updates_keys(server, plugin):
     """RFC 8446 4.6.3: s_client's K asks for new keys of both sides."""
     if plugin == "mbedtls":
         pytest.skip("Mbed TLS 2.28 has no TLS 1.3")
-    done = tools.run("sh", "-c", "(sleep 0.5; for i in 1 2 3; do echo K; sleep 0.2; done; printf 'GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n';"
+    done = tools.run("sh", "-c", "(sleep 0.5; for i in 1 2 3; do echo K; sleep 0.2; done; printf 'GET / HTTP/1.1\\nHost: localhost\\n\\n';"
                      f" sleep 0.5) | exec openssl s_client -connect 127.0.0.1:{server.port} -servername localhost -tls1_3 -crlf")
     text = (done.stdout + done.stderr).decode(errors="replace")
-    assert text.count("KEYUPDATE") >= 2
+    assert text.count("KEYUPDATE") == 3
     assert "HTTP/1.1 200 OK" in text
 
 
