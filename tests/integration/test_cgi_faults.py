@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts when something fails: each allocation, descriptors, reloads and stops meanwhile. Nothing is left behind."""
+
+import itertools
+import os
+import resource
+import signal
+import time
+
+import pytest
+
+from harness import http, process
+from harness.cgi import load, start_site
+from harness.client import eventually
+from harness.failing import FailingAllocations
+from test_cgi_processes import HEAD, below, is_gone, palm_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.limit(300)]
+
+SUM = HEAD + "echo sum\ncat\n"
+REQUESTS = {
+    "get": http.request("/cgi-bin/sum/info?x", headers={"Connection": "close", "Cookie": "a"}),
+    "post": http.request("/cgi-bin/sum", "POST", headers={"Connection": "close"}, body=b"x" * 100000),
+    "chunked": http.request("/cgi-bin/sum", "POST", headers={"Connection": "close", "Transfer-Encoding": "chunked"}) +
+    http.chunked(b"x" * 100000),
+    "moved": http.request("/cgi-bin/moved", headers={"Connection": "close"}),
+}
+SCRIPTS = {"sum": SUM, "moved": "#!/bin/sh\necho 'Location: /cgi-bin/sum?y'\necho\n"}
+
+
+@pytest.fixture
+def allocations(tmp_path):
+    if process.is_sanitized():
+        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
+    return FailingAllocations(tmp_path)
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_each_allocation_fails(start, allocations, kind):
+    """An answer that is whole, an error, or one that breaks off; the one place is given back each time."""
+    server = start_site(start, SCRIPTS, "MaxProcesses 1\nQueueTimeout 5", server="Workers 1",
+                        env=allocations.environment)
+    data = REQUESTS[kind]
+    method = data.split(b" ", 1)[0].decode()
+    for number in itertools.count(1):
+        allocations.arm(number)
+        answer = server.raw_until_cut(data)
+        failed = allocations.failed
+        allocations.disarm()
+        assert server.is_running(), f"allocation {number}\n{server.log()}"
+        if answer and not http.is_cut_off(answer):
+            response = http.parse_one(answer, method)
+            assert response.status in (200, 500, 502, 503), f"allocation {number}: {response}"
+            assert response.status != 200 or response.text.startswith("sum\n"), f"allocation {number}"
+        if not failed:
+            break
+    assert number > 5, "hardly any allocation was seen"
+    assert http.parse_one(server.raw(data), method).text.startswith("sum\n")
+    assert eventually(lambda: not below(server), within=5)
+
+
+def test_out_of_descriptors(start):
+    server = start_site(start, {"slow": HEAD + "sleep 1\necho slow\n"}, "MaxProcesses 64", server="Workers 1")
+    assert server.get("/cgi-bin/slow").status == 200
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (server.open_descriptors() + 20,) * 2)
+    connections = [server.connect() for _ in range(8)]
+    for connection in connections:
+        connection.send(http.request("/cgi-bin/slow"))
+    statuses = [connection.response().status for connection in connections]
+    assert set(statuses) == {200, 503}
+    for connection in connections:
+        connection.close()
+    assert eventually(lambda: server.get("/cgi-bin/slow").status == 200, within=10)
+
+
+def test_reloads_while_many_run(start):
+    server = start_site(start, {"slow": HEAD + "sleep 0.3\necho slow\n"}, "MaxProcesses 16", server="Workers 2")
+    for _ in range(5):
+        connections = [server.connect() for _ in range(40)]
+        for connection in connections:
+            connection.send(http.request("/cgi-bin/slow"))
+        server.reload(expect="configuration reloaded")
+        for number, connection in enumerate(connections):
+            if number % 3 == 0:
+                connection.reset()
+            else:
+                assert connection.response().text == "slow\n"
+                connection.close()
+    assert eventually(lambda: not below(server), within=5)
+
+
+@pytest.mark.parametrize("grace", ["0", "5"])
+def test_a_stop_while_many_run(start, grace):
+    server = start_site(start, {"slow": HEAD + "sleep 1\necho slow\n"}, "MaxProcesses 10",
+                        server=f"Workers 2\nGracefulTimeout {grace}")
+    palm = palm_of(server)
+    connections = [server.connect() for _ in range(30)]
+    for connection in connections:
+        connection.send(http.request("/cgi-bin/slow", headers={"Connection": "close"}))
+    time.sleep(0.3)
+    server.stop(within=15)
+    assert eventually(lambda: is_gone(palm), within=5)
+
+
+def test_killed_spawner_while_many_run(start):
+    """Everybody gets an answer or sees it break off, and places are not lost."""
+    server = start_site(start, {"slow": HEAD + "sleep 0.2\necho slow\n"}, "MaxProcesses 4", server="Workers 2")
+    connections = [server.connect(timeout=20) for _ in range(40)]
+    for connection in connections:
+        connection.send(http.request("/cgi-bin/slow", headers={"Connection": "close"}))
+    time.sleep(0.5)
+    os.kill(palm_of(server), signal.SIGKILL)
+    answers = [connection.rest_until_cut() for connection in connections]
+    assert all(answers)
+    whole = [answer for answer in answers if answer.startswith(b"HTTP/1.1 200") and not http.is_cut_off(answer)]
+    assert len(whole) >= 30
+    assert server.get("/cgi-bin/slow").text == "slow\n"
+
+
+def test_plugin_without_scripts_starts_nothing(start):
+    server = start(files={"a.txt": "a"}, extra=load())
+    assert server.get("/a.txt").text == "a"
+    assert palm_of(server) is None
