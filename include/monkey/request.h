@@ -238,6 +238,19 @@ typedef ssize_t (*mk_produce_fn)(struct mk_request *r, void *arg, char *dst, siz
 /** It is asked whenever the client can take more (back-pressure), never after the request ended. */
 MK_API int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg);
 
+/**
+ * Bytes of a body that a pipe has, for splice(2): they never come into the program's memory.
+ * @param taken  bytes of the pipe that left since the last call
+ * @param fd     out: the pipe's end for reading, still the caller's; it does not block
+ * @return > 0: so many bytes are in it; 0: the end of the body; MK_E_AGAIN: nothing yet, as for mk_produce_fn;
+ *         MK_E_UNSUPPORTED: the pipe is empty and the producer goes on; another error breaks the answer off.
+ */
+typedef ssize_t (*mk_fill_fn)(struct mk_request *r, void *arg, size_t taken, int *fd);
+
+/** mk_reply_producer that is asked for a pipe first, where nothing has to be done to the bytes: over a plain transport, without chunks and filters. */
+MK_API int mk_reply_piped_producer(struct mk_request *r, mk_produce_fn produce, mk_fill_fn fill,
+                                   void *arg);
+
 /** Fields behind a chunked body (RFC 9110 section 6.5); dropped when the answer is not chunked. Copied. Before the last source has ended. MK_E_LIMIT: more than 8 KB of them. */
 MK_API int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str value);
 

@@ -234,6 +234,66 @@ static int pump_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source *
     return err == MK_E_UNSUPPORTED ? pump_given(c, r, s, budget) : err;
 }
 
+/* What a producer has in a pipe. @return 0: all of it is out; or an error. */
+static int splice_filled(struct mk_conn *c, struct mk_request *r, struct mk_source *s, int fd,
+                         size_t n, size_t *budget)
+{
+    int err = mk_out_flush(c, true);
+
+    while (err == 0 && n > 0) {
+        size_t want = n < *budget ? n : *budget;
+        ssize_t moved;
+
+        if (want == 0)
+            return MK_E_BUSY;
+        moved = mk_pipe_send(c, fd, want);
+        if (moved <= 0)
+            return moved == 0 ? MK_E_BAD : (int)moved;
+        mk_count(&c->worker->counters.bytes_out, (uint64_t)moved);
+        count(r, (uint64_t)moved);
+        spend(c, (size_t)moved, budget);
+        s->taken += (uint32_t)moved;
+        n -= (size_t)moved;
+    }
+    return err;
+}
+
+/* @return MK_E_UNSUPPORTED: bytes come another way. */
+static int pump_filled(struct mk_conn *c, struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    for (;;) {
+        size_t taken = s->taken;
+        int fd = -1, err;
+        ssize_t n;
+
+        if (c->leftover_len > 0)
+            return MK_E_AGAIN;
+        s->taken = 0;
+        n = s->fill(r, s->arg, taken, &fd);
+        if (r->failed)
+            return 0;
+        if (n == MK_E_AGAIN)
+            return wait_for_source(c);
+        if (n <= 0)
+            return n == MK_E_UNSUPPORTED ? (int)n : error_of_source(n);
+        if ((uint64_t)n > r->body_left)
+            return MK_E_BAD;
+        err = splice_filled(c, r, s, fd, (size_t)n, budget);
+        if (err < 0)
+            return err;
+    }
+}
+
+static int pump_producer(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
+                         size_t *budget)
+{
+    int err = MK_E_UNSUPPORTED;
+
+    if (s->fill && !r->chunked && c->link.transport->is_plain)
+        err = pump_filled(c, r, s, budget);
+    return err == MK_E_UNSUPPORTED ? pump_given(c, r, s, budget) : err;
+}
+
 static void drop_source(struct mk_request *r)
 {
     struct mk_source *s = r->first;
@@ -344,7 +404,7 @@ static int pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source
     case MK_SOURCE_FILE:
         return pump_part(c, r, s, budget);
     case MK_SOURCE_PRODUCER:
-        return pump_given(c, r, s, budget);
+        return pump_producer(c, r, s, budget);
     case MK_SOURCE_PIPE:
         return pump_pipe(c, r, s, budget);
     }

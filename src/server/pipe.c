@@ -147,3 +147,15 @@ ssize_t mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len)
         return MK_E_PEER;
     }
 }
+
+ssize_t mk_pipe_send(struct mk_conn *c, int fd, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = splice(fd, NULL, c->link.fd, NULL, len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0)
+        return n;
+    return errno == EAGAIN ? MK_E_AGAIN : MK_E_PEER;
+}

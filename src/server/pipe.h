@@ -42,4 +42,7 @@ ssize_t mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len) MK_MUST
 /** Does it have bytes now, as far as is known without reading? */
 bool mk_pipe_has_bytes(const struct mk_pipe *p);
 
+/** Bytes that a pipe has, to the peer of a plain connection. @return > 0; 0: it has none; MK_E_AGAIN: the peer takes none; MK_E_PEER. */
+ssize_t mk_pipe_send(struct mk_conn *c, int fd, size_t len) MK_MUST_USE;
+
 #endif

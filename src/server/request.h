@@ -22,12 +22,14 @@ struct mk_view;
 struct mk_source {
     struct mk_source *next;
     enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER, MK_SOURCE_PIPE } kind : 8;
-    bool framed; /* MEMORY, FILE: the size of its chunk has left */
-    int fd;      /* FILE */
+    bool framed;    /* MEMORY, FILE: the size of its chunk has left */
+    int fd;         /* FILE */
+    uint32_t taken; /* PRODUCER: bytes that left its pipe since it was asked */
     union {
         const char *bytes;    /* MEMORY: lives as long as the request */
         struct mk_file *file; /* FILE: a reference that fd belongs to; NULL: fd is our own */
         struct mk_pipe *pipe; /* PIPE: owned */
+        mk_fill_fn fill;      /* PRODUCER: NULL: none */
     };
     union {
         struct {

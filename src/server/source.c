@@ -113,6 +113,11 @@ int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max)
 
 int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)
 {
+    return mk_reply_piped_producer(r, produce, NULL, arg);
+}
+
+int mk_reply_piped_producer(struct mk_request *r, mk_produce_fn produce, mk_fill_fn fill, void *arg)
+{
     int no = accepts(r);
     struct mk_source *s;
 
@@ -123,6 +128,7 @@ int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)
         return MK_E_NOMEM;
     s->kind = MK_SOURCE_PRODUCER;
     s->produce = produce;
+    s->fill = fill;
     s->arg = arg;
     return 0;
 }
