@@ -386,3 +386,58 @@ def test_h2c_is_not_passed_on(start):
             assert client.response().status == 200
         request = backend.requests[0]
         assert not request.header("Upgrade") and not request.header("HTTP2-Settings")
+
+
+# -- large bodies, past the memory of the server
+
+
+@pytest.mark.parametrize("size", [65535, 16384 + 65536 - 1, 16384 + 65536, 200_000, len(BIG)])
+@pytest.mark.parametrize("how", ["at once", "slowly", "head alone"])
+def test_large_answers(start, size, how):
+    def each(conn, _):
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
+        if how == "at once":
+            conn.send(head + BIG[:size])
+            return
+        conn.send(head)
+        time.sleep(0.05)
+        for at in range(0, size, size // 5 + 1):
+            conn.send(BIG[at:min(size, at + size // 5 + 1)])
+            time.sleep(0.01 if how == "slowly" else 0)
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(3):
+                answer = client.request("/")
+                assert answer.body == BIG[:size] and answer.framing == "length"
+            client.send(http.request("/") * 3)
+            for _ in range(3):
+                assert client.response().body == BIG[:size]
+        assert backend.connections == 1
+
+
+def test_clients_that_leave_within_a_large_answer_leave_nothing(start):
+    """What waited for one client is not another's."""
+    def each(conn, request):
+        conn.answer(request.target[1:2].encode() * (8 << 20))
+
+    with Backend(each=each) as backend:
+        server = start(server="Workers 1", **configured("", backend))
+        before = server.open_descriptors()
+        for turn in range(12):
+            with server.connect(receive_buffer=4096) as client:
+                client.send(http.request(f"/{turn % 10}"))
+                client.stream.exactly(10_000 * turn)
+                client.reset()
+            answer = server.request("/x")
+            assert answer.body == b"x" * (8 << 20)
+        assert eventually(lambda: server.open_descriptors() <= before + 20)
+
+
+def test_large_answers_to_http_1_0(start):
+    with Backend(each=lambda c, q: c.answer(BIG)) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send("GET / HTTP/1.0\r\n\r\n")
+            assert client.response().body == BIG

@@ -107,9 +107,67 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
         return MK_E_BAD;
     if (!x->is_whole && send_rest(x) < 0)
         return break_off(x, "the client's body broke off");
-    if (x->down)
+    if (x->down && !x->has_pipe)
         return (ssize_t)give_received(x, dst, len);
     return x->is_whole ? 0 : read_body(x, dst, len);
+}
+
+/* ---- a large body, past our memory ---- */
+
+/* What is left of a body of known length that nothing has to be taken out of. */
+static uint64_t left_of_body(const struct proxy_exchange *x)
+{
+    return (uint64_t)x->answer.content_length - x->report.received;
+}
+
+static bool is_for_pipe(const struct proxy_exchange *x)
+{
+    return !x->was_head && !x->answer.chunked && x->answer.content_length > 0 &&
+           left_of_body(x) >= PROXY_SPLICE_MIN && mk_stream_fd(x->s) >= 0;
+}
+
+/* @return as mk_fill_fn. */
+static ssize_t fill_pipe(struct proxy_exchange *x)
+{
+    int fd = mk_stream_fd(x->s);
+    ssize_t n = fd < 0 ? MK_E_UNSUPPORTED : proxy_pipe_fill(&x->pipe, fd, left_of_body(x));
+
+    if (n == MK_E_AGAIN) {
+        proxy_exchange_time(x, x->set->read_ms);
+        return n;
+    }
+    proxy_exchange_time(x, 0);
+    if (n == 0)
+        return break_off(x, "the backend left in the middle");
+    if (n < 0)
+        return n == MK_E_UNSUPPORTED ? n : break_off(x, "the connection to the backend broke");
+    x->body.left -= (uint64_t)n;
+    x->body.total += (uint64_t)n;
+    x->report.received += (uint64_t)n;
+    if (left_of_body(x) == 0)
+        proxy_exchange_finish(x, true);
+    return n;
+}
+
+/* Asked in place of produce whenever the client can take more. */
+static ssize_t fill(struct mk_request *r, void *arg, size_t taken, int *fd)
+{
+    struct proxy_exchange *x = arg;
+
+    (void)r;
+    if (!x->has_pipe)
+        return MK_E_UNSUPPORTED;
+    *fd = x->pipe.out;
+    x->pipe.bytes -= taken;
+    if (x->pipe.bytes > 0)
+        return (ssize_t)x->pipe.bytes;
+    if (x->is_over)
+        return MK_E_BAD;
+    if (x->is_whole)
+        return 0;
+    if (send_rest(x) < 0)
+        return break_off(x, "the client's body broke off");
+    return fill_pipe(x);
 }
 
 /* ---- the head ---- */
@@ -176,7 +234,11 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
         return mk_reply_memory(x->r, rest) == 0;
     if (n == 0)
         drop_down(x);
-    return mk_reply_producer(x->r, produce, x) == 0;
+    x->has_pipe = is_for_pipe(x) && proxy_pipe_get(&x->home->pipes, &x->pipe) == 0;
+    if (!x->has_pipe)
+        return mk_reply_producer(x->r, produce, x) == 0;
+    return mk_reply_memory(x->r, rest) == 0 &&
+           mk_reply_piped_producer(x->r, produce, fill, x) == 0;
 }
 
 static void pass_on(struct proxy_exchange *x, size_t head_len)

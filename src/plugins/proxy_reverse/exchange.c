@@ -86,6 +86,8 @@ static void on_end(void *arg)
     proxy_buffer_put(&x->home->buffers, x->head);
     proxy_buffer_put(&x->home->buffers, x->up);
     proxy_buffer_put(&x->home->buffers, x->down);
+    if (x->has_pipe)
+        proxy_pipe_put(&x->home->pipes, &x->pipe);
 }
 
 /* ---- what the backend's connection tells ---- */

@@ -4,6 +4,7 @@
 
 #include "backend.h"
 #include "buffer.h"
+#include "splice.h"
 
 /*
  * One request of a client and the backend that answers it.
@@ -20,6 +21,7 @@
 /** ctx->local: what a worker has for itself. */
 struct proxy_worker {
     struct proxy_buffers buffers;
+    struct proxy_pipes pipes;
     struct proxy_checks *checks;
 };
 
@@ -59,11 +61,13 @@ struct proxy_exchange {
     struct proxy_buffer *down; /* received and not passed on; NULL: nothing */
     struct mk_response_head answer;
     struct mk_body body;
+    struct proxy_pipe pipe; /* for a large body */
     unsigned ninterim;
     bool was_heard; /* a byte of it came */
-    bool answers;   /* its head was passed on */
-    bool is_whole;  /* all of it came */
-    bool is_over;   /* nothing of this exchange goes on */
+    bool has_pipe;
+    bool answers;  /* its head was passed on */
+    bool is_whole; /* all of it came */
+    bool is_over;  /* nothing of this exchange goes on */
 };
 
 /** on_handle for a path of an entry. */

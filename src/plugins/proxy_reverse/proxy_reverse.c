@@ -37,6 +37,7 @@ static void proxy_worker_stop(const struct mk_context *ctx)
 
     proxy_checks_stop(w->checks);
     proxy_buffers_free(&w->buffers);
+    proxy_pipes_free(&w->pipes);
     free(w);
 }
 
