@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+import backends
 import measure
 import servers
 
@@ -88,9 +89,13 @@ class Pool:
 
 
 @contextlib.contextmanager
-def behind(case):
-    """The pool of a case while it is measured; None for one that needs none."""
-    pool = Pool(case.client_cores) if case.php else None
+def behind(case, root):
+    """What is behind the servers of a case while it is measured; None for one that needs nothing."""
+    pool = None
+    if case.php:
+        pool = Pool(case.client_cores)
+    elif case.backends:
+        pool = backends.Backends(case.backends, root, case.path, case.size(), case.client_cores)
     try:
         yield pool
     finally:

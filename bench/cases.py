@@ -18,6 +18,8 @@ CACHE = MAIN + ("monkey-nocache", "monkey-nofdt")
 TLS = ("monkey", "monkey-mbedtls", "nginx", "nginx-ofc")
 TWO = MAIN + ("monkey-fair", "monkey-reuseport")
 DYNAMIC = ("monkey", "nginx", "lighttpd")
+PROXIES = ("monkey", "nginx", "haproxy")
+THROUGH = (1, 2, 5)    # clients, in the comparison with direct access
 
 
 @dataclass
@@ -40,6 +42,7 @@ class Case:
     php_keep: bool = False      # connections to it are kept
     cgi: bool = False           # programs are run
     tls: bool = False
+    backends: int = 0           # everything is passed on to so many, which are on the client's cores
 
     def __post_init__(self):
         self.server_cores = self.server_cores or FIRST
@@ -51,7 +54,8 @@ class Case:
 
     def setup(self, root, pool=None):
         return servers.Setup(root=root, path=self.path, size=self.size(), workers=self.workers, close=self.close,
-                             tls=self.tls, php=pool.socket if pool else "", php_keep=self.php_keep, cgi=self.cgi)
+                             tls=self.tls, php=pool.socket if self.php else "", php_keep=self.php_keep, cgi=self.cgi,
+                             backends=pool.ports if self.backends else ())
 
     def size(self):
         return len(b"Hello, world\n") if self.path == docroot.SMALL else docroot.SIZES.get(
@@ -76,7 +80,7 @@ def _siege(paths):
     return lambda port, cores, seconds: load.siege(port, paths, cores, 10, seconds)
 
 
-SMALL, LOGO, F200K = docroot.SMALL, docroot.LOGO, docroot.F200K
+SMALL, LOGO, F200K, F1M = docroot.SMALL, docroot.LOGO, docroot.F200K, docroot.F1M
 
 CASES = {case.name: case for case in (
     Case("keep", "13 bytes, keep-alive, 64 clients", _wrk(SMALL, 64), servers=CACHE, seconds=2),
@@ -130,7 +134,14 @@ CASES = {case.name: case for case in (
          tls=True, seconds=2),
     Case("tls-bulk", "TLS: 100 MB, 4 clients", _own(docroot.BIG, connections=4, tls=True), path=docroot.BIG[0],
          servers=TLS, unit="GB", tls=True),
+    Case("proxy", "13 bytes from a backend, keep-alive, 64 clients", _wrk(SMALL, 64), servers=PROXIES, backends=1,
+         seconds=2),
+    Case("proxy-close", "13 bytes from a backend, a client's connection each, 64 clients",
+         _own([SMALL], connections=64, close=True), servers=PROXIES, backends=1, close=True),
+    Case("proxy-200k", "200 KB from a backend, 100 clients", _wrk(F200K, 100), path=F200K, servers=PROXIES, backends=1,
+         seconds=2),
+    Case("proxy-1m", "1 MB from a backend, 32 clients", _wrk(F1M, 32), path=F1M, servers=PROXIES, backends=1, seconds=2),
 )}
 
 # What is measured once per server and not by a load: see the functions of these names in run.
-SINGLES = ("idle10k", "idletls", "start", "rest", "size", "instructions")
+SINGLES = ("idle10k", "idletls", "idleproxy", "through", "start", "rest", "size", "instructions")

@@ -7,6 +7,7 @@ import random
 SMALL = "hello.txt"
 LOGO = "logo.png"
 F200K = "f200k.bin"
+F1M = "f1m.bin"
 BIG = ("big1.bin", "big2.bin")
 BIG_SIZE = 100 * 1000 * 1000
 
@@ -24,7 +25,7 @@ SITE = {
     "site/robots.txt": 68,
 }
 
-SIZES = {LOGO: 13 * 1024, F200K: 200 * 1024, **dict.fromkeys(BIG, BIG_SIZE), **SITE}
+SIZES = {LOGO: 13 * 1024, F200K: 200 * 1024, F1M: 1 << 20, **dict.fromkeys(BIG, BIG_SIZE), **SITE}
 
 # Stands for the whole mix where only one canned answer is possible.
 SITE_MEAN = "mean.bin"

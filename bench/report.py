@@ -99,7 +99,7 @@ def _show(value, digits=2):
 
 
 def _ratio_table(results):
-    names = [n for n in cases.MAIN if any(n in results.get(c, {}) for c in cases.CASES)]
+    names = [n for n in dict.fromkeys(cases.MAIN + cases.PROXIES) if any(n in results.get(c, {}) for c in cases.CASES)]
     rows = []
     for case in cases.CASES.values():
         if case.name not in results:
@@ -185,6 +185,7 @@ _SINGLE_COLUMNS = (
     ("idle10k", "idle_cpu_ms", "idle: CPU ms in 5 s", 1),
     ("idle10k", "unanswered", "idle: unanswered", 0),
     ("idletls", "pss_bytes", "idle TLS: bytes a connection", 0),
+    ("idleproxy", "pss_bytes", "idle before a proxy: PSS bytes a connection", 0),
     ("start", "ms", "start ms", 1),
     ("rest", "rss_kb", "at rest: RSS KB", 0),
     ("rest", "pss_kb", "PSS KB", 0),
@@ -196,12 +197,21 @@ _SINGLE_COLUMNS = (
 
 
 def _single_table(results):
-    names = [n for n in dict.fromkeys(cases.CACHE + cases.TLS)
+    names = [n for n in dict.fromkeys(cases.CACHE + cases.TLS + cases.PROXIES)
              if any(n in results.get(c, {}) for c in cases.SINGLES)]
     columns = [c for c in _SINGLE_COLUMNS if c[0] in results]
     rows = [[name] + [_show(results[case].get(name, {}).get(key), digits)
                       for case, key, _, digits in columns] for name in names]
     return _table(["server", *[c[2] for c in columns]], rows) if columns else ""
+
+
+def _through_table(results):
+    found = results.get("through", {})
+    direct = found.get("direct", {})
+    rows = [[name] + [_show(one[f"c{n}"], 0) + ("" if name == "direct" else f" ({one[f'c{n}'] / direct[f'c{n}']:.2f})")
+                      for n in cases.THROUGH] + [_show(one["errors"], 0)] for name, one in found.items()]
+    head = [f"{n} client{'s' * (n > 1)}" for n in cases.THROUGH]
+    return _table(["siege, requests/s", *head, "errors"], rows) if rows else ""
 
 
 def text_of(data):
@@ -228,6 +238,9 @@ def text_of(data):
     singles = _single_table(results)
     if singles:
         parts += ["### Memory, start, size, instructions\n", singles]
+    through = _through_table(results)
+    if through:
+        parts += ["### Through a proxy, and direct\n", through]
     return "\n".join(parts)
 
 

@@ -26,6 +26,7 @@ TOP = os.path.dirname(BENCH)
 BACKLOG = 4096
 KEEP_SECONDS = 120
 KEEP_REQUESTS = 1000000
+BACKEND_KEEP = 128          # connections that a proxy keeps to a backend
 
 
 @dataclass
@@ -41,6 +42,7 @@ class Setup:
     php_keep: bool = False      # connections to it are kept
     cgi: bool = False           # what is below /cgi-bin/ is a program
     tls: bool = False           # with the certificate of certificate()
+    backends: tuple = ()        # ports of what every request is passed on to
     port: int = 0
     dir: str = ""               # for configuration and temporary files
 
@@ -165,6 +167,12 @@ class Monkey(Server):
         if setup.cgi:
             lines += "    Load cgi\n"
             _write(conf, "plugins/cgi/cgi.conf", "[CGI]\n    Match ^/cgi-bin/\n")
+        if setup.backends:
+            lines += "    Load proxy_reverse\n"
+            names = " ".join(f"127.0.0.1:{port}" for port in setup.backends)
+            _write(conf, "plugins/proxy_reverse/proxy_reverse.conf",
+                   f"[PROXY_ENTRY]\n    Match ^/\n    ServerList {names}\n    KeepAlive {BACKEND_KEEP}\n"
+                   "    KeepAliveTimeout 60\n")
         return lines
 
 
@@ -268,7 +276,7 @@ class Nginx(Server):
             f"{self.cache}{temp}{self._pool(setup)}"
             "    server {\n"
             f"        listen 127.0.0.1:{setup.port}{' ssl' if setup.tls else ''} backlog={BACKLOG};\n"
-            f"        root {setup.root};\n{self._secure(setup)}{self._php(setup)}"
+            f"        root {setup.root};\n{self._secure(setup)}{self._php(setup)}{self._proxy(setup)}"
             "    }\n"
             "}\n")
         return [self.program(), "-c", conf, "-p", setup.dir, "-g", "daemon off;"]
@@ -285,7 +293,18 @@ class Nginx(Server):
     @staticmethod
     def _pool(setup):
         keep = "keepalive 8; " if setup.php_keep else ""
-        return f"    upstream pool {{ server unix:{setup.php}; {keep}}}\n" if setup.php else ""
+        pool = f"    upstream pool {{ server unix:{setup.php}; {keep}}}\n" if setup.php else ""
+        if setup.backends:
+            names = "".join(f"server 127.0.0.1:{port}; " for port in setup.backends)
+            pool += (f"    upstream backends {{ {names}keepalive {BACKEND_KEEP}; keepalive_requests {KEEP_REQUESTS}; }}\n"
+                     "    proxy_http_version 1.1;\n    proxy_set_header Connection \"\";\n"
+                     "    proxy_set_header Host $host;\n"
+                     "    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\n")
+        return pool
+
+    @staticmethod
+    def _proxy(setup):
+        return "        location / { proxy_pass http://backends; }\n" if setup.backends else ""
 
     @staticmethod
     def _php(setup):
@@ -316,6 +335,31 @@ class NginxLogbuf(Nginx):
     name = "nginx-logbuf"
     note = "nginx with access_log combined buffer=64k flush=3s"
     log = "{dir}/access.log combined buffer=64k flush=3s"
+
+
+class Haproxy(Server):
+    name = "haproxy"
+    note = "only as a proxy: mode http, http-reuse always, splicing"
+
+    def program(self):
+        return find_program("haproxy")
+
+    def version(self):
+        return _first_line([self.program(), "-v"])
+
+    def command(self, setup):
+        names = "".join(f"    server s{i} 127.0.0.1:{port} pool-max-conn {BACKEND_KEEP}\n"
+                        for i, port in enumerate(setup.backends))
+        conf = _write(
+            setup.dir, "haproxy.cfg",
+            # Its reckoning of descriptors is for the worst case; what the shell allows will do.
+            f"global\n    maxconn {setup.connections}\n    nbthread {setup.workers}\n    no strict-limits\n"
+            "defaults\n    mode http\n    option splice-auto\n    option forwardfor\n    http-reuse always\n"
+            f"    timeout connect 5s\n    timeout server 60s\n    timeout client {KEEP_SECONDS}s\n"
+            f"    timeout http-keep-alive {KEEP_SECONDS}s\n"
+            f"frontend f\n    bind 127.0.0.1:{setup.port} backlog {BACKLOG}\n    default_backend b\n"
+            f"backend b\n    balance roundrobin\n{names}")
+        return [self.program(), "-db", "-f", conf]
 
 
 class Lighttpd(Server):
@@ -394,7 +438,7 @@ class Floor(Server):
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
                                           MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, NginxLogbuf,
-                                          MonkeyMbedtls)}
+                                          MonkeyMbedtls, Haproxy)}
 
 
 def _first_line(argv):
