@@ -9,6 +9,32 @@
 #include "server/stage.h"
 #include "server/worker.h"
 
+enum { HTTPS_PORT = 443 }; /* of "https:" without one: RFC 9110 section 4.2.2 */
+
+/*
+ * A site of one name on two ports: `Redirect https://NAME/` leads those who came in the clear to where the others are
+ * already, who would go in circles.
+ */
+static bool is_there_already(const struct mk_request *r)
+{
+    static const struct mk_str https = MK_STR_INIT("https://");
+    struct mk_str to = r->site->set.redirect, host, wanted;
+    unsigned port, wanted_port;
+    const char *end;
+
+    if (!r->conn->link.transport->is_secure || to.len < https.len ||
+        !mk_str_ieq((struct mk_str){to.p, https.len}, https))
+        return false;
+    to = mk_str_skip(to, https.len);
+    end = memchr(to.p, '/', to.len);
+    to.len = end ? (size_t)(end - to.p) : to.len;
+    if (mk_uri_authority(to, &wanted, &wanted_port) < 0 ||
+        mk_uri_authority(mk_request_authority(r), &host, &port) < 0)
+        return false;
+    return mk_str_ieq(host, wanted) &&
+           (port ? port : HTTPS_PORT) == (wanted_port ? wanted_port : HTTPS_PORT);
+}
+
 /* `Redirect URL`: path and query follow when the URL ends in a slash. */
 static void redirect_site(struct mk_request *r)
 {
@@ -113,7 +139,7 @@ bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
 /* Stage 20 is over. */
 static void answer(struct mk_request *r)
 {
-    if (r->site->set.redirect.p && r->reroutes == 0)
+    if (r->site->set.redirect.p && r->reroutes == 0 && !is_there_already(r))
         redirect_site(r);
     else if (!ask_handlers(r, 0))
         mk_static_serve(r);

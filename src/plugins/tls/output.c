@@ -70,8 +70,8 @@ ssize_t link_send(struct mk_link *l, const struct iovec *iov, int niov, bool mor
 
         err = send_batch(t, bytes, n, goes_on, &told);
     }
-    if (t->outlet.left_len > 0)
-        l->waits_for |= MK_IO_WRITE;
+    if (t->state == TLS_OPEN)
+        l->waits_for = t->outlet.left_len > 0 ? MK_IO_WRITE : 0;
     return result(told, err);
 }
 
