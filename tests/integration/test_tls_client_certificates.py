@@ -6,6 +6,8 @@ import ssl
 import pytest
 
 from harness import certificates, secured
+from harness.client import eventually
+from harness.config import section
 
 CLIENT, STRANGER = "/O=Tests/CN=client", "/O=Tests/CN=stranger"
 
@@ -128,3 +130,18 @@ def test_no_way_around_by_a_session(sites, version):
     with pytest.raises(REFUSED):
         with certificates.connected(("127.0.0.1", sites.port), client, name="a.test", session=session) as raw:
             secured.get(raw, host="a.test")
+
+
+def test_the_subject_is_in_the_log(start, tmp_path):
+    log = tmp_path / "access.log"
+    config = secured.config(lines("optional"))
+    config["extra"]["plugins.load"] = section("PLUGINS", "Load tls\nLoad logger")
+    config["extra"]["plugins/logger/logger.conf"] = section(
+        "LOGGER", f"MasterLog {log}\nFlushTimeout 0\nFormat '%{{SSL_PROTOCOL}}x %{{SSL_CIPHER}}x %{{SSL_CLIENT_S_DN}}x'")
+    server = start(**config)
+    assert ask(server, secured.TLS13, known()).status == 200
+    assert ask(server, secured.TLS12).status == 200
+    assert eventually(lambda: log.exists() and len(log.read_text().splitlines()) == 2)
+    first, second = sorted(log.read_text().splitlines(), reverse=True)
+    assert first.startswith("TLSv1.3 TLS_") and first.endswith(" CN=client,O=Tests")
+    assert second.startswith("TLSv1.2 ECDHE-") and second.endswith(" -")

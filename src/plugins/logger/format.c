@@ -184,6 +184,25 @@ static void put_whole(struct logger_text *t, const struct logger_entry *e,
         logger_put(t, whole ? MK_STR("-") : MK_STR("X"));
 }
 
+/* A name that somebody else wrote into a certificate. */
+static void put_subject(struct logger_text *t, const struct logger_entry *e,
+                        const struct logger_piece *piece)
+{
+    put_field(t, e->subject, LOGGER_SHORT_MAX, piece);
+}
+
+static void put_tls_version(struct logger_text *t, const struct logger_entry *e,
+                            const struct logger_piece *piece)
+{
+    put_field(t, e->tls_version, LOGGER_SHORT_MAX, piece);
+}
+
+static void put_tls_cipher(struct logger_text *t, const struct logger_entry *e,
+                           const struct logger_piece *piece)
+{
+    put_field(t, e->tls_cipher, LOGGER_SHORT_MAX, piece);
+}
+
 static void put_header(struct logger_text *t, const struct logger_entry *e,
                        const struct logger_piece *piece)
 {
@@ -196,14 +215,31 @@ static const struct variable {
     const char *parameter; /* NULL: none */
     logger_piece_fn put;
 } variables[] = {
-    {'h', NULL, put_peer},         {'a', NULL, put_peer},         {'l', NULL, put_nothing},
-    {'u', NULL, put_user},         {'t', NULL, put_time},         {'r', NULL, put_request_line},
-    {'r', "target", put_target},   {'m', NULL, put_method},       {'U', NULL, put_path},
-    {'q', NULL, put_query},        {'H', NULL, put_protocol},     {'V', NULL, put_host},
-    {'v', NULL, put_site},         {'s', NULL, put_status},       {'b', NULL, put_bytes_or_dash},
-    {'B', NULL, put_bytes},        {'T', NULL, put_seconds},      {'T', "s", put_seconds},
-    {'T', "ms", put_milliseconds}, {'T', "us", put_microseconds}, {'D', NULL, put_microseconds},
+    {'h', NULL, put_peer},
+    {'a', NULL, put_peer},
+    {'l', NULL, put_nothing},
+    {'u', NULL, put_user},
+    {'t', NULL, put_time},
+    {'r', NULL, put_request_line},
+    {'r', "target", put_target},
+    {'m', NULL, put_method},
+    {'U', NULL, put_path},
+    {'q', NULL, put_query},
+    {'H', NULL, put_protocol},
+    {'V', NULL, put_host},
+    {'v', NULL, put_site},
+    {'s', NULL, put_status},
+    {'b', NULL, put_bytes_or_dash},
+    {'B', NULL, put_bytes},
+    {'T', NULL, put_seconds},
+    {'T', "s", put_seconds},
+    {'T', "ms", put_milliseconds},
+    {'T', "us", put_microseconds},
+    {'D', NULL, put_microseconds},
     {'X', NULL, put_whole},
+    {'x', "SSL_CLIENT_S_DN", put_subject}, /* names that Apache has, too */
+    {'x', "SSL_PROTOCOL", put_tls_version},
+    {'x', "SSL_CIPHER", put_tls_cipher},
 };
 
 /* ---- compiling ---- */

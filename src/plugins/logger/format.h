@@ -22,9 +22,10 @@ enum {
 /** What one line tells; texts are borrowed for the call that writes it. */
 struct logger_entry {
     const struct mk_request_facts *facts;
-    struct mk_str peer; /* its address */
-    struct mk_str user; /* p NULL: nobody */
-    struct mk_str time; /* ready text of the format's style */
+    struct mk_str peer;                             /* its address */
+    struct mk_str user;                             /* p NULL: nobody */
+    struct mk_str subject, tls_version, tls_cipher; /* p NULL: none */
+    struct mk_str time;                             /* ready text of the format's style */
     uint64_t duration_ms;
     struct mk_str headers[LOGGER_HEADERS_MAX]; /* values, in the order of the format's names */
 };

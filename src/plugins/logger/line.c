@@ -74,6 +74,9 @@ void logger_line_begin(struct logger_line *line, const struct logger_format *for
     e->facts = &line->facts;
     e->peer = peer_text(texts, line);
     e->user = line->facts.user;
+    e->subject = line->conn.client_subject;
+    e->tls_version = mk_str_from(line->conn.tls_version);
+    e->tls_cipher = mk_str_from(line->conn.tls_cipher);
     e->time = time_text(texts, mk_worker_wall_s(line->facts.worker), format->style);
     e->duration_ms = took > 0 ? (uint64_t)took : 0;
     for (size_t i = 0; i < format->nheaders; i++)

@@ -49,6 +49,18 @@ static void assert_line(const char *format, const struct logger_entry *e, const 
     assert_text(format, room, (size_t)(t.at - room) - 1, expected);
 }
 
+static void writes_what_is_known_of_tls(void **state)
+{
+    struct logger_entry e = usual();
+
+    (void)state;
+    e.subject = MK_STR("CN=a\"b\n,O=c");
+    e.tls_version = MK_STR("TLSv1.3");
+    e.tls_cipher = MK_STR("TLS_AES_128_GCM_SHA256");
+    assert_line("'%{SSL_PROTOCOL}x %{SSL_CIPHER}x \"%{SSL_CLIENT_S_DN}x\"'", &e,
+                "TLSv1.3 TLS_AES_128_GCM_SHA256 \"CN=a\\\"b\\n,O=c\"");
+}
+
 static void writes_the_named_formats(void **state)
 {
     struct logger_entry e = usual();
@@ -95,6 +107,7 @@ static void writes_custom_formats(void **state)
     } rows[] = {
         {"'plain'", "plain"},
         {"'%h|%a|%l|%u'", "192.0.2.7|192.0.2.7|-|-"},
+        {"'%{SSL_PROTOCOL}x|%{SSL_CIPHER}x'", "-|-"},
         {"'%t'", "[21/Nov/2026:10:00:00 +0000]"},
         {"'%r|%{target}r|%m|%U|%q|%H'",
          "GET /a%20b?x=1 HTTP/1.1|/a%20b?x=1|GET|/a b|?x=1|HTTP/1.1"},
@@ -193,6 +206,7 @@ static void the_longest_line_fits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_what_is_known_of_tls),
         cmocka_unit_test(writes_the_named_formats),
         cmocka_unit_test(writes_what_was_refused_before_it_was_understood),
         cmocka_unit_test(writes_custom_formats),
