@@ -9,12 +9,15 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
  * Helper programs. A server that has threads and connections does not fork itself: posix_spawn leaves it no moment with
  * two of everything, and what a helper does is a matter of its own.
  */
+
+enum { DEPARTURE_MS = 5000, DEPARTURE_STEP_MS = 1 };
 
 extern char **environ;
 
@@ -77,15 +80,26 @@ static int start(pid_t *pid, const char *program, char *user, int sock)
     return err;
 }
 
-/* Helpers leave the process that was started at once, so that nobody has to wait for their end. */
+/*
+ * Helpers leave the process that was started at once, so that nobody has to wait for their end. What does not leave is no
+ * helper, and must not keep whoever starts it waiting.
+ */
 static int await_departure(pid_t pid)
 {
+    const struct timespec pause = {.tv_nsec = DEPARTURE_STEP_MS * 1000000L};
+    pid_t ended = 0;
     int status = 0;
-    pid_t ended;
 
-    do {
-        ended = waitpid(pid, &status, 0);
-    } while (ended < 0 && errno == EINTR);
+    for (int i = 0; ended == 0 && i < DEPARTURE_MS / DEPARTURE_STEP_MS; i++) {
+        if (i > 0)
+            (void)nanosleep(&pause, NULL);
+        ended = waitpid(pid, &status, WNOHANG);
+    }
+    if (ended == 0) {
+        (void)kill(pid, SIGKILL);
+        (void)waitpid(pid, NULL, 0);
+        return MK_E_TIMEOUT;
+    }
     return ended == pid && status != 0 ? MK_E_SYS : 0;
 }
 

@@ -83,6 +83,8 @@ static int set_up(void **state)
     s.client.sock = ends[1];
     allow(&s, MK_RESOURCE_READ, "named");
     allow(&s, MK_RESOURCE_LOG, "log");
+    mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_HELPER, ":/bin/true");
+    mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_HELPER, "nobody:/bin/false");
     mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_LISTEN, "127.0.0.1:0");
     mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_LISTEN, "0");
     *state = &s;
@@ -157,6 +159,40 @@ static void test_gives_what_is_named(void **state)
     mk_keeper_ready(&s->client);
     stop_answering(s);
     assert_int_equal(s->readies, 1);
+}
+
+static void test_starts_helpers_that_are_named(void **state)
+{
+    struct scene *s = *state;
+    char byte;
+    int fd;
+
+    start_answering(s);
+    fd = mk_keeper_start_helper(&s->client, ":/bin/true");
+    assert_true(fd >= 0);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* it has ended already */
+    close(fd);
+    assert_int_equal(mk_keeper_start_helper(&s->client, "nobody:/bin/false"), MK_E_SYS);
+    assert_int_equal(mk_keeper_start_helper(&s->client, "nobody:/bin/true"), MK_E_ACCESS);
+    assert_int_equal(mk_keeper_start_helper(&s->client, ":/bin/sh"), MK_E_ACCESS);
+    assert_int_equal(mk_keeper_start_helper(&s->client, "/bin/true"), MK_E_ACCESS);
+    stop_answering(s);
+}
+
+static void test_starts_no_more_helpers_than_crash(void **state)
+{
+    struct scene *s = *state;
+    int fd = 0, started = 0;
+
+    start_answering(s);
+    while (started < 1000 && (fd = mk_keeper_start_helper(&s->client, ":/bin/true")) >= 0) {
+        close(fd);
+        started++;
+    }
+    assert_int_equal(fd, MK_E_BUSY);
+    assert_int_equal(started, 64);
+    stop_answering(s);
 }
 
 static void test_refuses_what_is_not_named(void **state)
@@ -362,6 +398,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(test_gives_what_is_named),
+        SCENE(test_starts_helpers_that_are_named),
+        SCENE(test_starts_no_more_helpers_than_crash),
         SCENE(test_refuses_what_is_not_named),
         SCENE(test_reload_allows_more_and_faults_keep_the_old),
         SCENE(test_client_without_keeper),
