@@ -53,7 +53,7 @@ static void finish(struct exchange *x)
     if (x->wait)
         mk_upstream_cancel(x->wait);
     x->wait = NULL;
-    if (x->server)
+    if (x->complaint.len > 0)
         complaint_end(&x->complaint, x->r, x->server->name);
     part(x);
     buffers_give(&x->local->buffers, x->out.buf);
@@ -214,24 +214,34 @@ static void on_refused(struct exchange *x, int error)
         mk_request_resume(x->r);
 }
 
+/*
+ * The first event that says "read" is no news: it comes with every connection, and what has really come makes another one,
+ * before or behind it. Room to write is no news when all is sent.
+ */
+static bool is_news(struct exchange *x, unsigned events)
+{
+    bool is_first = x->untold && (events & MK_IO_READ);
+
+    if (is_first)
+        x->untold = false;
+    return !send_is_done(x) || (events & ~(unsigned)MK_IO_WRITE) != (is_first ? MK_IO_READ : 0U);
+}
+
 static void on_server(struct mk_stream *s, unsigned events, void *arg)
 {
     struct exchange *x = arg;
-    bool is_first = x->untold;
 
     (void)s;
-    x->untold = false;
     if ((events & MK_IO_TIMEOUT) && x->armed)
         x->late = true;
+    if (!is_news(x, events)) {
+        exchange_arm(x);
+        return;
+    }
     if (events & (MK_IO_READ | MK_IO_HANGUP | MK_IO_ERROR))
         exchange_disarm(x);
     if (events & MK_IO_WRITE)
         x->error = send_some(x);
-    /* Before an answer can come there is nothing to read, and when it comes there is another event. */
-    if (is_first && send_is_done(x) && !(events & (MK_IO_HANGUP | MK_IO_ERROR))) {
-        exchange_arm(x);
-        return;
-    }
     mk_request_resume(x->r);
 }
 

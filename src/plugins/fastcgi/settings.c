@@ -273,7 +273,7 @@ static int choose_servers(struct mk_setup *setup, const struct fcgi_config *c,
 {
     size_t most = names->count > c->nservers ? names->count : c->nservers;
 
-    l->servers = mk_setup_alloc(setup, (most + 1) * sizeof(l->servers[0]));
+    l->servers = mk_setup_alloc(setup, (most + 1) * sizeof(struct fcgi_server *));
     if (!l->servers)
         return MK_E_NOMEM;
     for (size_t i = 0; i < names->count; i++) {
