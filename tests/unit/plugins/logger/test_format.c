@@ -58,7 +58,7 @@ static void writes_what_is_known_of_tls(void **state)
     e.tls_version = MK_STR("TLSv1.3");
     e.tls_cipher = MK_STR("TLS_AES_128_GCM_SHA256");
     assert_line("'%{SSL_PROTOCOL}x %{SSL_CIPHER}x \"%{SSL_CLIENT_S_DN}x\"'", &e,
-                "TLSv1.3 TLS_AES_128_GCM_SHA256 \"CN=a\\\"b\\n,O=c\"");
+                "TLSv1.3 TLS_AES_128_GCM_SHA256 \"CN=a\\x22b\\x0A,O=c\"");
 }
 
 static void writes_the_named_formats(void **state)
