@@ -97,7 +97,7 @@ def test_a_backlog_that_is_full_for_a_moment(start, peer):
 
 def test_a_slow_script(start, peer):
     php = peer(children=3)
-    server = serve(start, php, "ReadTimeout 1")
+    server = serve(start, php, "MaxConnections 3\nReadTimeout 1")
     slow = server.connect()
     began = time.monotonic()
     slow.send(http.request("/sleep.php"))
@@ -135,7 +135,7 @@ def test_a_queue_that_is_full_or_too_slow(start, peer):
 def test_killed_before_it_answers(start, peer):
     """One process serves both: a request that has had no byte of an answer, here none that may be sent twice."""
     php = peer(children=1)
-    server = serve(start, php)
+    server = serve(start, php, "MaxConnections 1")
     pid = int(server.get("/pid.php").body)
     connection = server.connect()
     connection.send(http.request("/sleep.php", "POST", body=b"x"))
@@ -148,7 +148,7 @@ def test_killed_before_it_answers(start, peer):
 def test_killed_in_the_middle_of_an_answer(start, peer):
     """The client sees that something is missing."""
     php = peer(children=2)
-    server = serve(start, php)
+    server = serve(start, php, "MaxConnections 2")
     connection = server.connect()
     connection.send(http.request("/half.php"))
     assert http.read_head(connection.stream).status == 200
@@ -163,7 +163,7 @@ def test_killed_in_the_middle_of_an_answer(start, peer):
 def test_a_process_that_ended_while_its_connection_was_kept(start, peer):
     """pm.max_requests: a kept connection is closed by the peer at any time, which no client may notice."""
     php = peer(children=2, pool="pm.max_requests = 3\n")
-    server = serve(start, php)
+    server = serve(start, php, "MaxConnections 2")
     connection = server.connect()
     assert {connection.request("/quick.php").body for _ in range(60)} == {b"quick"}
 
