@@ -30,7 +30,7 @@ SCRIPTS = {
     "evil.jpg": "<?php echo 'run';",
 }
 MATCH = r"\.php(/|$)"
-PEERS = ("fpm, Unix socket", "fpm, TCP", "php-cgi, FastCGI")
+PEERS = ("fpm, Unix socket", "fpm, TCP", "php-cgi, FastCGI", "php-cgi, CGI")
 
 
 @pytest.fixture(scope="module", params=PEERS)
