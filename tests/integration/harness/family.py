@@ -16,13 +16,6 @@ def _state(pid):
         return ""
 
 
-def name(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
 def _children_of_all_threads(pid):
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
@@ -44,15 +37,26 @@ def descendants(pid):
     return found
 
 
-def zombies(pid):
-    return [one for one in descendants(pid) if _state(one) == "Z"]
+def zombies(server):
+    return [one for pid in (server.pid, *spawners(server)) for one in descendants(pid) if _state(one) == "Z"]
+
+
+def spawners(server):
+    """Those that start the scripts of a server. They are nobody's children, but have its standard error."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "comm").read_text() == "monkey-palm\n" and (entry / "fd/2").resolve() == server.stderr.resolve():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
 
 
 def spawner(server):
-    """The process that starts the scripts of a server."""
-    found = [pid for pid in descendants(server.pid) if name(pid).startswith("monkey-palm")]
-    assert len(found) == 1, [(pid, name(pid)) for pid in descendants(server.pid)]
-    return found[0]
+    """The one that it has, if need be after a moment."""
+    assert eventually(lambda: len(spawners(server)) == 1), spawners(server)
+    return spawners(server)[0]
 
 
 def scripts(server):
@@ -60,7 +64,7 @@ def scripts(server):
 
 
 def have_ended(server, within=10):
-    """No script is left, and none as a zombie."""
+    """No script is left, not as a zombie either."""
     return eventually(lambda: not scripts(server), within=within)
 
 
