@@ -441,3 +441,46 @@ def test_large_answers_to_http_1_0(start):
         with server.connect() as client:
             client.send("GET / HTTP/1.0\r\n\r\n")
             assert client.response().body == BIG
+
+
+# -- reload
+
+
+@pytest.mark.parametrize("how", ["answer", "upload", "tunnel"])
+def test_a_reload_cuts_nothing(start, how):
+    def serve(conn):
+        if how == "tunnel":
+            upgraded(conn)
+            while data := conn.sock.recv(65536):
+                conn.send(data)
+            return
+        request = conn.head()
+        if how == "upload":
+            conn.answer(b"%d" % len(conn.body(request)))
+            return
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + b"x" * 100_000)
+        time.sleep(0.5)
+        conn.send(b"x" * 100_000)
+
+    with Backend(serve) as backend, Backend() as other:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            if how == "tunnel":
+                switched(client)
+            elif how == "upload":
+                client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345")
+            else:
+                client.send(http.request("/"))
+            assert eventually(lambda: backend.connections == 1)
+            time.sleep(0.2)
+            for _ in range(2):
+                server.reload(**configured("", other))
+            assert server.request("/").body == b"ok"
+            if how == "tunnel":
+                client.send(b"hello")
+                assert client.stream.exactly(5) == b"hello"
+            elif how == "upload":
+                client.send("67890")
+                assert client.response().body == b"10"
+            else:
+                assert client.response().body == b"x" * 200_000

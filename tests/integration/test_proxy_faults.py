@@ -476,7 +476,8 @@ def test_a_queue_that_is_full(start):
             if number == 0:
                 assert eventually(lambda: backend.requests)
             time.sleep(0.2)
-        assert clients[2].response().status == 503
+        refused = clients[2].response()
+        assert refused.status == 503 and refused.header("Retry-After") == "1"
         gate.set()
         assert [client.response().status for client in clients[:2]] == [200, 200]
         assert backend.connections <= 2

@@ -69,7 +69,7 @@ void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *
     if (x->answers) {
         mk_reply_abort(x->r);
     } else {
-        (void)mk_reply_error(x->r, status, NULL);
+        (void)mk_reply_error(x->r, status, status == 503 ? "Retry-After: 1\r\n" : NULL);
         mk_request_resume(x->r);
     }
 }

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A proxy without memory: allocation 1, 2, ... n of an exchange fails. An error or a closed connection, and the next is served."""
+
+import itertools
+
+import pytest
+
+from harness import http, process
+from harness.backend import Backend, configured
+from harness.failing import FailingAllocations
+
+pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
+
+UPGRADE = {"Connection": "Upgrade", "Upgrade": "echo"}
+REQUESTS = {
+    "small": http.request("/"),
+    "large": http.request("/large"),
+    "chunks": http.request("/chunks"),
+    "body": http.request("/", "POST", body=b"x" * 50_000),
+    "chunked body": http.request("/", "POST", headers={"Transfer-Encoding": "chunked"}, body=http.chunked(b"a" * 5000, b"b")),
+    "stale": http.request("/close") + http.request("/"),
+    "upgrade": http.request("/", headers=UPGRADE) + b"y" * 100_000,
+    "garbage": http.request("/garbage"),
+}
+
+
+def each(conn, request):
+    if request.header("Upgrade"):
+        conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nfirst")
+        while data := conn.pending or conn.sock.recv(65536):
+            conn.pending = b""
+            conn.send(data)
+        raise EOFError
+    if request.target == "/large":
+        conn.answer(b"l" * 300_000)
+    elif request.target == "/chunks":
+        conn.chunked(b"a" * 20_000, b"b" * 20_000)
+    elif request.target == "/garbage":
+        conn.send(b"garbage\r\n\r\n")
+        raise EOFError
+    else:
+        conn.answer(b"ok")
+    if request.target == "/close":
+        raise EOFError
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_exchange(start, tmp_path, name):
+    if process.is_sanitized():
+        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
+    allocations = FailingAllocations(tmp_path)
+    with Backend(each=each) as backend:
+        server = start(server="Workers 1", env=allocations.environment, **configured("OfflineTimeOut 0", backend))
+        for number in itertools.count(1):
+            allocations.arm(number)
+            with server.connect() as client:
+                try:
+                    client.send(REQUESTS[name])
+                    client.finish_sending()
+                except OSError:
+                    pass
+                answer = client.rest_until_cut()
+            assert not answer or answer.startswith(b"HTTP/1.1 "), answer[:100]
+            assert server.is_running(), f"allocation {number}\n{server.log()}"
+            allocations.disarm()
+            assert server.request("/").body == b"ok", f"after allocation {number}"
+            if not allocations.failed:
+                break
+        assert number > 1
