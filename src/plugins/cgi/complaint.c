@@ -36,8 +36,8 @@ static void end_line(struct complaint *c, void (*line)(void *arg, const char *te
     c->lines++;
 }
 
-void complaint_add(struct complaint *c, const char *bytes, size_t len,
-                   void (*line)(void *arg, const char *text), void *arg)
+void cgi_complaint_add(struct complaint *c, const char *bytes, size_t len,
+                       void (*line)(void *arg, const char *text), void *arg)
 {
     for (size_t i = 0; i < len; i++) {
         char piece[ESCAPE];
@@ -58,13 +58,13 @@ void complaint_add(struct complaint *c, const char *bytes, size_t len,
     }
 }
 
-void complaint_end(struct complaint *c, void (*line)(void *arg, const char *text), void *arg)
+void cgi_complaint_end(struct complaint *c, void (*line)(void *arg, const char *text), void *arg)
 {
     if (c->len > 0)
         end_line(c, line, arg);
 }
 
-size_t complaint_escape(char *dst, size_t room, struct mk_str bytes)
+size_t cgi_complaint_escape(char *dst, size_t room, struct mk_str bytes)
 {
     size_t at = 0;
 

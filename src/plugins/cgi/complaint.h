@@ -23,12 +23,12 @@ struct complaint {
 };
 
 /** Add bytes. @param line  called for each line that is complete, with a terminated text */
-void complaint_add(struct complaint *c, const char *bytes, size_t len,
-                   void (*line)(void *arg, const char *text), void *arg);
+void cgi_complaint_add(struct complaint *c, const char *bytes, size_t len,
+                       void (*line)(void *arg, const char *text), void *arg);
 /** No more will come: a line without an end is one too. */
-void complaint_end(struct complaint *c, void (*line)(void *arg, const char *text), void *arg);
+void cgi_complaint_end(struct complaint *c, void (*line)(void *arg, const char *text), void *arg);
 
 /** Write bytes so that they stay one line, in quotes or not. @return the length, at most room - 1; terminated. */
-size_t complaint_escape(char *dst, size_t room, struct mk_str bytes);
+size_t cgi_complaint_escape(char *dst, size_t room, struct mk_str bytes);
 
 #endif

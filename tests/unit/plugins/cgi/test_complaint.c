@@ -37,10 +37,10 @@ static void test_lines(void **state)
         for (size_t at = 0; at < sizeof(bytes) - 1; at += step) {
             size_t left = sizeof(bytes) - 1 - at;
 
-            complaint_add(&c, bytes + at, step < left ? step : left, write_line, &page);
+            cgi_complaint_add(&c, bytes + at, step < left ? step : left, write_line, &page);
         }
-        complaint_end(&c, write_line, &page);
-        complaint_end(&c, write_line, &page);
+        cgi_complaint_end(&c, write_line, &page);
+        cgi_complaint_end(&c, write_line, &page);
         assert_string_equal(page.text, lines);
     }
 }
@@ -53,8 +53,8 @@ static void test_long_lines_are_cut(void **state)
 
     (void)state;
     memset(bytes, '\1', sizeof(bytes));
-    complaint_add(&c, bytes, sizeof(bytes), write_line, &page);
-    complaint_add(&c, "\nnext\n", 6, write_line, &page);
+    cgi_complaint_add(&c, bytes, sizeof(bytes), write_line, &page);
+    cgi_complaint_add(&c, "\nnext\n", 6, write_line, &page);
     assert_int_equal(strlen(page.text), COMPLAINT_LINE + 6);
     assert_string_equal(page.text + COMPLAINT_LINE, "\nnext\n");
 }
@@ -66,7 +66,7 @@ static void test_lines_have_a_bound(void **state)
 
     (void)state;
     for (int i = 0; i < COMPLAINT_LINES * 3; i++)
-        complaint_add(&c, "x\n", 2, write_line, &page);
+        cgi_complaint_add(&c, "x\n", 2, write_line, &page);
     assert_int_equal(page.len, COMPLAINT_LINES * 2 + 4);
     assert_string_equal(page.text + COMPLAINT_LINES * 2, "...\n");
 }
@@ -76,9 +76,9 @@ static void test_escaping_into_little_room(void **state)
     char dst[8];
 
     (void)state;
-    assert_int_equal(complaint_escape(dst, sizeof(dst), mk_str_from("/a\nb\nc")), 7);
+    assert_int_equal(cgi_complaint_escape(dst, sizeof(dst), mk_str_from("/a\nb\nc")), 7);
     assert_string_equal(dst, "/a\\x0ab");
-    assert_int_equal(complaint_escape(dst, 1, mk_str_from("/a")), 0);
+    assert_int_equal(cgi_complaint_escape(dst, 1, mk_str_from("/a")), 0);
     assert_string_equal(dst, "");
 }
 
