@@ -39,26 +39,23 @@ class SecureBackend:
     def __exit__(self, *_):
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
-        for raw in self.connections:
+        for secure in self.connections:
             with contextlib.suppress(OSError):
-                raw.shutdown(socket.SHUT_RDWR)
+                secure.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
             thread.join(5)
-        for raw in self.connections:
-            raw.close()
 
     def _accept(self):
         with contextlib.suppress(OSError):
             while True:
                 raw, _ = self.listener.accept()
                 raw.settimeout(10)
-                self.connections.append(raw.dup())
                 self.threads.append(threading.Thread(target=self._serve, args=(raw,), daemon=True))
                 self.threads[-1].start()
 
     def _serve(self, raw):
-        with contextlib.suppress(OSError), raw:
-            secure = self.context.wrap_socket(raw, server_side=True)
+        with contextlib.suppress(OSError), raw, self.context.wrap_socket(raw, server_side=True) as secure:
+            self.connections.append(secure)
             self.clients.append(secure.getpeercert())
             while b"\r\n\r\n" in secure.recv(65536):
                 secure.sendall(self.answer)
