@@ -62,13 +62,11 @@ static void put_value(struct mk_buf *b, const struct mk_field *f, const void *me
         put_text(b, f->names[*(const int *)member]);
         break;
     case MK_FIELD_PATH:
-        if (f->flags & MK_FIELD_REPEAT) {
-            put_words(b, member);
-            break;
-        }
-        /* fall through */
     case MK_FIELD_STRING:
-        put_text(b, *(const char *const *)member);
+        if (f->flags & MK_FIELD_REPEAT)
+            put_words(b, member);
+        else
+            put_text(b, *(const char *const *)member);
         break;
     case MK_FIELD_WORDS:
         put_words(b, member);

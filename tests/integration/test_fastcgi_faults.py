@@ -201,7 +201,7 @@ def test_complaints_are_logged_escaped_and_bounded(start):
         server = serve(start, application)
         assert server.get("/bad").body == b"well"
         log = server.wait_for_log(r"fastcgi stderr .*PHP Warning.*").string
-    assert r'text="PHP Warning: \x22quoted\x22 \x1B[31m"' in log
+    assert r'text="PHP Warning: \"quoted\" \x1b[31m"' in log
     assert "forged=yes" in log and "\nconn=1" not in log
     assert 5 < log.count("fastcgi stderr") <= 33
     assert len(log) < 30000

@@ -241,7 +241,7 @@ static int fill(struct run *run, struct mk_request *r, const struct gateway_scri
     run->timeout_ms = run->site->timeout_ms;
     run->place.worker = run->worker;
     run->place.granted = on_granted;
-    (void)cgi_complaint_escape(run->label, sizeof(run->label), script->name);
+    (void)gateway_complaint_escape(run->label, sizeof(run->label), script->name);
     gateway_body_init(&run->body, r);
     gateway_answer_init(&run->answer, r, kind, run_output, run);
     run->answer.type = run->route->type;

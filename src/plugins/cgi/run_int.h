@@ -2,11 +2,11 @@
 #ifndef CGI_RUN_INT_H
 #define CGI_RUN_INT_H
 
-#include "complaint.h"
 #include "run.h"
 
 #include "kit/gateway/answer.h"
 #include "kit/gateway/body.h"
+#include "kit/gateway/complaint.h"
 
 /*
  * State of a run. Between STARTS and the end of GOES its alarm says what is next.
@@ -52,7 +52,7 @@ struct run {
 
     char *piece; /* of the body, on its way; in the request's memory */
     size_t piece_at, piece_len;
-    struct complaint complaint;
+    struct gateway_complaint complaint;
     char label[160]; /* the script's name for the log */
 };
 

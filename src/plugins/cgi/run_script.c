@@ -32,7 +32,7 @@ static int read_errors(struct run *run)
     ssize_t n = read(mk_io_fd(run->errors), bytes, sizeof(bytes));
 
     if (n > 0)
-        cgi_complaint_add(&run->complaint, bytes, (size_t)n, log_line, run);
+        gateway_complaint_add(&run->complaint, bytes, (size_t)n, log_line, run);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     return n > 0 ? 1 : MK_E_EOF;
@@ -40,7 +40,7 @@ static int read_errors(struct run *run)
 
 static void close_errors(struct run *run)
 {
-    cgi_complaint_end(&run->complaint, log_line, run);
+    gateway_complaint_end(&run->complaint, log_line, run);
     mk_io_close(run->errors);
     run->errors = NULL;
 }

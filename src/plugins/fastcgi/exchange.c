@@ -54,7 +54,7 @@ static void finish(struct exchange *x)
         mk_upstream_cancel(x->wait);
     x->wait = NULL;
     if (x->complaint.len > 0)
-        complaint_end(&x->complaint, x->r, x->server->name);
+        receive_end_complaint(x);
     part(x);
     buffers_give(&x->local->buffers, x->out.buf);
     buffers_give(&x->local->buffers, x->in.buf);

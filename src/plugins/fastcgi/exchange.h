@@ -3,13 +3,13 @@
 #define FASTCGI_EXCHANGE_H
 
 #include "buffers.h"
-#include "complaint.h"
 #include "records.h"
 #include "scripts.h"
 #include "settings.h"
 
 #include "kit/gateway/answer.h"
 #include "kit/gateway/body.h"
+#include "kit/gateway/complaint.h"
 #include "kit/gateway/script.h"
 
 /*
@@ -75,7 +75,7 @@ struct exchange {
 
     struct outgoing out;
     struct incoming in;
-    struct complaint complaint;
+    struct gateway_complaint complaint;
 };
 
 /** on_handle of a request for this location. */
@@ -122,6 +122,9 @@ int receive_some(struct exchange *x);
 ssize_t receive_output(void *arg, char *dst, size_t len);
 /** How much output is still to come, as far as that is known. @return -1: it is not. */
 int64_t receive_left(void *arg);
+
+/** What the application wrote to STDERR without a line end is a line too. */
+void receive_end_complaint(struct exchange *x);
 
 /* ---- linger.c ---- */
 

@@ -3,6 +3,21 @@
 
 enum { TURN_READS = 16 }; /* without a byte of output: then others have their turn */
 
+/* ---- STDERR ---- */
+
+static void log_line(void *arg, const char *text)
+{
+    const struct exchange *x = arg;
+
+    mk_request_log(x->r, MK_LOG_ERROR, "fastcgi stderr server=%s text=\"%s\"", x->server->name,
+                   text);
+}
+
+void receive_end_complaint(struct exchange *x)
+{
+    gateway_complaint_end(&x->complaint, log_line, x);
+}
+
 /* ---- records ---- */
 
 /* Output stays where it came, or moves up to what came before it. */
@@ -39,7 +54,7 @@ static int judge_end(const struct exchange *x)
 static void take_end(struct exchange *x, bool is_last)
 {
     x->in.error = judge_end(x);
-    complaint_end(&x->complaint, x->r, x->server->name);
+    receive_end_complaint(x);
     exchange_leave(x, is_last && send_is_done(x));
 }
 
@@ -55,7 +70,7 @@ static void strip(struct exchange *x, size_t len)
         if (what == FCGI_PIECE_OUT)
             take_output(in, piece);
         else if (what == FCGI_PIECE_ERR)
-            complaint_add(&x->complaint, x->r, x->server->name, piece);
+            gateway_complaint_add(&x->complaint, piece.p, piece.len, log_line, x);
         else if (what == FCGI_PIECE_END)
             take_end(x, from + used == len);
         else if (what < 0) {
@@ -86,7 +101,7 @@ static int end_of_input(struct exchange *x)
 {
     if (!x->in.reader.out_ended)
         return MK_E_PEER;
-    complaint_end(&x->complaint, x->r, x->server->name);
+    receive_end_complaint(x);
     exchange_leave(x, false);
     return MK_E_EOF;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "complaint.h"
+#include "kit/gateway/complaint.h"
 
 enum { ESCAPE = 4 }; /* \x1b */
 
@@ -23,21 +23,22 @@ static size_t escape_byte(char dst[ESCAPE], unsigned char c)
     return ESCAPE;
 }
 
-static void end_line(struct complaint *c, void (*line)(void *arg, const char *text), void *arg)
+static void end_line(struct gateway_complaint *c, void (*line)(void *arg, const char *text),
+                     void *arg)
 {
     bool is_empty = c->len == 0;
 
     c->text[c->len] = '\0';
     c->len = 0;
     c->cut = false;
-    if (is_empty || c->lines > COMPLAINT_LINES)
+    if (is_empty || c->lines > GATEWAY_COMPLAINT_LINES)
         return;
-    line(arg, c->lines < COMPLAINT_LINES ? c->text : "...");
+    line(arg, c->lines < GATEWAY_COMPLAINT_LINES ? c->text : "...");
     c->lines++;
 }
 
-void cgi_complaint_add(struct complaint *c, const char *bytes, size_t len,
-                       void (*line)(void *arg, const char *text), void *arg)
+void gateway_complaint_add(struct gateway_complaint *c, const char *bytes, size_t len,
+                           void (*line)(void *arg, const char *text), void *arg)
 {
     for (size_t i = 0; i < len; i++) {
         char piece[ESCAPE];
@@ -50,7 +51,7 @@ void cgi_complaint_add(struct complaint *c, const char *bytes, size_t len,
         if (c->cut || bytes[i] == '\r')
             continue;
         n = escape_byte(piece, (unsigned char)bytes[i]);
-        c->cut = n > COMPLAINT_LINE - c->len;
+        c->cut = n > GATEWAY_COMPLAINT_LINE - c->len;
         if (c->cut)
             continue;
         memcpy(c->text + c->len, piece, n);
@@ -58,13 +59,14 @@ void cgi_complaint_add(struct complaint *c, const char *bytes, size_t len,
     }
 }
 
-void cgi_complaint_end(struct complaint *c, void (*line)(void *arg, const char *text), void *arg)
+void gateway_complaint_end(struct gateway_complaint *c, void (*line)(void *arg, const char *text),
+                           void *arg)
 {
     if (c->len > 0)
         end_line(c, line, arg);
 }
 
-size_t cgi_complaint_escape(char *dst, size_t room, struct mk_str bytes)
+size_t gateway_complaint_escape(char *dst, size_t room, struct mk_str bytes)
 {
     size_t at = 0;
 

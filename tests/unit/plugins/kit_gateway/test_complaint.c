@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "complaint.h"
+#include "kit/gateway/complaint.h"
 
 struct page {
     char text[1 << 17];
@@ -31,44 +31,44 @@ static void test_lines(void **state)
 
     (void)state;
     for (size_t step = 1; step < sizeof(bytes); step++) {
-        struct complaint c = {.lines = 0};
+        struct gateway_complaint c = {.lines = 0};
         struct page page = {.len = 0};
 
         for (size_t at = 0; at < sizeof(bytes) - 1; at += step) {
             size_t left = sizeof(bytes) - 1 - at;
 
-            cgi_complaint_add(&c, bytes + at, step < left ? step : left, write_line, &page);
+            gateway_complaint_add(&c, bytes + at, step < left ? step : left, write_line, &page);
         }
-        cgi_complaint_end(&c, write_line, &page);
-        cgi_complaint_end(&c, write_line, &page);
+        gateway_complaint_end(&c, write_line, &page);
+        gateway_complaint_end(&c, write_line, &page);
         assert_string_equal(page.text, lines);
     }
 }
 
 static void test_long_lines_are_cut(void **state)
 {
-    struct complaint c = {.lines = 0};
+    struct gateway_complaint c = {.lines = 0};
     struct page page = {.len = 0};
-    char bytes[COMPLAINT_LINE * 3];
+    char bytes[GATEWAY_COMPLAINT_LINE * 3];
 
     (void)state;
     memset(bytes, '\1', sizeof(bytes));
-    cgi_complaint_add(&c, bytes, sizeof(bytes), write_line, &page);
-    cgi_complaint_add(&c, "\nnext\n", 6, write_line, &page);
-    assert_int_equal(strlen(page.text), COMPLAINT_LINE + 6);
-    assert_string_equal(page.text + COMPLAINT_LINE, "\nnext\n");
+    gateway_complaint_add(&c, bytes, sizeof(bytes), write_line, &page);
+    gateway_complaint_add(&c, "\nnext\n", 6, write_line, &page);
+    assert_int_equal(strlen(page.text), GATEWAY_COMPLAINT_LINE + 6);
+    assert_string_equal(page.text + GATEWAY_COMPLAINT_LINE, "\nnext\n");
 }
 
 static void test_lines_have_a_bound(void **state)
 {
-    struct complaint c = {.lines = 0};
+    struct gateway_complaint c = {.lines = 0};
     struct page page = {.len = 0};
 
     (void)state;
-    for (int i = 0; i < COMPLAINT_LINES * 3; i++)
-        cgi_complaint_add(&c, "x\n", 2, write_line, &page);
-    assert_int_equal(page.len, COMPLAINT_LINES * 2 + 4);
-    assert_string_equal(page.text + COMPLAINT_LINES * 2, "...\n");
+    for (int i = 0; i < GATEWAY_COMPLAINT_LINES * 3; i++)
+        gateway_complaint_add(&c, "x\n", 2, write_line, &page);
+    assert_int_equal(page.len, GATEWAY_COMPLAINT_LINES * 2 + 4);
+    assert_string_equal(page.text + GATEWAY_COMPLAINT_LINES * 2, "...\n");
 }
 
 static void test_escaping_into_little_room(void **state)
@@ -76,9 +76,9 @@ static void test_escaping_into_little_room(void **state)
     char dst[8];
 
     (void)state;
-    assert_int_equal(cgi_complaint_escape(dst, sizeof(dst), mk_str_from("/a\nb\nc")), 7);
+    assert_int_equal(gateway_complaint_escape(dst, sizeof(dst), mk_str_from("/a\nb\nc")), 7);
     assert_string_equal(dst, "/a\\x0ab");
-    assert_int_equal(cgi_complaint_escape(dst, 1, mk_str_from("/a")), 0);
+    assert_int_equal(gateway_complaint_escape(dst, 1, mk_str_from("/a")), 0);
     assert_string_equal(dst, "");
 }
 
