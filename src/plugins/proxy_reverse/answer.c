@@ -208,9 +208,9 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
     uint32_t at = 0;
 
     while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
-        if (is_upgrade(x, name))
-            mk_reply_line(p, name, value);
-        else if (!proxy_is_hop_by_hop(name) && !(asks && is_of_connection(x, name)))
+        bool stays = proxy_is_hop_by_hop(name) || (asks && is_of_connection(x, name));
+
+        if (!stays || is_upgrade(x, name))
             mk_reply_line(p, name, value);
     }
 }
@@ -237,8 +237,7 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
     x->has_pipe = is_for_pipe(x) && proxy_pipe_get(&x->home->pipes, &x->pipe) == 0;
     if (!x->has_pipe)
         return mk_reply_producer(x->r, produce, x) == 0;
-    return mk_reply_memory(x->r, rest) == 0 &&
-           mk_reply_piped_producer(x->r, produce, fill, x) == 0;
+    return mk_reply_memory(x->r, rest) == 0 && mk_reply_piped_producer(x->r, produce, fill, x) == 0;
 }
 
 static void pass_on(struct proxy_exchange *x, size_t head_len)

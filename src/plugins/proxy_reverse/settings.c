@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <strings.h>
 
 enum {
@@ -147,7 +146,9 @@ static bool read_status(struct mk_str word, unsigned *status)
     if (word.len != 3 || word.p[0] < '1' || word.p[0] > '5' || !isdigit((unsigned char)word.p[1]) ||
         !isdigit((unsigned char)word.p[2]))
         return false;
-    *status = (unsigned)atoi((char[]){word.p[0], word.p[1], word.p[2], '\0'});
+    *status = 0;
+    for (size_t i = 0; i < word.len; i++)
+        *status = *status * 10 + (unsigned)(word.p[i] - '0');
     return true;
 }
 

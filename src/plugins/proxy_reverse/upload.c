@@ -45,7 +45,7 @@ static bool find_local(const struct mk_conn *conn, struct proxy_ends *ends)
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
         struct sockaddr_storage any;
-    } addr;
+    } addr = {.any = {.ss_family = AF_UNSPEC}};
     socklen_t len = sizeof(addr);
 
     if (getsockname(mk_conn_link(conn)->fd, &addr.sa, &len) < 0)
