@@ -114,6 +114,24 @@ def test_slow_reader_is_not_the_scripts_fault(start):
         assert len(connection.response().body) == 20000000
 
 
+def test_reader_that_pauses_is_not_the_scripts_fault(start):
+    """Output that came while the client had no room for it was given in time."""
+    script = "#!/usr/bin/python3\nimport os, time\nos.write(1, b'Content-Type: a/b\\n\\n')\n" \
+             "for _ in range(100):\n    os.write(1, b'x' * 200000)\n    time.sleep(0.005)\n"
+    server = start_site(start, {"much": script}, "Timeout 1")
+    with server.connect(receive_buffer=4096) as connection:
+        connection.send(http.request("/cgi-bin/much"))
+        for _ in range(3):
+            assert connection.sock.recv(30000)
+            time.sleep(1.5)
+        size = 0
+        while data := connection.sock.recv(1 << 20):
+            size += len(data)
+            if data.endswith(b"\r\n0\r\n\r\n"):
+                break
+        assert size > 19900000
+
+
 def test_as_many_as_allowed_run_at_once_and_the_others_wait(start, tmp_path):
     """The bar is a thousand requests; each notes how many run beside it."""
     script = HEAD + f"cd {tmp_path}/alive && : >$$ && set -- * && echo $# && rm $$\n"

@@ -186,11 +186,16 @@ ssize_t run_output(void *arg, char *dst, size_t len)
     return last_word(run);
 }
 
+/* It gave something, or ended: until the client has room for that, nothing is owed. */
 static void on_output(struct mk_io *io, unsigned events, void *arg)
 {
+    struct run *run = arg;
+
     (void)io;
     (void)events;
-    run_advance(arg);
+    run->is_awaited = false;
+    run->moved_ms = mk_worker_now_ms(run->worker);
+    run_advance(run);
 }
 
 /* ---- its line ---- */
