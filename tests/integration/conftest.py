@@ -19,7 +19,7 @@ import signal
 
 import pytest
 
-from harness import carriers, process
+from harness import carriers, process, secured
 
 
 def _starter(folder):
@@ -85,7 +85,7 @@ def pytest_ignore_collect(collection_path):
 
 
 def pytest_collection_modifyitems(config, items):
-    kept = [item for item in items if not carriers.leaves_out(item)]
+    kept = [item for item in items if not carriers.leaves_out(item) and not secured.lacks(item)]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept

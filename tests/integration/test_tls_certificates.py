@@ -8,6 +8,8 @@ import pytest
 from harness import certificates, secured, tools
 from harness.config import section
 
+plugin = secured.each_plugin()
+
 
 @pytest.fixture(scope="module")
 def server(start_shared, tmp_path_factory):
@@ -44,6 +46,7 @@ def test_default_site_brings_the_certificate(start):
     assert secured.shown(server, "nobody.test") == ["own.test"]
 
 
+@pytest.mark.openssl
 def test_site_inherits_what_it_does_not_say(start, tmp_path):
     """Protocols of the file hold for a site with a certificate of its own."""
     sites = {"a": secured.site("a.test", certificates.issue("a.test").lines(), tmp_path)}
@@ -53,6 +56,7 @@ def test_site_inherits_what_it_does_not_say(start, tmp_path):
         secured.shown(server, "a.test", certificates.trusting(version=secured.TLS12))
 
 
+@pytest.mark.openssl
 def test_site_has_other_versions_than_the_default(start, tmp_path):
     sites = {"a": secured.site("a.test", certificates.issue("a.test").lines("Protocols TLSv1.3"), tmp_path)}
     server = start(**secured.config(certificates.issue("d.test").lines("Protocols TLSv1.2"), sites=sites))
@@ -145,7 +149,10 @@ KINDS = ["missing", "folder", "garbage", "empty", "key_as_certificate", "certifi
          "weak_dh", "no_dh", "ciphers", "ciphersuites", "old_protocol", "ocsp"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+OPENSSLS = {"weak_dh", "ciphers", "ciphersuites", "ocsp"}  # other words over mbedTLS: test_mbedtls_settings.py
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.openssl if kind in OPENSSLS else ()) for kind in KINDS])
 def test_what_cannot_work_is_refused(start, tmp_path, kind):
     lines, sentence = faulty(tmp_path)[kind]
     server = start(**secured.config(lines), wait=False)
@@ -171,9 +178,9 @@ def test_address_without_any_certificate_is_refused(start):
     assert "names CertificateFile and KeyFile" in server.log()
 
 
-def test_no_address_needs_no_certificate(start):
+def test_no_address_needs_no_certificate(start, plugin):
     """The plugin may be there for backends only."""
-    server = start(server="Listen 127.0.0.1:0", extra={"plugins.load": section("PLUGINS", "Load tls")},
+    server = start(server="Listen 127.0.0.1:0", extra={"plugins.load": section("PLUGINS", f"Load {plugin}")},
                    files={"a.txt": "text"})
     assert server.get("/a.txt").body == b"text"
 

@@ -8,6 +8,8 @@ import pytest
 
 from harness import certificates, http, secured, tools
 
+plugin = secured.each_plugin()
+
 
 @pytest.fixture(scope="module")
 def server(start_shared):
@@ -61,6 +63,7 @@ def test_dhe_with_parameters(start):
         assert raw.cipher()[0] == "DHE-RSA-AES128-GCM-SHA256"
 
 
+@pytest.mark.openssl
 def test_the_client_prefers(server):
     for order in (INTERMEDIATE, INTERMEDIATE[::-1]):
         context = certificates.trusting(version=secured.TLS12)
@@ -69,6 +72,7 @@ def test_the_client_prefers(server):
             assert raw.cipher()[0] == order[0]
 
 
+@pytest.mark.openssl
 def test_chosen_ciphers(start):
     server = start(**secured.config(certificates.issue().lines(
         "Ciphers ECDHE-ECDSA-AES256-GCM-SHA384", "Ciphersuites TLS_CHACHA20_POLY1305_SHA256")))
@@ -78,6 +82,7 @@ def test_chosen_ciphers(start):
         assert raw.cipher()[0] == "TLS_CHACHA20_POLY1305_SHA256"
 
 
+@pytest.mark.openssl
 def test_suites_of_a_site(start, tmp_path):
     sites = {"a": secured.site("a.test", certificates.issue("a.test").lines("Ciphersuites TLS_AES_128_GCM_SHA256"), tmp_path)}
     server = start(**secured.config(certificates.issue().lines("Ciphersuites TLS_CHACHA20_POLY1305_SHA256"), sites=sites))
@@ -148,7 +153,7 @@ def test_other_addresses_stay_plain(start):
     assert secured.ask(server).body == b"text"
 
 
-def test_transport_layer(start):
+def test_transport_layer(start, plugin):
     config = secured.config(certificates.issue().lines())
-    config["server"] = "TransportLayer tls\nListen 127.0.0.1:0"
+    config["server"] = f"TransportLayer {plugin}\nListen 127.0.0.1:0"
     assert secured.ask(start(**config)).body == b"text"

@@ -11,6 +11,8 @@ from harness import certificates, http, secured
 from harness.client import eventually
 from harness.config import section
 
+plugin = secured.each_plugin()
+
 BIG = bytes(at * 11 % 256 for at in range(3 << 20))
 
 
@@ -108,15 +110,15 @@ def is_secured(server):
         return False
 
 
-def test_tls_comes_to_an_address(start):
+def test_tls_comes_to_an_address(start, plugin):
     """It was plain before; the listener stays."""
-    load = {"plugins.load": section("PLUGINS", "Load tls")}
+    load = {"plugins.load": section("PLUGINS", f"Load {plugin}")}
     server = start(server="Listen 127.0.0.1:0", extra=load, files={"a.txt": "text"})
     port = server.port
     with server.connect() as old:
         assert old.request("/a.txt").text == "text"
         config = secured.config(certificates.issue().lines())
-        config["server"] = f"Listen 127.0.0.1:{port} tls"
+        config["server"] = f"Listen 127.0.0.1:{port} {plugin}"
         server.reload("reloaded", **config)
         assert eventually(lambda: is_secured(server))  # each worker changes at the end of its turn
         assert old.request("/a.txt").text == "text"

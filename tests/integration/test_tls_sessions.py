@@ -7,6 +7,8 @@ import pytest
 
 from harness import certificates, secured
 
+plugin = secured.each_plugin()
+
 ATTEMPTS = 12  # connections of which each worker gets some
 
 
@@ -38,6 +40,7 @@ def test_a_session_goes_on_with_any_worker(server, version):
         assert reused and status == 200
 
 
+@pytest.mark.openssl
 def test_each_resumption_brings_the_next_ticket(server):
     """A ticket of TLS 1.3 is for one use."""
     client = context(secured.TLS13)

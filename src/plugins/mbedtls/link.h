@@ -66,6 +66,7 @@ struct mbed_link {
     bool has_all;     /* the last read took all that the socket had */
     bool has_ended;   /* the peer closed */
     bool told_end;    /* close_notify was sent */
+    bool told_alert;  /* an alert was sent */
     bool has_touched; /* the library's buffers may have pages to give back */
     char in[MBED_IN_BYTES];
 };

@@ -5,6 +5,7 @@
 #include "subject.h"
 
 #include <errno.h>
+#include <mbedtls/net_sockets.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -90,6 +91,17 @@ static unsigned char judge(const struct mbed_link *t, const struct mbed_face *at
     return 0;
 }
 
+/* The library says nothing of some errors, but a peer is told why it goes (RFC 5246 section 7.2.2). */
+static void tell_alert(struct mbed_link *t, int err)
+{
+    unsigned char alert = err == MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE
+                              ? MBEDTLS_SSL_ALERT_MSG_UNEXPECTED_MESSAGE
+                              : MBEDTLS_SSL_ALERT_MSG_HANDSHAKE_FAILURE;
+
+    if (err != MBEDTLS_ERR_SSL_CONN_EOF && err != MBEDTLS_ERR_NET_CONN_RESET && !t->told_alert)
+        (void)mbedtls_ssl_send_alert_message(&t->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
+}
+
 static int finish_shaking(struct mbed_link *t)
 {
     const mbedtls_x509_crt *peer = t->site ? mbedtls_ssl_get_peer_cert(&t->ssl) : NULL;
@@ -99,23 +111,32 @@ static int finish_shaking(struct mbed_link *t)
     return 0;
 }
 
-/* One call of the library, and what it wrote leaves. @return 0; MK_E_AGAIN, waits_for says for what; MK_E_PEER. */
-static int shake(struct mk_link *l)
+/* As far as the input goes, and as we agree. @return 0 or an error of the library. */
+static int shake_library(struct mbed_link *t)
 {
-    struct mbed_link *t = l->state;
     struct mbed_face *at_first = t->face;
     unsigned char alert = 0;
-    int result, err;
+    int result;
 
     at_first->has_resumed = false;
     result = mbedtls_ssl_handshake(&t->ssl);
     if (result == 0 || at_first->has_resumed)
         alert = judge(t, at_first);
     if (alert != 0) {
-        result = MBEDTLS_ERR_X509_CERT_VERIFY_FAILED;
         (void)mbedtls_ssl_send_alert_message(&t->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
+        return MBEDTLS_ERR_X509_CERT_VERIFY_FAILED;
     }
-    err = mbed_flush(l);
+    if (result != 0 && result != MBEDTLS_ERR_SSL_WANT_READ)
+        tell_alert(t, result);
+    return result;
+}
+
+/* @return 0; MK_E_AGAIN, waits_for says for what; MK_E_PEER. */
+static int shake(struct mk_link *l)
+{
+    struct mbed_link *t = l->state;
+    int result = shake_library(t), err = mbed_flush(l);
+
     if (result == 0 && (err == 0 || err == MK_E_AGAIN))
         return finish_shaking(t);
     if (result == MBEDTLS_ERR_SSL_WANT_READ && (err == 0 || err == MK_E_AGAIN)) {

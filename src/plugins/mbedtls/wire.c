@@ -34,6 +34,8 @@ int mbed_wire_send(void *link, const unsigned char *bytes, size_t len)
     }
     if (len > sizeof(w->out))
         len = sizeof(w->out);
+    t->told_alert |=
+        len > 0 && bytes[0] == MBEDTLS_SSL_MSG_ALERT; /* the library gives whole records */
     memcpy(w->out + w->used, bytes, len);
     w->used += len;
     return (int)len;
@@ -50,6 +52,7 @@ static int read_socket(struct mbed_link *t, void *to, size_t len)
         return t->blocked ? MBEDTLS_ERR_SSL_WANT_READ : MBEDTLS_ERR_NET_CONN_RESET;
     }
     t->has_all = (size_t)n < len;
+    t->has_ended = n == 0;
     return (int)n;
 }
 

@@ -4,15 +4,40 @@
 import socket
 import ssl
 
-from harness import certificates, http
+import pytest
+
+from harness import certificates, executable, http
 from harness.config import section
 
 TLS12, TLS13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 BOTH = [TLS12, TLS13]
 
 
-def config(lines="", plugin="tls", server="", extra=None, **kwargs):
+def each_plugin(*names):
+    """A fixture for a file of tests: all of them over each of these plugins, or both. See the mark `openssl` too."""
+    @pytest.fixture(scope="module", autouse=True, params=names or ("tls", "mbedtls"))
+    def plugin(request):
+        if not executable.plugin(request.param):
+            pytest.skip("this build has no such plugin")
+        CHOSEN.append(request.param)
+        yield request.param
+        CHOSEN.pop()
+    return plugin
+
+
+CHOSEN = ["tls"]  # the last one is in use
+
+
+def lacks(item):
+    """Is a test of TLS 1.3, or of something else that comes with it, over mbedtls?"""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("plugin") == "mbedtls" and (
+        TLS13 in parameters.values() or item.get_closest_marker("openssl") is not None)
+
+
+def config(lines="", plugin=None, server="", extra=None, **kwargs):
     """What start() takes for a server with an address that uses the plugin; lines: of its [TLS]."""
+    plugin = plugin or CHOSEN[-1]
     files = {"plugins.load": section("PLUGINS", f"Load {plugin}")}
     if lines:
         files[f"plugins/{plugin}/{plugin}.conf"] = section("TLS", lines)
