@@ -137,6 +137,7 @@ class Monkey(Server):
                f"    KeepAliveTimeout {KEEP_SECONDS}\n"
                f"    MaxKeepAliveRequest {KEEP_REQUESTS}\n"
                "    ErrorLog stderr\n"
+               f"{'    MaxBodySize 100M' if setup.php else ''}\n"
                f"{self.extra}")
         _write(conf, "monkey.mime",
                "[MIMETYPES]\n"
@@ -537,7 +538,8 @@ class Running:
 
     def pids(self):
         """The server's processes, the first one included."""
-        return measure.tree(self.process.pid)
+        helpers = measure.named("monkey-palm", self._output.name) if self.setup.cgi else []
+        return measure.tree(self.process.pid) + helpers
 
     def stop(self, patience=5):
         """Ask the first process to end, and whatever of ours is left after that."""
