@@ -52,9 +52,7 @@ def test_a_bound_over_all_workers(start, keep):
         server = start(**config(application, keep=keep, server="MaxConnections 3"), server="Workers 4")
         assert all(answer.body == b"done" for answer in ask_all(server, 60))
         assert most == 3
-        if keep == "on":
-            assert application.peak <= 4  # one that is closed and the next may overlap
-        server.stop()
+        assert application.accepted < 60 or keep == "off"
 
 
 def test_many_clients_and_tagged_bodies(start):

@@ -16,7 +16,9 @@
  * One request and its application. What happens on the server's connection only has the request resumed: everything is
  * decided when it is the request's turn, so that head and body of an answer leave together.
  *
- *     exchange.c  its life: which server, what is tried again, when it is over
+ *     exchange.c  its life: from the first call to its end
+ *     target.c    which script it is
+ *     attempt.c   which server is asked, and which after that
  *     send.c      BEGIN_REQUEST, PARAMS and STDIN
  *     receive.c   STDOUT, STDERR and END_REQUEST
  *     linger.c    the end of a conversation whose request has ended
@@ -93,6 +95,18 @@ void exchange_leave(struct exchange *x, bool reusable);
 /** Which script it is. In on_handle. @return PASS: x->script is set; DONE: it was answered. @param left_alone  out: PASS means that it is not ours */
 enum mk_verdict target_find(struct exchange *x, struct mk_request *r, bool *left_alone);
 
+/* ---- attempt.c ---- */
+
+/** Look for a server. @return 0: a connection is waited for, or x->error will say why there is none; or that at once. */
+int attempt_begin(struct exchange *x);
+/** The connection ended before the first byte of an answer. @return 0: another one is waited for; or why that is all. */
+int attempt_repeat(struct exchange *x, int why);
+/** The server answers. */
+void attempt_worked(const struct exchange *x);
+/** The request is no work of the server any more. */
+void attempt_count_out(struct exchange *x);
+void attempt_log(const struct exchange *x, const char *why);
+
 /* ---- send.c ---- */
 
 /**
@@ -114,8 +128,9 @@ int send_repeat(struct exchange *x);
 
 /**
  * Is there output, or its end?
- * @return 1; MK_E_AGAIN: the request is resumed when there is; MK_E_PEER: the connection ended before its time; MK_E_BAD:
- *         no FastCGI; MK_E_BUSY: END_REQUEST says that the application is overloaded, MK_E_UNSUPPORTED: that it cannot do it.
+ * @return 1; MK_E_AGAIN: the request is resumed when there is; MK_E_TIMEOUT: ReadTimeout is over;
+ *         MK_E_PEER: the connection ended before its time; MK_E_BAD: no FastCGI; MK_E_BUSY: END_REQUEST says that the
+ *         application is overloaded, MK_E_UNSUPPORTED: that it cannot do it.
  */
 int receive_some(struct exchange *x);
 /** The gateway_output_fn. @param arg  the exchange */

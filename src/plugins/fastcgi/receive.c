@@ -30,11 +30,6 @@ static void take_output(struct incoming *in, struct mk_str piece)
     in->end += piece.len;
 }
 
-static void log_end(const struct exchange *x, const char *why)
-{
-    mk_request_log(x->r, MK_LOG_ERROR, "fastcgi failed server=%s why=\"%s\"", x->server->name, why);
-}
-
 /* END_REQUEST. @return as incoming.error: what its status means, MK_E_EOF for all is well. */
 static int judge_end(const struct exchange *x)
 {
@@ -42,10 +37,10 @@ static int judge_end(const struct exchange *x)
     case FCGI_REQUEST_COMPLETE:
         return MK_E_EOF;
     case FCGI_OVERLOADED:
-        log_end(x, "the application is overloaded");
+        attempt_log(x, "the application is overloaded");
         return MK_E_BUSY;
     default:
-        log_end(x, "the application refused the request");
+        attempt_log(x, "the application refused the request");
         return MK_E_UNSUPPORTED;
     }
 }
@@ -74,7 +69,7 @@ static void strip(struct exchange *x, size_t len)
         else if (what == FCGI_PIECE_END)
             take_end(x, from + used == len);
         else if (what < 0) {
-            log_end(x, in->reader.why);
+            attempt_log(x, in->reader.why);
             in->error = what;
         }
     }
@@ -133,7 +128,7 @@ static int fill(struct exchange *x)
     return 0;
 }
 
-/* Until there is output, or will be none. @return 1, or MK_E_AGAIN. */
+/* Until there is output, or will be none. @return 1, MK_E_AGAIN or MK_E_TIMEOUT. */
 static int gather(struct exchange *x)
 {
     for (unsigned i = 0; x->in.at == x->in.end && x->in.error == 0; i++) {

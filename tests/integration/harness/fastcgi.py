@@ -144,7 +144,7 @@ class Application:
         self.path = path and str(path)
         self._lock = threading.Lock()
         self._sockets = set()
-        self.accepted = self.peak = self.requests = 0
+        self.accepted = self.requests = 0
         self.faults = []
         if self.path:
             with contextlib.suppress(FileNotFoundError):
@@ -174,7 +174,6 @@ class Application:
             with self._lock:
                 self.accepted += 1
                 self._sockets.add(sock)
-                self.peak = max(self.peak, len(self._sockets))
             threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
 
     def _serve(self, sock):
