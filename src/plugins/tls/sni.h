@@ -6,9 +6,9 @@
 
 /**
  * The host name in the extension server_name of a client hello (RFC 6066 section 3).
- * @param bytes  the extension's content, borrowed; so is what is returned
+ * @param p  the extension's content, borrowed; so is what is returned
  * @return the name, or p NULL: there is none that is well-formed
  */
-struct mk_str sni_parse(const unsigned char *bytes, size_t len);
+struct mk_str sni_parse(const unsigned char *p, size_t len);
 
 #endif

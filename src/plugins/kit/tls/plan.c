@@ -148,7 +148,7 @@ static int check_backends(struct mk_setup *setup, struct tls_plan *plan)
 
     for (s = NULL; (s = mk_setup_section(setup, &tls_backend_section, s));)
         count++;
-    plan->backends = mk_setup_alloc(setup, (count + 1) * sizeof(*plan->backends));
+    plan->backends = mk_setup_alloc(setup, (count + 1) * sizeof(struct tls_backend_settings *));
     if (!plan->backends)
         return MK_E_NOMEM;
     for (s = NULL; (s = mk_setup_section(setup, &tls_backend_section, s));) {
