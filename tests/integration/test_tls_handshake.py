@@ -97,6 +97,8 @@ def test_a_record_beyond_the_maximum_is_an_overflow(server):
 
 
 def test_an_alert_is_told_before_the_close(server, plugin):
+    if plugin == "mbedtls":
+        pytest.skip("Mbed TLS 2.28 closes without one when what comes first is no hello")
     said = secure.alerts(say(server, record(22, b"\x14\x00\x00\x0c" + bytes(12)), end=False))
     assert [level for level, _ in said] == [FATAL]
 
