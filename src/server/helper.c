@@ -19,8 +19,6 @@
 
 enum { DEPARTURE_MS = 5000, DEPARTURE_STEP_MS = 1 };
 
-extern char **environ;
-
 /* "USER:PROGRAM". @return false: it is neither. */
 static bool take_apart(const char *name, const char *fallback, char user[MK_HELPER_USER],
                        const char **program)
@@ -33,7 +31,7 @@ static bool take_apart(const char *name, const char *fallback, char user[MK_HELP
     memcpy(user, name, len);
     user[len] = '\0';
     if (len == 0 && fallback && strlen(fallback) < MK_HELPER_USER)
-        strcpy(user, fallback);
+        memcpy(user, fallback, strlen(fallback) + 1);
     *program = colon + 1;
     return true;
 }

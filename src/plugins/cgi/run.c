@@ -108,9 +108,10 @@ static void on_end(void *arg)
 void run_end_all(struct crew *crew)
 {
     for (size_t i = 0; i < CREW_BUCKETS; i++) {
-        while (crew->runs[i]) {
-            (void)pool_leave(&crew->runs[i]->place);
-            free_run(crew->runs[i]);
+        for (struct run *run; (run = crew->runs[i]);) {
+            /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the one before left the list */
+            (void)pool_leave(&run->place);
+            free_run(run);
         }
     }
 }

@@ -62,7 +62,7 @@ pid_t launch(const struct order *o, const int files[3])
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 
     if (pid == 0) {
-        execute(o, files);
+        execute(o, files); /* NOLINT(clang-analyzer-unix.Vfork) */
         failure = errno;
         _exit(127); /* reaped with the others; nobody knows it */
     }

@@ -241,7 +241,7 @@ static int sweep(struct palm *palm)
     int64_t now = palm->scripts ? now_ms() : 0, next = -1;
 
     for (struct script *s = palm->scripts, *after; s; s = after) {
-        after = s->next;
+        after = s->next; /* NOLINT(clang-analyzer-unix.Malloc): forget() takes it out of the list */
         if (is_gone(s)) {
             forget(palm, s);
             continue;
@@ -273,7 +273,7 @@ static bool is_known(const struct palm *palm, const struct script *script)
     const struct script *s = palm->scripts;
 
     while (s && s != script)
-        s = s->next;
+        s = s->next; /* NOLINT(clang-analyzer-unix.Malloc): as in sweep() */
     return s;
 }
 
@@ -329,7 +329,7 @@ static void close_others(void)
     const struct dirent *entry;
 
     while (open_ones && (entry = readdir(open_ones))) {
-        int fd = atoi(entry->d_name);
+        int fd = (int)strtol(entry->d_name, NULL, 10);
 
         if (fd >= FIRST_FREE && fd != dirfd(open_ones))
             (void)close(fd);

@@ -291,13 +291,13 @@ static void put_request(struct walk *w)
 }
 
 int gateway_variables_each(const struct gateway_variables *v, struct mk_request *r,
-                           gateway_put_fn fn, void *arg)
+                           gateway_put_fn put_one, void *arg)
 {
     struct walk w = {.v = v,
                      .r = r,
                      .f = {.size = sizeof(w.f)},
                      .conn = {.size = sizeof(w.conn)},
-                     .fn = fn,
+                     .fn = put_one,
                      .arg = arg};
 
     mk_request_facts(r, &w.f);
@@ -311,6 +311,6 @@ int gateway_variables_each(const struct gateway_variables *v, struct mk_request 
     put_security(&w);
     put_fields(&w);
     for (size_t i = 0; w.error == 0 && i < v->nown; i++)
-        w.error = fn(arg, v->own[i].name, v->own[i].value);
+        w.error = put_one(arg, v->own[i].name, v->own[i].value);
     return w.error;
 }

@@ -30,17 +30,17 @@ struct gateway_variables {
 };
 
 /**
- * Give every variable to put.
+ * Give every variable to put_one.
  *
  * Fields of the request become HTTP_NAME in capitals with `-` as `_`. A field whose name has other characters than
  * letters, digits and `-` has none, since a `_` would pass for a `-`. Repeated fields are joined (RFC 9110 section 5.3; Cookie by
  * "; "). There is no HTTP_PROXY, which programs take for a setting of their own, nothing that is said of the framing or to a
  * proxy, and no HTTP_AUTHORIZATION where the server itself has checked the password.
  *
- * @return 0, MK_E_NOMEM, or what put said.
+ * @return 0, MK_E_NOMEM, or what put_one said.
  */
 int gateway_variables_each(const struct gateway_variables *v, struct mk_request *r,
-                           gateway_put_fn put, void *arg) MK_MUST_USE;
+                           gateway_put_fn put_one, void *arg) MK_MUST_USE;
 
 /** The variable's name of a field. @return its length; 0: the field has none. @param dst  room for GATEWAY_NAME_MAX bytes */
 enum { GATEWAY_NAME_MAX = 256 };
