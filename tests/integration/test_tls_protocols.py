@@ -157,3 +157,14 @@ def test_transport_layer(start, plugin):
     config = secured.config(certificates.issue().lines())
     config["server"] = f"TransportLayer {plugin}\nListen 127.0.0.1:0"
     assert secured.ask(start(**config)).body == b"text"
+
+
+@pytest.mark.parametrize("version", secured.BOTH)
+def test_kernel_that_has_no_tls(start, version, plugin):
+    """It is asked for each connection until it says so; what it cannot do is done here."""
+    if plugin != "tls":
+        pytest.skip("refuses the key")
+    big = bytes(at % 251 for at in range(1 << 20))
+    server = start(**secured.config(certificates.issue().lines("KernelTLS on"), files={"big.bin": big}))
+    for _ in range(3):
+        assert secured.ask(server, "/big.bin", certificates.trusting(version=version)).body == big
