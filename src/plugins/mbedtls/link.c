@@ -50,14 +50,16 @@ static int begin_client(struct mbed_link *t, const char *name)
 
 static void free_link(struct mbed_link *t)
 {
+    struct mbed_worker *w = t->worker;
+
     if (t->has_ssl)
         mbedtls_ssl_free(&t->ssl);
-    mbed_worker_put(t->worker);
     tls_outlet_fini(&t->outlet);
     free(t->name);
     free(t->subject);
     explicit_bzero(t->in, sizeof(t->in));
     free(t);
+    mbed_worker_put(w);
 }
 
 static int link_open(struct mk_link *l, const struct mk_context *ctx, const char *name)
@@ -68,7 +70,7 @@ static int link_open(struct mk_link *l, const struct mk_context *ctx, const char
     if (!t)
         return MK_E_NOMEM;
     t->worker = ctx->local;
-    t->worker->refs++;
+    mbed_worker_ref(t->worker);
     t->fd = l->fd;
     err = l->is_client ? begin_client(t, name) : begin_server(t);
     if (err < 0)

@@ -25,6 +25,7 @@ enum {
 /** What the links of one worker share: its faces, and buffers that are empty between any two calls. */
 struct mbed_worker {
     unsigned refs; /* of its own thread only: its links and its configuration */
+    unsigned peak; /* of refs, since memory was given back */
     struct mk_worker *worker;
     struct tls_live *live;
     mbedtls_ctr_drbg_context rng;
@@ -38,6 +39,8 @@ struct mbed_worker {
 };
 
 struct mbed_worker *mbed_worker_new(struct mk_worker *worker, struct tls_live *live) MK_MUST_USE;
+/** A link more. */
+void mbed_worker_ref(struct mbed_worker *w);
 void mbed_worker_put(struct mbed_worker *w);
 
 enum mbed_state {

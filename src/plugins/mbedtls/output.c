@@ -51,7 +51,8 @@ static int send_old(struct mk_link *l, size_t *told)
 
 static ssize_t result(const struct mbed_link *t, struct mk_link *l, size_t told, int err)
 {
-    l->waits_for = t->outlet.left_len > 0 ? MK_IO_WRITE : l->waits_for;
+    if (t->state == MBED_OPEN)
+        l->waits_for = t->outlet.left_len > 0 ? MK_IO_WRITE : 0;
     return told > 0 || err == 0 ? (ssize_t)told : err;
 }
 
@@ -67,6 +68,8 @@ ssize_t mbed_link_send(struct mk_link *l, const struct iovec *iov, int niov, boo
 
         err = send_batch(t, bytes, n, more || told + n < all, &told);
     }
+    if (err == 0 && told == all && !more)
+        mbed_trim(t);
     return result(t, l, told, err);
 }
 
@@ -84,5 +87,7 @@ ssize_t mbed_link_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t le
     if (n <= 0)
         return n < 0 ? MK_E_SYS : 0;
     err = send_batch(t, t->worker->in, (size_t)n, (size_t)n < len, &told);
+    if (err == 0 && told == len)
+        mbed_trim(t);
     return result(t, l, told, err);
 }

@@ -3,6 +3,11 @@
 #include "rng.h"
 
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+enum { CROWD = 32 }; /* connections, half a MB of buffers and more */
 
 static void free_faces(struct mbed_face *faces, size_t count)
 {
@@ -40,7 +45,7 @@ struct mbed_worker *mbed_worker_new(struct mk_worker *worker, struct tls_live *l
 
     if (!w)
         return NULL;
-    w->refs = 1;
+    w->refs = w->peak = 1;
     w->worker = worker;
     w->live = tls_live_ref(live);
     w->fronts = w->backs = NULL;
@@ -52,8 +57,27 @@ struct mbed_worker *mbed_worker_new(struct mk_worker *worker, struct tls_live *l
     return NULL;
 }
 
+void mbed_worker_ref(struct mbed_worker *w)
+{
+    w->refs++;
+    w->peak = w->refs > w->peak ? w->refs : w->peak;
+}
+
+/* The C library keeps what a crowd's buffers took, unless it is asked. When half of them have left is rarely enough. */
+static void give_back(struct mbed_worker *w)
+{
+    if (w->peak < CROWD || w->refs > w->peak / 2)
+        return;
+    w->peak = w->refs;
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+}
+
 void mbed_worker_put(struct mbed_worker *w)
 {
     if (--w->refs == 0)
         free_worker(w);
+    else
+        give_back(w);
 }
