@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CGI under crowds and accidents: never more processes than allowed, none left behind, nothing lost."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -137,7 +138,8 @@ def test_the_spawner_is_killed_again_and_again(server, tmp_path):
     def kill_often():
         while not stop.wait(0.15):
             for pid in family.spawners(server):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     killer = threading.Thread(target=kill_often)
     killer.start()

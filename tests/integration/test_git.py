@@ -103,9 +103,9 @@ def test_a_large_question_is_gzipped(git, url, project, tmp_path):
 
 def test_several_clients_at_once(git, url, project, tmp_path):
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda number: git("clone", "--quiet", url, tmp_path / f"copy{number}"), range(12)))
+        list(pool.map(lambda number: git("clone", "--quiet", url, tmp_path / f"copy{number}"), range(6)))
     wanted = git("rev-parse", "main", at=project / "one.git")
-    assert {git("rev-parse", "HEAD", at=tmp_path / f"copy{number}") for number in range(12)} == {wanted}
+    assert {git("rev-parse", "HEAD", at=tmp_path / f"copy{number}") for number in range(6)} == {wanted}
 
 
 def test_no_such_repository(git, server):
