@@ -63,7 +63,7 @@ struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b);
 /** A check found it well, or not. */
 void proxy_backend_checked(struct proxy_backend *b, bool is_good);
 
-/** Monotonic, as mk_worker_now_ms but not of the turn. */
+/** Monotonic, as mk_worker_now_ms but not of the turn; cheap, and a few ms late. */
 int64_t proxy_now_ms(void);
 
 /** All of a backend's failed attempts. */
