@@ -434,7 +434,7 @@ static void note_answer(struct mk_request *r)
         r->waits_in = MK_STAGE_NONE;
 }
 
-/* A hook said LATER. What was sent before it answers (100) leaves at once. @return as mk_out_pump. */
+/* A hook said LATER, perhaps once more. What it sent before it answers (1xx) leaves at once. @return as mk_out_pump. */
 static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
@@ -446,7 +446,10 @@ static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
         return MK_E_EOF;
     mk_route_resume(r);
     note_answer(r);
-    return r->waits_in ? MK_E_EOF : pump(c, turn);
+    if (!r->waits_in)
+        return pump(c, turn);
+    err = mk_out_flush(c, false);
+    return err < 0 ? err : MK_E_EOF;
 }
 
 static enum mk_step break_off(struct mk_conn *c)
