@@ -165,6 +165,10 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
     } else if (x->answers) { /* the producer finds out what there is */
         proxy_exchange_time(x, 0);
         mk_request_resume(x->r);
+    } else if (x->is_sent) {
+        /* The hook reads and answers: head and body leave in one call then, which they do not when another
+         * connection's answer comes between this event and the next. */
+        mk_request_resume(x->r);
     } else {
         step(x);
     }
