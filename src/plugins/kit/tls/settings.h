@@ -44,7 +44,7 @@ struct tls_backend_settings {
     const char *key;
 };
 
-/** Mozilla's "intermediate" for TLS 1.2, in its order; the client's preference decides. DHE needs DHParameterFile. */
+/** Mozilla's "intermediate" for TLS 1.2, in its order, which decides; on OpenSSL ChaCha20 comes first for who wants it first. DHE needs DHParameterFile. */
 #define TLS_CIPHERS                                                                                \
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:"     \
     "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"       \
