@@ -11,6 +11,8 @@ import pytest
 from harness import certificates, secured
 from harness.config import section
 
+plugin = secured.each_plugin()
+
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nbehind"
 UNTIL_CLOSE = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nbehind"
 
@@ -65,8 +67,9 @@ class SecureBackend:
                     return
 
 
-def proxied(backend, settings="", more="", plugin="tls"):
+def proxied(backend, settings="", more="", plugin=None):
     """A server before it. settings: lines of [TLS_BACKEND]."""
+    plugin = plugin or secured.CHOSEN[-1]
     files = {"plugins.load": section("PLUGINS", f"Load {plugin}\nLoad proxy_reverse"),
              "plugins/proxy_reverse/proxy_reverse.conf": section(
                  "PROXY_ENTRY", f"ServerList 127.0.0.1:{backend.port}\nMatch /\nTransport {plugin}\nAttemptsCount 1\n"
@@ -91,6 +94,7 @@ def test_verified_by_its_name(start):
         assert set(backend.names) == {"backend.test"}
 
 
+@pytest.mark.openssl
 def test_verified_by_its_address(start):
     """No name goes into the client hello then: RFC 6066 section 3."""
     with SecureBackend(certificates.issue("127.0.0.1")) as backend:
@@ -105,11 +109,11 @@ def test_verified_by_its_address(start):
     (lambda: certificates.issue("backend.test"), lambda: f"CAFile {certificates.authority('Another CA').certificate}",
      "unable to get local issuer certificate"),
     (lambda: certificates.issue("backend.test"), str, "unable to get local issuer certificate")])
-def test_who_is_somebody_else_gets_no_request(start, pair, settings, reason):
+def test_who_is_somebody_else_gets_no_request(start, pair, settings, reason, plugin):
     with SecureBackend(pair()) as backend:
         server = start(**proxied(backend, settings(), NAMED))
         assert server.get("/").status == 502
-        server.wait_for_log(f"handshake with a backend failed: {reason}")
+        server.wait_for_log(f"handshake with a backend failed: {reason if plugin == 'tls' else 'The certificate'}")
         assert not backend.clients
 
 

@@ -6,6 +6,8 @@ import pytest
 from harness import certificates, secured
 from harness.client import free_port
 
+plugin = secured.each_plugin()
+
 
 @pytest.fixture(scope="module")
 def server(start_shared):
