@@ -48,6 +48,7 @@ extendedKeyUsage = serverAuth
 subjectAltName = {names}
 subjectKeyIdentifier = hash
 authorityKeyIdentifier = keyid
+authorityInfoAccess = OCSP;URI:http://ocsp.invalid/
 [client]
 basicConstraints = critical, CA:false
 keyUsage = critical, digitalSignature
@@ -137,7 +138,7 @@ def _config(kind, issuer=None, names=()):
     return path
 
 
-def _sign(kind, issuer, key_path, subject, names=(), valid=("-days", "30")):
+def _sign(kind, issuer, key_path, subject, names=(), valid=("-days", "200")):
     """A certificate of one of the kinds of CONFIG."""
     config, path = _config(kind, issuer, names), folder() / f"{next(_numbers)}.pem"
     request = path.with_suffix(".csr")
@@ -153,7 +154,7 @@ def authority(name="Test CA"):
     private = key("ec", f"authority-{name}")
     path = folder() / f"authority-{len(name)}-{next(_numbers)}.pem"
     _openssl("req", "-x509", "-config", _config("authority"), "-extensions", "authority", "-key", private,
-             "-subj", f"/CN={name}", "-days", "30", "-out", path)
+             "-subj", f"/CN={name}", "-days", "400", "-out", path)
     return Pair(path, private)
 
 
