@@ -51,6 +51,7 @@ def test_exchange(start, tmp_path, name):
     allocations = FailingAllocations(tmp_path)
     with Backend(each=each) as backend:
         server = start(server="Workers 1", env=allocations.environment, **configured("OfflineTimeOut 0", backend))
+        server.wait_for_log("started workers=")  # plugins begin behind the first sockets
         for number in itertools.count(1):
             allocations.arm(number)
             with server.connect() as client:
