@@ -10,7 +10,6 @@ which; without it, plain sockets.
     bytewise   the same, and each byte of a request arrives alone
 """
 
-import fnmatch
 import os
 import socket
 
@@ -21,40 +20,12 @@ from harness import certificates, memory, tls
 PLAIN, MEMORY, SECURE = "plain", ("memory", "bytewise"), ("tls", "mbedtls")
 NAMES = (PLAIN, *SECURE, *MEMORY)
 
-# Files that are about something else than what a client on a connection sees.
-ELSEWHERE = {
-    "test_program_*": "options, processes and files of the program",
-    "test_config_*": "configuration",
-    "test_plugin*": "the host of plugins",
-    "test_example_plugins.py": "the host of plugins",
-    "test_probe.py": "the host of plugins",
-    "test_tunnels.py": "the host of plugins",
-    "test_cheetah*": "a plugin with a socket of its own",
-    "test_logger*": "a plugin that sees no transport",
-    "test_dirlisting*": "a plugin that sees no transport",
-    "test_mandril.py": "a plugin that sees no transport",
-    "test_auth.py": "a plugin that sees no transport",
-    "test_cgi*": "a plugin that sees no transport",
-    "test_fastcgi*": "a plugin that sees no transport",
-    "test_proxy*": "a plugin that sees no transport, or a header before it begins",
-    "test_php*": "applications behind a plugin that sees no transport",
-    "test_wsgi*": "applications behind a plugin that sees no transport",
-    "test_faults_*": "what the system may do to the process",
-    "test_failing_allocations.py": "what the system may do to the process",
-    "test_refused_calls.py": "what the system may do to the process",
-    "test_capacity.py": "accepting, before there is a transport",
-    "test_crowd.py": "accepting, before there is a transport",
-    "test_schedulers.py": "accepting, before there is a transport",
-    "test_fast_open.py": "accepting, before there is a transport",
-    "test_listen.py": "accepting, before there is a transport",
-    "test_transports.py": "another transport",
-    "test_tls*": "TLS is what they are about",
-    "test_mbedtls*": "TLS is what they are about",
-    "test_reload*": "the process; TLS: test_tls_reload.py",
-    "test_real_clients.py": "clients of their own; TLS: test_tls_clients.py",
-    "test_browser.py": "clients of their own; TLS: test_tls_clients.py",
-    "test_harness.py": "the harness",
-}
+# Files about what a client on a connection sees of HTTP. All others are about plugins, the program, accepting, reloading or TLS
+# itself, or have clients of their own.
+HTTP_FILES = {f"test_{topic}.py" for topic in (
+    "conditional content_types directories error_pages expect fair_turns half_close header_lines keepalive large_files "
+    "lingering_close methods paths pipelining precompressed ranges redirects request_bodies request_refusals size_limits "
+    "smuggling split_input static_files symlinks timeouts try_files userdir virtual_hosts").split()}
 
 
 def name():
@@ -73,7 +44,7 @@ def is_secure():
 
 def is_elsewhere(file_name):
     """Is a file of tests about something that the carrier does not change?"""
-    return name() != PLAIN and any(fnmatch.fnmatch(file_name, pattern) for pattern in ELSEWHERE)
+    return name() != PLAIN and file_name.startswith("test_") and file_name not in HTTP_FILES
 
 
 def leaves_out(item):
