@@ -31,7 +31,8 @@ struct mk_link {
     uint8_t
         waits_for; /* the transport's, set by recv and send: MK_IO_READ, MK_IO_WRITE that it needs besides what its caller waits for, as when a handshake must write while input is awaited; 0 at first */
     bool is_client; /* we connected; otherwise we accepted */
-    bool is_cut; /* the library's, set before close: what was sent is not whole, and nothing may tell the peer that it were */
+    bool
+        is_cut; /* the library's, set before close: what was sent is not whole, and nothing may tell the peer that it were */
 };
 
 /** What a transport knows of the other end. Texts live as long as the link. */
