@@ -179,6 +179,15 @@ def test_a_kept_connection_that_closes_does_not_repeat_post(start):
         assert backend.connections == 1
 
 
+def test_a_kept_connection_that_closes_says_nothing_of_its_backend(start):
+    """Who posts at the wrong moment is told 502; nobody else is to go without the backend for that."""
+    with Backend(closing(1)) as backend:
+        server = start(server="Workers 1", **configured("AttemptsCount 1\nOfflineTimeOut 60", backend))
+        for _ in range(3):
+            assert server.request("/", "POST", body=b"x").status == 200
+            assert server.request("/", "POST", body=b"x").status == 502
+
+
 def test_a_kept_connection_that_was_closed_is_not_used(start):
     def serve(conn):
         conn.request()

@@ -260,7 +260,7 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
     }
     mk_request_log(x->r, MK_LOG_WARN, "proxy backend failed entry=%s backend=%s why=\"%s\"",
                    x->entry->name, x->attempt.name, why);
-    proxy_exchange_give_up(x, PROXY_BROKE);
+    proxy_exchange_give_up(x, x->is_fresh || x->was_heard ? PROXY_BROKE : PROXY_STALE);
     if (may_repeat && ++x->tries < x->set->attempts)
         try_next(x);
     else
