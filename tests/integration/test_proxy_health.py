@@ -125,6 +125,49 @@ def test_a_probe_decides_with_its_head(start, two):
     release.set()
 
 
+def test_a_tunnel_decides_as_a_probe(start, two):
+    """It may last for hours: its beginning says that the backend is well."""
+    a, b = two
+    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
+                               f"OfflineTimeOut 1\n{STATISTICS}"))
+    a.stop()
+    assert server.get("/").text == "b"
+
+    def upgrade(request):
+        if not request.header("Upgrade"):
+            return request.connection.answer(b"a")
+        request.connection.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+        return request.connection.more()
+
+    a.reply = upgrade
+    a.start()
+    time.sleep(1.2)
+    with server.connect() as tunnel:
+        tunnel.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+        assert http.read_head(tunnel.stream).status == 101
+        assert of(server, a)["state"] == "up"
+        assert server.get("/").text == "a"
+
+
+def test_a_probe_that_does_not_decide_is_not_waited_for(start, two):
+    """Its client sends its body for as long as it likes."""
+    a, b = two
+    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
+                               f"OfflineTimeOut 1\n{STATISTICS}"))
+    a.stop()
+    assert server.get("/").text == "b"
+    a.start()
+    time.sleep(1.2)
+    with server.connect() as slow:
+        slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1")
+        assert eventually(lambda: of(server, a)["state"] == "probing")
+        assert server.get("/").text == "b"
+        assert eventually(lambda: server.get("/").text == "a", within=4, every=0.1)
+        slow.send("2")
+        assert slow.response().text == "a"
+        assert of(server, a)["state"] == "up"
+
+
 def test_a_failed_probe_waits_again(start, two):
     a, b = two
     server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 2\n"

@@ -8,9 +8,10 @@ static bool is_serving(const struct health *h)
     return h->state == HEALTH_UP || h->state == HEALTH_RETURNING;
 }
 
+/* Also for a probe, which hangs on its client too: one that sends its body slowly would keep all others away. */
 static bool has_waited(const struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
-    return h->state == HEALTH_OFFLINE && !rules->is_checked && now_ms >= h->until_ms;
+    return !is_serving(h) && !rules->is_checked && now_ms >= h->until_ms;
 }
 
 bool health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms)
@@ -25,6 +26,7 @@ enum health_pass health_admit(struct health *h, const struct health_rules *rules
     if (!has_waited(h, rules, now_ms))
         return HEALTH_REFUSED;
     h->state = HEALTH_PROBING;
+    h->until_ms = now_ms + rules->offline_ms;
     return HEALTH_PROBE;
 }
 

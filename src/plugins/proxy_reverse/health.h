@@ -10,7 +10,8 @@
  *
  *     UP         gets requests; failures are counted, within a window
  *     OFFLINE    had too many: gets none until its time is over, or until a check finds it well
- *     PROBING    its time is over and one request is there to find out; the others go elsewhere
+ *     PROBING    its time is over and one request is there to find out; the others go elsewhere, but when it has
+ *                not decided within that time again, the next one is asked as well
  *     RETURNING  it answered: its share grows, within SlowStart, to that of the others; otherwise as UP
  */
 #define HEALTH_STATES(X)                                                                           \
@@ -39,7 +40,7 @@ struct health {
     unsigned failures; /* of the present window */
     int64_t
         since_ms; /* UP: the window began; OFFLINE: when that began; RETURNING: when it came back */
-    int64_t until_ms; /* OFFLINE: when it may be tried again */
+    int64_t until_ms; /* OFFLINE, PROBING: when it may be tried again */
 };
 
 /** How a request was let in. */

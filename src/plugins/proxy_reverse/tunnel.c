@@ -179,6 +179,7 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
 /* What was the request's becomes the tunnel's. */
 static void hand_over(struct proxy_exchange *x, struct tunnel *t)
 {
+    proxy_answers(&x->attempt);
     t->backend = x->s;
     t->attempt = x->attempt;
     x->s = NULL;

@@ -93,6 +93,22 @@ static void test_one_probe_decides(void **state)
     assert_int_equal(h.state, HEALTH_UP);
 }
 
+static void test_a_probe_is_not_waited_for_for_ever(void **state)
+{
+    struct health h = {0};
+
+    (void)state;
+    put_offline(&h, &rules, 0);
+    assert_int_equal(health_admit(&h, &rules, 60000), HEALTH_PROBE);
+    assert_int_equal(health_admit(&h, &rules, 119999), HEALTH_REFUSED);
+    assert_int_equal(health_admit(&h, &rules, 120000), HEALTH_PROBE);
+    assert_false(health_may(&h, &rules, 120001));
+    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_GOOD, 120002);
+    assert_int_equal(h.state, HEALTH_UP);
+    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 120003); /* the first one, too late */
+    assert_int_equal(h.state, HEALTH_UP);
+}
+
 static void test_a_probe_whose_client_leaves_is_followed_by_another(void **state)
 {
     struct health h = {0};
@@ -268,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_failures_within_the_window),
         cmocka_unit_test(test_success_and_departed_clients_do_not_count),
         cmocka_unit_test(test_one_probe_decides),
+        cmocka_unit_test(test_a_probe_is_not_waited_for_for_ever),
         cmocka_unit_test(test_a_probe_whose_client_leaves_is_followed_by_another),
         cmocka_unit_test(test_what_was_under_way_changes_nothing),
         cmocka_unit_test(test_slow_start),
