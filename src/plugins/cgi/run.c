@@ -108,8 +108,8 @@ static void on_end(void *arg)
 void run_end_all(struct crew *crew)
 {
     for (size_t i = 0; i < CREW_BUCKETS; i++) {
-        for (struct run *run; (run = crew->runs[i]);) {
-            /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the one before left the list */
+        for (struct run *run = crew->runs[i], *next; run; run = next) {
+            next = run->next;
             (void)pool_leave(&run->place);
             free_run(run);
         }

@@ -13,9 +13,9 @@
 
 enum { MBED_TICKET_NAME = 16, MBED_TICKET_IV = 12, MBED_TICKET_TAG = 16 };
 
-/** The library's call-backs; face is a struct mbed_face. @return 0 or an error of the library: no ticket then. */
-int mbed_resume_issue(void *face, const mbedtls_ssl_session *session, unsigned char *start,
+/** The library's call-backs; arg is a struct mbed_face. @return 0 or an error of the library: no ticket then. */
+int mbed_resume_issue(void *arg, const mbedtls_ssl_session *session, unsigned char *start,
                       const unsigned char *end, size_t *len, uint32_t *lifetime_s);
-int mbed_resume_find(void *face, mbedtls_ssl_session *session, unsigned char *bytes, size_t len);
+int mbed_resume_find(void *arg, mbedtls_ssl_session *session, unsigned char *bytes, size_t len);
 
 #endif

@@ -206,8 +206,9 @@ static unsigned seat_all(const struct proxy_settings *set, uint16_t *order)
 
 static struct balance *balance_of(const struct proxy_group *g)
 {
-    struct balance_backend *backends = calloc(g->n, sizeof(*backends));
-    uint16_t *order = calloc(g->set->weights, sizeof(*order));
+    /* One more than there are, as the analyser does not know that there is one. */
+    struct balance_backend *backends = calloc(g->n + 1, sizeof(*backends));
+    uint16_t *order = calloc(g->set->weights + 1, sizeof(*order));
     struct balance *b = NULL;
 
     for (unsigned i = 0; backends && i < g->n; i++)
@@ -227,7 +228,8 @@ static struct balance *balance_of(const struct proxy_group *g)
 static struct proxy_group *group_new(const struct mk_context *ctx, const struct proxy_entry *e,
                                      const struct proxy_config *old)
 {
-    struct proxy_group *g = calloc(1, sizeof(*g) + e->set->nservers * sizeof(g->backends[0]));
+    struct proxy_group *g =
+        calloc(1, sizeof(*g) + e->set->nservers * sizeof(struct proxy_backend *));
 
     if (!g)
         return NULL;
