@@ -2,6 +2,7 @@
 """The heads that a proxy makes and passes on: what a backend learns of the client, and what is nobody else's."""
 
 import socket
+import time
 
 import pytest
 
@@ -189,6 +190,60 @@ def test_the_sites_own_lines_hold(start):
         server = start(host="Header X-A site\nHeader Server", **configured("", backend))
         answer = server.request("/")
         assert answer.all("X-A") == ["site"] and not answer.all("Server")
+
+
+# -- behind the answer
+
+
+TRAILED = (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n5\r\nhello\r\n0\r\n"
+           b"X-Sum: 1\r\nContent-Length: 9\r\nSet-Cookie: a=b\r\nX-Empty:\r\nconnection: x\r\nX-Sum: 2\r\n\r\n")
+ASKS = "GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, TE\r\nTE: trailers\r\n\r\n"
+
+
+@pytest.mark.parametrize("step", [1, 7, 100, 1000])
+def test_trailers_pass(start, step):
+    def each(conn, request):
+        assert (request.header("TE"), request.header("Connection")) == ("trailers", "TE")
+        for at in range(0, len(TRAILED), step):
+            conn.send(TRAILED[at:at + step])
+            time.sleep(0.001)
+
+    with Backend(each=each) as backend:
+        server = start(server="Workers 1", **configured("", backend))
+        with server.connect() as client:
+            for _ in range(3):
+                client.send(ASKS)
+                answer = client.response()
+                assert answer.body == b"hello"
+                assert answer.trailers == [("X-Sum", "1"), ("X-Empty", ""), ("X-Sum", "2")]
+        assert backend.connections == 1
+
+
+@pytest.mark.parametrize("lines", ["TE: trailers\r\n", "Connection: TE\r\nTE: gzip\r\n", ""])
+def test_trailers_that_nobody_asked_for_stay(start, lines):
+    def each(conn, request):
+        assert not request.all("TE")
+        conn.send(TRAILED)
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(f"GET / HTTP/1.1\r\nHost: a\r\n{lines}\r\n")
+            answer = client.response()
+            assert answer.body == b"hello" and not answer.trailers
+
+
+def test_trailers_without_end(start):
+    def each(conn, _):
+        conn.send(TRAILED[:-2])
+        conn.send(b"X-A: 1\r\n" * 10_000)
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(ASKS)
+            with pytest.raises((AssertionError, ConnectionResetError)):
+                client.response()
 
 
 # -- before the answer

@@ -56,14 +56,19 @@ static size_t give_received(struct proxy_exchange *x, char *dst, size_t len)
 /* @return bytes of the body at the front of buf, perhaps 0; an error. */
 static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
 {
-    size_t n = got, used;
+    size_t n = got, used, before = x->body.trailers, trailers;
     int done = mk_body_decode(&x->body, buf, &n, &used);
 
     if (done < 0 && done != MK_E_AGAIN)
         return break_off(x, "the body of the answer cannot be understood");
+    trailers = x->body.trailers - before; /* the last of the bytes used, where they came */
+    if (trailers > 0 && x->wants_trailers)
+        proxy_trailers_take(x, buf + used - trailers, trailers);
     x->report.received += n;
-    if (done == 1)
+    if (done == 1) {
+        proxy_trailers_pass(x);
         proxy_exchange_finish(x, used == got);
+    }
     return (ssize_t)n;
 }
 

@@ -86,6 +86,7 @@ static void on_end(void *arg)
     proxy_buffer_put(&x->home->buffers, x->head);
     proxy_buffer_put(&x->home->buffers, x->up);
     proxy_buffer_put(&x->home->buffers, x->down);
+    proxy_buffer_put(&x->home->buffers, x->trailers);
     if (x->has_pipe)
         proxy_pipe_put(&x->home->pipes, &x->pipe);
 }
@@ -279,6 +280,15 @@ static bool may_upgrade(const struct mk_request *r, const struct mk_request_fact
            proxy_has_token(mk_request_header(r, MK_STR("Connection")), MK_STR("upgrade"));
 }
 
+/* TE is of the client's connection, which it has to say (RFC 9110 section 10.1.4). */
+static bool takes_trailers(const struct mk_request *r, const struct mk_request_facts *f)
+{
+    struct mk_str te = mk_request_header(r, MK_STR("TE"));
+
+    return te.len > 0 && f->minor == 1 && proxy_has_token(te, MK_STR("trailers")) &&
+           proxy_has_token(mk_request_header(r, MK_STR("Connection")), MK_STR("TE"));
+}
+
 static struct proxy_exchange *begin(struct mk_request *r, const struct mk_context *ctx,
                                     struct proxy_entry *entry)
 {
@@ -302,6 +312,7 @@ static struct proxy_exchange *begin(struct mk_request *r, const struct mk_contex
         .is_kept = true,
         .body_read = f.content_length == 0,
         .wants_upgrade = may_upgrade(r, &f),
+        .wants_trailers = takes_trailers(r, &f),
     };
     x->expects = f.minor == 1 && f.content_length != 0 &&
                  proxy_has_token(mk_request_header(r, MK_STR("Expect")), MK_STR("100-continue"));

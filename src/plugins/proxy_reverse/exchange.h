@@ -12,6 +12,7 @@
  *     exchange.c   from one attempt to the next: connections, failures, the end
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
+ *     trailer.c    fields behind it
  *     tunnel.c     what follows 101
  *
  * It lives with the request. Nothing of it waits in memory that grows: a head and 16 KB of body on the way to
@@ -53,7 +54,7 @@ struct proxy_exchange {
     bool is_kept;                 /* all of the body that was read is still in up */
     bool is_idempotent, was_head; /* HEAD */
     bool expects, must_wait;      /* Expect: 100-continue; the body is not asked for yet */
-    bool wants_upgrade;
+    bool wants_upgrade, wants_trailers;
     bool was_written, is_sent; /* some of the request has left; all of it */
     bool upload_is_over;       /* the backend takes no more of it */
 
@@ -61,7 +62,8 @@ struct proxy_exchange {
     struct proxy_buffer *down; /* received and not passed on; NULL: nothing */
     struct mk_response_head answer;
     struct mk_body body;
-    struct proxy_pipe pipe; /* for a large body */
+    struct proxy_pipe pipe;        /* for a large body */
+    struct proxy_buffer *trailers; /* as they came; NULL: none */
     unsigned ninterim;
     bool was_heard; /* a byte of it came */
     bool has_pipe;
@@ -107,6 +109,13 @@ int proxy_upload_send(struct proxy_exchange *x);
 void proxy_answer_read(struct proxy_exchange *x);
 /** Its fields, but those of the backend's connection. */
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p);
+
+/* ---- trailer.c ---- */
+
+/** Keep these bytes of a trailer section, the empty line included. */
+void proxy_trailers_take(struct proxy_exchange *x, const char *bytes, size_t len);
+/** It is whole: the client gets them behind the body. Those that were lost for want of memory are left out together. */
+void proxy_trailers_pass(struct proxy_exchange *x);
 
 /* ---- tunnel.c ---- */
 

@@ -400,12 +400,21 @@ static void put_framing(struct out *o, const struct proxy_request *q)
 
 static void put_connection(struct out *o, const struct proxy_request *q)
 {
-    if (q->upgrade.p) {
-        put(o, MK_STR("Connection: upgrade\r\n"));
-        put_line(o, MK_STR("Upgrade"), q->upgrade);
-    } else if (!q->keeps) {
-        put(o, MK_STR("Connection: close\r\n"));
+    struct mk_str first = q->upgrade.p ? MK_STR("upgrade")
+                          : q->keeps   ? MK_STR("")
+                                       : MK_STR("close");
+
+    if (first.len > 0 || q->trailers) {
+        put(o, MK_STR("Connection: "));
+        put(o, first);
+        if (q->trailers)
+            put(o, first.len > 0 ? MK_STR(", TE") : MK_STR("TE"));
+        put(o, MK_STR("\r\n"));
     }
+    if (q->upgrade.p)
+        put_line(o, MK_STR("Upgrade"), q->upgrade);
+    if (q->trailers)
+        put(o, MK_STR("TE: trailers\r\n"));
     if (q->expects)
         put(o, MK_STR("Expect: 100-continue\r\n"));
 }

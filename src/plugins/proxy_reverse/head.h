@@ -20,6 +20,7 @@ struct proxy_request {
     int64_t content_length; /* -1: chunked; 0: none */
     struct mk_str upgrade;  /* the protocol that is asked for; p NULL: none */
     bool expects;           /* 100-continue is to be passed on */
+    bool trailers;          /* fields behind the answer would be passed on */
     bool keeps;             /* the connection to the backend may stay open */
     /** Walk the fields. @param at  0 at first. @return false after the last. */
     bool (*next)(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value);

@@ -98,6 +98,7 @@ static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
         .content_length = x->length,
         .upgrade = x->wants_upgrade ? mk_request_header(x->r, MK_STR("Upgrade")) : no,
         .expects = x->must_wait,
+        .trailers = x->wants_trailers,
         .keeps = x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF,
         .next = next_field,
         .of = x->r,

@@ -137,6 +137,17 @@ static void connections_are_ours(void **state)
     check(&q, &set,
           "GET /a%20b?c HTTP/1.1\r\nHost: backend:80\r\nVia: 1.1 monkey\r\nConnection: upgrade\r\n"
           "Upgrade: websocket\r\nExpect: 100-continue\r\n\r\n");
+    q.expects = false;
+    q.trailers = true;
+    check(&q, &set,
+          "GET /a%20b?c HTTP/1.1\r\nHost: backend:80\r\nVia: 1.1 monkey\r\nConnection: upgrade, "
+          "TE\r\n"
+          "Upgrade: websocket\r\nTE: trailers\r\n\r\n");
+    q.upgrade = (struct mk_str){NULL, 0};
+    q.keeps = true;
+    check(&q, &set,
+          "GET /a%20b?c HTTP/1.1\r\nHost: backend:80\r\nVia: 1.1 monkey\r\nConnection: TE\r\n"
+          "TE: trailers\r\n\r\n");
 }
 
 static void targets(void **state)
