@@ -71,7 +71,7 @@ def test_a_full_backlog(start, peer, tcp):
     """It is stopped and takes no connection; what does not fit into its backlog waits or is told so, and nothing hangs."""
     php = peer(children=2, tcp=tcp, backlog=1)
     server = serve(start, php, "MaxConnections 40\nConnectTimeout 1\nReadTimeout 2\nQueueTimeout 2\nOfflineTimeOut 0", "KeepAlive off")
-    assert server.get("/quick.php").body == b"quick"
+    assert eventually(lambda: server.get("/quick.php").body == b"quick", within=5, every=0.1), server.log()
     for pid in (php.pid, *php.workers()):
         os.kill(pid, signal.SIGSTOP)
     try:

@@ -37,7 +37,7 @@ def calls_of(start, tmp_path, each, ask):
 
 
 def check(counts, **most):
-    slack = 5
+    slack = 20  # wake-ups of a busy machine
     for name, number in most.items():
         assert counts.pop(name, 0) <= number * REQUESTS + slack, name
     assert sum(counts.values()) <= slack, counts

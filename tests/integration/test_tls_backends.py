@@ -103,6 +103,19 @@ def test_verified_by_its_address(start):
         assert set(backend.names) == {None}
 
 
+@pytest.mark.openssl
+@pytest.mark.parametrize("workers", [1, 2])
+def test_verified_by_the_systems_authorities(start, workers):
+    """They are read when the first connection needs them; OpenSSL's own variable says here which they are."""
+    with SecureBackend(certificates.issue("backend.test")) as backend:
+        config = proxied(backend, "", NAMED)
+        config["server"] += f"\nWorkers {workers}"
+        server = start(env={"SSL_CERT_FILE": str(certificates.authority().certificate)}, **config)
+        for _ in range(4):
+            with server.connect() as client:
+                assert client.request("/").body == b"behind"
+
+
 @pytest.mark.parametrize("pair, settings, reason", [
     (lambda: certificates.issue("other.test"), trusted, "hostname mismatch"),
     (lambda: certificates.expired("backend.test"), trusted, "certificate has expired"),

@@ -208,6 +208,7 @@ static void free_back(void *object)
     struct back *back = object;
 
     SSL_CTX_free(back->ctx);
+    (void)pthread_mutex_destroy(&back->lock);
     free(back);
 }
 
@@ -226,7 +227,8 @@ static int fill_back(struct back *back, const struct tls_backend_settings *s,
         return err;
     if (s->ca)
         return trust(back->ctx, &f->ca, false, r) ? 0 : MK_E_INVALID;
-    return !s->verify || SSL_CTX_set_default_verify_paths(back->ctx) == 1 ? 0 : MK_E_NOMEM;
+    back->awaits_system = s->verify;
+    return 0;
 }
 
 static int new_back(void **object, const struct tls_backend_settings *s, const struct tls_files *f,
@@ -238,6 +240,7 @@ static int new_back(void **object, const struct tls_backend_settings *s, const s
     ERR_clear_error();
     if (!back)
         return MK_E_NOMEM;
+    (void)pthread_mutex_init(&back->lock, NULL); /* cannot fail on Linux */
     back->ctx = new_context(TLS_client_method());
     if (back->ctx)
         err = fill_back(back, s, f, r);
@@ -247,6 +250,18 @@ static int new_back(void **object, const struct tls_backend_settings *s, const s
     else
         *object = back;
     return err;
+}
+
+SSL *back_open(struct back *back)
+{
+    bool is_ready;
+
+    pthread_mutex_lock(&back->lock);
+    is_ready = !back->awaits_system || SSL_CTX_set_default_verify_paths(back->ctx) == 1;
+    if (is_ready)
+        back->awaits_system = false;
+    pthread_mutex_unlock(&back->lock);
+    return is_ready ? SSL_new(back->ctx) : NULL;
 }
 
 static void digest(const void *bytes, size_t len, uint8_t out[32])

@@ -6,6 +6,7 @@
 #include "staple.h"
 
 #include <openssl/ssl.h>
+#include <pthread.h>
 
 /*
  * What handshakes need, from settings and bytes: the engine of this plugin. A site's object is a struct
@@ -26,11 +27,19 @@ struct front {
 struct back {
     SSL_CTX *ctx;
     bool verify;
+    pthread_mutex_t lock;
+    bool awaits_system; /* the system's authorities are wanted and have not been read; under lock */
 };
 
 extern const struct tls_engine engine;
 
 /** The handshake of a link goes on with this site's certificate and rules. In the client hello only. */
 bool front_apply(SSL *ssl, const struct front *front) MK_MUST_USE;
+
+/**
+ * A connection to a backend. The system's authorities, a megabyte of memory that most servers never need, are
+ * read by the first that is to be verified by them, which takes some milliseconds. Any worker. @return it, the caller's; NULL without memory.
+ */
+SSL *back_open(struct back *back) MK_MUST_USE;
 
 #endif

@@ -40,8 +40,8 @@ static bool expect_name(SSL *ssl, const struct back *back, const char *name)
 
 static SSL *begin_client(const struct tls_live *live, const char *name)
 {
-    const struct back *back = tls_live_backend(live, name);
-    SSL *ssl = back->verify && !name ? NULL : SSL_new(back->ctx); /* whom would it be? */
+    struct back *back = tls_live_backend(live, name);
+    SSL *ssl = back->verify && !name ? NULL : back_open(back); /* whom would it be? */
 
     if (!ssl)
         return NULL;
