@@ -35,6 +35,7 @@ SCRIPTS = {
     "plain-text": "just text\n",
     "complains": "#!/bin/sh\nprintf 'one\\033two\\n\"three\\n' >&2\necho 'Content-Type: text/plain'\necho\necho ok\n",
     "killed": "#!/bin/sh\necho 'Content-Type: text/plain'\necho\necho half\nkill -9 $$\n",
+    "broken-pipe": "#!/bin/sh\necho 'Content-Type: text/plain'\necho\necho half\nkill -PIPE $$\n",
 }
 
 
@@ -154,8 +155,10 @@ def test_output_that_ends_early_is_cut_off(server):
     assert http.is_cut_off(server.raw_until_cut(http.request("/cgi-bin/short")))
 
 
-def test_killed_script_is_cut_off(server):
-    answer = server.raw_until_cut(http.request("/cgi-bin/killed"))
+@pytest.mark.parametrize("script", ["killed", "broken-pipe"])
+def test_killed_script_is_cut_off(server, script):
+    """A broken pipe too: while the client waits it is not ours."""
+    answer = server.raw_until_cut(http.request(f"/cgi-bin/{script}"))
     assert b"half" in answer
     assert http.is_cut_off(answer)
 

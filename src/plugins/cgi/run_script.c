@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -249,7 +248,7 @@ static void hear(struct run *run, const struct palm_report *report)
         if (run->r && run->state == RUN_GOES)
             mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" was killed signal=%d",
                            run->label, (int)report->value);
-        run_note_end(run, report->value != SIGPIPE); /* which it gets when we stop to read */
+        run_note_end(run, true);
         break;
     default:
         if (run->r && report->value != 0)
