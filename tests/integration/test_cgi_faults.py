@@ -73,6 +73,34 @@ def test_out_of_descriptors(start):
     assert eventually(lambda: server.get("/cgi-bin/slow").status == 200, within=10)
 
 
+def test_spawner_out_of_descriptors(start):
+    """What it cannot start it says; what runs goes on."""
+    server = start_site(start, {"slow": HEAD + "sleep 1\necho slow\n"}, "MaxProcesses 64", server="Workers 1")
+    palm = palm_of(server)
+    resource.prlimit(palm, resource.RLIMIT_NOFILE, (14, resource.prlimit(palm, resource.RLIMIT_NOFILE)[1]))
+    connections = [server.connect() for _ in range(20)]
+    for number, connection in enumerate(connections):
+        connection.send(http.request("/cgi-bin/slow"))
+        time.sleep(0.3 if number == 0 else 0)
+    first, *others = [connection.response().status for connection in connections]
+    assert first == 200
+    assert set(others) <= {200, 502, 503}
+    assert palm_of(server) == palm
+    assert server.get("/cgi-bin/slow").text == "slow\n"
+
+
+def test_spawner_has_descriptors_for_all_its_scripts(start):
+    """Whatever the server was started with; a script has that, where MaxFiles does not say more."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, limit[1]))
+        server = start_site(start, {"files": HEAD + "ulimit -n\n"}, "MaxFiles 0", server="FDLimit 200")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+    assert resource.prlimit(palm_of(server), resource.RLIMIT_NOFILE)[0] == min(limit[1], 8256)
+    assert int(server.get("/cgi-bin/files").text) <= 256
+
+
 def test_reloads_while_many_run(start):
     server = start_site(start, {"slow": HEAD + "sleep 0.3\necho slow\n"}, "MaxProcesses 16", server="Workers 2")
     for _ in range(5):

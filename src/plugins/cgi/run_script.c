@@ -227,6 +227,13 @@ static const char *why_not(int error)
     }
 }
 
+static unsigned status_of(int error)
+{
+    if (error == EACCES)
+        return 403;
+    return error == EAGAIN || error == EMFILE ? 503 : 502;
+}
+
 static void log_failure(const struct run *run, int error)
 {
     if (run->r)
@@ -240,7 +247,7 @@ static void hear(struct run *run, const struct palm_report *report)
         return;
     switch (report->kind) {
     case PALM_FAILED:
-        run->fails_with = report->value == EACCES ? 403 : report->value == EAGAIN ? 503 : 502;
+        run->fails_with = status_of(report->value);
         log_failure(run, report->value);
         run_note_end(run, true);
         break;

@@ -41,13 +41,14 @@ static int set_files(const int files[3])
     return 0;
 }
 
-static void execute(const struct order *o, const int files[3])
+static void execute(const struct order *o, const int files[3], const struct rlimit *nfiles)
 {
     sigset_t none;
 
     (void)sigemptyset(&none);
     if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || set_files(files) < 0 ||
-        chdir(o->directory) < 0 || set_limits(o) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+        chdir(o->directory) < 0 || setrlimit(RLIMIT_NOFILE, nfiles) < 0 || set_limits(o) < 0 ||
+        sigprocmask(SIG_SETMASK, &none, NULL) < 0)
         return;
     (void)execve(o->program, o->arguments, o->variables);
 }
@@ -56,13 +57,13 @@ static void execute(const struct order *o, const int files[3])
  * By vfork: the child has our memory until it executes the program, so it costs no copy, and tells what went wrong by a
  * variable. It changes nothing else there, and no other thread is.
  */
-pid_t launch(const struct order *o, const int files[3])
+pid_t launch(const struct order *o, const int files[3], const struct rlimit *nfiles)
 {
     volatile int failure = 0;
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 
     if (pid == 0) {
-        execute(o, files); /* NOLINT(clang-analyzer-unix.Vfork) */
+        execute(o, files, nfiles); /* NOLINT(clang-analyzer-unix.Vfork) */
         failure = errno;
         _exit(127); /* reaped with the others; nobody knows it */
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,6 +24,7 @@
 
 enum {
     SCRIPTS_MAX = 8192,
+    FILES_WANTED = SCRIPTS_MAX + 64,
     EVENTS = 64,
     FIRST_FREE = 3, /* descriptors below are the standard ones */
 };
@@ -38,6 +40,7 @@ struct script {
 
 struct palm {
     int epoll, signals;
+    struct rlimit files; /* as it was, for scripts */
     struct script *scripts;
     unsigned nscripts;
 };
@@ -56,7 +59,8 @@ static int64_t now_ms(void)
 /* ---- descriptors that come along ---- */
 
 struct parcel {
-    ssize_t len; /* bytes; 0: the other side has closed */
+    ssize_t len; /* bytes; 0: the other side has closed; -1: it cannot be read */
+    bool cut;    /* it did not fit, or there was no descriptor left for what came along */
     int fds[3];
     unsigned nfds;
 };
@@ -86,14 +90,14 @@ static bool receive(int sock, struct parcel *p)
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
 
     p->nfds = 0;
+    p->cut = false;
     do {
         p->len = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (p->len < 0 && errno == EINTR);
     if (p->len < 0)
         return errno != EAGAIN;
     take_fds(p, &msg);
-    if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
-        p->len = -1;
+    p->cut = msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
     return true;
 }
 
@@ -127,15 +131,19 @@ static void begin_end(struct script *s)
 }
 
 /* @return false: it will not run. */
-static bool start(struct script *s, const struct parcel *p)
+static bool start(const struct palm *palm, struct script *s, const struct parcel *p)
 {
     struct order o;
 
+    if (p->cut) {
+        report(s, PALM_FAILED, EMFILE);
+        return false;
+    }
     if (p->nfds != 3 || p->len <= 0 || !order_parse(&o, packet, (size_t)p->len)) {
         report(s, PALM_FAILED, EBADMSG);
         return false;
     }
-    s->group = launch(&o, p->fds);
+    s->group = launch(&o, p->fds, &palm->files);
     if (s->group < 0)
         report(s, PALM_FAILED, errno);
     return s->group > 0;
@@ -153,7 +161,7 @@ static void on_line(struct palm *palm, struct script *s)
             begin_end(s);
             return;
         }
-        lives = start(s, &p);
+        lives = start(palm, s, &p);
         close_fds(&p);
         if (!lives) {
             forget(palm, s);
@@ -188,9 +196,9 @@ static bool on_control(struct palm *palm)
     struct parcel p;
 
     while (receive(control, &p)) {
-        if (p.len == 0 || (p.len < 0 && p.nfds == 0))
+        if (p.len <= 0)
             return false;
-        if (p.nfds == 1)
+        if (p.nfds == 1 && !p.cut) /* a line that is lost is closed, which the server notices */
             add(palm, p.fds[0]);
         else
             close_fds(&p);
@@ -307,10 +315,24 @@ static bool watch(struct palm *palm, int fd, void *ptr)
     return epoll_ctl(palm->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+/* A line of each script is open here. */
+static void want_files(struct palm *palm)
+{
+    struct rlimit more;
+
+    if (getrlimit(RLIMIT_NOFILE, &palm->files) < 0)
+        return;
+    more = palm->files;
+    if (more.rlim_cur < FILES_WANTED)
+        more.rlim_cur = more.rlim_max < FILES_WANTED ? more.rlim_max : FILES_WANTED;
+    (void)setrlimit(RLIMIT_NOFILE, &more);
+}
+
 static bool prepare(struct palm *palm)
 {
     sigset_t children;
 
+    want_files(palm);
     (void)sigemptyset(&children);
     (void)sigaddset(&children, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &children, NULL);
