@@ -101,6 +101,18 @@ def test_spawner_has_descriptors_for_all_its_scripts(start):
     assert int(server.get("/cgi-bin/files").text) <= 256
 
 
+def test_sleep_of_the_server_is_not_the_scripts_fault(start):
+    """A machine that is too busy to run the server: what the script has given meanwhile counts."""
+    server = start_site(start, {"drip": HEAD + "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.4; done\n"}, "Timeout 1")
+    with server.connect() as connection:
+        connection.send(http.request("/cgi-bin/drip"))
+        time.sleep(0.5)
+        os.kill(server.pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.kill(server.pid, signal.SIGCONT)
+        assert len(connection.response().text.split()) == 9
+
+
 def test_reloads_while_many_run(start):
     server = start_site(start, {"slow": HEAD + "sleep 0.3\necho slow\n"}, "MaxProcesses 16", server="Workers 2")
     for _ in range(5):

@@ -107,10 +107,10 @@ def test_script_that_does_nothing_is_ended(start):
 
 
 def test_slow_reader_is_not_the_scripts_fault(start):
-    server = start_site(start, {"much": HEAD + "head -c 20000000 /dev/zero\n"}, "Timeout 1")
+    server = start_site(start, {"much": HEAD + "head -c 20000000 /dev/zero\n"}, "Timeout 2")
     with server.connect(receive_buffer=4096) as connection:
         connection.send(http.request("/cgi-bin/much"))
-        time.sleep(3)
+        time.sleep(4)
         assert len(connection.response().body) == 20000000
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FastCGI applications that misbehave: the client is told the truth, and the next one is served."""
 
+import os
+import signal
 import socket
 import threading
 import time
@@ -323,6 +325,60 @@ def test_a_slow_sender_is_not_the_applications_fault(start):
                 connection.send(b"x" * 50000)
                 time.sleep(0.2)
             assert connection.response("POST").body == b"300000"
+
+
+def test_a_slow_reader_that_still_sends_is_not_the_applications_fault(start):
+    """The application has no room for the body, because its own output does not go on."""
+    size, piece = 20 << 20, b"x" * 65536
+
+    def answer(call):
+        body = call.pieces()
+
+        def read_some():
+            for _, _ in zip(range(30), body):
+                time.sleep(0.02)
+
+        reader = threading.Thread(target=read_some)
+        reader.start()
+        call.out(HEAD + piece * 160)
+        reader.join()
+        for _ in body:
+            pass
+        call.end()
+
+    with fastcgi.Application(answer) as application:
+        server = start(**fastcgi.config(application, server="ReadTimeout 500ms"), server="MaxBodySize 100M")
+        with server.connect(receive_buffer=4096) as connection:
+            def upload():
+                connection.send(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {size}\r\n\r\n")
+                for _ in range(size // len(piece)):
+                    connection.send(piece)
+
+            sender = threading.Thread(target=upload)
+            sender.start()
+            time.sleep(3)
+            assert len(connection.response("POST").body) == 160 * len(piece)
+            sender.join()
+
+
+def test_sleep_of_the_server_is_not_the_applications_fault(start):
+    """A machine that is too busy to run the server: what the application has given meanwhile counts."""
+    def drip(call):
+        call.out(HEAD)
+        for _ in range(9):
+            call.out(b".")
+            time.sleep(0.4)
+        call.end()
+
+    with misbehaving(drip) as application:
+        server = serve(start, application, server="ReadTimeout 1")
+        with server.connect() as connection:
+            connection.send(http.request("/bad"))
+            time.sleep(0.5)
+            os.kill(server.pid, signal.SIGSTOP)
+            time.sleep(1.5)
+            os.kill(server.pid, signal.SIGCONT)
+            assert connection.response().body == b"." * 9
 
 
 def test_a_client_that_leaves_ends_its_request_alone(start):

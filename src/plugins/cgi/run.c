@@ -139,7 +139,7 @@ static void time_out(struct run *run)
     run_end_script(run);
 }
 
-/* Whoever waits for the client has time. */
+/* Whoever waits for the client or for us has time. */
 static void check_progress(struct run *run)
 {
     int64_t now = mk_worker_now_ms(run->worker), spent = now - run->moved_ms;
@@ -149,7 +149,7 @@ static void check_progress(struct run *run)
         run_advance(run);
         return;
     }
-    if (!run->is_awaited || run->is_starved) {
+    if (!run->is_awaited || run->is_starved || run_is_our_turn(run)) {
         run->moved_ms = now;
         spent = 0;
     }

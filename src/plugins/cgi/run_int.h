@@ -75,6 +75,11 @@ void run_start(struct run *run);
 void run_feed(struct run *run);
 /** gateway_output_fn */
 ssize_t run_output(void *arg, char *dst, size_t len);
+/**
+ * Has it given something that we did not take, or room for what we have not written? Events of that come late when we get
+ * no processor.
+ */
+bool run_is_our_turn(const struct run *run);
 /** End its process group, if there is one. */
 void run_end_script(struct run *run);
 /** Its group is gone: whoever else has its standard error is not waited for. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -195,6 +196,14 @@ static void on_output(struct mk_io *io, unsigned events, void *arg)
     run->is_awaited = false;
     run->moved_ms = mk_worker_now_ms(run->worker);
     run_advance(run);
+}
+
+bool run_is_our_turn(const struct run *run)
+{
+    struct pollfd ends[] = {{.fd = run->output ? mk_io_fd(run->output) : -1, .events = POLLIN},
+                            {.fd = run->input ? mk_io_fd(run->input) : -1, .events = POLLOUT}};
+
+    return poll(ends, 2, 0) > 0;
 }
 
 /* ---- its line ---- */

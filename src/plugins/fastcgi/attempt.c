@@ -2,6 +2,7 @@
 #include "exchange.h"
 
 #include <errno.h>
+#include <poll.h>
 
 /* Which server is asked for a request, and which after that. */
 
@@ -126,13 +127,34 @@ static bool is_news(struct exchange *x, unsigned events)
     return !send_is_done(x) || (events & ~(unsigned)MK_IO_WRITE) != (is_first ? MK_IO_READ : 0U);
 }
 
+/*
+ * Has it given something that was not taken, since the client has no room for it, or room for what was not sent? Then it
+ * is others that it waits for: the client, or us.
+ */
+static bool is_waiting(const struct exchange *x)
+{
+    struct pollfd state = {.fd = mk_stream_fd(x->s),
+                           .events = (short)(send_is_done(x) ? POLLIN : POLLIN | POLLOUT)};
+
+    return poll(&state, 1, 0) > 0;
+}
+
+static void run_out(struct exchange *x)
+{
+    x->late = !is_waiting(x);
+    if (x->late)
+        return;
+    exchange_disarm(x);
+    exchange_arm(x);
+}
+
 static void on_server(struct mk_stream *s, unsigned events, void *arg)
 {
     struct exchange *x = arg;
 
     (void)s;
     if ((events & MK_IO_TIMEOUT) && x->armed)
-        x->late = true;
+        run_out(x);
     if (!is_news(x, events)) {
         exchange_arm(x);
         return;
