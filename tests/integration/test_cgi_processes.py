@@ -20,11 +20,11 @@ SLEEPS = HEAD + "echo $$\nsleep 60 & echo $!\nwait\n"
 PALM = pathlib.Path(process.binary()).parent / "plugins" / "monkey-palm"
 
 
-def palm_of(server):
+def palm_of(server, program=PALM):
     """The spawner of a server: its end of the socket is no help, but it runs below the same folder of the log."""
     for path in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if (path / "exe").resolve() == PALM.resolve() and (path / "fd/2").resolve() == server.stderr.resolve():
+            if (path / "exe").resolve() == program.resolve() and (path / "fd/2").resolve() == server.stderr.resolve():
                 return int(path.name)
         except OSError:
             continue
@@ -233,13 +233,10 @@ def test_spawner_that_cannot_be_started_again(start, tmp_path):
     copy.chmod(0o755)
     server = start_site(start, {"quick": HEAD + "echo quick\n"}, f"Spawner {copy}")
     assert server.get("/cgi-bin/quick").text == "quick\n"
-    for path in pathlib.Path("/proc").glob("[0-9]*/exe"):
-        try:
-            if path.resolve() == copy.resolve():
-                copy.unlink()
-                os.kill(int(path.parent.name), signal.SIGKILL)
-        except OSError:
-            continue
+    palm = palm_of(server, copy)
+    copy.unlink()
+    os.kill(palm, signal.SIGKILL)
+    assert eventually(lambda: is_gone(palm), within=5)
     assert server.get("/cgi-bin/quick").status == 503
     server.wait_for_log("cannot be started")
 
