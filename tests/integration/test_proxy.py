@@ -263,7 +263,7 @@ def test_ipv6(start):
     with Backend(listener=socket.create_server(("::1", 0), family=socket.AF_INET6)) as backend:
         server = start(**configured("Host server", backend))
         assert server.request("/").status == 200
-        assert backend.requests[0].header("Host") == backend.name
+        assert backend.requests[0].header("Host") == backend.address
 
 
 def test_host_names(start):

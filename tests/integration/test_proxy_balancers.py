@@ -8,7 +8,7 @@ import time
 import pytest
 
 from harness import http
-from harness.backends import backends, proxy, servers
+from harness.backend import backends, proxy, servers
 from harness.client import eventually
 
 THREADS = 4
@@ -59,7 +59,7 @@ def test_in_turn_over_all_workers(start, three, balancer):
     got, wrong = ask_many(server, each=150)
     assert not wrong
     assert got == {"a": 200, "b": 200, "c": 200}
-    assert [backend.requests for backend in three] == [200, 200, 200]
+    assert [len(backend.requests) for backend in three] == [200, 200, 200]
 
 
 @pytest.mark.parametrize("balancer", ["RoundRobin", "LockingRoundRobin", "Naive"])
@@ -100,7 +100,7 @@ def test_least_connections_is_exact_over_all_workers(start, three):
     """While 24 requests are held by backends that do not answer, each has eight of them; twice as many who counts twice."""
     release = threading.Event()
     for backend in three:
-        backend.reply = lambda request: (release.wait(20), request.connection.answer(b"held"))
+        backend.each = lambda conn, request: (release.wait(20), conn.answer(b"held"))
     server = start_one(start, three, "LeastConnections", weights=[2, 1, 1])
     connections = [server.connect() for _ in range(24)]
     for connection in connections:
@@ -114,7 +114,7 @@ def test_least_connections_is_exact_over_all_workers(start, three):
 
 def test_least_connections_gives_less_to_who_is_slow(start, three):
     slow = three[0]
-    slow.reply = lambda request: (time.sleep(0.1), request.connection.answer(b"a"))
+    slow.each = lambda conn, request: (time.sleep(0.1), conn.answer(b"a"))
     server = start_one(start, three, "LeastConnections")
     got, wrong = ask_many(server, each=60, threads=6)
     assert not wrong
@@ -127,7 +127,7 @@ def test_random2_spreads_and_avoids_the_busy(start, three):
     got, wrong = ask_many(server, each=150)
     assert not wrong
     assert all(120 < got[name] < 290 for name in "abc"), got
-    three[0].reply = lambda request: (time.sleep(0.1), request.connection.answer(b"a"))
+    three[0].each = lambda conn, request: (time.sleep(0.1), conn.answer(b"a"))
     got, wrong = ask_many(server, each=60, threads=6)
     assert not wrong
     assert got["a"] < got["b"] and got["a"] < got["c"], got

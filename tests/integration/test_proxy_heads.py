@@ -112,7 +112,7 @@ def test_a_client_without_host(server, backend):
         backend.requests.clear()
         client.send("GET / HTTP/1.0\r\n\r\n")
         assert client.response().body == b"ok"
-    assert backend.requests[0].header("Host") == backend.name
+    assert backend.requests[0].header("Host") == backend.address
     assert not backend.requests[0].all("X-Forwarded-Host")
 
 
@@ -133,7 +133,7 @@ def test_ipv6_clients(start, backend):
 ])
 def test_host(start, backend, lines, host):
     request = ask(start(**configured(lines, backend)), backend)
-    assert request.header("Host") == (host or backend.name)
+    assert request.header("Host") == (host or backend.address)
     assert request.header("X-Forwarded-Host") == "example.org:8080"
 
 

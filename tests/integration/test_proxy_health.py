@@ -9,7 +9,7 @@ import time
 import pytest
 
 from harness import http
-from harness.backends import Backend, backends, proxy, servers
+from harness.backend import Backend, backends, proxy, servers
 from harness.client import eventually, free_port
 
 STATISTICS = "StatisticsURL /stats"
@@ -31,10 +31,10 @@ def two():
         yield made
 
 
-def break_head(request):
+def break_head(conn, request):
     """Fail behind the request: a client sees 502 unless it may be asked elsewhere."""
-    request.connection.send(b"HTTP/1.1 20")
-    request.connection.reset()
+    conn.send(b"HTTP/1.1 20")
+    conn.reset()
 
 
 def test_attempts_count_puts_offline_for_the_time(start, two):
@@ -81,16 +81,16 @@ def test_one_probe_while_the_others_go_elsewhere(start, two):
                                f"OfflineTimeOut 1\n{STATISTICS}"))
     a.stop()
     assert server.get("/").text == "b"
-    a.reply = lambda request: (release.wait(20), request.connection.answer(b"a"))
-    a.requests = 0
+    a.each = lambda conn, request: (release.wait(20), conn.answer(b"a"))
+    a.requests.clear()
     a.start()
     time.sleep(1.2)
     connections = [server.connect() for _ in range(12)]
     for connection in connections:
         connection.send(http.request("/"))
     answered = []
-    assert eventually(lambda: b.requests >= 12)
-    assert (a.requests, of(server, a)["state"]) == (1, "probing")
+    assert eventually(lambda: len(b.requests) >= 12)
+    assert (len(a.requests), of(server, a)["state"]) == (1, "probing")
     release.set()
     for connection in connections:
         answered.append(connection.response().text)
@@ -107,14 +107,14 @@ def test_a_probe_decides_with_its_head(start, two):
     assert server.get("/").text == "b"
     release = threading.Event()
 
-    def forever(request):
+    def forever(conn, request):
         if request.target != "/events":
-            return request.connection.answer(b"a")
-        request.connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n")
+            return conn.answer(b"a")
+        conn.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n")
         release.wait(20)
         return None
 
-    a.reply = forever
+    a.each = forever
     a.start()
     time.sleep(1.2)
     with server.connect() as stream:
@@ -133,13 +133,13 @@ def test_a_tunnel_decides_as_a_probe(start, two):
     a.stop()
     assert server.get("/").text == "b"
 
-    def upgrade(request):
+    def upgrade(conn, request):
         if not request.header("Upgrade"):
-            return request.connection.answer(b"a")
-        request.connection.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-        return request.connection.more()
+            return conn.answer(b"a")
+        conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+        return conn.more()
 
-    a.reply = upgrade
+    a.each = upgrade
     a.start()
     time.sleep(1.2)
     with server.connect() as tunnel:
@@ -204,7 +204,7 @@ def test_all_down_is_told_at_once(start):
 
 def test_an_answer_with_an_error_is_an_answer(start, two):
     a, _ = two
-    a.reply = lambda request: request.connection.answer(b"mine", status="503 Busy")
+    a.each = lambda conn, request: conn.answer(b"mine", status="503 Busy")
     server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\n{STATISTICS}"))
     for _ in range(5):
         assert server.get("/").status == 503
@@ -213,7 +213,7 @@ def test_an_answer_with_an_error_is_an_answer(start, two):
 
 def test_backends_that_break_go_offline_too(start, two):
     a, _ = two
-    a.reply = break_head
+    a.each = break_head
     server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nOfflineTimeOut 60\n{STATISTICS}"))
     statuses = [server.get("/").status for _ in range(6)]
     assert statuses[2:] == [200] * 4
@@ -229,14 +229,14 @@ class Checked(Backend):
     def __init__(self, name):
         self.health = "200 OK"
         self.checks = []
-        super().__init__(name, reply=self.answer)
+        super().__init__(each=self.answer, name=name)
 
-    def answer(self, request):
+    def answer(self, conn, request):
         if request.target == "/health":
             self.checks.append(request)
-            request.connection.answer(b"", status=self.health)
+            conn.answer(b"", status=self.health)
         else:
-            request.connection.answer(self.name.encode())
+            conn.answer(self.name.encode())
 
 
 @pytest.fixture
@@ -297,8 +297,8 @@ def test_no_request_is_risked_where_checks_decide(start, checked):
     pytest.param(lambda peer: (peer.request(), [(peer.send(b"H"), time.sleep(0.3)) for _ in range(12)]), id="drips"),
 ])
 def test_checks_survive_odd_backends(start, reply):
-    odd = Backend("odd", serve=reply)
-    well = Backend("well")
+    odd = Backend(name="odd", serve=reply)
+    well = Backend(name="well")
     server = start(extra=proxy(f"Match ^/\n{servers([odd, well])}\nHealthCheck / 100ms\nReadTimeout 1\nAttemptsCount 1\n"
                                f"{STATISTICS}"))
     assert eventually(lambda: of(server, odd)["state"] == "offline", within=8)
@@ -309,7 +309,7 @@ def test_checks_survive_odd_backends(start, reply):
 
 
 def test_interim_answers_to_a_check_are_passed_over(start):
-    kind = Backend("kind", serve=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 3),
+    kind = Backend(name="kind", serve=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 3),
                                                peer.answer(b"x")))
     server = start(extra=proxy(f"Match ^/\n{servers([kind])}\nHealthCheck / 100ms\n{STATISTICS}"))
     assert eventually(lambda: of(server, kind)["checks"] >= 3)
@@ -327,7 +327,7 @@ def test_checks_speak_the_proxy_protocol(start, version, first):
         seen.append(peer.request().target)
         peer.answer()
 
-    backend = Backend("strict", serve=serve)
+    backend = Backend(name="strict", serve=serve)
     server = start(extra=proxy(f"Match ^/\n{servers([backend])}\nHealthCheck /h 100ms\nProxyProtocol {version}\n{STATISTICS}"))
     assert eventually(lambda: of(server, backend)["checks"] >= 1)
     assert seen[:2] == [first, "/h"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness import process
-from harness.backends import backends, proxy, servers
+from harness.backend import backends, proxy, servers
 from harness.client import eventually
 from harness.failing import FailingAllocations
 

@@ -4,7 +4,7 @@
 import pytest
 
 from harness import browser
-from harness.backends import backends, proxy, servers
+from harness.backend import backends, proxy, servers
 
 
 @pytest.mark.parametrize("name, size, dark", [

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from harness import http, peers, tools
-from harness.backends import proxy
+from harness.backend import proxy
 from harness.client import eventually
 
 LARGE = random.Random(6).randbytes(20_000_000)

@@ -111,8 +111,8 @@ def say(name):
 
 def test_several_patterns_and_entries(start):
     with say("a") as a, say("b") as b:
-        text = (section("PROXY_ENTRY", f"Match ^/one\nMatch \\.php$\nServerList {a.name}")
-                + section("PROXY_ENTRY", f"Match ^/two\nServerList {b.name}"))
+        text = (section("PROXY_ENTRY", f"Match ^/one\nMatch \\.php$\nServerList {a.address}")
+                + section("PROXY_ENTRY", f"Match ^/two\nServerList {b.address}"))
         server = start(files={"x.txt": "file"},
                        extra=LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text})
         assert [server.get(path).body for path in ("/one", "/two/x.php", "/two", "/x.txt")] == [b"a", b"a", b"b", b"file"]
@@ -120,16 +120,16 @@ def test_several_patterns_and_entries(start):
 
 def test_defaults_give_servers(start):
     with say("a") as a, say("b") as b:
-        text = (section("PROXY_DEFAULTS", f"ServerList {a.name}\nLoadBalance naive")
-                + section("PROXY_ENTRY", "Match ^/one") + section("PROXY_ENTRY", f"Match ^/two\nServerList {b.name}"))
+        text = (section("PROXY_DEFAULTS", f"ServerList {a.address}\nLoadBalance naive")
+                + section("PROXY_ENTRY", "Match ^/one") + section("PROXY_ENTRY", f"Match ^/two\nServerList {b.address}"))
         server = start(extra=LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text})
         assert [server.get(path).body for path in ("/one", "/two")] == [b"a", b"b"]
 
 
 def test_entries_by_name_and_of_sites(start, tmp_path):
     with say("a") as a, say("b") as b:
-        text = section("PROXY_DEFAULTS", "SetHeader X-From defaults") + section("PROXY_ENTRY", f"Name a\nServerList {a.name}")
-        other = (section("HOST", f"ServerName other\nDocumentRoot {tmp_path}") + section("PROXY_ENTRY", f"Match ^/\nServerList {b.name}"))
+        text = section("PROXY_DEFAULTS", "SetHeader X-From defaults") + section("PROXY_ENTRY", f"Name a\nServerList {a.address}")
+        other = (section("HOST", f"ServerName other\nDocumentRoot {tmp_path}") + section("PROXY_ENTRY", f"Match ^/\nServerList {b.address}"))
         server = start(handlers="Match ^/a proxy_reverse a", sites={"other": other}, files={"b": "file"},
                        extra=LOAD | {"plugins/proxy_reverse/proxy_reverse.conf": text})
         assert server.get("/a").body == b"a" and server.get("/b").body == b"file"

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from harness import http
-from harness.backends import backends, proxy, servers
+from harness.backend import backends, proxy, servers
 from harness.client import eventually, free_port
 from harness.shell import ask
 
@@ -64,7 +64,7 @@ def test_numbers_are_right(start, two):
     server = start(server="Workers 1", extra=proxy(entry(two, "LoadBalancer First-Alive\nOfflineTimeOut 60")))
     for _ in range(3):
         assert server.request("/", "POST", body=b"12345").text == "a"
-    a.reply = lambda request: request.connection.answer(b"none", status="404 Not Found")
+    a.each = lambda conn, request: conn.answer(b"none", status="404 Not Found")
     assert server.get("/missing").status == 404
     fact = of(server, a)
     assert (fact["state"], fact["requests"], fact["failures"], fact["active"]) == ("up", 4, 0, 0)
@@ -84,7 +84,7 @@ def test_numbers_are_right(start, two):
 def test_requests_under_way_are_counted(start, two):
     release = threading.Event()
     for backend in two:
-        backend.reply = lambda request: (release.wait(20), request.connection.answer(b"x"))
+        backend.each = lambda conn, request: (release.wait(20), conn.answer(b"x"))
     server = start(extra=proxy(entry(two, "MaxConnections 2")))
     connections = [server.connect() for _ in range(6)]
     for connection in connections:
@@ -101,11 +101,10 @@ def test_requests_under_way_are_counted(start, two):
 def test_what_went_wrong_leaves_nothing_active(start, two):
     """Clients that leave, backends that break: the counts of requests under way go back to none."""
     a, b = two
-    a.reply = lambda request: (request.connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123"),
-                               request.connection.reset())
+    a.each = lambda conn, request: (conn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123"), conn.reset())
     server = start(extra=proxy(entry(two, "OfflineTimeOut 0\nLoadBalancer RoundRobin")))
     release = threading.Event()
-    b.reply = lambda request: release.wait(20)
+    b.each = lambda conn, request: release.wait(20)
     for _ in range(6):
         with server.connect() as connection:
             connection.send(http.request("/"))
@@ -186,7 +185,7 @@ def test_outsiders_are_refused(start, two, allow, source, status):
     server = start(extra=proxy(entry(two, allow)))
     with server.connect(source=source) as connection:
         assert connection.request("/stats").status == status
-        assert two[0].requests + two[1].requests == 0  # nor does a backend see it
+        assert two[0].requests + two[1].requests == []  # nor does a backend see it
     with server.connect(source=source) as connection:
         assert connection.request("/other").status == 200
 

@@ -37,7 +37,7 @@ class SecureBackend(Backend):
 def through_tls(entry, backend, ca=None, **kwargs):
     lines = f"CAFile {ca or certificates.authority().certificate}"
     name = f"localhost:{backend.port}"
-    return configured("Transport tls\n" + entry, name, plugins=("tls", "proxy_reverse"),
+    return configured("Transport tls\n" + entry, name, plugins=("tls",),
                       extra={"plugins/tls/tls.conf": section("TLS_BACKEND", lines)}, **kwargs)
 
 

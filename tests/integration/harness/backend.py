@@ -3,16 +3,17 @@
 Backends for a proxy: HTTP servers of a few lines that do exactly what a test says, right or wrong.
 
     with Backend(lambda c: c.answer(b"hello")) as backend: ...
+    with backends(3) as three: ...
 
-serve(conn) runs on a thread of its own for each connection and asks for requests itself; what goes wrong there is
-kept in `faults`.
+Each connection has a thread of its own; what goes wrong there is kept in `faults`.
 """
 
+import contextlib
 import socket
 import struct
 import threading
 
-from harness import http
+from harness import config, process
 
 PATIENCE = 20.0
 
@@ -38,7 +39,7 @@ class Conn:
         self.sock = sock
         self.pending = b""
 
-    def _more(self):
+    def more(self):
         piece = self.sock.recv(65536)
         if not piece:
             raise EOFError
@@ -56,7 +57,7 @@ class Conn:
 
     def line(self):
         while b"\r\n" not in self.pending:
-            self._more()
+            self.more()
         line, _, self.pending = self.pending.partition(b"\r\n")
         return line
 
@@ -64,7 +65,7 @@ class Conn:
         """A request without its body; None at the end of the connection."""
         try:
             while b"\r\n\r\n" not in self.pending:
-                self._more()
+                self.more()
         except (EOFError, ConnectionResetError):
             if self.pending:
                 raise
@@ -115,7 +116,13 @@ class Conn:
             self.send(b"0\r\n\r\n")
 
     def reset(self):
+        """Leave with a TCP RST."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.sock.close()
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
         self.sock.close()
 
     def ended(self):
@@ -127,36 +134,54 @@ class Conn:
 
 
 class Backend:
-    def __init__(self, serve=None, each=None, listener=None):
-        """serve(conn) for a connection, or each(conn, request) for every request of one."""
-        self.serve = serve or self._loop(each or (lambda conn, request: conn.answer(b"ok")))
-        self.listener = listener or socket.create_server(("127.0.0.1", 0), backlog=256)
-        name = self.listener.getsockname()
-        self.name = f"unix:{name}" if isinstance(name, str) else f"127.0.0.1:{name[1]}"
-        if self.listener.family == socket.AF_INET6:
-            self.name = f"[::1]:{name[1]}"
-        self.port = None if isinstance(name, str) else name[1]
+    """
+    serve(conn) is called for a connection, each(conn, request) for every request of one; a test may replace either.
+    Without them it answers with its name.
+    """
+
+    def __init__(self, serve=None, each=None, listener=None, name="ok"):
+        self.name = name
+        self.serve = serve or self._loop
+        self.each = each or (lambda conn, request: conn.answer(self.name.encode()))
+        self.port = None
+        self.address = None
         self.connections = 0
+        self.active = 0
         self.requests = []
         self.faults = []
         self.socks = set()
         self.lock = threading.Lock()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.listener = None
+        self.start(listener)
 
-    def _loop(self, each):
-        def serve(conn):
-            while request := conn.request():
-                with self.lock:
-                    self.requests.append(request)
-                each(conn, request)
-                if request.header("Connection") == "close":
-                    return
-        return serve
+    def start(self, listener=None):
+        """Listen, after a stop at the same place."""
+        self.listener = listener or socket.create_server(("127.0.0.1", self.port or 0), backlog=256)
+        place = self.listener.getsockname()
+        if isinstance(place, str):
+            self.address = f"unix:{place}"
+        else:
+            self.port = place[1]
+            self.address = f"{'[::1]' if self.listener.family == socket.AF_INET6 else '127.0.0.1'}:{self.port}"
+        threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
 
-    def _accept(self):
+    def stop(self):
+        """Refuse connections from now on, and cut those that there are."""
+        if self.listener:
+            with contextlib.suppress(OSError):
+                self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+            self.listener.close()
+            self.listener = None
+        with self.lock:
+            socks = list(self.socks)
+        for sock in socks:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self, listener):
         while True:
             try:
-                sock, _ = self.listener.accept()
+                sock, _ = listener.accept()
             except OSError:
                 return
             with self.lock:
@@ -168,52 +193,61 @@ class Backend:
         sock.settimeout(PATIENCE)
         if sock.family != socket.AF_UNIX:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        conn = Conn(sock)
         try:
-            self.serve(Conn(sock))
+            self.serve(conn)
         except (OSError, EOFError):
             pass
-        except Exception as fault:  # pylint: disable=broad-except
+        except Exception as fault:  # noqa: BLE001 - told by the test, not by a thread
             self.faults.append(fault)
         finally:
             with self.lock:
                 self.socks.discard(sock)
-            sock.close()
+            conn.close()
 
-    def close(self):
-        try:
-            self.listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
-        except OSError:
-            pass
-        self.listener.close()
-        with self.lock:
-            socks = list(self.socks)
-        for sock in socks:
+    def _loop(self, conn):
+        while request := conn.request():
+            with self.lock:
+                self.requests.append(request)
+                self.active += 1
             try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+                self.each(conn, request)
+            finally:
+                with self.lock:
+                    self.active -= 1
+            if request.header("Connection") == "close":
+                return
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.close()
+        self.stop()
         assert not self.faults, self.faults
 
 
-def configured(entry, *backends, defaults="", plugins=("proxy_reverse",), **kwargs):
+@contextlib.contextmanager
+def backends(count, **kwargs):
+    """So many of them, named a, b, c, ..."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Backend(name=name, **kwargs)) for name in "abcdefghijklmnopqrstuvwxyz"[:count]]
+
+
+def servers(backends, weights=None):
+    """A ServerList line."""
+    words = [b if isinstance(b, str) else b.address for b in backends]
+    return "ServerList " + " ".join(word for word, n in zip(words, weights or [1] * len(words)) for _ in range(n))
+
+
+def proxy(*entries, defaults="", plugins=()):
+    """What to start a server with, as `extra`. entries: lines of a [PROXY_ENTRY] each."""
+    text = config.section("PROXY_DEFAULTS", defaults) if defaults else ""
+    text += "".join(config.section("PROXY_ENTRY", entry) for entry in entries)
+    load = "".join(f"Load {process.plugin(name)}\n" for name in (*plugins, "proxy_reverse"))
+    return {"plugins.load": config.section("PLUGINS", load), "plugins/proxy_reverse/proxy_reverse.conf": text}
+
+
+def configured(entry, *backends, defaults="", plugins=(), extra=None, **kwargs):
     """What start() is to be given for one [PROXY_ENTRY] that passes everything to these backends."""
-    names = " ".join(b if isinstance(b, str) else b.name for b in backends)
-    indent = "    "
-    text = "[PROXY_DEFAULTS]\n" + "".join(f"{indent}{line.strip()}\n" for line in defaults.strip().splitlines())
-    text += f"[PROXY_ENTRY]\n{indent}ServerList {names}\n"
-    if "Match" not in entry:
-        text += f"{indent}Match ^/\n"
-    text += "".join(f"{indent}{line.strip()}\n" for line in entry.strip().splitlines())
-    extra = {"plugins.load": "[PLUGINS]\n" + "".join(f"{indent}Load {name}\n" for name in plugins),
-             "plugins/proxy_reverse/proxy_reverse.conf": text}
-    extra.update(kwargs.pop("extra", {}))
-    return {"extra": extra, **kwargs}
-
-
-__all__ = ["Backend", "Conn", "Request", "configured", "http"]
+    lines = [servers(backends), *([] if "Match" in entry else ["Match ^/"]), *map(str.strip, entry.strip().splitlines())]
+    return {"extra": {**proxy("\n".join(lines), defaults=defaults, plugins=plugins), **(extra or {})}, **kwargs}
