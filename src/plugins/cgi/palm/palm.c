@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -19,7 +20,8 @@
 
 /*
  * monkey-palm: starts scripts, so that a server with threads and connections does not have to fork. wire.h tells how it is
- * spoken to. One thread; what it knows of a script is its line and its process group.
+ * spoken to. One thread; what it knows of a script is its line and its process group. A second process waits for its end, to
+ * end what runs then: of a script whose spawner is killed only the first process hears (PR_SET_PDEATHSIG).
  */
 
 enum {
@@ -40,9 +42,11 @@ struct script {
 
 struct palm {
     int epoll, signals;
-    struct rlimit files; /* as it was, for scripts */
+    struct rlimit files;  /* as it was, for scripts */
+    struct script *rooms; /* SCRIPTS_MAX; shared with who waits for our end */
+    unsigned nrooms;      /* that were ever used */
+    struct script *unused;
     struct script *scripts;
-    unsigned nscripts;
 };
 
 static const int control = STDIN_FILENO;
@@ -103,14 +107,33 @@ static bool receive(int sock, struct parcel *p)
 
 /* ---- scripts ---- */
 
+/* @return zeroed, or NULL: there are too many. */
+static struct script *take_room(struct palm *palm)
+{
+    struct script *s = palm->unused;
+
+    if (s)
+        palm->unused = s->next;
+    else if (palm->nrooms < SCRIPTS_MAX)
+        s = &palm->rooms[palm->nrooms++];
+    if (s)
+        *s = (struct script){.line = -1};
+    return s;
+}
+
+static void give_room(struct palm *palm, struct script *s)
+{
+    *s = (struct script){.next = palm->unused};
+    palm->unused = s;
+}
+
 static void forget(struct palm *palm, struct script *s)
 {
     *s->link = s->next;
     if (s->next)
         s->next->link = s->link;
-    palm->nscripts--;
     (void)close(s->line);
-    free(s);
+    give_room(palm, s);
 }
 
 static void report(const struct script *s, enum palm_report_kind kind, int value)
@@ -173,12 +196,13 @@ static void on_line(struct palm *palm, struct script *s)
 static void add(struct palm *palm, int line)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET};
-    struct script *s = palm->nscripts < SCRIPTS_MAX ? calloc(1, sizeof(*s)) : NULL;
+    struct script *s = take_room(palm);
 
     event.data.ptr = s;
     if (!s || epoll_ctl(palm->epoll, EPOLL_CTL_ADD, line, &event) < 0) {
         (void)close(line); /* the server takes that as a failure */
-        free(s);
+        if (s)
+            give_room(palm, s);
         return;
     }
     s->line = line;
@@ -187,7 +211,6 @@ static void add(struct palm *palm, int line)
     if (s->next)
         s->next->link = &s->next;
     palm->scripts = s;
-    palm->nscripts++;
 }
 
 /* @return false: the server is gone. */
@@ -381,6 +404,40 @@ static bool leave(void)
     return pid == 0 && setsid() >= 0 && chdir("/") == 0;
 }
 
+/* Nothing is held open, and no signal that was meant for the spawner ends this first. */
+static void await_end(const struct palm *palm, pid_t spawner)
+{
+    sigset_t all;
+
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
+    for (int fd = 0; fd < FIRST_FREE; fd++)
+        (void)close(fd);
+    while (waitpid(spawner, NULL, 0) < 0 && errno == EINTR)
+        ;
+    for (unsigned i = 0; i < SCRIPTS_MAX; i++) {
+        if (palm->rooms[i].group > 0)
+            (void)kill(-palm->rooms[i].group, SIGKILL);
+    }
+}
+
+/* From here on there are two; the one that goes on is the spawner. */
+static bool part(struct palm *palm)
+{
+    pid_t pid;
+
+    palm->rooms = mmap(NULL, SCRIPTS_MAX * sizeof(*palm->rooms), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (palm->rooms == MAP_FAILED)
+        return false;
+    pid = fork();
+    if (pid > 0) {
+        await_end(palm, pid);
+        _exit(0);
+    }
+    return pid == 0;
+}
+
 int main(int argc, char **argv)
 {
     struct palm palm = {.epoll = -1};
@@ -394,7 +451,7 @@ int main(int argc, char **argv)
     close_others();
     if (!open_standard() || !become(argv[1]))
         return 1;
-    if (!leave() || !prepare(&palm)) {
+    if (!leave() || !part(&palm) || !prepare(&palm)) {
         (void)fprintf(stderr, "monkey-palm: %s\n", strerror(errno));
         return 1;
     }
