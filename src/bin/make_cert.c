@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The program knows nothing of certificates: it asks whichever plugin for TLS is there. */
 
@@ -28,12 +29,13 @@ static int ask(const char *plugin, const char *dir, const char *const *words, ch
 static int ask_any(const char *const *words)
 {
     static const char *const plugins[] = {"tls", "mbedtls"};
-    const char *dir = mk_path_built_plugins();
+    char *dir = mk_path_built_plugins();
     char text[TEXT_MAX];
     int err = MK_E_NOENT;
 
     for (size_t i = 0; err == MK_E_NOENT && i < sizeof(plugins) / sizeof(plugins[0]); i++)
         err = ask(plugins[i], dir, words, text);
+    free(dir);
     if (err == 0)
         (void)mk_print("%s", text);
     else if (err == MK_E_NOENT)
