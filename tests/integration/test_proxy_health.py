@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import http
+from harness import http, process
 from harness.backend import Backend, backends, proxy, servers
 from harness.client import eventually, free_port
 
@@ -375,6 +375,59 @@ def test_a_reload_keeps_what_was_learnt(start, two):
         server.reload(extra=proxy(lines.replace(a.address, other[0].address)))
         assert set(facts(server)) == {b.address, other[0].address}
         assert of(server, other[0])["requests"] == 0 and of(server, b)["requests"] >= before[b.address]["requests"]
+
+
+def test_a_reload_ends_the_checks_of_before(start):
+    """Even while requests of before go on: what they found would be held against a backend that is asked otherwise now."""
+    asked = collections.Counter()
+    release = threading.Event()
+
+    def each(conn, request):
+        asked[request.target] += 1
+        if request.target == "/stream":
+            conn.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n")
+            release.wait(20)
+        conn.answer(b"x", status="500 Broken" if request.target == "/before" and asked["/now"] else "200 OK")
+
+    with Backend(each=each) as backend:
+        lines = f"Match ^/\n{servers([backend])}\nOfflineTimeOut 60\nAttemptsCount 1\n{STATISTICS}\nHealthCheck "
+        server = start(server="Workers 1", extra=proxy(lines + "/before 100ms"))
+        with server.connect() as stream:
+            stream.send(http.request("/stream"))
+            assert stream.stream.some()
+            assert eventually(lambda: asked["/before"] > 1)
+            server.reload(extra=proxy(lines + "/now 100ms"))
+            assert eventually(lambda: asked["/now"] > 1)
+            before = asked["/before"]
+            time.sleep(0.5)
+            assert asked["/before"] <= before + 1 and asked["/now"] > 3
+            assert of(server, backend)["state"] == "up"
+            release.set()
+
+
+def test_a_refused_reload_keeps_the_checks(start, tmp_path):
+    """Refused by a plugin that begins behind the proxy."""
+    asked = collections.Counter()
+
+    def each(conn, request):
+        asked[request.target] += 1
+        conn.answer(b"x")
+
+    with Backend(each=each) as backend:
+        lines = f"Match ^/\n{servers([backend])}\nHealthCheck "
+
+        def configuration(check, log):
+            extra = proxy(lines + check)
+            extra["plugins.load"] += f"    Load {process.plugin('logger')}\n"
+            return {"extra": extra, "site": f"[LOGGER]\n    AccessLog {tmp_path}/{log}\n"}
+
+        server = start(**configuration("/before 100ms", "access.log"))
+        assert eventually(lambda: asked["/before"] > 1)
+        log = server.reload(**configuration("/now 100ms", "none/access.log"))
+        assert "none/access.log" in log, log
+        before = asked["/before"]
+        assert eventually(lambda: asked["/before"] > before + 3, within=3)
+        assert not asked["/now"]
 
 
 def test_kept_connections_survive_a_reload(start, two):

@@ -55,6 +55,19 @@ struct proxy_group {
     struct proxy_backend *backends[];
 };
 
+/**
+ * Is a configuration the last that was started? Its requests may go on for hours behind its end, and its checks
+ * must not: what they find is no longer asked for. Counted by the configuration, its checks and the next one.
+ */
+struct proxy_reign {
+    _Atomic unsigned refs;
+    _Atomic bool is_over;
+};
+
+struct proxy_reign *proxy_reign_get(struct proxy_reign *reign);
+/** NULL is allowed. Any thread. */
+void proxy_reign_put(struct proxy_reign *reign);
+
 struct proxy_backend *proxy_backend_get(struct proxy_backend *b);
 /** NULL is allowed. Any thread. */
 void proxy_backend_put(struct proxy_backend *b);

@@ -32,6 +32,7 @@ struct check {
 
 struct proxy_checks {
     struct mk_worker *worker;
+    struct proxy_reign *reign;
     unsigned n;
     struct check items[];
 };
@@ -154,7 +155,9 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
 {
     struct check *c = arg;
 
-    if (mk_upstream_take(c->upstream, c->checks->worker, true, on_connected, c, &c->wait) < 0)
+    /* If it is over for good, the requests of before are all that there is to wait for. */
+    if (c->checks->reign->is_over ||
+        mk_upstream_take(c->upstream, c->checks->worker, true, on_connected, c, &c->wait) < 0)
         mk_alarm_set(alarm, (unsigned)c->set->check_ms);
 }
 
@@ -255,6 +258,7 @@ int proxy_checks_start(const struct mk_context *ctx, struct proxy_checks **check
     if (!*checks)
         return MK_E_NOMEM;
     (*checks)->worker = ctx->worker;
+    (*checks)->reign = proxy_reign_get(config->reign);
     for (const struct proxy_entry *e = config->entries; e; e = e->next) {
         if (e->set->check_path && !begin_entry(*checks, ctx, e)) {
             proxy_checks_stop(*checks);
@@ -276,5 +280,7 @@ void proxy_checks_stop(struct proxy_checks *checks)
         free(c->request);
         proxy_backend_put(c->backend);
     }
+    if (checks)
+        proxy_reign_put(checks->reign);
     free(checks);
 }

@@ -80,6 +80,7 @@ struct proxy_settings {
 };
 
 struct proxy_group; /* backend.h */
+struct proxy_reign; /* backend_int.h */
 
 /** A [PROXY_ENTRY] of a configuration. */
 struct proxy_entry {
@@ -96,6 +97,8 @@ struct proxy_config {
         **last; /* in the order written, those of sites behind the file's */
     unsigned nentries;
     bool has_statistics; /* some entry has a page */
+    struct proxy_reign *reign,
+        *before; /* its own, and that of the configuration it follows; NULL: none */
 };
 
 extern const struct mk_section_spec *const proxy_sections[];
