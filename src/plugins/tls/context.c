@@ -175,8 +175,11 @@ static int new_front(void **object, const struct tls_settings *s, const struct t
     if (!front)
         return MK_E_NOMEM;
     front->ctx = new_context(TLS_server_method());
-    if (front->ctx)
+    if (front->ctx) {
+        /* A client may end its side without close_notify, and waits for the answer as any other does. */
+        SSL_CTX_set_options(front->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF);
         err = fill_front(front, s, f, id, r);
+    }
     ERR_clear_error();
     if (err < 0)
         free_front(front);
