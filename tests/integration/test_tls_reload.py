@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """New certificates by HUP: for new handshakes, with nothing cut; a bad one keeps the old, and says why."""
 
+import contextlib
 import signal
 import ssl
 import threading
@@ -13,6 +14,7 @@ from harness.config import section
 
 plugin = secured.each_plugin()
 
+REFUSED = r"not reloaded|reload.*(refused|failed)|configuration.*stays|keep"
 BIG = bytes(at * 11 % 256 for at in range(3 << 20))
 
 
@@ -59,7 +61,7 @@ def spoil(pair, kind):
 def test_a_bad_one_keeps_the_old(server, pair, kind):
     good = certificates.issue("old.test")
     sentence = spoil(pair, kind)
-    log = server.reload(r"not reloaded|reload.*(refused|failed)|configuration.*stays|keep")
+    log = server.reload(REFUSED)
     assert sentence in log
     assert secured.shown(server, "x.test") == ["old.test"]
     pair.take(good)
@@ -124,7 +126,9 @@ def test_tls_comes_to_an_address(start, plugin):
         assert old.request("/a.txt").text == "text"
 
 
-def test_reloads_under_load(server, pair):
+@contextlib.contextmanager
+def visited(server):
+    """Clients that come and ask all the while, each of whom must be answered."""
     stop, wrong = threading.Event(), []
     client = certificates.trusting()
     client.check_hostname = False
@@ -142,13 +146,31 @@ def test_reloads_under_load(server, pair):
     threads = [threading.Thread(target=visit) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for number in range(6):
-        pair.take(certificates.issue("new.test" if number % 2 else "old.test"))
-        server.reload("reloaded")
-    stop.set()
-    for thread in threads:
-        thread.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
     assert not wrong
+
+
+def test_reloads_under_load(server, pair):
+    with visited(server):
+        for number in range(6):
+            pair.take(certificates.issue("new.test" if number % 2 else "old.test"))
+            server.reload("reloaded")
+
+
+def test_bad_ones_under_load(server, pair):
+    """Nobody notices that they were tried."""
+    with visited(server):
+        for kind in ("wrong key", "expired", "garbage", "missing") * 2:
+            sentence = spoil(pair, kind)
+            assert sentence in server.reload(REFUSED)
+            pair.take(certificates.issue("old.test"))
+    server.reload("reloaded")
+    assert secured.shown(server, "x.test") == ["old.test"]
 
 
 def test_nothing_is_left_of_old_configurations(server):
