@@ -43,10 +43,15 @@ void mbed_complain_of_handshake(struct mbed_link *t, int err)
                   t->site ? "handshake failed" : "handshake with a backend failed", reason);
 }
 
+/* What was written, an alert perhaps, leaves or is given up: the worker's buffer is for the next one. */
 ssize_t mbed_fail(struct mbed_link *t, const char *what, const char *reason)
 {
+    size_t told = 0;
+
     mbed_complain(t, MK_LOG_DEBUG, what, reason);
     t->state = MBED_BROKEN;
+    if (mbed_wire_flush(t, 0, false, &told) < 0)
+        tls_outlet_fini(&t->outlet); /* nobody comes to send it */
     return MK_E_PEER;
 }
 

@@ -14,9 +14,13 @@ int mbed_wire_flush(struct mbed_link *t, size_t bytes, bool more, size_t *told)
 {
     struct mbed_worker *w = t->worker;
     size_t used = w->used;
+    int err;
 
     w->used = 0;
-    return tls_outlet_send(&t->outlet, t->fd, w->out, used, bytes, more, told);
+    err = tls_outlet_send(&t->outlet, t->fd, w->out, used, bytes, more, told);
+    if (err < 0 && err != MK_E_AGAIN)
+        t->state = MBED_BROKEN; /* records are lost, and nothing that follows could be read */
+    return err;
 }
 
 int mbed_wire_send(void *link, const unsigned char *bytes, size_t len)

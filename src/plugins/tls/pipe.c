@@ -10,9 +10,13 @@ int pipe_flush(struct tls_link *t, size_t bytes, bool more, size_t *told)
 {
     struct tls_worker *w = t->worker;
     size_t used = w->used;
+    int err;
 
     w->used = 0;
-    return tls_outlet_send(&t->outlet, t->fd, w->out, used, bytes, more, told);
+    err = tls_outlet_send(&t->outlet, t->fd, w->out, used, bytes, more, told);
+    if (err < 0 && err != MK_E_AGAIN)
+        t->state = TLS_BROKEN; /* records are lost, and nothing that follows could be read */
+    return err;
 }
 
 /* ---- OpenSSL's end ---- */

@@ -44,10 +44,15 @@ static void complain_of_handshake(struct tls_link *t)
                   t->site ? "handshake failed" : "handshake with a backend failed", reason);
 }
 
+/* What was written, an alert perhaps, leaves or is given up: the worker's buffer is for the next one. */
 ssize_t link_fail(struct tls_link *t, const char *what)
 {
+    size_t told = 0;
+
     link_complain(t, MK_LOG_DEBUG, what, why());
     t->state = TLS_BROKEN;
+    if (pipe_flush(t, 0, false, &told) < 0)
+        tls_outlet_fini(&t->outlet); /* nobody comes to send it */
     return MK_E_PEER;
 }
 
