@@ -102,12 +102,15 @@ static void tell_alert(struct mbed_link *t, int err)
         (void)mbedtls_ssl_send_alert_message(&t->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
 }
 
+/* Without memory it ends here: whom a certificate names must not get lost. */
 static int finish_shaking(struct mbed_link *t)
 {
     const mbedtls_x509_crt *peer = t->site ? mbedtls_ssl_get_peer_cert(&t->ssl) : NULL;
 
-    t->state = MBED_OPEN;
     t->subject = peer ? mbed_subject(&peer->subject) : NULL;
+    if (peer && !t->subject)
+        return (int)mbed_fail(t, "a client's certificate cannot be noted", "no memory");
+    t->state = MBED_OPEN;
     return 0;
 }
 
