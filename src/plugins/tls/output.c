@@ -7,6 +7,14 @@
 #include <openssl/err.h>
 #include <unistd.h>
 
+/* The kernel makes its own records, and OpenSSL wants what it refused again, no less of it: no pace there. */
+static size_t next_record(struct tls_link *t, int64_t now_ms, size_t left, bool more)
+{
+    if (!t->in_kernel)
+        return tls_pace_next(&t->pace, now_ms, left, more);
+    return left < TLS_RECORD_MAX ? left : TLS_RECORD_MAX;
+}
+
 /* @param done  out: bytes that are in records now @return 0, MK_E_AGAIN: the kernel, which makes them itself, is full; MK_E_PEER. */
 static int encrypt(struct tls_link *t, const char *bytes, size_t len, bool more, size_t *done)
 {
@@ -14,7 +22,7 @@ static int encrypt(struct tls_link *t, const char *bytes, size_t len, bool more,
 
     ERR_clear_error();
     for (*done = 0; *done < len;) {
-        size_t n, want = tls_pace_next(&t->pace, now_ms, len - *done, more);
+        size_t n, want = next_record(t, now_ms, len - *done, more);
 
         if (SSL_write_ex(t->ssl, bytes + *done, want, &n) == 1)
             *done += n;
