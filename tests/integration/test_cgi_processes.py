@@ -4,6 +4,8 @@
 import os
 import pathlib
 import signal
+import socket
+import subprocess
 import threading
 import time
 
@@ -13,7 +15,7 @@ from harness import http, process
 from harness.cgi import children, load, start_site
 from harness.client import eventually
 from harness.config import section
-from harness.program import is_alive, needs_root, open_folder, start_open  # noqa: F401
+from harness.program import AS_NOBODY, is_alive, needs_root, open_folder, start_open  # noqa: F401
 
 HEAD = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\n"
 SLEEPS = HEAD + "echo $$\nsleep 60 & echo $!\nwait\n"
@@ -314,6 +316,18 @@ def test_user_of_the_server_and_another(start_open):  # noqa: F811
     os.kill(palm, signal.SIGKILL)
     assert eventually(lambda: is_gone(palm), within=5)
     assert other.get("/cgi-bin/who").text.split() == ["1", "1", "1"]
+
+
+@needs_root
+@pytest.mark.parametrize("user, told", [("daemon", True), ("65534", False), ("", False)])
+def test_user_that_cannot_be_had_is_told(user, told):
+    """Only root can become another one."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        palm = subprocess.Popen([*AS_NOBODY, PALM, user], stdin=theirs, stderr=subprocess.PIPE, text=True)
+        assert palm.wait(10) == 0
+    with palm.stderr:
+        assert ("only root may become daemon" in palm.stderr.read()) == told
 
 
 @needs_root

@@ -40,8 +40,14 @@ bool become(const char *user)
     struct account a;
     int err;
 
-    if (*user == '\0' || geteuid() != 0)
+    if (*user == '\0')
         return true;
+    if (geteuid() != 0) {
+        if (!find(&a, user) || a.uid != geteuid())
+            (void)fprintf(stderr, "monkey-palm: scripts run as user %u, only root may become %s\n",
+                          (unsigned)geteuid(), user);
+        return true;
+    }
     errno = 0;
     if (!find(&a, user)) {
         errno = errno ? errno : ENOENT;
