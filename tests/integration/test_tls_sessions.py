@@ -2,6 +2,7 @@
 """Session tickets: on any worker, over a reload, and nowhere else."""
 
 import ssl
+import time
 
 import pytest
 
@@ -9,6 +10,7 @@ from harness import certificates, secured
 
 plugin = secured.each_plugin()
 
+LIFE_S = 4
 ATTEMPTS = 12  # connections of which each worker gets some
 
 
@@ -101,3 +103,18 @@ def test_a_certificate_of_the_client_is_known_to_a_resumed_session(start):
     _, session, _ = visit(server, client)
     reused, _, status = visit(server, client, session)
     assert reused and status == 200
+
+
+@pytest.mark.parametrize("version", secured.BOTH)
+def test_a_session_ends_with_the_clients_certificate(start, version):
+    """Tickets are renewed each time, so that it could go on for ever."""
+    lines = certificates.issue().lines("CheckClientCert on", f"CAFile {certificates.authority().certificate}")
+    server = start(**secured.config(lines))
+    client = context(version, as_client=certificates.short_lived_client(LIFE_S))
+    until = time.monotonic() + LIFE_S + 1
+    _, session, status = visit(server, client)
+    assert status == 200
+    assert visit(server, client, session)[0]
+    time.sleep(until - time.monotonic())
+    with pytest.raises((ssl.SSLError, ConnectionResetError)):
+        visit(server, client, session)

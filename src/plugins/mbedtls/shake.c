@@ -83,11 +83,14 @@ static int refuse_plain(struct mbed_link *t)
  */
 static unsigned char judge(const struct mbed_link *t, const struct mbed_face *at_first)
 {
+    const mbedtls_x509_crt *peer = t->site ? mbedtls_ssl_get_peer_cert(&t->ssl) : NULL;
+
     if (at_first->has_resumed && t->face != at_first)
         return MBEDTLS_SSL_ALERT_MSG_ACCESS_DENIED;
-    if (t->site && mbedtls_ssl_get_peer_cert(&t->ssl) &&
-        mbedtls_ssl_get_verify_result(&t->ssl) != 0)
+    if (peer && mbedtls_ssl_get_verify_result(&t->ssl) != 0)
         return MBEDTLS_SSL_ALERT_MSG_BAD_CERT;
+    if (peer && mbedtls_x509_time_is_past(&peer->valid_to)) /* since the session began */
+        return MBEDTLS_SSL_ALERT_MSG_CERT_EXPIRED;
     return 0;
 }
 

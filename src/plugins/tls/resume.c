@@ -5,6 +5,7 @@
 
 #include <openssl/core_names.h>
 #include <openssl/rand.h>
+#include <openssl/x509.h>
 
 enum { REFUSED = 0, USED = 1, RENEWED = 2, FAILED = -1 };
 
@@ -63,8 +64,26 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHE
     return issuing ? issue(t, name, iv, cipher, mac) : find(t, name, iv, cipher, mac);
 }
 
+/* Each resumption brings a new ticket, so that a session could go on for ever: not longer than its client's certificate. */
+static SSL_TICKET_RETURN on_session(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
+                                    size_t len, SSL_TICKET_STATUS status, void *arg)
+{
+    const X509 *peer = session ? SSL_SESSION_get0_peer(session) : NULL;
+
+    (void)ssl;
+    (void)name;
+    (void)len;
+    (void)arg;
+    if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW)
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    if (peer && X509_cmp_current_time(X509_get0_notAfter(peer)) <= 0)
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
 bool resume_use(SSL_CTX *ctx)
 {
     SSL_CTX_set_timeout(ctx, TLS_TICKET_LIFE_S);
-    return SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket) == 1;
+    return SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket) == 1 &&
+           SSL_CTX_set_session_ticket_cb(ctx, NULL, on_session, NULL) == 1;
 }

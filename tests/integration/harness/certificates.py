@@ -16,6 +16,7 @@ import pathlib
 import socket
 import ssl
 import tempfile
+import time
 
 from harness import tools
 
@@ -196,6 +197,13 @@ def wrong_key():
 def client(subject="/O=Tests/CN=client", by="Test CA"):
     """A client's certificate."""
     return _sign("client", authority(by), key("ec", "client"), subject)
+
+
+def short_lived_client(seconds):
+    """One whose time is over soon."""
+    end = time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + seconds))
+    return _sign("client", authority(), key("ec", "client"), "/O=Tests/CN=brief",
+                 valid=("-startdate", "20200101000000Z", "-enddate", end))
 
 
 @functools.cache
