@@ -251,49 +251,11 @@ free_group:
     return NULL;
 }
 
-/* ---- which configuration counts ---- */
-
-struct proxy_reign *proxy_reign_get(struct proxy_reign *reign)
-{
-    atomic_fetch_add_explicit(&reign->refs, 1, memory_order_relaxed);
-    return reign;
-}
-
-void proxy_reign_put(struct proxy_reign *reign)
-{
-    if (reign && atomic_fetch_sub(&reign->refs, 1) == 1)
-        free(reign);
-}
-
-static int begin_reign(struct proxy_config *config, const struct proxy_config *old)
-{
-    config->reign = calloc(1, sizeof(*config->reign));
-    if (!config->reign)
-        return MK_E_NOMEM;
-    config->reign->refs = 1;
-    config->before = old && old->reign ? proxy_reign_get(old->reign) : NULL;
-    if (config->before)
-        config->before->is_over = true;
-    return 0;
-}
-
-static void end_reign(struct proxy_config *config)
-{
-    /* Nobody followed: this configuration was refused, or the server ends. */
-    if (config->before && !config->reign->is_over)
-        config->before->is_over = false;
-    proxy_reign_put(config->before);
-    proxy_reign_put(config->reign);
-    config->before = config->reign = NULL;
-}
-
-/* ---- life ---- */
-
 int proxy_backends_start(const struct mk_context *ctx, const struct proxy_config *old)
 {
     struct proxy_config *config = ctx->config;
 
-    if (begin_reign(config, old) < 0) {
+    if (proxy_reign_begin(config, old) < 0) {
         mk_plugin_why(ctx, "no memory");
         return MK_E_NOMEM;
     }
@@ -314,7 +276,7 @@ void proxy_backends_stop(struct proxy_config *config)
         group_free(e->group);
         e->group = NULL;
     }
-    end_reign(config);
+    proxy_reign_end(config);
 }
 
 /* ---- choosing ---- */

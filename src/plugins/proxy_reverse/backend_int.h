@@ -67,6 +67,10 @@ struct proxy_reign {
 struct proxy_reign *proxy_reign_get(struct proxy_reign *reign);
 /** NULL is allowed. Any thread. */
 void proxy_reign_put(struct proxy_reign *reign);
+/** A configuration is started; that of the old one, which may be NULL, is over. @return 0 or MK_E_NOMEM. */
+int proxy_reign_begin(struct proxy_config *config, const struct proxy_config *old);
+/** It is stopped, or its start failed. When nobody followed it, it was refused: the one before goes on. */
+void proxy_reign_end(struct proxy_config *config);
 
 struct proxy_backend *proxy_backend_get(struct proxy_backend *b);
 /** NULL is allowed. Any thread. */
