@@ -44,7 +44,8 @@ def test_connection(start, tmp_path, allocations, plugin, version):
     log = tmp_path / "access.log"
     config = secured.config(
         certificates.issue().lines("CheckClientCert on", f"CAFile {certificates.authority().certificate}"),
-        server="Workers 1\nKeepAliveTimeout 50\nMaxKeepAliveRequest 100000", files={"a.txt": "text", "big.bin": BIG}, env=allocations.environment)
+        server="Workers 1\nKeepAliveTimeout 50\nMaxKeepAliveRequest 100000", env=allocations.environment,
+        files={"a.txt": "text", "big.bin": BIG})
     config["extra"]["plugins.load"] = section("PLUGINS", f"Load {plugin}\nLoad logger")
     config["extra"]["plugins/logger/logger.conf"] = section(
         "LOGGER", f"MasterLog {log}\nFlushTimeout 0\nFormat '%{{SSL_CLIENT_S_DN}}x %U'")
