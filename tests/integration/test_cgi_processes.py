@@ -108,6 +108,7 @@ def test_script_that_does_nothing_is_ended(start):
     server.wait_for_log("did nothing for too long")
 
 
+@pytest.mark.slow
 def test_slow_reader_is_not_the_scripts_fault(start):
     server = start_site(start, {"much": HEAD + "head -c 20000000 /dev/zero\n"}, "Timeout 2")
     with server.connect(receive_buffer=4096) as connection:
@@ -116,6 +117,7 @@ def test_slow_reader_is_not_the_scripts_fault(start):
         assert len(connection.response().body) == 20000000
 
 
+@pytest.mark.slow
 def test_reader_that_pauses_is_not_the_scripts_fault(start):
     """Output that came while the client had no room for it was given in time."""
     script = "#!/usr/bin/python3\nimport os, time\nos.write(1, b'Content-Type: a/b\\n\\n')\n" \
@@ -226,6 +228,7 @@ def test_spawner_that_is_killed_is_started_again(start):
     server.wait_for_log("was started again")
 
 
+@pytest.mark.slow
 def test_spawner_that_cannot_be_started_again(start, tmp_path):
     copy = tmp_path / "palm"
     copy.write_bytes(PALM.read_bytes())

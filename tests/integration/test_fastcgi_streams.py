@@ -188,6 +188,7 @@ def test_a_client_that_does_not_read_holds_the_application_back(start):
             assert watch.most - watch.first < 30 * MB
 
 
+@pytest.mark.slow
 def test_an_application_that_does_not_read_holds_the_client_back(start):
     go = threading.Event()
 

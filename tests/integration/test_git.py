@@ -73,6 +73,7 @@ def test_push(git, url, project, tmp_path):
     assert git("rev-parse", "small", at=project / "one.git") == newest
 
 
+@pytest.mark.slow
 def test_a_large_push_is_chunked(git, url, project, tmp_path):
     """Above http.postBuffer the client does not know the length and sends chunks."""
     git("clone", "--quiet", url, tmp_path / "copy")
@@ -85,6 +86,7 @@ def test_a_large_push_is_chunked(git, url, project, tmp_path):
     assert (tmp_path / "again" / "large").read_bytes() == (tmp_path / "copy" / "large").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_large_question_is_gzipped(git, url, project, tmp_path):
     """A client with many commits names them; above 1,024 bytes compressed, which the program undoes itself."""
     copy = tmp_path / "copy"
@@ -101,6 +103,7 @@ def test_a_large_question_is_gzipped(git, url, project, tmp_path):
     assert git("rev-parse", "origin/other", at=copy) == newest
 
 
+@pytest.mark.slow
 def test_several_clients_at_once(git, url, project, tmp_path):
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda number: git("clone", "--quiet", url, tmp_path / f"copy{number}"), range(6)))

@@ -187,6 +187,7 @@ def test_files_beside_scripts_are_files(server):
     assert server.get("/page.html").body == b"<p>a file"
 
 
+@pytest.mark.slow
 def test_many_requests_on_one_connection(server):
     connection = server.connect()
     for number in range(100):

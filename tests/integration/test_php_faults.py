@@ -106,6 +106,7 @@ def test_a_slow_script(start, peer):
     assert 0.8 < time.monotonic() - began < 4
 
 
+@pytest.mark.slow
 def test_more_clients_than_processes(start, peer):
     tools.raise_descriptor_limit(2000)
     php = peer(children=3)
@@ -115,6 +116,7 @@ def test_more_clients_than_processes(start, peer):
         assert {(answer.status, answer.body) for answer in answers} == {(200, b"nap")}
 
 
+@pytest.mark.slow
 def test_a_queue_that_is_full_or_too_slow(start, peer):
     php = peer(children=1)
     server = serve(start, php, "MaxConnections 1\nQueueLength 2\nQueueTimeout 1\nReadTimeout 5")

@@ -90,6 +90,7 @@ def test_client_that_reads_only_at_the_end_gets_everything(server):
             assert connection.response().text == FILES["c.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.plain("counts the bytes that a socket takes")
 @pytest.mark.parametrize("size", [500, 2040, 5000])
 def test_answers_that_nobody_reads_stay_with_their_connection(start, size):

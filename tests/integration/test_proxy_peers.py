@@ -173,6 +173,7 @@ def test_node_upgrade(start, node):
         assert connection.is_closed()
 
 
+@pytest.mark.slow
 def test_node_closes_while_we_ask(start):
     """Connections that rest as long as Node.js lets them: each next request meets the close, just before or just after."""
     with peers.node(keep_alive_ms=40) as port:

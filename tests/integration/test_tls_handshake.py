@@ -248,6 +248,7 @@ def test_leaving_in_the_middle_of_a_record(server, plugin, end):
     assert_well(server)
 
 
+@pytest.mark.slow
 def test_a_silent_client_is_left_in_time(server):
     for data in (b"\x16", secure.client_hello()[:50], secure.client_hello()):
         start = time.monotonic()
@@ -257,6 +258,7 @@ def test_a_silent_client_is_left_in_time(server):
         assert 2 < time.monotonic() - start < 6
 
 
+@pytest.mark.slow
 def test_a_dripping_handshake_has_one_time_for_the_whole(server):
     """The header timeout counts from the accept, however many bytes come."""
     start = time.monotonic()

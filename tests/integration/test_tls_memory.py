@@ -16,6 +16,7 @@ def private_bytes(server):
         return 1024 * sum(int(line.split()[1]) for line in text if line.startswith("Private_"))
 
 
+@pytest.mark.slow
 @pytest.mark.limit(120)
 @pytest.mark.parametrize("plugin", secure.PLUGINS)
 def test_an_idle_connection_is_within_its_budget(start, plugin):

@@ -118,6 +118,7 @@ def test_a_request_in_records_of_one_byte(server, plugin):
             assert connection.response("POST").body.endswith(b"x" * 50)
 
 
+@pytest.mark.slow
 def test_records_cut_at_every_byte(server, plugin):
     for context in every_version(plugin):
         with secure.connect(server, context) as connection:
