@@ -130,6 +130,14 @@ def test_who_is_somebody_else_gets_no_request(start, pair, settings, reason, plu
         assert not backend.clients
 
 
+def test_kept_connections_do_not_outlive_what_they_were_verified_by(start):
+    with SecureBackend(certificates.issue("other.test")) as backend:
+        server = start(**proxied(backend, "Verify off", NAMED))
+        assert server.get("/").body == b"behind"
+        server.reload(**proxied(backend, trusted(), NAMED))
+        assert server.get("/").status == 502
+
+
 def test_without_verification(start):
     with SecureBackend(certificates.expired("other.test")) as backend:
         assert start(**proxied(backend, "Verify off", NAMED)).get("/").body == b"behind"

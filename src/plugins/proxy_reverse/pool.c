@@ -73,8 +73,9 @@ bool proxy_pool_is(const struct proxy_pool *pool, const struct mk_upstream_optio
 {
     const struct mk_upstream_options *o = &pool->options;
 
-    return is_text(o->host, options->host) && o->port == options->port &&
-           is_text(o->transport, options->transport) && is_text(o->name, options->name) &&
+    /* Whom a transport trusts is its own settings', which may have changed: its connections begin anew. */
+    return !o->transport && !options->transport && is_text(o->host, options->host) &&
+           o->port == options->port && is_text(o->name, options->name) &&
            o->max_connections == options->max_connections && o->max_idle == options->max_idle &&
            o->max_waiting == options->max_waiting && o->connect_ms == options->connect_ms &&
            o->idle_ms == options->idle_ms && o->queue_ms == options->queue_ms;

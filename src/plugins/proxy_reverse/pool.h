@@ -14,7 +14,7 @@ struct mk_upstream_options proxy_pool_options(const struct proxy_settings *set,
                                               const struct proxy_server *server);
 /** @param like  texts are copied. @return it with one reference; NULL without memory. Control thread. */
 struct proxy_pool *proxy_pool_new(struct mk_server *server, const struct mk_upstream_options *like);
-/** Would a pool of these options be the same? */
+/** Would a pool of these options be the same? Never one of connections that are not plain. */
 bool proxy_pool_is(const struct proxy_pool *pool, const struct mk_upstream_options *options);
 struct proxy_pool *proxy_pool_get(struct proxy_pool *pool);
 /** NULL is allowed. Any thread. */
