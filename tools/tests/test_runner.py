@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What failed for want of time is run again; what a sanitizer found, or what fails again, is not forgiven."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+
+LOADER = importlib.machinery.SourceFileLoader("runner", str(pathlib.Path(__file__).parents[1] / "test"))
+runner = importlib.util.module_from_spec(importlib.util.spec_from_loader("runner", LOADER))
+LOADER.exec_module(runner)
+
+TESTS = """
+import pathlib
+
+def test_good():
+    pass
+
+def test_late():
+    flag = pathlib.Path(__file__).with_name("flag")
+    if not flag.exists():
+        flag.touch()
+        assert False, "{message}"
+
+def test_bad():
+    assert {bad}
+"""
+
+
+def run(tmp_path, message="it took too long", bad=True):
+    (tmp_path / "test_some.py").write_text(TESTS.format(message=message, bad=bad))
+    return runner.pytest(str(tmp_path))(60)
+
+
+def test_what_passes_alone_has_passed_and_is_told(tmp_path):
+    outcome = run(tmp_path)
+    assert (outcome.passed, outcome.failed) == (3, 0)
+    assert "test_late" in outcome.note
+
+
+def test_what_fails_again_has_failed(tmp_path):
+    outcome = run(tmp_path, bad=False)
+    assert (outcome.passed, outcome.failed) == (2, 1)
+    assert "test_bad" in outcome.text
+
+
+def test_what_a_sanitizer_found_is_not_tried_again(tmp_path):
+    outcome = run(tmp_path, message="SUMMARY: ThreadSanitizer: data race")
+    assert (outcome.passed, outcome.failed) == (2, 1)
+
+
+def test_many_failures_are_no_accident():
+    assert runner.unsteady("".join(f"FAILED a.py::t[{i}] - x\n" for i in range(11))) == []
+    assert runner.unsteady("FAILED a.py::t[x y] - assert 0\nERROR b.py::u\n") == ["a.py::t[x y]", "b.py::u"]
