@@ -39,8 +39,15 @@ def run_site(tmp_path):
         server.stop()
 
 
+def skip_without_plugins_of(name):
+    for plugin in re.findall(r"^ +Load +(\w+)", (SITES / name / "plugins.load").read_text(), re.M):
+        if not process.plugin(plugin):
+            pytest.skip(f"this build has no plugin {plugin}")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_configuration_has_no_fault(name, tmp_path):
+    skip_without_plugins_of(name)
     shutil.copytree(SITES / name, tmp_path / "conf")
     (tmp_path / "conf" / "users").write_text("")
     done = process.run("--configdir", tmp_path / "conf", "--test")
@@ -81,6 +88,7 @@ def test_a_front_controller(run_site, php):
 
 
 def test_git(run_site, tmp_path):
+    skip_without_plugins_of("git")
     repositories = tmp_path / "repositories"
     git = Git(tmp_path / "home")
     git("init", "--quiet", "--bare", "--initial-branch=main", repositories / "one.git")

@@ -36,7 +36,7 @@ def calls_of(start, tmp_path, application, ask):
 
 
 def check(counts, sends, receives):
-    slack = 5  # the script is looked for once a second
+    slack = 20  # the script is looked for once a second, and a busy machine wakes us more often
     assert counts.pop("send", 0) <= sends * REQUESTS + slack
     assert counts.pop("recv", 0) <= receives * REQUESTS + slack
     waits = sum(counts.pop(name, 0) for name in ("epoll_wait", "epoll_pwait", "epoll_pwait2"))

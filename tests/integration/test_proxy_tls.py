@@ -6,9 +6,11 @@ import ssl
 
 import pytest
 
-from harness import certificates
+from harness import certificates, secured
 from harness.backend import Backend, Conn, configured
 from harness.config import section
+
+plugin = secured.each_plugin("tls")
 
 BIG = bytes(at % 251 for at in range(1 << 20))
 

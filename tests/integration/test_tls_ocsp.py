@@ -5,6 +5,8 @@ import pytest
 
 from harness import certificates, process, secured, tools
 
+plugin = secured.each_plugin("tls")
+
 
 def status(server, *words, name="localhost"):
     done = tools.run("openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-status", "-servername", name, *words)

@@ -14,6 +14,8 @@ import pytest
 from harness import certificates, secured
 from harness.config import section
 
+plugin = secured.each_plugin("tls")
+
 
 @contextlib.contextmanager
 def backend(answer):
