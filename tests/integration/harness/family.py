@@ -107,3 +107,11 @@ def private_kb(pid):
 
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def is_palm(pid):
+    """A spawner, or the process that waits for its end."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text() == "monkey-palm\n"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
