@@ -36,11 +36,11 @@ def calls_of(start, tmp_path, application, ask):
 
 
 def check(counts, sends, receives):
-    slack = 20  # the script is looked for once a second, and a busy machine wakes us more often
+    slack = 5  # the script is looked for once a second
     assert counts.pop("send", 0) <= sends * REQUESTS + slack
     assert counts.pop("recv", 0) <= receives * REQUESTS + slack
     waits = sum(counts.pop(name, 0) for name in ("epoll_wait", "epoll_pwait", "epoll_pwait2"))
-    assert waits <= 2 * REQUESTS + slack
+    assert waits <= 3 * REQUESTS + slack  # two when the machine is quiet
     assert sum(counts.values()) <= 20, counts
 
 

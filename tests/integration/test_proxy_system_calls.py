@@ -37,7 +37,7 @@ def calls_of(start, tmp_path, each, ask):
 
 
 def check(counts, **most):
-    slack = 20  # wake-ups of a busy machine
+    slack = 5
     for name, number in most.items():
         assert counts.pop(name, 0) <= number * REQUESTS + slack, name
     assert sum(counts.values()) <= slack, counts
@@ -48,7 +48,8 @@ def test_a_small_one_is_read_and_sent_once_each_way(start, tmp_path, method, bod
     def ask(client):
         assert len(client.request("/", method, body=body).body) == size
 
-    check(calls_of(start, tmp_path, lambda c, q: c.answer(b"x" * size), ask), recv=2, send=2, epoll_wait=2)
+    # A turn of the loop more is the machine's: it may wake us between two events that come together when it is quiet.
+    check(calls_of(start, tmp_path, lambda c, q: c.answer(b"x" * size), ask), recv=2, send=2, epoll_wait=3)
 
 
 def test_a_large_one_is_spliced(start, tmp_path):
