@@ -159,25 +159,35 @@ static void announce(void *arg)
     mk_daemon_ready(&p->daemon);
 }
 
+static int start_and_run(struct program *p, struct mk_service *service)
+{
+    if (start_server(p, &service->server) < 0)
+        return 1;
+    if (has_error_log(p, "syslog"))
+        mk_report_to_syslog();
+    if (p->client.sock >= 0)
+        mk_daemon_detach(&p->daemon);
+    else
+        announce(p);
+    mk_keeper_ready(&p->client);
+    return mk_service_run(service);
+}
+
 /* The process that serves: the only one, or the one without rights. */
 static int serve(struct program *p)
 {
     struct mk_service service = {.options = &p->options,
                                  .host = &p->host,
                                  .keeper = &p->client,
+                                 .signals = mk_signals_open(false),
                                  .grace_ms = p->facts.graceful_ms};
     int code = 1;
 
-    if (start_server(p, &service.server) == 0) {
-        if (has_error_log(p, "syslog"))
-            mk_report_to_syslog();
-        if (p->client.sock >= 0)
-            mk_daemon_detach(&p->daemon);
-        else
-            announce(p);
-        mk_keeper_ready(&p->client);
-        code = mk_service_run(&service);
-    }
+    if (service.signals < 0)
+        mk_report("cannot wait for signals: %s", mk_errno_text());
+    else
+        code = start_and_run(p, &service);
+    close(service.signals);
     mk_server_free(service.server);
     mk_config_free(p->config);
     return code;

@@ -112,10 +112,10 @@ static void on_keeper_gone(struct mk_service *s)
     on_stop(s);
 }
 
-static void wait_for_end(struct mk_service *s, int signals)
+static void wait_for_end(struct mk_service *s)
 {
     struct pollfd watched[] = {
-        {.fd = signals, .events = POLLIN},
+        {.fd = s->signals, .events = POLLIN},
         {.fd = mk_server_fd(s->server), .events = POLLIN},
         {.fd = s->keeper->sock}, /* only its end, which needs no asking */
     };
@@ -124,7 +124,7 @@ static void wait_for_end(struct mk_service *s, int signals)
     while (!watched[1].revents) {
         if (poll(watched, 3, -1) < 0)
             continue;
-        while ((number = mk_signals_next(signals)) > 0)
+        while ((number = mk_signals_next(s->signals)) > 0)
             on_signal(s, number);
         if (watched[2].revents) {
             watched[2].fd = -1;
@@ -135,13 +135,6 @@ static void wait_for_end(struct mk_service *s, int signals)
 
 int mk_service_run(struct mk_service *service)
 {
-    int signals = mk_signals_open(false);
-
-    if (signals < 0) {
-        mk_report("cannot wait for signals: %s", mk_errno_text());
-        return 1;
-    }
-    wait_for_end(service, signals);
-    close(signals);
+    wait_for_end(service);
     return mk_server_wait(service->server, -1) < 0;
 }

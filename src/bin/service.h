@@ -12,6 +12,7 @@ struct mk_service {
     const struct mk_options *options;
     const struct mk_host *host;
     struct mk_keeper_client *keeper;
+    int signals; /* of mk_signals_open */
     unsigned grace_ms;
     bool stopping;
 };
