@@ -83,10 +83,20 @@ MK_API bool mk_request_next_header(const struct mk_request *r, uint32_t *at, str
  * that a fast sender waits (back-pressure). One turn of the loop gives about 1 MB; then it is MK_E_AGAIN, and the
  * next turn comes by itself.
  * @return > 0: bytes; 0: its end; MK_E_AGAIN: none yet - LATER, or the next call of a producer, will
- *         be when more came; MK_E_BAD: malformed framing; MK_E_LIMIT: larger than MaxBodySize;
- *         MK_E_PEER: the client left, or the request has ended.
+ *         be when more came; MK_E_BAD: malformed framing; MK_E_LIMIT: larger than MaxBodySize, or too much behind
+ *         a chunked one; MK_E_PEER: the client left, or the request has ended; MK_E_INVALID: len is 0.
  */
 MK_API ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len) MK_MUST_USE;
+
+/**
+ * Walk the fields behind a chunked body, in order of arrival. They are no fields of the head and never become any: use
+ * only fields of which you know that they may stand there (RFC 9110 section 6.5). With the head they count against MaxRequestSize,
+ * and they are 8 KB at most: mk_request_read tells of more by MK_E_LIMIT. Without memory there are none.
+ * @param at  in: 0 at first; out: for the next call
+ * @return false after the last, and before mk_request_read has given the end of the body.
+ */
+MK_API bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk_str *name,
+                                    struct mk_str *value);
 
 /** @return memory that lives until the request ends, aligned for any type, not zeroed; NULL without memory or above the request's limit (256 KB). */
 MK_API void *mk_request_alloc(struct mk_request *r, size_t size) MK_MUST_USE;

@@ -32,7 +32,12 @@ int mk_h1_body_init_length(struct mk_h1_body *b, uint64_t length, uint64_t max)
 
 void mk_h1_body_init_chunked(struct mk_h1_body *b, uint64_t max)
 {
-    *b = (struct mk_h1_body){.chunked = true, .state = SIZE_FIRST, .max = max};
+    *b = (struct mk_h1_body){
+        .chunked = true,
+        .state = SIZE_FIRST,
+        .max = max,
+        .max_trailers = MK_LIMIT_TRAILERS,
+    };
 }
 
 static int add_digit(struct mk_h1_body *b, char c)
@@ -125,7 +130,7 @@ static int step(struct mk_h1_body *b, char c)
 /** Take one byte of framing and hold it against the limits. */
 static int take_framing(struct mk_h1_body *b, char c)
 {
-    if (b->state >= TRAILER_FIRST && ++b->trailers > MK_LIMIT_TRAILERS)
+    if (b->state >= TRAILER_FIRST && ++b->trailers > b->max_trailers)
         return MK_E_LIMIT;
     if (b->overhead >= MK_LIMIT_CHUNK_OVERHEAD + b->total / 4 || b->overhead == UINT32_MAX)
         return MK_E_LIMIT;

@@ -11,12 +11,13 @@
 
 struct mk_h1_body {
     bool chunked;
-    uint8_t state;     /* the decoder's own */
-    uint64_t left;     /* bytes of the body (length-delimited) or of the chunk still to come */
-    uint64_t total;    /* body bytes given out so far */
-    uint64_t max;      /* most body bytes allowed */
-    uint32_t overhead; /* framing bytes seen so far, trailers too */
-    uint32_t trailers; /* bytes of the trailer section */
+    uint8_t state;         /* the decoder's own */
+    uint64_t left;         /* bytes of the body (length-delimited) or of the chunk still to come */
+    uint64_t total;        /* body bytes given out so far */
+    uint64_t max;          /* most body bytes allowed */
+    uint32_t overhead;     /* framing bytes seen so far, trailers too */
+    uint32_t trailers;     /* bytes of the trailer section */
+    uint32_t max_trailers; /* most of them; MK_LIMIT_TRAILERS, or what the owner sets below it */
 };
 
 /** A body of a known length. @return 0, or MK_E_LIMIT when length is above max. */
@@ -36,7 +37,8 @@ void mk_h1_body_init_chunked(struct mk_h1_body *b, uint64_t max);
  *         MK_E_BAD: framing error (bare LF, missing or malformed size, control byte in an
  *         extension, bad trailer);
  *         MK_E_LIMIT: body longer than b->max, framing above MK_LIMIT_CHUNK_OVERHEAD plus a
- *         quarter of the data, or trailers above MK_LIMIT_TRAILERS.
+ *         quarter of the data, or trailers above b->max_trailers. An error stays: each
+ *         further call fails.
  * Allocates nothing and keeps no pointer into buf.  RFC 9112 section 7.1.
  */
 int mk_h1_body_decode(struct mk_h1_body *b, char *buf, size_t *len, size_t *used) MK_MUST_USE;

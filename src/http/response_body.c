@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <monkey/response.h>
 
+#include "base/limits.h"
 #include "http/h1_body.h"
 
 /* How a body ends. What is complete has no more. */
@@ -38,6 +39,7 @@ static struct mk_h1_body decoder_of(const struct mk_body *b)
         .max = UINT64_MAX,
         .overhead = b->overhead,
         .trailers = b->trailers,
+        .max_trailers = MK_LIMIT_TRAILERS,
     };
 }
 

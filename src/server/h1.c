@@ -297,10 +297,17 @@ static void choose_site(struct mk_request *r)
         r->site = mk_snapshot_site(snapshot, host);
 }
 
-static int frame_body(struct mk_request *r, uint64_t max)
+static int frame_body(struct mk_request *r, const struct mk_server_settings *set)
 {
+    uint64_t max = (uint64_t)set->max_body_size;
+
     if (r->head.chunked) {
+        uint32_t left = (uint32_t)set->max_request_size - r->conn->job->head_len;
+
+        /* Trailers count with the head, but for the empty line that ends them. */
         mk_h1_body_init_chunked(&r->body, max);
+        if (left + 2 < r->body.max_trailers)
+            r->body.max_trailers = left + 2;
         return 0;
     }
     if (r->head.content_length == 0) {
@@ -320,7 +327,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
     choose_site(r);
-    if (frame_body(r, (uint64_t)set->max_body_size) < 0)
+    if (frame_body(r, set) < 0)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);

@@ -62,11 +62,23 @@ struct mk_str mk_request_raw_head(const struct mk_request *r)
     return (struct mk_str){job->in + job->in_at, job->head_len > 2 ? job->head_len - 2 : 0};
 }
 
+/* Decoding leaves the bytes of a trailer section where they came: before this end. */
+static void keep_trailers(struct mk_request *r, const char *end, uint32_t n)
+{
+    uint32_t at = r->body.trailers - n;
+
+    if (at == 0 && end[-(ptrdiff_t)n] != '\r')
+        r->trailers = mk_arena_alloc(&r->arena, MK_LIMIT_TRAILERS);
+    if (r->trailers)
+        memcpy(r->trailers + at, end - n, n);
+}
+
 /* Decode what is buffered. @return bytes, 0 when the body ended without any, MK_E_AGAIN to read more, or an error. */
 static ssize_t decode_buffered(struct mk_request *r, char *dst, size_t len)
 {
     struct mk_job *job = r->conn->job;
     size_t n = mk_job_input(job) < len ? mk_job_input(job) : len, used = 0;
+    uint32_t trailers = r->body.trailers;
     char *data = job->in + job->in_body;
     int done;
 
@@ -75,6 +87,8 @@ static ssize_t decode_buffered(struct mk_request *r, char *dst, size_t len)
     done = mk_h1_body_decode(&r->body, data, &n, &used);
     if (done < 0 && done != MK_E_AGAIN)
         return done;
+    if (r->body.trailers > trailers)
+        keep_trailers(r, data + used, r->body.trailers - trailers);
     memcpy(dst, data, n);
     job->in_body += (uint32_t)used;
     r->body_done = done == 1;
@@ -131,6 +145,8 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
 {
     ssize_t n;
 
+    if (len == 0)
+        return MK_E_INVALID;
     if (r->over)
         return MK_E_PEER;
     if (has_read_enough(r)) {

@@ -63,7 +63,8 @@ struct mk_request {
     const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
     struct mk_filter *filter;       /* of the body: the one nearest to the client; NULL: none */
-    struct mk_trailer *trailer;     /* the first; in the order of sending */
+    struct mk_trailer *trailer;     /* of the answer, the first; in the order of sending */
+    char *trailers;                 /* field lines behind its body, as they came; NULL: none */
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t
         body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
+#include "http/field.h"
 #include "http/mime.h"
 #include "server/files_int.h"
 #include "server/h1.h"
@@ -85,6 +86,20 @@ bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_
     const struct mk_job *job = r->conn->job;
 
     return mk_h1_head_next_field(&r->head, job->in + job->in_at, at, name, value);
+}
+
+bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk_str *name,
+                             struct mk_str *value)
+{
+    struct mk_str lines = {r->trailers, r->body.trailers}, line;
+
+    if (!r->trailers || !r->body_done)
+        return false;
+    lines = mk_str_skip(lines, *at);
+    if (!mk_field_next_line(&lines, &line, name, value))
+        return false;
+    *at += (uint32_t)line.len;
+    return true;
 }
 
 void *mk_request_alloc(struct mk_request *r, size_t size)

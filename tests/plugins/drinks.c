@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Reads the body whenever it is asked until there is none left, and answers with its length and the most that it got at once. */
+/* Reads the body whenever it is asked until there is none left, and answers with its length and the most that it got at once.
+ * First it asks for no bytes, which is an error. */
 
 static const char key; /* its address names our object */
 
@@ -35,7 +36,7 @@ static enum mk_verdict drink(struct mk_request *r, const struct mk_context *ctx,
 
     (void)ctx;
     (void)data;
-    if (!d)
+    if (!d || mk_request_read(r, piece, 0) != MK_E_INVALID)
         return MK_VERDICT_CLOSE;
     while ((n = mk_request_read(r, piece, sizeof(piece))) > 0)
         now += (uint64_t)n;

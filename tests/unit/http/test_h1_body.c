@@ -232,6 +232,27 @@ static void an_empty_body_is_complete_at_once(void **state)
     assert_int_equal(used, 0);
 }
 
+/* The owner's bound, too, is one that nothing follows: what stands behind it is no other message. */
+static void stays_failed_behind_trailers(void **state)
+{
+    static const char whole[] = "0\r\na: b\r\n\r\n";
+
+    (void)state;
+    for (uint32_t max = 0; max <= 8; max++) {
+        struct mk_h1_body b;
+        char buf[sizeof(whole)];
+        size_t len = sizeof(whole) - 1, used;
+
+        memcpy(buf, whole, sizeof(whole));
+        mk_h1_body_init_chunked(&b, 64);
+        b.max_trailers = max;
+        assert_int_equal(mk_h1_body_decode(&b, buf, &len, &used), max < 8 ? MK_E_LIMIT : 1);
+        len = 4;
+        memcpy(buf, "more", 4);
+        assert_int_equal(mk_h1_body_decode(&b, buf, &len, &used), max < 8 ? MK_E_LIMIT : 1);
+    }
+}
+
 static void refuses_lengths_above_the_limit(void **state)
 {
     struct mk_h1_body b;
@@ -337,6 +358,7 @@ int main(void)
         cmocka_unit_test(an_empty_body_is_complete_at_once),
         cmocka_unit_test(refuses_lengths_above_the_limit),
         cmocka_unit_test(stays_failed_and_stays_done),
+        cmocka_unit_test(stays_failed_behind_trailers),
         cmocka_unit_test(bounds_framing),
         cmocka_unit_test(writes_chunk_heads),
     };
