@@ -195,15 +195,21 @@ static bool accept_one(struct mk_port *p)
     return true;
 }
 
+/* epoll puts us behind everybody who asks; whoever waits at the door has a share of each turn instead. */
 static void on_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_port *p = port_of(w);
 
-    (void)events;
+    if (events != MK_RUN) {
+        mk_watch_run_soon(p->loop, w);
+        return;
+    }
     for (int i = 0; i < MK_LIMIT_TURN_ACCEPTS && w->fd >= 0; i++) {
         if (!accept_one(p))
             return;
     }
+    if (w->fd >= 0)
+        mk_watch_run_soon(p->loop, w);
 }
 
 /* ---- life ---- */
