@@ -9,31 +9,6 @@
  * connection never reach the client. Input: one byte of kind, the output.
  */
 
-struct program {
-    const uint8_t *bytes;
-    size_t at, len, step;
-    bool dry;
-    int ending;
-};
-
-static ssize_t output(void *arg, char *dst, size_t len)
-{
-    struct program *p = arg;
-
-    p->dry = !p->dry;
-    if (p->dry)
-        return MK_E_AGAIN;
-    if (p->at == p->len)
-        return p->ending;
-    if (len > p->step)
-        len = p->step;
-    if (len > p->len - p->at)
-        len = p->len - p->at;
-    memcpy(dst, p->bytes + p->at, len);
-    p->at += len;
-    return (ssize_t)len;
-}
-
 struct outcome {
     enum gateway_progress progress;
     char *body;
@@ -41,7 +16,7 @@ struct outcome {
     ssize_t end;
 };
 
-static struct outcome run(struct mk_request *r, enum mk_response_kind kind, struct program p)
+static struct outcome run(struct mk_request *r, enum mk_response_kind kind, struct fake_program p)
 {
     struct gateway_answer a;
     struct outcome o = {.body =
@@ -49,7 +24,7 @@ static struct outcome run(struct mk_request *r, enum mk_response_kind kind, stru
     char piece[64];
     ssize_t n = 0;
 
-    gateway_answer_init(&a, r, kind, output, &p);
+    gateway_answer_init(&a, r, kind, fake_output, &p);
     while (a.progress == GATEWAY_HEAD)
         (void)gateway_answer_input(&a);
     while (a.progress == GATEWAY_BODY &&
@@ -95,8 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 8192)
         return 0;
     for (int i = 0; i < 3; i++) {
-        struct program p = {
-            .bytes = data, .len = size, .step = steps[i], .ending = kind & 2 ? MK_E_PEER : 0};
+        struct fake_program p = {.bytes = (const char *)data,
+                                 .len = size,
+                                 .step = steps[i],
+                                 .ending = kind & 2 ? MK_E_PEER : 0};
 
         requests[i] = (struct mk_request){.facts = {.method = MK_STR("GET")}};
         outcomes[i] = run(&requests[i], kind & 1 ? MK_RESPONSE_HTTP : MK_RESPONSE_CGI, p);

@@ -6,6 +6,8 @@
 
 #include <monkey/plugin.h>
 
+#include <strings.h>
+
 /*
  * A head that the server takes, passed on by the proxy: the backend must take it too, and understand the same
  * method and the same body, whatever the client's fields were. Nothing of the client's connection is left.
@@ -33,6 +35,13 @@ static bool is(struct mk_str a, const char *b)
     return a.len == strlen(b) && memcmp(a.p, b, a.len) == 0;
 }
 
+/* What the client announces goes on, as it spelled it, when its body is chunked. */
+static bool is_trailer(const struct mk_h1_head *h, struct mk_str name)
+{
+    return h->chunked && name.len == strlen("Trailer") &&
+           strncasecmp(name.p, "Trailer", name.len) == 0;
+}
+
 static void check_fields(const struct mk_h1_head *h, const char *buf)
 {
     struct mk_str name, value;
@@ -42,7 +51,7 @@ static void check_fields(const struct mk_h1_head *h, const char *buf)
     while (mk_h1_head_next_field(h, buf, &at, &name, &value)) {
         vias += is(name, "Via");
         require(!proxy_is_hop_by_hop(name) || is(name, "Connection") || is(name, "Upgrade") ||
-                is(name, "Content-Length") || is(name, "Transfer-Encoding"));
+                is(name, "Content-Length") || is(name, "Transfer-Encoding") || is_trailer(h, name));
     }
     require(vias == 1);
 }

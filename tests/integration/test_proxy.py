@@ -9,8 +9,9 @@ import pytest
 from harness import http
 from harness.backend import Backend, configured
 from harness.client import eventually
+from harness.content import noise
 
-BIG = bytes((at * 7 + at // 251) % 256 for at in range(3 << 20))
+BIG = noise(3 << 20)
 
 
 def test_small_answers_come_through(start):
@@ -54,7 +55,7 @@ def test_answers_without_a_body(start, status):
         assert backend.connections == 1
 
 
-@pytest.mark.parametrize("target", ["/a%20b?c=%41", "/%61//b/../c", "/x;y=1?a=/../", "/*?"])
+@pytest.mark.parametrize("target", ["/a%20b?c=%41", "/%61//b/c", "/x;y=1?a=/../", "/*?"])
 def test_the_target_goes_as_it_came(start, target):
     with Backend() as backend:
         server = start(**configured("", backend))
@@ -365,6 +366,22 @@ def test_a_tunnel_ends_with_either_side(start, who, end):
                 assert eventually(lambda: ended == [True])
             else:
                 assert client.is_closed(within=3)
+
+
+@pytest.mark.parametrize("asked, agreed, status", [
+    ("websocket", "other", 502), ("websocket", "websocket, other", 502), ("websocket", "h2c", 502), ("websocket", "web", 502),
+    ("websocket", "WebSocket", 101), ("a/1, b", "b", 101), ("a/1, b", "b, A/1", 101),
+])
+def test_a_protocol_that_was_not_asked_for(start, asked, agreed, status):
+    """RFC 9110 7.8: a server must not switch to it, so it is no tunnel of ours."""
+    def each(conn, _):
+        conn.send(f"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: {agreed}\r\n\r\n".encode())
+
+    with Backend(each=each) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(UPGRADE.replace("websocket", asked))
+            assert http.read_head(client.stream).status == status
 
 
 def test_a_refused_upgrade_is_an_ordinary_answer(start):

@@ -125,6 +125,48 @@ def test_ipv6_clients(start, backend):
     assert backend.requests[0].header("Forwarded").startswith('for="[::1]";host=')
 
 
+@pytest.mark.parametrize("rest, sent", [("", "*"), ("/", "/"), ("?q", "/?q")])
+def test_options_of_a_whole_server(server, backend, rest, sent):
+    """RFC 9112 3.2.4: the last proxy makes `*` of a URI without path and query; 3.2.2: its host is that of the URI."""
+    request = ask(server, backend, first=f"OPTIONS http://other.example:81{rest} HTTP/1.1")
+    assert (request.target, request.header("Host")) == (sent, "other.example:81")
+
+
+@pytest.mark.parametrize("method, sent, got", [
+    ("OPTIONS", "5", "4"), ("TRACE", "1", "0"), ("OPTIONS", "010", "9"), ("OPTIONS", "9" * 30, "999999999"),
+    ("GET", "5", "5"), ("GET", "0", "0"), ("OPTIONS", "x", "x"), ("OPTIONS", "-1", "-1"),
+])
+def test_max_forwards_counts_us(server, backend, method, sent, got):
+    """RFC 9110 7.6.2"""
+    request = ask(server, backend, f"Max-Forwards: {sent}", first=f"{method} / HTTP/1.1")
+    assert request.header("Max-Forwards") == got
+
+
+@pytest.mark.parametrize("method, status", [("OPTIONS", 204), ("TRACE", 405)])
+def test_max_forwards_of_none_is_answered_here(server, backend, method, status):
+    backend.requests.clear()
+    with server.connect() as client:
+        client.send(f"{method} /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n")
+        assert client.response().status == status
+    assert not backend.requests
+
+
+@pytest.mark.parametrize("sent, got", [
+    ("/private/../public?q", "/public?q"), ("/private/%2E%2e/public", "/public"), ("/private%2f..%2Fpublic", "/public"),
+    ("/a/./b%20c/", "/a/b%20c/"), ("http://a.example/private/../public", "/public"), ("/a/..", "/"),
+    ("/a%2Fb//c/%61..b?x=/../", "/a%2Fb//c/%61..b?x=/../"), ("//a/b", "//a/b"), ("/?/../", "/?/../"),
+])
+def test_the_path_that_matched_goes_on(server, backend, sent, got):
+    """Otherwise it would pass as one path here and be taken for another behind us: RFC 3986 6.2.2.3."""
+    assert ask(server, backend, first=f"GET {sent} HTTP/1.1").target == got
+
+
+def test_the_path_of_an_index_file_goes_on(start, backend):
+    server = start(server="Indexfile index.app", files={"index.app": "source", "d/index.app": "source"},
+                   extra=configured("Match \\.app$", backend)["extra"])
+    assert ask(server, backend, first="GET /d/?q HTTP/1.1").target == "/d/index.app?q"
+
+
 # -- as the configuration wants it
 
 
@@ -183,6 +225,24 @@ def test_what_is_of_the_backends_connection_stays(start):
         assert answer.all("X-A") == ["1", "2"]
         for name in ("X-Secret", "Keep-Alive", "Proxy-Connection", "Trailer", "TE", "Upgrade"):
             assert not answer.all(name), name
+
+
+@pytest.mark.parametrize("lines", [
+    "Connection: keep-alive\r\nConnection: X-Secret\r\n", "Connection: close, X-Secret\r\n",
+    "connection: x\r\nConnection: ,, x_secret\r\n",
+])
+def test_each_line_of_a_backends_connection_counts(start, lines):
+    with Backend(each=lambda c, q: c.answer(b"ok", fields=f"X-Secret: 1\r\nX-A: 1\r\n{lines}")) as backend:
+        answer = start(**configured("", backend)).request("/")
+        assert not answer.all("X-Secret") and answer.all("X-A") == ["1"]
+
+
+@pytest.mark.parametrize("names, status", [(200, 200), (400, 502)])
+def test_an_answer_whose_connection_names_too_much(start, names, status):
+    """Each field is looked for in it: with no bound a backend would keep a worker from the others."""
+    lines = "".join(f"Connection: {name}\r\n" for name in (",".join(["abc"] * (names // 2)),) * 2)
+    with Backend(each=lambda c, q: c.answer(b"ok", fields=lines)) as backend:
+        assert start(**configured("", backend)).request("/").status == status
 
 
 def test_the_sites_own_lines_hold(start):
@@ -267,6 +327,16 @@ def test_early_hints_pass(start):
 EXPECTS = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
 
 
+def sends_when_told(start, serve):
+    with Backend(serve) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            client.send(EXPECTS)
+            assert http.read_head(client.stream).status == 100
+            client.send("hello")
+            assert client.response().body == b"ok"
+
+
 def test_expect_is_the_backends_to_answer(start):
     def serve(conn):
         request = conn.head()
@@ -280,13 +350,7 @@ def test_expect_is_the_backends_to_answer(start):
         assert conn.body(request) == b"hello"
         conn.answer(b"ok")
 
-    with Backend(serve) as backend:
-        server = start(**configured("", backend))
-        with server.connect() as client:
-            client.send(EXPECTS)
-            assert http.read_head(client.stream).status == 100
-            client.send("hello")
-            assert client.response().body == b"ok"
+    sends_when_told(start, serve)
 
 
 def test_expect_is_refused_before_the_body(start):
@@ -308,13 +372,7 @@ def test_expect_of_a_backend_that_does_not_know_it(start):
         assert conn.body(request) == b"hello"
         conn.answer(b"ok")
 
-    with Backend(serve) as backend:
-        server = start(**configured("", backend))
-        with server.connect() as client:
-            client.send(EXPECTS)
-            assert http.read_head(client.stream).status == 100
-            client.send("hello")
-            assert client.response().body == b"ok"
+    sends_when_told(start, serve)
 
 
 # -- the PROXY protocol

@@ -37,6 +37,15 @@ def break_head(conn, request):
     conn.reset()
 
 
+def with_the_first_offline(start, two):
+    """A server whose first backend refuses and is probed after a second."""
+    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
+                               f"OfflineTimeOut 1\n{STATISTICS}"))
+    two[0].stop()
+    assert server.get("/").text == "b"
+    return server
+
+
 def test_attempts_count_puts_offline_for_the_time(start, two):
     a, b = two
     server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 3\n"
@@ -77,10 +86,7 @@ def test_one_probe_while_the_others_go_elsewhere(start, two):
     """A backend that comes back to life but does not answer yet costs one request, not all."""
     a, b = two
     release = threading.Event()
-    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
-                               f"OfflineTimeOut 1\n{STATISTICS}"))
-    a.stop()
-    assert server.get("/").text == "b"
+    server = with_the_first_offline(start, two)
     a.each = lambda conn, request: (release.wait(20), conn.answer(b"a"))
     a.requests.clear()
     a.start()
@@ -101,10 +107,7 @@ def test_one_probe_while_the_others_go_elsewhere(start, two):
 def test_a_probe_decides_with_its_head(start, two):
     """An answer without an end, such as server-sent events, is no reason to keep the others away."""
     a, b = two
-    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
-                               f"OfflineTimeOut 1\n{STATISTICS}"))
-    a.stop()
-    assert server.get("/").text == "b"
+    server = with_the_first_offline(start, two)
     release = threading.Event()
 
     def forever(conn, request):
@@ -128,10 +131,7 @@ def test_a_probe_decides_with_its_head(start, two):
 def test_a_tunnel_decides_as_a_probe(start, two):
     """It may last for hours: its beginning says that the backend is well."""
     a, b = two
-    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
-                               f"OfflineTimeOut 1\n{STATISTICS}"))
-    a.stop()
-    assert server.get("/").text == "b"
+    server = with_the_first_offline(start, two)
 
     def upgrade(conn, request):
         if not request.header("Upgrade"):
@@ -152,10 +152,7 @@ def test_a_tunnel_decides_as_a_probe(start, two):
 def test_a_probe_that_does_not_decide_is_not_waited_for(start, two):
     """Its client sends its body for as long as it likes."""
     a, b = two
-    server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 1\n"
-                               f"OfflineTimeOut 1\n{STATISTICS}"))
-    a.stop()
-    assert server.get("/").text == "b"
+    server = with_the_first_offline(start, two)
     a.start()
     time.sleep(1.2)
     with server.connect() as slow:
@@ -430,8 +427,9 @@ def test_a_refused_reload_keeps_the_checks(start, tmp_path):
         assert not asked["/now"]
 
 
-def test_kept_connections_survive_a_reload(start, two):
-    lines = f"Match ^/\n{servers(two)}\n{STATISTICS}\nKeepAliveTimeout 30"
+@pytest.mark.parametrize("transport", ["", "Transport liana"])
+def test_kept_connections_survive_a_reload(start, two, transport):
+    lines = f"Match ^/\n{servers(two)}\n{STATISTICS}\nKeepAliveTimeout 30\n{transport}"
     server = start(server="Workers 1", extra=proxy(lines))
     for _ in range(4):
         assert server.get("/").status == 200

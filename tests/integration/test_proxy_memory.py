@@ -5,9 +5,8 @@ import itertools
 
 import pytest
 
-from harness import http, process
+from harness import http
 from harness.backend import Backend, configured
-from harness.failing import FailingAllocations
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
 
@@ -45,10 +44,7 @@ def each(conn, request):
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_exchange(start, tmp_path, name):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    allocations = FailingAllocations(tmp_path)
+def test_exchange(start, allocations, name):
     with Backend(each=each) as backend:
         server = start(server="Workers 1", env=allocations.environment, **configured("OfflineTimeOut 0", backend))
         server.wait_for_log("started workers=")  # plugins begin behind the first sockets

@@ -6,17 +6,8 @@ import json
 
 import pytest
 
-from harness import process
 from harness.backend import backends, proxy, servers
 from harness.client import eventually
-from harness.failing import FailingAllocations
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 @pytest.fixture

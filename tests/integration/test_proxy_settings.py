@@ -76,6 +76,8 @@ def test_what_is_refused(tmp_path, lines, sentence):
 
 @pytest.mark.parametrize("text, sentence", [
     (section("PROXY_ENTRY", "Match ^/"), "[PROXY_ENTRY] has no ServerList"),
+    (section("PROXY_ENTRY", SERVERS) + section("PROXY_ENTRY", f"Name {SERVERS.split()[1]}\n{SERVERS}"),
+     "there is another [PROXY_ENTRY] of the name"),
     (section("PROXY_ENTRY", f"Name a\n{SERVERS}") * 2, 'there is another [PROXY_ENTRY] of the name "a"'),
     (section("PROXY_DEFAULTS", "Match ^/"), 'unknown key "Match" in [PROXY_DEFAULTS]'),
     (section("PROXY_DEFAULTS", "KeepAlive x") + section("PROXY_ENTRY", SERVERS) * 2, "KeepAlive: expected"),

@@ -215,6 +215,28 @@ def test_a_network_that_is_none_is_a_fault(start):
     assert "StatisticsAllow: expected" in server.log()
 
 
+# -- entries that begin with the same server
+
+
+def test_entries_without_a_name_are_told_apart(start, two, tmp_path):
+    place, first = tmp_path / "shell", two[0].address
+    extra = proxy(*(f"Match ^/{n}\n{servers(two[:1])}\nStatisticsURL /stats" for n in "abc"),
+                  f"Name {first}#4\nMatch ^/d\n{servers(two[:1])}", plugins=["cheetah"])
+    extra["plugins/cheetah/cheetah.conf"] = f"[CHEETAH]\n    Socket {place}\n"
+    server = start(extra=extra)
+    for path in ("/a", "/b", "/b", "/c", "/c", "/c"):
+        assert server.get(path).status == 200
+    wanted = {first: 1, f"{first}#2": 2, f"{first}#3": 3}
+    text = ask(place, "metrics")
+    samples = [line.rpartition(" ")[0] for line in text.splitlines() if not line.startswith("#")]
+    assert len(samples) == len(set(samples))
+    for name, requests in wanted.items():
+        assert f'monkey_proxy_requests_total{{entry="{name}",backend="{first}"}} {requests}\n' in text
+    server.reload()
+    for name, requests in wanted.items():
+        assert f'monkey_proxy_requests_total{{entry="{name}",backend="{first}"}} {requests}\n' in ask(place, "metrics")
+
+
 # -- shells and metrics
 
 

@@ -1,39 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a proxied request costs in system calls, seen by strace."""
 
-import re
-
 import pytest
 
-from harness import process
+from harness import process, system_calls
 from harness.backend import Backend, configured
-from harness.tools import require
 
 # LeakSanitizer does not work under ptrace.
 pytestmark = pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer's build cannot be traced")
 REQUESTS = 40
-KINDS = {"sendto": "send", "sendmsg": "send", "recvfrom": "recv", "epoll_pwait": "epoll_wait",
-         "epoll_pwait2": "epoll_wait"}
 
 
 def calls_of(start, tmp_path, each, ask):
-    """The worker's calls for REQUESTS requests on one connection, once all is warm: name -> how often."""
-    out = tmp_path / "calls"
     with Backend(each=each) as backend:
-        server = start(wrapper=[require("strace"), "-D", "-f", "-o", out], server="Workers 1", **configured("", backend))
-        with server.connect() as client:
-            for _ in range(3):
-                ask(client)
-            before = out.stat().st_size
-            for _ in range(REQUESTS):
-                ask(client)
-            seen = out.read_bytes()[before:].decode(errors="replace")
-        server.stop()
-    counts = {}
-    for name in re.findall(r"^\d+ +(\w+)\(", seen, re.M):
-        name = KINDS.get(name, name)
-        counts[name] = counts.get(name, 0) + 1
-    return counts
+        return system_calls.count(start, tmp_path / "calls", ask, REQUESTS, **configured("", backend))
 
 
 def check(counts, **most):

@@ -9,10 +9,11 @@ import pytest
 from harness import certificates, secured
 from harness.backend import Backend, Conn, configured
 from harness.config import section
+from harness.content import noise
 
 plugin = secured.each_plugin("tls")
 
-BIG = bytes(at % 251 for at in range(1 << 20))
+BIG = noise(1 << 20)
 
 
 class SecureBackend(Backend):

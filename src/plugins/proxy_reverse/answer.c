@@ -190,14 +190,28 @@ static bool is_of_connection(const struct proxy_exchange *x, struct mk_str wante
     return false;
 }
 
-/* Most answers say nothing in Connection, or what the parser saw to. */
-static bool names_fields(const struct proxy_exchange *x)
+/* Is it what the parser saw to? */
+static bool is_usual(struct mk_str value)
 {
-    struct mk_str value =
-        mk_response_find(&x->answer, x->down->bytes + x->down->at, MK_STR("Connection"));
+    return (value.len == 5 && proxy_has_token(value, MK_STR("close"))) ||
+           (value.len == 10 && proxy_has_token(value, MK_STR("keep-alive")));
+}
 
-    return value.len > 0 && !(value.len == 5 && proxy_has_token(value, MK_STR("close"))) &&
-           !(value.len == 10 && proxy_has_token(value, MK_STR("keep-alive")));
+/* Most answers say nothing in Connection, or the usual. @return bytes of its lines, 0 where none names a field. */
+static size_t look_for_names(const struct proxy_exchange *x)
+{
+    struct mk_str name, value;
+    size_t len = 0;
+    bool names = false;
+    uint32_t at = 0;
+
+    while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
+        if (name.len != 10 || !proxy_has_token(name, MK_STR("Connection")))
+            continue;
+        len += value.len;
+        names = names || !is_usual(value);
+    }
+    return names ? len : 0;
 }
 
 static bool is_upgrade(const struct proxy_exchange *x, struct mk_str name)
@@ -206,16 +220,22 @@ static bool is_upgrade(const struct proxy_exchange *x, struct mk_str name)
            proxy_has_token(name, MK_STR("Upgrade"));
 }
 
+/* Fields behind the body can be announced where they will be passed on. */
+static bool announces(const struct proxy_exchange *x, struct mk_str name, struct mk_str value)
+{
+    return x->wants_trailers && x->answer.chunked && proxy_has_token(name, MK_STR("Trailer")) &&
+           proxy_may_announce(value);
+}
+
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
 {
-    bool asks = names_fields(x);
     struct mk_str name, value;
     uint32_t at = 0;
 
     while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
-        bool stays = proxy_is_hop_by_hop(name) || (asks && is_of_connection(x, name));
+        bool stays = proxy_is_hop_by_hop(name) || (x->names_fields && is_of_connection(x, name));
 
-        if (!stays || is_upgrade(x, name))
+        if (!stays || is_upgrade(x, name) || (!x->names_fields && announces(x, name, value)))
             mk_reply_line(p, name, value);
     }
 }
@@ -255,6 +275,8 @@ static void pass_on(struct proxy_exchange *x, size_t head_len)
     if (mk_reply_begin(&p, x->r, x->answer.status) < 0)
         return; /* the client's connection is broken, which ends the request */
     proxy_answer_fields(x, &p);
+    if (x->names_fields) /* which are not known any more when the trailers come */
+        x->wants_trailers = false;
     if (mk_reply_end(&p, x->answer.content_length) < 0) {
         proxy_exchange_give_up(x, PROXY_BROKE);
         proxy_exchange_fail(x, 502, "the head of the answer is too large");
@@ -331,15 +353,31 @@ static ssize_t read_some(struct proxy_exchange *x)
     return 0;
 }
 
+/* Did the client ask for the protocol that the backend agrees to (RFC 9110 section 7.8)? */
+static bool was_asked_for(const struct proxy_exchange *x)
+{
+    return x->wants_upgrade && x->answer.upgrade &&
+           proxy_has_all(
+               mk_request_header(x->r, MK_STR("Upgrade")),
+               mk_response_find(&x->answer, x->down->bytes + x->down->at, MK_STR("Upgrade")));
+}
+
 /* @return whether to look for another head. */
 static bool judge_head(struct proxy_exchange *x, size_t len)
 {
+    size_t names = look_for_names(x);
+
+    if (names > PROXY_CONNECTION_MAX) {
+        fail(x, "Connection names more than a server can mean");
+        return false;
+    }
+    x->names_fields = names > 0;
     if (x->answer.status >= 200) {
         pass_on(x, len);
         return false;
     }
     if (x->answer.status == 101) {
-        if (x->wants_upgrade && x->answer.upgrade)
+        if (was_asked_for(x))
             proxy_tunnel_begin(x, len);
         else
             fail(x, "the backend changed the protocol unasked");

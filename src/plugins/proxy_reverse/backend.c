@@ -206,23 +206,17 @@ static unsigned seat_all(const struct proxy_settings *set, uint16_t *order)
 
 static struct balance *balance_of(const struct proxy_group *g)
 {
-    /* One more than there are, as the analyser does not know that there is one. */
-    struct balance_backend *backends = calloc(g->n + 1, sizeof(*backends));
-    uint16_t *order = calloc(g->set->weights + 1, sizeof(*order));
-    struct balance *b = NULL;
+    struct balance_backend backends[PROXY_SERVERS_MAX];
+    uint16_t order[PROXY_SEATS_MAX];
 
-    for (unsigned i = 0; backends && i < g->n; i++)
+    for (unsigned i = 0; i < g->n; i++)
         backends[i] = (struct balance_backend){
             .name = mk_str_from(g->backends[i]->name),
             .seats = g->set->servers[i].weight,
             .active = &g->backends[i]->state->active,
         };
-    if (backends && order)
-        b = balance_new((enum proxy_balancer)g->set->balancer, backends, g->n, order,
-                        seat_all(g->set, order));
-    free(backends);
-    free(order);
-    return b;
+    return balance_new((enum proxy_balancer)g->set->balancer, backends, g->n, order,
+                       seat_all(g->set, order));
 }
 
 static struct proxy_group *group_new(const struct mk_context *ctx, const struct proxy_entry *e,

@@ -289,15 +289,19 @@ static bool takes_trailers(const struct mk_request *r, const struct mk_request_f
            proxy_has_token(mk_request_header(r, MK_STR("Connection")), MK_STR("TE"));
 }
 
+static int64_t hops_of(const struct mk_request *r, const struct mk_request_facts *f)
+{
+    return proxy_counts_hops(f->method) ? proxy_hops(mk_request_header(r, MK_STR("Max-Forwards")))
+                                        : -1;
+}
+
 static struct proxy_exchange *begin(struct mk_request *r, const struct mk_context *ctx,
-                                    struct proxy_entry *entry)
+                                    struct proxy_entry *entry, const struct mk_request_facts *f)
 {
     struct proxy_exchange *x = mk_request_alloc(r, sizeof(*x));
-    struct mk_request_facts f = {.size = sizeof(f)};
 
     if (!x)
         return NULL;
-    mk_request_facts(r, &f);
     *x = (struct proxy_exchange){
         .r = r,
         .worker = ctx->worker,
@@ -305,16 +309,17 @@ static struct proxy_exchange *begin(struct mk_request *r, const struct mk_contex
         .entry = entry,
         .set = entry->set,
         .ask = {.r = r, .worker = ctx->worker},
-        .length = f.content_length,
+        .length = f->content_length,
+        .hops = hops_of(r, f),
         .status = 502,
-        .is_idempotent = proxy_is_idempotent(f.method),
-        .was_head = f.method.len == 4 && memcmp(f.method.p, "HEAD", 4) == 0,
+        .is_idempotent = proxy_is_idempotent(f->method),
+        .was_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,
-        .body_read = f.content_length == 0,
-        .wants_upgrade = may_upgrade(r, &f),
-        .wants_trailers = takes_trailers(r, &f),
+        .body_read = f->content_length == 0,
+        .wants_upgrade = may_upgrade(r, f),
+        .wants_trailers = takes_trailers(r, f),
     };
-    x->expects = f.minor == 1 && f.content_length != 0 &&
+    x->expects = f->minor == 1 && f->content_length != 0 &&
                  proxy_has_token(mk_request_header(r, MK_STR("Expect")), MK_STR("100-continue"));
     if (mk_request_on_end(r, on_end, x) < 0 || mk_request_keep(r, &key, x) < 0)
         return NULL;
@@ -325,9 +330,13 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
                                       struct proxy_entry *entry)
 {
     struct proxy_exchange *x = mk_request_kept(r, &key);
+    struct mk_request_facts f = {.size = sizeof(f)};
 
     if (!x) {
-        x = begin(r, ctx, entry);
+        mk_request_facts(r, &f);
+        if (hops_of(r, &f) == 0)
+            return MK_VERDICT_PASS; /* its way ends here: the site answers (RFC 9110 section 7.6.2) */
+        x = begin(r, ctx, entry, &f);
         if (!x)
             return mk_reply_error(r, 503, NULL);
         mk_request_ends_on_hangup(r, true);

@@ -49,6 +49,7 @@ struct proxy_exchange {
     struct proxy_buffer *head;    /* what is to be sent of it; NULL: not made, or sent */
     struct proxy_buffer *up;      /* its body, as it is framed for the backend; NULL: none */
     int64_t length;               /* of the body; -1: chunked; 0: none */
+    int64_t hops;                 /* proxy_hops; < 0: nobody counts */
     uint64_t taken;               /* body bytes that came from the client */
     bool head_made, body_read;    /* the client's body is whole */
     bool is_kept;                 /* all of the body that was read is still in up */
@@ -65,7 +66,8 @@ struct proxy_exchange {
     struct proxy_pipe pipe;        /* for a large body */
     struct proxy_buffer *trailers; /* as they came; NULL: none */
     unsigned ninterim;
-    bool was_heard; /* a byte of it came */
+    bool names_fields; /* the head does, in Connection */
+    bool was_heard;    /* a byte of it came */
     bool has_pipe;
     bool answers;  /* its head was passed on */
     bool is_whole; /* all of it came */

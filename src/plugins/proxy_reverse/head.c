@@ -3,8 +3,6 @@
 
 #include <strings.h>
 
-enum { CONNECTION_MAX = 1024 }; /* bytes of Connection lines: each field is looked for in them */
-
 #define VIA "1.1 monkey"
 
 struct out {
@@ -28,6 +26,16 @@ static void put_line(struct out *o, struct mk_str name, struct mk_str value)
     put(o, MK_STR(": "));
     put(o, value);
     put(o, MK_STR("\r\n"));
+}
+
+static struct mk_str decimal(char buf[20], uint64_t n)
+{
+    char *at = buf + 20;
+
+    do
+        *--at = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    return (struct mk_str){at, (size_t)(buf + 20 - at)};
 }
 
 static char folded(char c)
@@ -77,25 +85,104 @@ bool proxy_is_hop_by_hop(struct mk_str name)
     return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
 
+/* Takes the next of a list of names. @return false after the last. */
+static bool next_token(struct mk_str list, size_t *at, struct mk_str *token)
+{
+    size_t begin = *at, end;
+
+    while (begin < list.len && strchr(", \t", list.p[begin]))
+        begin++;
+    for (end = begin; end < list.len && list.p[end] != ','; end++) {
+    }
+    *at = end;
+    while (end > begin && (list.p[end - 1] == ' ' || list.p[end - 1] == '\t'))
+        end--;
+    *token = (struct mk_str){list.p + begin, end - begin};
+    return end > begin;
+}
+
 bool proxy_has_token(struct mk_str list, struct mk_str token)
 {
+    struct mk_str one;
     size_t at = 0;
 
-    while (at < list.len) {
-        size_t begin, end;
-
-        while (at < list.len && (list.p[at] == ',' || list.p[at] == ' ' || list.p[at] == '\t'))
-            at++;
-        begin = at;
-        while (at < list.len && list.p[at] != ',')
-            at++;
-        end = at;
-        while (end > begin && (list.p[end - 1] == ' ' || list.p[end - 1] == '\t'))
-            end--;
-        if (end > begin && is_named((struct mk_str){list.p + begin, end - begin}, token))
+    while (next_token(list, &at, &one)) {
+        if (is_named(one, token))
             return true;
     }
     return false;
+}
+
+bool proxy_may_trail(struct mk_str name)
+{
+    static const struct mk_str never[] = {
+        MK_STR_INIT("Content-Encoding"),
+        MK_STR_INIT("Content-Range"),
+        MK_STR_INIT("Content-Type"),
+        MK_STR_INIT("Cache-Control"),
+        MK_STR_INIT("Pragma"),
+        MK_STR_INIT("Location"),
+        MK_STR_INIT("Set-Cookie"),
+        MK_STR_INIT("WWW-Authenticate"),
+        MK_STR_INIT("Host"),
+        MK_STR_INIT("Expect"),
+        MK_STR_INIT("Max-Forwards"),
+        MK_STR_INIT("Range"),
+        MK_STR_INIT("Authorization"),
+        MK_STR_INIT("Cookie"),
+    };
+
+    if (name.len > 3 && is_named((struct mk_str){name.p, 3}, MK_STR("If-")))
+        return false;
+    return !proxy_is_hop_by_hop(name) && !is_one_of(name, never, sizeof(never) / sizeof(never[0]));
+}
+
+bool proxy_has_all(struct mk_str list, struct mk_str tokens)
+{
+    struct mk_str one;
+    size_t at = 0;
+
+    while (next_token(tokens, &at, &one)) {
+        if (!proxy_has_token(list, one))
+            return false;
+    }
+    return true;
+}
+
+bool proxy_may_announce(struct mk_str names)
+{
+    struct mk_str name;
+    size_t at = 0;
+
+    while (next_token(names, &at, &name)) {
+        if (!proxy_may_trail(name))
+            return false;
+    }
+    return true;
+}
+
+/* Methods are told apart by case (RFC 9110 section 9.1). */
+static bool is_method(struct mk_str method, struct mk_str wanted)
+{
+    return method.len == wanted.len && memcmp(method.p, wanted.p, method.len) == 0;
+}
+
+bool proxy_counts_hops(struct mk_str method)
+{
+    return is_method(method, MK_STR("OPTIONS")) || is_method(method, MK_STR("TRACE"));
+}
+
+int64_t proxy_hops(struct mk_str value)
+{
+    static const int64_t many = 1000000000;
+    int64_t hops = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.p[i] < '0' || value.p[i] > '9')
+            return -1;
+        hops = hops < many ? hops * 10 + (value.p[i] - '0') : many;
+    }
+    return value.len > 0 ? hops : -1;
 }
 
 bool proxy_is_idempotent(struct mk_str method)
@@ -105,7 +192,7 @@ bool proxy_is_idempotent(struct mk_str method)
                                             MK_STR_INIT("OPTIONS"), MK_STR_INIT("TRACE")};
 
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-        if (method.len == methods[i].len && memcmp(method.p, methods[i].p, method.len) == 0)
+        if (is_method(method, methods[i]))
             return true;
     }
     return false;
@@ -139,43 +226,85 @@ static bool begins_with(struct mk_str text, struct mk_str prefix)
     return text.len >= prefix.len && memcmp(text.p, prefix.p, prefix.len) == 0;
 }
 
-/* The path that matched, not the bytes that were sent: otherwise "/%61pi/" would pass where "/api/" is rewritten. */
-static void put_rewritten(struct out *o, const struct proxy_request *q,
-                          const struct proxy_settings *set)
+/* The path that matched, from an offset on, not the bytes that were sent. */
+static void put_path(struct out *o, const struct proxy_request *q, size_t from)
 {
-    struct mk_str from = set->rewrite_from;
-
-    put(o, set->rewrite_to);
-    put_escaped(o, (struct mk_str){q->path.p + from.len, q->path.len - from.len});
+    put_escaped(o, (struct mk_str){q->path.p + from, q->path.len - from});
     if (q->query.p) {
         put(o, MK_STR("?"));
         put(o, q->query);
     }
 }
 
-/* What a client sends to a proxy as "http://host/path" is "/path" for the server behind it (RFC 9112 section 3.2.1). */
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return (c | 0x20) - 'a' + 10; /* the core has looked at it */
+}
+
+/* Is this path as it was sent, unescaped, the one that matched? Slashes behind slashes do not count. */
+static bool says_path(struct mk_str sent, struct mk_str path)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < sent.len; i++) {
+        char c = sent.p[i];
+
+        if (c == '%' && i + 2 < sent.len) {
+            c = (char)(hex_value(sent.p[i + 1]) * 16 + hex_value(sent.p[i + 2]));
+            i += 2;
+        }
+        if (c == '/' && at > 0 && path.p[at - 1] == '/')
+            continue;
+        if (at == path.len || path.p[at++] != c)
+            return false;
+    }
+    return at == path.len;
+}
+
+/* Is it "http://host", and what is behind that? */
+static bool skip_authority(struct mk_str *target)
+{
+    const char *at = memchr(target->p, ':', target->len), *end = target->p + target->len;
+
+    if (!at || end - at < 3 || at[1] != '/' || at[2] != '/')
+        return false;
+    for (at += 3; at < end && *at != '/' && *at != '?'; at++) {
+    }
+    *target = (struct mk_str){at, (size_t)(end - at)};
+    return true;
+}
+
+/*
+ * What was sent goes on as it is where it says the path that matched. Where another path was asked in its place (dot
+ * segments, an index file, a redirect of ours), that one goes on: otherwise "/private/../public" would pass as what it is
+ * here and be something else behind us. Of "http://host/path" only the path is for a server (RFC 9112 section 3.2.1);
+ * without one OPTIONS is about the server as a whole (section 3.2.4).
+ */
 static int put_target(struct out *o, const struct proxy_request *q,
                       const struct proxy_settings *set)
 {
-    struct mk_str target = q->target;
-    const char *at, *end = target.p + target.len;
+    struct mk_str target = q->target, sent;
+    const char *mark;
 
     if (set->rewrite_from.p && begins_with(q->path, set->rewrite_from)) {
-        put_rewritten(o, q, set);
+        put(o, set->rewrite_to);
+        put_path(o, q, set->rewrite_from.len);
         return 0;
     }
-    if (target.len > 0 && (target.p[0] == '/' || (target.len == 1 && target.p[0] == '*'))) {
-        put(o, target);
-        return 0;
-    }
-    at = memchr(target.p, ':', target.len);
-    if (!at || end - at < 3 || at[1] != '/' || at[2] != '/')
+    if (target.len == 0)
         return MK_E_BAD;
-    for (at += 3; at < end && *at != '/' && *at != '?'; at++) {
-    }
-    if (at == end || *at == '?')
-        put(o, MK_STR("/"));
-    put(o, (struct mk_str){at, (size_t)(end - at)});
+    if (target.p[0] != '/' && !(target.p[0] == '*' && target.len == 1) && !skip_authority(&target))
+        return MK_E_BAD;
+    mark = memchr(target.p, '?', target.len);
+    sent = (struct mk_str){target.p, mark ? (size_t)(mark - target.p) : target.len};
+    if (target.len == 0 && is_method(q->method, MK_STR("OPTIONS")))
+        put(o, MK_STR("*"));
+    else if (says_path(sent, q->path))
+        put(o, target);
+    else
+        put_path(o, q, 0);
     return 0;
 }
 
@@ -266,17 +395,28 @@ static bool names_fields(const struct proxy_request *q)
     return false;
 }
 
+/* Fields behind a body can be announced where there can be any. */
+static bool announces(const struct proxy_request *q, struct mk_str name, struct mk_str value)
+{
+    return q->content_length < 0 && is_named(name, MK_STR("Trailer")) && proxy_may_announce(value);
+}
+
 static int put_fields(struct out *o, const struct proxy_request *q,
                       const struct proxy_settings *set)
 {
     bool asks = names_fields(q);
     struct mk_str name, value;
+    char digits[20];
     uint32_t at = 0;
 
-    if (asks && length_of_connection(q) > CONNECTION_MAX)
+    if (asks && length_of_connection(q) > PROXY_CONNECTION_MAX)
         return MK_E_LIMIT;
     while (q->next(q->of, &at, &name, &value)) {
-        if (!is_replaced(set, name) && !(asks && is_of_connection(q, name)))
+        bool stays = is_replaced(set, name) && !announces(q, name, value);
+
+        if (q->hops > 0 && is_named(name, MK_STR("Max-Forwards")))
+            value = decimal(digits, (uint64_t)q->hops - 1);
+        if (!stays && !(asks && is_of_connection(q, name)))
             put_line(o, name, value);
     }
     return 0;
@@ -370,22 +510,11 @@ static void put_via(struct out *o, const struct proxy_request *q, const struct p
 
 /* ---- framing and connection ---- */
 
-static struct mk_str decimal(char buf[20], uint64_t n)
-{
-    char *at = buf + 20;
-
-    do
-        *--at = (char)('0' + n % 10);
-    while ((n /= 10) > 0);
-    return (struct mk_str){at, (size_t)(buf + 20 - at)};
-}
-
 /* A method that means to send something says so of nothing, too (RFC 9110 section 8.6). */
 static bool says_no_body(struct mk_str method)
 {
-    return (method.len == 4 && memcmp(method.p, "POST", 4) == 0) ||
-           (method.len == 3 && memcmp(method.p, "PUT", 3) == 0) ||
-           (method.len == 5 && memcmp(method.p, "PATCH", 5) == 0);
+    return is_method(method, MK_STR("POST")) || is_method(method, MK_STR("PUT")) ||
+           is_method(method, MK_STR("PATCH"));
 }
 
 static void put_framing(struct out *o, const struct proxy_request *q)
@@ -417,6 +546,27 @@ static void put_connection(struct out *o, const struct proxy_request *q)
         put(o, MK_STR("TE: trailers\r\n"));
     if (q->expects)
         put(o, MK_STR("Expect: 100-continue\r\n"));
+}
+
+/* ---- behind the body ---- */
+
+size_t proxy_trailers_write(char *dst, const struct proxy_request *q,
+                            const struct proxy_settings *set)
+{
+    struct out o = {dst, dst + PROXY_TRAILERS_MAX, false};
+    bool asks = names_fields(q);
+    struct mk_str name, value;
+    uint32_t at = 0;
+    unsigned count = 0;
+
+    put(&o, MK_STR("0\r\n"));
+    while (count++ < PROXY_TRAILED_MAX && q->next_trailer(q->of, &at, &name, &value)) {
+        if (proxy_may_trail(name) && !is_replaced(set, name) &&
+            !(asks && is_of_connection(q, name)))
+            put_line(&o, name, value);
+    }
+    put(&o, MK_STR("\r\n"));
+    return (size_t)(o.at - dst);
 }
 
 ssize_t proxy_head_write(char *dst, size_t room, const struct proxy_request *q,

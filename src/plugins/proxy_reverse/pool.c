@@ -10,6 +10,12 @@ struct proxy_pool {
     struct mk_upstream_options options; /* its texts are behind it */
 };
 
+/* Bytes as they are, which is what no transport means. */
+static bool is_plain(const char *transport)
+{
+    return transport && strcmp(transport, "liana") == 0;
+}
+
 struct mk_upstream_options proxy_pool_options(const struct proxy_settings *set,
                                               const struct proxy_server *server)
 {
@@ -17,7 +23,7 @@ struct mk_upstream_options proxy_pool_options(const struct proxy_settings *set,
         .size = sizeof(struct mk_upstream_options),
         .host = server->host,
         .port = server->port,
-        .transport = set->transport,
+        .transport = is_plain(set->transport) ? NULL : set->transport,
         .name = set->server_name ? set->server_name : server->host,
         .max_connections = (unsigned)set->max_connections,
         .max_idle = (unsigned)set->keep_alive,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/un.h>
 
-enum { WORDS_MAX = 4096, HOST_MAX = 253, HTTP_PORT = 80, HTTPS_PORT = 443 };
+enum { HOST_MAX = 253, HTTP_PORT = 80, HTTPS_PORT = 443 };
 
 static const char unix_prefix[] = "unix:";
 
@@ -105,7 +105,7 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
     if (!split(text, &server))
         return mk_setup_refuse(setup, s, "words like HOST, HOST:PORT, [IPV6]:PORT and unix:/PATH");
     set->weights++;
-    if (set->weights > WORDS_MAX)
+    if (set->weights > PROXY_SEATS_MAX)
         return mk_setup_refuse(setup, s, "at most 4096 words");
     same = find(set, &server);
     if (same) {

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <strings.h>
 
 enum {
@@ -471,6 +472,42 @@ static struct proxy_entry *find_name(const struct proxy_config *c, struct mk_str
     return e;
 }
 
+static bool is_taken(const struct proxy_config *c, const char *name)
+{
+    const struct proxy_entry *e = c->entries;
+
+    while (e && !is_word(mk_str_from(name), e->name))
+        e = e->next;
+    return e != NULL;
+}
+
+/*
+ * What tells an entry from the others where it is counted: its Name, else its first server, with a number behind it when
+ * that was an earlier one's. @return NULL without memory.
+ */
+static const char *name_of(struct mk_setup *setup, const struct proxy_config *c,
+                           const struct proxy_settings *set)
+{
+    const char *first = set->servers[0].name;
+    size_t size = strlen(first) + sizeof("#4294967295");
+    unsigned n = 1;
+    char *name;
+
+    if (set->name)
+        return set->name;
+    if (!is_taken(c, first))
+        return first;
+    name = mk_setup_alloc(setup, size);
+    if (!name)
+        return NULL;
+    for (const struct proxy_entry *e = c->entries; e; e = e->next)
+        n += !e->set->name && is_word(mk_str_from(first), e->set->servers[0].name);
+    do
+        (void)snprintf(name, size, "%s#%u", first, n++);
+    while (is_taken(c, name));
+    return name;
+}
+
 /* @return 0, also when faults were noted; MK_E_NOMEM. */
 static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct proxy_settings *set,
                      struct proxy_entry **added)
@@ -486,7 +523,7 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
         mk_setup_fault(setup, at, "[PROXY_ENTRY] has no ServerList");
         return 0;
     }
-    if (set->name && find_name(c, mk_str_from(set->name))) {
+    if (set->name && is_taken(c, set->name)) {
         mk_setup_fault(setup, at, "there is another [PROXY_ENTRY] of the name \"%s\"", set->name);
         return 0;
     }
@@ -497,7 +534,9 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
     if (err < 0)
         return err;
     e->set = set;
-    e->name = set->name ? set->name : set->servers[0].name;
+    e->name = name_of(setup, c, set);
+    if (!e->name)
+        return MK_E_NOMEM;
     *c->last = e;
     c->last = &e->next;
     c->nentries++;

@@ -8,7 +8,10 @@
 
 /* What the configuration says: [PROXY_DEFAULTS], and one struct proxy_settings for each [PROXY_ENTRY]. */
 
-enum { PROXY_SERVERS_MAX = BALANCE_MAX_BACKENDS }; /* different ones of an entry */
+enum {
+    PROXY_SERVERS_MAX = BALANCE_MAX_BACKENDS, /* different ones of an entry */
+    PROXY_SEATS_MAX = 4096,                   /* all that are written, for their weight */
+};
 
 enum proxy_hash_key { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_HEADER };
 enum proxy_host { PROXY_HOST_CLIENT, PROXY_HOST_SERVER, PROXY_HOST_TEXT };
@@ -86,8 +89,8 @@ struct proxy_reign; /* backend_int.h */
 struct proxy_entry {
     struct proxy_entry *next;
     const struct proxy_settings *set;
-    const char *name;          /* Name, else the first server's */
-    bool is_global;            /* of the plugin's file: for every site */
+    const char *name; /* Name, else one made of the first server's: no other entry has it */
+    bool is_global;   /* of the plugin's file: for every site */
     struct proxy_group *group; /* its backends while the configuration is in force */
 };
 

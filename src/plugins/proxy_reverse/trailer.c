@@ -2,8 +2,12 @@
 #include "exchange.h"
 #include "head.h"
 
-/* The empty line at the end of a trailer section. */
-enum { END_LEN = 2 };
+enum {
+    END_LEN = 2,  /* the empty line at the end of a trailer section */
+    LINE_LEN = 4, /* what mk_reply_trailer adds to name and value */
+    TRAILERS_MAX =
+        8192, /* that it takes, which is what may come; but a line may come without a blank */
+};
 
 void proxy_trailers_take(struct proxy_exchange *x, const char *bytes, size_t len)
 {
@@ -17,33 +21,25 @@ void proxy_trailers_take(struct proxy_exchange *x, const char *bytes, size_t len
     b->end += len;
 }
 
-/* Not what says how a message is framed, routed or understood: RFC 9110 section 6.5.1. */
-static bool may_trail(struct mk_str name)
-{
-    static const struct mk_str never[] = {
-        MK_STR_INIT("Content-Encoding"), MK_STR_INIT("Content-Range"), MK_STR_INIT("Content-Type"),
-        MK_STR_INIT("Cache-Control"),    MK_STR_INIT("Location"),      MK_STR_INIT("Set-Cookie"),
-    };
-
-    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
-        if (proxy_has_token(name, never[i]))
-            return false;
-    }
-    return !proxy_is_hop_by_hop(name);
-}
-
 void proxy_trailers_pass(struct proxy_exchange *x)
 {
     struct proxy_buffer *b = x->trailers;
     struct mk_response_head lines = {.line = 0};
     struct mk_str name, value;
+    size_t room = TRAILERS_MAX;
+    unsigned count = 0;
     uint32_t at = 0;
 
     if (!b || b->end != x->body.trailers || b->end <= END_LEN)
         return;
     lines.fields_len = (uint32_t)(b->end - END_LEN);
-    while (mk_response_next(&lines, b->bytes, &at, &name, &value)) {
-        if (may_trail(name) && mk_reply_trailer(x->r, name, value) < 0)
+    while (count++ < PROXY_TRAILED_MAX && mk_response_next(&lines, b->bytes, &at, &name, &value)) {
+        size_t len = name.len + value.len + LINE_LEN;
+
+        if (!proxy_may_trail(name) || len > room)
+            continue;
+        room -= len;
+        if (mk_reply_trailer(x->r, name, value) < 0)
             return; /* the answer is broken off */
     }
 }

@@ -78,6 +78,11 @@ static void put_protocol(struct proxy_buffer *b, const struct proxy_exchange *x,
     b->end = n;
 }
 
+static bool next_trailer(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value)
+{
+    return mk_request_next_trailer(of, at, name, value);
+}
+
 static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
 {
     struct mk_request_facts f = {.size = sizeof(f)};
@@ -97,6 +102,7 @@ static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
         .minor = f.minor,
         .content_length = x->length,
         .upgrade = x->wants_upgrade ? mk_request_header(x->r, MK_STR("Upgrade")) : no,
+        .hops = x->hops,
         .expects = x->must_wait,
         .trailers = x->wants_trailers,
         .keeps = x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF,
@@ -167,15 +173,51 @@ static void frame_chunk(struct proxy_buffer *b, size_t n)
     b->end += 2;
 }
 
-static void end_body(struct proxy_exchange *x)
+static bool has_trailers(const struct proxy_exchange *x)
 {
-    struct proxy_buffer *b = x->up;
+    struct mk_str name, value;
+    uint32_t at = 0;
 
+    return mk_request_next_trailer(x->r, &at, &name, &value);
+}
+
+/* A body that is nearly as long as its buffer moves to a larger one. */
+static int make_room_for_trailers(struct proxy_exchange *x)
+{
+    struct proxy_buffer *b = x->up, *larger;
+
+    if (b->size - b->end >= PROXY_TRAILERS_MAX)
+        return 0;
+    larger = proxy_buffer_get(&x->home->buffers, b->end + PROXY_TRAILERS_MAX);
+    if (!larger)
+        return MK_E_NOMEM;
+    larger->at = b->at;
+    larger->end = b->end;
+    memcpy(larger->bytes, b->bytes, b->end);
+    proxy_buffer_put(&x->home->buffers, b);
+    x->up = larger;
+    return 0;
+}
+
+static int end_chunks(struct proxy_exchange *x)
+{
+    const struct proxy_request q = {.next = next_field, .next_trailer = next_trailer, .of = x->r};
+
+    if (has_trailers(x)) {
+        if (make_room_for_trailers(x) < 0)
+            return MK_E_NOMEM;
+        x->up->end += proxy_trailers_write(x->up->bytes + x->up->end, &q, x->set);
+    } else {
+        memcpy(x->up->bytes + x->up->end, "0\r\n\r\n", 5);
+        x->up->end += 5;
+    }
+    return 0;
+}
+
+static int end_body(struct proxy_exchange *x)
+{
     x->body_read = true;
-    if (x->length >= 0)
-        return;
-    memcpy(b->bytes + b->end, "0\r\n\r\n", 5);
-    b->end += 5;
+    return x->length < 0 ? end_chunks(x) : 0;
 }
 
 /* @return 0: there may be more; MK_E_AGAIN: not now, or not before room is made; an error of the client's. */
@@ -198,9 +240,7 @@ static int read_some(struct proxy_exchange *x)
         frame_chunk(b, (size_t)n);
     else
         b->end += (size_t)n;
-    if (n == 0 || x->taken == (uint64_t)x->length)
-        end_body(x);
-    return 0;
+    return n == 0 || x->taken == (uint64_t)x->length ? end_body(x) : 0;
 }
 
 /* @return 0: as much as there is and fits; an error. */

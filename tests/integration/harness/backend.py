@@ -18,10 +18,15 @@ from harness import config, process
 PATIENCE = 20.0
 
 
+def field(line):
+    return tuple(part.strip() for part in line.split(":", 1))
+
+
 class Request:
     def __init__(self, method, target, version, fields, body, raw):
         self.method, self.target, self.version = method, target, version
         self.fields, self.body, self.raw = fields, body, raw
+        self.trailers = []
 
     def all(self, name):
         return [value for field, value in self.fields if field.lower() == name.lower()]
@@ -73,13 +78,13 @@ class Conn:
         raw, _, self.pending = self.pending.partition(b"\r\n\r\n")
         lines = raw.decode("latin-1").split("\r\n")
         method, target, version = lines[0].split(" ")
-        fields = [tuple(part.strip() for part in line.split(":", 1)) for line in lines[1:]]
+        fields = [field(line) for line in lines[1:]]
         return Request(method, target, version, fields, b"", raw)
 
     def chunk(self):
-        size = int(self.line(), 16)
-        data = self.exactly(size)
-        assert self.line() == b""
+        """The data of a chunk; b"" is the last one, behind which trailers follow."""
+        data = self.exactly(int(self.line(), 16))
+        assert not data or self.line() == b""
         return data
 
     def body(self, request):
@@ -93,6 +98,8 @@ class Conn:
         pieces = []
         while piece := self.chunk():
             pieces.append(piece)
+        while line := self.line():
+            request.trailers.append(field(line.decode("latin-1")))
         return b"".join(pieces)
 
     def request(self):

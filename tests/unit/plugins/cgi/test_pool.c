@@ -85,15 +85,21 @@ static void test_bounds(void **state)
     assert_int_equal(pool->used, 0);
 }
 
+/* One place: the first holds it, the others wait. */
+static void queue_up(struct pool *pool, struct place *p, int count)
+{
+    pool_bound(pool, 1, 9);
+    assert_int_equal(pool_take(pool, &p[0]), 0);
+    for (int i = 1; i < count; i++)
+        assert_int_equal(pool_take(pool, &p[i]), MK_E_AGAIN);
+}
+
 static void test_who_leaves_the_queue(void **state)
 {
     struct pool *pool = *state;
     struct place p[4] = {place(), place(), place(), place()};
 
-    pool_bound(pool, 1, 9);
-    assert_int_equal(pool_take(pool, &p[0]), 0);
-    for (int i = 1; i < 4; i++)
-        assert_int_equal(pool_take(pool, &p[i]), MK_E_AGAIN);
+    queue_up(pool, p, 4);
     assert_true(pool_leave(&p[3])); /* the last */
     assert_true(pool_leave(&p[1])); /* the first */
     assert_true(pool_leave(&p[0]));
@@ -108,10 +114,7 @@ static void test_who_leaves_while_the_message_is_under_way(void **state)
     struct pool *pool = *state;
     struct place p[3] = {place(), place(), place()};
 
-    pool_bound(pool, 1, 9);
-    assert_int_equal(pool_take(pool, &p[0]), 0);
-    assert_int_equal(pool_take(pool, &p[1]), MK_E_AGAIN);
-    assert_int_equal(pool_take(pool, &p[2]), MK_E_AGAIN);
+    queue_up(pool, p, 3);
     assert_true(pool_leave(&p[0]));
     assert_false(pool_leave(&p[1])); /* it is to live until it is told */
     assert_true(p[1].unwanted);
@@ -128,10 +131,7 @@ static void test_without_memory_nobody_is_forgotten(void **state)
     struct pool *pool = *state;
     struct place p[4] = {place(), place(), place(), place()};
 
-    pool_bound(pool, 1, 9);
-    assert_int_equal(pool_take(pool, &p[0]), 0);
-    assert_int_equal(pool_take(pool, &p[1]), MK_E_AGAIN);
-    assert_int_equal(pool_take(pool, &p[2]), MK_E_AGAIN);
+    queue_up(pool, p, 3);
     no_memory = true;
     assert_true(pool_leave(&p[0]));
     assert_int_equal(pool->used, 0);
@@ -151,10 +151,7 @@ static void test_more_places(void **state)
     struct pool *pool = *state;
     struct place p[3] = {place(), place(), place()};
 
-    pool_bound(pool, 1, 9);
-    assert_int_equal(pool_take(pool, &p[0]), 0);
-    assert_int_equal(pool_take(pool, &p[1]), MK_E_AGAIN);
-    assert_int_equal(pool_take(pool, &p[2]), MK_E_AGAIN);
+    queue_up(pool, p, 3);
     pool_bound(pool, 3, 9);
     deliver();
     assert_int_equal(ngranted, 2);

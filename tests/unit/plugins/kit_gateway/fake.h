@@ -213,4 +213,33 @@ enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char
     return MK_VERDICT_DONE;
 }
 
+/* ---- a program ---- */
+
+/* It writes what it is told to, step bytes at a time. */
+struct fake_program {
+    const char *bytes;
+    size_t at, len, step;
+    bool dry;   /* nothing for now: every other call */
+    int ending; /* what comes at the end */
+};
+
+/* As gateway_output_fn. */
+static inline ssize_t fake_output(void *arg, char *dst, size_t len)
+{
+    struct fake_program *p = arg;
+
+    p->dry = !p->dry;
+    if (p->dry)
+        return MK_E_AGAIN;
+    if (p->at == p->len)
+        return p->ending;
+    if (len > p->step)
+        len = p->step;
+    if (len > p->len - p->at)
+        len = p->len - p->at;
+    memcpy(dst, p->bytes + p->at, len);
+    p->at += len;
+    return (ssize_t)len;
+}
+
 #endif

@@ -11,41 +11,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A program that writes what it is told to, step bytes at a time. */
-struct program {
-    const char *text;
-    size_t at, len, step;
-    bool dry;   /* nothing for now: every other call */
-    int ending; /* what comes at the end */
-};
-
-static ssize_t output(void *arg, char *dst, size_t len)
-{
-    struct program *p = arg;
-
-    p->dry = !p->dry;
-    if (p->dry)
-        return MK_E_AGAIN;
-    if (p->at == p->len)
-        return p->ending;
-    if (len > p->step)
-        len = p->step;
-    if (len > p->len - p->at)
-        len = p->len - p->at;
-    memcpy(dst, p->text + p->at, len);
-    p->at += len;
-    return (ssize_t)len;
-}
-
 /* All of it, written down as the client would see it. */
-static void run(struct mk_request *r, enum mk_response_kind kind, struct program p,
+static void run(struct mk_request *r, enum mk_response_kind kind, struct fake_program p,
                 const char *type)
 {
     struct gateway_answer a;
     char dst[64];
     ssize_t n = MK_E_AGAIN;
 
-    gateway_answer_init(&a, r, kind, output, &p);
+    gateway_answer_init(&a, r, kind, fake_output, &p);
     if (type)
         a.type = mk_str_from(type);
     for (int i = 0; i < 100000 && a.progress == GATEWAY_HEAD; i++)
@@ -71,8 +45,8 @@ static void check_rows(enum mk_response_kind kind, const char *method, const cha
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < COUNT(steps); k++) {
             struct mk_request r = {.facts = {.method = mk_str_from(method)}};
-            const struct program p = {
-                .text = rows[i].output, .len = strlen(rows[i].output), .step = steps[k]};
+            const struct fake_program p = {
+                .bytes = rows[i].output, .len = strlen(rows[i].output), .step = steps[k]};
 
             run(&r, kind, p, type);
             if (strcmp(r.said, rows[i].said) != 0)
@@ -85,7 +59,7 @@ static void check_rows(enum mk_response_kind kind, const char *method, const cha
 
 static int64_t left(void *arg)
 {
-    const struct program *p = arg;
+    const struct fake_program *p = arg;
 
     return p->ending ? -1 : (int64_t)(p->len - p->at);
 }
@@ -110,13 +84,13 @@ static void test_known_length(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct mk_request r = {.facts = {.method = mk_str_from(rows[i].method)}};
-        struct program p = {.text = rows[i].output,
-                            .len = strlen(rows[i].output),
-                            .step = rows[i].step,
-                            .ending = rows[i].ending};
+        struct fake_program p = {.bytes = rows[i].output,
+                                 .len = strlen(rows[i].output),
+                                 .step = rows[i].step,
+                                 .ending = rows[i].ending};
         struct gateway_answer a;
 
-        gateway_answer_init(&a, &r, MK_RESPONSE_CGI, output, &p);
+        gateway_answer_init(&a, &r, MK_RESPONSE_CGI, fake_output, &p);
         a.left = left;
         for (int k = 0; k < 100 && a.progress == GATEWAY_HEAD; k++)
             (void)gateway_answer_input(&a);
@@ -206,8 +180,8 @@ static void test_interims_have_a_bound(void **state)
     (void)state;
     for (int i = 0; i < 9; i++)
         strcat(text, "HTTP/1.1 103 Hints\r\n\r\n");
-    run(&r, MK_RESPONSE_HTTP, (struct program){.text = text, .len = strlen(text), .step = 4096},
-        NULL);
+    run(&r, MK_RESPONSE_HTTP,
+        (struct fake_program){.bytes = text, .len = strlen(text), .step = 4096}, NULL);
     assert_non_null(strstr(r.said, "error 502"));
     fake_end(&r);
 }
@@ -218,12 +192,14 @@ static void test_another_path(void **state)
     struct mk_request r = {.facts = {.method = MK_STR("GET")}};
 
     (void)state;
-    run(&r, MK_RESPONSE_CGI, (struct program){.text = text, .len = strlen(text), .step = 9}, NULL);
+    run(&r, MK_RESPONSE_CGI, (struct fake_program){.bytes = text, .len = strlen(text), .step = 9},
+        NULL);
     assert_string_equal(r.moved_to, "/x?y=1");
     assert_string_equal(r.said, "");
     fake_end(&r);
     r = (struct mk_request){.facts = {.method = MK_STR("GET")}, .move_error = MK_E_LIMIT};
-    run(&r, MK_RESPONSE_CGI, (struct program){.text = text, .len = strlen(text), .step = 9}, NULL);
+    run(&r, MK_RESPONSE_CGI, (struct fake_program){.bytes = text, .len = strlen(text), .step = 9},
+        NULL);
     assert_string_equal(r.said, "error 500 \n");
     fake_end(&r);
 }
@@ -235,7 +211,8 @@ static void test_what_breaks_off_stays_broken(void **state)
 
     (void)state;
     run(&r, MK_RESPONSE_CGI,
-        (struct program){.text = text, .len = strlen(text), .step = 4, .ending = MK_E_PEER}, NULL);
+        (struct fake_program){.bytes = text, .len = strlen(text), .step = 4, .ending = MK_E_PEER},
+        NULL);
     assert_string_equal(r.said, "200\nX-A: b\nlength -1\nhalf!");
     fake_end(&r);
 }
@@ -255,7 +232,8 @@ static void test_long_heads(void **state)
         memcpy(text, "A: ", 3);
         memcpy(text + len, "\n\nz", 3);
         len += 3;
-        run(&r, MK_RESPONSE_CGI, (struct program){.text = text, .len = len, .step = 1000}, NULL);
+        run(&r, MK_RESPONSE_CGI, (struct fake_program){.bytes = text, .len = len, .step = 1000},
+            NULL);
         /* two line ends and the name are part of it */
         assert_true((strncmp(r.said, "200\n", 4) == 0) == (sizes[i] + 5 <= GATEWAY_HEAD_MAX));
         fake_end(&r);
@@ -265,17 +243,17 @@ static void test_long_heads(void **state)
 static void test_fails_once(void **state)
 {
     struct mk_request r = {.facts = {.method = MK_STR("GET")}};
-    struct program p = {.text = "A: b\n\nbody", .len = 10, .step = 100};
+    struct fake_program p = {.bytes = "A: b\n\nbody", .len = 10, .step = 100};
     struct gateway_answer a;
 
     (void)state;
-    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, output, &p);
+    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, fake_output, &p);
     gateway_answer_fail(&a, 504, "Retry-After: 1\r\n");
     gateway_answer_fail(&a, 502, NULL);
     assert_int_equal(gateway_answer_input(&a), GATEWAY_FAILED);
     assert_string_equal(r.said, "error 504 Retry-After: 1\r\n\n");
     r.said[r.said_len = 0] = '\0';
-    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, output, &p);
+    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, fake_output, &p);
     while (gateway_answer_input(&a) == GATEWAY_HEAD)
         ;
     gateway_answer_fail(&a, 504, NULL);

@@ -37,6 +37,7 @@ static struct proxy_request request(const struct fields *f)
         .scheme = "https",
         .peer = MK_STR("192.0.2.1"),
         .minor = 1,
+        .hops = -1,
         .keeps = true,
         .next = next,
         .of = f,
@@ -150,11 +151,37 @@ static void connections_are_ours(void **state)
           "TE: trailers\r\n\r\n");
 }
 
+struct target {
+    const char *target, *path, *query, *from, *sent; /* sent NULL: refused */
+};
+
+static void check_target(const char *method, const struct target *t)
+{
+    static const struct fields none = {{{NULL, NULL}}};
+    const struct proxy_settings set = {.forwarded = PROXY_FORWARDED_OFF,
+                                       .rewrite_from = mk_str_from(t->from),
+                                       .rewrite_to = MK_STR("/to/")};
+    struct proxy_request q = request(&none);
+    char expected[256], *text;
+
+    q.method = mk_str_from(method);
+    q.target = mk_str_from(t->target);
+    q.path = mk_str_from(t->path);
+    q.query = mk_str_from(t->query);
+    if (!t->sent) {
+        assert_int_equal(write_in(1024, &text, &q, &set), MK_E_BAD);
+        free(text);
+        return;
+    }
+    (void)snprintf(expected, sizeof(expected),
+                   "%s %s HTTP/1.1\r\nHost: example.org\r\nVia: 1.1 monkey\r\n\r\n", method,
+                   t->sent);
+    check(&q, &set, expected);
+}
+
 static void targets(void **state)
 {
-    static const struct {
-        const char *target, *path, *query, *from, *sent; /* sent NULL: refused */
-    } rows[] = {
+    static const struct target rows[] = {
         {"/x", "/x", NULL, NULL, "/x"},
         {"*", "*", NULL, NULL, "*"},
         {"http://h/x?y", "/x", "y", NULL, "/x?y"},
@@ -168,30 +195,39 @@ static void targets(void **state)
         {"/%61/x?q", "/a/x", "q", "/a/", "/to/x?q"},
         {"/a/%00", "/a/\r\n \x01\xff%?#", NULL, "/a/", "/to/%0D%0A%20%01%FF%25%3F%23"},
         {"/b", "/b", NULL, "/a/", "/b"},
+        {"/%61%2fb//c?d%20", "/a/b/c", "d%20", NULL, "/%61%2fb//c?d%20"},
+        {"/%C3%a4", "/\xc3\xa4", NULL, NULL, "/%C3%a4"},
+        {"/%%20", "/x", NULL, NULL, "/x"},
+        {"/%", "/%", NULL, NULL, "/%"},
+        {"//", "/", NULL, NULL, "//"},
+        /* not the path that matched */
+        {"/private/../b?c", "/b", "c", NULL, "/b?c"},
+        {"/private/%2E%2e/b c", "/b c", NULL, NULL, "/b%20c"},
+        {"/a/./b", "/a/b", NULL, NULL, "/a/b"},
+        {"http://h/a/../b", "/b", NULL, NULL, "/b"},
+        {"/", "/index.php", NULL, NULL, "/index.php"},
+        {"/index.php", "/", NULL, NULL, "/"},
+        {"/old?a", "/new", "b", NULL, "/new?b"},
     };
-    static const struct fields none = {{{NULL, NULL}}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct proxy_settings set = {.forwarded = PROXY_FORWARDED_OFF,
-                                           .rewrite_from = mk_str_from(rows[i].from),
-                                           .rewrite_to = MK_STR("/to/")};
-        struct proxy_request q = request(&none);
-        char expected[256], *text;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        check_target("GET", &rows[i]);
+}
 
-        q.target = mk_str_from(rows[i].target);
-        q.path = mk_str_from(rows[i].path);
-        q.query = mk_str_from(rows[i].query);
-        if (!rows[i].sent) {
-            assert_int_equal(write_in(1024, &text, &q, &set), MK_E_BAD);
-            free(text);
-            continue;
-        }
-        (void)snprintf(expected, sizeof(expected),
-                       "GET %s HTTP/1.1\r\nHost: example.org\r\nVia: 1.1 monkey\r\n\r\n",
-                       rows[i].sent);
-        check(&q, &set, expected);
-    }
+/* RFC 9112 section 3.2.4: without path and query it is about the server, unless Rewrite shows a part of it only. */
+static void options_of_a_whole_server(void **state)
+{
+    static const struct target rows[] = {
+        {"http://h", "/", NULL, NULL, "*"},    {"https://h:8443", "/", NULL, NULL, "*"},
+        {"*", "*", NULL, NULL, "*"},           {"http://h/", "/", NULL, NULL, "/"},
+        {"http://h?y", "/", "y", NULL, "/?y"}, {"http://h", "/", NULL, "/", "/to/"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        check_target("OPTIONS", &rows[i]);
+    check_target("options", &(struct target){"http://h", "/", NULL, NULL, "/"});
 }
 
 static void clients_without_an_address(void **state)
@@ -247,13 +283,10 @@ static void tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_head_is_made_anew),
-        cmocka_unit_test(bodies_are_framed),
-        cmocka_unit_test(connections_are_ours),
-        cmocka_unit_test(targets),
-        cmocka_unit_test(clients_without_an_address),
-        cmocka_unit_test(connection_names_too_much),
-        cmocka_unit_test(tokens),
+        cmocka_unit_test(a_head_is_made_anew),       cmocka_unit_test(bodies_are_framed),
+        cmocka_unit_test(connections_are_ours),      cmocka_unit_test(targets),
+        cmocka_unit_test(options_of_a_whole_server), cmocka_unit_test(clients_without_an_address),
+        cmocka_unit_test(connection_names_too_much), cmocka_unit_test(tokens),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
