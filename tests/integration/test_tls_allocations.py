@@ -8,23 +8,16 @@ import itertools
 
 import pytest
 
-from harness import certificates, process, secured
+from harness import certificates, secured
 from harness.config import section
-from harness.failing import FailingAllocations
+from harness.content import noise
 
 plugin = secured.each_plugin()
 
-BIG = bytes(at * 7 % 256 for at in range(200_000))
+BIG = noise(200_000)
 SUBJECT = "O=Tests,CN=client"
 STEP = {"tls": 7, "mbedtls": 29}  # a handshake is some thousand allocations, more of them by mbedTLS
 NO_ANSWER = (AssertionError, OSError)  # the connection ended; ssl.SSLError is one of these
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 def client(version):
@@ -33,8 +26,8 @@ def client(version):
     return context
 
 
-def connected(server, version):
-    return certificates.connected(("127.0.0.1", server.port), client(version), suppress_ragged_eofs=False)
+def connected(server, context):
+    return certificates.connected(("127.0.0.1", server.port), context, suppress_ragged_eofs=False)
 
 
 @pytest.mark.slow
@@ -50,12 +43,13 @@ def test_connection(start, tmp_path, allocations, plugin, version):
     config["extra"]["plugins/logger/logger.conf"] = section(
         "LOGGER", f"MasterLog {log}\nFlushTimeout 0\nFormat '%{{SSL_CLIENT_S_DN}}x %U'")
     server = start(**config)
-    with connected(server, version) as other:
+    context = client(version)  # it resumes no session by itself
+    with connected(server, context) as other:
         assert secured.get(other).body == b"text"
         for number in itertools.count(1, STEP[plugin]):
             allocations.arm(number)
             try:
-                with connected(server, version) as raw:
+                with connected(server, context) as raw:
                     assert secured.get(raw, "/big.bin").body == BIG
             except NO_ANSWER:
                 assert allocations.failed, "it had all memory"
@@ -63,7 +57,7 @@ def test_connection(start, tmp_path, allocations, plugin, version):
             assert server.is_running(), f"allocation {number}\n{server.log()[-2000:]}"
             try:
                 assert secured.get(other).body == b"text"
-                assert secured.ask(server, context=client(version)).body == b"text"
+                assert secured.ask(server, context=context).body == b"text"
             except NO_ANSWER as fault:
                 pytest.fail(f"another client saw that allocation {number} failed: {fault!r}")
             if not allocations.failed:

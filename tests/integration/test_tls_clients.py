@@ -7,21 +7,18 @@ import shutil
 
 import pytest
 
-from harness import browser, certificates, secure, tools
+from harness import browser, certificates, secured, tools
+from harness.content import noise
 
-LARGE = bytes(at * 7 % 251 for at in range(3 << 20))
+plugin = secured.each_plugin()
+
+LARGE = noise(3 << 20)
 FILES = {"index.html": "<!doctype html><title>A page</title><p>welcome", "large.bin": LARGE}
-
-
-@pytest.fixture(scope="module", params=secure.PLUGINS)
-def plugin(request):
-    secure.require(request.param)
-    return request.param
-
 
 @pytest.fixture(scope="module")
 def server(start_shared, plugin):
-    return start_shared(**secure.configured(plugin, "Workers 2\nKeepAliveTimeout 2", files=FILES, handlers="Match ^/echo echo"))
+    return start_shared(**secured.config(certificates.issue().lines(), server="Workers 2\nKeepAliveTimeout 2", files=FILES,
+                                         handlers="Match ^/echo echo"))
 
 
 # ---- openssl ----

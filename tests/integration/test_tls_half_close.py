@@ -8,11 +8,12 @@ import socket
 
 import pytest
 
-from harness import certificates, http, secure, secured
+from harness import certificates, http, secured, tls_connection
+from harness.content import noise
 
 plugin = secured.each_plugin()
 
-FILES = {"a.txt": "text", "big.bin": bytes(at * 7 % 256 for at in range(3_000_000))}
+FILES = {"a.txt": "text", "big.bin": noise(3_000_000)}
 
 
 @pytest.mark.parametrize("version", secured.BOTH)
@@ -20,7 +21,7 @@ FILES = {"a.txt": "text", "big.bin": bytes(at * 7 % 256 for at in range(3_000_00
 def test_the_answer_comes(start, version, says_so):
     server = start(**secured.config(certificates.issue().lines(), files=FILES))
     for name, content in FILES.items():
-        with secure.connect(server, certificates.trusting(version=version)) as connection:
+        with tls_connection.connect(server, certificates.trusting(version=version)) as connection:
             connection.send(http.request(f"/{name}"))
             if says_so:
                 connection.finish_sending()
@@ -35,7 +36,7 @@ def test_the_answer_comes(start, version, says_so):
 def test_half_a_head_is_none(start, version):
     """What was cut on its way is not taken for whole."""
     server = start(**secured.config(certificates.issue().lines(), files=FILES))
-    with secure.connect(server, certificates.trusting(version=version)) as connection:
+    with tls_connection.connect(server, certificates.trusting(version=version)) as connection:
         connection.send(b"GET /a.txt HTTP/1.1\r\nHost: localhost\r\n")
         connection.raw.shutdown(socket.SHUT_WR)
         assert b"text" not in connection.rest_until_cut()

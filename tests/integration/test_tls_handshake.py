@@ -9,27 +9,22 @@ import time
 
 import pytest
 
-from harness import certificates, executable, http, secure, tools
+from harness import certificates, executable, http, secured, tls_connection, tools
 from harness.client import eventually
+
+plugin = secured.each_plugin()
 
 FATAL = 2
 UNEXPECTED_MESSAGE, RECORD_OVERFLOW, PROTOCOL_VERSION, DECODE_ERROR = 10, 22, 70, 50
 FILES = {"index.html": "welcome"}
 
-
-@pytest.fixture(scope="module", params=secure.PLUGINS)
-def plugin(request):
-    secure.require(request.param)
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def server(start_shared, plugin):
-    return start_shared(**secure.configured(plugin, "Timeout 3", files=FILES))
+    return start_shared(**secured.config(certificates.issue().lines(), server="Timeout 3", files=FILES))
 
 
 def assert_well(server):
-    assert secure.get(server).text == "welcome"
+    assert tls_connection.get(server).text == "welcome"
 
 
 def say(server, data, end=True, within=8):
@@ -76,7 +71,7 @@ def garbage():
     yield "an empty record", record(22, b"") * 3
     yield "a record that is too long", b"\x16\x03\x01\xff\xff" + bytes(65535)
     yield "a change of ciphers", record(20, b"\x01")
-    hello = secure.client_hello()
+    hello = tls_connection.client_hello()
     for number in range(12):
         broken = bytearray(hello)
         for _ in range(chosen.randint(1, 8)):
@@ -92,14 +87,14 @@ def test_garbage_instead_of_a_hello(server, data):
 
 def test_a_record_beyond_the_maximum_is_an_overflow(server):
     """RFC 8446 5.1"""
-    said = secure.alerts(say(server, b"\x16\x03\x01\x48\x01" + bytes(0x4801), end=False))
+    said = tls_connection.alerts(say(server, b"\x16\x03\x01\x48\x01" + bytes(0x4801), end=False))
     assert all(level == FATAL for level, _ in said)
 
 
 def test_an_alert_is_told_before_the_close(server, plugin):
     if plugin == "mbedtls":
         pytest.skip("Mbed TLS 2.28 closes without one when what comes first is no hello")
-    said = secure.alerts(say(server, record(22, b"\x14\x00\x00\x0c" + bytes(12)), end=False))
+    said = tls_connection.alerts(say(server, record(22, b"\x14\x00\x00\x0c" + bytes(12)), end=False))
     assert [level for level, _ in said] == [FATAL]
 
 
@@ -107,7 +102,7 @@ def test_an_alert_is_told_before_the_close(server, plugin):
 @pytest.mark.parametrize("count", [1, 1000])
 def test_alerts_of_the_client(server, alert, count):
     say(server, record(21, alert) * count)
-    say(server, secure.client_hello() + record(21, alert) * count)
+    say(server, tls_connection.client_hello() + record(21, alert) * count)
     assert_well(server)
 
 
@@ -119,7 +114,7 @@ def test_old_versions_are_refused(server, version):
     context.minimum_version = version
     context.maximum_version = version
     context.set_ciphers("ALL:@SECLEVEL=0")
-    said = secure.alerts(say(server, secure.client_hello(context), end=False))
+    said = tls_connection.alerts(say(server, tls_connection.client_hello(context), end=False))
     assert said == [(FATAL, PROTOCOL_VERSION)]
 
 
@@ -127,7 +122,7 @@ def test_old_versions_are_refused(server, version):
 
 def shake_in_pieces(server, context, cut):
     """cut(data): the pieces in which to send the client's first flight."""
-    with secure.connect(server, context, handshake=False) as connection:
+    with tls_connection.connect(server, context, handshake=False) as connection:
         with pytest.raises(ssl.SSLWantReadError):
             connection.sock.tls.do_handshake()
         for piece in cut(connection.sock.to_send()):
@@ -138,9 +133,9 @@ def shake_in_pieces(server, context, cut):
 
 
 def test_a_hello_split_at_every_byte(server, plugin):
-    for version in secure.versions(plugin):
+    for version in secured.versions(plugin):
         context = certificates.trusting(version=version)
-        for at in range(1, len(secure.client_hello(context))):
+        for at in range(1, len(tls_connection.client_hello(context))):
             shake_in_pieces(server, context, lambda data, at=at: (data[:at], data[at:]))
 
 
@@ -150,8 +145,8 @@ def test_a_hello_byte_by_byte(server):
 
 def test_the_whole_handshake_byte_by_byte(server, plugin):
     """Every flight of the client, and what follows."""
-    for version in secure.versions(plugin):
-        with secure.connect(server, certificates.trusting(version=version), handshake=False) as connection:
+    for version in secured.versions(plugin):
+        with tls_connection.connect(server, certificates.trusting(version=version), handshake=False) as connection:
             send = connection.raw.sendall
 
             class Dripping:
@@ -187,7 +182,7 @@ def test_a_hello_in_small_records(server, plugin, size):
 def client_flights(server, context):
     """All that a client sends for a handshake and a request, flight by flight."""
     flights = []
-    with secure.connect(server, context, handshake=False) as connection:
+    with tls_connection.connect(server, context, handshake=False) as connection:
         send = connection.raw.sendall
 
         class Noting:
@@ -206,7 +201,7 @@ def client_flights(server, context):
 
 def leave(server, context, flights, reset):
     """Take part in a handshake up to so many flights, then go."""
-    with secure.connect(server, context, handshake=False) as connection:
+    with tls_connection.connect(server, context, handshake=False) as connection:
         for _ in range(flights):
             try:
                 connection.sock.tls.do_handshake()
@@ -223,7 +218,7 @@ def leave(server, context, flights, reset):
 @pytest.mark.parametrize("reset", [False, True], ids=["FIN", "RST"])
 def test_leaving_in_each_state(server, plugin, reset):
     before = server.open_descriptors()
-    for version in secure.versions(plugin):
+    for version in secured.versions(plugin):
         context = certificates.trusting(version=version)
         for flights in range(4):
             for _ in range(5):
@@ -234,7 +229,7 @@ def test_leaving_in_each_state(server, plugin, reset):
 
 @pytest.mark.parametrize("end", ["FIN", "RST", "garbage"])
 def test_leaving_in_the_middle_of_a_record(server, plugin, end):
-    hello = secure.client_hello()
+    hello = tls_connection.client_hello()
     for at in range(1, len(hello), 13):
         with server.connect() as connection:
             connection.send(hello[:at])
@@ -250,7 +245,7 @@ def test_leaving_in_the_middle_of_a_record(server, plugin, end):
 
 @pytest.mark.slow
 def test_a_silent_client_is_left_in_time(server):
-    for data in (b"\x16", secure.client_hello()[:50], secure.client_hello()):
+    for data in (b"\x16", tls_connection.client_hello()[:50], tls_connection.client_hello()):
         start = time.monotonic()
         with server.connect() as connection:
             connection.send(data)
@@ -263,7 +258,7 @@ def test_a_dripping_handshake_has_one_time_for_the_whole(server):
     """The header timeout counts from the accept, however many bytes come."""
     start = time.monotonic()
     with server.connect() as connection, contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        for byte in secure.client_hello():
+        for byte in tls_connection.client_hello():
             connection.send(bytes([byte]))
             time.sleep(0.05)
             if time.monotonic() - start > 8:
@@ -290,7 +285,7 @@ def test_renegotiation_is_refused(server):
 
 def test_a_client_that_refuses_the_certificate(server):
     with pytest.raises(ssl.SSLCertVerificationError):
-        secure.connect(server, certificates.trusting("Nobody's CA"))
+        tls_connection.connect(server, certificates.trusting("Nobody's CA"))
     assert_well(server)
 
 
@@ -298,7 +293,7 @@ def test_no_cipher_in_common(server):
     context = certificates.trusting(version=ssl.TLSVersion.TLSv1_2)
     context.set_ciphers("AES128-SHA")
     with pytest.raises(ssl.SSLError, match="(?i)handshake.failure"):
-        secure.connect(server, context)
+        tls_connection.connect(server, context)
     assert_well(server)
 
 
@@ -308,10 +303,11 @@ def test_no_cipher_in_common(server):
 def test_a_thousand_stalled_handshakes(start, plugin):
     """Another client is served meanwhile; timeouts end them; their memory comes back."""
     tools.raise_descriptor_limit(8000)
-    server = start(**secure.configured(plugin, "Workers 2\nTimeout 6\nMaxConnections 4000", files=FILES))
+    server = start(**secured.config(certificates.issue().lines(), server="Workers 2\nTimeout 6\nMaxConnections 4000",
+                                    files=FILES))
     assert_well(server)
     before = server.open_descriptors(), private_kb(server)
-    hello = secure.client_hello()
+    hello = tls_connection.client_hello()
     for _ in range(2):
         stalled = []
         for number in range(1000):

@@ -5,7 +5,9 @@ import time
 
 import pytest
 
-from harness import executable, secure, tools
+from harness import certificates, executable, secured, tls_connection, tools
+
+plugin = secured.each_plugin()
 
 MOST = 20 << 10
 FEW, MANY = 50, 300
@@ -18,16 +20,16 @@ def private_bytes(server):
 
 @pytest.mark.slow
 @pytest.mark.limit(120)
-@pytest.mark.parametrize("plugin", secure.PLUGINS)
 def test_an_idle_connection_is_within_its_budget(start, plugin):
     if executable.is_sanitized():
         pytest.skip("a sanitizer's memory is another")
     tools.raise_descriptor_limit(4 * MANY)
-    server = start(**secure.configured(plugin, "Workers 1\nKeepAliveTimeout 100", files={"a.txt": "a" * 5000}))
+    server = start(**secured.config(certificates.issue().lines(), server="Workers 1\nKeepAliveTimeout 100",
+                                    files={"a.txt": "a" * 5000}))
     connections, used = [], []
     for count in (FEW, MANY):
         while len(connections) < count:
-            connections.append(secure.connect(server))
+            connections.append(tls_connection.connect(server))
             assert connections[-1].request("/a.txt").status == 200
         time.sleep(1.5)
         used.append(private_bytes(server))

@@ -52,6 +52,68 @@ def test_a_response_about_another_certificate_is_refused(start):
     assert "is about none of the certificates" in server.log()
 
 
+# ---- its signature
+
+UNSIGNED = "is not signed by the issuer of the certificate, nor for it"
+UNKNOWN = "its signature cannot be verified"
+
+
+def started(start, response, pair=None, **kwargs):
+    pair = pair or certificates.issue("localhost", chained=True)
+    return start(**secured.config(pair.lines(f"OCSPFile {response}")), **kwargs)
+
+
+def test_signed_by_the_issuer(start):
+    server = started(start, certificates.ocsp_response(certificates.issue("localhost", chained=True)))
+    assert "Cert Status: good" in status(server)
+    assert UNKNOWN not in server.log()
+
+
+def test_signed_for_the_issuer(start):
+    """RFC 6960 section 4.2.2.2."""
+    by = certificates.responder(certificates.intermediate())
+    server = started(start, certificates.ocsp_response(certificates.issue("localhost", chained=True), by=by))
+    assert "Cert Status: good" in status(server)
+
+
+@pytest.mark.parametrize("by", [
+    lambda: certificates.authority("Other CA"),
+    lambda: certificates.responder(certificates.intermediate(), "client"),
+    lambda: certificates.responder(certificates.authority()),
+], ids=["another authority", "without the right", "for another authority"])
+def test_signed_by_somebody_else(start, by):
+    response = certificates.ocsp_response(certificates.issue("localhost", chained=True), by=by())
+    server = started(start, response, wait=False)
+    assert server.expect_exit() != 0
+    assert UNSIGNED in server.log()
+
+
+@pytest.mark.parametrize("valid", [("20200101000000Z", "20200201000000Z"), ("20900101000000Z", "20900201000000Z")],
+                         ids=["over", "to come"])
+def test_signed_outside_of_the_signers_time(start, valid):
+    """No client would believe it; but time alone must not keep a server from starting."""
+    by = certificates.responder(certificates.intermediate(), valid=("-startdate", valid[0], "-enddate", valid[1]))
+    server = started(start, certificates.ocsp_response(certificates.issue("localhost", chained=True), by=by))
+    assert "is out of date, so it will not be given" in server.log()
+    assert "no response sent" in status(server)
+
+
+def test_changed_behind_its_signature(start, tmp_path):
+    response = certificates.ocsp_response(certificates.issue("localhost", chained=True)).read_bytes()
+    changed = tmp_path / "changed.ocsp"
+    changed.write_bytes(response.replace(b"\x18\x0f20", b"\x18\x0f19", 1))  # when it was made
+    server = started(start, changed, wait=False)
+    assert server.expect_exit() != 0
+    assert UNSIGNED in server.log()
+
+
+def test_without_the_issuer_it_is_given_with_a_warning(start):
+    pair = certificates.issue()
+    server = started(start, certificates.ocsp_response(pair), pair)
+    assert "Cert Status: good" in status(server)
+    assert UNKNOWN in server.log()
+
+
 def test_what_is_out_of_date_is_not_given(start, monkeypatch):
     """The server's clock is where the response has ended."""
     if process.is_sanitized():

@@ -7,6 +7,7 @@ import ssl
 import pytest
 
 from harness import certificates, http, secured, tools
+from harness.content import noise
 
 plugin = secured.each_plugin()
 
@@ -80,6 +81,15 @@ def test_chosen_ciphers(start):
         assert raw.cipher()[0] == "ECDHE-ECDSA-AES256-GCM-SHA384"
     with connect(server, certificates.trusting(version=secured.TLS13)) as raw:
         assert raw.cipher()[0] == "TLS_CHACHA20_POLY1305_SHA256"
+
+
+@pytest.mark.openssl
+def test_the_first_suite_is_the_cheap_one(server):
+    """Python's own list begins with AES-256."""
+    context = certificates.trusting(version=secured.TLS13)
+    assert context.get_ciphers()[0]["name"] == "TLS_AES_256_GCM_SHA384"
+    with connect(server, context) as raw:
+        assert raw.cipher()[0] == "TLS_AES_128_GCM_SHA256"
 
 
 @pytest.mark.openssl
@@ -164,7 +174,7 @@ def test_kernel_that_has_no_tls(start, version, plugin):
     """It is asked for each connection until it says so; what it cannot do is done here."""
     if plugin != "tls":
         pytest.skip("refuses the key")
-    big = bytes(at % 251 for at in range(1 << 20))
+    big = noise(1 << 20)
     server = start(**secured.config(certificates.issue().lines("KernelTLS on"), files={"big.bin": big}))
     for _ in range(3):
         assert secured.ask(server, "/big.bin", certificates.trusting(version=version)).body == big

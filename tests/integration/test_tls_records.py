@@ -9,35 +9,32 @@ import time
 
 import pytest
 
-from harness import certificates, http, secure
+from harness import certificates, http, secured, tls_connection
 from harness.client import eventually
+
+plugin = secured.each_plugin()
 
 MIB = 1 << 20
 LARGE = 64 * MIB
 FILES = {"a.txt": "a" * 100}
 
 
-@pytest.fixture(scope="module", params=secure.PLUGINS)
-def plugin(request):
-    secure.require(request.param)
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def server(start_shared, plugin):
-    server = start_shared(**secure.configured(plugin, "Workers 1\nTimeout 3\nBodyTimeout 2\nWriteTimeout 2", files=FILES,
-                                              handlers="Match ^/echo echo"))
+    server = start_shared(**secured.config(
+        certificates.issue().lines(), server="Workers 1\nTimeout 3\nBodyTimeout 2\nWriteTimeout 2", files=FILES,
+        handlers="Match ^/echo echo"))
     with open(server.root / "large.bin", "wb") as large:
         os.posix_fallocate(large.fileno(), 0, LARGE)
     return server
 
 
 def assert_well(server):
-    assert secure.get(server, "/a.txt").text == FILES["a.txt"]
+    assert tls_connection.get(server, "/a.txt").text == FILES["a.txt"]
 
 
 def every_version(plugin):
-    return [certificates.trusting(version=version) for version in secure.versions(plugin)]
+    return [certificates.trusting(version=version) for version in secured.versions(plugin)]
 
 
 # ---- ends ----
@@ -45,7 +42,7 @@ def every_version(plugin):
 def test_half_close_with_close_notify(server, plugin):
     """The answer still comes, and its own end is said too."""
     for context in every_version(plugin):
-        with secure.connect(server, context) as connection:
+        with tls_connection.connect(server, context) as connection:
             connection.send(http.request("/a.txt") * 3)
             connection.sock.say_end()
             assert all(connection.response().text == FILES["a.txt"] for _ in range(3))
@@ -57,7 +54,7 @@ def test_half_close_with_close_notify(server, plugin):
 def test_an_end_in_the_middle_of_a_request(server, cut, said):
     """Nobody answers what is not whole."""
     data = http.request("/echo", "POST", headers={"Content-Length": "100"}) + b"x" * 50
-    with secure.connect(server) as connection:
+    with tls_connection.connect(server) as connection:
         connection.send(data if cut == "body" else data[:20])
         if said:
             connection.sock.say_end()
@@ -85,7 +82,7 @@ def record_of(connection, data):
 @pytest.mark.parametrize("at", [0, 1, 3, 4, 5, 20, -1])
 def test_a_spoilt_record_ends_the_connection(server, plugin, at):
     for context in every_version(plugin):
-        with secure.connect(server, context) as connection:
+        with tls_connection.connect(server, context) as connection:
             assert connection.request("/a.txt").status == 200
             with contextlib.suppress(OSError):
                 connection.raw.sendall(spoilt(record_of(connection, http.request("/a.txt")), at))
@@ -99,7 +96,7 @@ def test_a_spoilt_record_ends_the_connection(server, plugin, at):
 
 def test_a_record_again_ends_the_connection(server):
     """Its number is part of what protects it."""
-    with secure.connect(server) as connection:
+    with tls_connection.connect(server) as connection:
         record = record_of(connection, http.request("/a.txt"))
         connection.raw.sendall(record + record)
         answers = b""
@@ -112,7 +109,7 @@ def test_a_record_again_ends_the_connection(server):
 
 def test_a_request_in_records_of_one_byte(server, plugin):
     for context in every_version(plugin):
-        with secure.connect(server, context) as connection:
+        with tls_connection.connect(server, context) as connection:
             request = http.request("/echo", "POST", body=b"x" * 50)
             connection.raw.sendall(b"".join(record_of(connection, request[at:at + 1]) for at in range(len(request))))
             assert connection.response("POST").body.endswith(b"x" * 50)
@@ -121,7 +118,7 @@ def test_a_request_in_records_of_one_byte(server, plugin):
 @pytest.mark.slow
 def test_records_cut_at_every_byte(server, plugin):
     for context in every_version(plugin):
-        with secure.connect(server, context) as connection:
+        with tls_connection.connect(server, context) as connection:
             for at in range(1, 60):
                 record = record_of(connection, http.request("/a.txt"))
                 connection.raw.sendall(record[:at])
@@ -131,7 +128,7 @@ def test_records_cut_at_every_byte(server, plugin):
 
 
 def test_half_a_record_times_out(server):
-    with secure.connect(server) as connection:
+    with tls_connection.connect(server) as connection:
         record = record_of(connection, http.request("/a.txt"))
         connection.raw.sendall(record[:-5])
         start = time.monotonic()
@@ -146,7 +143,7 @@ def test_a_slow_reader_of_a_large_file_beside_another(server):
     stop = threading.Event()
 
     def read(pause):
-        with contextlib.suppress(OSError), secure.connect(server, receive_buffer=65536) as connection:
+        with contextlib.suppress(OSError), tls_connection.connect(server, receive_buffer=65536) as connection:
             connection.send(http.request("/large.bin"))
             while not stop.is_set() and connection.sock.raw.recv(16384):
                 time.sleep(pause)
@@ -155,7 +152,7 @@ def test_a_slow_reader_of_a_large_file_beside_another(server):
     for reader in readers:
         reader.start()
     try:
-        with secure.connect(server) as connection:
+        with tls_connection.connect(server) as connection:
             waits = []
             for _ in range(300):
                 began = time.monotonic()
@@ -169,8 +166,9 @@ def test_a_slow_reader_of_a_large_file_beside_another(server):
 
 
 def test_a_reader_that_stops_is_left(server):
-    with secure.connect(server, receive_buffer=4096) as connection:
+    with tls_connection.connect(server, receive_buffer=4096) as connection:
         connection.send(http.request("/large.bin"))
+        connection.sock.recv(1)  # the file is open
         before = server.open_descriptors()
         assert eventually(lambda: server.open_descriptors() < before, within=8)
 
@@ -179,14 +177,14 @@ def test_a_reader_that_stops_is_left(server):
 
 def test_out_of_descriptors(start, plugin):
     """Who comes then waits or is closed; who is there is served, and so is everybody afterwards."""
-    server = start(**secure.configured(plugin, "Workers 1\nFDLimit 60\nTimeout 5", files=FILES))
-    with secure.connect(server) as first:
+    server = start(**secured.config(certificates.issue().lines(), server="Workers 1\nFDLimit 60\nTimeout 5", files=FILES))
+    with tls_connection.connect(server) as first:
         assert first.request("/a.txt").status == 200
         others = []
         for _ in range(70):
             with contextlib.suppress(OSError):
                 others.append(server.connect(timeout=2))
-                others[-1].send(secure.client_hello())
+                others[-1].send(tls_connection.client_hello())
         assert first.request("/a.txt").status == 200
         for other in others:
             other.close()
@@ -195,6 +193,6 @@ def test_out_of_descriptors(start, plugin):
 
 def is_served(server):
     try:
-        return secure.get(server, "/a.txt").status == 200
+        return tls_connection.get(server, "/a.txt").status == 200
     except OSError:
         return False

@@ -11,11 +11,12 @@ import pytest
 from harness import certificates, http, secured
 from harness.client import eventually
 from harness.config import section
+from harness.content import noise
 
 plugin = secured.each_plugin()
 
 REFUSED = r"not reloaded|reload.*(refused|failed)|configuration.*stays|keep"
-BIG = bytes(at * 11 % 256 for at in range(3 << 20))
+BIG = noise(3 << 20)
 
 
 @pytest.fixture
@@ -60,6 +61,7 @@ def spoil(pair, kind):
 @pytest.mark.parametrize("kind", ["wrong key", "expired", "garbage", "missing"])
 def test_a_bad_one_keeps_the_old(server, pair, kind):
     good = certificates.issue("old.test")
+    assert secured.shown(server, "x.test") == ["old.test"]  # its files were read
     sentence = spoil(pair, kind)
     log = server.reload(REFUSED)
     assert sentence in log

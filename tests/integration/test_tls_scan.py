@@ -6,7 +6,9 @@ import os
 
 import pytest
 
-from harness import certificates, secure, tools
+from harness import certificates, secured, tls_connection, tools
+
+plugin = secured.each_plugin()
 
 HARMLESS = ("OK", "INFO", "LOW", "WARN")
 # What a site tells browsers is its own affair: this one says what a careful one does.
@@ -20,19 +22,18 @@ def certificate(plugin):
     lines = [f"CertificateFile {rsa.chain}", f"KeyFile {rsa.key}"]
     if plugin == "tls":
         lines += [f"OCSPFile {certificates.ocsp_response(pair)}" for pair in (ecdsa, rsa)]
-    return {"pair": ecdsa, "lines": lines}
+    return ecdsa.lines(*lines)
 
 
 @pytest.mark.skipif(not os.environ.get("TLS_SCAN"), reason="takes five minutes: set TLS_SCAN=1")
 @pytest.mark.slow
 @pytest.mark.limit(900)
-@pytest.mark.parametrize("plugin", secure.PLUGINS)
 def test_no_finding_above_low(start, tmp_path, plugin):
-    server = start(**secure.configured(plugin, **certificate(plugin), files={"index.html": "welcome"}, host=HEADERS))
+    server = start(**secured.config(certificate(plugin), files={"index.html": "welcome"}, host=HEADERS))
     found = tmp_path / "found.json"
     tools.run("testssl", "--quiet", "--color", "0", "--warnings", "batch", "--openssl-timeout", "5", "--ip", "127.0.0.1",
               "--add-ca", certificates.authority().certificate, "--jsonfile", found, f"localhost:{server.port}", timeout=880)
     findings = json.loads(found.read_text())
     assert len(findings) > 100
     assert not [(one["severity"], one["id"], one["finding"]) for one in findings if one["severity"] not in HARMLESS]
-    assert secure.get(server).text == "welcome"
+    assert tls_connection.get(server).text == "welcome"

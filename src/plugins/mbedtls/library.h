@@ -12,10 +12,12 @@
 
 /*
  * Where mbedTLS 3 calls for something else than 2.28 does. Neither has a call to choose another configuration for a
- * handshake that has begun, which is what a name in the client hello does.
+ * handshake that has begun, which is what a name in the client hello does; nor any that shrinks a connection's buffers.
  */
 
 #if MBEDTLS_VERSION_MAJOR >= 3
+
+#define MBED_MEMBER(name) MBEDTLS_PRIVATE(name)
 
 static inline int mbed_parse_key(mbedtls_pk_context *key, const unsigned char *bytes, size_t len,
                                  mbedtls_ctr_drbg_context *rng)
@@ -31,7 +33,7 @@ static inline int mbed_check_pair(const mbedtls_pk_context *public_key,
 
 static inline void mbed_use_conf(mbedtls_ssl_context *ssl, const mbedtls_ssl_config *conf)
 {
-    ssl->MBEDTLS_PRIVATE(conf) = conf;
+    ssl->MBED_MEMBER(conf) = conf;
 }
 
 static inline int mbed_dh_bits(const mbedtls_dhm_context *dh)
@@ -45,6 +47,8 @@ static inline void mbed_sha256(const void *bytes, size_t len, unsigned char out[
 }
 
 #else
+
+#define MBED_MEMBER(name) name
 
 static inline int mbed_parse_key(mbedtls_pk_context *key, const unsigned char *bytes, size_t len,
                                  mbedtls_ctr_drbg_context *rng)

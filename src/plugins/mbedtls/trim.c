@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "library.h"
 #include "link_int.h"
 
-#include <mbedtls/version.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /*
  * The library has two buffers of 17 KB for each connection, from its first byte to its end, and no call to
  * shrink them. Between two records only their first bytes mean something. What lies behind those, whole pages of it,
- * is given back to the system and comes again, zeroed, when it is next written. In mbedTLS 3 the buffers are
- * hidden, and shrink by themselves when it is built with MBEDTLS_SSL_VARIABLE_BUFFER_LENGTH.
+ * is given back to the system and comes again, zeroed, when it is next written. Some builds shrink the buffers themselves.
  */
 
-#if MBEDTLS_VERSION_MAJOR < 3
+#ifndef MBEDTLS_SSL_VARIABLE_BUFFER_LENGTH
 
 enum { KEPT = 64 }; /* sequence number, head and IV */
 
@@ -27,14 +26,15 @@ static void give_back(unsigned char *buffer, size_t size, size_t page)
 
 void mbed_trim(struct mbed_link *t)
 {
+    const mbedtls_ssl_context *ssl = &t->ssl;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (!t->has_touched || t->in_len > 0 || t->ssl.in_left > 0 || t->ssl.out_left > 0 ||
-        mbedtls_ssl_check_pending(&t->ssl))
+    if (!t->has_touched || t->in_len > 0 || ssl->MBED_MEMBER(in_left) > 0 ||
+        ssl->MBED_MEMBER(out_left) > 0 || mbedtls_ssl_check_pending(ssl))
         return;
     t->has_touched = false;
-    give_back(t->ssl.in_buf, MBEDTLS_SSL_IN_CONTENT_LEN, page);
-    give_back(t->ssl.out_buf, MBEDTLS_SSL_OUT_CONTENT_LEN, page);
+    give_back(ssl->MBED_MEMBER(in_buf), MBEDTLS_SSL_IN_CONTENT_LEN, page);
+    give_back(ssl->MBED_MEMBER(out_buf), MBEDTLS_SSL_OUT_CONTENT_LEN, page);
 }
 
 #else

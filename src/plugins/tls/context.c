@@ -86,13 +86,16 @@ static bool set_dh(SSL_CTX *ctx, const struct tls_file *file, struct tls_report 
 
 static bool set_ciphers(struct front *front, const struct tls_settings *s, struct tls_report *r)
 {
-    if (SSL_CTX_set_cipher_list(front->ctx, s->ciphers ? s->ciphers : TLS_CIPHERS) != 1) {
-        tls_fault(r, "Ciphers: OpenSSL knows none of \"%s\"", s->ciphers);
+    const char *ciphers = s->ciphers ? s->ciphers : TLS_CIPHERS;
+    const char *suites = s->ciphersuites ? s->ciphersuites : TLS_CIPHERSUITES;
+
+    if (SSL_CTX_set_cipher_list(front->ctx, ciphers) != 1) {
+        tls_fault(r, "Ciphers: OpenSSL knows none of \"%s\"", ciphers);
         ERR_clear_error();
         return false;
     }
-    if (s->ciphersuites && SSL_CTX_set_ciphersuites(front->ctx, s->ciphersuites) != 1) {
-        tls_fault(r, "Ciphersuites: OpenSSL does not know all of \"%s\"", s->ciphersuites);
+    if (SSL_CTX_set_ciphersuites(front->ctx, suites) != 1) {
+        tls_fault(r, "Ciphersuites: OpenSSL does not know all of \"%s\"", suites);
         ERR_clear_error();
         return false;
     }

@@ -13,7 +13,8 @@
  */
 
 enum {
-    BATCH_BYTES = 64 << 10,              /* of a body, encrypted and sent at once */
+    PIECE_BYTES = 64 << 10,              /* of a body, read and encrypted at once */
+    BATCH_BYTES = 256 << 10,             /* of a file, sent at once, if the socket takes so much */
     OUT_BYTES = BATCH_BYTES + (8 << 10), /* the same as records */
     QUIET_RECORDS_MAX = 32,              /* without data, one after the other, in one recv */
 };
@@ -28,7 +29,7 @@ struct tls_worker {
     bool has_no_kernel;  /* it was asked, and has no TLS */
     size_t used;         /* of out */
     char out[OUT_BYTES];
-    char in[BATCH_BYTES];
+    char in[PIECE_BYTES];
 };
 
 struct tls_worker *tls_worker_new(struct mk_worker *worker, struct tls_live *live) MK_MUST_USE;
@@ -56,6 +57,7 @@ struct tls_link {
     char *subject; /* heap; NULL: no certificate */
     int fd;
     uint8_t state;  /* enum tls_state */
+    uint8_t full;   /* batches of a file that the socket took whole in a row; see output.c */
     bool blocked;   /* the last read found nothing */
     bool has_all;   /* the last read took all that the socket had */
     bool has_ended; /* the peer closed */

@@ -32,6 +32,11 @@ static int on_status(SSL *ssl, void *arg)
 
 /* ---- reading ---- */
 
+struct verdict {
+    int status;
+    X509 *issuer; /* of the certificate; borrowed; NULL: not in its chain */
+};
+
 static int64_t seconds(const ASN1_GENERALIZEDTIME *when)
 {
     struct tm tm;
@@ -56,14 +61,30 @@ static X509 *next_certificate(SSL_CTX *ctx, bool first)
                : NULL;
 }
 
-static bool take_single(struct staple *s, SSL_CTX *ctx, OCSP_SINGLERESP *single, int *status)
+/* Of the current certificate, as far as its chain goes. Borrowed. */
+static X509 *find_issuer(SSL_CTX *ctx, X509 *leaf)
+{
+    STACK_OF(X509) *chain = NULL;
+
+    if (SSL_CTX_get0_chain_certs(ctx, &chain) != 1)
+        return NULL;
+    for (int i = 0; i < sk_X509_num(chain); i++) {
+        if (X509_check_issued(sk_X509_value(chain, i), leaf) == X509_V_OK)
+            return sk_X509_value(chain, i);
+    }
+    return NULL;
+}
+
+static bool take_single(struct staple *s, SSL_CTX *ctx, OCSP_SINGLERESP *single,
+                        struct verdict *verdict)
 {
     ASN1_GENERALIZEDTIME *next = NULL;
 
     for (X509 *c = next_certificate(ctx, true); c; c = next_certificate(ctx, false)) {
         if (!is_about(single, c))
             continue;
-        *status = OCSP_single_get0_status(single, NULL, NULL, NULL, &next);
+        verdict->status = OCSP_single_get0_status(single, NULL, NULL, NULL, &next);
+        verdict->issuer = find_issuer(ctx, c);
         s->until_s = seconds(next);
         s->about = c;
         return X509_up_ref(c) == 1;
@@ -71,21 +92,79 @@ static bool take_single(struct staple *s, SSL_CTX *ctx, OCSP_SINGLERESP *single,
     return false;
 }
 
+/*
+ * By the issuer itself, or by whom it gave the right to (RFC 6960 section 4.2.2.2). It is trusted for this, whoever stands
+ * above it.
+ * @param flags  X509_V_FLAG_NO_CHECK_TIME: by a certificate of any time; 0: by one of now
+ */
+static bool is_signed(OCSP_BASICRESP *basic, X509 *issuer, unsigned long flags)
+{
+    STACK_OF(X509) *signers = sk_X509_new_null();
+    X509_STORE *trusted = X509_STORE_new();
+    bool ok = signers && trusted && sk_X509_push(signers, issuer) > 0 &&
+              X509_STORE_add_cert(trusted, issuer) == 1 &&
+              X509_STORE_set_flags(trusted, X509_V_FLAG_PARTIAL_CHAIN | flags) == 1 &&
+              OCSP_basic_verify(basic, signers, trusted, 0) == 1;
+
+    X509_STORE_free(trusted);
+    sk_X509_free(signers);
+    return ok;
+}
+
+static bool is_over(const struct staple *s)
+{
+    return s->until_s < time(NULL) - SKEW_S;
+}
+
+/* That a certificate of theirs ran out must not keep a server from starting, no more than an old response does. */
+static bool check_signature(struct staple *s, OCSP_BASICRESP *basic, X509 *issuer)
+{
+    if (is_signed(basic, issuer, 0))
+        return true;
+    s->until_s = INT64_MIN;
+    return is_signed(basic, issuer, X509_V_FLAG_NO_CHECK_TIME);
+}
+
 /* @return NULL, or what is wrong. */
-static const char *judge(struct staple *s, SSL_CTX *ctx, OCSP_RESPONSE *response)
+static const char *judge_basic(struct staple *s, SSL_CTX *ctx, OCSP_BASICRESP *basic,
+                               struct verdict *verdict)
+{
+    for (int i = 0; !s->about && i < OCSP_resp_count(basic); i++)
+        (void)take_single(s, ctx, OCSP_resp_get0(basic, i), verdict);
+    if (!s->about)
+        return "is about none of the certificates";
+    if (verdict->status != V_OCSP_CERTSTATUS_GOOD)
+        return "says that the certificate is not good";
+    if (!is_over(s) && verdict->issuer && !check_signature(s, basic, verdict->issuer))
+        return "is not signed by the issuer of the certificate, nor for it";
+    return NULL;
+}
+
+static const char *judge(struct staple *s, SSL_CTX *ctx, OCSP_RESPONSE *response,
+                         struct verdict *verdict)
 {
     OCSP_BASICRESP *basic;
-    int status = V_OCSP_CERTSTATUS_UNKNOWN;
+    const char *wrong;
 
     if (OCSP_response_status(response) != OCSP_RESPONSE_STATUS_SUCCESSFUL)
         return "says that the authority could not answer";
     basic = OCSP_response_get1_basic(response);
-    for (int i = 0; basic && !s->about && i < OCSP_resp_count(basic); i++)
-        (void)take_single(s, ctx, OCSP_resp_get0(basic, i), &status);
+    wrong = basic ? judge_basic(s, ctx, basic, verdict) : "is about none of the certificates";
     OCSP_BASICRESP_free(basic);
-    if (!s->about)
-        return "is about none of the certificates";
-    return status == V_OCSP_CERTSTATUS_GOOD ? NULL : "says that the certificate is not good";
+    return wrong;
+}
+
+static void warn(const struct staple *s, const struct verdict *verdict, const struct tls_file *file,
+                 struct tls_report *r)
+{
+    if (is_over(s))
+        tls_warn(r, "%s: %s: is out of date, so it will not be given to clients", file->key,
+                 file->path);
+    else if (!verdict->issuer)
+        tls_warn(r,
+                 "%s: %s: its signature cannot be verified, as the certificate's issuer is not in "
+                 "its chain",
+                 file->key, file->path);
 }
 
 static int take(struct staples *all, SSL_CTX *ctx, const struct tls_file *file,
@@ -94,7 +173,8 @@ static int take(struct staples *all, SSL_CTX *ctx, const struct tls_file *file,
     const unsigned char *at = (const unsigned char *)file->bytes;
     OCSP_RESPONSE *response = d2i_OCSP_RESPONSE(NULL, &at, (long)file->len);
     struct staple *s = &all->items[all->count++];
-    const char *wrong = response ? judge(s, ctx, response) : "is no OCSP response in DER";
+    struct verdict verdict = {.status = V_OCSP_CERTSTATUS_UNKNOWN};
+    const char *wrong = response ? judge(s, ctx, response, &verdict) : "is no OCSP response in DER";
 
     OCSP_RESPONSE_free(response);
     ERR_clear_error();
@@ -102,9 +182,7 @@ static int take(struct staples *all, SSL_CTX *ctx, const struct tls_file *file,
         tls_fault(r, "%s: %s: %s", file->key, file->path, wrong);
         return MK_E_INVALID;
     }
-    if (s->until_s < time(NULL) - SKEW_S)
-        tls_warn(r, "%s: %s: is out of date, so it will not be given to clients", file->key,
-                 file->path);
+    warn(s, &verdict, file, r);
     s->len = (int)file->len;
     s->response = OPENSSL_memdup(file->bytes, file->len);
     return s->response ? 0 : MK_E_NOMEM;

@@ -8,7 +8,8 @@
 
 /*
  * OCSP stapling (RFC 6066 section 8): what the authority says of a certificate, from a file that somebody renews (and
- * then reloads), is given to clients that ask. What is out of date is not given.
+ * then reloads), is given to clients that ask. What is out of date is not given; what the certificate's issuer, if it is in
+ * the chain, did not sign nor let sign is refused.
  */
 
 struct staple {

@@ -20,6 +20,14 @@ import time
 
 from harness import tools
 
+LEAF = """\
+[{}]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = {}
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+"""
 CONFIG = """\
 [ca]
 default_ca = tests
@@ -42,20 +50,10 @@ distinguished_name = empty
 prompt = no
 string_mask = utf8only
 [empty]
-[server]
-basicConstraints = critical, CA:false
-keyUsage = critical, digitalSignature
-extendedKeyUsage = serverAuth
+""" + LEAF.format("server", "serverAuth") + """\
 subjectAltName = {names}
-subjectKeyIdentifier = hash
-authorityKeyIdentifier = keyid
 authorityInfoAccess = OCSP;URI:http://ocsp.invalid/
-[client]
-basicConstraints = critical, CA:false
-keyUsage = critical, digitalSignature
-extendedKeyUsage = clientAuth
-subjectKeyIdentifier = hash
-authorityKeyIdentifier = keyid
+""" + LEAF.format("client", "clientAuth") + LEAF.format("responder", "OCSPSigning") + """\
 [authority]
 basicConstraints = critical, CA:true
 keyUsage = critical, keyCertSign, cRLSign
@@ -207,13 +205,19 @@ def short_lived_client(seconds):
 
 
 @functools.cache
-def ocsp_response(pair, days=7):
-    """A file with the authority's word that a certificate is good (RFC 6960), to be stapled."""
+def responder(issuer, kind="responder", valid=("-days", "200")):
+    """Whom an authority lets speak of its certificates; by another kind it does not."""
+    return _sign(kind, issuer, key("ec", f"responder-{kind}"), f"/CN=Responder {kind}", valid=valid)
+
+
+@functools.cache
+def ocsp_response(pair, days=7, by=None):
+    """A file with the word of a certificate's authority, or of somebody else, that it is good (RFC 6960), to be stapled."""
     issuer, path = pair.issuer, folder() / f"{next(_numbers)}.ocsp"
-    request = path.with_suffix(".req")
+    by, request = by or issuer, path.with_suffix(".req")
     _openssl("ocsp", "-issuer", issuer.certificate, "-cert", pair.certificate, "-no_nonce", "-reqout", request)
-    _openssl("ocsp", "-index", folder() / "index.txt", "-CA", issuer.certificate, "-rsigner", issuer.certificate,
-             "-rkey", issuer.key, "-reqin", request, "-ndays", days, "-respout", path)
+    _openssl("ocsp", "-index", folder() / "index.txt", "-CA", issuer.certificate, "-rsigner", by.certificate,
+             "-rkey", by.key, "-reqin", request, "-ndays", days, "-respout", path)
     return path
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that speak TLS, and what a client sees of their handshakes."""
+"""Servers that speak TLS, and what Python's TLS sees of them. Clients that misbehave: harness/tls_connection.py."""
 
 import socket
 import ssl
@@ -33,6 +33,11 @@ def lacks(item):
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     return parameters.get("plugin") == "mbedtls" and (
         TLS13 in parameters.values() or item.get_closest_marker("openssl") is not None)
+
+
+def versions(plugin):
+    """Those that its library speaks."""
+    return BOTH if plugin == "tls" else [TLS12]
 
 
 def config(lines="", plugin=None, server="", extra=None, **kwargs):

@@ -20,7 +20,7 @@ struct tls_outlet {
 };
 
 enum {
-    TLS_OUTLET_MAX = 256 << 10
+    TLS_OUTLET_MAX = 320 << 10
 }; /* bytes that wait with one link; a peer that makes us answer and reads nothing meets it */
 
 /**

@@ -1,37 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers with TLS by one of the plugins, and connections to them whose TLS is in the test's hands."""
+"""Connections of HTTP whose TLS is in the test's hands. Servers for them: harness/secured.py."""
 
 import ssl
 
 import pytest
 
-from harness import certificates, executable, tls
+from harness import tls
 from harness.client import Connection
-from harness.config import section
-
-PLUGINS = ["tls", "mbedtls"]
-
-
-def require(plugin):
-    """What a Load line says for it. A build without it skips the test."""
-    loaded = executable.plugin(plugin)
-    if not loaded:
-        pytest.skip(f"this build has no plugin {plugin}")
-    return loaded
-
-
-def configured(plugin, server="", pair=None, lines=(), load=(), extra=None, **config):
-    """What to start a server with. pair: the certificate; lines: further ones of [TLS]; load: further plugins."""
-    files = {"plugins.load": section("PLUGINS", "\n".join(f"Load {one}" for one in (require(plugin), *load))),
-             f"plugins/{plugin}/{plugin}.conf": section("TLS", (pair or certificates.issue()).lines(*lines))}
-    if "Listen" not in server:
-        server = f"Listen 127.0.0.1:0 {plugin}\n{server}"
-    return {"server": server, "extra": {**files, **(extra or {})}, **config}
-
-
-def versions(plugin):
-    """Those that its library speaks."""
-    return [ssl.TLSVersion.TLSv1_2] + ([ssl.TLSVersion.TLSv1_3] if plugin == "tls" else [])
 
 
 class TlsConnection(Connection):
