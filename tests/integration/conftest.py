@@ -14,44 +14,26 @@ run that are about what a client sees, and neither `plain` nor, in memory, `sock
 """
 
 import contextlib
-import itertools
 import signal
 
 import pytest
 
-from harness import carriers, process, secured
-
-
-def _starter(folder):
-    """A function that starts servers, and the list of those that it started."""
-    servers = []
-    numbers = itertools.count()
-
-    def start(**kwargs):
-        home = folder / f"server{next(numbers)}"
-        home.mkdir()
-        server = process.start(home, **kwargs)
-        servers.append(server)
-        return server
-
-    return start, servers
-
-
-def _stop_all(servers):
-    faults = []
-    for server in servers:
-        try:
-            server.stop()
-        except AssertionError as fault:
-            faults.append(str(fault))
-    assert not faults, "\n".join(faults)
+from harness import carriers, network, process, secured
+from harness.failing import FailingAllocations
 
 
 @pytest.fixture
 def start(tmp_path):
-    start, servers = _starter(tmp_path)
-    yield start
-    _stop_all(servers)
+    with process.starter(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture
+def allocations(tmp_path):
+    """Lets allocations of a server fail that is started with its environment."""
+    if process.is_sanitized():
+        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
+    return FailingAllocations(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +43,13 @@ def shared_servers():
 
 @pytest.fixture(scope="module")
 def start_shared(tmp_path_factory, shared_servers):
-    start, servers = _starter(tmp_path_factory.mktemp("shared"))
+    with process.starter(tmp_path_factory.mktemp("shared")) as start:
+        def start_and_share(**kwargs):
+            server = start(**kwargs)
+            shared_servers.append(server)
+            return server
 
-    def start_and_share(**kwargs):
-        server = start(**kwargs)
-        shared_servers.append(server)
-        return server
-
-    yield start_and_share
-    _stop_all(servers)
+        yield start_and_share
 
 
 @pytest.fixture(autouse=True)
@@ -80,14 +60,24 @@ def shared_servers_survive(shared_servers):
         assert server.is_running(), f"the server ended in this test\n{server.log()}"
 
 
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):  # it is one of several (pytest-xdist)
+        network.have_our_own()
+
+
 def pytest_ignore_collect(collection_path):
     return True if carriers.is_elsewhere(collection_path.name) else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks choose
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if carriers.is_of_http(item.path.name):
+            item.add_marker("http")
     kept = [item for item in items if not carriers.leaves_out(item) and not secured.lacks(item)]
     if len(kept) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        chosen = set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = kept
 
 

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import threading
@@ -22,9 +23,9 @@ FILES = {"index.html": "<p>hello", "open.txt": "open", "private/a.txt": "secret"
 SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
 
 
-def slow_hash(password):
-    """SHA-512 crypt with enough rounds to hurt."""
-    setting = "$6$rounds=60000$somesalt"
+def slow_hash(password, rounds=60000):
+    """SHA-512 crypt with enough rounds to hurt: 30 ms."""
+    setting = f"$6$rounds={rounds}$somesalt"
     line = subprocess.run(["perl", "-e", "print crypt($ARGV[0], $ARGV[1])", password, setting],
                           check=True, capture_output=True, text=True)
     return line.stdout
@@ -203,6 +204,7 @@ def test_verified_password_is_remembered(server):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_flood_of_slow_hashes_does_not_slow_others(start, tmp_path):
     """Guesses from many addresses, each a slow hash; the same worker's other requests go on."""
     server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret')}\n"))
@@ -244,7 +246,8 @@ def test_flood_of_slow_hashes_does_not_slow_others(start, tmp_path):
 
 
 def test_crowd_beyond_the_queue_is_told_to_come_again(start, tmp_path):
-    server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret')}\n"))
+    server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret', 20000)}\n"))
+    server.signal(signal.SIGSTOP)  # until all have asked
     connections = []
     for number in range(150):
         connection = server.connect(source=f"127.0.1.{number + 1}")
@@ -253,6 +256,7 @@ def test_crowd_beyond_the_queue_is_told_to_come_again(start, tmp_path):
     late = [server.connect(source="127.0.3.1") for _ in range(12)]
     for connection in late:
         connection.send(http.request("/private/a.txt", headers=list(basic("slow", "secret").items())))
+    server.signal(signal.SIGCONT)
     turned_away = [connection.response().status for connection in late].count(503)
     answers = [connection.response() for connection in connections]
     statuses = {answer.status for answer in answers}
@@ -264,7 +268,7 @@ def test_crowd_beyond_the_queue_is_told_to_come_again(start, tmp_path):
 
 
 def test_client_that_leaves_while_its_password_is_checked(server):
-    for number in range(20):
+    for number in range(8):
         connection = server.connect(source=f"127.0.2.{number + 1}")
         connection.send(http.request("/private/a.txt", headers=list(basic("slow", "x").items())))
         connection.reset() if number % 2 else connection.close()

@@ -182,7 +182,7 @@ def test_a_fork_bomb_is_bounded(open_folder):  # noqa: F811
     open_folder.chmod(0o777)
     try:
         server = process.start(open_folder, wrapper=AS_STRANGER, server="Workers 1",
-                               **applications.cgi("^/cgi-bin/", "Timeout 2"), files={"a.txt": "a file"})
+                               **applications.cgi("^/cgi-bin/", "Timeout 5"), files={"a.txt": "a file"})
         install(server, "cgi-bin/bomb", BOMB)
         install(server, "cgi-bin/quick", "#!/bin/sh\necho 'Content-Type: text/plain\n\nquick'\n")
         assert server.get("/cgi-bin/quick").status == 200

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from harness import http, process
+from harness import http
 from harness.cgi import load, start_site
 from harness.client import eventually
-from harness.failing import FailingAllocations
-from test_cgi_processes import HEAD, below, is_gone, palm_of
+from harness.family import have_ended, spawner, spawners
+from test_cgi_processes import HEAD, is_gone
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(300)]
 
@@ -26,13 +26,6 @@ REQUESTS = {
     "moved": http.request("/cgi-bin/moved", headers={"Connection": "close"}),
 }
 SCRIPTS = {"sum": SUM, "moved": "#!/bin/sh\necho 'Location: /cgi-bin/sum?y'\necho\n"}
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 @pytest.mark.parametrize("kind", REQUESTS)
@@ -56,7 +49,7 @@ def test_each_allocation_fails(start, allocations, kind):
             break
     assert number > 5, "hardly any allocation was seen"
     assert http.parse_one(server.raw(data), method).text.startswith("sum\n")
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
 
 
 def test_out_of_descriptors(start):
@@ -76,7 +69,7 @@ def test_out_of_descriptors(start):
 def test_spawner_out_of_descriptors(start):
     """What it cannot start it says; what runs goes on."""
     server = start_site(start, {"slow": HEAD + "sleep 1\necho slow\n"}, "MaxProcesses 64", server="Workers 1")
-    palm = palm_of(server)
+    palm = spawner(server)
     resource.prlimit(palm, resource.RLIMIT_NOFILE, (14, resource.prlimit(palm, resource.RLIMIT_NOFILE)[1]))
     connections = [server.connect() for _ in range(20)]
     for number, connection in enumerate(connections):
@@ -85,7 +78,7 @@ def test_spawner_out_of_descriptors(start):
     first, *others = [connection.response().status for connection in connections]
     assert first == 200
     assert set(others) <= {200, 502, 503}
-    assert palm_of(server) == palm
+    assert spawner(server) == palm
     assert server.get("/cgi-bin/slow").text == "slow\n"
 
 
@@ -97,7 +90,7 @@ def test_spawner_has_descriptors_for_all_its_scripts(start):
         server = start_site(start, {"files": HEAD + "ulimit -n\n"}, "MaxFiles 0", server="FDLimit 200")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limit)
-    assert resource.prlimit(palm_of(server), resource.RLIMIT_NOFILE)[0] == min(limit[1], 8256)
+    assert resource.prlimit(spawner(server), resource.RLIMIT_NOFILE)[0] == min(limit[1], 8256)
     assert int(server.get("/cgi-bin/files").text) <= 256
 
 
@@ -126,14 +119,14 @@ def test_reloads_while_many_run(start):
             else:
                 assert connection.response().text == "slow\n"
                 connection.close()
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
 
 
 @pytest.mark.parametrize("grace", ["0", "5"])
 def test_a_stop_while_many_run(start, grace):
     server = start_site(start, {"slow": HEAD + "sleep 1\necho slow\n"}, "MaxProcesses 10",
                         server=f"Workers 2\nGracefulTimeout {grace}")
-    palm = palm_of(server)
+    palm = spawner(server)
     connections = [server.connect() for _ in range(30)]
     for connection in connections:
         connection.send(http.request("/cgi-bin/slow", headers={"Connection": "close"}))
@@ -149,7 +142,7 @@ def test_killed_spawner_while_many_run(start):
     for connection in connections:
         connection.send(http.request("/cgi-bin/slow", headers={"Connection": "close"}))
     time.sleep(0.5)
-    os.kill(palm_of(server), signal.SIGKILL)
+    os.kill(spawner(server), signal.SIGKILL)
     answers = [connection.rest_until_cut() for connection in connections]
     assert all(answers)
     whole = [answer for answer in answers if answer.startswith(b"HTTP/1.1 200") and not http.is_cut_off(answer)]
@@ -160,4 +153,4 @@ def test_killed_spawner_while_many_run(start):
 def test_plugin_without_scripts_starts_nothing(start):
     server = start(files={"a.txt": "a"}, extra=load())
     assert server.get("/a.txt").text == "a"
-    assert palm_of(server) is None
+    assert spawners(server) == []

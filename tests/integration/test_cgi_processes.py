@@ -12,29 +12,15 @@ import time
 import pytest
 
 from harness import http, process
-from harness.cgi import children, load, start_site
+from harness.cgi import load, start_site
 from harness.client import eventually
 from harness.config import section
+from harness.family import have_ended, scripts, spawner, spawners
 from harness.program import AS_NOBODY, is_alive, needs_root, open_folder, start_open  # noqa: F401
 
 HEAD = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\n"
 SLEEPS = HEAD + "echo $$\nsleep 60 & echo $!\nwait\n"
 PALM = pathlib.Path(process.binary()).parent / "plugins" / "monkey-palm"
-
-
-def palm_of(server, program=PALM):
-    """The spawner of a server: its end of the socket is no help, but it runs below the same folder of the log."""
-    for path in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if (path / "exe").resolve() == program.resolve() and (path / "fd/2").resolve() == server.stderr.resolve():
-                return int(path.name)
-        except OSError:
-            continue
-    return None
-
-
-def below(server):
-    return children(palm_of(server))
 
 
 def is_gone(pid):
@@ -65,7 +51,7 @@ def test_client_that_leaves_ends_the_group(start, how):
     connection, pids = started(server)
     getattr(connection, how)()
     assert eventually(lambda: all(map(is_gone, pids)), within=5)
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
 
 
 def test_group_that_does_not_want_to_end_is_killed(start):
@@ -74,14 +60,14 @@ def test_group_that_does_not_want_to_end_is_killed(start):
     connection.close()
     time.sleep(1)
     assert any(map(is_alive, pids))
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
 
 
 def test_what_a_script_leaves_behind_in_its_group_ends_with_the_answer(start):
     server = start_site(start, {"leaves": HEAD + "sleep 60 >/dev/null 2>&1 & echo $!\n"})
     pid = int(server.get("/cgi-bin/leaves").text)
     assert eventually(lambda: is_gone(pid), within=5)
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
 
 
 def test_script_may_finish_what_it_does_behind_its_answer(start, tmp_path):
@@ -104,7 +90,7 @@ def test_script_that_does_nothing_is_ended(start):
     server = start_site(start, {"silent": "#!/bin/sh\nsleep 60\n", "half": HEAD + "echo half\nsleep 60\n"}, "Timeout 1")
     assert server.get("/cgi-bin/silent").status == 504
     assert http.is_cut_off(server.raw_until_cut(http.request("/cgi-bin/half")))
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
     server.wait_for_log("did nothing for too long")
 
 
@@ -147,7 +133,7 @@ def test_as_many_as_allowed_run_at_once_and_the_others_wait(start, tmp_path):
     assert [a.status for a in answers if a.status != 200] == []
     assert max(int(a.text) for a in answers) <= 8
     assert len(answers) == 1000
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
     # Each worker keeps the folder of the site open from its first request on.
     assert eventually(lambda: server.open_descriptors() <= before + 1, within=5)
 
@@ -220,7 +206,7 @@ def test_spawner_that_is_killed_is_started_again(start):
     with server.connect() as silent:
         silent.send(http.request("/cgi-bin/silent"))
         time.sleep(0.3)
-        os.kill(palm_of(server), signal.SIGKILL)
+        os.kill(spawner(server), signal.SIGKILL)
         assert silent.response().status == 502
     assert not connection.rest_until_cut().endswith(b"0\r\n\r\n")
     assert eventually(lambda: all(map(is_gone, pids)), within=5)
@@ -230,12 +216,12 @@ def test_spawner_that_is_killed_is_started_again(start):
 
 @pytest.mark.slow
 def test_spawner_that_cannot_be_started_again(start, tmp_path):
-    copy = tmp_path / "palm"
+    copy = tmp_path / PALM.name
     copy.write_bytes(PALM.read_bytes())
     copy.chmod(0o755)
     server = start_site(start, {"quick": HEAD + "echo quick\n"}, f"Spawner {copy}")
     assert server.get("/cgi-bin/quick").text == "quick\n"
-    palm = palm_of(server, copy)
+    palm = spawner(server)
     copy.unlink()
     os.kill(palm, signal.SIGKILL)
     assert eventually(lambda: is_gone(palm), within=5)
@@ -255,7 +241,7 @@ def start_site_unstarted(start, settings):
 
 def test_spawner_ends_with_the_server(start):
     server = start_site(start, {"sleeps": SLEEPS})
-    palm = palm_of(server)
+    palm = spawner(server)
     _, pids = started(server)
     server.kill()
     assert eventually(lambda: is_gone(palm) and all(map(is_gone, pids)), within=5)
@@ -268,14 +254,14 @@ def test_stop_waits_for_scripts(start):
         time.sleep(0.3)
         server.signal(signal.SIGTERM)
         assert connection.response().text == "slow\n"
-    palm = palm_of(server)
+    palms = spawners(server)
     server.process.wait(5)
-    assert palm is None or eventually(lambda: is_gone(palm), within=5)
+    assert eventually(lambda: all(map(is_gone, palms)), within=5)
 
 
 def test_scripts_survive_a_reload(start):
     server = start_site(start, {"slow": HEAD + "sleep 1\necho slow\n", "quick": HEAD + "echo quick\n"}, "MaxProcesses 4")
-    palm = palm_of(server)
+    palm = spawner(server)
     with server.connect() as connection:
         connection.send(http.request("/cgi-bin/slow"))
         time.sleep(0.2)
@@ -283,7 +269,7 @@ def test_scripts_survive_a_reload(start):
             server.reload(expect="configuration reloaded")
         assert connection.response().text == "slow\n"
     assert server.get("/cgi-bin/quick").text == "quick\n"
-    assert palm_of(server) == palm
+    assert spawner(server) == palm
 
 
 def test_limits(start):
@@ -295,7 +281,7 @@ def test_limits(start):
 def test_script_that_burns_time_is_ended(start):
     server = start_site(start, {"burns": "#!/bin/sh\nwhile :; do :; done\n"}, "MaxCPUTime 1")
     assert server.get("/cgi-bin/burns").status == 502
-    assert eventually(lambda: not below(server), within=5)
+    assert have_ended(server)
 
 
 def test_nothing_is_inherited(start):
@@ -310,12 +296,12 @@ def test_nothing_is_inherited(start):
 
 @needs_root
 def test_user_of_the_server_and_another(start_open):  # noqa: F811
-    scripts = {"who": HEAD + "id -u\nid -g\nid -G\n"}
-    server = start_site(start_open, scripts, server="User nobody")
+    who = {"who": HEAD + "id -u\nid -g\nid -G\n"}
+    server = start_site(start_open, who, server="User nobody")
     assert server.get("/cgi-bin/who").text.split()[:1] == ["65534"]
-    other = start_site(start_open, scripts, "User daemon", server="User nobody")
+    other = start_site(start_open, who, "User daemon", server="User nobody")
     assert other.get("/cgi-bin/who").text.split() == ["1", "1", "1"]
-    palm = palm_of(other)
+    palm = spawner(other)
     os.kill(palm, signal.SIGKILL)
     assert eventually(lambda: is_gone(palm), within=5)
     assert other.get("/cgi-bin/who").text.split() == ["1", "1", "1"]
@@ -342,7 +328,7 @@ def test_fork_bomb_is_bounded(start_open):  # noqa: F811
     connection = server.connect()
     connection.send(http.request("/cgi-bin/bomb"))
     time.sleep(1)
-    assert len(below(server)) <= 60
+    assert len(scripts(server)) <= 60
     connection.close()
-    assert eventually(lambda: not below(server), within=10)
+    assert have_ended(server)
     assert server.get("/cgi-bin/quick").text == "quick\n"

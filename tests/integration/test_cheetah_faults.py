@@ -14,17 +14,9 @@ import pytest
 
 from harness import process, tools
 from harness.client import eventually
-from harness.failing import FailingAllocations
 from harness.shell import Shell, ask, configured
 
 COMMANDS = ["help", "config", "plugins", "status", "vhosts", "workers", "connections", "metrics", "reload", "loglevel", "no"]
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 def said(place, line):

@@ -9,7 +9,6 @@ import pytest
 from harness import http, process
 from harness.client import eventually
 from harness.config import section
-from harness.failing import FailingAllocations
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(300)]
 
@@ -21,13 +20,6 @@ ENTRY = re.compile(r"""<tr class="(?:file|directory)"|^{"name":""", re.M)
 
 def count(response):
     return len(ENTRY.findall(response.text))
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -8,20 +8,12 @@ import pytest
 from harness import http, process
 from harness.client import eventually
 from harness.config import Config
-from harness.failing import FailingAllocations
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
 
 FILES = {"index.html": "welcome", "a.txt": "text", "a.txt.gz": "zip", "dir/x": "", "404.html": "own page", "medium.bin": b"m" * 40_000}
 CONFIG = dict(host="Header X-A b\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /index.html =404\nPrecompressed on",
               handlers="Match ^/echo echo\nMatch ^/re.ex$ echo", error_pages="404 404.html", files=FILES)
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 def starts_or_refuses(server, allocations):

@@ -5,8 +5,7 @@ import itertools
 
 import pytest
 
-from harness import fastcgi, http, process
-from harness.failing import FailingAllocations
+from harness import fastcgi, http
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(300)]
 
@@ -22,13 +21,6 @@ REQUESTS = {
     "complaints": http.request("/complain", headers=CLOSE),
     "head": http.request("/large", "HEAD", headers=CLOSE),
 }
-
-
-@pytest.fixture
-def allocations(tmp_path):
-    if process.is_sanitized():
-        pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
-    return FailingAllocations(tmp_path)
 
 
 def answer(call):

@@ -347,7 +347,7 @@ def test_a_slow_reader_that_still_sends_is_not_the_applications_fault(start):
         call.end()
 
     with fastcgi.Application(answer) as application:
-        server = start(**fastcgi.config(application, server="ReadTimeout 500ms"), server="MaxBodySize 100M")
+        server = start(**fastcgi.config(application, server="ReadTimeout 2"), server="MaxBodySize 100M")
         with server.connect(receive_buffer=4096) as connection:
             def upload():
                 connection.send(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {size}\r\n\r\n")

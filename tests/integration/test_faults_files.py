@@ -74,7 +74,7 @@ def test_file_truncated_again_and_again(start, table):
 
 def test_file_replaced_while_it_is_sent(start, table):
     """rename() over it: who began with the old one gets the old one."""
-    server = start(server=table, files={"large.bin": b"1" * SIZE})
+    server = start(server=f"Workers 1\n{table}", files={"large.bin": b"1" * SIZE})
     with server.connect(receive_buffer=65536) as connection:
         connection.send(http.request("/large.bin"))
         http.read_head(connection.stream)
@@ -82,7 +82,8 @@ def test_file_replaced_while_it_is_sent(start, table):
         os.rename(server.root / "new", server.root / "large.bin")
         body = connection.stream.exactly(SIZE)
         assert body.count(b"1") == SIZE
-    assert eventually(lambda: server.get("/large.bin").body == b"2" * 1000, within=SOON)
+    assert eventually(lambda: server.head("/large.bin").header("Content-Length") == "1000", within=SOON)
+    assert server.get("/large.bin").body == b"2" * 1000
 
 
 def test_file_deleted_while_it_is_sent(start, table):

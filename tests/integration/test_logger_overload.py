@@ -9,14 +9,13 @@ import time
 import pytest
 
 from harness.client import eventually
-from harness.logs import Crowd, check_numbers, lines_of, logging, told_lost
+from harness.logs import PATIENT, Crowd, check_numbers, lines_of, logging, told_lost
 
-MANY = "MaxKeepAliveRequest 100000000"
 SITE = {"index.html": "hello"}
 
 
 def test_four_workers_at_full_speed_lose_nothing(start):
-    server = start(**logging("", server=f"Workers 4\n{MANY}", files=SITE))
+    server = start(**logging("", server=f"Workers 4\n{PATIENT}", files=SITE))
     crowd = Crowd(server.port, clients=8, depth=200, each=10000)
     crowd.start()
     crowd.join()
@@ -39,7 +38,7 @@ def latencies(server, count=100):
 def test_a_fifo_that_nobody_reads_stalls_nobody(start, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     reader = open_reader(tmp_path / "fifo")
-    server = start(**logging("FlushTimeout 0", log=f"AccessLog {tmp_path}/fifo", server=f"Workers 2\n{MANY}", files=SITE))
+    server = start(**logging("FlushTimeout 0", log=f"AccessLog {tmp_path}/fifo", server=f"Workers 2\n{PATIENT}", files=SITE))
     crowd = Crowd(server.port, each=20000)  # fifo and pipes hold about 3 MB: half of it
     crowd.start()
     crowd.join()
@@ -114,7 +113,7 @@ def small_disk(tmp_path):
 
 def test_a_full_disk_neither_stalls_nor_ends_the_server(start, small_disk):
     server = start(**logging("FlushTimeout 0", log=f"AccessLog {small_disk}/access.log",
-                             server=f"Workers 2\n{MANY}", files=SITE))
+                             server=f"Workers 2\n{PATIENT}", files=SITE))
     crowd = Crowd(server.port, each=5000)
     crowd.start()
     crowd.join()

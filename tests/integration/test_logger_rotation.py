@@ -5,14 +5,12 @@ import os
 import signal
 
 from harness.client import eventually
-from harness.logs import Crowd, check_numbers, lines_of, logging, told_lost
+from harness.logs import PATIENT, Crowd, check_numbers, lines_of, logging, told_lost
 from harness.program import needs_root, open_folder, start_open  # noqa: F401
-
-MANY = "MaxKeepAliveRequest 100000000"
 
 
 def test_rotation_loses_no_line_under_load(start):
-    server = start(**logging("FlushTimeout 1", server=f"Workers 2\n{MANY}", files={"index.html": "hello"}))
+    server = start(**logging("FlushTimeout 1", server=f"Workers 2\n{PATIENT}", files={"index.html": "hello"}))
     log = server.conf / "access.log"
     with Crowd(server.port) as crowd:
         for number in range(10):

@@ -6,12 +6,11 @@ import re
 import pytest
 
 from harness import process
-from harness.logs import Crowd, check_numbers, lines_of, logging
+from harness.logs import PATIENT, Crowd, check_numbers, lines_of, logging
 from harness.tools import require
 
 # LeakSanitizer does not work under ptrace.
 pytestmark = pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer's build cannot be traced")
-MANY = "MaxKeepAliveRequest 100000000"
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def descriptors(calls, path):
 
 
 def test_lines_are_spliced_and_workers_write_pipes_only(traced):
-    server, read_calls = traced(**logging("FlushTimeout 1", server=f"Workers 2\n{MANY}", files={"index.html": "hello"}))
+    server, read_calls = traced(**logging("FlushTimeout 1", server=f"Workers 2\n{PATIENT}", files={"index.html": "hello"}))
     crowd = Crowd(server.port, clients=2, depth=50, each=2000)
     crowd.start()
     crowd.join()

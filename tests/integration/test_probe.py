@@ -18,6 +18,7 @@ import pytest
 from harness import http
 from harness.client import Connection, eventually
 from harness.config import section
+from harness.content import noise
 from harness.plugins import load
 
 NAMES = ["proxy", "cgi", "bell", "wake", "listen", "say", "parts", "patient", "never", "stale", "dry", "filtered",
@@ -25,7 +26,7 @@ NAMES = ["proxy", "cgi", "bell", "wake", "listen", "say", "parts", "patient", "n
 HANDLERS = "\n".join(f"Match ^/{name} probe {name}" for name in NAMES)
 FILES = {"a.txt": "text"}
 MIB = 1 << 20
-BIG = bytes((at * 7 + at // 251) % 256 for at in range(8 * MIB))
+BIG = noise(8 * MIB)
 
 
 def config(settings="", **kwargs):

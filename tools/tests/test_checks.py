@@ -3,6 +3,7 @@
 
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
 import shutil
 
@@ -20,16 +21,18 @@ def load(name):
 
 @pytest.fixture
 def tree(tmp_path):
+    """The files of this tree; replace() makes one of them another."""
     def left_out(folder, names):
         is_top = pathlib.Path(folder) == TREE
         return [n for n in names if n in ("__pycache__", "seeds", "crashes") or (is_top and (n == ".git" or n.startswith("build")))]
 
-    return shutil.copytree(TREE, tmp_path / "tree", ignore=left_out)
+    return shutil.copytree(TREE, tmp_path / "tree", ignore=left_out, copy_function=os.symlink)
 
 
 def replace(path, old, new):
     text = path.read_text()
     assert old in text
+    path.unlink()
     path.write_text(text.replace(old, new, 1))
 
 

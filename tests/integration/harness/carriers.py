@@ -42,9 +42,13 @@ def is_secure():
     return name() in SECURE
 
 
+def is_of_http(file_name):
+    return file_name in HTTP_FILES
+
+
 def is_elsewhere(file_name):
     """Is a file of tests about something that the carrier does not change?"""
-    return name() != PLAIN and file_name.startswith("test_") and file_name not in HTTP_FILES
+    return name() != PLAIN and file_name.startswith("test_") and not is_of_http(file_name)
 
 
 def leaves_out(item):

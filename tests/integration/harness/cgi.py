@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sites with scripts."""
 
-import pathlib
-
 from harness import process
 from harness.config import section
 
@@ -28,17 +26,3 @@ def make_executable(server, names):
     for name in names:
         path = server.config.root / name
         path.chmod(0o755)
-
-
-def children(pid):
-    """The processes below one, and below those."""
-    found = []
-    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            number, rest = path.read_text().split(" (", 1)
-            parent = int(rest.rpartition(") ")[2].split()[1])
-        except (OSError, ValueError):
-            continue
-        if parent == pid:
-            found += [int(number), *children(int(number))]
-    return found

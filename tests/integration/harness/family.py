@@ -42,11 +42,16 @@ def zombies(server):
 
 
 def spawners(server):
-    """Those that start the scripts of a server. They are nobody's children, but have its standard error."""
+    """
+    Those that start the scripts of a server. They have its standard error, and are children of the process that leads
+    their session and waits for their end; what is not so (yet) only begins, and becomes another process.
+    """
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if (entry / "comm").read_text() == "monkey-palm\n" and (entry / "fd/2").resolve() == server.stderr.resolve():
+            _, parent, _, session, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
+            if (parent == session and (entry / "comm").read_text() == "monkey-palm\n"
+                    and (entry / "fd/2").resolve() == server.stderr.resolve()):
                 found.append(int(entry.name))
         except OSError:
             continue
@@ -57,7 +62,7 @@ def spawner(server):
     """The one that it has, if need be after a moment."""
     found = []
 
-    def is_one():  # while one begins, there are two for a moment
+    def is_one():  # while one begins, there are none or two for a moment
         found[:] = spawners(server)
         return len(found) == 1
 

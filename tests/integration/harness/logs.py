@@ -9,6 +9,10 @@ from harness.client import Connection, eventually
 from harness.config import section
 
 
+# For a crowd whose clients wait for each other on a busy machine, and are not to be taken for idle ones.
+PATIENT = "MaxKeepAliveRequest 100000000\nKeepAliveTimeout 60\nTimeout 60"
+
+
 def logging(settings="FlushTimeout 0", log="AccessLog access.log", extra=None, **config):
     """Arguments for start(): the logger with settings in its file, and log in [LOGGER] of the default site."""
     return dict(config, site=section("LOGGER", log) if log else "", extra={

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server as a process: started, watched, asked, and ended by its pid."""
 
+import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -174,3 +176,24 @@ def start(folder, wrapper=(), arguments=(), env=None, wait=True, **config):
     written.write(**config)
     server = Server(folder, written, wrapper, arguments, env)
     return server.wait_until_listening() if wait else server
+
+
+@contextlib.contextmanager
+def starter(folder):
+    """A function that starts servers below folder; in the end each is ended, and must have ended well."""
+    servers, numbers = [], itertools.count()
+
+    def start_one(**kwargs):
+        home = folder / f"server{next(numbers)}"
+        home.mkdir(mode=0o755)
+        servers.append(start(home, **kwargs))
+        return servers[-1]
+
+    yield start_one
+    faults = []
+    for server in servers:
+        try:
+            server.stop()
+        except AssertionError as fault:
+            faults.append(str(fault))
+    assert not faults, "\n".join(faults)

@@ -46,22 +46,8 @@ def open_folder():
 @pytest.fixture
 def start_open(open_folder):
     """Like `start`, but for servers that become another user, whose files that user must reach."""
-    servers = []
-
-    def start(**kwargs):
-        home = open_folder / f"server{len(servers)}"
-        home.mkdir(mode=0o755)
-        servers.append(process.start(home, **kwargs))
-        return servers[-1]
-
-    yield start
-    faults = []
-    for server in servers:
-        try:
-            server.stop()
-        except AssertionError as fault:
-            faults.append(str(fault))
-    assert not faults, "\n".join(faults)
+    with process.starter(open_folder) as start:
+        yield start
 
 
 def is_alive(pid):
