@@ -133,7 +133,7 @@ CASES = {case.name: case for case in (
     Case("tls-keep", "TLS: 13 bytes, keep-alive, 64 clients", _wrk(SMALL, 64, scheme="https"), servers=TLS,
          tls=True, seconds=2),
     Case("tls-bulk", "TLS: 100 MB, 4 clients", _own(docroot.BIG, connections=4, tls=True), path=docroot.BIG[0],
-         servers=TLS, unit="GB", tls=True),
+         servers=TLS, unit="GB", tls=True, seconds=4),
     Case("proxy", "13 bytes from a backend, keep-alive, 64 clients", _wrk(SMALL, 64), servers=PROXIES, backends=1,
          seconds=2),
     Case("proxy-close", "13 bytes from a backend, a client's connection each, 64 clients",

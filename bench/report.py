@@ -214,19 +214,25 @@ def _through_table(results):
     return _table(["siege, requests/s", *head, "errors"], rows) if rows else ""
 
 
+def _rounds(results):
+    """How many, as most cases had; those that had others by name."""
+    had = {c: max(len(s["rounds"]) for s in results[c].values()) for c in cases.CASES if results.get(c)}
+    usual = statistics.mode(had.values()) if had else 0
+    others = [f"{c}: {n}" for c, n in had.items() if n != usual]
+    return f"{usual} round{'s' * (usual != 1)}" + (f" ({', '.join(others)})" if others else "")
+
+
 def text_of(data):
     """All of the measured part of docs/benchmarks.md."""
     results, m = data["results"], data["machine"]
-    rounds = max([len(s["rounds"]) for c in cases.CASES for s in results.get(c, {}).values()] or
-                 [0])
     foreign = _median([r["foreign"] for c in cases.CASES for s in results.get(c, {}).values()
                        for r in s["rounds"]])
     parts = [f"Measured on {m['cores']} cores ({m['cpu']}), {m['system']}, Linux {m['kernel']}; "
-             f"{rounds} round{'s' * (rounds != 1)}"
+             f"{_rounds(results)}"
              + (", short ones: a look, not a figure" if data["quick"] else "") + ". "
              + (f"Other load during the runs: {foreign * 100:.0f} % of a core (median). "
                 if foreign is not None else "")
-             + "Versions: " + ", ".join(v for v in m["versions"].values() if v) + ".\n"]
+             + "Versions: " + ", ".join(dict.fromkeys(v for v in m["versions"].values() if v)) + ".\n"]
     judged_rows = judged(results)
     if judged_rows:
         missed = sum(verdict == "MISSED" for *_, verdict in judged_rows)
@@ -244,8 +250,15 @@ def text_of(data):
     return "\n".join(parts)
 
 
-_COLOURS = {"monkey": "#b5651d", "nginx-ofc": "#4c956c", "lighttpd": "#3d6b99", "floor": "#bbbbbb",
-            "nginx": "#2f4858", "node": "#8a5a83"}
+# Who has a bar, in this order. nginx is the line at 1; Node.js would leave the page.
+_COLOURS = {"monkey": "#b5651d", "nginx-ofc": "#4c956c", "lighttpd": "#3d6b99", "haproxy": "#8a5a83", "floor": "#bbbbbb"}
+
+
+def _bars(results, case):
+    """Who is beside whom, and how long: (server, CPU as a part of the baseline's)."""
+    values = {name: 1.0 if name == case.baseline else ratio(results, case.name, "cpu", name, case.baseline)
+              for name in _COLOURS if name in results[case.name]}
+    return [(name, value) for name, value in values.items() if value]
 
 
 def plot(data, path):
@@ -259,17 +272,17 @@ def plot(data, path):
         return False
     results = data["results"]
     shown = [c for c in cases.CASES.values() if c.name in results]
-    names = [n for n in ("monkey", "nginx-ofc", "lighttpd", "floor")
-             if any(n in results[c.name] for c in shown)]
-    if not shown or not names:
+    bars = {c.name: _bars(results, c) for c in shown}
+    if not any(bars.values()):
         return False
-    figure, axes = pyplot.subplots(figsize=(11, 0.55 * len(shown) + 1.6))
-    height = 0.8 / len(names)
-    for i, name in enumerate(names):
-        values = [1.0 if name == c.baseline else ratio(results, c.name, "cpu", name, c.baseline)
-                  for c in shown]
-        axes.barh([y + (i - (len(names) - 1) / 2) * height for y in range(len(shown))],
-                  [v or 0 for v in values], height, label=name, color=_COLOURS[name])
+    figure, axes = pyplot.subplots(figsize=(11, 0.42 * len(shown) + 1.2))
+    told = set()
+    for y, c in enumerate(shown):
+        height = 0.8 / max(1, len(bars[c.name]))
+        for i, (name, value) in enumerate(bars[c.name]):
+            axes.barh(y - 0.4 + (i + 0.5) * height, value, height, color=_COLOURS[name],
+                      label="_again" if name in told else name)
+            told.add(name)
     for target in TARGETS:
         at = [y for y, c in enumerate(shown)
               if c.name == target.case and c.baseline == target.against]
@@ -278,8 +291,8 @@ def plot(data, path):
                       label="_must")
     axes.axvline(1, color="black", lw=0.8)
     axes.set_yticks(range(len(shown)), [c.name for c in shown])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1.8)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_xlim(0, 1.4)
     axes.set_xlabel("server CPU a request ÷ nginx (nginx-ofc with two workers) in the same round; "
                     "less is better; red: the bar")
     axes.legend(loc="lower right", frameon=False)
