@@ -69,21 +69,29 @@ static void give_order(struct mk_server *server, struct order *o, struct mk_work
     mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
 }
 
-/* Every worker, and for the last order the acceptor too, carries it out on its own thread; all have when this returns. */
+static void wait_for(sem_t *done, unsigned count)
+{
+    while (count-- > 0)
+        mk_sem_wait(done);
+}
+
+/*
+ * Every worker carries it out on its own thread, and then, the last order, the acceptor: what it accepts at a new address
+ * is for workers that know of it. All have when this returns.
+ */
 static void tell_all(struct mk_server *server, struct order *orders,
                      void (*fn)(struct mk_post *post))
 {
-    bool acceptor = fn == obey && server->acceptor;
-    unsigned count = server->nworkers + (acceptor ? 1 : 0);
     sem_t done;
 
     (void)sem_init(&done, 0, 0);
     for (unsigned i = 0; i < server->nworkers; i++)
         give_order(server, &orders[i], server->workers[i], &done, fn);
-    if (acceptor)
+    wait_for(&done, server->nworkers);
+    if (fn == obey && server->acceptor) {
         give_order(server, &orders[server->nworkers], NULL, &done, fn);
-    for (unsigned i = 0; i < count; i++)
-        mk_sem_wait(&done);
+        wait_for(&done, 1);
+    }
     (void)sem_destroy(&done);
 }
 

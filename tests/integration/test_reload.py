@@ -2,12 +2,14 @@
 """HUP: another configuration, without refusing or cutting one connection."""
 
 import os
+import signal
 import time
 
 import pytest
 
 from harness import http
 from harness.client import Connection, eventually, free_port
+from harness.plugins import load
 from harness.variants import SCHEDULERS
 
 
@@ -21,6 +23,35 @@ def test_change_is_seen(start, scheduler):
     assert server.get("/a.txt").header("X-Version") == "1"
     server.reload(server=scheduler, host="Header X-Version 2")
     assert server.get("/a.txt").header("X-Version") == "2"
+
+
+BLOCKS = 100
+
+
+def test_late_worker_gets_no_connection_of_a_new_address(start):
+    """Before it has the new configuration it knows nothing of what carries the bytes there."""
+    port = free_port()
+    lines = "Scheduler Fair\nWorkers 2\nListen 127.0.0.1:0"
+    config = {"handlers": "Match ^/block events block", "files": {"a.txt": "text"}, "extra": {"plugins.load": load("events")}}
+    server = start(server=lines, **config)
+    server.wait_for_log("started workers=")
+    busy = [server.connect(), server.connect()]  # one for each worker
+    for connection in busy:
+        connection.send(http.request("/block") * BLOCKS)  # 10 ms each, and as many in a turn as there may be
+    server.config.write(server=f"{lines}\nListen 127.0.0.1:{port}", **config)
+    server.signal(signal.SIGHUP)
+    early = eventually(lambda: connection_to(port), every=0.001)
+    assert early.request("/a.txt").text == "text"
+    early.close()
+    for connection in busy:
+        assert [connection.response().status for _ in range(BLOCKS)] == [200] * BLOCKS
+
+
+def connection_to(port):
+    try:
+        return Connection(("127.0.0.1", port))
+    except ConnectionRefusedError:
+        return None
 
 
 def test_port_is_kept(start, scheduler):

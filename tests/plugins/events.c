@@ -66,6 +66,15 @@ static int offload(struct errand *e)
     return mk_offload(e->worker, work, done, e);
 }
 
+/* Keeps its worker from everything else. */
+static int block(struct errand *e)
+{
+    e->work_ms = 10;
+    work(e);
+    finish(e);
+    return 0;
+}
+
 static int offload_slow(struct errand *e)
 {
     e->work_ms = 700;
@@ -200,6 +209,7 @@ static const struct errand_kind {
     {"offload", offload, false},     {"slow", offload_slow, false}, {"alarm", set_alarm, false},
     {"soon", set_alarm_soon, false}, {"pipe", watch_pipe, false},   {"workers", visit_all, false},
     {"resolve", resolve, false},     {"reload", ask_reload, true},  {"facts", tell_facts, true},
+    {"block", block, true},
 };
 
 static int check_match(struct mk_setup *setup, const struct mk_setting *line,
