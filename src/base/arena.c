@@ -21,6 +21,7 @@
 enum {
     ALIGN = alignof(max_align_t),
     BLOCK_SIZE = 4096, /* one page: most arenas of a configuration need a few */
+    LARGE = BLOCK_SIZE / 4,
 };
 
 struct mk_arena_block {
@@ -73,18 +74,43 @@ void mk_arena_fini(struct mk_arena *a)
     *a = (struct mk_arena){.max = a->max};
 }
 
-static int add_block(struct mk_arena *a, size_t size)
+static struct mk_arena_block *add_block(struct mk_arena *a, size_t len)
 {
-    size_t len = size > BLOCK_SIZE / 4 ? size : BLOCK_SIZE - sizeof(struct mk_arena_block);
     struct mk_arena_block *block = mk_heap_alloc(sizeof(*block) + len);
 
     if (!block)
-        return MK_E_NOMEM;
+        return NULL;
     block->next = a->block;
     a->block = block;
+    return block;
+}
+
+static int add_space(struct mk_arena *a)
+{
+    size_t len = BLOCK_SIZE - sizeof(struct mk_arena_block);
+    struct mk_arena_block *block = add_block(a, len);
+
+    if (!block)
+        return MK_E_NOMEM;
     ASAN_UNPOISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
     use_space(a, block->bytes, len);
     return 0;
+}
+
+static void count(struct mk_arena *a, size_t size)
+{
+    a->used += size < a->max - a->used ? size : a->max - a->used;
+}
+
+/* What is large has a block of its own, so that the rest of the current one is not lost. */
+static void *alloc_large(struct mk_arena *a, size_t size)
+{
+    struct mk_arena_block *block = add_block(a, size);
+
+    if (!block)
+        return NULL;
+    count(a, size);
+    return block->bytes;
 }
 
 void *mk_arena_alloc(struct mk_arena *a, size_t size)
@@ -94,11 +120,15 @@ void *mk_arena_alloc(struct mk_arena *a, size_t size)
     if (size > a->max - a->used || size > SIZE_MAX / 2)
         return NULL;
     size = round_up(size ? size : 1);
-    if (size > (size_t)(a->end - a->at) && add_block(a, size) < 0)
-        return NULL;
+    if (size > (size_t)(a->end - a->at)) {
+        if (size > LARGE)
+            return alloc_large(a, size);
+        if (add_space(a) < 0)
+            return NULL;
+    }
     p = a->at;
     a->at += size;
-    a->used += size < a->max - a->used ? size : a->max - a->used;
+    count(a, size);
     ASAN_UNPOISON_MEMORY_REGION(p, size);
     return p;
 }

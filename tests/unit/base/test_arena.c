@@ -136,6 +136,20 @@ static void survives_no_memory(void **state)
     mk_arena_fini(&a);
 }
 
+static void a_large_block_leaves_the_current_one_in_use(void **state)
+{
+    struct mk_arena a;
+    char *first, *second;
+
+    (void)state;
+    mk_arena_init(&a, NULL, 0, SIZE_MAX);
+    first = mk_arena_alloc(&a, 16);
+    memset(mk_arena_alloc(&a, 5000), 'x', 5000);
+    second = mk_arena_alloc(&a, 16);
+    assert_ptr_equal(second, first + 16);
+    mk_arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +157,7 @@ int main(void)
         LEAK_CHECKED(uses_the_lent_block_first),
         LEAK_CHECKED(a_lent_block_need_not_be_aligned),
         LEAK_CHECKED(holds_its_ceiling),
+        LEAK_CHECKED(a_large_block_leaves_the_current_one_in_use),
         LEAK_CHECKED(makes_strings),
         LEAK_CHECKED(cleans_up_newest_first),
         LEAK_CHECKED(survives_no_memory),
