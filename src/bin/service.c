@@ -7,7 +7,12 @@
 #include "systemd.h"
 
 #include <poll.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+/* Of the linker: where the executable begins, and where its code ends. */
+extern const char __ehdr_start[], etext[];
 
 /* How long after its grace a server that lost its keeper may still be there. */
 enum { UNATTENDED_S = 10 };
@@ -112,6 +117,15 @@ static void on_keeper_gone(struct mk_service *s)
     on_stop(s);
 }
 
+/* What is left to do is to wait. Code that is needed nevertheless comes back by itself. */
+static void give_back_code(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (uintptr_t)__ehdr_start & -page, end = (uintptr_t)etext & -page;
+
+    (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 static void wait_for_end(struct mk_service *s)
 {
     struct pollfd watched[] = {
@@ -121,6 +135,7 @@ static void wait_for_end(struct mk_service *s)
     };
     int number;
 
+    give_back_code();
     while (!watched[1].revents) {
         if (poll(watched, 3, -1) < 0)
             continue;

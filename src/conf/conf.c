@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conf/conf.h"
 
+#include "base/code.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "conf/file_int.h"
@@ -266,8 +267,8 @@ static int load(struct source *src, struct mk_str *text, const char **why)
 }
 
 /* path lives in the arena; at is where it was asked for. */
-static int read_path(const struct reader *all, const struct source *from,
-                     const struct mk_origin *at, const char *path)
+MK_AT_START static int read_path(const struct reader *all, const struct source *from,
+                                 const struct mk_origin *at, const char *path)
 {
     struct source src = {.all = all, .from = from, .depth = from ? from->depth + 1 : 0};
     struct mk_str text;

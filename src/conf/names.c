@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conf/names_int.h"
 
+#include "base/code.h"
+
 #include <stdlib.h>
 
 struct mk_name {
@@ -27,7 +29,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int mk_names_sorted(const struct mk_names *n, const char *const **sorted)
+MK_AT_START int mk_names_sorted(const struct mk_names *n, const char *const **sorted)
 {
     const char **all = mk_arena_zalloc(n->arena, (n->count + 1) * sizeof(*all));
     size_t i = 0;

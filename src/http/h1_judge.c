@@ -9,7 +9,7 @@
 /* What the fields of a head mean for its framing and its connection. */
 
 /* Most requests have no body and one plain Connection: their path stays short. */
-#define OUT_OF_LINE __attribute__((noinline, cold)) static
+#define OUT_OF_LINE __attribute__((noinline)) static
 
 /**
  * Walks the list members of a known field over all its lines: RFC 9110 section 5.3. Nearly

@@ -100,7 +100,7 @@ static bool is_ipv6(struct mk_str s)
 }
 
 /** @return where the host that begins at p ends, or NULL. Out of line: it is rare and has a buffer. */
-__attribute__((noinline, cold)) static const char *skip_literal(const char *p, const char *end)
+__attribute__((noinline)) static const char *skip_literal(const char *p, const char *end)
 {
     const char *close = memchr(p, ']', (size_t)(end - p));
 

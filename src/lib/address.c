@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <monkey/server.h>
 
+#include "base/code.h"
 #include "core/fd.h"
 
 #include <errno.h>
 
-const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT])
+MK_AT_START const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT])
 {
     struct mk_addr addr;
 
@@ -16,7 +17,7 @@ const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT])
     return dst;
 }
 
-int mk_address_bind(const char *text, bool share)
+MK_AT_START int mk_address_bind(const char *text, bool share)
 {
     struct mk_addr addr;
 
@@ -27,7 +28,7 @@ int mk_address_bind(const char *text, bool share)
     return mk_fd_bind(&addr, share);
 }
 
-void mk_address_remove_stale(const char *text)
+MK_AT_START void mk_address_remove_stale(const char *text)
 {
     struct mk_addr addr;
 

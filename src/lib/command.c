@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/config_int.h"
+#include "base/code.h"
 #include "server/plugin.h"
 
 #include <stdio.h>
 
 /* What a plugin does by order of whoever runs the program: mk_config_command. */
 
-int mk_config_command(struct mk_config *config, const char *plugin, const char *const *words,
-                      char *text, size_t size)
+MK_AT_START int mk_config_command(struct mk_config *config, const char *plugin,
+                                  const char *const *words, char *text, size_t size)
 {
     struct mk_setup ctx = {.arena = &config->arena, .faults = &config->faults};
     struct mk_loaded loaded;

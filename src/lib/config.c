@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/config_int.h"
 
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 /* Every file of a configuration is opened here, so that the list of them is complete. */
-static int open_text(void *arg, const char *path)
+MK_AT_START static int open_text(void *arg, const char *path)
 {
     struct mk_config *config = arg;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
@@ -31,7 +32,7 @@ static int open_text(void *arg, const char *path)
     return fd;
 }
 
-int mk_config_new(struct mk_config **out, const struct mk_host *host)
+MK_AT_START int mk_config_new(struct mk_config **out, const struct mk_host *host)
 {
     struct mk_config *config = mk_heap_zalloc(1, sizeof(*config));
 
@@ -50,7 +51,7 @@ int mk_config_new(struct mk_config **out, const struct mk_host *host)
     return 0;
 }
 
-void mk_config_free(struct mk_config *config)
+MK_AT_START void mk_config_free(struct mk_config *config)
 {
     if (!config)
         return;
@@ -173,7 +174,7 @@ static int read_server(struct mk_config *config, const char *path)
     return 0;
 }
 
-int mk_config_read(struct mk_config *config, const struct mk_config_files *files)
+MK_AT_START int mk_config_read(struct mk_config *config, const struct mk_config_files *files)
 {
     const char *sites;
     int err;
@@ -207,8 +208,8 @@ static int set_in(struct mk_tree *tree, const char *section, const char *key, co
     return s && mk_tree_add(tree, s, mk_str_from(key), mk_str_from(value), at, at) ? 0 : MK_E_NOMEM;
 }
 
-int mk_config_set(struct mk_config *config, const char *section, const char *key, const char *value,
-                  const char *origin)
+MK_AT_START int mk_config_set(struct mk_config *config, const char *section, const char *key,
+                              const char *value, const char *origin)
 {
     struct mk_origin at = {.file = mk_arena_strdup(&config->text, mk_str_from(origin))};
 
@@ -218,14 +219,14 @@ int mk_config_set(struct mk_config *config, const char *section, const char *key
     return set_in(&config->overrides, section, key, value, &at);
 }
 
-int mk_config_plugin_dir(struct mk_config *config, const char *dir)
+MK_AT_START int mk_config_plugin_dir(struct mk_config *config, const char *dir)
 {
     config->plugin_dir = mk_arena_strdup(&config->text, mk_str_from(dir));
     config->checked = false;
     return config->plugin_dir ? 0 : MK_E_NOMEM;
 }
 
-int mk_config_one_shot(struct mk_config *config, const char *dir)
+MK_AT_START int mk_config_one_shot(struct mk_config *config, const char *dir)
 {
     const struct mk_origin at = {.file = "one-shot"};
 
@@ -242,7 +243,7 @@ int mk_config_one_shot(struct mk_config *config, const char *dir)
 
 /* ---- checking ---- */
 
-void mk_config_follow(struct mk_config *config, const struct mk_config *before)
+MK_AT_START void mk_config_follow(struct mk_config *config, const struct mk_config *before)
 {
     if (config->before == before)
         return;
@@ -250,7 +251,7 @@ void mk_config_follow(struct mk_config *config, const struct mk_config *before)
     config->checked = false;
 }
 
-int mk_config_check(struct mk_config *config)
+MK_AT_START int mk_config_check(struct mk_config *config)
 {
     if (!config->checked) {
         config->check_result = mk_config_build(config);
@@ -259,7 +260,7 @@ int mk_config_check(struct mk_config *config)
     return config->check_result;
 }
 
-void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg)
+MK_AT_START void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg)
 {
     struct mk_arena scratch;
 
@@ -273,7 +274,7 @@ void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg)
     }
 }
 
-int mk_config_facts(const struct mk_config *config, struct mk_config_facts *facts)
+MK_AT_START int mk_config_facts(const struct mk_config *config, struct mk_config_facts *facts)
 {
     const struct mk_server_settings *set = &config->snapshot.set;
     size_t size = facts->size; /* an older caller has fewer members */
@@ -293,8 +294,9 @@ int mk_config_facts(const struct mk_config *config, struct mk_config_facts *fact
     return 0;
 }
 
-void mk_config_resources(const struct mk_config *config,
-                         void (*fn)(void *arg, enum mk_resource kind, const char *name), void *arg)
+MK_AT_START void mk_config_resources(const struct mk_config *config,
+                                     void (*fn)(void *arg, enum mk_resource kind, const char *name),
+                                     void *arg)
 {
     const struct mk_server_settings *set = &config->snapshot.set;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
+#include "base/code.h"
 #include "lib/config_int.h"
 #include "server/plugin.h"
 
@@ -134,7 +135,7 @@ static void dump_site(struct dump *d, const struct mk_config *config, size_t ind
         dump_plugin_of_site(d, &s->plugins[i], index);
 }
 
-int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg)
+MK_AT_START int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg)
 {
     struct dump d = {.fn = fn, .arg = arg};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/config_int.h"
+#include "base/code.h"
 #include "server/server.h"
 
 /* Where configuration and server meet. */
@@ -8,7 +9,8 @@
 #define MK_VERSION "0"
 #endif
 
-int mk_server_new(struct mk_server **server, struct mk_config *config, const struct mk_host *host)
+MK_AT_START int mk_server_new(struct mk_server **server, struct mk_config *config,
+                              const struct mk_host *host)
 {
     int err = mk_config_check(config);
 
@@ -26,12 +28,12 @@ int mk_server_new(struct mk_server **server, struct mk_config *config, const str
     return 0;
 }
 
-const struct mk_config *mk_server_config(const struct mk_server *server)
+MK_AT_START const struct mk_config *mk_server_config(const struct mk_server *server)
 {
     return mk_server_snapshot(server)->arg;
 }
 
-int mk_server_reload(struct mk_server *server, struct mk_config *config)
+MK_AT_START int mk_server_reload(struct mk_server *server, struct mk_config *config)
 {
     int err;
 
@@ -57,7 +59,7 @@ const char *mk_version(void)
     return MK_VERSION;
 }
 
-const char *mk_build_facts(void)
+MK_AT_START const char *mk_build_facts(void)
 {
     return "version  " MK_VERSION "\n"
            "compiler " __VERSION__ "\n"

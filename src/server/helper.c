@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fd.h"
+#include "base/code.h"
 #include "server/server_int.h"
 
 #include <monkey/events.h>
@@ -101,7 +102,7 @@ static int await_departure(pid_t pid)
     return ended == pid && status != 0 ? MK_E_SYS : 0;
 }
 
-int mk_helper_spawn(const char *name, const char *user)
+MK_AT_START int mk_helper_spawn(const char *name, const char *user)
 {
     char account[MK_HELPER_USER];
     const char *program;
@@ -121,7 +122,7 @@ int mk_helper_spawn(const char *name, const char *user)
     return err;
 }
 
-int mk_server_start_helper(struct mk_server *server, const char *name)
+MK_AT_START int mk_server_start_helper(struct mk_server *server, const char *name)
 {
     const struct mk_host *host = server->host;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/plugin.h"
+#include "base/code.h"
 #include "server/server_int.h"
 
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 
 /* Plugins begin with a configuration and end with it: on the control thread, and on each worker. */
 
-void mk_plugin_why(const struct mk_context *ctx, const char *fmt, ...)
+MK_AT_START void mk_plugin_why(const struct mk_context *ctx, const char *fmt, ...)
 {
     va_list args;
 
@@ -62,7 +63,7 @@ int mk_plugins_start(struct mk_server *server, struct mk_snapshot *s, const stru
     return 0;
 }
 
-void mk_plugins_stop(struct mk_snapshot *s)
+MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)
 {
     for (size_t i = s->nplugins; i-- > 0;) {
         struct mk_loaded *p = &s->plugins[i];

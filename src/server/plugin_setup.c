@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fd.h"
+#include "base/code.h"
 #include "server/plugin.h"
 #include "server/settings_int.h"
 
@@ -17,7 +18,8 @@ static struct mk_occurrence *present_list(const struct mk_plugin_check *check)
     return check->site ? draft->of_sites[check->site->index] : draft->of_file;
 }
 
-void *mk_setup_section(struct mk_setup *setup, const struct mk_section_spec *spec, void *before)
+MK_AT_START void *mk_setup_section(struct mk_setup *setup, const struct mk_section_spec *spec,
+                                   void *before)
 {
     struct mk_occurrence *o = present_list(setup->arg);
 
@@ -37,7 +39,7 @@ static const struct mk_occurrence *find(const struct mk_occurrence *list, const 
     return list;
 }
 
-const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings)
+MK_AT_START const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings)
 {
     const struct mk_plugin_check *check = setup->arg;
     const struct mk_occurrence *o = find(present_list(check), settings);
@@ -47,7 +49,7 @@ const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *sett
     return o && o->section ? &o->section->at : NULL;
 }
 
-void mk_setup_keep(struct mk_setup *setup, void *object)
+MK_AT_START void mk_setup_keep(struct mk_setup *setup, void *object)
 {
     struct mk_plugin_check *check = setup->arg;
 
@@ -58,14 +60,14 @@ void mk_setup_keep(struct mk_setup *setup, void *object)
         check->plugin->context.config = object;
 }
 
-void *mk_setup_config(struct mk_setup *setup)
+MK_AT_START void *mk_setup_config(struct mk_setup *setup)
 {
     const struct mk_plugin_check *check = setup->arg;
 
     return check->plugin->context.config;
 }
 
-enum mk_switch mk_setup_switch(struct mk_setup *setup)
+MK_AT_START enum mk_switch mk_setup_switch(struct mk_setup *setup)
 {
     const struct mk_plugin_check *check = setup->arg;
     const struct mk_draft *draft = check->plugin->draft;
@@ -75,7 +77,7 @@ enum mk_switch mk_setup_switch(struct mk_setup *setup)
     return draft->is_switched_on[check->site->index] ? MK_SWITCH_ON : MK_SWITCH_OFF;
 }
 
-void mk_setup_act(struct mk_setup *setup, unsigned acts)
+MK_AT_START void mk_setup_act(struct mk_setup *setup, unsigned acts)
 {
     const struct mk_plugin_check *check = setup->arg;
     struct mk_draft *draft = check->plugin->draft;
@@ -86,8 +88,8 @@ void mk_setup_act(struct mk_setup *setup, unsigned acts)
         draft->acts_everywhere = acts & MK_ACTS_OF_CONNECTIONS;
 }
 
-int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
-                   const struct mk_origin *at, bool global)
+MK_AT_START int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
+                               const struct mk_origin *at, bool global)
 {
     struct mk_plugin_check *check = setup->arg;
 
@@ -100,7 +102,7 @@ int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
                                "Match");
 }
 
-const struct mk_words *mk_setup_site_names(struct mk_setup *setup)
+MK_AT_START const struct mk_words *mk_setup_site_names(struct mk_setup *setup)
 {
     static const struct mk_words none = {NULL, 0};
     const struct mk_plugin_check *check = setup->arg;
@@ -108,14 +110,14 @@ const struct mk_words *mk_setup_site_names(struct mk_setup *setup)
     return check->site ? &check->site->set.names : &none;
 }
 
-const char *mk_setup_document_root(struct mk_setup *setup)
+MK_AT_START const char *mk_setup_document_root(struct mk_setup *setup)
 {
     const struct mk_plugin_check *check = setup->arg;
 
     return check->site ? check->site->set.document_root : NULL;
 }
 
-bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name)
+MK_AT_START bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name)
 {
     const struct mk_plugin_check *check = setup->arg;
     struct mk_via via;
@@ -123,7 +125,7 @@ bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name)
     return mk_via_find(&via, check->snapshot, name);
 }
 
-bool mk_setup_carries(struct mk_setup *setup)
+MK_AT_START bool mk_setup_carries(struct mk_setup *setup)
 {
     const struct mk_plugin_check *check = setup->arg;
     const struct mk_server_settings *set = &check->snapshot->set;
@@ -136,7 +138,7 @@ bool mk_setup_carries(struct mk_setup *setup)
     return false;
 }
 
-int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name)
+MK_AT_START int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name)
 {
     struct mk_plugin_check *check = setup->arg;
     struct mk_snapshot_source *source = check->source;
@@ -150,7 +152,7 @@ int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *na
     return need->name ? 0 : MK_E_NOMEM;
 }
 
-int mk_setup_open(struct mk_setup *setup, const char *path)
+MK_AT_START int mk_setup_open(struct mk_setup *setup, const char *path)
 {
     const struct mk_plugin_check *check = setup->arg;
     const struct mk_snapshot_source *source = check->source;
@@ -197,7 +199,8 @@ static ssize_t read_file(int fd, size_t max, struct mk_arena *arena, char **text
     return *text ? read_all(fd, *text, room) : MK_E_NOMEM;
 }
 
-struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max, int *error)
+MK_AT_START struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max,
+                                        int *error)
 {
     int fd = mk_setup_open(setup, path);
     char *text = NULL;

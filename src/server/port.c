@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/invariant.h"
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/limits.h"
 #include "core/fd.h"
@@ -306,8 +307,8 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     return mk_watch_open(loop, &p->watch, port_events(p));
 }
 
-int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker,
-                    struct mk_loop *loop)
+MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server,
+                                struct mk_worker *worker, struct mk_loop *loop)
 {
     int err = 0;
 

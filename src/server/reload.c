@@ -48,6 +48,8 @@ static void obey(struct mk_post *post)
 
         o->worker->view = o->view;
         mk_view_put(old);
+        if (o->worker->index == 0)
+            mk_worker_tidy_soon(o->worker);
     }
     if (!o->worker)
         err = mk_ports_update(&server->acceptor->ports, server, NULL, &server->acceptor->loop);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/server.h"
 
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
@@ -150,7 +151,7 @@ static void free_worker(struct mk_worker *w)
     mk_heap_unmap(w, WORKER_MAP);
 }
 
-void mk_server_free(struct mk_server *server)
+MK_AT_START void mk_server_free(struct mk_server *server)
 {
     if (!server)
         return;
@@ -180,12 +181,12 @@ void mk_server_free(struct mk_server *server)
     mk_heap_free(server);
 }
 
-const char *mk_server_why(const struct mk_server *server)
+MK_AT_START const char *mk_server_why(const struct mk_server *server)
 {
     return server->why[0] ? server->why : "no reason known";
 }
 
-int mk_server_listen(struct mk_server *server)
+MK_AT_START int mk_server_listen(struct mk_server *server)
 {
     int err = mk_server_open_log(server, server->snapshot->set.error_log);
 
@@ -285,7 +286,7 @@ static void count_unstarted(struct mk_server *server)
     }
 }
 
-int mk_server_start(struct mk_server *server)
+MK_AT_START int mk_server_start(struct mk_server *server)
 {
     int err = open_ports(server);
 
@@ -311,7 +312,7 @@ int mk_server_start(struct mk_server *server)
 
 /* ---- stopping ---- */
 
-void mk_server_stop(struct mk_server *server, unsigned grace_ms)
+MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
 {
     struct mk_clock clock = {0};
     int64_t stop_at_ms;
@@ -328,7 +329,7 @@ void mk_server_stop(struct mk_server *server, unsigned grace_ms)
         mk_loop_wake(&server->acceptor->loop);
 }
 
-int mk_server_wait(struct mk_server *server, int timeout_ms)
+MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
 {
     struct pollfd p = {.fd = server->done_fd, .events = POLLIN};
 
@@ -353,7 +354,7 @@ int mk_server_fd(const struct mk_server *server)
 
 /* ---- facts ---- */
 
-void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg)
+MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg)
 {
     for (const struct mk_listener *l = server->listeners; l; l = l->next) {
         if (l->open)

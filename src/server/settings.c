@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/settings_int.h"
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "http/mime.h"
@@ -30,7 +31,7 @@ int mk_settings_index(const char *const *names, struct mk_str name)
     return -1;
 }
 
-static int parse_mime_line(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_mime_line(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_mime_settings *set = ctx->settings;
     struct mk_mime_line *line;
@@ -59,7 +60,7 @@ static const struct mk_field mime_fields[] = {
 const struct mk_section_spec mk_spec_mime =
     MK_SECTION("MIMETYPES", 0, struct mk_mime_settings, mime_fields);
 
-static int parse_load(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_load(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_plugin_settings *set = ctx->settings;
     struct mk_load_line *line;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/settings_int.h"
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -58,7 +59,7 @@ static int parse_listen_address(struct mk_setup *ctx, const struct mk_setting *s
     return l->needs_port ? 0 : mk_setup_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
 }
 
-static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
     struct mk_str rest = s->value, word;
@@ -103,7 +104,7 @@ static int read_components(struct mk_str rest)
     return set;
 }
 
-int mk_log_choice_read(struct mk_str text, struct mk_log_choice *choice)
+MK_AT_START int mk_log_choice_read(struct mk_str text, struct mk_log_choice *choice)
 {
     const char *colon = memchr(text.p, ':', text.len);
     size_t level_len = colon ? (size_t)(colon - text.p) : text.len;
@@ -123,7 +124,7 @@ int mk_log_choice_read(struct mk_str text, struct mk_log_choice *choice)
     return 0;
 }
 
-static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
 
@@ -139,7 +140,7 @@ static int parse_log_level(struct mk_setup *ctx, const struct mk_setting *s)
     }
 }
 
-static int parse_trusted(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_trusted(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
     struct mk_str rest = s->value, word;
@@ -155,7 +156,7 @@ static int parse_trusted(struct mk_setup *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static int parse_transport(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_transport(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
 
@@ -164,7 +165,7 @@ static int parse_transport(struct mk_setup *ctx, const struct mk_setting *s)
     return set->transport ? 0 : MK_E_NOMEM;
 }
 
-static int parse_mime_value(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_mime_value(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_server_settings *set = ctx->settings;
 

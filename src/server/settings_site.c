@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/settings_int.h"
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -11,7 +12,7 @@
 
 static const char *const known_statuses = " 301 302 303 307 308 ";
 
-static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), url, status, extra;
@@ -45,7 +46,7 @@ static bool is_framing_field(struct mk_str name)
     return mk_settings_index(framing, name) >= 0;
 }
 
-static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), name;
@@ -71,7 +72,7 @@ static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
     return 0;
 }
 
-static int parse_cache_control(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_cache_control(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), glob;
@@ -137,7 +138,7 @@ static const struct mk_field host_fields[] = {
 const struct mk_section_spec mk_spec_host =
     MK_SECTION("HOST", 0, struct mk_site_settings, host_fields);
 
-static int parse_error_page(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_error_page(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_error_page *page;
@@ -173,7 +174,7 @@ static const struct mk_field error_page_fields[] = {
 const struct mk_section_spec mk_spec_error_pages =
     MK_SECTION("ERROR_PAGES", 0, struct mk_site_settings, error_page_fields);
 
-static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
+MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = s->value, word;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/snapshot.h"
 
+#include "base/code.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -188,7 +189,7 @@ static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tre
 
 /* ---- host names ---- */
 
-static int compare_names(const void *a, const void *b)
+MK_AT_START static int compare_names(const void *a, const void *b)
 {
     const struct mk_str *x = &((const struct mk_host_name *)a)->name,
                         *y = &((const struct mk_host_name *)b)->name;

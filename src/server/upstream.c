@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/upstream_int.h"
 
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "server/server_int.h"
@@ -46,8 +47,8 @@ static void free_all(struct mk_upstream *u)
     mk_heap_free(u);
 }
 
-struct mk_upstream *mk_upstream_new(struct mk_server *server,
-                                    const struct mk_upstream_options *options)
+MK_AT_START struct mk_upstream *mk_upstream_new(struct mk_server *server,
+                                                const struct mk_upstream_options *options)
 {
     struct mk_upstream *u =
         mk_heap_zalloc(1, sizeof(*u) + server->nworkers * sizeof(struct mk_lane));

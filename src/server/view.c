@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
+#include "base/code.h"
 #include "server/server_int.h"
 
 static int compile_all(struct mk_view *view)
@@ -57,7 +58,7 @@ static void free_view(struct mk_view *view)
     mk_heap_free(view);
 }
 
-struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot)
+MK_AT_START struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot *snapshot)
 {
     struct mk_view *view = mk_heap_zalloc(1, sizeof(*view));
 

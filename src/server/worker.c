@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/worker.h"
 
-#include "base/invariant.h"
+#include "base/code.h"
 #include "base/heap.h"
+#include "base/invariant.h"
 #include "core/fd.h"
 #include "core/thread.h"
 #include "server/conn.h"
@@ -31,10 +32,18 @@ static void on_trim(struct mk_timer *t)
 
     if (jobs || conns) {
         mk_timer_set(&w->loop.wheel, t, w->loop.clock.mono_ms + TRIM_MS);
-    } else if (w->crowd_left) {
-        w->crowd_left = false;
+    } else if (w->leaves_much) {
+        w->leaves_much = false;
         mk_heap_trim();
+        mk_code_give_back();
     }
+}
+
+void mk_worker_tidy_soon(struct mk_worker *w)
+{
+    w->leaves_much = true;
+    if (!mk_timer_is_set(&w->trim))
+        mk_timer_set(&w->loop.wheel, &w->trim, w->loop.clock.mono_ms + TRIM_MS);
 }
 
 int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index)
@@ -163,7 +172,7 @@ static int wait_ms(const struct mk_worker *w)
 
 static void arm_trim(struct mk_worker *w)
 {
-    w->crowd_left = w->crowd_left || w->conns.peak > w->conns.used + CROWD;
+    w->leaves_much = w->leaves_much || w->conns.peak > w->conns.used + CROWD;
     if (mk_timer_is_set(&w->trim))
         return;
     if (w->jobs.peak > w->jobs.used + TRIM_SPARE || w->conns.peak > w->conns.used + TRIM_SPARE)
@@ -192,6 +201,8 @@ static void *worker_main(void *arg)
         return NULL;
     }
 
+    if (w->index == 0)
+        mk_worker_tidy_soon(w);
     while (!advance_stop(w)) {
         mk_loop_turn(&w->loop, wait_ms(w), has_work, w);
         take_sockets(w);

@@ -60,8 +60,7 @@ struct mk_worker {
     pthread_t thread;
     unsigned index;
     bool started, stopping, ended, saw_acceptor_end;
-    bool
-        crowd_left; /* many connections ended at about the same time, and the heap was not trimmed since */
+    bool leaves_much;   /* of memory, since it was last tidied: a crowd, or a configuration */
     int begin_error;    /* of mk_view_begin; read behind the gate */
     int64_t stop_at_ms; /* what the server said when the worker last looked */
     uint64_t next_id;
@@ -85,6 +84,8 @@ struct mk_log *mk_worker_log(const struct mk_worker *w);
 /** @return 0 or an error; nothing is left behind on failure. */
 int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index) MK_MUST_USE;
 int mk_worker_start(struct mk_worker *w, int cpu) MK_MUST_USE;
+/** Give back what nobody needs any more, in a second. On its thread. */
+void mk_worker_tidy_soon(struct mk_worker *w);
 /** Wait for its thread, if it has one. */
 void mk_worker_join(struct mk_worker *w);
 /** Its thread has ended: let go of sockets that wait and of its configuration. Plugins may still post and be called. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings/describe_int.h"
 
+#include "base/code.h"
 #include "base/buf.h"
 #include "settings/units_int.h"
 
@@ -84,7 +85,8 @@ static char *buf_to_arena(struct mk_buf *b, struct mk_arena *arena)
     return text;
 }
 
-char *mk_field_format(const struct mk_field *f, const void *settings, struct mk_arena *arena)
+MK_AT_START char *mk_field_format(const struct mk_field *f, const void *settings,
+                                  struct mk_arena *arena)
 {
     struct mk_buf b;
 

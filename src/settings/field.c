@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings/field.h"
 
+#include "base/code.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "settings/describe_int.h"
@@ -129,8 +130,8 @@ static bool stands_for_itself(const struct mk_field *f, struct mk_str s)
     return f->names && read_name(f, s, &unused) == 0;
 }
 
-static int read_path(const struct mk_field *f, const struct mk_setting *s, struct mk_setup *ctx,
-                     const char **value)
+MK_AT_START static int read_path(const struct mk_field *f, const struct mk_setting *s,
+                                 struct mk_setup *ctx, const char **value)
 {
     const char *path;
 

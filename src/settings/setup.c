@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/code.h"
 #include "settings/field.h"
 
 #include <stdarg.h>
@@ -7,24 +8,25 @@
 
 enum { MESSAGE_MAX = 1024 };
 
-void *mk_setup_settings(const struct mk_setup *setup)
+MK_AT_START void *mk_setup_settings(const struct mk_setup *setup)
 {
     return setup->settings;
 }
 
-void *mk_setup_alloc(struct mk_setup *setup, size_t size)
+MK_AT_START void *mk_setup_alloc(struct mk_setup *setup, size_t size)
 {
     return mk_arena_zalloc(setup->arena, size);
 }
 
-struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text)
+MK_AT_START struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text)
 {
     char *copy = mk_arena_strdup(setup->arena, text);
 
     return (struct mk_str){copy, copy ? text.len : 0};
 }
 
-int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s, const char *expected)
+MK_AT_START int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s,
+                                const char *expected)
 {
     mk_fault_add(setup->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected,
                  s->value.p);
@@ -46,7 +48,8 @@ static void vnote(struct mk_setup *setup, const struct mk_origin *at,
         setup->faults->no_memory = true;
 }
 
-void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
+MK_AT_START void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, const char *fmt,
+                                ...)
 {
     va_list args;
 
@@ -55,7 +58,8 @@ void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, const ch
     va_end(args);
 }
 
-void mk_setup_warn(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
+MK_AT_START void mk_setup_warn(struct mk_setup *setup, const struct mk_origin *at, const char *fmt,
+                               ...)
 {
     va_list args;
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/code.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Of the linker, for the library or executable that this is in; no border where it was not linked by layout.ld. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char mk_start_code_end[] __attribute__((visibility("hidden"), weak));
+
+void mk_code_give_back(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = (uintptr_t)__ehdr_start & -page, end = (uintptr_t)mk_start_code_end & -page;
+
+    if (!mk_start_code_end)
+        return;
+    /*
+     * The kernel fetches a missing page together with those around it, as far as they are mapped alike: whoever needs one
+     * behind the border shall not fetch these. Any difference would do, and a dump of memory never holds code.
+     */
+    (void)madvise((void *)begin, end - begin, MADV_DONTDUMP);
+    (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
