@@ -214,21 +214,6 @@ def test_spawner_that_is_killed_is_started_again(start):
     server.wait_for_log("was started again")
 
 
-@pytest.mark.slow
-def test_spawner_that_cannot_be_started_again(start, tmp_path):
-    copy = tmp_path / PALM.name
-    copy.write_bytes(PALM.read_bytes())
-    copy.chmod(0o755)
-    server = start_site(start, {"quick": HEAD + "echo quick\n"}, f"Spawner {copy}")
-    assert server.get("/cgi-bin/quick").text == "quick\n"
-    palm = spawner(server)
-    copy.unlink()
-    os.kill(palm, signal.SIGKILL)
-    assert eventually(lambda: is_gone(palm), within=5)
-    assert server.get("/cgi-bin/quick").status == 503
-    server.wait_for_log("cannot be started")
-
-
 def test_start_without_a_spawner_is_refused(start, tmp_path):
     server = start_site_unstarted(start, "Spawner /bin/false")
     assert server.expect_exit() == 1

@@ -48,7 +48,7 @@ struct run {
     bool ended;          /* its first process has */
     bool broke;          /* killed, lost, or never started: what it wrote is not all */
     unsigned fails_with; /* status when it never started; 0: it did */
-    unsigned tries;
+    int64_t start_by_ms; /* when the spawner is given up */
 
     char *piece; /* of the body, on its way; in the request's memory */
     size_t piece_at, piece_len;
@@ -60,7 +60,7 @@ enum {
     RUN_PIECE = 16 << 10,
     RUN_TURN = 256 << 10, /* of a body, before others have their turn */
     RUN_RETRY_MS = 100,   /* between two tries to reach the spawner */
-    RUN_TRIES = 50,
+    RUN_START_MS = 5000,  /* from the first to the last of them */
     RUN_LAST_WORD_MS =
         2000, /* from the end of the output to that of the script, before the answer ends without */
     RUN_LAST_ERRORS = 16, /* reads, when its group is gone */

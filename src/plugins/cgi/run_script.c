@@ -428,13 +428,17 @@ static void give_up(struct run *run, unsigned status, const char *lines, const c
     gateway_answer_fail(&run->answer, status, lines);
 }
 
-/* The spawner may be on its way back. */
+/* The spawner may be on its way back. Time counts, not tries: alarms are coarse, and late on a busy machine. */
 static void try_later(struct run *run)
 {
+    int64_t now = mk_worker_now_ms(run->worker);
+
     close_ours(run);
+    if (run->state != RUN_STARTS)
+        run->start_by_ms = now + RUN_START_MS;
     run->state = RUN_STARTS;
-    if (++run->tries > RUN_TRIES)
-        give_up(run, 503, "Retry-After: 5\r\n", "monkey-palm does not run");
+    if (now >= run->start_by_ms)
+        give_up(run, 503, "Retry-After: 5\r\n", "monkey-palm hangs, or does not run");
     else
         mk_alarm_set(run->alarm, RUN_RETRY_MS);
 }

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients while the spawner of scripts is away, hangs, or is killed: everybody is answered, and soon."""
+
+import os
+import shutil
+import signal
+import time
+
+import pytest
+
+from harness import http
+from harness.cgi import start_site
+from harness.client import eventually
+from harness.family import have_ended, is_palm, spawner, spawners
+from test_cgi_processes import HEAD, PALM, SLEEPS, is_gone, started
+
+pytestmark = pytest.mark.slow
+
+SUM = HEAD + "echo sum\ncat\n"
+QUICK = HEAD + "echo quick\n"
+LINES = 400  # more than the socket to a spawner that does not read has room for
+CLOSE = {"Connection": "close"}
+
+
+class Removable:
+    """A spawner of which the file comes and goes."""
+
+    def __init__(self, folder):
+        self.path = folder / PALM.name
+        self.put_back()
+
+    def put_back(self):
+        shutil.copy(PALM, self.path.with_suffix(".new"))
+        self.path.with_suffix(".new").rename(self.path)
+
+    def end(self, server):
+        palm = spawner(server)
+        self.path.unlink()
+        os.kill(palm, signal.SIGKILL)
+        assert eventually(lambda: is_gone(palm), within=5)
+
+
+@pytest.fixture(name="removable")
+def fixture_removable(tmp_path):
+    return Removable(tmp_path)
+
+
+@pytest.fixture(name="stop")
+def fixture_stop():
+    """Stops the spawner of a server; in the end it goes on, or nothing of it would end."""
+    stopped = []
+
+    def stop(server):
+        stopped.append(spawner(server))
+        os.kill(stopped[-1], signal.SIGSTOP)
+        return stopped[-1]
+
+    yield stop
+    for pid in filter(is_palm, stopped):
+        os.kill(pid, signal.SIGCONT)
+
+
+def ask(server, path, method="GET", count=1, timeout=20.0, **kwargs):
+    connections = [server.connect(timeout=timeout) for _ in range(count)]
+    for connection in connections:
+        connection.send(http.request(path, method, headers=kwargs.get("headers", CLOSE), body=kwargs.get("body", b"")))
+    return connections
+
+
+def answers_of(connections):
+    statuses = [connection.response().status for connection in connections]
+    for connection in connections:
+        connection.close()
+    return statuses
+
+
+def test_spawner_that_cannot_be_started_again(start, removable):
+    """Who waits for it is told after five seconds, however long each try takes."""
+    server = start_site(start, {"sum": SUM}, f"Spawner {removable.path}\nMaxProcesses 4")
+    removable.end(server)
+    began = time.monotonic()
+    assert answers_of(ask(server, "/cgi-bin/sum", count=4)) == [503] * 4
+    assert 4 < time.monotonic() - began < 8
+    server.wait_for_log("cannot be started")
+    removable.put_back()
+    assert eventually(lambda: server.get("/cgi-bin/sum").status == 200, within=10)
+
+
+def test_spawner_that_hangs_holds_nobody_for_long(start, stop):
+    """Those of whom it could be told run into Timeout, the others find no room."""
+    server = start_site(start, {"quick": QUICK}, f"MaxProcesses {LINES}\nTimeout 2")
+    palm = stop(server)
+    began = time.monotonic()
+    statuses = answers_of(ask(server, "/cgi-bin/quick", count=LINES))
+    assert set(statuses) == {503, 504}
+    assert time.monotonic() - began < 12
+    server.wait_for_log("monkey-palm hangs, or does not run")
+    os.kill(palm, signal.SIGCONT)
+    assert server.get("/cgi-bin/quick").text == "quick\n"
+    assert spawner(server) == palm
+
+
+def test_clients_that_a_stopped_spawner_kept_waiting_are_forgotten(start, stop):
+    server = start_site(start, {"quick": QUICK}, "Timeout 1\nMaxProcesses 2")
+    palm = stop(server)
+    gone, late = ask(server, "/cgi-bin/quick", count=2)
+    time.sleep(0.3)
+    gone.close()
+    assert answers_of([late]) == [504]
+    os.kill(palm, signal.SIGCONT)
+    assert server.get("/cgi-bin/quick").text == "quick\n"
+    assert have_ended(server)
+    assert "was lost with its spawner" not in server.log()
+
+
+def test_lines_that_a_killed_spawner_has_not_read_are_lost_at_once(start, stop):
+    server = start_site(start, {"quick": QUICK}, "MaxProcesses 20", server="Workers 1")
+    assert server.get("/cgi-bin/quick").text == "quick\n"
+    before = server.open_descriptors()
+    palm = stop(server)
+    connections = ask(server, "/cgi-bin/quick", count=20)
+    time.sleep(0.5)
+    began = time.monotonic()
+    os.kill(palm, signal.SIGKILL)
+    assert answers_of(connections) == [502] * 20
+    assert time.monotonic() - began < 5
+    assert answers_of(ask(server, "/cgi-bin/quick", count=20)) == [200] * 20
+    assert eventually(lambda: server.open_descriptors() <= before, within=5)
+
+
+def test_who_waits_for_a_place_is_served_by_the_next_spawner(start):
+    server = start_site(start, {"sleeps": SLEEPS, "quick": QUICK}, "MaxProcesses 1")
+    running, pids = started(server)
+    connections = ask(server, "/cgi-bin/quick", count=10)
+    time.sleep(0.3)
+    os.kill(spawner(server), signal.SIGKILL)
+    assert answers_of(connections) == [200] * 10
+    assert not running.rest_until_cut().endswith(b"0\r\n\r\n")
+    assert eventually(lambda: all(map(is_gone, pids)), within=5)
+    assert len(spawners(server)) == 1
