@@ -86,6 +86,28 @@ def test_spawner_that_cannot_be_started_again(start, removable):
     assert eventually(lambda: server.get("/cgi-bin/sum").status == 200, within=10)
 
 
+def test_request_with_much_in_its_head_outlasts_the_absence_of_the_spawner(start, removable):
+    """Its variables are made once, not anew for each try, in memory that has a bound."""
+    server = start_site(start, {"sum": SUM}, f"Spawner {removable.path}", server="MaxRequestSize 64K")
+    removable.end(server)
+    waiting, = ask(server, "/cgi-bin/sum", headers=[("Cookie", "a" * 15000), ("Cookie", "b" * 15000), *CLOSE.items()])
+    time.sleep(2.4)
+    removable.put_back()
+    assert answers_of([waiting]) == [200]
+
+
+def test_request_with_a_body_outlasts_a_spawner_that_hangs(start, stop):
+    server = start_site(start, {"sum": SUM, "quick": QUICK}, f"MaxProcesses {LINES + 1}")
+    palm = stop(server)
+    others = ask(server, "/cgi-bin/quick", count=LINES)
+    waiting, = ask(server, "/cgi-bin/sum", "POST", body=b"x" * 1000)
+    time.sleep(3.7)
+    os.kill(palm, signal.SIGCONT)
+    assert answers_of([waiting]) == [200]
+    assert answers_of(others) == [200] * LINES
+    assert have_ended(server)
+
+
 def test_spawner_that_hangs_holds_nobody_for_long(start, stop):
     """Those of whom it could be told run into Timeout, the others find no room."""
     server = start_site(start, {"quick": QUICK}, f"MaxProcesses {LINES}\nTimeout 2")

@@ -42,6 +42,7 @@ static void free_run(struct run *run)
     mk_io_close(run->errors);
     mk_alarm_free(run->alarm);
     spawner_put(run->spawner);
+    free(run->order);
     free(run);
 }
 

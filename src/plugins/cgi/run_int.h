@@ -50,6 +50,8 @@ struct run {
     unsigned fails_with; /* status when it never started; 0: it did */
     int64_t start_by_ms; /* when the spawner is given up */
 
+    char *order; /* between tries to start it: owned */
+    size_t order_len;
     char *piece; /* of the body, on its way; in the request's memory */
     size_t piece_at, piece_len;
     struct gateway_complaint complaint;

@@ -365,7 +365,8 @@ static int open_ends(struct run *run, struct ends *ends)
 
     ends->files[0] = yard_null(run->yard);
     if (err == 0 && !run->body.ended) {
-        run->piece = mk_request_alloc(run->r, RUN_PIECE);
+        if (!run->piece)
+            run->piece = mk_request_alloc(run->r, RUN_PIECE);
         err = run->piece ? open_pipe(run, &ends->files[0], false, &run->input, on_input,
                                      MK_IO_WRITE | MK_IO_EDGE)
                          : MK_E_NOMEM;
@@ -378,9 +379,9 @@ static int open_ends(struct run *run, struct ends *ends)
     return err;
 }
 
-static int send_order(const struct run *run, const char *order, size_t len, const struct ends *ends)
+static int send_order(const struct run *run, const struct ends *ends)
 {
-    struct iovec piece = {(void *)(uintptr_t)order, len};
+    struct iovec piece = {run->order, run->order_len};
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(ends->files))] = {0};
     struct msghdr msg = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
@@ -395,16 +396,33 @@ static int send_order(const struct run *run, const char *order, size_t len, cons
                : 0;
 }
 
+/* Once for all tries: the request's memory has a bound. */
+static int write_order(struct run *run)
+{
+    ssize_t len;
+
+    if (run->order)
+        return 0;
+    len = order_write(&run->order, run->r, run->site, run->route, &run->script, run->body.announced,
+                      run->body.length);
+    run->order_len = len < 0 ? 0 : (size_t)len;
+    return len < 0 ? (int)len : 0;
+}
+
+static void drop_order(struct run *run)
+{
+    free(run->order);
+    run->order = NULL;
+}
+
 static int prepare(struct run *run, struct ends *ends)
 {
-    char *order = NULL;
-    ssize_t len = order_write(&order, run->r, run->site, run->route, &run->script,
-                              run->body.announced, run->body.length);
-    int err = len < 0 ? (int)len : open_ends(run, ends);
+    int err = write_order(run);
 
     if (err == 0)
-        err = send_order(run, order, (size_t)len, ends);
-    free(order);
+        err = open_ends(run, ends);
+    if (err == 0)
+        err = send_order(run, ends);
     return err;
 }
 
@@ -423,6 +441,7 @@ static void give_up(struct run *run, unsigned status, const char *lines, const c
     mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" cannot be run why=\"%s\"", run->label,
                    why);
     close_ours(run);
+    drop_order(run);
     run->state = RUN_OVER;
     run_note_end(run, true);
     gateway_answer_fail(&run->answer, status, lines);
@@ -458,6 +477,7 @@ void run_start(struct run *run)
     } else if (sent < 0) {
         try_later(run);
     } else {
+        drop_order(run);
         run->state = RUN_GOES;
         run->is_awaited = true;
         run->moved_ms = mk_worker_now_ms(run->worker);
