@@ -4,6 +4,9 @@
 import os
 import shutil
 import signal
+import socket
+import struct
+import subprocess
 import time
 
 import pytest
@@ -120,6 +123,24 @@ def test_spawner_that_hangs_holds_nobody_for_long(start, stop):
     os.kill(palm, signal.SIGCONT)
     assert server.get("/cgi-bin/quick").text == "quick\n"
     assert spawner(server) == palm
+
+
+def test_script_that_nobody_waits_for_any_more_is_not_started(tmp_path):
+    """As wire.h has it: the order is there, and its sender has gone on. A start would be told as a failure."""
+    order = struct.pack("=II4Q", 1, 0, 0, 0, 0, 0) + f"/\0{tmp_path}/none\0none\0".encode()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, line, far, open(os.devnull, "r+b") as null:
+        socket.send_fds(line, [order], [null.fileno()] * 3)
+        line.shutdown(socket.SHUT_WR)
+        socket.send_fds(ours, [b"1"], [far.fileno()])
+        far.close()
+        assert subprocess.run([PALM, ""], stdin=theirs, timeout=10, check=False).returncode == 0
+        theirs.close()
+        line.settimeout(10)
+        killed = 2
+        assert struct.unpack("=Ii", line.recv(100)) == (killed, signal.SIGTERM)
+        assert line.recv(100) == b""
 
 
 def test_clients_that_a_stopped_spawner_kept_waiting_are_forgotten(start, stop):

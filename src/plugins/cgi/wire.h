@@ -10,8 +10,8 @@
  * The spawner's standard input is a SOCK_SEQPACKET socket. A packet of one byte on it brings one descriptor: the line of a
  * script, one end of another such pair. On the line comes one packet, the order, with the script's three standard
  * descriptors; back go reports. When the server shuts its sending half down, or closes its end, the script's process group
- * is ended: SIGTERM, and SIGKILL two seconds later. When the spawner closes the line the group is gone. When the server
- * closes the socket, everything is ended, and the spawner with it.
+ * is ended: SIGTERM, and SIGKILL two seconds later; one that was not started yet is not started. When the spawner closes the
+ * line the group is gone. When the server closes the socket, everything is ended, and the spawner with it.
  */
 
 enum {

@@ -132,6 +132,8 @@ static void forget(struct palm *palm, struct script *s)
     *s->link = s->next;
     if (s->next)
         s->next->link = s->link;
+    /* Closing is not enough: a script that is being executed has a copy of it for a moment (CLOEXEC comes late). */
+    (void)epoll_ctl(palm->epoll, EPOLL_CTL_DEL, s->line, NULL);
     (void)close(s->line);
     give_room(palm, s);
 }
@@ -172,8 +174,9 @@ static bool start(const struct palm *palm, struct script *s, const struct parcel
     return s->group > 0;
 }
 
-static void on_line(struct palm *palm, struct script *s)
+static void on_line(struct palm *palm, struct script *s, uint32_t events)
 {
+    bool is_late = events & EPOLLRDHUP; /* whoever ordered it has gone on meanwhile */
     struct parcel p;
 
     while (receive(s->line, &p)) {
@@ -184,7 +187,9 @@ static void on_line(struct palm *palm, struct script *s)
             begin_end(s);
             return;
         }
-        lives = start(palm, s, &p);
+        if (is_late)
+            report(s, PALM_KILLED, SIGTERM);
+        lives = !is_late && start(palm, s, &p);
         close_fds(&p);
         if (!lives) {
             forget(palm, s);
@@ -322,7 +327,7 @@ static void serve(struct palm *palm)
             else if (events[i].data.ptr == palm)
                 reap(palm);
             else if (is_known(palm, events[i].data.ptr))
-                on_line(palm, events[i].data.ptr);
+                on_line(palm, events[i].data.ptr, events[i].events);
         }
     }
     end_all(palm);
