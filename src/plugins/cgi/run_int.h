@@ -54,6 +54,7 @@ struct run {
     size_t order_len;
     char *piece; /* of the body, on its way; in the request's memory */
     size_t piece_at, piece_len;
+    bool has_fed; /* some of the body is gone */
     struct gateway_complaint complaint;
     char label[160]; /* the script's name for the log */
 };

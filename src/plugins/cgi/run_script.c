@@ -92,6 +92,7 @@ static bool refill(struct run *run)
     n = gateway_body_read(&run->body, run->r, run->piece, RUN_PIECE);
     if (n > 0) {
         run->is_starved = false;
+        run->has_fed = true;
         run->piece_at = 0;
         run->piece_len = (size_t)n;
         return true;
@@ -289,6 +290,20 @@ static void on_hangup(struct run *run)
     spawner_look(run->spawner, run->worker);
 }
 
+static void try_later(struct run *run);
+
+/* The kernel tells a line that was closed with the order unread: nothing was started, and it may be ordered again. */
+static bool is_unheard(const struct run *run, int error)
+{
+    return error == ECONNRESET && run->r && run->state == RUN_GOES && !run->ended && !run->has_fed;
+}
+
+static void order_again(struct run *run)
+{
+    run->output_ended = false;
+    try_later(run);
+}
+
 static void on_line(struct mk_io *io, unsigned events, void *arg)
 {
     struct run *run = arg;
@@ -298,7 +313,9 @@ static void on_line(struct mk_io *io, unsigned events, void *arg)
     (void)events;
     while ((n = recv(mk_io_fd(io), &report, sizeof(report), MSG_DONTWAIT)) == sizeof(report))
         hear(run, &report);
-    if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+    if (n < 0 && is_unheard(run, errno))
+        order_again(run);
+    else if (n >= 0 || (errno != EAGAIN && errno != EINTR))
         on_hangup(run);
     run_advance(run);
 }
@@ -453,7 +470,7 @@ static void try_later(struct run *run)
     int64_t now = mk_worker_now_ms(run->worker);
 
     close_ours(run);
-    if (run->state != RUN_STARTS)
+    if (run->start_by_ms == 0)
         run->start_by_ms = now + RUN_START_MS;
     run->state = RUN_STARTS;
     if (now >= run->start_by_ms)

@@ -11,7 +11,8 @@
  * script, one end of another such pair. On the line comes one packet, the order, with the script's three standard
  * descriptors; back go reports. When the server shuts its sending half down, or closes its end, the script's process group
  * is ended: SIGTERM, and SIGKILL two seconds later; one that was not started yet is not started. When the spawner closes the
- * line the group is gone. When the server closes the socket, everything is ended, and the spawner with it.
+ * line the group is gone; if the order was not read, which is told as a reset, there was none. When the server closes the
+ * socket, everything is ended, and the spawner with it.
  */
 
 enum {
