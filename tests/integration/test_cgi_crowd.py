@@ -170,7 +170,7 @@ def test_the_keeper_restarts_the_spawner(open_folder):  # noqa: F811
         server.stop()
 
 
-BOMB = "#!/bin/sh\nb() { b | b & }\nb\nsleep 100\n"
+BOMB = "#!/bin/sh\nb() { b & b & exec sleep 100; }\nb\n"  # who cannot fork ends; all others stay
 AS_STRANGER = [sys.executable, "-c", "import os, resource, sys; os.setgroups([]); os.setgid({0}); os.setuid({0});"
                "resource.setrlimit(resource.RLIMIT_NPROC, ({1}, {1})); os.execv(sys.argv[1], sys.argv[1:])".format(STRANGER, ALLOWED)]
 
