@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/snapshot.h"
 
-#include "base/code.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -189,7 +188,7 @@ static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tre
 
 /* ---- host names ---- */
 
-MK_AT_START static int compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     const struct mk_str *x = &((const struct mk_host_name *)a)->name,
                         *y = &((const struct mk_host_name *)b)->name;
