@@ -135,8 +135,8 @@ static void wait_for_end(struct mk_service *s)
     };
     int number;
 
-    give_back_code();
     while (!watched[1].revents) {
+        give_back_code();
         if (poll(watched, 3, -1) < 0)
             continue;
         while ((number = mk_signals_next(s->signals)) > 0)

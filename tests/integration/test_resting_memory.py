@@ -16,11 +16,19 @@ from harness.config import section
 WITHIN = 5.0  # seconds; it is given back after one
 
 
+def resident(pid, is_meant):
+    """KB of the mappings that are."""
+    mappings = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", pathlib.Path(f"/proc/{pid}/smaps").read_text(), flags=re.M)[1:]
+    return sum(int(re.search(r"^Rss: +(\d+) kB", mapping, re.M)[1]) for mapping in mappings if is_meant(mapping))
+
+
 def resident_for_the_start(pid):
-    """KB of the mapping that src/layout.ld makes: code that is left out of dumps."""
-    mappings = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", pathlib.Path(f"/proc/{pid}/smaps").read_text(), flags=re.M)
-    return sum(int(re.search(r"^Rss: +(\d+) kB", mapping, re.M)[1]) for mapping in mappings
-               if re.search(r"^VmFlags:.* ex .*\bdd\b", mapping, re.M) and "monkey" in mapping)
+    """The mapping that src/layout.ld makes: code that is left out of dumps."""
+    return resident(pid, lambda mapping: "monkey" in mapping and re.search(r"^VmFlags:.* ex .*\bdd\b", mapping, re.M))
+
+
+def resident_of_the_program(pid):
+    return resident(pid, lambda mapping: re.search(r" r-xp .*/monkey$", mapping.partition("\n")[0]))
 
 
 def has_given_back(server):
@@ -55,6 +63,15 @@ def test_code_for_the_start_is_given_back(start):
     server.reload(**config, host="Header X-Version 2")
     assert server.get("/a.txt").header("X-Version") == "2"
     assert eventually(lambda: has_given_back(server), within=WITHIN)
+
+
+@laid_out
+def test_a_reload_leaves_no_more_of_the_program_than_the_start(start):
+    server = start()
+    assert eventually(lambda: has_given_back(server), within=WITHIN)
+    before = resident_of_the_program(server.pid)
+    server.reload("configuration reloaded")
+    assert eventually(lambda: resident_of_the_program(server.pid) <= before), resident_of_the_program(server.pid)
 
 
 SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
