@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
-#include "base/code.h"
 #include "core/fd.h"
 #include "server/server_int.h"
 
@@ -70,7 +69,7 @@ static void reopen_logs_of_plugins(const struct mk_snapshot *s)
     }
 }
 
-MK_AT_START int mk_server_reopen_logs(struct mk_server *server)
+int mk_server_reopen_logs(struct mk_server *server)
 {
     int err = mk_server_open_log(server, server->snapshot->set.error_log);
 

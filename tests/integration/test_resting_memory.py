@@ -5,6 +5,7 @@ import base64
 import hashlib
 import pathlib
 import re
+import signal
 
 import pytest
 
@@ -72,6 +73,16 @@ def test_a_reload_leaves_no_more_of_the_program_than_the_start(start):
     before = resident_of_the_program(server.pid)
     server.reload("configuration reloaded")
     assert eventually(lambda: resident_of_the_program(server.pid) <= before), resident_of_the_program(server.pid)
+
+
+@laid_out
+def test_logs_opened_again_need_no_code_for_the_start(start):
+    """Some do that each hour."""
+    server = start()
+    assert eventually(lambda: has_given_back(server), within=WITHIN)
+    server.signal(signal.SIGUSR1)
+    server.wait_for_log("logs reopened")
+    assert has_given_back(server)
 
 
 SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
