@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+enum { PAGE = 4096 }; /* or more: then a little more is given back, and comes again */
 
 /* Of the linker, for the library or executable that this is in; no border where it was not linked by layout.ld. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -11,8 +12,8 @@ extern const char mk_start_code_end[] __attribute__((visibility("hidden"), weak)
 
 void mk_code_give_back(void)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = (uintptr_t)__ehdr_start & -page, end = (uintptr_t)mk_start_code_end & -page;
+    void *begin = (void *)(uintptr_t)__ehdr_start;
+    size_t len = (size_t)(mk_start_code_end - __ehdr_start) & ~(size_t)(PAGE - 1);
 
     if (!mk_start_code_end)
         return;
@@ -20,6 +21,6 @@ void mk_code_give_back(void)
      * The kernel fetches a missing page together with those around it, as far as they are mapped alike: whoever needs one
      * behind the border shall not fetch these. Any difference would do, and a dump of memory never holds code.
      */
-    (void)madvise((void *)begin, end - begin, MADV_DONTDUMP);
-    (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    (void)madvise(begin, len, MADV_DONTDUMP);
+    (void)madvise(begin, len, MADV_DONTNEED);
 }

@@ -9,13 +9,14 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-/* Of the linker: where the executable begins, and where its code ends. */
-extern const char __ehdr_start[], etext[];
+/* Of the linker: where the executable begins, and where src/layout.ld, if it was linked so, has laid its code for the start. */
+extern const char __ehdr_start[], mk_start_code_end[] __attribute__((weak));
 
 /* How long after its grace a server that lost its keeper may still be there. */
 enum { UNATTENDED_S = 10 };
+
+enum { PAGE = 4096 };
 
 static void stop(struct mk_service *s, unsigned grace_ms)
 {
@@ -117,16 +118,19 @@ static void on_keeper_gone(struct mk_service *s)
     on_stop(s);
 }
 
-/* What is left to do is to wait. Code that is needed nevertheless comes back by itself. */
+/* As the library does with its own: what is left to do is to wait. */
 static void give_back_code(void)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = (uintptr_t)__ehdr_start & -page, end = (uintptr_t)etext & -page;
+    void *begin = (void *)(uintptr_t)__ehdr_start;
+    size_t len = (size_t)(mk_start_code_end - __ehdr_start) & ~(size_t)(PAGE - 1);
 
-    (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    if (!mk_start_code_end)
+        return;
+    (void)madvise(begin, len, MADV_DONTDUMP);
+    (void)madvise(begin, len, MADV_DONTNEED);
 }
 
-static void wait_for_end(struct mk_service *s)
+__attribute__((noinline, hot)) static void wait_for_end(struct mk_service *s)
 {
     struct pollfd watched[] = {
         {.fd = s->signals, .events = POLLIN},
