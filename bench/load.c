@@ -8,7 +8,8 @@
  *   load -i CONNS PORT PATH            idle: one request on each, wait for a line on stdin, once more
  *   load -s TIMES PORT PATH -- ARGV... start-up: milliseconds from exec to the first byte, each time
  *
- * -t: over TLS, with a full handshake for each connection; -r: the same, and sessions are resumed.
+ * -t: over TLS, with a full handshake for each connection; -r: each resumes a session, the first ones that of a
+ * connection before, which does not count.
  *
  * Prints one JSON object.  Every answer is parsed and must be a 200 with Content-Length and as many
  * bytes as it says; anything else counts as an error.
@@ -401,40 +402,6 @@ static void print_totals(const struct totals *t)
            t->handshakes, t->resumed);
 }
 
-/* Each process has its own totals, in memory shared with the first. */
-static void run_all(void)
-{
-    size_t size = sizeof(struct totals) * (size_t)opt.processes;
-    struct totals *each =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    if (each == MAP_FAILED)
-        die("mmap");
-    opt.conns /= opt.processes;
-    opt.requests /= opt.processes;
-    total = &each[0];
-    for (int i = 1; i < opt.processes; i++) {
-        if (fork() == 0) {
-            total = &each[i];
-            run_load();
-            _exit(0);
-        }
-    }
-    run_load();
-    while (wait(NULL) > 0)
-        ;
-    for (int i = 1; i < opt.processes; i++) {
-        each[0].requests += each[i].requests;
-        each[0].errors += each[i].errors;
-        each[0].bytes += each[i].bytes;
-        each[0].handshakes += each[i].handshakes;
-        each[0].resumed += each[i].resumed;
-        for (int b = 0; b < BUCKETS; b++)
-            each[0].latency[b] += each[i].latency[b];
-    }
-    print_totals(&each[0]);
-}
-
 /* One request and its whole answer on a blocking socket; 0 or -1. */
 static int ask_once(int fd, struct channel *tls)
 {
@@ -465,6 +432,60 @@ static int connect_blocking(void)
         return fd;
     close(fd);
     return -1;
+}
+
+/* The session that the first connections of every process resume; it is not counted. */
+static void fetch_session(void)
+{
+    struct totals uncounted = {0};
+    int fd = connect_blocking();
+    struct channel *tls = fd < 0 ? NULL : channel_new(fd);
+
+    total = &uncounted;
+    in_flight = 1;
+    if (!tls || ask_once(fd, tls) < 0) {
+        fprintf(stderr, "load: no answer to the request that brings a session\n");
+        exit(1);
+    }
+    channel_counts(&uncounted.handshakes, &uncounted.resumed);
+    channel_free(tls);
+    close(fd);
+}
+
+/* Each process has its own totals, in memory shared with the first. */
+static void run_all(void)
+{
+    size_t size = sizeof(struct totals) * (size_t)opt.processes;
+    struct totals *each =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (each == MAP_FAILED)
+        die("mmap");
+    opt.conns /= opt.processes;
+    opt.requests /= opt.processes;
+    if (opt.resume)
+        fetch_session();
+    total = &each[0];
+    for (int i = 1; i < opt.processes; i++) {
+        if (fork() == 0) {
+            total = &each[i];
+            run_load();
+            _exit(0);
+        }
+    }
+    run_load();
+    while (wait(NULL) > 0)
+        ;
+    for (int i = 1; i < opt.processes; i++) {
+        each[0].requests += each[i].requests;
+        each[0].errors += each[i].errors;
+        each[0].bytes += each[i].bytes;
+        each[0].handshakes += each[i].handshakes;
+        each[0].resumed += each[i].resumed;
+        for (int b = 0; b < BUCKETS; b++)
+            each[0].latency[b] += each[i].latency[b];
+    }
+    print_totals(&each[0]);
 }
 
 static void run_idle(int n)

@@ -19,7 +19,7 @@ struct channel {
 #define CIPHERSUITES "TLS_AES_256_GCM_SHA384"
 
 static SSL_CTX *ctx;
-static SSL_SESSION *last; /* to be offered next; the newest one that came */
+static SSL_SESSION *last; /* to be offered next; a copy of the newest one that came */
 static int resumes;
 static long nhandshakes, nresumed;
 
@@ -27,8 +27,18 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     (void)ssl;
     SSL_SESSION_free(last);
-    last = session;
-    return 1; /* it is ours now */
+    last = SSL_SESSION_dup(session); /* its own is not resumed when the connection ends badly */
+    return 0;
+}
+
+/* A copy: OpenSSL takes a session of TLS 1.3 as used up by the first connection that resumes it, and others offer it too. */
+static void offer_last(SSL *ssl)
+{
+    SSL_SESSION *copy = last ? SSL_SESSION_dup(last) : NULL;
+
+    if (copy)
+        SSL_set_session(ssl, copy);
+    SSL_SESSION_free(copy);
 }
 
 int channel_init(int resume)
@@ -54,8 +64,8 @@ struct channel *channel_new(int fd)
     ch->ssl = SSL_new(ctx);
     SSL_set_fd(ch->ssl, fd);
     SSL_set_tlsext_host_name(ch->ssl, "localhost");
-    if (resumes && last)
-        SSL_set_session(ch->ssl, last);
+    if (resumes)
+        offer_last(ch->ssl);
     SSL_set_connect_state(ch->ssl);
     return ch;
 }
@@ -98,9 +108,6 @@ void channel_free(struct channel *ch)
 {
     if (!ch)
         return;
-    SSL_set_quiet_shutdown(ch->ssl,
-                           1); /* a session that did not end in a shutdown may not be resumed */
-    SSL_shutdown(ch->ssl);
     SSL_free(ch->ssl);
     OPENSSL_free(ch);
 }
@@ -148,4 +155,5 @@ void channel_counts(long *handshakes, long *resumed)
 {
     *handshakes = nhandshakes;
     *resumed = nresumed;
+    nhandshakes = nresumed = 0;
 }

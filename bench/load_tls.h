@@ -11,14 +11,14 @@
  */
 struct channel;
 
-/** resume: each connection offers the session of one before. @return -1: this client has no TLS. */
+/** resume: each connection offers the newest session that came, if one has. @return -1: this client has no TLS. */
 int channel_init(int resume);
 struct channel *channel_new(int fd);
 ssize_t channel_send(struct channel *ch, const void *p, size_t len);
 ssize_t channel_recv(struct channel *ch, void *p, size_t len);
 /** The socket stays open. NULL is allowed. */
 void channel_free(struct channel *ch);
-/** Handshakes that ended well so far, and how many of them resumed a session. */
+/** Handshakes that ended well since the last call, and how many of them resumed a session. */
 void channel_counts(long *handshakes, long *resumed);
 
 #endif
