@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Session tickets: on any worker, over a reload, and nowhere else."""
 
+import socket
 import ssl
 import time
 
 import pytest
 
-from harness import certificates, secured
+from harness import certificates, secured, tls_connection
 
 plugin = secured.each_plugin()
 
 LIFE_S = 4
 ATTEMPTS = 12  # connections of which each worker gets some
+MANY = 200
+CHANGE_CIPHER_SPEC, ALERT, HANDSHAKE = 20, 21, 22  # records, RFC 5246 section 6.2.1
+SERVER_HELLO, CERTIFICATE, CERTIFICATE_REQUEST = 2, 11, 13  # RFC 5246 section 7.4
 
 
 def context(version, as_client=None):
@@ -118,3 +122,84 @@ def test_a_session_ends_with_the_clients_certificate(start, version):
     time.sleep(until - time.monotonic())
     with pytest.raises((ssl.SSLError, ConnectionResetError)):
         visit(server, client, session)
+
+
+@pytest.mark.parametrize("version", secured.BOTH)
+def test_no_resumption_of_many_fails_on_any_worker_or_behind_a_reload(start, version):
+    config = secured.config(certificates.issue().lines(), server="Workers 3\nScheduler Fair")
+    server, client = start(**config), context(version)
+    _, session, _ = visit(server, client)
+    for number in range(MANY):
+        if number % (MANY // 5) == 0:
+            server.reload("reloaded")
+        reused, session, status = visit(server, client, session)
+        assert (reused, status) == (True, 200), number
+
+
+@pytest.mark.parametrize("version", secured.BOTH)
+@pytest.mark.parametrize("asked", ["on", "optional"])
+@pytest.mark.parametrize("default", [False, True], ids=["from-a-site", "from-the-default"])
+def test_a_session_without_a_certificate_ends_where_one_is_asked_for(start, tmp_path, version, asked, default):
+    (tmp_path / "a.txt").write_text("text")
+    rule = [f"CheckClientCert {asked}", f"CAFile {certificates.authority().certificate}"]
+    sites = {"open": secured.site("open.test", certificates.issue("open.test").lines(), tmp_path),
+             "closed": secured.site("closed.test", certificates.issue("closed.test").lines(*rule), tmp_path)}
+    server, client = start(**secured.config(certificates.issue().lines(), sites=sites)), context(version)
+    name = "localhost" if default else "open.test"
+    _, session, _ = visit(server, client, name=name, host=name)
+    assert visit(server, client, session, name=name, host=name)[0]
+    if asked == "on":
+        with pytest.raises((ssl.SSLError, ConnectionResetError)):
+            visit(server, client, session, name="closed.test", host="closed.test")
+    else:
+        reused, _, status = visit(server, client, session, name="closed.test", host="closed.test")
+        assert (reused, status) == (False, 200)
+
+
+def name_last(hello):
+    """The same client hello (RFC 5246 section 7.4.1.2) with its name behind all other extensions, the ticket among them."""
+    at = 5 + 4 + 2 + 32
+    at += 1 + hello[at]                                    # session
+    at += 2 + int.from_bytes(hello[at:at + 2], "big")      # ciphers
+    at += 1 + hello[at] + 2                                # compression; length of the extensions
+    found = []
+    rest = hello[at:]
+    while rest:
+        end = 4 + int.from_bytes(rest[2:4], "big")
+        found.append(rest[:end])
+        rest = rest[end:]
+    return hello[:at] + b"".join(sorted(found, key=lambda extension: extension[:2] == b"\0\0"))
+
+
+def records(data):
+    while len(data) >= 5:
+        end = 5 + int.from_bytes(data[3:5], "big")
+        yield data[0], data[5:end]
+        data = data[end:]
+
+
+def said(server, hello):
+    """What answers a hello: the kinds of the handshake messages in the clear, and is there an alert, which may be encrypted?"""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+        raw.sendall(hello)
+        raw.shutdown(socket.SHUT_WR)
+        told = list(records(b"".join(iter(lambda: raw.recv(65536), b""))))
+    kinds = [kind for kind, _ in told]
+    clear = told[:kinds.index(CHANGE_CIPHER_SPEC)] if CHANGE_CIPHER_SPEC in kinds else told
+    messages, found = b"".join(content for kind, content in clear if kind == HANDSHAKE), []
+    while messages:
+        found.append(messages[0])
+        messages = messages[4 + int.from_bytes(messages[1:4], "big"):]
+    return found, ALERT in kinds
+
+
+def test_a_ticket_before_the_name_does_not_pass_over_what_the_site_asks(start, tmp_path):
+    (tmp_path / "a.txt").write_text("text")
+    rule = ["CheckClientCert on", f"CAFile {certificates.authority().certificate}"]
+    sites = {"closed": secured.site("closed.test", certificates.issue("closed.test").lines(*rule), tmp_path)}
+    server, client = start(**secured.config(certificates.issue().lines(), sites=sites)), context(secured.TLS12)
+    _, session, _ = visit(server, client)
+    resumed, is_refused = said(server, name_last(tls_connection.client_hello(client, "localhost", session)))
+    assert SERVER_HELLO in resumed and CERTIFICATE not in resumed and not is_refused
+    asked, is_refused = said(server, name_last(tls_connection.client_hello(client, "closed.test", session)))
+    assert CERTIFICATE_REQUEST in asked or is_refused

@@ -34,9 +34,9 @@ def get(server, target="/", context=None, name="localhost", **kwargs):
         return response
 
 
-def client_hello(context=None, name="localhost"):
+def client_hello(context=None, name="localhost", session=None):
     """The first bytes of a client."""
-    sock = tls.TlsSocket(None, context, name, handshake=False)
+    sock = tls.TlsSocket(None, context, name, session, handshake=False)
     with pytest.raises(ssl.SSLWantReadError):
         sock.tls.do_handshake()
     return sock.to_send()
