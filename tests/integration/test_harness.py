@@ -4,9 +4,14 @@ The response parser must refuse what a lenient client would let pass, and certif
 one reason only: all other tests rely on it.
 """
 
+import contextlib
+import socket
+import ssl
+import threading
+
 import pytest
 
-from harness import certificates, http, tools
+from harness import certificates, http, tls_connection, tools
 
 DATE = b"Date: Sat, 21 Nov 2026 10:00:00 GMT\r\n"
 OK = b"HTTP/1.1 200 OK\r\n" + DATE
@@ -86,3 +91,30 @@ def test_the_authority_vouches_for_what_it_issued():
                      "-issuer", pair.issuer.certificate, "-cert", pair.certificate)
     assert b"good" in done.stdout
     assert b"Response verify OK" in done.stderr
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_an_end_without_close_notify_is_seen(says_so):
+    def serve():
+        server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server.load_cert_chain(certificates.issue().chain, certificates.issue().key)
+        raw, _ = listener.accept()
+        with raw:
+            talk = server.wrap_socket(raw, server_side=True, do_handshake_on_connect=True)
+            talk.sendall(b"text")
+            if says_so:
+                with contextlib.suppress(OSError):  # the client ends without an answer to it
+                    talk.unwrap()
+            talk.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        with tls_connection.TlsConnection(listener.getsockname()) as client:
+            assert client.sock.recv(4) == b"text"
+            if says_so:
+                assert client.sock.recv(1) == b""
+            else:
+                with pytest.raises(ConnectionResetError):
+                    client.sock.recv(1)
+        thread.join(10)

@@ -233,6 +233,7 @@ def trusting(by="Test CA", version=None, as_client=None):
     """What a client needs to talk to servers with certificates of the authority. version: the only one it speaks."""
     context = ssl.create_default_context(cafile=str(authority(by).certificate))
     context.suppress_ragged_eofs = False
+    context.options &= ~getattr(ssl, "OP_IGNORE_UNEXPECTED_EOF", 0)  # Python sets it, and an end without close_notify looks right
     if version:
         context.minimum_version = context.maximum_version = version
     if as_client:

@@ -64,7 +64,9 @@ class TlsSocket:
                 self.feed(self.raw.recv(65536))
             except ssl.SSLEOFError:
                 raise ConnectionResetError(CUT) from None
-            except ssl.SSLError:
+            except ssl.SSLError as fault:
+                if fault.reason == "UNEXPECTED_EOF_WHILE_READING":  # what OpenSSL 3 calls it
+                    raise ConnectionResetError(CUT) from None
                 self.flush()  # the alert
                 raise
 
