@@ -2,6 +2,7 @@
 """Each balancer counts what each backend got: under concurrency, with unequal backends, and while backends go and come back."""
 
 import collections
+import select
 import threading
 import time
 
@@ -110,6 +111,39 @@ def test_least_connections_is_exact_over_all_workers(start, three):
     release.set()
     for connection in connections:
         assert connection.response().text == "held"
+
+
+@pytest.mark.parametrize("balancer", [name for name in BALANCERS if "Hash" not in name])
+def test_nobody_waits_while_another_has_room(start, three, balancer):
+    """Two of three hold all the connections that they may have: what comes then is the third's, at once."""
+    release = threading.Event()
+    for backend in three[:2]:
+        backend.each = lambda conn, request: (release.wait(20), conn.answer(b"held"))
+    server = start_one(start, three, balancer, "MaxConnections 1\nKeepAlive 0")
+    held = []
+    while [backend.active for backend in three[:2]] != [1, 1] and len(held) < 30:
+        held.append(server.connect())
+        held[-1].send(http.request("/"))
+        eventually(lambda: select.select([held[-1].sock], [], [], 0)[0] or all(b.active for b in three[:2]), within=0.3)
+    assert [backend.active for backend in three[:2]] == [1, 1]
+    assert [server.get("/").text for _ in range(20)] == ["c"] * 20
+    release.set()
+    for connection in held:
+        connection.close()
+
+
+@pytest.mark.parametrize("balancer", [name for name in BALANCERS if "Hash" in name])
+def test_who_goes_by_a_hash_waits_for_its_backend(start, three, balancer):
+    server = start_one(start, three, balancer, "MaxConnections 1\nQueueTimeout 20")
+    name = server.get("/").text
+    release = threading.Event()
+    three["abc".index(name)].each = lambda conn, request: (release.wait(20), conn.answer(b"held"))
+    connections = [server.connect() for _ in range(3)]
+    for connection in connections:
+        connection.send(http.request("/"))
+    time.sleep(0.2)
+    release.set()
+    assert [connection.response().text for connection in connections] == ["held"] * 3
 
 
 def test_least_connections_gives_less_to_who_is_slow(start, three):

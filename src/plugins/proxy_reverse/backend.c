@@ -305,11 +305,27 @@ static bool has_share(struct proxy_group *g, struct proxy_backend *b, int64_t no
     return share >= 1000 || chance(g) % 1000 < share;
 }
 
-/* Those that may be asked. One that returns is left out as often as its share is small, unless all others are out. */
+/* Another server will not do for those that go by a hash: they wait for theirs. */
+static bool has_room(const struct proxy_group *g, const struct proxy_backend *b)
+{
+    unsigned max = (unsigned)g->set->max_connections;
+
+    if (max == 0 || g->set->balancer == PROXY_SOURCE_HASH ||
+        g->set->balancer == PROXY_CONSISTENT_HASH)
+        return true;
+    return atomic_load_explicit(&b->state->active, memory_order_relaxed) < max;
+}
+
+/*
+ * Those that may be asked. One whose connections are all taken is left out while another has room; one that returns, as
+ * often as its share is small, unless all others are out.
+ */
 static struct balance_set candidates(struct proxy_group *g, const struct proxy_ask *ask,
                                      int64_t now_ms)
 {
-    struct balance_set well = {{0}}, returning = {{0}};
+    enum { SHARE = 1, ROOM = 2, RANKS = 4 };
+    struct balance_set sets[RANKS] = {{{0}}};
+    unsigned best = RANKS - 1;
 
     for (unsigned i = 0; i < g->n; i++) {
         struct proxy_backend *b = g->backends[i];
@@ -317,11 +333,12 @@ static struct balance_set candidates(struct proxy_group *g, const struct proxy_a
         if ((ask->tried.bits[i / 64] >> i % 64 & 1) ||
             !health_guard_may(&b->state->health, &b->rules, now_ms))
             continue;
-        balance_set_add(&returning, i);
-        if (has_share(g, b, now_ms))
-            balance_set_add(&well, i);
+        balance_set_add(&sets[(has_share(g, b, now_ms) ? SHARE : 0) + (has_room(g, b) ? ROOM : 0)],
+                        i);
     }
-    return balance_set_is_empty(&well) ? returning : well;
+    while (best > 0 && balance_set_is_empty(&sets[best]))
+        best--;
+    return sets[best];
 }
 
 static struct balance_ask question(struct proxy_group *g, const struct proxy_ask *ask)
