@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from harness import http
+from harness import config, http
 from harness.backend import backends, proxy, servers
 from harness.client import eventually, free_port
 from harness.shell import ask
@@ -207,6 +207,31 @@ def test_a_page_shows_the_entries_that_it_is_for(start, two):
     assert [e["name"] for e in json.loads(server.get("/stats?format=json").text)["entries"]] == ["one"]
     assert [e["name"] for e in json.loads(server.get("/other?format=json").text)["entries"]] == ["three"]
     assert server.get("/4").text == "b"
+
+
+def test_a_page_of_a_site_is_for_that_site_alone(start, two, tmp_path):
+    """Another site's application has that path for itself, and its own page does not show what is its neighbour's."""
+    a, b = two
+
+    def site(name, backend, lines):
+        text = config.section("PROXY_ENTRY", f"Name {name}\nMatch ^/\n{servers([backend])}\n{lines}")
+        return f"[HOST]\n    ServerName {name}.test\n    DocumentRoot {tmp_path}\n{text}"
+
+    server = start(extra=proxy(f"Name all\nMatch ^/all\n{servers([a])}\nStatisticsURL /stats"),
+                   sites={"one": site("one", a, "StatisticsURL /stats"),
+                          "two": site("two", b, "StatisticsURL /other"),
+                          "three": site("three", b, "")})
+
+    def shown(name, path):
+        text = server.request(path, host=f"{name}.test").text
+        return [e["name"] for e in json.loads(text)["entries"]] if text.startswith("{") else text
+
+    assert shown("one", "/stats?format=json") == ["all", "one"]
+    assert shown("two", "/stats?format=json") == ["all"]
+    assert shown("two", "/other?format=json") == ["two"]
+    assert shown("one", "/other") == "a"
+    assert shown("three", "/other") == "b"
+    assert shown("three", "/stats?format=json") == ["all"]
 
 
 def test_a_network_that_is_none_is_a_fault(start):

@@ -88,7 +88,7 @@ void proxy_checks_stop(struct proxy_checks *checks);
 int proxy_statistics_check(struct mk_setup *setup, const struct proxy_settings *set,
                            const struct mk_origin *at);
 /** Is the path one of the pages? Cheap: asked before each request of a configuration that has any. */
-bool proxy_is_statistics(const struct proxy_config *config, struct mk_str path);
+bool proxy_is_statistics(const struct mk_context *ctx, struct mk_str path);
 /** Answer such a request. */
 enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *ctx);
 

@@ -49,7 +49,7 @@ static enum mk_verdict proxy_on_handle(struct mk_request *r, const struct mk_con
 
     if (config->has_statistics) {
         mk_request_facts(r, &f);
-        if (proxy_is_statistics(config, f.path))
+        if (proxy_is_statistics(ctx, f.path))
             return proxy_statistics(r, ctx);
     }
     return data ? proxy_exchange_handle(r, ctx, data) : MK_VERDICT_PASS;

@@ -559,8 +559,6 @@ int proxy_check(struct mk_setup *setup)
     for (struct proxy_settings *set = mk_setup_section(setup, &entry_section, NULL);
          set && err == 0; set = mk_setup_section(setup, &entry_section, set)) {
         err = add_entry(setup, c, set, &added);
-        if (added)
-            added->is_global = true;
         if (added && !set->matches && !set->name)
             mk_setup_warn(setup, mk_setup_origin(setup, set),
                           "[PROXY_ENTRY] answers nothing: it has neither Match nor Name");
@@ -578,14 +576,10 @@ static int add_routes(struct mk_setup *setup, struct proxy_entry *e, bool global
 }
 
 /* Has this site a page of that name already? */
-static bool has_page(const struct proxy_config *c, const struct proxy_entry *of_site,
-                     const struct proxy_entry *e)
+static bool has_page(const struct proxy_config *c, unsigned of_site, const struct proxy_entry *e)
 {
-    bool is_here = false;
-
     for (const struct proxy_entry *i = c->entries; i != e; i = i->next) {
-        is_here |= i == of_site;
-        if ((i->is_global || is_here) && i->set->statistics_url &&
+        if ((i->site == 0 || i->site == of_site) && i->set->statistics_url &&
             strcmp(i->set->statistics_url, e->set->statistics_url) == 0)
             return true;
     }
@@ -611,11 +605,11 @@ static int add_page(struct mk_setup *setup, const char *url)
 }
 
 static int add_entry_to_site(struct mk_setup *setup, const struct proxy_config *c,
-                             const struct proxy_entry *of_site, struct proxy_entry *e)
+                             const struct proxy_site *site, struct proxy_entry *e)
 {
-    int err = add_routes(setup, e, e->is_global);
+    int err = add_routes(setup, e, e->site == 0);
 
-    if (err == 0 && e->set->statistics_url && !has_page(c, of_site, e))
+    if (err == 0 && e->set->statistics_url && !has_page(c, site->number, e))
         err = add_page(setup, e->set->statistics_url);
     return err;
 }
@@ -623,16 +617,24 @@ static int add_entry_to_site(struct mk_setup *setup, const struct proxy_config *
 int proxy_check_site(struct mk_setup *setup)
 {
     struct proxy_config *c = mk_setup_config(setup);
+    struct proxy_site *site = mk_setup_alloc(setup, sizeof(*site));
     struct proxy_entry **of_site = c->last, *e;
     int err = 0;
 
+    if (!site)
+        return MK_E_NOMEM;
+    site->number = ++c->nsites;
+    mk_setup_keep(setup, site);
     for (struct proxy_settings *set = mk_setup_section(setup, &entry_section, NULL);
-         set && err == 0; set = mk_setup_section(setup, &entry_section, set))
+         set && err == 0; set = mk_setup_section(setup, &entry_section, set)) {
         err = add_entry(setup, c, set, &e);
+        if (e)
+            e->site = site->number;
+    }
     for (e = *of_site; e && err == 0; e = e->next)
-        err = add_entry_to_site(setup, c, *of_site, e);
-    for (e = c->entries; e && e->is_global && err == 0; e = e->next)
-        err = add_entry_to_site(setup, c, *of_site, e);
+        err = add_entry_to_site(setup, c, site, e);
+    for (e = c->entries; e && e->site == 0 && err == 0; e = e->next)
+        err = add_entry_to_site(setup, c, site, e);
     return err;
 }
 

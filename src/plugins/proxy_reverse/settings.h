@@ -90,15 +90,20 @@ struct proxy_entry {
     struct proxy_entry *next;
     const struct proxy_settings *set;
     const char *name; /* Name, else one made of the first server's: no other entry has it */
-    bool is_global;   /* of the plugin's file: for every site */
+    unsigned site;    /* whose file it is in; 0: the plugin's, for every site */
     struct proxy_group *group; /* its backends while the configuration is in force */
+};
+
+/** ctx->site */
+struct proxy_site {
+    unsigned number; /* from 1 */
 };
 
 /** ctx->config */
 struct proxy_config {
     struct proxy_entry *entries,
         **last; /* in the order written, those of sites behind the file's */
-    unsigned nentries;
+    unsigned nentries, nsites;
     bool has_statistics; /* some entry has a page */
     struct proxy_reign *reign,
         *before; /* its own, and that of the configuration it follows; NULL: none */

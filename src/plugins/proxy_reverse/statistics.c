@@ -87,10 +87,19 @@ static bool is_allowed(const struct proxy_settings *set, const uint8_t *peer)
 
 /* ---- what is shown ---- */
 
-bool proxy_is_statistics(const struct proxy_config *config, struct mk_str path)
+/* Other sites may belong to others. */
+static bool is_of_site(const struct proxy_entry *e, const struct proxy_site *site)
 {
+    return e->site == 0 || e->site == site->number;
+}
+
+bool proxy_is_statistics(const struct mk_context *ctx, struct mk_str path)
+{
+    const struct proxy_config *config = ctx->config;
+
     for (const struct proxy_entry *e = config->entries; e; e = e->next) {
-        if (e->set->statistics_url && is_word(path, e->set->statistics_url))
+        if (e->set->statistics_url && is_of_site(e, ctx->site) &&
+            is_word(path, e->set->statistics_url))
             return true;
     }
     return false;
@@ -101,8 +110,8 @@ const struct proxy_entry *proxy_view_next(const struct proxy_view *view,
 {
     const struct proxy_entry *e = before ? before->next : view->config->entries;
 
-    while (e && !(e->set->statistics_url && strcmp(e->set->statistics_url, view->url) == 0 &&
-                  is_allowed(e->set, view->peer)))
+    while (e && !(e->set->statistics_url && is_of_site(e, view->site) &&
+                  strcmp(e->set->statistics_url, view->url) == 0 && is_allowed(e->set, view->peer)))
         e = e->next;
     return e;
 }
@@ -185,7 +194,7 @@ enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_conn_facts conn = {.size = sizeof(conn)};
     struct page page = {0};
-    struct proxy_view view = {.config = ctx->config};
+    struct proxy_view view = {.config = ctx->config, .site = ctx->site};
     bool json;
 
     mk_request_facts(r, &facts);

@@ -20,6 +20,7 @@ void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts);
 /** Which entries a page shows. */
 struct proxy_view {
     const struct proxy_config *config;
+    const struct proxy_site *site;
     const char *url;
     const uint8_t *peer; /* who asks; NULL: through a unix socket */
     unsigned refresh;    /* seconds; 0: not by itself */
