@@ -1,12 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
+#include "server/resolve.h"
 #include "server/stream.h"
 #include "server/upstream_int.h"
 #include "server/worker.h"
 
-/* From a permit to a connection: name, addresses, dial. One after the other, all within connect_ms. */
+/*
+ * From a permit to a connection: name, addresses, dial. One after the other, all within connect_ms, of which each address
+ * has a share: one that says nothing does not take the time of those behind it, and is asked last for a while.
+ */
 
 static void dial_next(struct mk_upstream_wait *wait);
+
+static bool is_same(const struct mk_address *a, const struct mk_address *b)
+{
+    return a->len == b->len && memcmp(&a->addr, &b->addr, a->len) == 0;
+}
+
+static int64_t now_of(const struct mk_upstream_wait *wait)
+{
+    return wait->lane->worker->loop.clock.mono_ms;
+}
+
+static void remember_silent(struct mk_upstream_wait *wait, const struct mk_address *address)
+{
+    wait->lane->silent = *address;
+    wait->lane->silent_ms = now_of(wait) + MK_RESOLVE_FRESH_MS;
+}
+
+static void put_silent_last(struct mk_upstream_wait *wait)
+{
+    struct mk_address *list = wait->addresses;
+    const struct mk_lane *lane = wait->lane;
+    int last = wait->naddresses - 1;
+
+    if (now_of(wait) >= lane->silent_ms)
+        return;
+    for (int i = 0; i < last; i++) {
+        if (!is_same(&list[i], &lane->silent))
+            continue;
+        memmove(&list[i], &list[i + 1], (size_t)(last - i) * sizeof(*list));
+        list[last] = lane->silent;
+        return;
+    }
+}
 
 static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
 {
@@ -16,9 +53,20 @@ static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
         mk_wait_connected(wait);
         return;
     }
+    if (events & MK_IO_TIMEOUT)
+        remember_silent(wait, &wait->addresses[wait->next - 1]);
     mk_stream_close(s);
     wait->kept->stream = NULL;
     dial_next(wait);
+}
+
+/* @return ms; 0: no bound but that of the wait. */
+static unsigned share_of_time(const struct mk_upstream_wait *wait)
+{
+    int64_t left = wait->deadline_ms - now_of(wait);
+    int others = wait->naddresses - wait->next;
+
+    return wait->deadline_ms && others > 0 && left > others ? (unsigned)(left / (others + 1)) : 0;
 }
 
 static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
@@ -31,6 +79,7 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
         .addr_len = address->len,
         .transport = u->transport,
         .name = u->name,
+        .timeout_ms = share_of_time(wait),
     };
     int err = mk_stream_dial(stream, wait->lane->worker, &to, on_dialled, wait);
 
@@ -39,11 +88,6 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
     else
         (*stream)->owner = wait->kept;
     return err;
-}
-
-static int64_t now_of(const struct mk_upstream_wait *wait)
-{
-    return wait->lane->worker->loop.clock.mono_ms;
 }
 
 /*
@@ -103,6 +147,7 @@ static void on_resolved(void *arg, const struct mk_address *addresses, int count
     }
     memcpy(wait->addresses, addresses, size);
     wait->naddresses = count;
+    put_silent_last(wait);
     dial_next(wait);
 }
 

@@ -28,7 +28,9 @@ struct mk_lane {
     struct mk_worker *worker;
     unsigned index;
     struct mk_list idle;
-    struct mk_post post; /* mk_permit_lane.told: it is on its way */
+    struct mk_post post;      /* mk_permit_lane.told: it is on its way */
+    struct mk_address silent; /* did not answer in its time; asked last until silent_ms */
+    int64_t silent_ms;
 };
 
 struct mk_upstream {

@@ -714,7 +714,7 @@ static void failures_are_told(void **state)
 
 /* ---- names ---- */
 
-/* Made here: "none" is no name, another has two addresses, of which the second answers. */
+/* Made here: "none" is no name, another has two addresses. "silent" has them the other way round. */
 static sem_t may_look;
 
 static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
@@ -723,7 +723,7 @@ static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESO
     if (strcmp(host, "none") == 0)
         return MK_E_NOENT;
     for (uint32_t i = 0; i < 2; i++)
-        addresses[i] = (union mk_host_address){
+        addresses[strcmp(host, "silent") == 0 ? 1 - i : i] = (union mk_host_address){
             .in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 - i)}};
     return 2;
 }
@@ -750,6 +750,39 @@ static void every_address_is_tried(void **state)
     assert_true(t.s && t.fresh);
     assert_int_equal(accept_all(), 1);
     give(&t, true);
+}
+
+/* One that says nothing costs a share of the time, and only once. */
+static void an_address_that_is_silent_is_passed_over(void **state)
+{
+    struct taker t;
+    int fillers[3], other;
+    unsigned port = full_listener(fillers);
+    struct sockaddr_in in = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1),
+                             .sin_port = htons((uint16_t)port)};
+
+    (void)state;
+    other = all.listener; /* the silent one */
+    all.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(all.listener, (struct sockaddr *)&in, sizeof(in)), 0);
+    assert_int_equal(listen(all.listener, 8), 0);
+    all.server->resolver.lookup = fake_lookup;
+    sem_init(&may_look, 0, 1);
+    open_upstream((struct mk_upstream_options){
+        .host = "silent", .port = port, .max_connections = 1, .connect_ms = 1000});
+    assert_int_equal(ask(&t, 0, false), 0);
+    wait_for(&t, 900);
+    assert_int_equal(t.error, 0);
+    assert_true(t.s && t.fresh);
+    give(&t, false);
+    assert_int_equal(ask(&t, 0, false), 0); /* it is known which one answers */
+    wait_for(&t, 300);
+    assert_true(t.s && t.fresh);
+    give(&t, false);
+    close(other);
+    for (int i = 0; i < 3; i++)
+        close(fillers[i]);
 }
 
 static void no_such_name_is_told(void **state)
@@ -1062,6 +1095,7 @@ int main(void)
         TEST(a_full_queue_is_waited_for),
         TEST(failures_are_told),
         TEST(every_address_is_tried),
+        TEST(an_address_that_is_silent_is_passed_over),
         TEST(no_such_name_is_told),
         TEST(a_look_up_outlives_who_asked),
         TEST(the_server_ends_while_a_name_is_looked_up),
