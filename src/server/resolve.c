@@ -19,6 +19,7 @@ struct name {
     struct mk_resolver *resolver;
     struct mk_list link;    /* in the table */
     struct mk_list waiters; /* while pending */
+    struct name *before;    /* while pending: the answer that this one is to replace; NULL: none */
     unsigned refs;          /* under the lock: the table, the look-up, every answer on its way */
     bool pending;
     int count; /* of addresses, or an enum mk_error */
@@ -155,7 +156,9 @@ static void forget(struct mk_resolver *r, struct name *n)
     put_name(n);
 }
 
-static struct name *find(struct mk_resolver *r, struct mk_str host, int64_t now_ms)
+/* @param old  out: an answer with addresses that is not in the table any more, with a reference; or as it was */
+static struct name *find(struct mk_resolver *r, struct mk_str host, int64_t now_ms,
+                         struct name **old)
 {
     MK_LIST_EACH (&r->names, link) {
         struct name *n = name_of(link);
@@ -163,6 +166,10 @@ static struct name *find(struct mk_resolver *r, struct mk_str host, int64_t now_
         if (!mk_str_ieq(n->host, host))
             continue;
         if (!n->pending && n->until_ms <= now_ms) {
+            if (n->count > 0) {
+                n->refs++;
+                *old = n;
+            }
             forget(r, n);
             return NULL;
         }
@@ -211,16 +218,31 @@ static void look_up(struct mk_offload_job *job)
     n->count = n->resolver->lookup(n->host.p, n->addresses);
 }
 
+/* Nobody could be asked: what was known holds for now. */
+static bool keep_before(struct name *n)
+{
+    if (!n->before || n->count > 0 || n->count == MK_E_NOENT)
+        return false;
+    n->count = n->before->count;
+    memcpy(n->addresses, n->before->addresses, sizeof(n->addresses));
+    return true;
+}
+
 static void on_looked_up(struct mk_offload_job *job)
 {
     struct name *n = MK_CONTAINER_OF(job, struct name, job);
     struct mk_resolver *r = n->resolver;
     struct mk_clock clock = {0};
+    bool is_fresh;
 
     mk_clock_update(&clock);
     pthread_mutex_lock(&r->lock);
+    is_fresh = !keep_before(n) && n->count > 0;
+    if (n->before)
+        put_name(n->before);
+    n->before = NULL;
     n->pending = false;
-    n->until_ms = clock.mono_ms + (n->count > 0 ? MK_RESOLVE_FRESH_MS : MK_RESOLVE_FAILED_MS);
+    n->until_ms = clock.mono_ms + (is_fresh ? MK_RESOLVE_FRESH_MS : MK_RESOLVE_FAILED_MS);
     MK_LIST_EACH (&n->waiters, link) {
         struct waiter *w = MK_CONTAINER_OF(link, struct waiter, link);
 
@@ -307,27 +329,53 @@ static int wait_for(struct mk_resolver *r, struct name *n, const struct waiter *
     return 0;
 }
 
+/* Look up again what was known. Without means for that the name is as one that nobody asked for. */
+static struct name *renew(struct mk_resolver *r, struct mk_worker *w, struct mk_str host,
+                          struct name *old)
+{
+    struct name *n = NULL;
+
+    if (begin(r, w, host, &n) == 0)
+        n->before = old;
+    else
+        put_name(old);
+    return n;
+}
+
+/* @return the answer that is there, an old one too if it is not very old; NULL: it is to be waited for. */
+static struct name *answer_of(struct name *n, int64_t now_ms)
+{
+    struct name *known = n && n->pending ? n->before : n;
+    bool is_too_old = known != n && known && known->until_ms + MK_RESOLVE_FRESH_MS <= now_ms;
+
+    return is_too_old ? NULL : known;
+}
+
 int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_fn fn, void *arg)
 {
     const struct waiter asked = {.worker = w, .port = port, .fn = fn, .arg = arg};
     struct mk_resolver *r = &w->server->resolver;
-    struct name *n;
+    int64_t now_ms = w->loop.clock.mono_ms;
+    struct name *n, *old = NULL, *known;
     int err = 0;
 
     if (answer_path(host, fn, arg) || answer_number(host, port, fn, arg))
         return 0;
     pthread_mutex_lock(&r->lock);
-    n = find(r, mk_str_from(host), w->loop.clock.mono_ms);
-    if (!n || n->pending) {
+    n = find(r, mk_str_from(host), now_ms, &old);
+    if (old)
+        n = renew(r, w, mk_str_from(host), old);
+    known = answer_of(n, now_ms);
+    if (!known) {
         err = wait_for(r, n, &asked, mk_str_from(host));
         pthread_mutex_unlock(&r->lock);
         return err;
     }
-    n->refs++;
+    known->refs++;
     pthread_mutex_unlock(&r->lock);
-    answer(n->addresses, n->count, port, fn, arg);
+    answer(known->addresses, known->count, port, fn, arg);
     pthread_mutex_lock(&r->lock);
-    put_name(n);
+    put_name(known);
     pthread_mutex_unlock(&r->lock);
     return 0;
 }

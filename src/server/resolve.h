@@ -11,7 +11,8 @@
 
 /*
  * Names of a server's backends: a table shared by its workers behind one lock, which is held for
- * look-ups in memory only. Whoever asks for a name that is being looked up waits for the same answer.
+ * look-ups in memory only. Whoever asks for a name that is being looked up gets the answer before, if it is not very old,
+ * or waits for the same answer.
  */
 
 enum {

@@ -27,8 +27,10 @@ static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESO
     }
     if (strcmp(host, "none") == 0)
         return MK_E_NOENT;
-    if (strcmp(host, "later") == 0)
+    if (strcmp(host, "later") == 0 || (nth > 0 && strcmp(host, "fails") == 0))
         return MK_E_AGAIN;
+    if (nth > 0 && strcmp(host, "goes") == 0)
+        return MK_E_NOENT;
     if (strcmp(host, "poor") == 0)
         return MK_E_NOMEM;
     for (int i = 0; i < count; i++) {
@@ -201,6 +203,49 @@ static void answers_age(void **state)
         assert_int_equal(ask(&f, &p, rows[i].host), 0);
         *now_ms = began_ms;
         await(&f, &p);
+        for (int turns = 0; turns < 50 && fake.lookups < 2;
+             turns++) /* an old answer does not wait for it */
+            mk_loop_turn(&f.worker->loop, 100, NULL, NULL);
+        assert_int_equal(fake.lookups, 2);
+    }
+    close_server(&f);
+}
+
+/* Nobody waits while a name is looked up again, and what was known holds while nobody can be asked. */
+static void an_old_answer_bridges_the_next_look_up(void **state)
+{
+    static const struct {
+        const char *host;
+        int count; /* of the next answer */
+    } rows[] = {{"some", 1}, {"fails", 1}, {"goes", MK_E_NOENT}};
+    struct fixture f;
+    struct probe p;
+
+    (void)state;
+    open_server(&f);
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        int64_t *now_ms = &f.worker->loop.clock.mono_ms, began_ms;
+
+        atomic_store(&fake.lookups, 0);
+        atomic_store(&fake.held, false);
+        look_up(&f, &p, rows[i].host);
+        began_ms = *now_ms;
+        atomic_store(&fake.held, true);
+        *now_ms = began_ms + MK_RESOLVE_FRESH_MS + 1000;
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(ask(&f, &p, rows[i].host), 0);
+            assert_int_equal(p.calls, 1);
+            assert_int_equal(p.count, 1);
+            assert_int_equal(in_of(&p)->sin_addr.s_addr, htonl(0x0a000000));
+        }
+        *now_ms = began_ms + 2 * MK_RESOLVE_FRESH_MS + 2000; /* that old it is not used */
+        assert_int_equal(ask(&f, &p, rows[i].host), 0);
+        assert_int_equal(p.calls, 0);
+        assert_int_equal(sem_wait(&fake.begun), 0);
+        sem_post(&fake.may_end);
+        *now_ms = began_ms;
+        await(&f, &p);
+        assert_int_equal(p.count, rows[i].count);
         assert_int_equal(fake.lookups, 2);
     }
     close_server(&f);
@@ -384,6 +429,7 @@ int main(void)
         cmocka_unit_test(numbers_and_paths_are_answered_at_once),
         cmocka_unit_test(a_name_is_asked_once_and_kept),
         cmocka_unit_test(answers_age),
+        cmocka_unit_test(an_old_answer_bridges_the_next_look_up),
         cmocka_unit_test(those_who_ask_together_share_a_look_up),
         cmocka_unit_test(waiting_is_bounded),
         cmocka_unit_test(the_table_is_bounded),
