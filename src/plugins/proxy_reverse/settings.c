@@ -127,7 +127,7 @@ static bool read_check_interval(struct mk_str word, int64_t *ms)
     static const struct {
         const char *unit;
         int64_t ms;
-    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", HOUR_MS}};
+    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", HOUR_MS}, {"d", DAY_MS}};
     size_t digits = 0;
     int64_t n = 0;
 
