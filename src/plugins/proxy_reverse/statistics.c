@@ -4,6 +4,7 @@
 #include "kit/nets/nets.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 /* The page of StatisticsURL: who may see it, in which form, and what of. */
 
@@ -135,11 +136,57 @@ static struct mk_str parameter(struct mk_str query, const char *name)
     return (struct mk_str){NULL, 0};
 }
 
-/* JSON, when it is named and HTML is not: who sends a list of many types is a browser. */
+/* What is before the mark is cut off and returned, without blanks around it. */
+static struct mk_str cut(struct mk_str *list, char mark)
+{
+    const char *at = memchr(list->p, mark, list->len);
+    size_t len = at ? (size_t)(at - list->p) : list->len;
+    struct mk_str part = {list->p, len};
+
+    len += at != NULL;
+    *list = (struct mk_str){list->p + len, list->len - len};
+    while (part.len > 0 && (*part.p == ' ' || *part.p == '\t'))
+        part = (struct mk_str){part.p + 1, part.len - 1};
+    while (part.len > 0 && (part.p[part.len - 1] == ' ' || part.p[part.len - 1] == '\t'))
+        part.len--;
+    return part;
+}
+
+/* "q=0.25": 250 (RFC 9110 section 12.4.2); 1000 for what is none. */
+static int weight_in(struct mk_str parameters)
+{
+    int weight = 1000;
+
+    while (parameters.len > 0) {
+        struct mk_str one = cut(&parameters, ';');
+
+        if (one.len < 3 || (one.p[0] | 0x20) != 'q' || one.p[1] != '=' || one.p[2] != '0')
+            continue;
+        weight = 0;
+        for (size_t i = 4, unit = 100; i < one.len && unit > 0; i++, unit /= 10)
+            weight += (int)unit * (one.p[i] >= '0' && one.p[i] <= '9' ? one.p[i] - '0' : 0);
+    }
+    return weight;
+}
+
+/* @return the weight of a type that is named; 0: it is not, or unwanted. */
+static int weight_of(struct mk_str accept, const char *type)
+{
+    int weight = 0;
+
+    while (accept.len > 0) {
+        struct mk_str parameters = cut(&accept, ','), name = cut(&parameters, ';');
+
+        if (name.len == strlen(type) && strncasecmp(name.p, type, name.len) == 0)
+            weight = weight_in(parameters);
+    }
+    return weight;
+}
+
+/* Only where it is named: who sends a list of many types is a browser. */
 static bool accepts_json(struct mk_str accept)
 {
-    return memmem(accept.p, accept.len, "application/json", 16) &&
-           !memmem(accept.p, accept.len, "text/html", 9);
+    return weight_of(accept, "application/json") > weight_of(accept, "text/html");
 }
 
 static bool wants_json(struct mk_request *r, struct mk_str query)
