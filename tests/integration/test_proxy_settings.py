@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What plugins/proxy_reverse/ and sites may say, and what is refused with a sentence."""
 
+import json
+
 import pytest
 
 from harness import process
-from harness.backend import Backend, configured
+from harness.backend import Backend, configured, proxy
 from harness.client import Connection, free_port
 from harness.config import Config, section
 
@@ -138,6 +140,15 @@ def test_entries_by_name_and_of_sites(start, tmp_path):
         assert server.get("/a").body == b"a" and server.get("/b").body == b"file"
         assert server.get("/b", headers={"Host": "other"}).body == b"b"
         assert b.requests[0].header("X-From") == "defaults"
+
+
+def test_one_server_in_several_spellings(start):
+    """Names have no case, and a port may be left out: it is one backend, with one state and one bound."""
+    words = "localhost LOCALHOST:80 localhost:0080 [::1] [::1]:80 unix:/run/x unix:/run/X"
+    server = start(extra=proxy(f"Match ^/app\nServerList {words}\nStatisticsURL /stats"))
+    entry = json.loads(server.get("/stats?format=json").text)["entries"][0]
+    assert [(b["name"], b["weight"]) for b in entry["backends"]] == [
+        ("localhost", 3), ("[::1]", 2), ("unix:/run/x", 1), ("unix:/run/X", 1)]
 
 
 def test_reload_changes_entries_and_keeps_connections(start):

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/un.h>
 
 enum { HOST_MAX = 253, HTTP_PORT = 80, HTTPS_PORT = 443 };
@@ -84,10 +85,19 @@ static int append(struct mk_setup *setup, struct proxy_settings *set,
     return 0;
 }
 
-static struct proxy_server *find(const struct proxy_settings *set, const struct proxy_server *like)
+/* Names have no case, paths do. */
+static bool is_same(const struct proxy_server *a, const struct proxy_server *b)
 {
-    for (size_t i = 0; i < set->nservers; i++) {
-        if (strcmp(set->servers[i].host, like->host) == 0 && set->servers[i].port == like->port)
+    return a->port == b->port &&
+           (is_unix(a->host) ? strcmp(a->host, b->host) : strcasecmp(a->host, b->host)) == 0;
+}
+
+/* Among the first servers of the list. */
+static struct proxy_server *find(const struct proxy_settings *set, size_t count,
+                                 const struct proxy_server *like)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_same(&set->servers[i], like))
             return &set->servers[i];
     }
     return NULL;
@@ -107,7 +117,7 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
     set->weights++;
     if (set->weights > PROXY_SEATS_MAX)
         return mk_setup_refuse(setup, s, "at most 4096 words");
-    same = find(set, &server);
+    same = find(set, set->nservers, &server);
     if (same) {
         same->weight++;
         return 0;
@@ -138,6 +148,22 @@ int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s)
     return err;
 }
 
+/* Ports are known now: what was written with and without is one. */
+static void merge(struct proxy_settings *set)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->nservers; i++) {
+        struct proxy_server *same = find(set, count, &set->servers[i]);
+
+        if (same)
+            same->weight += set->servers[i].weight;
+        else
+            set->servers[count++] = set->servers[i];
+    }
+    set->nservers = count;
+}
+
 int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
 {
     unsigned usual =
@@ -162,5 +188,6 @@ int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
         if (!server->authority.p)
             return MK_E_NOMEM;
     }
+    merge(set);
     return 0;
 }
