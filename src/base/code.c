@@ -7,13 +7,13 @@
 enum { PAGE = 4096 }; /* or more: then a little more is given back, and comes again */
 
 /* Of the linker, for the library or executable that this is in; no border where it was not linked by layout.ld. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char program_begin[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern const char mk_start_code_end[] __attribute__((visibility("hidden"), weak));
 
 void mk_code_give_back(void)
 {
-    void *begin = (void *)(uintptr_t)__ehdr_start;
-    size_t len = (size_t)(mk_start_code_end - __ehdr_start) & ~(size_t)(PAGE - 1);
+    void *begin = (void *)(uintptr_t)program_begin;
+    size_t len = (size_t)(mk_start_code_end - program_begin) & ~(size_t)(PAGE - 1);
 
     if (!mk_start_code_end)
         return;

@@ -9,9 +9,11 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Of the linker: where the executable begins, and where src/layout.ld, if it was linked so, has laid its code for the start. */
-extern const char __ehdr_start[], mk_start_code_end[] __attribute__((weak));
+extern const char program_begin[] __asm__("__ehdr_start"), mk_start_code_end[]
+    __attribute__((weak));
 
 /* How long after its grace a server that lost its keeper may still be there. */
 enum { UNATTENDED_S = 10 };
@@ -121,8 +123,8 @@ static void on_keeper_gone(struct mk_service *s)
 /* As the library does with its own: what is left to do is to wait. */
 static void give_back_code(void)
 {
-    void *begin = (void *)(uintptr_t)__ehdr_start;
-    size_t len = (size_t)(mk_start_code_end - __ehdr_start) & ~(size_t)(PAGE - 1);
+    void *begin = (void *)(uintptr_t)program_begin;
+    size_t len = (size_t)(mk_start_code_end - program_begin) & ~(size_t)(PAGE - 1);
 
     if (!mk_start_code_end)
         return;
