@@ -27,7 +27,9 @@ def dead():
 
 def test_nobody_is_there(start):
     began = time.monotonic()
-    assert start(**configured("", dead())).request("/").status == 502
+    server = start(**configured("", dead()))
+    assert server.request("/").status == 502
+    server.wait_for_log(r"proxy cannot connect .* why=\"refused")
     assert time.monotonic() - began < 2
 
 

@@ -179,6 +179,13 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
 
 static void try_next(struct proxy_exchange *x);
 
+/* Before anything was sent nobody "left". */
+static const char *why_not_connected(int error)
+{
+    return error == MK_E_PEER ? "refused, unreachable, or the handshake failed"
+                              : mk_error_text(error);
+}
+
 static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
 {
     struct proxy_exchange *x = arg;
@@ -203,7 +210,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
     default:
         x->status = error == MK_E_TIMEOUT ? 504 : 502;
         mk_request_log(x->r, MK_LOG_WARN, "proxy cannot connect entry=%s backend=%s why=\"%s\"",
-                       x->entry->name, x->attempt.name, mk_error_text(error));
+                       x->entry->name, x->attempt.name, why_not_connected(error));
         end_attempt(x, PROXY_REFUSED);
     }
     try_next(x);
