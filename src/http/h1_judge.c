@@ -174,7 +174,9 @@ enum mk_h1_fault mk_h1_fields_judge(struct mk_h1_head *h, const char *buf)
         fault = judge_framing(h, buf);
     if (fault == MK_H1_FAULT_NONE && has(h, MK_FIELD_EXPECT))
         fault = judge_expect(h, buf);
-    if (is_plain_keep_alive(h, buf))
+    if (!has(h, MK_FIELD_CONNECTION))
+        h->keep_alive = h->minor > 0;
+    else if (is_plain_keep_alive(h, buf))
         h->keep_alive = true;
     else
         judge_connection(h, buf);
