@@ -18,9 +18,11 @@ static int end_segment(struct path *path)
     size_t len = path->len - path->segment;
     const char *text = path->dst + path->segment;
 
-    if (len == 1 && text[0] == '.')
+    if (len == 0 || len > 2 || text[0] != '.')
+        return 0;
+    if (len == 1)
         path->len = path->segment;
-    if (len != 2 || text[0] != '.' || text[1] != '.')
+    if (len == 1 || text[1] != '.')
         return 0;
     if (path->segment <= 1)
         return MK_E_ACCESS;
@@ -54,6 +56,18 @@ static int unescape(const char *p, const char *end)
     return byte ? byte : MK_E_BAD;
 }
 
+/** Take the bytes of nearly all names as they are. @return the first that is to be looked at, or end. */
+static const char *add_plain(struct path *path, const char *p, const char *end)
+{
+    char *to = path->dst + path->len;
+    const char *begin = p;
+
+    while (p < end && mk_char_is(*p, MK_CHAR_HOST))
+        *to++ = *p++;
+    path->len += (size_t)(p - begin);
+    return p;
+}
+
 int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len)
 {
     struct path path = {.dst = dst};
@@ -62,7 +76,7 @@ int mk_uri_normalise(struct mk_str raw, char *dst, size_t *len)
 
     if (raw.len == 0 || raw.p[0] != '/')
         return MK_E_BAD;
-    while (p < end) {
+    while ((p = add_plain(&path, p, end)) < end) {
         int c = (unsigned char)*p;
 
         if (c == '%') {
