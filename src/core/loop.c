@@ -158,6 +158,8 @@ static void run_ready(struct mk_loop *loop)
 {
     struct mk_list round;
 
+    if (mk_list_is_empty(&loop->ready))
+        return;
     mk_list_init(&round);
     mk_list_splice_tail(&round, &loop->ready);
     while (!mk_list_is_empty(&round)) {
@@ -173,6 +175,8 @@ static void run_late(struct mk_loop *loop)
 {
     struct mk_list round;
 
+    if (mk_list_is_empty(&loop->late))
+        return;
     mk_list_init(&round);
     mk_list_splice_tail(&round, &loop->late);
     while (!mk_list_is_empty(&round)) {

@@ -50,9 +50,12 @@ ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
 
 ssize_t mk_h1_fill(struct mk_conn *c)
 {
-    struct mk_job *job = mk_job_get(c);
+    struct mk_job *job;
     ssize_t room, n;
 
+    if (!c->readable && !c->ended) /* after nearly every request */
+        return MK_E_AGAIN;
+    job = mk_job_get(c);
     if (!job)
         return MK_E_NOMEM;
     room = mk_job_room(job, (size_t)mk_h1_settings(c)->max_request_size + MK_JOB_SIZE);

@@ -6,8 +6,8 @@ has to say what it buys.
 
 # User instructions of a whole turn of the loop: wake, read, answer a cached 13-byte file;
 # log: what an access log adds to that.
-INSTRUCTIONS = {"keep": 4900, "close": 6400, "nofdt": 7200, "log": 2000}
-INSTRUCTIONS_AIM = {"keep": 3500, "close": 5000, "nofdt": 6000, "log": 1500}
+INSTRUCTIONS = {"keep": 3500, "close": 5000, "nofdt": 7200, "log": 2000}
+INSTRUCTIONS_AIM = {"keep": 3400, "close": 4600, "nofdt": 6000, "log": 1500}
 
 # System calls a request.
 CALLS = {"keep": 2.3, "close": 6.0, "logo": 3.1, "f200k": 3.3, "pipe16": 0.5}
