@@ -8,9 +8,9 @@ import instructions
 
 
 def spent(built, setup, tmp_path, name, close):
-    """The least of three runs: how many connections come in one turn differs from run to run."""
+    """The least of three runs: how much comes in one turn differs from run to run."""
     runs = []
-    for number in range(3 if close else 1):
+    for number in range(3):
         folder = tmp_path / f"{name}-{close}-{number}"
         folder.mkdir()
         runs.append(instructions.per_request(built(name), lambda: setup(close=close), close, str(folder)))
