@@ -158,5 +158,7 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
     n = read_body(r, dst, len);
     if (n > 0)
         r->read_bytes += (uint32_t)n;
+    if (n == MK_E_AGAIN && r->conn->worker->running != r->conn)
+        mk_h1_set_timeout(r->conn); /* another's event reads, and waits for the sender now */
     return n;
 }

@@ -445,6 +445,16 @@ def test_a_body_of_a_client_that_breaks_off_is_not_complete(start, framing):
         assert eventually(lambda: got == [None])
 
 
+@pytest.mark.parametrize("framing, sent", [("Content-Length: 1000", "hello"), ("Transfer-Encoding: chunked", "5\r\nhello\r\n")])
+def test_a_client_that_stops_within_its_body(start, framing, sent):
+    """Its body is read when the backend is there, in no event of the client's; the time runs nevertheless."""
+    with Backend() as backend:
+        server = start(server="BodyTimeout 500ms", **configured("", backend))
+        with server.connect() as client:
+            client.send(f"POST / HTTP/1.1\r\nHost: a\r\n{framing}\r\n\r\n{sent}")
+            assert client.response("POST").status == 408
+
+
 def test_bad_chunks_of_a_client(start):
     got = []
 
