@@ -98,6 +98,21 @@ def test_who_it_was_before(server, backend):
     assert not request.all("X_Forwarded_For")
 
 
+@pytest.mark.parametrize("value", ['for="[::1]:80";by="a\\"b"', 'for=a, for="b" ; by=c', 'for="a\\\\"'])
+def test_quotes_of_who_it_was_before(server, backend, value):
+    request = ask(server, backend, f"Forwarded: {value}")
+    assert request.header("Forwarded") == f'{value}, for=127.0.0.1;host="example.org:8080";proto=http'
+
+
+@pytest.mark.parametrize("value", [
+    'for=6.6.6.6;by="', 'for="6.6.6.6\\"', 'for=6.6.6.6;by=x";y="', 'for=6.6.6.6;by=\\", x="', 'for="a"b"c"', '"', '\\',
+])
+def test_no_quote_takes_in_who_the_client_is(server, backend, value):
+    """Otherwise the last address that a backend sees is one that the client chose: RFC 7239 8.1."""
+    request = ask(server, backend, f"Forwarded: {value}", "Forwarded: for=1.2.3.4")
+    assert request.header("Forwarded") == 'for=1.2.3.4, for=127.0.0.1;host="example.org:8080";proto=http'
+
+
 def test_a_client_of_http_1_0(server, backend):
     with server.connect() as client:
         backend.requests.clear()

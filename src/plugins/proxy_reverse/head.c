@@ -424,17 +424,48 @@ static int put_fields(struct out *o, const struct proxy_request *q,
 
 /* ---- who the client is ---- */
 
+static bool is_between_parameters(char c)
+{
+    return c == ';' || c == ',' || c == ' ' || c == '\t';
+}
+
+/*
+ * Does what follows a value of Forwarded stand on its own? Behind an open quote it would be the client's. Readers differ in
+ * what they make of quotes and backslashes where RFC 7239 section 4 has none: with those it is no value.
+ */
+static bool is_closed(struct mk_str value)
+{
+    bool quoted = false;
+
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.p[i];
+
+        if (c == '\\' && !quoted)
+            return false;
+        if (c == '\\')
+            i++;
+        if (c != '"')
+            continue;
+        if (quoted ? i + 1 < value.len && !is_between_parameters(value.p[i + 1])
+                   : i == 0 || value.p[i - 1] != '=')
+            return false;
+        quoted = !quoted;
+    }
+    return !quoted;
+}
+
 /* Begin a line with what the client's lines of that name say. */
 static void begin_list(struct out *o, const struct proxy_request *q, struct mk_str wanted,
                        bool appends)
 {
+    bool has_quotes = is_named(wanted, of_forwarding[3]);
     struct mk_str name, value;
     uint32_t at = 0;
 
     put(o, wanted);
     put(o, MK_STR(": "));
     while (appends && q->next(q->of, &at, &name, &value)) {
-        if (!is_named(name, wanted) || value.len == 0)
+        if (!is_named(name, wanted) || value.len == 0 || (has_quotes && !is_closed(value)))
             continue;
         put(o, value);
         put(o, MK_STR(", "));
