@@ -36,6 +36,20 @@ def test_each_kind_of_key_has_its_own(start):
     assert len(serials) == 2
 
 
+@pytest.mark.parametrize("chained", [True, False])
+def test_two_authorities_have_given_the_same_number(start, tmp_path, chained):
+    """Each response is about the certificate of its own authority."""
+    lines = []
+    for by, kind in (("One CA", "ec"), ("Two CA", "rsa")):
+        pair, path = certificates.first(by, kind), tmp_path / f"{kind}.pem"
+        path.write_text(pair.certificate.read_text() + (pair.issuer.certificate.read_text() if chained else ""))
+        lines.append(f"CertificateFile {path}\nKeyFile {pair.key}\nOCSPFile {certificates.ocsp_response(pair)}")
+    server = start(**secured.config("\n".join(lines)))
+    for cipher, by in (("ECDHE-ECDSA-AES128-GCM-SHA256", "One CA"), ("ECDHE-RSA-AES128-GCM-SHA256", "Two CA")):
+        text = status(server, "-tls1_2", "-cipher", cipher)
+        assert "Cert Status: good" in text and f"Responder Id: CN = {by}" in text
+
+
 def test_a_site_has_its_own(start, tmp_path):
     sites = {"a": secured.site("a.test", stapled(certificates.issue("a.test")), tmp_path),
              "b": secured.site("b.test", certificates.issue("b.test").lines(), tmp_path)}

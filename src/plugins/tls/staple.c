@@ -44,13 +44,29 @@ static int64_t seconds(const ASN1_GENERALIZEDTIME *when)
     return when && ASN1_TIME_to_tm(when, &tm) == 1 ? timegm(&tm) : INT64_MAX;
 }
 
+/* Authorities number each on its own, so the number is not enough. */
+static bool is_issuer(const X509 *certificate, const ASN1_OBJECT *algorithm,
+                      const ASN1_OCTET_STRING *hash)
+{
+    const EVP_MD *md = EVP_get_digestbyobj(algorithm);
+    unsigned char name[EVP_MAX_MD_SIZE];
+    unsigned len;
+
+    return md && X509_NAME_digest(X509_get_issuer_name(certificate), md, name, &len) == 1 &&
+           (int)len == ASN1_STRING_length(hash) &&
+           memcmp(name, ASN1_STRING_get0_data(hash), len) == 0;
+}
+
 static bool is_about(OCSP_SINGLERESP *single, const X509 *certificate)
 {
+    ASN1_OBJECT *algorithm = NULL;
+    ASN1_OCTET_STRING *issuer = NULL;
     ASN1_INTEGER *serial = NULL;
 
-    return OCSP_id_get0_info(NULL, NULL, NULL, &serial,
+    return OCSP_id_get0_info(&issuer, &algorithm, NULL, &serial,
                              (OCSP_CERTID *)(uintptr_t)OCSP_SINGLERESP_get0_id(single)) == 1 &&
-           ASN1_INTEGER_cmp(serial, X509_get0_serialNumber(certificate)) == 0;
+           ASN1_INTEGER_cmp(serial, X509_get0_serialNumber(certificate)) == 0 &&
+           is_issuer(certificate, algorithm, issuer);
 }
 
 /* One after the other is the current one: OpenSSL's way to walk them. */

@@ -171,6 +171,20 @@ def issue(*names, kind="ec", chained=False, number=0):
 
 
 @functools.cache
+def first(by, kind="ec"):
+    """The certificate of localhost that an authority gave the number 1, as others do too."""
+    path, index = folder() / f"{next(_numbers)}.pem", folder() / "index.txt"
+    config, request, issuer = _config("server", names=("localhost",)), path.with_suffix(".csr"), authority(by)
+    _openssl("req", "-new", "-config", config, "-key", key(kind, 0), "-subj", "/CN=localhost", "-out", request)
+    _openssl("x509", "-req", "-in", request, "-CA", issuer.certificate, "-CAkey", issuer.key, "-set_serial", "1",
+             "-extfile", config, "-extensions", "server", "-days", "200", "-out", path)
+    index.touch()
+    if "\t01\t" not in index.read_text():
+        index.write_text(index.read_text() + "V\t391231235959Z\t\t01\tunknown\t/CN=localhost\n")
+    return Pair(path, key(kind, 0), issuer)
+
+
+@functools.cache
 def expired(*names):
     """One whose time was over long ago."""
     names = names or ("localhost", "127.0.0.1")
