@@ -94,6 +94,14 @@ def test_verified_by_its_name(start):
         assert set(backend.names) == {"backend.test"}
 
 
+def test_a_dot_behind_its_name_is_for_resolvers(start):
+    """Neither hellos nor certificates have it, nor does Backend: RFC 6066 section 3."""
+    with SecureBackend(certificates.issue("backend.test")) as backend:
+        server = start(**proxied(backend, f"Backend backend.test\n{trusted()}", NAMED + "."))
+        assert server.get("/").body == b"behind"
+        assert set(backend.names) == {"backend.test"}
+
+
 @pytest.mark.openssl
 def test_verified_by_its_address(start):
     """No name goes into the client hello then: RFC 6066 section 3."""

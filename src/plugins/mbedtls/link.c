@@ -65,6 +65,7 @@ static void free_link(struct mbed_link *t)
 static int link_open(struct mk_link *l, const struct mk_context *ctx, const char *name)
 {
     struct mbed_link *t = calloc(1, sizeof(*t));
+    char text[TLS_NAME_MAX + 1];
     int err;
 
     if (!t)
@@ -72,7 +73,7 @@ static int link_open(struct mk_link *l, const struct mk_context *ctx, const char
     t->worker = ctx->local;
     mbed_worker_ref(t->worker);
     t->fd = l->fd;
-    err = l->is_client ? begin_client(t, name) : begin_server(t);
+    err = l->is_client ? begin_client(t, tls_name_without_dot(name, text)) : begin_server(t);
     if (err < 0)
         free_link(t);
     else

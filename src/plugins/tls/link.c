@@ -89,6 +89,7 @@ static int link_open(struct mk_link *l, const struct mk_context *ctx, const char
 {
     struct tls_link *t = calloc(1, sizeof(*t));
     struct tls_worker *w = ctx->local;
+    char text[TLS_NAME_MAX + 1];
 
     if (!t)
         return MK_E_NOMEM;
@@ -98,7 +99,8 @@ static int link_open(struct mk_link *l, const struct mk_context *ctx, const char
     ERR_clear_error();
     if (!l->is_client)
         t->site = tls_live_site(w->live, (struct mk_str){NULL, 0});
-    t->ssl = l->is_client ? begin_client(w->live, name) : begin_server(t->site);
+    t->ssl = l->is_client ? begin_client(w->live, tls_name_without_dot(name, text))
+                          : begin_server(t->site);
     if (!t->ssl || !pipe_open(t)) {
         ERR_clear_error();
         free_link(t);

@@ -107,3 +107,14 @@ void tls_names_fini(struct tls_names *n)
     free_all(n->below, n->nbelow);
     memset(n, 0, sizeof(*n));
 }
+
+const char *tls_name_without_dot(const char *name, char text[TLS_NAME_MAX + 1])
+{
+    size_t len = name ? strlen(name) : 0;
+
+    if (len < 2 || len > TLS_NAME_MAX || name[len - 1] != '.')
+        return name;
+    memcpy(text, name, len - 1);
+    text[len - 1] = '\0';
+    return text;
+}

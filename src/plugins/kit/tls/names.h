@@ -33,4 +33,11 @@ void tls_names_sort(struct tls_names *n);
 bool tls_names_find(const struct tls_names *n, struct mk_str name, unsigned *value);
 void tls_names_fini(struct tls_names *n);
 
+/**
+ * A name as client hellos and certificates have it: without the dot behind it, which keeps a resolver from searching other
+ * domains (RFC 6066 section 3).
+ * @param name  may be NULL @return it, or what text has now.
+ */
+const char *tls_name_without_dot(const char *name, char text[TLS_NAME_MAX + 1]);
+
 #endif
