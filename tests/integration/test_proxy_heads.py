@@ -71,6 +71,13 @@ def test_connection_names_what_the_proxy_says_itself(server, backend):
     assert request.header("Via") == "1.1 monkey"
 
 
+@pytest.mark.parametrize("name, line, sent", [("Upgrade", "Upgrade: websocket", "upgrade"), ("TE", "TE: trailers", "TE")])
+def test_a_wish_in_the_second_line_of_connection(server, backend, name, line, sent):
+    """The lines of a list are one list: RFC 9110 5.3."""
+    request = ask(server, backend, "Connection: keep-alive", f"Connection: {name}", line)
+    assert request.header("Connection") == sent and request.header(name) == line.partition(": ")[2]
+
+
 def test_connection_with_too_much(server):
     with server.connect() as client:
         client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: " + ",".join(f"x{n}" for n in range(400)) + "\r\n\r\n")
