@@ -329,17 +329,19 @@ static int wait_for(struct mk_resolver *r, struct name *n, const struct waiter *
     return 0;
 }
 
-/* Look up again what was known. Without means for that the name is as one that nobody asked for. */
+/* Look up again what was known. Without means for that it stays in the table, and whoever comes next tries. */
 static struct name *renew(struct mk_resolver *r, struct mk_worker *w, struct mk_str host,
                           struct name *old)
 {
-    struct name *n = NULL;
+    struct name *n;
 
-    if (begin(r, w, host, &n) == 0)
+    if (begin(r, w, host, &n) == 0) {
         n->before = old;
-    else
-        put_name(old);
-    return n;
+        return n;
+    }
+    mk_list_add_tail(&r->names, &old->link);
+    r->nnames++;
+    return old;
 }
 
 /* @return the answer that is there, an old one too if it is not very old; NULL: it is to be waited for. */

@@ -340,6 +340,52 @@ static void a_full_pool_is_told(void **state)
     close_server(&f);
 }
 
+/* Neither a full pool nor a lack of memory takes away what was known: it is asked again when there are means. */
+static void what_was_known_outlives_a_full_pool(void **state)
+{
+    static struct probe probes[MK_OFFLOAD_THREADS + MK_LIMIT_OFFLOAD_QUEUE];
+    struct fixture f;
+    struct probe p;
+    int64_t *now_ms, began_ms;
+
+    (void)state;
+    open_server(&f);
+    now_ms = &f.worker->loop.clock.mono_ms;
+    look_up(&f, &p, "some");
+    began_ms = *now_ms;
+    atomic_store(&fake.held, true);
+    for (size_t i = 0; i < MK_ARRAY_LEN(probes); i++) {
+        char host[32];
+
+        (void)snprintf(host, sizeof(host), "host%zu", i);
+        assert_int_equal(ask(&f, &probes[i], host), 0);
+        if (i < MK_OFFLOAD_THREADS)
+            assert_int_equal(sem_wait(&fake.begun), 0);
+    }
+    *now_ms = began_ms + MK_RESOLVE_FRESH_MS + 1000;
+    for (int again = 0; again < 4; again++) {
+        mk_heap_fail_after(again < 2 ? -1 : 0);
+        assert_int_equal(ask(&f, &p, "some"), 0);
+        mk_heap_fail_after(-1);
+        assert_int_equal(p.calls, 1);
+        assert_int_equal(p.count, 1);
+        assert_int_equal(in_of(&p)->sin_addr.s_addr, htonl(0x0a000000));
+    }
+    *now_ms = began_ms;
+    for (size_t i = 0; i < MK_ARRAY_LEN(probes) + 1; i++)
+        sem_post(&fake.may_end);
+    for (size_t i = 0; i < MK_ARRAY_LEN(probes); i++)
+        await(&f, &probes[i]);
+    atomic_store(&fake.lookups, 0);
+    *now_ms = began_ms + MK_RESOLVE_FRESH_MS + 1000;
+    assert_int_equal(ask(&f, &p, "some"), 0);
+    assert_int_equal(p.calls, 1);
+    for (int turns = 0; turns < 50 && fake.lookups == 0; turns++)
+        mk_loop_turn(&f.worker->loop, 100, NULL, NULL);
+    assert_int_equal(fake.lookups, 1);
+    close_server(&f);
+}
+
 /* Lets the look-ups that run go on once the server ends. */
 static void *let_them_end(void *arg)
 {
@@ -434,6 +480,7 @@ int main(void)
         cmocka_unit_test(waiting_is_bounded),
         cmocka_unit_test(the_table_is_bounded),
         cmocka_unit_test(a_full_pool_is_told),
+        cmocka_unit_test(what_was_known_outlives_a_full_pool),
         cmocka_unit_test(the_end_answers_everybody),
         cmocka_unit_test(memory_may_fail_anywhere),
         cmocka_unit_test(the_system_is_asked),
