@@ -96,21 +96,25 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
  */
 static void pause_dialling(struct mk_upstream_wait *wait)
 {
-    wait->next--;
+    wait->next = 0;
     wait->state = MK_WAIT_PAUSING;
     mk_wait_set_timer(wait, MK_TICK_MS);
 }
 
+/* Who has no IPv6 is told as if all ports were taken: only where no address does otherwise may time help. */
 static void dial_next(struct mk_upstream_wait *wait)
 {
+    bool all_busy = wait->next == 0;
     int err = MK_E_PEER;
 
-    while (err == MK_E_PEER && wait->next < wait->naddresses)
+    while ((err == MK_E_PEER || err == MK_E_BUSY) && wait->next < wait->naddresses) {
         err = dial(wait, &wait->addresses[wait->next++]);
-    if (err == MK_E_BUSY && wait->deadline_ms > now_of(wait))
+        all_busy = all_busy && err == MK_E_BUSY;
+    }
+    if (all_busy && wait->deadline_ms > now_of(wait))
         pause_dialling(wait);
     else if (err < 0)
-        mk_wait_fail(wait, err);
+        mk_wait_fail(wait, err == MK_E_BUSY && !all_busy ? MK_E_PEER : err);
     else
         wait->state = MK_WAIT_DIALLING;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upstream_scene.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -142,14 +144,41 @@ static void failures_are_told(void **state)
 
 /* ---- names ---- */
 
-/* Made here: "none" is no name, another has two addresses. "silent" has them the other way round. */
+/* In place of the C library's: a host without IPv6, where no address of its own can be assigned. */
+int connect_here(int fd, const struct sockaddr *addr, socklen_t len) __asm__("connect");
+
+int connect_here(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    if (addr->sa_family != AF_INET6)
+        return (int)syscall(SYS_connect, fd, addr, len);
+    errno = EADDRNOTAVAIL;
+    return -1;
+}
+
+/*
+ * Made here: "none" is no name, another has two addresses. "silent" has them the other way round; of "first six" and
+ * "last six" one is IPv6.
+ */
 static sem_t may_look;
+
+static int set_one_six(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
+{
+    int six = strcmp(host, "first six") == 0 ? 0 : 1;
+
+    addresses[six] = (union mk_host_address){
+        .in6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT}};
+    addresses[1 - six] = (union mk_host_address){
+        .in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+    return 2;
+}
 
 static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
 {
     (void)sem_wait(&may_look);
     if (strcmp(host, "none") == 0)
         return MK_E_NOENT;
+    if (strstr(host, "six"))
+        return set_one_six(host, addresses);
     for (uint32_t i = 0; i < 2; i++)
         addresses[strcmp(host, "silent") == 0 ? 1 - i : i] = (union mk_host_address){
             .in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 - i)}};
@@ -211,6 +240,42 @@ static void an_address_that_is_silent_is_passed_over(void **state)
     close(other);
     for (int i = 0; i < 3; i++)
         close(fillers[i]);
+}
+
+/* Nothing is gained by waiting for it while there is another, nor when another has refused. */
+static void an_address_that_cannot_be_reached_is_passed_over(void **state)
+{
+    static const struct {
+        const char *host;
+        int backlog; /* negative: the other refuses */
+        int error;
+    } rows[] = {
+        {"first six", 8, 0},
+        {"last six", 8, 0},
+        {"first six", -1, MK_E_PEER},
+        {"last six", -1, MK_E_PEER},
+    };
+
+    (void)state;
+    scene.server->resolver.lookup = fake_lookup;
+    sem_init(&may_look, 0, 2);
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        struct taker t;
+
+        scene_open((struct mk_upstream_options){.host = rows[i].host,
+                                                .port = backend_listen_tcp(rows[i].backlog),
+                                                .max_connections = 1,
+                                                .connect_ms = 2000});
+        assert_int_equal(taker_ask(&t, 0, false), 0);
+        taker_wait(&t, 1000);
+        assert_int_equal(t.calls, 1);
+        assert_int_equal(t.error, rows[i].error);
+        if (t.s)
+            taker_give(&t, false);
+        scene_assert_load(0, 0, 0);
+        mk_upstream_free(scene.u);
+        scene.u = NULL;
+    }
 }
 
 static void no_such_name_is_told(void **state)
@@ -275,6 +340,7 @@ int main(void)
         TEST(failures_are_told),
         TEST(every_address_is_tried),
         TEST(an_address_that_is_silent_is_passed_over),
+        TEST(an_address_that_cannot_be_reached_is_passed_over),
         TEST(no_such_name_is_told),
         TEST(a_look_up_outlives_who_asked),
         TEST(the_server_ends_while_a_name_is_looked_up),
