@@ -288,15 +288,15 @@ static int put_target(struct out *o, const struct proxy_request *q,
     struct mk_str target = q->target, sent;
     const char *mark;
 
+    if (target.len == 0)
+        return MK_E_BAD;
+    if (target.p[0] != '/' && !(target.p[0] == '*' && target.len == 1) && !skip_authority(&target))
+        return MK_E_BAD;
     if (set->rewrite_from.p && begins_with(q->path, set->rewrite_from)) {
         put(o, set->rewrite_to);
         put_path(o, q, set->rewrite_from.len);
         return 0;
     }
-    if (target.len == 0)
-        return MK_E_BAD;
-    if (target.p[0] != '/' && !(target.p[0] == '*' && target.len == 1) && !skip_authority(&target))
-        return MK_E_BAD;
     mark = memchr(target.p, '?', target.len);
     sent = (struct mk_str){target.p, mark ? (size_t)(mark - target.p) : target.len};
     if (target.len == 0 && is_method(q->method, MK_STR("OPTIONS")))

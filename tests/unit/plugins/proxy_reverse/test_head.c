@@ -189,6 +189,7 @@ static void targets(void **state)
         {"http://h?y", "/", "y", NULL, "/?y"},
         {"HTTP://h:80/", "/", NULL, NULL, "/"},
         {"h:80", "", NULL, NULL, NULL},
+        {"h:80", "/", NULL, "/", NULL},
         {"http:/x", "/x", NULL, NULL, NULL},
         {"", "", NULL, NULL, NULL},
         {"/a/x", "/a/x", NULL, "/a/", "/to/x"},
