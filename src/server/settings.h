@@ -130,7 +130,8 @@ extern const struct mk_section_spec mk_spec_host, mk_spec_error_pages, mk_spec_h
 extern const struct mk_section_spec mk_spec_mime;
 extern const struct mk_section_spec mk_spec_plugins;
 
-/** What no single row can check: old-form Listen with Port, defaults that depend on others. @return 0 or MK_E_NOMEM. */
-int mk_server_settings_finish(struct mk_server_settings *s, struct mk_setup *ctx) MK_MUST_USE;
+/** What no single row can check: old-form Listen with Port, defaults that depend on others. tree is as written. @return 0 or MK_E_NOMEM. */
+int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
+                              struct mk_setup *ctx) MK_MUST_USE;
 
 #endif

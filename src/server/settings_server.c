@@ -375,19 +375,22 @@ static void check_repeated_listen(const struct mk_server_settings *s, struct mk_
     }
 }
 
-static void check_affinity(const struct mk_server_settings *s, struct mk_setup *ctx)
+static void check_affinity(const struct mk_server_settings *s, const struct mk_tree *tree,
+                           struct mk_setup *ctx)
 {
     for (size_t i = 0; i < s->cpu_affinity.count; i++) {
+        struct mk_str word = s->cpu_affinity.items[i];
         uint64_t cpu;
 
-        if (mk_str_to_u64(s->cpu_affinity.items[i], 1023, &cpu) < 0)
-            mk_fault_add(ctx->faults, NULL,
+        if (mk_str_to_u64(word, 1023, &cpu) < 0)
+            mk_fault_add(ctx->faults, mk_tree_place(tree, "SERVER", "CPUAffinity"),
                          "CPUAffinity: expected CPU numbers, one a worker, got \"%.*s\"",
-                         (int)s->cpu_affinity.items[i].len, s->cpu_affinity.items[i].p);
+                         (int)word.len, word.p);
     }
 }
 
-int mk_server_settings_finish(struct mk_server_settings *s, struct mk_setup *ctx)
+int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
+                              struct mk_setup *ctx)
 {
     if (s->nlistens == 0) {
         int err = add_default_listen(s, ctx);
@@ -404,6 +407,6 @@ int mk_server_settings_finish(struct mk_server_settings *s, struct mk_setup *ctx
                 "Listen: \"proxy\" needs TrustedProxies, or every connection would be refused");
     }
     check_repeated_listen(s, ctx);
-    check_affinity(s, ctx);
+    check_affinity(s, tree, ctx);
     return 0;
 }

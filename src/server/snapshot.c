@@ -53,7 +53,7 @@ static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source
     mk_sections_check(&source->server, specs, 1, ctx->faults);
     err = read_section(&source->server, &mk_spec_server, &s->set, ctx);
     if (err == 0)
-        err = mk_server_settings_finish(&s->set, ctx);
+        err = mk_server_settings_finish(&s->set, &source->server, ctx);
     if (err < 0)
         return err;
     s->server_name = s->set.hide_version ? MK_STR("Monkey") : MK_STR("Monkey/" MK_VERSION);
@@ -151,18 +151,19 @@ static void check_root(const struct mk_site *site, struct mk_tree *tree, bool ne
                        struct mk_setup *ctx)
 {
     const struct mk_section *host = mk_section_find(tree->first, MK_STR("HOST"));
+    const char *root = site->set.document_root;
     struct stat st;
+    int err;
 
-    if (!site->set.document_root) {
+    if (!root) {
         if (needed && !site->set.redirect.p)
             mk_fault_add(ctx->faults, host ? &host->at : NULL, "[HOST] needs a DocumentRoot");
-    } else if (stat(site->set.document_root, &st) < 0) {
-        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s: %s",
-                     site->set.document_root, strerror(errno));
-    } else if (!S_ISDIR(st.st_mode)) {
-        mk_fault_add(ctx->faults, host ? &host->at : NULL, "DocumentRoot: %s is not a directory",
-                     site->set.document_root);
+        return;
     }
+    err = stat(root, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (err != 0)
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "DocumentRoot"),
+                     "DocumentRoot: %s: %s", root, strerror(err));
 }
 
 static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
@@ -207,7 +208,7 @@ static const struct mk_host_name *find_name(const struct mk_host_name *names, si
 }
 
 static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word,
-                    struct mk_setup *ctx)
+                    const struct mk_tree *tree, struct mk_setup *ctx)
 {
     char *lower = mk_arena_strdup(ctx->arena, word);
     bool wildcard = word.len > 2 && word.p[0] == '*' && word.p[1] == '.';
@@ -219,21 +220,24 @@ static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk
         lower[i] = mk_char_lower(word.p[i]);
     *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
     if (word.len > HOST_MAX || memchr(entry->name.p, '*', entry->name.len))
-        mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" is neither a name nor *.name",
-                     (int)word.len, word.p);
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "ServerName"),
+                     "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
     return 0;
 }
 
-static void check_doubles(const struct mk_host_name *names, size_t count, struct mk_setup *ctx)
+static void check_doubles(const struct mk_host_name *names, size_t count,
+                          const struct mk_tree *trees, struct mk_setup *ctx)
 {
     for (size_t i = 1; i < count; i++) {
         if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
-            mk_fault_add(ctx->faults, NULL, "ServerName: \"%.*s\" belongs to two sites",
-                         (int)names[i].name.len, names[i].name.p);
+            mk_fault_add(ctx->faults,
+                         mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
+                         "ServerName: \"%.*s\" belongs to %s too", (int)names[i].name.len,
+                         names[i].name.p, trees[names[i - 1].site->index].first->at.file);
     }
 }
 
-static int build_names(struct mk_snapshot *s, struct mk_setup *ctx)
+static int build_names(struct mk_snapshot *s, const struct mk_tree *trees, struct mk_setup *ctx)
 {
     size_t count = 0;
 
@@ -245,14 +249,14 @@ static int build_names(struct mk_snapshot *s, struct mk_setup *ctx)
         return MK_E_NOMEM;
     for (size_t i = 0; i < s->nsites; i++) {
         for (size_t j = 0; j < s->sites[i].set.names.count; j++) {
-            if (add_name(s, &s->sites[i], s->sites[i].set.names.items[j], ctx) < 0)
+            if (add_name(s, &s->sites[i], s->sites[i].set.names.items[j], &trees[i], ctx) < 0)
                 return MK_E_NOMEM;
         }
     }
     qsort(s->names, s->nnames, sizeof(*s->names), compare_names);
     qsort(s->wildcards, s->nwildcards, sizeof(*s->wildcards), compare_names);
-    check_doubles(s->names, s->nnames, ctx);
-    check_doubles(s->wildcards, s->nwildcards, ctx);
+    check_doubles(s->names, s->nnames, trees, ctx);
+    check_doubles(s->wildcards, s->nwildcards, trees, ctx);
     return 0;
 }
 
@@ -281,7 +285,7 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
             return err;
     }
     err = mk_plugins_check(s, source, ctx);
-    return err < 0 ? err : build_names(s, ctx);
+    return err < 0 ? err : build_names(s, source->sites, ctx);
 }
 
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host)

@@ -59,3 +59,12 @@ struct mk_section *mk_section_find(struct mk_section *from, struct mk_str name)
         from = from->next;
     return from;
 }
+
+const struct mk_origin *mk_tree_place(const struct mk_tree *t, const char *section, const char *key)
+{
+    const struct mk_setting *s = mk_section_find(t->first, mk_str_from(section))->first;
+
+    while (!mk_str_ieq(s->key, mk_str_from(key)))
+        s = s->next;
+    return &s->value_at;
+}

@@ -40,4 +40,8 @@ struct mk_setting *mk_tree_add(struct mk_tree *t, struct mk_section *s, struct m
 /** The first section of this name (any case) at or after from; NULL when there is none. */
 struct mk_section *mk_section_find(struct mk_section *from, struct mk_str name);
 
+/** The place of the first value of this key (any case), for messages. The key must be there. */
+const struct mk_origin *mk_tree_place(const struct mk_tree *t, const char *section,
+                                      const char *key);
+
 #endif

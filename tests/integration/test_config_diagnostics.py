@@ -43,6 +43,8 @@ FAULTS = [
     ("key without value", {"server": "Timeout"}, "monkey.conf", r"Timeout"),
     ("key of [HOST]", {"host": "DocumentRot /"}, "sites/default", r"DocumentRot.*DocumentRoot"),
     ("document root missing", {"host": "DocumentRoot /no/such/dir"}, "sites/default", r"/no/such/dir"),
+    ("not a CPU", {"server": "CPUAffinity 0 x"}, "monkey.conf", r"CPUAffinity.*\"x\""),
+    ("not a host name", {"host": "ServerName a.*.b"}, "sites/default", r"ServerName.*a\.\*\.b"),
     ("not a status", {"error_pages": "99 x.html"}, "sites/default", r"99"),
     ("not a redirect status", {"host": "Redirect / 200"}, "sites/default", r"200|301"),
     ("unknown plugin", {"handlers": "Match x nosuchplugin"}, "sites/default", r"nosuchplugin"),
@@ -70,6 +72,20 @@ def test_place_is_right(check):
     _, output = check(extra={"monkey.conf": text})
     assert re.search(r"monkey\.conf:4:5: ", output), output
     assert "    Tiemout 15" in output
+
+
+def test_place_of_a_document_root_is_its_line(check):
+    text = "[HOST]\n    ServerName a.b\n[ERROR_PAGES]\n    404 x\n[HOST]\n    DocumentRoot /no/such/dir\n"
+    _, output = check(sites={"other": text})
+    assert re.search(r"sites/other:6:18: error: DocumentRoot: /no/such/dir: ", output), output
+
+
+def test_a_name_of_two_sites_is_told_with_both(check):
+    site = "[HOST]\n    DocumentRoot /\n    ServerName {}\n"
+    _, output = check(sites={"one": site.format("a.b *.c"), "two": site.format("x *.C A.B")})
+    for name in ("a.b", ".c"):
+        told = re.search(rf'sites/(one|two):3:16: error: ServerName: "{re.escape(name)}" belongs to \S+/sites/(one|two) too', output)
+        assert told and told[1] != told[2], output
 
 
 def test_place_counts_crlf_lines(check):

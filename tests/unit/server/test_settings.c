@@ -47,7 +47,7 @@ static void wrong_lines_are_named(void **state)
         {{"SERVER", "MaxKeepAliveRequests", "7", 0}, NULL},
         {{"SERVER", "Tiemout", "7", 0}, "Timeout"},
         {{"HOST", "DocumentRoot", "/nonexistent-of-all", 0}, "DocumentRoot: /nonexistent-of-all"},
-        {{"HOST", "DocumentRoot", "/dev/null", 0}, "is not a directory"},
+        {{"HOST", "DocumentRoot", "/dev/null", 0}, "/dev/null: Not a directory"},
         {{"HOST", "Redirect", "http://a/", 0}, NULL},
         {{"HOST", "Redirect", "http://a/ 307", 0}, NULL},
         {{"HOST", "Redirect", "http://a/ 300", 0}, "one of 301"},
