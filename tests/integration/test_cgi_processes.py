@@ -14,7 +14,7 @@ import pytest
 from harness import http, process
 from harness.cgi import load, start_site
 from harness.client import eventually
-from harness.config import section
+from harness.config import Config, section
 from harness.family import have_ended, scripts, spawner, spawners
 from harness.program import AS_NOBODY, is_alive, needs_root, open_folder, start_open  # noqa: F401
 
@@ -217,7 +217,16 @@ def test_spawner_that_is_killed_is_started_again(start):
 def test_start_without_a_spawner_is_refused(start, tmp_path):
     server = start_site_unstarted(start, "Spawner /bin/false")
     assert server.expect_exit() == 1
-    assert "/bin/false cannot be started" in server.log()
+    assert "/bin/false cannot be started: it failed" in server.log()
+
+
+def test_a_user_without_an_account_is_told_before_the_start(tmp_path):
+    config = Config(tmp_path)
+    config.write(site=section("CGI", "User no-such-user"), sites={"number": "[HOST]\n    DocumentRoot /\n[CGI]\n    User 54321\n"},
+                 extra=load())
+    checked = process.run("--configdir", config.folder, "--test")
+    assert "default:" in checked.stderr and checked.stderr.count('warning: User: there is no account "no-such-user"') == 1
+    assert "54321" not in checked.stderr and checked.returncode == 0
 
 
 def start_site_unstarted(start, settings):

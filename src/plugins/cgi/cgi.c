@@ -30,7 +30,7 @@ static int open_site(const struct mk_context *ctx, struct cgi_site *site)
     err = config->has_routes ? spawner_open(site->spawner) : 0;
     if (err < 0)
         mk_plugin_why(ctx, "%s cannot be started: %s", strchr(site->spawner_name, ':') + 1,
-                      mk_error_text(err));
+                      err == MK_E_SYS ? "it failed" : mk_error_text(err));
     return err;
 }
 

@@ -3,6 +3,7 @@
 
 #include "palm_path.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,18 @@ struct draft {
     const struct settings *file;
 };
 
+/* A number needs no account. Who is missing may still come, and is of use to root only. */
+static void warn_of_user(struct mk_setup *setup, const struct settings *set)
+{
+    char texts[4096];
+    struct passwd entry, *found = NULL;
+
+    if (set->user[strspn(set->user, "0123456789")] != '\0' &&
+        getpwnam_r(set->user, &entry, texts, sizeof(texts), &found) == 0 && !found)
+        mk_setup_warn(setup, mk_setup_origin(setup, set), "User: there is no account \"%s\"",
+                      set->user);
+}
+
 int cgi_check(struct mk_setup *setup)
 {
     struct draft *draft = mk_setup_alloc(setup, sizeof(*draft));
@@ -290,6 +303,8 @@ int cgi_check(struct mk_setup *setup)
     if (!draft)
         return MK_E_NOMEM;
     draft->file = mk_setup_section(setup, &section, NULL);
+    if (draft->file && draft->file->user)
+        warn_of_user(setup, draft->file);
     mk_setup_keep(setup, &draft->config);
     return 0;
 }
@@ -422,6 +437,9 @@ int cgi_check_site(struct mk_setup *setup)
     mk_setup_keep(setup, site);
     if (!set)
         return 0;
+    if (set->user &&
+        (!draft->file || !draft->file->user || strcmp(set->user, draft->file->user) != 0))
+        warn_of_user(setup, set);
     copy_numbers(site, set);
     site->next = draft->config.sites;
     draft->config.sites = site;

@@ -48,10 +48,9 @@ bool become(const char *user)
                           (unsigned)geteuid(), user);
         return true;
     }
-    errno = 0;
     if (!find(&a, user)) {
-        errno = errno ? errno : ENOENT;
-        return complain("there is no user", user);
+        (void)fprintf(stderr, "monkey-palm: there is no account %s\n", user);
+        return false;
     }
     err = a.name ? initgroups(a.name, a.gid) : setgroups(0, NULL);
     if (err < 0 || setresgid(a.gid, a.gid, a.gid) < 0 || setresuid(a.uid, a.uid, a.uid) < 0)
