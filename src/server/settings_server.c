@@ -26,8 +26,7 @@ static int parse_listen_flag(struct mk_setup *ctx, const struct mk_setting *s, s
     }
     if (mk_str_ieq(flag, MK_STR("!http"))) {
         mk_fault_add(ctx->faults, &s->value_at,
-                     "Listen: with \"!http\" nothing is left to speak here, because HTTP/1 is the "
-                     "only protocol");
+                     "Listen: \"!http\" leaves nothing to speak: HTTP/1 is the only protocol");
         return MK_E_INVALID;
     }
     if (l->transport) {

@@ -104,17 +104,17 @@ static void pause_dialling(struct mk_upstream_wait *wait)
 /* Who has no IPv6 is told as if all ports were taken: only where no address does otherwise may time help. */
 static void dial_next(struct mk_upstream_wait *wait)
 {
-    bool all_busy = wait->next == 0;
-    int err = MK_E_PEER;
+    int last = MK_E_BUSY, err = wait->next == 0 ? MK_E_BUSY : MK_E_PEER;
 
-    while ((err == MK_E_PEER || err == MK_E_BUSY) && wait->next < wait->naddresses) {
-        err = dial(wait, &wait->addresses[wait->next++]);
-        all_busy = all_busy && err == MK_E_BUSY;
+    while ((last == MK_E_BUSY || last == MK_E_PEER) && wait->next < wait->naddresses) {
+        last = dial(wait, &wait->addresses[wait->next++]);
+        if (last != MK_E_BUSY)
+            err = last;
     }
-    if (all_busy && wait->deadline_ms > now_of(wait))
+    if (err == MK_E_BUSY && wait->deadline_ms > now_of(wait))
         pause_dialling(wait);
     else if (err < 0)
-        mk_wait_fail(wait, err == MK_E_BUSY && !all_busy ? MK_E_PEER : err);
+        mk_wait_fail(wait, err);
     else
         wait->state = MK_WAIT_DIALLING;
 }
