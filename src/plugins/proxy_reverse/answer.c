@@ -177,17 +177,11 @@ static ssize_t fill(struct mk_request *r, void *arg, size_t taken, int *fd)
 
 /* ---- the head ---- */
 
-static bool is_of_connection(const struct proxy_exchange *x, struct mk_str wanted)
+static bool next_field(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value)
 {
-    struct mk_str name, value;
-    uint32_t at = 0;
+    const struct proxy_exchange *x = of;
 
-    while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
-        if (name.len == 10 && proxy_has_token(name, MK_STR("Connection")) &&
-            proxy_has_token(value, wanted))
-            return true;
-    }
-    return false;
+    return mk_response_next(&x->answer, x->down->bytes + x->down->at, at, name, value);
 }
 
 /* Is it what the parser saw to? */
@@ -205,7 +199,7 @@ static size_t look_for_names(const struct proxy_exchange *x)
     bool names = false;
     uint32_t at = 0;
 
-    while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
+    while (next_field(x, &at, &name, &value)) {
         if (name.len != 10 || !proxy_has_token(name, MK_STR("Connection")))
             continue;
         len += value.len;
@@ -232,8 +226,9 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
     struct mk_str name, value;
     uint32_t at = 0;
 
-    while (mk_response_next(&x->answer, x->down->bytes + x->down->at, &at, &name, &value)) {
-        bool stays = proxy_is_hop_by_hop(name) || (x->names_fields && is_of_connection(x, name));
+    while (next_field(x, &at, &name, &value)) {
+        bool stays = proxy_is_hop_by_hop(name) ||
+                     (x->names_fields && proxy_connection_has(next_field, x, name));
 
         if (!stays || is_upgrade(x, name) || (!x->names_fields && announces(x, name, value)))
             mk_reply_line(p, name, value);

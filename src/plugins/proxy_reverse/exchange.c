@@ -277,27 +277,14 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 
 /* ---- the request ---- */
 
-/* Its lines are one list (RFC 9110 section 5.3). */
-static bool connection_has(const struct mk_request *r, struct mk_str token)
-{
-    struct mk_str name, value;
-    uint32_t at = 0;
-
-    while (mk_request_next_header(r, &at, &name, &value)) {
-        if (name.len == 10 && proxy_has_token(name, MK_STR("Connection")) &&
-            proxy_has_token(value, token))
-            return true;
-    }
-    return false;
-}
-
 /* h2c would be a way past everything that is looked at here. */
 static bool may_upgrade(const struct mk_request *r, const struct mk_request_facts *f)
 {
     struct mk_str protocol = mk_request_header(r, MK_STR("Upgrade"));
 
     return protocol.len > 0 && f->minor == 1 && f->content_length == 0 &&
-           !proxy_has_token(protocol, MK_STR("h2c")) && connection_has(r, MK_STR("upgrade"));
+           !proxy_has_token(protocol, MK_STR("h2c")) &&
+           proxy_connection_has(proxy_next_field, r, MK_STR("upgrade"));
 }
 
 /* TE is of the client's connection, which it has to say (RFC 9110 section 10.1.4). */
@@ -306,7 +293,7 @@ static bool takes_trailers(const struct mk_request *r, const struct mk_request_f
     struct mk_str te = mk_request_header(r, MK_STR("TE"));
 
     return te.len > 0 && f->minor == 1 && proxy_has_token(te, MK_STR("trailers")) &&
-           connection_has(r, MK_STR("TE"));
+           proxy_connection_has(proxy_next_field, r, MK_STR("TE"));
 }
 
 static int64_t hops_of(const struct mk_request *r, const struct mk_request_facts *f)

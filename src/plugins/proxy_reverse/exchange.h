@@ -95,6 +95,8 @@ void proxy_exchange_finish(struct proxy_exchange *x, bool reusable);
 
 /* ---- upload.c ---- */
 
+/** A proxy_fields_fn: of the head of an mk_request. */
+bool proxy_next_field(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value);
 /** Begin anew, for another connection. */
 void proxy_upload_rewind(struct proxy_exchange *x);
 /**

@@ -113,6 +113,18 @@ bool proxy_has_token(struct mk_str list, struct mk_str token)
     return false;
 }
 
+bool proxy_connection_has(proxy_fields_fn next, const void *of, struct mk_str token)
+{
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    while (next(of, &at, &name, &value)) {
+        if (is_named(name, MK_STR("Connection")) && proxy_has_token(value, token))
+            return true;
+    }
+    return false;
+}
+
 bool proxy_may_trail(struct mk_str name)
 {
     static const struct mk_str never[] = {
@@ -352,19 +364,6 @@ static bool is_replaced(const struct proxy_settings *set, struct mk_str name)
     return is_in(set->sets, name) || is_in(set->removes, name);
 }
 
-/* Does a line of Connection name this field? */
-static bool is_of_connection(const struct proxy_request *q, struct mk_str wanted)
-{
-    struct mk_str name, value;
-    uint32_t at = 0;
-
-    while (q->next(q->of, &at, &name, &value)) {
-        if (is_named(name, MK_STR("Connection")) && proxy_has_token(value, wanted))
-            return true;
-    }
-    return false;
-}
-
 /* @return bytes of all Connection lines. */
 static size_t length_of_connection(const struct proxy_request *q)
 {
@@ -416,7 +415,7 @@ static int put_fields(struct out *o, const struct proxy_request *q,
 
         if (q->hops > 0 && is_named(name, MK_STR("Max-Forwards")))
             value = decimal(digits, (uint64_t)q->hops - 1);
-        if (!stays && !(asks && is_of_connection(q, name)))
+        if (!stays && !(asks && proxy_connection_has(q->next, q->of, name)))
             put_line(o, name, value);
     }
     return 0;
@@ -593,7 +592,7 @@ size_t proxy_trailers_write(char *dst, const struct proxy_request *q,
     put(&o, MK_STR("0\r\n"));
     while (count++ < PROXY_TRAILED_MAX && q->next_trailer(q->of, &at, &name, &value)) {
         if (proxy_may_trail(name) && !is_replaced(set, name) &&
-            !(asks && is_of_connection(q, name)))
+            !(asks && proxy_connection_has(q->next, q->of, name)))
             put_line(&o, name, value);
     }
     put(&o, MK_STR("\r\n"));

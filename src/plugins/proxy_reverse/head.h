@@ -14,6 +14,10 @@ enum {
     PROXY_TRAILED_MAX = 100,     /* fields behind a body: likewise, and in those before them */
 };
 
+/** Walk the fields of a message. @param at  0 at first. @return false after the last. */
+typedef bool (*proxy_fields_fn)(const void *of, uint32_t *at, struct mk_str *name,
+                                struct mk_str *value);
+
 /** What is known of the client's request. All borrowed. */
 struct proxy_request {
     struct mk_str method, target; /* as sent */
@@ -28,9 +32,7 @@ struct proxy_request {
     bool expects;           /* 100-continue is to be passed on */
     bool trailers;          /* fields behind the answer would be passed on */
     bool keeps;             /* the connection to the backend may stay open */
-    /** Walk the fields, and those behind the body. @param at  0 at first. @return false after the last. */
-    bool (*next)(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value);
-    bool (*next_trailer)(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value);
+    proxy_fields_fn next, next_trailer; /* of the head; behind the body */
     const void *of;
 };
 
@@ -64,6 +66,8 @@ bool proxy_may_announce(struct mk_str names);
 
 /** Is this field of one connection only, by its name (RFC 9110 section 7.6.1)? `_` counts as `-`. */
 bool proxy_is_hop_by_hop(struct mk_str name);
+/** Does Connection have this token, in any case? Its lines are one list (RFC 9110 section 5.3). */
+bool proxy_connection_has(proxy_fields_fn next, const void *of, struct mk_str token);
 /** Does a list of tokens have this one, in any case? */
 bool proxy_has_token(struct mk_str list, struct mk_str token);
 /** Does it have all of these? */

@@ -31,7 +31,7 @@ void proxy_upload_rewind(struct proxy_exchange *x)
 
 /* ---- the head ---- */
 
-static bool next_field(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value)
+bool proxy_next_field(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value)
 {
     return mk_request_next_header(of, at, name, value);
 }
@@ -106,7 +106,7 @@ static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
         .expects = x->must_wait,
         .trailers = x->wants_trailers,
         .keeps = x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF,
-        .next = next_field,
+        .next = proxy_next_field,
         .of = x->r,
     };
     if (q.peer.len >= 5 && memcmp(peer, "unix:", 5) == 0)
@@ -201,7 +201,8 @@ static int make_room_for_trailers(struct proxy_exchange *x)
 
 static int end_chunks(struct proxy_exchange *x)
 {
-    const struct proxy_request q = {.next = next_field, .next_trailer = next_trailer, .of = x->r};
+    const struct proxy_request q = {
+        .next = proxy_next_field, .next_trailer = next_trailer, .of = x->r};
 
     if (has_trailers(x)) {
         if (make_room_for_trailers(x) < 0)
