@@ -5,10 +5,10 @@
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: run test test-all build bench lint fuzz size static install clean
+.PHONY: run test test-all build compile bench lint fuzz size static install clean
 
 # Serve the welcome site on http://localhost:2001/ until Ctrl-C. ARGS="--port 8080" adds options.
-run: build
+run: compile
 	@echo "Serving htdocs/$(if $(ARGS),, on http://localhost:2001/); Ctrl-C ends it"
 	@exec build/monkey $(ARGS)
 
@@ -23,7 +23,10 @@ test-all:
 	@tools/test --all $(TESTS)
 
 # build/monkey, build/libmonkey.so and the plugins, ready to run in place.
-build:
+build: compile
+	@echo "build/monkey is ready. make run: serve the welcome page; make test: test it; make install: to $(PREFIX)"
+
+compile:
 	@tools/deps
 	@tools/build release
 
@@ -55,7 +58,7 @@ static:
 	@tools/build static
 
 # To PREFIX (/usr/local); DESTDIR is honoured.
-install: build
+install: compile
 	@tools/build release --prefix=$(PREFIX)
 	@meson install -C build --no-rebuild
 

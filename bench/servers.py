@@ -23,6 +23,9 @@ import measure
 BENCH = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(BENCH)
 
+# The build tree, the certificate and the peers' sockets may be root's alone; others look at the memory of their own server.
+RIGHTS = "    User root\n" if os.geteuid() == 0 else "    CoreDumps on\n"
+
 BACKLOG = 4096
 KEEP_SECONDS = 120
 KEEP_REQUESTS = 1000000
@@ -137,6 +140,7 @@ class Monkey(Server):
                f"    KeepAliveTimeout {KEEP_SECONDS}\n"
                f"    MaxKeepAliveRequest {KEEP_REQUESTS}\n"
                "    ErrorLog stderr\n"
+               f"{RIGHTS}"
                f"{'    MaxBodySize 100M' if setup.php else ''}\n"
                f"{self.extra}")
         _write(conf, "monkey.mime",

@@ -79,7 +79,7 @@ static void pass_on(const struct client *c, unsigned bits)
     static struct proxy_line set = {.name = MK_STR_INIT("X-Set"), .value = MK_STR_INIT("1")};
     struct proxy_settings settings = {
         .host = (int)(bits & 1) ? PROXY_HOST_CLIENT : PROXY_HOST_SERVER,
-        .forwarded = (int)(bits >> 1 & 3) % 3,
+        .forwarded = (int)(bits >> 1 & 3),
         .sets = bits & 8 ? &set : NULL,
         .rewrite_from = {bits & 16 ? "/" : NULL, bits & 16 ? 1 : 0},
         .rewrite_to = MK_STR("/to/"),
@@ -96,6 +96,7 @@ static void pass_on(const struct client *c, unsigned bits)
         .peer = MK_STR("2001:db8::1"),
         .minor = h->minor,
         .content_length = h->chunked ? -1 : (int64_t)h->content_length,
+        .trusted = bits & 4,
         .keeps = bits & 32,
         .expects = h->expect_continue,
         .next = next,

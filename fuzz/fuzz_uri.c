@@ -3,6 +3,7 @@
 
 #include "http/escape.h"
 #include "http/uri.h"
+#include "http/uri_reading.h"
 
 /*
  * Any bytes as a path and as an authority. A path that is accepted is normal: no empty and no
@@ -44,6 +45,24 @@ static void check_escaped(const char *path, size_t len)
     require(back_len == len && memcmp(back, path, len) == 0);
     free(back);
     free(escaped);
+}
+
+/* However it is read, it is normal, and no longer; without anything to read in another way it is the same. */
+static void check_readings(const char *path, size_t len)
+{
+    struct mk_str text = {path, len};
+    unsigned found = mk_uri_readings(text);
+
+    for (unsigned readings = 0; readings <= MK_READINGS; readings++) {
+        char *dst = malloc(len);
+        size_t n = mk_uri_read(text, readings, dst);
+
+        require(dst != NULL && n <= len);
+        check_path(dst, n);
+        if (!(readings & found))
+            require(n == len && memcmp(dst, path, len) == 0);
+        free(dst);
+    }
 }
 
 static void check_authority(struct mk_str text)
@@ -101,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (err == 0) {
         require(len <= size && same_len == len && memcmp(raw, dst, len) == 0);
         check_path(dst, len);
+        check_readings(dst, len);
         check_escaped(dst, len);
     }
     free(dst);

@@ -13,11 +13,11 @@ import sys
 
 # What each layer may include beside its own folder. PUBLIC is <monkey/...>; TYPES only <monkey/types.h>.
 PUBLIC, TYPES, TABLES = "<monkey/...>", "<monkey/types.h>", "<monkey/settings.h>"
-RESPONSE = "<monkey/response.h>"
+FIELD, RESPONSE = "<monkey/field.h>", "<monkey/response.h>"
 LAYERS = {
     "base": {TYPES},
     "core": {TYPES, "base"},
-    "http": {TYPES, RESPONSE, "base"},
+    "http": {TYPES, FIELD, RESPONSE, "base"},
     "settings": {TYPES, TABLES, "base"},
     "conf": {TYPES, TABLES, "base", "settings"},
     "server": {PUBLIC, "base", "core", "http", "settings"},

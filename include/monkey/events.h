@@ -102,13 +102,27 @@ MK_API void mk_alarm_free(struct mk_alarm *alarm);
 
 /* ---- work that would block ---- */
 
+/** What work waits for. Each kind has two threads and a queue of 64 of its own: a crowd of one kind delays no other. */
+enum mk_work_kind {
+    MK_WORK_OTHER,   /* anything else */
+    MK_WORK_HASH,    /* the processor: hashes of passwords */
+    MK_WORK_LISTING, /* long reading: directories, large files */
+    MK_WORK_FILE, /* short work on files and processes that nobody provokes: a look at a file that may have changed */
+    MK_WORK_NAME, /* the network: look-ups of names, mk_resolve's too */
+    MK_WORK_KINDS
+};
+
 /**
- * Run work(arg) on one of the server's few low-priority threads, then done(arg) on the worker. The
- * queue is bounded and shared by all plugins. Any thread. A server that is freed waits for work that
- * runs; what still waited is not worked, only done.
+ * Run work(arg) on a low-priority thread for this kind, then done(arg) on the worker. The queue is
+ * shared by all plugins. Any thread. A server that is freed waits for work that runs; what still waited
+ * is not worked, only done.
  * @return 0: done will be called exactly once (when the worker has ended, by the thread that frees the
- *         server); MK_E_BUSY: the queue is full; MK_E_NOMEM: neither is called.
+ *         server); otherwise neither is called: MK_E_BUSY: the queue is full; MK_E_NOMEM;
+ *         MK_E_UNSUPPORTED: no such kind.
  */
+MK_API int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(void *arg),
+                           void (*done)(void *arg), void *arg) MK_MUST_USE;
+/** The same as MK_WORK_OTHER. */
 MK_API int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *arg),
                       void *arg) MK_MUST_USE;
 
@@ -129,6 +143,14 @@ MK_API int mk_server_open_file(struct mk_server *server, const char *path, int f
  * @return a connected SOCK_SEQPACKET socket, the caller's, or an enum mk_error.
  */
 MK_API int mk_server_start_helper(struct mk_server *server, const char *name) MK_MUST_USE;
+
+/**
+ * Bind a unix socket that not everybody may connect to, with the help of the surrounding program where rights are missing:
+ * name it in check by mk_setup_needs (MK_RESOURCE_SOCKET). From any thread but a worker's.
+ * @param name  as mk_socket_bind has it
+ * @return a bound descriptor, non-blocking, not listening yet, or an enum mk_error with errno where the system said it.
+ */
+MK_API int mk_server_bind_socket(struct mk_server *server, const char *name) MK_MUST_USE;
 
 /** Ask for a reload of the configuration, as SIGHUP does: the surrounding program carries it out (mk_host.reload), after this call. Any thread. @return 0; MK_E_UNSUPPORTED: it cannot; or its error. */
 MK_API int mk_server_ask_reload(struct mk_server *server) MK_MUST_USE;

@@ -19,13 +19,20 @@ struct mk_server_facts {
     int64_t started_s; /* when the server was made, in seconds since 1970 */
     int64_t uptime_ms;
     unsigned workers;
-    const char *scheduler; /* "Fair" or "ReusePort" */
-    unsigned snapshots;    /* configurations alive: 1, and those that old requests still need */
-    uint64_t reloads;      /* that succeeded */
-    int log_level;         /* enum mk_log_level */
+    const char *scheduler;   /* "Fair" or "ReusePort" */
+    unsigned snapshots;      /* configurations alive: 1, and those that old requests still need */
+    uint64_t reloads;        /* that succeeded */
+    int log_level;           /* enum mk_log_level */
+    uint64_t reloads_failed; /* the configuration before stayed in force */
 };
 /** Any thread. */
 MK_API void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts);
+
+/**
+ * What the last reload found wrong, a line each, errors and warnings, as in the error log; nothing when all was well.
+ * Any thread. @return bytes written, at most size.
+ */
+MK_API size_t mk_server_reload_report(struct mk_server *server, char *text, size_t size);
 
 /**
  * Until the next reload: error, warn, info, debug or trace for everything, or with `:component,...` for

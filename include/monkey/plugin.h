@@ -78,6 +78,12 @@ enum mk_acts {
     MK_ACTS_OF_CONNECTIONS = 112,
 };
 
+/** Bits of what a plugin is: mk_plugin.traits. */
+enum mk_traits {
+    /* Its handler answers from elsewhere: no file of a site is its source, and may be an error page though a route matches it. */
+    MK_TRAIT_ELSEWHERE = 1,
+};
+
 struct mk_head;
 struct mk_metric;
 typedef void (*mk_metric_fn)(void *arg, const struct mk_metric *metric);
@@ -106,7 +112,9 @@ struct mk_plugin {
     int (*check_match)(struct mk_setup *setup, const struct mk_setting *line,
                        const struct mk_words *parameters, void **data);
     /**
-     * This configuration is about to be in force. Control thread, no worker uses it yet.
+     * This configuration is about to be in force. Control thread, no worker uses it yet: ctx->config, and whatever it and
+     * its sections' structs hold, may be written here for the last time without a lock. What *old has is read by workers
+     * meanwhile: only what is shared under locks of the plugin's own, or counted, may be touched.
      * @param old  the context of the configuration before, still in force; NULL at the start of the server. What both share is
      *             taken over from here, with a reference of its own
      * @return 0; an error refuses start or reload, and mk_plugin_why gives the sentence. stop is not called then.
@@ -133,6 +141,10 @@ struct mk_plugin {
     /**
      * Stage 20: the head was read, the site chosen and the path decoded; called again when an index or
      * fallback file takes the path's place, since rules may speak of that. PASS, DONE, LATER, CLOSE.
+     * Requests that the server itself refuses before that never come here: a malformed or too large head, a body longer
+     * than MaxBodySize says by its Content-Length, a path that cannot be decoded, climbs above the root or is too long,
+     * CONNECT, and `OPTIONS *`. Refused later, and seen here: methods that no handler takes, files that are not there.
+     * on_finish sees them all.
      */
     enum mk_verdict (*on_request)(struct mk_request *r, const struct mk_context *ctx);
     /**
@@ -190,6 +202,10 @@ struct mk_plugin {
 
     /** Tell what was counted, over all workers: tell(arg, ...) for each sample, those of one name one after the other. Called on a worker, at the default site. */
     void (*metrics)(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
+
+    /* ---- what it is ---- */
+
+    unsigned traits; /* enum mk_traits */
 };
 
 /** The first members of every plugin. */
@@ -207,8 +223,8 @@ struct mk_plugin {
         __attribute__((used, section("mk_plugins"))) = &(plugin)
 #else
 #define MK_PLUGIN_EXPORT(plugin)                                                                   \
-    extern const struct mk_plugin *const mk_plugin;                                                \
-    MK_API const struct mk_plugin *const mk_plugin = &(plugin)
+    extern MK_API const struct mk_plugin *const mk_plugin;                                         \
+    const struct mk_plugin *const mk_plugin = &(plugin)
 #endif
 
 /* ---- in check, check_site and check_match ---- */
@@ -225,18 +241,25 @@ MK_API void *mk_setup_section(struct mk_setup *setup, const struct mk_section_sp
 /** Where the section of a settings struct was written; NULL for one that was not. */
 MK_API const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings);
 
+/** Where the value of a key of that section was written, in a site's file or in the plugin's; the section's place for one that is not there. */
+MK_API const struct mk_origin *mk_setup_place(struct mk_setup *setup, const void *settings,
+                                              const char *key);
+
 /** Make object ctx->config (in check) or ctx->site (in check_site). */
 MK_API void mk_setup_keep(struct mk_setup *setup, void *object);
 /** What check kept: in check_site and check_match. */
 MK_API void *mk_setup_config(struct mk_setup *setup);
 
-/** What the lines `Match ... PLUGIN` of plugins that only want to be switched on say. */
+/**
+ * What the lines `Match ... PLUGIN` of plugins that answer nothing by routes say. Where a site has such lines, hooks of requests
+ * are called for the paths that match one of them only.
+ */
 enum mk_switch {
     MK_SWITCH_UNSAID, /* no site has such a line */
     MK_SWITCH_OFF,    /* another site has, not this one */
     MK_SWITCH_ON,
 };
-/** In check_site. Only for plugins without on_handle. */
+/** In check_site. Only for plugins without on_handle. The plugin that mk_config_one_shot loads is always on. */
 MK_API enum mk_switch mk_setup_switch(struct mk_setup *setup);
 
 /**
@@ -260,6 +283,11 @@ MK_API int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *d
 /** The names of the site in check_site: its ServerName words. */
 MK_API const struct mk_words *mk_setup_site_names(struct mk_setup *setup);
 MK_API const char *mk_setup_document_root(struct mk_setup *setup);
+/** Each address of the configuration as text, like "[::]:80"; port 0 is chosen later. */
+MK_API void mk_setup_addresses(struct mk_setup *setup,
+                               void (*fn)(void *arg, const char *text, size_t len), void *arg);
+/** User of [SERVER], as it is written. @return NULL: none is set. */
+MK_API const char *mk_setup_user(struct mk_setup *setup);
 /** Is there a transport of that name in this configuration, to dial backends with? */
 MK_API bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name);
 
@@ -295,9 +323,10 @@ MK_API bool mk_head_next(const struct mk_head *head, uint32_t *at, struct mk_str
 MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value);
 
 /**
- * Change bytes of a body on their way.
- * @param in, in_len    bytes given; out: bytes used
- * @param out, out_len  room; out: bytes written
+ * Change bytes of a body on their way. Pieces are those that happen to be there: a word may be cut in two.
+ * @param in, in_len    bytes given, at most 8 KB a call and none only with last; out: bytes used. The others are given
+ *                      again, before further ones; both buffers are borrowed for the call
+ * @param out, out_len  room, at least 8 KB, whatever was given; out: bytes written
  * @param last          no more will be given
  * @return 1: all is written that will be; 0: call again with more input or room; an error breaks the answer off,
  *         and so does a call that neither uses nor gives a byte when it was given one, or the last.

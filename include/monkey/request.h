@@ -59,10 +59,22 @@ struct mk_request_facts {
     const char *document_root; /* of the site; NULL: none */
     const char *site_name;     /* first ServerName of the site; "" when it has none */
     struct mk_str user;        /* mk_request_set_user; p NULL: nobody */
-    const char *reason;        /* why the server itself refused it: a sentence; NULL: it did not */
+    const char *reason;        /* why it was refused or failed: a sentence; NULL: unknown */
     bool symlinks;             /* of the server, SymLink: are symbolic links followed? */
+    struct mk_str
+        request_line; /* as it was sent, of a request whose head was refused; p NULL for others */
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
+
+/**
+ * A path as it may be read behind this server: number 0 is facts.path. Others follow where it has `;`, `\`, or dots or blanks
+ * at the end of a segment, which some applications cut, take for `/` and leave out, and dot segments that come to light are
+ * removed; not where the site says so (LenientPaths). A rule that keeps somebody out holds against each of them.
+ * @param path  out: terminated, lives as the request does
+ * @return 1; 0: there are no more; MK_E_NOMEM: there is one, which is not to be passed over.
+ */
+MK_API int mk_request_reading(struct mk_request *r, unsigned number,
+                              struct mk_str *path) MK_MUST_USE;
 
 /** Who sent it, as far as somebody found out: for logs and handlers. @return 0, or MK_E_NOMEM: nobody. @param user  copied */
 MK_API int mk_request_set_user(struct mk_request *r, struct mk_str user) MK_MUST_USE;
@@ -87,6 +99,15 @@ MK_API bool mk_request_next_header(const struct mk_request *r, uint32_t *at, str
  *         a chunked one; MK_E_PEER: the client left, or the request has ended; MK_E_INVALID: len is 0.
  */
 MK_API ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len) MK_MUST_USE;
+
+/** @return bytes of the body that came with the head and were not read, framing included; what the kernel has is not counted. */
+MK_API size_t mk_request_buffered(const struct mk_request *r) MK_MUST_USE;
+
+/**
+ * So many bytes of memory a handler keeps for this request and its client, such as a body that it gathers: they count
+ * against MaxMemory from the connection's next turn on. Replaces what it said before; the end of the request ends it.
+ */
+MK_API void mk_request_hold(struct mk_request *r, size_t bytes);
 
 /**
  * Walk the fields behind a chunked body, in order of arrival. They are no fields of the head and never become any: use
@@ -131,6 +152,9 @@ MK_API void mk_request_ends_on_hangup(struct mk_request *r, bool on);
 /** How long this request may wait for its handler without a byte of the answer, in place of HandlerTimeout; 0: for ever. Then it is logged and answered with 500, or cut off. */
 MK_API void mk_request_timeout(struct mk_request *r, unsigned ms);
 
+/** Why the request is about to be answered with an error, for the site's error log: one sentence, copied; NULL: no reason any more. */
+MK_API void mk_request_reason(struct mk_request *r, const char *text);
+
 /** A line in the error log, with the connection's number. Peer bytes are escaped by the caller; at most 20 such lines a second are written. */
 MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt,
                            ...) MK_PRINTF(3, 4);
@@ -140,6 +164,19 @@ MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, 
  * apart: where the pattern is for the name of a script, the name alone must match.
  */
 MK_API bool mk_request_matches(const struct mk_request *r, struct mk_str path);
+
+/** How far a path was compared with the pattern of a route; zeroed at first. */
+struct mk_match {
+    size_t len;
+    unsigned state;
+};
+
+/**
+ * The same about one beginning of a path after the other: all of them together are one pass over it.
+ * @param path  begins with the path of the last call with m, and goes on
+ */
+MK_API bool mk_request_matches_on(const struct mk_request *r, struct mk_match *m,
+                                  struct mk_str path);
 
 /**
  * Answer with another path of this site, as if it had been asked for by GET (HEAD stays HEAD) without a body: after the
@@ -207,7 +244,7 @@ struct mk_reply {
 MK_API int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status) MK_MUST_USE;
 
 /**
- * A field, unless the site's Header lines override that name. Date and Server take the place of the server's own. What may not
+ * A field, copied, unless the site's Header lines override that name. Date and Server take the place of the server's own. What may not
  * stand in a line makes mk_reply_end fail (RFC 9110 section 5.5), and so does a field that says how the message is
  * framed: Content-Length is the length given to mk_reply_end, Connection the server's. Upgrade goes with 101 and 426 only.
  */
@@ -225,7 +262,7 @@ MK_API int mk_reply_end(struct mk_reply *p, int64_t length) MK_MUST_USE;
  * the head promised break the answer off; what they give more is not sent, and the connection closes.
  */
 
-/** Bytes that live until the request ends (mk_request_alloc, or static). */
+/** Bytes that live until the request ends (mk_request_alloc, or static): they are not copied. */
 MK_API int mk_reply_memory(struct mk_request *r, struct mk_str bytes);
 
 /** Part of a file, by sendfile where the transport can. fd is taken, on failure too. */
@@ -272,9 +309,9 @@ MK_API void mk_reply_abort(struct mk_request *r);
 /** A short body, copied. @param type  media type; NULL: none */
 MK_API enum mk_verdict mk_reply_bytes(struct mk_request *r, unsigned status, const char *type,
                                       struct mk_str body);
-/** The site's page for this status, or a small one. @param lines  ready field lines, each with CR LF ("Retry-After: 1\r\n"); NULL: none */
+/** The site's page for this status, or a small one; after 408 the connection is closed. @param lines  copied: ready field lines, each with CR LF ("Retry-After: 1\r\n"); NULL: none */
 MK_API enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char *lines);
-/** 301, 302, 303, 307 or 308. @param location  a URI reference, escaped already */
+/** 301, 302, 303, 307 or 308. @param location  copied: a URI reference, escaped already */
 MK_API enum mk_verdict mk_reply_redirect(struct mk_request *r, unsigned status,
                                          struct mk_str location);
 
@@ -308,6 +345,9 @@ MK_API void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts);
 
 /** The link that it travels on, for the plugin whose transport that is: no other can know its state. */
 MK_API const struct mk_link *mk_conn_link(const struct mk_conn *c);
+
+/** May its peer say who came before it? One of TrustedProxies may, over a unix socket one of TrustedUsers. */
+MK_API bool mk_conn_is_trusted(const struct mk_conn *c) MK_MUST_USE;
 
 /** A line in the error log, as mk_request_log. */
 MK_API void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)

@@ -60,9 +60,9 @@ MK_API struct mk_str mk_response_find(const struct mk_response_head *h, const ch
 
 /** A body on its way. */
 struct mk_body {
-    uint64_t left;               /* until the known end; of the present chunk */
-    uint64_t total;              /* body bytes given so far */
-    uint32_t overhead, trailers; /* bytes of framing so far */
+    uint64_t left;            /* until the known end; of the present chunk */
+    uint64_t total;           /* body bytes given so far */
+    uint32_t waste, trailers; /* bytes of framing so far that no chunk needs; trailers are some */
     uint8_t kind, state;
     uintptr_t reserved[4];
 };

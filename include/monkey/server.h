@@ -76,6 +76,12 @@ struct mk_host {
      * @return as mk_helper_spawn; MK_E_UNSUPPORTED: the library is to start it itself.
      */
     int (*start_helper)(void *arg, const char *name);
+    /**
+     * Bind a unix socket that not everybody may connect to, after the plain bind was refused with EACCES.
+     * @param name  as mk_socket_bind has it (MK_RESOURCE_SOCKET)
+     * @return as bind; MK_E_UNSUPPORTED: it cannot
+     */
+    int (*bind_socket)(void *arg, const char *name);
 };
 
 /* ---- For a host's start_helper ---- */
@@ -108,6 +114,15 @@ MK_API const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TE
  * @return the descriptor, or an enum mk_error with errno kept. Any thread.
  */
 MK_API int mk_address_bind(const char *address, bool share) MK_MUST_USE;
+
+/**
+ * The same for a unix socket that not everybody may connect to.
+ * @param name   "GROUP:unix:/path". GROUP is empty: the file is its owner's alone, mode 0600. GROUP is "." or an account's
+ *               name or number: mode 0660, "." for the group that is given here
+ * @param owner, group  whose the file becomes; (uid_t)-1 and (gid_t)-1: they stay ours
+ * @return as mk_address_bind; MK_E_NOENT: there is no such group. Any thread.
+ */
+MK_API int mk_socket_bind(const char *name, uid_t owner, gid_t group) MK_MUST_USE;
 
 /** Remove the file of a unix socket that nobody serves any more; other addresses have none. Any thread. */
 MK_API void mk_address_remove_stale(const char *address);
@@ -184,18 +199,31 @@ MK_API void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void
 
 /** Write the effective settings as configuration text, each with a comment telling where it came from. After a check. */
 MK_API int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg);
+/** The same of all sections of one name, in any case. @return also MK_E_NOENT: there is none. */
+MK_API int mk_config_dump_section(const struct mk_config *config, const char *section,
+                                  mk_text_fn fn, void *arg);
 
 /** What the executable needs to know of [SERVER]. Strings are borrowed from the configuration. After a check. */
 struct mk_config_facts {
     size_t size;           /* sizeof(struct mk_config_facts), set by the caller */
     const char *pid_file;  /* NULL: none */
-    const char *user;      /* name or number to become; NULL: stay */
+    const char *user;      /* name or number to become; NULL: none is set */
     uint64_t fd_limit;     /* 0: leave as it is */
     unsigned graceful_ms;  /* GracefulTimeout */
     const char *error_log; /* path, "stderr" or "syslog" */
+    bool core_dumps;       /* CoreDumps */
+    size_t warnings;       /* among what mk_config_faults shows */
 };
 MK_API int mk_config_facts(const struct mk_config *config,
                            struct mk_config_facts *facts) MK_MUST_USE;
+
+/**
+ * Show something that only the surrounding program can find wrong with a key of [SERVER], in the form of mk_config_faults: with
+ * file, line and column. Before the server is made.
+ * @param message  one sentence without full stop
+ */
+MK_API void mk_config_fault_of(const struct mk_config *config, const char *key, const char *message,
+                               mk_text_fn fn, void *arg);
 
 /** What a process with more rights may be asked for by name: see struct mk_host. */
 enum mk_resource {
@@ -203,12 +231,19 @@ enum mk_resource {
     MK_RESOURCE_READ,   /* a file opened O_RDONLY: configuration, keys, passwords */
     MK_RESOURCE_LOG,    /* a file opened for appending, created when missing */
     MK_RESOURCE_HELPER, /* a program to start: see mk_helper_spawn */
+    MK_RESOURCE_SOCKET, /* a unix socket for some: see mk_socket_bind */
 };
 
 /** Name every resource that this configuration uses or was read from. After a check. */
 MK_API void mk_config_resources(const struct mk_config *config,
                                 void (*fn)(void *arg, enum mk_resource kind, const char *name),
                                 void *arg);
+
+/**
+ * Give fn a sentence for each folder of the configuration that this process, as the user that it is now, may not
+ * enter. The server logs the same when it starts. After a check.
+ */
+MK_API void mk_config_unreachable(const struct mk_config *config, mk_text_fn fn, void *arg);
 
 /**
  * Let a plugin carry out a command of its own, without a server and whatever the configuration says of plugins.
@@ -242,11 +277,15 @@ MK_API const char *mk_server_why(const struct mk_server *server);
 MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;
 
 /**
- * Change to another configuration without refusing or cutting a connection. Checked whole first.
+ * Change to another configuration without refusing or cutting a connection. Checked whole first. What is wrong
+ * with it is in the error log too, and counted (mk_server_facts).
  * @param config  taken on success; otherwise the caller's, and the old one stays in force
  * @return 0; > 0: number of faults; an enum mk_error (mk_server_why says more).
  */
 MK_API int mk_server_reload(struct mk_server *server, struct mk_config *config) MK_MUST_USE;
+
+/** A configuration could not even be read, for want of memory for example: log and count this as a reload that failed. */
+MK_API void mk_server_reload_failed(struct mk_server *server, const char *why);
 
 /** The configuration in force, until the next reload. */
 MK_API const struct mk_config *mk_server_config(const struct mk_server *server);
@@ -259,6 +298,8 @@ MK_API int mk_server_reopen_logs(struct mk_server *server);
  * most grace_ms milliseconds. Returns at once. Called again it shortens the grace; 0 ends at once.
  */
 MK_API void mk_server_stop(struct mk_server *server, unsigned grace_ms);
+/** The same, with the reason for the error log: "signal TERM". */
+MK_API void mk_server_stop_because(struct mk_server *server, unsigned grace_ms, const char *why);
 
 /**
  * Wait until the workers have ended after mk_server_stop.
@@ -289,7 +330,7 @@ MK_API int mk_server_stats(const struct mk_server *server, unsigned worker,
 
 /** "2.0.0" of the library in use. */
 MK_API const char *mk_version(void);
-/** Facts of the build, one a line: compiler, libc, options, plugins. */
+/** Facts of the build, one a line: compiler, libc, options, plugins, and where plugins are looked for. */
 MK_API const char *mk_build_facts(void);
 
 #ifdef __cplusplus

@@ -15,8 +15,8 @@
  *     static const struct mk_field hello_fields[] = {
  *         {.name = "Greeting", .type = MK_FIELD_STRING,
  *          .offset = offsetof(struct hello_settings, greeting), .fallback = "Hello"},
- *         {.name = "Times", .type = MK_FIELD_INT, .min = 1, .max = 10,
- *          .offset = offsetof(struct hello_settings, times), .fallback = "1"},
+ *         {.name = "Times", .type = MK_FIELD_INT,
+ *          .offset = offsetof(struct hello_settings, times), .min = 1, .max = 10, .fallback = "1"},
  *     };
  *     static const struct mk_section_spec hello_section =
  *         MK_SECTION("HELLO", MK_SECTION_SITE, struct hello_settings, hello_fields);
@@ -77,18 +77,18 @@ struct mk_words {
 struct mk_field {
     const char *name;     /* the canonical spelling */
     const char *alias;    /* another accepted spelling, or NULL */
+    uint8_t type;         /* enum mk_field_type */
+    uint8_t flags;        /* enum mk_field_flags */
+    uint16_t offset;      /* of the member in the settings struct */
+    uint32_t min;         /* INT, SIZE (bytes), TIME (ms) */
+    int64_t max;          /* likewise; 0: no bound but the type's (never negative) */
     const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
-    union {
+    __extension__ union {
         const char *const
             *names; /* ENUM: NULL-terminated words; PATH: words that are no paths, or NULL */
         /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
         int (*parse)(struct mk_setup *setup, const struct mk_setting *s);
     };
-    int64_t max;     /* INT, SIZE (bytes), TIME (ms); 0: no bound but the type's (never negative) */
-    uint32_t min;    /* likewise */
-    uint16_t offset; /* of the member in the settings struct */
-    uint8_t type;    /* enum mk_field_type */
-    uint8_t flags;   /* enum mk_field_flags */
 };
 
 enum mk_section_flags {
@@ -138,6 +138,9 @@ MK_API struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text) M
 /** Note "Key: expected WHAT, got ..." at the value. @return MK_E_INVALID. */
 MK_API int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s,
                            const char *expected);
+
+/** Of names (NULL-terminated) the one that a misspelt word is nearest to, for "did you mean"; NULL: none is near. */
+MK_API const char *mk_setup_nearest(struct mk_str word, const char *const *names);
 
 /**
  * Note that something is wrong; the configuration will not be used.

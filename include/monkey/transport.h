@@ -7,6 +7,12 @@
  * and for each backend. liana, plain sockets, is the built-in one.
  *
  * A transport works on links. It never blocks, and every function runs on the link's worker.
+ *
+ * Events are edge-triggered: one event tells of input, and none follows before the socket was read to its end. So the
+ * library calls recv, at once or later, until it knows that nothing is left, and only then waits for another event. It
+ * knows by MK_E_AGAIN, or by is_drained, which saves the call in vain. Both speak of the socket and of what the transport
+ * keeps inside, as they are in this very call: a recv that takes its bytes from inside has not asked the socket, and what an
+ * earlier call found there is past. A recv that never sets is_drained is right.
  */
 
 #include <monkey/types.h>
@@ -33,6 +39,8 @@ struct mk_link {
     bool is_client; /* we connected; otherwise we accepted */
     bool
         is_cut; /* the library's, set before close: what was sent is not whole, and nothing may tell the peer that it were */
+    bool
+        is_drained; /* recv's: nothing is left to read; the library makes it false before each call */
 };
 
 /** What a transport knows of the other end. Texts live as long as the link. */
@@ -63,7 +71,11 @@ struct mk_transport {
      * @return 0, or an error: the connection ends, and close is not called.
      */
     int (*open)(struct mk_link *l, const struct mk_context *ctx, const char *name);
-    /** Never NULL. @return > 0, 0 at the end of input, MK_E_AGAIN or MK_E_PEER. */
+    /**
+     * Never NULL.
+     * @return > 0; 0 at the end of input; MK_E_AGAIN: this call read the socket until EAGAIN, and nothing is inside; or MK_E_PEER.
+     * With > 0, set l->is_drained if this call read less from the socket than it asked for, and keeps nothing inside.
+     */
     ssize_t (*recv)(struct mk_link *l, void *buf, size_t len);
     /**
      * Never NULL. With niov 0, asked of links that we connected and that are not plain: 0 once the
@@ -76,14 +88,15 @@ struct mk_transport {
     /** @return > 0, 0 when the file ends before offset, MK_E_AGAIN, MK_E_SYS (cannot read),
      * MK_E_UNSUPPORTED (read and send instead) or MK_E_PEER. NULL: always unsupported. */
     ssize_t (*sendfile)(struct mk_link *l, int fd, uint64_t offset, size_t len);
-    /** After a short recv, may there be more without another event: inside, or in the socket that recv did not
-     * read until EAGAIN? NULL: never, as every recv asks the socket for all that it may give. */
+    /** Not called: is_drained of the link has replaced it. */
     bool (*has_pending)(const struct mk_link *l);
     /** Tell the peer that no more will be sent. NULL: shutdown(2). */
     void (*shutdown)(struct mk_link *l);
     /** The link is about to be closed: free its state. The library closes the descriptor. */
     void (*close)(struct mk_link *l);
     void (*facts)(const struct mk_link *l, struct mk_link_facts *facts);
+    /** Bytes of memory in which what was encrypted waits to be sent; they count against MaxMemory. NULL: none. */
+    size_t (*held)(const struct mk_link *l);
 };
 
 #ifdef __cplusplus

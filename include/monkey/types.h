@@ -4,7 +4,9 @@
 
 /*
  * The vocabulary that every layer and every embedder shares: a borrowed string slice and one
- * negative error enum.
+ * negative error enum. Texts that a function is given are copied, or used within the call only, unless its comment says
+ * that they live longer. All public headers are C99 and C++17, with the attributes and __extension__ of gcc and clang;
+ * tables with designated initialisers are C++20, in the order of the members.
  */
 
 #include <stddef.h>
@@ -28,18 +30,24 @@ struct mk_str {
     size_t len;
 };
 
-/** A slice over a string literal or a char array that is one. */
+/** A slice over a string literal or a char array that is one; borrowed, as for every struct mk_str. */
+#ifdef __cplusplus
+#define MK_STR(literal) (mk_str{(literal), sizeof(literal) - 1})
+#else
 #define MK_STR(literal) ((struct mk_str){(literal), sizeof(literal) - 1})
+#endif
 /** The same for initialisers of static tables. */
 #define MK_STR_INIT(literal)                                                                       \
     {                                                                                              \
         (literal), sizeof(literal) - 1                                                             \
     }
 
-/* Hot: its copies are merged into one, which shall not lie among code that is seldom in memory. */
+/* Borrows s; NULL gives the absent one. Hot: its copies are merged into one, which shall not lie among code that is seldom in memory. */
 __attribute__((hot)) static inline struct mk_str mk_str_from(const char *s)
 {
-    return (struct mk_str){s, s ? strlen(s) : 0};
+    struct mk_str str = {s, s ? strlen(s) : 0};
+
+    return str;
 }
 
 /**

@@ -88,6 +88,14 @@ typedef void (*mk_upstream_fn)(void *arg, struct mk_stream *s, bool fresh, int e
 MK_API int mk_upstream_take(struct mk_upstream *u, struct mk_worker *w, bool fresh,
                             mk_upstream_fn fn, void *arg,
                             struct mk_upstream_wait **wait) MK_MUST_USE;
+
+/**
+ * Why a take has just failed, for logs: "/run/php.sock: Permission denied". Inside the receiver's call, with the error that
+ * it got.
+ */
+MK_API void mk_upstream_why(struct mk_upstream *u, const struct mk_worker *w, int error, char *text,
+                            size_t size);
+
 /** fn is not called any more. */
 MK_API void mk_upstream_cancel(struct mk_upstream_wait *wait);
 /**
@@ -97,6 +105,17 @@ MK_API void mk_upstream_cancel(struct mk_upstream_wait *wait);
  *                  So it is when something is unread, or the backend has closed.
  */
 MK_API void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool reusable);
+/**
+ * Is a connection as it was left? Ask before the first write over one that is not fresh: what came since the last turn has
+ * had no event yet. It looks at the socket itself.
+ * @return false: the backend has closed it, or sent what nobody asked for and would be taken for the next answer (as for
+ *         mk_upstream_distrust). Give it back and take a fresh one.
+ */
+MK_API bool mk_upstream_is_quiet(struct mk_upstream *u, struct mk_stream *s) MK_MUST_USE;
+/** The backend sends more than was asked for: none of its connections is kept from now on. Any thread. */
+MK_API void mk_upstream_distrust(struct mk_upstream *u);
+/** Any thread. @return false behind mk_upstream_distrust, which what the backend sent to an idle connection is, too. */
+MK_API bool mk_upstream_is_trusted(const struct mk_upstream *u) MK_MUST_USE;
 /** Connections, those being dialled and idle ones included; idle ones; and waiting requests: over all workers. Any thread. */
 MK_API void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle,
                              unsigned *waiting);

@@ -16,10 +16,17 @@ enum mk_limits {
     MK_LIMIT_PLUGINS = 64,       /* Load lines */
     MK_LIMIT_CONF_FAULTS = 1000, /* faults kept of one run; the rest is counted */
 
+    /* one pattern */
+    MK_LIMIT_PATTERN_STEPS = 4096, /* with the repetitions of {m,n} written out */
+    MK_LIMIT_PATTERN_SETS = 512,   /* different sets of bytes in it */
+    MK_LIMIT_PATTERN_DEPTH = 64,   /* parentheses in parentheses */
+    MK_LIMIT_PATTERN_STATES = 4096,
+    MK_LIMIT_PATTERN_CELLS = 65535, /* states by columns; one is two bytes */
+
     /* one request */
     MK_LIMIT_TARGET = 8192,          /* request target; 414 above (RFC 9112 section 3) */
-    MK_LIMIT_PATH = 4095,            /* decoded path below a root: PATH_MAX less its NUL */
-    MK_LIMIT_CHUNK_OVERHEAD = 16384, /* framing of a chunked body beyond 1/4 of its data */
+    MK_LIMIT_PATH = 4095,            /* of a file below a root: PATH_MAX less its NUL */
+    MK_LIMIT_CHUNK_OVERHEAD = 16384, /* needless framing of a chunked body beyond 1/4 of it */
     MK_LIMIT_TRAILERS = 8192,        /* trailer section of a chunked body */
     MK_LIMIT_RANGES = 8,             /* ranges of a request, after merging; above: the whole file */
     MK_LIMIT_RANGES_ASKED = 32,      /* ranges written in the request; above: the whole file */
@@ -47,7 +54,8 @@ enum mk_limits {
     MK_LIMIT_LISTENERS = 64,
     MK_LIMIT_HANDOFF_RING = 1024, /* accepted sockets waiting for one worker (Fair) */
     MK_LIMIT_LOG_LINE = 1024,
-    MK_LIMIT_OFFLOAD_QUEUE = 64,     /* pieces of work that wait for a thread; above: MK_E_BUSY */
+    MK_LIMIT_OFFLOAD_QUEUE =
+        64, /* pieces of work of one kind that wait for a thread; above: MK_E_BUSY */
     MK_LIMIT_RESOLVE_NAMES = 128,    /* names remembered or being looked up */
     MK_LIMIT_RESOLVE_WAITERS = 1024, /* calls that wait for names */
 };

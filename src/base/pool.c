@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pool.h"
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/heap.h"
 
@@ -55,7 +56,7 @@ static void drop_chunk(struct mk_pool *p, struct chunk *c)
     mk_heap_unmap(c, p->chunk_size);
 }
 
-void mk_pool_fini(struct mk_pool *p)
+MK_AT_START void mk_pool_fini(struct mk_pool *p)
 {
     MK_ASSERT(p->used == 0);
     MK_LIST_EACH (&p->free_chunks, link)
@@ -138,6 +139,26 @@ void mk_pool_each(struct mk_pool *p, void (*fn)(void *block, void *arg), void *a
         each_in_chunk(p, MK_CONTAINER_OF(link, struct chunk, link), fn, arg);
     MK_LIST_EACH (&p->free_chunks, link)
         each_in_chunk(p, MK_CONTAINER_OF(link, struct chunk, link), fn, arg);
+}
+
+static void first_chunk_in_turn(struct mk_pool *p, struct mk_list *chunks,
+                                void (*fn)(void *block, void *arg), void *arg)
+{
+    struct mk_list *first = chunks->next;
+
+    if (mk_list_is_empty(chunks))
+        return;
+    mk_list_remove(first);
+    mk_list_add_tail(chunks, first);
+    each_in_chunk(p, MK_CONTAINER_OF(first, struct chunk, link), fn, arg);
+}
+
+_Static_assert(MK_POOL_SOME == 2 * (BLOCKS - 1), "a chunk of each list");
+
+void mk_pool_some(struct mk_pool *p, void (*fn)(void *block, void *arg), void *arg)
+{
+    first_chunk_in_turn(p, &p->full_chunks, fn, arg);
+    first_chunk_in_turn(p, &p->free_chunks, fn, arg);
 }
 
 bool mk_pool_trim(struct mk_pool *p)

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+enum { MK_POOL_SOME = 2 * 63 };
+
 /*
  * Blocks of one size for one thread. They come in chunks mapped from the system, of which only
  * the pages in use cost memory; pages that a peak has left behind go back with mk_pool_trim.
@@ -31,6 +33,9 @@ void mk_pool_put(struct mk_pool *p, void *block);
 
 /** Call fn for every block that is out. fn may neither get nor put blocks of this pool. */
 void mk_pool_each(struct mk_pool *p, void (*fn)(void *block, void *arg), void *arg);
+
+/** The same for at most MK_POOL_SOME blocks, other ones at each call until all had their turn. Costs no more for a large pool. */
+void mk_pool_some(struct mk_pool *p, void (*fn)(void *block, void *arg), void *arg);
 
 /**
  * Give back to the system what was not needed since the last call; call it at most once a second.

@@ -47,6 +47,35 @@ int mk_binding_open(const char *address, bool share)
     return fd < 0 ? -1 : fd;
 }
 
+/* "GROUP:ADDRESS" */
+static const char *address_of(const char *name)
+{
+    const char *colon = strchr(name, ':');
+
+    return colon ? colon + 1 : name;
+}
+
+int mk_binding_open_socket(const char *name, uid_t owner, gid_t group)
+{
+    mode_t mask;
+    int fd;
+
+    if (strncmp(address_of(name), "unix:/", 6) != 0 || !has_trusted_dir(address_of(name))) {
+        errno = EACCES;
+        return -1;
+    }
+    mask = umask(0);
+    errno = EINVAL; /* a group that is not there has none of its own */
+    fd = mk_socket_bind(name, owner, group);
+    umask(mask);
+    return fd < 0 ? -1 : fd;
+}
+
+void mk_binding_remove_stale_socket(const char *name)
+{
+    mk_binding_remove_stale(address_of(name));
+}
+
 void mk_binding_remove_stale(const char *address)
 {
     if (has_trusted_dir(address))

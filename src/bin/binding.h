@@ -3,6 +3,7 @@
 #define MK_BIN_BINDING_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Binding addresses for others, with more rights than they have. */
 
@@ -16,5 +17,10 @@ int mk_binding_open(const char *address, bool share);
 
 /** Remove the file of a unix socket that nobody serves any more, from such a directory. */
 void mk_binding_remove_stale(const char *address);
+
+/** The same for a unix socket that is for some: mk_socket_bind. Its file becomes the owner's. */
+int mk_binding_open_socket(const char *name, uid_t owner, gid_t group);
+/** mk_binding_remove_stale by the name of such a socket. */
+void mk_binding_remove_stale_socket(const char *name);
 
 #endif

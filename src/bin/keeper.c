@@ -44,7 +44,10 @@ pid_t mk_keeper_fork(struct mk_keeper *keeper, struct mk_keeper_client *client)
     if (pid == 0)
         client->sock = ends[1];
     else
-        *keeper = (struct mk_keeper){.options = keeper->options, .server = pid, .sock = ends[0]};
+        *keeper = (struct mk_keeper){.options = keeper->options,
+                                     .identity = keeper->identity,
+                                     .server = pid,
+                                     .sock = ends[0]};
     return pid;
 }
 
@@ -145,7 +148,7 @@ static int serve(struct mk_keeper *keeper, struct mk_keeper_desk *desk, int sign
     while (!has_ended(keeper, &code)) {
         if (poll(watched, 2, -1) < 0)
             continue;
-        while ((number = mk_signals_next(signals)) > 0)
+        while ((number = mk_signals_next(signals, NULL)) > 0)
             on_signal(keeper, number);
         if (watched[1].revents && !mk_keeper_desk_answer(desk))
             watched[1].fd = -1; /* what is left is to wait for its end */
@@ -157,8 +160,12 @@ int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
 {
     struct mk_config_facts facts = {.size = sizeof(facts)};
     char *user = NULL;
-    struct mk_keeper_desk desk = {
-        .sock = keeper->sock, .arg = keeper, .reload = reload, .ready = ready};
+    struct mk_keeper_desk desk = {.sock = keeper->sock,
+                                  .arg = keeper,
+                                  .reload = reload,
+                                  .ready = ready,
+                                  .uid = keeper->identity->uid,
+                                  .gid = keeper->identity->gid};
     int signals = mk_signals_open(true), code;
 
     (void)prctl(PR_SET_NAME, "monkey-keeper");
@@ -175,6 +182,7 @@ int mk_keeper_run(struct mk_keeper *keeper, struct mk_config *config)
     }
     code = serve(keeper, &desk, signals);
     mk_allowed_each(&desk.allowed, MK_RESOURCE_LISTEN, mk_binding_remove_stale);
+    mk_allowed_each(&desk.allowed, MK_RESOURCE_SOCKET, mk_binding_remove_stale_socket);
     mk_allowed_fini(&desk.allowed);
     close(desk.sock);
     close(signals);

@@ -4,6 +4,7 @@
 
 #include "keeper_client.h"
 #include "options.h"
+#include "privileges.h"
 
 #include <sys/types.h>
 
@@ -16,6 +17,7 @@
 
 struct mk_keeper {
     const struct mk_options *options;
+    const struct mk_identity *identity; /* what the server becomes */
     pid_t server;
     int sock;
     unsigned stops;              /* signals to end so far */

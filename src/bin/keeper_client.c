@@ -105,6 +105,13 @@ int mk_keeper_bind(void *arg, const char *address, bool share)
     return ask_fd(arg, MK_KEEPER_BIND, share ? MK_KEEPER_SHARE : 0, address);
 }
 
+int mk_keeper_bind_socket(void *arg, const char *name)
+{
+    const struct mk_keeper_client *client = arg;
+
+    return client->sock < 0 ? MK_E_UNSUPPORTED : ask_fd(arg, MK_KEEPER_SOCKET, 0, name);
+}
+
 int mk_keeper_start_helper(void *arg, const char *name)
 {
     const struct mk_keeper_client *client = arg;

@@ -23,6 +23,7 @@ struct mk_keeper_client {
 int mk_keeper_open_file(void *arg, const char *path, int flags, mode_t mode);
 int mk_keeper_bind(void *arg, const char *address, bool share);
 /** Without a keeper: MK_E_UNSUPPORTED. */
+int mk_keeper_bind_socket(void *arg, const char *name);
 int mk_keeper_start_helper(void *arg, const char *name);
 
 /** Have the keeper read the configuration again. @return 0, also without a keeper, or an enum mk_error. */

@@ -53,6 +53,11 @@ static struct outcome bind_address(struct mk_keeper_desk *desk, const struct mk_
     return opened(mk_binding_open(r->name, r->flags & MK_KEEPER_SHARE));
 }
 
+static struct outcome bind_socket(struct mk_keeper_desk *desk, const struct mk_keeper_request *r)
+{
+    return opened(mk_binding_open_socket(r->name, desk->uid, desk->gid));
+}
+
 /* A helper that crashes is started again, but a server gone wild must not keep us busy with that. */
 static bool may_start_helper(struct mk_keeper_desk *desk)
 {
@@ -84,6 +89,7 @@ static const struct named_op {
     {MK_KEEPER_OPEN_READ, MK_RESOURCE_READ, open_read},
     {MK_KEEPER_OPEN_LOG, MK_RESOURCE_LOG, open_log},
     {MK_KEEPER_HELPER, MK_RESOURCE_HELPER, start_helper},
+    {MK_KEEPER_SOCKET, MK_RESOURCE_SOCKET, bind_socket},
 };
 
 /* A server gone wild must not fill the disk with what we say of it. */

@@ -4,6 +4,8 @@
 
 #include "allowed.h"
 
+#include <sys/types.h>
+
 /*
  * Where the keeper answers the server. Everything that arrives is taken for the words of an
  * enemy: only names of the allowed set are served, one request at a time, and nothing here blocks.
@@ -13,6 +15,8 @@ struct mk_keeper_desk {
     int sock;
     struct mk_allowed allowed;
     const char *user; /* for helpers that name none */
+    uid_t uid;        /* of the server, whose sockets' files become */
+    gid_t gid;
     unsigned helpers; /* started since helpers_s */
     int64_t helpers_s;
     unsigned complaints; /* lines that the server provoked so far; there is an end to them */

@@ -17,7 +17,8 @@
     X(OPEN_LOG, 3)  /* the same, for appending, created when missing */                            \
     X(RELOAD, 4)    /* read the configuration again: new names may be allowed */                   \
     X(READY, 5)     /* the server serves what its configuration says */                            \
-    X(HELPER, 6)    /* name: USER:PROGRAM; a socket to the program comes back */
+    X(HELPER, 6)    /* name: USER:PROGRAM; a socket to the program comes back */                   \
+    X(SOCKET, 7) /* name: GROUP:unix:/path; a bound socket comes back, its file is the server's */
 
 enum mk_keeper_op {
 #define MK_KEEPER_OP_ENUM(name, value) MK_KEEPER_##name = (value),

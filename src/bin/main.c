@@ -14,6 +14,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /*
@@ -28,7 +30,7 @@ struct program {
     struct mk_config *config;
     struct mk_config_facts facts; /* borrowed from config */
     struct mk_identity identity;
-    bool becomes_other; /* root, with a User to become */
+    bool becomes_other; /* root, and not to stay it */
     struct mk_daemon daemon;
     struct mk_pidfile pidfile;
 };
@@ -82,6 +84,7 @@ static void init(struct program *p)
         .ninherited = p->sockets.count,
         .reload = ask_reload,
         .start_helper = mk_keeper_start_helper,
+        .bind_socket = mk_keeper_bind_socket,
     };
 }
 
@@ -91,16 +94,22 @@ static int judge_user(struct program *p)
     const char *user = p->facts.user;
     bool is_root = geteuid() == 0;
 
-    if (user && mk_identity_find(&p->identity, user) < 0) {
-        mk_report("User: there is no account \"%s\"", user);
+    if (!user)
+        mk_identity_nobody(&p->identity);
+    else if (mk_identity_find(&p->identity, user) < 0) {
+        char text[128];
+
+        (void)snprintf(text, sizeof(text), "User: there is no account \"%.64s\"", user);
+        mk_config_fault_of(p->config, "User", text, mk_report_text, NULL);
         return -1;
     }
-    p->becomes_other = is_root && user && p->identity.uid != 0;
+    p->becomes_other = is_root && p->identity.uid != 0;
     if (p->options.action != MK_ACTION_RUN)
         return 0;
     if (!user && is_root)
-        mk_report("the server runs as root, because no User is set");
-    else if (user && !is_root && p->identity.uid != geteuid())
+        mk_report("the server becomes nobody, because no User is set; \"User root\" keeps the "
+                  "rights of root");
+    else if (user && !is_root && p->identity.uid != 0 && p->identity.uid != geteuid())
         mk_report("User %s has no effect, because only root can become somebody else", user);
     return 0;
 }
@@ -199,7 +208,7 @@ static int serve_as_other(struct program *p)
     mk_systemd_forget();
     mk_daemon_leave(&p->daemon);
     mk_pidfile_leave(&p->pidfile);
-    if (mk_privileges_drop(&p->identity) < 0) {
+    if (mk_privileges_drop(&p->identity, p->facts.core_dumps) < 0) {
         mk_config_free(p->config);
         return 1;
     }
@@ -218,7 +227,7 @@ static int keep(struct program *p, struct mk_keeper *keeper)
 
 static int serve_with_keeper(struct program *p)
 {
-    struct mk_keeper keeper = {.options = &p->options};
+    struct mk_keeper keeper = {.options = &p->options, .identity = &p->identity};
     pid_t pid = mk_keeper_fork(&keeper, &p->client);
     int code;
 
@@ -237,7 +246,7 @@ static int serve_with_keeper(struct program *p)
 
 static int serve_alone(struct program *p)
 {
-    int code = serve(p);
+    int code = mk_privileges_freeze(p->facts.core_dumps) < 0 ? 1 : serve(p);
 
     mk_pidfile_remove(&p->pidfile);
     return code;
@@ -256,14 +265,45 @@ static int run(struct program *p)
     return p->becomes_other ? serve_with_keeper(p) : serve_alone(p);
 }
 
+/* What the server could not reach is seen with its rights only. */
+static void test_reach(struct program *p)
+{
+    pid_t pid = p->becomes_other ? fork() : -1;
+
+    if (pid == 0) {
+        if (mk_privileges_drop(&p->identity, false) == 0)
+            mk_config_unreachable(p->config, mk_report_text, NULL);
+        _exit(0);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* @return 0 or -1. */
+static int dump(const struct program *p)
+{
+    const char *section = p->options.section;
+    int err = section ? mk_config_dump_section(p->config, section, write_stdout, NULL)
+                      : mk_config_dump(p->config, write_stdout, NULL);
+
+    if (err == MK_E_NOENT)
+        mk_report("there is no section [%s] in this configuration", section);
+    return err < 0 ? -1 : 0;
+}
+
 static int act(struct program *p)
 {
     switch (p->options.action) {
     case MK_ACTION_TEST:
-        (void)mk_print("configuration is fine\n");
+        test_reach(p);
+        if (p->facts.warnings == 0)
+            (void)mk_print("configuration is fine\n");
+        else
+            (void)mk_print("configuration is fine, with %zu warning%s\n", p->facts.warnings,
+                           p->facts.warnings == 1 ? "" : "s");
         break;
     case MK_ACTION_DUMP:
-        if (mk_config_dump(p->config, write_stdout, NULL) < 0)
+        if (dump(p) < 0)
             return 1;
         break;
     case MK_ACTION_RUN:

@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 
 enum kind {
     FILE_NAME, /* a member of struct mk_config_files */
@@ -42,12 +43,13 @@ static const struct row rows[] = {
     {'p', .name = "port", .argument = "PORT", SETS("Listen"), .help = "listen there instead; may be repeated"},
     {'w', .name = "workers", .argument = "N", SETS("Workers"), .help = "number of worker threads; 0: one a CPU"},
     {'I', .name = "pid-file", .argument = "FILE", .kind = PATH_SETTING, .key = "PidFile", .help = "keep the process id there"},
+    {'u', .name = "user", .argument = "NAME", SETS("User"), .help = "become this user when started as root"},
     {0, .name = "transport", .argument = "NAME", SETS("TransportLayer"), .help = "transport of the listeners"},
     {'B', .name = "balancing-mode", .kind = FIXED, .key = "Scheduler", .argument = "Fair", .help = "force the Fair scheduler"},
     {'T', .name = "allow-shared-sockets", .kind = FIXED, .key = "SharedSockets", .argument = "on", .help = "start although another process listens on the port"},
     {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
     {'t', .name = "test", .kind = TEST, .help = "check the configuration and end"},
-    {0, .name = "dump", .kind = DUMP, .help = "print the effective settings and end"},
+    {0, .name = "dump", .kind = DUMP, .help = "print the effective settings, or those of a SECTION that follows, and end"},
     {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate for the names that follow"},
     {'b', .name = "build", .kind = BUILD, .help = "print facts of the build"},
     {'v', .name = "version", .kind = VERSION, .help = "print the version"},
@@ -60,6 +62,17 @@ enum { NROWS = sizeof(rows) / sizeof(rows[0]), LONG_ONLY = 256, HELP_COLUMN = 38
 static bool takes_argument(const struct row *row)
 {
     return row->argument && row->kind != FIXED;
+}
+
+static int print_build(void)
+{
+    char *dir = mk_path_default_config();
+
+    if (!dir)
+        return 1;
+    (void)mk_print("%sconf     %s\n", mk_build_facts(), dir);
+    free(dir);
+    return 0;
 }
 
 static int print_help(void)
@@ -168,8 +181,7 @@ static int apply(struct mk_options *options, const struct row *row, const char *
         options->cert_dir = given;
         return MK_OPTIONS_GO;
     case BUILD:
-        (void)mk_print("%s", mk_build_facts());
-        return 0;
+        return print_build();
     case VERSION:
         (void)mk_print("monkey %s\n", mk_version());
         return 0;
@@ -196,6 +208,8 @@ int mk_options_parse(struct mk_options *options, int argc, char **argv)
         if (result != MK_OPTIONS_GO)
             return result;
     }
+    if (options->action == MK_ACTION_DUMP && optind < argc)
+        options->section = argv[optind++];
     if (options->action == MK_ACTION_MAKE_CERT) {
         options->cert_names = (const char *const *)argv + optind;
     } else if (optind < argc) {

@@ -20,6 +20,7 @@ struct mk_override {
 struct mk_options {
     enum mk_action action;
     bool daemon;
+    const char *section;           /* MK_ACTION_DUMP: that one alone; NULL: all */
     const char *one_shot;          /* directory to serve without a configuration; NULL: none */
     const char *cert_dir;          /* MK_ACTION_MAKE_CERT: where to... */
     const char *const *cert_names; /* ...and for whom, terminated by NULL */

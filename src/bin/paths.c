@@ -80,7 +80,7 @@ static char *build_tree_dir(void)
     return join(path, "conf");
 }
 
-static char *default_dir(void)
+char *mk_path_default_config(void)
 {
     char *dir = build_tree_dir();
 
@@ -99,7 +99,7 @@ static int settle(const char *dir, const char **name)
 int mk_files_settle(struct mk_config_files *files)
 {
     files->size = sizeof(*files);
-    files->dir = files->dir ? mk_path_absolute(files->dir) : default_dir();
+    files->dir = files->dir ? mk_path_absolute(files->dir) : mk_path_default_config();
     if (!files->dir)
         return MK_E_NOMEM;
     if (settle(files->dir, &files->server) < 0 || settle(files->dir, &files->sites) < 0 ||

@@ -9,6 +9,9 @@
 /** path seen from the root. @return owned by the caller (free), or NULL with errno. */
 char *mk_path_absolute(const char *path);
 
+/** The configuration directory without options: see mk_files_settle. @return owned by the caller (free), or NULL with errno. */
+char *mk_path_default_config(void);
+
 /** The folder plugins/ beside this executable, when that is in a tree where it was built; NULL: it is not. */
 char *mk_path_built_plugins(void);
 

@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { NOBODY = 65534 };
+
 /* Without FDLimit the hard limit counts, which containers set to a thousand million. */
 enum { FD_LIMIT_UNASKED_MAX = 1 << 20 };
 
@@ -51,9 +53,13 @@ static const struct passwd *find_account(const char *user, uid_t *number)
 
 int mk_identity_find(struct mk_identity *identity, const char *user)
 {
+    const struct passwd *account;
     uid_t number;
-    const struct passwd *account = find_account(user, &number);
 
+    *identity = (struct mk_identity){.name = "root"};
+    if (strcmp(user, "root") == 0) /* who needs no data base, and no memory to look in it */
+        return 0;
+    account = find_account(user, &number);
     *identity = (struct mk_identity){0};
     if (account) {
         identity->uid = account->pw_uid;
@@ -68,6 +74,12 @@ int mk_identity_find(struct mk_identity *identity, const char *user)
     identity->uid = number;
     identity->gid = number;
     return 0;
+}
+
+void mk_identity_nobody(struct mk_identity *identity)
+{
+    if (mk_identity_find(identity, "nobody") < 0)
+        *identity = (struct mk_identity){.uid = NOBODY, .gid = NOBODY};
 }
 
 static int set_groups(const struct mk_identity *id)
@@ -91,7 +103,24 @@ static bool is_dropped(const struct mk_identity *id)
     return id->uid == 0 || (setresuid((uid_t)-1, 0, (uid_t)-1) < 0 && setgroups(0, NULL) < 0);
 }
 
-int mk_privileges_drop(const struct mk_identity *identity)
+static int freeze(bool core_dumps)
+{
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+                   prctl(PR_SET_DUMPABLE, core_dumps ? 1 : DUMPABLE, 0, 0, 0) < 0
+               ? -1
+               : 0;
+}
+
+int mk_privileges_freeze(bool core_dumps)
+{
+    if (geteuid() == 0 || freeze(core_dumps) == 0)
+        return 0;
+    mk_report("the server cannot hide its memory, or give up rights for what it starts: %s",
+              mk_errno_text());
+    return -1;
+}
+
+int mk_privileges_drop(const struct mk_identity *identity, bool core_dumps)
 {
     const char *step = "its groups";
 
@@ -108,7 +137,7 @@ int mk_privileges_drop(const struct mk_identity *identity)
         return -1;
     }
     step = "less rights for what it starts";
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, DUMPABLE, 0, 0, 0) < 0)
+    if (freeze(core_dumps) < 0)
         goto failed;
     return 0;
 

@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,24 +21,27 @@ enum { UNATTENDED_S = 10 };
 
 enum { PAGE = 4096 };
 
-static void stop(struct mk_service *s, unsigned grace_ms)
+/* Of a stack, below the frame that waits: deeper than anything at the start, and less than the gap that the kernel keeps free. */
+enum { DEEPEST = 128 << 10, NEAR = PAGE };
+
+static void stop(struct mk_service *s, unsigned grace_ms, const char *why)
 {
     if (!s->stopping)
         mk_systemd_notify("STOPPING=1");
     s->stopping = true;
-    mk_server_stop(s->server, grace_ms);
+    mk_server_stop_because(s->server, grace_ms, why);
 }
 
 /*
  * A second signal ends at once. Below a keeper the same ^C or systemctl stop may reach both of
  * us, so there only the keeper counts, and it has a signal of its own for the second time.
  */
-static void on_stop(struct mk_service *s)
+static void on_stop(struct mk_service *s, const char *why)
 {
     if (!s->stopping)
-        stop(s, s->grace_ms);
+        stop(s, s->grace_ms, why);
     else if (s->keeper->sock < 0)
-        stop(s, 0);
+        stop(s, 0, why);
 }
 
 static unsigned grace_of(const struct mk_config *config, unsigned before)
@@ -47,16 +51,30 @@ static unsigned grace_of(const struct mk_config *config, unsigned before)
     return mk_config_facts(config, &facts) < 0 ? before : facts.graceful_ms;
 }
 
+/* The error log has it already: where that is the terminal, twice would be too much. */
+static bool is_log_elsewhere(const struct mk_service *s)
+{
+    struct mk_config_facts facts = {.size = sizeof(facts)};
+
+    return mk_config_facts(mk_server_config(s->server), &facts) == 0 && facts.error_log &&
+           strcmp(facts.error_log, "stderr") != 0;
+}
+
 /* @return 0, a number of faults, or an enum mk_error; config is taken only in the first case. */
 static int change_to(struct mk_service *s, struct mk_config *config)
 {
     unsigned grace_ms = grace_of(config, s->grace_ms);
+    bool is_elsewhere = is_log_elsewhere(s);
     int err = mk_server_reload(s->server, config);
 
     if (err == 0)
         s->grace_ms = grace_ms;
-    else if (err < 0)
+    else if (err < 0 && is_elsewhere)
         mk_report("reload: %s", mk_server_why(s->server));
+    else if (is_elsewhere)
+        mk_config_faults(config, mk_report_text, NULL);
+    if (err != 0)
+        mk_config_free(config);
     return err;
 }
 
@@ -70,15 +88,13 @@ static void reload(struct mk_service *s)
     if (err < 0 && err != MK_E_INVALID) /* MK_E_INVALID: faults, which we are about to find too */
         mk_report("reload: the keeper cannot read the configuration: %s", mk_error_text(err));
     err = mk_configure(s->options, s->host, mk_server_config(s->server), &config);
-    if (err == 0)
+    if (config)
         err = change_to(s, config);
-    if (err != 0) {
-        if (err > 0)
-            mk_config_faults(config, mk_report_text, NULL);
+    else
+        mk_server_reload_failed(s->server, mk_error_text(err));
+    if (err != 0 && is_log_elsewhere(s))
         mk_report("reload: %s; the old configuration stays in force",
                   err > 0 ? "the configuration has faults" : mk_error_text(err));
-        mk_config_free(config);
-    }
     mk_systemd_notify("READY=1");
     mk_keeper_ready(s->keeper);
 }
@@ -91,16 +107,23 @@ static void reopen(struct mk_service *s)
         mk_report("a log cannot be reopened: %s", mk_error_text(err));
 }
 
-static void on_signal(struct mk_service *s, int number)
+static void on_signal(struct mk_service *s, int number, unsigned sender)
 {
+    char why[64];
+
+    (void)snprintf(why, sizeof(why), "signal %s from process %u",
+                   number == SIGTERM  ? "TERM"
+                   : number == SIGINT ? "INT"
+                                      : "QUIT",
+                   sender);
     switch (number) {
     case SIGTERM:
     case SIGINT:
     case SIGQUIT:
-        on_stop(s);
+        on_stop(s, why);
         break;
     case MK_SIGNAL_END_NOW:
-        stop(s, 0);
+        stop(s, 0, "the keeper was told twice");
         break;
     case SIGHUP:
         if (!s->stopping)
@@ -117,7 +140,7 @@ static void on_keeper_gone(struct mk_service *s)
 {
     mk_report("the keeper is gone; the server ends");
     (void)alarm(s->grace_ms / 1000 + UNATTENDED_S);
-    on_stop(s);
+    on_stop(s, "the keeper is gone");
 }
 
 /* As the library does with its own: what is left to do is to wait. */
@@ -132,6 +155,16 @@ static void give_back_code(void)
     (void)madvise(begin, len, MADV_DONTNEED);
 }
 
+/* What starting and reloading left on the stack, below what waiting itself takes. */
+static void give_back_stack(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(PAGE - 1);
+
+    (void)madvise((void *)(here - DEEPEST), DEEPEST - NEAR, MADV_DONTNEED);
+#endif
+}
+
 __attribute__((noinline, hot)) static void wait_for_end(struct mk_service *s)
 {
     struct pollfd watched[] = {
@@ -139,14 +172,16 @@ __attribute__((noinline, hot)) static void wait_for_end(struct mk_service *s)
         {.fd = mk_server_fd(s->server), .events = POLLIN},
         {.fd = s->keeper->sock}, /* only its end, which needs no asking */
     };
+    unsigned sender = 0;
     int number;
 
     while (!watched[1].revents) {
         give_back_code();
+        give_back_stack();
         if (poll(watched, 3, -1) < 0)
             continue;
-        while ((number = mk_signals_next(s->signals)) > 0)
-            on_signal(s, number);
+        while ((number = mk_signals_next(s->signals, &sender)) > 0)
+            on_signal(s, number, sender);
         if (watched[2].revents) {
             watched[2].fd = -1;
             on_keeper_gone(s);

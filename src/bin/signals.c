@@ -36,9 +36,13 @@ int mk_signals_open(bool children)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-int mk_signals_next(int fd)
+int mk_signals_next(int fd, unsigned *sender)
 {
     struct signalfd_siginfo info;
 
-    return read(fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
+    if (read(fd, &info, sizeof(info)) != sizeof(info))
+        return 0;
+    if (sender)
+        *sender = info.ssi_pid;
+    return (int)info.ssi_signo;
 }

@@ -20,7 +20,10 @@ void mk_signals_block(void);
  */
 int mk_signals_open(bool children);
 
-/** @return the next signal that waits, or 0. */
-int mk_signals_next(int fd);
+/**
+ * @param sender  out: the process that sent it, 0 for one that cannot be seen from here; NULL: nobody asks
+ * @return the next signal that waits, or 0.
+ */
+int mk_signals_next(int fd, unsigned *sender);
 
 #endif

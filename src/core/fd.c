@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fd.h"
 
+#include "base/code.h"
+
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <sys/stat.h>
@@ -18,7 +20,7 @@ static int set_flag(int fd, int level, int name, int value)
     return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static int open_socket(const struct mk_addr *addr)
+MK_AT_START static int open_socket(const struct mk_addr *addr)
 {
     int fd = socket(addr->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -33,7 +35,7 @@ void mk_fd_share_port(int fd)
     (void)set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-void mk_fd_remove_stale(const struct mk_addr *addr)
+MK_AT_START void mk_fd_remove_stale(const struct mk_addr *addr)
 {
     struct stat st;
     int fd;
@@ -62,7 +64,23 @@ static bool fall_back_to_v4(const struct mk_addr *addr, struct mk_addr *v4)
     return true;
 }
 
-int mk_fd_bind(const struct mk_addr *addr, bool reuse_port)
+/* Linux makes the file with the mode of the socket, so there is no moment with a wider one. */
+MK_AT_START int mk_fd_bind_file(const struct mk_addr *addr, mode_t mode)
+{
+    int fd = open_socket(addr), err;
+
+    if (fd < 0)
+        return mk_error_from_errno(errno);
+    mk_fd_remove_stale(addr);
+    if (fchmod(fd, mode) == 0 && bind(fd, &addr->sa, addr->len) == 0)
+        return fd;
+    err = errno;
+    mk_fd_close(&fd);
+    errno = err;
+    return mk_error_from_errno(err);
+}
+
+MK_AT_START int mk_fd_bind(const struct mk_addr *addr, bool reuse_port)
 {
     struct mk_addr v4;
     int fd = open_socket(addr), err;

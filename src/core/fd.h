@@ -5,6 +5,7 @@
 #include "core/addr.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Descriptors. All are close-on-exec; sockets are non-blocking. */
 
@@ -23,6 +24,8 @@ struct mk_listen_options {
  *         MK_E_ACCESS, MK_E_SYS, ...
  */
 int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
+/** A unix socket whose file has this mode, less the umask, from its first moment on. @return as mk_fd_bind. */
+int mk_fd_bind_file(const struct mk_addr *addr, mode_t mode) MK_MUST_USE;
 
 /** The file of a unix socket outlives its server: remove it if nobody answers behind it. */
 void mk_fd_remove_stale(const struct mk_addr *addr);

@@ -10,18 +10,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { READ_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+enum {
+    READ_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+    ROOT_FLAGS = O_PATH | O_DIRECTORY | O_CLOEXEC,
+};
 
-static int open_openat2(int root_fd, const char *path, uint64_t resolve)
+static int open_openat2(int root_fd, const char *path, int flags, uint64_t resolve)
 {
-    struct open_how how = {.flags = READ_FLAGS, .resolve = resolve};
+    struct open_how how = {.flags = (uint64_t)flags, .resolve = resolve};
 
     return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 }
 
 bool mk_file_has_openat2(void)
 {
-    int fd = open_openat2(AT_FDCWD, "/", 0);
+    int fd = open_openat2(AT_FDCWD, "/", READ_FLAGS, 0);
 
     if (fd < 0)
         return false;
@@ -42,7 +45,7 @@ static int open_directory(int dir, const char *name)
 }
 
 /* One directory after the other, none of them a link. */
-static int open_by_components(int root_fd, const char *path)
+static int open_by_components(int root_fd, const char *path, int flags)
 {
     char name[NAME_MAX + 1];
     int dir = root_fd;
@@ -58,7 +61,7 @@ static int open_by_components(int root_fd, const char *path)
         } else {
             memcpy(name, len ? path : ".", len ? len : 1);
             name[len ? len : 1] = '\0';
-            fd = is_last ? openat(dir, name, O_NOFOLLOW | READ_FLAGS) : open_directory(dir, name);
+            fd = is_last ? openat(dir, name, O_NOFOLLOW | flags) : open_directory(dir, name);
         }
         saved = errno;
         if (dir != root_fd)
@@ -98,6 +101,7 @@ int mk_file_facts_of(int fd, struct mk_file_facts *facts)
         .ino = st.st_ino,
         .dev = st.st_dev,
         .mode = st.st_mode,
+        .uid = st.st_uid,
     };
     return 0;
 }
@@ -116,26 +120,39 @@ static int finish_open(int fd, struct mk_file_facts *facts)
     return fd;
 }
 
-int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2,
-                         struct mk_file_facts *facts)
+static int open_beneath(int root_fd, const char *path, int flags, bool symlinks, bool openat2)
 {
-    int fd;
-
     if (*path == '\0')
         path = ".";
     if (symlinks)
-        fd = openat(root_fd, path, READ_FLAGS);
-    else if (openat2)
-        fd = open_openat2(root_fd, path,
-                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-    else
-        fd = open_by_components(root_fd, path);
-    return finish_open(fd, facts);
+        return openat(root_fd, path, flags);
+    if (openat2)
+        return open_openat2(root_fd, path, flags,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    return open_by_components(root_fd, path, flags);
+}
+
+int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool openat2,
+                         struct mk_file_facts *facts)
+{
+    return finish_open(open_beneath(root_fd, path, READ_FLAGS, symlinks, openat2), facts);
 }
 
 int mk_file_open_root(const char *path, struct mk_file_facts *facts)
 {
-    return finish_open(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), facts);
+    return finish_open(open(path, ROOT_FLAGS), facts);
+}
+
+int mk_file_open_root_beneath(const char *dir, const char *path, bool symlinks, bool openat2,
+                              struct mk_file_facts *facts)
+{
+    int dir_fd = open(dir, ROOT_FLAGS), fd;
+
+    if (dir_fd < 0)
+        return error_of_open(errno);
+    fd = finish_open(open_beneath(dir_fd, path, ROOT_FLAGS, symlinks, openat2), facts);
+    mk_fd_close(&dir_fd);
+    return fd;
 }
 
 bool mk_file_is_same(const struct mk_file_facts *a, const struct mk_file_facts *b)

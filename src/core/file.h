@@ -14,6 +14,7 @@ struct mk_file_facts {
     int64_t mtime_ns, ctime_ns; /* since the epoch */
     uint64_t ino, dev;
     mode_t mode;
+    uid_t uid;
 };
 
 /** Does the kernel (and whatever filters its calls) let us use openat2? Asked once at start. */
@@ -35,6 +36,15 @@ int mk_file_open_beneath(int root_fd, const char *path, bool symlinks, bool open
 
 /** Open a directory as a root. @return a descriptor or an error as above. */
 int mk_file_open_root(const char *path, struct mk_file_facts *facts) MK_MUST_USE;
+
+/**
+ * Open a directory beneath another one as a root, as mk_file_open_beneath opens a file.
+ * @param dir   may be reached by links
+ * @param path  as there, from dir
+ * @return a descriptor or an error as above.
+ */
+int mk_file_open_root_beneath(const char *dir, const char *path, bool symlinks, bool openat2,
+                              struct mk_file_facts *facts) MK_MUST_USE;
 
 /** What an open descriptor is now. @return 0 or an error. */
 int mk_file_facts_of(int fd, struct mk_file_facts *facts) MK_MUST_USE;

@@ -2,6 +2,8 @@
 #include "core/log.h"
 
 #include "base/limits.h"
+#include "core/fd.h"
+#include "core/log_sink_int.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -19,7 +21,8 @@ const char *const mk_log_component_names[] = {
 
 void mk_log_init(struct mk_log *log)
 {
-    *log = (struct mk_log){.fd = STDERR_FILENO, .level = MK_LOG_INFO};
+    *log = (struct mk_log){
+        .fd = STDERR_FILENO, .level = MK_LOG_INFO, .syslog_fd = -1, .syslog_path = "/dev/log"};
     pthread_mutex_init(&log->lock, NULL);
 }
 
@@ -27,6 +30,7 @@ void mk_log_fini(struct mk_log *log)
 {
     if (log->own_fd)
         (void)close(log->fd);
+    mk_fd_close(&log->syslog_fd);
     pthread_mutex_destroy(&log->lock);
 }
 
@@ -37,6 +41,7 @@ void mk_log_set_fd(struct mk_log *log, int fd)
         (void)close(log->fd);
     log->fd = fd;
     log->own_fd = fd > STDERR_FILENO;
+    log->torn = false;
     pthread_mutex_unlock(&log->lock);
 }
 
@@ -60,6 +65,39 @@ static int syslog_priority(enum mk_log_level level)
     return LOG_DAEMON | priorities[level];
 }
 
+/* Under the lock. @param line  begins with a stamp; there is room for a line feed in place of its NUL */
+static bool send_line(struct mk_log *log, enum mk_log_level level, char *line, int stamp, int len)
+{
+    ssize_t n;
+
+    if (log->fd < 0)
+        return mk_log_syslog_now(&log->syslog_fd, log->syslog_path, syslog_priority(level),
+                                 line + stamp);
+    if (log->torn && mk_log_write_now(log->fd, "\n", 1) != 1)
+        return false;
+    line[len] = '\n';
+    n = mk_log_write_now(log->fd, line, (size_t)len + 1); /* a full disk must not stop the server */
+    log->torn = n > 0 && n <= len;
+    return n == len + 1;
+}
+
+/* Under the lock. @return whether there is nothing to report, or it was taken. */
+static bool report_lost(struct mk_log *log, enum mk_log_component in)
+{
+    char line[160];
+    int stamp, len;
+
+    if (log->lost == 0)
+        return true;
+    stamp = write_stamp(line, sizeof(line), MK_LOG_WARN, in);
+    len = stamp + snprintf(line + stamp, sizeof(line) - (size_t)stamp - 1, "lines lost count=%u",
+                           log->lost);
+    if (!send_line(log, MK_LOG_WARN, line, stamp, len))
+        return false;
+    log->lost = 0;
+    return true;
+}
+
 static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_component in,
                        const char *fmt, va_list args) MK_PRINTF(4, 0);
 
@@ -76,12 +114,8 @@ static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_
     if (len > (int)sizeof(line) - 2)
         len = (int)sizeof(line) - 2;
     pthread_mutex_lock(&log->lock);
-    if (log->fd < 0) {
-        syslog(syslog_priority(level), "%s", line + stamp);
-    } else {
-        line[len++] = '\n';
-        (void)!write(log->fd, line, (size_t)len); /* a full disk must not stop the server */
-    }
+    if (!report_lost(log, in) || !send_line(log, level, line, stamp, len))
+        log->lost++;
     pthread_mutex_unlock(&log->lock);
 }
 

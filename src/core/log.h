@@ -13,7 +13,8 @@
  *
  *     2026-11-21T10:00:00.123Z level=warn in=conn event text key=value ...
  *
- * to a file, to stderr or to syslog. Whoever logs peer bytes has escaped them. Any thread.
+ * to a file, to stderr or to syslog. Whoever logs peer bytes has escaped them. Any thread. Nobody waits for a
+ * reader that does not keep up: what it does not take at once is lost, and counted in the next line that it takes.
  */
 
 /** Parts of the server whose traces can be switched on alone. */
@@ -44,8 +45,12 @@ struct mk_log {
     atomic_int traced_level;
     int fd; /* under lock; -1: syslog */
     bool own_fd;
-    pthread_mutex_t lock; /* fd, and the allowance of peer lines */
-    long window_s;        /* second of the current allowance */
+    bool torn;               /* the last line was cut off in the middle */
+    unsigned lost;           /* lines that were not taken since the last one that was */
+    int syslog_fd;           /* -1: not connected */
+    const char *syslog_path; /* of the daemon's socket */
+    pthread_mutex_t lock;    /* all from fd on, and the allowance of peer lines */
+    long window_s;           /* second of the current allowance */
     unsigned peer_lines, suppressed;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop.h"
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "core/fd.h"
@@ -37,7 +38,7 @@ fail : {
 }
 }
 
-void mk_loop_fini(struct mk_loop *loop)
+MK_AT_START void mk_loop_fini(struct mk_loop *loop)
 {
     mk_fd_close(&loop->wakefd);
     mk_fd_close(&loop->epfd);

@@ -9,9 +9,9 @@
 
 enum { NICE = 10 };
 
-void mk_offload_pool_init(struct mk_offload_pool *pool)
+void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name)
 {
-    *pool = (struct mk_offload_pool){.queued = 0};
+    *pool = (struct mk_offload_pool){.name = name};
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pool->last = &pool->first;
@@ -65,7 +65,7 @@ static int start_thread(struct mk_offload_pool *pool)
     char name[16];
     int err;
 
-    (void)snprintf(name, sizeof(name), "mk-offload-%u", pool->nthreads);
+    (void)snprintf(name, sizeof(name), "mk-%s-%u", pool->name, pool->nthreads);
     err = mk_thread_start(&pool->threads[pool->nthreads], name, -1, work_on, pool);
     if (err == 0)
         pool->nthreads++;

@@ -9,7 +9,8 @@
 
 /*
  * A few threads of low priority for work that blocks. They start when they are first needed; at most
- * MK_LIMIT_OFFLOAD_QUEUE jobs wait for them.
+ * MK_LIMIT_OFFLOAD_QUEUE jobs wait for them. A server has one pool for each kind of work, so that a crowd of one
+ * kind keeps nobody waiting who needs another.
  */
 
 enum { MK_OFFLOAD_THREADS = 2 };
@@ -27,13 +28,17 @@ struct mk_offload_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     struct mk_offload_job *first, **last; /* under lock, as all below */
+    const char *name;                     /* of its threads; static */
     unsigned queued, idle, nthreads;
     bool ending;
     pthread_t threads[MK_OFFLOAD_THREADS];
 };
 
-/** Starts nothing and cannot fail. */
-void mk_offload_pool_init(struct mk_offload_pool *pool);
+/**
+ * Starts nothing and cannot fail.
+ * @param name  of its threads, at most 10 bytes; static
+ */
+void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name);
 
 /**
  * Have a job done. Any thread.

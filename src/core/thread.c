@@ -5,7 +5,11 @@
 #include <sched.h>
 #include <signal.h>
 
-enum { STACK_SIZE = 256 << 10 };
+enum {
+    STACK_SIZE = 256 << 10,
+    /* No frame of ours skips it: what a plugin's or a library's large array would step over is what lies below. */
+    GUARD_SIZE = 64 << 10,
+};
 
 static int set_up(pthread_attr_t *attr)
 {
@@ -13,7 +17,7 @@ static int set_up(pthread_attr_t *attr)
     if (pthread_attr_setstacksize(attr, STACK_SIZE) != 0)
         return MK_E_SYS;
 #endif
-    return pthread_attr_setguardsize(attr, 4096) == 0 ? 0 : MK_E_SYS;
+    return pthread_attr_setguardsize(attr, GUARD_SIZE) == 0 ? 0 : MK_E_SYS;
 }
 
 /* A CPU that went away since the configuration was checked is no reason to stop. */

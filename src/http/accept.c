@@ -2,7 +2,8 @@
 #include "http/accept.h"
 
 #include "base/str.h"
-#include "http/list_int.h"
+
+#include <monkey/field.h>
 
 enum { MALFORMED = -1, ABSENT = -2 };
 

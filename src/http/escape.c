@@ -39,14 +39,15 @@ size_t mk_escape_html(char *dst, struct mk_str s)
     return out;
 }
 
-size_t mk_escape_path(char *dst, struct mk_str s)
+/* @param but  bytes of a segment that are encoded all the same */
+static size_t escape_but(char *dst, struct mk_str s, const char *but)
 {
     size_t out = 0;
 
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if (mk_char_is(s.p[i], MK_CHAR_SEGMENT)) {
+        if (mk_char_is(s.p[i], MK_CHAR_SEGMENT) && !strchr(but, s.p[i])) {
             dst[out++] = s.p[i];
             continue;
         }
@@ -55,6 +56,16 @@ size_t mk_escape_path(char *dst, struct mk_str s)
         dst[out++] = hex[c & 15];
     }
     return out;
+}
+
+size_t mk_escape_path(char *dst, struct mk_str s)
+{
+    return escape_but(dst, s, "");
+}
+
+size_t mk_escape_value(char *dst, struct mk_str s)
+{
+    return escape_but(dst, s, "!$&'()*+,;=:@"); /* sub-delims mean something there */
 }
 
 static size_t log_of(char dst[4], char c)

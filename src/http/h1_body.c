@@ -127,14 +127,35 @@ static int step(struct mk_h1_body *b, char c)
     }
 }
 
+/** Could the sender of this chunk have done without the byte: a leading zero, an extension, a trailer? */
+static bool is_waste(const struct mk_h1_body *b, char c)
+{
+    switch ((enum state)b->state) {
+    case SIZE:
+        return c != '\r' && (b->left == 0 || !mk_char_is(c, MK_CHAR_HEX));
+    case EXTENSION:
+    case TRAILER_FIRST:
+        return c != '\r';
+    case SIZE_BLANK:
+    case TRAILER_NAME:
+    case TRAILER_VALUE:
+    case TRAILER_LF:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /** Take one byte of framing and hold it against the limits. */
 static int take_framing(struct mk_h1_body *b, char c)
 {
     if (b->state >= TRAILER_FIRST && ++b->trailers > b->max_trailers)
         return MK_E_LIMIT;
-    if (b->overhead >= MK_LIMIT_CHUNK_OVERHEAD + b->total / 4 || b->overhead == UINT32_MAX)
-        return MK_E_LIMIT;
-    b->overhead++;
+    if (is_waste(b, c)) {
+        if (b->waste >= MK_LIMIT_CHUNK_OVERHEAD + b->total / 4 || b->waste == UINT32_MAX)
+            return MK_E_LIMIT;
+        b->waste++;
+    }
     return step(b, c);
 }
 

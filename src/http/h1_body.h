@@ -15,7 +15,7 @@ struct mk_h1_body {
     uint64_t left;         /* bytes of the body (length-delimited) or of the chunk still to come */
     uint64_t total;        /* body bytes given out so far */
     uint64_t max;          /* most body bytes allowed */
-    uint32_t overhead;     /* framing bytes seen so far, trailers too */
+    uint32_t waste;        /* framing bytes seen so far that no chunk needs; trailers too */
     uint32_t trailers;     /* bytes of the trailer section */
     uint32_t max_trailers; /* most of them; MK_LIMIT_TRAILERS, or what the owner sets below it */
 };
@@ -36,9 +36,12 @@ void mk_h1_body_init_chunked(struct mk_h1_body *b, uint64_t max);
  *         MK_E_AGAIN: all was used, feed the next piece;
  *         MK_E_BAD: framing error (bare LF, missing or malformed size, control byte in an
  *         extension, bad trailer);
- *         MK_E_LIMIT: body longer than b->max, framing above MK_LIMIT_CHUNK_OVERHEAD plus a
- *         quarter of the data, or trailers above b->max_trailers. An error stays: each
- *         further call fails.
+ *         MK_E_LIMIT: body longer than b->max, trailers above b->max_trailers, or leading zeros,
+ *         extensions and trailers above MK_LIMIT_CHUNK_OVERHEAD plus a quarter of the data. An
+ *         error stays: each further call fails.
+ * Small chunks are no waste, in requests no more than in answers: an event of three bytes has
+ * a chunk of its own. They cost their sender six bytes for one, and us the same few instructions
+ * for each that any byte of framing does.
  * Allocates nothing and keeps no pointer into buf.  RFC 9112 section 7.1.
  */
 int mk_h1_body_decode(struct mk_h1_body *b, char *buf, size_t *len, size_t *used) MK_MUST_USE;

@@ -152,6 +152,9 @@ struct mk_h1_head {
 ssize_t mk_h1_head_parse(struct mk_h1_head *h, const char *buf, size_t len,
                          const struct mk_h1_limits *limits) MK_MUST_USE;
 
+/** Of a head refused with MK_H1_FAULT_TARGET. @return the byte of the target that none may have, or -1: its form is wrong. */
+int mk_h1_head_bad_byte(const struct mk_h1_head *h, const char *buf, size_t len);
+
 /** @return the raw path of the target; "/" when an absolute form has none, "*" for asterisk form. */
 struct mk_str mk_h1_head_path(const struct mk_h1_head *h, const char *buf);
 
@@ -176,8 +179,5 @@ bool mk_h1_head_next_field(const struct mk_h1_head *h, const char *buf, uint32_t
 
 /** Find the first field of any name, case-insensitively. @return its value, or {NULL, 0}. */
 struct mk_str mk_h1_head_find(const struct mk_h1_head *h, const char *buf, struct mk_str name);
-
-/** Does a comma-separated list of tokens contain token, in any case? RFC 9110 section 5.6.1. */
-bool mk_list_has_token(struct mk_str list, struct mk_str token);
 
 #endif

@@ -3,8 +3,9 @@
 
 #include "base/str.h"
 #include "http/h1_field_id_int.h"
-#include "http/list_int.h"
 #include "http/uri.h"
+
+#include <monkey/field.h>
 
 /* What the fields of a head mean for its framing and its connection. */
 

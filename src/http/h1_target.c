@@ -2,6 +2,7 @@
 #include "http/h1_head_int.h"
 
 #include "base/str.h"
+#include "http/chars_int.h"
 #include "http/uri.h"
 
 /** Is text an authority with a host? For CONNECT also with a port (RFC 9110 section 9.3.6). */
@@ -81,4 +82,11 @@ struct mk_str mk_h1_head_path(const struct mk_h1_head *h, const char *buf)
     if (h->form == MK_TARGET_ASTERISK)
         return MK_STR("*");
     return h->path.off ? mk_piece_str(h->path, buf) : MK_STR("/");
+}
+
+int mk_h1_head_bad_byte(const struct mk_h1_head *h, const char *buf, size_t len)
+{
+    const char *p = mk_chars_skip(buf + h->target.off, buf + len, MK_CHAR_TARGET);
+
+    return p < buf + len && *p != ' ' ? (unsigned char)*p : -1;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/list_int.h"
+#include <monkey/field.h>
 
 #include "base/str.h"
-#include "http/h1_head.h"
 
 bool mk_list_next(struct mk_str *rest, struct mk_str *member)
 {

@@ -62,15 +62,30 @@ static ssize_t parse_v2(struct mk_proxy_head *h, const char *buf, size_t len)
     return (ssize_t)(V2_HEAD + body);
 }
 
-static bool next_word(struct mk_str *line, char *dst, size_t size)
+/* One space stands before each word, and no NUL is in it, which would end a C string. */
+static bool next_word(struct mk_str *line, struct mk_str *word)
 {
+    const char *space;
+
+    if (line->len == 0 || line->p[0] != ' ')
+        return false;
+    *line = mk_str_skip(*line, 1);
+    space = memchr(line->p, ' ', line->len);
+    *word = (struct mk_str){line->p, space ? (size_t)(space - line->p) : line->len};
+    *line = mk_str_skip(*line, word->len);
+    return word->len > 0 && !memchr(word->p, '\0', word->len);
+}
+
+static bool next_address(struct mk_str *line, int family, unsigned char ip[16])
+{
+    char text[INET6_ADDRSTRLEN];
     struct mk_str word;
 
-    if (!mk_str_next_word(line, &word) || word.len >= size)
+    if (!next_word(line, &word) || word.len >= sizeof(text))
         return false;
-    memcpy(dst, word.p, word.len);
-    dst[word.len] = '\0';
-    return true;
+    memcpy(text, word.p, word.len);
+    text[word.len] = '\0';
+    return inet_pton(family, text, ip) == 1;
 }
 
 static bool next_port(struct mk_str *line, uint16_t *port)
@@ -78,33 +93,33 @@ static bool next_port(struct mk_str *line, uint16_t *port)
     struct mk_str word;
     uint64_t n;
 
-    if (!mk_str_next_word(line, &word) || mk_str_to_u64(word, 65535, &n) < 0)
+    if (!next_word(line, &word) || (word.p[0] == '0' && word.len > 1) ||
+        mk_str_to_u64(word, 65535, &n) < 0)
         return false;
     *port = (uint16_t)n;
     return true;
 }
 
-/* "TCP4 source destination source-port destination-port" */
+/* " TCP4 source destination source-port destination-port" */
 static int parse_v1_addresses(struct mk_proxy_head *h, struct mk_str line)
 {
-    char family[8], source[INET6_ADDRSTRLEN], destination[INET6_ADDRSTRLEN];
     unsigned char ip[16], other[16];
     uint16_t destination_port;
-    int af;
+    struct mk_str family;
+    bool v4;
 
-    if (!next_word(&line, family, sizeof(family)))
+    if (!next_word(&line, &family))
         return MK_E_BAD;
-    if (strcmp(family, "UNKNOWN") == 0)
+    if (mk_str_eq(family, MK_STR("UNKNOWN")))
         return 0;
-    if (strcmp(family, "TCP4") != 0 && strcmp(family, "TCP6") != 0)
+    v4 = mk_str_eq(family, MK_STR("TCP4"));
+    if (!v4 && !mk_str_eq(family, MK_STR("TCP6")))
         return MK_E_BAD;
-    af = family[3] == '4' ? AF_INET : AF_INET6;
-    if (!next_word(&line, source, sizeof(source)) ||
-        !next_word(&line, destination, sizeof(destination)) || inet_pton(af, source, ip) != 1 ||
-        inet_pton(af, destination, other) != 1 || !next_port(&line, &h->source_port) ||
-        !next_port(&line, &destination_port) || mk_str_trim(line).len > 0)
+    if (!next_address(&line, v4 ? AF_INET : AF_INET6, ip) ||
+        !next_address(&line, v4 ? AF_INET : AF_INET6, other) ||
+        !next_port(&line, &h->source_port) || !next_port(&line, &destination_port) || line.len > 0)
         return MK_E_BAD;
-    if (af == AF_INET)
+    if (v4)
         set_v4(h, ip);
     else
         set_v6(h, ip);
@@ -121,7 +136,7 @@ static ssize_t parse_v1(struct mk_proxy_head *h, const char *buf, size_t len)
     line = (size_t)(lf - buf);
     if (line < 7 || buf[line - 1] != '\r')
         return MK_E_BAD;
-    if (parse_v1_addresses(h, (struct mk_str){buf + 6, line - 1 - 6}) < 0)
+    if (parse_v1_addresses(h, (struct mk_str){buf + 5, line - 1 - 5}) < 0)
         return MK_E_BAD;
     return (ssize_t)(line + 1);
 }

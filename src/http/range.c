@@ -3,7 +3,8 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "http/list_int.h"
+
+#include <monkey/field.h>
 
 #include <stdbool.h>
 

@@ -24,7 +24,7 @@ static void keep(struct mk_body *b, const struct mk_h1_body *decoder)
 {
     b->left = decoder->left;
     b->total = decoder->total;
-    b->overhead = decoder->overhead;
+    b->waste = decoder->waste;
     b->trailers = decoder->trailers;
     b->state = decoder->state;
 }
@@ -37,7 +37,7 @@ static struct mk_h1_body decoder_of(const struct mk_body *b)
         .left = b->left,
         .total = b->total,
         .max = UINT64_MAX,
-        .overhead = b->overhead,
+        .waste = b->waste,
         .trailers = b->trailers,
         .max_trailers = MK_LIMIT_TRAILERS,
     };

@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "http/chars_int.h"
 #include "http/field_line_int.h"
-#include "http/list_int.h"
+
+#include <monkey/field.h>
 
 /*
  * Each line is looked at when its end has come, so the verdict depends on the bytes alone, never on how

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 #include "lib/config_int.h"
+#include "server/explain.h"
 #include "server/plugin.h"
 
 /* From what was written to a snapshot: overrides, plugins with their files, then the server's tables. */
@@ -201,6 +202,8 @@ int mk_config_build(struct mk_config *config)
     int err = ensure_default_site(config);
 
     memset(&config->snapshot, 0, sizeof(config->snapshot));
+    config->faults.explain = mk_explain_name;
+    config->faults.explain_arg = &config->snapshot;
     if (err == 0)
         err = merge_first(config);
     if (err == 0)

@@ -5,6 +5,8 @@
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
+#include "server/listener.h"
+#include "server/reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +114,7 @@ static int read_site(struct mk_config *config, const char *path)
 
     site->path = path;
     mk_tree_init(&site->tree, &config->text);
+    site->tree.file = path;
     return read_file(config, &site->tree, path);
 }
 
@@ -260,18 +263,36 @@ MK_AT_START int mk_config_check(struct mk_config *config)
     return config->check_result;
 }
 
-MK_AT_START void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg)
+static void show(const struct mk_fault *fault, mk_text_fn fn, void *arg)
 {
     struct mk_arena scratch;
+    const char *text;
 
-    for (const struct mk_fault *fault = config->faults.first; fault; fault = fault->next) {
-        const char *text;
+    mk_arena_init(&scratch, NULL, 0, SIZE_MAX);
+    text = mk_fault_text(fault, &scratch);
+    fn(arg, text ? text : "out of memory\n", strlen(text ? text : "out of memory\n"));
+    mk_arena_fini(&scratch);
+}
 
-        mk_arena_init(&scratch, NULL, 0, SIZE_MAX);
-        text = mk_fault_text(fault, &scratch);
-        fn(arg, text ? text : "out of memory\n", strlen(text ? text : "out of memory\n"));
-        mk_arena_fini(&scratch);
-    }
+MK_AT_START void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg)
+{
+    for (const struct mk_fault *fault = config->faults.first; fault; fault = fault->next)
+        show(fault, fn, arg);
+}
+
+MK_AT_START void mk_config_fault_of(const struct mk_config *config, const char *key,
+                                    const char *message, mk_text_fn fn, void *arg)
+{
+    const struct mk_setting *s = mk_tree_find(&config->source.server, "SERVER", key);
+    const struct mk_fault fault = {.at = s ? s->value_at : (struct mk_origin){0},
+                                   .message = message};
+
+    show(&fault, fn, arg);
+}
+
+MK_AT_START void mk_config_unreachable(const struct mk_config *config, mk_text_fn fn, void *arg)
+{
+    mk_snapshot_unreachable(&config->snapshot, fn, arg);
 }
 
 MK_AT_START int mk_config_facts(const struct mk_config *config, struct mk_config_facts *facts)
@@ -289,6 +310,8 @@ MK_AT_START int mk_config_facts(const struct mk_config *config, struct mk_config
         .fd_limit = (uint64_t)set->fd_limit,
         .graceful_ms = (unsigned)set->graceful_ms,
         .error_log = set->error_log,
+        .core_dumps = set->core_dumps,
+        .warnings = config->faults.warnings,
     };
     memcpy(facts, &all, size < sizeof(all) ? size : sizeof(all));
     return 0;
@@ -300,8 +323,14 @@ MK_AT_START void mk_config_resources(const struct mk_config *config,
 {
     const struct mk_server_settings *set = &config->snapshot.set;
 
-    for (size_t i = 0; i < set->nlistens; i++)
-        fn(arg, MK_RESOURCE_LISTEN, set->listens[i].text);
+    for (size_t i = 0; i < set->nlistens; i++) {
+        char name[MK_LISTEN_SOCKET];
+
+        if (mk_listen_socket_name(&set->listens[i], name))
+            fn(arg, MK_RESOURCE_SOCKET, name);
+        else
+            fn(arg, MK_RESOURCE_LISTEN, set->listens[i].text);
+    }
     for (size_t i = 0; i < config->read_paths.count; i++)
         fn(arg, MK_RESOURCE_READ, config->read_paths.items[i].p);
     for (size_t i = 0; i < config->source.nneeds; i++)

@@ -13,7 +13,9 @@ struct dump {
     mk_text_fn fn;
     void *arg;
     struct mk_arena scratch;
-    bool failed;
+    const char *only;  /* a section; NULL: all */
+    const char *place; /* the file of what follows; NULL: was said */
+    bool failed, any;
 };
 
 static void say(struct dump *d, const char *fmt, ...) MK_PRINTF(2, 3);
@@ -90,6 +92,12 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
 static void dump_section(struct dump *d, const struct mk_section_spec *spec,
                          const struct mk_section *s, const void *settings)
 {
+    if (d->only && !mk_str_ieq(mk_str_from(spec->name), mk_str_from(d->only)))
+        return;
+    if (d->place)
+        say(d, "%s# %s", d->any ? "\n" : "", d->place);
+    d->place = NULL;
+    d->any = true;
     say(d, "\n[%s]\n", spec->name);
     for (size_t i = 0; i < spec->nfields; i++)
         dump_field(d, &spec->fields[i], s, settings);
@@ -104,13 +112,46 @@ static void dump_core(struct dump *d, const struct mk_section_spec *spec,
         dump_section(d, spec, s, settings);
 }
 
+/* Of the whole a file's comment is said even where no section of it is. */
+static void begin_place(struct dump *d, const char *name)
+{
+    d->place = name;
+    if (d->only || !name)
+        return;
+    say(d, "%s# %s", d->any ? "\n" : "", name);
+    d->any = true;
+    d->place = NULL;
+}
+
 static void dump_plugin(struct dump *d, const struct mk_loaded *p)
 {
+    char *name;
+
     if (!p->draft->of_file)
         return;
-    say(d, "\n# plugins/%s/", p->plugin->name);
+    name = mk_arena_printf(&d->scratch, "plugins/%s/", p->plugin->name);
+    d->failed |= !name;
+    begin_place(d, name);
     for (const struct mk_occurrence *o = p->draft->of_file; o; o = o->next)
         dump_section(d, o->spec, &o->effective, o->settings);
+}
+
+/* Some hundred lines that are as in the file say nothing of this configuration; who wants them asks for the section. */
+static void dump_mimes(struct dump *d, const struct mk_tree *tree)
+{
+    const struct mk_section *s = mk_section_find(tree->first, mk_str_from(mk_spec_mime.name));
+    const char *file = NULL;
+    size_t count = 0;
+
+    begin_place(d, "monkey.mime");
+    if (d->only) {
+        dump_core(d, &mk_spec_mime, tree, NULL);
+        return;
+    }
+    for (const struct mk_setting *at = s ? s->first : NULL; at; at = at->next, count++)
+        file = at->value_at.file;
+    if (count > 0)
+        say(d, "\n# %zu types as in %s; monkey --dump MIMETYPES shows them\n", count, file);
 }
 
 /* Sections that the site's file has; what only the plugin's has stands there. */
@@ -128,31 +169,45 @@ static void dump_site(struct dump *d, const struct mk_config *config, size_t ind
                                                           &mk_spec_handlers};
     const struct mk_snapshot *s = &config->snapshot;
 
-    say(d, "\n# %s", *config->sites[index].path ? config->sites[index].path : "default site");
+    begin_place(d, *config->sites[index].path ? config->sites[index].path : "default site");
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
         dump_core(d, specs[i], &config->source.sites[index], &s->sites[index].set);
     for (size_t i = 0; i < s->nplugins; i++)
         dump_plugin_of_site(d, &s->plugins[i], index);
 }
 
+static int dump_all(struct dump *d, const struct mk_config *config)
+{
+    if (!config->checked || config->check_result != 0)
+        return MK_E_INVALID;
+    mk_arena_init(&d->scratch, NULL, 0, SIZE_MAX);
+    begin_place(d, "monkey.conf");
+    dump_core(d, &mk_spec_server, &config->source.server, &config->snapshot.set);
+    dump_mimes(d, &config->source.mimes);
+    begin_place(d, "plugins.load");
+    dump_core(d, &mk_spec_plugins, &config->source.plugins, NULL);
+    for (size_t i = 0; i < config->snapshot.nplugins; i++)
+        dump_plugin(d, &config->snapshot.plugins[i]);
+    for (size_t i = 0; i < config->source.nsites; i++)
+        dump_site(d, config, i);
+    if (d->any)
+        say(d, "\n");
+    mk_arena_fini(&d->scratch);
+    return d->failed ? MK_E_NOMEM : 0;
+}
+
 MK_AT_START int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg)
 {
     struct dump d = {.fn = fn, .arg = arg};
 
-    if (!config->checked || config->check_result != 0)
-        return MK_E_INVALID;
-    mk_arena_init(&d.scratch, NULL, 0, SIZE_MAX);
-    say(&d, "# monkey.conf");
-    dump_core(&d, &mk_spec_server, &config->source.server, &config->snapshot.set);
-    say(&d, "\n# monkey.mime");
-    dump_core(&d, &mk_spec_mime, &config->source.mimes, NULL);
-    say(&d, "\n# plugins.load");
-    dump_core(&d, &mk_spec_plugins, &config->source.plugins, NULL);
-    for (size_t i = 0; i < config->snapshot.nplugins; i++)
-        dump_plugin(&d, &config->snapshot.plugins[i]);
-    for (size_t i = 0; i < config->source.nsites; i++)
-        dump_site(&d, config, i);
-    say(&d, "\n");
-    mk_arena_fini(&d.scratch);
-    return d.failed ? MK_E_NOMEM : 0;
+    return dump_all(&d, config);
+}
+
+MK_AT_START int mk_config_dump_section(const struct mk_config *config, const char *section,
+                                       mk_text_fn fn, void *arg)
+{
+    struct dump d = {.fn = fn, .arg = arg, .only = section};
+    int err = dump_all(&d, config);
+
+    return err < 0 ? err : d.any ? 0 : MK_E_NOENT;
 }

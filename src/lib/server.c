@@ -33,17 +33,56 @@ MK_AT_START const struct mk_config *mk_server_config(const struct mk_server *ser
     return mk_server_snapshot(server)->arg;
 }
 
-MK_AT_START int mk_server_reload(struct mk_server *server, struct mk_config *config)
+/* The first line of a fault's text says it all; the others show where. */
+static void report_faults(struct mk_server *server, const struct mk_config *config)
+{
+    for (const struct mk_fault *fault = config->faults.first; fault; fault = fault->next) {
+        struct mk_str line = MK_STR("out of memory");
+        struct mk_arena scratch;
+        const char *text;
+
+        mk_arena_init(&scratch, NULL, 0, SIZE_MAX);
+        text = mk_fault_text(fault, &scratch);
+        if (text)
+            line = (struct mk_str){text, strcspn(text, "\n")};
+        mk_reload_report_line(server, fault->is_warning, line);
+        mk_arena_fini(&scratch);
+    }
+}
+
+/* @return 0, > 0 or an error; config is taken with 0 only. */
+static int change_to(struct mk_server *server, struct mk_config *config)
 {
     int err;
 
     mk_config_follow(config, mk_server_config(server));
     err = mk_config_check(config);
-
+    report_faults(server, config);
+    if (err > 0)
+        mk_reload_report_failed(server, "the configuration has faults");
+    else if (err < 0)
+        mk_reload_report_failed(server, mk_error_text(err));
     if (err != 0)
         return err;
     err = mk_server_swap(server, &config->snapshot);
     if (err < 0)
+        mk_reload_report_failed(server, mk_server_why(server));
+    return err;
+}
+
+MK_AT_START void mk_server_reload_failed(struct mk_server *server, const char *why)
+{
+    mk_reload_begin(server);
+    mk_reload_report_failed(server, why);
+}
+
+MK_AT_START int mk_server_reload(struct mk_server *server, struct mk_config *config)
+{
+    int err;
+
+    mk_reload_begin(server);
+    err = change_to(server, config);
+    if (err != 0)
         return err;
     mk_config_drop_text(config);
     mk_snapshot_put(&config->snapshot);
@@ -73,5 +112,6 @@ MK_AT_START const char *mk_build_facts(void)
 #else
            "build    with assertions\n"
 #endif
-           "plugins  liana echo" MK_STATIC_PLUGINS "\n";
+           "plugins  liana echo" MK_STATIC_PLUGINS "\n"
+           "modules  " MK_PLUGINDIR "\n";
 }

@@ -7,6 +7,8 @@
 #include "server/reply.h"
 #include "server/worker.h"
 
+#include <monkey/field.h>
+
 /*
  * The head of an answer as plugins give it: the same as the server writes (reply.c), behind checks, since
  * a plugin's mistake, or bytes that came from a backend, must not end up in how a message is read.
@@ -31,21 +33,6 @@ int mk_reply_misuse(struct mk_request *r, const char *what, int err)
     return err;
 }
 
-bool mk_reply_is_framing(struct mk_str name)
-{
-    static const struct mk_str framing[] = {
-        MK_STR_INIT("Content-Length"), MK_STR_INIT("Transfer-Encoding"), MK_STR_INIT("Connection"),
-        MK_STR_INIT("Keep-Alive"),     MK_STR_INIT("Proxy-Connection"),  MK_STR_INIT("TE"),
-        MK_STR_INIT("Upgrade"),        MK_STR_INIT("HTTP2-Settings"),
-    };
-
-    for (size_t i = 0; i < MK_ARRAY_LEN(framing); i++) {
-        if (mk_str_ieq(name, framing[i]))
-            return true;
-    }
-    return false;
-}
-
 static bool is_interim(unsigned status)
 {
     return status < 200 && status != 101;
@@ -61,7 +48,11 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     if (r->status != 0)
         return mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
     if (status < 100 || status > 599 || (status == 101 && r->head.minor == 0))
-        return mk_reply_misuse(r, "an answer with a status that cannot be", MK_E_INVALID);
+        return mk_reply_misuse(r, "an answer with an invalid status", MK_E_INVALID);
+    if (status == 200 && r->page_of != 0) {
+        status = r->page_of;
+        mk_count(&r->conn->worker->counters.refused, 1);
+    }
     err = is_interim(status) ? mk_reply_start_interim(p, r, status) : mk_reply_start(p, r, status);
     if (err < 0)
         mk_reply_break(r);
@@ -99,7 +90,7 @@ void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
         p->error = MK_E_INVALID;
         return;
     }
-    if (mk_reply_is_framing(name) && !judge_framing(p, name))
+    if ((mk_field_rules(name) & MK_RULE_MESSAGE) && !judge_framing(p, name))
         return;
     if (mk_str_ieq(name, MK_STR("Date")) || mk_str_ieq(name, MK_STR("Server")))
         p->at = mk_field_drop(p->start, p->at, name); /* a backend's takes the place of ours */
@@ -126,8 +117,7 @@ static int give_up(struct mk_reply *p, int err)
     r->status = 0;
     r->chunked = r->until_close = r->head_only = false;
     return mk_reply_misuse(
-        r, err == MK_E_LIMIT ? "a head that is too large" : "a head with a line that cannot be",
-        err);
+        r, err == MK_E_LIMIT ? "a head that is too large" : "a head with an invalid line", err);
 }
 
 int mk_reply_end(struct mk_reply *p, int64_t length)

@@ -35,7 +35,7 @@ static void count(struct mk_request *r, uint64_t n)
 static void spend(struct mk_conn *c, size_t n, size_t *budget)
 {
     *budget -= n < *budget ? n : *budget;
-    c->progress = true;
+    c->sent += (uint32_t)n;
 }
 
 /* ---- parts of a known length: one chunk each ---- */

@@ -2,6 +2,7 @@
 #include "server/server_int.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* How many connections and open files there may be, by the settings and by the descriptors there are. */
 
@@ -11,6 +12,7 @@ enum {
     DESCRIPTORS_BASE = 16, /* standard streams, logs, loops, a spare or two */
     DESCRIPTORS_WORKER = 6,
     CONNECTIONS_MIN = 4,
+    MEMORY_SHARE = 4, /* of the machine's may wait for clients */
 };
 
 static int64_t descriptor_limit(void)
@@ -44,10 +46,19 @@ static int64_t max_connections(const struct mk_server *server, const struct mk_s
     return set->max_connections > 0 && set->max_connections < max ? set->max_connections : max;
 }
 
+/* Without MaxMemory: generous, but less than the machine has. */
+static int64_t max_memory(const struct mk_server_settings *set)
+{
+    int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+    return set->max_memory > 0 ? set->max_memory : machine / MEMORY_SHARE;
+}
+
 void mk_server_apply_limits(struct mk_server *server, const struct mk_server_settings *set)
 {
     atomic_store(&server->max_connections, max_connections(server, set));
     atomic_store(&server->over_capacity, set->over_capacity);
+    atomic_store(&server->max_memory, max_memory(set));
     atomic_store(&server->per_address.max, set->max_connections_per_ip);
     atomic_store(&server->log.level, set->log.level);
     atomic_store(&server->log.traced_level, set->log.traced_level);

@@ -3,6 +3,7 @@
 
 #include "base/invariant.h"
 #include "core/fd.h"
+#include "server/budget.h"
 #include "server/h1.h"
 #include "server/job.h"
 #include "server/server_int.h"
@@ -11,6 +12,8 @@
 #include "server/worker.h"
 
 #include <monkey/inspect.h>
+
+enum { SHED_EACH = 2 }; /* connections that go for one that comes, when there is little room */
 
 static const char *const state_names[] = {
 #define STATE_NAME(name, step, text) #step,
@@ -35,19 +38,25 @@ static bool tell_plugins(struct mk_conn *c, uint32_t events)
     return !c->closed;
 }
 
+/* Both sides have ended where we, or the transport, ended ours first; what the peer sent before must be read, or it is reset. */
+static bool reads_to_the_end(const struct mk_conn *c)
+{
+    return c->state == MK_H1_LINGER || c->state == MK_H1_IDLE;
+}
+
 static void on_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
 
     if (c->worker->view->snapshot->on_conn_event.count > 0 && !tell_plugins(c, events))
         return;
-    if (events & (EPOLLERR | EPOLLHUP)) {
+    if ((events & EPOLLERR) || ((events & EPOLLHUP) && !reads_to_the_end(c))) {
         mk_conn_close(c, c->state == MK_H1_IDLE ? MK_CLOSE_PEER_LEFT : MK_CLOSE_PEER_CUT);
         return;
     }
-    if (events & (EPOLLIN | EPOLLRDHUP) || c->link.waits_for)
+    if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) || c->link.waits_for)
         c->readable = true; /* also room for what its recv must send first */
-    if (events & EPOLLRDHUP)
+    if (events & (EPOLLRDHUP | EPOLLHUP))
         c->hung_up = true;
     mk_conn_run(c);
 }
@@ -97,9 +106,12 @@ bool mk_conn_open_link(struct mk_conn *c)
 void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
                   const struct mk_peer *peer, bool busy)
 {
-    struct mk_conn *c = mk_pool_get(&w->conns);
     const struct mk_via *via = &listener->via[w->view->side];
+    struct mk_conn *c;
 
+    if (mk_crowd_is_near(w->server))
+        mk_crowd_shed(w, SHED_EACH);
+    c = mk_pool_get(&w->conns);
     if (!c) {
         mk_fd_close(&fd);
         mk_server_connection_ended(w->server, peer);
@@ -118,6 +130,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     };
     mk_watch_init(&c->watch, fd, on_event, on_gone);
     mk_timer_init(&c->timer, on_timer);
+    mk_list_init(&c->holding);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
     if (!busy && !listener->proxy && !mk_stage_accept(c)) {
@@ -157,8 +170,9 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     note_close(c, reason);
     mk_count(&w->counters.reasons[mk_reason_of_close(reason)], 1);
     mk_timer_cancel(&c->timer);
+    mk_budget_leave(c);
     mk_out_drop(c);
-    mk_h1_abandon(c);
+    mk_h1_abandon(c, reason == MK_CLOSE_PEER_CUT || reason == MK_CLOSE_PEER_LEFT);
     mk_stage_close(c);
     mk_job_put(c);
     mk_link_close(&c->link);
@@ -175,12 +189,20 @@ const char *mk_conn_state(const struct mk_conn *c)
     return state_names[c->state];
 }
 
+static void end_idle(struct mk_conn *c)
+{
+    mk_h1_end(c, MK_CLOSE_STOPPING);
+    mk_watch_run_soon(&c->worker->loop, &c->watch);
+}
+
 void mk_conn_stop(struct mk_conn *c)
 {
     if (c->closed)
         return;
     if (c->state == MK_H1_TAKEN)
         mk_take_stop(c);
+    else if (c->state == MK_H1_IDLE && !c->job && c->requests > 0)
+        end_idle(c);
     else if ((c->state == MK_H1_IDLE || c->state == MK_H1_PROXY) && !c->job)
         mk_conn_close(c, MK_CLOSE_STOPPING);
     else if (c->job && c->job->request.view)
@@ -233,4 +255,6 @@ void mk_conn_run(struct mk_conn *c)
     c->worker->running = c;
     run(c);
     c->worker->running = NULL;
+    if (mk_conn_may_hold(c) && !c->closed && mk_budget_weigh(c))
+        mk_budget_make_room(c->worker);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/conn.h"
+#include "server/listener.h"
 #include "server/server_int.h"
 
 #include <monkey/request.h>
@@ -42,6 +43,11 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
     all.size = facts->size;
     fill(&all, c);
     memcpy(facts, &all, facts->size);
+}
+
+bool mk_conn_is_trusted(const struct mk_conn *c)
+{
+    return mk_listener_trusts(c);
 }
 
 const struct mk_link *mk_conn_link(const struct mk_conn *c)

@@ -48,10 +48,12 @@ int mk_server_open_log(struct mk_server *server, const char *target)
     else if (strcmp(target, "syslog") == 0)
         fd = -1;
     else {
-        fd = mk_server_open_file(server, target, O_WRONLY | O_APPEND | O_CREAT, LOG_MODE);
+        fd = mk_server_open_file(server, target, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK,
+                                 LOG_MODE);
         if (fd < 0) {
             (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target,
-                           mk_error_text(fd));
+                           fd == MK_E_SYS && errno == ENXIO ? "no process reads this pipe"
+                                                            : mk_error_text(fd));
             return fd;
         }
     }

@@ -7,23 +7,27 @@
 #include "server/route.h"
 #include "server/worker.h"
 
+#include <monkey/field.h>
+
 /* Pages that the server makes itself. Nothing that a peer sent is repeated in them. */
 
 #define ALLOWED "GET, HEAD, OPTIONS"
 
-static const struct mk_error_page *find_page(const struct mk_site *site, unsigned status)
-{
-    for (size_t i = 0; i < site->set.nerror_pages; i++) {
-        if (site->set.error_pages[i].status == status)
-            return &site->set.error_pages[i];
-    }
-    return NULL;
-}
+/* The colours of the welcome page (htdocs/style.css), in as few bytes as they need. */
+static const char page_top[] =
+    "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">"
+    "<meta name=\"viewport\" content=\"width=device-width\">"
+    "<meta name=\"color-scheme\" content=\"light dark\">"
+    "<style>body{margin:0;min-height:100vh;display:grid;place-items:center;text-align:center;"
+    "background:#fbf8f1;color:#2a241d;font-family:system-ui,sans-serif}"
+    "h1{margin:1rem;padding-top:1rem;border-top:5px solid #f4b942;overflow-wrap:anywhere}"
+    "@media(prefers-color-scheme:dark){body{background:#181512;color:#efe8dc}"
+    "h1{border-color:#c98a1b}}</style>";
 
 /* The site's own page for this status, if it has one that can be read and is not a handler's source. */
 static struct mk_file *open_page(struct mk_request *r, unsigned status)
 {
-    const struct mk_error_page *page = find_page(r->site, status);
+    const struct mk_error_page *page = mk_site_error_page(r->site, status);
     struct mk_files *files = &r->view->files;
     struct mk_file *file;
 
@@ -53,19 +57,16 @@ static void send_small_page(struct mk_reply *p, struct mk_request *r, unsigned s
                             struct mk_str location)
 {
     struct mk_str reason = mk_status_reason(status);
-    char *page =
-        mk_arena_printf(&r->arena,
-                        "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">"
-                        "<meta name=\"viewport\" content=\"width=device-width\">"
-                        "<title>%u %.*s</title><h1>%u %.*s</h1>\n",
-                        status, (int)reason.len, reason.p, status, (int)reason.len, reason.p);
-    struct mk_str body = mk_str_from(page);
+    char *text = mk_arena_printf(&r->arena, "<title>%u %.*s</title><h1>%u %.*s</h1>\n", status,
+                                 (int)reason.len, reason.p, status, (int)reason.len, reason.p);
+    struct mk_str top = text ? MK_STR(page_top) : mk_str_from(NULL), body = mk_str_from(text);
 
     if (location.p)
         mk_reply_add(p, MK_STR("Location"), location);
-    if (page)
+    if (text)
         mk_reply_add(p, MK_STR("Content-Type"), MK_STR("text/html; charset=utf-8"));
-    if (mk_reply_finish(p, (int64_t)body.len) < 0 || mk_reply_memory(r, body) < 0)
+    if (mk_reply_finish(p, (int64_t)(top.len + body.len)) < 0 || mk_reply_memory(r, top) < 0 ||
+        mk_reply_memory(r, body) < 0)
         mk_reply_break(r);
 }
 
@@ -123,19 +124,25 @@ void mk_reply_range_error(struct mk_request *r, uint64_t size)
     send_error(r, 416, mk_str_from(line));
 }
 
-void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
+unsigned mk_reply_note_refusal(struct mk_request *r, enum mk_refusal refusal)
 {
     unsigned status = mk_refusal_status(refusal);
-    bool ends = refusal == MK_REFUSAL_PATH_BAD || refusal == MK_REFUSAL_BODY_LARGE ||
-                refusal == MK_REFUSAL_BODY_BAD || refusal == MK_REFUSAL_BODY_SLOW ||
-                refusal == MK_REFUSAL_HEAD_SLOW;
 
     mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG,
                 MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
                 (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
     r->reason = mk_refusal_text(refusal);
     mk_count(&r->conn->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);
-    mk_reply_page(r, status, ends);
+    return status;
+}
+
+void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal)
+{
+    bool ends = refusal == MK_REFUSAL_PATH_BAD || refusal == MK_REFUSAL_BODY_LARGE ||
+                refusal == MK_REFUSAL_BODY_BAD || refusal == MK_REFUSAL_BODY_SLOW ||
+                refusal == MK_REFUSAL_HEAD_SLOW;
+
+    mk_reply_page(r, mk_reply_note_refusal(r, refusal), ends);
 }
 
 void mk_reply_options(struct mk_request *r)
@@ -159,7 +166,7 @@ enum mk_verdict mk_reply_redirect(struct mk_request *r, unsigned status, struct 
     struct mk_reply p;
 
     if (!can_be || location.len == 0 || !mk_field_is_value(location)) {
-        (void)mk_reply_misuse(r, "a redirect that cannot be", MK_E_INVALID);
+        (void)mk_reply_misuse(r, "an invalid redirect", MK_E_INVALID);
         mk_reply_page(r, 500, true);
         return MK_VERDICT_DONE;
     }
@@ -173,7 +180,8 @@ static bool are_lines(struct mk_str lines)
     struct mk_str line, name, value;
 
     while (lines.len > 0) {
-        if (!mk_field_next_line(&lines, &line, &name, &value) || mk_reply_is_framing(name))
+        if (!mk_field_next_line(&lines, &line, &name, &value) ||
+            (mk_field_rules(name) & MK_RULE_MESSAGE))
             return false;
     }
     return true;
@@ -186,9 +194,11 @@ enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char
     if (r->head_done || r->in_filters || r->failed) {
         (void)mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
     } else if (status < 400 || status > 599 || !are_lines(text)) {
-        (void)mk_reply_misuse(r, "an error page that cannot be", MK_E_INVALID);
+        (void)mk_reply_misuse(r, "an invalid error page", MK_E_INVALID);
         mk_reply_page(r, 500, true);
     } else {
+        if (status == 408) /* nobody waits for the rest of it (RFC 9110 section 15.5.9) */
+            r->keep_alive = false;
         send_error(r, status, text);
     }
     return MK_VERDICT_DONE;

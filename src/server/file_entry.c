@@ -3,6 +3,7 @@
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "core/clock.h"
 #include "core/fd.h"
 #include "http/date.h"
 #include "server/files_int.h"
@@ -162,6 +163,14 @@ static struct mk_file *make(const struct mk_file *found, const char *etag,
     return file;
 }
 
+/* A time that is still to come is replaced by the present one, which no later answer's Date is before. */
+static int64_t modified_s(const struct mk_files *f, const struct mk_file_facts *facts)
+{
+    int64_t at_s = (facts->mtime_ns - (facts->mtime_ns < 0 ? 999999999 : 0)) / 1000000000;
+
+    return at_s < f->clock->wall_s ? at_s : f->clock->wall_s;
+}
+
 struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root,
                              struct mk_str path)
 {
@@ -178,8 +187,7 @@ struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root
     if (found.kind != MK_FILE_REGULAR)
         mk_fd_close(&found.fd);
     if (found.kind == MK_FILE_REGULAR) {
-        found.mtime_s =
-            (found.facts.mtime_ns - (found.facts.mtime_ns < 0 ? 999999999 : 0)) / 1000000000;
+        found.mtime_s = modified_s(f, &found.facts);
         found.type = mk_mime_of(&f->snapshot->mime, base_name(path));
         format_etag(etag, &found.facts);
         found.etag = (struct mk_str){etag, ETAG_LEN};

@@ -6,7 +6,6 @@
 #include "server/files_int.h"
 
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -36,10 +35,32 @@ static bool is_same_directory(const struct mk_file_facts *a, const struct mk_fil
     return a->ino == b->ino && a->dev == b->dev;
 }
 
-void mk_file_root_check(struct mk_file_root *root, int64_t now_ms)
+/* What a user put in the place of the folder is served only when it is that user's own. */
+static int open_user_root(const struct mk_files *f, const struct mk_file_root *root,
+                          struct mk_file_facts *facts)
 {
-    struct mk_file_facts facts;
-    int fd = root->path ? mk_file_open_root(root->path, &facts) : MK_E_NOENT;
+    int fd = mk_file_open_root_beneath(root->path, root->beneath, f->snapshot->set.symlink,
+                                       f->openat2, facts);
+
+    if (fd >= 0 && facts->uid != root->owner) {
+        mk_fd_close(&fd);
+        return MK_E_ACCESS;
+    }
+    return fd;
+}
+
+static int open_root(const struct mk_files *f, const struct mk_file_root *root,
+                     struct mk_file_facts *facts)
+{
+    if (root->beneath)
+        return open_user_root(f, root, facts);
+    return root->path ? mk_file_open_root(root->path, facts) : MK_E_NOENT;
+}
+
+void mk_file_root_check(const struct mk_files *f, struct mk_file_root *root, int64_t now_ms)
+{
+    struct mk_file_facts facts = {0};
+    int fd = open_root(f, root, &facts);
 
     root->checked_ms = now_ms;
     if (fd >= 0 && root->fd >= 0 && is_same_directory(&facts, &root->facts)) {
@@ -106,14 +127,13 @@ static void remember_stranger(struct mk_files *f, struct mk_str user, int64_t no
 
 /* ---- users ---- */
 
-/* @return "HOME/UserDir" on the heap; NULL without memory, when there is no such user, or it is root. */
-static char *user_path(struct mk_files *f, struct mk_str user, int64_t now_ms)
+/* @return the user's home on the heap; NULL without memory, when there is no such user, or it is root. */
+static char *user_home(struct mk_files *f, struct mk_str user, int64_t now_ms, uid_t *uid)
 {
-    const char *user_dir = f->snapshot->set.user_dir;
     char name[USER_NAME_MAX], buffer[PASSWD_BUFFER];
     struct passwd pw, *found = NULL;
-    char *path = NULL;
-    int len;
+    char *home;
+    size_t size;
 
     memcpy(name, user.p, user.len);
     name[user.len] = '\0';
@@ -123,12 +143,12 @@ static char *user_path(struct mk_files *f, struct mk_str user, int64_t now_ms)
         remember_stranger(f, user, now_ms);
         return NULL;
     }
-    len = snprintf(NULL, 0, "%s/%s", pw.pw_dir, user_dir);
-    if (len > 0)
-        path = mk_heap_alloc((size_t)len + 1);
-    if (path)
-        (void)snprintf(path, (size_t)len + 1, "%s/%s", pw.pw_dir, user_dir);
-    return path;
+    size = strlen(pw.pw_dir) + 1;
+    home = mk_heap_alloc(size);
+    if (home)
+        memcpy(home, pw.pw_dir, size);
+    *uid = pw.pw_uid;
+    return home;
 }
 
 static void free_user_root(struct mk_file_root *root)
@@ -154,16 +174,19 @@ static void evict_oldest_root(struct mk_files *f)
 static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_site *site,
                                           struct mk_str user, int64_t now_ms)
 {
-    char *path = user_path(f, user, now_ms);
-    struct mk_file_root *root = path ? mk_heap_alloc(sizeof(*root) + user.len) : NULL;
+    uid_t uid = 0;
+    char *home = user_home(f, user, now_ms, &uid);
+    struct mk_file_root *root = home ? mk_heap_alloc(sizeof(*root) + user.len) : NULL;
 
     if (!root) {
-        mk_heap_free(path);
+        mk_heap_free(home);
         return NULL;
     }
     if (f->nroots == USER_ROOTS_MAX)
         evict_oldest_root(f);
-    mk_file_root_init(root, site, path);
+    mk_file_root_init(root, site, home);
+    root->beneath = f->snapshot->set.user_dir;
+    root->owner = uid;
     root->user_len = user.len;
     memcpy(root->user, user.p, user.len);
     mk_list_add_tail(&f->roots, &root->link);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/files.h"
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/heap.h"
 #include "base/limits.h"
@@ -17,10 +18,11 @@ enum {
     BUCKETS = 256,
 };
 
-int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t max_entries,
-                  bool openat2)
+MK_AT_START int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot,
+                              size_t max_entries, bool openat2, const struct mk_clock *clock)
 {
-    *f = (struct mk_files){.snapshot = snapshot, .openat2 = openat2, .max_entries = max_entries};
+    *f = (struct mk_files){
+        .snapshot = snapshot, .clock = clock, .openat2 = openat2, .max_entries = max_entries};
     mk_list_init(&f->age);
     mk_list_init(&f->missing_age);
     mk_list_init(&f->roots);
@@ -117,7 +119,7 @@ static void touch(struct mk_files *f, struct mk_file *file)
     mk_list_add_tail(age, &file->age);
 }
 
-void mk_files_fini(struct mk_files *f)
+MK_AT_START void mk_files_fini(struct mk_files *f)
 {
     while (!mk_list_is_empty(&f->age))
         evict_oldest(f, &f->age);
@@ -195,10 +197,10 @@ static bool still_holds(struct mk_files *f, struct mk_file *file, int64_t now_ms
     return file->kind != MK_FILE_NONE && mk_file_is_same(&facts, &file->facts);
 }
 
-void mk_files_refresh_root(struct mk_file_root *root, int64_t now_ms)
+void mk_files_refresh_root(const struct mk_files *f, struct mk_file_root *root, int64_t now_ms)
 {
     if (now_ms - root->checked_ms >= FRESH_MS || root->checked_ms == 0)
-        mk_file_root_check(root, now_ms);
+        mk_file_root_check(f, root, now_ms);
 }
 
 struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, struct mk_str path,
@@ -208,7 +210,7 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
     uint32_t hash = mk_str_hash(path, root->site->index);
     struct mk_file *file;
 
-    mk_files_refresh_root(root, now_ms);
+    mk_files_refresh_root(f, root, now_ms);
     file = cached ? find(f, root, path, hash) : NULL;
     if (file) {
         touch(f,

@@ -18,6 +18,9 @@ struct mk_file_root {
     struct mk_list link;
     const struct mk_site *site;
     const char *path;
+    const char
+        *beneath; /* of a user's root: the folder in path, which owner must have; else NULL */
+    uid_t owner;
     int fd; /* -1: not there */
     struct mk_file_facts facts;
     int64_t checked_ms;
@@ -38,7 +41,8 @@ struct mk_file {
     int64_t checked_ms;
     char *body; /* all bytes of a small file, or NULL */
     struct mk_str etag, type;
-    int64_t mtime_s;
+    int64_t
+        mtime_s; /* in the answers; never later than when it was opened: RFC 9110 section 8.8.2.1 */
     /* One after the other in memory: type_line, common_lines, length_line: what a 200 sends. */
     struct mk_str type_line, common_lines, length_line;
     struct mk_str path; /* below the root, with its leading slash; terminated */
@@ -46,6 +50,7 @@ struct mk_file {
 
 struct mk_files {
     const struct mk_snapshot *snapshot;
+    const struct mk_clock *clock; /* of the worker, which answers name the time of */
     bool openat2;
     size_t max_entries;
     size_t nentries, body_bytes;
@@ -62,13 +67,13 @@ struct mk_files {
 
 /** @return 0 or MK_E_NOMEM. */
 int mk_files_init(struct mk_files *f, const struct mk_snapshot *snapshot, size_t max_entries,
-                  bool openat2) MK_MUST_USE;
+                  bool openat2, const struct mk_clock *clock) MK_MUST_USE;
 void mk_files_fini(struct mk_files *f);
 
 /** The root of a site. */
 struct mk_file_root *mk_files_site_root(struct mk_files *f, const struct mk_site *site);
 /** Look whether a root still leads to the same directory, when that was a second ago. */
-void mk_files_refresh_root(struct mk_file_root *root, int64_t now_ms);
+void mk_files_refresh_root(const struct mk_files *f, struct mk_file_root *root, int64_t now_ms);
 /** The root of a user's directory. Users and names of no user are kept in bounded lists. @return NULL: no such user, or not allowed. */
 struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
                                         struct mk_str user, int64_t now_ms);

@@ -20,7 +20,7 @@ void mk_files_forget(struct mk_files *f, const struct mk_file_root *root);
 /** A root that is not open yet; path is borrowed. */
 void mk_file_root_init(struct mk_file_root *root, const struct mk_site *site, const char *path);
 /** Open it, or look whether its path still leads to the same directory. */
-void mk_file_root_check(struct mk_file_root *root, int64_t now_ms);
+void mk_file_root_check(const struct mk_files *f, struct mk_file_root *root, int64_t now_ms);
 /** Free the roots of users, and the names of none. */
 void mk_file_roots_free(struct mk_files *f);
 

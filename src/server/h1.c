@@ -12,6 +12,8 @@
 #include "server/worker.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
@@ -36,9 +38,9 @@ ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
 
     if (!c->readable)
         return c->ended ? 0 : MK_E_AGAIN;
-    n = c->link.transport->recv(&c->link, dst, len);
-    if (n <= 0 || (n < (ssize_t)len && !c->hung_up && !mk_link_has_pending(&c->link)))
-        c->readable = false; /* a short read has drained the socket: its next edge tells of more */
+    n = mk_link_recv(&c->link, dst, len);
+    if (n <= 0 || (c->link.is_drained && !c->hung_up))
+        c->readable = false; /* the next edge tells of more */
     if (n > 0) {
         c->progress = true;
         mk_count(&c->worker->counters.bytes_in, (uint64_t)n);
@@ -86,6 +88,15 @@ static void begin_request(struct mk_conn *c)
     job->head_len = 0;
 }
 
+/* Did it say that it sends nothing more behind this request (RFC 9112 section 9.6)? */
+static bool is_last_of_client(const struct mk_conn *c)
+{
+    return c->job->head_len > 0 && !c->job->request.head.keep_alive;
+}
+
+/* No status of HTTP, but of logs: the client did not wait for an answer. */
+enum { STATUS_CLIENT_LEFT = 499 };
+
 static void end_request(struct mk_conn *c, bool whole)
 {
     struct mk_request *r = &c->job->request;
@@ -98,7 +109,8 @@ static void end_request(struct mk_conn *c, bool whole)
 
     if (!r->keep_alive) {
         c->closing = true;
-        c->must_linger = c->must_linger || !r->body_done || c->readable || mk_job_input(c->job) > 0;
+        c->must_linger = c->must_linger || !is_last_of_client(c) || !r->body_done || c->readable ||
+                         mk_job_input(c->job) > 0;
     }
     mk_ticket_end(r);
     mk_arena_fini(&r->arena);
@@ -110,10 +122,20 @@ static void end_request(struct mk_conn *c, bool whole)
     c->timed_state = MK_H1_STATE_COUNT;
 }
 
-void mk_h1_abandon(struct mk_conn *c)
+void mk_h1_abandon(struct mk_conn *c, bool has_left)
 {
-    if (mk_h1_has_request(c))
-        end_request(c, false);
+    if (!mk_h1_has_request(c))
+        return;
+    if (has_left && c->job->head_len > 0 && c->job->request.status == 0)
+        c->job->request.status = STATUS_CLIENT_LEFT;
+    end_request(c, false);
+}
+
+void mk_h1_end_drain(struct mk_conn *c)
+{
+    c->job->request.keep_alive = false;
+    end_request(c, true);
+    c->state = MK_H1_FLUSH;
 }
 
 /* ---- steps ---- */
@@ -183,8 +205,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     ssize_t n, used;
 
     (void)turn;
-    if (!mk_listener_trusts(c->worker,
-                            &c->peer)) /* nothing counts its connections, so it may hold none */
+    if (!mk_listener_admits(c)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
     n = carried_later ? peek(c) : mk_h1_fill(c);
     if (n == MK_E_AGAIN) {
@@ -227,8 +248,10 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
         return flushed;
-    if (c->worker->stopping && c->requests > 0)
-        return close_for(c, MK_CLOSE_STOPPING);
+    if (c->worker->stopping && c->requests > 0) {
+        mk_h1_end(c, MK_CLOSE_STOPPING);
+        return MK_STEP_NEXT;
+    }
     n = mk_h1_fill(c);
     if (n > 0)
         return MK_STEP_NEXT;
@@ -239,17 +262,37 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
     return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
 }
 
+/* Which byte it is says more than that there is one: quotes and fragments are links written by hand. */
+static const char *sentence_of_target(struct mk_request *r, const char *head, size_t len)
+{
+    static const char fault[] = "bad request target";
+    int byte = mk_h1_head_bad_byte(&r->head, head, len);
+    const char *what = byte == '"'                  ? "a quote"
+                       : byte == '#'                ? "a fragment"
+                       : byte == '<' || byte == '>' ? "a bracket"
+                                                    : NULL;
+    const char *text = fault;
+
+    if (what)
+        text = mk_arena_printf(&r->arena, "%s: %s (%%%02X)", fault, what, (unsigned)byte);
+    else if (byte >= 0)
+        text = mk_arena_printf(&r->arena, "%s: byte %%%02X", fault, (unsigned)byte);
+    return text ? text : fault;
+}
+
 /* The answer to a head that is none: the rest of the input cannot be understood any more. */
 static enum mk_step refuse_head(struct mk_conn *c)
 {
     struct mk_request *r = &c->job->request;
     enum mk_h1_fault fault = r->head.fault;
 
+    r->reason = fault == MK_H1_FAULT_TARGET ? sentence_of_target(r, c->job->in + c->job->in_at,
+                                                                 c->job->in_end - c->job->in_at)
+                                            : mk_h1_fault_text(fault);
     mk_log_peer(mk_worker_log(c->worker), MK_LOG_DEBUG, MK_LOG_HTTP,
                 "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)c->id,
-                mk_fault_status(fault), mk_h1_fault_text(fault));
+                mk_fault_status(fault), r->reason);
     c->requests++;
-    r->reason = mk_h1_fault_text(fault);
     mk_count(&c->worker->counters.reasons[mk_reason_of_fault(fault)], 1);
     mk_reply_page(r, mk_fault_status(fault), true);
     return go(c, MK_H1_REPLY);
@@ -533,6 +576,27 @@ static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
     return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
+void mk_h1_end(struct mk_conn *c, enum mk_close reason)
+{
+    c->close_reason = (uint8_t)reason;
+    c->closing = c->must_linger = true;
+    c->state = MK_H1_FLUSH;
+}
+
+/* Has the peer's system all that was sent? */
+static bool is_delivered(const struct mk_conn *c)
+{
+    int left = 0;
+
+    return ioctl(c->link.fd, SIOCOUTQ, &left) < 0 || left == 0;
+}
+
+/* A server that stops does not wait for peers who have everything. */
+static bool may_close_at_once(const struct mk_conn *c)
+{
+    return !c->must_linger || c->ended || (c->worker->stopping && !c->readable && is_delivered(c));
+}
+
 static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
 {
     int err = pump(c, turn);
@@ -545,14 +609,15 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
         return go(c, MK_H1_TAKEN);
     if (!c->closing)
         return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
-    if (!c->must_linger || c->ended)
-        return close_for(c, MK_CLOSE_DONE);
+    if (may_close_at_once(c))
+        return MK_STEP_CLOSE;
     mk_link_shutdown(&c->link);
     mk_job_put(c);
     return go(c, MK_H1_LINGER);
 }
 
-/* A close with unread input would reset the connection, and the peer might lose our answer. */
+/* A close with unread input, or input after it, would reset the connection, and the peer might lose our answers (RFC 9112
+ * section 9.6). */
 static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 {
     char *scratch = mk_out_reserve(c, MK_LIMIT_GATHER_BYTES);
@@ -561,13 +626,13 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
     (void)turn;
     if (!c->readable)
         return MK_STEP_WAIT;
-    n = c->link.transport->recv(&c->link, scratch, MK_LIMIT_GATHER_BYTES);
+    n = mk_link_recv(&c->link, scratch, MK_LIMIT_GATHER_BYTES);
     if (n == MK_E_AGAIN) {
         c->readable = false;
         return MK_STEP_WAIT;
     }
     if (n <= 0)
-        return close_for(c, MK_CLOSE_DONE);
+        return MK_STEP_CLOSE;
     c->lingered += (uint32_t)n;
     return c->lingered < MK_LIMIT_LINGER_BYTES ? MK_STEP_SOON : close_for(c, MK_CLOSE_LINGERED);
 }

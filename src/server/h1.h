@@ -34,8 +34,20 @@ void mk_h1_renew_timeout(struct mk_conn *c);
 /** The timeout has come. @return true: step again, false: closed. */
 bool mk_h1_on_timeout(struct mk_conn *c);
 
-/** Drop the request under way, if any; its answer does not matter any more. */
-void mk_h1_abandon(struct mk_conn *c);
+/** For how long its peer has been keeping it waiting, or is behind the pace it should have; 0: it is not the peer's turn. */
+uint32_t mk_h1_useless_ms(const struct mk_conn *c);
+
+/** Skip no more of a body that nobody wants: its connection ends behind the answer. */
+void mk_h1_end_drain(struct mk_conn *c);
+
+/**
+ * End an idle connection by our own decision, in stages: no more is sent, and input is thrown away until the peer ends too.
+ * Run it afterwards.
+ */
+void mk_h1_end(struct mk_conn *c, enum mk_close reason);
+
+/** Drop the request under way, if any; its answer does not matter any more. @param has_left  its client is why */
+void mk_h1_abandon(struct mk_conn *c, bool has_left);
 
 /** A plugin wants the request's body: from here on it is not skipped, and a client that waits for 100 is told to send. */
 void mk_h1_expect_body(struct mk_request *r);

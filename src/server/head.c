@@ -6,7 +6,10 @@
 #include "server/filter.h"
 #include "server/job.h"
 #include "server/reply.h"
+#include "server/route.h"
 #include "server/worker.h"
+
+#include <monkey/field.h>
 
 /* ---- reading ---- */
 
@@ -70,7 +73,8 @@ int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value)
 {
     struct mk_reply *p = head->p;
 
-    if (!mk_field_is_name(name) || mk_reply_is_framing(name) || !mk_field_is_value(value))
+    if (!mk_field_is_name(name) || (mk_field_rules(name) & MK_RULE_MESSAGE) ||
+        !mk_field_is_value(value))
         return MK_E_INVALID;
     if (value.p && name.len + value.len + 4 > (size_t)(p->end - p->at))
         return MK_E_LIMIT;
@@ -131,8 +135,11 @@ static int ask(struct mk_request *r, struct mk_head *head)
 
     for (size_t i = 0; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
-        int err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
+        int err;
 
+        if (who->is_limited && !mk_route_is_within(r, who, r->path))
+            continue;
+        err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
             return mk_reply_misuse(r, "a filter refused the head", err);
         if (r->failed || g->head != r)

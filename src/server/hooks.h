@@ -12,7 +12,8 @@
 /** One plugin in a list of hooks. */
 struct mk_hooked {
     const struct mk_plugin *plugin;
-    unsigned index; /* among the snapshot's plugins: of its context in a view */
+    unsigned index;  /* among the snapshot's plugins: of its context in a view */
+    bool is_limited; /* to the paths that the site's Match lines for it name */
 };
 
 struct mk_hooks {

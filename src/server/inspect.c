@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/code.h"
 #include "base/invariant.h"
 #include "base/str.h"
 #include "server/conn.h"
@@ -18,6 +19,7 @@ void mk_server_facts(const struct mk_server *server, struct mk_server_facts *fac
         .scheduler = server->acceptor ? "Fair" : "ReusePort",
         .snapshots = atomic_load(&server->snapshots),
         .reloads = atomic_load(&server->reloads),
+        .reloads_failed = atomic_load(&server->reloads_failed),
         .log_level = atomic_load(&server->log.level),
     };
     struct mk_clock clock = {0};
@@ -27,7 +29,7 @@ void mk_server_facts(const struct mk_server *server, struct mk_server_facts *fac
     memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));
 }
 
-int mk_server_log_level(struct mk_server *server, struct mk_str level)
+MK_AT_START int mk_server_log_level(struct mk_server *server, struct mk_str level)
 {
     struct mk_log *log = &server->log;
     struct mk_log_choice choice = {
@@ -55,7 +57,7 @@ struct listing {
     bool failed;
 };
 
-static void say(struct listing *l, const char *key, const char *value)
+MK_AT_START static void say(struct listing *l, const char *key, const char *value)
 {
     char *line = value ? mk_arena_printf(&l->arena, "%s %s", key, value) : NULL;
 
@@ -65,7 +67,7 @@ static void say(struct listing *l, const char *key, const char *value)
         l->failed = true;
 }
 
-static void say_listens(struct listing *l)
+MK_AT_START static void say_listens(struct listing *l)
 {
     for (size_t i = 0; i < l->set->nlistens; i++) {
         const struct mk_listen *at = &l->set->listens[i];
@@ -77,7 +79,7 @@ static void say_listens(struct listing *l)
 }
 
 /* As it is now, which mk_server_log_level may have changed. */
-static void say_log_level(struct listing *l)
+MK_AT_START static void say_log_level(struct listing *l)
 {
     unsigned traced = atomic_load(&l->log->traced);
     const char *names = "";
@@ -95,7 +97,7 @@ static void say_log_level(struct listing *l)
                   : NULL);
 }
 
-static void say_trusted(struct listing *l)
+MK_AT_START static void say_trusted(struct listing *l)
 {
     for (size_t i = 0; i < l->set->ntrusted; i++) {
         char text[MK_NET_TEXT];
@@ -105,12 +107,12 @@ static void say_trusted(struct listing *l)
     }
 }
 
-static void say_default_type(struct listing *l)
+MK_AT_START static void say_default_type(struct listing *l)
 {
     say(l, "DefaultMimeType", l->set->default_type);
 }
 
-static void say_transport(struct listing *l)
+MK_AT_START static void say_transport(struct listing *l)
 {
     say(l, "TransportLayer", l->set->transport);
 }
@@ -124,7 +126,7 @@ static const struct {
     {"TransportLayer", say_transport},
 };
 
-static void say_custom(struct listing *l, const struct mk_field *f)
+MK_AT_START static void say_custom(struct listing *l, const struct mk_field *f)
 {
     for (size_t i = 0; i < MK_ARRAY_LEN(custom_fields); i++) {
         if (strcmp(f->name, custom_fields[i].key) == 0)
@@ -132,7 +134,7 @@ static void say_custom(struct listing *l, const struct mk_field *f)
     }
 }
 
-static void say_field(struct listing *l, const struct mk_field *f)
+MK_AT_START static void say_field(struct listing *l, const struct mk_field *f)
 {
     const char *value;
 
@@ -145,7 +147,7 @@ static void say_field(struct listing *l, const struct mk_field *f)
         say(l, f->name, value);
 }
 
-int mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg)
+MK_AT_START int mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg)
 {
     struct listing l = {
         .set = &w->view->snapshot->set, .log = mk_worker_log(w), .fn = fn, .arg = arg};
@@ -159,7 +161,7 @@ int mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg)
 
 /* ---- sites and connections ---- */
 
-bool mk_worker_site(struct mk_worker *w, unsigned index, struct mk_site_facts *facts)
+MK_AT_START bool mk_worker_site(struct mk_worker *w, unsigned index, struct mk_site_facts *facts)
 {
     const struct mk_snapshot *s = w->view->snapshot;
     struct mk_site_facts all = {.size = facts->size};

@@ -15,6 +15,7 @@ static ssize_t liana_recv(struct mk_link *l, void *buf, size_t len)
 {
     ssize_t n = recv(l->fd, buf, len, 0);
 
+    l->is_drained = n < (ssize_t)len;
     return n >= 0 ? n : peer_error(errno);
 }
 

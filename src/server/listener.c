@@ -7,6 +7,8 @@
 #include "server/conn.h"
 #include "server/server_int.h"
 
+#include <monkey/events.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,6 +85,22 @@ static int find_inherited(const struct mk_server *server, const struct mk_addr *
     return -1;
 }
 
+bool mk_listen_socket_name(const struct mk_listen *listen, char name[MK_LISTEN_SOCKET])
+{
+    if (!listen->proxy || listen->addr.sa.sa_family != AF_UNIX)
+        return false;
+    (void)snprintf(name, MK_LISTEN_SOCKET, ".:%s", listen->text);
+    return true;
+}
+
+static int bind_for_some(struct mk_server *server, const char *text)
+{
+    char name[MK_LISTEN_SOCKET];
+
+    (void)snprintf(name, sizeof(name), ".:%s", text);
+    return mk_server_bind_socket(server, name);
+}
+
 static int bind_one(struct mk_server *server, const struct mk_addr *addr, const char *text,
                     bool share)
 {
@@ -155,7 +173,8 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l,
         int err;
 
         if (!l->inherited) {
-            l->fds[i] = bind_one(server, &l->addr, l->asked_text, share);
+            l->fds[i] = l->is_for_some ? bind_for_some(server, l->asked_text)
+                                       : bind_one(server, &l->addr, l->asked_text, share);
             if (l->fds[i] < 0) {
                 err = l->fds[i];
                 l->fds[i] = -1;
@@ -274,6 +293,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
             l->via[side] = listen->via;
             if (!l->open) {
                 atomic_store(&l->proxy, l->wants_proxy);
+                l->is_for_some = l->wants_proxy && l->asked.sa.sa_family == AF_UNIX;
                 err = open_listener(server, l, set);
                 l->fresh = err == 0;
             }
@@ -321,15 +341,52 @@ void mk_listeners_free(struct mk_server *server)
     }
 }
 
-bool mk_listener_trusts(struct mk_worker *w, const struct mk_peer *peer)
+static bool is_trusted_user(const struct mk_server_settings *set, uid_t uid)
 {
-    const struct mk_server_settings *set = &w->view->snapshot->set;
-
-    for (size_t i = 0; i < set->ntrusted; i++) {
-        if (mk_net_has(&set->trusted[i], peer->ip))
+    for (size_t i = 0; i < set->trusted_users.count; i++) {
+        if (set->trusted_uids[i] == uid)
             return true;
     }
-    return peer->is_unix;
+    return set->trusted_users.count == 0 && (uid == 0 || uid == geteuid());
+}
+
+/* Who is at the other end of a unix socket; systemd or an administrator may have opened its file to all. */
+static bool trusts_account(const struct mk_conn *c, uid_t *uid)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+
+    if (getsockopt(c->link.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+        return false;
+    *uid = peer.uid;
+    return is_trusted_user(&c->worker->view->snapshot->set, peer.uid);
+}
+
+bool mk_listener_trusts(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = &c->worker->view->snapshot->set;
+    uid_t uid;
+
+    if (c->peer.is_unix)
+        return trusts_account(c, &uid);
+    for (size_t i = 0; i < set->ntrusted; i++) {
+        if (mk_net_has(&set->trusted[i], c->peer.ip))
+            return true;
+    }
+    return false;
+}
+
+bool mk_listener_admits(const struct mk_conn *c)
+{
+    uid_t uid = (uid_t)-1;
+
+    if (!c->peer.is_unix)
+        return mk_listener_trusts(c);
+    if (trusts_account(c, &uid))
+        return true;
+    mk_log_peer(&c->worker->server->log, MK_LOG_WARN, MK_LOG_LISTEN,
+                "not one of TrustedUsers uid=%u address=%s", (unsigned)uid, c->listener->text);
+    return false;
 }
 
 bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port)

@@ -8,6 +8,14 @@
 
 #include <stdatomic.h>
 
+enum { MK_LISTEN_SOCKET = MK_ADDR_TEXT + 2 };
+
+/**
+ * Whom a unix socket lets in decides which addresses are believed, when it expects a PROXY header: it is for the server's
+ * user and group alone. @return whether it is such a one; name is what mk_socket_bind understands then.
+ */
+bool mk_listen_socket_name(const struct mk_listen *listen, char name[MK_LISTEN_SOCKET]);
+
 struct mk_conn;
 struct mk_server;
 struct mk_worker;
@@ -29,6 +37,7 @@ struct mk_listener {
     bool open;
     bool wanted;           /* in the configuration that is being put in force */
     bool wants_proxy;      /* what it says of proxy */
+    bool is_for_some;      /* bound by mk_socket_bind's rules */
     bool fresh;            /* opened for it */
     bool inherited;        /* came from outside */
     bool lingers;          /* unwanted, but its handshakes shall end: another takes its place */
@@ -77,8 +86,10 @@ void mk_listeners_undo(struct mk_server *server);
 void mk_listeners_settle(struct mk_server *server);
 void mk_listeners_free(struct mk_server *server);
 
-/** May this peer send a PROXY header? */
-bool mk_listener_trusts(struct mk_worker *w, const struct mk_peer *peer);
+/** Is its peer one of TrustedProxies or, over a unix socket, TrustedUsers? */
+bool mk_listener_trusts(const struct mk_conn *c);
+/** May this peer send a PROXY header? Those of a unix socket that may not are logged. */
+bool mk_listener_admits(const struct mk_conn *c);
 /** Take the address of a PROXY header for the connection's peer. @return false: that address has too many connections. */
 bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port) MK_MUST_USE;
 

@@ -160,7 +160,7 @@ static int send_leftover(struct mk_conn *c)
     mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
     c->leftover_at += (uint32_t)n;
     c->leftover_len -= (uint32_t)n;
-    c->progress = true;
+    c->sent += (uint32_t)n;
     if (c->leftover_len > 0)
         return MK_E_AGAIN;
     mk_heap_free(c->leftover);
@@ -184,18 +184,18 @@ int mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len)
 }
 
 /* What sendfile cannot do, read and send can: one piece, at most half the gather buffer. */
-static int copy_file(struct mk_conn *c, int fd, uint64_t *at, size_t want)
+static int copy_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t want)
 {
     int err = mk_out_read_file(c, fd, at,
                                want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
 
-    return err < 0 ? err : mk_out_flush(c, true);
+    return err < 0 ? err : mk_out_flush(c, *at < end);
 }
 
 static void count_sent(struct mk_conn *c, size_t n, size_t *budget)
 {
     *budget -= n < *budget ? n : *budget;
-    c->progress = true;
+    c->sent += (uint32_t)n;
 }
 
 int mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t *budget)
@@ -211,7 +211,7 @@ int mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size
             return MK_E_BUSY;
         n = mk_link_sendfile(&c->link, fd, *at, want);
         if (n == MK_E_UNSUPPORTED) {
-            err = copy_file(c, fd, at, want);
+            err = copy_file(c, fd, at, end, want);
             count_sent(c, (size_t)(*at - before), budget);
             continue;
         }

@@ -35,7 +35,7 @@ static bool is_v4(const struct mk_peer *peer)
     return memcmp(peer->ip, prefix, sizeof(prefix)) == 0;
 }
 
-static void make_key(uint8_t key[16], const struct mk_peer *peer)
+void mk_per_address_key(uint8_t key[MK_ADDRESS_KEY], const struct mk_peer *peer)
 {
     memcpy(key, peer->ip, 16);
     if (!is_v4(peer))
@@ -101,7 +101,7 @@ bool mk_per_address_take(struct mk_per_address *p, struct mk_peer *peer)
 
     if (max == 0 || peer->is_unix)
         return true;
-    make_key(key, peer);
+    mk_per_address_key(key, peer);
     s = &p->shards[hash_key(key) % MK_ADDRESS_SHARDS];
     pthread_mutex_lock(&s->lock);
     if (grow(s)) {
@@ -126,7 +126,7 @@ void mk_per_address_put(struct mk_per_address *p, const struct mk_peer *peer)
 
     if (!peer->counted)
         return;
-    make_key(key, peer);
+    mk_per_address_key(key, peer);
     s = &p->shards[hash_key(key) % MK_ADDRESS_SHARDS];
     pthread_mutex_lock(&s->lock);
     if (s->size > 0) {

@@ -11,7 +11,7 @@
  * How many connections each address has, for MaxConnectionsPerIP. Shared by all workers: shards, each behind
  * a mutex. IPv6 clients count by their /64, which is what one customer gets.
  */
-enum { MK_ADDRESS_SHARDS = 16 };
+enum { MK_ADDRESS_SHARDS = 16, MK_ADDRESS_KEY = 16 };
 
 struct mk_address_count;
 
@@ -23,6 +23,9 @@ struct mk_per_address {
         size_t size, used;
     } shards[MK_ADDRESS_SHARDS];
 };
+
+/** What is counted as one address: all of an IPv4 one, the /64 of an IPv6 one. */
+void mk_per_address_key(uint8_t key[MK_ADDRESS_KEY], const struct mk_peer *peer);
 
 void mk_per_address_init(struct mk_per_address *p, int64_t max);
 void mk_per_address_fini(struct mk_per_address *p);

@@ -43,7 +43,7 @@ struct mk_plugin_check {
     struct mk_route_list {
         struct mk_route *items;
         size_t count;
-    } of_handlers, of_site, global; /* of the present site */
+    } of_handlers, of_site, global, limits; /* of the present site */
 };
 
 /** The name in "NAME", "monkey-NAME.so" and "/path/monkey-NAME.so". */

@@ -103,24 +103,57 @@ static int check_site(struct mk_loaded *p, struct mk_site *site, struct mk_setup
 
 /* ---- [HANDLERS] ---- */
 
+/* With the column of what is wrong, if the pattern stands at this place as it is. */
+static void fault_pattern(struct mk_str pattern, const char *why, size_t where,
+                          const struct mk_origin *at, const char *key, struct mk_setup *ctx)
+{
+    struct mk_origin place = at ? *at : (struct mk_origin){0};
+
+    if (place.column > 0 && mk_str_has_prefix(mk_str_skip(place.text, place.column - 1), pattern))
+        place.column += (unsigned)where;
+    mk_fault_add(ctx->faults, at ? &place : NULL, "%s: invalid regular expression \"%.*s\": %s",
+                 key, (int)pattern.len, pattern.p, why);
+}
+
+/* A star with nothing in front of it is one of file names: as an expression it means something else. */
+static void warn_of_glob(struct mk_str pattern, const struct mk_origin *at, const char *key,
+                         struct mk_setup *ctx)
+{
+    for (size_t i = 0; i < pattern.len; i++) {
+        bool is_star = pattern.p[i] == '*' && (i == 0 || pattern.p[i - 1] == '/');
+
+        if (!is_star)
+            continue;
+        mk_fault_warn(ctx->faults, at,
+                      "%s: \"%.*s\" is a regular expression, not a pattern of file names: write "
+                      "\\.php$ for names that end in .php, ^/img/ for all below /img/",
+                      key, (int)pattern.len, pattern.p);
+        return;
+    }
+}
+
 int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct mk_str pattern,
                         void *data, const struct mk_origin *at, const char *key)
 {
     const struct mk_plugin_check *check = ctx->arg;
     struct mk_snapshot *s = check->snapshot;
-    struct mk_route route = {.who = {check->plugin->plugin, (unsigned)(check->plugin - s->plugins)},
-                             .data = data};
+    struct mk_route route = {
+        .who = {.plugin = check->plugin->plugin, .index = (unsigned)(check->plugin - s->plugins)},
+        .data = data};
     struct mk_route *kept;
-    const char *why = "";
-    int err = mk_matcher_init(&route.match, pattern, ctx->arena, &why);
+    const char *why;
+    size_t where;
+    int err = mk_pattern_init(&route.match, pattern, ctx->arena, &why, &where);
 
+    route.pattern = mk_setup_copy(ctx, pattern);
+    if (!route.pattern.p)
+        return MK_E_NOMEM;
+    if (list != &check->global || check->site->index == 0)
+        warn_of_glob(pattern, at, key, ctx);
     if (err == MK_E_INVALID)
-        mk_fault_add(ctx->faults, at, "%s: \"%.*s\" is no regular expression: %s", key,
-                     (int)pattern.len, pattern.p, why);
-    if (err < 0 || !list)
+        fault_pattern(pattern, why, where, at, key, ctx);
+    if (err < 0)
         return err;
-    if (route.match.kind == MK_MATCH_REGEX)
-        route.regex = s->nregexes++;
     kept = MK_SETTINGS_APPEND(ctx, list, items, count);
     if (!kept)
         return MK_E_NOMEM;
@@ -186,8 +219,8 @@ static int check_line(const struct mk_handler_line *line, struct mk_setup *ctx)
     check->plugin = p;
     if (check_parameters(line, p, ctx, &data) < 0)
         return MK_E_NOMEM;
-    err = mk_plugin_add_route(ctx, is_handler ? &check->of_handlers : NULL, line->pattern, data,
-                              &line->setting->value_at, "Match");
+    err = mk_plugin_add_route(ctx, is_handler ? &check->of_handlers : &check->limits, line->pattern,
+                              data, &line->setting->value_at, "Match");
     return err == MK_E_NOMEM ? err : 0;
 }
 
@@ -223,7 +256,18 @@ static int join_routes(struct mk_site *site, const struct mk_plugin_check *check
                    lists[i]->count * sizeof(*site->routes));
         site->nroutes += lists[i]->count;
     }
+    site->limits = check->limits.items;
+    site->nlimits = check->limits.count;
     return 0;
+}
+
+static bool is_limited(const struct mk_site *site, unsigned plugin)
+{
+    for (size_t i = 0; i < site->nlimits; i++) {
+        if (site->limits[i].who.index == plugin)
+            return true;
+    }
+    return false;
 }
 
 static int make_hooks(struct mk_hooks *hooks, const struct mk_snapshot *s, size_t site,
@@ -242,7 +286,7 @@ static int make_hooks(struct mk_hooks *hooks, const struct mk_snapshot *s, size_
             items = mk_arena_alloc(ctx->arena, s->nplugins * sizeof(*items));
         if (!items)
             return MK_E_NOMEM;
-        items[hooks->count++] = (struct mk_hooked){p->plugin, i};
+        items[hooks->count++] = (struct mk_hooked){p->plugin, i, is_limited(&s->sites[site], i)};
     }
     hooks->items = items;
     return 0;
@@ -303,7 +347,7 @@ static int check_one_site(struct mk_snapshot *s, struct mk_site *site, struct mk
     int err = 0;
 
     check->site = site;
-    check->of_handlers = check->of_site = check->global = (struct mk_route_list){0};
+    check->of_handlers = check->of_site = check->global = check->limits = (struct mk_route_list){0};
     for (size_t i = 0; err == 0 && i < site->set.nhandlers; i++)
         err = check_line(&site->set.handlers[i], ctx);
     for (size_t i = 0; err == 0 && i < s->nplugins; i++)

@@ -92,7 +92,7 @@ static void set_local(struct mk_view *view, size_t plugin, void *local)
         view->contexts[i * s->nplugins + plugin].local = local;
 }
 
-int mk_view_begin(struct mk_view *view, struct mk_worker *w)
+MK_AT_START int mk_view_begin(struct mk_view *view, struct mk_worker *w)
 {
     const struct mk_snapshot *s = view->snapshot;
 
@@ -116,7 +116,7 @@ int mk_view_begin(struct mk_view *view, struct mk_worker *w)
     return 0;
 }
 
-void mk_view_end(struct mk_view *view)
+MK_AT_START void mk_view_end(struct mk_view *view)
 {
     while (view->nbegun > 0) {
         size_t i = --view->nbegun;

@@ -2,8 +2,12 @@
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "server/explain.h"
 #include "server/plugin.h"
 #include "server/settings_int.h"
+
+#include <dirent.h>
+#include <unistd.h>
 
 /* Which plugins a configuration has. */
 
@@ -135,6 +139,51 @@ static const char *path_of(const struct mk_snapshot_source *source, struct mk_st
     return mk_arena_printf(ctx->arena, "%s/%.*s", ctx->dir, (int)what.len, what.p);
 }
 
+static bool has_so(const char *file)
+{
+    return mk_str_has_prefix(mk_str_from(file), MK_STR("monkey-")) &&
+           mk_str_has_suffix(mk_str_from(file), MK_STR(".so"));
+}
+
+/* The plugin of the folder that a misspelt name is nearest to, as " ...; did you mean"; "" for none. */
+static const char *nearest(const char *dir, struct mk_str name, struct mk_arena *arena)
+{
+    const char *names[MK_LIMIT_PLUGINS + 1] = {NULL}, *near;
+    DIR *folder = opendir(dir ? dir : ".");
+    const struct dirent *entry;
+    size_t count = 0;
+
+    while (folder && count < MK_LIMIT_PLUGINS && (entry = readdir(folder))) {
+        if (has_so(entry->d_name))
+            names[count++] = mk_arena_strdup(arena, mk_plugin_name_of(mk_str_from(entry->d_name)));
+        if (count > 0 && !names[count - 1])
+            count--; /* no memory: one name less */
+    }
+    if (folder)
+        closedir(folder);
+    names[count] = NULL;
+    near = mk_nearest_name(name, names);
+    near = near ? mk_arena_printf(arena, "; did you mean \"%s\"?", near) : NULL;
+    return near ? near : "";
+}
+
+/* What may be meant instead of a plugin that is not there, or none. */
+static const char *suggest(const struct mk_snapshot_source *source, struct mk_str what,
+                           struct mk_setup *ctx)
+{
+    struct mk_str name = mk_plugin_name_of(what);
+    struct mk_arena *arena = ctx->faults->arena;
+    const char *path, *text = NULL;
+
+    if (!memchr(what.p, '/', what.len))
+        return nearest(source->plugin_dir, name, arena);
+    path = path_of_name(source->plugin_dir, name, ctx);
+    if (path && access(path, R_OK) == 0)
+        text =
+            mk_arena_printf(arena, "; the name alone is enough: Load %.*s", (int)name.len, name.p);
+    return text ? text : "";
+}
+
 static int load_shared(struct mk_snapshot *s, const struct mk_snapshot_source *source,
                        const struct mk_load_line *line, struct mk_setup *ctx)
 {
@@ -148,7 +197,7 @@ static int load_shared(struct mk_snapshot *s, const struct mk_snapshot_source *s
     given = mk_plugin_open(path, ctx->faults->arena, &why);
     if (!given || !is_usable(given, path, ctx->faults->arena, &why)) {
         if (why)
-            mk_fault_add(ctx->faults, at, "Load: %s", why);
+            mk_fault_add(ctx->faults, at, "Load: %s%s", why, suggest(source, line->what, ctx));
         return why ? 0 : MK_E_NOMEM;
     }
     if (!is_path && !mk_str_eq(mk_str_from(given->name), mk_plugin_name_of(line->what)))
@@ -170,8 +219,13 @@ static int load_line(struct mk_snapshot *s, const struct mk_snapshot_source *sou
 
     if (is_always(name))
         return 0;
-    if (!given)
-        return load_shared(s, source, line, ctx);
+    if (!given) {
+        why = mk_explain_plugin(name, ctx->faults->arena);
+        if (!why)
+            return load_shared(s, source, line, ctx);
+        mk_fault_add(ctx->faults, at, "Load: %s", why);
+        return 0;
+    }
     if (mk_plugins_find(s, name))
         mk_fault_add(ctx->faults, at, "Load: the plugin \"%s\" is loaded already", given->name);
     else if (is_usable(given, given->name, ctx->faults->arena, &why))

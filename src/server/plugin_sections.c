@@ -2,6 +2,7 @@
 #include "base/invariant.h"
 #include "base/str.h"
 #include "server/plugin.h"
+#include "server/settings_int.h"
 
 /* From sections of text to the structs that plugins read. */
 
@@ -312,11 +313,62 @@ static int fill_plugin(struct mk_snapshot *s, struct mk_snapshot_source *source,
     return err;
 }
 
+/* ---- what a reload cannot change ---- */
+
+static const char *value_of(const struct mk_field *f, const struct mk_occurrence *o,
+                            struct mk_setup *ctx)
+{
+    const struct mk_setting *written = mk_field_source(f, &o->effective);
+
+    if (f->type != MK_FIELD_CUSTOM)
+        return mk_field_format(f, o->settings, ctx->arena);
+    return written ? mk_arena_strdup(ctx->arena, written->value) : "";
+}
+
+static int keep_restart_values(struct mk_snapshot *s, const struct mk_occurrence *o,
+                               struct mk_setup *ctx)
+{
+    for (size_t i = 0; i < o->spec->nfields; i++) {
+        const struct mk_field *f = &o->spec->fields[i];
+        struct mk_restart_value *kept;
+
+        if (!(f->flags & MK_FIELD_RESTART))
+            continue;
+        kept = MK_SETTINGS_APPEND(ctx, s, restart_values, nrestart_values);
+        if (!kept)
+            return MK_E_NOMEM;
+        kept->key = mk_arena_printf(ctx->arena, "[%s] %s", o->spec->name, f->name);
+        kept->value = value_of(f, o, ctx);
+        if (!kept->key || !kept->value)
+            return MK_E_NOMEM;
+    }
+    return 0;
+}
+
+static int keep_all_restart_values(struct mk_snapshot *s, const struct mk_draft *draft,
+                                   struct mk_setup *ctx)
+{
+    for (const struct mk_occurrence *o = draft->of_file; o; o = o->next) {
+        if (keep_restart_values(s, o, ctx) < 0)
+            return MK_E_NOMEM;
+    }
+    for (size_t i = 0; i < s->nsites; i++) {
+        for (const struct mk_occurrence *o = draft->of_sites[i]; o; o = o->next) {
+            if (keep_restart_values(s, o, ctx) < 0)
+                return MK_E_NOMEM;
+        }
+    }
+    return 0;
+}
+
 int mk_plugins_fill(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_setup *ctx)
 {
     int err = 0;
 
-    for (size_t i = 0; err == 0 && i < s->nplugins; i++)
+    for (size_t i = 0; err == 0 && i < s->nplugins; i++) {
         err = fill_plugin(s, source, i, ctx);
+        if (err == 0)
+            err = keep_all_restart_values(s, s->plugins[i].draft, ctx);
+    }
     return err;
 }

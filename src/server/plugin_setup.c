@@ -39,14 +39,39 @@ static const struct mk_occurrence *find(const struct mk_occurrence *list, const 
     return list;
 }
 
-MK_AT_START const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings)
+static const struct mk_occurrence *find_anywhere(const struct mk_setup *setup, const void *settings)
 {
     const struct mk_plugin_check *check = setup->arg;
     const struct mk_occurrence *o = find(present_list(check), settings);
 
-    if (!o)
-        o = find(check->plugin->draft->of_file, settings);
+    return o ? o : find(check->plugin->draft->of_file, settings);
+}
+
+MK_AT_START const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings)
+{
+    const struct mk_occurrence *o = find_anywhere(setup, settings);
+
     return o && o->section ? &o->section->at : NULL;
+}
+
+static const struct mk_setting *written(const struct mk_occurrence *o, const char *key)
+{
+    for (size_t i = 0; i < o->spec->nfields; i++) {
+        const struct mk_field *f = &o->spec->fields[i];
+
+        if (strcmp(f->name, key) == 0 || (f->alias && strcmp(f->alias, key) == 0))
+            return mk_field_source(f, &o->effective);
+    }
+    return NULL;
+}
+
+MK_AT_START const struct mk_origin *mk_setup_place(struct mk_setup *setup, const void *settings,
+                                                   const char *key)
+{
+    const struct mk_occurrence *o = find_anywhere(setup, settings);
+    const struct mk_setting *s = o ? written(o, key) : NULL;
+
+    return s ? &s->value_at : mk_setup_origin(setup, settings);
 }
 
 MK_AT_START void mk_setup_keep(struct mk_setup *setup, void *object)
@@ -72,6 +97,9 @@ MK_AT_START enum mk_switch mk_setup_switch(struct mk_setup *setup)
     const struct mk_plugin_check *check = setup->arg;
     const struct mk_draft *draft = check->plugin->draft;
 
+    if (check->source->optional &&
+        strcmp(check->plugin->plugin->name, check->source->optional) == 0)
+        return MK_SWITCH_ON; /* it was loaded for this alone */
     if (!draft->has_switch || !check->site)
         return MK_SWITCH_UNSAID;
     return draft->is_switched_on[check->site->index] ? MK_SWITCH_ON : MK_SWITCH_OFF;
@@ -108,6 +136,26 @@ MK_AT_START const struct mk_words *mk_setup_site_names(struct mk_setup *setup)
     const struct mk_plugin_check *check = setup->arg;
 
     return check->site ? &check->site->set.names : &none;
+}
+
+MK_AT_START void mk_setup_addresses(struct mk_setup *setup,
+                                    void (*fn)(void *arg, const char *text, size_t len), void *arg)
+{
+    const struct mk_plugin_check *check = setup->arg;
+    const struct mk_server_settings *set = &check->snapshot->set;
+
+    for (size_t i = 0; i < set->nlistens; i++) {
+        char text[MK_ADDR_TEXT];
+
+        fn(arg, text, mk_addr_format(&set->listens[i].addr, text));
+    }
+}
+
+MK_AT_START const char *mk_setup_user(struct mk_setup *setup)
+{
+    const struct mk_plugin_check *check = setup->arg;
+
+    return check->snapshot->set.user;
 }
 
 MK_AT_START const char *mk_setup_document_root(struct mk_setup *setup)

@@ -64,10 +64,39 @@ void mk_ports_resume(struct mk_ports *ports)
         resume_port(MK_CONTAINER_OF(link, struct mk_port, link));
 }
 
-static bool is_full(struct mk_server *server, int64_t allowance)
+/* Are more above the maximum than can be told so? */
+static bool is_overrun(struct mk_server *server)
 {
     return atomic_load_explicit(&server->connections, memory_order_relaxed) >=
-           atomic_load_explicit(&server->max_connections, memory_order_relaxed) + allowance;
+           atomic_load_explicit(&server->max_connections, memory_order_relaxed) + BUSY_MAX;
+}
+
+static bool resists(const struct mk_server *server)
+{
+    return atomic_load_explicit(&server->over_capacity, memory_order_relaxed) == MK_OVER_RESIST;
+}
+
+/*
+ * A place is taken before its connection is accepted: of two workers that see the last free one only one shall accept.
+ * @param within  out: the maximum has room for it @return false: none was taken, since above the maximum clients wait.
+ */
+static bool take_place(struct mk_server *server, bool *within)
+{
+    int64_t max = atomic_load_explicit(&server->max_connections, memory_order_relaxed);
+    int64_t taken = atomic_load_explicit(&server->connections, memory_order_relaxed);
+
+    do {
+        *within = taken < max;
+        if (!*within && resists(server))
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&server->connections, &taken, taken + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+static void give_place_back(struct mk_server *server)
+{
+    atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
 }
 
 static void note_full(struct mk_port *p, const char *what)
@@ -83,6 +112,7 @@ static void wait_for_room(struct mk_port *p, const char *what)
         note_full(p, what);
     p->waiting = true;
     pause_port(p);
+    mk_crowd_ask(p->server);
 }
 
 static void stop_waiting(struct mk_port *p)
@@ -115,22 +145,23 @@ static void deliver(struct mk_port *p, int fd, const struct mk_peer *peer, bool 
     }
 }
 
-static void admit(struct mk_port *p, int fd, const struct mk_addr *addr)
+static void admit(struct mk_port *p, int fd, const struct mk_addr *addr, bool busy)
 {
     struct mk_server *server = p->server;
     bool too_busy =
         atomic_load_explicit(&server->over_capacity, memory_order_relaxed) == MK_OVER_TOO_BUSY;
-    bool busy = is_full(server, 0), counted;
     struct mk_peer peer;
+    bool counted;
 
     mk_peer_from_addr(&peer, addr);
-    atomic_fetch_add_explicit(&server->connections, 1, memory_order_relaxed);
     /* Behind a proxy all have its address until the header tells: only then are they counted. */
     counted = atomic_load(&p->listener->proxy) || mk_per_address_take(&server->per_address, &peer);
-    if (counted && (!busy || (too_busy && !is_full(server, BUSY_MAX)))) {
+    if (counted && (!busy || (too_busy && !is_overrun(server)))) {
         deliver(p, fd, &peer, busy);
         return;
     }
+    if (counted)
+        mk_crowd_ask(server);
     note_full(p, counted ? "dropped: too many connections"
                          : "dropped: too many connections of one address");
     mk_fd_close(&fd);
@@ -152,11 +183,6 @@ static bool drop_with_reserve(struct mk_port *p)
     return fd >= 0;
 }
 
-static bool resists(struct mk_port *p)
-{
-    return atomic_load_explicit(&p->server->over_capacity, memory_order_relaxed) == MK_OVER_RESIST;
-}
-
 /* @return false: stop accepting for now. */
 static bool on_accept_error(struct mk_port *p, int err)
 {
@@ -167,7 +193,7 @@ static bool on_accept_error(struct mk_port *p, int err)
     case ENFILE:
     case ENOMEM:
     case ENOBUFS:
-        if (!resists(p) && drop_with_reserve(p)) {
+        if (!resists(p->server) && drop_with_reserve(p)) {
             note_full(p, "dropped: out of descriptors or memory");
             return true;
         }
@@ -182,17 +208,20 @@ static bool on_accept_error(struct mk_port *p, int err)
 static bool accept_one(struct mk_port *p)
 {
     struct mk_addr addr;
+    bool within;
     int fd;
 
-    if (resists(p) && is_full(p->server, 0)) {
+    if (!take_place(p->server, &within)) {
         wait_for_room(p, "waiting: too many connections");
         return false;
     }
     addr.len = sizeof(addr.un);
     fd = accept4(p->watch.fd, &addr.sa, &addr.len, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) {
+        give_place_back(p->server);
         return on_accept_error(p, errno);
-    admit(p, fd, &addr);
+    }
+    admit(p, fd, &addr, !within);
     return true;
 }
 
@@ -327,14 +356,14 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
     return err;
 }
 
-void mk_ports_close(struct mk_ports *ports)
+MK_AT_START void mk_ports_close(struct mk_ports *ports)
 {
     MK_LIST_EACH (&ports->list, link)
         close_port(MK_CONTAINER_OF(link, struct mk_port, link));
     mk_fd_close(&ports->reserve_fd);
 }
 
-void mk_ports_free(struct mk_ports *ports)
+MK_AT_START void mk_ports_free(struct mk_ports *ports)
 {
     MK_LIST_EACH (&ports->list, link) {
         struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);

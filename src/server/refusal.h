@@ -13,7 +13,8 @@
     X(BODY_LARGE, 413, "request body larger than MaxBodySize")                                     \
     X(BODY_BAD, 400, "malformed request body")                                                     \
     X(HEAD_SLOW, 408, "request head not complete within Timeout")                                  \
-    X(BODY_SLOW, 408, "request body made no progress within BodyTimeout")                          \
+    X(BODY_SLOW, 408,                                                                              \
+      "request body made no progress within BodyTimeout, or came slower than MinRate")             \
     X(PATH_BAD, 400, "malformed escape or NUL in the path")                                        \
     X(PATH_ABOVE, 403, "path climbs above the root")                                               \
     X(PATH_LONG, 414, "path too long")                                                             \
@@ -54,7 +55,7 @@ unsigned mk_fault_status(enum mk_h1_fault fault);
     X(IDLE, false, "no further request within KeepAliveTimeout")                                   \
     X(SILENT, true, "no byte of a request within Timeout")                                         \
     X(REFUSED, true, "request refused")                                                            \
-    X(STALLED, true, "peer did not read within WriteTimeout")                                      \
+    X(STALLED, true, "peer did not read within WriteTimeout, or read slower than MinReadRate")     \
     X(LINGERED, false, "peer did not stop sending in time")                                        \
     X(TRUNCATED, true, "a file became shorter while it was sent")                                  \
     X(SOURCE, true, "a source of the answer failed")                                               \
@@ -63,6 +64,8 @@ unsigned mk_fault_status(enum mk_h1_fault fault);
     X(TRANSPORT, true, "its transport could not begin")                                            \
     X(DENIED, true, "a plugin did not let it in, or dropped it")                                   \
     X(CROWDED, true, "its address has MaxConnectionsPerIP connections")                            \
+    X(MEMORY, true, "made room: MaxMemory was used up, and it held much for long")                 \
+    X(SHED, true, "made room: its address had the most connections")                               \
     X(STOPPING, false, "server stops")
 
 enum mk_close {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "server/plugin.h"
@@ -21,7 +22,7 @@ struct order {
     int error; /* out, of prepare */
 };
 
-static void prepare(struct mk_post *post)
+MK_AT_START static void prepare(struct mk_post *post)
 {
     struct order *o = MK_CONTAINER_OF(post, struct order, post);
 
@@ -29,7 +30,7 @@ static void prepare(struct mk_post *post)
     sem_post(o->done);
 }
 
-static void drop(struct mk_post *post)
+MK_AT_START static void drop(struct mk_post *post)
 {
     struct order *o = MK_CONTAINER_OF(post, struct order, post);
 
@@ -37,7 +38,7 @@ static void drop(struct mk_post *post)
     sem_post(o->done);
 }
 
-static void obey(struct mk_post *post)
+MK_AT_START static void obey(struct mk_post *post)
 {
     struct order *o = MK_CONTAINER_OF(post, struct order, post);
     struct mk_server *server = o->server;
@@ -128,6 +129,32 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* The nth value of a key, as a file may have several such sections. */
+static const char *nth_value(const struct mk_snapshot *s, const char *key, size_t nth)
+{
+    for (size_t i = 0; i < s->nrestart_values; i++) {
+        if (strcmp(s->restart_values[i].key, key) == 0 && nth-- == 0)
+            return s->restart_values[i].value;
+    }
+    return NULL;
+}
+
+static void note_restart_of_plugins(struct mk_server *server, const struct mk_snapshot *new)
+{
+    const char *key = "";
+    size_t nth = 0;
+
+    for (size_t i = 0; i < new->nrestart_values; i++) {
+        const struct mk_restart_value *v = &new->restart_values[i];
+
+        nth = strcmp(key, v->key) == 0 ? nth + 1 : 0;
+        key = v->key;
+        if (!is_same_text(nth_value(server->snapshot, key, nth), v->value))
+            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=\"%s\"",
+                   key);
+    }
+}
+
 static void note_what_needs_restart(struct mk_server *server, const struct mk_snapshot *snapshot)
 {
     const struct mk_server_settings *old = &server->snapshot->set, *new = &snapshot->set;
@@ -150,6 +177,7 @@ static void note_what_needs_restart(struct mk_server *server, const struct mk_sn
             mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s",
                    keys[i].key);
     }
+    note_restart_of_plugins(server, snapshot);
 }
 
 /* All that can fail; undone as a whole. The log comes last: the old one is closed when the new one is open. */

@@ -33,9 +33,6 @@ int mk_reply_finish_interim(struct mk_reply *p) MK_MUST_USE;
 /** The answer cannot be finished: what was true of it may leave, and the connection closes. */
 void mk_reply_break(struct mk_request *r);
 
-/** Is it a field that says how a message is framed, which is the server's to send? */
-bool mk_reply_is_framing(struct mk_str name);
-
 /** A call that a plugin should not have made: logged, once for each request; an answer that has begun is broken off. @return err. */
 int mk_reply_misuse(struct mk_request *r, const char *what, int err);
 
@@ -45,8 +42,10 @@ int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at,
 
 /** A small HTML page, or the site's own for this status. Closes the connection afterwards when close is set. */
 void mk_reply_page(struct mk_request *r, unsigned status, bool close);
-/** The same for a reason of the table. */
+/** The same for a reason of the table, which is logged and counted. */
 void mk_reply_refuse(struct mk_request *r, enum mk_refusal refusal);
+/** Log and count a reason of the table; it is the request's from now on. @return its status. */
+unsigned mk_reply_note_refusal(struct mk_request *r, enum mk_refusal refusal);
 /** 416 with the size of the representation, RFC 9110 section 14.4. */
 void mk_reply_range_error(struct mk_request *r, uint64_t size);
 /** What OPTIONS gets: 204 and the methods that files know. */

@@ -20,7 +20,7 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
 
 struct mk_str mk_request_query(const struct mk_request *r)
 {
-    return r->moved ? r->query : mk_request_text(r, r->head.query);
+    return r->moved || r->requeried ? r->query : mk_request_text(r, r->head.query);
 }
 
 struct mk_str mk_request_authority(const struct mk_request *r)
@@ -161,4 +161,9 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
     if (n == MK_E_AGAIN && r->conn->worker->running != r->conn)
         mk_h1_set_timeout(r->conn); /* another's event reads, and waits for the sender now */
     return n;
+}
+
+size_t mk_request_buffered(const struct mk_request *r)
+{
+    return r->over || r->body_done ? 0 : mk_job_input(r->conn->job);
 }

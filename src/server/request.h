@@ -58,7 +58,7 @@ struct mk_request {
     struct mk_arena arena;
     struct mk_str path;             /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path;     /* the same before an index or fallback file took its place */
-    struct mk_str query;            /* of the target of mk_request_reroute */
+    struct mk_str query;            /* of the target of mk_request_reroute, or of TryFiles */
     struct mk_str user;             /* in the arena; p NULL: nobody */
     const char *reason;             /* of a refusal; NULL: none */
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
@@ -78,13 +78,15 @@ struct mk_request {
     uint16_t hook;                 /* that said LATER, in its stage */
     uint16_t directory_from;       /* first hook to ask for a directory */
     uint16_t status;               /* of the answer; 0: not begun */
+    uint16_t page_of;              /* the status for which a handler makes the page; 0: none */
     uint8_t waits_in;              /* enum mk_stage */
     uint8_t reroutes;
-    bool moved;   /* mk_request_reroute: method, path and query are no longer those of the head */
-    bool moving;  /* and its hooks and handlers have not been asked yet */
-    bool found;   /* an index or fallback file took the path's place */
-    bool resumed; /* since it began to wait */
-    bool starved; /* a source has nothing for now */
+    bool moved;     /* mk_request_reroute: method, path and query are no longer those of the head */
+    bool moving;    /* and its hooks and handlers have not been asked yet */
+    bool found;     /* an index or fallback file took the path's place */
+    bool requeried; /* and query, which an item of TryFiles had, that of the target's */
+    bool resumed;   /* since it began to wait */
+    bool starved;   /* a source has nothing for now */
     bool ends_on_hangup; /* a client that closes its sending half has left */
     bool head_done;      /* the answer's head is complete */
     bool in_filters;     /* its head is with them */
@@ -100,8 +102,10 @@ struct mk_request {
     bool reads_body;     /* its handler reads the body */
     bool failed;         /* the answer cannot be finished: close */
     bool keep_alive;
-    bool head_only; /* no body in the answer, whatever its head says */
-    bool chunked;   /* the answer's body is sent in chunks */
+    bool head_only;          /* no body in the answer, whatever its head says */
+    bool chunked;            /* the answer's body is sent in chunks */
+    uint32_t body_waited_ms; /* for its client to send of its body */
+    uint32_t held;           /* mk_request_hold */
 };
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */

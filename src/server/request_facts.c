@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "http/mime.h"
+#include "http/uri_reading.h"
 #include "server/files_int.h"
 #include "server/h1.h"
 #include "server/job.h"
@@ -24,6 +25,38 @@ static int64_t content_length_of(const struct mk_request *r)
     if (r->moved)
         return 0;
     return r->head.chunked ? -1 : (int64_t)r->head.content_length;
+}
+
+/* Of a head that was refused, whatever it is: up to its first line end. An empty line before it is skipped. */
+static struct mk_str line_of_refused(const struct mk_request *r)
+{
+    const struct mk_job *job = r->conn->job;
+    struct mk_str line = {job->in + job->in_at, job->in_end - job->in_at};
+    size_t len = 0;
+
+    if (job->head_len > 0 || job->in_end <= job->in_at)
+        return (struct mk_str){NULL, 0};
+    if (mk_str_has_prefix(line, MK_STR("\r\n")))
+        line = mk_str_skip(line, 2);
+    while (len < line.len && line.p[len] != '\r' && line.p[len] != '\n')
+        len++;
+    return (struct mk_str){line.p, len};
+}
+
+/* The second word, for logs that want the target alone; all the rest of what has no version. */
+static struct mk_str target_of_line(struct mk_str line)
+{
+    const char *blank = line.p ? memchr(line.p, ' ', line.len) : NULL, *last;
+    struct mk_str target = {NULL, 0};
+
+    if (!blank)
+        return target;
+    target = mk_str_skip(line, (size_t)(blank + 1 - line.p));
+    last = memrchr(target.p, ' ', target.len);
+    if (last &&
+        mk_str_has_prefix(mk_str_skip(target, (size_t)(last + 1 - target.p)), MK_STR("HTTP/")))
+        target.len = (size_t)(last - target.p);
+    return target;
 }
 
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
@@ -50,6 +83,9 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
     facts->user = r->user;
     facts->reason = r->reason;
+    facts->request_line = r->over ? line_of_refused(r) : (struct mk_str){NULL, 0};
+    if (facts->request_line.p && facts->target.len == 0)
+        facts->target = target_of_line(facts->request_line);
     facts->symlinks = r->view->snapshot->set.symlink;
 }
 
@@ -65,6 +101,43 @@ void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts
     all.size = facts->size;
     fill(&all, r);
     memcpy(facts, &all, facts->size);
+}
+
+/* The bits of a number, spread over those of a mask. */
+static unsigned spread(unsigned number, unsigned mask)
+{
+    unsigned bits = 0;
+
+    for (unsigned bit = 1; bit <= mask; bit <<= 1) {
+        if (!(mask & bit))
+            continue;
+        if (number & 1)
+            bits |= bit;
+        number >>= 1;
+    }
+    return number ? 0 : bits;
+}
+
+int mk_request_reading(struct mk_request *r, unsigned number, struct mk_str *path)
+{
+    unsigned readings;
+    char *text;
+
+    *path = r->path;
+    if (number == 0)
+        return 1;
+    if (!r->site->set.lenient_paths || r->path.len == 0)
+        return 0;
+    readings = spread(number, mk_uri_readings(r->path));
+    if (readings == 0)
+        return 0;
+    text = mk_arena_alloc(&r->arena, r->path.len + 1);
+    if (!text)
+        return MK_E_NOMEM;
+    path->p = text;
+    path->len = mk_uri_read(r->path, readings, text);
+    text[path->len] = '\0';
+    return 1;
 }
 
 int mk_request_set_user(struct mk_request *r, struct mk_str user)
@@ -155,6 +228,11 @@ void *mk_request_kept(const struct mk_request *r, const void *key)
     return kept ? kept->object : NULL;
 }
 
+void mk_request_reason(struct mk_request *r, const char *text)
+{
+    r->reason = text ? mk_arena_strdup(&r->arena, mk_str_from(text)) : NULL;
+}
+
 void mk_request_ends_on_hangup(struct mk_request *r, bool on)
 {
     r->ends_on_hangup = on;
@@ -215,7 +293,7 @@ int mk_request_open(struct mk_request *r, struct mk_str path)
     struct mk_file_facts facts;
     char *copy;
 
-    mk_files_refresh_root(root, r->conn->worker->loop.clock.mono_ms);
+    mk_files_refresh_root(&r->view->files, root, r->conn->worker->loop.clock.mono_ms);
     copy = mk_arena_strdup(&r->arena, path); /* it is to be terminated */
     if (!copy)
         return MK_E_NOMEM;

@@ -291,7 +291,7 @@ static int begin(struct mk_resolver *r, struct mk_worker *w, struct mk_str host,
     n = new_name(r, host);
     if (!n)
         return MK_E_NOMEM;
-    err = mk_offload_pool_add(&w->server->offload, &n->job);
+    err = mk_offload_pool_add(&w->server->offload[MK_WORK_NAME], &n->job);
     if (err < 0) {
         mk_heap_free(n);
         return err;

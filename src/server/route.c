@@ -64,7 +64,7 @@ static int set_path(struct mk_request *r, struct mk_str raw)
     size_t len;
     int err;
 
-    if (raw.len > MK_LIMIT_PATH)
+    if (raw.len > MK_LIMIT_TARGET)
         return MK_E_LIMIT;
     path = mk_arena_alloc(&r->arena, raw.len + 1);
     if (!path)
@@ -98,17 +98,22 @@ static bool decode_path(struct mk_request *r)
     return false;
 }
 
-static bool is_for(const struct mk_request *r, const struct mk_route *route, struct mk_str path)
+bool mk_route_is_within(const struct mk_request *r, const struct mk_hooked *who, struct mk_str path)
 {
-    return mk_matcher_matches(&route->match,
-                              r->view->regexes ? &r->view->regexes[route->regex] : NULL, path);
+    for (size_t i = 0; path.p && i < r->site->nlimits; i++) {
+        const struct mk_route *limit = &r->site->limits[i];
+
+        if (limit->who.index == who->index && mk_pattern_matches(&limit->match, path))
+            return true;
+    }
+    return !path.p;
 }
 
 /* @return false when all handlers from this one on passed. */
 static bool ask_handlers(struct mk_request *r, size_t from)
 {
     for (size_t i = from; i < r->site->nroutes; i++) {
-        if (is_for(r, &r->site->routes[i], r->path) && mk_stage_handle(r, i))
+        if (mk_pattern_matches(&r->site->routes[i].match, r->path) && mk_stage_handle(r, i))
             return true;
     }
     return false;
@@ -123,15 +128,34 @@ struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file)
                                        file->path.p));
 }
 
+/* Those that answer from elsewhere have no source here. */
+static bool is_of_handler(const struct mk_request *r, struct mk_str path)
+{
+    for (size_t i = 0; i < r->site->nroutes; i++) {
+        const struct mk_route *route = &r->site->routes[i];
+
+        if (!(route->who.plugin->traits & MK_TRAIT_ELSEWHERE) &&
+            mk_pattern_matches(&route->match, path))
+            return true;
+    }
+    return false;
+}
+
 bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
 {
     struct mk_str path = r->site->nroutes ? mk_route_path_of(r, file) : file->path;
 
-    if (!path.p)
-        return true;
-    for (size_t i = 0; i < r->site->nroutes; i++) {
-        if (is_for(r, &r->site->routes[i], path))
-            return true;
+    return !path.p || is_of_handler(r, path);
+}
+
+/* "/dav" where "^/dav/" is a handler's, and the site wants it as it is with directories. */
+static bool lacks_slash(const struct mk_request *r)
+{
+    const struct mk_words *names = &r->site->slashless;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (mk_str_ieq(r->path, names->items[i]))
+            return r->head.method == MK_METHOD_GET || r->head.method == MK_METHOD_HEAD;
     }
     return false;
 }
@@ -141,6 +165,8 @@ static void answer(struct mk_request *r)
 {
     if (r->site->set.redirect.p && r->reroutes == 0 && !is_there_already(r))
         redirect_site(r);
+    else if (r->site->slashless.count > 0 && lacks_slash(r))
+        mk_static_add_slash(r);
     else if (!ask_handlers(r, 0))
         mk_static_serve(r);
 }
@@ -160,15 +186,40 @@ bool mk_route_again(struct mk_request *r)
     return mk_stage_request(r, 0) || ask_handlers(r, 0);
 }
 
+bool mk_route_page(struct mk_request *r, unsigned status)
+{
+    const struct mk_error_page *page = mk_site_error_page(r->site, status);
+
+    if (!page || r->page_of != 0 || !is_of_handler(r, page->path))
+        return false;
+    r->page_of = (uint16_t)status;
+    r->path = page->path;
+    r->query = (struct mk_str){NULL, 0};
+    r->reroutes++;
+    r->moved = r->found = true;
+    if (r->head.method != MK_METHOD_HEAD)
+        r->head.method = MK_METHOD_GET;
+    return mk_route_again(r);
+}
+
+bool mk_request_matches_on(const struct mk_request *r, struct mk_match *m, struct mk_str path)
+{
+    const struct mk_pattern *pattern;
+
+    if (r->hook >= r->site->nroutes)
+        return false;
+    pattern = &r->site->routes[r->hook].match;
+    m->state =
+        mk_pattern_pass(pattern, m->len > 0 ? m->state : pattern->start, mk_str_skip(path, m->len));
+    m->len = path.len;
+    return mk_pattern_is_match(pattern, m->state);
+}
+
 bool mk_request_matches(const struct mk_request *r, struct mk_str path)
 {
-    char text[MK_LIMIT_PATH + 1]; /* regexec() reads to the NUL, and a part of a path has none */
+    struct mk_match m = {0};
 
-    if (r->hook >= r->site->nroutes || path.len > MK_LIMIT_PATH)
-        return false;
-    memcpy(text, path.p, path.len);
-    text[path.len] = '\0';
-    return is_for(r, &r->site->routes[r->hook], (struct mk_str){text, path.len});
+    return mk_request_matches_on(r, &m, path);
 }
 
 int mk_request_reroute(struct mk_request *r, struct mk_str target)

@@ -7,6 +7,7 @@
 #include "core/fd.h"
 #include "core/thread.h"
 #include "server/plugin.h"
+#include "server/reach.h"
 #include "server/server_int.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ void mk_sem_wait(sem_t *sem)
         ;
 }
 
-void mk_server_thread_ended(struct mk_server *server)
+MK_AT_START void mk_server_thread_ended(struct mk_server *server)
 {
     uint64_t one = 1;
 
@@ -103,8 +104,9 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     if (!server)
         return NULL;
     mk_log_init(&server->log);
-    mk_offload_pool_init(&server->offload);
+    mk_offload_init(server);
     mk_resolver_init(&server->resolver);
+    mk_reload_report_init(&server->reload_report);
     server->host = host ? host : &plain_host;
     server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
     if (server->nworkers > MK_LIMIT_WORKERS)
@@ -145,7 +147,7 @@ static void drain(struct mk_server *server)
     }
 }
 
-static void free_worker(struct mk_worker *w)
+MK_AT_START static void free_worker(struct mk_worker *w)
 {
     mk_worker_fini(w);
     mk_heap_unmap(w, WORKER_MAP);
@@ -162,7 +164,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     if (server->acceptor)
         mk_acceptor_fini(server->acceptor);
     each_worker(server, mk_worker_join);
-    mk_offload_pool_end(&server->offload);
+    mk_offload_end(server);
     drain(server);
     each_worker(server, mk_worker_leave);
     server->snapshot->alive = NULL;    /* it may outlive us in the hands of who made it */
@@ -173,7 +175,8 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     mk_heap_free(server->workers);
     mk_listeners_free(server);
     mk_resolver_fini(&server->resolver);
-    mk_offload_pool_fini(&server->offload);
+    mk_reload_report_fini(&server->reload_report);
+    mk_offload_fini(server);
     mk_per_address_fini(&server->per_address);
     mk_fd_close(&server->done_fd);
     mk_arena_fini(&server->plugin_names);
@@ -286,6 +289,13 @@ static void count_unstarted(struct mk_server *server)
     }
 }
 
+static void log_unreachable(void *arg, const char *text, size_t len)
+{
+    struct mk_server *server = arg;
+
+    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_CONF, "%.*s", (int)len - 1, text);
+}
+
 MK_AT_START int mk_server_start(struct mk_server *server)
 {
     int err = open_ports(server);
@@ -299,6 +309,7 @@ MK_AT_START int mk_server_start(struct mk_server *server)
     server->started = true;
     err = start_threads(server);
     if (err == 0) {
+        mk_snapshot_unreachable(server->snapshot, log_unreachable, server);
         mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
                server->nworkers, server->acceptor ? "Fair" : "ReusePort");
         return 0;
@@ -314,6 +325,12 @@ MK_AT_START int mk_server_start(struct mk_server *server)
 
 MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
 {
+    mk_server_stop_because(server, grace_ms, "the program asks for it");
+}
+
+MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace_ms,
+                                        const char *why)
+{
     struct mk_clock clock = {0};
     int64_t stop_at_ms;
 
@@ -321,8 +338,12 @@ MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
         return;
     mk_clock_update(&clock);
     stop_at_ms = clock.mono_ms + grace_ms;
-    if (stop_at_ms < atomic_load(&server->stop_at_ms))
+    if (stop_at_ms < atomic_load(&server->stop_at_ms)) {
         atomic_store(&server->stop_at_ms, stop_at_ms);
+        if (!server->has_stopped)
+            mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "stopping reason=\"%s\" grace_ms=%u",
+                   why, grace_ms);
+    }
     for (unsigned i = 0; i < server->nworkers; i++)
         mk_loop_wake(&server->workers[i]->loop);
     if (server->acceptor)
@@ -339,7 +360,12 @@ MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
         if (errno != EINTR)
             return MK_E_SYS;
     }
-    return p.revents ? 0 : MK_E_TIMEOUT;
+    if (!p.revents)
+        return MK_E_TIMEOUT;
+    if (!server->has_stopped)
+        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "stopped");
+    server->has_stopped = true;
+    return 0;
 }
 
 const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server)

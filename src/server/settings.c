@@ -7,7 +7,7 @@
 #include "http/mime.h"
 #include "base/str.h"
 
-void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t size)
+MK_AT_START void *mk_settings_grow(struct mk_arena *arena, void *items, size_t count, size_t size)
 {
     char *list = items;
 

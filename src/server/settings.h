@@ -49,15 +49,20 @@ struct mk_server_settings {
     struct mk_log_choice log;
     int64_t timeout_ms, body_timeout_ms, write_timeout_ms, keepalive_timeout_ms, graceful_ms,
         handler_timeout_ms;
+    int64_t min_rate, min_read_rate; /* bytes a second; 0: none */
+    int64_t max_memory;              /* 0: by the machine's */
     bool keepalive;
     int64_t max_keepalive_requests;
     int64_t max_request_size, max_body_size, max_headers;
     int64_t max_connections, max_connections_per_ip;
     struct mk_net *trusted;
     size_t ntrusted;
+    struct mk_words trusted_users;
+    uid_t *trusted_uids; /* of them; as many */
     int over_capacity;
     int64_t fd_limit;
     const char *pid_file, *user, *user_dir;
+    bool core_dumps;
     struct mk_words index_files;
     bool hide_version, resume, symlink;
     const char *default_type, *default_charset;
@@ -78,7 +83,8 @@ struct mk_cache_line {
 
 struct mk_error_page {
     unsigned status;
-    struct mk_str path; /* below the document root, with a leading slash */
+    struct mk_str path;               /* below the document root, with a leading slash */
+    const struct mk_setting *setting; /* while the configuration is checked */
 };
 
 struct mk_handler_line {
@@ -98,7 +104,8 @@ struct mk_site_settings {
     struct mk_cache_line *cache_lines;
     size_t ncache_lines;
     struct mk_words try_files;
-    bool precompressed;
+    bool precompressed, slash_redirect;
+    bool lenient_paths; /* rules hold against a path as others may read it too */
     struct mk_error_page *error_pages;
     size_t nerror_pages;
     struct mk_handler_line *handlers;

@@ -7,7 +7,10 @@
 #include "base/str.h"
 #include "http/mime.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 enum { KB = 1024, MB = 1024 * KB, SECOND = 1000, DAY = 24 * 3600 * SECOND };
 
@@ -55,7 +58,9 @@ static int parse_listen_address(struct mk_setup *ctx, const struct mk_setting *s
         (mk_ip_parse(text, ip) == 0 || (text.p[0] == '[' && text.p[text.len - 1] == ']')) &&
         len < (int)sizeof(with_port) &&
         mk_addr_parse((struct mk_str){with_port, (size_t)len}, &l->addr) == 0;
-    return l->needs_port ? 0 : mk_setup_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
+    return l->needs_port ? 0
+                         : mk_setup_refuse(
+                               ctx, s, "a port from 1 to 65535, ip:port, [v6]:port or unix:/path");
 }
 
 MK_AT_START static int parse_listen(struct mk_setup *ctx, const struct mk_setting *s)
@@ -67,7 +72,7 @@ MK_AT_START static int parse_listen(struct mk_setup *ctx, const struct mk_settin
     if (set->nlistens >= MK_LIMIT_LISTENERS)
         return mk_setup_refuse(ctx, s, "at most 64 Listen lines");
     if (!mk_str_next_word(&rest, &word))
-        return mk_setup_refuse(ctx, s, "a port, ip:port, [v6]:port or unix:/path");
+        return mk_setup_refuse(ctx, s, "a port from 1 to 65535, ip:port, [v6]:port or unix:/path");
     l = MK_SETTINGS_APPEND(ctx, set, listens, nlistens);
     if (!l)
         return MK_E_NOMEM;
@@ -233,6 +238,16 @@ static const struct mk_field server_fields[] = {
      .min = 100,
      .max = DAY,
      .fallback = "30"},
+    {.name = "MinRate",
+     .type = MK_FIELD_SIZE,
+     .offset = S(min_rate),
+     .max = 1024 * MB,
+     .fallback = "500"},
+    {.name = "MinReadRate",
+     .type = MK_FIELD_SIZE,
+     .offset = S(min_read_rate),
+     .max = 1024 * MB,
+     .fallback = "150"},
     {.name = "HandlerTimeout",
      .type = MK_FIELD_TIME,
      .offset = S(handler_timeout_ms),
@@ -281,10 +296,19 @@ static const struct mk_field server_fields[] = {
      .offset = S(max_connections_per_ip),
      .max = 1000000,
      .fallback = "0"},
+    {.name = "MaxMemory",
+     .type = MK_FIELD_SIZE,
+     .offset = S(max_memory),
+     .max = INT64_MAX,
+     .fallback = "0"},
     {.name = "TrustedProxies",
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,
      .parse = parse_trusted},
+    {.name = "TrustedUsers",
+     .type = MK_FIELD_WORDS,
+     .flags = MK_FIELD_REPEAT,
+     .offset = S(trusted_users)},
     {.name = "OverCapacity",
      .type = MK_FIELD_ENUM,
      .offset = S(over_capacity),
@@ -298,6 +322,11 @@ static const struct mk_field server_fields[] = {
      .fallback = "0"},
     {.name = "PidFile", .type = MK_FIELD_PATH, .offset = S(pid_file), .flags = MK_FIELD_RESTART},
     {.name = "User", .type = MK_FIELD_STRING, .offset = S(user), .flags = MK_FIELD_RESTART},
+    {.name = "CoreDumps",
+     .type = MK_FIELD_BOOL,
+     .offset = S(core_dumps),
+     .flags = MK_FIELD_RESTART,
+     .fallback = "off"},
     {.name = "UserDir", .type = MK_FIELD_STRING, .offset = S(user_dir)},
     {.name = "Indexfile",
      .type = MK_FIELD_WORDS,
@@ -388,6 +417,81 @@ static void check_affinity(const struct mk_server_settings *s, const struct mk_t
     }
 }
 
+/* Never out of the home: no empty segments, "." or "..". A slash may end it. */
+static bool is_folder_within(struct mk_str path)
+{
+    bool is_within = path.len > 0 && !memchr(path.p, '\0', path.len);
+
+    while (is_within && path.len > 0) {
+        const char *slash = memchr(path.p, '/', path.len);
+        struct mk_str name = {path.p, slash ? (size_t)(slash - path.p) : path.len};
+
+        is_within = name.len > 0 && !mk_str_eq(name, MK_STR(".")) && !mk_str_eq(name, MK_STR(".."));
+        path = mk_str_skip(path, slash ? name.len + 1 : name.len);
+    }
+    return is_within;
+}
+
+static void check_user_dir(const struct mk_server_settings *s, const struct mk_tree *tree,
+                           struct mk_setup *ctx)
+{
+    if (s->user_dir && !is_folder_within(mk_str_from(s->user_dir)))
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "SERVER", "UserDir"),
+                     "UserDir: \"%s\" is no folder within a home, such as public_html",
+                     s->user_dir);
+}
+
+/* It could not be opened at the start. What may not be searched may still be opened by the surrounding program. */
+static void check_log_folder(const struct mk_server_settings *s, const struct mk_tree *tree,
+                             struct mk_setup *ctx)
+{
+    const char *slash = strrchr(s->error_log, '/');
+    size_t len = slash ? (size_t)(slash - s->error_log) : 0;
+    const char *folder;
+    struct stat st;
+
+    if (len == 0 || !mk_tree_find(tree, "SERVER", "ErrorLog"))
+        return;
+    folder = mk_arena_strdup(ctx->faults->arena, (struct mk_str){s->error_log, len});
+    if (folder && stat(folder, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "SERVER", "ErrorLog"),
+                     "ErrorLog: there is no folder %s%s", folder,
+                     mk_value_hint(mk_str_from(s->error_log)));
+}
+
+static int find_user(const char *name, uid_t *uid)
+{
+    char buffer[4096];
+    struct passwd account, *found = NULL;
+    uint64_t number;
+
+    if (getpwnam_r(name, &account, buffer, sizeof(buffer), &found) == 0 && found)
+        *uid = found->pw_uid;
+    else if (mk_str_to_u64(mk_str_from(name), UINT32_MAX - 1, &number) == 0)
+        *uid = (uid_t)number;
+    else
+        return MK_E_NOENT;
+    return 0;
+}
+
+static int find_trusted_users(struct mk_server_settings *s, const struct mk_tree *tree,
+                              struct mk_setup *ctx)
+{
+    size_t count = s->trusted_users.count;
+
+    s->trusted_uids = mk_arena_zalloc(ctx->arena, (count + 1) * sizeof(*s->trusted_uids));
+    if (!s->trusted_uids)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = s->trusted_users.items[i].p;
+
+        if (find_user(name, &s->trusted_uids[i]) < 0)
+            mk_fault_add(ctx->faults, mk_tree_place(tree, "SERVER", "TrustedUsers"),
+                         "TrustedUsers: there is no account \"%s\"", name);
+    }
+    return 0;
+}
+
 int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
                               struct mk_setup *ctx)
 {
@@ -400,12 +504,14 @@ int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree
     for (size_t i = 0; i < s->nlistens; i++) {
         if (s->listens[i].needs_port && add_port(s, &s->listens[i], ctx) < 0)
             return MK_E_NOMEM;
-        if (s->listens[i].proxy && s->ntrusted == 0)
+        if (s->listens[i].proxy && s->ntrusted == 0 && s->listens[i].addr.sa.sa_family != AF_UNIX)
             mk_fault_add(
                 ctx->faults, &s->listens[i].setting->value_at,
                 "Listen: \"proxy\" needs TrustedProxies, or every connection would be refused");
     }
     check_repeated_listen(s, ctx);
     check_affinity(s, tree, ctx);
-    return 0;
+    check_user_dir(s, tree, ctx);
+    check_log_folder(s, tree, ctx);
+    return find_trusted_users(s, tree, ctx);
 }

@@ -6,11 +6,10 @@
 #include "base/str.h"
 #include "server/plugin.h"
 #include "server/settings_int.h"
+#include "server/site_check.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #ifndef MK_VERSION
 #define MK_VERSION "0"
@@ -147,27 +146,8 @@ static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
     return copy ? 0 : MK_E_NOMEM;
 }
 
-static void check_root(const struct mk_site *site, struct mk_tree *tree, bool needed,
-                       struct mk_setup *ctx)
-{
-    const struct mk_section *host = mk_section_find(tree->first, MK_STR("HOST"));
-    const char *root = site->set.document_root;
-    struct stat st;
-    int err;
-
-    if (!root) {
-        if (needed && !site->set.redirect.p)
-            mk_fault_add(ctx->faults, host ? &host->at : NULL, "[HOST] needs a DocumentRoot");
-        return;
-    }
-    err = stat(root, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
-    if (err != 0)
-        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "DocumentRoot"),
-                     "DocumentRoot: %s: %s", root, strerror(err));
-}
-
 static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
-                      bool need_root, struct mk_setup *ctx)
+                      struct mk_setup *ctx)
 {
     static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
                                                           &mk_spec_handlers};
@@ -183,7 +163,6 @@ static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tre
         if (err < 0)
             return err;
     }
-    check_root(site, tree, need_root, ctx);
     return build_extra_lines(site, ctx);
 }
 
@@ -280,11 +259,13 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
     if (!s->sites)
         return MK_E_NOMEM;
     for (size_t i = 0; i < s->nsites; i++) {
-        err = build_site(s, &s->sites[i], &source->sites[i], source->need_roots, ctx);
+        err = build_site(s, &s->sites[i], &source->sites[i], ctx);
         if (err < 0)
             return err;
     }
     err = mk_plugins_check(s, source, ctx);
+    for (size_t i = 0; err == 0 && i < s->nsites; i++)
+        err = mk_site_check(&s->sites[i], &source->sites[i], source->need_roots, ctx);
     return err < 0 ? err : build_names(s, source->sites, ctx);
 }
 
@@ -304,6 +285,15 @@ const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_st
             found = find_name(s->wildcards, s->nwildcards, mk_str_skip(name, i));
     }
     return found ? found->site : &s->sites[0];
+}
+
+const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status)
+{
+    for (size_t i = 0; i < site->set.nerror_pages; i++) {
+        if (site->set.error_pages[i].status == status)
+            return &site->set.error_pages[i];
+    }
+    return NULL;
 }
 
 bool mk_site_overrides(const struct mk_site *site, struct mk_str field)

@@ -2,9 +2,9 @@
 #ifndef MK_SERVER_SNAPSHOT_H
 #define MK_SERVER_SNAPSHOT_H
 
+#include "base/pattern.h"
 #include "http/mime.h"
 #include "server/hooks.h"
-#include "server/matcher.h"
 #include "server/settings.h"
 
 #include <stdatomic.h>
@@ -18,8 +18,8 @@ struct mk_snapshot;
 
 /** One line of [HANDLERS]. */
 struct mk_route {
-    struct mk_matcher match;
-    unsigned regex; /* index into a worker's compiled ones, when match is one */
+    struct mk_str pattern; /* as written */
+    struct mk_pattern match;
     struct mk_hooked who;
     void *data; /* for its on_handle */
 };
@@ -31,6 +31,9 @@ struct mk_site {
     struct mk_str extra_lines; /* what Header adds, as field lines */
     struct mk_route *routes;
     size_t nroutes;
+    struct mk_route *limits; /* Match lines of plugins that answer nothing: where they act */
+    size_t nlimits;
+    struct mk_words slashless; /* "/dav" for a route ^/dav/, where SlashRedirect is on */
     struct mk_hooks on_request, on_directory, on_head, on_finish;
 };
 
@@ -50,10 +53,13 @@ struct mk_snapshot {
     struct mk_host_name *names, *wildcards; /* sorted by name */
     size_t nnames, nwildcards;
     struct mk_mime mime;
-    unsigned nregexes;
     struct mk_loaded *plugins; /* in the order of loading */
     size_t nplugins;
     struct mk_hooks on_accept, on_close, on_conn_event;
+    struct mk_restart_value {
+        const char *key, *value;
+    } * restart_values; /* of plugins' fields that a reload cannot change, in the order of the files */
+    size_t nrestart_values;
     bool loads_differ;         /* plugins.load lists others than those that are loaded */
     struct mk_str server_name; /* "Monkey/2.0.0", or without the version */
 };
@@ -89,6 +95,9 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
 
 /** The site for a host name (without port, any case); the default site for unknown ones. */
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host);
+
+/** The site's page for a status; NULL: none. */
+const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status);
 
 /** Does the site's Header list name this field, so that the server's own one must not be sent? */
 bool mk_site_overrides(const struct mk_site *site, struct mk_str field);

@@ -10,6 +10,8 @@
 #include "server/reply.h"
 #include "server/worker.h"
 
+#include <monkey/field.h>
+
 /* Queueing where the bytes of an answer's body come from. */
 
 /* @return 0: go on; 1: nobody will see a body; MK_E_INVALID: there is no answer that could have one. */
@@ -133,22 +135,6 @@ int mk_reply_piped_producer(struct mk_request *r, mk_produce_fn produce, mk_fill
     return 0;
 }
 
-/* What says how a message is framed, routed or understood may not come behind it: RFC 9110 section 6.5.1. */
-static bool may_trail(struct mk_str name)
-{
-    static const struct mk_str never[] = {
-        MK_STR_INIT("Content-Encoding"), MK_STR_INIT("Content-Range"), MK_STR_INIT("Content-Type"),
-        MK_STR_INIT("Cache-Control"),    MK_STR_INIT("Location"),      MK_STR_INIT("Set-Cookie"),
-        MK_STR_INIT("Trailer"),
-    };
-
-    for (size_t i = 0; i < MK_ARRAY_LEN(never); i++) {
-        if (mk_str_ieq(name, never[i]))
-            return false;
-    }
-    return mk_field_is_name(name) && !mk_reply_is_framing(name);
-}
-
 int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str value)
 {
     struct mk_trailer *trailer, **last = &r->trailer;
@@ -158,8 +144,9 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
 
     if (no < 0)
         return no;
-    if (!may_trail(name) || !mk_field_is_value(value))
-        return mk_reply_misuse(r, "a trailer field that may not be one", MK_E_INVALID);
+    if (!mk_field_is_name(name) || (mk_field_rules(name) & MK_RULE_NO_TRAILER) ||
+        !mk_field_is_value(value))
+        return mk_reply_misuse(r, "a field that is not allowed as a trailer", MK_E_INVALID);
     if (no || !r->chunked)
         return 0;
     for (; *last; last = &(*last)->next)

@@ -3,6 +3,7 @@
 
 #include "core/fd.h"
 #include "server/reply.h"
+#include "server/route.h"
 #include "server/worker.h"
 
 static const char *const stage_names[] = {
@@ -66,6 +67,32 @@ static const struct mk_context *context_of(const struct mk_request *r, const str
     return mk_view_context(r->view, r->site, who->index);
 }
 
+static bool acts_on(const struct mk_request *r, const struct mk_hooked *who, struct mk_str path)
+{
+    return !who->is_limited || mk_route_is_within(r, who, path);
+}
+
+/* What was asked for, before an index or fallback file took its place. */
+static struct mk_str asked_path(const struct mk_request *r)
+{
+    return r->request_path.p ? r->request_path : r->path;
+}
+
+/* A rule's place is its place however an application behind the site reads the path. Without memory for that it holds. */
+static bool rules_on(struct mk_request *r, const struct mk_hooked *who)
+{
+    struct mk_str path;
+    int more;
+
+    if (!who->is_limited)
+        return true;
+    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
+        if (mk_route_is_within(r, who, path))
+            return true;
+    }
+    return more < 0;
+}
+
 bool mk_stage_request(struct mk_request *r, size_t from)
 {
     const struct mk_hooks *hooks = &r->site->on_request;
@@ -73,7 +100,8 @@ bool mk_stage_request(struct mk_request *r, size_t from)
     for (size_t i = from; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
 
-        if (settle(r, who, MK_STAGE_REQUEST, i, who->plugin->on_request(r, context_of(r, who))))
+        if (rules_on(r, who) &&
+            settle(r, who, MK_STAGE_REQUEST, i, who->plugin->on_request(r, context_of(r, who))))
             return true;
     }
     return false;
@@ -103,7 +131,8 @@ bool mk_stage_directory(struct mk_request *r, int (*open)(void *arg), void *arg)
     for (size_t i = r->directory_from; !settled && i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
 
-        settled = settle(r, who, MK_STAGE_DIRECTORY, i,
+        settled = acts_on(r, who, r->path) &&
+                  settle(r, who, MK_STAGE_DIRECTORY, i,
                          who->plugin->on_directory(r, context_of(r, who), fd));
     }
     mk_fd_close(&fd);
@@ -114,8 +143,12 @@ void mk_stage_finish(struct mk_request *r)
 {
     const struct mk_hooks *hooks = &r->site->on_finish;
 
-    for (size_t i = 0; i < hooks->count; i++)
-        hooks->items[i].plugin->on_finish(r, context_of(r, &hooks->items[i]));
+    for (size_t i = 0; i < hooks->count; i++) {
+        const struct mk_hooked *who = &hooks->items[i];
+
+        if (acts_on(r, who, asked_path(r)))
+            who->plugin->on_finish(r, context_of(r, who));
+    }
 }
 
 /* ---- connections: no site is known, and the configuration is the one in force ---- */

@@ -2,11 +2,15 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/escape.h"
+#include "core/fd.h"
 #include "server/files_int.h"
+#include "server/reach.h"
 #include "server/reply.h"
 #include "server/route.h"
 #include "server/stage.h"
 #include "server/worker.h"
+
+#include <errno.h>
 
 /* From a path to a file of the site: dot files, user directories, TryFiles, index files. */
 
@@ -33,9 +37,43 @@ static enum mk_refusal refusal_of(const struct mk_file *file)
     }
 }
 
+/* The table keeps no errno: asked once more, because links are the client's affair and rights the administrator's. */
+__attribute__((noinline, cold)) static void log_unreadable(struct mk_request *r,
+                                                           const struct mk_file *file)
+{
+    struct mk_file_facts facts;
+    int fd = mk_file_open_at(&r->view->files, file->root, file->path, &facts);
+    char user[MK_REACH_NAME], *path;
+
+    if (fd >= 0) {
+        mk_fd_close(&fd);
+        return;
+    }
+    if (fd != MK_E_ACCESS || errno != EACCES)
+        return;
+    path = mk_arena_alloc(&r->arena, file->path.len * MK_ESCAPE_URI_GROWTH);
+    if (path)
+        mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_WARN, MK_LOG_FILE,
+                    "may not be read by user %s root=%s path=\"%.*s\"", mk_reach_user(user),
+                    file->root->path, (int)mk_escape_path(path, file->path), path);
+}
+
+static void answer_error(struct mk_request *r, unsigned status)
+{
+    if (!mk_route_page(r, status))
+        mk_reply_page(r, status, false);
+}
+
+static void refuse_path(struct mk_request *r, enum mk_refusal refusal)
+{
+    answer_error(r, mk_reply_note_refusal(r, refusal));
+}
+
 static void refuse_file(struct mk_request *r, struct mk_file *file)
 {
-    mk_reply_refuse(r, refusal_of(file));
+    if (file && file->error == MK_E_ACCESS)
+        log_unreadable(r, file);
+    refuse_path(r, refusal_of(file));
     if (file)
         mk_file_put(file);
 }
@@ -55,6 +93,8 @@ static bool has_dot_segment(struct mk_str path)
     for (size_t i = 0; i + 1 < path.len; i++) {
         if (path.p[i] != '/' || path.p[i + 1] != '.')
             continue;
+        if (mk_str_has_prefix(mk_str_skip(path, i + 1), MK_STR("...")))
+            continue; /* a name as others: "...and more.html" */
         if (i == 0 && mk_str_has_prefix(path, well_known) &&
             (path.len == well_known.len || path.p[well_known.len] == '/'))
             continue;
@@ -196,7 +236,7 @@ static void serve_path(struct mk_request *r, struct mk_file_root *root, struct m
             if (!refuse_method(r))
                 redirect_to_slash(r);
         } else if (!serve_directory(r, root, path) && !refuse_method(r)) {
-            mk_reply_refuse(r, MK_REFUSAL_NO_INDEX);
+            refuse_path(r, MK_REFUSAL_NO_INDEX);
         }
     }
 }
@@ -218,8 +258,102 @@ static struct mk_str expand(struct mk_request *r, struct mk_str item)
     return path.len == 1 && item.p[0] == '/' ? path : join(r, path, item);
 }
 
+/* "q=$uri&$query", with the path percent-encoded as a value is. @return p NULL without memory. */
+static struct mk_str expand_query(struct mk_request *r, struct mk_str rest)
+{
+    static const struct mk_str uri = MK_STR_INIT("$uri"), query = MK_STR_INIT("$query"),
+                               args = MK_STR_INIT("$args");
+    struct mk_str asked = mk_request_query(r);
+    size_t room = rest.len + 1, count = 1, len = 0;
+    char *text;
+
+    for (size_t i = 0; i < rest.len; i++)
+        count += rest.p[i] == '$';
+    room += count * (asked.len + r->path.len * MK_ESCAPE_URI_GROWTH);
+    text = mk_arena_alloc(&r->arena, room);
+    while (text && rest.len > 0) {
+        if (mk_str_has_prefix(rest, uri)) {
+            len += mk_escape_value(text + len, r->path);
+            rest = mk_str_skip(rest, uri.len);
+        } else if (mk_str_has_prefix(rest, query) || mk_str_has_prefix(rest, args)) {
+            if (asked.len > 0)
+                memcpy(text + len, asked.p, asked.len);
+            len += asked.len;
+            rest = mk_str_skip(rest, rest.p[1] == 'q' ? query.len : args.len);
+        } else {
+            text[len++] = *rest.p;
+            rest = mk_str_skip(rest, 1);
+        }
+    }
+    return (struct mk_str){text, len};
+}
+
+/* The query of an item takes the place of the request's, from here on. @return whether there was memory. */
+static bool take_query(struct mk_request *r, struct mk_str template)
+{
+    struct mk_str query;
+
+    if (!template.p)
+        return true;
+    query = expand_query(r, template);
+    if (!query.p) {
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        return false;
+    }
+    r->query = query;
+    r->requeried = true;
+    return true;
+}
+
+/* "/index.php?q=$uri" into its parts. @return the query's template; p NULL: there is none. */
+static struct mk_str split_query(struct mk_str *item)
+{
+    const char *mark = memchr(item->p, '?', item->len);
+    struct mk_str query = {NULL, 0};
+
+    if (!mark)
+        return query;
+    query = mk_str_skip(*item, (size_t)(mark - item->p) + 1);
+    item->len = (size_t)(mark - item->p);
+    return query;
+}
+
+/*
+ * The last item is where everything goes that is no file; that an application answers for it is no reason to have a file
+ * there. @return whether somebody answered.
+ */
+static bool try_handler(struct mk_request *r, struct mk_str item, struct mk_str query)
+{
+    struct mk_str path = expand(r, item);
+
+    if (r->site->nroutes == 0 || !path.p || mk_str_eq(path, r->path))
+        return false;
+    if (!take_query(r, query))
+        return true;
+    r->path = path;
+    r->found = true;
+    if (++r->reroutes > MK_LIMIT_REROUTES) {
+        mk_reply_refuse(r, MK_REFUSAL_REROUTED);
+        return true;
+    }
+    return mk_route_again(r);
+}
+
+static void send_item(struct mk_request *r, struct mk_file *file, struct mk_str path)
+{
+    if (!mk_str_eq(path, r->path)) {
+        send_other(r, file);
+        return;
+    }
+    if (refuse_method(r))
+        mk_file_put(file);
+    else
+        mk_static_send(r, file);
+}
+
 /* @return true when this item answered. */
-static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_str item)
+static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_str item,
+                    struct mk_str query)
 {
     struct mk_str path = expand(r, item);
     struct mk_file *file = path.p ? look_up(r, root, path) : NULL;
@@ -230,12 +364,10 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
         return true;
     }
     if (file->kind == MK_FILE_REGULAR) {
-        if (!mk_str_eq(path, r->path))
-            send_other(r, file);
-        else if (refuse_method(r))
-            mk_file_put(file);
+        if (take_query(r, query))
+            send_item(r, file, path);
         else
-            mk_static_send(r, file);
+            mk_file_put(file);
         return true;
     }
     if (file->kind == MK_FILE_DIRECTORY && wants_directory) {
@@ -257,19 +389,19 @@ static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
     const struct mk_words *items = &r->site->set.try_files;
 
     for (size_t i = 0; i < items->count; i++) {
+        struct mk_str item = items->items[i], query = split_query(&item);
         uint64_t status;
 
-        if (items->items[i].p[0] == '=') {
-            if (mk_str_to_u64(mk_str_skip(items->items[i], 1), 599, &status) == 0 &&
-                !refuse_method(r))
-                mk_reply_page(r, (unsigned)status, false);
+        if (item.p[0] == '=') {
+            if (mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 && !refuse_method(r))
+                answer_error(r, (unsigned)status);
             return;
         }
-        if (try_one(r, root, items->items[i]))
+        if (try_one(r, root, item, query) || (i + 1 == items->count && try_handler(r, item, query)))
             return;
     }
     if (!refuse_method(r))
-        mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
+        refuse_path(r, MK_REFUSAL_NOT_FOUND);
 }
 
 /* ---- /~user/ ---- */
@@ -301,7 +433,13 @@ static void serve_user(struct mk_request *r, struct mk_str user, struct mk_str r
     else if (root)
         redirect_to_slash(r);
     else
-        mk_reply_refuse(r, MK_REFUSAL_NOT_FOUND);
+        refuse_path(r, MK_REFUSAL_NOT_FOUND);
+}
+
+void mk_static_add_slash(struct mk_request *r)
+{
+    r->request_path = r->path;
+    redirect_to_slash(r);
 }
 
 void mk_static_serve(struct mk_request *r)
@@ -310,12 +448,16 @@ void mk_static_serve(struct mk_request *r)
     struct mk_str user, rest;
     bool is_found = r->found; /* before a hook said LATER of it */
 
+    if (r->page_of != 0) { /* the handlers passed on it, and its source is not sent */
+        mk_reply_page(r, r->page_of, false);
+        return;
+    }
     if (!is_found)
         r->request_path = r->path;
     if (r->site->nroutes == 0 && refuse_method(r))
         return;
     if (!is_found && has_dot_segment(r->path))
-        mk_reply_refuse(r, MK_REFUSAL_DOT_FILE);
+        refuse_path(r, MK_REFUSAL_DOT_FILE);
     else if (r->view->snapshot->set.user_dir && split_user(r->path, &user, &rest))
         serve_user(r, user, rest);
     else if (!is_found && r->site->set.try_files.count > 0)

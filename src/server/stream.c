@@ -195,10 +195,9 @@ static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
 
     if (!s->readable)
         return MK_E_AGAIN;
-    n = s->link->transport->recv(s->link, buf, len);
-    if (n == MK_E_AGAIN ||
-        (n > 0 && n < (ssize_t)len && !s->hung_up && !mk_link_has_pending(s->link)))
-        s->readable = false; /* drained: the next edge tells of more */
+    n = mk_link_recv(s->link, buf, len);
+    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
+        s->readable = false; /* the next edge tells of more */
     return n;
 }
 
@@ -222,6 +221,8 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
     n = s->link->transport->send(s->link, iov, niov < PARTS_MAX ? niov : PARTS_MAX, false);
     if (n > 0 && s->conn)
         mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
+    if (s->conn && mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
+        mk_budget_ask(s->worker->server);
     return n;
 }
 

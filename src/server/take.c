@@ -96,7 +96,7 @@ void mk_take_release(struct mk_conn *c, const struct mk_stream *s)
         return;
     }
     c->watch.on_event = s->conn_on_event;
-    c->must_linger = c->readable || c->job;
+    c->must_linger = true;
     c->state = MK_H1_FLUSH;
     c->timed_state = MK_H1_STATE_COUNT;
     mk_job_put(c);

@@ -33,10 +33,11 @@ static inline ssize_t mk_link_sendfile(struct mk_link *l, int fd, uint64_t offse
     return l->transport->sendfile ? l->transport->sendfile(l, fd, offset, len) : MK_E_UNSUPPORTED;
 }
 
-/** After a short recv: may there be more without another event? */
-static inline bool mk_link_has_pending(const struct mk_link *l)
+/** As transport->recv; l->is_drained is what this call says. */
+static inline ssize_t mk_link_recv(struct mk_link *l, void *buf, size_t len)
 {
-    return l->transport->has_pending && l->transport->has_pending(l);
+    l->is_drained = false;
+    return l->transport->recv(l, buf, len);
 }
 
 #endif

@@ -109,6 +109,39 @@ void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle, uns
     mk_permits_load(&u->permits, open, idle, waiting);
 }
 
+/* ---- what nobody asked for ---- */
+
+void mk_upstream_distrust(struct mk_upstream *u)
+{
+    if (!atomic_exchange_explicit(&u->distrusted, true, memory_order_relaxed))
+        mk_server_log(u->lanes[0].worker->server, MK_LOG_WARN,
+                      "upstream: sent more than was asked for, no connection is kept host=%s "
+                      "port=%u",
+                      u->host, u->port);
+}
+
+bool mk_upstream_is_trusted(const struct mk_upstream *u)
+{
+    return !atomic_load_explicit(&u->distrusted, memory_order_relaxed);
+}
+
+/* What is unread at the end of an answer belongs to none, and an end of input says that no other will come. */
+static bool is_quiet(struct mk_upstream *u, struct mk_stream *s)
+{
+    char byte;
+    ssize_t n = mk_stream_read(s, &byte, 1);
+
+    if (n > 0)
+        mk_upstream_distrust(u);
+    return n == MK_E_AGAIN;
+}
+
+bool mk_upstream_is_quiet(struct mk_upstream *u, struct mk_stream *s)
+{
+    s->readable = true; /* as far as events tell it is not */
+    return is_quiet(u, s);
+}
+
 /* ---- connections ---- */
 
 /** Close one whose permit is settled, or is about to be. */
@@ -124,14 +157,6 @@ void mk_upstream_promise(struct mk_permit_wait *heir)
         mk_loop_post(&wait_of(heir)->lane->worker->loop, &wait_of(heir)->post);
 }
 
-/* What is unread at the end of an answer belongs to none, and an end of input says that no other will come. */
-static bool is_quiet(struct mk_stream *s)
-{
-    char byte;
-
-    return mk_stream_read(s, &byte, 1) == MK_E_AGAIN;
-}
-
 static void on_idle(struct mk_stream *s, unsigned events, void *arg)
 {
     struct mk_kept *kept = arg;
@@ -139,7 +164,7 @@ static void on_idle(struct mk_stream *s, unsigned events, void *arg)
     struct mk_upstream *u = lane->upstream;
 
     if (!(events & (MK_IO_ERROR | MK_IO_HANGUP | MK_IO_TIMEOUT)) &&
-        (!(events & MK_IO_READ) || is_quiet(s)))
+        (!(events & MK_IO_READ) || is_quiet(u, s)))
         return;
     kept->dead = true;
     if (kept->promised)
@@ -198,7 +223,7 @@ void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool reusable)
     struct mk_kept *kept = s->owner;
     bool used_up = u->max_uses > 0 && kept->uses >= u->max_uses;
 
-    settle(kept, reusable && !used_up && is_quiet(s));
+    settle(kept, reusable && !used_up && is_quiet(u, s) && mk_upstream_is_trusted(u));
 }
 
 /** On a lane: give up idle connections, those first that have rested longest. */
@@ -339,7 +364,7 @@ static void take_back(struct mk_upstream_wait *wait)
 
     wait->kept = NULL;
     if (kept)
-        settle(kept, !kept->dead);
+        settle(kept, !kept->dead && mk_upstream_is_trusted(kept->lane->upstream));
     else
         mk_upstream_promise(mk_permits_put(&wait->lane->upstream->permits));
     free_wait(wait);
@@ -352,7 +377,7 @@ static void on_promised(struct mk_post *post)
 
     if (wait->state == MK_WAIT_LEFT) {
         take_back(wait);
-    } else if (wait->kept && !wait->kept->dead) {
+    } else if (wait->kept && !wait->kept->dead && mk_upstream_is_trusted(wait->lane->upstream)) {
         finish(wait, false, 0);
     } else {
         drop_connection(wait);

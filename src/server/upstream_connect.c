@@ -5,6 +5,10 @@
 #include "server/upstream_int.h"
 #include "server/worker.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+
 /*
  * From a permit to a connection: name, addresses, dial. One after the other, all within connect_ms, of which each address
  * has a share: one that says nothing does not take the time of those behind it, and is asked last for a while.
@@ -45,6 +49,12 @@ static void put_silent_last(struct mk_upstream_wait *wait)
     }
 }
 
+static void note_failure(struct mk_upstream_wait *wait, const struct mk_address *address, int error)
+{
+    wait->lane->failed = *address;
+    wait->lane->failed_errno = error;
+}
+
 static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
 {
     struct mk_upstream_wait *wait = arg;
@@ -53,6 +63,7 @@ static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
         mk_wait_connected(wait);
         return;
     }
+    note_failure(wait, &wait->addresses[wait->next - 1], mk_stream_error(s));
     if (events & MK_IO_TIMEOUT)
         remember_silent(wait, &wait->addresses[wait->next - 1]);
     mk_stream_close(s);
@@ -83,6 +94,8 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
     };
     int err = mk_stream_dial(stream, wait->lane->worker, &to, on_dialled, wait);
 
+    if (err == MK_E_PEER)
+        note_failure(wait, address, errno);
     if (err < 0)
         *stream = NULL;
     else
@@ -178,9 +191,71 @@ void mk_wait_connect(struct mk_upstream_wait *wait)
         return;
     }
     wait->state = MK_WAIT_RESOLVING;
+    lane->failed_errno = 0;
     wait->deadline_ms = lane->upstream->connect_ms ? now_of(wait) + lane->upstream->connect_ms : 0;
     mk_wait_set_timer(wait, lane->upstream->connect_ms);
     err = mk_resolve(lane->worker, lane->upstream->host, lane->upstream->port, on_resolved, wait);
     if (err < 0)
         mk_wait_fail(wait, err);
+}
+
+/* ---- for people ---- */
+
+static bool is_unix(const struct mk_upstream *u)
+{
+    return strncmp(u->host, "unix:", 5) == 0;
+}
+
+/* "/run/app", "127.0.0.1:80", "[::1]:80" or, of a name, "app:80 (10.0.0.1)". */
+static void name_address(const struct mk_upstream *u, const struct mk_lane *lane, char *text,
+                         size_t size)
+{
+    const struct sockaddr *sa = (const struct sockaddr *)&lane->failed.addr;
+    bool has_colon = strchr(u->host, ':');
+    char ip[INET6_ADDRSTRLEN] = "";
+
+    if (is_unix(u)) {
+        (void)snprintf(text, size, "%s", u->host + 5);
+        return;
+    }
+    if (lane->failed_errno && sa->sa_family == AF_INET)
+        (void)inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)sa)->sin_addr, ip,
+                        sizeof(ip));
+    else if (lane->failed_errno && sa->sa_family == AF_INET6)
+        (void)inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr, ip,
+                        sizeof(ip));
+    if (strcmp(ip, u->host) == 0)
+        ip[0] = '\0';
+    (void)snprintf(text, size, "%s%s%s:%u%s%s%s", has_colon ? "[" : "", u->host,
+                   has_colon ? "]" : "", u->port, *ip ? " (" : "", ip, *ip ? ")" : "");
+}
+
+/* @return what happened, for errors that lane->failed_errno tells more of. */
+static const char *why_not(const struct mk_lane *lane, int error)
+{
+    if (error == MK_E_TIMEOUT || lane->failed_errno == ETIMEDOUT)
+        return "no connection in time";
+    if (error == MK_E_NOENT)
+        return "there is no such name";
+    if (error == MK_E_AGAIN)
+        return "its name cannot be looked up now";
+    if (error != MK_E_PEER || lane->failed_errno == 0)
+        return mk_error_text(error);
+    if (lane->failed_errno == EPROTO)
+        return "the TLS handshake failed";
+    return strerror(lane->failed_errno);
+}
+
+void mk_upstream_why(struct mk_upstream *u, const struct mk_worker *w, int error, char *text,
+                     size_t size)
+{
+    const struct mk_lane *lane = &u->lanes[w->index];
+    char address[MK_ADDR_TEXT + INET6_ADDRSTRLEN];
+
+    if (error == MK_E_BUSY) {
+        (void)snprintf(text, size, "no connection is free");
+        return;
+    }
+    name_address(u, lane, address, sizeof(address));
+    (void)snprintf(text, size, "%s: %s", address, why_not(lane, error));
 }

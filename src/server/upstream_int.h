@@ -31,11 +31,14 @@ struct mk_lane {
     struct mk_post post;      /* mk_permit_lane.told: it is on its way */
     struct mk_address silent; /* did not answer in its time; asked last until silent_ms */
     int64_t silent_ms;
+    struct mk_address failed; /* the last address that could not be connected to... */
+    int failed_errno;         /* ...and why; 0: none was dialled since a wait began to connect */
 };
 
 struct mk_upstream {
     struct mk_permits permits;
-    _Atomic unsigned users; /* the owner, waits, connections, posts to lanes */
+    _Atomic bool distrusted; /* it sent what nobody asked for: nothing is kept */
+    _Atomic unsigned users;  /* the owner, waits, connections, posts to lanes */
     char *host, *transport, *name;
     unsigned port, max_uses, connect_ms, idle_ms, queue_ms;
     struct mk_lane lanes[];

@@ -3,27 +3,6 @@
 #include "base/code.h"
 #include "server/server_int.h"
 
-static int compile_all(struct mk_view *view)
-{
-    const struct mk_snapshot *s = view->snapshot;
-
-    view->regexes = mk_heap_zalloc(s->nregexes, sizeof(*view->regexes));
-    if (s->nregexes > 0 && !view->regexes)
-        return MK_E_NOMEM;
-    for (size_t i = 0; i < s->nsites; i++) {
-        for (size_t j = 0; j < s->sites[i].nroutes; j++) {
-            const struct mk_route *route = &s->sites[i].routes[j];
-
-            if (route->match.kind != MK_MATCH_REGEX)
-                continue;
-            if (mk_matcher_compile(&route->match, &view->regexes[route->regex]) < 0)
-                return MK_E_NOMEM;
-            view->nregexes++;
-        }
-    }
-    return 0;
-}
-
 static int make_contexts(struct mk_view *view, struct mk_worker *w)
 {
     const struct mk_snapshot *s = view->snapshot;
@@ -46,12 +25,9 @@ static int make_contexts(struct mk_view *view, struct mk_worker *w)
     return 0;
 }
 
-static void free_view(struct mk_view *view)
+MK_AT_START static void free_view(struct mk_view *view)
 {
     mk_view_end(view);
-    for (unsigned i = 0; i < view->nregexes; i++)
-        regfree(&view->regexes[i]);
-    mk_heap_free(view->regexes);
     mk_heap_free(view->contexts);
     mk_files_fini(&view->files);
     mk_snapshot_put(view->snapshot);
@@ -64,8 +40,8 @@ MK_AT_START struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot 
 
     if (!view)
         return NULL;
-    if (mk_files_init(&view->files, snapshot, w->server->files_per_worker, w->server->openat2) <
-        0) {
+    if (mk_files_init(&view->files, snapshot, w->server->files_per_worker, w->server->openat2,
+                      &w->loop.clock) < 0) {
         mk_heap_free(view);
         return NULL;
     }
@@ -73,7 +49,7 @@ MK_AT_START struct mk_view *mk_view_new(struct mk_worker *w, struct mk_snapshot 
     view->snapshot = snapshot;
     view->users = 1;
     view->side = snapshot == w->server->snapshot ? w->server->side : !w->server->side;
-    if (compile_all(view) < 0 || make_contexts(view, w) < 0) {
+    if (make_contexts(view, w) < 0) {
         free_view(view);
         return NULL;
     }

@@ -58,6 +58,8 @@ int mk_worker_init(struct mk_worker *w, struct mk_server *server, unsigned index
     mk_ports_init(&w->ports);
     mk_tickets_init(&w->tickets);
     mk_list_init(&w->streams);
+    mk_crowd_init(&w->crowd);
+    mk_budget_init(&w->budget);
     mk_timer_init(&w->trim, on_trim);
     err = mk_loop_init(&w->loop);
     if (err < 0)
@@ -78,7 +80,7 @@ static void close_waiting(struct mk_worker *w)
         mk_fd_close(&item.fd);
 }
 
-void mk_worker_join(struct mk_worker *w)
+MK_AT_START void mk_worker_join(struct mk_worker *w)
 {
     if (w->started)
         pthread_join(w->thread, NULL);
@@ -124,19 +126,19 @@ static void take_sockets(struct mk_worker *w)
         mk_conn_open(w, item.listener, item.fd, &item.peer, item.busy);
 }
 
-static void stop_one(void *block, void *arg)
+MK_AT_START static void stop_one(void *block, void *arg)
 {
     (void)arg;
     mk_conn_stop(block);
 }
 
-static void cut_one(void *block, void *arg)
+MK_AT_START static void cut_one(void *block, void *arg)
 {
     (void)arg;
     mk_conn_close(block, MK_CLOSE_STOPPING);
 }
 
-static void begin_stop(struct mk_worker *w)
+MK_AT_START static void begin_stop(struct mk_worker *w)
 {
     w->stopping = true;
     mk_ports_close(&w->ports);
@@ -190,7 +192,18 @@ static bool pass_gate(struct mk_worker *w)
     return atomic_load(&gate->is_open);
 }
 
-static void *worker_main(void *arg)
+/* Apart from what comes before and after, which is code for the start. */
+__attribute__((noinline, hot)) static void serve(struct mk_worker *w)
+{
+    while (!advance_stop(w)) {
+        mk_loop_turn(&w->loop, wait_ms(w), has_work, w);
+        take_sockets(w);
+        arm_trim(w);
+        atomic_store_explicit(&w->counters.turns, w->loop.turns, memory_order_relaxed);
+    }
+}
+
+MK_AT_START static void *worker_main(void *arg)
 {
     struct mk_worker *w = arg;
     struct mk_server *server = w->server;
@@ -203,12 +216,7 @@ static void *worker_main(void *arg)
 
     if (w->index == 0)
         mk_worker_tidy_soon(w);
-    while (!advance_stop(w)) {
-        mk_loop_turn(&w->loop, wait_ms(w), has_work, w);
-        take_sockets(w);
-        arm_trim(w);
-        atomic_store_explicit(&w->counters.turns, w->loop.turns, memory_order_relaxed);
-    }
+    serve(w);
     mk_streams_end(w);
     mk_loop_turn(&w->loop, 0, NULL, NULL); /* bury what was closed last */
     mk_server_thread_ended(server);

@@ -4,6 +4,8 @@
 
 #include "base/pool.h"
 #include "core/loop.h"
+#include "server/budget.h"
+#include "server/crowd.h"
 #include "server/files.h"
 #include "server/handoff.h"
 #include "server/listener.h"
@@ -18,13 +20,11 @@
  * way of a request.
  */
 
-/** A worker's own side of a snapshot: compiled patterns and the open-file table. Lives as long as a request needs it. */
+/** A worker's own side of a snapshot: the open-file table and the contexts of plugins. Lives as long as a request needs it. */
 struct mk_view {
     struct mk_snapshot *snapshot; /* a reference */
     unsigned users;               /* requests, and 1 while it is the worker's current one */
     bool side;                    /* which of a listener's transports belongs to it */
-    regex_t *regexes;
-    unsigned nregexes;
     struct mk_files files;
     struct mk_context *contexts; /* of the plugins: a row for each site */
     size_t nbegun;               /* plugins whose worker_start succeeded, from the first */
@@ -56,7 +56,9 @@ struct mk_worker {
     struct mk_tickets tickets;
     struct mk_list streams;     /* taken or dialled, until their owners close them */
     struct mk_handoff *handoff; /* Fair: sockets from the acceptor; NULL otherwise */
-    struct mk_timer trim;       /* gives a peak's memory back */
+    struct mk_crowd crowd;
+    struct mk_budget budget;
+    struct mk_timer trim; /* gives a peak's memory back */
     pthread_t thread;
     unsigned index;
     bool started, stopping, ended, saw_acceptor_end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings/fault.h"
 
+#include "base/code.h"
 #include "base/buf.h"
 #include "base/limits.h"
 
@@ -19,8 +20,8 @@ void mk_faults_init(struct mk_faults *f, struct mk_arena *arena)
 
 static void note(struct mk_faults *f, const struct mk_origin *at, bool is_warning, const char *fmt,
                  va_list args) MK_PRINTF(4, 0);
-static void note(struct mk_faults *f, const struct mk_origin *at, bool is_warning, const char *fmt,
-                 va_list args)
+MK_AT_START static void note(struct mk_faults *f, const struct mk_origin *at, bool is_warning,
+                             const char *fmt, va_list args)
 {
     struct mk_fault *fault;
 
@@ -44,7 +45,7 @@ static void note(struct mk_faults *f, const struct mk_origin *at, bool is_warnin
     f->last = fault;
 }
 
-void mk_fault_add(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...)
+MK_AT_START void mk_fault_add(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...)
 {
     va_list args;
 
@@ -53,7 +54,8 @@ void mk_fault_add(struct mk_faults *f, const struct mk_origin *at, const char *f
     va_end(args);
 }
 
-void mk_fault_warn(struct mk_faults *f, const struct mk_origin *at, const char *fmt, ...)
+MK_AT_START void mk_fault_warn(struct mk_faults *f, const struct mk_origin *at, const char *fmt,
+                               ...)
 {
     va_list args;
 

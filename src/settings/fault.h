@@ -22,6 +22,14 @@ struct mk_faults {
     size_t count; /* errors; may exceed what is kept (MK_LIMIT_CONF_FAULTS) */
     size_t warnings;
     bool no_memory; /* a fault could not be kept: the configuration is refused all the same */
+    /**
+     * More about a name that a table has not, from who knows all tables: "it belongs to [SERVER]".
+     * @param key  p NULL: the section itself is unknown
+     * @return a clause, or NULL: nothing is known. The member is NULL where nobody knows more.
+     */
+    const char *(*explain)(const struct mk_faults *faults, struct mk_str section,
+                           struct mk_str key);
+    const void *explain_arg;
 };
 
 void mk_faults_init(struct mk_faults *f, struct mk_arena *arena);

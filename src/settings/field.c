@@ -35,12 +35,17 @@ static void fault_unknown_key(const struct mk_section_spec *spec, const struct m
                               struct mk_faults *faults)
 {
     struct mk_nearest near = {0};
+    const char *more =
+        faults->explain ? faults->explain(faults, mk_str_from(spec->name), s->key) : NULL;
 
     for (size_t i = 0; i < spec->nfields; i++) {
         mk_nearest_offer(&near, s->key, spec->fields[i].name);
         mk_nearest_offer(&near, s->key, spec->fields[i].alias);
     }
-    if (near.name)
+    if (more && !(near.name && near.distance <= 1))
+        mk_fault_add(faults, &s->key_at, "unknown key \"%.*s%s\" in [%s]: %s", QUOTE(s->key),
+                     spec->name, more);
+    else if (near.name)
         mk_fault_add(faults, &s->key_at, "unknown key \"%.*s%s\" in [%s]; did you mean \"%s\"?",
                      QUOTE(s->key), spec->name, near.name);
     else
@@ -66,14 +71,19 @@ static int fault_value(const struct mk_field *f, const struct mk_setting *s, boo
                        struct mk_setup *ctx)
 {
     const char *expected = mk_field_expected(f, in_range, ctx->faults->arena);
+    const char *near = f->type == MK_FIELD_ENUM ? mk_nearest_name(s->value, f->names) : NULL;
 
     if (!expected)
         return MK_E_NOMEM;
     if (s->value.len == 0)
         mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got nothing", f->name, expected);
+    else if (near)
+        mk_fault_add(ctx->faults, &s->value_at,
+                     "%s: expected %s, got \"%.*s%s\"; did you mean \"%s\"?", f->name, expected,
+                     QUOTE(s->value), near);
     else
-        mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.*s%s\"", f->name,
-                     expected, QUOTE(s->value));
+        mk_fault_add(ctx->faults, &s->value_at, "%s: expected %s, got \"%.*s%s\"%s", f->name,
+                     expected, QUOTE(s->value), mk_value_hint(s->value));
     return 0;
 }
 
@@ -135,6 +145,8 @@ MK_AT_START static int read_path(const struct mk_field *f, const struct mk_setti
 {
     const char *path;
 
+    if (s->value.len > 0 && (s->value.p[0] == '"' || s->value.p[0] == '\''))
+        return MK_E_BAD; /* no path begins so but by mistake */
     if (!ctx->dir || s->value_at.line == 0 || s->value.len == 0 || s->value.p[0] == '/' ||
         stands_for_itself(f, s->value))
         return read_string(ctx->arena, s->value, value);
@@ -182,6 +194,8 @@ static int read_words(struct mk_arena *arena, struct mk_str rest, struct mk_word
     if (rest.len == 0)
         return MK_E_BAD;
     while (mk_str_next_word(&rest, &word)) {
+        if (word.p[0] == '#' || word.p[0] == '"')
+            return MK_E_BAD;
         if (mk_words_append(words, arena, word) < 0)
             return MK_E_NOMEM;
     }

@@ -79,6 +79,9 @@ int mk_read_bool(struct mk_str s, bool *value) MK_MUST_USE;
 int mk_read_size(struct mk_str s, int64_t unit, int64_t *bytes) MK_MUST_USE;
 int mk_read_time(struct mk_str s, int64_t *ms) MK_MUST_USE;
 
+/** What a value that was refused may have come from, to go behind a sentence: a comment or quotes; "" for neither. */
+const char *mk_value_hint(struct mk_str value);
+
 /**
  * The name nearest to a misspelt one: at most a third of its letters differ, transpositions count once.
  * @param names  NULL-terminated

@@ -20,10 +20,14 @@ static void fault_unknown_section(const struct mk_section *s,
 {
     struct mk_nearest near = {0};
     int shown = s->name.len < 60 ? (int)s->name.len : 60;
+    const char *more =
+        faults->explain ? faults->explain(faults, s->name, (struct mk_str){NULL, 0}) : NULL;
 
     for (size_t i = 0; i < nspecs; i++)
         mk_nearest_offer(&near, s->name, specs[i]->name);
-    if (near.name)
+    if (more)
+        mk_fault_add(faults, &s->at, "unknown section [%.*s]: %s", shown, s->name.p, more);
+    else if (near.name)
         mk_fault_add(faults, &s->at, "unknown section [%.*s]; did you mean [%s]?", shown, s->name.p,
                      near.name);
     else

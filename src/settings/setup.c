@@ -28,9 +28,14 @@ MK_AT_START struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str te
 MK_AT_START int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s,
                                 const char *expected)
 {
-    mk_fault_add(setup->faults, &s->value_at, "%s: expected %s, got \"%.60s\"", s->key.p, expected,
-                 s->value.p);
+    mk_fault_add(setup->faults, &s->value_at, "%s: expected %s, got \"%.60s\"%s", s->key.p,
+                 expected, s->value.p, mk_value_hint(s->value));
     return MK_E_INVALID;
+}
+
+MK_AT_START const char *mk_setup_nearest(struct mk_str word, const char *const *names)
+{
+    return mk_nearest_name(word, names);
 }
 
 static void vnote(struct mk_setup *setup, const struct mk_origin *at,

@@ -60,11 +60,20 @@ struct mk_section *mk_section_find(struct mk_section *from, struct mk_str name)
     return from;
 }
 
+const struct mk_setting *mk_tree_find(const struct mk_tree *t, const char *section, const char *key)
+{
+    for (const struct mk_section *s = t->first; s; s = s->next) {
+        if (!mk_str_ieq(s->name, mk_str_from(section)))
+            continue;
+        for (const struct mk_setting *at = s->first; at; at = at->next) {
+            if (mk_str_ieq(at->key, mk_str_from(key)))
+                return at;
+        }
+    }
+    return NULL;
+}
+
 const struct mk_origin *mk_tree_place(const struct mk_tree *t, const char *section, const char *key)
 {
-    const struct mk_setting *s = mk_section_find(t->first, mk_str_from(section))->first;
-
-    while (!mk_str_ieq(s->key, mk_str_from(key)))
-        s = s->next;
-    return &s->value_at;
+    return &mk_tree_find(t, section, key)->value_at;
 }

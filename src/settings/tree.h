@@ -24,6 +24,7 @@ struct mk_section {
 struct mk_tree {
     struct mk_arena *arena; /* borrowed */
     struct mk_section *first, *last;
+    const char *file; /* for messages about the whole; NULL: it is not of one file */
 };
 
 void mk_tree_init(struct mk_tree *t, struct mk_arena *arena);
@@ -39,6 +40,10 @@ struct mk_setting *mk_tree_add(struct mk_tree *t, struct mk_section *s, struct m
 
 /** The first section of this name (any case) at or after from; NULL when there is none. */
 struct mk_section *mk_section_find(struct mk_section *from, struct mk_str name);
+
+/** The first setting of a key in the sections of a name, both in any case; NULL: it was not written. */
+const struct mk_setting *mk_tree_find(const struct mk_tree *t, const char *section,
+                                      const char *key);
 
 /** The place of the first value of this key (any case), for messages. The key must be there. */
 const struct mk_origin *mk_tree_place(const struct mk_tree *t, const char *section,

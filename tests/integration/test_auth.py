@@ -275,6 +275,77 @@ def test_client_that_leaves_while_its_password_is_checked(server):
     assert server.get("/private/a.txt", headers=basic("slow", "secret")).status == 200
 
 
+def ask_all(server, password, count, **kwargs):
+    """So many log-ins that are not known yet, all on their way at once, from one address."""
+    connections = [server.connect(**kwargs) for _ in range(count)]
+    for number, connection in enumerate(connections):
+        headers = list(basic("slow", password(number)).items())
+        connection.send(http.request("/private/a.txt", headers=headers))
+    statuses = [connection.response().status for connection in connections]
+    for connection in connections:
+        connection.close()
+    return statuses
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_right_log_ins_at_once_from_one_address(start, tmp_path, workers):
+    """A page with sixteen pictures: none of them is a guess before it was found wrong."""
+    users = "".join(f"user{n}:{slow_hash('secret', 20000)}\n" for n in range(16))
+    server = start(server=f"Workers {workers}", **configured(tmp_path, users))
+    connections = [server.connect() for _ in range(16)]
+    for number, connection in enumerate(connections):
+        connection.send(http.request("/private/a.txt", headers=list(basic(f"user{number}", "secret").items())))
+    assert [connection.response().status for connection in connections] == [200] * 16
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_guesses_at_once_get_no_more_answers_than_one_by_one(start, tmp_path, workers):
+    server = start(server=f"Workers {workers}", **configured(tmp_path, f"slow:{slow_hash('secret', 20000)}\n"))
+    statuses = ask_all(server, lambda n: f"guess{n}", 30)
+    assert statuses.count(401) == 10 and statuses.count(429) == 20
+
+
+def test_one_address_does_not_fill_the_queue_of_passwords(start, tmp_path):
+    """Whoever has log-ins under way waits for them; others have their turn meanwhile."""
+    server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret', 20000)}\n"))
+    server.signal(signal.SIGSTOP)
+    crowd = [server.connect(source="127.0.5.1") for _ in range(120)]
+    for number, connection in enumerate(crowd):
+        connection.send(http.request("/private/a.txt", headers=list(basic("slow", f"x{number}").items())))
+    server.signal(signal.SIGCONT)
+    assert ask_all(server, lambda _: "secret", 2, source="127.0.5.2") == [200] * 2
+    statuses = [connection.response().status for connection in crowd]
+    assert statuses.count(401) == 10 and set(statuses) <= {401, 429, 503}
+
+
+def test_waiting_log_ins_of_clients_that_left_are_forgotten(start, tmp_path):
+    server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret', 20000)}\n"))
+    for number in range(24):
+        connection = server.connect()
+        connection.send(http.request("/private/a.txt", headers=list(basic("slow", "secret").items())))
+        connection.reset() if number % 2 else connection.close()
+    assert server.get("/private/a.txt", headers=basic("slow", "secret")).status == 200
+
+
+def median_ms(server, user):
+    times = []
+    for number in range(5):
+        begun = time.monotonic()
+        with server.connect(source=f"127.0.6.{number + 1}") as connection:
+            connection.send(http.request("/private/a.txt", headers=list(basic(user, "guess").items())))
+            assert connection.response().status == 401
+        times.append((time.monotonic() - begun) * 1000)
+    return statistics.median(times)
+
+
+@pytest.mark.parametrize("first", ["aaa", "zzz"])
+def test_time_of_an_answer_does_not_name_users(start, tmp_path, first):
+    """In a file of two schemes, wherever the fast one stands: unknown names cost what the others do."""
+    server = start(server="Workers 1", **configured(tmp_path, f"{first}:{SHA1}\nslow:{slow_hash('secret', 40000)}\n"))
+    slow, unknown, fast = (median_ms(server, user) for user in ("slow", "nobody", first))
+    assert unknown > slow / 3 and fast > slow / 3, f"{slow:.1f} ms known, {unknown:.1f} unknown, {fast:.1f} of a fast hash"
+
+
 # -- configuration
 
 
@@ -325,3 +396,20 @@ def test_reload_keeps_the_count_of_guesses(server):
         server.get("/private/a.txt", headers=basic("alice", f"guess{i}"))
     server.reload()
     assert server.get("/private/a.txt", headers=basic("alice", "secret")).status == 429
+
+
+def test_a_match_line_limits_where_passwords_are_asked_for(start, tmp_path):
+    lines = section("HANDLERS", "Match ^/private/deep/ auth")
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", more=lines))
+    assert [server.get(path).status for path in ("/private/deep/b.txt", "/private/a.txt")] == [401, 200]
+
+
+def test_mk_passwd_says_what_to_do_where_the_file_exists(tmp_path):
+    tool = pathlib.Path(process.binary()).parent / "tools" / "mk_passwd"
+    if not tool.exists():
+        pytest.skip("mk_passwd is not built here")
+    file = tmp_path / "users"
+    file.write_text("alice:{SHA1}x\n")
+    result = subprocess.run([tool, "-c", "-i", file, "bob"], input="", capture_output=True, text=True, timeout=20)
+    assert result.returncode == 1 and file.read_text() == "alice:{SHA1}x\n"
+    assert result.stderr.startswith(f"mk_passwd: {file} exists already, and -c would replace it; without -c the user is added to it")

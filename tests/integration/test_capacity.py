@@ -5,7 +5,7 @@ import select
 
 import pytest
 
-from harness import http
+from harness import http, process, tools
 from harness.client import PATIENCE, eventually, free_port
 from harness.variants import SCHEDULERS
 
@@ -81,11 +81,31 @@ def test_resist_survives_many_rounds(start, scheduler):
         waiting.close()
 
 
+def test_resist_never_accepts_more_than_there_is_room_for(start, scheduler, tmp_path):
+    """Several workers see the last free place at the same time; those that do not get it leave the client in the backlog."""
+    if process.is_sanitized():
+        pytest.skip("a sanitizer's build cannot be traced")
+    slowly = [tools.require("strace"), "-D", "-f", "-o", tmp_path / "trace", "-e", "trace=accept4", "-e",
+              "inject=accept4:delay_enter=20000"]
+    server = start(server=settings(scheduler, "Workers 4", "MaxConnections 6", "OverCapacity Resist"), files=FILES, wrapper=slowly)
+    held = fill(server, 5)
+    waiting = [server.connect() for _ in range(6)]
+    for connection in waiting:
+        connection.send(http.request("/a.txt"))
+    while waiting:
+        connection = next_answered(waiting)
+        waiting.remove(connection)
+        connection.close()
+    assert "dropped" not in server.log()
+    assert held[0].request("/a.txt").status == 200
+
+
 def test_drop_closes_further_clients_at_once(start, scheduler):
     server = start(server=settings(scheduler, "MaxConnections 4", "OverCapacity Drop"), files=FILES)
     held = fill(server, 4)
     for _ in range(3):
         with server.connect() as connection:
+            connection.send(http.request("/a.txt"))
             assert connection.is_closed(within=3)
     assert held[0].request("/a.txt").status == 200
 

@@ -4,7 +4,7 @@
 import pytest
 
 from harness import http
-from harness.cgi import start_site
+from harness.cgi import make_executable, start_site
 
 ENV = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\nexec env\n"
 ECHO = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\necho \"$CONTENT_LENGTH\"\nexec cat\n"
@@ -217,3 +217,60 @@ def test_expect_continue(server):
         assert http.read_head(connection.stream).status == 100
         connection.send(b"hello")
         assert connection.response("POST").body == b"5\nhello"
+
+
+# -- ScriptAlias of a folder, as Debian has it
+
+
+@pytest.fixture(params=["/lib/cgi", "/lib/cgi/"])
+def aliased(request, start, tmp_path):
+    folder = tmp_path / "lib/cgi"
+    (folder / "sub").mkdir(parents=True)
+    for name, text in {"show": ENV, "sub/deep": ENV, ".hidden": ENV}.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    (folder / "data.txt").write_text("not to be sent")
+    (folder / "link").symlink_to(folder / "show")
+    (tmp_path / "outside").write_text(ENV)
+    return start_site(start, {}, f"ScriptAlias /cgi-bin {tmp_path}{request.param}", handlers="", files={"cgi-bin/show": "a file of the root"})
+
+
+def test_a_folder_of_programs(aliased, tmp_path):
+    folder = tmp_path / "lib/cgi"
+    env = variables(aliased.get("/cgi-bin/show/more/info?a=b"))
+    assert [env[name] for name in ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "SCRIPT_FILENAME")] == [
+        "/cgi-bin/show", "/more/info", "a=b", f"{folder}/show"]
+    env = variables(aliased.get("/cgi-bin/sub/deep"))
+    assert (env["SCRIPT_NAME"], env["SCRIPT_FILENAME"]) == ("/cgi-bin/sub/deep", f"{folder}/sub/deep")
+
+
+@pytest.mark.parametrize("path, status", [
+    ("", 403), ("/", 403), ("/sub", 403), ("/sub/", 403), ("/nothing", 404), ("/.hidden", 404), ("/link", 403), ("/data.txt", 403),
+    ("/sub/..%2f..%2f..%2foutside", 403), ("/..%5coutside", 404), ("/" + "x" * 300, 404)])
+def test_what_is_no_program_of_the_folder(aliased, path, status):
+    answer = aliased.get("/cgi-bin" + path)
+    assert answer.status == status and "not to be sent" not in answer.text
+
+
+@pytest.mark.parametrize("head, status, text", [
+    ("", 404, "GET|/err.cgi||/missing?x=1"),
+    ("Status: 410 Gone\\n", 410, "GET|/err.cgi||/missing?x=1"),
+])
+def test_a_script_may_make_an_error_page(start, head, status, text):
+    script = (f"#!/bin/sh\nprintf '{head}Content-Type: text/plain\\n\\n'\n"
+              "printf '%s' \"$REQUEST_METHOD|$SCRIPT_NAME|$QUERY_STRING|$REQUEST_URI\"\n")
+    server = start_site(start, {}, files={"err.cgi": script}, handlers="Match \\.cgi$ cgi", error_pages="404 /err.cgi")
+    make_executable(server, ["err.cgi"])
+    answer = server.get("/missing?x=1")
+    assert (answer.status, answer.text) == (status, text)
+    assert server.get("/err.cgi").status == (200 if status == 404 else status)
+
+
+def test_an_error_page_whose_script_fails(start):
+    server = start_site(start, {}, files={"err.cgi": "#!/bin/sh\nexit 1\n", "off.cgi": "source"}, handlers="Match \\.cgi$ cgi",
+                        error_pages="404 /err.cgi\n502 /err.cgi\n403 /off.cgi")
+    make_executable(server, ["err.cgi"])
+    answer = server.get("/missing")
+    assert answer.status == 502 and "502" in answer.text
+    answer = server.get("/.hidden")
+    assert answer.status in (403, 500, 502) and "source" not in answer.text

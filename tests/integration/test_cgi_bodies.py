@@ -102,7 +102,7 @@ def read_chunk(connection):
 
 
 def test_answers_piece_by_piece_while_the_body_comes(start):
-    server = start_site(start, {"flush": FLUSH})
+    server = start_site(start, {"flush": FLUSH}, "RequestBuffering off")
     with server.connect() as connection:
         connection.send(http.request("/cgi-bin/flush", "POST", headers={"Content-Length": "10"}))
         assert http.read_head(connection.stream).status == 200
@@ -115,7 +115,7 @@ def test_answers_piece_by_piece_while_the_body_comes(start):
 
 def test_body_that_a_script_does_not_read(start):
     """The answer comes all the same, and a sender that goes on is told by the close."""
-    server = start_site(start, {"deaf": HEAD + "echo deaf\n"}, server="MaxBodySize 100M")
+    server = start_site(start, {"deaf": HEAD + "echo deaf\n"}, "RequestBuffering off", server="MaxBodySize 100M")
     with server.connect() as connection:
         connection.send(http.request("/cgi-bin/deaf", "POST", headers={"Content-Length": str(1 << 20)}))
         assert connection.response("POST").text == "deaf\n"
@@ -147,7 +147,7 @@ def test_chunks_that_are_none(start):
 
 def test_body_that_breaks_off_ends_the_script(start, tmp_path):
     script = HEAD + f"echo $$ >{tmp_path}/pid\ncat >/dev/null\nsleep 60\n"
-    server = start_site(start, {"reads": script})
+    server = start_site(start, {"reads": script}, "RequestBuffering off")
     with server.connect() as connection:
         connection.send(http.request("/cgi-bin/reads", "POST", headers={"Content-Length": "10"}) + b"half")
         assert eventually((tmp_path / "pid").exists)

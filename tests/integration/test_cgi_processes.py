@@ -16,7 +16,7 @@ from harness.cgi import load, start_site
 from harness.client import eventually
 from harness.config import Config, section
 from harness.family import have_ended, scripts, spawner, spawners
-from harness.program import AS_NOBODY, is_alive, needs_root, open_folder, start_open  # noqa: F401
+from harness.program import AS_NOBODY, is_alive, needs_root, open_folder, start_open, status  # noqa: F401
 
 HEAD = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\n"
 SLEEPS = HEAD + "echo $$\nsleep 60 & echo $!\nwait\n"
@@ -270,6 +270,29 @@ def test_limits(start):
     script = HEAD + "ulimit -n\nulimit -t\nulimit -v\n"
     server = start_site(start, {"limits": script}, "MaxFiles 77\nMaxCPUTime 5\nMaxMemory 300M")
     assert server.get("/cgi-bin/limits").text.split() == ["77", "5", str(300 * 1024)]
+
+
+@pytest.mark.parametrize("settings, given", [("", "1"), ("NoNewPrivileges on", "1"), ("NoNewPrivileges off", "0")])
+def test_scripts_gain_no_rights_by_what_they_execute(start, settings, given):
+    script = HEAD + "grep NoNewPrivs /proc/self/status\n"
+    if status("self")["NoNewPrivs"] == "1":
+        pytest.skip("this machine gives none away already")
+    server = start_site(start, {"rights": script}, settings)
+    assert server.get("/cgi-bin/rights").text.split() == ["NoNewPrivs:", given]
+
+
+@needs_root
+@pytest.mark.parametrize("server, scripts, said", [
+    ("User nobody", "", "nobody"), ("User nobody", "User nobody", "nobody"), ("User root", "", "root"),
+    ("#User", "", "nobody"), ("User nobody", "User daemon", None), ("User daemon", "User nobody", None)])
+def test_scripts_with_the_rights_of_the_server_are_a_warning(tmp_path, server, scripts, said):
+    """One of them ended the server."""
+    config = Config(tmp_path)
+    config.write(server=server, handlers="Match ^/cgi-bin/ cgi", site=section("CGI", scripts) if scripts else "", extra=load())
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 0, checked.stderr
+    assert checked.stderr.count(f"scripts run as {said}") == (1 if said else 0), checked.stderr
+    assert said or "scripts run as" not in checked.stderr
 
 
 def test_script_that_burns_time_is_ended(start):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients while the spawner of scripts is away, hangs, or is killed: everybody is answered, and soon."""
 
+import errno
 import os
 import shutil
 import signal
@@ -127,7 +128,7 @@ def test_spawner_that_hangs_holds_nobody_for_long(start, stop):
 
 def test_script_that_nobody_waits_for_any_more_is_not_started(tmp_path):
     """As wire.h has it: the order is there, and its sender has gone on. A start would be told as a failure."""
-    order = struct.pack("=II4Q", 1, 0, 0, 0, 0, 0) + f"/\0{tmp_path}/none\0none\0".encode()
+    order = struct.pack("=II4QQ", 1, 0, 0, 0, 0, 0, 0) + f"/\0{tmp_path}/none\0none\0".encode()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, line, far, open(os.devnull, "r+b") as null:
@@ -141,6 +142,27 @@ def test_script_that_nobody_waits_for_any_more_is_not_started(tmp_path):
         killed = 2
         assert struct.unpack("=Ii", line.recv(100)) == (killed, signal.SIGTERM)
         assert line.recv(100) == b""
+
+
+@pytest.mark.parametrize("where", ["order", "control"])
+def test_more_descriptors_than_belong_to_an_order(tmp_path, where):
+    """A buffer for three has room for four, by its alignment: the fourth was written behind the array."""
+    order = struct.pack("=II4QQ", 1, 0, 0, 0, 0, 0, 0) + b"/\0/bin/true\0true\0"
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    errors = tmp_path / "stderr"
+    with ours, theirs, line, far, open(os.devnull, "r+b") as null, open(errors, "wb") as log:
+        assert subprocess.run([PALM, ""], stdin=theirs, stderr=log, timeout=10, check=False).returncode == 0
+        theirs.close()
+        for count in range(2, 9) if where == "control" else ():
+            socket.send_fds(ours, [b"1"], [null.fileno()] * count)
+        socket.send_fds(ours, [b"1"], [far.fileno()])
+        far.close()
+        socket.send_fds(line, [order], [null.fileno()] * (4 if where == "order" else 3))
+        line.settimeout(10)
+        failed, exited = (0, errno.EMFILE), (1, 0)
+        assert struct.unpack("=Ii", line.recv(100)) == (failed if where == "order" else exited)
+    assert not errors.read_text()
 
 
 def test_clients_that_a_stopped_spawner_kept_waiting_are_forgotten(start, stop):

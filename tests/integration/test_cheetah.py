@@ -15,7 +15,7 @@ import time
 import pytest
 
 from harness import process
-from harness.client import eventually
+from harness.client import eventually, free_port
 from harness.shell import Shell, ask, configured, refused
 
 COMMANDS = {"help": r"\h", "config": r"\f", "plugins": r"\g", "status": r"\s", "uptime": r"\u", "vhosts": r"\v",
@@ -312,13 +312,75 @@ def test_other_user_is_turned_away_whatever_the_mode(start, tmp_path_factory):
 def test_socket_is_of_the_user_that_the_server_becomes(start):
     folder = pathlib.Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
     try:
+        folder.chmod(0o755)
+        for owner in (0, 65534):  # a folder of root's is where a keeper makes it
+            os.chown(folder, owner, -1)
+            server = start(**configured(folder / "shell", server="User nobody"))
+            assert ask(folder / "shell", "loglevel") == "level: info\n"
+            found = (folder / "shell").stat()
+            assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (65534, 0o600)
+            server.stop()
+            assert not (folder / "shell").exists()
+        os.chown(folder, 1, -1)  # whoever owns it could put something else in the place of what root makes
         assert "Permission denied" in refused(start, **configured(folder / "shell", server="User nobody"))
-        os.chown(folder, 65534, -1)
-        start(**configured(folder / "shell", server="User nobody"))
-        assert ask(folder / "shell", "loglevel") == "level: info\n"
-        assert (folder / "shell").stat().st_uid == 65534
     finally:
         shutil.rmtree(folder)
+
+
+def asked_by(path, uid, groups=()):
+    """The first words that an account is told."""
+    code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(10)\n"
+            "try: s.sendall(b'loglevel\\n')\nexcept ConnectionError: pass\n"
+            "s.shutdown(socket.SHUT_WR); sys.stdout.write(s.recv(200).decode())")
+    done = subprocess.run(["/usr/bin/python3", "-c", code, path], user=uid, group=uid, extra_groups=list(groups), text=True,
+                          capture_output=True, timeout=30, check=False)
+    return done.stdout or done.stderr.strip().rpartition("\n")[2]
+
+
+@pytest.fixture
+def open_folder():
+    folder = pathlib.Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_group(start, open_folder):
+    server = start(**configured(open_folder / "shell", f"Socket {open_folder}/shell\nGroup daemon", server="User nobody"))
+    server.wait_for_log("shell at=")
+    found = (open_folder / "shell").stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (65534, 1, 0o660)
+    for uid, groups in ((0, ()), (65534, ()), (1, ()), (4711, (1,))):
+        assert "level: info" in asked_by(open_folder / "shell", uid, groups), (uid, groups)
+    assert "Permission" in asked_by(open_folder / "shell", 4711)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize("group", ["", "Group daemon"])
+def test_user_of_scripts_proves_nothing(start, open_folder, group):
+    """A script reloaded the server, or read its metrics, by the shell."""
+    if not process.plugin("cgi"):
+        pytest.skip("this build has no cgi")
+    config = configured(open_folder / "shell", f"Socket {open_folder}/shell\n{group}", server="User nobody")
+    config["extra"]["plugins.load"] += f"    Load {process.plugin('cgi')}\n"
+    server = start(**config)
+    server.wait_for_log("shell at=")
+    assert "error: scripts have this user too" in asked_by(open_folder / "shell", 65534, (1,))
+    assert "level: info" in asked_by(open_folder / "shell", 0)
+    if group:
+        assert "level: info" in asked_by(open_folder / "shell", 4711, (1,))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_default_place_of_a_server_that_became_another_user(start, open_folder):
+    """As the shipped unit has it: a folder of root's, and a User. --test called it fine, and it did not start."""
+    wrapper = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && mkdir /run/monkey && exec "$@"', "sh"]
+    port = free_port()
+    server = start(**configured(None, server=f"User nobody\nListen 127.0.0.1:{port}", wrapper=wrapper,
+                                env={"XDG_RUNTIME_DIR": str(open_folder)}))
+    server.wait_for_log("shell at=/run/monkey/")
+    assert ask(f"/proc/{server.pid}/root/run/monkey/cheetah.{port}", "loglevel") == "level: info\n"
 
 
 def test_socket_goes_with_the_server(start, tmp_path):
@@ -370,6 +432,7 @@ def test_check_of_a_configuration_opens_nothing(tmp_path):
 @pytest.mark.parametrize("lines, said", [
     ("Listen NOWHERE", r"cheetah.conf:2:12: error: Listen: expected"),
     ("Sockets /x", r'cheetah.conf:2:5: error: unknown key "Sockets" in \[CHEETAH\]; did you mean "Socket"'),
+    ("Group no-such-group", r'Group: there is no group "no-such-group"'),
     ("Socket /" + "x" * 107, r"Socket: a path of at most 107 bytes is needed"),
 ])
 def test_faults_have_their_place(tmp_path, lines, said):
@@ -391,6 +454,15 @@ def test_default_place_that_is_missing(start):
     assert "name one with Socket in [CHEETAH]" in refused(start, **configured(None))
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or os.path.exists("/run/monkey"), reason="needs root without /run/monkey")
+def test_a_check_warns_of_a_default_place_that_is_missing(tmp_path):
+    config = process.Config(tmp_path)
+    config.write(**configured(None))
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 0
+    assert 'warning: the plugin "cheetah" cannot start: there is neither' in checked.stdout + checked.stderr
+
+
 # -- reload
 
 
@@ -398,8 +470,8 @@ def test_session_outlives_a_reload_that_it_asked_for(start, tmp_path):
     server = start(**configured(tmp_path / "shell"))
     with Shell(tmp_path / "shell") as shell:
         for count in (1, 2, 3):
-            assert shell.ask("reload")["reload"].startswith("asked for")
-            assert eventually(lambda: shell.ask("status")["reloads"] == count)
+            assert shell.ask("reload") == {"reload": "done"}
+            assert shell.ask("status")["reloads"] == count
         assert eventually(lambda: shell.ask("status")["configurations"] == 1)
         inode = (tmp_path / "shell").stat().st_ino
         assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
@@ -413,11 +485,28 @@ def test_reload_that_fails_leaves_the_shell(start, tmp_path):
     with Shell(tmp_path / "shell") as shell:
         shell.ask("uptime")
         server.config.write(**configured(tmp_path / "none/shell"))
-        shell.send("reload")
-        server.wait_for_log("cannot listen at")
-        shell.line()
+        told = shell.ask("reload")
+        assert told["reload"].startswith("failed") and "cannot listen at" in told["found"][0]["found"]
         assert shell.ask("status")["reloads"] == 0
         assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
+
+
+def test_reload_that_fails_is_told_with_all_faults(start, tmp_path):
+    server = start(**configured(tmp_path / "shell"))
+    with Shell(tmp_path / "shell") as shell:
+        server.config.write(**configured(tmp_path / "shell"), server="Tiemout 5\nMaxHeaders many")
+        told = shell.ask("reload")
+        assert told["reload"].startswith("failed")
+        assert [re.sub(r".*/|:\d+(?=:)", "", row["found"], count=2).split(";")[0] for row in told["found"]] == [
+            'monkey.conf:5: error: unknown key "Tiemout" in [SERVER]',
+            'monkey.conf:16: error: MaxHeaders: expected a whole number from 1 to 10000, got "many"',
+            "the configuration has faults"]
+        assert "Tiemout" in ask(tmp_path / "shell", "reload")
+        assert shell.ask("status")["reloads_failed"] == 2
+        metrics = {row["name"]: row["value"] for row in shell.ask("metrics")["metrics"]}
+        assert (metrics["monkey_reloads_total"], metrics["monkey_reloads_failed_total"]) == (0, 2)
+        server.config.write(**configured(tmp_path / "shell"))
+        assert shell.ask("reload") == {"reload": "done"}
 
 
 def test_reload_can_move_the_shell(start, tmp_path):

@@ -118,3 +118,26 @@ def test_lines_of_a_list_count_as_one(start):
     for name, status in (("If-None-Match", 304), ("If-Match", 200)):
         head = f'GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{name}: "other"\r\n{name}: {etag}\r\n\r\n'
         assert http.parse_one(server.raw(head.encode())).status == status
+
+
+# -- a clock that is behind the file's
+
+
+def seconds(answer, name):
+    return email.utils.parsedate_to_datetime(answer.header(name)).timestamp()
+
+
+@pytest.mark.parametrize("table", FILE_TABLES)
+def test_file_from_the_future(start, table):
+    """RFC 9110 8.8.2.1: never later than Date, and still a validator."""
+    server = start(server=table, files={"a.txt": "text"})
+    os.utime(server.root / "a.txt", (MTIME * 2, MTIME * 2))
+    for target in ("/a.txt", "/a.txt", "/a.txt"):
+        answer = server.get(target)
+        assert seconds(answer, "Last-Modified") <= seconds(answer, "Date")
+        assert seconds(answer, "Last-Modified") > seconds(answer, "Date") - 3600
+        part = server.get(target, headers={"Range": "bytes=0-1"})
+        assert part.status == 206 and seconds(part, "Last-Modified") <= seconds(part, "Date")
+    assert server.get("/a.txt", headers={"If-Modified-Since": email.utils.formatdate(MTIME, usegmt=True)}).status == 200
+    assert server.get("/a.txt", headers={"If-Modified-Since": email.utils.formatdate(MTIME * 3, usegmt=True)}).status in (200, 304)
+    assert server.get("/a.txt", headers={"If-None-Match": answer.header("ETag")}).status == 304

@@ -43,6 +43,8 @@ FAULTS = [
     ("key without value", {"server": "Timeout"}, "monkey.conf", r"Timeout"),
     ("key of [HOST]", {"host": "DocumentRot /"}, "sites/default", r"DocumentRot.*DocumentRoot"),
     ("document root missing", {"host": "DocumentRoot /no/such/dir"}, "sites/default", r"/no/such/dir"),
+    *((f"UserDir {value}", {"server": f"UserDir {value}"}, "monkey.conf", "UserDir.*within a home")
+      for value in ("/srv/www", "../public", "a/../../b", ".", "a//b")),
     ("not a CPU", {"server": "CPUAffinity 0 x"}, "monkey.conf", r"CPUAffinity.*\"x\""),
     ("not a host name", {"host": "ServerName a.*.b"}, "sites/default", r"ServerName.*a\.\*\.b"),
     ("not a status", {"error_pages": "99 x.html"}, "sites/default", r"99"),
@@ -168,3 +170,126 @@ def test_section_of_an_absent_plugin_is_not_ignored(check):
     """It is named, as a fault or as a warning."""
     _, output = check(sites={"a": section("HOST", "ServerName a\nDocumentRoot /") + section("CGI", "Match x")})
     assert "CGI" in output
+
+
+# -- what looks right, and cannot work
+
+SPA = "[HOST]\n    ServerName spa.test\n    DocumentRoot /\n"
+SENTENCES = [
+    # id, what is written, the place, level, the sentence
+    ("comment behind a value", {"host": "ServerName spa.test # the spa"}, "sites/default:3:16", "error",
+     r'ServerName: .* got "spa\.test # the spa"; a comment stands on a line of its own'),
+    ("comment behind a path", {"host": "DocumentRoot /tmp # here"}, "sites/default:2:18", "error",
+     r"DocumentRoot: /tmp # here: No such file or directory; a comment stands on a line of its own"),
+    ("comment behind a number", {"server": "Timeout 5 # short"}, "monkey.conf:*:13", "error",
+     r'Timeout: expected a time .* got "5 # short"; a comment stands on a line of its own'),
+    ("variables in a redirect", {"host": "Redirect https://$host/"}, "sites/default:3:14", "error",
+     r'Redirect: "\$host" would be sent as it stands; write the name of the host, such as https://www\.example\.org/'),
+    ("error page elsewhere", {"error_pages": "404 https://x/"}, "sites/default:4:9", "error",
+     r'404: expected a file below the document root, such as /404\.html, got "https://x/"'),
+    ("error page that is not there", {"error_pages": "404 /not-there.html"}, "sites/default:4:9", "warning",
+     r"404: there is no file \S+/root/not-there\.html; the built-in page is sent instead"),
+    ("site without a name", {"sites": {"lost": "[HOST]\n    DocumentRoot /\n"}}, "sites/lost:1:1", "warning",
+     r"no request is for this site: \[HOST\] has no ServerName"),
+    ("site without anything", {"sites": {"lost": "# to do\n"}}, "sites/lost", "error", r"\[HOST\] needs a DocumentRoot"),
+    ("error log in a missing folder", {"server": "ErrorLog /no/such/folder/error.log"}, "monkey.conf:*:14", "error",
+     r"ErrorLog: there is no folder /no/such/folder"),
+    ("key of another section", {"host": "Timeout 5"}, "sites/default:3:5", "error",
+     r'unknown key "Timeout" in \[HOST\]: it belongs to \[SERVER\]'),
+    ("key of a site in monkey.conf", {"server": "documentroot /"}, "monkey.conf:*:5", "error",
+     r'unknown key "documentroot" in \[SERVER\]: it belongs to \[HOST\]'),
+    ("section of another file", {"site": "[SERVER]\n    Timeout 5\n"}, "sites/default:3:1", "error",
+     r"unknown section \[SERVER\]: it stands in monkey\.conf"),
+    ("section of a site in monkey.conf", {"extra": {"monkey.conf": "[HOST]\n    ServerName a\n"}}, "monkey.conf:1:1", "error",
+     r"unknown section \[HOST\]: it stands in a file of sites/"),
+    ("misspelt plugin", {"extra": {"plugins.load": "[PLUGINS]\n    Load dirlist\n"}}, "plugins.load:2:10", "error",
+     r'Load: cannot load "\S+monkey-dirlist\.so": No such file or directory; did you mean "dirlisting"\?'),
+    ("misspelt name of a list", {"server": "Scheduler ReusePrt"}, "monkey.conf:*:15", "error",
+     r'Scheduler: expected Fair or ReusePort, got "ReusePrt"; did you mean "ReusePort"\?'),
+    ("port that does not exist", {"server": "Listen 70000"}, "monkey.conf:*:12", "error",
+     r'Listen: expected a port from 1 to 65535, .*got "70000"'),
+    ("user that does not exist", {"server": "User nosuchuser"}, "monkey.conf:*:10", "error",
+     r'User: there is no account "nosuchuser"'),
+    ("compression", {"host": "Gzip on"}, "sites/default:3:5", "error",
+     r'unknown key "Gzip" in \[HOST\]: .*Precompressed on'),
+    ("alias", {"host": "Alias /a /srv/a"}, "sites/default:3:5", "error", r'unknown key "Alias" in \[HOST\]: .*SymLink on'),
+    ("location", {"site": "[LOCATION]\n    Root /x\n"}, "sites/default:3:1", "error",
+     r"unknown section \[LOCATION\]: .*Match REGEX PLUGIN.*\[HANDLERS\]"),
+    # of Monkey 1
+    ("old TLS section", {"site": "[SSL]\n    CertificateFile a\n"}, "sites/default:3:1", "error",
+     r"unknown section \[SSL\]: .*\[TLS\].*Load tls"),
+    ("old plugin liana_ssl", {"extra": {"plugins.load": "[PLUGINS]\n    Load /usr/lib/monkey/monkey-liana_ssl.so\n"}},
+     "plugins.load:2:10", "error", r'Load: the plugin "liana_ssl" is called "tls" now: Load tls'),
+    ("old plugin polarssl", {"extra": {"plugins.load": "[PLUGINS]\n    Load polarssl\n"}}, "plugins.load:2:10", "error",
+     r'Load: the plugin "polarssl" is called "mbedtls" now: Load mbedtls'),
+    ("old plugin duda", {"extra": {"plugins.load": "[PLUGINS]\n    Load /usr/lib/monkey-duda.so\n"}}, "plugins.load:2:10", "error",
+     r'Load: this version has no plugin "duda"'),
+    ("path of an old installation", {"extra": {"plugins.load": "[PLUGINS]\n    Load /usr/lib/monkey/monkey-dirlisting.so\n"}},
+     "plugins.load:2:10", "error", r"No such file or directory; the name alone is enough: Load dirlisting"),
+    ("quoted path", {"host": 'DocumentRoot "/tmp"'}, "sites/default:2:18", "error",
+     r'DocumentRoot: expected a path.*got ""/tmp""; values are written without quotes'),
+    ("quoted word", {"server": 'KeepAlive "on"'}, "monkey.conf:*:15", "error",
+     r'KeepAlive: expected on or off, got ""on""; values are written without quotes'),
+    ("quoted name", {"host": 'ServerName "a.test"'}, "sites/default:3:16", "error",
+     r'ServerName: .*a\.test.*; values are written without quotes'),
+    ("quoted URL", {"host": 'Redirect "https://a.test/"'}, "sites/default:3:14", "error", r"; values are written without quotes"),
+    ("a glob", {"handlers": "Match /*.php echo"}, "sites/default:4:11", "warning",
+     r'Match: "/\*\.php" is a regular expression, not a pattern of file names: .*\\\.php\$'),
+]
+
+
+@pytest.mark.parametrize("config, place, level, sentence", [pytest.param(*rest, id=name) for name, *rest in SENTENCES])
+def test_what_cannot_work_is_told_with_its_place(check, config, place, level, sentence):
+    if "No such file" in sentence and "dirlisting" in process.built_in_plugins():
+        pytest.skip("plugins are built in, so no file of one is looked for")
+    code, output = check(**config)
+    found = re.escape(f"{place}: {level}: ").replace(r"\*", r"\d+")  # monkey.conf has lines of the harness before those of a test
+    lines = [line for line in output.splitlines() if re.search(found, line)]
+    assert lines and re.search(sentence, lines[0]), output
+    assert code == (1 if level == "error" else 0)
+
+
+def test_warnings_are_counted(check):
+    _, output = check(error_pages="404 /not-there.html")
+    assert "configuration is fine, with 1 warning\n" in output
+
+
+def test_a_refused_error_page_is_looked_for_nowhere(check):
+    code, output = check(error_pages="404 https://x/")
+    assert code == 1 and "there is no file" not in output, output
+
+
+def test_error_page_of_an_application_is_its_own(check):
+    code, output = check(handlers="Match ^/ echo", error_pages="404 /made-by-it")
+    assert (code, output) == (0, "configuration is fine\n")
+
+
+PLUGIN_FAULTS = [
+    ("auth", {"site": "[AUTH]\n    Location /x\n    Users /no/such/file\n"}, "sites/default:5:11", r"Users: /no/such/file: "),
+    ("auth", {"site": "[AUTH]\n    Location /x\n    Title a\"b\n    Users /dev/null\n"}, "sites/default:5:11", r"Title: "),
+    ("auth", {"site": "[AUTH]\n    Location x\n    Users /dev/null\n"}, "sites/default:4:14", r"Location: expected a path"),
+    ("tls", {"site": "[TLS]\n    CertificateFile /no/a\n    RSAKeyFile /no/b\n"}, "sites/default:4:21", r"CertificateFile: /no/a"),
+    ("tls", {"site": "[TLS]\n    CertificateFile /no/a\n    RSAKeyFile /no/b\n"}, "sites/default:5:16", r"KeyFile: /no/b"),
+    ("logger", {"site": "[LOGGER]\n    AccessLog /no/such/folder/a.log\n"}, "sites/default:4:15",
+     r"AccessLog: there is no folder /no/such/folder"),
+    ("proxy_reverse", {"extra": {"plugins/proxy_reverse/a.conf": "[PROXY_ENTRY]\n    Match ^/\n    ServerList a\n"
+                                                                 "    LoadBalancer roundrobbin\n"}}, "a.conf:4:18",
+     r'LoadBalancer: expected Naive, .* got "roundrobbin"; did you mean "RoundRobin"\?'),
+    ("proxy_reverse", {"extra": {"plugins/proxy_reverse/a.conf": "[PROXY_ENTRY]\n    Match ^/\n    ServerList a:99999\n"}},
+     "a.conf:3:16", r"with a port from 1 to 65535"),
+    ("fastcgi", {"extra": {"plugins/fastcgi/a.conf": "[FASTCGI_SERVER]\n    ServerName a\n    ServerAddr a:99999\n"}},
+     "a.conf:3:16", r"with a port from 1 to 65535"),
+    ("fastcgi", {"extra": {"plugins/fastcgi/a.conf": "[FASTCGI_SERVER]\n    ServerAddr a:1\n    ServerName a\n"
+                                                     "[FASTCGI_LOCATION]\n    Mount /\n    ServerNames b\n"}},
+     "a.conf:6:17", r"ServerNames: there is no \[FASTCGI_SERVER\] b"),
+]
+
+
+@pytest.mark.parametrize("plugin, config, place, sentence", PLUGIN_FAULTS)
+def test_faults_of_plugins_point_at_the_key(check, plugin, config, place, sentence):
+    if not process.plugin(plugin):
+        pytest.skip(f"{plugin} is not built")
+    extra = {**config.get("extra", {}), "plugins.load": section("PLUGINS", f"Load {plugin}")}
+    code, output = check(**{**config, "extra": extra})
+    lines = [line for line in output.splitlines() if f"{place}: error: " in line]
+    assert code == 1 and any(re.search(sentence, line) for line in lines), output

@@ -96,3 +96,33 @@ def test_dump_can_be_read_again(tmp_path, config):
     first = dump(written.folder)
     again = as_configuration(tmp_path / "second", first)
     assert settings(dump(again)) == settings(first)
+
+
+def test_media_types_of_the_file_are_counted_and_not_repeated(tmp_path):
+    config = Config(tmp_path)
+    config.write()
+    text = dump(config.folder)
+    assert "text/css" not in text
+    assert f"# 6 types as in {config.folder}/monkey.mime; monkey --dump MIMETYPES shows them" in text
+
+
+def dump_of(folder, section):
+    result = process.run("--configdir", folder, "--dump", section)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_one_section_of_all_files(tmp_path):
+    config = Config(tmp_path)
+    config.write(**FULL)
+    code, text, _ = dump_of(config.folder, "mimetypes")
+    assert code == 0 and text.startswith("# monkey.mime\n[MIMETYPES]\n") and "    css text/css\n" in text and text.count("[") == 1
+    code, text, _ = dump_of(config.folder, "HOST")
+    assert code == 0 and re.findall(r"(?m)^(?:\[.*|# \S*/sites/.*)$", text) == [
+        f"# {config.folder}/sites/default", "[HOST]", f"# {config.folder}/sites/b", "[HOST]"]
+    assert "ServerName b.org" in text and "Workers" not in text
+
+
+def test_a_section_that_is_not_there(tmp_path):
+    config = Config(tmp_path)
+    config.write()
+    assert dump_of(config.folder, "FASTCGI_SERVER") == (1, "", "monkey: there is no section [FASTCGI_SERVER] in this configuration\n")

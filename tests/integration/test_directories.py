@@ -97,3 +97,38 @@ def test_redirect_keeps_the_connection(server, method):
 
 def test_post_on_a_directory_is_405(server):
     assert server.request("/dir/", "POST").status == 405
+
+
+def test_a_name_that_begins_with_three_dots_is_no_dot_file(start):
+    server = start(files={"...and more.txt": "more", ".../x.txt": "x", "..two.txt": "hidden", ".one.txt": "hidden"})
+    answers = {path: server.get(path).status for path in ("/...and%20more.txt", "/.../x.txt", "/..two.txt", "/.one.txt")}
+    assert answers == {"/...and%20more.txt": 200, "/.../x.txt": 200, "/..two.txt": 403, "/.one.txt": 403}
+
+
+def test_a_handlers_folder_is_redirected_to_where_the_site_says_so(start):
+    handlers = "Match ^/dav/ echo\nMatch ^/a.b/.* echo\nMatch ^/(x|y)/ echo"
+    server = start(host="SlashRedirect on", handlers=handlers, files={"dav.txt": "x"})
+    answer = server.get("/dav?a=b")
+    assert (answer.status, answer.header("Location")) == (301, "/dav/?a=b")
+    answers = {path: server.get(path).status for path in ("/DAV", "/dav/", "/davy", "/dav.txt", "/x", "/acb")}
+    assert answers == {"/DAV": 301, "/dav/": 200, "/davy": 404, "/dav.txt": 200, "/x": 404, "/acb": 404}
+    assert server.request("/dav", "POST", headers={"Content-Length": "0"}).status in (404, 405)
+
+
+def test_a_handlers_folder_is_not_redirected_to_by_itself(start):
+    server = start(handlers="Match ^/dav/ echo")
+    assert server.get("/dav").status == 404
+
+
+@pytest.mark.parametrize("pattern", ["^/", "/", ".*", "^/.*$"])
+def test_no_root_is_needed_where_a_handler_has_every_path(start, pattern):
+    site = f"[HOST]\n    ServerName app.test\n[HANDLERS]\n    Match {pattern} echo\n"
+    server = start(sites={"app": site})
+    assert server.get("/any/thing", host="app.test").status == 200
+
+
+def test_a_root_is_needed_where_handlers_have_some_paths(start):
+    site = "[HOST]\n    ServerName app.test\n[HANDLERS]\n    Match ^/app/ echo\n"
+    server = start(sites={"app": site}, wait=False)
+    assert server.expect_exit() != 0
+    assert "sites/app:1:1: error: [HOST] needs a DocumentRoot" in server.log()

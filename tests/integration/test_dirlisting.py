@@ -13,6 +13,7 @@ import pytest
 
 from harness import http, process
 from harness.config import section
+from harness.executable import AS_ROOT
 
 JSON = {"Accept": "application/json"}
 
@@ -23,12 +24,11 @@ NASTY = [
 ]
 
 
-def listing(theme="", plugins="dirlisting", **kwargs):
-    """What `start` needs for a server with the plugin."""
+def listing(theme="", plugins="dirlisting", shows="Listing on", **kwargs):
+    """What `start` needs for a server with the plugin, which shows all folders unless `shows` is empty."""
     loads = "\n".join(f"Load {process.plugin(name)}" for name in plugins.split())
     extra = {"plugins.load": section("PLUGINS", loads), **kwargs.pop("extra", {})}
-    if theme:
-        extra["plugins/dirlisting/dirhtml.conf"] = section("DIRLISTING", theme)
+    extra["plugins/dirlisting/dirhtml.conf"] = section("DIRLISTING", f"{theme}\n{shows}")
     return {"extra": extra, **kwargs}
 
 
@@ -318,10 +318,11 @@ def test_fifos_and_sockets_are_left_out(start):
 # -- where it is on
 
 
-def sites(handlers_a="", handlers_b=""):
+def sites(handlers_a="", handlers_b="", more_b=""):
     return {"sites": {
-        name: f"[HOST]\n    ServerName {name}\n    DocumentRoot ../root\n" + (section("HANDLERS", handlers) if handlers else "")
-        for name, handlers in (("a", handlers_a), ("b", handlers_b))}}
+        name: f"[HOST]\n    ServerName {name}\n    DocumentRoot ../root\n" +
+        (section("HANDLERS", handlers) if handlers else "") + more
+        for name, handlers, more in (("a", handlers_a, ""), ("b", handlers_b, more_b))}}
 
 
 def statuses(server):
@@ -333,9 +334,35 @@ def test_every_site_lists(start):
     assert statuses(server) == {"a": 200, "b": 200, "localhost": 200}
 
 
-def test_only_sites_that_say_so_list(start):
-    server = start(**listing(files={"x": "x"}, **sites(handlers_b="Match . dirlisting")))
+def test_loading_alone_opens_no_folder(start):
+    server = start(**listing(shows="", files={"x": "x"}, **sites()))
+    assert statuses(server) == {"a": 403, "b": 403, "localhost": 403}
+
+
+@pytest.mark.parametrize("site", [{"handlers_b": "Match . dirlisting"}, {"more_b": "[DIRLISTING]\n    Listing on\n"}],
+                         ids=["by a Match line", "by Listing"])
+def test_only_sites_that_say_so_list(start, site):
+    server = start(**listing(shows="", files={"x": "x"}, **sites(**site)))
     assert statuses(server) == {"a": 403, "b": 200, "localhost": 403}
+
+
+def test_a_site_may_say_no(start):
+    server = start(**listing(files={"x": "x"}, **sites(more_b="[DIRLISTING]\n    Listing off\n")))
+    assert statuses(server) == {"a": 200, "b": 403, "localhost": 200}
+
+
+@pytest.mark.parametrize("shows", ["", "Listing on"])
+def test_a_match_line_opens_what_matches_and_nothing_else(start, shows):
+    files = {"pub/x": "x", "pub/deep/x": "x", "private/x": "x", "publican/x": "x"}
+    server = start(**listing(shows=shows, files=files, handlers="Match ^/pub/ dirlisting"))
+    answers = {path: server.get(path).status for path in ("/pub/", "/pub/deep/", "/private/", "/publican/", "/")}
+    assert answers == {"/pub/": 200, "/pub/deep/": 200, "/private/": 403, "/publican/": 403, "/": 403}
+
+
+def test_several_match_lines_add_up(start):
+    files = {name + "/x": "x" for name in "abc"}
+    server = start(**listing(shows="", files=files, handlers="Match ^/a/ dirlisting\nMatch ^/(b|x)+/ dirlisting"))
+    assert [server.get(f"/{name}/").status for name in "abc"] == [200, 200, 403]
 
 
 def test_without_the_plugin_nothing_is_listed(start):
@@ -356,6 +383,19 @@ def test_header_lines_of_the_site_apply(start):
 def theme(header="<h1>%_html_title_%</h1>", entry="<p>%_target_name_%", footer="<hr>", name="mine"):
     files = {"header": header, "entry": entry, "footer": footer}
     return {f"plugins/dirlisting/themes/{name}/{part}.theme": text for part, text in files.items() if text is not None}
+
+
+def test_theme_of_monkey_1_that_is_not_there(start):
+    """It came with the server then."""
+    server = start(**listing("Theme guineo", files={"a.txt": "x"}))
+    server.wait_for_log(r"dirhtml\.conf:\d+:\d+: warning: Theme: guineo was a theme of Monkey 1; the built-in theme is used")
+    assert "a.txt" in server.get("/").text
+
+
+def test_theme_of_monkey_1_that_was_kept(start):
+    server = start(**listing("Theme guineo", files={"a.txt": "x"}, extra=theme(header="kept", name="guineo")))
+    assert server.get("/").text.startswith("kept")
+    assert "warning" not in server.log()
 
 
 def test_a_theme_of_the_configuration(start):
@@ -432,7 +472,7 @@ def test_one_shot_lists(tmp_path):
     (tmp_path / "shared" / "a.txt").write_text("text")
     config = process.Config(tmp_path)
     config.write()
-    server = process.Server(tmp_path, config, arguments=["--one-shot", tmp_path / "shared", "--port", "127.0.0.1:0"])
+    server = process.Server(tmp_path, config, arguments=["--one-shot", tmp_path / "shared", "--port", "127.0.0.1:0", *AS_ROOT])
     try:
         server.wait_until_listening()
         assert page_of(server).names == ["a.txt"]

@@ -26,6 +26,7 @@ addEventListener("load", () => {
 def server(start_shared):
     files = {f"list/sub/{name}": "x" * 3 ** number for number, name in enumerate(NAMES)}
     return start_shared(files={"list/sub/directory/x": "", "probe.html": PROBE, **files},
+                        site=section("DIRLISTING", "Listing on"),
                         extra={"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}")})
 
 

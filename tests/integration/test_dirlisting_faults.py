@@ -12,7 +12,8 @@ from harness.config import section
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(300)]
 
-LOAD = {"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}")}
+LOAD = {"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}"),
+        "plugins/dirlisting/dirhtml.conf": section("DIRLISTING", "Listing on")}
 FILES = {"small/a": "a", "small/b/c": "", **{f"medium/{number:0100}": "" for number in range(400)}}
 FORMS = {"html": {}, "json": {"Accept": "application/json"}}
 ENTRY = re.compile(r"""<tr class="(?:file|directory)"|^{"name":""", re.M)
@@ -51,7 +52,7 @@ def test_each_allocation_fails(start, allocations, directory, entries, form):
 def test_a_reload_meanwhile(start):
     """What began with the old configuration ends with it."""
     theme = {f"plugins/dirlisting/themes/mine/{part}.theme": f"{part}\n" for part in ("header", "entry", "footer")}
-    conf = {**LOAD, **theme, "plugins/dirlisting/dirhtml.conf": section("DIRLISTING", "Theme mine")}
+    conf = {**LOAD, **theme, "plugins/dirlisting/dirhtml.conf": section("DIRLISTING", "Theme mine\nListing on")}
     server = start(server="Workers 2", files=FILES, extra=conf)
     with server.connect(receive_buffer=4096) as slow:
         slow.send(http.request("/medium/") * 20)

@@ -54,7 +54,8 @@ def root():
 @pytest.fixture
 def server(start, root):
     return start(server="Workers 1", host=f"DocumentRoot {root}",
-                 extra={"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}")})
+                 site=section("DIRLISTING", "Listing on"),
+                        extra={"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}")})
 
 
 def memory(server, what="VmRSS"):
@@ -150,7 +151,8 @@ def test_another_client_of_the_worker_does_not_wait(server):
 def test_a_directory_that_goes_away_meanwhile(start, tmp_path):
     """The answer ends whole or is broken off; the server serves on."""
     server = start(server="Workers 1", files={"small.txt": "small"},
-                   extra={"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}")})
+                   site=section("DIRLISTING", "Listing on"),
+                        extra={"plugins.load": section("PLUGINS", f"Load {process.plugin('dirlisting')}")})
     for _ in range(3):
         folder = server.root / "going"
         folder.mkdir()

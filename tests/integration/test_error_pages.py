@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error answers: small HTML with everything escaped, or the site's own page."""
 
+import pathlib
 import re
 
 import pytest
@@ -25,6 +26,17 @@ def test_a_small_page_names_the_status(server, target, method, status):
     assert str(status) in response.text
     assert "<!doctype html>" in response.text.lower()
     assert len(response.body) < 2000
+
+
+def test_a_small_page_looks_like_the_welcome_page(server):
+    """Its colours, light and dark, in one small answer without anything from outside."""
+    page = server.get("/missing").text
+    welcome = (pathlib.Path(__file__).parents[2] / "htdocs" / "style.css").read_text()
+    colours = set(re.findall("#[0-9a-f]{6}", page))
+    assert len(colours) == 6 and colours <= set(re.findall("#[0-9a-f]{6}", welcome))
+    assert 'name="color-scheme" content="light dark"' in page and "prefers-color-scheme:dark" in page
+    assert not re.search(r"src=|href=|url\(|@import", page)
+    assert len(page) < 700
 
 
 @pytest.mark.parametrize("target", ATTACKS)
@@ -108,11 +120,26 @@ def test_hide_version(start):
     assert not re.search(r"Monkey/\d", response.text)
 
 
-def test_own_page_that_a_handler_owns_is_not_sent_as_a_file(start):
-    server = start(files={"404.php": "the source"}, error_pages="404 404.php", handlers="Match \\.php$ echo")
+def test_own_page_may_be_made_by_a_handler(start):
+    """By GET, with the status of the error; the source of a script is never sent."""
+    server = start(files={"404.php": "the source", "empty/a": "", "a.txt": "text"}, handlers="Match \\.php$ echo",
+                   error_pages="404 404.php\n403 /forbidden.php")
+    with server.connect() as connection:
+        for target, status in [("/missing?x=1", 404), ("/.hidden", 403), ("/empty/", 403)]:
+            response = connection.request(target)
+            assert response.status == status
+            assert f"GET {target} HTTP/1.1" in response.text and "the source" not in response.text
+            response = connection.request(target, "HEAD")
+            assert (response.status, response.body) == (status, b"")
+        assert connection.request("/missing", "POST", body=b"form").status == 405
+        assert connection.request("/a.txt").text == "text"
+    assert server.get("/404.php").status == 200
+
+
+def test_a_status_of_try_files_may_be_a_handlers_page(start):
+    server = start(host="TryFiles $uri =410", handlers="Match ^/gone$ echo", error_pages="410 /gone")
     response = server.get("/missing")
-    assert response.status == 404
-    assert "the source" not in response.text
+    assert response.status == 410 and "GET /missing HTTP/1.1" in response.text
 
 
 @pytest.mark.parametrize("name", ["./own/404.html", "own//404.html", "/own/../own/404.html", "own/40%34.html"])

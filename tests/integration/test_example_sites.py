@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from harness import applications, process, tools
-from harness.config import write_files
+from harness.config import RIGHTS, write_files
 from harness.git import Git
 
 SITES = process.TREE / "examples" / "sites"
@@ -24,7 +24,8 @@ def run_site(tmp_path):
     def run(name, file_of_change, before, after, more=None):
         folder = tmp_path / "site"
         shutil.copytree(SITES / name, folder / "conf")
-        for path, old, new in (("monkey.conf", "Listen 2001\n", "Listen 127.0.0.1:0\n    ErrorLog stderr\n"),
+        listen = "Listen 127.0.0.1:0\n    ErrorLog stderr\n" + "".join(f"    {key} {who}\n" for key, who in RIGHTS.items())
+        for path, old, new in (("monkey.conf", "Listen 2001\n", listen),
                                (file_of_change, before, after)):
             text = (folder / "conf" / path).read_text()
             assert text.count(old) == 1, f"{path} of the site {name} has no {old!r} any more"

@@ -2,6 +2,7 @@
 """FastCGI applications that misbehave: the client is told the truth, and the next one is served."""
 
 import os
+import re
 import signal
 import socket
 import threading
@@ -11,6 +12,7 @@ import pytest
 
 from harness import fastcgi, http
 from harness.client import eventually, free_port
+from harness.config import section
 
 HEAD = b"Content-Type: text/plain\r\n\r\n"
 WHOLE = fastcgi.record(fastcgi.STDOUT, HEAD + b"well") + fastcgi.end_record()
@@ -73,7 +75,7 @@ BEFORE_A_HEAD = {
     "a head with a NUL": raw_and_stay(stdout(b"A: b\0c\r\n\r\n") + fastcgi.end_record()),
     "a huge head": raw_and_stay(stdout(b"A: " + b"b" * 60000) + fastcgi.end_record()),
     "many fields": raw_and_stay(stdout(b"A: b\r\n" * 300 + b"\r\n") + fastcgi.end_record()),
-    "a status that cannot be": raw_and_stay(stdout(b"Status: 999\r\n\r\n") + fastcgi.end_record()),
+    "an invalid status": raw_and_stay(stdout(b"Status: 999\r\n\r\n") + fastcgi.end_record()),
 }
 
 
@@ -504,3 +506,42 @@ def test_a_chunked_body_above_the_limit(start):
                             + b"4000\r\n" + b"x" * 0x4000 + b"\r\n")
             assert connection.response("POST").status == 413
         assert application.requests == 0
+
+
+def test_one_that_gives_up_on_a_slow_upload_is_not_at_fault(start):
+    def answer(call):
+        if call.params["REQUEST_METHOD"] != "POST":
+            return call.answer(b"well")
+        next(call.pieces())
+        time.sleep(0.2)
+        return call.close()
+
+    with fastcgi.Application(answer) as one, fastcgi.Application(answer) as two:
+        server = start(**fastcgi.config(one, two, location="Mount /\nKeepAlive on"))
+        for _ in range(3):
+            with server.connect() as client:
+                client.send(http.request("/", "POST", headers=[("Content-Length", "1000000")]) + b"x" * 100_000)
+                assert client.response().status == 502
+        assert "server offline" not in server.log()
+        assert server.get("/").text == "well"
+
+
+@pytest.mark.parametrize("where, why", [
+    ("ServerPath {tmp}/none.sock", r"{tmp}/none\.sock: No such file or directory"),
+    ("ServerPath {tmp}/plain", r"{tmp}/plain: Connection refused"),
+    ("ServerAddr 127.0.0.1:{port}", r"127\.0\.0\.1:{port}: Connection refused"),
+    ("ServerAddr localhost:{port}", r"localhost:{port} \((127\.0\.0\.1|::1)\): Connection refused"),
+])
+def test_what_cannot_be_reached_is_named_in_both_logs(start, tmp_path, where, why):
+    port = free_port()
+    (tmp_path / "plain").write_text("")
+    server_section = section("FASTCGI_SERVER", f"ServerName app\n{where.format(tmp=tmp_path, port=port)}")
+    server = start(site=section("LOGGER", "ErrorLog site.log"), extra={
+        "plugins.load": section("PLUGINS", "Load fastcgi\nLoad logger"),
+        "plugins/logger/logger.conf": section("LOGGER", "FlushTimeout 0"),
+        "plugins/fastcgi/a.conf": server_section + section("FASTCGI_LOCATION", "Mount /\nMatch ^/")})
+    assert server.get("/").status == 502
+    why = why.format(tmp=re.escape(str(tmp_path)), port=port)
+    assert re.search(rf'fastcgi failed server=app why="{why}"', server.log()), server.log()
+    log = server.conf / "site.log"
+    assert eventually(lambda: log.exists() and re.search(rf'status=502 reason="{why}"', log.read_text())), server.log()

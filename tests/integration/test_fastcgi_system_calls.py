@@ -26,16 +26,16 @@ def check(counts, sends, receives):
 
 
 @pytest.mark.parametrize("size", [0, 200, 15000])
-def test_a_get_is_two_reads_and_two_writes(start, tmp_path, size):
+def test_a_get_is_two_reads_a_look_and_two_writes(start, tmp_path, size):
     def ask(connection):
         answer = connection.request("/a.php")
         assert (answer.status, len(answer.body), answer.framing) == (200, size, "length")
 
     with fastcgi.Application(lambda call: call.answer(b"x" * size), path=tmp_path / "s") as application:
-        check(calls_of(start, tmp_path, application, ask), sends=2, receives=2)
+        check(calls_of(start, tmp_path, application, ask), sends=2, receives=3)
 
 
-def test_a_post_looks_at_the_connection_once_more(start, tmp_path):
+def test_a_post_is_two_reads_a_look_and_two_writes(start, tmp_path):
     def ask(connection):
         assert connection.request("/a.php", "POST", body=b"x" * 500).body == b"x" * 500
 

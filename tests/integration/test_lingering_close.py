@@ -5,6 +5,7 @@ Lingering close (RFC 9112 9.6): a client that is still sending can read the answ
 Closing a socket with unread input makes the kernel send a reset, which destroys what the client has not read.
 """
 
+import signal
 import time
 
 import pytest
@@ -89,3 +90,75 @@ def test_lingering_ends_when_the_client_does(server):
         connection.finish_sending()
         assert connection.is_closed()
         assert time.monotonic() - start < 1
+
+
+# ---- an end that is the server's own decision: input that comes afterwards destroys no answer either
+
+MANY = 20
+PAGE = "x" * 4800
+
+
+@pytest.fixture
+def asked(start):
+    """A client that has sent so many requests and reads slowly: most of the answers wait in the server's kernel."""
+    def make(settings):
+        server = start(server=f"Workers 1\n{settings}", files={"page.txt": PAGE})
+        connection = server.connect(receive_buffer=4096)
+        connection.send(http.request("/page.txt") * MANY)
+        time.sleep(0.3)
+        return server, connection
+    return make
+
+
+def gets_all(connection):
+    assert [connection.response().text for _ in range(MANY)] == [PAGE] * MANY
+    assert connection.stream.at_end()
+
+
+@pytest.mark.socket("no kernel holds its answers")
+def test_a_request_behind_the_last_allowed_one(asked):
+    _, connection = asked(f"MaxKeepAliveRequest {MANY}")
+    connection.send(http.request("/page.txt"))
+    time.sleep(0.1)
+    gets_all(connection)
+
+
+@pytest.mark.socket("no kernel holds its answers")
+def test_half_a_close_behind_the_last_allowed_request(asked):
+    """Both sides have ended then, but for what the client has sent: it must be read before the connection is closed."""
+    _, connection = asked(f"MaxKeepAliveRequest {MANY}")
+    connection.send(http.request("/page.txt"))
+    connection.finish_sending()
+    time.sleep(0.1)
+    gets_all(connection)
+
+
+@pytest.mark.socket("no kernel holds its answers")
+def test_a_request_behind_the_keep_alive_time(asked):
+    _, connection = asked("KeepAliveTimeout 1")
+    time.sleep(1.2)
+    connection.send(http.request("/page.txt"))
+    time.sleep(0.1)
+    gets_all(connection)
+
+
+@pytest.mark.socket("no kernel holds its answers")
+def test_a_request_behind_the_end_of_the_server(asked):
+    server, connection = asked("KeepAliveTimeout 30")
+    server.signal(signal.SIGTERM)
+    time.sleep(0.3)
+    connection.send(http.request("/page.txt"))
+    time.sleep(0.1)
+    gets_all(connection)
+
+
+@pytest.mark.socket("no kernel holds its answers")
+def test_a_request_behind_one_that_timed_out(asked):
+    _, connection = asked("Timeout 1")
+    connection.send(b"GET / HT")
+    time.sleep(1.3)
+    connection.send(http.request("/page.txt"))
+    time.sleep(0.1)
+    assert [connection.response().text for _ in range(MANY)] == [PAGE] * MANY
+    assert connection.response().status == 408
+    assert connection.stream.at_end()

@@ -37,12 +37,13 @@ def test_a_key_that_is_not_for_sites(tmp_path):
     assert "sites/default:" in text
 
 
-@pytest.mark.parametrize("site", ["AccessLog missing/folder/a.log", "ErrorLog /proc/nothing"])
-def test_a_log_that_cannot_be_opened_stops_the_start(tmp_path, site):
+@pytest.mark.parametrize("site, why", [("AccessLog missing/folder/a.log", "AccessLog: there is no folder"),
+                                       ("ErrorLog /proc/nothing", "cannot open the log")])
+def test_a_log_that_cannot_be_opened_stops_the_start(tmp_path, site, why):
     code, text = check(tmp_path, log=site)
     assert code == 1
-    assert "cannot open the log" in text
-    assert site.split("/")[-1] in text
+    assert why in text
+    assert site.split()[1].rsplit("/", 1)[0] in text
 
 
 def test_the_check_opens_nothing(tmp_path):

@@ -180,3 +180,8 @@ def test_files_that_lie_ready_without_a_setting_are_none(tmp_path):
     config.write(files=FILES, extra={"plugins/mandril/mandril.conf": "[RULES]\n    # Deny_URL /private\n"})
     checked = process.run("--configdir", config.folder, "--test")
     assert (checked.returncode, "RULES" in checked.stdout + checked.stderr) == (0, False)
+
+
+def test_a_match_line_limits_the_rules_of_paths(start):
+    server = start(**configured("URL /private\nURL txt", handlers="Match ^/private/ mandril"))
+    assert [server.get(path).status for path in ("/private/key.txt", "/public.txt")] == [403, 200]

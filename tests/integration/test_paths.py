@@ -4,6 +4,7 @@
 import pytest
 
 from harness import http
+from harness.config import section
 
 SECRET = "the secret outside"
 
@@ -54,7 +55,7 @@ def test_backslash_is_no_separator(server):
 
 
 @pytest.mark.parametrize("target", ["/.hidden", "/.git/config", "/.git/", "/.git", "/dir/.htpasswd", "/%2ehidden",
-                                    "/..a", "/...", "/.well-knownx", "/.well-known/.secret", "/dir/../.hidden"])
+                                    "/..a", "/.a..", "/.well-knownx", "/.well-known/.secret", "/dir/../.hidden"])
 def test_dot_files_are_refused(server, target):
     response = server.get(target)
     assert response.status in (403, 404)
@@ -84,3 +85,18 @@ def test_long_names_are_refused(server, length, status):
 
 def test_deep_paths_are_refused(server):
     assert server.get("/d" * 4000).status in (403, 404, 414)
+
+
+@pytest.mark.parametrize("make", [lambda n: "/" + "n" * (n - 1), lambda n: "/d" * (n // 2), lambda n: "/%41" * (n // 4),
+                                  lambda n: "/echo/" + "e" * (n - 6), lambda n: "/~x/" + "u" * (n - 4),
+                                  lambda n: "/../" * (n // 4), lambda n: "/" + "x/" * (n // 2 - 1) + "y"])
+def test_target_of_eight_thousand_bytes_is_supported(start, make):
+    """RFC 9112 section 3: a request line of 8,000 bytes at least. No file has such a name, handlers may."""
+    server = start(server="UserDir public_html", host="TryFiles $uri $uri.html $uri/\nPrecompressed on",
+                   site=section("HANDLERS", "Match ^/echo/ echo"))
+    target = make(8000)
+    assert len(target) == 8000
+    for method in ("GET", "HEAD"):
+        answer = server.get(target) if method == "GET" else server.head(target)
+        assert answer.status == (200 if "echo" in target else 403 if ".." in target else 404)
+    assert server.get("/").status != 503

@@ -25,6 +25,7 @@ SCRIPTS = {
     "to.php": "<?php header('Location: /there?a=b'); echo 'moved';",
     "empty.php": "<?php http_response_code(204);",
     "fatal.php": "<?php error_log('a word in the log'); nothing_has_this_name();",
+    "lost.php": "<?php if (isset($_GET['gone'])) http_response_code(410); echo 'no ', $_SERVER['REQUEST_URI'];",
     "folder/index.php": "<?php echo 'index of ', $_SERVER['SCRIPT_NAME'];",
     "page.html": "<p>a file",
     "evil.jpg": "<?php echo 'run';",
@@ -36,7 +37,7 @@ PEERS = ("fpm, Unix socket", "fpm, TCP", "php-cgi, FastCGI", "php-cgi, CGI")
 @pytest.fixture(scope="module", params=PEERS)
 def server(request, start_shared, tmp_path_factory):
     folder = tmp_path_factory.mktemp("php")
-    common = {"files": SCRIPTS, "server": "MaxBodySize 100M\nIndexfile index.php index.html"}
+    common = {"files": SCRIPTS, "server": "MaxBodySize 100M\nIndexfile index.php index.html", "error_pages": "403 /lost.php"}
     if request.param == "php-cgi, CGI":
         words = [f"{name}={value}" for name, value in applications.PHP_SETTINGS.items()]
         words.append(f"session.save_path={folder}")
@@ -52,6 +53,13 @@ def server(request, start_shared, tmp_path_factory):
         peer = applications.php_fpm(folder / "peer", tcp=request.param == "fpm, TCP")
     with peer:
         yield start_shared(**common, **applications.fastcgi(peer.address, MATCH, "MaxConnections 2", "KeepAlive on"))
+
+
+def test_an_error_page(server):
+    answer = server.get("/.hidden?x=1")
+    assert (answer.status, answer.text) == (403, "no /.hidden?x=1")
+    assert server.request("/.hidden", "HEAD").status == 403
+    assert (server.get("/lost.php").status, server.get("/lost.php?gone=1").status) == (200, 410)
 
 
 def variables(server, target, **kwargs):

@@ -28,6 +28,8 @@ def settings(name, tmp_path):
         return {}, section("AUTH", f"Location /private\nUsers {tmp_path}/users")
     if name == "logger":
         return {"plugins/logger/logger.conf": section("LOGGER", f"MasterLog {tmp_path}/master.log")}, ""
+    if name == "dirlisting":
+        return {}, section("DIRLISTING", "Listing on")
     if name == "mandril":
         return {"plugins/mandril/mandril.conf": section("RULES", "Deny_URL /secret\nDeny_IP 192.0.2.0/24")}, ""
     if name in ("tls", "mbedtls"):

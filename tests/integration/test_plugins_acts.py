@@ -22,6 +22,8 @@ CASES = [
     ("a section", {"a": "[ACTS]\n", "b": ""}, {"a"}),
     ("a section that says no", {"a": "[ACTS]\n    Off on\n", "b": "[ACTS]\n"}, {"b"}),
     ("switched on", {"a": "[HANDLERS]\n    Match / acts\n", "b": ""}, {"a"}),
+    ("switched on for other paths", {"a": "[HANDLERS]\n    Match ^/x acts\n", "b": ""}, set()),
+    ("switched on by one of two lines", {"a": "[HANDLERS]\n    Match ^/x acts\n    Match ^/$ acts\n", "b": ""}, {"a"}),
     ("switched on elsewhere", {"a": "[HANDLERS]\n    Match / acts\n", "b": "[ACTS]\n"}, {"a"}),
 ]
 

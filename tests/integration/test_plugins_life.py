@@ -130,7 +130,7 @@ def test_a_failing_check_is_a_fault(live, fail, reason):
 def test_a_reload_that_cannot_begin_changes_nothing(live, fail, begun):
     life = live("    Tag a\n")
     life.reload(f"    Tag b\n    Fail {fail}\n", "old configuration stays in force")
-    assert 'reload: the plugin "life" cannot start: ' in life.server.log()
+    assert 'reload failed: the plugin "life" cannot start: ' in life.server.log()
     for _ in range(8):
         assert life.server.get("/tag").body == b"a"
     trace = life.trace[2 + WORKERS:]
@@ -165,3 +165,10 @@ def test_many_reloads_end_all_that_began(live):
         assert sorted(line for line in trace if line.startswith(f"{number} worker_start")) == on_each(f"{number} worker_start")
         assert sorted(line for line in trace if line.startswith(f"{number} worker_stop")) == on_each(f"{number} worker_stop")
         assert trace.count(f"{number} stop") == 1
+
+
+@pytest.mark.parametrize("then, told", [("Fixed one", False), ("Fixed two", True), ("", True)])
+def test_a_key_of_a_plugin_that_needs_a_restart_is_told(live, then, told):
+    life = live("    Tag a\n    Fixed one\n")
+    text = life.reload(f"    Tag b\n    {then}\n", "configuration reloaded")
+    assert ('setting needs a restart key="[LIFE] Fixed"' in text) == told

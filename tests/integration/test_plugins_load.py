@@ -141,7 +141,7 @@ def test_any_other_section_is_a_fault(check):
     ("Match ^/x liana", r"liana answers no requests"),
     ("Match ^/x sections", r"sections takes one parameter"),
     ("Match ^/x life a", r"life takes no parameters"),
-    ("Match [ sections here", r'"\[" is no regular expression'),
+    ("Match [ sections here", r'invalid regular expression "\['),
 ], ids=["absent", "misspelt", "no handler", "parameters", "no parameters", "pattern"])
 def test_a_match_line_that_a_plugin_refuses(check, handlers, sentence):
     code, output = check(handlers=handlers, extra={"plugins.load": plugins.load("sections", "life")})

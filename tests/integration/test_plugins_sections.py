@@ -72,7 +72,7 @@ FAULTS = [
     ("misspelt", "", "[SHARED]\n    Numbr 1\n", r"any\.conf:2:5: error: unknown key \"Numbr\" in \[SHARED\]; did you mean \"Number\"\?"),
     ("of a parser", "[SHARED]\n    Custom !\n", "", r"sites/default:\d+:12: error: Custom: expected something without !, got \"!\""),
     ("of a check", "[EACH]\n    Text x\n", "", r"sites/default:\d+:1: error: \[EACH\] needs a Match"),
-    ("of a route", "", "[EACH]\n    Match (\n", r"any\.conf:1:1: error: Match: \"\(\" is no regular expression"),
+    ("of a route", "", "[EACH]\n    Match (\n", r"any\.conf:1:1: error: Match: invalid regular expression \"\(\""),
     ("unknown section", "", "[SHRAED]\n", r"any\.conf:1:1: error: unknown section \[SHRAED\]; did you mean \[SHARED\]\?"),
     ("of the core", "", "[HOST]\n    DocumentRoot /\n", r"any\.conf:1:1: error: unknown section \[HOST\]"),
 ]

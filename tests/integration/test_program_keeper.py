@@ -2,14 +2,17 @@
 """The process that stays root: what the server may no longer do is done for it, while it serves."""
 
 import os
+import re
+import shutil
 import signal
 import time
 
 import pytest
 
-from harness import http
+from harness import http, process
 from harness.client import eventually
-from harness.program import (free_low_port, is_alive, needs_root, open_folder, serving_pid, start_open)  # noqa: F401
+from harness.config import section
+from harness.program import (NOBODY, free_low_port, is_alive, needs_root, open_folder, serving_pid, start_open)  # noqa: F401
 
 pytestmark = needs_root
 
@@ -128,3 +131,19 @@ def test_low_port_in_use(start_open):  # noqa: F811
     assert "another process" in second.log()
     third = start_open(server=f"Listen 127.0.0.1:{port}\nUser nobody", arguments=["-T"])
     assert third.port == port
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv")
+def test_rights_that_the_shipped_unit_leaves_are_enough(start_open, open_folder, logs):  # noqa: F811
+    """A socket file that the keeper makes becomes the server's, which takes a right of its own."""
+    unit = (process.TREE / "packaging" / "monkey.service").read_text()
+    rights = re.search(r"(?m)^CapabilityBoundingSet=(.*)", unit)[1].lower().replace("cap_", "+").split()
+    wrapper = ["setpriv", "--no-new-privs", f"--bounding-set=-all,{','.join(rights)}"]
+    http_socket, shell = open_folder / "http.sock", open_folder / "shell"
+    server = start_open(server=f"Listen 127.0.0.1:{free_low_port()}\nListen unix:{http_socket} proxy\nUser nobody\n"
+                               f"ErrorLog {logs}/a.log", files={"a.txt": "text"}, wrapper=wrapper, wait=False,
+                        extra={"plugins.load": section("PLUGINS", "Load cheetah"),
+                               "plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {shell}\nGroup daemon")})
+    assert has(logs / "a.log", "started workers"), server.log()
+    assert (http_socket.stat().st_uid, http_socket.stat().st_gid) == (NOBODY, NOBODY)
+    assert (shell.stat().st_uid, shell.stat().st_gid) == (NOBODY, 1)

@@ -2,6 +2,7 @@
 """The command line."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -10,10 +11,11 @@ import pytest
 from harness import process
 from harness.client import Connection, eventually, free_port
 from harness.config import Config
+from harness.executable import AS_ROOT
 
 OPTIONS = """
     -c --configdir -s --serverconf -S --sites-conf-dir -P --plugins-conf-dir -l --plugin-load-conf-file
-    -m --mimes-conf-file -o --one-shot -p --port -w --workers -I --pid-file --transport -D --daemon
+    -m --mimes-conf-file -o --one-shot -p --port -w --workers -I --pid-file -u --user --transport -D --daemon
     -B --balancing-mode -T --allow-shared-sockets -t --test --dump -b --build -v --version -h --help --make-cert
 """.split()
 
@@ -60,6 +62,8 @@ def test_version_and_build():
         assert process.run(option).stdout == "monkey 2.0.0\n"
     facts = process.run("-b").stdout
     assert "compiler" in facts and "liana" in facts
+    paths = dict(re.findall(r"^(modules|conf) +(/\S+)$", facts, re.M))
+    assert paths["conf"] == str(process.TREE / "conf") and paths["modules"].endswith("/monkey/plugins")
 
 
 @pytest.mark.parametrize("arguments, word", [
@@ -175,7 +179,7 @@ def test_build_tree_brings_its_own_configuration(config, tmp_path):
 def test_one_shot_serves_a_directory(tmp_path):
     (tmp_path / "a.txt").write_text("text")
     port = free_port()
-    server = subprocess.Popen([process.binary(), "-o", ".", "-p", f"127.0.0.1:{port}"], cwd=tmp_path,
+    server = subprocess.Popen([process.binary(), "-o", ".", "-p", f"127.0.0.1:{port}", *AS_ROOT], cwd=tmp_path,
                               env=process.environment(), stderr=subprocess.DEVNULL)
     try:
         def ask():

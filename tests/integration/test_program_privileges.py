@@ -59,6 +59,24 @@ def test_memory_is_hidden_from_others_of_the_same_user(start_open):  # noqa: F81
     assert os.stat(f"/proc/{serving_pid(server.pid)}/mem").st_uid == 0
 
 
+def mem_owner(pid):
+    """Of /proc/PID/mem: the process's own user when others of it may read its memory and it may dump core."""
+    return os.stat(f"/proc/{pid}/mem").st_uid
+
+
+@needs_root
+@pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer must be able to trace")
+@pytest.mark.parametrize("keeper", [True, False])
+@pytest.mark.parametrize("lines, owner", [("", 0), ("CoreDumps off", 0), ("CoreDumps on", NOBODY)])
+def test_memory_and_rights_are_kept_with_and_without_a_keeper(start_open, keeper, lines, owner):  # noqa: F811
+    """A script with the server's user once read the private key of TLS from /proc/PID/mem."""
+    server = start_open(server=f"User nobody\n{lines}", wrapper=() if keeper else AS_NOBODY)
+    serving = serving_pid(server.pid) if keeper else server.pid
+    assert status(serving)["NoNewPrivs"] == "1"
+    assert mem_owner(serving) == owner
+    assert {mem_owner(f"{serving}/task/{thread}") for thread in os.listdir(f"/proc/{serving}/task")} == {owner}
+
+
 @needs_root
 @pytest.mark.parametrize("user", ["nobody-of-that-name", "-1", "4294967295", "4294967296", "12x", "0x10"])
 def test_unknown_user(start_open, user):  # noqa: F811
@@ -112,13 +130,78 @@ def test_user_root_is_one_process(start_open):  # noqa: F811
 
 
 @needs_root
-def test_root_without_user_says_so(start_open):  # noqa: F811
-    server = start_open()
-    assert "runs as root" in server.log()
+def test_root_without_user_becomes_nobody_and_says_so(start_open):  # noqa: F811
+    server = start_open(server="#User", files={"a.txt": "text"})
+    assert ids(serving_pid(server.pid))[0] == [str(NOBODY)] * 4
+    assert re.search(r"becomes nobody.*User root", server.log())
+    assert server.get("/a.txt").text == "text"
 
 
 @needs_root
-@pytest.mark.parametrize("user, said", [("root", True), ("nobody", False), (str(NOBODY), False)])
+def test_document_root_that_the_user_may_not_enter_is_named(start_open, open_folder):  # noqa: F811
+    shut = open_folder / "shut"
+    (shut / "site" / "www").mkdir(parents=True)
+    shut.chmod(0o700)
+    server = start_open(server="#User", host=f"DocumentRoot {shut}/site/www")
+    said = server.wait_for_log(rf"DocumentRoot {shut}/site/www.*")[0]
+    assert f"user nobody may not enter {shut} " in said and "chmod" in said and "User" in said
+    checked = process.run("--configdir", server.conf, "--test")
+    assert checked.returncode == 0
+    assert f"user nobody may not enter {shut} " in checked.stderr
+    assert server.get("/a.txt").status == 404
+
+
+@needs_root
+def test_nothing_is_said_of_a_root_that_can_be_read(start_open):  # noqa: F811
+    server = start_open(server="User nobody")
+    assert "may not" not in server.log()
+    checked = process.run("--configdir", server.conf, "--test")
+    assert checked.returncode == 0 and "may not" not in checked.stderr
+
+
+@needs_root
+def test_file_that_the_user_may_not_read_is_named(start_open):  # noqa: F811
+    server = start_open(server="User nobody", files={"a.txt": "text", "b\"\n.txt": "text", "d/c.txt": "text"})
+    (server.root / "a.txt").chmod(0o600)
+    (server.root / "b\"\n.txt").chmod(0o600)
+    (server.root / "d").chmod(0o700)
+    (server.root / "link").symlink_to("a.txt")
+    assert server.get("/a.txt").status == 403
+    server.wait_for_log(r'may not be read by user nobody.*"/a\.txt"')
+    assert server.get("/d/c.txt").status == 403
+    server.wait_for_log(r'may not be read by user nobody.*"/d/c\.txt"')
+    assert server.get("/b%22%0a.txt").status == 403
+    server.wait_for_log(r'may not be read by user nobody.*"/b%22%0A\.txt"')
+    since = len(server.log())
+    assert server.get("/link").status == 403
+    assert "may not be read" not in server.log()[since:]
+
+
+@needs_root
+def test_option_names_the_user(start_open):  # noqa: F811
+    server = start_open(server="User root", arguments=["--user", "nobody"])
+    assert ids(serving_pid(server.pid))[0] == [str(NOBODY)] * 4
+
+
+@needs_root
+@pytest.mark.parametrize("user, uid", [([], NOBODY), (["--user", "root"], 0), (["-u", "54321"], 54321)])
+def test_one_shot_of_root(open_folder, user, uid):  # noqa: F811
+    (open_folder / "site").mkdir()
+    (open_folder / "site" / "a.txt").write_text("text")
+    config = process.Config(open_folder)
+    config.write()
+    server = process.Server(open_folder, config, arguments=["-o", open_folder / "site", "-p", "127.0.0.1:0", *user])
+    try:
+        server.wait_until_listening()
+        serving = serving_pid(server.pid) if uid else server.pid
+        assert ids(serving)[0] == [str(uid)] * 4
+        assert server.get("/a.txt").text == "text"
+    finally:
+        server.stop()
+
+
+@needs_root
+@pytest.mark.parametrize("user, said", [("daemon", True), ("root", False), ("nobody", False), (str(NOBODY), False)])
 def test_without_root_it_stays_who_it_is(start_open, open_folder, user, said):  # noqa: F811
     server = start_open(server=f"User {user}", files={"a.txt": "text"}, wrapper=AS_NOBODY)
     assert bool(re.search(f"User {user} has no effect", server.log())) == said

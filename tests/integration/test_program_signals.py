@@ -2,6 +2,7 @@
 """TERM, INT and QUIT end, HUP reloads, USR1 reopens logs; with a keeper as without."""
 
 import os
+import re
 import signal
 import time
 
@@ -122,10 +123,44 @@ def test_broken_reload_tells_all_faults_and_goes_on(begin):
     text = (server.conf / "monkey.conf").read_text()
     (server.conf / "monkey.conf").write_text(text + "    Tiemout 5\n    Workers many\n")
     told = server.reload()
-    assert "Tiemout" in told and "many" in told and "stays in force" in told
+    assert "Tiemout" in told and "Workers is set twice" in told and "stays in force" in told
     assert server.get("/a.txt").text == "text"
     (server.conf / "monkey.conf").write_text(text)
     server.reload(expect="configuration reloaded")
+
+
+def test_broken_reload_is_in_the_error_log_with_all_faults(begin, open_folder):  # noqa: F811
+    server, log = begin(), open_folder / "error.log"
+    open_folder.chmod(0o777)
+    text = (server.conf / "monkey.conf").read_text().replace("ErrorLog stderr", f"ErrorLog {log}")
+    for more in ("", "    Tiemout 5\n    MaxHeaders many\n"):
+        (server.conf / "monkey.conf").write_text(text + more)
+        server.signal(signal.SIGHUP)
+        assert eventually(lambda: log.exists() and ("stays in force" if more else "configuration reloaded") in log.read_text())
+    first = text.count("\n") + 1
+    lines = [line.split(" ", 1)[1] for line in log.read_text().splitlines() if "level=error" in line]
+    assert [re.sub(r"in=conf \S*/", "in=conf ", line.removeprefix("level=error ")) for line in lines] == [
+        f'in=conf monkey.conf:{first}:5: error: unknown key "Tiemout" in [SERVER]; did you mean "Timeout"?',
+        f'in=conf monkey.conf:{first + 1}:16: error: MaxHeaders: expected a whole number from 1 to 10000, got "many"',
+        "in=server reload failed: the configuration has faults; the old configuration stays in force"]
+    assert "stays in force" in server.log()  # who started it from a terminal sees it too
+
+
+def test_warnings_of_a_reload_are_in_the_error_log(begin):
+    server = begin()
+    (server.conf / "sites/default").write_text((server.conf / "sites/default").read_text() + "[FASTCGI_SERVER]\n")
+    assert "[FASTCGI_SERVER] has no effect" in server.reload(expect="configuration reloaded")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
+def test_the_end_is_in_the_error_log_with_its_reason(begin, number):
+    server = begin(server="GracefulTimeout 7")
+    server.signal(number)
+    assert server.process.wait(5) == 0
+    has_keeper = "User nobody" in (server.conf / "monkey.conf").read_text()  # who says TERM, whatever it was sent
+    name = "TERM" if has_keeper else number.name.removeprefix("SIG")
+    assert re.search(rf'in=server stopping reason="signal {name} from process \d+" grace_ms=7000\n.* in=server stopped\n',
+                     server.log()), server.log()
 
 
 def test_logs_are_reopened_by_name(begin, open_folder):  # noqa: F811

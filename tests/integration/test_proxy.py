@@ -39,7 +39,7 @@ def test_methods(start, method):
                 assert answer.body == (b"" if method == "HEAD" else b"hello")
                 assert answer.header("Content-Length") == "5"
         assert backend.requests[0].method == method
-        assert backend.connections == 1
+        assert backend.connections == (2 if method == "HEAD" else 1)  # a body may come behind HEAD: test_unasked_bytes.py
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
@@ -488,7 +488,7 @@ def test_a_reload_cuts_nothing(start, how):
         conn.send(b"x" * 100_000)
 
     with Backend(serve) as backend, Backend() as other:
-        server = start(**configured("", backend))
+        server = start(**configured("RequestBuffering off", backend))
         with server.connect() as client:
             if how == "tunnel":
                 switched(client)
@@ -499,7 +499,7 @@ def test_a_reload_cuts_nothing(start, how):
             assert eventually(lambda: backend.connections == 1)
             time.sleep(0.2)
             for _ in range(2):
-                server.reload(**configured("", other))
+                server.reload(**configured("RequestBuffering off", other))
             assert server.request("/").body == b"ok"
             if how == "tunnel":
                 client.send(b"hello")

@@ -13,6 +13,7 @@ import collections
 import json
 import os
 import random
+import re
 import threading
 import time
 
@@ -20,7 +21,8 @@ import pytest
 
 from harness import http
 from harness.backend import Backend, proxy, servers
-from harness.client import eventually
+from harness.client import eventually, free_port
+from harness.config import section
 
 SCHEDULES, PARTS = 200, 8
 CLIENTS, ASKED = 4, 6  # in a schedule: clients, and requests of each
@@ -287,3 +289,34 @@ def test_no_client_sees_what_is_not_its_own(start, part):
     assert eventually(lambda: [fact["active"] for fact in facts()] == [0, 0, 0])
     for backend in three:
         backend.stop()
+
+
+@pytest.mark.parametrize("server_list, why", [
+    ("127.0.0.1:{port}", r"127\.0\.0\.1:{port}: Connection refused"),
+    ("unix:{tmp}/none.sock", r"{tmp}/none\.sock: No such file or directory"),
+    ("no-such-name.invalid", r"no-such-name\.invalid:80: (there is no such name|its name cannot be looked up now)"),
+])
+def test_what_cannot_be_reached_is_named_in_both_logs(start, tmp_path, server_list, why):
+    port = free_port()
+    server = start(site=section("LOGGER", "ErrorLog site.log"), extra={
+        "plugins.load": section("PLUGINS", "Load proxy_reverse\nLoad logger"),
+        "plugins/logger/logger.conf": section("LOGGER", "FlushTimeout 0"),
+        "plugins/proxy_reverse/a.conf": section("PROXY_ENTRY", f"Match ^/\nServerList {server_list.format(tmp=tmp_path, port=port)}")})
+    assert server.get("/").status == 502
+    why = why.format(tmp=re.escape(str(tmp_path)), port=port)
+    assert re.search(rf'proxy cannot connect entry=\S+ backend=\S+ why="{why}"', server.log()), server.log()
+    log = server.conf / "site.log"
+    assert eventually(lambda: log.exists() and re.search(rf'status=502 reason="{why}"', log.read_text())), server.log()
+
+
+def test_why_a_backend_failed_is_in_both_logs_where_there_is_no_other(start):
+    with Backend(each=lambda conn, _request: conn.close()) as backend:
+        server = start(site=section("LOGGER", "ErrorLog site.log"), extra={
+            "plugins.load": section("PLUGINS", "Load proxy_reverse\nLoad logger"),
+            "plugins/logger/logger.conf": section("LOGGER", "FlushTimeout 0"),
+            "plugins/proxy_reverse/a.conf": section("PROXY_ENTRY", f"Match ^/\nServerList {backend.address}")})
+        assert server.get("/").status == 502
+    why = "the backend closed the connection"
+    assert f'why="{why}"' in server.log() and 'why="no other backend is there"' in server.log(), server.log()
+    log = server.conf / "site.log"
+    assert eventually(lambda: log.exists() and f'status=502 reason="{why}"' in log.read_text()), log.read_text()

@@ -10,6 +10,9 @@ from harness import http
 from harness.backend import Backend, configured
 
 
+TRUSTED = "TrustedProxies 127.0.0.1"
+
+
 @pytest.fixture(scope="module")
 def backend():
     with Backend() as one:
@@ -31,7 +34,7 @@ def ask(server, backend, *lines, first="GET / HTTP/1.1"):
 
 @pytest.fixture(scope="module")
 def server(start_shared, backend):
-    return start_shared(**configured("", backend))
+    return start_shared(**configured("", backend, server=TRUSTED))
 
 
 def test_ordinary_fields_pass_in_order(server, backend):
@@ -103,6 +106,40 @@ def test_who_it_was_before(server, backend):
     assert request.header("Forwarded") == 'for=1.2.3.4, for=127.0.0.1;host="example.org:8080";proto=http'
     assert request.header("Via") == "1.0 a, 1.1 monkey"
     assert not request.all("X_Forwarded_For")
+
+
+@pytest.mark.parametrize("lines", ["", "TrustedProxies 10.0.0.0/8"])
+def test_nobody_is_believed_who_is_not_trusted(start, backend, lines):
+    """Many applications take the first word of the list for the client's address."""
+    request = ask(start(**configured("", backend, server=lines)), backend, "X-Forwarded-For: 1.2.3.4", "X_Forwarded_For: 5.6.7.8",
+                  "Forwarded: for=1.2.3.4")
+    assert request.header("X-Forwarded-For") == "127.0.0.1"
+    assert request.header("Forwarded") == 'for=127.0.0.1;host="example.org:8080";proto=http'
+    assert not request.all("X_Forwarded_For")
+
+
+def test_append_believes_all(start, backend):
+    request = ask(start(**configured("Forwarded append", backend)), backend, "X-Forwarded-For: 1.2.3.4")
+    assert request.header("X-Forwarded-For") == "1.2.3.4, 127.0.0.1"
+
+
+def test_who_comes_over_a_unix_socket_is_believed(start, backend, tmp_path):
+    server = start(**configured("", backend, server=f"Listen unix:{tmp_path}/s"))
+    backend.requests.clear()
+    with server.connect(f"{tmp_path}/s") as client:
+        client.send("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n")
+        assert client.response().status == 200
+    assert backend.requests[0].header("X-Forwarded-For") == "1.2.3.4, unknown"
+
+
+def test_a_proxy_header_makes_nobody_trusted(start, backend):
+    """It is the client behind it who sent the fields."""
+    server = start(**configured("", backend, server=f"Listen 127.0.0.1:0 proxy\n{TRUSTED}"))
+    backend.requests.clear()
+    with server.connect() as client:
+        client.send("PROXY TCP4 192.0.2.7 192.0.2.1 1 2\r\nGET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n")
+        assert client.response().status == 200
+    assert backend.requests[0].header("X-Forwarded-For") == "192.0.2.7"
 
 
 @pytest.mark.parametrize("value", ['for="[::1]:80";by="a\\"b"', 'for=a, for="b" ; by=c', 'for="a\\\\"'])
@@ -351,7 +388,7 @@ EXPECTS = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-contin
 
 def sends_when_told(start, serve):
     with Backend(serve) as backend:
-        server = start(**configured("", backend))
+        server = start(**configured("RequestBuffering off", backend))
         with server.connect() as client:
             client.send(EXPECTS)
             assert http.read_head(client.stream).status == 100
@@ -381,7 +418,7 @@ def test_expect_is_refused_before_the_body(start):
         conn.answer(b"too large", "413 Content Too Large")
 
     with Backend(serve) as backend:
-        server = start(**configured("", backend))
+        server = start(**configured("RequestBuffering off", backend))
         with server.connect() as client:
             client.send(EXPECTS)
             answer = client.response()
@@ -442,3 +479,19 @@ def test_proxy_protocol_to_another_monkey(start, backend):
         assert client.request("/").status == 200
     assert backend.requests[0].header("X-Forwarded-For") == "127.0.0.1, 127.0.0.1"
     assert backend.requests[0].header("Via") == "1.1 monkey, 1.1 monkey"
+
+
+# -- variables in SetHeader
+
+
+def test_variables_stand_for_what_the_request_has(start, backend):
+    values = {"X-Real-IP": "$remote_addr", "X-Scheme": "$scheme", "X-Host": "$host", "X-Http-Host": "$http_host", "X-Port": "$server_port",
+              "X-Uri": "a$uri", "X-Query": "$query", "X-Args": "[$args]", "X-Dollar": "$$uri costs $$5"}
+    server = start(**configured("\n".join(f"SetHeader {name} {value}" for name, value in values.items()), backend))
+    request = ask(server, backend, "X-Real-IP: 192.0.2.1", first="GET /a%0d%0aX-Evil:%201/b%20c?d=%20e HTTP/1.1")
+    expected = {"X-Real-IP": "127.0.0.1", "X-Scheme": "http", "X-Host": "example.org", "X-Http-Host": "example.org:8080",
+                "X-Port": str(server.port), "X-Uri": "a/a%0D%0AX-Evil:%201/b%20c", "X-Query": "d=%20e", "X-Args": "[d=%20e]",
+                "X-Dollar": "$uri costs $5"}
+    assert {name: request.header(name) for name in values} == expected
+    assert request.header("X-Evil") is None
+    assert len([name for name, _ in request.fields if name == "X-Real-IP"]) == 1

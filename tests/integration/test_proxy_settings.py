@@ -58,6 +58,9 @@ def test_what_may_be_said(tmp_path, lines):
     ("ServerList unix:run", "ServerList: expected words like"),
     ("ServerList http://a", "ServerList: expected words like"),
     ("SetHeader X-A", "SetHeader: expected NAME VALUE"),
+    ("SetHeader X-A $remote_adr", 'SetHeader: there is no variable "$remote_adr"; there are $remote_addr, $scheme, '),
+    ("SetHeader X-A ${host}", 'SetHeader: there is no variable "${host}"'),
+    ("SetHeader X-A $", 'SetHeader: there is no variable "$"'),
     ("SetHeader Content-Length 1", "SetHeader: expected a field that the proxy does not make itself"),
     ("RemoveHeader Host", "RemoveHeader: expected a field that the proxy does not make itself"),
     ("RemoveHeader a b", "RemoveHeader: expected the name of a field"),
@@ -68,7 +71,7 @@ def test_what_may_be_said(tmp_path, lines):
     ("ConnectTimeout 0", "ConnectTimeout: expected"),
     ("ProxyProtocol v3", "ProxyProtocol: expected"),
     ("Transport tls", 'Transport: "tls" needs the plugin of that name, which is not loaded'),
-    ("Match (", 'Match: "(" is no regular expression'),
+    ("Match (", 'Match: invalid regular expression "("'),
     ("Matches ^/", 'unknown key "Matches" in [PROXY_ENTRY]; did you mean "Match"?'),
 ])
 def test_what_is_refused(tmp_path, lines, sentence):

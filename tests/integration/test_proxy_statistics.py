@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of StatisticsURL, as HTML and JSON: what it tells, to whom, and that nothing on it is markup of others."""
 
+import html
 import html.parser
 import json
+import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import threading
 
@@ -57,6 +60,37 @@ class Tags(html.parser.HTMLParser):
 
 
 # -- what it tells
+
+
+def summary(server):
+    """The figures above the tables."""
+    page = server.get("/stats").text
+    return dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page)), page
+
+
+def test_totals_rates_and_the_name_of_the_server(start, two):
+    """Of several servers behind one name each shows its own page."""
+    server = start(server="Workers 1", extra=proxy(entry(two)))
+    for _ in range(6):
+        assert server.request("/", "POST", body=b"12345").status == 200
+    figures, page = summary(server)
+    assert (figures["Backends up"], figures["Requests"], figures["Failures"]) == ("2 of 2", "6", "0")
+    assert (figures["Active"], figures["Waiting"], figures["To backends"]) == ("0", "0", "30 B")
+    assert 0 < float(figures["Per second"]) <= 0.1  # 6 in one to two minutes
+    assert re.search(rf"<strong>{re.escape(html.escape(socket.gethostname()))}</strong>.*Monkey 2\.\d+\.\d+, up 0:0", page)
+    facts = json.loads(server.get("/stats?format=json").text)
+    assert facts["host"] == socket.gethostname() and facts["version"].startswith("2.") and facts["uptime_s"] >= 0
+    rates = [b["requests_per_second"] for b in facts["entries"][0]["backends"]]
+    assert 0 < sum(rates) <= 0.1
+
+
+def test_page_has_the_colours_of_the_welcome_page(start, two):
+    server = start(extra=proxy(entry(two)))
+    welcome = (pathlib.Path(__file__).parents[2] / "htdocs" / "style.css").read_text()
+    page = server.get("/stats").text
+    for name, own in (("paper", "bg"), ("card", "card"), ("text", "text"), ("soft", "dim"), ("line", "line"), ("accent", "link")):
+        wanted = re.findall(rf"--{name}: (#[0-9a-f]+);", welcome)
+        assert re.findall(rf"--{own}:(#[0-9a-f]+)[;}}]", page) == wanted and len(wanted) == 2, name
 
 
 def test_numbers_are_right(start, two):

@@ -3,7 +3,7 @@
 
 import pytest
 
-from harness import http, tools
+from harness import http, process, tools
 from harness.variants import SCHEDULERS
 
 CALLS = ["openat2", "statx", "epoll_pwait2", "close_range", "openat2,statx,epoll_pwait2,faccessat2,close_range,pidfd_open"]
@@ -45,6 +45,22 @@ def test_sends_files_without_the_fast_ways(start, calls):
             assert connection.request("/large.bin").body == FILES["large.bin"]
             response = connection.request("/large.bin", headers={"Range": "bytes=100000-299999"})
             assert response.body == FILES["large.bin"][100000:300000]
+
+
+def test_the_last_piece_of_a_file_leaves_at_once_without_sendfile(start, tmp_path):
+    """A piece that is said to be followed by another waits in the kernel, for the time of a delayed acknowledgement."""
+    if process.is_sanitized():
+        pytest.skip("a sanitizer's build cannot be traced")
+    trace = tmp_path / "trace"
+    server = start(wrapper=[tools.require("strace"), "-D", "-f", "-o", trace, "-e", "trace=/send", "-e",
+                            "inject=/sendfile:error=EINVAL"], files=FILES, server="Workers 1")
+    with server.connect() as connection:
+        assert connection.request("/large.bin").body == FILES["large.bin"]
+        assert connection.request("/").text == "root"
+    server.stop()
+    sent = [line for line in trace.read_text().splitlines() if "send" in line and "EINVAL" not in line and "MSG_" in line]
+    assert len(sent) > 10
+    assert ["MSG_MORE" in line for line in sent[-4:]] == [True, True, False, False]
 
 
 def test_reloads_without(start, error):

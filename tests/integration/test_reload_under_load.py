@@ -77,7 +77,7 @@ def test_listening_elsewhere_on_the_port_under_load(start, scheduler):
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_connections_waiting_in_the_backlog_are_served(start, scheduler):
-    """They wait because MaxConnections is reached; reloads come in between."""
+    """They wait because MaxConnections is reached, until idle connections make room for them; reloads come in between."""
     lines = f"Scheduler {scheduler}\nMaxConnections 4\nOverCapacity Resist\nKeepAliveTimeout 120\nTimeout 120"
     server = start(server=lines, files={"a.txt": "text"})
     held = [server.connect() for _ in range(4)]
@@ -89,7 +89,6 @@ def test_connections_waiting_in_the_backlog_are_served(start, scheduler):
     for number in range(RELOADS):
         server.reload(server=lines, host=f"Header X-Version {number}")
     for connection in held:
-        assert connection.request("/a.txt").status == 200
         connection.close()
     assert [http.parse_one(connection.rest()).text for connection in waiting] == ["text"] * 30
 

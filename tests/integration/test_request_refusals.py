@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that HTTP/1.1 does not allow get one answer with the right status, then the connection closes."""
 
+import re
+
 import pytest
 
 from harness import http
@@ -176,3 +178,20 @@ def test_an_error_ends_with_its_body_and_names_the_status(server, head_only):
 def test_what_follows_a_refused_request_is_not_answered(server):
     """RFC 9112 11.2: where a bad request ends nobody knows."""
     assert_refused(server, fields(b"X : y") + fields(), 400)
+
+
+@pytest.mark.parametrize("target, named", [
+    (b'/a"b', 'a quote (%22)'), (b"/a#top", "a fragment (%23)"), (b"/a?x#y", "a fragment (%23)"), (b"/<b>", "a bracket (%3C)"),
+    (b"/a?b>", "a bracket (%3E)"), (b"/\xc3\xa4", "byte %C3"), (b"/\x7f", "byte %7F"), (b"/a\x01", "byte %01"),
+])
+def test_log_names_the_character_that_no_target_has(start, target, named):
+    """They are written with a percent sign and two digits: RFC 3986 2.1."""
+    server = start(server="LogLevel debug")
+    assert_refused(server, fields(line=b"GET " + target + b" HTTP/1.1"), 400)
+    server.wait_for_log(r'status=400 why="bad request target: ' + re.escape(named) + '"')
+
+
+def test_log_of_another_bad_target(start):
+    server = start(server="LogLevel debug")
+    assert_refused(server, fields(line=b"GET a HTTP/1.1"), 400)
+    server.wait_for_log(r'status=400 why="bad request target"')

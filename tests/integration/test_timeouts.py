@@ -18,7 +18,7 @@ LARGE = 30_000_000
 
 @pytest.fixture(scope="module")
 def server(start_shared):
-    server = start_shared(server="Timeout 600ms\nBodyTimeout 500ms\nWriteTimeout 700ms\nKeepAliveTimeout 400ms",
+    server = start_shared(server="Timeout 600ms\nBodyTimeout 500ms\nMinRate 5\nWriteTimeout 700ms\nKeepAliveTimeout 400ms",
                           files={"a.txt": "text"}, handlers="Match ^/echo echo")
     with open(server.root / "large.bin", "wb") as large:
         large.truncate(LARGE)
@@ -122,7 +122,7 @@ def test_body_that_a_handler_waits_for_is_cut(server):
 
 
 def test_slow_body_that_goes_on_is_served(server):
-    """BodyTimeout is about progress: a slow body may take longer as a whole."""
+    """BodyTimeout is about progress: a body at MinRate may take longer as a whole."""
     with server.connect() as connection:
         connection.send(http.request("/echo", "POST", headers={"Content-Length": "10"}))
         connection.send_slowly(b"0123456789", pause=0.15)
@@ -159,7 +159,8 @@ def test_slow_reader_that_goes_on_is_served(server):
 CROWD = 10  # so few that the last has its handshake before the first runs out of time
 
 
-def test_nothing_is_left_of_closed_connections(server):
+def test_nothing_is_left_of_closed_connections(start):
+    server = start(server="Timeout 600ms")  # of its own: what other tests closed may linger
     before = server.open_descriptors()
     connections = [server.connect() for _ in range(CROWD)]
     for connection in connections:

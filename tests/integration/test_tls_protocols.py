@@ -113,6 +113,17 @@ def test_http_is_chosen(server, offered, version):
         assert secured.get(raw).status == 200
 
 
+@pytest.mark.parametrize("version", secured.BOTH)
+def test_client_that_offers_the_old_version_only(server, version):
+    """curl -0 does; where both are offered the newer one is chosen."""
+    context = certificates.trusting(version=version)
+    for offered, chosen in ((["http/1.0"], "http/1.0"), (["http/1.0", "http/1.1"], "http/1.1")):
+        context.set_alpn_protocols(offered)
+        with connect(server, context) as raw:
+            assert raw.selected_alpn_protocol() == chosen
+            assert secured.get(raw).status == 200
+
+
 def test_without_alpn(server):
     with connect(server, certificates.trusting()) as raw:
         assert raw.selected_alpn_protocol() is None
@@ -120,7 +131,7 @@ def test_without_alpn(server):
 
 
 @pytest.mark.parametrize("version", secured.BOTH)
-@pytest.mark.parametrize("offered", [["h3"], ["http/1.0", "http/1.12", "HTTP/1.1"]])
+@pytest.mark.parametrize("offered", [["h3"], ["http/0.9", "http/1.12", "HTTP/1.1"]])
 def test_only_unknown_protocols(server, offered, version):
     """Section 3.2: no_application_protocol."""
     context = certificates.trusting(version=version)

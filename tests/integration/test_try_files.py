@@ -3,6 +3,8 @@
 
 import pytest
 
+from harness.cgi import make_executable, start_site
+
 FILES = {"index.html": "application", "a.txt": "a", "page.html": "page", "dir/index.html": "dir", "empty/x": "", "ünï.html": "uni",
          "maintenance.html": "closed"}
 
@@ -96,3 +98,46 @@ def test_any_method_reaches_the_handler_of_an_index(start_shared):
     assert b"a form" in server.request("/", "POST", body=b"a form").body
     for target in ("/bare/", "/bare", "/missing", "/bare/b.txt"):
         assert server.request(target, "POST", body=b"a form").status == 405
+
+
+# -- queries, and what is no file
+
+SHOW = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\necho \"$SCRIPT_NAME|$QUERY_STRING|$REQUEST_URI|$REQUEST_METHOD\"\ncat\n"
+
+
+@pytest.mark.socket("a plugin that starts processes is loaded")
+@pytest.mark.parametrize("item, target, wanted", [
+    ("/index.cgi?q=$uri&$query", "/a%20b/c&d?x=1&y", "/index.cgi|q=/a%20b/c%26d&x=1&y|/a%20b/c&d?x=1&y"),
+    ("/index.cgi?$args", "/lost?x=1", "/index.cgi|x=1|/lost?x=1"),
+    ("/index.cgi?$query", "/lost", "/index.cgi||/lost"),
+    ("/index.cgi?fixed", "/lost?x=1", "/index.cgi|fixed|/lost?x=1"),
+    ("/index.cgi", "/lost?x=1", "/index.cgi|x=1|/lost?x=1"),
+])
+def test_an_item_may_have_a_query(start, item, target, wanted):
+    server = start_site(start, {}, handlers="Match \\.cgi$ cgi", host=f"TryFiles $uri {item}", files={"index.cgi": SHOW, "a.txt": "a"})
+    make_executable(server, ["index.cgi"])
+    answer = server.get(target)
+    assert (answer.status, answer.text) == (200, wanted + "|GET\n")
+    assert server.get("/a.txt?x").text == "a"
+    assert server.request(target, "POST", body=b"form").text == wanted + "|POST\nform"
+
+
+@pytest.mark.parametrize("item", ["/app/front", "/app/front?from=$uri"])
+def test_the_last_item_may_be_a_handlers_alone(start, item):
+    server = start(host=f"TryFiles $uri {item}", handlers="Match ^/app/ echo", files={"a.txt": "a"})
+    assert server.get("/a.txt").text == "a"
+    answer = server.get("/lost")
+    assert answer.status == 200 and "/lost" in answer.text
+    assert server.get("/.hidden").status == 403
+
+
+def test_another_item_is_no_handlers_without_a_file(start):
+    server = start(host="TryFiles $uri /app/front /index.html", handlers="Match ^/app/ echo", files={"index.html": "front"})
+    assert server.get("/lost").text == "front"
+
+
+@pytest.mark.parametrize("line", ["$uri /x?$host", "$document_root$uri", "$request_uri", "/x$uri", "$uri /x?a=$", "$uri /x?$uris"])
+def test_unknown_variables_are_refused(start, line):
+    server = start(host=f"TryFiles {line}", wait=False)
+    assert server.expect_exit() != 0
+    assert "sites/default:3:14: error: TryFiles: " in server.log()

@@ -123,6 +123,7 @@ static ssize_t memory_recv(struct mk_link *l, void *buf, size_t len)
     struct client *c = l->state;
     size_t n = c->arrived < len ? c->arrived : len;
 
+    l->is_drained = n < len;
     if (n == 0)
         return c->end_arrived ? 0 : MK_E_AGAIN;
     memcpy(buf, c->in.p + c->in.at, n);

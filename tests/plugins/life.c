@@ -12,7 +12,7 @@
 enum fail { FAIL_NOWHERE, FAIL_CHECK, FAIL_SILENTLY, FAIL_START, FAIL_WORKER };
 
 struct settings {
-    const char *trace, *tag;
+    const char *trace, *tag, *fixed;
     int fail;
     int64_t fail_worker;
 };
@@ -30,6 +30,10 @@ static const struct mk_field fields[] = {
      .names = fail_names,
      .offset = offsetof(struct settings, fail),
      .fallback = "nowhere"},
+    {.name = "Fixed",
+     .type = MK_FIELD_STRING,
+     .flags = MK_FIELD_RESTART,
+     .offset = offsetof(struct settings, fixed)},
     {.name = "FailWorker", .type = MK_FIELD_INT, .offset = offsetof(struct settings, fail_worker)},
 };
 static const struct mk_section_spec section =

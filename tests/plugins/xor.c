@@ -8,7 +8,8 @@
 /*
  * A transport as awkward as an encrypted one, without being one. Both sides greet each other first; then
  * each byte is changed by its position, so that nothing may be lost, doubled or exchanged. It reads a
- * piece at a time and keeps it inside; a record that has begun to leave must be offered again.
+ * piece at a time, keeps it inside and never says that a link is drained; a record that has begun to leave must
+ * be offered again.
  */
 
 enum {
@@ -20,7 +21,6 @@ enum {
 struct xor_link {
     uint64_t received, sent; /* positions */
     unsigned greeting_in, greeting_out;
-    bool drained; /* the last recv took all that the socket had */
     size_t in_at, in_len;
     size_t out_at, out_len; /* of the record that is leaving */
     unsigned char in[PIECE], out[RECORD], origin[RECORD];
@@ -76,7 +76,6 @@ static ssize_t fill(struct mk_link *l)
     struct xor_link *x = l->state;
     ssize_t n = recv(l->fd, x->in, PIECE, 0);
 
-    x->drained = n < 0;
     if (n < 0)
         return peer_error();
     for (ssize_t i = 0; i < n; i++)
@@ -101,13 +100,6 @@ static ssize_t xor_recv(struct mk_link *l, void *buf, size_t len)
     x->in_at += len;
     x->in_len -= len;
     return (ssize_t)len;
-}
-
-static bool xor_has_pending(const struct mk_link *l)
-{
-    const struct xor_link *x = l->state;
-
-    return x->in_len > 0 || !x->drained;
 }
 
 /* @return bytes of this part that left: all, or MK_E_AGAIN with the record kept, or MK_E_PEER. */
@@ -173,7 +165,6 @@ static const struct mk_transport transport = {
     .open = xor_open,
     .recv = xor_recv,
     .send = xor_send,
-    .has_pending = xor_has_pending,
     .close = xor_close,
     .facts = xor_facts,
 };

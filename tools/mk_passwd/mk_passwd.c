@@ -233,6 +233,17 @@ static int write_file(const struct order *order, const char *hash)
 
 /* ---- the command ---- */
 
+/* Said before a password is asked for; link says it once more when the file comes meanwhile. */
+static int refuse_existing(const struct order *order)
+{
+    (void)fprintf(
+        stderr,
+        "mk_passwd: %s exists already, and -c would replace it; without -c the user is added "
+        "to it, or gets the new password\n",
+        order->file);
+    return 1;
+}
+
 static int check_order(const struct order *order)
 {
     if (order->user[0] == '\0' || strlen(order->user) > USER_MAX || strpbrk(order->user, ":\n\r") ||
@@ -285,6 +296,8 @@ int main(int argc, char **argv)
     }
     if (check_order(&order) != 0)
         return 2;
+    if (order.create && access(order.file, F_OK) == 0)
+        return refuse_existing(&order);
     if (!order.delete) {
         if (get_password(&order, password) != 0)
             return 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache.h"
+#include "check.h"
 #include "guesses.h"
 #include "password.h"
 #include "source.h"
@@ -28,32 +29,15 @@ struct site {
     size_t count;
 };
 
-/* What all configurations of a server have together. */
-struct shared {
-    atomic_uint refs;
-    struct guesses guesses;
-};
-
 struct auth {
     struct location **locations; /* of all sites */
     size_t count;
-    struct shared *shared;
-};
-
-/* A password that is being checked. */
-struct check {
-    struct check *next, **link; /* in the worker's list */
-    struct mk_worker *worker;
-    uint64_t ticket; /* 0: its request has ended */
-    const char *hash;
-    struct users *users;
-    bool running, right;
-    char password[PASSWORD_MAX + 1];
+    struct guesses *guesses; /* of all configurations of a server */
 };
 
 struct local {
     struct cache cache;
-    struct check *checks;
+    struct checks checks;
 };
 
 /* ---- settings ---- */
@@ -102,7 +86,7 @@ static int make_challenge(struct mk_setup *setup, struct location *l)
 
 static void check_users(struct mk_setup *setup, const struct location *l)
 {
-    const struct mk_origin *at = mk_setup_origin(setup, l);
+    const struct mk_origin *at = mk_setup_place(setup, l, "Users");
     int fd = mk_setup_open(setup, l->users);
     struct users_fault fault = {.why = fd < 0 ? mk_error_text(fd) : NULL};
     struct users *users = fd < 0 ? NULL : source_read(fd, NULL, &fault);
@@ -131,17 +115,16 @@ static int trim_path(struct mk_setup *setup, struct location *l)
 
 static int check_location(struct mk_setup *setup, struct location *l)
 {
-    const struct mk_origin *at = mk_setup_origin(setup, l);
-
     if (!l->users)
-        mk_setup_fault(setup, at, "[AUTH] needs Users, a file of users");
+        mk_setup_fault(setup, mk_setup_origin(setup, l), "[AUTH] needs Users, a file of users");
     else
         check_users(setup, l);
     if (l->path[0] != '/')
-        mk_setup_fault(setup, at, "Location: expected a path such as /private, got \"%s\"",
-                       l->path);
+        mk_setup_fault(setup, mk_setup_place(setup, l, "Location"),
+                       "Location: expected a path such as /private, got \"%s\"", l->path);
     if (!is_title(l->title))
-        mk_setup_fault(setup, at, "Title: a quote, a backslash and control bytes cannot be sent");
+        mk_setup_fault(setup, mk_setup_place(setup, l, "Title"),
+                       "Title: a quote, a backslash and control bytes cannot be sent");
     if (l->users && mk_setup_needs(setup, MK_RESOURCE_READ, l->users) < 0)
         return MK_E_NOMEM;
     return trim_path(setup, l) < 0 || make_challenge(setup, l) < 0 ? MK_E_NOMEM : 0;
@@ -162,7 +145,7 @@ static void refuse_doubles(struct mk_setup *setup, const struct site *site)
         const struct location *l = site->locations[i];
 
         if (strcasecmp(l->path, site->locations[i - 1]->path) == 0)
-            mk_setup_fault(setup, mk_setup_origin(setup, l),
+            mk_setup_fault(setup, mk_setup_place(setup, l, "Location"),
                            "Location: %s is the place of another [AUTH] of this site",
                            *l->path ? l->path : "/");
     }
@@ -229,26 +212,13 @@ static int auth_check_site(struct mk_setup *setup)
 
 /* ---- life ---- */
 
-static struct shared *new_shared(void)
+static struct guesses *new_guesses(void)
 {
-    struct shared *shared = calloc(1, sizeof(*shared));
     uint64_t key;
 
-    if (!shared)
-        return NULL;
     if (getrandom(&key, sizeof(key), 0) != sizeof(key))
-        key = (uintptr_t)shared;
-    atomic_init(&shared->refs, 1);
-    guesses_init(&shared->guesses, key);
-    return shared;
-}
-
-static void put_shared(struct shared *shared)
-{
-    if (atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    guesses_fini(&shared->guesses);
-    free(shared);
+        key = (uintptr_t)&key;
+    return guesses_new(key);
 }
 
 static void auth_stop(const struct mk_context *ctx)
@@ -259,9 +229,8 @@ static void auth_stop(const struct mk_context *ctx)
         source_put(auth->locations[i]->source);
         auth->locations[i]->source = NULL;
     }
-    if (auth->shared)
-        put_shared(auth->shared);
-    auth->shared = NULL;
+    guesses_put(auth->guesses);
+    auth->guesses = NULL;
 }
 
 static int open_sources(const struct mk_context *ctx)
@@ -287,13 +256,8 @@ static int auth_start(const struct mk_context *ctx, const struct mk_context *old
     struct auth *auth = ctx->config, *before = old ? old->config : NULL;
     int err;
 
-    if (before) {
-        auth->shared = before->shared;
-        atomic_fetch_add_explicit(&auth->shared->refs, 1, memory_order_relaxed);
-    } else {
-        auth->shared = new_shared();
-    }
-    err = auth->shared ? open_sources(ctx) : MK_E_NOMEM;
+    auth->guesses = before ? guesses_get(before->guesses) : new_guesses();
+    err = auth->guesses ? open_sources(ctx) : MK_E_NOMEM;
     if (err < 0)
         auth_stop(ctx);
     return err;
@@ -303,12 +267,15 @@ static int auth_worker_start(const struct mk_context *ctx, void **out)
 {
     struct local *local = calloc(1, sizeof(*local));
 
-    (void)ctx;
     if (!local)
         return MK_E_NOMEM;
     if (getrandom(local->cache.key, sizeof(local->cache.key), 0) != sizeof(local->cache.key)) {
         free(local);
         return MK_E_SYS;
+    }
+    if (checks_init(&local->checks, ctx->worker) < 0) {
+        free(local);
+        return MK_E_NOMEM;
     }
     *out = local;
     return 0;
@@ -318,6 +285,7 @@ static void auth_worker_stop(const struct mk_context *ctx)
 {
     struct local *local = ctx->local;
 
+    checks_fini(&local->checks);
     explicit_bzero(local, sizeof(*local));
     free(local);
 }
@@ -358,92 +326,6 @@ static bool read_credentials(struct mk_request *r, struct credentials *c)
     return true;
 }
 
-/* ---- slow hashes ---- */
-
-static void free_check(struct check *check)
-{
-    users_put(check->users);
-    explicit_bzero(check->password, sizeof(check->password));
-    free(check);
-}
-
-static void unlink_check(struct check *check)
-{
-    *check->link = check->next;
-    if (check->next)
-        check->next->link = check->link;
-}
-
-static struct check *find_check(const struct local *local, uint64_t ticket)
-{
-    struct check *check = local->checks;
-
-    while (check && check->ticket != ticket)
-        check = check->next;
-    return ticket ? check : NULL; /* without one nothing is found: 0 is what ended checks have */
-}
-
-/* Its request has ended. */
-static void forget_check(void *arg)
-{
-    struct check *check = arg;
-
-    unlink_check(check);
-    check->ticket = 0;
-    if (!check->running)
-        free_check(check);
-}
-
-/* On a thread of the offload pool. */
-static void work_check(void *arg)
-{
-    struct check *check = arg;
-
-    check->right = password_matches(check->hash, check->password);
-}
-
-static void end_check(void *arg)
-{
-    struct check *check = arg;
-    struct mk_request *r = check->ticket ? mk_worker_request(check->worker, check->ticket) : NULL;
-
-    check->running = false;
-    if (r)
-        mk_request_resume(r);
-    else if (!check->ticket)
-        free_check(check);
-}
-
-/* @return 0: it runs; MK_E_BUSY: too many do; MK_E_NOMEM. */
-static int begin_check(struct mk_request *r, const struct mk_context *ctx, struct users *users,
-                       const char *hash, const char *password)
-{
-    struct local *local = ctx->local;
-    struct check *check = calloc(1, sizeof(*check));
-    int err;
-
-    if (!check)
-        return MK_E_NOMEM;
-    check->worker = ctx->worker;
-    check->hash = hash;
-    check->users = users_get(users);
-    check->ticket = mk_request_ticket(r);
-    memcpy(check->password, password, strlen(password));
-    check->link = &local->checks;
-    check->next = local->checks;
-    if (check->next)
-        check->next->link = &check->next;
-    local->checks = check;
-    if (!check->ticket || mk_request_on_end(r, forget_check, check) < 0) {
-        unlink_check(check);
-        free_check(check);
-        return MK_E_NOMEM;
-    }
-    err = mk_offload(ctx->worker, work_check, end_check, check);
-    check->running = err == 0;
-    return err; /* what could not run is freed with the request */
-}
-
 /* ---- requests ---- */
 
 /* In any case, as handlers' routes match: what is behind one must not open by another spelling. */
@@ -460,61 +342,97 @@ static const struct location *find_location(const struct site *site, struct mk_s
     return NULL;
 }
 
-static bool begin_guess(const struct mk_context *ctx, const struct mk_conn *conn)
+/*
+ * The place of a path, however it is read behind us: "/admin;v=1/x" is below /admin for many applications.
+ * @param found  out: NULL: free to all
+ * @return 0; MK_E_ACCESS: it is in different places, and whoever may see the one may not see the other; MK_E_NOMEM.
+ */
+static int find_place(struct mk_request *r, const struct site *site, const struct location **found)
 {
-    const struct auth *auth = ctx->config;
-    struct mk_conn_facts peer = {.size = sizeof(peer)};
+    struct mk_str path;
+    int more;
 
-    mk_conn_facts(conn, &peer);
-    return guesses_begin(&auth->shared->guesses, peer.peer_ip, mk_worker_now_ms(ctx->worker));
-}
+    *found = NULL;
+    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
+        const struct location *l = find_location(site, path);
 
-/* It was right, or could not be looked at: it does not count. */
-static void forgive_guess(const struct mk_context *ctx, const struct mk_conn *conn)
-{
-    const struct auth *auth = ctx->config;
-    struct mk_conn_facts peer = {.size = sizeof(peer)};
-
-    mk_conn_facts(conn, &peer);
-    guesses_right(&auth->shared->guesses, peer.peer_ip, mk_worker_now_ms(ctx->worker));
+        if (*found && l && l != *found)
+            return MK_E_ACCESS;
+        if (l)
+            *found = l;
+    }
+    return more;
 }
 
 /* What is known of a request's credentials so far. */
 enum standing { RIGHT, WRONG, UNKNOWN, TOO_MANY, NO_ROOM };
 
-static enum standing look_up(struct mk_request *r, const struct mk_context *ctx,
-                             const struct mk_conn *conn, struct users *users,
-                             const struct credentials *c)
-{
-    const char *hash = users_find(users, c->user), *any = users_any_hash(users);
-    bool right;
+/* One request's question. */
+struct question {
+    struct mk_request *request;
+    const struct mk_context *ctx;
+    struct users *users;
+    struct credentials credentials;
+    struct guesses_net net;
+};
 
-    if (!any)
-        return WRONG;
-    if (!begin_guess(ctx, conn))
-        return TOO_MANY;
-    if (password_is_slow(hash ? hash : any)) {
-        if (begin_check(r, ctx, users, hash ? hash : any, c->password) == 0)
-            return UNKNOWN;
-        forgive_guess(ctx, conn);
-        return NO_ROOM;
-    }
-    right = password_matches(hash ? hash : any, c->password) && hash;
-    if (right)
-        forgive_guess(ctx, conn);
+static struct guesses_net net_of(const struct mk_conn *conn)
+{
+    struct mk_conn_facts peer = {.size = sizeof(peer)};
+
+    mk_conn_facts(conn, &peer);
+    return guesses_net_of(peer.peer_ip);
+}
+
+/* A hash that costs nothing, in a file of such ones. */
+static enum standing check_at_once(const struct question *q, const char *hash)
+{
+    const struct auth *auth = q->ctx->config;
+    bool right = hash && password_matches(hash, q->credentials.password);
+
+    guesses_end(auth->guesses, q->net, !right, mk_worker_now_ms(q->ctx->worker));
     return right ? RIGHT : WRONG;
 }
 
-/* A check that has come to its end; it is looked at once. */
-static enum standing judge(struct check *check, const struct mk_context *ctx,
-                           const struct mk_conn *conn, const struct credentials *c)
+/* @param check  that of an earlier call, which waits; NULL: the first call */
+static enum standing look_up(const struct question *q, struct check *check)
 {
-    bool right = check->right && users_find(check->users, c->user);
+    const struct auth *auth = q->ctx->config;
+    struct local *local = q->ctx->local;
+    const char *hash = users_find(q->users, q->credentials.user);
+    const char *usual = users_usual_hash(q->users);
+    enum guesses_answer may;
 
-    check->ticket = 0;
-    if (right)
-        forgive_guess(ctx, conn);
-    return right ? RIGHT : WRONG;
+    if (!usual)
+        return WRONG;
+    may = guesses_begin(auth->guesses, q->net, mk_worker_now_ms(q->ctx->worker));
+    if (may == GUESSES_OVER)
+        return TOO_MANY;
+    if (may == GUESSES_MAY && !password_is_slow(usual))
+        return check_at_once(q, hash);
+    if (!check)
+        check = check_new(&local->checks, q->request, q->ctx->worker, auth->guesses, q->net,
+                          q->users, hash, q->credentials.password);
+    if (!check && may == GUESSES_MAY)
+        guesses_end(auth->guesses, q->net, false, mk_worker_now_ms(q->ctx->worker));
+    if (!check)
+        return NO_ROOM;
+    return may == GUESSES_WAIT || check_run(check) == 0 ? UNKNOWN : NO_ROOM;
+}
+
+static enum standing judge(const struct question *q, struct check *check, bool is_known)
+{
+    enum standing standing;
+
+    if (check && check->state == CHECK_RUNS)
+        return UNKNOWN;
+    if (check && check->state == CHECK_ENDED)
+        standing = check->right ? RIGHT : WRONG;
+    else
+        standing = is_known ? RIGHT : look_up(q, check);
+    if (check && standing != UNKNOWN)
+        check->ticket = 0; /* it is looked at once */
+    return standing;
 }
 
 static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
@@ -522,22 +440,24 @@ static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
                            const struct credentials *c)
 {
     struct local *local = ctx->local;
-    struct check *check = local->checks ? find_check(local, mk_request_ticket(r)) : NULL;
-    struct users *users = check ? users_get(check->users) : source_users(l->source, ctx->worker);
+    struct check *check =
+        local->checks.first ? checks_find(&local->checks, mk_request_ticket(r)) : NULL;
+    struct question q = {
+        .request = r,
+        .ctx = ctx,
+        .users = check ? users_get(check->users) : source_users(l->source, ctx->worker),
+        .credentials = *c,
+        .net = net_of(conn),
+    };
     int64_t now_ms = mk_worker_now_ms(ctx->worker);
-    enum standing standing = RIGHT;
+    enum standing standing;
     uint8_t digest[SHA1_LEN];
 
-    cache_digest(&local->cache, l->source, users, c->user, c->password, digest);
-    if (check && check->running)
-        standing = UNKNOWN;
-    else if (check)
-        standing = judge(check, ctx, conn, c);
-    else if (!cache_has(&local->cache, digest, now_ms))
-        standing = look_up(r, ctx, conn, users, c);
+    cache_digest(&local->cache, l->source, q.users, c->user, c->password, digest);
+    standing = judge(&q, check, cache_has(&local->cache, digest, now_ms));
     if (standing == RIGHT)
         cache_put(&local->cache, digest, now_ms);
-    users_put(users);
+    users_put(q.users);
     return standing;
 }
 
@@ -546,11 +466,13 @@ static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_con
     struct mk_request_facts facts = {.size = sizeof(facts)};
     const struct location *l;
     struct credentials c;
+    int err = find_place(r, ctx->site, &l);
 
-    mk_request_facts(r, &facts);
-    l = find_location(ctx->site, facts.path);
+    if (err < 0)
+        return mk_reply_error(r, err == MK_E_ACCESS ? 403 : 503, NULL);
     if (!l)
         return MK_VERDICT_PASS;
+    mk_request_facts(r, &facts);
     if (!read_credentials(r, &c))
         return mk_reply_error(r, 401, l->challenge);
     switch (stand(r, ctx, facts.conn, l, &c)) {

@@ -1,101 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guesses.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-void guesses_init(struct guesses *g, uint64_t key)
+struct guesses *guesses_new(uint64_t key)
 {
-    memset(g, 0, sizeof(*g));
+    struct guesses *g = calloc(1, sizeof(*g));
+
+    if (!g)
+        return NULL;
+    atomic_init(&g->refs, 1);
     pthread_mutex_init(&g->lock, NULL);
     g->key = key;
+    return g;
 }
 
-void guesses_fini(struct guesses *g)
+struct guesses *guesses_get(struct guesses *g)
 {
-    pthread_mutex_destroy(&g->lock);
+    atomic_fetch_add_explicit(&g->refs, 1, memory_order_relaxed);
+    return g;
 }
 
-static void net_of(uint8_t net[8], const uint8_t ip[16])
+void guesses_put(struct guesses *g)
+{
+    if (!g || atomic_fetch_sub_explicit(&g->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    pthread_mutex_destroy(&g->lock);
+    free(g);
+}
+
+struct guesses_net guesses_net_of(const uint8_t ip[16])
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    struct guesses_net net;
 
     if (memcmp(ip, mapped, sizeof(mapped)) == 0)
-        memcpy(net, ip + 8, 8); /* 0, 0, ff, ff and the IPv4 address */
+        memcpy(net.bytes, ip + 8, 8); /* 0, 0, ff, ff and the IPv4 address */
     else
-        memcpy(net, ip, 8);
+        memcpy(net.bytes, ip, 8);
+    return net;
 }
 
 /* The first of the places where a network may stand. */
-static struct guesser *places_of(struct guesses *g, const uint8_t net[8])
+static struct guesser *places_of(struct guesses *g, struct guesses_net net)
 {
     uint64_t hash = g->key;
 
     for (int i = 0; i < 8; i++)
-        hash = (hash ^ net[i]) * 0x100000001b3U + (hash >> 29);
+        hash = (hash ^ net.bytes[i]) * 0x100000001b3U + (hash >> 29);
     hash ^= hash >> 32;
     return &g->places[hash % (GUESSES_PLACES / GUESSES_WAYS) * GUESSES_WAYS];
 }
 
-static bool is_over(const struct guesser *guesser, int64_t now_ms)
+static bool is_free(const struct guesser *at, int64_t now_ms)
 {
-    return now_ms - guesser->since_ms >= GUESSES_WINDOW_MS;
+    return at->checked == 0 && (at->wrong == 0 || now_ms - at->since_ms >= GUESSES_WINDOW_MS);
 }
 
-static struct guesser *find(struct guesses *g, const uint8_t net[8], int64_t now_ms)
+static struct guesser *find(struct guesses *g, struct guesses_net net, int64_t now_ms)
 {
     struct guesser *at = places_of(g, net);
 
     for (int i = 0; i < GUESSES_WAYS; i++) {
-        if (at[i].wrong > 0 && memcmp(at[i].net, net, 8) == 0 && !is_over(&at[i], now_ms))
-            return &at[i];
+        if (is_free(&at[i], now_ms) || memcmp(&at[i].net, &net, sizeof(net)) != 0)
+            continue;
+        if (at[i].wrong > 0 && now_ms - at[i].since_ms >= GUESSES_WINDOW_MS)
+            at[i].wrong = 0;
+        return &at[i];
     }
     return NULL;
 }
 
-/* A free place, or that of the oldest guesses. */
-static struct guesser *take_place(struct guesses *g, const uint8_t net[8], int64_t now_ms)
+/* A free place, or that of the oldest guesses. @return NULL: passwords of all who stand there are being checked. */
+static struct guesser *take_place(struct guesses *g, struct guesses_net net, int64_t now_ms)
 {
-    struct guesser *at = places_of(g, net), *best = at;
+    struct guesser *at = places_of(g, net), *best = NULL;
 
     for (int i = 0; i < GUESSES_WAYS; i++) {
-        if (at[i].wrong == 0 || is_over(&at[i], now_ms)) {
+        if (is_free(&at[i], now_ms)) {
             best = &at[i];
             break;
         }
-        if (at[i].since_ms < best->since_ms)
+        if (at[i].checked == 0 && (!best || at[i].since_ms < best->since_ms))
             best = &at[i];
     }
-    *best = (struct guesser){.since_ms = now_ms};
-    memcpy(best->net, net, 8);
+    if (best)
+        *best = (struct guesser){.net = net};
     return best;
 }
 
-bool guesses_begin(struct guesses *g, const uint8_t ip[16], int64_t now_ms)
+static enum guesses_answer begin(struct guesser *guesser)
 {
-    struct guesser *guesser;
-    uint8_t net[8];
-    bool may;
-
-    net_of(net, ip);
-    pthread_mutex_lock(&g->lock);
-    guesser = find(g, net, now_ms);
     if (!guesser)
-        guesser = take_place(g, net, now_ms);
-    may = guesser->wrong < GUESSES_ALLOWED;
-    guesser->wrong += may;
-    pthread_mutex_unlock(&g->lock);
-    return may;
+        return GUESSES_WAIT;
+    if (guesser->wrong >= GUESSES_ALLOWED)
+        return GUESSES_OVER;
+    /* Were all that are being checked wrong, there still must be one more allowed. */
+    if (guesser->checked >= GUESSES_AT_ONCE || guesser->wrong + guesser->checked >= GUESSES_ALLOWED)
+        return GUESSES_WAIT;
+    guesser->checked++;
+    return GUESSES_MAY;
 }
 
-void guesses_right(struct guesses *g, const uint8_t ip[16], int64_t now_ms)
+enum guesses_answer guesses_begin(struct guesses *g, struct guesses_net net, int64_t now_ms)
 {
+    enum guesses_answer answer;
     struct guesser *guesser;
-    uint8_t net[8];
 
-    net_of(net, ip);
     pthread_mutex_lock(&g->lock);
     guesser = find(g, net, now_ms);
-    if (guesser)
-        guesser->wrong--;
+    answer = begin(guesser ? guesser : take_place(g, net, now_ms));
+    pthread_mutex_unlock(&g->lock);
+    return answer;
+}
+
+void guesses_end(struct guesses *g, struct guesses_net net, bool was_wrong, int64_t now_ms)
+{
+    struct guesser *guesser;
+
+    pthread_mutex_lock(&g->lock);
+    guesser = find(g, net, now_ms); /* its place is kept while it is checked */
+    if (guesser) {
+        guesser->checked--;
+        if (was_wrong && guesser->wrong++ == 0)
+            guesser->since_ms = now_ms;
+    }
     pthread_mutex_unlock(&g->lock);
 }

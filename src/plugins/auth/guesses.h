@@ -3,39 +3,60 @@
 #define AUTH_GUESSES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * Wrong passwords by address, over all workers: who guessed wrong too often waits. The table has a fixed
- * size; an address that finds its place taken by one whose guesses are older takes it.
+ * Wrong passwords by address, over all workers and configurations. A password counts once it was found wrong, not
+ * while it is checked; what is checked at once is bounded, so that no more answers are to be had together than one
+ * by one. The table has a fixed size; an address that finds its place taken by one whose guesses are older takes it.
  */
 
 enum {
     GUESSES_ALLOWED = 10,      /* wrong passwords of one address... */
     GUESSES_WINDOW_MS = 60000, /* ...within this time */
+    GUESSES_AT_ONCE = 4,       /* checks of one address */
     GUESSES_PLACES = 1024,
     GUESSES_WAYS = 4, /* places that an address may have */
 };
 
+/** An IPv4 address, or the first half of an IPv6 address: a customer's network. */
+struct guesses_net {
+    uint8_t bytes[8];
+};
+
 struct guesser {
-    uint8_t net[8]; /* IPv4 address, or the first half of an IPv6 address: a customer's network */
-    uint32_t wrong;
-    int64_t since_ms; /* of the first of them */
+    struct guesses_net net;
+    uint16_t wrong;
+    uint16_t checked; /* at this moment; while it is not 0 the place is kept */
+    int64_t since_ms; /* of the first wrong one */
 };
 
 struct guesses {
+    atomic_uint refs;
     pthread_mutex_t lock;
     uint64_t key; /* so that nobody chooses places */
     struct guesser places[GUESSES_PLACES];
 };
 
-void guesses_init(struct guesses *g, uint64_t key);
-void guesses_fini(struct guesses *g);
+enum guesses_answer {
+    GUESSES_MAY, /* check it, then guesses_end */
+    GUESSES_WAIT, /* others of this address are being checked: ask again when one of them has ended */
+    GUESSES_OVER, /* too many were wrong */
+};
 
-/** May this address try another password? Then it counts as wrong until it turns out right. Any thread. */
-bool guesses_begin(struct guesses *g, const uint8_t ip[16], int64_t now_ms);
-/** What was begun was right. Any thread. */
-void guesses_right(struct guesses *g, const uint8_t ip[16], int64_t now_ms);
+/** @return it, with one reference, or NULL without memory. */
+struct guesses *guesses_new(uint64_t key);
+struct guesses *guesses_get(struct guesses *g);
+/** Any thread. NULL is allowed. */
+void guesses_put(struct guesses *g);
+
+struct guesses_net guesses_net_of(const uint8_t ip[16]);
+
+/** May this address have another password checked? Any thread. */
+enum guesses_answer guesses_begin(struct guesses *g, struct guesses_net net, int64_t now_ms);
+/** A check that guesses_begin allowed has ended; it was wrong, or it was right or could not be made. Any thread. */
+void guesses_end(struct guesses *g, struct guesses_net net, bool was_wrong, int64_t now_ms);
 
 #endif

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHA1_BASE64_LEN = 28 };
+enum {
+    SHA1_BASE64_LEN = 28,
+    SCRYPT_COST_LEN = 11, /* characters behind $7$ */
+};
 
 /* @return what follows the name of the scheme, or NULL: it is not SHA-1. */
 static const char *sha1_of(const char *hash)
@@ -62,6 +65,21 @@ bool password_is_hash(const char *hash)
         return decode_sha1(sha1, digest);
     /* A setting such as "$y$j9T$salt$hash". What is only text would be taken for a hash of 1976 (DES). */
     return hash[0] == '$' && strlen(hash) > 10 && strchr(hash + 1, '$') && !strchr(hash, ' ');
+}
+
+/* "$6$salt$...", "$6$rounds=9000$salt$...", "$2b$12$...", "$y$j9T$salt$...", "$7$CU..../....salt$..." */
+struct mk_str password_setting(const char *hash)
+{
+    const char *name_end = hash[0] == '$' ? strchr(hash + 1, '$') : NULL, *end;
+
+    if (!name_end)
+        return (struct mk_str){hash, strcspn(hash, "}")};
+    end = name_end + 1;
+    if (strncmp(end, "rounds=", 7) == 0 || hash[1] == '2' || hash[1] == 'y' || hash[1] == 'g')
+        end += strcspn(end, "$");
+    else if (hash[1] == '7')
+        end += strnlen(end, SCRYPT_COST_LEN);
+    return (struct mk_str){hash, (size_t)(end - hash)};
 }
 
 bool password_is_slow(const char *hash)

@@ -2,6 +2,8 @@
 #ifndef AUTH_PASSWORD_H
 #define AUTH_PASSWORD_H
 
+#include <monkey/types.h>
+
 #include <stdbool.h>
 
 /* Hashes of passwords: `{SHA1}` and `{SHA}` with base64, and whatever crypt(3) of this system can check. */
@@ -10,6 +12,9 @@ enum { PASSWORD_MAX = 255 };
 
 /** Can this system check passwords against it? */
 bool password_is_hash(const char *hash);
+
+/** The part of a hash that decides what checking costs: its scheme, with the rounds; borrowed. */
+struct mk_str password_setting(const char *hash);
 
 /** Does checking take so long that it must not be done on a worker? */
 bool password_is_slow(const char *hash);

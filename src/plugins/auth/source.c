@@ -157,7 +157,7 @@ struct users *source_users(struct source *s, struct mk_worker *w)
 
     if (now_ms - atomic_load(&s->looked_ms) >= LOOK_EVERY_MS && !atomic_exchange(&s->busy, true)) {
         atomic_store(&s->looked_ms, now_ms);
-        if (mk_offload(w, look, looked, s) == 0)
+        if (mk_offload_kind(w, MK_WORK_FILE, look, looked, s) == 0)
             atomic_fetch_add_explicit(
                 &s->refs, 1, memory_order_relaxed); /* looked() comes later, on this worker */
         else

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { KINDS_MAX = 16 }; /* schemes and costs of one file that are counted */
+
 static int compare_users(const void *a, const void *b)
 {
     const struct mk_str *x = &((const struct user *)a)->name, *y = &((const struct user *)b)->name;
@@ -87,6 +89,45 @@ static void free_users(struct users *u)
     free(u);
 }
 
+/* A scheme and its cost, and how many users have it. */
+struct kind {
+    struct mk_str setting;
+    const char *hash; /* one of them */
+    size_t count;
+};
+
+static void count_kind(struct kind kinds[KINDS_MAX], const char *hash)
+{
+    struct mk_str setting = password_setting(hash);
+
+    for (size_t i = 0; i < KINDS_MAX; i++) {
+        struct kind *k = &kinds[i];
+
+        if (k->hash &&
+            (k->setting.len != setting.len || memcmp(k->setting.p, setting.p, setting.len) != 0))
+            continue;
+        if (!k->hash)
+            *k = (struct kind){.setting = setting, .hash = hash};
+        k->count++;
+        return;
+    }
+}
+
+static const char *find_usual(const struct users *u)
+{
+    struct kind kinds[KINDS_MAX] = {0}, *best = &kinds[0];
+
+    for (size_t i = 0; i < u->count; i++) {
+        if (password_is_slow(u->items[i].hash))
+            count_kind(kinds, u->items[i].hash);
+    }
+    for (size_t i = 1; i < KINDS_MAX; i++) {
+        if (kinds[i].count > best->count)
+            best = &kinds[i];
+    }
+    return best->hash || u->count == 0 ? best->hash : u->items[0].hash;
+}
+
 struct users *users_parse(struct mk_str text, struct users_fault *fault)
 {
     struct users *u = calloc(1, sizeof(*u));
@@ -114,6 +155,7 @@ struct users *users_parse(struct mk_str text, struct users_fault *fault)
         free_users(u);
         return NULL;
     }
+    u->usual = find_usual(u);
     return u;
 }
 
@@ -138,7 +180,7 @@ const char *users_find(const struct users *u, struct mk_str name)
     return found ? found->hash : NULL;
 }
 
-const char *users_any_hash(const struct users *u)
+const char *users_usual_hash(const struct users *u)
 {
-    return u->count > 0 ? u->items[0].hash : NULL;
+    return u->usual;
 }

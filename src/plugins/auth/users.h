@@ -27,6 +27,7 @@ struct users {
     uint64_t serial; /* of its source: what was read later has a higher one */
     size_t count;
     struct user *items; /* sorted by name */
+    const char *usual;  /* users_usual_hash */
     char *text;
 };
 
@@ -48,7 +49,10 @@ void users_put(struct users *u);
 /** @return the hash of a user; NULL when there is no such one. */
 const char *users_find(const struct users *u, struct mk_str name);
 
-/** @return a hash whose checking takes as long as that of a user who is there: unknown names are to cost the same. NULL: there are no users. */
-const char *users_any_hash(const struct users *u);
+/**
+ * A hash of the scheme and cost that most users of the file have, a slow one if there are any: what a check of an
+ * unknown name is to cost. Always the same one. NULL: there are no users.
+ */
+const char *users_usual_hash(const struct users *u);
 
 #endif

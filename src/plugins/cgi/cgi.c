@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include <unistd.h>
-
 /*
  * CGI (RFC 3875). What a site says is in settings.c, what a request goes through in run.c, what its script does in
  * run_script.c; scripts are started by monkey-palm (palm/), which spawner.c is in touch with.
  */
-
-static void warn_of_users(const struct mk_context *ctx, const char *name)
-{
-    bool has_user = *name != ':';
-
-    if (geteuid() == 0 && !has_user)
-        mk_server_log(ctx->server, MK_LOG_WARN, "cgi: scripts run as root, because no User is set");
-}
 
 /* @return 0 or an error, which is explained. */
 static int open_site(const struct mk_context *ctx, struct cgi_site *site)
@@ -59,8 +49,6 @@ static int cgi_start(const struct mk_context *ctx, const struct mk_context *old)
         err = open_site(ctx, site);
     if (err < 0)
         cgi_stop(ctx);
-    else if (!before && config->has_routes && config->sites)
-        warn_of_users(ctx, config->sites->spawner_name);
     return err;
 }
 

@@ -103,6 +103,7 @@ ssize_t order_write(char **dst, struct mk_request *r, const struct cgi_site *sit
     int err;
 
     memcpy(p.head.limits, site->limits, sizeof(p.head.limits));
+    p.head.flags = site->new_privileges ? PALM_NEW_PRIVILEGES : 0;
     put(&p, (const char *)&p.head, sizeof(p.head));
     put_words(&p, route, script->filename);
     err = gateway_variables_each(&variables, r, put_variable, &p);

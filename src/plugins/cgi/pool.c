@@ -100,6 +100,16 @@ static void grant(struct pool *pool)
     }
 }
 
+unsigned pool_waiting(struct pool *pool)
+{
+    unsigned n;
+
+    pthread_mutex_lock(pool->lock);
+    n = pool->nwaiting;
+    pthread_mutex_unlock(pool->lock);
+    return n;
+}
+
 void pool_bound(struct pool *pool, unsigned max, unsigned max_waiting)
 {
     pthread_mutex_lock(pool->lock);

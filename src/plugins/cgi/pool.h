@@ -8,10 +8,13 @@
  * How many scripts run at once, over all workers, and who waits for a place. One mutex; nothing is called under it.
  */
 
+struct uploads;
+
 struct pool {
     void *lock; /* pthread_mutex_t, in pool.c */
     unsigned max, used, max_waiting, nwaiting;
     struct place *first, **last; /* who waits, the longest first */
+    struct uploads *uploads;     /* that hold places; its owner's. NULL: none */
 };
 
 enum place_state { PLACE_NONE, PLACE_WAITS, PLACE_GRANTED, PLACE_HELD };
@@ -30,6 +33,8 @@ struct place {
 
 struct pool *pool_new(void);
 void pool_free(struct pool *pool);
+/** Who waits now. Any thread. */
+unsigned pool_waiting(struct pool *pool);
 /** New bounds, for who comes from now on. Any thread. */
 void pool_bound(struct pool *pool, unsigned max, unsigned max_waiting);
 

@@ -41,6 +41,7 @@ static void free_run(struct run *run)
     mk_io_close(run->output);
     mk_io_close(run->errors);
     mk_alarm_free(run->alarm);
+    upload_leave(&run->upload);
     spawner_put(run->spawner);
     free(run->order);
     free(run);
@@ -81,6 +82,7 @@ static void leave_request(struct run *run)
 {
     bool is_done = is_content(run);
 
+    upload_leave(&run->upload);
     run->r = NULL;
     mk_io_close(run->input);
     mk_io_close(run->output);
@@ -101,7 +103,7 @@ static void on_end(void *arg)
 
     if (run->r)
         leave_request(run);
-    gateway_body_fini(&run->body);
+    intake_fini(&run->body);
     run->has_request = false;
     run_settle(run);
 }
@@ -160,12 +162,11 @@ static void check_progress(struct run *run)
         mk_alarm_set(run->alarm, run->timeout_ms - (unsigned)spent);
 }
 
-static void stop_waiting(struct run *run)
+static void turn_away(struct run *run, const char *why)
 {
     stop_before_start(run);
     run->broke = true;
-    mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" waited too long for others to end",
-                   run->label);
+    mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" %s", run->label, why);
     gateway_answer_fail(&run->answer, 503, "Retry-After: 5\r\n");
 }
 
@@ -176,7 +177,7 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     (void)alarm;
     switch (run->state) {
     case RUN_WAITS:
-        stop_waiting(run);
+        turn_away(run, "waited too long for others to end");
         break;
     case RUN_STARTS:
         run_start(run);
@@ -201,13 +202,38 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     }
 }
 
+/* Its upload has become slow, and others wait for its place. */
+static void end_slow(struct upload *upload)
+{
+    struct run *run = (struct run *)(void *)((char *)upload - offsetof(struct run, upload));
+
+    if (run->state != RUN_GOES)
+        return;
+    upload_leave(upload);
+    mk_request_log(run->r, MK_LOG_WARN,
+                   "cgi script=\"%s\" ended, its client sends too slowly while others wait",
+                   run->label);
+    gateway_answer_fail(&run->answer, 408, NULL);
+    run->broke = true;
+    run_end_script(run);
+}
+
+/* A place is held. */
+static void start(struct run *run)
+{
+    if (upload_begin(&run->upload, run->place.pool->uploads, run->worker, &run->body, end_slow) < 0)
+        turn_away(run, "cannot be run, there is no memory");
+    else
+        run_start(run);
+}
+
 static void on_granted(struct place *place)
 {
     struct run *run = (struct run *)(void *)((char *)place - offsetof(struct run, place));
 
     place->unwanted = false;
     if (place->state == PLACE_HELD)
-        run_start(run);
+        start(run);
     run_settle(run);
 }
 
@@ -227,11 +253,14 @@ static int find_script(struct gateway_script *script, struct mk_request *r,
 {
     if (route->prefix_len == 0)
         return gateway_script_find(script, r);
+    if (route->folder)
+        return gateway_script_find_in(script, r, route->prefix_len, route->folder);
     return gateway_script_mount(script, r, route->prefix_len, route->interpreter);
 }
 
 static int fill(struct run *run, struct mk_request *r, const struct gateway_script *script)
 {
+    struct mk_request_facts f = {.size = sizeof(f)};
     enum mk_response_kind kind = is_nph(script->name) ? MK_RESPONSE_HTTP : MK_RESPONSE_CGI;
 
     run->alarm = mk_alarm_new(run->worker, on_alarm, run);
@@ -244,7 +273,8 @@ static int fill(struct run *run, struct mk_request *r, const struct gateway_scri
     run->place.worker = run->worker;
     run->place.granted = on_granted;
     (void)gateway_complaint_escape(run->label, sizeof(run->label), script->name);
-    gateway_body_init(&run->body, r);
+    mk_request_facts(r, &f);
+    intake_init(&run->body, r, &f, (enum intake_mode)run->site->buffering, true);
     gateway_answer_init(&run->answer, r, kind, run_output, run);
     run->answer.type = run->route->type;
     return 0;
@@ -281,16 +311,12 @@ static void take_place(struct run *run)
     mk_request_timeout(run->r, 0); /* we know better what is waited for */
     run->state = RUN_WAITS;
     err = pool_take(run->site->pool, &run->place);
-    if (err == 0) {
-        run_start(run);
-    } else if (err == MK_E_AGAIN) {
+    if (err == 0)
+        start(run);
+    else if (err == MK_E_AGAIN)
         mk_alarm_set(run->alarm, run->site->queue_ms);
-    } else {
-        run->state = RUN_OVER;
-        mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" turned away, too many wait",
-                       run->label);
-        gateway_answer_fail(&run->answer, 503, "Retry-After: 5\r\n");
-    }
+    else
+        turn_away(run, "turned away, too many wait");
 }
 
 static enum mk_verdict verdict_of(const struct run *run)
@@ -302,7 +328,7 @@ static enum mk_verdict verdict_of(const struct run *run)
 
 static enum mk_verdict begin(struct mk_request *r, struct run *run)
 {
-    enum mk_verdict verdict = gateway_body_gather(&run->body, r, run->site->spool_dir);
+    enum mk_verdict verdict = intake_gather(&run->body, r, run->site->spool_dir);
 
     if (verdict != MK_VERDICT_PASS)
         return verdict;

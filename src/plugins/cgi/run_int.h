@@ -5,14 +5,14 @@
 #include "run.h"
 
 #include "kit/gateway/answer.h"
-#include "kit/gateway/body.h"
 #include "kit/gateway/complaint.h"
+#include "kit/intake/uploads.h"
 
 /*
  * State of a run. Between STARTS and the end of GOES its alarm says what is next.
  */
 enum run_state {
-    RUN_GATHERS, /* the request's body, where its length is not known */
+    RUN_GATHERS, /* the request's body */
     RUN_WAITS,   /* for a place */
     RUN_STARTS,  /* for the spawner */
     RUN_GOES,    /* the script runs */
@@ -28,12 +28,13 @@ struct run {
     const struct cgi_route *route; /* likewise */
     struct spawner *spawner;       /* a reference */
     struct place place;
+    struct upload upload; /* while it holds a place */
 
     struct mk_request *r; /* NULL: it has ended, or went to another path */
     bool has_request;     /* it has not ended: on_end will be called */
     uint64_t ticket;
     struct gateway_script script;
-    struct gateway_body body;
+    struct intake body;
     struct gateway_answer answer;
 
     enum run_state state;

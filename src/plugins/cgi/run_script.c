@@ -89,7 +89,7 @@ static bool refill(struct run *run)
 
     if (run->piece_len > 0)
         return true;
-    n = gateway_body_read(&run->body, run->r, run->piece, RUN_PIECE);
+    n = intake_read(&run->body, run->r, run->piece, RUN_PIECE);
     if (n > 0) {
         run->is_starved = false;
         run->has_fed = true;
@@ -213,6 +213,7 @@ void run_note_end(struct run *run, bool broke)
 {
     run->ended = true;
     run->broke = run->broke || broke;
+    upload_leave(&run->upload);
     (void)pool_leave(&run->place); /* it is held: nobody is to be told */
 }
 

@@ -3,10 +3,13 @@
 
 #include "palm_path.h"
 
+#include "kit/intake/intake.h"
+
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One line `Environment NAME VALUE`. */
@@ -21,6 +24,8 @@ struct settings {
     const char *user, *spool_dir, *spawner;
     int64_t max_processes, queue_length, queue_ms, timeout_ms;
     int64_t max_memory, max_cpu_ms, max_files, max_user_processes;
+    bool no_new_privileges;
+    int buffering;
 };
 
 /* ---- words of a line ---- */
@@ -150,6 +155,30 @@ static struct mk_str pattern_of(struct mk_setup *setup, struct mk_str prefix)
     return mk_str_from(text);
 }
 
+/* What ends in a slash is meant to be one, there or not. */
+static bool is_folder(struct mk_setup *setup, struct mk_str path)
+{
+    struct mk_str copy = mk_setup_copy(setup, path);
+    struct stat st;
+
+    return copy.p && copy.p[0] == '/' &&
+           (copy.p[copy.len - 1] == '/' || (stat(copy.p, &st) == 0 && S_ISDIR(st.st_mode)));
+}
+
+static int set_folder(struct mk_setup *setup, struct cgi_route *route, struct mk_str path)
+{
+    struct stat st;
+
+    while (path.len > 1 && path.p[path.len - 1] == '/')
+        path.len--;
+    route->folder = mk_setup_copy(setup, path).p;
+    if (!route->folder)
+        return MK_E_NOMEM;
+    if (stat(route->folder, &st) < 0 || !S_ISDIR(st.st_mode))
+        mk_setup_warn(setup, route->at, "ScriptAlias: there is no folder %s", route->folder);
+    return 0;
+}
+
 static int parse_alias(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct mk_str rest = s->value, prefix = take_word(&rest), program = take_word(&rest), pattern;
@@ -159,13 +188,15 @@ static int parse_alias(struct mk_setup *setup, const struct mk_setting *s)
         prefix.len--;
     if (prefix.len == 0 || *prefix.p != '/' || !program.p || rest.len > 0)
         return mk_setup_refuse(setup, s,
-                               "PATH PROGRAM, such as /git /usr/lib/git-core/git-http-backend");
+                               "PATH and a program or a folder of programs, such as /git "
+                               "/usr/lib/git-core/git-http-backend or /cgi-bin /usr/lib/cgi-bin");
     pattern = pattern_of(setup, prefix);
     route = pattern.p ? add_route(setup, s, pattern) : NULL;
     if (!route)
         return MK_E_NOMEM;
     route->prefix_len = prefix.len;
-    return set_program(setup, route, s, program);
+    return is_folder(setup, program) ? set_folder(setup, route, program)
+                                     : set_program(setup, route, s, program);
 }
 
 /* ---- the environment ---- */
@@ -266,6 +297,15 @@ static const struct mk_field fields[] = {
      .offset = offsetof(struct settings, max_user_processes),
      .max = 1 << 22,
      .fallback = "0"},
+    {.name = "NoNewPrivileges",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct settings, no_new_privileges),
+     .fallback = "on"},
+    {.name = "RequestBuffering",
+     .type = MK_FIELD_ENUM,
+     .names = intake_modes,
+     .offset = offsetof(struct settings, buffering),
+     .fallback = "auto"},
     {.name = "SpoolDirectory",
      .type = MK_FIELD_PATH,
      .offset = offsetof(struct settings, spool_dir),
@@ -282,6 +322,7 @@ const struct mk_section_spec *const cgi_sections[] = {&section, NULL};
 struct draft {
     struct cgi_config config; /* the first member: ctx->config */
     const struct settings *file;
+    bool has_warned_of_equals;
 };
 
 /* A number needs no account. Who is missing may still come, and is of use to root only. */
@@ -292,8 +333,28 @@ static void warn_of_user(struct mk_setup *setup, const struct settings *set)
 
     if (set->user[strspn(set->user, "0123456789")] != '\0' &&
         getpwnam_r(set->user, &entry, texts, sizeof(texts), &found) == 0 && !found)
-        mk_setup_warn(setup, mk_setup_origin(setup, set), "User: there is no account \"%s\"",
+        mk_setup_warn(setup, mk_setup_place(setup, set, "User"), "User: there is no account \"%s\"",
                       set->user);
+}
+
+/*
+ * Whom a server becomes that root starts, and what its scripts are then: its equals, who may end it. Asked of root alone,
+ * because nobody else can give scripts another user.
+ */
+static bool warn_of_equals(struct mk_setup *setup, const struct settings *set)
+{
+    const char *server = mk_setup_user(setup);
+
+    if (!server)
+        server = "nobody";
+    if (geteuid() != 0 || (set->user && strcmp(set->user, server) != 0))
+        return false;
+    mk_setup_warn(setup, mk_setup_origin(setup, set),
+                  "scripts run as %s, the user of the server itself: they can end it and change "
+                  "what it may; name "
+                  "another one with User in [CGI]",
+                  server);
+    return true;
 }
 
 int cgi_check(struct mk_setup *setup)
@@ -423,6 +484,8 @@ static void copy_numbers(struct cgi_site *site, const struct settings *set)
     site->limits[PALM_CPU_S] = ((uint64_t)set->max_cpu_ms + 999) / 1000;
     site->limits[PALM_FILES] = (uint64_t)set->max_files;
     site->limits[PALM_PROCESSES] = (uint64_t)set->max_user_processes;
+    site->new_privileges = !set->no_new_privileges;
+    site->buffering = set->buffering;
     site->spool_dir = set->spool_dir;
 }
 
@@ -447,7 +510,11 @@ int cgi_check_site(struct mk_setup *setup)
         name_pool(setup, site, set, draft->file) < 0 ||
         add_routes(setup, set->routes, draft->file, false) < 0)
         return MK_E_NOMEM;
-    return draft->file ? add_routes(setup, draft->file->routes, NULL, true) : 0;
+    if (draft->file && add_routes(setup, draft->file->routes, NULL, true) < 0)
+        return MK_E_NOMEM;
+    if (draft->config.has_routes && !draft->has_warned_of_equals)
+        draft->has_warned_of_equals = warn_of_equals(setup, set);
+    return 0;
 }
 
 /* `Match REGEX cgi [INTERPRETER [MIMETYPE]]` of [HANDLERS]. */

@@ -21,6 +21,8 @@ struct cgi_route {
     const char *interpreter;    /* NULL: the script itself is executed */
     struct mk_str type;         /* Content-Type of what has none; p NULL: none */
     size_t prefix_len; /* of a ScriptAlias: the path, whose program interpreter is; 0: none */
+    const char
+        *folder; /* of a ScriptAlias: the programs, in place of one; without slash at its end */
 };
 
 /** What holds for a site. */
@@ -29,6 +31,8 @@ struct cgi_site {
     unsigned timeout_ms, queue_ms;
     unsigned max_processes, queue_length;
     uint64_t limits[PALM_LIMIT_COUNT];
+    bool new_privileges;
+    int buffering; /* enum intake_mode */
     const char *spool_dir;
     const struct gateway_variable *variables;
     size_t nvariables;

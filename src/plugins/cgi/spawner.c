@@ -138,7 +138,7 @@ static void start_again(struct spawner *s, struct mk_worker *w)
     pthread_mutex_unlock(&s->lock);
     if (!is_ours)
         return;
-    if (mk_offload(w, work, done, spawner_get(s)) < 0) {
+    if (mk_offload_kind(w, MK_WORK_FILE, work, done, spawner_get(s)) < 0) {
         unclaim(s);
         spawner_put(s);
     }

@@ -40,6 +40,12 @@ enum palm_limit {
 struct palm_order {
     uint32_t narguments, nvariables;
     uint64_t limits[PALM_LIMIT_COUNT];
+    uint64_t flags; /* of enum palm_flag */
+};
+
+enum palm_flag {
+    PALM_NEW_PRIVILEGES =
+        1, /* programs with set-user-id, set-group-id or capabilities give the script theirs */
 };
 
 enum palm_report_kind {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "yard.h"
 
+#include "kit/intake/uploads.h"
+
 #include <monkey/server.h>
 
 #include <fcntl.h>
@@ -66,7 +68,10 @@ static void put_spawner(void *thing)
 
 static void free_pool(void *thing)
 {
-    pool_free(thing);
+    struct pool *pool = thing;
+
+    uploads_free(pool->uploads);
+    pool_free(pool);
 }
 
 void yard_put(struct yard *yard)
@@ -137,6 +142,24 @@ struct spawner *yard_spawner(struct yard *yard, const char *name)
     return spawner_get(n->thing);
 }
 
+static unsigned count_waiting(void *of)
+{
+    return pool_waiting(of);
+}
+
+static struct pool *new_pool(void)
+{
+    struct pool *pool = pool_new();
+
+    if (pool)
+        pool->uploads = uploads_new(count_waiting, pool);
+    if (pool && !pool->uploads) {
+        pool_free(pool);
+        return NULL;
+    }
+    return pool;
+}
+
 struct pool *yard_pool(struct yard *yard, const char *name)
 {
     struct named *n = find(yard->pools, name);
@@ -145,7 +168,7 @@ struct pool *yard_pool(struct yard *yard, const char *name)
         n = add(&yard->pools, name);
         if (!n)
             return NULL;
-        n->thing = pool_new();
+        n->thing = new_pool();
         if (!n->thing) {
             drop_first(&yard->pools);
             return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "place.h"
 #include "shell.h"
 
 #include <monkey/plugin.h>
@@ -12,7 +13,7 @@ static const char *const listen_names[] = {"STDIN", "SERVER", NULL};
 
 struct cheetah_settings {
     int listen;
-    const char *socket;
+    const char *socket, *group;
 };
 
 static const struct mk_field fields[] = {
@@ -22,6 +23,10 @@ static const struct mk_field fields[] = {
      .offset = offsetof(struct cheetah_settings, listen),
      .fallback = "SERVER"},
     {.name = "Socket", .type = MK_FIELD_PATH, .offset = offsetof(struct cheetah_settings, socket)},
+    {.name = "Group",
+     .type = MK_FIELD_STRING,
+     .flags = MK_FIELD_RESTART,
+     .offset = offsetof(struct cheetah_settings, group)},
 };
 
 static const struct mk_section_spec cheetah_section =
@@ -38,16 +43,20 @@ static int cheetah_check(struct mk_setup *setup)
 {
     struct cheetah *c = mk_setup_alloc(setup, sizeof(*c));
     const size_t room = sizeof(((struct sockaddr_un *)0)->sun_path);
+    struct place tried;
 
     if (!c)
         return MK_E_NOMEM;
     c->set = mk_setup_section(setup, &cheetah_section, NULL);
     if (c->set->socket && strlen(c->set->socket) >= room)
-        mk_setup_fault(setup, mk_setup_origin(setup, c->set),
+        mk_setup_fault(setup, mk_setup_place(setup, c->set, "Socket"),
                        "Socket: a path of at most %zu bytes is needed, %s is longer", room - 1,
                        c->set->socket);
+    if (!place_find_group(&tried, c->set->group))
+        mk_setup_fault(setup, mk_setup_origin(setup, c->set), "Group: there is no group \"%s\"",
+                       c->set->group);
     mk_setup_keep(setup, c);
-    return 0;
+    return c->set->listen == LISTEN_SERVER ? place_need(setup, c->set->socket, c->set->group) : 0;
 }
 
 static int cheetah_start(const struct mk_context *ctx, const struct mk_context *old)
@@ -60,7 +69,7 @@ static int cheetah_start(const struct mk_context *ctx, const struct mk_context *
     if (before && shell_is_at(before->shell, is_terminal, c->set->socket))
         c->shell = shell_get(before->shell);
     else
-        c->shell = shell_open(ctx, is_terminal, c->set->socket, &err);
+        c->shell = shell_open(ctx, is_terminal, c->set->socket, c->set->group, &err);
     return err;
 }
 

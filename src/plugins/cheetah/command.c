@@ -190,6 +190,7 @@ static void run_status(struct call *call)
     reply_text(r, "scheduler", mk_str_from(facts.scheduler));
     reply_number(r, "configurations", facts.snapshots);
     reply_number(r, "reloads", facts.reloads);
+    reply_number(r, "reloads_failed", facts.reloads_failed);
     reply_number(r, "connections", all.connections);
     reply_number(r, "accepted", all.accepted);
     reply_number(r, "requests", all.requests);
@@ -238,9 +239,6 @@ static void run_reload(struct call *call)
     call->failed = err < 0;
     if (err < 0)
         reply_error(call->reply, call->line->json, "no reload: %s", mk_error_text(err));
-    else
-        reply_text(call->reply, "reload",
-                   MK_STR("asked for; the error log tells how it went, and status counts it"));
 }
 
 /* LogLevel stands once for everything, and once more for the components that say more. */
@@ -283,7 +281,7 @@ static void run_quit(struct call *call)
     reply_text(call->reply, "quit", MK_STR("the session ends, the server goes on"));
 }
 
-/* What comes is written by gather_tell. */
+/* What comes is written by gather_tell, or by reload_tell. */
 static void run_connections(struct call *call)
 {
     (void)call;
@@ -299,7 +297,8 @@ static const struct command commands[] = {
     {"workers", "\\w", NULL, "the counters of each worker", COMMAND_DONE, run_workers},
     {"connections", NULL, NULL, "the clients' connections", COMMAND_GATHER, run_connections},
     {"metrics", NULL, NULL, "all counters, as Prometheus reads them", COMMAND_DONE, run_metrics},
-    {"reload", NULL, NULL, "ask for a reload of the configuration", COMMAND_DONE, run_reload},
+    {"reload", NULL, NULL, "reload the configuration, and say how it went", COMMAND_RELOAD,
+     run_reload},
     {"loglevel", NULL, "[LEVEL]", "show or set what the error log tells", COMMAND_DONE,
      run_loglevel},
     {"clear", "\\c", NULL, "clear the screen", COMMAND_DONE, run_clear},
@@ -378,7 +377,9 @@ enum command_end command_run(struct mk_worker *w, const struct line *line, struc
     }
     reply_begin(r, line->json);
     c->run(&call);
-    if (!call.failed && c->end != COMMAND_GATHER)
+    if (call.failed)
+        return COMMAND_DONE;
+    if (c->end != COMMAND_GATHER && c->end != COMMAND_RELOAD)
         reply_end(r);
     return c->end;
 }

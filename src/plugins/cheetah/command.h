@@ -12,6 +12,7 @@ enum command_end {
     COMMAND_DONE,
     COMMAND_QUIT,   /* close when the reply is sent */
     COMMAND_GATHER, /* the reply has begun; what gather_tell writes completes it */
+    COMMAND_RELOAD, /* likewise, and reload_tell, when the reload that was asked for has ended */
 };
 
 /**

@@ -151,6 +151,9 @@ static void tell_server(const struct mk_server *server, struct reply *r)
     tell_one(r, "monkey_configurations", "gauge",
              "Configurations alive: one, and those that old requests still need.", facts.snapshots);
     tell_one(r, "monkey_reloads_total", "counter", "Reloads that succeeded.", facts.reloads);
+    tell_one(r, "monkey_reloads_failed_total", "counter",
+             "Reloads that failed: the configuration before stayed in force.",
+             facts.reloads_failed);
 }
 
 /* ---- counters of plugins ---- */

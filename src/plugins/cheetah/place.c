@@ -1,30 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "place.h"
 
+#include <monkey/events.h>
 #include <monkey/plugin.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BACKLOG = 16 };
+enum {
+    BACKLOG = 16,
+    PORT_TEXT = 8,
+    PLACE_NAME = PLACE_PATH + PLACE_GROUP + sizeof(":unix:"),
+    GROUP_BUFFER = 4096,
+    GROUPS_MAX = 1024,
+};
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
 
 /* ---- the default ---- */
 
-/* A directory for sockets: the user's own, or the server's. NULL: there is none. */
+/*
+ * A directory for sockets: the user's own, or the server's. What root's environment says is not for the user that a
+ * server of root's has become. NULL: there is none.
+ */
 static const char *runtime_directory(void)
 {
     const char *own = geteuid() == 0 ? NULL : getenv("XDG_RUNTIME_DIR");
     struct stat st;
 
-    if (own && own[0] == '/')
+    if (own && own[0] == '/' && stat(own, &st) == 0 && st.st_uid == geteuid())
         return own;
     return stat("/run/monkey", &st) == 0 && S_ISDIR(st.st_mode) ? "/run/monkey" : NULL;
 }
+
+static const char no_directory[] = "there is neither XDG_RUNTIME_DIR nor /run/monkey for the "
+                                   "socket; name one with Socket in [CHEETAH]";
 
 /* The first TCP port that is named. */
 static void note_port(void *arg, const char *text, size_t len)
@@ -33,19 +51,23 @@ static void note_port(void *arg, const char *text, size_t len)
     const char *colon = memrchr(text, ':', len);
 
     if (!port[0] && colon && strncmp(text, "unix:", 5) != 0)
-        (void)snprintf(port, 8, "%.*s", (int)(text + len - colon - 1), colon + 1);
+        (void)snprintf(port, PORT_TEXT, "%.*s", (int)(text + len - colon - 1), colon + 1);
 }
 
-int place_choose(const struct mk_context *ctx, char path[sizeof(((struct place *)0)->path)])
+static bool make_path(char path[PLACE_PATH], const char *directory, const char *port)
 {
-    const size_t size = sizeof(((struct place *)0)->path);
+    int len = snprintf(path, PLACE_PATH, "%s/cheetah.%s", directory, port);
+
+    return len > 0 && len < PLACE_PATH;
+}
+
+int place_choose(const struct mk_context *ctx, char path[PLACE_PATH])
+{
     const char *directory = runtime_directory();
-    char port[8] = "";
-    int len;
+    char port[PORT_TEXT] = "";
 
     if (!directory) {
-        mk_plugin_why(ctx, "there is neither XDG_RUNTIME_DIR nor /run/monkey for the socket; name "
-                           "one with Socket in [CHEETAH]");
+        mk_plugin_why(ctx, "%s", no_directory);
         return MK_E_NOENT;
     }
     mk_server_addresses(ctx->server, note_port, port);
@@ -54,11 +76,53 @@ int place_choose(const struct mk_context *ctx, char path[sizeof(((struct place *
                            "[CHEETAH]");
         return MK_E_INVALID;
     }
-    len = snprintf(path, size, "%s/cheetah.%s", directory, port);
-    if (len > 0 && (size_t)len < size)
+    if (make_path(path, directory, port))
         return 0;
     mk_plugin_why(ctx, "the name of the socket in %s is too long", directory);
     return MK_E_LIMIT;
+}
+
+static void make_name(char name[PLACE_NAME], const char *group, const char *path)
+{
+    (void)snprintf(name, PLACE_NAME, "%s:unix:%s", group, path);
+}
+
+int place_need(struct mk_setup *setup, const char *socket, const char *group)
+{
+    const char *directory = runtime_directory();
+    char path[PLACE_PATH], port[PORT_TEXT] = "", name[PLACE_NAME];
+
+    mk_setup_addresses(setup, note_port, port);
+    if (!socket) {
+        if (!directory) /* a service manager may still make one */
+            mk_setup_warn(setup, NULL, "the plugin \"cheetah\" cannot start: %s", no_directory);
+        if (!directory || !port[0] || !make_path(path, directory, port))
+            return 0; /* said at the start, when the port is known */
+        socket = path;
+    }
+    make_name(name, group ? group : "", socket);
+    return mk_setup_needs(setup, MK_RESOURCE_SOCKET, name);
+}
+
+bool place_find_group(struct place *p, const char *group)
+{
+    char buffer[GROUP_BUFFER], *end;
+    struct group entry, *found = NULL;
+    unsigned long number;
+
+    *p->group = '\0';
+    if (!group)
+        return true;
+    if (strlen(group) >= sizeof(p->group))
+        return false;
+    (void)snprintf(p->group, sizeof(p->group), "%s", group);
+    if (getgrnam_r(group, &entry, buffer, sizeof(buffer), &found) == 0 && found) {
+        p->gid = found->gr_gid;
+        return true;
+    }
+    number = strtoul(group, &end, 10);
+    p->gid = (gid_t)number;
+    return *group >= '0' && *group <= '9' && *end == '\0' && number < UINT32_MAX;
 }
 
 /* ---- the socket ---- */
@@ -99,36 +163,25 @@ static int remove_stale(const struct mk_context *ctx, const struct place *p)
         mk_plugin_why(ctx, "another server has its shell at %s", p->path);
         return MK_E_BUSY;
     }
-    return unlink(p->path) == 0 || errno == ENOENT ? 0 : say_errno(ctx, p);
-}
-
-/* Linux makes the file with the mode of the socket, so there is no moment with a wider one. */
-static int bind_private(int fd, const struct place *p)
-{
-    struct sockaddr_un sun = address_of(p);
-
-    if (fchmod(fd, 0600) < 0)
-        return -1;
-    return bind(fd, (const struct sockaddr *)&sun, sizeof(sun));
+    /* Without the right to, whoever binds for us will remove it. */
+    return unlink(p->path) == 0 || errno == ENOENT || errno == EACCES ? 0 : say_errno(ctx, p);
 }
 
 int place_listen(const struct mk_context *ctx, struct place *p)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err = 0;
+    int err = remove_stale(ctx, p), fd;
+    char name[PLACE_NAME];
     struct stat st;
 
+    if (err < 0)
+        return err;
+    make_name(name, p->group, p->path);
+    fd = mk_server_bind_socket(ctx->server, name);
     if (fd < 0)
         return say_errno(ctx, p);
-    if (bind_private(fd, p) < 0) {
-        err = errno == EADDRINUSE ? remove_stale(ctx, p) : say_errno(ctx, p);
-        if (err == 0 && bind_private(fd, p) < 0)
-            err = say_errno(ctx, p);
-    }
-    if (err == 0 && (lstat(p->path, &st) < 0 || listen(fd, BACKLOG) < 0)) {
+    if (lstat(p->path, &st) < 0 || listen(fd, BACKLOG) < 0) {
         err = say_errno(ctx, p);
         (void)unlink(p->path);
-    }
-    if (err < 0) {
         close(fd);
         return err;
     }
@@ -145,14 +198,37 @@ void place_remove(const struct place *p)
         (void)unlink(p->path);
 }
 
-bool place_accepts(int fd)
+static bool has_group(int fd, const struct ucred *peer, gid_t gid)
+{
+    gid_t groups[GROUPS_MAX];
+    socklen_t len = sizeof(groups);
+
+    if (peer->gid == gid)
+        return true;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len) < 0)
+        return false;
+    for (size_t i = 0; i < len / sizeof(groups[0]); i++) {
+        if (groups[i] == gid)
+            return true;
+    }
+    return false;
+}
+
+const char *place_refusal(const struct place *p, int fd)
 {
     struct ucred peer;
     socklen_t len = sizeof(peer);
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-        return false;
-    return peer.uid == 0 || peer.uid == geteuid();
+        return "error: this shell cannot tell who you are\n";
+    if (peer.uid == 0)
+        return NULL;
+    if (peer.uid == geteuid())
+        return p->has_scripts ? "error: scripts have this user too; ask as root, or as another "
+                                "member of Group in [CHEETAH]\n"
+                              : NULL;
+    return *p->group && has_group(fd, &peer, p->gid) ? NULL
+                                                     : "error: this shell is of another user\n";
 }
 
 /* ---- the terminal ---- */

@@ -2,6 +2,7 @@
 #include "session.h"
 #include "command.h"
 #include "gather.h"
+#include "reload.h"
 
 #include <monkey/events.h>
 
@@ -20,7 +21,9 @@ struct session {
     struct mk_alarm *step;
     struct gather *gather; /* while a reply waits for the workers */
     int64_t gather_until_ms;
-    struct reply reply; /* what is to be sent, from sent on */
+    struct reload reload;
+    int64_t reload_until_ms; /* 0: the reply waits for none */
+    struct reply reply;      /* what is to be sent, from sent on */
     size_t sent;
     size_t have;
     bool is_skipping; /* the line that comes is longer than its room */
@@ -96,6 +99,18 @@ static void begin_gather(struct session *s)
         reply_error(&s->reply, s->reply.json, "out of memory");
 }
 
+static void begin_reload(struct session *s)
+{
+    s->reload_until_ms = mk_worker_now_ms(s->worker) + SESSION_RELOAD_MS;
+    mk_alarm_set(s->step, SESSION_RELOAD_LOOK_MS);
+}
+
+/* Is there a reply that is not complete? */
+static bool is_waiting(const struct session *s)
+{
+    return s->gather || s->reload_until_ms;
+}
+
 static void put_prompt(struct session *s)
 {
     if (s->out_fd >= 0 && !s->is_quitting && !s->has_ended)
@@ -108,11 +123,14 @@ static void run(struct session *s, struct mk_str text)
     enum command_end what;
 
     line_parse(&line, text);
+    reload_note(&s->reload, s->worker);
     what = command_run(s->worker, &line, &s->reply);
     s->is_quitting = what == COMMAND_QUIT;
     if (what == COMMAND_GATHER)
         begin_gather(s);
-    if (!s->gather)
+    if (what == COMMAND_RELOAD)
+        begin_reload(s);
+    if (!is_waiting(s))
         put_prompt(s);
 }
 
@@ -216,6 +234,20 @@ static bool take_gathered(struct session *s)
     return true;
 }
 
+/* @return whether the reply is complete. */
+static bool take_reload(struct session *s)
+{
+    if (!reload_has_ended(&s->reload, s->worker) &&
+        mk_worker_now_ms(s->worker) < s->reload_until_ms) {
+        mk_alarm_set(s->step, SESSION_RELOAD_LOOK_MS);
+        return false;
+    }
+    reload_tell(&s->reload, s->worker, &s->reply);
+    s->reload_until_ms = 0;
+    put_prompt(s);
+    return true;
+}
+
 /* ---- turns ---- */
 
 /* What waits for its reader keeps everything behind it waiting. @return false: the session is over. */
@@ -235,7 +267,7 @@ static bool advance(struct session *s)
 {
     bool has_run;
 
-    if (s->gather && !take_gathered(s))
+    if ((s->gather && !take_gathered(s)) || (s->reload_until_ms && !take_reload(s)))
         return mk_io_want(s->in, 0) == 0;
     if (!send_output(s))
         return false;
@@ -245,7 +277,7 @@ static bool advance(struct session *s)
     if (!has_run && !s->has_ended && fill(s) < 0)
         return false;
     has_run = has_run || run_line(s);
-    if (s->gather)
+    if (is_waiting(s))
         return mk_io_want(s->in, 0) == 0;
     if (has_run) {
         mk_alarm_soon(s->step);

@@ -15,6 +15,8 @@ enum {
     SESSION_IDLE_MS = 10 * 60 * 1000, /* without a byte either way; not for a terminal */
     SESSION_GATHER_MS = 5 * 1000,     /* for all workers to answer */
     SESSION_GATHER_LOOK_MS = 100,     /* how often to look, should nobody tell */
+    SESSION_RELOAD_MS = 60 * 1000,    /* for a reload to end */
+    SESSION_RELOAD_LOOK_MS = 20,
 };
 
 struct mk_worker;

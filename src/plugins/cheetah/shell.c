@@ -35,13 +35,30 @@ struct shell {
 
 /* ---- on the control thread ---- */
 
-static int open_place(const struct mk_context *ctx, struct shell *shell, const char *socket)
+static bool has_plugin(const struct mk_server *server, const char *name)
+{
+    struct mk_plugin_facts facts = {.size = sizeof(facts)};
+
+    for (unsigned i = 0; mk_server_plugin(server, i, &facts); i++) {
+        if (strcmp(facts.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int open_place(const struct mk_context *ctx, struct shell *shell, const char *socket,
+                      const char *group)
 {
     int err = 0;
 
     if (shell->is_terminal)
         return place_open_terminal(ctx, &shell->fd, &shell->out_fd);
     shell->is_default = socket == NULL;
+    shell->place.has_scripts = has_plugin(ctx->server, "cgi");
+    if (!place_find_group(&shell->place, group)) {
+        mk_plugin_why(ctx, "there is no group %s", group);
+        return MK_E_NOENT;
+    }
     if (socket) /* its length was checked with the configuration */
         (void)snprintf(shell->place.path, sizeof(shell->place.path), "%s", socket);
     else
@@ -52,7 +69,7 @@ static int open_place(const struct mk_context *ctx, struct shell *shell, const c
 }
 
 struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
-                         int *err)
+                         const char *group, int *err)
 {
     struct shell *shell = calloc(1, sizeof(*shell));
 
@@ -63,7 +80,7 @@ struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const c
     shell->is_terminal = is_terminal;
     shell->fd = -1;
     shell->out_fd = -1;
-    *err = open_place(ctx, shell, socket);
+    *err = open_place(ctx, shell, socket, group);
     if (*err == 0) {
         if (!is_terminal)
             mk_server_log(ctx->server, MK_LOG_INFO, "shell at=%s", shell->place.path);
@@ -115,8 +132,10 @@ static void turn_away(int fd, const char *why)
 
 static void welcome(struct shell *shell, int fd)
 {
-    if (!place_accepts(fd))
-        turn_away(fd, "error: this shell is of another user\n");
+    const char *refusal = place_refusal(&shell->place, fd);
+
+    if (refusal)
+        turn_away(fd, refusal);
     else if (shell->sessions.count == SESSIONS_MAX)
         turn_away(fd, "error: there are 16 sessions already\n");
     else

@@ -15,11 +15,12 @@ struct shell;
 
 /**
  * On the control thread.
- * @param socket  path; NULL: the default one. Not looked at for a terminal
+ * @param socket  path; NULL: the default one. Not looked at for a terminal, nor is group
+ * @param group   whose members may use it too; NULL: none
  * @return it, or NULL after saying why (mk_plugin_why), *err being the reason.
  */
 struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
-                         int *err);
+                         const char *group, int *err);
 /** Is this the shell that shell_open with the same words would make? */
 bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket);
 struct shell *shell_get(struct shell *shell);

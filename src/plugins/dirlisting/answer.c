@@ -65,7 +65,7 @@ static void work_is_done(void *arg)
 /* Have more entries, at once or in a while. Without a place in the pool the worker reads a piece itself. */
 static void have_more(struct task *t)
 {
-    if (mk_offload(t->worker, work, work_is_done, t) == 0) {
+    if (mk_offload_kind(t->worker, MK_WORK_LISTING, work, work_is_done, t) == 0) {
         t->working = true;
         return;
     }

@@ -6,10 +6,11 @@
 #include <monkey/plugin.h>
 
 #include <stdio.h>
+#include <unistd.h>
 
 /*
- * Shows the directories that have no index file: on every site, or, once a site says
- * `Match ... dirlisting`, on those that do.
+ * Shows the directories that have no index file, where `Listing on` says so, or a site's `Match ... dirlisting` for the
+ * paths that match.
  */
 
 enum { ROOM_MAX = 64 << 20 }; /* bytes of large listings at the same time, beside 8 MB of one */
@@ -18,11 +19,18 @@ struct dirlisting_settings {
     struct mk_str theme; /* p NULL: what is built in */
     struct mk_origin theme_at;
     const char *theme_path;
+    bool listing;
+};
+
+/** What a site may say for itself. */
+struct site_settings {
+    bool listing;
 };
 
 struct dirlisting_config {
     struct dirlisting_theme html, json;
     struct dirlisting_room *room; /* from start to stop */
+    bool listing;                 /* on sites that say nothing */
 };
 
 /* The name of a folder beside the file that has the line. */
@@ -42,11 +50,25 @@ static const struct mk_field fields[] = {
     {.name = "ThemePath",
      .type = MK_FIELD_STRING,
      .offset = offsetof(struct dirlisting_settings, theme_path)},
+    {.name = "Listing",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct dirlisting_settings, listing),
+     .fallback = "off"},
 };
 
 static const struct mk_section_spec section =
     MK_SECTION("DIRLISTING", MK_SECTION_FILE, struct dirlisting_settings, fields);
-static const struct mk_section_spec *const sections[] = {&section, NULL};
+
+static const struct mk_field site_fields[] = {
+    {.name = "Listing",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct site_settings, listing),
+     .fallback = "off"},
+};
+static const struct mk_section_spec site_section =
+    MK_SECTION("DIRLISTING", MK_SECTION_SITE, struct site_settings, site_fields);
+
+static const struct mk_section_spec *const sections[] = {&section, &site_section, NULL};
 
 /* plugins/dirlisting/dirhtml.conf -> plugins/dirlisting/themes/NAME */
 static char *folder_of(struct mk_setup *setup, const struct dirlisting_settings *s)
@@ -61,12 +83,27 @@ static char *folder_of(struct mk_setup *setup, const struct dirlisting_settings 
     return path;
 }
 
+/* The theme that came with the server in Monkey 1, where it was not kept. */
+static bool is_old_name(struct mk_setup *setup, const char *folder,
+                        const struct dirlisting_settings *s)
+{
+    if (strcmp(s->theme.p, "guineo") != 0 || access(folder, F_OK) == 0)
+        return false;
+    mk_setup_warn(setup, &s->theme_at,
+                  "Theme: guineo was a theme of Monkey 1; the built-in theme is used");
+    return true;
+}
+
 static int read_theme(struct mk_setup *setup, struct dirlisting_theme *theme,
                       const struct dirlisting_settings *s)
 {
     char *folder = folder_of(setup, s);
 
-    return folder ? dirlisting_theme_read(theme, setup, folder, &s->theme_at) : MK_E_NOMEM;
+    if (!folder)
+        return MK_E_NOMEM;
+    if (is_old_name(setup, folder, s))
+        return dirlisting_theme_of_texts(theme, setup, &dirlisting_default_texts, 0);
+    return dirlisting_theme_read(theme, setup, folder, &s->theme_at);
 }
 
 static int escape_path(struct mk_setup *setup, struct dirlisting_theme *theme, const char *path)
@@ -96,6 +133,7 @@ static int check(struct mk_setup *setup)
     if (!config)
         return MK_E_NOMEM;
     mk_setup_keep(setup, config);
+    config->listing = s && s->listing;
     err = dirlisting_theme_of_texts(&config->json, setup, &dirlisting_json_texts, DIRLISTING_JSON);
     if (err == 0)
         err = escape_path(setup, &config->html, s ? s->theme_path : NULL);
@@ -111,7 +149,13 @@ static int check(struct mk_setup *setup)
 
 static int check_site(struct mk_setup *setup)
 {
-    mk_setup_act(setup, mk_setup_switch(setup) == MK_SWITCH_OFF ? 0 : MK_ACTS_DIRECTORY);
+    const struct dirlisting_config *config = mk_setup_config(setup);
+    const struct site_settings *site = mk_setup_section(setup, &site_section, NULL);
+    bool listing = site ? site->listing : config && config->listing;
+
+    if (mk_setup_switch(setup) == MK_SWITCH_ON)
+        listing = true;
+    mk_setup_act(setup, listing ? MK_ACTS_DIRECTORY : 0);
     return 0;
 }
 

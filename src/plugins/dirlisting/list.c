@@ -233,7 +233,8 @@ static bool is_shown(const struct dirlisting_list *l, const struct dirent *d, st
 {
     int dir = dirfd(l->dir);
 
-    if (d->d_name[0] == '.' || strlen(d->d_name) > DIRLISTING_NAME_MAX)
+    if ((d->d_name[0] == '.' && strncmp(d->d_name, "...", 3) != 0) ||
+        strlen(d->d_name) > DIRLISTING_NAME_MAX)
         return false;
     if (fstatat(dir, d->d_name, st, AT_SYMLINK_NOFOLLOW) < 0)
         return false; /* it went away since */

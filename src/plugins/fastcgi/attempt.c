@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange.h"
 
-#include <errno.h>
 #include <poll.h>
 
 /* Which server is asked for a request, and which after that. */
+
+enum { WHY_MAX = 256 };
 
 /* ---- who is at fault ---- */
 
 void attempt_log(const struct exchange *x, const char *why)
 {
     mk_request_log(x->r, MK_LOG_ERROR, "fastcgi failed server=%s why=\"%s\"", x->server->name, why);
+    mk_request_reason(x->r, why);
 }
 
 /* The server, not the request, is at fault: others are asked first for some time. */
@@ -27,6 +29,7 @@ static void blame(const struct exchange *x, const char *why)
 
 void attempt_worked(const struct exchange *x)
 {
+    mk_request_reason(x->r, NULL);
     if (backend_works(x->server->backend) && x->location->nservers > 1)
         mk_request_log(x->r, MK_LOG_INFO, "fastcgi server online server=%s", x->server->name);
 }
@@ -104,11 +107,14 @@ static bool is_broken(int error)
 
 static void on_refused(struct exchange *x, int error)
 {
+    char why[WHY_MAX];
+
     attempt_count_out(x);
+    mk_upstream_why(x->server->backend->upstream, x->worker, error, why, sizeof(why));
     if (is_broken(error))
-        blame(x, mk_error_text(error));
+        blame(x, why);
     else
-        attempt_log(x, error == MK_E_BUSY ? "no connection is free" : mk_error_text(error));
+        attempt_log(x, why);
     x->error = ask_others(x, error);
     if (x->error < 0)
         mk_request_resume(x->r);
@@ -166,18 +172,6 @@ static void on_server(struct mk_stream *s, unsigned events, void *arg)
     mk_request_resume(x->r);
 }
 
-/*
- * The server may have closed it while it was idle, and the event is still under way. What must not be sent twice deserves
- * to be sure.
- */
-static bool is_stale(struct mk_stream *s)
-{
-    int fd = mk_stream_fd(s);
-    char byte;
-
-    return fd >= 0 && !(recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN);
-}
-
 /* A new connection to the same server. */
 static int renew(struct exchange *x)
 {
@@ -200,7 +194,10 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
     x->untold = true;
     x->in = (struct incoming){.buf = x->in.buf};
     mk_stream_tell(s, on_server, x);
-    if (!fresh && !x->idempotent && !x->renewed && is_stale(s))
+    x->error = exchange_hold(x);
+    if (x->error < 0)
+        exchange_leave(x, false);
+    else if (!fresh && !mk_upstream_is_quiet(x->server->backend->upstream, s))
         x->error = renew(x);
     else
         x->error = send_some(x);
@@ -229,8 +226,10 @@ int attempt_repeat(struct exchange *x, int why)
     bool was_idle = !x->fresh && !x->renewed;
     int err;
 
-    if (!was_idle)
+    if (!was_idle && x->out.has_all)
         blame(x, "the connection ended before an answer");
+    else if (!was_idle) /* perhaps it gave up on a slow client */
+        attempt_log(x, "the connection ended before the request");
     if (!may_repeat(x)) {
         if (was_idle)
             attempt_log(x, "an idle connection had ended");

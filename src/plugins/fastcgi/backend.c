@@ -1,7 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend.h"
 
+#include "kit/intake/uploads.h"
+
 #include <stdlib.h>
+
+static unsigned count_waiting(void *of)
+{
+    unsigned open, idle, waiting;
+
+    mk_upstream_load(of, &open, &idle, &waiting);
+    return waiting;
+}
+
+static void free_backend(struct backend *b)
+{
+    uploads_free(b->uploads);
+    mk_upstream_free(b->upstream);
+    free(b);
+}
 
 struct backend *backend_new(struct mk_server *server, const struct backend_options *options)
 {
@@ -24,8 +41,9 @@ struct backend *backend_new(struct mk_server *server, const struct backend_optio
     atomic_init(&b->refs, 1);
     b->max_connections = options->max_connections;
     b->upstream = mk_upstream_new(server, &upstream);
-    if (!b->upstream) {
-        free(b);
+    b->uploads = b->upstream ? uploads_new(count_waiting, b->upstream) : NULL;
+    if (!b->uploads) {
+        free_backend(b);
         return NULL;
     }
     return b;
@@ -41,8 +59,7 @@ void backend_put(struct backend *b)
 {
     if (!b || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) > 1)
         return;
-    mk_upstream_free(b->upstream);
-    free(b);
+    free_backend(b);
 }
 
 struct choice backend_choice(struct backend *b)

@@ -23,6 +23,7 @@ struct backend_options {
 
 struct backend {
     struct mk_upstream *upstream;
+    struct uploads *uploads; /* that hold its connections */
     unsigned max_connections;
     atomic_uint refs;
     atomic_uint busy;                 /* requests that were given to it and have not ended */

@@ -10,6 +10,7 @@ static const char key; /* of what is kept with a request */
 void exchange_leave(struct exchange *x, bool reusable)
 {
     attempt_count_out(x);
+    upload_leave(&x->upload);
     x->armed = false;
     if (x->s)
         mk_upstream_give(x->server->backend->upstream, x->s, reusable && x->location->keep_alive);
@@ -34,6 +35,7 @@ static void part(struct exchange *x)
         return;
     }
     attempt_count_out(x);
+    upload_leave(&x->upload);
     x->s = NULL;
     linger(x->server->backend, s, &x->in.reader);
 }
@@ -50,7 +52,7 @@ static void finish(struct exchange *x)
     buffers_give(&x->local->buffers, x->out.buf);
     buffers_give(&x->local->buffers, x->in.buf);
     x->out.buf = x->in.buf = NULL;
-    gateway_body_fini(&x->body);
+    intake_fini(&x->body);
 }
 
 static void on_end(void *arg)
@@ -90,9 +92,29 @@ static enum mk_verdict fail_body(struct exchange *x, int error)
         finish(x);
         return MK_VERDICT_CLOSE;
     }
-    gateway_answer_fail(&x->answer, error == MK_E_LIMIT ? 413 : 400, NULL);
+    gateway_answer_fail(&x->answer,
+                        error == MK_E_LIMIT ? 413
+                        : error == MK_E_SYS ? 500
+                                            : 400,
+                        NULL);
     finish(x);
     return MK_VERDICT_DONE;
+}
+
+/* Its upload has become slow, and others wait for its connection. */
+static void end_slow(struct upload *upload)
+{
+    struct exchange *x =
+        (struct exchange *)(void *)((char *)upload - offsetof(struct exchange, upload));
+
+    attempt_log(x, "ended, the client sends too slowly while others wait");
+    gateway_answer_fail(&x->answer, 408, NULL);
+    finish(x);
+}
+
+int exchange_hold(struct exchange *x)
+{
+    return upload_begin(&x->upload, x->server->backend->uploads, x->worker, &x->body, end_slow);
 }
 
 /* ---- time ---- */
@@ -128,7 +150,7 @@ static enum mk_verdict fail_prepare(struct exchange *x, int error)
 
 static enum mk_verdict begin(struct exchange *x)
 {
-    enum mk_verdict verdict = gateway_body_gather(&x->body, x->r, x->location->spool_dir);
+    enum mk_verdict verdict = intake_gather(&x->body, x->r, x->location->spool_dir);
     int err;
 
     if (verdict != MK_VERDICT_PASS)
@@ -223,7 +245,7 @@ static struct exchange *exchange_new(struct mk_request *r, const struct mk_conte
         .location = location,
         .idempotent = is_idempotent(f.method),
     };
-    gateway_body_init(&x->body, r);
+    intake_init(&x->body, r, &f, (enum intake_mode)location->buffering, true);
     gateway_answer_init(&x->answer, r, MK_RESPONSE_CGI, receive_output, x);
     x->answer.left = receive_left;
     return x;

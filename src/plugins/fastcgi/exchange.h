@@ -8,9 +8,9 @@
 #include "settings.h"
 
 #include "kit/gateway/answer.h"
-#include "kit/gateway/body.h"
 #include "kit/gateway/complaint.h"
 #include "kit/gateway/script.h"
+#include "kit/intake/uploads.h"
 
 /*
  * One request and its application. What happens on the server's connection only has the request resumed: everything is
@@ -58,7 +58,8 @@ struct exchange {
     struct fcgi_local *local;
     const struct fcgi_location *location;
     struct gateway_script script;
-    struct gateway_body body;
+    struct intake body;
+    struct upload upload; /* while it holds a connection */
     struct gateway_answer answer;
 
     const struct fcgi_server *server; /* asked last; NULL: none */
@@ -87,6 +88,8 @@ enum mk_verdict exchange_handle(struct mk_request *r, const struct mk_context *c
 /** The server is waited for from now on, or it was heard of. */
 void exchange_arm(struct exchange *x);
 void exchange_disarm(struct exchange *x);
+/** A connection is held. @return 0 or MK_E_NOMEM. */
+int exchange_hold(struct exchange *x);
 /** Give the connection back; the server has no part in the request any more. */
 void exchange_leave(struct exchange *x, bool reusable);
 
@@ -110,8 +113,7 @@ void attempt_log(const struct exchange *x, const char *why);
 /* ---- send.c ---- */
 
 /**
- * Write the records up to STDIN, and that too when it is small enough to be gathered first: a slow client then holds no
- * connection of the application.
+ * Write the records up to STDIN, and that too when it is small, so that all of it leaves together.
  * @return 0; MK_E_AGAIN: call again when more of the body came; MK_E_NOMEM; MK_E_LIMIT: too much; or an error of the body.
  */
 int send_prepare(struct exchange *x);

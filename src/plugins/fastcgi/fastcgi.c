@@ -29,8 +29,8 @@ static int fastcgi_check_site(struct mk_setup *setup)
     for (unsigned i = 0; i < c->nlocations; i++) {
         struct fcgi_location *l = &c->locations[i];
 
-        for (size_t j = 0; j < l->match.count; j++) {
-            if (mk_setup_route(setup, l->match.items[j], l, l->at, true) == MK_E_NOMEM)
+        for (const struct fcgi_match *m = l->matches; m; m = m->next) {
+            if (mk_setup_route(setup, m->pattern, l, &m->at, true) == MK_E_NOMEM)
                 return MK_E_NOMEM;
         }
     }
@@ -65,7 +65,8 @@ static bool is_same(const struct backend_options *a, const struct backend_option
 static struct backend *adopt(const struct fcgi_config *old, const struct backend_options *options)
 {
     for (unsigned i = 0; old && i < old->nservers; i++) {
-        if (is_same(&old->servers[i].options, options))
+        if (is_same(&old->servers[i].options, options) &&
+            mk_upstream_is_trusted(old->servers[i].backend->upstream))
             return backend_get(old->servers[i].backend);
     }
     return NULL;

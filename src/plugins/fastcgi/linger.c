@@ -33,8 +33,12 @@ static int skip(struct lingering *l, const char *buf, size_t len)
 
         if (what < 0)
             return what;
-        if (what == FCGI_PIECE_END)
-            return from + used == len ? 1 : MK_E_BAD;
+        if (what == FCGI_PIECE_END && from + used == len)
+            return 1;
+        if (what == FCGI_PIECE_END) {
+            mk_upstream_distrust(l->backend->upstream);
+            return MK_E_BAD;
+        }
     }
     l->thrown_away += len;
     return l->thrown_away <= BYTES_MAX ? 0 : MK_E_BAD;

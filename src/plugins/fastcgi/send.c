@@ -32,7 +32,7 @@ static int write_head(struct exchange *x)
     err = gateway_variables_each(&variables, x->r, add_variable, &w);
     if (err < 0)
         return err;
-    n = fcgi_writer_end(&w, x->body.length > 0);
+    n = fcgi_writer_end(&w, x->body.length != 0);
     if (n < 0)
         return (int)n;
     o->len = (size_t)n;
@@ -55,12 +55,11 @@ static int read_piece(struct exchange *x)
     struct outgoing *o = &x->out;
     size_t room = room_for_body(o);
     ssize_t n =
-        room > 0 ? gateway_body_read(&x->body, x->r, o->buf + o->len + FCGI_HEADER + o->open, room)
-                 : 0;
+        room > 0 ? intake_read(&x->body, x->r, o->buf + o->len + FCGI_HEADER + o->open, room) : 0;
 
     if (n < 0)
         return (int)n;
-    if (n == 0 && room > 0)
+    if (n == 0 && room > 0 && x->body.length >= 0)
         return MK_E_PEER; /* shorter than it was said to be */
     o->open += (size_t)n;
     return 0;
@@ -68,17 +67,19 @@ static int read_piece(struct exchange *x)
 
 static bool has_whole_body(const struct exchange *x)
 {
-    return x->body.at >= (uint64_t)x->body.length;
+    return x->body.length < 0 ? x->body.ended : x->body.at >= (uint64_t)x->body.length;
 }
 
 static void close_piece(struct exchange *x)
 {
     struct outgoing *o = &x->out;
 
-    fcgi_put_header(o->buf + o->len, FCGI_STDIN, o->open);
-    o->len += FCGI_HEADER + o->open;
-    o->open = 0;
-    o->has_piece = true;
+    if (o->open > 0) { /* an empty one would be the end */
+        fcgi_put_header(o->buf + o->len, FCGI_STDIN, o->open);
+        o->len += FCGI_HEADER + o->open;
+        o->open = 0;
+        o->has_piece = true;
+    }
     if (!has_whole_body(x))
         return;
     fcgi_put_header(o->buf + o->len, FCGI_STDIN, 0);
@@ -110,7 +111,8 @@ int send_prepare(struct exchange *x)
         if (err < 0)
             return err;
     }
-    if (o->has_all || (uint64_t)x->body.length > room_for_body(o) + o->open)
+    if (o->has_all || x->body.mode == INTAKE_OFF ||
+        (uint64_t)x->body.length > room_for_body(o) + o->open)
         return 0;
     return gather_small(x);
 }
@@ -190,7 +192,7 @@ int send_some(struct exchange *x)
 
 bool send_can_repeat(const struct exchange *x)
 {
-    return !x->out.replaced || x->body.spool;
+    return !x->out.replaced || intake_can_rewind(&x->body);
 }
 
 int send_repeat(struct exchange *x)
@@ -203,7 +205,6 @@ int send_repeat(struct exchange *x)
         return 0;
     o->len = 0;
     o->has_piece = o->has_all = o->replaced = false;
-    x->body.at = 0;
-    x->body.ended = false;
+    intake_rewind(&x->body);
     return send_prepare(x);
 }

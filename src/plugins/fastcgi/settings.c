@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include "kit/intake/intake.h"
+
 #include <stdio.h>
 #include <strings.h>
 #include <sys/un.h>
@@ -25,9 +27,11 @@ struct param_list {
 
 struct location_section {
     const char *name, *script_root, *spool_dir;
-    struct mk_words servers, match;
+    struct mk_words servers;
+    struct fcgi_match *matches, **last_match;
     struct mk_str mount;
     bool keep_alive, check_script;
+    int buffering;
     struct param_list *params, **last_param;
 };
 
@@ -72,7 +76,9 @@ static int parse_address(struct mk_setup *setup, const struct mk_setting *s)
     struct mk_str host;
 
     if (!split_address(s->value, &host, &section->port))
-        return mk_setup_refuse(setup, s, "host:port, such as 127.0.0.1:9000 or [::1]:9000");
+        return mk_setup_refuse(
+            setup, s,
+            "host:port, such as 127.0.0.1:9000 or [::1]:9000, with a port from 1 to 65535");
     section->host = mk_setup_copy(setup, host);
     return section->host.p ? 0 : MK_E_NOMEM;
 }
@@ -113,6 +119,40 @@ static int parse_param(struct mk_setup *setup, const struct mk_setting *s)
     *section->last_param = p;
     section->last_param = &p->next;
     return p->param.name.p && p->param.value.p ? 0 : MK_E_NOMEM;
+}
+
+static int add_pattern(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
+{
+    struct location_section *section = mk_setup_settings(setup);
+    struct fcgi_match *m = mk_setup_alloc(setup, sizeof(*m));
+
+    if (!m)
+        return MK_E_NOMEM;
+    m->pattern = mk_setup_copy(setup, word);
+    m->at = s->value_at;
+    if (m->at.column > 0)
+        m->at.column += (unsigned)(word.p - s->value.p);
+    if (!section->last_match)
+        section->last_match = &section->matches;
+    *section->last_match = m;
+    section->last_match = &m->next;
+    return m->pattern.p ? 0 : MK_E_NOMEM;
+}
+
+static int parse_match(struct mk_setup *setup, const struct mk_setting *s)
+{
+    const char *end = s->value.p + s->value.len;
+
+    if (s->value.len == 0)
+        return mk_setup_refuse(setup, s, "a regular expression");
+    for (const char *p = s->value.p; p < end;) {
+        size_t len = strcspn(p, " \t");
+
+        if (len > 0 && add_pattern(setup, s, (struct mk_str){p, len}) < 0)
+            return MK_E_NOMEM;
+        p += len > 0 ? len : 1;
+    }
+    return 0;
 }
 
 /* ---- tables ---- */
@@ -177,11 +217,16 @@ static const struct mk_field location_fields[] = {
     {.name = "LocationName", .type = MK_FIELD_STRING, LOCATION(name)},
     {.name = "ServerNames", .type = MK_FIELD_WORDS, LOCATION(servers), .flags = MK_FIELD_REPEAT},
     {.name = "KeepAlive", .type = MK_FIELD_BOOL, LOCATION(keep_alive), .fallback = "off"},
-    {.name = "Match", .type = MK_FIELD_WORDS, LOCATION(match), .flags = MK_FIELD_REPEAT},
+    {.name = "Match", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
     {.name = "CheckScript", .type = MK_FIELD_BOOL, LOCATION(check_script), .fallback = "on"},
     {.name = "ScriptRoot", .type = MK_FIELD_STRING, LOCATION(script_root)},
     {.name = "Mount", .type = MK_FIELD_CUSTOM, .parse = parse_mount},
     {.name = "Param", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_param},
+    {.name = "RequestBuffering",
+     .type = MK_FIELD_ENUM,
+     .names = intake_modes,
+     LOCATION(buffering),
+     .fallback = "auto"},
     {.name = "SpoolDirectory", .type = MK_FIELD_PATH, LOCATION(spool_dir), .fallback = "/tmp"},
 };
 static const struct mk_section_spec location_section =
@@ -234,11 +279,13 @@ static void judge_server(struct mk_setup *setup, const struct fcgi_config *c,
     if (!s->name)
         mk_setup_fault(setup, at, "[FASTCGI_SERVER] needs ServerName");
     else if (find_server(c, mk_str_from(s->name)))
-        mk_setup_fault(setup, at, "ServerName: another server is called %s", s->name);
+        mk_setup_fault(setup, mk_setup_place(setup, s, "ServerName"),
+                       "ServerName: another server is called %s", s->name);
     if (!s->path == !s->host.p)
         mk_setup_fault(setup, at, "[FASTCGI_SERVER] needs either ServerAddr or ServerPath");
     if (s->path && strlen(s->path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-        mk_setup_fault(setup, at, "ServerPath: too long for the name of a socket");
+        mk_setup_fault(setup, mk_setup_place(setup, s, "ServerPath"),
+                       "ServerPath: too long for the name of a socket");
 }
 
 static int add_server(struct mk_setup *setup, struct fcgi_config *c, const struct server_section *s)
@@ -269,7 +316,8 @@ static int add_server(struct mk_setup *setup, struct fcgi_config *c, const struc
 /* ---- locations ---- */
 
 static int choose_servers(struct mk_setup *setup, const struct fcgi_config *c,
-                          struct fcgi_location *l, const struct mk_words *names)
+                          struct fcgi_location *l, const struct mk_words *names,
+                          const struct mk_origin *at)
 {
     size_t most = names->count > c->nservers ? names->count : c->nservers;
 
@@ -282,13 +330,13 @@ static int choose_servers(struct mk_setup *setup, const struct fcgi_config *c,
         if (server)
             l->servers[l->nservers++] = server;
         else
-            mk_setup_fault(setup, l->at, "ServerNames: there is no [FASTCGI_SERVER] %s",
+            mk_setup_fault(setup, at, "ServerNames: there is no [FASTCGI_SERVER] %s",
                            names->items[i].p);
     }
     for (unsigned i = 0; names->count == 0 && i < c->nservers; i++)
         l->servers[l->nservers++] = &c->servers[i];
     if (l->nservers > CHOICE_MAX)
-        mk_setup_fault(setup, l->at, "ServerNames: more than %d servers", CHOICE_MAX);
+        mk_setup_fault(setup, at, "ServerNames: more than %d servers", CHOICE_MAX);
     return 0;
 }
 
@@ -324,16 +372,17 @@ static const char *trimmed(struct mk_setup *setup, const char *path)
 }
 
 static void judge_location(struct mk_setup *setup, const struct fcgi_config *c,
-                           const struct fcgi_location *l)
+                           const struct fcgi_location *l, const struct location_section *s)
 {
     if (c->nservers == 0)
         mk_setup_fault(setup, l->at, "[FASTCGI_LOCATION] needs a [FASTCGI_SERVER]");
     if (l->script_root && l->script_root[0] && l->script_root[0] != '/')
-        mk_setup_fault(setup, l->at, "ScriptRoot: expected an absolute path, got \"%s\"",
-                       l->script_root);
+        mk_setup_fault(setup, mk_setup_place(setup, s, "ScriptRoot"),
+                       "ScriptRoot: expected an absolute path, got \"%s\"", l->script_root);
     for (unsigned i = 0; l->name && i < c->nlocations; i++) {
         if (c->locations[i].name && strcasecmp(c->locations[i].name, l->name) == 0)
-            mk_setup_fault(setup, l->at, "LocationName: another location is called %s", l->name);
+            mk_setup_fault(setup, mk_setup_place(setup, s, "LocationName"),
+                           "LocationName: another location is called %s", l->name);
     }
 }
 
@@ -347,15 +396,16 @@ static int add_location(struct mk_setup *setup, struct fcgi_config *c,
         .keep_alive = s->keep_alive,
         .check_script = s->check_script,
         .mount = s->mount.p,
+        .buffering = s->buffering,
         .spool_dir = s->spool_dir,
-        .match = s->match,
+        .matches = s->matches,
         .at = mk_setup_origin(setup, s),
     };
     if (s->script_root && !(l->script_root = trimmed(setup, s->script_root)))
         return MK_E_NOMEM;
-    judge_location(setup, c, l);
+    judge_location(setup, c, l, s);
     c->nlocations++;
-    if (choose_servers(setup, c, l, &s->servers) < 0)
+    if (choose_servers(setup, c, l, &s->servers, mk_setup_place(setup, s, "ServerNames")) < 0)
         return MK_E_NOMEM;
     return copy_params(setup, l, s->params);
 }
@@ -390,7 +440,7 @@ int fcgi_check(struct mk_setup *setup)
         return MK_E_NOMEM;
     mk_setup_keep(setup, c);
     c->all = (struct fcgi_location){.check_script = true, .spool_dir = "/tmp"};
-    return nlocations == 0 ? choose_servers(setup, c, &c->all, &every) : 0;
+    return nlocations == 0 ? choose_servers(setup, c, &c->all, &every, NULL) : 0;
 }
 
 struct fcgi_location *fcgi_location_of(struct mk_setup *setup, struct mk_str name,

@@ -18,6 +18,13 @@ struct fcgi_server {
     struct backend *backend; /* from start to stop */
 };
 
+/** A pattern of a Match line. */
+struct fcgi_match {
+    struct fcgi_match *next;
+    struct mk_str pattern;
+    struct mk_origin at; /* while the configuration is checked */
+};
+
 /** A [FASTCGI_LOCATION]. */
 struct fcgi_location {
     const char *name; /* NULL: it has none */
@@ -28,10 +35,11 @@ struct fcgi_location {
         script_root; /* what the application has for the document root, no slash at its end; NULL: the same */
     const char
         *mount; /* owns all paths below, without slash at its end; NULL: there are script files */
+    int buffering; /* enum intake_mode */
     const char *spool_dir;
     const struct gateway_variable *params; /* Param */
     size_t nparams;
-    struct mk_words match;
+    const struct fcgi_match *matches;
     const struct mk_origin *at;
 };
 

@@ -13,11 +13,13 @@ static size_t end_of_segment(struct mk_str path, size_t from)
 /* The first part of the path that the route is for. @return its length; 0: there is none. */
 static size_t script_len(const struct mk_request *r, struct mk_str path)
 {
+    struct mk_match match = {0};
+
     for (size_t from = 0, to; from < path.len; from = to) {
         to = end_of_segment(path, from + 1);
         if (to > from + 1 && path.p[from + 1] == '.')
             return 0;
-        if (to > from + 1 && mk_request_matches(r, (struct mk_str){path.p, to}))
+        if (to > from + 1 && mk_request_matches_on(r, &match, (struct mk_str){path.p, to}))
             return to;
     }
     return 0;

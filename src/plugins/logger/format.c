@@ -68,11 +68,15 @@ static struct mk_str protocol(const struct logger_entry *e)
     return e->facts->minor ? MK_STR("HTTP/1.1") : MK_STR("HTTP/1.0");
 }
 
-/* A request that was refused before its first line was understood has none. */
+/* A head that was refused is shown as it was sent, whatever it is. */
 static void put_request_line(struct logger_text *t, const struct logger_entry *e,
                              const struct logger_piece *piece)
 {
-    if (!e->facts->method.p) {
+    if (e->facts->request_line.len > 0) {
+        logger_put_escaped(t, e->facts->request_line, LOGGER_LONG_MAX, piece->style);
+        return;
+    }
+    if (!e->facts->method.p || e->facts->request_line.p) { /* the line is empty */
         put_nothing(t, e, piece);
         return;
     }

@@ -131,8 +131,12 @@ void logger_line_error(const void *arg, struct logger_text *t)
     logger_put(t, MK_STR(" status="));
     logger_put_uint(t, facts->status);
     put_named(t, MK_STR(" reason=\""), mk_str_from(facts->reason));
-    put_named(t, MK_STR(" method=\""), facts->method);
-    put_named(t, MK_STR(" target=\""), facts->target);
+    if (facts->request_line.p) {
+        put_named(t, MK_STR(" request=\""), facts->request_line);
+    } else {
+        put_named(t, MK_STR(" method=\""), facts->method);
+        put_named(t, MK_STR(" target=\""), facts->target);
+    }
     put_named(t, MK_STR(" host=\""), facts->host);
     put_named(t, MK_STR(" referer=\""), mk_request_header(line->request, MK_STR("Referer")));
     logger_put(t, MK_STR("\n"));

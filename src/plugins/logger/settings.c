@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <syslog.h>
 
 struct file_settings {
@@ -80,12 +82,32 @@ static int find_place(struct mk_setup *setup, struct logger_config *c,
     return add_place(setup, c, place, index);
 }
 
+/* A log whose folder is not there cannot be opened at the start. */
+static int judge_folder(struct mk_setup *setup, const void *settings, const char *key,
+                        const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct mk_str folder = {path, slash ? (size_t)(slash - path) : 0};
+    struct stat st;
+
+    folder = mk_setup_copy(setup, folder);
+    if (!folder.p)
+        return MK_E_NOMEM;
+    if (folder.len > 0 && stat(folder.p, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+        mk_setup_fault(setup, mk_setup_place(setup, settings, key), "%s: there is no folder %s",
+                       key, folder.p);
+    return 0;
+}
+
 /* Where lines for a file go; with Syslog on to syslog in its place. */
-static int place_for(struct mk_setup *setup, struct logger_config *c, const char *path,
-                     const struct logger_place *in_syslog, int *index)
+static int place_for(struct mk_setup *setup, struct logger_config *c, const void *settings,
+                     const char *key, const char *path, const struct logger_place *in_syslog,
+                     int *index)
 {
     const struct logger_place file = {.name = path};
 
+    if (!c->to_syslog && path && judge_folder(setup, settings, key, path) < 0)
+        return MK_E_NOMEM;
     return find_place(setup, c, c->to_syslog ? in_syslog : &file, index);
 }
 
@@ -113,7 +135,7 @@ int logger_check(struct mk_setup *setup)
     c->format = set->format;
     if (!set->master && !set->to_syslog)
         return 0;
-    return place_for(setup, c, set->master, &syslog_access, &c->master);
+    return place_for(setup, c, set, "MasterLog", set->master, &syslog_access, &c->master);
 }
 
 int logger_check_site(struct mk_setup *setup)
@@ -129,9 +151,9 @@ int logger_check_site(struct mk_setup *setup)
     site->access = c->master;
     site->error = LOGGER_NO_TARGET;
     if (set && set->access)
-        err = place_for(setup, c, set->access, &syslog_access, &site->access);
+        err = place_for(setup, c, set, "AccessLog", set->access, &syslog_access, &site->access);
     if (err == 0 && set && set->error)
-        err = place_for(setup, c, set->error, &syslog_error, &site->error);
+        err = place_for(setup, c, set, "ErrorLog", set->error, &syslog_error, &site->error);
     if (mk_setup_switch(setup) == MK_SWITCH_OFF)
         site->access = site->error = LOGGER_NO_TARGET;
     mk_setup_act(setup, site->access != LOGGER_NO_TARGET || site->error != LOGGER_NO_TARGET

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/nets/nets.h"
+#include "kit/texts/texts.h"
 #include "referer.h"
 
 #include <monkey/plugin.h>
@@ -39,6 +40,7 @@ struct mandril {
     struct rule **rules; /* in the order written */
     struct rule **paths; /* of them, those that look at requests */
     uint32_t nrules, npaths;
+    struct texts texts; /* of paths */
     struct addresses strict, dry;
 };
 
@@ -192,6 +194,17 @@ static int build_addresses(struct mk_setup *setup, const struct mandril *m,
     return 0;
 }
 
+static int build_texts(struct mk_setup *setup, struct mandril *m)
+{
+    struct mk_str *items = mk_setup_alloc(setup, (m->npaths + 1) * sizeof(*items));
+
+    if (!items)
+        return MK_E_NOMEM;
+    for (uint32_t i = 0; i < m->npaths; i++)
+        items[i] = m->paths[i]->text;
+    return texts_build(&m->texts, setup, items, m->npaths);
+}
+
 static int mandril_check(struct mk_setup *setup)
 {
     struct mandril *m = mk_setup_alloc(setup, sizeof(*m));
@@ -210,7 +223,7 @@ static int mandril_check(struct mk_setup *setup)
     }
     mk_setup_keep(setup, m);
     mk_setup_act(setup, m->nrules > m->npaths ? MK_ACTS_ACCEPT : 0);
-    if (build_addresses(setup, m, &m->strict, false) < 0)
+    if (build_texts(setup, m) < 0 || build_addresses(setup, m, &m->strict, false) < 0)
         return MK_E_NOMEM;
     return build_addresses(setup, m, &m->dry, true);
 }
@@ -271,28 +284,31 @@ static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_cont
 
 /* ---- paths ---- */
 
-static bool matches(const struct rule *rule, const char *path, const struct mk_request *r,
-                    const struct mk_context *ctx)
+/* Texts of rules in the path, however an application behind the site may read it. @return 0 or MK_E_NOMEM. */
+static int find_texts(struct mk_request *r, const struct mandril *m, uint8_t *found)
 {
-    return strstr(path, rule->text.p) &&
-           (rule->kind == RULE_PATH || comes_from_elsewhere(r, ctx->site));
+    struct mk_str path;
+    int more;
+
+    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++)
+        texts_find(&m->texts, path, found);
+    return more;
 }
 
 static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
     const struct mandril *m = ctx->config;
-    struct mk_request_facts facts = {.size = sizeof(facts)};
-    char *path;
+    uint8_t *found = mk_request_alloc(r, TEXTS_FOUND_SIZE(m->npaths));
 
-    mk_request_facts(r, &facts);
-    path = mk_request_alloc(r, facts.path.len + 1);
-    if (!path)
+    if (!found)
         return mk_reply_error(r, 503, NULL);
-    lower_case(path, facts.path);
-    for (uint32_t i = 0; i < m->npaths; i++) {
+    memset(found, 0, TEXTS_FOUND_SIZE(m->npaths));
+    if (find_texts(r, m, found) < 0)
+        return mk_reply_error(r, 503, NULL);
+    for (uint32_t i = 0; (i = texts_next(found, i, m->npaths)) < m->npaths; i++) {
         const struct rule *rule = m->paths[i];
 
-        if (!matches(rule, path, r, ctx))
+        if (rule->kind == RULE_HOTLINK && !comes_from_elsewhere(r, ctx->site))
             continue;
         mk_request_log(r, rule->dry_run ? MK_LOG_WARN : MK_LOG_INFO, "request %s by=%s:%u",
                        rule->dry_run ? "would be refused" : "refused", rule->file, rule->line);

@@ -11,8 +11,9 @@ static const mbedtls_ecp_group_id curves[] = {MBEDTLS_ECP_DP_CURVE25519, MBEDTLS
                                               MBEDTLS_ECP_DP_NONE};
 static const int hashes[] = {MBEDTLS_MD_SHA256, MBEDTLS_MD_SHA384, MBEDTLS_MD_SHA512,
                              MBEDTLS_MD_NONE};
-static const char *protocols[] = {"http/1.1",
-                                  NULL}; /* the library takes no const; nobody writes it */
+/* What we speak, the best first; of backends only the newer is asked. The library takes no const; nobody writes them. */
+static const char *protocols[] = {"http/1.1", "http/1.0", NULL};
+static const char *backend_protocols[] = {"http/1.1", NULL};
 
 static int use_keys(struct mbed_face *face, struct mbed_pairs *pairs)
 {
@@ -34,7 +35,8 @@ static int begin(struct mbed_face *face, struct mbed_worker *w, int side, const 
     mbedtls_ssl_config_init(&face->conf);
     if (mbedtls_ssl_config_defaults(&face->conf, side, MBEDTLS_SSL_TRANSPORT_STREAM,
                                     MBEDTLS_SSL_PRESET_DEFAULT) != 0 ||
-        mbedtls_ssl_conf_alpn_protocols(&face->conf, protocols) != 0)
+        mbedtls_ssl_conf_alpn_protocols(
+            &face->conf, side == MBEDTLS_SSL_IS_SERVER ? protocols : backend_protocols) != 0)
         return MK_E_NOMEM;
     mbedtls_ssl_conf_rng(&face->conf, mbedtls_ctr_drbg_random, &w->rng);
     mbedtls_ssl_conf_min_version(&face->conf, MBEDTLS_SSL_MAJOR_VERSION_3,
@@ -63,7 +65,7 @@ int mbed_face_of_front(struct mbed_face *face, struct mbed_worker *w, struct mbe
     }
     mbedtls_ssl_conf_authmode(&face->conf, front->verify);
     if (front->verify != MBEDTLS_SSL_VERIFY_NONE)
-        mbedtls_ssl_conf_ca_chain(&face->conf, &front->ca, NULL);
+        mbedtls_ssl_conf_ca_chain(&face->conf, &front->ca, &front->crls);
     mbedtls_ssl_conf_sni(&face->conf, mbed_link_on_name, w);
     if (front->has_tickets)
         mbedtls_ssl_conf_session_tickets_cb(&face->conf, mbed_resume_issue, mbed_resume_find, face);

@@ -53,13 +53,16 @@ ssize_t mbed_link_recv(struct mk_link *l, void *buf, size_t len)
 {
     struct mbed_link *t = l->state;
     ssize_t n;
-    int err = t->state == MBED_ENDING ? MK_E_AGAIN : mbed_ready(l);
+    int err;
 
     if (t->state == MBED_ENDING)
         return throw_away(t);
+    t->has_all = false; /* what an earlier call found in the socket is past */
+    err = mbed_ready(l);
     if (err < 0)
         return err;
     n = read_open(t, buf, len);
+    l->is_drained = t->has_all && t->in_len == 0 && !mbedtls_ssl_check_pending(&t->ssl);
     if (n == MK_E_AGAIN)
         mbed_trim(t);
     if (t->outlet.left_len == 0 && t->worker->used == 0) {
@@ -68,12 +71,4 @@ ssize_t mbed_link_recv(struct mk_link *l, void *buf, size_t len)
     }
     err = mbed_flush(l); /* alerts */
     return err < 0 && err != MK_E_AGAIN ? err : n;
-}
-
-bool mbed_link_has_pending(const struct mk_link *l)
-{
-    const struct mbed_link *t = l->state;
-
-    return t->state == MBED_OPEN &&
-           (!t->has_all || t->in_len > 0 || mbedtls_ssl_check_pending(&t->ssl));
 }

@@ -110,6 +110,13 @@ static void link_close(struct mk_link *l)
     free_link(t);
 }
 
+static size_t link_held(const struct mk_link *l)
+{
+    const struct mbed_link *t = l->state;
+
+    return t->outlet.left_at + t->outlet.left_len;
+}
+
 static void link_facts(const struct mk_link *l, struct mk_link_facts *facts)
 {
     const struct mbed_link *t = l->state;
@@ -139,8 +146,8 @@ const struct mk_transport mbed_transport = {
     .recv = mbed_link_recv,
     .send = mbed_link_send,
     .sendfile = mbed_link_sendfile,
-    .has_pending = mbed_link_has_pending,
     .shutdown = link_shutdown,
     .close = link_close,
     .facts = link_facts,
+    .held = link_held,
 };

@@ -66,7 +66,7 @@ struct mbed_link {
     uint8_t state;    /* enum mbed_state */
     bool has_ssl;     /* ssl is to be freed */
     bool blocked;     /* the last read found nothing */
-    bool has_all;     /* the last read took all that the socket had */
+    bool has_all;     /* this recv took all that the socket had */
     bool has_ended;   /* the peer closed */
     bool told_end;    /* close_notify was sent */
     bool told_alert;  /* an alert was sent */

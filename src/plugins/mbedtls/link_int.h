@@ -44,7 +44,6 @@ void mbed_trim(struct mbed_link *t);
 /* ---- input.c, output.c: of struct mk_transport ---- */
 
 ssize_t mbed_link_recv(struct mk_link *l, void *buf, size_t len);
-bool mbed_link_has_pending(const struct mk_link *l);
 ssize_t mbed_link_send(struct mk_link *l, const struct iovec *iov, int niov, bool more);
 ssize_t mbed_link_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t len);
 

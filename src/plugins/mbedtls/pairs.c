@@ -71,6 +71,79 @@ static const char *date(const mbedtls_x509_time *t, char *text, size_t size)
     return text;
 }
 
+static bool is_by(const mbedtls_x509_crl *list, const mbedtls_x509_crt *authority)
+{
+    return list->issuer_raw.len == authority->subject_raw.len &&
+           memcmp(list->issuer_raw.p, authority->subject_raw.p, list->issuer_raw.len) == 0;
+}
+
+static void warn_of_missing(const mbedtls_x509_crl *lists, const mbedtls_x509_crt *ca,
+                            struct tls_report *r)
+{
+    for (const mbedtls_x509_crt *authority = ca; authority; authority = authority->next) {
+        const mbedtls_x509_crl *list = lists;
+        char name[256];
+
+        while (list && !is_by(list, authority))
+            list = list->next;
+        if (!list && mbedtls_x509_dn_gets(name, sizeof(name), &authority->subject) > 0)
+            tls_warn(r,
+                     "no CRLFile has a list of the authority \"%s\", so that its clients are not "
+                     "looked for in one",
+                     name);
+    }
+}
+
+static void warn_of_age(const mbedtls_x509_crl *lists, const struct tls_file *file,
+                        struct tls_report *r)
+{
+    char text[80];
+
+    for (const mbedtls_x509_crl *list = lists; list; list = list->next) {
+        if (list->next_update.year > 0 && mbedtls_x509_time_is_past(&list->next_update))
+            tls_warn(
+                r, "%s: %s: is out of date since %s, so that clients of its authority are refused",
+                file->key, file->path, date(&list->next_update, text, sizeof(text)));
+    }
+}
+
+/* One file at a time, so that each is named in what is said of it. */
+static int parse_list(mbedtls_x509_crl *to, const struct tls_file *file, struct tls_report *r)
+{
+    mbedtls_x509_crl alone;
+    char text[MBED_WHY_MAX];
+    int err;
+
+    mbedtls_x509_crl_init(&alone);
+    err = mbedtls_x509_crl_parse(&alone, (const unsigned char *)file->bytes, file->len + 1);
+    if (err == 0)
+        warn_of_age(&alone, file, r);
+    mbedtls_x509_crl_free(&alone);
+    if (err == 0)
+        err = mbedtls_x509_crl_parse(to, (const unsigned char *)file->bytes, file->len + 1);
+    if (err == 0)
+        return 0;
+    if (err == MBEDTLS_ERR_X509_ALLOC_FAILED)
+        return MK_E_NOMEM;
+    tls_fault(r, "%s: %s: is no list of revoked certificates in PEM: %s", file->key, file->path,
+              mbed_why(err, text));
+    return MK_E_INVALID;
+}
+
+int mbed_crls_parse(mbedtls_x509_crl *to, const mbedtls_x509_crt *ca, const struct tls_files *f,
+                    struct tls_report *r)
+{
+    for (size_t i = 0; i < f->ncrls; i++) {
+        int err = parse_list(to, &f->crls[i], r);
+
+        if (err < 0)
+            return err;
+    }
+    if (f->ncrls > 0)
+        warn_of_missing(to, ca, r);
+    return 0;
+}
+
 static bool is_in_time(const mbedtls_x509_crt *leaf, const struct tls_file *file,
                        struct tls_report *r)
 {

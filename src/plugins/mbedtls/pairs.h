@@ -6,6 +6,7 @@
 
 #include <mbedtls/ctr_drbg.h>
 #include <mbedtls/pk.h>
+#include <mbedtls/x509_crl.h>
 #include <mbedtls/x509_crt.h>
 
 /* Certificates with their keys, from the bytes of files. */
@@ -32,5 +33,14 @@ int mbed_key_copy(mbedtls_pk_context *to, mbedtls_pk_context *from,
 /** Certificates of a file that names authorities. @return 0; MK_E_INVALID with a fault noted; MK_E_NOMEM. */
 int mbed_authorities_parse(mbedtls_x509_crt *to, const struct tls_file *file,
                            struct tls_report *r) MK_MUST_USE;
+
+/**
+ * The lists of CRLFile. A list that is out of date and an authority without one are warnings: certificates of the former
+ * are refused, those of the latter pass.
+ * @param ca  whose lists they are
+ * @return 0, MK_E_INVALID (noted) or MK_E_NOMEM.
+ */
+int mbed_crls_parse(mbedtls_x509_crl *to, const mbedtls_x509_crt *ca, const struct tls_files *f,
+                    struct tls_report *r) MK_MUST_USE;
 
 #endif

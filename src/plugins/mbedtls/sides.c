@@ -74,9 +74,14 @@ static int set_clients(struct mbed_front *front, const struct tls_settings *s,
         [TLS_CLIENT_CERT_ON] = MBEDTLS_SSL_VERIFY_REQUIRED,
     };
 
+    int err = 0;
+
     front->verify = modes[s->client_cert];
-    return s->client_cert == TLS_CLIENT_CERT_OFF ? 0
-                                                 : mbed_authorities_parse(&front->ca, &f->ca, r);
+    if (s->client_cert != TLS_CLIENT_CERT_OFF)
+        err = mbed_authorities_parse(&front->ca, &f->ca, r);
+    if (s->client_cert != TLS_CLIENT_CERT_OFF && err == 0)
+        err = mbed_crls_parse(&front->crls, &front->ca, f, r);
+    return err;
 }
 
 static int worse(int a, int b)
@@ -90,6 +95,7 @@ static void free_front(void *object)
 
     mbed_pairs_free(&front->pairs);
     mbedtls_x509_crt_free(&front->ca);
+    mbedtls_x509_crl_free(&front->crls);
     mbedtls_dhm_free(&front->dh);
     free(front);
 }
@@ -103,6 +109,7 @@ static int new_front(void **object, const struct tls_settings *s, const struct t
     if (!front)
         return MK_E_NOMEM;
     mbedtls_x509_crt_init(&front->ca);
+    mbedtls_x509_crl_init(&front->crls);
     mbedtls_dhm_init(&front->dh);
     front->has_tickets = s->tickets;
     memcpy(front->session, id->session, sizeof(front->session));

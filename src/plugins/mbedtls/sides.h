@@ -21,6 +21,7 @@
 struct mbed_front {
     struct mbed_pairs pairs;
     mbedtls_x509_crt ca; /* for certificates of clients */
+    mbedtls_x509_crl crls;
     mbedtls_dhm_context dh;
     bool has_dh, has_tickets;
     int ciphers[MBED_CIPHERS_MAX + 1];

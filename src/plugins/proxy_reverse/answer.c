@@ -4,6 +4,7 @@
 
 enum {
     INTERIM_MAX = 16, /* answers before the answer */
+    STALL_MS = 1000,  /* a client that takes nothing for so long is why the backend gave up */
 };
 
 static void drop_down(struct proxy_exchange *x)
@@ -20,13 +21,31 @@ static size_t received(const struct proxy_exchange *x)
 /* ---- the body ---- */
 
 /* @return as mk_produce_fn. */
-static ssize_t break_off(struct proxy_exchange *x, const char *why)
+static ssize_t cut(struct proxy_exchange *x, enum proxy_outcome outcome, const char *why)
 {
     mk_request_log(x->r, MK_LOG_WARN, "proxy answer cut off entry=%s backend=%s why=\"%s\"",
                    x->entry->name, x->attempt.name, why);
-    proxy_exchange_give_up(x, PROXY_BROKE);
+    proxy_exchange_give_up(x, outcome);
     x->is_over = true;
     return MK_E_BAD;
+}
+
+/* The client did it: the backend has answered. */
+static ssize_t cut_upload(struct proxy_exchange *x)
+{
+    return cut(x, PROXY_ANSWERED, "the client's body broke off");
+}
+
+/* Did the backend wait for the client, to take what was sent or to send the rest? */
+static bool waited_for_client(const struct proxy_exchange *x)
+{
+    return x->intake.owes ||
+           (x->passed_ms > 0 && mk_worker_now_ms(x->worker) - x->passed_ms >= STALL_MS);
+}
+
+static ssize_t break_off(struct proxy_exchange *x, const char *why)
+{
+    return cut(x, waited_for_client(x) ? PROXY_ANSWERED : PROXY_BROKE, why);
 }
 
 /* The rest of the request while the answer is on its way. What the client does wrong ends both. */
@@ -59,6 +78,8 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
     size_t n = got, used, before = x->body.trailers, trailers;
     int done = mk_body_decode(&x->body, buf, &n, &used);
 
+    if (done == MK_E_LIMIT)
+        return cut(x, PROXY_ANSWERED, "the framing of the answer is too large");
     if (done < 0 && done != MK_E_AGAIN)
         return break_off(x, "the body of the answer cannot be understood");
     trailers = x->body.trailers - before; /* the last of the bytes used, where they came */
@@ -66,6 +87,8 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
         proxy_trailers_take(x, buf + used - trailers, trailers);
     x->report.received += n;
     if (done == 1) {
+        if (used < got && x->answer.keep_alive)
+            mk_upstream_distrust(x->attempt.upstream);
         proxy_trailers_pass(x);
         proxy_exchange_finish(x, used == got);
     }
@@ -81,6 +104,13 @@ static ssize_t end_of_input(struct proxy_exchange *x)
     return 0;
 }
 
+static ssize_t await_backend(struct proxy_exchange *x)
+{
+    x->passed_ms = 0;
+    proxy_exchange_time(x, x->set->read_ms);
+    return MK_E_AGAIN;
+}
+
 static ssize_t read_body(struct proxy_exchange *x, char *dst, size_t len)
 {
     ssize_t n = 0;
@@ -88,15 +118,14 @@ static ssize_t read_body(struct proxy_exchange *x, char *dst, size_t len)
     while (n == 0 && !x->is_whole) {
         ssize_t got = mk_stream_read(x->s, dst, len);
 
-        if (got == MK_E_AGAIN) {
-            proxy_exchange_time(x, x->set->read_ms);
-            return got;
-        }
+        if (got == MK_E_AGAIN)
+            return await_backend(x);
         proxy_exchange_time(x, 0);
         if (got < 0)
             return break_off(x, "the connection to the backend broke");
         if (got == 0)
             return end_of_input(x);
+        x->passed_ms = mk_worker_now_ms(x->worker);
         n = decode(x, dst, (size_t)got);
     }
     return n;
@@ -111,7 +140,7 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
     if (x->is_over)
         return MK_E_BAD;
     if (!x->is_whole && send_rest(x) < 0)
-        return break_off(x, "the client's body broke off");
+        return cut_upload(x);
     if (x->down && !x->has_pipe)
         return (ssize_t)give_received(x, dst, len);
     return x->is_whole ? 0 : read_body(x, dst, len);
@@ -137,15 +166,14 @@ static ssize_t fill_pipe(struct proxy_exchange *x)
     int fd = mk_stream_fd(x->s);
     ssize_t n = fd < 0 ? MK_E_UNSUPPORTED : proxy_pipe_fill(&x->pipe, fd, left_of_body(x));
 
-    if (n == MK_E_AGAIN) {
-        proxy_exchange_time(x, x->set->read_ms);
-        return n;
-    }
+    if (n == MK_E_AGAIN)
+        return await_backend(x);
     proxy_exchange_time(x, 0);
     if (n == 0)
         return break_off(x, "the backend left in the middle");
     if (n < 0)
         return n == MK_E_UNSUPPORTED ? n : break_off(x, "the connection to the backend broke");
+    x->passed_ms = mk_worker_now_ms(x->worker);
     x->body.left -= (uint64_t)n;
     x->body.total += (uint64_t)n;
     x->report.received += (uint64_t)n;
@@ -171,7 +199,7 @@ static ssize_t fill(struct mk_request *r, void *arg, size_t taken, int *fd)
     if (x->is_whole)
         return 0;
     if (send_rest(x) < 0)
-        return break_off(x, "the client's body broke off");
+        return cut_upload(x);
     return fill_pipe(x);
 }
 
@@ -273,11 +301,12 @@ static void pass_on(struct proxy_exchange *x, size_t head_len)
     if (x->names_fields) /* which are not known any more when the trailers come */
         x->wants_trailers = false;
     if (mk_reply_end(&p, x->answer.content_length) < 0) {
-        proxy_exchange_give_up(x, PROXY_BROKE);
-        proxy_exchange_fail(x, 502, "the head of the answer is too large");
+        proxy_exchange_refuse(x, "the head of the answer is too large");
         return;
     }
     x->answers = true;
+    mk_request_reason(x->r, NULL); /* other servers may have been tried before */
+    x->passed_ms = mk_worker_now_ms(x->worker);
     proxy_answers(&x->attempt);
     if (x->is_sent) {
         proxy_buffer_put(&x->home->buffers, x->up);
@@ -319,6 +348,21 @@ static void fail(struct proxy_exchange *x, const char *why)
 {
     drop_down(x);
     proxy_exchange_retry(x, why);
+}
+
+static void refuse(struct proxy_exchange *x, const char *why)
+{
+    drop_down(x);
+    proxy_exchange_refuse(x, why);
+}
+
+/* What begins with no status line is no answer: something else listens there. */
+static void fail_head(struct proxy_exchange *x, ssize_t err)
+{
+    if (err == MK_E_LIMIT || x->answer.fields_off > 0)
+        refuse(x, x->answer.why);
+    else
+        fail(x, x->answer.why);
 }
 
 /* @return > 0: bytes; 0: none, for now or for ever, and that was seen to. */
@@ -363,7 +407,7 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
     size_t names = look_for_names(x);
 
     if (names > PROXY_CONNECTION_MAX) {
-        fail(x, "Connection names more than a server can mean");
+        refuse(x, "Connection names more than a server can mean");
         return false;
     }
     x->names_fields = names > 0;
@@ -375,11 +419,11 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
         if (was_asked_for(x))
             proxy_tunnel_begin(x, len);
         else
-            fail(x, "the backend changed the protocol unasked");
+            refuse(x, "the backend changed the protocol unasked");
         return false;
     }
     if (++x->ninterim > INTERIM_MAX) {
-        fail(x, "too many interim answers");
+        refuse(x, "too many interim answers");
         return false;
     }
     pass_interim(x);
@@ -401,8 +445,12 @@ void proxy_answer_read(struct proxy_exchange *x)
                 n = MK_E_AGAIN;
                 continue;
             }
-            if (n != MK_E_AGAIN || x->down->end == x->down->size) {
-                fail(x, n == MK_E_AGAIN ? "the head of the answer is too large" : x->answer.why);
+            if (n == MK_E_AGAIN && x->down->end == x->down->size) {
+                refuse(x, "the head of the answer is too large");
+                return;
+            }
+            if (n != MK_E_AGAIN) {
+                fail_head(x, n);
                 return;
             }
         }

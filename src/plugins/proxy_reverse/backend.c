@@ -117,6 +117,7 @@ static struct health_rules rules_of(const struct proxy_settings *set)
         .offline_ms = (unsigned)set->offline_ms,
         .slow_ms = (unsigned)set->slow_start_ms,
         .is_checked = set->check_path != NULL,
+        .is_alone = set->nservers == 1 && !set->offline_single,
     };
 }
 
@@ -305,6 +306,16 @@ static bool has_share(struct proxy_group *g, struct proxy_backend *b, int64_t no
     return share >= 1000 || chance(g) % 1000 < share;
 }
 
+static bool was_tried(const struct proxy_ask *ask, unsigned i)
+{
+    return ask->tried.bits[i / 64] >> i % 64 & 1;
+}
+
+static void mark_tried(struct proxy_ask *ask, unsigned i)
+{
+    ask->tried.bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 /* Another server will not do for those that go by a hash: they wait for theirs. */
 static bool has_room(const struct proxy_group *g, const struct proxy_backend *b)
 {
@@ -330,8 +341,7 @@ static struct balance_set candidates(struct proxy_group *g, const struct proxy_a
     for (unsigned i = 0; i < g->n; i++) {
         struct proxy_backend *b = g->backends[i];
 
-        if ((ask->tried.bits[i / 64] >> i % 64 & 1) ||
-            !health_guard_may(&b->state->health, &b->rules, now_ms))
+        if (was_tried(ask, i) || !health_guard_may(&b->state->health, &b->rules, now_ms))
             continue;
         balance_set_add(&sets[(has_share(g, b, now_ms) ? SHARE : 0) + (has_room(g, b) ? ROOM : 0)],
                         i);
@@ -365,18 +375,69 @@ static struct balance_ask question(struct proxy_group *g, const struct proxy_ask
     return q;
 }
 
-static void give(struct proxy_attempt *attempt, struct proxy_backend *b, bool is_probe)
+static void give(struct proxy_attempt *attempt, struct proxy_backend *b, enum health_pass pass)
 {
     count(&b->state->count.requests, 1);
-    if (is_probe)
+    if (pass == HEALTH_PROBE)
         count(&b->state->count.probes, 1);
     *attempt = (struct proxy_attempt){
         .backend = proxy_backend_get(b),
         .upstream = proxy_backend_upstream(b),
+        .uploads = proxy_pool_uploads(b->pool),
         .name = b->name,
         .authority = b->authority,
-        .is_probe = is_probe,
+        .pass = (uint8_t)pass,
     };
+}
+
+/* The one that is offline longest, of those that were not tried. @return g->n: none. */
+static unsigned find_last(const struct proxy_group *g, const struct proxy_ask *ask)
+{
+    unsigned found = g->n;
+    int64_t least = INT64_MAX;
+
+    for (unsigned i = 0; i < g->n; i++) {
+        int64_t until_ms;
+
+        if (was_tried(ask, i))
+            continue;
+        until_ms = health_guard_until(&g->backends[i]->state->health);
+        if (until_ms < least) {
+            least = until_ms;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Those that refuse do it at once; those that are silent are not all waited for, one after the other. */
+static bool has_time(const struct proxy_group *g, struct proxy_ask *ask)
+{
+    int64_t now_ms = mk_worker_now_ms(ask->worker);
+
+    if (ask->last_ms == 0)
+        ask->last_ms = now_ms;
+    return now_ms - ask->last_ms < g->set->connect_ms;
+}
+
+/* All are offline: an answer may still come, and to refuse the request is no better. A single one is left alone if told so. */
+static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct proxy_attempt *attempt,
+                       const struct balance_ask *q)
+{
+    struct balance_set one = {{0}};
+    struct balance_ask last = *q;
+    unsigned i = find_last(g, ask);
+
+    if (i == g->n || (g->n == 1 && g->set->offline_single) || !has_time(g, ask))
+        return false;
+    balance_set_add(&one, i);
+    last.may = &one;
+    if (balance_choose(g->balance, &last) == BALANCE_NOBODY)
+        return false;
+    mark_tried(ask, i);
+    give(attempt, g->backends[i],
+         health_guard_admit_last(&g->backends[i]->state->health, &g->backends[i]->rules));
+    return true;
 }
 
 bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt)
@@ -395,15 +456,15 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
         enum health_pass pass = health_guard_admit(&b->state->health, &b->rules, now_ms);
 
         if (pass != HEALTH_REFUSED) {
-            ask->tried.bits[i / 64] |= UINT64_C(1) << i % 64;
-            give(attempt, b, pass == HEALTH_PROBE);
+            mark_tried(ask, i);
+            give(attempt, b, pass);
             return true;
         }
         /* Another worker was quicker: it is being probed, or has just failed. */
         balance_end(g->balance, i);
         balance_set_remove(&may, i);
     }
-    return false;
+    return begin_last(g, ask, attempt, &q);
 }
 
 /* ---- what became of it ---- */
@@ -423,16 +484,16 @@ static void tell(struct proxy_attempt *attempt, enum health_end end, const char 
     struct proxy_backend *b = attempt->backend;
 
     tell_log(b,
-             health_guard_tell(&b->state->health, &b->rules,
-                               attempt->is_probe ? HEALTH_PROBE : HEALTH_NORMAL, end,
+             health_guard_tell(&b->state->health, &b->rules, (enum health_pass)attempt->pass, end,
                                proxy_now_ms()),
              why);
-    attempt->is_probe = false; /* it has decided */
+    attempt->pass = HEALTH_NORMAL; /* it has decided */
 }
 
 void proxy_answers(struct proxy_attempt *attempt)
 {
-    if (attempt->is_probe)
+    atomic_store_explicit(&attempt->backend->state->heard_ms, proxy_now_ms(), memory_order_relaxed);
+    if (attempt->pass != HEALTH_NORMAL)
         tell(attempt, HEALTH_GOOD, "");
 }
 
@@ -446,6 +507,8 @@ static const struct {
     [PROXY_ANSWERED] = {HEALTH_GOOD, "", COUNTER(status)},
     [PROXY_REFUSED] = {HEALTH_BAD, "refused", COUNTER(refused)},
     [PROXY_BROKE] = {HEALTH_BAD, "broke", COUNTER(broke)},
+    [PROXY_SILENT] = {HEALTH_BAD, "silent", COUNTER(broke)},
+    [PROXY_UNFIT] = {HEALTH_UNKNOWN, "", COUNTER(broke)},
     [PROXY_STALE] = {HEALTH_UNKNOWN, "", COUNTER(stale)},
     [PROXY_FULL] = {HEALTH_UNKNOWN, "", COUNTER(full)},
     [PROXY_LEFT] = {HEALTH_UNKNOWN, "", COUNTER(left)},
@@ -467,13 +530,24 @@ static void count_outcome(struct proxy_state *s, const struct proxy_report *repo
     count(&s->count.received, report->received);
 }
 
+/* A backend that answered others meanwhile is not dead: the URL is slow. */
+static enum health_end health_of(const struct proxy_state *s, const struct proxy_report *report)
+{
+    int64_t began_ms = proxy_now_ms() - (int64_t)(report->whole_us / 1000);
+
+    if (report->outcome == PROXY_SILENT &&
+        atomic_load_explicit(&s->heard_ms, memory_order_relaxed) >= began_ms)
+        return HEALTH_UNKNOWN;
+    return outcomes[report->outcome].end;
+}
+
 void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
 {
     struct proxy_backend *b = attempt->backend;
 
     atomic_fetch_sub_explicit(&b->state->active, 1, memory_order_relaxed);
     count_outcome(b->state, report);
-    tell(attempt, outcomes[report->outcome].end, outcomes[report->outcome].why);
+    tell(attempt, health_of(b->state, report), outcomes[report->outcome].why);
     attempt->backend = NULL;
     proxy_backend_put(b);
 }

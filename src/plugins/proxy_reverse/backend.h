@@ -19,10 +19,13 @@
 enum proxy_outcome {
     PROXY_ANSWERED, /* a whole answer, or one that its client did not wait for to the end */
     PROXY_REFUSED,  /* no connection: refused, timed out, no such name, no handshake. Failed. */
-    PROXY_BROKE,    /* connected, but closed, reset, silent for too long, or garbage. Failed. */
+    PROXY_BROKE,    /* connected, but closed, reset, or no HTTP. Failed. */
+    PROXY_SILENT,   /* for too long. Failed, unless others were answered meanwhile */
+    PROXY_UNFIT,    /* an answer whose head is not passed on: says nothing of it */
     PROXY_STALE,    /* a kept connection that the backend had closed: says nothing of it */
     PROXY_FULL,     /* its queue was full, or the wait in it too long: says nothing of it */
-    PROXY_LEFT, /* the client left before the answer began, or we had no memory: says nothing of it */
+    PROXY_LEFT, /* before the answer began the client left, or kept the backend waiting for the rest of
+                       its request, or we had no memory: says nothing of it */
 };
 
 /** A set of backends of an entry, by number. */
@@ -36,6 +39,7 @@ struct proxy_ask {
     struct mk_worker *worker;
     struct mk_str target;     /* of the request, as sent */
     struct proxy_tried tried; /* proxy_begin takes none of these; zeroed at first */
+    int64_t last_ms;          /* since when it asks those that are offline; 0 at first */
 };
 
 /**
@@ -45,9 +49,10 @@ struct proxy_ask {
 struct proxy_attempt {
     struct proxy_backend *backend; /* NULL: none */
     struct mk_upstream *upstream;  /* of the backend */
+    struct uploads *uploads;       /* that hold its connections */
     const char *name;              /* of the backend, as written in ServerList */
     struct mk_str authority;       /* for a Host field */
-    bool is_probe;                 /* a backend that was offline is tried with this request */
+    uint8_t pass;                  /* enum health_pass: how the request was let in */
 };
 
 /** How an attempt went. Times are from its beginning, in microseconds; 0: did not come to that. */

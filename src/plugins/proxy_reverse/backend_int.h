@@ -25,7 +25,8 @@ struct proxy_counters {
 
 struct proxy_state {
     _Atomic unsigned refs;
-    _Atomic unsigned active; /* attempts under way */
+    _Atomic unsigned active;  /* attempts under way */
+    _Atomic int64_t heard_ms; /* proxy_now_ms of the last head of an answer */
     struct health_guard health;
     struct latency latency; /* until the head of an answer */
     struct proxy_counters count;

@@ -31,6 +31,7 @@ static void give(struct proxy_exchange *x, bool reusable)
 {
     if (!x->s)
         return;
+    upload_leave(&x->upload);
     proxy_exchange_time(x, 0);
     mk_upstream_give(x->attempt.upstream, x->s, reusable);
     x->s = NULL;
@@ -45,6 +46,13 @@ static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
     proxy_end(&x->attempt, &x->report);
 }
 
+/* The body that some send behind the head of an answer to HEAD would be taken for the next answer. */
+bool proxy_exchange_keeps(const struct proxy_exchange *x)
+{
+    return x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF && !x->was_head &&
+           mk_upstream_is_trusted(x->attempt.upstream);
+}
+
 void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome)
 {
     give(x, false);
@@ -54,9 +62,18 @@ void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome
 void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
 {
     x->is_whole = true;
-    give(x,
-         reusable && x->is_sent && x->answer.keep_alive && x->set->protocol == PROXY_PROTOCOL_OFF);
+    give(x, reusable && x->is_sent && x->answer.keep_alive && proxy_exchange_keeps(x));
     end_attempt(x, PROXY_ANSWERED);
+}
+
+/* What is known of the connections says more than that none is left. */
+static void say_reason(struct mk_request *r, const char *why)
+{
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    mk_request_facts(r, &f);
+    if (!f.reason)
+        mk_request_reason(r, why);
 }
 
 void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
@@ -66,6 +83,7 @@ void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *
     x->is_over = true;
     mk_request_log(x->r, MK_LOG_WARN, "proxy failed entry=%s status=%u why=\"%s\"", x->entry->name,
                    status, why);
+    say_reason(x->r, why);
     if (x->answers) {
         mk_reply_abort(x->r);
     } else {
@@ -89,6 +107,7 @@ static void on_end(void *arg)
     proxy_buffer_put(&x->home->buffers, x->trailers);
     if (x->has_pipe)
         proxy_pipe_put(&x->home->pipes, &x->pipe);
+    intake_fini(&x->intake);
 }
 
 /* ---- what the backend's connection tells ---- */
@@ -132,8 +151,13 @@ static void fail_upload(struct proxy_exchange *x, int err)
 /* Before the head of an answer: send, then look whether it is there. It may be before all was sent. */
 static void step(struct proxy_exchange *x)
 {
-    int sent = proxy_upload_send(x);
+    int sent;
 
+    if (!x->is_fresh && !x->was_written && !mk_upstream_is_quiet(x->attempt.upstream, x->s)) {
+        proxy_exchange_retry(x, "a kept connection was not quiet");
+        return;
+    }
+    sent = proxy_upload_send(x);
     if (sent < 0 && sent != MK_E_AGAIN && sent != MK_E_PEER) {
         fail_upload(x, sent);
         return;
@@ -151,7 +175,7 @@ static void on_time(struct proxy_exchange *x)
         step(x);
         return;
     }
-    proxy_exchange_give_up(x, PROXY_BROKE);
+    proxy_exchange_give_up(x, PROXY_SILENT);
     proxy_exchange_fail(
         x, 504, x->is_sent || x->answers ? "the backend is silent" : "the backend takes no more");
 }
@@ -165,6 +189,8 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
         on_time(x);
     } else if (x->answers) { /* the producer finds out what there is */
         proxy_exchange_time(x, 0);
+        if (x->passed_ms == 0) /* from now on it is the client that is waited for */
+            x->passed_ms = mk_worker_now_ms(x->worker);
         mk_request_resume(x->r);
     } else if (x->is_sent) {
         /* The hook reads and answers: head and body leave in one call then, which they do not when another
@@ -179,11 +205,34 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
 
 static void try_next(struct proxy_exchange *x);
 
-/* Before anything was sent nobody "left". */
-static const char *why_not_connected(int error)
+/* Its upload has become slow, and others wait for its connection. */
+static void end_slow(struct upload *upload)
 {
-    return error == MK_E_PEER ? "refused, unreachable, or the handshake failed"
-                              : mk_error_text(error);
+    struct proxy_exchange *x =
+        (struct proxy_exchange *)(void *)((char *)upload - offsetof(struct proxy_exchange, upload));
+
+    proxy_exchange_give_up(x, x->answers ? PROXY_ANSWERED : PROXY_LEFT);
+    proxy_exchange_fail(x, 408, "the client sends too slowly while others wait");
+}
+
+/* Without a bound on connections nobody waits for one. */
+static int hold(struct proxy_exchange *x)
+{
+    if (x->set->max_connections == 0)
+        return 0;
+    return upload_begin(&x->upload, x->attempt.uploads, x->worker, &x->intake, end_slow);
+}
+
+enum { WHY_MAX = 256 };
+
+static void log_no_connection(const struct proxy_exchange *x, int error)
+{
+    char why[WHY_MAX];
+
+    mk_upstream_why(x->attempt.upstream, x->worker, error, why, sizeof(why));
+    mk_request_log(x->r, MK_LOG_WARN, "proxy cannot connect entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    mk_request_reason(x->r, why);
 }
 
 static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
@@ -195,6 +244,10 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         x->s = s;
         x->is_fresh = fresh;
         mk_stream_tell(s, on_backend, x);
+        if (hold(x) < 0) {
+            proxy_exchange_give_up(x, PROXY_LEFT);
+            proxy_exchange_fail(x, 503, "no memory");
+        }
         return;
     }
     switch (error) {
@@ -209,8 +262,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         break;
     default:
         x->status = error == MK_E_TIMEOUT ? 504 : 502;
-        mk_request_log(x->r, MK_LOG_WARN, "proxy cannot connect entry=%s backend=%s why=\"%s\"",
-                       x->entry->name, x->attempt.name, why_not_connected(error));
+        log_no_connection(x, error);
         end_attempt(x, PROXY_REFUSED);
     }
     try_next(x);
@@ -252,12 +304,31 @@ static void try_next(struct proxy_exchange *x)
     proxy_exchange_fail(x, x->status,
                         x->status == 503   ? "all backends are busy"
                         : x->status == 504 ? "no backend connects in time"
+                        : x->tries > 0     ? "no other backend is there"
                                            : "no backend is there");
+}
+
+/* What does a connection that ended before an answer say of the backend? */
+static enum proxy_outcome outcome_of_end(const struct proxy_exchange *x)
+{
+    if (!x->is_fresh && !x->was_heard)
+        return PROXY_STALE;
+    return x->intake.owes ? PROXY_LEFT /* not all is here: perhaps it gave up on the client */
+                          : PROXY_BROKE;
+}
+
+void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
+{
+    mk_request_log(x->r, MK_LOG_WARN, "proxy answer refused entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    proxy_exchange_give_up(x, PROXY_UNFIT);
+    proxy_exchange_fail(x, 502, why);
 }
 
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
-    bool may_repeat = x->is_kept && !x->was_heard && (!x->was_written || x->is_idempotent);
+    bool is_kept = x->is_kept || intake_can_rewind(&x->intake);
+    bool may_repeat = is_kept && !x->was_heard && (!x->was_written || x->is_idempotent);
 
     x->status = 502;
     if (may_repeat && !x->is_fresh) { /* it was closed while it was idle */
@@ -268,7 +339,8 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
     }
     mk_request_log(x->r, MK_LOG_WARN, "proxy backend failed entry=%s backend=%s why=\"%s\"",
                    x->entry->name, x->attempt.name, why);
-    proxy_exchange_give_up(x, x->is_fresh || x->was_heard ? PROXY_BROKE : PROXY_STALE);
+    mk_request_reason(x->r, why); /* others may not be there to try */
+    proxy_exchange_give_up(x, outcome_of_end(x));
     if (may_repeat && ++x->tries < x->set->attempts)
         try_next(x);
     else
@@ -326,11 +398,26 @@ static struct proxy_exchange *begin(struct mk_request *r, const struct mk_contex
         .wants_upgrade = may_upgrade(r, f),
         .wants_trailers = takes_trailers(r, f),
     };
-    x->expects = f->minor == 1 && f->content_length != 0 &&
+    intake_init(&x->intake, r, f, (enum intake_mode)entry->set->buffering, false);
+    x->expects = entry->set->buffering == INTAKE_OFF && f->minor == 1 && f->content_length != 0 &&
                  proxy_has_token(mk_request_header(r, MK_STR("Expect")), MK_STR("100-continue"));
     if (mk_request_on_end(r, on_end, x) < 0 || mk_request_keep(r, &key, x) < 0)
         return NULL;
     return x;
+}
+
+/* Backends are asked when the body is here, or comes fast. */
+static enum mk_verdict gather(struct proxy_exchange *x)
+{
+    enum mk_verdict verdict = intake_gather(&x->intake, x->r, x->set->spool_dir);
+
+    if (verdict == MK_VERDICT_PASS) {
+        x->has_begun = true;
+        try_next(x);
+        return x->is_over ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+    }
+    x->is_over = verdict != MK_VERDICT_LATER;
+    return verdict;
 }
 
 enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_context *ctx,
@@ -348,9 +435,10 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
             return mk_reply_error(r, 503, NULL);
         mk_request_ends_on_hangup(r, true);
         mk_request_timeout(r, 0); /* the streams know better */
-        try_next(x);
-    } else if (x->s && !x->answers && !x->is_over) {
-        step(x); /* more of the body came */
     }
+    if (!x->has_begun && !x->is_over)
+        return gather(x);
+    if (x->s && !x->answers && !x->is_over)
+        step(x); /* more of the body came */
     return x->is_over || x->answers ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }

@@ -6,6 +6,8 @@
 #include "buffer.h"
 #include "splice.h"
 
+#include "kit/intake/uploads.h"
+
 /*
  * One request of a client and the backend that answers it.
  *
@@ -15,8 +17,8 @@
  *     trailer.c    fields behind it
  *     tunnel.c     what follows 101
  *
- * It lives with the request. Nothing of it waits in memory that grows: a head and 16 KB of body on the way to
- * the backend, a head on the way back.
+ * It lives with the request. What a slow client sends is gathered first (intake.h). Nothing else waits in memory that
+ * grows: a head and 16 KB of body on the way to the backend, a head on the way back.
  */
 
 /** ctx->local: what a worker has for itself. */
@@ -44,8 +46,11 @@ struct proxy_exchange {
     unsigned status;               /* that tells why the last attempt failed */
     bool is_fresh;                 /* the connection cannot have been closed while it was idle */
     bool is_timed;                 /* a timeout of the stream is set */
+    struct upload upload;          /* while it holds the connection */
 
     /* the request */
+    struct intake intake;         /* its body, as it comes from the client */
+    bool has_begun;               /* enough of that is here: backends are asked */
     struct proxy_buffer *head;    /* what is to be sent of it; NULL: not made, or sent */
     struct proxy_buffer *up;      /* its body, as it is framed for the backend; NULL: none */
     int64_t length;               /* of the body; -1: chunked; 0: none */
@@ -66,6 +71,8 @@ struct proxy_exchange {
     struct proxy_pipe pipe;        /* for a large body */
     struct proxy_buffer *trailers; /* as they came; NULL: none */
     unsigned ninterim;
+    int64_t
+        passed_ms; /* since when there is more for the client to take; 0: the backend is waited for */
     bool names_fields; /* the head does, in Connection */
     bool was_heard;    /* a byte of it came */
     bool has_pipe;
@@ -84,12 +91,16 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
 uint64_t proxy_now_us(void);
 /** Set or, with 0, cancel the stream's timeout. */
 void proxy_exchange_time(struct proxy_exchange *x, int64_t ms);
+/** May the connection of this attempt be kept, as far as we decide? */
+bool proxy_exchange_keeps(const struct proxy_exchange *x);
 /** The present attempt has ended: its connection is closed. */
 void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome);
 /** Answer with an error page; behind the head of an answer: break it off. Logs why. */
 void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why);
 /** The backend failed in the middle: another attempt where that harms nobody, else 502. */
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why);
+/** The head of its answer is not passed on: 502, which says nothing of the backend's health. */
+void proxy_exchange_refuse(struct proxy_exchange *x, const char *why);
 /** All of the answer came. @param reusable  as far as the answer says */
 void proxy_exchange_finish(struct proxy_exchange *x, bool reusable);
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "head.h"
 
+#include "variables.h"
+
+#include <monkey/field.h>
+
 #include <strings.h>
 
 #define VIA "1.1 monkey"
@@ -68,45 +72,14 @@ static bool is_one_of(struct mk_str name, const struct mk_str *names, size_t cou
 
 bool proxy_is_hop_by_hop(struct mk_str name)
 {
-    static const struct mk_str names[] = {
-        MK_STR_INIT("Connection"),
-        MK_STR_INIT("Keep-Alive"),
-        MK_STR_INIT("Proxy-Connection"),
-        MK_STR_INIT("Proxy-Authorization"),
-        MK_STR_INIT("TE"),
-        MK_STR_INIT("Trailer"),
-        MK_STR_INIT("Upgrade"),
-        MK_STR_INIT("Transfer-Encoding"),
-        MK_STR_INIT("HTTP2-Settings"),
-        MK_STR_INIT("Proxy-Authenticate"),
-        MK_STR_INIT("Content-Length"),
-    };
-
-    return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
-}
-
-/* Takes the next of a list of names. @return false after the last. */
-static bool next_token(struct mk_str list, size_t *at, struct mk_str *token)
-{
-    size_t begin = *at, end;
-
-    while (begin < list.len && strchr(", \t", list.p[begin]))
-        begin++;
-    for (end = begin; end < list.len && list.p[end] != ','; end++) {
-    }
-    *at = end;
-    while (end > begin && (list.p[end - 1] == ' ' || list.p[end - 1] == '\t'))
-        end--;
-    *token = (struct mk_str){list.p + begin, end - begin};
-    return end > begin;
+    return mk_field_rules(name) & MK_RULE_HOP;
 }
 
 bool proxy_has_token(struct mk_str list, struct mk_str token)
 {
     struct mk_str one;
-    size_t at = 0;
 
-    while (next_token(list, &at, &one)) {
+    while (mk_list_next(&list, &one)) {
         if (is_named(one, token))
             return true;
     }
@@ -127,34 +100,14 @@ bool proxy_connection_has(proxy_fields_fn next, const void *of, struct mk_str to
 
 bool proxy_may_trail(struct mk_str name)
 {
-    static const struct mk_str never[] = {
-        MK_STR_INIT("Content-Encoding"),
-        MK_STR_INIT("Content-Range"),
-        MK_STR_INIT("Content-Type"),
-        MK_STR_INIT("Cache-Control"),
-        MK_STR_INIT("Pragma"),
-        MK_STR_INIT("Location"),
-        MK_STR_INIT("Set-Cookie"),
-        MK_STR_INIT("WWW-Authenticate"),
-        MK_STR_INIT("Host"),
-        MK_STR_INIT("Expect"),
-        MK_STR_INIT("Max-Forwards"),
-        MK_STR_INIT("Range"),
-        MK_STR_INIT("Authorization"),
-        MK_STR_INIT("Cookie"),
-    };
-
-    if (name.len > 3 && is_named((struct mk_str){name.p, 3}, MK_STR("If-")))
-        return false;
-    return !proxy_is_hop_by_hop(name) && !is_one_of(name, never, sizeof(never) / sizeof(never[0]));
+    return !(mk_field_rules(name) & MK_RULE_NO_TRAILER);
 }
 
 bool proxy_has_all(struct mk_str list, struct mk_str tokens)
 {
     struct mk_str one;
-    size_t at = 0;
 
-    while (next_token(tokens, &at, &one)) {
+    while (mk_list_next(&tokens, &one)) {
         if (!proxy_has_token(list, one))
             return false;
     }
@@ -164,9 +117,8 @@ bool proxy_has_all(struct mk_str list, struct mk_str tokens)
 bool proxy_may_announce(struct mk_str names)
 {
     struct mk_str name;
-    size_t at = 0;
 
-    while (next_token(names, &at, &name)) {
+    while (mk_list_next(&names, &name)) {
         if (!proxy_may_trail(name))
             return false;
     }
@@ -500,7 +452,8 @@ static void put_node(struct out *o, struct mk_str peer)
 static void put_forwarded(struct out *o, const struct proxy_request *q,
                           const struct proxy_settings *set)
 {
-    bool appends = set->forwarded == PROXY_FORWARDED_APPEND;
+    bool appends = set->forwarded == PROXY_FORWARDED_APPEND ||
+                   (set->forwarded == PROXY_FORWARDED_AUTO && q->trusted);
     struct mk_str scheme = mk_str_from(q->scheme);
 
     if (!is_in(set->sets, of_forwarding[0]) && !is_in(set->removes, of_forwarding[0])) {
@@ -535,6 +488,41 @@ static void put_via(struct out *o, const struct proxy_request *q, const struct p
         return;
     begin_list(o, q, via, true);
     put(o, q->minor == 0 ? MK_STR("1.0 monkey") : MK_STR(VIA));
+    put(o, MK_STR("\r\n"));
+}
+
+/* A path is decoded, and may have bytes that no field may have. */
+static void put_encoded(struct out *o, struct mk_str path)
+{
+    static const char hex[] = "0123456789ABCDEF";
+
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.p[i];
+        char code[3] = {'%', hex[c >> 4], hex[c & 15]};
+        bool is_plain = c > ' ' && c < 0x7f && !strchr("%?#\"<>", c);
+
+        put(o, is_plain ? (struct mk_str){path.p + i, 1} : (struct mk_str){code, 3});
+    }
+}
+
+/* A line of SetHeader, its variables replaced. */
+static void put_set(struct out *o, const struct proxy_request *q, const struct proxy_line *line)
+{
+    struct mk_str rest = line->value, name, text;
+    char scratch[PROXY_PORT_TEXT];
+    bool is_path = false;
+
+    put(o, line->name);
+    put(o, MK_STR(": "));
+    while (rest.len > 0) {
+        text = proxy_template_next(&rest, &name);
+        if (name.p)
+            text = proxy_variable(name, q, scratch, &is_path);
+        if (name.p && is_path)
+            put_encoded(o, text);
+        else if (text.len > 0)
+            put(o, text);
+    }
     put(o, MK_STR("\r\n"));
 }
 
@@ -616,7 +604,7 @@ ssize_t proxy_head_write(char *dst, size_t room, const struct proxy_request *q,
         put_forwarded(&o, q, set);
     put_via(&o, q, set);
     for (const struct proxy_line *line = set->sets; line; line = line->next)
-        put_line(&o, line->name, line->value);
+        put_set(&o, q, line);
     put_framing(&o, q);
     put_connection(&o, q);
     put(&o, MK_STR("\r\n"));

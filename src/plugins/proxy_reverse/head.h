@@ -25,10 +25,12 @@ struct proxy_request {
     struct mk_str host;           /* p NULL: none */
     const char *scheme;           /* "http", "https" */
     struct mk_str peer;           /* the client's IP address as text; len 0: it has none */
+    unsigned port;                /* that the client came to; 0: none */
     unsigned minor;
     int64_t content_length; /* -1: chunked; 0: none */
     struct mk_str upgrade;  /* the protocol that is asked for; p NULL: none */
     int64_t hops;           /* proxy_hops: what Max-Forwards said; < 0: nothing that counts */
+    bool trusted;           /* the peer: what it says of who came before is believed */
     bool expects;           /* 100-continue is to be passed on */
     bool trailers;          /* fields behind the answer would be passed on */
     bool keeps;             /* the connection to the backend may stay open */

@@ -30,13 +30,18 @@ enum health_pass health_admit(struct health *h, const struct health_rules *rules
     return HEALTH_PROBE;
 }
 
+enum health_pass health_admit_last(const struct health *h, const struct health_rules *rules)
+{
+    return rules->offline_ms == 0 || is_serving(h) ? HEALTH_NORMAL : HEALTH_LAST;
+}
+
 static void go_offline(struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
     /* A failed probe goes on with the same time offline. */
     if (is_serving(h))
         h->since_ms = now_ms;
     h->state = HEALTH_OFFLINE;
-    h->failures = 0;
+    h->failures = h->checks = 0;
     h->until_ms = now_ms + rules->offline_ms;
 }
 
@@ -56,10 +61,42 @@ static void count_failure(struct health *h, const struct health_rules *rules, in
 {
     if (h->state == HEALTH_UP && (h->failures == 0 || now_ms - h->since_ms > rules->window_ms)) {
         h->since_ms = now_ms;
-        h->failures = 0;
+        h->failures = h->checks = 0;
     }
     if (++h->failures >= rules->attempts)
         go_offline(h, rules, now_ms);
+}
+
+static void count_failed_check(struct health *h, const struct health_rules *rules, int64_t now_ms)
+{
+    count_failure(h, rules, now_ms);
+    if (is_serving(h))
+        h->checks++;
+}
+
+static void pay_back(struct health *h)
+{
+    if (h->failures > h->checks)
+        h->failures--;
+}
+
+/* What was sent there for want of others. Only a check brings back what is checked. */
+static void end_last(struct health *h, const struct health_rules *rules, enum health_end end,
+                     int64_t now_ms)
+{
+    if (end == HEALTH_GOOD && !rules->is_checked)
+        come_back(h, rules, now_ms);
+    else if (end == HEALTH_BAD)
+        go_offline(h, rules, now_ms); /* for longer than the others */
+}
+
+static void end_normal(struct health *h, const struct health_rules *rules, enum health_end end,
+                       int64_t now_ms)
+{
+    if (end == HEALTH_GOOD)
+        pay_back(h);
+    else if (end == HEALTH_BAD && !rules->is_alone)
+        count_failure(h, rules, now_ms);
 }
 
 static void end_probe(struct health *h, const struct health_rules *rules, enum health_end end,
@@ -86,8 +123,10 @@ void health_tell(struct health *h, const struct health_rules *rules, enum health
     settle(h, rules, now_ms);
     if (pass == HEALTH_PROBE)
         end_probe(h, rules, end, now_ms);
-    else if (end == HEALTH_BAD && is_serving(h))
-        count_failure(h, rules, now_ms);
+    else if (is_serving(h))
+        end_normal(h, rules, end, now_ms);
+    else if (pass == HEALTH_LAST)
+        end_last(h, rules, end, now_ms);
     /* What was under way when it went offline changes nothing. */
 }
 
@@ -99,7 +138,7 @@ void health_tell_check(struct health *h, const struct health_rules *rules, bool 
     settle(h, rules, now_ms);
     if (is_serving(h)) {
         if (!is_good)
-            count_failure(h, rules, now_ms);
+            count_failed_check(h, rules, now_ms);
     } else if (is_good) {
         come_back(h, rules, now_ms);
     } else {

@@ -8,7 +8,7 @@
 /*
  * Whether a backend gets requests: a machine whose time is an argument. Times are monotonic, in ms.
  *
- *     UP         gets requests; failures are counted, within a window
+ *     UP         gets requests; failures are counted, within a window, and each success takes one back
  *     OFFLINE    had too many: gets none until its time is over, or until a check finds it well
  *     PROBING    its time is over and one request is there to find out; the others go elsewhere, but when it has
  *                not decided within that time again, the next one is asked as well
@@ -32,12 +32,14 @@ struct health_rules {
     unsigned offline_ms; /* for how long; 0: never offline */
     unsigned slow_ms;    /* to its whole share after it came back; 0: at once */
     bool is_checked;     /* only a check brings it back, no request is risked */
+    bool is_alone;       /* there is no other: requests never put it offline */
 };
 
 /** Zeroed: up. */
 struct health {
     enum health_state state;
     unsigned failures; /* of the present window */
+    unsigned checks;   /* of those: what checks found, and no request takes back */
     int64_t
         since_ms; /* UP: the window began; OFFLINE: when that began; RETURNING: when it came back */
     int64_t until_ms; /* OFFLINE, PROBING: when it may be tried again */
@@ -48,17 +50,20 @@ enum health_pass {
     HEALTH_REFUSED,
     HEALTH_NORMAL,
     HEALTH_PROBE, /* it decides: tell how it ended, whatever happens */
+    HEALTH_LAST,  /* though it is offline, since all others are too; a good end brings it back */
 };
 
 /** How it went there. */
 enum health_end {
     HEALTH_GOOD,    /* the head of an answer came */
     HEALTH_BAD,     /* no connection, or it broke or fell silent before that */
-    HEALTH_UNKNOWN, /* the client left, or nothing was tried */
+    HEALTH_UNKNOWN, /* the client left or was at fault, or nothing was tried */
 };
 
 /** Would a request be let in? */
 bool health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms);
+/** Let one in that has nowhere else to go. */
+enum health_pass health_admit_last(const struct health *h, const struct health_rules *rules);
 /** Let one in, if it may. */
 enum health_pass health_admit(struct health *h, const struct health_rules *rules, int64_t now_ms);
 /** How it ended: once for each request that was let in. */

@@ -35,6 +35,7 @@ static enum health_change unlock(struct health_guard *g, enum health_state befor
     enum health_state after = g->health.state;
 
     atomic_store_explicit(&g->state, (uint8_t)after, memory_order_release);
+    atomic_store_explicit(&g->owes, g->health.failures > g->health.checks, memory_order_relaxed);
     pthread_mutex_unlock(&g->lock);
     if (is_out(before) == is_out(after))
         return HEALTH_SAME;
@@ -67,12 +68,33 @@ enum health_pass health_guard_admit(struct health_guard *g, const struct health_
     return pass;
 }
 
+enum health_pass health_guard_admit_last(struct health_guard *g, const struct health_rules *rules)
+{
+    enum health_pass pass;
+
+    lock(g);
+    pass = health_admit_last(&g->health, rules);
+    (void)unlock(g, g->health.state);
+    return pass;
+}
+
+int64_t health_guard_until(struct health_guard *g)
+{
+    int64_t until_ms;
+
+    lock(g);
+    until_ms = g->health.until_ms;
+    (void)unlock(g, g->health.state);
+    return until_ms;
+}
+
 enum health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
                                      enum health_pass pass, enum health_end end, int64_t now_ms)
 {
     enum health_state before;
+    bool owes = end == HEALTH_GOOD && atomic_load_explicit(&g->owes, memory_order_relaxed);
 
-    if (pass == HEALTH_NORMAL && end != HEALTH_BAD && peek(g) == HEALTH_UP)
+    if (pass == HEALTH_NORMAL && end != HEALTH_BAD && !owes && peek(g) == HEALTH_UP)
         return HEALTH_SAME;
     lock(g);
     before = g->health.state;

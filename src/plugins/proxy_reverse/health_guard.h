@@ -15,6 +15,7 @@ struct health_guard {
     pthread_mutex_t lock;
     struct health health;      /* under lock */
     _Atomic uint8_t state;     /* a copy of health.state, to read without it */
+    _Atomic bool owes;         /* there are failures that a success takes back */
     _Atomic uint64_t last_ms;  /* monotonic time of the last check; 0: none */
     _Atomic uint32_t last_end; /* enum health_end of it */
 };
@@ -29,6 +30,9 @@ enum health_change { HEALTH_SAME, HEALTH_WENT, HEALTH_CAME_BACK };
 bool health_guard_may(struct health_guard *g, const struct health_rules *rules, int64_t now_ms);
 enum health_pass health_guard_admit(struct health_guard *g, const struct health_rules *rules,
                                     int64_t now_ms);
+enum health_pass health_guard_admit_last(struct health_guard *g, const struct health_rules *rules);
+/** The time that says who of those that are offline is to be asked first: it is the lowest. */
+int64_t health_guard_until(struct health_guard *g);
 enum health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
                                      enum health_pass pass, enum health_end end, int64_t now_ms);
 enum health_change health_guard_tell_check(struct health_guard *g, const struct health_rules *rules,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool.h"
 
+#include "kit/intake/uploads.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct proxy_pool {
     _Atomic unsigned refs;
     struct mk_upstream *upstream;
+    struct uploads *uploads;
     struct mk_upstream_options options; /* its texts are behind it */
 };
 
@@ -51,6 +54,21 @@ static const char *take(char **room, const char *text)
     return copy;
 }
 
+static unsigned count_waiting(void *of)
+{
+    unsigned open, idle, waiting;
+
+    mk_upstream_load(of, &open, &idle, &waiting);
+    return waiting;
+}
+
+static void free_pool(struct proxy_pool *pool)
+{
+    uploads_free(pool->uploads);
+    mk_upstream_free(pool->upstream);
+    free(pool);
+}
+
 struct proxy_pool *proxy_pool_new(struct mk_server *server, const struct mk_upstream_options *like)
 {
     struct proxy_pool *pool = malloc(sizeof(*pool) + room_for(like->host) + room_for(like->name) +
@@ -65,8 +83,10 @@ struct proxy_pool *proxy_pool_new(struct mk_server *server, const struct mk_upst
     pool->options.transport = take(&room, like->transport);
     pool->upstream = mk_upstream_new(server, &pool->options);
     if (pool->upstream)
+        pool->uploads = uploads_new(count_waiting, pool->upstream);
+    if (pool->uploads)
         return pool;
-    free(pool);
+    free_pool(pool);
     return NULL;
 }
 
@@ -80,11 +100,12 @@ bool proxy_pool_is(const struct proxy_pool *pool, const struct mk_upstream_optio
     const struct mk_upstream_options *o = &pool->options;
 
     /* Whom a transport trusts is its own settings', which may have changed: its connections begin anew. */
-    return !o->transport && !options->transport && is_text(o->host, options->host) &&
-           o->port == options->port && is_text(o->name, options->name) &&
-           o->max_connections == options->max_connections && o->max_idle == options->max_idle &&
-           o->max_waiting == options->max_waiting && o->connect_ms == options->connect_ms &&
-           o->idle_ms == options->idle_ms && o->queue_ms == options->queue_ms;
+    return mk_upstream_is_trusted(pool->upstream) && !o->transport && !options->transport &&
+           is_text(o->host, options->host) && o->port == options->port &&
+           is_text(o->name, options->name) && o->max_connections == options->max_connections &&
+           o->max_idle == options->max_idle && o->max_waiting == options->max_waiting &&
+           o->connect_ms == options->connect_ms && o->idle_ms == options->idle_ms &&
+           o->queue_ms == options->queue_ms;
 }
 
 struct proxy_pool *proxy_pool_get(struct proxy_pool *pool)
@@ -97,11 +118,15 @@ void proxy_pool_put(struct proxy_pool *pool)
 {
     if (!pool || atomic_fetch_sub(&pool->refs, 1) != 1)
         return;
-    mk_upstream_free(pool->upstream);
-    free(pool);
+    free_pool(pool);
 }
 
 struct mk_upstream *proxy_pool_upstream(const struct proxy_pool *pool)
 {
     return pool->upstream;
+}
+
+struct uploads *proxy_pool_uploads(const struct proxy_pool *pool)
+{
+    return pool->uploads;
 }

@@ -8,6 +8,7 @@
 
 /* The connections to a backend, for all configurations that would make them in the same way. */
 struct proxy_pool;
+struct uploads;
 
 /** What the settings say of them. Texts are borrowed from the settings. */
 struct mk_upstream_options proxy_pool_options(const struct proxy_settings *set,
@@ -20,5 +21,7 @@ struct proxy_pool *proxy_pool_get(struct proxy_pool *pool);
 /** NULL is allowed. Any thread. */
 void proxy_pool_put(struct proxy_pool *pool);
 struct mk_upstream *proxy_pool_upstream(const struct proxy_pool *pool);
+/** Uploads that hold its connections. */
+struct uploads *proxy_pool_uploads(const struct proxy_pool *pool);
 
 #endif

@@ -113,7 +113,9 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
     if (!text || !server.name)
         return MK_E_NOMEM;
     if (!split(text, &server))
-        return mk_setup_refuse(setup, s, "words like HOST, HOST:PORT, [IPV6]:PORT and unix:/PATH");
+        return mk_setup_refuse(
+            setup, s,
+            "words like HOST, HOST:PORT, [IPV6]:PORT and unix:/PATH, with a port from 1 to 65535");
     set->weights++;
     if (set->weights > PROXY_SEATS_MAX)
         return mk_setup_refuse(setup, s, "at most 4096 words");

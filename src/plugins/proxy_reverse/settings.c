@@ -3,6 +3,11 @@
 
 #include "backend.h"
 #include "server_list.h"
+#include "variables.h"
+
+#include "kit/intake/intake.h"
+
+#include <monkey/field.h>
 
 #include <ctype.h>
 #include <stddef.h>
@@ -75,9 +80,19 @@ static bool is_balancer(struct mk_str text, const char *name)
     return *name == '\0';
 }
 
+#define BALANCERS                                                                                  \
+    "Naive, First-Alive, RoundRobin, LockingRoundRobin, LeastConnections, SourceHash, Random2 or " \
+    "ConsistentHash"
+
+/* The names as the manual has them, for those who misspell one. */
+static const char *const balancer_names[] = {
+    "Naive",      "First-Alive", "RoundRobin",     "LockingRoundRobin", "LeastConnections",
+    "SourceHash", "Random2",     "ConsistentHash", "Lockless",          NULL};
+
 static int parse_balancer(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
+    const char *near = mk_setup_nearest(s->value, balancer_names);
 
     for (size_t i = 0; i < sizeof(balancers) / sizeof(balancers[0]); i++) {
         if (is_balancer(s->value, balancers[i].name)) {
@@ -85,9 +100,12 @@ static int parse_balancer(struct mk_setup *setup, const struct mk_setting *s)
             return 0;
         }
     }
-    return mk_setup_refuse(setup, s,
-                           "Naive, First-Alive, RoundRobin, LockingRoundRobin, LeastConnections, "
-                           "SourceHash, Random2 or ConsistentHash");
+    if (!near)
+        return mk_setup_refuse(setup, s, BALANCERS);
+    mk_setup_fault(setup, &s->value_at,
+                   "%s: expected " BALANCERS ", got \"%.60s\"; did you mean \"%s\"?", s->key.p,
+                   s->value.p, near);
+    return MK_E_INVALID;
 }
 
 /* A field name is a token (RFC 9110 section 5.6.2). */
@@ -231,17 +249,11 @@ static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
     return set->rewrite_from.p && set->rewrite_to.p ? 0 : MK_E_NOMEM;
 }
 
-/* What says how a message is framed or what a connection does is not for others to say. */
+/* What frames a message, belongs to a connection or depends on the request is not for a configuration to say. */
 static bool is_ours(struct mk_str name)
 {
-    static const char *const names[] = {"Connection",        "Content-Length", "Host",   "Expect",
-                                        "Transfer-Encoding", "Upgrade",        "Trailer"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_word(name, names[i]))
-            return true;
-    }
-    return false;
+    return (mk_field_rules(name) & MK_RULE_NOT_FIXED) || is_word(name, "Host") ||
+           is_word(name, "Expect");
 }
 
 static bool is_field_value(struct mk_str text)
@@ -270,6 +282,24 @@ static int add_line(struct mk_setup *setup, struct proxy_line **list, struct mk_
     return line->name.p && line->value.p ? 0 : MK_E_NOMEM;
 }
 
+/* @return whether a fault was noted: an application would get the literal. */
+static bool has_unknown_variable(struct mk_setup *setup, const struct mk_setting *s,
+                                 struct mk_str value)
+{
+    struct mk_str name;
+
+    while (value.len > 0) {
+        (void)proxy_template_next(&value, &name);
+        if (!name.p || proxy_is_variable(name))
+            continue;
+        mk_setup_fault(setup, &s->value_at,
+                       "SetHeader: there is no variable \"$%.*s\"; there are " PROXY_VARIABLES,
+                       (int)(name.len < 40 ? name.len : 40), name.p);
+        return true;
+    }
+    return false;
+}
+
 static int parse_set_header(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
@@ -280,6 +310,8 @@ static int parse_set_header(struct mk_setup *setup, const struct mk_setting *s)
         return mk_setup_refuse(setup, s, "NAME VALUE");
     if (is_ours(name))
         return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
+    if (has_unknown_variable(setup, s, trimmed(value)))
+        return MK_E_INVALID;
     return add_line(setup, &set->sets, name, trimmed(value));
 }
 
@@ -309,7 +341,7 @@ static int parse_url(struct mk_setup *setup, const struct mk_setting *s)
 
 #define AT(member) .offset = offsetof(struct proxy_settings, member)
 
-static const char *const forwarded_names[] = {"append", "replace", "off", NULL};
+static const char *const forwarded_names[] = {"append", "replace", "off", "auto", NULL};
 static const char *const protocol_names[] = {"off", "v1", "v2", NULL};
 
 enum { OF_ENTRIES = 2 }; /* rows that [PROXY_DEFAULTS] has not */
@@ -350,6 +382,7 @@ static const struct mk_field fields[] = {
      .max = HOUR_MS,
      AT(slow_start_ms),
      .fallback = "0"},
+    {.name = "OfflineSingle", .type = MK_FIELD_BOOL, AT(offline_single), .fallback = "off"},
     {.name = "HealthCheck", .type = MK_FIELD_CUSTOM, .parse = parse_health_check},
 
     {.name = "MaxConnections",
@@ -403,12 +436,18 @@ static const struct mk_field fields[] = {
      AT(protocol),
      .fallback = "off"},
 
+    {.name = "RequestBuffering",
+     .type = MK_FIELD_ENUM,
+     .names = intake_modes,
+     AT(buffering),
+     .fallback = "auto"},
+    {.name = "SpoolDirectory", .type = MK_FIELD_PATH, AT(spool_dir), .fallback = "/tmp"},
     {.name = "Host", .type = MK_FIELD_CUSTOM, .parse = parse_host, .fallback = "client"},
     {.name = "Forwarded",
      .type = MK_FIELD_ENUM,
      .names = forwarded_names,
      AT(forwarded),
-     .fallback = "append"},
+     .fallback = "auto"},
     {.name = "Rewrite", .type = MK_FIELD_CUSTOM, .parse = parse_rewrite},
     {.name = "SetHeader",
      .type = MK_FIELD_CUSTOM,
@@ -451,16 +490,16 @@ const struct mk_section_spec *const proxy_sections[] = {&defaults_section, &entr
 
 /* ---- checks ---- */
 
-static void check_transport(struct mk_setup *setup, const struct proxy_settings *set,
-                            const struct mk_origin *at)
+static void check_transport(struct mk_setup *setup, const struct proxy_settings *set)
 {
     if (set->transport && !mk_setup_has_transport(setup, mk_str_from(set->transport)))
-        mk_setup_fault(setup, at,
+        mk_setup_fault(setup, mk_setup_place(setup, set, "Transport"),
                        "Transport: \"%s\" needs the plugin of that name, which is not loaded",
                        set->transport);
     if (set->transport && !is_word(mk_str_from(set->transport), "liana") &&
         set->protocol != PROXY_PROTOCOL_OFF)
-        mk_setup_fault(setup, at, "ProxyProtocol: its header cannot come before a handshake");
+        mk_setup_fault(setup, mk_setup_place(setup, set, "ProxyProtocol"),
+                       "ProxyProtocol: its header cannot come before a handshake");
 }
 
 static struct proxy_entry *find_name(const struct proxy_config *c, struct mk_str name)
@@ -524,10 +563,11 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
         return 0;
     }
     if (set->name && is_taken(c, set->name)) {
-        mk_setup_fault(setup, at, "there is another [PROXY_ENTRY] of the name \"%s\"", set->name);
+        mk_setup_fault(setup, mk_setup_place(setup, set, "Name"),
+                       "Name: there is another [PROXY_ENTRY] of the name \"%s\"", set->name);
         return 0;
     }
-    check_transport(setup, set, at);
+    check_transport(setup, set);
     err = proxy_statistics_check(setup, set, at);
     if (err == 0)
         err = proxy_complete_servers(setup, set);

@@ -15,7 +15,12 @@ enum {
 
 enum proxy_hash_key { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_HEADER };
 enum proxy_host { PROXY_HOST_CLIENT, PROXY_HOST_SERVER, PROXY_HOST_TEXT };
-enum proxy_forwarded { PROXY_FORWARDED_APPEND, PROXY_FORWARDED_REPLACE, PROXY_FORWARDED_OFF };
+enum proxy_forwarded {
+    PROXY_FORWARDED_APPEND,
+    PROXY_FORWARDED_REPLACE,
+    PROXY_FORWARDED_OFF,
+    PROXY_FORWARDED_AUTO, /* append what a trusted peer says, replace what others say */
+};
 enum proxy_protocol { PROXY_PROTOCOL_OFF, PROXY_PROTOCOL_V1, PROXY_PROTOCOL_V2 };
 
 /** A word of ServerList; written again, it counts more. */
@@ -55,6 +60,7 @@ struct proxy_settings {
     int64_t window_ms;  /* AttemptsWindow; 0: as offline_ms */
     int64_t offline_ms; /* OfflineTimeOut; 0: no backend is ever offline */
     int64_t slow_start_ms;
+    bool offline_single;    /* a single backend is put offline too */
     const char *check_path; /* HealthCheck; NULL: no active checks */
     int64_t check_ms;       /* from one to the next */
     unsigned check_status;  /* 0: any 2xx or 3xx */
@@ -71,6 +77,8 @@ struct proxy_settings {
     int protocol;                /* enum proxy_protocol */
 
     /* the request */
+    int buffering; /* enum intake_mode */
+    const char *spool_dir;
     int host; /* enum proxy_host */
     struct mk_str host_text;
     int forwarded;                    /* enum proxy_forwarded */

@@ -3,8 +3,12 @@
 
 #include "kit/nets/nets.h"
 
+#include <monkey/inspect.h>
+#include <monkey/server.h>
+
 #include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* The page of StatisticsURL: who may see it, in which form, and what of. */
 
@@ -26,6 +30,12 @@ static uint64_t load(const _Atomic uint64_t *counter)
 static int64_t until_check(const struct proxy_backend *b, int64_t ago_ms)
 {
     return ago_ms >= 0 && ago_ms < b->check_ms ? b->check_ms - ago_ms : 0;
+}
+
+/* What latencies are counted of: this minute so far, and the one before. */
+static int64_t window_ms(int64_t now_ms)
+{
+    return LATENCY_WINDOW_MS + now_ms % LATENCY_WINDOW_MS;
 }
 
 void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts)
@@ -51,6 +61,7 @@ void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts)
     if (facts->health.state == HEALTH_OFFLINE && b->rules.is_checked)
         facts->health.wait_ms = until_check(b, facts->health.check_ago_ms);
     latency_facts(&s->latency, now_ms, &facts->latency);
+    facts->rate = (double)facts->latency.count * 1000 / (double)window_ms(now_ms);
     mk_upstream_load(proxy_backend_upstream(b), &facts->open, &facts->idle, &facts->waiting);
 }
 
@@ -240,6 +251,7 @@ enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_conn_facts conn = {.size = sizeof(conn)};
+    struct mk_server_facts server = {.size = sizeof(server)};
     struct page page = {0};
     struct proxy_view view = {.config = ctx->config, .site = ctx->site};
     bool json;
@@ -249,6 +261,10 @@ enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *
     view.url = facts.path.p;
     view.peer = conn.peer_is_unix ? NULL : conn.peer_ip;
     view.refresh = refresh_of(facts.query);
+    mk_server_facts(ctx->server, &server);
+    view.uptime_ms = server.uptime_ms;
+    if (gethostname(view.host, sizeof(view.host) - 1) < 0)
+        view.host[0] = '\0';
     if (!proxy_view_next(&view, NULL))
         return mk_reply_error(r, 403, NULL);
     if (!is_word(facts.method, "GET") && !is_word(facts.method, "HEAD"))

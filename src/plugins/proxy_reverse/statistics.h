@@ -13,6 +13,7 @@ struct proxy_facts {
         waiting; /* requests; connections, idle ones too; waiting requests */
     uint64_t requests, failures, refused, broke, probes, checks, failed_checks, sent, received;
     uint64_t status[6];
+    double rate; /* requests a second of the last one to two minutes */
 };
 
 void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts);
@@ -24,6 +25,8 @@ struct proxy_view {
     const char *url;
     const uint8_t *peer; /* who asks; NULL: through a unix socket */
     unsigned refresh;    /* seconds; 0: not by itself */
+    char host[65];       /* the machine's name */
+    int64_t uptime_ms;   /* of the server */
 };
 /** The first entry of a page behind another; NULL: the first of all. @return NULL: there is none. */
 const struct proxy_entry *proxy_view_next(const struct proxy_view *view,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "statistics.h"
 
+#include <monkey/server.h>
+
 #include <inttypes.h>
 
 /* One page without anything from outside: a table for each entry, whose rows become cards on a narrow screen. */
@@ -12,15 +14,20 @@ static const char top[] =
 
 static const char style[] =
     "<style>\n"
-    ":root{--bg:#f6f7f9;--card:#fff;--text:#1c2530;--dim:#5b6877;--line:#e1e6ec;--good:#1a7f4b;"
-    "--bad:#b3261e;--wait:#8a5a00;--link:#1558b0}\n"
-    "@media(prefers-color-scheme:dark){:root{--bg:#12171d;--card:#1b222b;--text:#e4e9ef;"
-    "--dim:#97a4b3;--line:#2c3641;--good:#5fd195;--bad:#ff8a80;--wait:#f0bf60;--link:#8ab8ff}}\n"
+    ":root{--bg:#fbf8f1;--card:#fffdf8;--text:#2a241d;--dim:#645a4c;--line:#e2d8c3;--good:#1c7443;"
+    "--bad:#b3261e;--wait:#8a4b08;--link:#8a4b08;--sun:#f4b942}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#181512;--card:#26211c;--text:#efe8dc;"
+    "--dim:#b8ac9a;--line:#3a332a;--good:#8fd0a0;--bad:#ff8a80;--wait:#f4b95a;--link:#f4b95a;"
+    "--sun:#c98a1b}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;padding:1.5rem;background:var(--bg);color:var(--text);"
     "font:15px/1.45 system-ui,sans-serif}\n"
     "main{max-width:76rem;margin:auto}\n"
-    "header{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:baseline}\n"
+    "header{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:baseline;"
+    "border-top:5px solid var(--sun);padding-top:1rem}\n"
+    "dl{display:flex;flex-wrap:wrap;gap:.75rem 2rem;margin:1rem 0 "
+    "0}\ndt{color:var(--dim);font-size:.85rem}\n"
+    "dd{margin:0;font-size:1.3rem;font-weight:600;font-variant-numeric:tabular-nums}\n"
     "h1{font-size:1.5rem;margin:0}\nheader nav{margin-left:auto}\na{color:var(--link)}\n"
     "section{background:var(--card);border:1px solid var(--line);border-radius:10px;"
     "margin-top:1.25rem;overflow:hidden}\n"
@@ -48,9 +55,34 @@ static const char style[] =
     "@media(max-width:30rem){td:nth-child(n+3){grid-column:1/-1}}\n"
     "</style>\n</head>\n<body>\n<main>\n";
 
+enum column {
+    BACKEND,
+    STATE,
+    ACTIVE,
+    OPEN,
+    WAITING,
+    REQUESTS,
+    RATE,
+    FAILURES,
+    LAST_CHECK,
+    NEXT_TRY,
+    P50,
+    P90,
+    P99,
+};
+
 static const char *const titles[] = {
-    "Backend",  "State",      "Active",   "Open / idle", "Waiting", "Requests",
-    "Failures", "Last check", "Next try", "p50",         "p90",     "p99",
+    [BACKEND] = "Backend",   [STATE] = "State",       [ACTIVE] = "Active",
+    [OPEN] = "Open / idle",  [WAITING] = "Waiting",   [REQUESTS] = "Requests",
+    [RATE] = "Per second",   [FAILURES] = "Failures", [LAST_CHECK] = "Last check",
+    [NEXT_TRY] = "Next try", [P50] = "p50",           [P90] = "p90",
+    [P99] = "p99",
+};
+
+struct totals {
+    unsigned backends, up, active, waiting, open;
+    uint64_t requests, failures, sent, received;
+    double rate;
 };
 
 /* ---- cells ---- */
@@ -96,7 +128,7 @@ static void latency(struct page *page, unsigned column, uint64_t count, uint64_t
 
 static void state(struct page *page, const struct health_facts *h)
 {
-    open_cell(page, 1);
+    open_cell(page, STATE);
     page_printf(page, "<b class=\"%s\">%s", health_name(h->state), health_name(h->state));
     if (h->state == HEALTH_RETURNING)
         page_printf(page, " %u%%", h->share / 10);
@@ -106,10 +138,10 @@ static void state(struct page *page, const struct health_facts *h)
 static void last_check(struct page *page, const struct health_facts *h)
 {
     if (h->check_ago_ms < 0) {
-        none(page, 7);
+        none(page, LAST_CHECK);
         return;
     }
-    open_cell(page, 7);
+    open_cell(page, LAST_CHECK);
     page_printf(page, "<span><span class=\"%s\">%s</span> %" PRId64 " s ago</span></td>",
                 h->check_was_good ? "up" : "offline", h->check_was_good ? "good" : "failed",
                 h->check_ago_ms / 1000);
@@ -118,10 +150,10 @@ static void last_check(struct page *page, const struct health_facts *h)
 static void next_try(struct page *page, const struct health_facts *h)
 {
     if (h->state != HEALTH_OFFLINE) {
-        none(page, 8);
+        none(page, NEXT_TRY);
         return;
     }
-    open_cell(page, 8);
+    open_cell(page, NEXT_TRY);
     if (h->wait_ms > 0)
         page_printf(page, "in %" PRId64 " s</td>", (h->wait_ms + 999) / 1000);
     else
@@ -136,24 +168,26 @@ static void write_backend(struct page *page, const struct proxy_backend *b, unsi
 
     proxy_facts(b, &f);
     page_put(page, "<tr>");
-    open_cell(page, 0);
+    open_cell(page, BACKEND);
     page_put(page, "<span>");
     page_html(page, mk_str_from(b->name));
     if (weight > 1)
         page_printf(page, " <span class=\"dim\">&times;%u</span>", weight);
     page_put(page, "</span></td>");
     state(page, &f.health);
-    number(page, 2, f.active);
-    open_cell(page, 3);
+    number(page, ACTIVE, f.active);
+    open_cell(page, OPEN);
     page_printf(page, "%u / %u</td>", f.open, f.idle);
-    number(page, 4, f.waiting);
-    number(page, 5, f.requests);
-    number(page, 6, f.failures);
+    number(page, WAITING, f.waiting);
+    number(page, REQUESTS, f.requests);
+    open_cell(page, RATE);
+    page_printf(page, "%.1f</td>", f.rate);
+    number(page, FAILURES, f.failures);
     last_check(page, &f.health);
     next_try(page, &f.health);
-    latency(page, 9, f.latency.count, f.latency.p50_us);
-    latency(page, 10, f.latency.count, f.latency.p90_us);
-    latency(page, 11, f.latency.count, f.latency.p99_us);
+    latency(page, P50, f.latency.count, f.latency.p50_us);
+    latency(page, P90, f.latency.count, f.latency.p90_us);
+    latency(page, P99, f.latency.count, f.latency.p99_us);
     page_put(page, "</tr>\n");
 }
 
@@ -171,20 +205,97 @@ static void write_entry(struct page *page, const struct proxy_entry *e)
     page_put(page, "</tbody>\n</table>\n</section>\n");
 }
 
+/* ---- the whole ---- */
+
+static struct totals add_up(const struct proxy_view *view)
+{
+    const struct proxy_entry *e = NULL;
+    struct totals t = {0};
+
+    while ((e = proxy_view_next(view, e))) {
+        for (unsigned i = 0; i < e->group->n; i++) {
+            struct proxy_facts f;
+
+            proxy_facts(e->group->backends[i], &f);
+            t.backends++;
+            t.up += f.health.state == HEALTH_UP;
+            t.active += f.active;
+            t.waiting += f.waiting;
+            t.open += f.open;
+            t.requests += f.requests;
+            t.failures += f.failures;
+            t.sent += f.sent;
+            t.received += f.received;
+            t.rate += f.rate;
+        }
+    }
+    return t;
+}
+
+static void bytes(struct page *page, uint64_t value)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+    double v = (double)value;
+    unsigned unit = 0;
+
+    for (; v >= 1024 && unit < 5; unit++)
+        v /= 1024;
+    page_printf(page, unit > 0 && v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
+static void write_totals(struct page *page, const struct totals *t)
+{
+    page_printf(page,
+                "<dl>\n<div><dt>Backends up</dt><dd>%u of %u</dd></div>\n"
+                "<div><dt>Requests</dt><dd>%" PRIu64 "</dd></div>\n"
+                "<div><dt>Per second</dt><dd>%.1f</dd></div>\n"
+                "<div><dt>Failures</dt><dd>%" PRIu64 "</dd></div>\n",
+                t->up, t->backends, t->requests, t->rate, t->failures);
+    page_printf(page,
+                "<div><dt>Active</dt><dd>%u</dd></div>\n<div><dt>Waiting</dt><dd>%u</dd></div>\n"
+                "<div><dt>Connections</dt><dd>%u</dd></div>\n",
+                t->active, t->waiting, t->open);
+    page_put(page, "<div><dt>To backends</dt><dd>");
+    bytes(page, t->sent);
+    page_put(page, "</dd></div>\n<div><dt>From backends</dt><dd>");
+    bytes(page, t->received);
+    page_put(page, "</dd></div>\n</dl>\n");
+}
+
+/* Which server of several this is, and since when it counts. */
+static void write_server(struct page *page, const struct proxy_view *view)
+{
+    int64_t up_s = view->uptime_ms / 1000;
+
+    page_put(page, "<strong>");
+    page_html(page, mk_str_from(view->host));
+    page_printf(page, "</strong><span class=\"dim\">Monkey %s, up ", mk_version());
+    if (up_s >= 86400)
+        page_printf(page, "%" PRId64 " d ", up_s / 86400);
+    page_printf(page, "%" PRId64 ":%02" PRId64 ":%02" PRId64 "</span>", up_s % 86400 / 3600,
+                up_s % 3600 / 60, up_s % 60);
+}
+
 void proxy_write_html(const struct proxy_view *view, struct page *page)
 {
+    const struct totals totals = add_up(view);
     const struct proxy_entry *e = NULL;
 
     page_put(page, top);
     if (view->refresh)
         page_printf(page, "<meta http-equiv=\"refresh\" content=\"%u\">\n", view->refresh);
     page_put(page, style);
-    page_put(page, "<header><h1>Backends</h1><span class=\"dim\">latencies of the last one to two "
-                   "minutes, until the head of an answer</span><nav>");
+    page_put(page, "<header><h1>Backends</h1>");
+    write_server(page, view);
+    page_put(page, "<nav>");
     page_put(page, view->refresh ? "<a href=\"?\">stop refreshing</a>"
                                  : "<a href=\"?refresh=5\">refresh every 5 s</a>");
     page_put(page, " &middot; <a href=\"?format=json\">JSON</a></nav></header>\n");
+    write_totals(page, &totals);
     while ((e = proxy_view_next(view, e)))
         write_entry(page, e);
+    page_put(page,
+             "<p class=\"dim\">Rates and latencies are of the last one to two minutes; latencies "
+             "go to the head of an answer.</p>\n");
     page_put(page, "</main>\n</body>\n</html>\n");
 }

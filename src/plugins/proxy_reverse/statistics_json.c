@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "statistics.h"
 
+#include <monkey/server.h>
+
 #include <inttypes.h>
 
 static void number(struct page *page, const char *key, uint64_t value)
@@ -60,6 +62,7 @@ static void write_backend(struct page *page, const struct proxy_backend *b, unsi
     number(page, "failed_checks", f.failed_checks);
     number(page, "bytes_sent", f.sent);
     number(page, "bytes_received", f.received);
+    page_printf(page, ", \"requests_per_second\": %.2f", f.rate);
     write_latency(page, &f.latency);
     page_put(page, "}");
 }
@@ -82,7 +85,11 @@ void proxy_write_json(const struct proxy_view *view, struct page *page)
     const struct proxy_entry *e = NULL;
     bool any = false;
 
-    page_put(page, "{\"entries\": [");
+    page_put(page, "{\"host\": ");
+    page_json(page, mk_str_from(view->host));
+    text(page, "version", mk_version());
+    number(page, "uptime_s", (uint64_t)view->uptime_ms / 1000);
+    page_put(page, ", \"entries\": [");
     while ((e = proxy_view_next(view, e))) {
         page_put(page, any ? ",\n " : "\n ");
         write_entry(page, e);

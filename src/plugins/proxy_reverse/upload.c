@@ -3,6 +3,7 @@
 #include "head.h"
 #include "protocol.h"
 
+#include <stdlib.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -19,6 +20,16 @@ static bool is_drained(const struct proxy_buffer *b)
     return !b || b->at == b->end;
 }
 
+/* What up does not have any more is read again. */
+static void rewind_intake(struct proxy_exchange *x)
+{
+    x->up->end = 0;
+    x->taken = 0;
+    x->body_read = false;
+    x->is_kept = true;
+    intake_rewind(&x->intake);
+}
+
 void proxy_upload_rewind(struct proxy_exchange *x)
 {
     proxy_buffer_put(&x->home->buffers, x->head);
@@ -27,6 +38,8 @@ void proxy_upload_rewind(struct proxy_exchange *x)
     x->must_wait = x->expects && x->taken == 0;
     if (x->up)
         x->up->at = 0;
+    if (x->up && !x->is_kept)
+        rewind_intake(x);
 }
 
 /* ---- the head ---- */
@@ -83,6 +96,17 @@ static bool next_trailer(const void *of, uint32_t *at, struct mk_str *name, stru
     return mk_request_next_trailer(of, at, name, value);
 }
 
+/* The port behind the last colon of "[::1]:443"; 0 for unix sockets. */
+static unsigned port_of(const struct mk_conn *conn)
+{
+    struct mk_conn_facts c = {.size = sizeof(c)};
+    const char *colon;
+
+    mk_conn_facts(conn, &c);
+    colon = c.listen && strncmp(c.listen, "unix:", 5) != 0 ? strrchr(c.listen, ':') : NULL;
+    return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+}
+
 static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
 {
     struct mk_request_facts f = {.size = sizeof(f)};
@@ -99,13 +123,15 @@ static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
         .host = f.host,
         .scheme = f.scheme,
         .peer = {peer, mk_conn_peer(f.conn, peer)},
+        .port = x->set->sets ? port_of(f.conn) : 0,
         .minor = f.minor,
         .content_length = x->length,
         .upgrade = x->wants_upgrade ? mk_request_header(x->r, MK_STR("Upgrade")) : no,
         .hops = x->hops,
+        .trusted = x->set->forwarded == PROXY_FORWARDED_AUTO && mk_conn_is_trusted(f.conn),
         .expects = x->must_wait,
         .trailers = x->wants_trailers,
-        .keeps = x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF,
+        .keeps = proxy_exchange_keeps(x),
         .next = proxy_next_field,
         .of = x->r,
     };
@@ -230,7 +256,7 @@ static int read_some(struct proxy_exchange *x)
 
     if (room_for_body(x) < (is_drained(b) ? 1 : ROOM_MIN))
         return MK_E_AGAIN;
-    n = mk_request_read(x->r, b->bytes + b->end + at, room_for_body(x));
+    n = intake_read(&x->intake, x->r, b->bytes + b->end + at, room_for_body(x));
     if (n == MK_E_PEER)
         return MK_E_EOF;
     if (n < 0)

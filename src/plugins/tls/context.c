@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
+#include "crls.h"
 #include "hello.h"
 #include "pairs.h"
 #include "resume.h"
@@ -121,7 +122,8 @@ static bool set_clients(struct front *front, const struct tls_settings *s,
 
     front->verify = modes[s->client_cert];
     SSL_CTX_set_verify(front->ctx, front->verify, NULL);
-    return s->client_cert == TLS_CLIENT_CERT_OFF || trust(front->ctx, &f->ca, true, r);
+    return s->client_cert == TLS_CLIENT_CERT_OFF ||
+           (trust(front->ctx, &f->ca, true, r) && crls_use(front->ctx, f, r));
 }
 
 static bool set_sessions(struct front *front, const struct tls_settings *s,

@@ -24,8 +24,8 @@ static int on_hello(SSL *ssl, int *alert, void *arg)
 
 /* ---- which protocol ---- */
 
-/* What we speak, the best first. */
-static const char *const protocols[] = {"http/1.1"};
+/* What we speak, the best first. The last one is all that curl -0 offers. */
+static const char *const protocols[] = {"http/1.1", "http/1.0"};
 
 static const unsigned char *find_offered(const unsigned char *in, unsigned len, const char *name)
 {

@@ -63,21 +63,16 @@ ssize_t link_recv(struct mk_link *l, void *buf, size_t len)
 
     if (t->state == TLS_ENDING)
         return throw_away(t);
+    t->has_all = false; /* what an earlier call found in the socket is past */
     err = link_ready(l);
     if (err < 0)
         return err;
     n = read_open(t, buf, len);
+    l->is_drained = t->has_all && !SSL_has_pending(t->ssl);
     if (t->outlet.left_len == 0 && t->worker->used == 0) {
         l->waits_for = 0;
         return n;
     }
     err = link_flush(l); /* tickets, answers to key updates, alerts */
     return err < 0 && err != MK_E_AGAIN ? err : n;
-}
-
-bool link_has_pending(const struct mk_link *l)
-{
-    const struct tls_link *t = l->state;
-
-    return t->state == TLS_OPEN && (!t->has_all || SSL_has_pending(t->ssl));
 }

@@ -142,6 +142,13 @@ static void link_close(struct mk_link *l)
     free_link(t);
 }
 
+static size_t link_held(const struct mk_link *l)
+{
+    const struct tls_link *t = l->state;
+
+    return t->outlet.left_at + t->outlet.left_len;
+}
+
 static void link_facts(const struct mk_link *l, struct mk_link_facts *facts)
 {
     const struct tls_link *t = l->state;
@@ -172,8 +179,8 @@ const struct mk_transport transport = {
     .recv = link_recv,
     .send = link_send,
     .sendfile = link_sendfile,
-    .has_pending = link_has_pending,
     .shutdown = link_shutdown,
     .close = link_close,
     .facts = link_facts,
+    .held = link_held,
 };

@@ -13,9 +13,9 @@
  */
 
 enum {
-    PIECE_BYTES = 64 << 10,              /* of a body, read and encrypted at once */
-    BATCH_BYTES = 256 << 10,             /* of a file, sent at once, if the socket takes so much */
-    OUT_BYTES = BATCH_BYTES + (8 << 10), /* the same as records */
+    PIECE_BYTES =
+        62 << 10, /* of a body, read, encrypted and sent at once: with framing at most 64 KB wait */
+    OUT_BYTES = PIECE_BYTES + (8 << 10), /* the same as records */
     QUIET_RECORDS_MAX = 32,              /* without data, one after the other, in one recv */
 };
 
@@ -57,9 +57,8 @@ struct tls_link {
     char *subject; /* heap; NULL: no certificate */
     int fd;
     uint8_t state;  /* enum tls_state */
-    uint8_t full;   /* batches of a file that the socket took whole in a row; see output.c */
     bool blocked;   /* the last read found nothing */
-    bool has_all;   /* the last read took all that the socket had */
+    bool has_all;   /* this recv took all that the socket had */
     bool has_ended; /* the peer closed */
     bool is_begun;  /* bytes came */
     bool is_plain;  /* ...and were those of a request */

@@ -19,7 +19,6 @@ int link_ready(struct mk_link *l);
 /* ---- input.c, output.c: as in <monkey/transport.h> ---- */
 
 ssize_t link_recv(struct mk_link *l, void *buf, size_t len);
-bool link_has_pending(const struct mk_link *l);
 ssize_t link_send(struct mk_link *l, const struct iovec *iov, int niov, bool more);
 ssize_t link_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t len);
 

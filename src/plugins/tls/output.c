@@ -97,36 +97,16 @@ static ssize_t send_by_kernel(struct tls_link *t, int fd, uint64_t offset, size_
     return link_fail(t, "sending failed");
 }
 
-/* Every call costs, so a batch grows while the socket takes all of it; what it does not take waits in memory, so it is
- * one piece again once the peer is slow. */
-static size_t batch_room(const struct tls_link *t)
-{
-    return (size_t)PIECE_BYTES << t->full;
-}
-
-static void note_batch(struct tls_link *t, bool is_sent)
-{
-    if (!is_sent)
-        t->full = 0;
-    else if (batch_room(t) < BATCH_BYTES)
-        t->full++;
-}
-
-/* @param done  out: bytes that are in records now @return 0, or MK_E_SYS, MK_E_PEER; a file that ends early is no error. */
+/* One piece: what the socket does not take waits in memory. @param done  out: bytes that are in records now
+ * @return 0, or MK_E_SYS, MK_E_PEER; a file that ends early is no error. */
 static int encrypt_file(struct tls_link *t, int fd, uint64_t offset, size_t len, size_t *done)
 {
-    size_t all = len < batch_room(t) ? len : batch_room(t), n;
-    int err = 0;
+    ssize_t got = pread(fd, t->worker->in, len < PIECE_BYTES ? len : PIECE_BYTES, (off_t)offset);
 
-    for (*done = 0; err == 0 && *done < all; *done += n) {
-        size_t want = all - *done < PIECE_BYTES ? all - *done : PIECE_BYTES;
-        ssize_t got = pread(fd, t->worker->in, want, (off_t)(offset + *done));
-
-        if (got <= 0)
-            return got < 0 && *done == 0 ? MK_E_SYS : 0;
-        err = encrypt(t, t->worker->in, (size_t)got, *done + (size_t)got < len, &n);
-    }
-    return err;
+    *done = 0;
+    if (got <= 0)
+        return got < 0 ? MK_E_SYS : 0;
+    return encrypt(t, t->worker->in, (size_t)got, (size_t)got < len, done);
 }
 
 ssize_t link_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t len)
@@ -143,6 +123,5 @@ ssize_t link_sendfile(struct mk_link *l, int fd, uint64_t offset, size_t len)
     if (err < 0 || done == 0)
         return err;
     err = pipe_flush(t, done, done < len, &told);
-    note_batch(t, err == 0);
     return result(told, err);
 }

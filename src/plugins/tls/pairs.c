@@ -6,8 +6,6 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
-enum { DATE_TEXT = 64 };
-
 /* ---- reading ---- */
 
 static BIO *open_bytes(const struct tls_file *file)
@@ -71,10 +69,10 @@ static EVP_PKEY *parse_key(const struct tls_file *file, struct tls_report *r)
 
 /* ---- judging ---- */
 
-static const char *date(const ASN1_TIME *when, char text[DATE_TEXT])
+const char *pairs_date(const ASN1_TIME *when, char text[PAIRS_DATE_TEXT])
 {
     BIO *to = BIO_new(BIO_s_mem());
-    int len = to && ASN1_TIME_print(to, when) == 1 ? BIO_read(to, text, DATE_TEXT - 1) : 0;
+    int len = to && ASN1_TIME_print(to, when) == 1 ? BIO_read(to, text, PAIRS_DATE_TEXT - 1) : 0;
 
     BIO_free(to);
     text[len > 0 ? len : 0] = '\0';
@@ -84,15 +82,15 @@ static const char *date(const ASN1_TIME *when, char text[DATE_TEXT])
 static bool is_in_time(const X509 *leaf, const struct tls_file *file, struct tls_report *r)
 {
     const ASN1_TIME *from = X509_get0_notBefore(leaf), *until = X509_get0_notAfter(leaf);
-    char text[DATE_TEXT];
+    char text[PAIRS_DATE_TEXT];
 
     if (X509_cmp_current_time(until) <= 0) {
-        tls_fault(r, "%s: %s: expired on %s", file->key, file->path, date(until, text));
+        tls_fault(r, "%s: %s: expired on %s", file->key, file->path, pairs_date(until, text));
         return false;
     }
     if (X509_cmp_current_time(from) > 0)
         tls_warn(r, "%s: %s: is not valid before %s; if that has passed, the clock is wrong",
-                 file->key, file->path, date(from, text));
+                 file->key, file->path, pairs_date(from, text));
     return true;
 }
 

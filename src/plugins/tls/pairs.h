@@ -12,4 +12,9 @@ int pairs_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r) MK_
 /** The certificates of a file in PEM. @return a stack, owned; NULL with a fault noted. */
 STACK_OF(X509) * pairs_parse(const struct tls_file *file, struct tls_report *r);
 
+enum { PAIRS_DATE_TEXT = 64 };
+
+/** A time as certificates are shown everywhere. @return text. */
+const char *pairs_date(const ASN1_TIME *when, char text[PAIRS_DATE_TEXT]);
+
 #endif

@@ -61,6 +61,7 @@ static int on_read(BIO *bio, char *to, size_t len, size_t *got)
 
     BIO_clear_retry_flags(bio);
     *got = 0;
+    t->has_all = n < (ssize_t)len;
     if (n <= 0) {
         t->blocked = n < 0 && (errno == EAGAIN || errno == EINTR);
         t->has_ended = n == 0;
@@ -68,7 +69,6 @@ static int on_read(BIO *bio, char *to, size_t len, size_t *got)
             BIO_set_retry_read(bio);
         return 0;
     }
-    t->has_all = (size_t)n < len;
     if (!t->is_begun) {
         t->is_begun = true;
         t->is_plain = t->site && tls_is_request((uint8_t)to[0]);

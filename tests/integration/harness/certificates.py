@@ -235,6 +235,17 @@ def ocsp_response(pair, days=7, by=None):
     return path
 
 
+def crl(by="Test CA", revoked=(), days=("-crldays", "30")):
+    """A list of certificates that an authority has revoked; its index is its own, for other tests' sake."""
+    number, issuer = next(_numbers), authority(by)
+    index, path, config = (folder() / f"{number}{end}" for end in (".index", ".crl", ".crl.cnf"))
+    serials = [_openssl("x509", "-in", pair.certificate, "-noout", "-serial").decode().strip().partition("=")[2] for pair in revoked]
+    index.write_text("".join(f"R\t391231235959Z\t240101000000Z\t{serial}\tunknown\t/CN=revoked\n" for serial in serials))
+    config.write_text(_config("client", issuer).read_text().replace("$dir/index.txt", str(index)))
+    _openssl("ca", "-config", config, "-gencrl", "-out", path, *days)
+    return path
+
+
 @functools.cache
 def dh_parameters():
     """Those of RFC 7919, 2048 bits."""

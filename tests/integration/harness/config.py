@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A configuration directory and a document root, written from what a test says inline."""
 
+import os
 import re
 import shutil
 import textwrap
@@ -8,6 +9,8 @@ import time
 
 from harness import carriers, executable
 
+# Root stays root, because the folders of tests are root's alone; others look into their servers, which core dumps allow.
+RIGHTS = {"User": "root"} if os.geteuid() == 0 else {"CoreDumps": "on"}
 DEFAULTS = {"Listen": "127.0.0.1:0", "Workers": "2", "ErrorLog": "stderr"}
 INDENT = "    "
 
@@ -30,7 +33,7 @@ class Config:
     """
     What a test may say, all optional:
 
-    server        lines of [SERVER]; Listen, Workers and ErrorLog get a default when not given
+    server        lines of [SERVER]; Listen, Workers, ErrorLog and RIGHTS get a default when not given; "#User" leaves it out
     host          lines of [HOST] of the default site; DocumentRoot gets a default
     handlers      lines of [HANDLERS] of the default site
     error_pages   lines of [ERROR_PAGES] of the default site
@@ -57,6 +60,7 @@ class Config:
         }
         texts.update({f"sites/{name}": textwrap.dedent(text) for name, text in (sites or {}).items()})
         texts.update(extra or {})
+        texts["monkey.conf"] = self._with_rights(texts["monkey.conf"])
         carriers.configure(texts, executable.plugin)
         write_files(self.folder, texts)
         write_files(self.root, files or {})
@@ -84,6 +88,15 @@ class Config:
         if error_pages:
             text += section("ERROR_PAGES", error_pages)
         return text
+
+    @staticmethod
+    def _with_rights(text):
+        """Behind what a test says, so that its lines keep their numbers; a whole text of its own has it too."""
+        lines = [f"{key} {value}" for key, value in RIGHTS.items() if not re.search(rf"(?im)^\s*#?{key}\s", text)]
+        if not lines:
+            return text
+        indent = re.search(r"(?m)^[ \t]+(?=\S)", text)
+        return f"{text.rstrip()}\n[SERVER]\n" + "".join(f"{indent[0] if indent else INDENT}{line}\n" for line in lines)
 
     @staticmethod
     def _with_defaults(lines, defaults):

@@ -9,6 +9,8 @@ import subprocess
 
 from harness import carriers
 
+# Options where no configuration says it: root stays root, because the folders of tests are root's alone.
+AS_ROOT = ["--user", "root"] if os.geteuid() == 0 else []
 TREE = pathlib.Path(__file__).resolve().parents[3]
 SANITIZERS = {
     "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:strict_string_checks=1",
@@ -18,11 +20,22 @@ SANITIZERS = {
 }
 
 
+def _chosen():
+    return pathlib.Path(os.environ.get("MONKEY", TREE / "build" / "monkey")).resolve()
+
+
+def _in_memory():
+    return _chosen().parent / "tests" / "memory" / "monkey-memory"
+
+
+def serves_in_memory():
+    """Was an executable that serves in memory built beside the one under test? A build with --tests has it."""
+    return _in_memory().is_file()
+
+
 def binary():
     """The executable under test: MONKEY, or the one of the build tree; beside it is one that serves in memory."""
-    path = pathlib.Path(os.environ.get("MONKEY", TREE / "build" / "monkey")).resolve()
-    if carriers.is_memory():
-        path = path.parent / "tests" / "memory" / "monkey-memory"
+    path = _in_memory() if carriers.is_memory() else _chosen()
     assert path.is_file(), f"{path} is missing: build first, or name the executable in MONKEY"
     return str(path)
 

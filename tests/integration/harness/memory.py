@@ -43,14 +43,16 @@ class Hub:
                     piece = bytes(came[:size])
                     del came[:size]
                     return piece
-                left = max(0, deadline - time.monotonic()) if deadline else None
-                self._pump(0.05 if left is None else min(left, 0.05))
+            left = max(0, deadline - time.monotonic()) if deadline else None
+            if select.select([self._out], [], [], 0.05 if left is None else min(left, 0.05))[0]:
+                with self._lock:  # another thread may have been here first
+                    self._pump()
             if left == 0:
                 raise TimeoutError("timed out")
 
-    def _pump(self, patience):
+    def _pump(self):
         """Sort what the server said to the connections."""
-        if not select.select([self._out], [], [], patience)[0]:
+        if not select.select([self._out], [], [], 0)[0]:
             return
         piece = os.read(self._out.fileno(), 1 << 20)
         if not piece:

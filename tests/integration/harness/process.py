@@ -80,6 +80,11 @@ class Server:
     def open_descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def cpu_ms(self):
+        """Milliseconds that all its threads have worked, without their waiting for a core."""
+        tasks = pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
+
     def cpu_ticks(self):
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])

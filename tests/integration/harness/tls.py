@@ -20,6 +20,8 @@ class TlsSocket:
     def __init__(self, raw, context=None, name="localhost", session=None, handshake=True):
         self.raw = raw
         self._machine, self._sending = threading.Lock(), threading.Lock()
+        self._read = b""  # before close_notify was sent
+        self._has_ended = False
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = (context or certificates.trusting()).wrap_bio(
             self._incoming, self._outgoing, server_hostname=name, session=session)
@@ -37,6 +39,7 @@ class TlsSocket:
             if data:
                 self._incoming.write(data)
             else:
+                self._has_ended = True
                 self._incoming.write_eof()
 
     def flush(self):
@@ -80,22 +83,37 @@ class TlsSocket:
                 view = view[self._work(self.tls.write, view[:65536]):]
                 self.raw.sendall(self.to_send())
 
+    def _take(self, size):
+        piece, self._read = self._read[:size], self._read[size:]
+        return piece or self.tls.read(size)
+
     def recv(self, size):
         try:
-            return self._run(self.tls.read, size)
+            return self._run(self._take, size)
         except ssl.SSLZeroReturnError:
             return b""
 
-    def say_end(self):
-        """close_notify; what comes can still be read."""
+    def _unwrap(self):
+        """OpenSSL would look for the peer's close_notify, and take whatever else waits to be read for an error."""
+        while waiting := self.tls.pending():
+            self._read += self.tls.read(waiting)
+        records = b"" if self._has_ended else self._incoming.read()
         try:
-            self._work(self.tls.unwrap)
+            self.tls.unwrap()
         except (ssl.SSLWantReadError, ssl.SSLSyscallError):
             pass
-        except ssl.SSLError as fault:  # records that wait to be read
+        except ssl.SSLError as fault:  # records, and the peer's end behind them
             if "APPLICATION_DATA_AFTER_CLOSE_NOTIFY" not in str(fault):
                 raise
-        self.flush()
+        finally:
+            if records:
+                self._incoming.write(records)
+
+    def say_end(self):
+        """close_notify; what comes can still be read."""
+        self._work(self._unwrap)
+        with self._sending:  # behind what another thread may be sending
+            self.raw.sendall(self.to_send())
 
     def shutdown(self, _how=socket.SHUT_WR):
         self.say_end()

@@ -7,14 +7,11 @@
  *     seen    allocations so far
  *     failed  allocations that failed
  *
- * Anonymous mmap counts as well. A regcomp counts as one allocation and fails as a whole: glibc before 2.42 frees
- * twice when memory runs out within it (CVE-2025-8058).
+ * Anonymous mmap counts as well.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +29,6 @@ struct state {
 };
 
 static struct state *state;
-static __thread int spared; /* inside of regcomp */
 
 __attribute__((constructor)) static void attach(void)
 {
@@ -50,7 +46,7 @@ __attribute__((constructor)) static void attach(void)
 
 static int must_fail(void)
 {
-    if (!state || spared)
+    if (!state)
         return 0;
     atomic_fetch_add(&state->seen, 1);
     if (atomic_load(&state->left) <= 0 || atomic_fetch_sub(&state->left, 1) != 1)
@@ -95,19 +91,4 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
     if (fd < 0 && must_fail())
         return MAP_FAILED;
     return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
-}
-
-int regcomp(regex_t *regex, const char *pattern, int flags)
-{
-    static int (*real)(regex_t *, const char *, int);
-    int err;
-
-    if (must_fail())
-        return REG_ESPACE;
-    spared = 1;
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "regcomp");
-    err = real(regex, pattern, flags);
-    spared = 0;
-    return err;
 }

@@ -107,6 +107,35 @@ static void each_meets_what_is_out_once(void **state)
     mk_pool_fini(&p);
 }
 
+static void some_are_few_and_each_has_its_turn(void **state)
+{
+    enum { LOOKS = 10 }; /* of each list of chunks there are fewer */
+    struct mk_pool p;
+    unsigned char *blocks[MANY];
+
+    (void)state;
+    mk_pool_init(&p, 100);
+    for (int i = 0; i < MANY; i++) {
+        blocks[i] = mk_pool_get(&p);
+        assert_non_null(blocks[i]);
+        blocks[i][0] = 0;
+    }
+    mk_pool_put(&p, blocks[MANY / 2]);
+    for (int i = 0; i < LOOKS; i++) {
+        int met = 0;
+
+        mk_pool_some(&p, mark, &met);
+        assert_in_range(met, 1, MK_POOL_SOME);
+    }
+    for (int i = 0; i < MANY; i++) {
+        if (i == MANY / 2)
+            continue;
+        assert_in_range(blocks[i][0], 1, LOOKS);
+        mk_pool_put(&p, blocks[i]);
+    }
+    mk_pool_fini(&p);
+}
+
 /* Pages of these blocks that are in memory. */
 static size_t resident(unsigned char *const *blocks, int count, size_t size)
 {
@@ -221,6 +250,7 @@ int main(void)
         LEAK_CHECKED(the_block_put_back_comes_next),
         LEAK_CHECKED(no_memory_is_said),
         LEAK_CHECKED(each_meets_what_is_out_once),
+        LEAK_CHECKED(some_are_few_and_each_has_its_turn),
         LEAK_CHECKED(trim_gives_back_what_a_peak_left),
         LEAK_CHECKED(trim_leaves_what_is_needed_again_and_again),
         LEAK_CHECKED(random_use_keeps_blocks_whole),

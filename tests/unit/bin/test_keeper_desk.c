@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -140,6 +141,30 @@ static int open_by(struct scene *s, const char *name, int flags)
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     close(fd);
     return 0;
+}
+
+static void test_binds_sockets_for_some_as_they_are_named(void **state)
+{
+    struct scene *s = *state;
+    char name[64], other[64], path[48];
+    struct stat st;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/sock", s->dir);
+    (void)snprintf(name, sizeof(name), ".:unix:%s", path);
+    (void)snprintf(other, sizeof(other), ":unix:%s", path);
+    s->desk.uid = geteuid();
+    s->desk.gid = getegid();
+    mk_keeper_desk_allow(&s->desk.allowed, MK_RESOURCE_SOCKET, name);
+    start_answering(s);
+    assert_int_equal(mk_keeper_bind_socket(&s->client, other), MK_E_ACCESS); /* another mode */
+    assert_int_equal(mk_keeper_bind(&s->client, name + 2, false), MK_E_ACCESS);
+    fd = mk_keeper_bind_socket(&s->client, name);
+    assert_true(fd >= 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0660);
+    close(fd);
+    stop_answering(s);
 }
 
 static void test_gives_what_is_named(void **state)
@@ -398,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(test_gives_what_is_named),
+        SCENE(test_binds_sockets_for_some_as_they_are_named),
         SCENE(test_starts_helpers_that_are_named),
         SCENE(test_starts_no_more_helpers_than_crash),
         SCENE(test_refuses_what_is_not_named),

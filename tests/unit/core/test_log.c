@@ -6,6 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* Logs to a pipe, which is read without waiting. */
@@ -187,6 +192,113 @@ static void threads_write_whole_lines(void **state)
     (void)close(fd);
 }
 
+/* ---- readers that do not read ---- */
+
+static void open_pipe(int fds[2])
+{
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+}
+
+static void open_sockets(int fds[2])
+{
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+}
+
+static void open_terminal(int fds[2])
+{
+    struct termios raw;
+
+    fds[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(fds[0] >= 0);
+    assert_int_equal(grantpt(fds[0]) + unlockpt(fds[0]), 0);
+    fds[1] = open(ptsname(fds[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(fds[1] >= 0);
+    assert_int_equal(tcgetattr(fds[1], &raw), 0);
+    cfmakeraw(&raw);
+    assert_int_equal(tcsetattr(fds[1], TCSANOW, &raw), 0);
+}
+
+/* @return lines; those that report lost ones are added up in *lost instead */
+static unsigned drain(int fd, unsigned *lost)
+{
+    unsigned lines = 0;
+
+    assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    for (const char *text; (text = said(fd))[0];) {
+        lines += count_lines(text);
+        for (const char *p = text; (p = strstr(p, "lines lost count=")); p++, lines--)
+            *lost += (unsigned)strtoul(p + 17, NULL, 10);
+    }
+    return lines;
+}
+
+/* Nobody waits for a reader: lines are lost and counted. The flags of a descriptor that others share stay. */
+static void a_reader_that_stalls_stops_nobody(void **state)
+{
+    enum { LINES = 3000 };
+    static void (*const kinds[])(int fds[2]) = {open_pipe, open_sockets, open_terminal};
+
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(kinds); i++) {
+        unsigned lost = 0, lines;
+        struct mk_log log;
+        int fds[2];
+
+        kinds[i](fds);
+        mk_log_init(&log);
+        mk_log_set_fd(&log, fds[1]);
+        alarm(20); /* a write that waits never ends */
+        for (int line = 0; line < LINES; line++)
+            mk_log(&log, MK_LOG_WARN, MK_LOG_CONN, "line %d %0300d", line, 0);
+        alarm(0);
+        assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
+        lines = drain(fds[0], &lost);
+        assert_in_range(lines, 1, LINES - 1);
+        mk_log(&log, MK_LOG_WARN, MK_LOG_CONN, "again");
+        lines += drain(fds[0], &lost);
+        assert_in_range(lines + lost, LINES + 1, LINES + 8); /* some may be torn */
+        assert_int_equal(log.lost, 0);
+        mk_log_fini(&log);
+        (void)close(fds[0]);
+    }
+}
+
+static void syslog_takes_lines_and_stops_nobody(void **state)
+{
+    char path[] = "/tmp/mk-syslog-XXXXXX";
+    struct sockaddr_un un = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct mk_log log;
+    unsigned lines = 0;
+    const char *text;
+
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    (void)snprintf(un.sun_path, sizeof(un.sun_path), "%s/log", path);
+    mk_log_init(&log);
+    log.syslog_path = un.sun_path;
+    mk_log_set_fd(&log, -1);
+    alarm(20);
+    mk_log(&log, MK_LOG_WARN, MK_LOG_CONN, "nobody is there");
+    assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+    for (int line = 0; line < 3000; line++)
+        mk_log(&log, MK_LOG_ERROR, MK_LOG_CONN, "line %d", line);
+    alarm(0);
+    assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    for (; (text = said(fd))[0]; lines++) {
+        assert_memory_equal(text, lines == 0 ? "<28>" : "<27>", 4);
+        assert_non_null(strstr(text, lines == 0 ? "lines lost count=1" : ": line "));
+    }
+    assert_in_range(lines, 2, 2999);
+    mk_log(&log, MK_LOG_ERROR, MK_LOG_CONN, "again");
+    assert_non_null(strstr(said(fd), "lines lost count="));
+    assert_non_null(strstr(said(fd), ": again"));
+    mk_log_fini(&log);
+    (void)close(fd);
+    (void)unlink(un.sun_path);
+    (void)rmdir(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +308,8 @@ int main(void)
         cmocka_unit_test(peers_have_an_allowance),
         cmocka_unit_test(a_new_file_takes_over),
         cmocka_unit_test(threads_write_whole_lines),
+        cmocka_unit_test(a_reader_that_stalls_stops_nobody),
+        cmocka_unit_test(syslog_takes_lines_and_stops_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,12 +12,14 @@ struct report {
     atomic_bool is_set_up;
     char name[16];
     int cpus;
+    size_t guard;
     sigset_t blocked;
 };
 
 static void *look_around(void *arg)
 {
     struct report *r = arg;
+    pthread_attr_t attr;
     cpu_set_t cpus;
 
     /* The name and the CPU are given by the starter, after this may have begun. */
@@ -27,6 +29,10 @@ static void *look_around(void *arg)
     (void)sched_getaffinity(0, sizeof(cpus), &cpus);
     r->cpus = CPU_COUNT(&cpus);
     (void)pthread_sigmask(SIG_BLOCK, NULL, &r->blocked);
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        (void)pthread_attr_getguardsize(&attr, &r->guard);
+        pthread_attr_destroy(&attr);
+    }
     return NULL;
 }
 
@@ -58,6 +64,7 @@ static void threads_have_names_and_no_signals(void **state)
         pthread_join(thread, NULL);
         assert_string_equal(r.name, "mk-test");
         assert_int_equal(r.cpus, i == 1 ? 1 : (int)mk_thread_cpus());
+        assert_true(r.guard >= 64 << 10); /* a large frame does not step over it */
         assert_true(sigismember(&r.blocked, SIGTERM));
         assert_true(sigismember(&r.blocked, SIGPIPE));
         assert_int_equal(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
 
-#include "http/h1_head.h"
-#include "http/list_int.h"
+#include <monkey/field.h>
 
 static void finds_tokens(void **state)
 {

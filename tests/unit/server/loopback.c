@@ -26,6 +26,7 @@ static ssize_t lb_recv(struct mk_link *link, void *buf, size_t len)
         return lb->end_arrived ? 0 : MK_E_AGAIN;
     if (n > len)
         n = len;
+    link->is_drained = n < len;
     memcpy(buf, lb->in.p + lb->in_at, n);
     lb->in_at += n;
     return (ssize_t)n;

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "base/str.h"
+#include "core/clock.h"
 #include "core/fd.h"
 #include "server/files.h"
 
@@ -13,6 +14,7 @@
 static char dir[32];
 static struct plan plan;
 static struct mk_files files;
+static const struct mk_clock clock_now = {.wall_s = 4000000000};
 static int64_t now_ms;
 static unsigned nasked;    /* how often the database was asked */
 static bool out_of_order;  /* it cannot be asked */
@@ -60,7 +62,8 @@ static int set_up(void **state)
     dir_make(dir);
     plan_make(&plan, rows);
     assert_string_equal(plan_faults(&plan), "");
-    assert_int_equal(mk_files_init(&files, &plan.snapshot, 20, mk_file_has_openat2()), 0);
+    assert_int_equal(mk_files_init(&files, &plan.snapshot, 20, mk_file_has_openat2(), &clock_now),
+                     0);
     now_ms = 100000;
     nasked = 0;
     out_of_order = false;
@@ -84,7 +87,9 @@ static void users_are_who_they_say(void **state)
 
     (void)state;
     assert_non_null(root);
-    assert_string_equal(root->path, "/home/alice/www");
+    assert_string_equal(root->path, "/home/alice");
+    assert_string_equal(root->beneath, "www");
+    assert_int_equal(root->owner, 4000);
     assert_ptr_equal(root_of("alice"), root);
     assert_int_equal(nasked, 1);
 }

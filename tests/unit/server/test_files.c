@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "base/str.h"
+#include "core/clock.h"
 #include "core/fd.h"
 #include "server/files.h"
 
@@ -13,6 +14,7 @@
 static char dir[32];
 static struct plan plan;
 static struct mk_files files;
+static const struct mk_clock clock_now = {.wall_s = 4000000000};
 static int64_t now_ms;
 
 static void open_table(const struct row *more, size_t max_entries)
@@ -23,7 +25,8 @@ static void open_table(const struct row *more, size_t max_entries)
         rows[i] = *more++;
     plan_make(&plan, rows);
     assert_string_equal(plan_faults(&plan), "");
-    assert_int_equal(mk_files_init(&files, &plan.snapshot, max_entries, mk_file_has_openat2()), 0);
+    assert_int_equal(
+        mk_files_init(&files, &plan.snapshot, max_entries, mk_file_has_openat2(), &clock_now), 0);
     now_ms = 100000;
 }
 
@@ -319,7 +322,7 @@ static void a_switched_root_is_seen_within_a_second(void **state)
     (void)snprintf(again, sizeof(again), "%s/next", dir);
     assert_int_equal(symlink(one, link), 0);
     plan_make(&plan, rows);
-    assert_int_equal(mk_files_init(&files, &plan.snapshot, 20, false), 0);
+    assert_int_equal(mk_files_init(&files, &plan.snapshot, 20, false, &clock_now), 0);
     now_ms = 5000;
     assert_int_equal(look("/x")->facts.size, 1);
     assert_int_equal(symlink(two, again), 0);

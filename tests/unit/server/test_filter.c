@@ -328,8 +328,8 @@ static const struct exchange {
     {"one that refuses the head", refuse, GET("/a.txt", ""), "", true},
     {"one that refuses every head", refuse, GET("/none", ""), "", true},
     {"one that answers itself", answer_instead, GET("/a.txt", ""), "", true},
-    {"an error page", to_upper, GET("/none", ""), "HTTP/1.1 404 Not Found\r\n" NAMED PAGE CHUNKED "\r\n*\r\n*\r\n0\r\n\r\n", false},
-    {"a redirect", to_upper, GET("/dir", ""), "HTTP/1.1 301 Moved Permanently\r\n" NAMED "Location: /dir/\r\n" PAGE CHUNKED "\r\n*\r\n*\r\n0\r\n\r\n", false},
+    {"an error page", to_upper, GET("/none", ""), "HTTP/1.1 404 Not Found\r\n" NAMED PAGE CHUNKED "\r\n*\r\n*\r\n*\r\n*\r\n0\r\n\r\n", false},
+    {"a redirect", to_upper, GET("/dir", ""), "HTTP/1.1 301 Moved Permanently\r\n" NAMED "Location: /dir/\r\n" PAGE CHUNKED "\r\n*\r\n*\r\n*\r\n*\r\n0\r\n\r\n", false},
     {"no content", to_upper, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 204 No Content\r\n" NAMED "Allow: GET, HEAD, OPTIONS\r\n\r\n", false},
     {"parts cannot be changed", to_upper, GET("/h/parts", ""), "", true},
     {"sources of all kinds", to_count, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n2\r\n14\r\n0\r\n\r\n", false},
@@ -355,7 +355,7 @@ static const struct mk_plugin probe = {
 
 static int set_up(void **state)
 {
-    static const struct mk_hooked hooked = {&probe, 0};
+    static const struct mk_hooked hooked = {.plugin = &probe};
     static const struct row rows[] = {
         {"SERVER", "HideVersion", "on", 0},
         {"HANDLERS", "Match", "^/h echo", 0},

@@ -9,7 +9,7 @@ static struct {
     unsigned nopen, nclose, nrecv, nshutdown;
     const struct mk_context *ctx;
     int fd_at_close;
-    bool refuses, waits, pending;
+    bool refuses, waits, pending, drained;
     const char *input;
 } seen;
 
@@ -34,9 +34,13 @@ static ssize_t spy_recv(struct mk_link *l, void *buf, size_t len)
     l->waits_for = seen.waits ? MK_IO_WRITE : 0;
     if (n == 0 || seen.waits)
         return MK_E_AGAIN;
-    if (seen.pending) /* a byte at a time, and always more than it said */
+    if (seen.pending) /* a byte at a time, and more inside */
         n = 1;
     assert_true(n <= len);
+    assert_false(l->is_drained);
+    if (seen.drained)
+        l->is_drained = true;
+    seen.drained = false;
     memcpy(buf, seen.input, n);
     seen.input += n;
     return (ssize_t)n;
@@ -51,12 +55,6 @@ static ssize_t spy_send(struct mk_link *l, const struct iovec *iov, int niov, bo
     for (int i = 0; i < niov; i++)
         n += (ssize_t)iov[i].iov_len;
     return n;
-}
-
-static bool spy_has_pending(const struct mk_link *l)
-{
-    (void)l;
-    return seen.pending;
 }
 
 static void spy_close(struct mk_link *l)
@@ -79,7 +77,6 @@ static const struct mk_transport spy = {
     .open = spy_open,
     .recv = spy_recv,
     .send = spy_send,
-    .has_pending = spy_has_pending,
     .close = spy_close,
     .facts = spy_facts,
 };
@@ -167,6 +164,21 @@ static void what_is_pending_inside_needs_no_event(void **state)
 
     seen.pending = true;
     loopback_open(&lb);
+    assert_int_equal(lb.conn->requests, 1);
+    loopback_close(&lb);
+}
+
+/* The first recv says so, the second, of an event later, does not; and there was no event for what the third finds. */
+static void a_link_is_drained_only_by_the_word_of_the_last_recv(void **state)
+{
+    struct fixture *f = *state;
+    struct loopback lb = open_spy(f, "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n");
+
+    seen.drained = seen.pending = true;
+    loopback_open(&lb);
+    assert_int_equal(seen.nrecv, 1);
+    assert_int_equal(lb.conn->requests, 0);
+    lb.conn->watch.on_event(&lb.conn->watch, EPOLLIN);
     assert_int_equal(lb.conn->requests, 1);
     loopback_close(&lb);
 }
@@ -274,6 +286,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             recv_is_asked_again_when_there_is_room_for_what_it_must_send, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_pending_inside_needs_no_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_link_is_drained_only_by_the_word_of_the_last_recv, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(facts_come_from_connection_and_transport, setup, teardown),
         cmocka_unit_test_setup_teardown(a_reload_changes_what_carries_new_connections, setup,
                                         teardown),

@@ -99,6 +99,43 @@ static void a_freed_server_is_done_with_everything(void **state)
     dir_remove(f.dir);
 }
 
+/* A crowd of one kind fills its own queue. */
+static void kinds_do_not_wait_for_each_other(void **state)
+{
+    enum { CROWD = MK_OFFLOAD_THREADS + MK_LIMIT_OFFLOAD_QUEUE };
+    static struct probe crowd[CROWD + 1];
+    struct probe other[MK_WORK_KINDS];
+    struct fixture f;
+
+    (void)state;
+    dir_make(f.dir);
+    fixture_open(&f, NULL);
+    for (int i = 0; i <= CROWD; i++) {
+        open_probe(&crowd[i], f.worker);
+        assert_int_equal(mk_offload_kind(f.worker, MK_WORK_LISTING, work, done, &crowd[i]),
+                         i < CROWD ? 0 : MK_E_BUSY);
+        if (i < MK_OFFLOAD_THREADS)
+            assert_int_equal(sem_wait(&crowd[i].begun), 0);
+    }
+    for (int kind = 0; kind < MK_WORK_KINDS; kind++) {
+        open_probe(&other[kind], f.worker);
+        sem_post(&other[kind].may_end);
+        if (kind == MK_WORK_LISTING)
+            continue;
+        assert_int_equal(
+            mk_offload_kind(f.worker, (enum mk_work_kind)kind, work, done, &other[kind]), 0);
+        for (int i = 0; i < 50 && other[kind].done == 0; i++)
+            mk_loop_turn(&f.worker->loop, 100, NULL, NULL);
+        assert_int_equal(other[kind].done, 1);
+    }
+    assert_int_equal(mk_offload_kind(f.worker, MK_WORK_KINDS, work, done, &other[0]),
+                     MK_E_UNSUPPORTED);
+    for (int i = 0; i <= CROWD; i++)
+        sem_post(&crowd[i].may_end);
+    fixture_close(&f);
+    dir_remove(f.dir);
+}
+
 static void no_memory_is_told(void **state)
 {
     struct fixture f;
@@ -121,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(done_comes_to_the_worker),
         cmocka_unit_test(a_freed_server_is_done_with_everything),
+        cmocka_unit_test(kinds_do_not_wait_for_each_other),
         cmocka_unit_test(no_memory_is_told),
     };
 

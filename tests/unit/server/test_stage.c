@@ -140,7 +140,7 @@ static const struct mk_plugin second = {
     MK_PLUGIN("second", "comes behind"),
     .on_request = on_request_second,
 };
-static const struct mk_hooked both[] = {{&first, 0}, {&second, 0}};
+static const struct mk_hooked both[] = {{.plugin = &first}, {.plugin = &second}};
 
 static const struct row site[] = {
     {"HANDLERS", "Match", "^/handled echo", 0},

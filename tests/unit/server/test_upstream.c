@@ -106,6 +106,48 @@ static void it_is_given_back_inside_an_event(void **state)
     assert_true(backend_sees_end(0));
 }
 
+/* Before its first write: what came since the last turn has had no event yet. */
+static void a_kept_connection_is_looked_at(void **state)
+{
+    struct taker t[2];
+
+    (void)state;
+    scene_open((struct mk_upstream_options){.max_idle = 4});
+    for (int i = 0; i < 2; i++)
+        taker_take(&t[i], 0);
+    assert_int_equal(backend_accept(), 2);
+    for (int i = 1; i >= 0; i--)
+        taker_give(&t[i], true);
+    taker_take(&t[0], 0);
+    assert_false(t[0].fresh);
+    assert_true(mk_upstream_is_quiet(scene.u, t[0].s));
+    assert_int_equal(write(scene.peers[0], "x", 1), 1);
+    assert_false(mk_upstream_is_quiet(scene.u, t[0].s));
+    assert_false(mk_upstream_is_trusted(scene.u));
+    taker_give(&t[0], true);
+    scene_assert_load(1, 1, 0);
+    taker_take(&t[0], 0); /* the other one is used no more */
+    assert_true(t[0].fresh);
+    taker_give(&t[0], true);
+    scene_assert_load(0, 0, 0);
+}
+
+static void an_end_is_no_reason_for_distrust(void **state)
+{
+    struct taker t;
+
+    (void)state;
+    scene_open((struct mk_upstream_options){.max_idle = 4});
+    taker_take(&t, 0);
+    assert_int_equal(backend_accept(), 1);
+    taker_give(&t, true);
+    taker_take(&t, 0);
+    backend_end_peer(0);
+    assert_false(mk_upstream_is_quiet(scene.u, t.s));
+    assert_true(mk_upstream_is_trusted(scene.u));
+    taker_give(&t, false);
+}
+
 /* What a connection is not kept for. */
 static void what_cannot_be_used_again_is_closed(void **state)
 {
@@ -432,6 +474,8 @@ int main(void)
         TEST(the_one_used_last_comes_first),
         TEST(a_retry_gets_a_new_one),
         TEST(workers_keep_their_own),
+        TEST(a_kept_connection_is_looked_at),
+        TEST(an_end_is_no_reason_for_distrust),
         TEST(it_is_given_back_inside_an_event),
         TEST(what_cannot_be_used_again_is_closed),
         TEST(it_is_used_so_often),

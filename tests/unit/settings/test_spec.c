@@ -17,12 +17,12 @@ struct target {
 
 /* As rows might have been: without what came last... */
 struct old_field {
-    const char *name, *alias, *fallback;
-    const char *const *names;
-    int64_t max;
-    uint32_t min;
+    const char *name, *alias;
+    uint8_t type, flags;
     uint16_t offset;
-    uint8_t type;
+    uint32_t min;
+    int64_t max;
+    const char *fallback;
 };
 /* ...and as they may become. */
 struct new_field {

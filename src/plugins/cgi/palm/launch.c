@@ -50,6 +50,8 @@ static void execute(const struct order *o, const int files[3], const struct rlim
         chdir(o->directory) < 0 || setrlimit(RLIMIT_NOFILE, nfiles) < 0 || set_limits(o) < 0 ||
         sigprocmask(SIG_SETMASK, &none, NULL) < 0)
         return;
+    if (!(o->flags & PALM_NEW_PRIVILEGES) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return;
     (void)execve(o->program, o->arguments, o->variables);
 }
 

@@ -39,6 +39,7 @@ bool order_parse(struct order *o, char *packet, size_t len)
         head.nvariables > PALM_VARIABLES_MAX)
         return false;
     memcpy(o->limits, head.limits, sizeof(o->limits));
+    o->flags = head.flags;
     o->directory = take_text(&at, &left);
     o->program = take_text(&at, &left);
     return o->directory && o->program && take_texts(o->arguments, head.narguments, &at, &left) &&

@@ -13,6 +13,7 @@ struct order {
     char *arguments[PALM_ARGUMENTS_MAX + 1];
     char *variables[PALM_VARIABLES_MAX + 1];
     uint64_t limits[PALM_LIMIT_COUNT];
+    uint64_t flags;
 };
 
 /** @return false: it is none, and nothing of it is to be believed. */

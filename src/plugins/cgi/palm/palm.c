@@ -62,20 +62,32 @@ static int64_t now_ms(void)
 
 /* ---- descriptors that come along ---- */
 
+enum { ROOM = 3 }; /* as many as an order brings */
+
 struct parcel {
     ssize_t len; /* bytes; 0: the other side has closed; -1: it cannot be read */
     bool cut;    /* it did not fit, or there was no descriptor left for what came along */
-    int fds[3];
+    int fds[ROOM];
     unsigned nfds;
 };
 
+/* The buffer of a message is aligned, so the kernel may find room for one more than it was made for. */
 static void take_fds(struct parcel *p, struct msghdr *msg)
 {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(msg); part; part = CMSG_NXTHDR(msg, part)) {
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
             continue;
-        p->nfds = (unsigned)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-        memcpy(p->fds, CMSG_DATA(part), p->nfds * sizeof(int));
+        for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len; at += sizeof(int)) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));
+            if (p->nfds < ROOM) {
+                p->fds[p->nfds++] = fd;
+            } else {
+                (void)close(fd);
+                p->cut = true;
+            }
+        }
     }
 }
 
@@ -100,8 +112,8 @@ static bool receive(int sock, struct parcel *p)
     } while (p->len < 0 && errno == EINTR);
     if (p->len < 0)
         return errno != EAGAIN;
-    take_fds(p, &msg);
     p->cut = msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+    take_fds(p, &msg);
     return true;
 }
 

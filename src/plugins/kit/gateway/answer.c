@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/answer.h"
 
+#include <monkey/field.h>
+
 #include <strings.h>
 
 enum {
@@ -15,24 +17,7 @@ static bool is_name(struct mk_str a, struct mk_str b)
 
 bool gateway_is_of_the_connection(struct mk_str name)
 {
-    static const struct mk_str names[] = {
-        MK_STR_INIT("Status"),
-        MK_STR_INIT("Content-Length"),
-        MK_STR_INIT("Connection"),
-        MK_STR_INIT("Keep-Alive"),
-        MK_STR_INIT("Proxy-Connection"),
-        MK_STR_INIT("Transfer-Encoding"),
-        MK_STR_INIT("TE"),
-        MK_STR_INIT("Trailer"),
-        MK_STR_INIT("Upgrade"),
-        MK_STR_INIT("HTTP2-Settings"),
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_name(name, names[i]))
-            return true;
-    }
-    return false;
+    return (mk_field_rules(name) & MK_RULE_HOP) || is_name(name, MK_STR("Status"));
 }
 
 bool gateway_is_local(struct mk_str location)
@@ -205,7 +190,7 @@ static void forget_head(struct gateway_answer *a, size_t head_len)
 static void pass_interim(struct gateway_answer *a, size_t head_len)
 {
     if (a->kind == MK_RESPONSE_CGI || a->head.status == 101 || ++a->interims > INTERIMS_MAX) {
-        fail_head(a, "a status that cannot be");
+        fail_head(a, "an invalid status");
         return;
     }
     if (a->head.status != 100 && !write_head(a, -1))

@@ -43,6 +43,16 @@ int gateway_script_find(struct gateway_script *s, struct mk_request *r) MK_MUST_
 int gateway_script_mount(struct gateway_script *s, struct mk_request *r, size_t prefix_len,
                          const char *filename) MK_MUST_USE;
 
+/**
+ * The same as gateway_script_find for a folder elsewhere: the first regular file on the way below it. The route's pattern is
+ * not asked for parts of the path.
+ * @param prefix_len  of the path, which stands for the folder
+ * @param folder      absolute, without slash at its end
+ * @return GATEWAY_SCRIPT; MK_E_NOENT; MK_E_ACCESS: a folder, no regular file, or behind a link; MK_E_NOFD, MK_E_NOMEM, MK_E_SYS.
+ */
+int gateway_script_find_in(struct gateway_script *s, struct mk_request *r, size_t prefix_len,
+                           const char *folder) MK_MUST_USE;
+
 /** The status to answer an error of gateway_script_find with: 403, 404, 500 or 503. */
 unsigned gateway_script_status(int error);
 

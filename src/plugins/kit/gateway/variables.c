@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/variables.h"
 
+#include <monkey/field.h>
 #include <monkey/server.h>
 
 #include <stdio.h>
@@ -82,16 +83,9 @@ size_t gateway_field_name(char dst[GATEWAY_NAME_MAX], struct mk_str field)
 /* Those that have variables of their own, or none. */
 static bool is_withheld(const struct walk *w, struct mk_str name)
 {
-    static const struct mk_str names[] = {
-        MK_STR_INIT("Content-Length"),      MK_STR_INIT("Content-Type"),
-        MK_STR_INIT("Transfer-Encoding"),   MK_STR_INIT("Proxy"),
-        MK_STR_INIT("Proxy-Authorization"), MK_STR_INIT("Proxy-Connection"),
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_name(name, names[i]))
-            return true;
-    }
+    if ((mk_field_rules(name) & MK_RULE_HOP) || is_name(name, MK_STR("Content-Type")) ||
+        is_name(name, MK_STR("Proxy")))
+        return true;
     return w->f.user.p && is_name(name, MK_STR("Authorization"));
 }
 

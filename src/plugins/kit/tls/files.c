@@ -121,6 +121,14 @@ static bool are_too_many(const char *key, const struct mk_words *paths, struct t
     return true;
 }
 
+static bool are_too_many_crls(const struct mk_words *paths, struct tls_report *r)
+{
+    if (paths->count <= TLS_CRLS_MAX)
+        return false;
+    tls_fault(r, "CRLFile: at most %d; a file may have several lists", TLS_CRLS_MAX);
+    return true;
+}
+
 static bool are_pairs(const struct tls_settings *s, struct tls_report *r)
 {
     if (s->certificates.count == 0) {
@@ -149,16 +157,18 @@ int tls_files_read(struct tls_files *f, const struct tls_settings *s, tls_open_f
 
     memset(f, 0, sizeof(*f));
     if (are_too_many("CertificateFile", &s->certificates, r) ||
-        are_too_many("OCSPFile", &s->ocsp, r) || !are_pairs(s, r))
+        are_too_many("OCSPFile", &s->ocsp, r) || are_too_many_crls(&s->crls, r) || !are_pairs(s, r))
         return MK_E_INVALID;
     f->npairs = s->certificates.count;
     f->nocsp = s->ocsp.count;
+    f->ncrls = s->crls.count;
     err = read_files(f->certificates, "CertificateFile", &s->certificates, PUBLIC, &from);
     err = worse(err, read_files(f->keys, "KeyFile", &s->keys, SECRET, &from));
     err = worse(err, read_files(f->ocsp, "OCSPFile", &s->ocsp, PUBLIC, &from));
     err = worse(err, read_file(&f->chain, "CertificateChainFile", s->chain, PUBLIC, &from));
     err = worse(err, read_file(&f->dh, "DHParameterFile", s->dh, PUBLIC, &from));
     err = worse(err, read_file(&f->ca, "CAFile", s->ca, PUBLIC, &from));
+    err = worse(err, read_files(f->crls, "CRLFile", &s->crls, PUBLIC, &from));
     if (s->client_cert != TLS_CLIENT_CERT_OFF && !s->ca) {
         tls_fault(r, "CheckClientCert needs CAFile: who signs the certificates of clients");
         err = worse(err, MK_E_INVALID);
@@ -195,6 +205,8 @@ void tls_files_free(struct tls_files *f)
         free_file(&f->keys[i]);
         free_file(&f->ocsp[i]);
     }
+    for (size_t i = 0; i < TLS_CRLS_MAX; i++)
+        free_file(&f->crls[i]);
     free_file(&f->chain);
     free_file(&f->dh);
     free_file(&f->ca);
@@ -220,8 +232,8 @@ static int need_all(struct mk_setup *setup, const struct mk_words *paths)
 int tls_files_need(struct mk_setup *setup, const struct tls_settings *s)
 {
     return need_all(setup, &s->certificates) < 0 || need_all(setup, &s->keys) < 0 ||
-                   need_all(setup, &s->ocsp) < 0 || need(setup, s->chain) < 0 ||
-                   need(setup, s->dh) < 0 || need(setup, s->ca) < 0
+                   need_all(setup, &s->ocsp) < 0 || need_all(setup, &s->crls) < 0 ||
+                   need(setup, s->chain) < 0 || need(setup, s->dh) < 0 || need(setup, s->ca) < 0
                ? MK_E_NOMEM
                : 0;
 }

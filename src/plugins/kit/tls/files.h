@@ -23,7 +23,8 @@ struct tls_file {
 
 struct tls_files {
     struct tls_file certificates[TLS_PAIRS_MAX], keys[TLS_PAIRS_MAX], ocsp[TLS_PAIRS_MAX];
-    size_t npairs, nocsp;
+    struct tls_file crls[TLS_CRLS_MAX];
+    size_t npairs, nocsp, ncrls;
     struct tls_file chain, dh, ca;
 };
 

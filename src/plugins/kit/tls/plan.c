@@ -39,8 +39,13 @@ static void identify(const struct tls_engine *engine, const struct planned *p,
 {
     uint8_t text[65] = {(uint8_t)p->settings->client_cert};
 
-    if (p->settings->client_cert != TLS_CLIENT_CERT_OFF)
+    if (p->settings->client_cert != TLS_CLIENT_CERT_OFF) {
         engine->digest(f->ca.bytes, f->ca.len, text + 1);
+        for (size_t i = 0; i < f->ncrls; i++) {
+            engine->digest(f->crls[i].bytes, f->crls[i].len, text + 33);
+            engine->digest(text, sizeof(text), text + 1);
+        }
+    }
     engine->digest(text, 33, id->policy);
     memcpy(text, id->policy, 32);
     for (size_t i = 0; p->names && i < p->names->count; i++) {
@@ -62,7 +67,7 @@ static int open_in_check(void *arg, const char *path)
 static int try_server(struct mk_setup *setup, const struct tls_engine *engine,
                       const struct tls_settings *s)
 {
-    struct tls_report report = {.setup = setup, .at = mk_setup_origin(setup, s)};
+    struct tls_report report = {.setup = setup, .settings = s};
     const struct tls_identity nobody = {0};
     struct tls_files files;
     void *object;
@@ -80,7 +85,7 @@ static int try_server(struct mk_setup *setup, const struct tls_engine *engine,
 static int try_client(struct mk_setup *setup, const struct tls_engine *engine,
                       const struct tls_backend_settings *s)
 {
-    struct tls_report report = {.setup = setup, .at = mk_setup_origin(setup, s)};
+    struct tls_report report = {.setup = setup, .settings = s};
     struct tls_files files;
     void *object;
     int err = tls_files_read_backend(&files, s, open_in_check, setup, &report);
@@ -118,7 +123,7 @@ static bool names_certificate(const struct tls_settings *s)
 static int refuse_name(struct mk_setup *setup, const struct tls_backend_settings *s,
                        struct mk_str name)
 {
-    mk_setup_fault(setup, mk_setup_origin(setup, s),
+    mk_setup_fault(setup, mk_setup_place(setup, s, "Backend"),
                    "Backend: \"%.*s\" is neither a name nor *.name", (int)name.len, name.p);
     return 0;
 }
@@ -159,7 +164,7 @@ static int check_backends(struct mk_setup *setup, struct tls_plan *plan)
         if (b->names.count > 0)
             plan->backends[plan->nbackends++] = b;
         else if (others)
-            mk_setup_fault(setup, mk_setup_origin(setup, b),
+            mk_setup_fault(setup, mk_setup_place(setup, b, "Backend"),
                            "[TLS_BACKEND] without Backend is there already, for all backends "
                            "that no other names");
         else

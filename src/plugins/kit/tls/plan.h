@@ -26,7 +26,8 @@
 
 /** Bytes that tell one site from another. */
 struct tls_identity {
-    uint8_t policy[32];  /* what is asked of clients: CheckClientCert and CAFile's bytes */
+    uint8_t
+        policy[32]; /* what is asked of clients: CheckClientCert, the bytes of CAFile and CRLFile */
     uint8_t session[32]; /* that and the site's names: a session goes on only where it began */
 };
 

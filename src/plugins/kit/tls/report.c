@@ -4,6 +4,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* The line of the key that a sentence begins with; else the section's. */
+static const struct mk_origin *place_of(const struct tls_report *r, const char *text)
+{
+    char key[32];
+    size_t len = strcspn(text, ":");
+
+    if (len >= sizeof(key))
+        len = 0;
+    memcpy(key, text, len);
+    key[len] = '\0';
+    return mk_setup_place(r->setup, r->settings, key);
+}
+
 void tls_fault(struct tls_report *r, const char *fmt, ...)
 {
     char text[sizeof(r->why)];
@@ -13,7 +26,7 @@ void tls_fault(struct tls_report *r, const char *fmt, ...)
     (void)vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
     if (r->setup)
-        mk_setup_fault(r->setup, r->at, "%s", text);
+        mk_setup_fault(r->setup, place_of(r, text), "%s", text);
     if (!r->has_fault)
         memcpy(r->why, text, sizeof(text));
     r->has_fault = true;
@@ -29,5 +42,5 @@ void tls_warn(struct tls_report *r, const char *fmt, ...)
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    mk_setup_warn(r->setup, r->at, "%s", text);
+    mk_setup_warn(r->setup, place_of(r, text), "%s", text);
 }

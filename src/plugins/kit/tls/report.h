@@ -9,13 +9,13 @@
  * configuration is checked, and in one sentence when files changed between the check and the start.
  */
 struct tls_report {
-    struct mk_setup *setup;     /* in check and check_site; NULL in start */
-    const struct mk_origin *at; /* of the section; NULL in start */
+    struct mk_setup *setup; /* in check and check_site; NULL in start */
+    const void *settings;   /* of the section; NULL in start */
     bool has_fault;
     char why[512]; /* the first fault; for start */
 };
 
-/** One sentence without full stop. The configuration is refused. */
+/** One sentence without full stop, which begins with "KEY: " where a key is at fault. The configuration is refused. */
 void tls_fault(struct tls_report *r, const char *fmt, ...) MK_PRINTF(2, 3);
 /** What is only worth saying; said in the check, not again at the start. */
 void tls_warn(struct tls_report *r, const char *fmt, ...) MK_PRINTF(2, 3);

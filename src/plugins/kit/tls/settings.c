@@ -65,6 +65,7 @@ static const struct mk_field fields[] = {
      .offset = T(client_cert),
      .fallback = "off"},
     {.name = "CAFile", .type = MK_FIELD_PATH, .offset = T(ca)},
+    {.name = "CRLFile", .type = MK_FIELD_PATH, .flags = MK_FIELD_REPEAT, .offset = T(crls)},
     {.name = "Protocols", .type = MK_FIELD_CUSTOM, .parse = parse_protocols},
     {.name = "Ciphers", .type = MK_FIELD_STRING, .offset = T(ciphers)},
     {.name = "Ciphersuites", .type = MK_FIELD_STRING, .offset = T(ciphersuites)},

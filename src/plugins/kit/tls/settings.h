@@ -12,6 +12,7 @@
 
 enum {
     TLS_PAIRS_MAX = 4, /* certificates side by side, each of another kind of key */
+    TLS_CRLS_MAX = 16,
 };
 
 enum tls_client_cert { TLS_CLIENT_CERT_OFF, TLS_CLIENT_CERT_OPTIONAL, TLS_CLIENT_CERT_ON };
@@ -27,6 +28,7 @@ struct tls_settings {
     const char *chain;            /* CertificateChainFile */
     const char *dh;               /* DHParameterFile; without one no DHE */
     const char *ca;               /* CAFile: who signs certificates of clients */
+    struct mk_words crls;         /* CRLFile: which of them were revoked */
     int client_cert;              /* enum tls_client_cert */
     unsigned protocols;           /* enum tls_protocol; 0: unsaid, all that the engine has */
     const char *ciphers;          /* of TLS 1.2, as OpenSSL writes lists; NULL: TLS_CIPHERS */

@@ -74,8 +74,36 @@ static void test_finding(void **state)
     assert_null(users_find(u, MK_STR("ali")));
     assert_null(users_find(u, MK_STR("")));
     assert_null(users_find(u, MK_STR("Alice")));
-    assert_non_null(users_any_hash(u));
     users_put(u);
+}
+
+static void test_unknown_users_cost_what_most_cost(void **state)
+{
+    static const struct {
+        struct mk_str text;
+        const char *usual;
+    } rows[] = {
+        {MK_STR_INIT(""), NULL},
+        {MK_STR_INIT("a:" SHA "\n"), SHA},
+        {MK_STR_INIT("a:" SHA "\nb:" SHA "\nc:" SHA512 "\n"), SHA512},
+        {MK_STR_INIT("a:$6$salt$x1234567\nb:$y$j9T$s1$abc\nc:$y$j9T$s2$def\n"), "$y$j9T$s1$abc"},
+        {MK_STR_INIT("a:$y$j9T$s1$abc\nb:$y$jCT$s2$def\nc:$y$jCT$s3$ghi\n"), "$y$jCT$s2$def"},
+        {MK_STR_INIT("a:$6$rounds=9$s$abc\nb:$6$s2$defghij\nc:$6$s3$defghij\n"), "$6$s2$defghij"},
+        {MK_STR_INIT("a:$2b$05$abcdef\nb:$2b$12$abcdef\nc:$2b$12$bcdefg\n"), "$2b$12$abcdef"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct users_fault fault;
+        struct users *u = users_parse(rows[i].text, &fault);
+
+        assert_non_null(u);
+        if (rows[i].usual)
+            assert_string_equal(users_usual_hash(u), rows[i].usual);
+        else
+            assert_null(users_usual_hash(u));
+        users_put(u);
+    }
 }
 
 static void test_passwords(void **state)
@@ -98,9 +126,8 @@ static void test_passwords(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_nul_is_refused),
-        cmocka_unit_test(test_finding),
+        cmocka_unit_test(test_files),     cmocka_unit_test(test_nul_is_refused),
+        cmocka_unit_test(test_finding),   cmocka_unit_test(test_unknown_users_cost_what_most_cost),
         cmocka_unit_test(test_passwords),
     };
 

@@ -135,6 +135,15 @@ bool mk_request_matches(const struct mk_request *r, struct mk_str path)
     return !r->pattern || memmem(path.p, path.len, r->pattern, strlen(r->pattern));
 }
 
+/* As the server would have it: a path that goes on where the last one ended. */
+bool mk_request_matches_on(const struct mk_request *r, struct mk_match *m, struct mk_str path)
+{
+    if (path.len < m->len)
+        abort();
+    m->len = path.len;
+    return mk_request_matches(r, path);
+}
+
 static inline bool fake_has(const char *const *names, struct mk_str path)
 {
     for (; names && *names; names++) {

@@ -15,6 +15,8 @@ static const struct health_rules slow = {
     .attempts = 2, .window_ms = 60000, .offline_ms = 60000, .slow_ms = 10000};
 static const struct health_rules checked = {
     .attempts = 2, .window_ms = 60000, .offline_ms = 60000, .is_checked = true};
+static const struct health_rules alone = {
+    .attempts = 2, .window_ms = 60000, .offline_ms = 60000, .is_alone = true};
 static const struct health_rules none = {.attempts = 2};
 
 static void fail_at(struct health *h, const struct health_rules *r, int64_t now_ms)
@@ -67,6 +69,68 @@ static void test_success_and_departed_clients_do_not_count(void **state)
         health_tell(&h, &rules, HEALTH_NORMAL, i % 2 ? HEALTH_GOOD : HEALTH_UNKNOWN, i);
     }
     assert_int_equal(h.state, HEALTH_UP);
+    assert_int_equal(h.failures, 0);
+}
+
+static void test_a_success_takes_a_failure_back(void **state)
+{
+    struct health h = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++) {
+        fail_at(&h, &rules, i);
+        health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, i);
+    }
+    assert_int_equal(h.failures, 0);
+    health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, 10);
+    put_offline(&h, &rules, 11); /* there is no credit */
+}
+
+static void test_requests_do_not_take_back_what_checks_found(void **state)
+{
+    struct health h = {0};
+
+    (void)state;
+    health_tell_check(&h, &checked, false, 0);
+    fail_at(&h, &(struct health_rules){.attempts = 9, .window_ms = 60000, .offline_ms = 60000}, 1);
+    for (unsigned i = 0; i < 10; i++)
+        health_tell(&h, &checked, HEALTH_NORMAL, HEALTH_GOOD, 2);
+    assert_int_equal(h.failures, 1);
+    health_tell_check(&h, &checked, false, 5000);
+    assert_int_equal(h.state, HEALTH_OFFLINE);
+}
+
+static void test_one_alone_is_put_offline_by_checks_only(void **state)
+{
+    struct health h = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++)
+        fail_at(&h, &alone, i);
+    assert_int_equal(h.state, HEALTH_UP);
+    health_tell_check(&h, &alone, false, 10);
+    health_tell_check(&h, &alone, false, 11);
+    assert_int_equal(h.state, HEALTH_OFFLINE);
+}
+
+static void test_the_last_one_is_asked_all_the_same(void **state)
+{
+    struct health h = {0};
+
+    (void)state;
+    assert_int_equal(health_admit_last(&h, &rules), HEALTH_NORMAL);
+    put_offline(&h, &rules, 0);
+    assert_int_equal(health_admit_last(&h, &rules), HEALTH_LAST);
+    health_tell(&h, &rules, HEALTH_LAST, HEALTH_UNKNOWN, 1000);
+    assert_int_equal(health_wait(&h, 1000), 59000);
+    health_tell(&h, &rules, HEALTH_LAST, HEALTH_BAD, 1000); /* the others come first */
+    assert_int_equal(health_wait(&h, 1000), 60000);
+    health_tell(&h, &checked, HEALTH_LAST, HEALTH_GOOD, 2000); /* that is for checks to say */
+    assert_int_equal(h.state, HEALTH_OFFLINE);
+    health_tell(&h, &rules, HEALTH_LAST, HEALTH_GOOD, 2000);
+    assert_int_equal(h.state, HEALTH_UP);
+    fail_at(&h, &rules, 3000);
+    health_tell(&h, &rules, HEALTH_LAST, HEALTH_GOOD, 3001); /* others of them end later */
     assert_int_equal(h.failures, 0);
 }
 
@@ -252,6 +316,7 @@ static void *knock(void *arg)
             c->admitted++;
             break;
         case HEALTH_REFUSED:
+        case HEALTH_LAST:
             break;
         }
     }
@@ -283,6 +348,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failures_within_the_window),
         cmocka_unit_test(test_success_and_departed_clients_do_not_count),
+        cmocka_unit_test(test_a_success_takes_a_failure_back),
+        cmocka_unit_test(test_requests_do_not_take_back_what_checks_found),
+        cmocka_unit_test(test_one_alone_is_put_offline_by_checks_only),
+        cmocka_unit_test(test_the_last_one_is_asked_all_the_same),
         cmocka_unit_test(test_one_probe_decides),
         cmocka_unit_test(test_a_probe_is_not_waited_for_for_ever),
         cmocka_unit_test(test_a_probe_whose_client_leaves_is_followed_by_another),

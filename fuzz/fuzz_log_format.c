@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include "format.h"
+
+/*
+ * Any bytes as the text of a log's format, and as what a client sent: a line that fits has one line end, its last
+ * byte, and of the client's bytes nothing that could end it or a quoted text.
+ * Input: one byte, how much of the rest is the format; the client's bytes.
+ */
+
+enum { ROOM = 64 << 10 };
+
+static struct logger_entry entry_of(const struct mk_request_facts *facts, struct mk_str sent)
+{
+    struct logger_entry e = {
+        .facts = facts,
+        .peer = MK_STR("192.0.2.7"),
+        .user = sent,
+        .subject = sent,
+        .time = MK_STR("now"),
+    };
+
+    for (size_t i = 0; i < LOGGER_HEADERS_MAX; i++)
+        e.headers[i] = sent;
+    return e;
+}
+
+/* Which control bytes a custom format has between its fields, the administrator says; a client never does. */
+static void check_line(const char *line, size_t len, struct mk_str format)
+{
+    require(len > 0 && line[len - 1] == '\n');
+    for (size_t i = 0; i + 1 < len; i++) {
+        unsigned char c = (unsigned char)line[i];
+
+        require(c != '\n' || memchr(format.p, '\\', format.len));
+        require(c >= ' ' || memchr(format.p, c, format.len) || memchr(format.p, '\\', format.len));
+        require(c < 0x7f || memchr(format.p, c, format.len));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct logger_format format;
+    static char room[ROOM];
+    size_t len = take_byte(&data, &size) * 4;
+    const char *why = NULL;
+    char *text, *bytes;
+
+    len = len < size ? len : size;
+    text = exact_copy(data, len);
+    bytes = exact_copy(data + len, size - len);
+    if (logger_format_compile(&format, (struct mk_str){text, len}, &why) == 0) {
+        struct mk_str sent = {bytes, size - len};
+        const struct mk_request_facts facts = {.size = sizeof(facts),
+                                               .method = sent,
+                                               .target = sent,
+                                               .path = sent,
+                                               .query = sent,
+                                               .host = sent,
+                                               .minor = 1,
+                                               .status = 200,
+                                               .body_sent = 1,
+                                               .site_name = ""};
+        const struct logger_entry e = entry_of(&facts, sent);
+        struct logger_text t = {.at = room, .end = room + sizeof(room)};
+
+        logger_format_line(&format, &e, &t);
+        require(t.at <= t.end);
+        if (!t.full)
+            check_line(room, (size_t)(t.at - room), (struct mk_str){text, len});
+    } else {
+        require(why != NULL);
+    }
+    free(bytes);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When MaxConnections is nearly used up, the address that holds the most makes room: idle and slow connections first."""
+
+import time
+
+import pytest
+
+from harness import http
+from harness.cgi import start_site
+from harness.client import eventually
+from harness.variants import SCHEDULERS
+
+MAX = 48
+GREEDY = "127.0.0.66"
+YOUNG = 2.0  # seconds that nobody loses a connection for
+FILES = {"a.txt": "text"}
+PATIENT = "Timeout 120\nKeepAliveTimeout 120\nBodyTimeout 120\nWriteTimeout 120\nMinRate 0\nMinReadRate 0"
+
+
+@pytest.fixture(params=SCHEDULERS)
+def scheduler(request):
+    return request.param
+
+
+def settings(scheduler, *lines):
+    return "\n".join([PATIENT, f"Scheduler {scheduler}", f"MaxConnections {MAX}", *lines])
+
+
+def be_idle(connection):
+    connection.send(http.request("/a.txt"))
+
+
+def send_half_a_head(connection):
+    connection.send(b"GET /a.txt HTTP/1.1\r\nHost: loc")
+
+
+def send_half_a_body(connection):
+    connection.send(http.request("/echo", "POST", headers={"Content-Length": "100"}) + b"x")
+
+
+def read_nothing(connection):
+    connection.send(http.request("/large.bin"))
+
+
+def fill(server, kind, count=MAX, source=GREEDY):
+    connections = [server.connect(source=source, receive_buffer=4096) for _ in range(count)]
+    for connection in connections:
+        kind(connection)
+    return connections
+
+
+def is_served(server, source="127.0.0.1", within=10.0):
+    with server.connect(source=source, timeout=within) as connection:
+        return connection.request("/a.txt").status == 200
+
+
+@pytest.mark.parametrize("policy", ["Resist", "Drop"])
+@pytest.mark.parametrize("kind", [be_idle, send_half_a_head, send_half_a_body, read_nothing])
+def test_a_normal_client_gets_in(start, scheduler, kind, policy):
+    """One address holds all there is, and would for two minutes."""
+    server = start(server=settings(scheduler, f"OverCapacity {policy}"), files=FILES, handlers="Match ^/echo echo")
+    with open(server.root / "large.bin", "wb") as large:
+        large.truncate(100 << 20)
+    before = server.open_descriptors()
+    fill(server, kind)
+    assert eventually(lambda: server.open_descriptors() >= before + MAX)
+    time.sleep(YOUNG + 0.2)
+
+    def gets_in():
+        try:
+            return is_served(server)
+        except (AssertionError, OSError):
+            return False
+
+    assert eventually(gets_in, within=10, every=0.1)
+    for number in range(12):
+        assert is_served(server, f"127.0.1.{number + 1}")
+    assert "made room" in server.log()
+
+
+def test_other_addresses_keep_what_they_have(start, scheduler):
+    server = start(server=settings(scheduler), files=FILES)
+    others = [server.connect(source=f"127.0.1.{number + 1}") for number in range(MAX // 4)]
+    for connection in others:
+        assert connection.request("/a.txt").status == 200
+    greedy = fill(server, be_idle, MAX - len(others))
+    for connection in greedy:
+        assert connection.response().status == 200
+    time.sleep(YOUNG + 0.2)
+    for number in range(12):
+        assert is_served(server, f"127.0.2.{number + 1}")
+    for connection in others:
+        assert connection.request("/a.txt").status == 200
+
+
+def test_requests_that_are_answered_are_not_lost(start, scheduler):
+    """Many share an address behind a carrier's NAT: its idle connections go, its requests do not."""
+    server = start_site(start, {"late": "#!/bin/sh\nsleep 5\necho 'Content-Type: text/plain'\necho\necho late\n"},
+                        "MaxProcesses 100", server=settings(scheduler, "HandlerTimeout 60"), files=FILES)
+    active = fill(server, lambda connection: connection.send(http.request("/cgi-bin/late")), MAX // 2)
+    fill(server, be_idle, MAX - len(active))
+    time.sleep(YOUNG + 0.2)
+    for number in range(12):
+        assert is_served(server, f"127.0.1.{number + 1}")
+    assert [connection.response().text for connection in active] == ["late\n"] * len(active)
+
+
+def test_nobody_loses_anything_while_there_is_room(start, scheduler):
+    server = start(server=settings(scheduler), files=FILES)
+    held = fill(server, be_idle, MAX * 3 // 4)
+    for connection in held:
+        assert connection.response().status == 200
+    time.sleep(YOUNG + 0.2)
+    for number in range(12):
+        assert is_served(server, f"127.0.1.{number + 1}")
+    for connection in held:
+        assert connection.request("/a.txt").status == 200

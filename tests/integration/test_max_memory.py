@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MaxMemory: what waits in the server for slow clients is bounded; the largest and slowest go first."""
+
+import time
+
+import pytest
+
+from harness import executable, http, tools
+
+CROWD = 120
+MOST = 512 << 10
+ELSE = 2 << 20  # blocks of the connections themselves, and what the heap keeps
+PATIENT = "Timeout 120\nKeepAliveTimeout 120\nWriteTimeout 120\nMinReadRate 0"
+FILES = {"a.txt": "text", "part.bin": "x" * 12_000}
+
+
+def private_bytes(server):
+    with open(f"/proc/{server.pid}/smaps_rollup", encoding="ascii") as text:
+        return 1024 * sum(int(line.split()[1]) for line in text if line.startswith("Private_"))
+
+
+def read_nothing(server):
+    """Answers to pipelined requests gather in the connection."""
+    connection = server.connect(server.addresses[1].removeprefix("unix:"))  # whose kernel buffer does not grow
+    connection.send(http.request("/part.bin") * 400)
+    return connection
+
+
+def send_half_a_head(server):
+    """Beyond the first 4 KB it has a buffer of its own."""
+    connection = server.connect()
+    connection.send(b"GET / HTTP/1.1\r\n" + b"".join(b"X%d: %s\r\n" % (n, b"x" * 1000) for n in range(8)))
+    return connection
+
+
+@pytest.fixture(name="begin")
+def start_for_both(start, tmp_path):
+    def begin(workers, most):
+        return start(server=f"Listen 127.0.0.1:0\nListen unix:{tmp_path}/s\nWorkers {workers}\nMaxMemory {most}\n{PATIENT}",
+                     files=FILES)
+    return begin
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("kind", [read_nothing, send_half_a_head])
+def test_memory_is_bounded(begin, kind, workers):
+    tools.raise_descriptor_limit(4 * CROWD)
+    server = begin(workers, "512K")
+    patient = server.connect()
+    assert patient.request("/a.txt").status == 200
+    before = private_bytes(server)
+    _crowd = [kind(server) for _ in range(CROWD)]
+    time.sleep(1)
+    if not executable.is_sanitized():
+        assert private_bytes(server) - before <= MOST + ELSE
+    assert "made room: MaxMemory" in server.log()
+    assert patient.request("/a.txt").status == 200, "who holds nothing loses nothing"
+    assert server.get("/a.txt").status == 200
+
+
+def test_the_slowest_go_first(begin):
+    server = begin(1, "256K")
+    slow = [read_nothing(server) for _ in range(4)]
+    time.sleep(0.5)
+    assert "made room" not in server.log()
+    late = []
+    while "made room: MaxMemory" not in server.log():
+        late.append(read_nothing(server))
+        time.sleep(0.02)
+        assert len(late) < 40
+    whole = 400 * len(FILES["part.bin"])
+    late[-1].stream.exactly(whole)
+    with pytest.raises((AssertionError, ConnectionError)):
+        for connection in slow:
+            connection.stream.exactly(whole)
