@@ -20,12 +20,13 @@ LAYERS = {
     "http": {TYPES, FIELD, RESPONSE, "base"},
     "settings": {TYPES, TABLES, "base"},
     "conf": {TYPES, TABLES, "base", "settings"},
-    "server": {PUBLIC, "base", "core", "http", "settings"},
-    "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "server"},
+    "setup": {PUBLIC, "base", "core", "http", "settings", "conf"},
+    "server": {PUBLIC, "base", "core", "http", "settings", "setup"},
+    "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "setup", "server"},
 }
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
 # sees "kit/..." too: what several plugins are made of.
-ON_PUBLIC = ["src/bin", "src/plugins/*", "src/duda", "tools", "examples"]
+ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples"]
 
 # Nothing but libc below the plugins (and the sanitizers' own header, to poison freed memory).
 LIBC = set("""
@@ -134,13 +135,13 @@ class Checker:
 
     def check_on_public(self, folder):
         home = self.tree / folder
-        kit = self.src / "plugins" / "kit"
+        sees_kit = home.parent in (self.src / "plugins", self.src / "kit")
         for path in self.sources(folder):
             for line, name, is_system in includes(path):
                 if is_system:
                     continue
                 places = [path.parent / name, home / name, self.src / name]
-                is_of_kit = name.startswith("kit/") and home.parent == kit.parent and (kit.parent / name).is_file()
+                is_of_kit = sees_kit and name.startswith("kit/") and (self.src / name).is_file()
                 if not is_of_kit and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
 
@@ -161,7 +162,7 @@ class Checker:
 
     def check(self):
         folders = {p.name for p in self.src.iterdir() if p.is_dir()} if self.src.is_dir() else set()
-        for stranger in sorted(folders - set(LAYERS) - {"bin", "plugins", "duda"}):
+        for stranger in sorted(folders - set(LAYERS) - {"bin", "kit", "plugins", "duda"}):
             self.faults.append(f"src/{stranger}: is no layer; tools/check_layers.py has the list")
         for layer, allowed in LAYERS.items():
             self.check_layer(layer, allowed)

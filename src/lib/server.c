@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/config_int.h"
+#include "setup/config.h"
 #include "base/code.h"
-#include "server/server.h"
+#include "server/run/server.h"
 
 /* Where configuration and server meet. */
 

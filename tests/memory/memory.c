@@ -3,8 +3,8 @@
 
 #include "base/invariant.h"
 #include "base/list.h"
-#include "server/conn.h"
-#include "server/server_int.h"
+#include "server/h1/conn.h"
+#include "server/run/server_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

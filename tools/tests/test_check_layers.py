@@ -19,8 +19,8 @@ GOOD = {
     "src/http/uri_int.h": "struct mk_uri;\n",
     "src/http/uri.c": '#include "http/uri_int.h"\n#include "base/str.h"\n',
     "src/http/date.c": '#include "http/uri_int.h"\n',
-    "src/server/conn.h": '#include "base/str.h"\nstruct mk_conn;\n',
-    "src/server/conn.c": '#include "server/conn.h"\n#include <monkey/server.h>\n',
+    "src/server/h1/conn.h": '#include "base/str.h"\nstruct mk_conn;\n',
+    "src/server/h1/conn.c": '#include "server/h1/conn.h"\n#include <monkey/server.h>\n',
     "src/bin/main.c": '#include "bin/options.h"\n#include <monkey/server.h>\n',
     "src/bin/options.h": "struct options;\n",
     "src/plugins/auth/auth.c": '#include "hash.h"\n#include <monkey/server.h>\n#include <crypt.h>\n',
@@ -45,7 +45,7 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
 
 
 @pytest.mark.parametrize("name, text, told", [
-    ("src/base/up.c", '#include "server/conn.h"\n', "base may not see server"),
+    ("src/base/up.c", '#include "server/h1/conn.h"\n', "base may not see server"),
     ("src/core/side.c", '#include "http/uri.h"\n', "core may not see http"),
     ("src/http/side.c", '#include "settings/field.h"\n', "http may not see settings"),
     ("src/settings/up.c", '#include "conf/conf.h"\n', "settings may not see conf"),
@@ -63,14 +63,14 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
     ("src/base/str.c", '#include <string.h>\n#include "base/str.h"\n', "own header"),
     ("src/base/str.c", "int x;\n", "own header"),
     ("src/base/all.h", '#pragma once\n#include "base/str.h"\n#include <stdio.h>\n', "umbrella"),
-    ("src/bin/peek.c", '#include "server/conn.h"\n', "lives on <monkey/...>"),
+    ("src/bin/peek.c", '#include "server/h1/conn.h"\n', "lives on <monkey/...>"),
     ("src/bin/relative.c", '#include "../server/conn.h"\n', "lives on <monkey/...>"),
     ("src/plugins/cgi/cgi.c", '#include "plugins/auth/hash.h"\n', "not in src/plugins/cgi"),
     ("src/duda/duda.c", '#include "base/str.h"\n', "not in src/duda"),
     ("tools/wr.c", '#include "base/str.h"\n', "not in tools"),
     ("examples/peek.c", '#include "../src/base/str.h"\n', "not in examples"),
     ("include/monkey/bad.h", "#include <openssl/ssl.h>\n", "a public header includes only"),
-    ("tests/unit/http/test_up.c", '#include "server/conn.h"\n', "a test of http may not see server"),
+    ("tests/unit/http/test_up.c", '#include "server/h1/conn.h"\n', "a test of http may not see server"),
     ("src/extra/x.c", "int x;\n", "src/extra: is no layer"),
 ])
 def test_a_fault_is_told_where_it_is(tmp_path, name, text, told):
@@ -81,7 +81,7 @@ def test_a_fault_is_told_where_it_is(tmp_path, name, text, told):
 
 
 def test_an_include_in_a_comment_does_not_count(tmp_path):
-    assert faults(tmp_path, files={"src/base/note.c": '/*\n#include "server/conn.h"\n*/\n'}) == []
+    assert faults(tmp_path, files={"src/base/note.c": '/*\n#include "server/h1/conn.h"\n*/\n'}) == []
 
 
 def test_the_line_is_that_of_the_include(tmp_path):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-#include "server/server.h"
+#include "server/run/server.h"
 
 #include <ftw.h>
 #include <stdlib.h>

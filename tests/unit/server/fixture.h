@@ -18,7 +18,7 @@
 
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/server_int.h"
+#include "server/run/server_int.h"
 
 /** One line of a configuration. Site 0 is the default site; [SERVER] and [MIMETYPES] ignore it. */
 struct row {

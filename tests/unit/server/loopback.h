@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 
-#include "server/conn.h"
+#include "server/h1/conn.h"
 
 /*
  * A connection without a socket: its transport gives bytes of a script in pieces of a chosen size

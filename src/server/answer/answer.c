@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/invariant.h"
+#include "base/str.h"
+#include "http/field.h"
+#include "http/status.h"
+#include "server/request/job.h"
+#include "server/answer/reply.h"
+#include "server/run/worker.h"
+
+#include <monkey/field.h>
+
+/*
+ * The head of an answer as plugins give it: the same as the server writes (reply.c), behind checks, since
+ * a plugin's mistake, or bytes that came from a backend, must not end up in how a message is read.
+ */
+
+void mk_reply_break(struct mk_request *r)
+{
+    r->failed = true;
+    r->keep_alive = false;
+}
+
+int mk_reply_misuse(struct mk_request *r, const char *what, int err)
+{
+    if (!r->misused)
+        mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+                    "plugin failed conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id,
+                    r->status, what);
+    r->misused = true;
+    r->keep_alive = false;
+    if (r->head_done || r->in_filters)
+        mk_reply_break(r);
+    return err;
+}
+
+static bool is_interim(unsigned status)
+{
+    return status < 200 && status != 101;
+}
+
+int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
+{
+    int err;
+
+    *p = (struct mk_reply){.r = r, .status = status, .error = MK_E_INVALID};
+    if (r->failed || r->conn->closed)
+        return MK_E_PEER;
+    if (r->status != 0)
+        return mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
+    if (status < 100 || status > 599 || (status == 101 && r->head.minor == 0))
+        return mk_reply_misuse(r, "an answer with an invalid status", MK_E_INVALID);
+    if (status == 200 && r->page_of != 0) {
+        status = r->page_of;
+        mk_count(&r->conn->worker->counters.refused, 1);
+    }
+    err = is_interim(status) ? mk_reply_start_interim(p, r, status) : mk_reply_start(p, r, status);
+    if (err < 0)
+        mk_reply_break(r);
+    else
+        r->conn->worker->gather.head = r;
+    return err;
+}
+
+/* Whatever else was sent since the head was begun may stand where it was. */
+static bool is_being_written(const struct mk_reply *p)
+{
+    const struct mk_gather *g = &p->r->conn->worker->gather;
+
+    return g->head == p->r && p->start == g->buf + g->used;
+}
+
+/* A change of protocol may be named; what Connection says of it is ours to write. @return whether the line is to be sent. */
+static bool judge_framing(struct mk_reply *p, struct mk_str name)
+{
+    bool may_change = p->status == 101 || p->status == 426;
+
+    if (may_change && mk_str_ieq(name, MK_STR("Connection")))
+        return false;
+    if (may_change && mk_str_ieq(name, MK_STR("Upgrade")))
+        return p->has_upgrade = true;
+    p->error = MK_E_INVALID;
+    return false;
+}
+
+void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
+{
+    if (p->error)
+        return;
+    if (!is_being_written(p) || !mk_field_is_name(name) || !mk_field_is_value(value)) {
+        p->error = MK_E_INVALID;
+        return;
+    }
+    if ((mk_field_rules(name) & MK_RULE_MESSAGE) && !judge_framing(p, name))
+        return;
+    if (mk_str_ieq(name, MK_STR("Date")) || mk_str_ieq(name, MK_STR("Server")))
+        p->at = mk_field_drop(p->start, p->at, name); /* a backend's takes the place of ours */
+    mk_reply_add(p, name, value.p ? value : (struct mk_str){"", 0});
+}
+
+static int finish(struct mk_reply *p, int64_t length)
+{
+    struct mk_request *r = p->r;
+    int err;
+
+    if (is_interim(p->status))
+        return mk_reply_finish_interim(p);
+    err = mk_reply_finish(p, r->status == 205 ? 0 : length);
+    r->head_only = r->head_only || r->status == 205; /* RFC 9110 section 15.3.6 */
+    return err;
+}
+
+/* Nothing of it was sent: an error page may still take its place. */
+static int give_up(struct mk_reply *p, int err)
+{
+    struct mk_request *r = p->r;
+
+    r->status = 0;
+    r->chunked = r->until_close = r->head_only = false;
+    return mk_reply_misuse(
+        r, err == MK_E_LIMIT ? "a head that is too large" : "a head with an invalid line", err);
+}
+
+int mk_reply_end(struct mk_reply *p, int64_t length)
+{
+    struct mk_request *r = p->r;
+    struct mk_gather *g = &r->conn->worker->gather;
+    int err = p->error;
+
+    if (r->failed)
+        return MK_E_PEER;
+    if (err == 0 && (!is_being_written(p) || length < -1))
+        err = MK_E_INVALID;
+    if (g->head == r)
+        g->head = NULL;
+    if (err == 0)
+        err = finish(p, length);
+    p->error = MK_E_INVALID; /* it takes no more lines */
+    return err < 0 ? give_up(p, err) : 0;
+}

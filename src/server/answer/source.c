@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/invariant.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "core/fd.h"
+#include "http/field.h"
+#include "server/answer/body.h"
+#include "server/request/job.h"
+#include "server/answer/pipe.h"
+#include "server/answer/reply.h"
+#include "server/run/worker.h"
+
+#include <monkey/field.h>
+
+/* Queueing where the bytes of an answer's body come from. */
+
+/* @return 0: go on; 1: nobody will see a body; MK_E_INVALID: there is no answer that could have one. */
+static int accepts(struct mk_request *r)
+{
+    if (!r->head_done || r->ended || r->over)
+        return mk_reply_misuse(r, "a body without a head, or behind its end", MK_E_INVALID);
+    return r->head_only || r->failed;
+}
+
+static struct mk_source *add_source(struct mk_request *r)
+{
+    struct mk_source *s = mk_arena_zalloc(&r->arena, sizeof(*s));
+
+    if (!s) {
+        mk_reply_break(r);
+        return NULL;
+    }
+    if (r->last)
+        r->last->next = s;
+    else
+        r->first = s;
+    r->last = s;
+    return s;
+}
+
+int mk_reply_memory(struct mk_request *r, struct mk_str bytes)
+{
+    int no = accepts(r);
+    struct mk_source *s;
+
+    if (no || bytes.len == 0)
+        return no < 0 ? no : 0;
+    s = add_source(r);
+    if (!s)
+        return MK_E_NOMEM;
+    s->kind = MK_SOURCE_MEMORY;
+    s->bytes = bytes.p;
+    s->end = bytes.len;
+    return 0;
+}
+
+int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at, uint64_t end)
+{
+    struct mk_source *s = NULL;
+
+    if (r->head_only || at == end || !(s = add_source(r))) {
+        mk_file_put(file);
+        return r->head_only || at == end ? 0 : MK_E_NOMEM;
+    }
+    s->kind = MK_SOURCE_FILE;
+    s->file = file;
+    s->fd = file->fd;
+    s->at = at;
+    s->end = end;
+    return 0;
+}
+
+int mk_reply_fd(struct mk_request *r, int fd, uint64_t at, uint64_t len)
+{
+    int no = accepts(r);
+    struct mk_source *s;
+
+    if (no == 0 && (at > INT64_MAX || len > INT64_MAX - at))
+        no = mk_reply_misuse(r, "a part of a file that no file has", MK_E_INVALID);
+    if (no || len == 0) {
+        mk_fd_close(&fd);
+        return no < 0 ? no : 0;
+    }
+    s = add_source(r);
+    if (!s) {
+        mk_fd_close(&fd);
+        return MK_E_NOMEM;
+    }
+    s->kind = MK_SOURCE_FILE;
+    s->fd = fd;
+    s->at = at;
+    s->end = at + len;
+    return 0;
+}
+
+int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max)
+{
+    int no = accepts(r);
+    struct mk_source *s;
+    int err;
+
+    if (no || max == 0) {
+        mk_fd_close(&fd);
+        return no < 0 ? no : 0;
+    }
+    s = add_source(r);
+    if (!s) {
+        mk_fd_close(&fd);
+        return MK_E_NOMEM;
+    }
+    s->kind = MK_SOURCE_PIPE;
+    err = mk_pipe_open(&s->pipe, r->conn, fd, max);
+    return err < 0 ? mk_reply_misuse(r, "a pipe that cannot be watched", err) : 0;
+}
+
+int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)
+{
+    return mk_reply_piped_producer(r, produce, NULL, arg);
+}
+
+int mk_reply_piped_producer(struct mk_request *r, mk_produce_fn produce, mk_fill_fn fill, void *arg)
+{
+    int no = accepts(r);
+    struct mk_source *s;
+
+    if (no)
+        return no < 0 ? no : 0;
+    s = add_source(r);
+    if (!s)
+        return MK_E_NOMEM;
+    s->kind = MK_SOURCE_PRODUCER;
+    s->produce = produce;
+    s->fill = fill;
+    s->arg = arg;
+    return 0;
+}
+
+int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str value)
+{
+    struct mk_trailer *trailer, **last = &r->trailer;
+    size_t len = name.len + 2 + value.len + 2;
+    int no = accepts(r);
+    char *line;
+
+    if (no < 0)
+        return no;
+    if (!mk_field_is_name(name) || (mk_field_rules(name) & MK_RULE_NO_TRAILER) ||
+        !mk_field_is_value(value))
+        return mk_reply_misuse(r, "a field that is not allowed as a trailer", MK_E_INVALID);
+    if (no || !r->chunked)
+        return 0;
+    for (; *last; last = &(*last)->next)
+        len += (*last)->line.len;
+    if (len > MK_LIMIT_TRAILERS)
+        return mk_reply_misuse(r, "more trailers than a message may have", MK_E_LIMIT);
+    trailer = mk_arena_zalloc(&r->arena, sizeof(*trailer));
+    line = trailer ? mk_arena_printf(&r->arena, "%.*s: %.*s\r\n", (int)name.len, name.p,
+                                     (int)value.len, value.p)
+                   : NULL;
+    if (!line) {
+        mk_reply_break(r);
+        return MK_E_NOMEM;
+    }
+    trailer->line = mk_str_from(line);
+    *last = trailer;
+    return 0;
+}
+
+void mk_reply_abort(struct mk_request *r)
+{
+    mk_reply_break(r);
+    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch); /* it may wait for something else */
+}

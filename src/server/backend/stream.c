@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/backend/stream.h"
+
+#include "base/heap.h"
+#include "base/invariant.h"
+#include "core/fd.h"
+#include "server/h1/conn.h"
+#include "server/request/job.h"
+#include "server/run/worker.h"
+
+#include <errno.h>
+
+enum { PARTS_MAX = 64 }; /* of one write; sendmsg refuses more than 1024 */
+
+static void on_gone(struct mk_watch *w)
+{
+    mk_heap_free(MK_CONTAINER_OF(w, struct mk_stream, watch));
+}
+
+static void tell(struct mk_stream *s, unsigned events)
+{
+    if (s->first)
+        events |= MK_IO_READ | MK_IO_WRITE;
+    s->first = false;
+    s->fn(s, events, s->arg);
+}
+
+static void tell_what_waits(struct mk_stream *s)
+{
+    unsigned events = s->soon;
+
+    s->soon = 0;
+    if (events || s->first)
+        tell(s, events);
+}
+
+static void on_event(struct mk_watch *w, uint32_t bits)
+{
+    struct mk_stream *s = MK_CONTAINER_OF(w, struct mk_stream, watch);
+
+    switch ((enum mk_stream_state)s->state) {
+    case MK_STREAM_WAITING:
+    case MK_STREAM_SHAKING:
+        mk_dial_step(s, bits);
+        break;
+    case MK_STREAM_OPEN:
+        if (bits != MK_RUN)
+            mk_stream_on_epoll(s, bits);
+        else if (s->failing)
+            mk_stream_break(s, MK_IO_ERROR);
+        else
+            tell_what_waits(s);
+        break;
+    case MK_STREAM_BROKEN:
+    case MK_STREAM_CLOSED:
+        break;
+    }
+}
+
+static void on_timer(struct mk_timer *t)
+{
+    struct mk_stream *s = MK_CONTAINER_OF(t, struct mk_stream, timer);
+
+    if (s->state == MK_STREAM_OPEN || s->conn) {
+        tell(s, MK_IO_TIMEOUT);
+        return;
+    }
+    s->error = ETIMEDOUT;
+    mk_stream_break(s, MK_IO_TIMEOUT);
+}
+
+struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
+{
+    struct mk_stream *s = mk_heap_zalloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->worker = w;
+    s->fn = fn;
+    s->arg = arg;
+    mk_watch_init(&s->watch, -1, on_event, on_gone);
+    mk_timer_init(&s->timer, on_timer);
+    mk_list_add_tail(&w->streams, &s->all);
+    return s;
+}
+
+void mk_stream_begin(struct mk_stream *s)
+{
+    s->state = MK_STREAM_OPEN;
+    s->readable = true;
+    s->first = true;
+}
+
+void mk_stream_tell_soon(struct mk_stream *s, unsigned events)
+{
+    s->soon |= (uint8_t)events;
+    mk_watch_run_soon(&s->worker->loop, &s->watch);
+}
+
+/* A transport that must read to be able to write, or the reverse, may go on with either after any change. */
+static unsigned events_of(const struct mk_stream *s, uint32_t bits)
+{
+    unsigned events = s->link->waits_for ? MK_IO_READ | MK_IO_WRITE : 0U;
+
+    if (bits & (EPOLLIN | EPOLLRDHUP | EPOLLHUP))
+        events |= MK_IO_READ;
+    if (bits & EPOLLOUT)
+        events |= MK_IO_WRITE;
+    if (bits & (EPOLLRDHUP | EPOLLHUP))
+        events |= MK_IO_HANGUP;
+    return events;
+}
+
+/* What came before a reset can still be read: one more event for that, and the error next. */
+static void fail_soon(struct mk_stream *s)
+{
+    s->failing = true;
+    mk_watch_run_soon(&s->worker->loop, &s->watch);
+    tell(s, MK_IO_READ | MK_IO_HANGUP);
+}
+
+void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits)
+{
+    unsigned events = events_of(s, bits);
+
+    if (events & MK_IO_READ)
+        s->readable = true;
+    if (events & MK_IO_HANGUP)
+        s->hung_up = true;
+    if (s->failing)
+        return;
+    if (bits & EPOLLERR)
+        fail_soon(s);
+    else if (events || s->first)
+        tell(s, events);
+}
+
+/* Only a dialled one has a descriptor of its own. */
+static void drop_link(struct mk_stream *s)
+{
+    mk_timer_cancel(&s->timer);
+    if (s->link == &s->own) {
+        mk_link_close(&s->own);
+        mk_watch_pause(&s->worker->loop, &s->watch);
+        mk_fd_close(&s->watch.fd);
+    }
+    s->link = NULL;
+}
+
+void mk_stream_break(struct mk_stream *s, unsigned events)
+{
+    struct mk_conn *c = s->conn;
+
+    if (s->state >= MK_STREAM_BROKEN)
+        return;
+    s->state = MK_STREAM_BROKEN;
+    s->first = false;
+    drop_link(s);
+    s->conn = NULL;
+    if (c) {
+        c->stream = NULL;
+        mk_conn_close(c, MK_CLOSE_PEER_CUT);
+    }
+    tell(s, events);
+}
+
+void mk_streams_end(struct mk_worker *w)
+{
+    struct mk_list untold;
+
+    w->ended = true;
+    mk_list_init(&untold);
+    mk_list_splice_tail(&untold, &w->streams);
+    while (!mk_list_is_empty(&untold)) { /* whoever is told may close any of the others */
+        struct mk_stream *s = MK_CONTAINER_OF(untold.next, struct mk_stream, all);
+
+        mk_list_remove(&s->all);
+        mk_list_add_tail(&w->streams, &s->all);
+        mk_stream_break(s, MK_IO_ERROR);
+    }
+}
+
+void mk_streams_free(struct mk_worker *w)
+{
+    while (!mk_list_is_empty(&w->streams))
+        mk_stream_close(MK_CONTAINER_OF(w->streams.next, struct mk_stream, all));
+    (void)mk_loop_drain(&w->loop);
+}
+
+/* ---- what their owners call ---- */
+
+static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
+{
+    ssize_t n;
+
+    if (!s->readable)
+        return MK_E_AGAIN;
+    n = mk_link_recv(s->link, buf, len);
+    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
+        s->readable = false; /* the next edge tells of more */
+    return n;
+}
+
+ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
+{
+    if (s->state >= MK_STREAM_BROKEN)
+        return MK_E_PEER;
+    if (s->state != MK_STREAM_OPEN)
+        return MK_E_AGAIN;
+    return s->conn ? mk_take_read(s->conn, buf, len) : read_dialled(s, buf, len);
+}
+
+ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
+{
+    ssize_t n;
+
+    if (s->state >= MK_STREAM_BROKEN)
+        return MK_E_PEER;
+    if (s->state != MK_STREAM_OPEN)
+        return MK_E_AGAIN;
+    n = s->link->transport->send(s->link, iov, niov < PARTS_MAX ? niov : PARTS_MAX, false);
+    if (n > 0 && s->conn)
+        mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
+    if (s->conn && mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
+        mk_budget_ask(s->worker->server);
+    return n;
+}
+
+void mk_stream_shutdown(struct mk_stream *s)
+{
+    if (s->state == MK_STREAM_OPEN)
+        mk_link_shutdown(s->link);
+}
+
+int mk_stream_fd(const struct mk_stream *s)
+{
+    bool waits = s->conn && s->conn->job && mk_job_input(s->conn->job) > 0;
+
+    return s->state == MK_STREAM_OPEN && s->link->transport->is_plain && !waits ? s->link->fd : -1;
+}
+
+void mk_stream_tell(struct mk_stream *s, mk_stream_fn fn, void *arg)
+{
+    s->fn = fn;
+    s->arg = arg;
+}
+
+void mk_stream_timeout(struct mk_stream *s, unsigned ms)
+{
+    struct mk_loop *loop = &s->worker->loop;
+
+    if (ms == 0 || s->state >= MK_STREAM_BROKEN)
+        mk_timer_cancel(&s->timer);
+    else
+        mk_timer_set(&loop->wheel, &s->timer, loop->clock.mono_ms + ms);
+}
+
+void mk_stream_run_soon(struct mk_stream *s)
+{
+    if (s->state == MK_STREAM_OPEN)
+        mk_stream_tell_soon(s, MK_IO_READ | MK_IO_WRITE);
+}
+
+int mk_stream_error(const struct mk_stream *s)
+{
+    return s->error;
+}
+
+void mk_stream_close(struct mk_stream *s)
+{
+    struct mk_conn *c;
+
+    if (!s || s->state == MK_STREAM_CLOSED)
+        return;
+    c = s->conn;
+    s->conn = NULL;
+    drop_link(s);
+    s->state = MK_STREAM_CLOSED;
+    mk_list_remove(&s->all);
+    if (c)
+        mk_take_release(c, s);
+    mk_watch_close(&s->worker->loop, &s->watch);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/h1/conn.h"
+#include "server/run/listener.h"
+#include "server/run/server_int.h"
+
+#include <monkey/request.h>
+
+static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
+{
+    const struct mk_transport *transport = c->link.transport;
+
+    facts->id = c->id;
+    facts->worker = c->worker;
+    facts->server = c->worker->server;
+    memcpy(facts->peer_ip, c->peer.ip, sizeof(facts->peer_ip));
+    facts->peer_port = c->peer.port;
+    facts->peer_is_unix = c->peer.is_unix;
+    facts->listen = c->listener->text;
+    facts->transport = transport->name;
+    facts->tls_version = facts->tls_cipher = NULL;
+    facts->client_subject = (struct mk_str){NULL, 0};
+    facts->requests = c->requests;
+    if (transport->facts &&
+        (c->link.state || !transport->open)) { /* stage 10 is before its begin */
+        struct mk_link_facts link = {.size = sizeof(link)};
+
+        transport->facts(&c->link, &link);
+        facts->tls_version = link.tls_version;
+        facts->tls_cipher = link.tls_cipher;
+        facts->client_subject = link.client_subject;
+    }
+}
+
+/* Every line of a log asks: only who was built with a shorter struct gets a copy. */
+void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
+{
+    struct mk_conn_facts all;
+
+    if (facts->size >= sizeof(all)) {
+        fill(facts, c);
+        return;
+    }
+    all.size = facts->size;
+    fill(&all, c);
+    memcpy(facts, &all, facts->size);
+}
+
+bool mk_conn_is_trusted(const struct mk_conn *c)
+{
+    return mk_listener_trusts(c);
+}
+
+const struct mk_link *mk_conn_link(const struct mk_conn *c)
+{
+    return &c->link;
+}
+
+size_t mk_conn_peer(const struct mk_conn *c, char dst[MK_PEER_TEXT])
+{
+    char text[MK_ADDR_TEXT];
+    size_t len = mk_peer_format(&c->peer, text);
+
+    if (len >= MK_PEER_TEXT) /* no address is that long */
+        len = MK_PEER_TEXT - 1;
+    memcpy(dst, text, len);
+    dst[len] = '\0';
+    return len;
+}

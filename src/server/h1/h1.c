@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/h1/h1.h"
+
+#include "http/proxy_head.h"
+#include "http/uri.h"
+#include "server/answer/body.h"
+#include "server/h1/h1_int.h"
+#include "server/answer/reply.h"
+#include "server/route/route.h"
+#include "server/route/stage.h"
+#include "server/backend/stream.h"
+#include "server/run/worker.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
+
+static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
+{
+    c->close_reason = (uint8_t)reason;
+    return MK_STEP_CLOSE;
+}
+
+static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
+{
+    c->state = (uint8_t)state;
+    return MK_STEP_NEXT;
+}
+
+/* ---- input ---- */
+
+ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
+{
+    ssize_t n;
+
+    if (!c->readable)
+        return c->ended ? 0 : MK_E_AGAIN;
+    n = mk_link_recv(&c->link, dst, len);
+    if (n <= 0 || (c->link.is_drained && !c->hung_up))
+        c->readable = false; /* the next edge tells of more */
+    if (n > 0) {
+        c->progress = true;
+        mk_count(&c->worker->counters.bytes_in, (uint64_t)n);
+    } else if (n == 0) {
+        c->ended = true;
+    }
+    return n;
+}
+
+ssize_t mk_h1_fill(struct mk_conn *c)
+{
+    struct mk_job *job;
+    ssize_t room, n;
+
+    if (!c->readable && !c->ended) /* after nearly every request */
+        return MK_E_AGAIN;
+    job = mk_job_get(c);
+    if (!job)
+        return MK_E_NOMEM;
+    room = mk_job_room(job, (size_t)mk_h1_settings(c)->max_request_size + MK_JOB_SIZE);
+    if (room <= 0)
+        return room < 0 ? room : MK_E_LIMIT;
+    n = mk_h1_recv(c, job->in + job->in_end, (size_t)room);
+    if (n > 0)
+        job->in_end += (uint32_t)n;
+    return n;
+}
+
+/* ---- a request's life ---- */
+
+static void begin_request(struct mk_conn *c)
+{
+    struct mk_job *job = c->job;
+    struct mk_request *r = &job->request;
+
+    memset(r, 0, sizeof(*r));
+    r->conn = c;
+    r->view = c->worker->view;
+    r->view->users++;
+    r->site = &r->view->snapshot->sites[0];
+    r->began_ms = c->worker->loop.clock.mono_ms;
+    r->patience_ms = (uint32_t)mk_h1_settings(c)->handler_timeout_ms;
+    mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
+    job->in_at = job->in_body;
+    job->head_len = 0;
+}
+
+/* Did it say that it sends nothing more behind this request (RFC 9112 section 9.6)? */
+static bool is_last_of_client(const struct mk_conn *c)
+{
+    return c->job->head_len > 0 && !c->job->request.head.keep_alive;
+}
+
+/* No status of HTTP, but of logs: the client did not wait for an answer. */
+enum { STATUS_CLIENT_LEFT = 499 };
+
+static void end_request(struct mk_conn *c, bool whole)
+{
+    struct mk_request *r = &c->job->request;
+    struct mk_view *view = r->view;
+
+    r->whole = whole;
+    r->over = true;
+    if (r->site->on_finish.count > 0 && (c->job->head_len > 0 || r->status != 0))
+        mk_stage_finish(r);
+
+    if (!r->keep_alive) {
+        c->closing = true;
+        c->must_linger = c->must_linger || !is_last_of_client(c) || !r->body_done || c->readable ||
+                         mk_job_input(c->job) > 0;
+    }
+    mk_ticket_end(r);
+    mk_arena_fini(&r->arena);
+    r->view = NULL;
+    c->job->in_at = c->job->in_body;
+    c->job->head_len = 0;
+    mk_view_put(view);
+    mk_count(&c->worker->counters.requests, 1);
+    c->timed_state = MK_H1_STATE_COUNT;
+}
+
+void mk_h1_abandon(struct mk_conn *c, bool has_left)
+{
+    if (!mk_h1_has_request(c))
+        return;
+    if (has_left && c->job->head_len > 0 && c->job->request.status == 0)
+        c->job->request.status = STATUS_CLIENT_LEFT;
+    end_request(c, false);
+}
+
+void mk_h1_end_drain(struct mk_conn *c)
+{
+    c->job->request.keep_alive = false;
+    end_request(c, true);
+    c->state = MK_H1_FLUSH;
+}
+
+/* ---- steps ---- */
+
+/* Nothing may be gathered when the turn goes to another connection. @return NEXT when all is out. */
+static enum mk_step flush_before_wait(struct mk_conn *c)
+{
+    int err;
+
+    if (!mk_out_is_pending(c))
+        return MK_STEP_NEXT;
+    err = mk_out_flush(c, false);
+    if (err == 0)
+        return MK_STEP_NEXT;
+    if (err != MK_E_AGAIN)
+        return close_for(c, err == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+    c->state = MK_H1_FLUSH;
+    return MK_STEP_WAIT;
+}
+
+/* Does a transport of its own begin behind the PROXY header? */
+static bool is_carried_later(const struct mk_conn *c)
+{
+    return c->listener->via[c->worker->view->side].transport != &mk_transport_liana;
+}
+
+_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,
+               "a header can be seen whole");
+
+/* What is behind the header is then for that transport: it stays in the socket. @return as mk_h1_fill. */
+static ssize_t peek(struct mk_conn *c)
+{
+    struct mk_job *job = mk_job_get(c);
+    size_t seen;
+    ssize_t n;
+
+    if (!job)
+        return MK_E_NOMEM;
+    seen = mk_job_input(job);
+    n = recv(c->link.fd, job->in + job->in_body, job->in_cap - job->in_body, MSG_PEEK);
+    if (n < 0 && errno != EAGAIN)
+        return MK_E_PEER;
+    if (n < 0 || (n > 0 && (size_t)n == seen && !c->hung_up)) {
+        c->readable = false;
+        return MK_E_AGAIN;
+    }
+    if ((size_t)n == seen) /* all that will ever come */
+        return 0;
+    job->in_end = job->in_body + (uint32_t)n;
+    return n;
+}
+
+/* The header was looked at; take it out of the socket and let the transport begin. */
+static bool carry(struct mk_conn *c, size_t header_len)
+{
+    struct mk_job *job = c->job;
+    ssize_t n = recv(c->link.fd, job->in + job->in_body, header_len, 0);
+
+    job->in_end = job->in_body;
+    return n == (ssize_t)header_len && mk_conn_open_link(c);
+}
+
+static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_proxy_head head;
+    bool carried_later = is_carried_later(c);
+    ssize_t n, used;
+
+    (void)turn;
+    if (!mk_listener_admits(c)) /* nothing counts its connections, so it may hold none */
+        return close_for(c, MK_CLOSE_PROXY);
+    n = carried_later ? peek(c) : mk_h1_fill(c);
+    if (n == MK_E_AGAIN) {
+        if (mk_job_input(c->job) == 0)
+            mk_job_put(c);
+        return MK_STEP_WAIT;
+    }
+    if (n <= 0)
+        return close_for(c, MK_CLOSE_PROXY);
+    used = mk_proxy_head_parse(&head, c->job->in + c->job->in_body, mk_job_input(c->job));
+    if (used == MK_E_AGAIN)
+        return MK_STEP_NEXT;
+    if (used < 0)
+        return close_for(c, MK_CLOSE_PROXY);
+    if (!carried_later)
+        c->job->in_body += (uint32_t)used;
+    c->job->in_at = c->job->in_body;
+    if (head.has_source && !mk_listener_set_peer(c, head.source_ip, head.source_port))
+        return close_for(c, MK_CLOSE_CROWDED);
+    if (!mk_stage_accept(c))
+        return close_for(c, MK_CLOSE_DENIED);
+    if (carried_later && !carry(c, (size_t)used))
+        return close_for(c, MK_CLOSE_TRANSPORT);
+    return go(c, MK_H1_IDLE);
+}
+
+static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
+{
+    enum mk_step flushed;
+    ssize_t n;
+
+    if (c->job && mk_job_input(c->job) > 0) {
+        if (turn->requests == 0) {
+            flushed = flush_before_wait(c);
+            return flushed == MK_STEP_NEXT ? MK_STEP_SOON : flushed;
+        }
+        begin_request(c);
+        return go(c, MK_H1_HEAD);
+    }
+    flushed = flush_before_wait(c);
+    if (flushed != MK_STEP_NEXT)
+        return flushed;
+    if (c->worker->stopping && c->requests > 0) {
+        mk_h1_end(c, MK_CLOSE_STOPPING);
+        return MK_STEP_NEXT;
+    }
+    n = mk_h1_fill(c);
+    if (n > 0)
+        return MK_STEP_NEXT;
+    if (n == MK_E_AGAIN) {
+        mk_job_put(c);
+        return MK_STEP_WAIT;
+    }
+    return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
+}
+
+/* Which byte it is says more than that there is one: quotes and fragments are links written by hand. */
+static const char *sentence_of_target(struct mk_request *r, const char *head, size_t len)
+{
+    static const char fault[] = "bad request target";
+    int byte = mk_h1_head_bad_byte(&r->head, head, len);
+    const char *what = byte == '"'                  ? "a quote"
+                       : byte == '#'                ? "a fragment"
+                       : byte == '<' || byte == '>' ? "a bracket"
+                                                    : NULL;
+    const char *text = fault;
+
+    if (what)
+        text = mk_arena_printf(&r->arena, "%s: %s (%%%02X)", fault, what, (unsigned)byte);
+    else if (byte >= 0)
+        text = mk_arena_printf(&r->arena, "%s: byte %%%02X", fault, (unsigned)byte);
+    return text ? text : fault;
+}
+
+/* The answer to a head that is none: the rest of the input cannot be understood any more. */
+static enum mk_step refuse_head(struct mk_conn *c)
+{
+    struct mk_request *r = &c->job->request;
+    enum mk_h1_fault fault = r->head.fault;
+
+    r->reason = fault == MK_H1_FAULT_TARGET ? sentence_of_target(r, c->job->in + c->job->in_at,
+                                                                 c->job->in_end - c->job->in_at)
+                                            : mk_h1_fault_text(fault);
+    mk_log_peer(mk_worker_log(c->worker), MK_LOG_DEBUG, MK_LOG_HTTP,
+                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)c->id,
+                mk_fault_status(fault), r->reason);
+    c->requests++;
+    mk_count(&c->worker->counters.reasons[mk_reason_of_fault(fault)], 1);
+    mk_reply_page(r, mk_fault_status(fault), true);
+    return go(c, MK_H1_REPLY);
+}
+
+static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+    const struct mk_h1_limits limits = {
+        .head = (uint32_t)set->max_request_size,
+        .target = MK_LIMIT_TARGET,
+        .fields = (uint32_t)set->max_headers,
+    };
+    struct mk_job *job = c->job;
+    ssize_t n = mk_h1_head_parse(&job->request.head, job->in + job->in_at, job->in_end - job->in_at,
+                                 &limits);
+    enum mk_step flushed;
+
+    if (n > 0) {
+        job->head_len = (uint32_t)n;
+        job->in_body = job->in_at + (uint32_t)n;
+        turn->requests--;
+        return go(c, MK_H1_ROUTE);
+    }
+    if (n == MK_E_BAD)
+        return refuse_head(c);
+    flushed = flush_before_wait(c);
+    if (flushed != MK_STEP_NEXT)
+        return flushed;
+    n = mk_h1_fill(c);
+    if (n > 0)
+        return MK_STEP_NEXT;
+    if (n == MK_E_AGAIN)
+        return MK_STEP_WAIT;
+    return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+}
+
+static void choose_site(struct mk_request *r)
+{
+    const struct mk_snapshot *snapshot = r->view->snapshot;
+    struct mk_str authority, host;
+    unsigned port;
+
+    if (snapshot->nsites == 1)
+        return;
+    authority = mk_request_authority(r);
+    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
+        r->site = mk_snapshot_site(snapshot, host);
+}
+
+static int frame_body(struct mk_request *r, const struct mk_server_settings *set)
+{
+    uint64_t max = (uint64_t)set->max_body_size;
+
+    if (r->head.chunked) {
+        uint32_t left = (uint32_t)set->max_request_size - r->conn->job->head_len;
+
+        /* Trailers count with the head, but for the empty line that ends them. */
+        mk_h1_body_init_chunked(&r->body, max);
+        if (left + 2 < r->body.max_trailers)
+            r->body.max_trailers = left + 2;
+        return 0;
+    }
+    if (r->head.content_length == 0) {
+        r->body_done = true;
+        return 0;
+    }
+    return mk_h1_body_init_length(&r->body, r->head.content_length, max);
+}
+
+static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+    struct mk_request *r = &c->job->request;
+
+    (void)turn;
+    c->requests++;
+    r->keep_alive = r->head.keep_alive && set->keepalive &&
+                    c->requests < set->max_keepalive_requests && !c->worker->stopping;
+    choose_site(r);
+    if (frame_body(r, set) < 0)
+        mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
+    else
+        mk_route(r);
+    return go(c, MK_H1_REPLY);
+}
+
+/* The client waits for 100 before it sends (RFC 9110 section 10.1.1). Behind the answer's head it would be no interim response. */
+static void say_continue(struct mk_request *r)
+{
+    char *line;
+
+    if (!r->head.expect_continue || r->status != 0 || mk_job_input(r->conn->job) > 0)
+        return;
+    line = mk_out_reserve(r->conn, sizeof(CONTINUE_LINE));
+    if (!line)
+        return;
+    memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
+    mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
+    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch);
+}
+
+void mk_h1_expect_body(struct mk_request *r)
+{
+    if (r->reads_body || r->body_done)
+        return;
+    r->reads_body = true;
+    say_continue(r);
+}
+
+/* Only the rest of a file is left: the connection keeps that much and lends its job to others. */
+static void keep_only_tail(struct mk_conn *c)
+{
+    struct mk_request *r = &c->job->request;
+    struct mk_source *s = r->first;
+
+    if (!mk_body_is_tail(r) || !r->body_done || mk_job_input(c->job) > 0 ||
+        r->site->on_finish.count > 0)
+        return;
+    c->tail = s->file;
+    c->tail_at = s->at;
+    c->tail_end = s->end;
+    r->first = r->last = NULL;
+    end_request(c, true);
+    mk_job_put(c);
+    c->state = MK_H1_FLUSH;
+}
+
+static enum mk_step after_pump_error(struct mk_conn *c, int err)
+{
+    switch (err) {
+    case MK_E_AGAIN:
+        return MK_STEP_WAIT;
+    case MK_E_BUSY:
+        return MK_STEP_SOON;
+    case MK_E_EOF:
+        return MK_STEP_WAIT;
+    case MK_E_NOENT:
+        return close_for(c, MK_CLOSE_TRUNCATED);
+    case MK_E_PEER:
+        return close_for(c, MK_CLOSE_PEER_CUT);
+    case MK_E_NOMEM:
+        return close_for(c, MK_CLOSE_NO_MEMORY);
+    default:
+        return close_for(c, MK_CLOSE_SOURCE);
+    }
+}
+
+/* The budget ran out with bytes still gathered: they leave before the others' turn. */
+static int flush_gathered(struct mk_conn *c)
+{
+    int err = mk_out_flush(c, true);
+
+    return err == 0 ? MK_E_BUSY : err;
+}
+
+/* The answer breaks off here; what was gathered before may still be of use to the peer. */
+static void send_what_was_true(struct mk_conn *c)
+{
+    if (mk_out_flush(c, false) < 0)
+        mk_out_drop(c);
+}
+
+static int pump(struct mk_conn *c, struct mk_turn *turn)
+{
+    int err = mk_out_pump(c, &turn->bytes);
+
+    if (err == MK_E_BUSY)
+        return flush_gathered(c);
+    if (err < 0 && err != MK_E_AGAIN && err != MK_E_EOF)
+        send_what_was_true(c);
+    return err;
+}
+
+/* Has something come that its hook waits for? */
+static bool may_ask_again(const struct mk_conn *c)
+{
+    const struct mk_request *r = &c->job->request;
+
+    return r->resumed || (c->readable && !r->body_done);
+}
+
+/* What was answered from outside, or broken off, waits for no hook any more: only for who reads it. */
+static void note_answer(struct mk_request *r)
+{
+    if (r->status != 0 && !r->head_done && !r->failed) {
+        (void)mk_reply_misuse(r, "a head without an end", 0);
+        r->status = 0;
+        mk_reply_refuse(r, MK_REFUSAL_HANDLER);
+    }
+    if (r->status != 0 || r->failed)
+        r->waits_in = MK_STAGE_NONE;
+}
+
+/* A hook said LATER, perhaps once more. What it sent before it answers (1xx) leaves at once. @return as mk_out_pump. */
+static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_request *r = &c->job->request;
+    int err = mk_out_flush(c, false);
+
+    if (err < 0)
+        return err;
+    if (!may_ask_again(c))
+        return MK_E_EOF;
+    mk_route_resume(r);
+    note_answer(r);
+    if (!r->waits_in)
+        return pump(c, turn);
+    err = mk_out_flush(c, false);
+    return err < 0 ? err : MK_E_EOF;
+}
+
+static enum mk_step break_off(struct mk_conn *c)
+{
+    bool dropped = c->job->request.dropped;
+
+    send_what_was_true(c);
+    return close_for(c, dropped ? MK_CLOSE_DENIED : MK_CLOSE_SOURCE);
+}
+
+/* A plugin took the connection: it has it when the head has left. */
+static enum mk_step hand_over(struct mk_conn *c)
+{
+    end_request(c, true);
+    c->closing = c->must_linger = false;
+    return go(c, MK_H1_FLUSH);
+}
+
+static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_request *r = &c->job->request;
+    int err;
+
+    note_answer(r);
+    err = pump(c, turn);
+    if (err == 0 && r->waits_in)
+        err = wait_for_hook(c, turn);
+    r->starved = err == MK_E_EOF;
+    if (r->starved && r->ends_on_hangup && c->hung_up && r->body_done)
+        return close_for(c, MK_CLOSE_PEER_CUT);
+    if (err == MK_E_AGAIN || err == MK_E_BUSY)
+        keep_only_tail(c);
+    if (err < 0)
+        return after_pump_error(c, err);
+    if (r->failed)
+        return break_off(c);
+    if (c->stream)
+        return hand_over(c);
+    if (!r->body_done && r->keep_alive)
+        return go(c, MK_H1_DRAIN);
+    end_request(c, true);
+    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+}
+
+static enum mk_step step_taken(struct mk_conn *c, struct mk_turn *turn)
+{
+    (void)turn;
+    mk_take_begin(c);
+    return MK_STEP_WAIT;
+}
+
+static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
+{
+    struct mk_request *r = &c->job->request;
+    char skipped[1024];
+    int err = pump(c, turn);
+    ssize_t n;
+
+    if (err == 0)
+        err = mk_out_flush(c, false);
+    if (err < 0)
+        return after_pump_error(c, err);
+    do {
+        n = mk_request_read(r, skipped, sizeof(skipped));
+    } while (n > 0 && r->body.total <= MK_LIMIT_BODY_SKIP);
+    if (n == MK_E_AGAIN)
+        return MK_STEP_WAIT;
+    if (n != 0)
+        r->keep_alive = false; /* too long or malformed: it is not worth reading on */
+    end_request(c, true);
+    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+}
+
+void mk_h1_end(struct mk_conn *c, enum mk_close reason)
+{
+    c->close_reason = (uint8_t)reason;
+    c->closing = c->must_linger = true;
+    c->state = MK_H1_FLUSH;
+}
+
+/* Has the peer's system all that was sent? */
+static bool is_delivered(const struct mk_conn *c)
+{
+    int left = 0;
+
+    return ioctl(c->link.fd, SIOCOUTQ, &left) < 0 || left == 0;
+}
+
+/* A server that stops does not wait for peers who have everything. */
+static bool may_close_at_once(const struct mk_conn *c)
+{
+    return !c->must_linger || c->ended || (c->worker->stopping && !c->readable && is_delivered(c));
+}
+
+static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
+{
+    int err = pump(c, turn);
+
+    if (err == 0)
+        err = mk_out_flush(c, false);
+    if (err < 0)
+        return after_pump_error(c, err);
+    if (c->stream)
+        return go(c, MK_H1_TAKEN);
+    if (!c->closing)
+        return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
+    if (may_close_at_once(c))
+        return MK_STEP_CLOSE;
+    mk_link_shutdown(&c->link);
+    mk_job_put(c);
+    return go(c, MK_H1_LINGER);
+}
+
+/* A close with unread input, or input after it, would reset the connection, and the peer might lose our answers (RFC 9112
+ * section 9.6). */
+static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
+{
+    char *scratch = mk_out_reserve(c, MK_LIMIT_GATHER_BYTES);
+    ssize_t n;
+
+    (void)turn;
+    if (!c->readable)
+        return MK_STEP_WAIT;
+    n = mk_link_recv(&c->link, scratch, MK_LIMIT_GATHER_BYTES);
+    if (n == MK_E_AGAIN) {
+        c->readable = false;
+        return MK_STEP_WAIT;
+    }
+    if (n <= 0)
+        return MK_STEP_CLOSE;
+    c->lingered += (uint32_t)n;
+    return c->lingered < MK_LIMIT_LINGER_BYTES ? MK_STEP_SOON : close_for(c, MK_CLOSE_LINGERED);
+}
+
+enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
+{
+    switch ((enum mk_h1_state)c->state) {
+#define STEP(name, step, text)                                                                     \
+    case MK_H1_##name:                                                                             \
+        return step_##step(c, turn);
+        MK_H1_STATES(STEP)
+#undef STEP
+    case MK_H1_STATE_COUNT:
+        break;
+    }
+    return close_for(c, MK_CLOSE_SOURCE);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_H1_H1_INT_H
+#define MK_SERVER_H1_H1_INT_H
+
+#include "server/h1/h1.h"
+#include "server/request/job.h"
+#include "server/run/worker.h"
+
+/* Between h1.c (the steps) and h1_timeout.c. */
+
+/** What is in force now; a request keeps its own in its view. */
+static inline const struct mk_server_settings *mk_h1_settings(const struct mk_conn *c)
+{
+    return &c->worker->view->snapshot->set;
+}
+
+/** Is a request under way? */
+static inline bool mk_h1_has_request(const struct mk_conn *c)
+{
+    return c->job && c->job->request.view;
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fd.h"
+#include "server/h1/h1_int.h"
+#include "server/answer/reply.h"
+#include "server/route/stage.h"
+
+/* How long each state may last, and what happens when it lasts longer. */
+
+/* Whom a connection in REPLY waits for. Its values are none of the states', so that both fit timed_state. */
+enum wait {
+    WAIT_READER = MK_H1_REPLY,           /* the peer: it is to take what is there */
+    WAIT_SENDER = MK_H1_STATE_COUNT + 1, /* the peer: its body is being read */
+    WAIT_HANDLER,
+};
+
+static enum wait wait_in_reply(const struct mk_conn *c)
+{
+    const struct mk_request *r = &c->job->request;
+
+    if (!mk_h1_has_request(c) || c->leftover_len > 0 || !(r->waits_in || r->starved))
+        return WAIT_READER;
+    return r->reads_body && !r->body_done && !c->readable ? WAIT_SENDER : WAIT_HANDLER;
+}
+
+static uint8_t wait_of(const struct mk_conn *c)
+{
+    return c->state == MK_H1_REPLY ? (uint8_t)wait_in_reply(c) : c->state;
+}
+
+enum { FOREVER_MS = INT32_MAX, DAY_MS = 24 * 3600 * 1000 };
+
+static int64_t handler_timeout(const struct mk_conn *c)
+{
+    uint32_t patience_ms = c->job->request.patience_ms;
+
+    return patience_ms > 0 ? patience_ms : FOREVER_MS;
+}
+
+/* A client that comes without a byte has been silent in the kernel already; one that shook hands has not been. */
+static int64_t silent_timeout(const struct mk_conn *c, int64_t timeout_ms)
+{
+    int64_t spent_ms = c->peer.is_unix || c->link.state ? 0 : MK_FD_DEFER_S * 1000;
+
+    return timeout_ms > spent_ms ? timeout_ms - spent_ms : 0;
+}
+
+/* ---- the pace of a whole body and of a whole reading ---- */
+
+/* How long so many bytes may take. */
+static int64_t time_for(uint64_t bytes, int64_t rate)
+{
+    return bytes < INT64_MAX / 1000 ? (int64_t)(bytes * 1000) / rate : INT64_MAX / 2;
+}
+
+static int64_t at_most(int64_t ms, int64_t most_ms)
+{
+    return ms < most_ms ? ms : most_ms;
+}
+
+/* Only the time that was waited for the client counts: not what the server took before it read on. */
+static int64_t sender_timeout(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+    const struct mk_request *r = &c->job->request;
+    int64_t grace_ms = set->body_timeout_ms;
+
+    if (set->min_rate == 0)
+        return grace_ms;
+    return at_most(grace_ms, grace_ms + time_for(r->body.total, set->min_rate) - r->body_waited_ms);
+}
+
+static int64_t reader_timeout(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+    int64_t grace_ms = set->write_timeout_ms;
+
+    return set->min_read_rate == 0 ? grace_ms : at_most(grace_ms, grace_ms - c->behind_ms);
+}
+
+static bool waited_for_reader(const struct mk_conn *c)
+{
+    return c->timed_state == WAIT_READER || c->timed_state == MK_H1_FLUSH;
+}
+
+/* What was read faster counts for one grace ahead, no more: the kernel's buffers take much that no client has read. */
+static void book_reader(struct mk_conn *c, uint32_t waited_ms)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+    int64_t rate = set->min_read_rate, behind_ms = c->behind_ms;
+
+    if (rate == 0)
+        return;
+    if (waited_for_reader(c))
+        behind_ms += waited_ms;
+    behind_ms -= time_for(c->sent, rate);
+    c->behind_ms = (int32_t)(behind_ms < -set->write_timeout_ms ? -set->write_timeout_ms
+                             : behind_ms > DAY_MS               ? DAY_MS
+                                                                : behind_ms);
+}
+
+/* A wait is over: to whose account does it go? */
+static void book_wait(struct mk_conn *c)
+{
+    uint32_t waited_ms;
+
+    if (c->state == MK_H1_IDLE) { /* all was read: the next answer has a whole grace again */
+        c->behind_ms = 0;
+        return;
+    }
+    waited_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+    if (c->timed_state == WAIT_SENDER && mk_h1_has_request(c))
+        c->job->request.body_waited_ms += waited_ms;
+    else if (waited_for_reader(c) || c->sent > 0)
+        book_reader(c, waited_ms);
+}
+
+static int64_t reply_timeout(const struct mk_conn *c)
+{
+    switch (wait_in_reply(c)) {
+    case WAIT_SENDER:
+        return sender_timeout(c);
+    case WAIT_HANDLER:
+        return handler_timeout(c);
+    case WAIT_READER:
+        break;
+    }
+    return reader_timeout(c);
+}
+
+static int64_t timeout_of(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+
+    switch ((enum mk_h1_state)c->state) {
+    case MK_H1_IDLE:
+        return c->requests > 0 ? set->keepalive_timeout_ms : silent_timeout(c, set->timeout_ms);
+    case MK_H1_REPLY:
+        return reply_timeout(c);
+    case MK_H1_DRAIN:
+        return set->body_timeout_ms;
+    case MK_H1_FLUSH:
+        return reader_timeout(c);
+    case MK_H1_LINGER:
+        return MK_LIMIT_LINGER_MS;
+    default:
+        return set->timeout_ms;
+    }
+}
+
+/* Bytes that move the way that is waited for renew what is measured by progress; a head, a body that nobody wants and
+ * a linger have one time for the whole. */
+static bool has_progress(const struct mk_conn *c, uint8_t wait)
+{
+    switch (wait) {
+    case WAIT_READER:
+    case MK_H1_FLUSH:
+        return c->sent > 0;
+    case WAIT_SENDER:
+        return c->progress;
+    case WAIT_HANDLER:
+        return c->progress || c->sent > 0;
+    default:
+        return false;
+    }
+}
+
+void mk_h1_set_timeout(struct mk_conn *c)
+{
+    struct mk_loop *loop = &c->worker->loop;
+    bool first_wait = c->timed_state == MK_H1_IDLE && c->state == MK_H1_HEAD && c->requests == 0;
+    uint8_t wait = wait_of(c);
+
+    if (c->timed_state == wait && !has_progress(c, wait))
+        return;
+    book_wait(c);
+    if (!first_wait) { /* the first head's time runs from the accept */
+        mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
+        c->since_ms = (uint32_t)loop->clock.mono_ms;
+    }
+    c->timed_state = wait;
+    c->progress = false;
+    c->sent = 0;
+}
+
+static bool refuse_late(struct mk_conn *c, enum mk_refusal refusal, enum mk_close otherwise)
+{
+    struct mk_request *r = &c->job->request;
+
+    if (r->status != 0) {
+        mk_conn_close(c, otherwise);
+        return false;
+    }
+    r->waits_in = MK_STAGE_NONE;
+    mk_reply_refuse(r, refusal);
+    c->state = MK_H1_REPLY;
+    return true;
+}
+
+void mk_h1_renew_timeout(struct mk_conn *c)
+{
+    c->timed_state = MK_H1_STATE_COUNT;
+    if (c->state == MK_H1_REPLY)
+        mk_h1_set_timeout(c);
+}
+
+static bool refuse_handler(struct mk_conn *c)
+{
+    const struct mk_request *r = &c->job->request;
+
+    if (r->patience_ms == 0) {
+        mk_h1_renew_timeout(c);
+        return false;
+    }
+    mk_log_peer(mk_worker_log(c->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+                "plugin did not answer in time plugin=%s conn=%llu",
+                r->asked ? r->asked->name : "?", (unsigned long long)c->id);
+    return refuse_late(c, MK_REFUSAL_HANDLER_SLOW, MK_CLOSE_SOURCE);
+}
+
+static bool on_reply_timeout(struct mk_conn *c)
+{
+    switch (wait_in_reply(c)) {
+    case WAIT_SENDER:
+        return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
+    case WAIT_HANDLER:
+        return refuse_handler(c);
+    case WAIT_READER:
+        break;
+    }
+    mk_conn_close(c, MK_CLOSE_STALLED);
+    return false;
+}
+
+bool mk_h1_on_timeout(struct mk_conn *c)
+{
+    switch ((enum mk_h1_state)c->state) {
+    case MK_H1_IDLE:
+        if (c->requests > 0) {
+            mk_h1_end(c, MK_CLOSE_IDLE);
+            return true;
+        }
+        mk_conn_close(c, MK_CLOSE_SILENT);
+        return false;
+    case MK_H1_HEAD:
+        c->requests++;
+        return refuse_late(c, MK_REFUSAL_HEAD_SLOW, MK_CLOSE_SILENT);
+    case MK_H1_REPLY:
+        return on_reply_timeout(c);
+    case MK_H1_DRAIN:
+        mk_h1_end_drain(c);
+        return true;
+    case MK_H1_LINGER:
+        mk_conn_close(c, c->close_reason == MK_CLOSE_DONE ? MK_CLOSE_LINGERED : c->close_reason);
+        return false;
+    case MK_H1_PROXY:
+        mk_conn_close(c, MK_CLOSE_PROXY);
+        return false;
+    default:
+        mk_conn_close(c, MK_CLOSE_STALLED);
+        return false;
+    }
+}
+
+/* What a peer is behind: never less than what it has been silent for. */
+static uint32_t behind(int64_t before_ms, uint32_t silent_ms)
+{
+    return before_ms > 0 ? (uint32_t)before_ms + silent_ms : silent_ms;
+}
+
+uint32_t mk_h1_useless_ms(const struct mk_conn *c)
+{
+    const struct mk_server_settings *set = mk_h1_settings(c);
+    uint32_t silent_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+
+    switch (c->timed_state) {
+    case MK_H1_IDLE:
+    case MK_H1_HEAD:
+    case MK_H1_DRAIN:
+    case MK_H1_LINGER:
+        return silent_ms;
+    case MK_H1_FLUSH:
+    case WAIT_READER:
+        return behind(c->behind_ms, silent_ms);
+    case WAIT_SENDER:
+        return behind(set->body_timeout_ms - sender_timeout(c), silent_ms);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/invariant.h"
+#include "server/h1/conn.h"
+#include "server/h1/h1.h"
+#include "server/request/job.h"
+#include "server/route/stage.h"
+#include "server/backend/stream.h"
+#include "server/run/worker.h"
+
+/* A client's connection that a handler took over. */
+
+static bool may_take(const struct mk_request *r)
+{
+    bool switches = r->status == 101 ||
+                    (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
+
+    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done &&
+           !r->conn->stream;
+}
+
+int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
+{
+    struct mk_conn *c = r->conn;
+
+    *stream = NULL;
+    if (!may_take(r))
+        return MK_E_INVALID;
+    c->stream = mk_stream_new(c->worker, fn, arg);
+    if (!c->stream)
+        return MK_E_NOMEM;
+    c->stream->conn = c;
+    c->stream->link = &c->link;
+    *stream = c->stream;
+    return 0;
+}
+
+/* ---- in place of HTTP ---- */
+
+static void on_event(struct mk_watch *w, uint32_t bits)
+{
+    struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
+    struct mk_stream *s = c->stream;
+
+    if (bits == MK_RUN)
+        return;
+    mk_stage_event(c, mk_conn_events(bits));
+    if (c->stream != s || c->closed)
+        return;
+    if (bits & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) || c->link.waits_for)
+        c->readable = true;
+    if (bits & (EPOLLRDHUP | EPOLLHUP))
+        c->hung_up = true;
+    mk_stream_on_epoll(s, bits);
+}
+
+void mk_take_begin(struct mk_conn *c)
+{
+    struct mk_stream *s = c->stream;
+
+    s->conn_on_event = c->watch.on_event;
+    c->watch.on_event = on_event;
+    mk_timer_cancel(&c->timer);
+    c->timed_state = MK_H1_TAKEN;
+    if (c->job && mk_job_input(c->job) == 0)
+        mk_job_put(c);
+    mk_stream_begin(s);
+    mk_watch_run_soon(&c->worker->loop, &s->watch);
+    if (c->worker->stopping)
+        mk_take_stop(c);
+}
+
+void mk_take_stop(struct mk_conn *c)
+{
+    if (c->stream->state == MK_STREAM_OPEN)
+        mk_stream_tell_soon(c->stream, MK_IO_HANGUP);
+}
+
+void mk_take_end(struct mk_conn *c)
+{
+    struct mk_stream *s = c->stream;
+
+    c->stream = NULL;
+    s->conn = NULL;
+    mk_stream_break(s, MK_IO_ERROR);
+}
+
+void mk_take_release(struct mk_conn *c, const struct mk_stream *s)
+{
+    c->stream = NULL;
+    if (c->closed)
+        return;
+    c->closing = true;
+    if (c->state != MK_H1_TAKEN) { /* its head has not left; what follows is no HTTP */
+        if (c->job && c->job->request.view)
+            c->job->request.keep_alive = false;
+        return;
+    }
+    c->watch.on_event = s->conn_on_event;
+    c->must_linger = true;
+    c->state = MK_H1_FLUSH;
+    c->timed_state = MK_H1_STATE_COUNT;
+    mk_job_put(c);
+    mk_watch_run_soon(&c->worker->loop, &c->watch);
+}
+
+ssize_t mk_take_read(struct mk_conn *c, void *buf, size_t len)
+{
+    struct mk_job *job = c->job;
+    size_t n;
+
+    if (!job)
+        return mk_h1_recv(c, buf, len);
+    n = mk_job_input(job) < len ? mk_job_input(job) : len;
+    memcpy(buf, job->in + job->in_body, n);
+    job->in_body += (uint32_t)n;
+    if (mk_job_input(job) == 0)
+        mk_job_put(c);
+    return (ssize_t)n;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_REQUEST_REQUEST_H
+#define MK_SERVER_REQUEST_REQUEST_H
+
+#include "base/arena.h"
+#include "http/h1_body.h"
+#include "http/h1_head.h"
+#include "server/request/refusal.h"
+
+#include <monkey/request.h>
+
+struct mk_conn;
+struct mk_file;
+struct mk_filter;
+struct mk_pipe;
+struct mk_plugin;
+struct mk_request;
+struct mk_site;
+struct mk_view;
+
+/** A part of an answer's body: where the bytes come from. In the request's arena. */
+struct mk_source {
+    struct mk_source *next;
+    enum { MK_SOURCE_MEMORY, MK_SOURCE_FILE, MK_SOURCE_PRODUCER, MK_SOURCE_PIPE } kind : 8;
+    bool framed;    /* MEMORY, FILE: the size of its chunk has left */
+    int fd;         /* FILE */
+    uint32_t taken; /* PRODUCER: bytes that left its pipe since it was asked */
+    union {
+        const char *bytes;    /* MEMORY: lives as long as the request */
+        struct mk_file *file; /* FILE: a reference that fd belongs to; NULL: fd is our own */
+        struct mk_pipe *pipe; /* PIPE: owned */
+        mk_fill_fn fill;      /* PRODUCER: NULL: none */
+    };
+    union {
+        struct {
+            uint64_t at, end; /* MEMORY, FILE: what is left */
+        };
+        struct {
+            mk_produce_fn produce; /* PRODUCER */
+            void *arg;
+        };
+    };
+};
+
+/** A field behind a chunked body, with its line end. In the request's arena. */
+struct mk_trailer {
+    struct mk_trailer *next;
+    struct mk_str line;
+};
+
+/** One request, from its first byte to the last of its answer. */
+struct mk_request {
+    struct mk_conn *conn;
+    struct mk_view *view; /* the configuration it began with; a reference */
+    const struct mk_site *site;
+    struct mk_h1_head head;
+    struct mk_h1_body body;
+    struct mk_arena arena;
+    struct mk_str path;             /* decoded and normalised; terminated, in the arena */
+    struct mk_str request_path;     /* the same before an index or fallback file took its place */
+    struct mk_str query;            /* of the target of mk_request_reroute, or of TryFiles */
+    struct mk_str user;             /* in the arena; p NULL: nobody */
+    const char *reason;             /* of a refusal; NULL: none */
+    struct mk_source *first, *last; /* of the answer's body, what is still to come */
+    struct mk_filter *filter;       /* of the body: the one nearest to the client; NULL: none */
+    struct mk_trailer *trailer;     /* of the answer, the first; in the order of sending */
+    char *trailers;                 /* field lines behind its body, as they came; NULL: none */
+    uint64_t body_sent;             /* of the answer, framing not counted */
+    uint64_t
+        body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
+    int64_t began_ms;
+    uint64_t ticket;               /* 0: none */
+    struct mk_kept *kept;          /* mk_request_keep, newest first */
+    uint32_t read_turn;            /* the turn of the loop that read_bytes counts in */
+    uint32_t read_bytes;           /* of its body, in that turn */
+    const struct mk_plugin *asked; /* the last that was asked */
+    uint32_t patience_ms;          /* how long its handler may take; 0: for ever */
+    uint16_t hook;                 /* that said LATER, in its stage */
+    uint16_t directory_from;       /* first hook to ask for a directory */
+    uint16_t status;               /* of the answer; 0: not begun */
+    uint16_t page_of;              /* the status for which a handler makes the page; 0: none */
+    uint8_t waits_in;              /* enum mk_stage */
+    uint8_t reroutes;
+    bool moved;     /* mk_request_reroute: method, path and query are no longer those of the head */
+    bool moving;    /* and its hooks and handlers have not been asked yet */
+    bool found;     /* an index or fallback file took the path's place */
+    bool requeried; /* and query, which an item of TryFiles had, that of the target's */
+    bool resumed;   /* since it began to wait */
+    bool starved;   /* a source has nothing for now */
+    bool ends_on_hangup; /* a client that closes its sending half has left */
+    bool head_done;      /* the answer's head is complete */
+    bool in_filters;     /* its head is with them */
+    bool promised;       /* its head was ended with a length */
+    bool until_close;    /* its body ends with the connection */
+    bool ended;          /* its last source has ended, and all framing is written */
+    bool overrun;        /* sources gave more than its head promised */
+    bool misused;        /* a wrong call for this request was logged */
+    bool whole;          /* the answer is complete */
+    bool over;           /* it has ended: who still hears of it can change nothing */
+    bool dropped;        /* a plugin wants the connection closed */
+    bool body_done;      /* the whole request body has been read */
+    bool reads_body;     /* its handler reads the body */
+    bool failed;         /* the answer cannot be finished: close */
+    bool keep_alive;
+    bool head_only;          /* no body in the answer, whatever its head says */
+    bool chunked;            /* the answer's body is sent in chunks */
+    uint32_t body_waited_ms; /* for its client to send of its body */
+    uint32_t held;           /* mk_request_hold */
+};
+
+/** A piece of the head as bytes. Valid until the request ends or more input is read. */
+struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
+/** What is behind `?` of the path that is asked for. */
+struct mk_str mk_request_query(const struct mk_request *r);
+struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
+/** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
+struct mk_str mk_request_authority(const struct mk_request *r);
+/** A field that is a list: several lines count as one with commas between (RFC 9110 section 5.3). */
+struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
+/** The head from its request line to the last field, line ends included. */
+struct mk_str mk_request_raw_head(const struct mk_request *r);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "http/field.h"
+#include "http/mime.h"
+#include "http/uri_reading.h"
+#include "server/files/files_int.h"
+#include "server/h1/h1.h"
+#include "server/request/job.h"
+#include "server/run/worker.h"
+
+#include <stdio.h>
+
+/* What plugins see of a request: <monkey/request.h>. */
+
+/* A log that is written at the end tells what was asked. */
+static struct mk_str method_of(const struct mk_request *r)
+{
+    if (r->moved && !r->over)
+        return r->head.method == MK_METHOD_HEAD ? MK_STR("HEAD") : MK_STR("GET");
+    return mk_request_text(r, r->head.method_name);
+}
+
+static int64_t content_length_of(const struct mk_request *r)
+{
+    if (r->moved)
+        return 0;
+    return r->head.chunked ? -1 : (int64_t)r->head.content_length;
+}
+
+/* Of a head that was refused, whatever it is: up to its first line end. An empty line before it is skipped. */
+static struct mk_str line_of_refused(const struct mk_request *r)
+{
+    const struct mk_job *job = r->conn->job;
+    struct mk_str line = {job->in + job->in_at, job->in_end - job->in_at};
+    size_t len = 0;
+
+    if (job->head_len > 0 || job->in_end <= job->in_at)
+        return (struct mk_str){NULL, 0};
+    if (mk_str_has_prefix(line, MK_STR("\r\n")))
+        line = mk_str_skip(line, 2);
+    while (len < line.len && line.p[len] != '\r' && line.p[len] != '\n')
+        len++;
+    return (struct mk_str){line.p, len};
+}
+
+/* The second word, for logs that want the target alone; all the rest of what has no version. */
+static struct mk_str target_of_line(struct mk_str line)
+{
+    const char *blank = line.p ? memchr(line.p, ' ', line.len) : NULL, *last;
+    struct mk_str target = {NULL, 0};
+
+    if (!blank)
+        return target;
+    target = mk_str_skip(line, (size_t)(blank + 1 - line.p));
+    last = memrchr(target.p, ' ', target.len);
+    if (last &&
+        mk_str_has_prefix(mk_str_skip(target, (size_t)(last + 1 - target.p)), MK_STR("HTTP/")))
+        target.len = (size_t)(last - target.p);
+    return target;
+}
+
+static void fill(struct mk_request_facts *facts, const struct mk_request *r)
+{
+    const struct mk_site_settings *site = &r->site->set;
+    struct mk_conn *c = r->conn;
+
+    facts->conn = c;
+    facts->worker = c->worker;
+    facts->server = c->worker->server;
+    facts->method = method_of(r);
+    facts->target = mk_request_text(r, r->head.target);
+    facts->path = r->path;
+    facts->query = mk_request_query(r);
+    facts->host = mk_request_authority(r);
+    facts->scheme = c->link.transport->is_secure ? "https" : "http";
+    facts->minor = r->head.minor;
+    facts->content_length = content_length_of(r);
+    facts->began_ms = r->began_ms;
+    facts->status = r->status;
+    facts->body_sent = r->body_sent;
+    facts->whole = r->whole;
+    facts->document_root = site->document_root;
+    facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
+    facts->user = r->user;
+    facts->reason = r->reason;
+    facts->request_line = r->over ? line_of_refused(r) : (struct mk_str){NULL, 0};
+    if (facts->request_line.p && facts->target.len == 0)
+        facts->target = target_of_line(facts->request_line);
+    facts->symlinks = r->view->snapshot->set.symlink;
+}
+
+/* Every line of a log asks: only who was built with a shorter struct gets a copy. */
+void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts)
+{
+    struct mk_request_facts all;
+
+    if (facts->size >= sizeof(all)) {
+        fill(facts, r);
+        return;
+    }
+    all.size = facts->size;
+    fill(&all, r);
+    memcpy(facts, &all, facts->size);
+}
+
+/* The bits of a number, spread over those of a mask. */
+static unsigned spread(unsigned number, unsigned mask)
+{
+    unsigned bits = 0;
+
+    for (unsigned bit = 1; bit <= mask; bit <<= 1) {
+        if (!(mask & bit))
+            continue;
+        if (number & 1)
+            bits |= bit;
+        number >>= 1;
+    }
+    return number ? 0 : bits;
+}
+
+int mk_request_reading(struct mk_request *r, unsigned number, struct mk_str *path)
+{
+    unsigned readings;
+    char *text;
+
+    *path = r->path;
+    if (number == 0)
+        return 1;
+    if (!r->site->set.lenient_paths || r->path.len == 0)
+        return 0;
+    readings = spread(number, mk_uri_readings(r->path));
+    if (readings == 0)
+        return 0;
+    text = mk_arena_alloc(&r->arena, r->path.len + 1);
+    if (!text)
+        return MK_E_NOMEM;
+    path->p = text;
+    path->len = mk_uri_read(r->path, readings, text);
+    text[path->len] = '\0';
+    return 1;
+}
+
+int mk_request_set_user(struct mk_request *r, struct mk_str user)
+{
+    r->user = (struct mk_str){mk_arena_strdup(&r->arena, user), user.len};
+    return r->user.p ? 0 : MK_E_NOMEM;
+}
+
+struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
+{
+    const struct mk_job *job = r->conn->job;
+
+    return mk_h1_head_find(&r->head, job->in + job->in_at, name);
+}
+
+bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_str *name,
+                            struct mk_str *value)
+{
+    const struct mk_job *job = r->conn->job;
+
+    return mk_h1_head_next_field(&r->head, job->in + job->in_at, at, name, value);
+}
+
+bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk_str *name,
+                             struct mk_str *value)
+{
+    struct mk_str lines = {r->trailers, r->body.trailers}, line;
+
+    if (!r->trailers || !r->body_done)
+        return false;
+    lines = mk_str_skip(lines, *at);
+    if (!mk_field_next_line(&lines, &line, name, value))
+        return false;
+    *at += (uint32_t)line.len;
+    return true;
+}
+
+void *mk_request_alloc(struct mk_request *r, size_t size)
+{
+    return mk_arena_alloc(&r->arena, size);
+}
+
+char *mk_request_printf(struct mk_request *r, const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, fmt);
+    text = mk_arena_vprintf(&r->arena, fmt, args);
+    va_end(args);
+    return text;
+}
+
+int mk_request_on_end(struct mk_request *r, void (*fn)(void *arg), void *arg)
+{
+    return mk_arena_on_free(&r->arena, fn, arg);
+}
+
+struct mk_kept {
+    struct mk_kept *next;
+    const void *key;
+    void *object;
+};
+
+int mk_request_keep(struct mk_request *r, const void *key, void *object)
+{
+    struct mk_kept *kept = r->kept;
+
+    while (kept && kept->key != key)
+        kept = kept->next;
+    if (!kept) {
+        kept = mk_arena_alloc(&r->arena, sizeof(*kept));
+        if (!kept)
+            return MK_E_NOMEM;
+        *kept = (struct mk_kept){.next = r->kept, .key = key};
+        r->kept = kept;
+    }
+    kept->object = object;
+    return 0;
+}
+
+void *mk_request_kept(const struct mk_request *r, const void *key)
+{
+    const struct mk_kept *kept = r->kept;
+
+    while (kept && kept->key != key)
+        kept = kept->next;
+    return kept ? kept->object : NULL;
+}
+
+void mk_request_reason(struct mk_request *r, const char *text)
+{
+    r->reason = text ? mk_arena_strdup(&r->arena, mk_str_from(text)) : NULL;
+}
+
+void mk_request_ends_on_hangup(struct mk_request *r, bool on)
+{
+    r->ends_on_hangup = on;
+}
+
+void mk_request_timeout(struct mk_request *r, unsigned ms)
+{
+    if (r->over)
+        return;
+    r->patience_ms = ms;
+    mk_h1_renew_timeout(r->conn);
+}
+
+static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
+                     va_list args) MK_PRINTF(3, 0);
+
+static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
+                     va_list args)
+{
+    struct mk_log *log = mk_worker_log(c->worker);
+    char text[MK_LIMIT_LOG_LINE], peer[MK_PEER_TEXT];
+
+    if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
+        return;
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    (void)mk_conn_peer(c, peer);
+    mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)c->id,
+                peer);
+}
+
+void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    log_line(c, level, fmt, args);
+    va_end(args);
+}
+
+void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    log_line(r->conn, level, fmt, args);
+    va_end(args);
+}
+
+struct mk_str mk_request_mime(const struct mk_request *r, struct mk_str file_name)
+{
+    return mk_mime_of(&r->view->snapshot->mime, file_name);
+}
+
+int mk_request_open(struct mk_request *r, struct mk_str path)
+{
+    struct mk_files *files = &r->view->files;
+    struct mk_file_root *root = mk_files_site_root(files, r->site);
+    struct mk_file_facts facts;
+    char *copy;
+
+    mk_files_refresh_root(&r->view->files, root, r->conn->worker->loop.clock.mono_ms);
+    copy = mk_arena_strdup(&r->arena, path); /* it is to be terminated */
+    if (!copy)
+        return MK_E_NOMEM;
+    return mk_file_open_at(files, root, (struct mk_str){copy, path.len}, &facts);
+}

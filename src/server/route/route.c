@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/route/route.h"
+
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/uri.h"
+#include "server/request/job.h"
+#include "server/answer/reply.h"
+#include "server/route/stage.h"
+#include "server/run/worker.h"
+
+enum { HTTPS_PORT = 443 }; /* of "https:" without one: RFC 9110 section 4.2.2 */
+
+/*
+ * A site of one name on two ports: `Redirect https://NAME/` leads those who came in the clear to where the others are
+ * already, who would go in circles.
+ */
+static bool is_there_already(const struct mk_request *r)
+{
+    static const struct mk_str https = MK_STR_INIT("https://");
+    struct mk_str to = r->site->set.redirect, host, wanted;
+    unsigned port, wanted_port;
+    const char *end;
+
+    if (!r->conn->link.transport->is_secure || to.len < https.len ||
+        !mk_str_ieq((struct mk_str){to.p, https.len}, https))
+        return false;
+    to = mk_str_skip(to, https.len);
+    end = memchr(to.p, '/', to.len);
+    to.len = end ? (size_t)(end - to.p) : to.len;
+    if (mk_uri_authority(to, &wanted, &wanted_port) < 0 ||
+        mk_uri_authority(mk_request_authority(r), &host, &port) < 0)
+        return false;
+    return mk_str_ieq(host, wanted) &&
+           (port ? port : HTTPS_PORT) == (wanted_port ? wanted_port : HTTPS_PORT);
+}
+
+/* `Redirect URL`: path and query follow when the URL ends in a slash. */
+static void redirect_site(struct mk_request *r)
+{
+    struct mk_str to = r->site->set.redirect, path = mk_request_text(r, r->head.path);
+    struct mk_str query = mk_request_query(r);
+    char *location = NULL;
+
+    while (path.len > 0 &&
+           path.p[0] == '/') /* behind a Redirect to "/", "//host" would lead away */
+        path = mk_str_skip(path, 1);
+    if (to.p[to.len - 1] == '/')
+        location = mk_arena_printf(&r->arena, "%.*s%.*s%s%.*s", (int)to.len, to.p, (int)path.len,
+                                   path.p ? path.p : "", query.p ? "?" : "", (int)query.len,
+                                   query.p ? query.p : "");
+    else
+        location = mk_arena_strdup(&r->arena, to);
+    if (location)
+        mk_reply_redirect(r, r->site->set.redirect_status, mk_str_from(location));
+    else
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+}
+
+/* @return 0, or MK_E_BAD, MK_E_ACCESS, MK_E_LIMIT, MK_E_NOMEM: nothing was changed. */
+static int set_path(struct mk_request *r, struct mk_str raw)
+{
+    char *path;
+    size_t len;
+    int err;
+
+    if (raw.len > MK_LIMIT_TARGET)
+        return MK_E_LIMIT;
+    path = mk_arena_alloc(&r->arena, raw.len + 1);
+    if (!path)
+        return MK_E_NOMEM;
+    err = mk_uri_normalise(raw, path, &len);
+    if (err < 0)
+        return err;
+    path[len] = '\0';
+    r->path = (struct mk_str){path, len};
+    return 0;
+}
+
+/* @return whether r->path was set; refused otherwise. */
+static bool decode_path(struct mk_request *r)
+{
+    switch (set_path(r, mk_h1_head_path(&r->head, r->conn->job->in + r->conn->job->in_at))) {
+    case 0:
+        return true;
+    case MK_E_LIMIT:
+        mk_reply_refuse(r, MK_REFUSAL_PATH_LONG);
+        break;
+    case MK_E_NOMEM:
+        mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
+        break;
+    case MK_E_ACCESS:
+        mk_reply_refuse(r, MK_REFUSAL_PATH_ABOVE);
+        break;
+    default:
+        mk_reply_refuse(r, MK_REFUSAL_PATH_BAD);
+    }
+    return false;
+}
+
+bool mk_route_is_within(const struct mk_request *r, const struct mk_hooked *who, struct mk_str path)
+{
+    for (size_t i = 0; path.p && i < r->site->nlimits; i++) {
+        const struct mk_route *limit = &r->site->limits[i];
+
+        if (limit->who.index == who->index && mk_pattern_matches(&limit->match, path))
+            return true;
+    }
+    return !path.p;
+}
+
+/* @return false when all handlers from this one on passed. */
+static bool ask_handlers(struct mk_request *r, size_t from)
+{
+    for (size_t i = from; i < r->site->nroutes; i++) {
+        if (mk_pattern_matches(&r->site->routes[i].match, r->path) && mk_stage_handle(r, i))
+            return true;
+    }
+    return false;
+}
+
+struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file)
+{
+    const struct mk_file_root *root = file->root;
+
+    return mk_str_from(mk_arena_printf(&r->arena, "%s%.*s%.*s", root->user_len ? "/~" : "",
+                                       (int)root->user_len, root->user, (int)file->path.len,
+                                       file->path.p));
+}
+
+/* Those that answer from elsewhere have no source here. */
+static bool is_of_handler(const struct mk_request *r, struct mk_str path)
+{
+    for (size_t i = 0; i < r->site->nroutes; i++) {
+        const struct mk_route *route = &r->site->routes[i];
+
+        if (!(route->who.plugin->traits & MK_TRAIT_ELSEWHERE) &&
+            mk_pattern_matches(&route->match, path))
+            return true;
+    }
+    return false;
+}
+
+bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
+{
+    struct mk_str path = r->site->nroutes ? mk_route_path_of(r, file) : file->path;
+
+    return !path.p || is_of_handler(r, path);
+}
+
+/* "/dav" where "^/dav/" is a handler's, and the site wants it as it is with directories. */
+static bool lacks_slash(const struct mk_request *r)
+{
+    const struct mk_words *names = &r->site->slashless;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (mk_str_ieq(r->path, names->items[i]))
+            return r->head.method == MK_METHOD_GET || r->head.method == MK_METHOD_HEAD;
+    }
+    return false;
+}
+
+/* Stage 20 is over. */
+static void answer(struct mk_request *r)
+{
+    if (r->site->set.redirect.p && r->reroutes == 0 && !is_there_already(r))
+        redirect_site(r);
+    else if (r->site->slashless.count > 0 && lacks_slash(r))
+        mk_static_add_slash(r);
+    else if (!ask_handlers(r, 0))
+        mk_static_serve(r);
+}
+
+void mk_route(struct mk_request *r)
+{
+    if (r->head.form == MK_TARGET_ASTERISK)
+        mk_reply_options(r);
+    else if (r->head.form == MK_TARGET_AUTHORITY)
+        mk_reply_refuse(r, MK_REFUSAL_METHOD);
+    else if (decode_path(r) && !mk_stage_request(r, 0))
+        answer(r);
+}
+
+bool mk_route_again(struct mk_request *r)
+{
+    return mk_stage_request(r, 0) || ask_handlers(r, 0);
+}
+
+bool mk_route_page(struct mk_request *r, unsigned status)
+{
+    const struct mk_error_page *page = mk_site_error_page(r->site, status);
+
+    if (!page || r->page_of != 0 || !is_of_handler(r, page->path))
+        return false;
+    r->page_of = (uint16_t)status;
+    r->path = page->path;
+    r->query = (struct mk_str){NULL, 0};
+    r->reroutes++;
+    r->moved = r->found = true;
+    if (r->head.method != MK_METHOD_HEAD)
+        r->head.method = MK_METHOD_GET;
+    return mk_route_again(r);
+}
+
+bool mk_request_matches_on(const struct mk_request *r, struct mk_match *m, struct mk_str path)
+{
+    const struct mk_pattern *pattern;
+
+    if (r->hook >= r->site->nroutes)
+        return false;
+    pattern = &r->site->routes[r->hook].match;
+    m->state =
+        mk_pattern_pass(pattern, m->len > 0 ? m->state : pattern->start, mk_str_skip(path, m->len));
+    m->len = path.len;
+    return mk_pattern_is_match(pattern, m->state);
+}
+
+bool mk_request_matches(const struct mk_request *r, struct mk_str path)
+{
+    struct mk_match m = {0};
+
+    return mk_request_matches_on(r, &m, path);
+}
+
+int mk_request_reroute(struct mk_request *r, struct mk_str target)
+{
+    const char *mark = memchr(target.p, '?', target.len);
+    struct mk_str query = {NULL, 0};
+    int err;
+
+    if (r->over || r->failed)
+        return MK_E_PEER;
+    if (r->status != 0)
+        return MK_E_EXISTS;
+    if (target.len > MK_LIMIT_TARGET || r->reroutes >= MK_LIMIT_REROUTES)
+        return MK_E_LIMIT;
+    if (mark) {
+        query = mk_str_skip(target, (size_t)(mark - target.p) + 1);
+        query.p = mk_arena_strdup(&r->arena, query);
+        if (!query.p)
+            return MK_E_NOMEM;
+        target.len = (size_t)(mark - target.p);
+    }
+    err = set_path(r, target);
+    if (err < 0)
+        return err;
+    r->query = query;
+    r->reroutes++;
+    r->moved = r->moving = true;
+    r->found = false;
+    if (r->head.method != MK_METHOD_HEAD)
+        r->head.method = MK_METHOD_GET;
+    mk_request_resume(r);
+    return 0;
+}
+
+void mk_route_resume(struct mk_request *r)
+{
+    enum mk_stage stage = r->waits_in;
+
+    r->waits_in = MK_STAGE_NONE;
+    r->resumed = false;
+    if (r->moving) {
+        r->moving = false;
+        r->directory_from = 0;
+        if (!mk_stage_request(r, 0))
+            answer(r);
+        return;
+    }
+    switch (stage) {
+    case MK_STAGE_REQUEST:
+        if (!mk_stage_request(r, r->hook))
+            answer(r);
+        break;
+    case MK_STAGE_HANDLE:
+        if (!ask_handlers(r, r->hook))
+            mk_static_serve(r);
+        break;
+    case MK_STAGE_DIRECTORY:
+        r->directory_from = r->hook;
+        mk_static_serve(r);
+        break;
+    case MK_STAGE_NONE:
+        break;
+    }
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/route/stage.h"
+
+#include "core/fd.h"
+#include "server/answer/reply.h"
+#include "server/route/route.h"
+#include "server/run/worker.h"
+
+static const char *const stage_names[] = {
+    [MK_STAGE_REQUEST] = "on_request",
+    [MK_STAGE_HANDLE] = "on_handle",
+    [MK_STAGE_DIRECTORY] = "on_directory",
+};
+
+static void complain(const struct mk_request *r, const struct mk_hooked *who, enum mk_stage stage,
+                     const char *what)
+{
+    mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+                "plugin misbehaved plugin=%s hook=%s conn=%llu what=\"%s\"", who->plugin->name,
+                stage_names[stage], (unsigned long long)r->conn->id, what);
+}
+
+/* Nothing of an answer may have left that can be taken back; what was begun is forgotten. */
+static void answer_instead(struct mk_request *r)
+{
+    if (!r->head_done)
+        r->status = 0;
+    mk_reply_refuse(r, MK_REFUSAL_HANDLER);
+}
+
+/* @return whether the verdict settles the matter: nobody else is to be asked. */
+static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_stage stage,
+                   size_t hook, enum mk_verdict verdict)
+{
+    if (r->failed)
+        return true;
+    r->asked = who->plugin;
+    switch (verdict) {
+    case MK_VERDICT_PASS:
+        if (r->status == 0)
+            return false;
+        complain(r, who, stage, "passed on a request that it had answered");
+        if (!r->head_done)
+            answer_instead(r);
+        return true;
+    case MK_VERDICT_DONE:
+        if (r->head_done)
+            return true;
+        complain(r, who, stage, "is done without an answer");
+        answer_instead(r);
+        return true;
+    case MK_VERDICT_LATER:
+        r->waits_in = stage;
+        r->hook = (uint16_t)hook;
+        return true;
+    case MK_VERDICT_CLOSE:
+        r->dropped = r->failed = true;
+        return true;
+    }
+    complain(r, who, stage, "gave a verdict that does not exist");
+    answer_instead(r);
+    return true;
+}
+
+static const struct mk_context *context_of(const struct mk_request *r, const struct mk_hooked *who)
+{
+    return mk_view_context(r->view, r->site, who->index);
+}
+
+static bool acts_on(const struct mk_request *r, const struct mk_hooked *who, struct mk_str path)
+{
+    return !who->is_limited || mk_route_is_within(r, who, path);
+}
+
+/* What was asked for, before an index or fallback file took its place. */
+static struct mk_str asked_path(const struct mk_request *r)
+{
+    return r->request_path.p ? r->request_path : r->path;
+}
+
+/* A rule's place is its place however an application behind the site reads the path. Without memory for that it holds. */
+static bool rules_on(struct mk_request *r, const struct mk_hooked *who)
+{
+    struct mk_str path;
+    int more;
+
+    if (!who->is_limited)
+        return true;
+    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
+        if (mk_route_is_within(r, who, path))
+            return true;
+    }
+    return more < 0;
+}
+
+bool mk_stage_request(struct mk_request *r, size_t from)
+{
+    const struct mk_hooks *hooks = &r->site->on_request;
+
+    for (size_t i = from; i < hooks->count; i++) {
+        const struct mk_hooked *who = &hooks->items[i];
+
+        if (rules_on(r, who) &&
+            settle(r, who, MK_STAGE_REQUEST, i, who->plugin->on_request(r, context_of(r, who))))
+            return true;
+    }
+    return false;
+}
+
+bool mk_stage_handle(struct mk_request *r, size_t i)
+{
+    const struct mk_route *route = &r->site->routes[i];
+    const struct mk_hooked *who = &route->who;
+
+    r->hook = (uint16_t)i; /* whose pattern it may ask for: mk_request_matches */
+    return settle(r, who, MK_STAGE_HANDLE, i,
+                  who->plugin->on_handle(r, context_of(r, who), route->data));
+}
+
+bool mk_stage_directory(struct mk_request *r, int (*open)(void *arg), void *arg)
+{
+    const struct mk_hooks *hooks = &r->site->on_directory;
+    bool settled = false;
+    int fd;
+
+    if (hooks->count == 0)
+        return false;
+    fd = open(arg);
+    if (fd < 0)
+        return false;
+    for (size_t i = r->directory_from; !settled && i < hooks->count; i++) {
+        const struct mk_hooked *who = &hooks->items[i];
+
+        settled = acts_on(r, who, r->path) &&
+                  settle(r, who, MK_STAGE_DIRECTORY, i,
+                         who->plugin->on_directory(r, context_of(r, who), fd));
+    }
+    mk_fd_close(&fd);
+    return settled;
+}
+
+void mk_stage_finish(struct mk_request *r)
+{
+    const struct mk_hooks *hooks = &r->site->on_finish;
+
+    for (size_t i = 0; i < hooks->count; i++) {
+        const struct mk_hooked *who = &hooks->items[i];
+
+        if (acts_on(r, who, asked_path(r)))
+            who->plugin->on_finish(r, context_of(r, who));
+    }
+}
+
+/* ---- connections: no site is known, and the configuration is the one in force ---- */
+
+static const struct mk_context *context_for(const struct mk_view *view, const struct mk_hooked *who)
+{
+    return mk_view_context(view, &view->snapshot->sites[0], who->index);
+}
+
+bool mk_stage_accept(struct mk_conn *c)
+{
+    const struct mk_view *view = c->worker->view;
+    const struct mk_hooks *hooks = &view->snapshot->on_accept;
+
+    for (size_t i = 0; i < hooks->count; i++) {
+        const struct mk_hooked *who = &hooks->items[i];
+
+        if (who->plugin->on_accept(c, context_for(view, who)) != MK_VERDICT_PASS)
+            return false;
+    }
+    c->admitted = true;
+    return true;
+}
+
+void mk_stage_close(struct mk_conn *c)
+{
+    const struct mk_view *view = c->worker->view;
+    const struct mk_hooks *hooks = &view->snapshot->on_close;
+
+    for (size_t i = 0; c->admitted && i < hooks->count; i++)
+        hooks->items[i].plugin->on_close(c, context_for(view, &hooks->items[i]));
+}
+
+void mk_stage_event(struct mk_conn *c, unsigned events)
+{
+    const struct mk_view *view = c->worker->view;
+    const struct mk_hooks *hooks = &view->snapshot->on_conn_event;
+
+    for (size_t i = 0; i < hooks->count; i++)
+        hooks->items[i].plugin->on_conn_event(c, context_for(view, &hooks->items[i]), events);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_RUN_ACCEPTOR_H
+#define MK_SERVER_RUN_ACCEPTOR_H
+
+#include "core/loop.h"
+#include "server/run/listener.h"
+
+/** The Fair scheduler: one thread that accepts and gives each socket to the worker with the fewest connections. */
+struct mk_acceptor {
+    struct mk_loop loop;
+    struct mk_server *server;
+    struct mk_ports ports;
+    pthread_t thread;
+    bool started;
+    unsigned next; /* where the search for the least loaded begins, so that equals take turns */
+};
+
+int mk_acceptor_init(struct mk_acceptor *a, struct mk_server *server) MK_MUST_USE;
+int mk_acceptor_start(struct mk_acceptor *a) MK_MUST_USE;
+void mk_acceptor_fini(struct mk_acceptor *a);
+
+/** Hand an accepted socket to a worker. @return false: every ring is full. */
+bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_listener *listener, int fd,
+                      const struct mk_peer *peer, bool busy);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/run/server_int.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* How many connections and open files there may be, by the settings and by the descriptors there are. */
+
+enum {
+    FILES_MAX = 256, /* entries of a worker's open-file table */
+    FILES_MIN = 8,
+    DESCRIPTORS_BASE = 16, /* standard streams, logs, loops, a spare or two */
+    DESCRIPTORS_WORKER = 6,
+    CONNECTIONS_MIN = 4,
+    MEMORY_SHARE = 4, /* of the machine's may wait for clients */
+};
+
+static int64_t descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return 1 << 20;
+    return (int64_t)limit.rlim_cur;
+}
+
+void mk_server_share_descriptors(struct mk_server *server)
+{
+    int64_t share = descriptor_limit() / 8 / server->nworkers;
+
+    server->files_per_worker = share < FILES_MIN   ? FILES_MIN
+                               : share > FILES_MAX ? FILES_MAX
+                                                   : (size_t)share;
+}
+
+/* Without MaxConnections: what leaves descriptors for files, so that accepting does not starve serving. */
+static int64_t max_connections(const struct mk_server *server, const struct mk_server_settings *set)
+{
+    int64_t workers = server->nworkers;
+    int64_t max =
+        descriptor_limit() - DESCRIPTORS_BASE -
+        workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens + (int64_t)server->files_per_worker);
+
+    if (max < CONNECTIONS_MIN)
+        max = CONNECTIONS_MIN;
+    return set->max_connections > 0 && set->max_connections < max ? set->max_connections : max;
+}
+
+/* Without MaxMemory: generous, but less than the machine has. */
+static int64_t max_memory(const struct mk_server_settings *set)
+{
+    int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+    return set->max_memory > 0 ? set->max_memory : machine / MEMORY_SHARE;
+}
+
+void mk_server_apply_limits(struct mk_server *server, const struct mk_server_settings *set)
+{
+    atomic_store(&server->max_connections, max_connections(server, set));
+    atomic_store(&server->over_capacity, set->over_capacity);
+    atomic_store(&server->max_memory, max_memory(set));
+    atomic_store(&server->per_address.max, set->max_connections_per_ip);
+    atomic_store(&server->log.level, set->log.level);
+    atomic_store(&server->log.traced_level, set->log.traced_level);
+    atomic_store(&server->log.traced, set->log.traced);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
+#include "core/fd.h"
+#include "server/run/server_int.h"
+
+#include <monkey/events.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { LOG_MODE = 0640 };
+
+void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
+{
+    char text[MK_LIMIT_LOG_LINE];
+    va_list args;
+
+    if (!mk_log_wants(&server->log, level, MK_LOG_PLUGIN))
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    mk_log(&server->log, level, MK_LOG_PLUGIN, "%s", text);
+}
+
+int mk_server_open_file(struct mk_server *server, const char *path, int flags, mode_t mode)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode), err;
+
+    if (fd >= 0)
+        return fd;
+    err = mk_error_from_errno(errno);
+    if (err == MK_E_ACCESS && server->host->open_file)
+        return server->host->open_file(server->host->arg, path, flags & ~(O_CLOEXEC | O_NOCTTY),
+                                       mode);
+    return err;
+}
+
+int mk_server_open_log(struct mk_server *server, const char *target)
+{
+    int fd;
+
+    if (strcmp(target, "stderr") == 0)
+        fd = STDERR_FILENO;
+    else if (strcmp(target, "syslog") == 0)
+        fd = -1;
+    else {
+        fd = mk_server_open_file(server, target, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK,
+                                 LOG_MODE);
+        if (fd < 0) {
+            (void)snprintf(server->why, sizeof(server->why), "ErrorLog: cannot open %s: %s", target,
+                           fd == MK_E_SYS && errno == ENXIO ? "no process reads this pipe"
+                                                            : mk_error_text(fd));
+            return fd;
+        }
+    }
+    mk_log_set_fd(&server->log, fd);
+    return 0;
+}
+
+static void reopen_logs_of_plugins(const struct mk_snapshot *s)
+{
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_loaded *p = &s->plugins[i];
+
+        if (p->started && p->plugin->reopen)
+            p->plugin->reopen(&p->context);
+    }
+}
+
+int mk_server_reopen_logs(struct mk_server *server)
+{
+    int err = mk_server_open_log(server, server->snapshot->set.error_log);
+
+    mk_log(&server->log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
+           err < 0 ? server->why : "logs reopened");
+    reopen_logs_of_plugins(server->snapshot);
+    return err;
+}

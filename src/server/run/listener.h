@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_RUN_LISTENER_H
+#define MK_SERVER_RUN_LISTENER_H
+
+#include "core/loop.h"
+#include "setup/settings.h"
+#include "server/link/transport.h"
+
+#include <stdatomic.h>
+
+enum { MK_LISTEN_SOCKET = MK_ADDR_TEXT + 2 };
+
+/**
+ * Whom a unix socket lets in decides which addresses are believed, when it expects a PROXY header: it is for the server's
+ * user and group alone. @return whether it is such a one; name is what mk_socket_bind understands then.
+ */
+bool mk_listen_socket_name(const struct mk_listen *listen, char name[MK_LISTEN_SOCKET]);
+
+struct mk_conn;
+struct mk_server;
+struct mk_worker;
+
+/**
+ * An address that is listened on. It is never freed before the server, since connections name it; a removed
+ * one stays, closed, and is opened again when its address comes back. The control thread writes it while no
+ * worker looks: before their threads start, or between asking them to update and their answer.
+ */
+struct mk_listener {
+    struct mk_listener *next;
+    struct mk_addr addr;           /* with the real port */
+    struct mk_addr asked;          /* as configured */
+    char text[MK_ADDR_TEXT];       /* of addr */
+    char asked_text[MK_ADDR_TEXT]; /* as written */
+    /* What carries its connections: of the sides, the one that a worker's view names. A reload writes the other. */
+    struct mk_via via[2];
+    atomic_bool proxy; /* a PROXY protocol header comes first */
+    bool open;
+    bool wanted;           /* in the configuration that is being put in force */
+    bool wants_proxy;      /* what it says of proxy */
+    bool is_for_some;      /* bound by mk_socket_bind's rules */
+    bool fresh;            /* opened for it */
+    bool inherited;        /* came from outside */
+    bool lingers;          /* unwanted, but its handshakes shall end: another takes its place */
+    atomic_uint lingering; /* ports that do so now */
+    unsigned nfds;         /* one for each worker, or one in all */
+    int *fds;              /* nworkers long; -1: closed */
+    atomic_uint users;     /* ports that wait on the one socket */
+};
+
+/** One accepting end: a listener's socket on a worker's loop, or on the acceptor's. */
+struct mk_port {
+    struct mk_watch watch;
+    struct mk_timer resume;
+    struct mk_timer leave;
+    struct mk_list link;
+    struct mk_ports *ports;
+    struct mk_server *server;
+    struct mk_worker *worker; /* NULL: the acceptor, which chooses one */
+    struct mk_loop *loop;
+    struct mk_listener *listener;
+    bool shared;  /* several loops wait on this socket */
+    bool paused;  /* no room: not watched */
+    bool waiting; /* it was so a moment ago */
+    bool leaving; /* the listener has let go of this socket, which accepts until the timer */
+};
+
+/** The ports of one loop. */
+struct mk_ports {
+    struct mk_list list;
+    unsigned npaused;
+    int reserve_fd; /* given up to be able to refuse when descriptors are short; -1: none */
+};
+
+/**
+ * Open every address of the settings that is not open yet: inherited socket, plain bind, or the
+ * host's bind. One that overlaps with an open one (127.0.0.1:80 and 80) shares its port, and what
+ * it covers stays open. On failure those opened by this call are closed again.
+ * @param why  out: a sentence; size bytes
+ * @return 0 or an error.
+ */
+int mk_listeners_open(struct mk_server *server, const struct mk_server_settings *set, char *why,
+                      size_t size) MK_MUST_USE;
+/** Close what the last mk_listeners_open opened. */
+void mk_listeners_undo(struct mk_server *server);
+/** After all ports were updated: what is no longer wanted is closed now. */
+void mk_listeners_settle(struct mk_server *server);
+void mk_listeners_free(struct mk_server *server);
+
+/** Is its peer one of TrustedProxies or, over a unix socket, TrustedUsers? */
+bool mk_listener_trusts(const struct mk_conn *c);
+/** May this peer send a PROXY header? Those of a unix socket that may not are logged. */
+bool mk_listener_admits(const struct mk_conn *c);
+/** Take the address of a PROXY header for the connection's peer. @return false: that address has too many connections. */
+bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port) MK_MUST_USE;
+
+void mk_ports_init(struct mk_ports *ports);
+/** Begin to accept on every wanted listener that has no port here yet; end those that are not. On the loop's thread. @return 0 or an error. */
+int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker,
+                    struct mk_loop *loop) MK_MUST_USE;
+/** Accept what waits (up to a bound) and stop listening. On the loop's thread. */
+void mk_ports_close(struct mk_ports *ports);
+/** A connection ended: ports that paused for want of room go on. */
+void mk_ports_resume(struct mk_ports *ports);
+/** What is left after the loop has ended. */
+void mk_ports_free(struct mk_ports *ports);
+
+#endif

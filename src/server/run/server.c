@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/run/server.h"
+
+#include "base/code.h"
+#include "base/heap.h"
+#include "base/str.h"
+#include "core/fd.h"
+#include "core/thread.h"
+#include "setup/plugin.h"
+#include "setup/reach.h"
+#include "server/run/server_int.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const struct mk_host plain_host = {.size = sizeof(struct mk_host)};
+
+void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer)
+{
+    atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
+    mk_per_address_put(&server->per_address, peer);
+}
+
+void mk_sem_wait(sem_t *sem)
+{
+    while (sem_wait(sem) < 0 && errno == EINTR)
+        ;
+}
+
+MK_AT_START void mk_server_thread_ended(struct mk_server *server)
+{
+    uint64_t one = 1;
+
+    if (atomic_fetch_sub(&server->running, 1) == 1)
+        (void)!write(server->done_fd, &one, sizeof(one));
+}
+
+/* ---- making and ending ---- */
+
+/* Mapped, not from the heap: most of a worker is a buffer whose pages cost nothing until they are used. */
+enum { WORKER_MAP = 128 << 10 };
+
+_Static_assert(sizeof(struct mk_worker) <= WORKER_MAP, "a worker fits its mapping");
+
+static struct mk_worker *new_worker(struct mk_server *server, unsigned index)
+{
+    struct mk_worker *w = mk_heap_map(WORKER_MAP);
+
+    if (w && mk_worker_init(w, server, index) < 0) {
+        mk_heap_unmap(w, WORKER_MAP);
+        return NULL;
+    }
+    return w;
+}
+
+static int add_workers(struct mk_server *server)
+{
+    unsigned wanted = server->nworkers;
+    bool fair = server->snapshot->set.scheduler == MK_SCHEDULER_FAIR && wanted > 1;
+
+    server->workers = mk_heap_zalloc(wanted, sizeof(struct mk_worker *));
+    if (!server->workers)
+        return MK_E_NOMEM;
+    for (unsigned i = 0; i < wanted; i++) {
+        server->workers[i] = new_worker(server, i);
+        if (!server->workers[i])
+            return MK_E_NOMEM;
+        if (fair && !(server->workers[i]->handoff = mk_heap_zalloc(1, sizeof(struct mk_handoff))))
+            return MK_E_NOMEM;
+    }
+    if (!fair)
+        return 0;
+    server->acceptor = mk_heap_zalloc(1, sizeof(*server->acceptor));
+    if (server->acceptor && mk_acceptor_init(server->acceptor, server) < 0) {
+        mk_heap_free(server->acceptor);
+        server->acceptor = NULL;
+    }
+    return server->acceptor ? 0 : MK_E_NOMEM;
+}
+
+static void note_making(struct mk_server *server)
+{
+    struct mk_clock clock = {0};
+
+    mk_clock_update(&clock);
+    server->made_s = clock.wall_s;
+    server->made_ms = clock.mono_ms;
+}
+
+void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot)
+{
+    server->snapshot = snapshot;
+    snapshot->alive = &server->snapshots;
+    atomic_fetch_add(&server->snapshots, 1);
+}
+
+struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk_host *host)
+{
+    struct mk_server *server = mk_heap_zalloc(1, sizeof(*server));
+
+    if (!server)
+        return NULL;
+    mk_log_init(&server->log);
+    mk_offload_init(server);
+    mk_resolver_init(&server->resolver);
+    mk_reload_report_init(&server->reload_report);
+    server->host = host ? host : &plain_host;
+    server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
+    if (server->nworkers > MK_LIMIT_WORKERS)
+        server->nworkers = MK_LIMIT_WORKERS;
+    server->openat2 = mk_file_has_openat2();
+    atomic_init(&server->stop_at_ms, INT64_MAX);
+    (void)sem_init(&server->gate.prepared, 0, 0);
+    (void)sem_init(&server->gate.go, 0, 0);
+    mk_arena_init(&server->plugin_names, NULL, 0, SIZE_MAX);
+    mk_per_address_init(&server->per_address, snapshot->set.max_connections_per_ip);
+    mk_server_share_descriptors(server);
+    mk_server_apply_limits(server, &snapshot->set);
+    note_making(server);
+    mk_snapshot_get(snapshot);
+    mk_server_adopt(server, snapshot);
+    server->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (server->done_fd >= 0 && mk_plugins_keep_facts(server) == 0 && add_workers(server) == 0)
+        return server;
+    mk_server_free(server);
+    return NULL;
+}
+
+static void each_worker(struct mk_server *server, void (*fn)(struct mk_worker *w))
+{
+    for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++)
+        fn(server->workers[i]);
+}
+
+/* What was posted to workers that have ended; such calls may post to any other of them. */
+static void drain(struct mk_server *server)
+{
+    bool any = true;
+
+    while (any) {
+        any = false;
+        for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++)
+            any = mk_loop_drain(&server->workers[i]->loop) || any;
+    }
+}
+
+MK_AT_START static void free_worker(struct mk_worker *w)
+{
+    mk_worker_fini(w);
+    mk_heap_unmap(w, WORKER_MAP);
+}
+
+MK_AT_START void mk_server_free(struct mk_server *server)
+{
+    if (!server)
+        return;
+    if (server->started) {
+        mk_server_stop(server, 0);
+        (void)!mk_server_wait(server, -1);
+    }
+    if (server->acceptor)
+        mk_acceptor_fini(server->acceptor);
+    each_worker(server, mk_worker_join);
+    mk_offload_end(server);
+    drain(server);
+    each_worker(server, mk_worker_leave);
+    server->snapshot->alive = NULL;    /* it may outlive us in the hands of who made it */
+    mk_snapshot_put(server->snapshot); /* plugins stop while there still are workers to post to */
+    drain(server);
+    each_worker(server, free_worker);
+    mk_heap_free(server->acceptor);
+    mk_heap_free(server->workers);
+    mk_listeners_free(server);
+    mk_resolver_fini(&server->resolver);
+    mk_reload_report_fini(&server->reload_report);
+    mk_offload_fini(server);
+    mk_per_address_fini(&server->per_address);
+    mk_fd_close(&server->done_fd);
+    mk_arena_fini(&server->plugin_names);
+    mk_log_fini(&server->log);
+    mk_heap_free(server);
+}
+
+MK_AT_START const char *mk_server_why(const struct mk_server *server)
+{
+    return server->why[0] ? server->why : "no reason known";
+}
+
+MK_AT_START int mk_server_listen(struct mk_server *server)
+{
+    int err = mk_server_open_log(server, server->snapshot->set.error_log);
+
+    if (err == 0)
+        err = mk_listeners_open(server, &server->snapshot->set, server->why, sizeof(server->why));
+    if (err < 0)
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+    return err;
+}
+
+static int cpu_of(const struct mk_server_settings *set, unsigned index)
+{
+    uint64_t cpu;
+
+    if (set->cpu_affinity.count == 0 ||
+        mk_str_to_u64(set->cpu_affinity.items[index % set->cpu_affinity.count], 1023, &cpu) < 0)
+        return -1;
+    return (int)cpu;
+}
+
+/* Before the threads run: a reload may change the listeners as soon as they do. */
+static int open_ports(struct mk_server *server)
+{
+    struct mk_acceptor *a = server->acceptor;
+    int err = a ? mk_ports_update(&a->ports, server, NULL, &a->loop) : 0;
+
+    for (unsigned i = 0; !a && err == 0 && i < server->nworkers; i++)
+        err = mk_ports_update(&server->workers[i]->ports, server, server->workers[i],
+                              &server->workers[i]->loop);
+    if (err < 0)
+        (void)snprintf(server->why, sizeof(server->why), "cannot watch all listening sockets: %s",
+                       mk_error_text(err));
+    return err;
+}
+
+static int thread_failed(struct mk_server *server, int err)
+{
+    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s",
+                   mk_error_text(err));
+    return err;
+}
+
+/* Wait until so many workers are prepared; let all of them serve, or none. */
+static int open_gate(struct mk_server *server, unsigned count, int err)
+{
+    for (unsigned i = 0; i < count; i++)
+        mk_sem_wait(&server->gate.prepared);
+    for (unsigned i = 0; err == 0 && i < count; i++) {
+        err = server->workers[i]->begin_error;
+        if (err < 0)
+            (void)snprintf(server->why, sizeof(server->why), "%s", server->workers[i]->why);
+    }
+    atomic_store(&server->gate.is_open, err == 0);
+    for (unsigned i = 0; i < count; i++)
+        sem_post(&server->gate.go);
+    return err;
+}
+
+static int start_workers(struct mk_server *server)
+{
+    unsigned count = 0;
+    int err = 0;
+
+    while (err == 0 && count < server->nworkers) {
+        err = mk_worker_start(server->workers[count], cpu_of(&server->snapshot->set, count));
+        if (err < 0)
+            (void)thread_failed(server, err);
+        else
+            count++;
+    }
+    return open_gate(server, count, err);
+}
+
+static int start_threads(struct mk_server *server)
+{
+    int err;
+
+    atomic_store(&server->running, server->nworkers + (server->acceptor ? 1 : 0));
+    atomic_store(&server->acceptor_ended, server->acceptor == NULL);
+    err = start_workers(server);
+    if (err < 0 || !server->acceptor)
+        return err;
+    err = mk_acceptor_start(server->acceptor);
+    return err < 0 ? thread_failed(server, err) : 0;
+}
+
+/* Threads that could not be started count as ended, so that waiting for the others comes to an end. */
+static void count_unstarted(struct mk_server *server)
+{
+    for (unsigned i = 0; i < server->nworkers; i++) {
+        if (!server->workers[i]->started)
+            mk_server_thread_ended(server);
+    }
+    if (server->acceptor && !server->acceptor->started) {
+        atomic_store(&server->acceptor_ended, true);
+        mk_server_thread_ended(server);
+    }
+}
+
+static void log_unreachable(void *arg, const char *text, size_t len)
+{
+    struct mk_server *server = arg;
+
+    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_CONF, "%.*s", (int)len - 1, text);
+}
+
+MK_AT_START int mk_server_start(struct mk_server *server)
+{
+    int err = open_ports(server);
+
+    if (err == 0)
+        err = mk_plugins_start(server, server->snapshot, NULL);
+    if (err < 0) {
+        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+        return err;
+    }
+    server->started = true;
+    err = start_threads(server);
+    if (err == 0) {
+        mk_snapshot_unreachable(server->snapshot, log_unreachable, server);
+        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
+               server->nworkers, server->acceptor ? "Fair" : "ReusePort");
+        return 0;
+    }
+    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+    count_unstarted(server);
+    mk_server_stop(server, 0);
+    (void)!mk_server_wait(server, -1);
+    return err;
+}
+
+/* ---- stopping ---- */
+
+MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
+{
+    mk_server_stop_because(server, grace_ms, "the program asks for it");
+}
+
+MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace_ms,
+                                        const char *why)
+{
+    struct mk_clock clock = {0};
+    int64_t stop_at_ms;
+
+    if (!server->started)
+        return;
+    mk_clock_update(&clock);
+    stop_at_ms = clock.mono_ms + grace_ms;
+    if (stop_at_ms < atomic_load(&server->stop_at_ms)) {
+        atomic_store(&server->stop_at_ms, stop_at_ms);
+        if (!server->has_stopped)
+            mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "stopping reason=\"%s\" grace_ms=%u",
+                   why, grace_ms);
+    }
+    for (unsigned i = 0; i < server->nworkers; i++)
+        mk_loop_wake(&server->workers[i]->loop);
+    if (server->acceptor)
+        mk_loop_wake(&server->acceptor->loop);
+}
+
+MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
+{
+    struct pollfd p = {.fd = server->done_fd, .events = POLLIN};
+
+    if (!server->started)
+        return 0;
+    while (poll(&p, 1, timeout_ms) < 0) {
+        if (errno != EINTR)
+            return MK_E_SYS;
+    }
+    if (!p.revents)
+        return MK_E_TIMEOUT;
+    if (!server->has_stopped)
+        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "stopped");
+    server->has_stopped = true;
+    return 0;
+}
+
+const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server)
+{
+    return server->snapshot;
+}
+
+int mk_server_fd(const struct mk_server *server)
+{
+    return server->done_fd;
+}
+
+/* ---- facts ---- */
+
+MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg)
+{
+    for (const struct mk_listener *l = server->listeners; l; l = l->next) {
+        if (l->open)
+            fn(arg, l->text, strlen(l->text));
+    }
+}
+
+unsigned mk_server_workers(const struct mk_server *server)
+{
+    return server->nworkers;
+}
+
+int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats)
+{
+    const struct mk_counters *c;
+    struct mk_worker_stats all;
+    size_t size = stats->size; /* an older caller has fewer members */
+
+    if (worker >= server->nworkers)
+        return MK_E_INVALID;
+    c = &server->workers[worker]->counters;
+    all = (struct mk_worker_stats){
+        .size = size,
+        .accepted = atomic_load(&c->accepted),
+        .requests = atomic_load(&c->requests),
+        .bytes_in = atomic_load(&c->bytes_in),
+        .bytes_out = atomic_load(&c->bytes_out),
+        .refused = atomic_load(&c->refused),
+        .turns = atomic_load(&c->turns),
+        .connections = atomic_load(&c->connections),
+    };
+    memcpy(stats, &all, size < sizeof(all) ? size : sizeof(all));
+    return 0;
+}

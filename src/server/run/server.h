@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_RUN_SERVER_H
+#define MK_SERVER_RUN_SERVER_H
+
+#include <monkey/server.h>
+
+#include <stdbool.h>
+
+/* What lib/ asks of a server beyond its public face: life with a snapshot in hand. */
+
+struct mk_snapshot;
+
+/**
+ * Make a server from a checked snapshot, of which it takes a reference.
+ * @return it, or NULL without memory.
+ */
+struct mk_server *mk_server_create(struct mk_snapshot *snapshot,
+                                   const struct mk_host *host) MK_MUST_USE;
+
+/** The one in force. */
+const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server);
+
+/** Replace the snapshot; see mk_server_reload. Takes a reference on success. @return 0 or an error; server->why. */
+int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot) MK_MUST_USE;
+
+/* ---- telling how a reload went; control thread ---- */
+
+/** Another reload begins: what the one before found is forgotten. */
+void mk_reload_begin(struct mk_server *server);
+
+/** Log what was found wrong, one line without its end, already escaped; and keep it for mk_server_reload_report. */
+void mk_reload_report_line(struct mk_server *server, bool is_warning, struct mk_str line);
+
+/** Log, keep and count that it failed. */
+void mk_reload_report_failed(struct mk_server *server, const char *why);
+
+#endif

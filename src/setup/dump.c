@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "base/code.h"
+#include "setup/config.h"
+#include "setup/plugin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The effective settings as text that reads back, each under a comment that says where it came from. */
+
+struct dump {
+    mk_text_fn fn;
+    void *arg;
+    struct mk_arena scratch;
+    const char *only;  /* a section; NULL: all */
+    const char *place; /* the file of what follows; NULL: was said */
+    bool failed, any;
+};
+
+static void say(struct dump *d, const char *fmt, ...) MK_PRINTF(2, 3);
+
+static void say(struct dump *d, const char *fmt, ...)
+{
+    char line[MK_ADDR_TEXT + 8400];
+    va_list args;
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    if (len < 0 || len >= (int)sizeof(line))
+        d->failed = true;
+    else
+        d->fn(d->arg, line, (size_t)len);
+}
+
+static void say_origin(struct dump *d, const struct mk_origin *at)
+{
+    if (at->line)
+        say(d, "    # %s:%u\n", at->file, at->line);
+    else
+        say(d, "    # %s\n", at->file);
+}
+
+static bool is_field(const struct mk_field *f, struct mk_str key)
+{
+    return mk_str_ieq(key, mk_str_from(f->name)) ||
+           (f->alias && mk_str_ieq(key, mk_str_from(f->alias))) || (f->flags & MK_FIELD_ANY_KEY);
+}
+
+/* Repeatable and custom fields as they were written. @return whether there was any. */
+static bool dump_written(struct dump *d, const struct mk_field *f, const struct mk_section *s)
+{
+    bool any = false;
+
+    for (const struct mk_setting *at = s ? s->first : NULL; at; at = at->next) {
+        if (!is_field(f, at->key))
+            continue;
+        say_origin(d, &at->value_at);
+        say(d, "    %s %s\n", f->flags & MK_FIELD_ANY_KEY ? at->key.p : f->name, at->value.p);
+        any = true;
+    }
+    return any;
+}
+
+static void dump_field(struct dump *d, const struct mk_field *f, const struct mk_section *s,
+                       const void *settings)
+{
+    const struct mk_setting *source = mk_field_source(f, s);
+    char *value;
+
+    if (f->type == MK_FIELD_CUSTOM || (f->flags & MK_FIELD_REPEAT)) {
+        if (!dump_written(d, f, s) && f->fallback)
+            say(d, "    # default\n    %s %s\n", f->name, f->fallback);
+        return;
+    }
+    value = mk_field_format(f, settings, &d->scratch);
+    if (!value)
+        d->failed = true;
+    if (!value || !*value)
+        return;
+    if (source)
+        say_origin(d, &source->value_at);
+    else if (f->fallback)
+        say(d, "    # default\n");
+    else
+        return;
+    say(d, "    %s %s\n", f->name, value);
+}
+
+static void dump_section(struct dump *d, const struct mk_section_spec *spec,
+                         const struct mk_section *s, const void *settings)
+{
+    if (d->only && !mk_str_ieq(mk_str_from(spec->name), mk_str_from(d->only)))
+        return;
+    if (d->place)
+        say(d, "%s# %s", d->any ? "\n" : "", d->place);
+    d->place = NULL;
+    d->any = true;
+    say(d, "\n[%s]\n", spec->name);
+    for (size_t i = 0; i < spec->nfields; i++)
+        dump_field(d, &spec->fields[i], s, settings);
+}
+
+static void dump_core(struct dump *d, const struct mk_section_spec *spec,
+                      const struct mk_tree *tree, const void *settings)
+{
+    const struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name));
+
+    if (s || !(spec->fields[0].flags & MK_FIELD_REPEAT) || spec->nfields > 1)
+        dump_section(d, spec, s, settings);
+}
+
+/* Of the whole a file's comment is said even where no section of it is. */
+static void begin_place(struct dump *d, const char *name)
+{
+    d->place = name;
+    if (d->only || !name)
+        return;
+    say(d, "%s# %s", d->any ? "\n" : "", name);
+    d->any = true;
+    d->place = NULL;
+}
+
+static void dump_plugin(struct dump *d, const struct mk_loaded *p)
+{
+    char *name;
+
+    if (!p->draft->of_file)
+        return;
+    name = mk_arena_printf(&d->scratch, "plugins/%s/", p->plugin->name);
+    d->failed |= !name;
+    begin_place(d, name);
+    for (const struct mk_occurrence *o = p->draft->of_file; o; o = o->next)
+        dump_section(d, o->spec, &o->effective, o->settings);
+}
+
+/* Some hundred lines that are as in the file say nothing of this configuration; who wants them asks for the section. */
+static void dump_mimes(struct dump *d, const struct mk_tree *tree)
+{
+    const struct mk_section *s = mk_section_find(tree->first, mk_str_from(mk_spec_mime.name));
+    const char *file = NULL;
+    size_t count = 0;
+
+    begin_place(d, "monkey.mime");
+    if (d->only) {
+        dump_core(d, &mk_spec_mime, tree, NULL);
+        return;
+    }
+    for (const struct mk_setting *at = s ? s->first : NULL; at; at = at->next, count++)
+        file = at->value_at.file;
+    if (count > 0)
+        say(d, "\n# %zu types as in %s; monkey --dump MIMETYPES shows them\n", count, file);
+}
+
+/* Sections that the site's file has; what only the plugin's has stands there. */
+static void dump_plugin_of_site(struct dump *d, const struct mk_loaded *p, size_t site)
+{
+    for (const struct mk_occurrence *o = p->draft->of_sites[site]; o; o = o->next) {
+        if (o->section)
+            dump_section(d, o->spec, &o->effective, o->settings);
+    }
+}
+
+static void dump_site(struct dump *d, const struct mk_config *config, size_t index)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
+                                                          &mk_spec_handlers};
+    const struct mk_snapshot *s = &config->snapshot;
+
+    begin_place(d, *config->sites[index].path ? config->sites[index].path : "default site");
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
+        dump_core(d, specs[i], &config->source.sites[index], &s->sites[index].set);
+    for (size_t i = 0; i < s->nplugins; i++)
+        dump_plugin_of_site(d, &s->plugins[i], index);
+}
+
+static int dump_all(struct dump *d, const struct mk_config *config)
+{
+    if (!config->checked || config->check_result != 0)
+        return MK_E_INVALID;
+    mk_arena_init(&d->scratch, NULL, 0, SIZE_MAX);
+    begin_place(d, "monkey.conf");
+    dump_core(d, &mk_spec_server, &config->source.server, &config->snapshot.set);
+    dump_mimes(d, &config->source.mimes);
+    begin_place(d, "plugins.load");
+    dump_core(d, &mk_spec_plugins, &config->source.plugins, NULL);
+    for (size_t i = 0; i < config->snapshot.nplugins; i++)
+        dump_plugin(d, &config->snapshot.plugins[i]);
+    for (size_t i = 0; i < config->source.nsites; i++)
+        dump_site(d, config, i);
+    if (d->any)
+        say(d, "\n");
+    mk_arena_fini(&d->scratch);
+    return d->failed ? MK_E_NOMEM : 0;
+}
+
+MK_AT_START int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg)
+{
+    struct dump d = {.fn = fn, .arg = arg};
+
+    return dump_all(&d, config);
+}
+
+MK_AT_START int mk_config_dump_section(const struct mk_config *config, const char *section,
+                                       mk_text_fn fn, void *arg)
+{
+    struct dump d = {.fn = fn, .arg = arg, .only = section};
+    int err = dump_all(&d, config);
+
+    return err < 0 ? err : d.any ? 0 : MK_E_NOENT;
+}

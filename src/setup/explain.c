@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "setup/explain.h"
+
+#include "base/code.h"
+#include "base/invariant.h"
+#include "base/str.h"
+#include "setup/plugin.h"
+
+/* Where a known name belongs, and what takes the place of names that other servers and Monkey 1 have. */
+
+/* ---- names of others ---- */
+
+struct word {
+    const char *name, *more;
+};
+
+#define PRECOMPRESSED                                                                              \
+    "this server does not compress; Precompressed on sends FILE.br, FILE.zst or FILE.gz that "     \
+    "stands beside FILE"
+#define ALIAS                                                                                      \
+    "a folder elsewhere is reached by a symbolic link below DocumentRoot and SymLink on in "       \
+    "[SERVER], or by a site of its own"
+#define PROXY                                                                                      \
+    "requests are passed on by the plugin proxy_reverse: ServerList and Match in [PROXY_ENTRY] "   \
+    "of plugins/proxy_reverse/"
+#define TRY_FILES "TryFiles, Redirect or a Match line in [HANDLERS] does this"
+#define TLS_FILES                                                                                  \
+    "certificates stand in [TLS] of the plugin tls: CertificateFile and KeyFile; Load tls in "     \
+    "plugins.load, and the flag tls of Listen"
+
+static const struct word keys_of_others[] = {
+    {"Gzip", PRECOMPRESSED},
+    {"GzipTypes", PRECOMPRESSED},
+    {"Compress", PRECOMPRESSED},
+    {"Deflate", PRECOMPRESSED},
+    {"Brotli", PRECOMPRESSED},
+    {"Alias", ALIAS},
+    {"ProxyPass", PROXY},
+    {"proxy_pass", PROXY},
+    {"fastcgi_pass", "FastCGI is a plugin: Match \\.php(/|$) fastcgi in [HANDLERS]"},
+    {"Root", "it is called DocumentRoot, in [HOST]"},
+    {"Index", "it is called Indexfile, in [SERVER]"},
+    {"DirectoryIndex", "it is called Indexfile, in [SERVER]"},
+    {"AutoIndex", "directories are shown by the plugin dirlisting: Listing on in [DIRLISTING]"},
+    {"Rewrite", TRY_FILES},
+    {"RewriteRule", TRY_FILES},
+    {"ErrorDocument", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
+    {"error_page", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
+    {"SSLCertificateFile", TLS_FILES},
+    {"ssl_certificate", TLS_FILES},
+};
+
+static const struct word sections_of_others[] = {
+    {"LOCATION", "lines Match REGEX PLUGIN in [HANDLERS] choose by path, and CacheControl by the "
+                 "name of the file"},
+    {"DIRECTORY", "lines Match REGEX PLUGIN in [HANDLERS] choose by path"},
+    {"VIRTUALHOST", "each file of sites/ is a site, with a [HOST]"},
+    {"VHOST", "each file of sites/ is a site, with a [HOST]"},
+    {"SSL", "it is called [TLS] now, of the plugin tls: Load tls in plugins.load, and the flag tls "
+            "of Listen"},
+};
+
+static const char *find_word(const struct word *words, size_t count, struct mk_str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mk_str_ieq(name, mk_str_from(words[i].name)))
+            return words[i].more;
+    }
+    return NULL;
+}
+
+/* ---- names of our own, elsewhere ---- */
+
+static const struct {
+    const struct mk_section_spec *spec;
+    const char *place;
+} ours[] = {
+    {&mk_spec_server, "monkey.conf"},
+    {&mk_spec_host, "a file of sites/"},
+    {&mk_spec_error_pages, "a file of sites/"},
+    {&mk_spec_handlers, "a file of sites/"},
+    {&mk_spec_mime, "monkey.mime"},
+    {&mk_spec_plugins, "plugins.load"},
+};
+
+static bool has_key(const struct mk_section_spec *spec, struct mk_str key)
+{
+    for (size_t i = 0; i < spec->nfields; i++) {
+        const struct mk_field *f = &spec->fields[i];
+
+        if (!(f->flags & MK_FIELD_ANY_KEY) &&
+            (mk_str_ieq(key, mk_str_from(f->name)) ||
+             (f->alias && mk_str_ieq(key, mk_str_from(f->alias)))))
+            return true;
+    }
+    return false;
+}
+
+/* The section that has this key; the server's and the sites' before those of plugins. */
+static const char *section_with(const struct mk_snapshot *s, struct mk_str key)
+{
+    for (size_t i = 0; i < MK_ARRAY_LEN(ours); i++) {
+        if (has_key(ours[i].spec, key))
+            return ours[i].spec->name;
+    }
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
+
+        for (; *each; each++) {
+            if (has_key(*each, key))
+                return (*each)->name;
+        }
+    }
+    return NULL;
+}
+
+static const char *place_of(const struct mk_snapshot *s, struct mk_str section,
+                            struct mk_arena *arena)
+{
+    for (size_t i = 0; i < MK_ARRAY_LEN(ours); i++) {
+        if (mk_str_ieq(section, mk_str_from(ours[i].spec->name)))
+            return mk_arena_printf(arena, "it stands in %s", ours[i].place);
+    }
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
+
+        for (; *each; each++) {
+            if (mk_str_ieq(section, mk_str_from((*each)->name)))
+                return mk_arena_printf(arena,
+                                       (*each)->flags & MK_SECTION_FILE
+                                           ? "it stands in plugins/%s/"
+                                           : "it stands in a file of sites/",
+                                       s->plugins[i].plugin->name);
+        }
+    }
+    return NULL;
+}
+
+MK_AT_START const char *mk_explain_name(const struct mk_faults *faults, struct mk_str section,
+                                        struct mk_str key)
+{
+    const struct mk_snapshot *s = faults->explain_arg;
+    const char *more;
+
+    if (!key.p) {
+        more = find_word(sections_of_others, MK_ARRAY_LEN(sections_of_others), section);
+        return more ? more : place_of(s, section, faults->arena);
+    }
+    more = find_word(keys_of_others, MK_ARRAY_LEN(keys_of_others), key);
+    if (more)
+        return more;
+    more = section_with(s, key);
+    return more ? mk_arena_printf(faults->arena, "it belongs to [%s]", more) : NULL;
+}
+
+/* ---- plugins ---- */
+
+/* Of Monkey 1. now: NULL: nothing takes its place. */
+static const struct {
+    const char *name, *now;
+} old_plugins[] = {
+    {"liana_ssl", "tls"}, {"polarssl", "mbedtls"},    {"security", "mandril"},
+    {"palm", "cgi"},      {"patas", "proxy_reverse"}, {"duda", NULL},
+};
+
+MK_AT_START const char *mk_explain_plugin(struct mk_str name, struct mk_arena *arena)
+{
+    for (size_t i = 0; i < MK_ARRAY_LEN(old_plugins); i++) {
+        if (!mk_str_ieq(name, mk_str_from(old_plugins[i].name)))
+            continue;
+        if (!old_plugins[i].now)
+            return mk_arena_printf(arena, "this version has no plugin \"%s\"", old_plugins[i].name);
+        return mk_arena_printf(arena, "the plugin \"%s\" is called \"%s\" now: Load %s",
+                               old_plugins[i].name, old_plugins[i].now, old_plugins[i].now);
+    }
+    return NULL;
+}

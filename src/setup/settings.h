@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SETUP_SETTINGS_H
+#define MK_SETUP_SETTINGS_H
+
+#include "core/addr.h"
+#include "core/log.h"
+#include "server/link/transport.h"
+#include "settings/field.h"
+
+#include <stdbool.h>
+
+/* What the sections of a configuration mean, as structs. Filled by the tables in settings.c. */
+
+enum mk_scheduler { MK_SCHEDULER_FAIR, MK_SCHEDULER_REUSEPORT };
+enum mk_over_capacity { MK_OVER_RESIST, MK_OVER_DROP, MK_OVER_TOO_BUSY };
+
+/** One Listen line. */
+struct mk_listen {
+    struct mk_addr addr;
+    const char *text;      /* the address as written, without flags */
+    bool proxy;            /* a PROXY protocol header comes first */
+    bool needs_port;       /* old form: the port comes from Port */
+    const char *transport; /* its flag; NULL: TransportLayer's */
+    struct mk_via via;     /* set by mk_via_choose */
+    const struct mk_setting *setting;
+};
+
+struct mk_log_choice {
+    int level, traced_level;
+    unsigned traced;
+};
+
+/**
+ * LogLevel: `level` for everything, or `level:component,...` for these alone, which leaves the rest as it is in choice.
+ * @return 0; MK_E_BAD: no such level; MK_E_INVALID: no such component. choice is untouched then.
+ */
+int mk_log_choice_read(struct mk_str text, struct mk_log_choice *choice) MK_MUST_USE;
+
+/** [SERVER]. Times in ms, sizes in bytes. */
+struct mk_server_settings {
+    struct mk_listen *listens;
+    size_t nlistens;
+    int64_t port; /* 0: not given */
+    int64_t workers;
+    struct mk_words cpu_affinity;
+    int scheduler;
+    bool shared_sockets;
+    const char *error_log;
+    struct mk_log_choice log;
+    int64_t timeout_ms, body_timeout_ms, write_timeout_ms, keepalive_timeout_ms, graceful_ms,
+        handler_timeout_ms;
+    int64_t min_rate, min_read_rate; /* bytes a second; 0: none */
+    int64_t max_memory;              /* 0: by the machine's */
+    bool keepalive;
+    int64_t max_keepalive_requests;
+    int64_t max_request_size, max_body_size, max_headers;
+    int64_t max_connections, max_connections_per_ip;
+    struct mk_net *trusted;
+    size_t ntrusted;
+    struct mk_words trusted_users;
+    uid_t *trusted_uids; /* of them; as many */
+    int over_capacity;
+    int64_t fd_limit;
+    const char *pid_file, *user, *user_dir;
+    bool core_dumps;
+    struct mk_words index_files;
+    bool hide_version, resume, symlink;
+    const char *default_type, *default_charset;
+    bool fdt;
+    int64_t file_cache;
+    const char *transport;
+    struct mk_origin transport_at;
+    bool fast_open;
+};
+
+struct mk_header_line {
+    struct mk_str name, value; /* empty value: the field is removed */
+};
+
+struct mk_cache_line {
+    struct mk_str glob, value;
+};
+
+struct mk_error_page {
+    unsigned status;
+    struct mk_str path;               /* below the document root, with a leading slash */
+    const struct mk_setting *setting; /* while the configuration is checked */
+};
+
+struct mk_handler_line {
+    struct mk_str pattern, plugin;
+    struct mk_words params;
+    const struct mk_setting *setting;
+};
+
+/** The sections of one file in sites/. Lists are arrays in the arena. */
+struct mk_site_settings {
+    struct mk_words names;
+    const char *document_root;
+    struct mk_str redirect; /* p NULL: none */
+    unsigned redirect_status;
+    struct mk_header_line *headers;
+    size_t nheaders;
+    struct mk_cache_line *cache_lines;
+    size_t ncache_lines;
+    struct mk_words try_files;
+    bool precompressed, slash_redirect;
+    bool lenient_paths; /* rules hold against a path as others may read it too */
+    struct mk_error_page *error_pages;
+    size_t nerror_pages;
+    struct mk_handler_line *handlers;
+    size_t nhandlers;
+};
+
+/** [MIMETYPES]: pairs in the order written. */
+struct mk_mime_settings {
+    struct mk_mime_line {
+        struct mk_str ext, type;
+    } * lines;
+    size_t nlines;
+};
+
+/** One Load line: a name, or a path with a slash. */
+struct mk_load_line {
+    struct mk_str what;
+    const struct mk_setting *setting;
+};
+
+/** [PLUGINS]. */
+struct mk_plugin_settings {
+    struct mk_load_line *loads;
+    size_t nloads;
+};
+
+extern const struct mk_section_spec mk_spec_server;
+extern const struct mk_section_spec mk_spec_host, mk_spec_error_pages, mk_spec_handlers;
+extern const struct mk_section_spec mk_spec_mime;
+extern const struct mk_section_spec mk_spec_plugins;
+
+/** What no single row can check: old-form Listen with Port, defaults that depend on others. tree is as written. @return 0 or MK_E_NOMEM. */
+int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
+                              struct mk_setup *ctx) MK_MUST_USE;
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "setup/settings_int.h"
+
+#include "base/code.h"
+#include "base/invariant.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/field.h"
+#include "http/uri.h"
+
+#include <monkey/field.h>
+
+#include <stdio.h>
+
+static const char *const known_statuses = " 301 302 303 307 308 ";
+
+/* "$host" would be sent as it stands. @return whether a fault was noted. */
+static bool has_variable(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str url)
+{
+    const char *mark = memchr(url.p, '$', url.len), *end = mark;
+
+    if (!mark)
+        return false;
+    do
+        end++;
+    while (end < url.p + url.len && (*end == '_' || *end == '{' || *end == '}' ||
+                                     (mk_char_lower(*end) >= 'a' && mk_char_lower(*end) <= 'z')));
+    if (end - mark < 2)
+        return false;
+    mk_fault_add(
+        ctx->faults, &s->value_at,
+        "Redirect: \"%.*s\" would be sent as it stands; write the name of the host, such as "
+        "https://www.example.org/: path and query follow a URL that ends in a slash",
+        (int)(end - mark), mark);
+    return true;
+}
+
+MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), url, status, extra;
+    uint64_t code = 301;
+
+    if (!rest.p)
+        return MK_E_NOMEM;
+    if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
+        return mk_setup_refuse(ctx, s, "a URL and perhaps a status");
+    if (has_variable(ctx, s, url))
+        return MK_E_INVALID;
+    if (mk_str_next_word(&rest, &status)) {
+        char wanted[8];
+
+        if (mk_str_to_u64(status, 999, &code) < 0 || mk_str_next_word(&rest, &extra))
+            return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
+        (void)snprintf(wanted, sizeof(wanted), " %u ", (unsigned)code);
+        if (!strstr(known_statuses, wanted))
+            return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
+    }
+    site->redirect = url;
+    site->redirect_status = (unsigned)code;
+    return 0;
+}
+
+MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), name;
+    struct mk_header_line *line;
+
+    if (!rest.p)
+        return MK_E_NOMEM;
+    if (!mk_str_next_word(&rest, &name))
+        return mk_setup_refuse(ctx, s, "a field name and a value");
+    if (name.p[name.len - 1] == ':')
+        name.len--;
+    if (!mk_field_is_name(name))
+        return mk_setup_refuse(ctx, s, "a field name and a value");
+    if (mk_field_rules(name) & MK_RULE_NOT_FIXED) {
+        mk_fault_add(ctx->faults, &s->value_at, "Header: %.*s is set by the server itself",
+                     (int)name.len, name.p);
+        return MK_E_INVALID;
+    }
+    line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
+    if (!line)
+        return MK_E_NOMEM;
+    *line = (struct mk_header_line){name, mk_str_trim(rest)};
+    return 0;
+}
+
+MK_AT_START static int parse_cache_control(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), glob;
+    struct mk_cache_line *line;
+
+    if (!rest.p)
+        return MK_E_NOMEM;
+    if (!mk_str_next_word(&rest, &glob) || mk_str_trim(rest).len == 0)
+        return mk_setup_refuse(ctx, s, "a glob such as *.css and a value such as max-age=3600");
+    line = MK_SETTINGS_APPEND(ctx, site, cache_lines, ncache_lines);
+    if (!line)
+        return MK_E_NOMEM;
+    *line = (struct mk_cache_line){glob, mk_str_trim(rest)};
+    return 0;
+}
+
+/* What may stand behind `?`, at its place in the text: $uri, $query and its other name $args. */
+static bool is_try_variable(struct mk_str text)
+{
+    static const char *const names[] = {"$uri", "$query", "$args"};
+
+    for (size_t i = 0; i < MK_ARRAY_LEN(names); i++) {
+        size_t len = strlen(names[i]);
+
+        if (mk_str_has_prefix(text, mk_str_from(names[i])) &&
+            (text.len == len || !(text.p[len] == '_' || (mk_char_lower(text.p[len]) >= 'a' &&
+                                                         mk_char_lower(text.p[len]) <= 'z'))))
+            return true;
+    }
+    return false;
+}
+
+/* `$uri` begins an item; others stand in the query only. */
+static bool has_unknown_variable(struct mk_str item)
+{
+    const char *mark = memchr(item.p, '?', item.len);
+    size_t path_len = mark ? (size_t)(mark - item.p) : item.len;
+
+    for (size_t i = 0; i < item.len; i++) {
+        bool is_known = i < path_len ? i == 0 && mk_str_has_prefix(item, MK_STR("$uri"))
+                                     : is_try_variable(mk_str_skip(item, i));
+
+        if (item.p[i] == '$' && !is_known)
+            return true;
+    }
+    return false;
+}
+
+static bool is_try_item(struct mk_str item)
+{
+    uint64_t status;
+
+    if (item.p[0] == '=')
+        return item.len == 4 && mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 &&
+               status >= 400;
+    return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri"));
+}
+
+static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), word;
+
+    if (!rest.p)
+        return MK_E_NOMEM;
+    while (mk_str_next_word(&rest, &word)) {
+        struct mk_str *item;
+
+        if (has_unknown_variable(word)) {
+            mk_fault_add(
+                ctx->faults, &s->value_at,
+                "TryFiles: \"%.*s\" has a variable that would stay as it is: an item begins "
+                "with $uri or /, and behind ? stand $uri and $query",
+                (int)(word.len < 60 ? word.len : 60), word.p);
+            return MK_E_INVALID;
+        }
+        if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES)
+            return mk_setup_refuse(ctx, s,
+                                   "up to 10 of $uri, $uri/, $uri.suffix, /path, /path?query and "
+                                   "=status");
+        item = MK_SETTINGS_APPEND(ctx, &site->try_files, items, count);
+        if (!item)
+            return MK_E_NOMEM;
+        *item = word;
+    }
+    return 0;
+}
+
+#define H(member) offsetof(struct mk_site_settings, member)
+
+static const struct mk_field host_fields[] = {
+    {.name = "ServerName", .type = MK_FIELD_WORDS, .offset = H(names), .flags = MK_FIELD_REPEAT},
+    {.name = "DocumentRoot", .type = MK_FIELD_PATH, .offset = H(document_root)},
+    {.name = "Redirect", .type = MK_FIELD_CUSTOM, .parse = parse_redirect},
+    {.name = "Header", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_header},
+    {.name = "CacheControl",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_cache_control},
+    {.name = "TryFiles", .type = MK_FIELD_CUSTOM, .parse = parse_try_files},
+    {.name = "Precompressed", .type = MK_FIELD_BOOL, .offset = H(precompressed), .fallback = "off"},
+    {.name = "SlashRedirect",
+     .type = MK_FIELD_BOOL,
+     .offset = H(slash_redirect),
+     .fallback = "off"},
+    {.name = "LenientPaths", .type = MK_FIELD_BOOL, .offset = H(lenient_paths), .fallback = "on"},
+};
+
+const struct mk_section_spec mk_spec_host =
+    MK_SECTION("HOST", 0, struct mk_site_settings, host_fields);
+
+MK_AT_START static int parse_error_page(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_error_page *page;
+    uint64_t status;
+    char *path;
+    size_t len;
+
+    if (mk_str_to_u64(s->key, 599, &status) < 0 || status < 400) {
+        mk_fault_add(ctx->faults, &s->key_at,
+                     "[ERROR_PAGES]: expected a status from 400 to 599, got \"%s\"", s->key.p);
+        return MK_E_INVALID;
+    }
+    if (memmem(s->value.p, s->value.len, "://", 3))
+        return mk_setup_refuse(ctx, s, "a file below the document root, such as /404.html");
+    path = mk_arena_printf(ctx->arena, "/%s", s->value.p + (s->value.p[0] == '/'));
+    if (!path)
+        return MK_E_NOMEM;
+    if (mk_uri_normalise(mk_str_from(path), path, &len) < 0)
+        return mk_setup_refuse(ctx, s, "a file below the document root, such as /404.html");
+    path[len] = '\0';
+    page = MK_SETTINGS_APPEND(ctx, site, error_pages, nerror_pages);
+    if (!page)
+        return MK_E_NOMEM;
+    *page = (struct mk_error_page){.status = (unsigned)status, .path = {path, len}, .setting = s};
+    return 0;
+}
+
+static const struct mk_field error_page_fields[] = {
+    {.name = "404",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT | MK_FIELD_ANY_KEY,
+     .parse = parse_error_page},
+};
+
+const struct mk_section_spec mk_spec_error_pages =
+    MK_SECTION("ERROR_PAGES", 0, struct mk_site_settings, error_page_fields);
+
+MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, word;
+    struct mk_handler_line line = {.setting = s};
+    struct mk_handler_line *kept;
+
+    if (!mk_str_next_word(&rest, &line.pattern) || !mk_str_next_word(&rest, &line.plugin))
+        return mk_setup_refuse(ctx, s, "a regular expression and a plugin");
+    while (mk_str_next_word(&rest, &word)) {
+        if (mk_words_append(&line.params, ctx->arena, word) < 0)
+            return MK_E_NOMEM;
+    }
+    kept = MK_SETTINGS_APPEND(ctx, site, handlers, nhandlers);
+    if (!kept)
+        return MK_E_NOMEM;
+    *kept = line;
+    return 0;
+}
+
+static const struct mk_field handler_fields[] = {
+    {.name = "Match", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
+};
+
+const struct mk_section_spec mk_spec_handlers =
+    MK_SECTION("HANDLERS", 0, struct mk_site_settings, handler_fields);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "setup/site_check.h"
+
+#include "base/invariant.h"
+#include "base/str.h"
+#include "setup/settings_int.h"
+#include "setup/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What of a site can be judged only when its handlers are known. */
+
+/* ---- patterns, as they were written ---- */
+
+/* Patterns of which everybody sees that every path matches. */
+static bool takes_all(struct mk_str pattern)
+{
+    static const char *const all[] = {"",     "^",      "/",      "^/",     ".",    "^.",
+                                      ".*",   "^.*",    "^.*$",   "/.*",    "^/.*", "^/.*$",
+                                      "(.*)", "^(.*)$", "^/(.*)", "^/(.*)$"};
+
+    for (size_t i = 0; i < MK_ARRAY_LEN(all); i++) {
+        if (mk_str_eq(pattern, mk_str_from(all[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool has_handler_of_all(const struct mk_site *site)
+{
+    for (size_t i = 0; i < site->nroutes; i++) {
+        if (takes_all(site->routes[i].pattern))
+            return true;
+    }
+    return false;
+}
+
+/* ---- roots ---- */
+
+static struct mk_origin place_of_site(const struct mk_tree *tree)
+{
+    const struct mk_section *host = mk_section_find(tree->first, MK_STR("HOST"));
+
+    return host ? host->at : (struct mk_origin){.file = tree->file};
+}
+
+static void check_root(const struct mk_site *site, const struct mk_tree *tree, bool needed,
+                       struct mk_setup *ctx)
+{
+    const struct mk_origin at = place_of_site(tree);
+    const char *root = site->set.document_root;
+    struct stat st;
+    int err;
+
+    if (!root) {
+        if (needed && !site->set.redirect.p && !has_handler_of_all(site))
+            mk_fault_add(ctx->faults, &at, "[HOST] needs a DocumentRoot");
+        return;
+    }
+    err = stat(root, &st) < 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    if (err != 0)
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "DocumentRoot"),
+                     "DocumentRoot: %s: %s%s", root, strerror(err),
+                     mk_value_hint(mk_str_from(root)));
+}
+
+/* Whom nobody can name answers nobody; the first site answers all others. */
+static void check_names(const struct mk_site *site, const struct mk_tree *tree,
+                        struct mk_setup *ctx)
+{
+    const struct mk_origin at = place_of_site(tree);
+
+    if (site->index > 0 && site->set.names.count == 0)
+        mk_fault_warn(ctx->faults, &at, "no request is for this site: [HOST] has no ServerName");
+}
+
+/* A page may still come, or be an application's that has every path. */
+static void check_error_pages(const struct mk_site *site, struct mk_setup *ctx)
+{
+    bool is_asked = site->set.document_root && !has_handler_of_all(site);
+
+    for (size_t i = 0; is_asked && i < site->set.nerror_pages; i++) {
+        const struct mk_error_page *page = &site->set.error_pages[i];
+        char *path =
+            mk_arena_printf(ctx->faults->arena, "%s%s", site->set.document_root, page->path.p);
+
+        if (path && access(path, F_OK) < 0 && errno == ENOENT)
+            mk_fault_warn(ctx->faults, &page->setting->value_at,
+                          "%u: there is no file %s; the built-in page is sent instead",
+                          page->status, path);
+    }
+}
+
+/* ---- SlashRedirect ---- */
+
+/* "^/dav/" names "/dav", likewise "^/dav/.*". @return p NULL: the pattern is no such beginning. */
+static struct mk_str slashless(struct mk_str pattern)
+{
+    static const struct mk_str ends[] = {MK_STR_INIT("/"), MK_STR_INIT("/.*"), MK_STR_INIT("/(.*)"),
+                                         MK_STR_INIT("/.*$"), MK_STR_INIT("/(.*)$")};
+    struct mk_str none = {NULL, 0};
+
+    if (pattern.len < 3 || pattern.p[0] != '^' || pattern.p[1] != '/')
+        return none;
+    pattern = mk_str_skip(pattern, 1);
+    for (size_t i = 0; i < MK_ARRAY_LEN(ends); i++) {
+        struct mk_str name = pattern;
+
+        if (!mk_str_has_suffix(pattern, ends[i]))
+            continue;
+        name.len -= ends[i].len;
+        for (size_t j = 0; j < name.len; j++) {
+            if (strchr(".[](){}*+?|^$\\", name.p[j]))
+                return none;
+        }
+        return name.len > 0 ? name : none;
+    }
+    return none;
+}
+
+static int list_slashless(struct mk_site *site, struct mk_setup *ctx)
+{
+    for (size_t i = 0; site->set.slash_redirect && i < site->nroutes; i++) {
+        struct mk_str name = slashless(site->routes[i].pattern);
+
+        if (name.p && mk_words_append(&site->slashless, ctx->arena, name) < 0)
+            return MK_E_NOMEM;
+    }
+    return 0;
+}
+
+int mk_site_check(struct mk_site *site, const struct mk_tree *tree, bool need_root,
+                  struct mk_setup *ctx)
+{
+    check_root(site, tree, need_root, ctx);
+    check_names(site, tree, ctx);
+    check_error_pages(site, ctx);
+    return list_slashless(site, ctx);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "setup/snapshot.h"
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "setup/plugin.h"
+#include "setup/settings_int.h"
+#include "setup/site_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef MK_VERSION
+#define MK_VERSION "0"
+#endif
+
+enum { HOST_MAX = 255 }; /* longest DNS name */
+
+static int apply_all(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
+                     struct mk_setup *ctx)
+{
+    ctx->settings = settings;
+    ctx->section = spec->name;
+    for (struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name)); s;
+         s = mk_section_find(s->next, mk_str_from(spec->name))) {
+        int err = mk_fields_apply(spec, s, settings, ctx);
+
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+static int read_section(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
+                        struct mk_setup *ctx)
+{
+    int err;
+
+    ctx->settings = settings;
+    ctx->section = spec->name;
+    err = mk_fields_defaults(spec, settings, ctx);
+    return err < 0 ? err : apply_all(tree, spec, settings, ctx);
+}
+
+static int build_server(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                        struct mk_setup *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_server};
+    int err;
+
+    mk_sections_check(&source->server, specs, 1, ctx->faults);
+    err = read_section(&source->server, &mk_spec_server, &s->set, ctx);
+    if (err == 0)
+        err = mk_server_settings_finish(&s->set, &source->server, ctx);
+    if (err < 0)
+        return err;
+    s->server_name = s->set.hide_version ? MK_STR("Monkey") : MK_STR("Monkey/" MK_VERSION);
+    return 0;
+}
+
+/* ---- media types ---- */
+
+/* Enough to serve a site when there is no monkey.mime: suffix and type by turns. */
+static const char builtin_types[] =
+    "html text/html htm text/html css text/css js text/javascript "
+    "mjs text/javascript json application/json txt text/plain xml application/xml "
+    "svg image/svg+xml png image/png jpg image/jpeg jpeg image/jpeg gif image/gif "
+    "webp image/webp ico image/x-icon woff2 font/woff2 wasm application/wasm "
+    "pdf application/pdf mp4 video/mp4 gz application/gzip zip application/zip";
+
+static int with_charset(const struct mk_snapshot *s, struct mk_str type, struct mk_setup *ctx,
+                        struct mk_str *out)
+{
+    *out = type;
+    if (mk_str_ieq(mk_str_from(s->set.default_charset), MK_STR("off")) || !mk_mime_is_text(type) ||
+        memchr(type.p, ';', type.len))
+        return 0;
+    *out = mk_str_from(mk_arena_printf(ctx->arena, "%.*s; charset=%s", (int)type.len, type.p,
+                                       s->set.default_charset));
+    return out->p ? 0 : MK_E_NOMEM;
+}
+
+/* @return 0 or MK_E_NOMEM. */
+static int add_builtin_types(struct mk_mime_settings *set, struct mk_setup *ctx)
+{
+    struct mk_str rest = mk_str_from(builtin_types), ext, type;
+
+    while (mk_str_next_word(&rest, &ext) && mk_str_next_word(&rest, &type)) {
+        struct mk_mime_line *line = MK_SETTINGS_APPEND(ctx, set, lines, nlines);
+
+        if (!line)
+            return MK_E_NOMEM;
+        *line = (struct mk_mime_line){ext, type};
+    }
+    return 0;
+}
+
+static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                       struct mk_setup *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_mime};
+    struct mk_mime_settings read = {.nlines = 0};
+    int err;
+
+    mk_sections_check(&source->mimes, specs, 1, ctx->faults);
+    err = read_section(&source->mimes, &mk_spec_mime, &read, ctx);
+    if (err == 0 && read.nlines == 0)
+        err = add_builtin_types(&read, ctx);
+    if (err < 0)
+        return err;
+    s->mime.entries = mk_arena_alloc(ctx->arena, read.nlines * sizeof(*s->mime.entries));
+    if (!s->mime.entries)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < read.nlines; i++) {
+        s->mime.entries[i].ext = read.lines[i].ext;
+        if (with_charset(s, read.lines[i].type, ctx, &s->mime.entries[i].type) < 0)
+            return MK_E_NOMEM;
+    }
+    s->mime.count = read.nlines;
+    mk_mime_sort(&s->mime);
+    return with_charset(s, mk_str_from(s->set.default_type), ctx, &s->mime.fallback);
+}
+
+/* ---- sites ---- */
+
+static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
+{
+    struct mk_buf lines;
+    char *copy;
+
+    mk_buf_init(&lines, MK_LIMIT_SITE_LINES);
+    for (size_t i = 0; i < site->set.nheaders; i++) {
+        const struct mk_header_line *h = &site->set.headers[i];
+
+        if (h->value.len > 0)
+            (void)mk_buf_printf(&lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p,
+                                (int)h->value.len, h->value.p);
+    }
+    if (lines.error == MK_E_LIMIT)
+        mk_fault_add(ctx->faults, NULL, "Header: the lines of one site may have %d bytes in all",
+                     MK_LIMIT_SITE_LINES);
+    copy = lines.error == MK_E_NOMEM ? NULL : mk_arena_strdup(ctx->arena, mk_buf_str(&lines));
+    site->extra_lines = (struct mk_str){copy, lines.len};
+    mk_buf_fini(&lines);
+    return copy ? 0 : MK_E_NOMEM;
+}
+
+static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
+                      struct mk_setup *ctx)
+{
+    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
+                                                          &mk_spec_handlers};
+
+    site->snapshot = s;
+    site->index = (unsigned)(site - s->sites);
+    if (mk_plugins_check_sections(s, tree, ctx) < 0)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+        int err = i == 0 ? read_section(tree, specs[i], &site->set, ctx)
+                         : apply_all(tree, specs[i], &site->set, ctx);
+
+        if (err < 0)
+            return err;
+    }
+    return build_extra_lines(site, ctx);
+}
+
+/* ---- host names ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct mk_str *x = &((const struct mk_host_name *)a)->name,
+                        *y = &((const struct mk_host_name *)b)->name;
+    size_t min = x->len < y->len ? x->len : y->len;
+    int diff = memcmp(x->p, y->p, min);
+
+    return diff ? diff : (x->len > y->len) - (x->len < y->len);
+}
+
+static const struct mk_host_name *find_name(const struct mk_host_name *names, size_t count,
+                                            struct mk_str name)
+{
+    struct mk_host_name key = {.name = name};
+
+    return count ? bsearch(&key, names, count, sizeof(*names), compare_names) : NULL;
+}
+
+static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word,
+                    const struct mk_tree *tree, struct mk_setup *ctx)
+{
+    char *lower = mk_arena_strdup(ctx->arena, word);
+    bool wildcard = word.len > 2 && word.p[0] == '*' && word.p[1] == '.';
+    struct mk_host_name *entry = wildcard ? &s->wildcards[s->nwildcards++] : &s->names[s->nnames++];
+
+    if (!lower)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < word.len; i++)
+        lower[i] = mk_char_lower(word.p[i]);
+    *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
+    if (word.len > HOST_MAX || memchr(entry->name.p, '*', entry->name.len))
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "ServerName"),
+                     "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
+    return 0;
+}
+
+static void check_doubles(const struct mk_host_name *names, size_t count,
+                          const struct mk_tree *trees, struct mk_setup *ctx)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
+            mk_fault_add(ctx->faults,
+                         mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
+                         "ServerName: \"%.*s\" belongs to %s too", (int)names[i].name.len,
+                         names[i].name.p, trees[names[i - 1].site->index].first->at.file);
+    }
+}
+
+static int build_names(struct mk_snapshot *s, const struct mk_tree *trees, struct mk_setup *ctx)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->nsites; i++)
+        count += s->sites[i].set.names.count;
+    s->names = mk_arena_alloc(ctx->arena, count * sizeof(*s->names));
+    s->wildcards = mk_arena_alloc(ctx->arena, count * sizeof(*s->wildcards));
+    if (!s->names || !s->wildcards)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < s->nsites; i++) {
+        for (size_t j = 0; j < s->sites[i].set.names.count; j++) {
+            if (add_name(s, &s->sites[i], s->sites[i].set.names.items[j], &trees[i], ctx) < 0)
+                return MK_E_NOMEM;
+        }
+    }
+    qsort(s->names, s->nnames, sizeof(*s->names), compare_names);
+    qsort(s->wildcards, s->nwildcards, sizeof(*s->wildcards), compare_names);
+    check_doubles(s->names, s->nnames, trees, ctx);
+    check_doubles(s->wildcards, s->nwildcards, trees, ctx);
+    return 0;
+}
+
+int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                      struct mk_setup *ctx)
+{
+    int err = 0;
+
+    atomic_init(&s->refs, 1);
+    if (!s->plugins)
+        err = mk_plugins_load(s, source, ctx);
+    if (err == 0)
+        err = build_server(s, source, ctx);
+    if (err == 0)
+        err = build_mimes(s, source, ctx);
+    if (err < 0)
+        return err;
+    mk_via_choose(s, ctx);
+    s->nsites = source->nsites;
+    s->sites = mk_arena_zalloc(ctx->arena, s->nsites * sizeof(*s->sites));
+    if (!s->sites)
+        return MK_E_NOMEM;
+    for (size_t i = 0; i < s->nsites; i++) {
+        err = build_site(s, &s->sites[i], &source->sites[i], ctx);
+        if (err < 0)
+            return err;
+    }
+    err = mk_plugins_check(s, source, ctx);
+    for (size_t i = 0; err == 0 && i < s->nsites; i++)
+        err = mk_site_check(&s->sites[i], &source->sites[i], source->need_roots, ctx);
+    return err < 0 ? err : build_names(s, source->sites, ctx);
+}
+
+const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host)
+{
+    const struct mk_host_name *found;
+    char lower[HOST_MAX];
+    struct mk_str name = {lower, host.len};
+
+    if (s->nnames + s->nwildcards == 0 || host.len > HOST_MAX || host.len == 0)
+        return &s->sites[0];
+    for (size_t i = 0; i < host.len; i++)
+        lower[i] = mk_char_lower(host.p[i]);
+    found = find_name(s->names, s->nnames, name);
+    for (size_t i = 1; !found && s->nwildcards > 0 && i < name.len; i++) {
+        if (name.p[i] == '.')
+            found = find_name(s->wildcards, s->nwildcards, mk_str_skip(name, i));
+    }
+    return found ? found->site : &s->sites[0];
+}
+
+const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status)
+{
+    for (size_t i = 0; i < site->set.nerror_pages; i++) {
+        if (site->set.error_pages[i].status == status)
+            return &site->set.error_pages[i];
+    }
+    return NULL;
+}
+
+bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
+{
+    for (size_t i = 0; i < site->set.nheaders; i++) {
+        if (mk_str_ieq(site->set.headers[i].name, field))
+            return true;
+    }
+    return false;
+}
+
+void mk_snapshot_put(struct mk_snapshot *s)
+{
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    mk_plugins_stop(s);
+    if (s->alive)
+        atomic_fetch_sub(s->alive, 1);
+    if (s->on_unused)
+        s->on_unused(s, s->arg);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SETUP_SNAPSHOT_H
+#define MK_SETUP_SNAPSHOT_H
+
+#include "base/pattern.h"
+#include "http/mime.h"
+#include "setup/hooks.h"
+#include "setup/settings.h"
+
+#include <stdatomic.h>
+
+/*
+ * A configuration that was checked whole and never changes again. Workers read it without locks; a
+ * reload builds another one.
+ */
+
+struct mk_snapshot;
+
+/** One line of [HANDLERS]. */
+struct mk_route {
+    struct mk_str pattern; /* as written */
+    struct mk_pattern match;
+    struct mk_hooked who;
+    void *data; /* for its on_handle */
+};
+
+struct mk_site {
+    struct mk_site_settings set;
+    const struct mk_snapshot *snapshot;
+    unsigned index;
+    struct mk_str extra_lines; /* what Header adds, as field lines */
+    struct mk_route *routes;
+    size_t nroutes;
+    struct mk_route *limits; /* Match lines of plugins that answer nothing: where they act */
+    size_t nlimits;
+    struct mk_words slashless; /* "/dav" for a route ^/dav/, where SlashRedirect is on */
+    struct mk_hooks on_request, on_directory, on_head, on_finish;
+};
+
+struct mk_host_name {
+    struct mk_str name; /* lower case; of a wildcard the part behind the `*`, with its dot */
+    const struct mk_site *site;
+};
+
+struct mk_snapshot {
+    atomic_uint refs;   /* the server's one, and one for each worker's view */
+    atomic_uint *alive; /* counts those in use; NULL: nobody's yet */
+    void (*on_unused)(struct mk_snapshot *s, void *arg);
+    void *arg;
+    struct mk_server_settings set;
+    struct mk_site *sites; /* the first is the default site */
+    size_t nsites;
+    struct mk_host_name *names, *wildcards; /* sorted by name */
+    size_t nnames, nwildcards;
+    struct mk_mime mime;
+    struct mk_loaded *plugins; /* in the order of loading */
+    size_t nplugins;
+    struct mk_hooks on_accept, on_close, on_conn_event;
+    struct mk_restart_value {
+        const char *key, *value;
+    } * restart_values; /* of plugins' fields that a reload cannot change, in the order of the files */
+    size_t nrestart_values;
+    bool loads_differ;         /* plugins.load lists others than those that are loaded */
+    struct mk_str server_name; /* "Monkey/2.0.0", or without the version */
+};
+
+/** One configuration as written; what a snapshot is built from. */
+struct mk_snapshot_source {
+    struct mk_tree server, mimes, plugins; /* may be empty */
+    struct mk_tree *sites;                 /* the first is sites/default */
+    size_t nsites;
+    bool need_roots;              /* a site without DocumentRoot is a fault */
+    struct mk_tree *plugin_files; /* of each plugin of the snapshot; NULL: there are none */
+    const char *plugin_dir;       /* where plugins are that are loaded by name */
+    const char *optional;         /* a plugin to load if it is there; NULL: none */
+    const struct mk_loaded *kept; /* the plugins of the server that runs already */
+    size_t nkept;
+    /** Open a file for reading; NULL: plainly. @return a descriptor or an enum mk_error. */
+    int (*open)(void *arg, const char *path);
+    void *open_arg;
+    struct mk_need {
+        enum mk_resource kind;
+        const char *name;
+    } * needs; /* out: files that plugins will open by name */
+    size_t nneeds;
+};
+
+/**
+ * Build and check. Faults of meaning go to ctx->faults; with any of them the snapshot must not be used.
+ * @param ctx  arena and faults; the snapshot lives in the arena
+ * @return 0 or MK_E_NOMEM.
+ */
+int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                      struct mk_setup *ctx) MK_MUST_USE;
+
+/** The site for a host name (without port, any case); the default site for unknown ones. */
+const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host);
+
+/** The site's page for a status; NULL: none. */
+const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status);
+
+/** Does the site's Header list name this field, so that the server's own one must not be sent? */
+bool mk_site_overrides(const struct mk_site *site, struct mk_str field);
+
+static inline void mk_snapshot_get(struct mk_snapshot *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+}
+
+/** Stop of each plugin that has started, the last one first. Any thread. */
+void mk_plugins_stop(struct mk_snapshot *s);
+
+/** The last one stops the plugins and calls on_unused. Any thread. */
+void mk_snapshot_put(struct mk_snapshot *s);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "h1_site.h"
+
+#include "server/request/job.h"
+
+#include <unistd.h>
+
+/* How connections end, what they wait for, and what comes before the first request. */
+
+static void the_last_of_many_requests_ends_the_connection(void **state)
+{
+    static const char get[] = GET("/small.txt", "");
+    char in[60 * (sizeof(get) - 1)];
+    struct loopback lb;
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        memcpy(in + (size_t)i * (sizeof(get) - 1), get, sizeof(get) - 1);
+    lb = begin((struct mk_str){in, sizeof(in)});
+    loopback_open(&lb);
+    loopback_run(&lb);
+    assert_int_equal(loopback_status(&lb, 49), 200);
+    assert_int_equal(loopback_status(&lb, 50), 0);
+    assert_true(loopback_has(&lb, "Connection: close\r\n"));
+    /* Input was left: a close at once would reset the connection, and the answers might be lost. */
+    assert_int_equal(lb.nshutdown, 1);
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+static void refused_input_is_read_until_the_peer_ends(void **state)
+{
+    struct loopback lb = begin(MK_STR("hello\r\n\r\n"));
+
+    (void)state;
+    loopback_open(&lb);
+    loopback_turn(&lb);
+    assert_int_equal(loopback_status(&lb, 0), 400);
+    assert_int_equal(lb.nshutdown, 1);
+    assert_int_equal(lb.conn->state, MK_H1_LINGER);
+    loopback_say(&lb, MK_STR("and more of it"));
+    loopback_turn(&lb);
+    assert_int_equal(lb.in_at, lb.in.len);
+    assert_false(loopback_is_closed(&lb));
+    lb.half_close = true;
+    loopback_run(&lb);
+    assert_true(loopback_is_closed(&lb));
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+static void half_closed_peers_get_their_answers(void **state)
+{
+    struct loopback lb = begin(MK_STR(GET("/large.bin", "") GET("/small.txt", "")));
+
+    (void)state;
+    lb.half_close = true;
+    lb.out_piece = 50000;
+    loopback_open(&lb);
+    loopback_run(&lb);
+    assert_int_equal(loopback_status(&lb, 1), 200);
+    assert_true(loopback_is_closed(&lb));
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+static void a_file_that_shrinks_while_it_is_sent_ends_the_connection(void **state)
+{
+    struct loopback lb = begin(MK_STR(GET("/shrinks.bin", "")));
+    char path[64];
+
+    (void)state;
+    file_write(fix.dir, "shrinks.bin", NULL, 100000);
+    (void)snprintf(path, sizeof(path), "%s/shrinks.bin", fix.dir);
+    lb.out_piece = 20000;
+    loopback_open(&lb);
+    loopback_turn(&lb);
+    assert_int_equal(truncate(path, 50000), 0);
+    loopback_run(&lb);
+    assert_true(loopback_is_closed(&lb));
+    assert_int_equal(lb.conn->close_reason, MK_CLOSE_TRUNCATED);
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+static void the_server_being_full_is_said(void **state)
+{
+    struct loopback lb = begin(MK_STR(GET("/small.txt", "")));
+
+    (void)state;
+    lb.busy = true;
+    loopback_open(&lb);
+    loopback_run(&lb);
+    assert_int_equal(loopback_status(&lb, 0), 503);
+    assert_int_equal(loopback_status(&lb, 1), 0);
+    assert_true(loopback_has(&lb, "Retry-After: "));
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+/* ---- timeouts ---- */
+
+static void silence_ends_with_what_fits_the_state(void **state)
+{
+    static const struct {
+        const char *sentence;
+        struct mk_str in;
+        size_t out_piece;
+        unsigned nth, status; /* of the answer that the timeout gives; 0: none */
+        bool closed;          /* at once */
+    } rows[] = {
+        {"not a byte of a request", MK_STR_INIT(""), 0, 0, 0, true},
+        {"no further request (RFC 9112 section 9.6)", MK_STR_INIT(GET("/small.txt", "")), 0, 1, 0,
+         false},
+        {"half a head (RFC 9110 section 15.5.9)", MK_STR_INIT("GET / HT"), 0, 0, 408, false},
+        {"half a second head", MK_STR_INIT(GET("/small.txt", "") "GET / HT"), 0, 1, 408, false},
+        {"no body for a handler that waits for it",
+         MK_STR_INIT("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\n"), 0, 0, 408, false},
+        {"half a body, when the answer has begun",
+         MK_STR_INIT("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\nabc"), 0, 1, 0, true},
+        {"half a body that is only skipped",
+         MK_STR_INIT("POST /small.txt HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\nabc"), 0, 1, 0,
+         false},
+        {"an answer that is not read", MK_STR_INIT(GET("/large.bin", "")), 100, 1, 0, true},
+        {"several answers that are not read",
+         MK_STR_INIT(GET("/middle.bin", "") GET("/middle.bin", "")), 100, 1, 0, true},
+        {"a refused peer that does not end", MK_STR_INIT("x\r\n\r\n"), 0, 1, 0, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        struct loopback lb = begin(rows[i].in);
+
+        lb.out_piece = rows[i].out_piece;
+        loopback_open(&lb);
+        loopback_turn(&lb);
+        assert_false(loopback_is_closed(&lb));
+        loopback_time_out(&lb);
+        if (loopback_status(&lb, rows[i].nth) != rows[i].status)
+            fail_msg("%s: status %u", rows[i].sentence, loopback_status(&lb, rows[i].nth));
+        if (rows[i].closed != loopback_is_closed(&lb))
+            fail_msg("%s: closed or not", rows[i].sentence);
+        if (!rows[i].closed && lb.conn->state != MK_H1_LINGER)
+            fail_msg("%s: not ending, state %u", rows[i].sentence, lb.conn->state);
+        loopback_close(&lb);
+        loopback_free(&lb);
+    }
+}
+
+static void a_late_body_gets_no_second_answer(void **state)
+{
+    struct loopback lb = begin(MK_STR("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\n"));
+
+    (void)state;
+    loopback_open(&lb);
+    loopback_turn(&lb);
+    loopback_time_out(&lb);
+    loopback_say(&lb, MK_STR("123456789"));
+    loopback_run(&lb);
+    assert_int_equal(loopback_status(&lb, 0), 408);
+    assert_int_equal(loopback_status(&lb, 1), 0);
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+/* ---- expectations and PROXY ---- */
+
+static void a_client_that_waits_is_told_to_send(void **state)
+{
+    struct loopback lb = begin(
+        MK_STR("POST /echo HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"));
+
+    (void)state;
+    loopback_open(&lb);
+    loopback_turn(&lb);
+    assert_int_equal(lb.out_len, 25);
+    assert_int_equal(loopback_status(&lb, 0), 100);
+    loopback_say(&lb, MK_STR("hello"));
+    loopback_run(&lb);
+    assert_int_equal(loopback_status(&lb, 1), 200);
+    assert_true(loopback_has(&lb, "hello"));
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+static void a_stopping_server_ends_after_the_answer(void **state)
+{
+    struct loopback busy = begin(MK_STR("GET /small.txt HTTP/1.1\r\n" HOST)),
+                    idle = begin(MK_STR(GET("/small.txt", "")));
+
+    (void)state;
+    loopback_open(&busy);
+    loopback_open(&idle);
+    loopback_turn(&busy);
+    loopback_turn(&idle);
+    fix.worker->stopping = true;
+    mk_conn_stop(busy.conn);
+    mk_conn_stop(idle.conn);
+    loopback_turn(&idle);
+    assert_true(loopback_is_closed(&idle));
+    loopback_say(&busy, MK_STR("\r\n"));
+    loopback_run(&busy);
+    assert_int_equal(loopback_status(&busy, 0), 200);
+    assert_true(loopback_has(&busy, "Connection: close\r\n"));
+    assert_true(loopback_is_closed(&busy));
+    fix.worker->stopping = false;
+    loopback_close(&busy);
+    loopback_close(&idle);
+    loopback_free(&busy);
+    loopback_free(&idle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RUN(the_last_of_many_requests_ends_the_connection),
+        RUN(refused_input_is_read_until_the_peer_ends),
+        RUN(half_closed_peers_get_their_answers),
+        RUN(a_file_that_shrinks_while_it_is_sent_ends_the_connection),
+        RUN(the_server_being_full_is_said),
+        RUN(silence_ends_with_what_fits_the_state),
+        RUN(a_late_body_gets_no_second_answer),
+        RUN(a_client_that_waits_is_told_to_send),
+        RUN(a_stopping_server_ends_after_the_answer),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
