@@ -15,7 +15,7 @@ TREE = pathlib.Path(__file__).resolve().parents[3]
 SANITIZERS = {
     "ASAN_OPTIONS": "abort_on_error=0:exitcode=99:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-    "TSAN_OPTIONS": "exitcode=66:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "exitcode=66:second_deadlock_stack=1:ignore_noninstrumented_modules=1",
     "LSAN_OPTIONS": "exitcode=23",
 }
 
