@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define MK_PLUGIN_STATIC
 #include "base/str.h"
-#include "setup/hooks.h"
 #include "server/answer/reply.h"
+
+#include <monkey/plugin.h>
 
 /* The built-in test handler: answers with the request's head and body as they were understood. */
 
@@ -67,7 +69,9 @@ static enum mk_verdict echo_on_handle(struct mk_request *r, const struct mk_cont
     return MK_VERDICT_DONE;
 }
 
-const struct mk_plugin mk_plugin_echo = {
+static const struct mk_plugin echo = {
     MK_PLUGIN("echo", "answers with what was asked"),
     .on_handle = echo_on_handle,
+    .traits = MK_TRAIT_ALWAYS,
 };
+MK_PLUGIN_EXPORT(echo);
