@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "setup/plugin.h"
+
 enum { SITES_MAX = 4 };
 
 static struct mk_tree *tree_of(struct plan *p, const struct row *row)
@@ -30,6 +32,7 @@ static void add_row(struct plan *p, const struct row *row)
 
 void plan_make(struct plan *p, const struct row *rows)
 {
+    static const struct row echo = {"PLUGINS", "Load", "echo", 0};
     struct mk_setup ctx = {.arena = &p->arena, .faults = &p->faults};
 
     memset(p, 0, sizeof(*p));
@@ -45,6 +48,8 @@ void plan_make(struct plan *p, const struct row *rows)
         mk_tree_init(&p->source.sites[i], &p->arena);
     for (; rows && rows->section; rows++)
         add_row(p, rows);
+    if (mk_plugin_static(MK_STR("echo")))
+        add_row(p, &echo);
     p->error = mk_snapshot_build(&p->snapshot, &p->source, &ctx);
 }
 

@@ -33,7 +33,7 @@ struct plan {
     int error; /* of mk_snapshot_build */
 };
 
-/** Rows end with a NULL section. */
+/** Rows end with a NULL section. The plugin echo is loaded, if the test has it. */
 void plan_make(struct plan *p, const struct row *rows);
 void plan_free(struct plan *p);
 /** All faults as text, in the plan's arena. */

@@ -23,6 +23,5 @@ static enum mk_verdict pass(struct mk_request *r, const struct mk_context *ctx, 
 static const struct mk_plugin echo = {
     MK_PLUGIN("echo", "answers nothing"),
     .on_handle = pass,
-    .traits = MK_TRAIT_ALWAYS,
 };
 static const struct mk_plugin *const echo_row __attribute__((used, section("mk_plugins"))) = &echo;
