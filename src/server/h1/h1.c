@@ -4,6 +4,7 @@
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/answer/body.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/h1_int.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
@@ -26,7 +27,7 @@ static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
 
 static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
 {
-    c->state = (uint8_t)state;
+    mk_conn_go(c, state);
     return MK_STEP_NEXT;
 }
 
@@ -135,7 +136,7 @@ void mk_h1_end_drain(struct mk_conn *c)
 {
     c->job->request.keep_alive = false;
     end_request(c, true);
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 /* ---- steps ---- */
@@ -152,7 +153,7 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
         return MK_STEP_NEXT;
     if (flushed != MK_PUMP_READER)
         return close_for(c, flushed == MK_PUMP_NO_MEMORY ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
     return MK_STEP_WAIT;
 }
 
@@ -418,7 +419,7 @@ static void keep_only_tail(struct mk_conn *c)
     r->first = r->last = NULL;
     end_request(c, true);
     mk_job_put(c);
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 /* The answer is not out, or not yet. */
@@ -589,7 +590,7 @@ void mk_h1_end(struct mk_conn *c, enum mk_close reason)
 {
     c->close_reason = (uint8_t)reason;
     c->closing = c->must_linger = true;
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 /* Has the peer's system all that was sent? */
@@ -647,7 +648,7 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
 {
     switch ((enum mk_h1_state)c->state) {
-#define STEP(name, step, text)                                                                     \
+#define STEP(name, text_name, step, follow, sentence)                                              \
     case MK_H1_##name:                                                                             \
         return step_##step(c, turn);
         MK_H1_STATES(STEP)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/invariant.h"
-#include "server/h1/conn.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
 #include "server/route/stage.h"
@@ -97,7 +97,7 @@ void mk_take_release(struct mk_conn *c, const struct mk_stream *s)
     }
     c->watch.on_event = s->conn_on_event;
     c->must_linger = true;
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
     c->timed_state = MK_H1_STATE_COUNT;
     mk_job_put(c);
     mk_watch_run_soon(&c->worker->loop, &c->watch);
