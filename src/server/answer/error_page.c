@@ -4,7 +4,6 @@
 #include "http/status.h"
 #include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/route/route.h"
 #include "server/answer/out.h"
 #include "server/worker/worker.h"
 
@@ -36,7 +35,7 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
         return NULL;
     file = mk_files_get(files, mk_files_site_root(files, r->site), page->path,
                         r->conn->worker->loop.clock.mono_ms);
-    if (file && (file->kind != MK_FILE_REGULAR || mk_route_is_owned(r, file))) {
+    if (file && (file->kind != MK_FILE_REGULAR || mk_site_is_handled(r->site, file->path))) {
         mk_file_put(file);
         return NULL;
     }

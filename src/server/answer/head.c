@@ -6,7 +6,6 @@
 #include "server/answer/filter.h"
 #include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/route/route.h"
 #include "server/answer/out.h"
 #include "server/worker/worker.h"
 
@@ -138,7 +137,7 @@ static int ask(struct mk_request *r, struct mk_head *head)
         const struct mk_hooked *who = &hooks->items[i];
         int err;
 
-        if (who->is_limited && !mk_route_is_within(r, who, r->path))
+        if (who->is_limited && !mk_site_is_within(r->site, who, r->path))
             continue;
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
