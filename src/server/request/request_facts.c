@@ -4,7 +4,7 @@
 #include "http/field.h"
 #include "http/mime.h"
 #include "http/uri_reading.h"
-#include "server/files/files_int.h"
+#include "server/files/files.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
 #include "server/h1/conn.h"
