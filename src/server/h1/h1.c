@@ -4,12 +4,16 @@
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/answer/body.h"
+#include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
+#include "server/h1/peer.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
 #include "server/backend/stream.h"
-#include "server/run/worker.h"
+#include "server/answer/out.h"
+#include "server/request/ticket.h"
+#include "server/worker/worker.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -159,7 +163,7 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
 /* Does a transport of its own begin behind the PROXY header? */
 static bool is_carried_later(const struct mk_conn *c)
 {
-    return c->listener->via[c->worker->view->side].transport != &mk_transport_liana;
+    return c->endpoint->via[c->worker->view->side].transport != &mk_transport_liana;
 }
 
 _Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,
@@ -205,7 +209,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     ssize_t n, used;
 
     (void)turn;
-    if (!mk_listener_admits(c)) /* nothing counts its connections, so it may hold none */
+    if (!mk_conn_may_name_peer(c)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
     n = carried_later ? peek(c) : mk_h1_fill(c);
     if (n == MK_E_AGAIN) {
@@ -223,7 +227,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     if (!carried_later)
         c->job->in_body += (uint32_t)used;
     c->job->in_at = c->job->in_body;
-    if (head.has_source && !mk_listener_set_peer(c, head.source_ip, head.source_port))
+    if (head.has_source && !mk_conn_set_peer(c, head.source_ip, head.source_port))
         return close_for(c, MK_CLOSE_CROWDED);
     if (!mk_stage_accept(c))
         return close_for(c, MK_CLOSE_DENIED);
