@@ -56,6 +56,71 @@ static int open_link(struct mk_stream *s, const struct mk_via *via, const char *
     return 0;
 }
 
+static void fail(struct mk_stream *s, int error)
+{
+    s->error = error;
+    mk_stream_break(s, MK_IO_ERROR);
+}
+
+static void shake(struct mk_stream *s, uint32_t bits)
+{
+    const struct mk_transport *transport = s->link->transport;
+    ssize_t n = transport->is_plain ? 0 : transport->send(s->link, NULL, 0, false);
+
+    if (n == MK_E_AGAIN)
+        return;
+    if (n < 0) {
+        fail(s, EPROTO);
+        return;
+    }
+    mk_stream_timeout(s, 0);
+    mk_stream_begin(s);
+    mk_stream_on_epoll(s, bits);
+}
+
+static void step(struct mk_stream *s, uint32_t bits)
+{
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    if (s->state == MK_STREAM_WAITING || (bits & EPOLLERR)) {
+        (void)getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &error, &len);
+        if (error != 0) {
+            fail(s, error);
+            return;
+        }
+        s->state = MK_STREAM_SHAKING;
+    }
+    shake(s, bits);
+}
+
+static ssize_t read_bytes(struct mk_stream *s, void *buf, size_t len)
+{
+    ssize_t n;
+
+    if (!s->readable)
+        return MK_E_AGAIN;
+    n = mk_link_recv(s->link, buf, len);
+    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
+        s->readable = false; /* the next edge tells of more */
+    return n;
+}
+
+/* Its descriptor is its own. */
+static void close_link(struct mk_stream *s)
+{
+    mk_link_close(&s->own);
+    mk_watch_pause(&s->worker->loop, &s->watch);
+    mk_fd_close(&s->watch.fd);
+}
+
+static const struct mk_stream_kind dialled = {
+    .step = step,
+    .read = read_bytes,
+    .cut = close_link,
+    .release = close_link,
+};
+
 static int dial_with(struct mk_stream *s, const struct mk_dial *dial, const struct mk_via *via)
 {
     bool at_once;
@@ -88,7 +153,7 @@ int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct 
         return MK_E_PEER;
     if (dial->transport && !mk_via_find(&via, w->view->snapshot, mk_str_from(dial->transport)))
         return MK_E_UNSUPPORTED;
-    *stream = mk_stream_new(w, fn, arg);
+    *stream = mk_stream_new(w, &dialled, fn, arg);
     if (!*stream)
         return MK_E_NOMEM;
     err = dial_with(*stream, dial, &via);
@@ -100,44 +165,4 @@ int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct 
         errno = saved;
     }
     return err;
-}
-
-static void fail(struct mk_stream *s, int error)
-{
-    s->error = error;
-    mk_stream_break(s, MK_IO_ERROR);
-}
-
-static void shake(struct mk_stream *s, uint32_t bits)
-{
-    const struct mk_transport *transport = s->link->transport;
-    ssize_t n = transport->is_plain ? 0 : transport->send(s->link, NULL, 0, false);
-
-    if (n == MK_E_AGAIN)
-        return;
-    if (n < 0) {
-        fail(s, EPROTO);
-        return;
-    }
-    mk_stream_timeout(s, 0);
-    mk_stream_begin(s);
-    mk_stream_on_epoll(s, bits);
-}
-
-void mk_dial_step(struct mk_stream *s, uint32_t bits)
-{
-    int error = 0;
-    socklen_t len = sizeof(error);
-
-    if (s->conn) /* a taken one waits for its head to leave */
-        return;
-    if (s->state == MK_STREAM_WAITING || (bits & EPOLLERR)) {
-        (void)getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &error, &len);
-        if (error != 0) {
-            fail(s, error);
-            return;
-        }
-        s->state = MK_STREAM_SHAKING;
-    }
-    shake(s, bits);
 }

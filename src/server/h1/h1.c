@@ -10,7 +10,7 @@
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
-#include "server/backend/stream.h"
+#include "server/h1/take.h"
 #include "server/answer/out.h"
 #include "server/request/ticket.h"
 #include "server/worker/worker.h"
