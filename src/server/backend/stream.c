@@ -41,7 +41,8 @@ static void on_event(struct mk_watch *w, uint32_t bits)
     switch ((enum mk_stream_state)s->state) {
     case MK_STREAM_WAITING:
     case MK_STREAM_SHAKING:
-        mk_dial_step(s, bits);
+        if (s->connect) /* a taken one waits for its head to leave */
+            s->connect(s, bits);
         break;
     case MK_STREAM_OPEN:
         if (bits != MK_RUN)

@@ -105,7 +105,6 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         return NULL;
     mk_log_init(&server->log);
     mk_offload_init(server);
-    mk_resolver_init(&server->resolver);
     mk_reload_report_init(&server->reload_report);
     server->host = host ? host : &plain_host;
     server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
@@ -174,7 +173,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     mk_heap_free(server->acceptor);
     mk_heap_free(server->workers);
     mk_listeners_free(server);
-    mk_resolver_fini(&server->resolver);
+    mk_extensions_free(server);
     mk_reload_report_fini(&server->reload_report);
     mk_offload_fini(server);
     mk_per_address_fini(&server->per_address);

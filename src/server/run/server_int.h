@@ -5,8 +5,8 @@
 #include "core/log.h"
 #include "core/offload.h"
 #include "server/run/acceptor.h"
+#include "server/run/extension.h"
 #include "server/run/per_address.h"
-#include "server/backend/resolve.h"
 #include "server/run/server.h"
 #include "server/run/worker.h"
 
@@ -35,7 +35,7 @@ struct mk_server {
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
     struct mk_per_address per_address;
     struct mk_offload_pool offload[MK_WORK_KINDS];
-    struct mk_resolver resolver;
+    struct mk_extension *_Atomic extensions;
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int over_capacity;

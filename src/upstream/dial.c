@@ -39,6 +39,44 @@ static int connect_socket(struct mk_stream *s, const struct mk_dial *dial, bool 
     }
 }
 
+static void fail(struct mk_stream *s, int error)
+{
+    s->error = error;
+    mk_stream_break(s, MK_IO_ERROR);
+}
+
+static void shake(struct mk_stream *s, uint32_t bits)
+{
+    const struct mk_transport *transport = s->link->transport;
+    ssize_t n = transport->is_plain ? 0 : transport->send(s->link, NULL, 0, false);
+
+    if (n == MK_E_AGAIN)
+        return;
+    if (n < 0) {
+        fail(s, EPROTO);
+        return;
+    }
+    mk_stream_timeout(s, 0);
+    mk_stream_begin(s);
+    mk_stream_on_epoll(s, bits);
+}
+
+static void go_on(struct mk_stream *s, uint32_t bits)
+{
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    if (s->state == MK_STREAM_WAITING || (bits & EPOLLERR)) {
+        (void)getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &error, &len);
+        if (error != 0) {
+            fail(s, error);
+            return;
+        }
+        s->state = MK_STREAM_SHAKING;
+    }
+    shake(s, bits);
+}
+
 static int open_link(struct mk_stream *s, const struct mk_via *via, const char *name)
 {
     const struct mk_view *view = s->worker->view;
@@ -80,17 +118,19 @@ static int dial_with(struct mk_stream *s, const struct mk_dial *dial, const stru
 int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct mk_dial *dial,
                    mk_stream_fn fn, void *arg)
 {
-    struct mk_via via = {.transport = &mk_transport_liana};
+    struct mk_via via;
     int err;
 
     *stream = NULL;
     if (w->ended)
         return MK_E_PEER;
-    if (dial->transport && !mk_via_find(&via, w->view->snapshot, mk_str_from(dial->transport)))
+    if (!mk_via_find(&via, w->view->snapshot,
+                     mk_str_from(dial->transport ? dial->transport : "liana")))
         return MK_E_UNSUPPORTED;
     *stream = mk_stream_new(w, fn, arg);
     if (!*stream)
         return MK_E_NOMEM;
+    (*stream)->connect = go_on;
     err = dial_with(*stream, dial, &via);
     if (err < 0) {
         int saved = errno;
@@ -100,44 +140,4 @@ int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct 
         errno = saved;
     }
     return err;
-}
-
-static void fail(struct mk_stream *s, int error)
-{
-    s->error = error;
-    mk_stream_break(s, MK_IO_ERROR);
-}
-
-static void shake(struct mk_stream *s, uint32_t bits)
-{
-    const struct mk_transport *transport = s->link->transport;
-    ssize_t n = transport->is_plain ? 0 : transport->send(s->link, NULL, 0, false);
-
-    if (n == MK_E_AGAIN)
-        return;
-    if (n < 0) {
-        fail(s, EPROTO);
-        return;
-    }
-    mk_stream_timeout(s, 0);
-    mk_stream_begin(s);
-    mk_stream_on_epoll(s, bits);
-}
-
-void mk_dial_step(struct mk_stream *s, uint32_t bits)
-{
-    int error = 0;
-    socklen_t len = sizeof(error);
-
-    if (s->conn) /* a taken one waits for its head to leave */
-        return;
-    if (s->state == MK_STREAM_WAITING || (bits & EPOLLERR)) {
-        (void)getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &error, &len);
-        if (error != 0) {
-            fail(s, error);
-            return;
-        }
-        s->state = MK_STREAM_SHAKING;
-    }
-    shake(s, bits);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
-#include "server/backend/resolve.h"
+#include "upstream/resolve.h"
 #include "server/backend/stream.h"
-#include "server/backend/upstream_int.h"
+#include "upstream/upstream_int.h"
 #include "server/run/worker.h"
 
 #include <arpa/inet.h>
