@@ -5,7 +5,7 @@
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -291,7 +291,7 @@ static int begin(struct mk_resolver *r, struct mk_worker *w, struct mk_str host,
     n = new_name(r, host);
     if (!n)
         return MK_E_NOMEM;
-    err = mk_offload_pool_add(&w->server->offload[MK_WORK_NAME], &n->job);
+    err = mk_offload_pool_add(&w->shared->offload[MK_WORK_NAME], &n->job);
     if (err < 0) {
         mk_heap_free(n);
         return err;
@@ -374,11 +374,11 @@ static void on_fini(struct mk_extension *e)
     pthread_mutex_destroy(&r->lock);
 }
 
-struct mk_resolver *mk_resolver_of(struct mk_server *server)
+struct mk_resolver *mk_resolver_of(struct mk_shared *shared)
 {
     static const struct mk_extension_kind kind = {
         .size = sizeof(struct mk_resolver), .init = on_init, .fini = on_fini};
-    struct mk_extension *e = mk_server_extension(server, &kind);
+    struct mk_extension *e = mk_shared_extension(shared, &kind);
 
     return e ? MK_CONTAINER_OF(e, struct mk_resolver, extension) : NULL;
 }
@@ -393,7 +393,7 @@ int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_
 
     if (answer_path(host, fn, arg) || answer_number(host, port, fn, arg))
         return 0;
-    r = mk_resolver_of(w->server);
+    r = mk_resolver_of(w->shared);
     if (!r)
         return MK_E_NOMEM;
     pthread_mutex_lock(&r->lock);

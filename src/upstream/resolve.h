@@ -3,7 +3,7 @@
 #define MK_UPSTREAM_RESOLVE_H
 
 #include "base/list.h"
-#include "server/run/extension.h"
+#include "server/worker/extension.h"
 
 #include <monkey/upstream.h>
 
@@ -41,7 +41,7 @@ struct mk_resolver {
     unsigned nnames, nwaiters;
 };
 
-/** @return the server's; NULL without memory. Any thread. */
-struct mk_resolver *mk_resolver_of(struct mk_server *server);
+/** @return that of these workers; NULL without memory. Any thread. */
+struct mk_resolver *mk_resolver_of(struct mk_shared *shared);
 
 #endif

@@ -68,7 +68,7 @@ static void open_server(struct fixture *f)
 {
     dir_make(f->dir);
     fixture_open(f, NULL);
-    mk_resolver_of(f->server)->lookup = fake_lookup;
+    mk_resolver_of(mk_shared_of(f->server))->lookup = fake_lookup;
     atomic_store(&fake.lookups, 0);
     atomic_store(&fake.held, false);
     sem_init(&fake.begun, 0, 0);
@@ -269,7 +269,7 @@ static void those_who_ask_together_share_a_look_up(void **state)
         assert_int_equal(probes[i].count, 1);
     }
     assert_int_equal(fake.lookups, 1);
-    assert_int_equal(mk_resolver_of(f.server)->nwaiters, 0);
+    assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nwaiters, 0);
     close_server(&f);
 }
 
@@ -308,7 +308,7 @@ static void the_table_is_bounded(void **state)
         assert_int_equal(ask(&f, &p, "host0"), 0); /* stays: it is used */
         assert_int_equal(p.calls, 1);
     }
-    assert_int_equal(mk_resolver_of(f.server)->nnames, MK_LIMIT_RESOLVE_NAMES);
+    assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nnames, MK_LIMIT_RESOLVE_NAMES);
     atomic_store(&fake.lookups, 0);
     look_up(&f, &p, "host1");
     assert_int_equal(fake.lookups, 1);
@@ -419,8 +419,8 @@ static void the_end_answers_everybody(void **state)
     assert_int_equal(sem_wait(&fake.begun), 0);
     assert_int_equal(sem_wait(&fake.begun), 0);
     assert_int_equal(ask(&f, &c, "third"), 0);
-    assert_int_equal(pthread_create(&helper, NULL, let_them_end, &f.server->offload[MK_WORK_NAME]),
-                     0);
+    assert_int_equal(
+        pthread_create(&helper, NULL, let_them_end, &f.server->shared.offload[MK_WORK_NAME]), 0);
     close_server(&f);
     assert_int_equal(pthread_join(helper, NULL), 0);
     assert_int_equal(a.calls, 1);
@@ -449,8 +449,8 @@ static void memory_may_fail_anywhere(void **state)
             break;
         assert_int_equal(err, MK_E_NOMEM);
         assert_int_equal(p.calls, 0);
-        assert_int_equal(mk_resolver_of(f.server)->nnames, 0);
-        assert_int_equal(mk_resolver_of(f.server)->nwaiters, 0);
+        assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nnames, 0);
+        assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nwaiters, 0);
     }
     await(&f, &p);
     close_server(&f);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_RUN_EXTENSION_H
-#define MK_SERVER_RUN_EXTENSION_H
+#ifndef MK_SERVER_WORKER_EXTENSION_H
+#define MK_SERVER_WORKER_EXTENSION_H
 
 #include "base/code.h"
 
 #include <stddef.h>
 
 /*
- * What a library above the core keeps for a server, without the core knowing it: one object of each kind, made when it is
+ * What a library above the core keeps for the workers of a server, without the core knowing it: one object of each kind, made when it is
  * first asked for.
  */
 
-struct mk_server;
+struct mk_shared;
 
 /** The first member of such an object. */
 struct mk_extension {
@@ -27,11 +27,11 @@ struct mk_extension_kind {
                      *e); /* no thread of the server runs any more, and all posts were delivered */
 };
 
-/** @return the server's object of this kind; NULL without memory. Any thread. */
-MK_INSIDE struct mk_extension *mk_server_extension(struct mk_server *server,
+/** @return their object of this kind; NULL without memory. Any thread. */
+MK_INSIDE struct mk_extension *mk_shared_extension(struct mk_shared *shared,
                                                    const struct mk_extension_kind *kind);
 
 /** The end of the server. */
-void mk_extensions_free(struct mk_server *server);
+void mk_extensions_free(struct mk_shared *shared);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/run/extension.h"
+#include "server/worker/extension.h"
 
 #include "base/heap.h"
-#include "server/run/server_int.h"
+#include "server/worker/shared.h"
 
 static struct mk_extension *find(struct mk_extension *list, const struct mk_extension_kind *kind)
 {
@@ -18,9 +18,9 @@ static void free_one(struct mk_extension *e)
 }
 
 /* Two threads may make one at the same time: the first keeps it. */
-static struct mk_extension *add(struct mk_server *server, struct mk_extension *e)
+static struct mk_extension *add(struct mk_shared *shared, struct mk_extension *e)
 {
-    struct mk_extension *list = atomic_load_explicit(&server->extensions, memory_order_acquire);
+    struct mk_extension *list = atomic_load_explicit(&shared->extensions, memory_order_acquire);
 
     do {
         struct mk_extension *other = find(list, e->kind);
@@ -30,16 +30,16 @@ static struct mk_extension *add(struct mk_server *server, struct mk_extension *e
             return other;
         }
         e->next = list;
-    } while (!atomic_compare_exchange_weak_explicit(&server->extensions, &list, e,
+    } while (!atomic_compare_exchange_weak_explicit(&shared->extensions, &list, e,
                                                     memory_order_acq_rel, memory_order_acquire));
     return e;
 }
 
-struct mk_extension *mk_server_extension(struct mk_server *server,
+struct mk_extension *mk_shared_extension(struct mk_shared *shared,
                                          const struct mk_extension_kind *kind)
 {
     struct mk_extension *e =
-        find(atomic_load_explicit(&server->extensions, memory_order_acquire), kind);
+        find(atomic_load_explicit(&shared->extensions, memory_order_acquire), kind);
 
     if (e)
         return e;
@@ -48,12 +48,12 @@ struct mk_extension *mk_server_extension(struct mk_server *server,
         return NULL;
     e->kind = kind;
     kind->init(e);
-    return add(server, e);
+    return add(shared, e);
 }
 
-void mk_extensions_free(struct mk_server *server)
+void mk_extensions_free(struct mk_shared *shared)
 {
-    struct mk_extension *e = atomic_load(&server->extensions);
+    struct mk_extension *e = atomic_load(&shared->extensions);
 
     while (e) {
         struct mk_extension *next = e->next;
