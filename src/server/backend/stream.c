@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "base/invariant.h"
+#include "core/fd.h"
 #include "server/worker/worker.h"
 
 #include <errno.h>
@@ -38,8 +39,8 @@ static void on_event(struct mk_watch *w, uint32_t bits)
     switch ((enum mk_stream_state)s->state) {
     case MK_STREAM_WAITING:
     case MK_STREAM_SHAKING:
-        if (s->kind->step)
-            s->kind->step(s, bits);
+        if (s->connect) /* a taken one waits for its head to leave */
+            s->connect(s, bits);
         break;
     case MK_STREAM_OPEN:
         if (bits != MK_RUN)
@@ -59,7 +60,7 @@ static void on_timer(struct mk_timer *t)
 {
     struct mk_stream *s = MK_CONTAINER_OF(t, struct mk_stream, timer);
 
-    if (s->state == MK_STREAM_OPEN || !s->kind->step) {
+    if (s->state == MK_STREAM_OPEN || !s->connect) {
         tell(s, MK_IO_TIMEOUT);
         return;
     }
@@ -67,15 +68,42 @@ static void on_timer(struct mk_timer *t)
     mk_stream_break(s, MK_IO_TIMEOUT);
 }
 
-struct mk_stream *mk_stream_new(struct mk_worker *w, const struct mk_stream_kind *kind,
-                                mk_stream_fn fn, void *arg)
+/* ---- with a link of its own ---- */
+
+static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
+{
+    ssize_t n;
+
+    if (!s->readable)
+        return MK_E_AGAIN;
+    n = mk_link_recv(s->link, buf, len);
+    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
+        s->readable = false; /* the next edge tells of more */
+    return n;
+}
+
+/* Its descriptor is its own. */
+static void close_link(struct mk_stream *s)
+{
+    mk_link_close(&s->own);
+    mk_watch_pause(&s->worker->loop, &s->watch);
+    mk_fd_close(&s->watch.fd);
+}
+
+static const struct mk_stream_kind dialled = {
+    .read = read_dialled,
+    .cut = close_link,
+    .release = close_link,
+};
+
+struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
 {
     struct mk_stream *s = mk_heap_zalloc(1, sizeof(*s));
 
     if (!s)
         return NULL;
     s->worker = w;
-    s->kind = kind;
+    s->kind = &dialled;
     s->fn = fn;
     s->arg = arg;
     mk_watch_init(&s->watch, -1, on_event, on_gone);

@@ -153,9 +153,10 @@ int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_f
     *stream = NULL;
     if (!may_take(r))
         return MK_E_INVALID;
-    c->stream = mk_stream_new(c->worker, &taken, fn, arg);
+    c->stream = mk_stream_new(c->worker, fn, arg);
     if (!c->stream)
         return MK_E_NOMEM;
+    c->stream->kind = &taken;
     c->stream->conn = c;
     c->stream->link = &c->link;
     *stream = c->stream;

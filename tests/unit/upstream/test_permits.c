@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-#include "server/backend/permits.h"
+#include "upstream/permits.h"
 
 #include <pthread.h>
 #include <sched.h>

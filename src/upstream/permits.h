@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_BACKEND_PERMITS_H
-#define MK_SERVER_BACKEND_PERMITS_H
+#ifndef MK_UPSTREAM_PERMITS_H
+#define MK_UPSTREAM_PERMITS_H
 
 #include "base/list.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_BACKEND_UPSTREAM_INT_H
-#define MK_SERVER_BACKEND_UPSTREAM_INT_H
+#ifndef MK_UPSTREAM_UPSTREAM_INT_H
+#define MK_UPSTREAM_UPSTREAM_INT_H
 
 #include "core/loop.h"
-#include "server/backend/permits.h"
+#include "upstream/permits.h"
 
 #include <monkey/upstream.h>
 

@@ -39,23 +39,6 @@ static int connect_socket(struct mk_stream *s, const struct mk_dial *dial, bool 
     }
 }
 
-static int open_link(struct mk_stream *s, const struct mk_via *via, const char *name)
-{
-    const struct mk_view *view = s->worker->view;
-
-    s->own = (struct mk_link){.transport = via->transport, .fd = s->watch.fd, .is_client = true};
-    if (via->transport->open) {
-        const struct mk_context *ctx =
-            mk_view_context(view, &view->snapshot->sites[0], via->plugin);
-        int err = via->transport->open(&s->own, ctx, name);
-
-        if (err < 0)
-            return err;
-    }
-    s->link = &s->own;
-    return 0;
-}
-
 static void fail(struct mk_stream *s, int error)
 {
     s->error = error;
@@ -78,7 +61,7 @@ static void shake(struct mk_stream *s, uint32_t bits)
     mk_stream_on_epoll(s, bits);
 }
 
-static void step(struct mk_stream *s, uint32_t bits)
+static void go_on(struct mk_stream *s, uint32_t bits)
 {
     int error = 0;
     socklen_t len = sizeof(error);
@@ -94,32 +77,22 @@ static void step(struct mk_stream *s, uint32_t bits)
     shake(s, bits);
 }
 
-static ssize_t read_bytes(struct mk_stream *s, void *buf, size_t len)
+static int open_link(struct mk_stream *s, const struct mk_via *via, const char *name)
 {
-    ssize_t n;
+    const struct mk_view *view = s->worker->view;
 
-    if (!s->readable)
-        return MK_E_AGAIN;
-    n = mk_link_recv(s->link, buf, len);
-    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
-        s->readable = false; /* the next edge tells of more */
-    return n;
+    s->own = (struct mk_link){.transport = via->transport, .fd = s->watch.fd, .is_client = true};
+    if (via->transport->open) {
+        const struct mk_context *ctx =
+            mk_view_context(view, &view->snapshot->sites[0], via->plugin);
+        int err = via->transport->open(&s->own, ctx, name);
+
+        if (err < 0)
+            return err;
+    }
+    s->link = &s->own;
+    return 0;
 }
-
-/* Its descriptor is its own. */
-static void close_link(struct mk_stream *s)
-{
-    mk_link_close(&s->own);
-    mk_watch_pause(&s->worker->loop, &s->watch);
-    mk_fd_close(&s->watch.fd);
-}
-
-static const struct mk_stream_kind dialled = {
-    .step = step,
-    .read = read_bytes,
-    .cut = close_link,
-    .release = close_link,
-};
 
 static int dial_with(struct mk_stream *s, const struct mk_dial *dial, const struct mk_via *via)
 {
@@ -145,17 +118,19 @@ static int dial_with(struct mk_stream *s, const struct mk_dial *dial, const stru
 int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct mk_dial *dial,
                    mk_stream_fn fn, void *arg)
 {
-    struct mk_via via = {.transport = &mk_transport_liana};
+    struct mk_via via;
     int err;
 
     *stream = NULL;
     if (w->ended)
         return MK_E_PEER;
-    if (dial->transport && !mk_via_find(&via, w->view->snapshot, mk_str_from(dial->transport)))
+    if (!mk_via_find(&via, w->view->snapshot,
+                     mk_str_from(dial->transport ? dial->transport : "liana")))
         return MK_E_UNSUPPORTED;
-    *stream = mk_stream_new(w, &dialled, fn, arg);
+    *stream = mk_stream_new(w, fn, arg);
     if (!*stream)
         return MK_E_NOMEM;
+    (*stream)->connect = go_on;
     err = dial_with(*stream, dial, &via);
     if (err < 0) {
         int saved = errno;

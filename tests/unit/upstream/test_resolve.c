@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "base/limits.h"
+#include "upstream/resolve.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -67,7 +68,7 @@ static void open_server(struct fixture *f)
 {
     dir_make(f->dir);
     fixture_open(f, NULL);
-    f->server->resolver.lookup = fake_lookup;
+    mk_resolver_of(mk_shared_of(f->server))->lookup = fake_lookup;
     atomic_store(&fake.lookups, 0);
     atomic_store(&fake.held, false);
     sem_init(&fake.begun, 0, 0);
@@ -268,7 +269,7 @@ static void those_who_ask_together_share_a_look_up(void **state)
         assert_int_equal(probes[i].count, 1);
     }
     assert_int_equal(fake.lookups, 1);
-    assert_int_equal(f.server->resolver.nwaiters, 0);
+    assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nwaiters, 0);
     close_server(&f);
 }
 
@@ -307,7 +308,7 @@ static void the_table_is_bounded(void **state)
         assert_int_equal(ask(&f, &p, "host0"), 0); /* stays: it is used */
         assert_int_equal(p.calls, 1);
     }
-    assert_int_equal(f.server->resolver.nnames, MK_LIMIT_RESOLVE_NAMES);
+    assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nnames, MK_LIMIT_RESOLVE_NAMES);
     atomic_store(&fake.lookups, 0);
     look_up(&f, &p, "host1");
     assert_int_equal(fake.lookups, 1);
@@ -448,8 +449,8 @@ static void memory_may_fail_anywhere(void **state)
             break;
         assert_int_equal(err, MK_E_NOMEM);
         assert_int_equal(p.calls, 0);
-        assert_int_equal(f.server->resolver.nnames, 0);
-        assert_int_equal(f.server->resolver.nwaiters, 0);
+        assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nnames, 0);
+        assert_int_equal(mk_resolver_of(mk_shared_of(f.server))->nwaiters, 0);
     }
     await(&f, &p);
     close_server(&f);

@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 
-#include "server/backend/upstream_int.h"
+#include "upstream/upstream_int.h"
 
 /* Connections to a backend of the test, from workers whose loops are turned by hand. */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_BACKEND_RESOLVE_H
-#define MK_SERVER_BACKEND_RESOLVE_H
+#ifndef MK_UPSTREAM_RESOLVE_H
+#define MK_UPSTREAM_RESOLVE_H
 
 #include "base/list.h"
+#include "server/worker/extension.h"
 
 #include <monkey/upstream.h>
 
@@ -33,14 +34,14 @@ typedef int (*mk_lookup_fn)(const char *host,
                             union mk_host_address addresses[MK_RESOLVE_ADDRESSES]);
 
 struct mk_resolver {
-    mk_lookup_fn lookup; /* the system's; a test's */
+    struct mk_extension extension; /* of the server */
+    mk_lookup_fn lookup;           /* the system's; a test's */
     pthread_mutex_t lock;
     struct mk_list names; /* under lock, as all below; used last: at the end */
     unsigned nnames, nwaiters;
 };
 
-void mk_resolver_init(struct mk_resolver *r);
-/** After the offload pool has ended and all posts were delivered. */
-void mk_resolver_fini(struct mk_resolver *r);
+/** @return that of these workers; NULL without memory. Any thread. */
+struct mk_resolver *mk_resolver_of(struct mk_shared *shared);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upstream_scene.h"
 
+#include "upstream/resolve.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -187,7 +189,7 @@ static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESO
 
 static void open_named(const char *name, unsigned lookups, unsigned connect_ms)
 {
-    scene.server->resolver.lookup = fake_lookup;
+    mk_resolver_of(mk_shared_of(scene.server))->lookup = fake_lookup;
     sem_init(&may_look, 0, lookups);
     scene_open((struct mk_upstream_options){.host = name,
                                             .port = backend_listen_tcp(8),
@@ -224,7 +226,7 @@ static void an_address_that_is_silent_is_passed_over(void **state)
     scene.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     assert_int_equal(bind(scene.listener, (struct sockaddr *)&in, sizeof(in)), 0);
     assert_int_equal(listen(scene.listener, 8), 0);
-    scene.server->resolver.lookup = fake_lookup;
+    mk_resolver_of(mk_shared_of(scene.server))->lookup = fake_lookup;
     sem_init(&may_look, 0, 1);
     scene_open((struct mk_upstream_options){
         .host = "silent", .port = port, .max_connections = 1, .connect_ms = 1000});
@@ -257,7 +259,7 @@ static void an_address_that_cannot_be_reached_is_passed_over(void **state)
     };
 
     (void)state;
-    scene.server->resolver.lookup = fake_lookup;
+    mk_resolver_of(mk_shared_of(scene.server))->lookup = fake_lookup;
     sem_init(&may_look, 0, 2);
     for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
         struct taker t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/backend/upstream_int.h"
+#include "upstream/upstream_int.h"
 
 #include "base/code.h"
 #include "base/heap.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
-#include "server/backend/resolve.h"
 #include "server/backend/stream.h"
-#include "server/backend/upstream_int.h"
 #include "server/worker/worker.h"
+#include "upstream/resolve.h"
+#include "upstream/upstream_int.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/backend/permits.h"
+#include "upstream/permits.h"
 
 #include "base/heap.h"
 #include "base/invariant.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/backend/resolve.h"
+#include "upstream/resolve.h"
 
 #include "base/heap.h"
 #include "base/invariant.h"
@@ -353,16 +353,49 @@ static struct name *answer_of(struct name *n, int64_t now_ms)
     return is_too_old ? NULL : known;
 }
 
+/* ---- its life ---- */
+
+static void on_init(struct mk_extension *e)
+{
+    struct mk_resolver *r = MK_CONTAINER_OF(e, struct mk_resolver, extension);
+
+    r->lookup = ask_system;
+    pthread_mutex_init(&r->lock, NULL);
+    mk_list_init(&r->names);
+}
+
+static void on_fini(struct mk_extension *e)
+{
+    struct mk_resolver *r = MK_CONTAINER_OF(e, struct mk_resolver, extension);
+
+    MK_ASSERT(r->nwaiters == 0);
+    MK_LIST_EACH (&r->names, link)
+        forget(r, name_of(link));
+    pthread_mutex_destroy(&r->lock);
+}
+
+struct mk_resolver *mk_resolver_of(struct mk_shared *shared)
+{
+    static const struct mk_extension_kind kind = {
+        .size = sizeof(struct mk_resolver), .init = on_init, .fini = on_fini};
+    struct mk_extension *e = mk_shared_extension(shared, &kind);
+
+    return e ? MK_CONTAINER_OF(e, struct mk_resolver, extension) : NULL;
+}
+
 int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_fn fn, void *arg)
 {
     const struct waiter asked = {.worker = w, .port = port, .fn = fn, .arg = arg};
-    struct mk_resolver *r = w->shared->resolver;
     int64_t now_ms = w->loop.clock.mono_ms;
+    struct mk_resolver *r;
     struct name *n, *old = NULL, *known;
     int err = 0;
 
     if (answer_path(host, fn, arg) || answer_number(host, port, fn, arg))
         return 0;
+    r = mk_resolver_of(w->shared);
+    if (!r)
+        return MK_E_NOMEM;
     pthread_mutex_lock(&r->lock);
     n = find(r, mk_str_from(host), now_ms, &old);
     if (old)
@@ -380,19 +413,4 @@ int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_
     put_name(known);
     pthread_mutex_unlock(&r->lock);
     return 0;
-}
-
-void mk_resolver_init(struct mk_resolver *r)
-{
-    *r = (struct mk_resolver){.lookup = ask_system};
-    pthread_mutex_init(&r->lock, NULL);
-    mk_list_init(&r->names);
-}
-
-void mk_resolver_fini(struct mk_resolver *r)
-{
-    MK_ASSERT(r->nwaiters == 0);
-    MK_LIST_EACH (&r->names, link)
-        forget(r, name_of(link));
-    pthread_mutex_destroy(&r->lock);
 }
