@@ -55,13 +55,6 @@ struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct 
     return list;
 }
 
-struct mk_str mk_request_raw_head(const struct mk_request *r)
-{
-    const struct mk_job *job = r->conn->job;
-
-    return (struct mk_str){job->in + job->in_at, job->head_len > 2 ? job->head_len - 2 : 0};
-}
-
 /* Decoding leaves the bytes of a trailer section where they came: before this end. */
 static void keep_trailers(struct mk_request *r, const char *end, uint32_t n)
 {

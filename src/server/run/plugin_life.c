@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "setup/plugin.h"
+#include "server/run/plugin_life.h"
+
 #include "base/code.h"
 #include "server/run/server_int.h"
 
@@ -61,17 +62,6 @@ int mk_plugins_start(struct mk_server *server, struct mk_snapshot *s, const stru
         return err < 0 ? err : MK_E_INVALID;
     }
     return 0;
-}
-
-MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)
-{
-    for (size_t i = s->nplugins; i-- > 0;) {
-        struct mk_loaded *p = &s->plugins[i];
-
-        if (p->started && p->plugin->stop)
-            p->plugin->stop(&p->context);
-        p->started = false;
-    }
 }
 
 /* ---- a worker's view of it ---- */

@@ -2,7 +2,7 @@
 #include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "setup/plugin.h"
+#include "server/run/plugin_life.h"
 #include "server/run/server_int.h"
 
 #include <monkey/events.h>

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "core/fd.h"
 #include "core/thread.h"
-#include "setup/plugin.h"
+#include "server/run/plugin_life.h"
 #include "setup/reach.h"
 #include "server/run/server_int.h"
 
