@@ -60,10 +60,10 @@ MK_API struct mk_str mk_response_find(const struct mk_response_head *h, const ch
 
 /** A body that arrives in pieces. */
 struct mk_body {
-    uint64_t left;  /* bytes of the body, or of the current chunk, still to come */
-    uint64_t total; /* body bytes decoded so far */
-    uint32_t waste,
-        trailers; /* dispensable bytes of framing so far, and those of trailers among them */
+    uint64_t left;     /* bytes of the body, or of the current chunk, still to come */
+    uint64_t total;    /* body bytes decoded so far */
+    uint32_t waste;    /* dispensable bytes of framing so far */
+    uint32_t trailers; /* bytes of trailers among them */
     uint8_t kind, state;
     uintptr_t reserved[4];
 };
