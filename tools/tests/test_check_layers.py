@@ -26,7 +26,7 @@ GOOD = {
     "src/plugins/auth/auth.c": '#include "hash.h"\n#include <monkey/server.h>\n#include <crypt.h>\n',
     "src/plugins/auth/hash.h": "int hash;\n",
     "src/plugins/auth/kit.c": '#include "kit/text/text.h"\n',
-    "src/plugins/kit/text/text.h": "int text;\n",
+    "src/kit/text/text.h": "int text;\n",
     "tests/unit/http/test_uri.c": '#include "http/uri_int.h"\n#include <cmocka.h>\n',
     "examples/hello.c": "#include <monkey/server.h>\n",
 }
