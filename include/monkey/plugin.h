@@ -82,6 +82,8 @@ enum mk_acts {
 enum mk_traits {
     /* Its handler answers from elsewhere: no file of a site is its source, and may be an error page though a route matches it. */
     MK_TRAIT_ELSEWHERE = 1,
+    /* Built in, it is loaded without a Load line, and before those that have one. */
+    MK_TRAIT_ALWAYS = 2,
 };
 
 struct mk_head;
