@@ -158,6 +158,8 @@ MK_API void mk_request_reason(struct mk_request *r, const char *text);
 /** A line in the error log, with the connection's number. Peer bytes are escaped by the caller; at most 20 such lines a second are written. */
 MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt,
                            ...) MK_PRINTF(3, 4);
+/** Would mk_request_log write lines of this level now? For those that log each step of a request: asked once, at its start. */
+MK_API bool mk_request_logs(const struct mk_request *r, enum mk_log_level level);
 
 /**
  * In on_handle: does the pattern of the route by which it is called match another path too? For handlers that take a path

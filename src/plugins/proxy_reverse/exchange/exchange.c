@@ -4,7 +4,6 @@
 #include "exchange/head.h"
 #include "exchange/repeat.h"
 
-#include <assert.h>
 #include <time.h>
 
 enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
@@ -13,29 +12,12 @@ static const char key; /* of mk_request_keep: only its address counts */
 
 /* ---- states ---- */
 
-static void turn(const struct proxy_exchange *x, const struct proxy_states *table, uint8_t *state,
-                 unsigned to)
+void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
+                 unsigned is)
 {
-    assert(proxy_state_may(table, *state, to));
     mk_request_log(x->r, MK_LOG_TRACE, "proxy state of=%s was=%s is=%s backend=%s", table->of,
-                   table->rows[*state].name, table->rows[to].name,
+                   table->rows[was].name, table->rows[is].name,
                    x->attempt.name ? x->attempt.name : "-");
-    *state = (uint8_t)to;
-}
-
-void proxy_exchange_turn(struct proxy_exchange *x, enum proxy_exchange_state state)
-{
-    turn(x, &proxy_exchange_states, &x->state, state);
-}
-
-void proxy_sending_turn(struct proxy_exchange *x, enum proxy_sending state)
-{
-    turn(x, &proxy_sending_states, &x->sending, state);
-}
-
-void proxy_reading_turn(struct proxy_exchange *x, enum proxy_reading state)
-{
-    turn(x, &proxy_reading_states, &x->reading, state);
 }
 
 /* ---- time ---- */
@@ -328,10 +310,6 @@ static bool must_be_fresh(const struct proxy_exchange *x)
 /* Bounded: no backend is tried twice. */
 static void try_next(struct proxy_exchange *x)
 {
-    struct mk_request_facts f = {.size = sizeof(f)};
-
-    mk_request_facts(x->r, &f);
-    x->ask.target = f.target;
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         x->report = (struct proxy_report){.outcome = PROXY_LEFT};
         x->began_us = proxy_now_us();
@@ -438,6 +416,7 @@ static struct proxy_exchange *begin(struct mk_request *r, const struct mk_contex
         .length = f->content_length,
         .hops = hops_of(r, f),
         .status = 502,
+        .is_traced = mk_request_logs(r, MK_LOG_TRACE),
         .is_idempotent = proxy_is_idempotent(f->method),
         .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,

@@ -9,6 +9,8 @@
 
 #include "kit/intake/uploads.h"
 
+#include <assert.h>
+
 /*
  * One request of a client and the backend that answers it.
  *
@@ -38,6 +40,7 @@ struct proxy_exchange {
     struct proxy_entry *entry;
     const struct proxy_settings *set;
     uint8_t state, sending, reading; /* enum proxy_exchange_state, proxy_sending, proxy_reading */
+    bool is_traced;                  /* their changes are logged */
 
     /* the attempt */
     struct proxy_ask ask;
@@ -100,10 +103,35 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
 
 /* ---- exchange.c, for the other files ---- */
 
-/** Another state: of the exchange, of its request on the way to the backend, of the client's body. Logged at trace. */
-void proxy_exchange_turn(struct proxy_exchange *x, enum proxy_exchange_state state);
-void proxy_sending_turn(struct proxy_exchange *x, enum proxy_sending state);
-void proxy_reading_turn(struct proxy_exchange *x, enum proxy_reading state);
+/** Log that a state changes, at level trace. */
+void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
+                 unsigned is);
+
+/** The only place where a state changes. */
+static inline void proxy_turn(const struct proxy_exchange *x, const struct proxy_states *table,
+                              uint8_t *state, unsigned to)
+{
+    assert(proxy_state_may(table, *state, to));
+    if (x->is_traced)
+        proxy_trace(x, table, *state, to);
+    *state = (uint8_t)to;
+}
+
+static inline void proxy_exchange_turn(struct proxy_exchange *x, enum proxy_exchange_state state)
+{
+    proxy_turn(x, &proxy_exchange_states, &x->state, state);
+}
+
+static inline void proxy_sending_turn(struct proxy_exchange *x, enum proxy_sending state)
+{
+    proxy_turn(x, &proxy_sending_states, &x->sending, state);
+}
+
+static inline void proxy_reading_turn(struct proxy_exchange *x, enum proxy_reading state)
+{
+    proxy_turn(x, &proxy_reading_states, &x->reading, state);
+}
+
 /** Monotonic time in microseconds. */
 uint64_t proxy_now_us(void);
 /** Set or, with 0, cancel the stream's timeout. */
