@@ -274,6 +274,11 @@ void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *f
     va_end(args);
 }
 
+bool mk_request_logs(const struct mk_request *r, enum mk_log_level level)
+{
+    return mk_log_wants(mk_worker_log(r->conn->worker), level, MK_LOG_PLUGIN);
+}
+
 void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
 {
     va_list args;
