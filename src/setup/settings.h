@@ -4,8 +4,8 @@
 
 #include "core/addr.h"
 #include "core/log.h"
-#include "server/link/transport.h"
 #include "settings/field.h"
+#include "setup/via.h"
 
 #include <stdbool.h>
 

@@ -2,6 +2,7 @@
 #include "setup/snapshot.h"
 
 #include "base/buf.h"
+#include "base/code.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "setup/plugin.h"
@@ -303,6 +304,17 @@ bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
             return true;
     }
     return false;
+}
+
+MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)
+{
+    for (size_t i = s->nplugins; i-- > 0;) {
+        struct mk_loaded *p = &s->plugins[i];
+
+        if (p->started && p->plugin->stop)
+            p->plugin->stop(&p->context);
+        p->started = false;
+    }
 }
 
 void mk_snapshot_put(struct mk_snapshot *s)

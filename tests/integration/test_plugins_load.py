@@ -92,8 +92,8 @@ def test_a_relative_path_begins_at_the_configuration(check, tmp_path):
     assert code == 0, output
 
 
-def test_built_in_plugins_may_be_listed(check):
-    code, output = check(extra={"plugins.load": "[PLUGINS]\n    Load echo\n    Load monkey-liana.so\n    Load echo\n"})
+def test_liana_may_be_listed(check):
+    code, output = check(extra={"plugins.load": "[PLUGINS]\n    Load liana\n    Load monkey-liana.so\n    Load liana\n"})
     assert code == 0, output
 
 
@@ -104,7 +104,7 @@ def test_a_name_that_is_nowhere_is_refused(check):
 
 
 def test_more_plugins_than_there_may_be_are_refused(check):
-    lines = "".join("    Load echo\n" for _ in range(65))
+    lines = "".join("    Load liana\n" for _ in range(65))
     code, output = check(extra={"plugins.load": "[PLUGINS]\n" + lines})
     assert code == 1
     assert re.search(r"plugins\.load:66:10: error: Load: .*at most 64", output), output

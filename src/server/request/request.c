@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/request/request.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
 {
@@ -53,13 +55,6 @@ struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct 
         first = false;
     }
     return list;
-}
-
-struct mk_str mk_request_raw_head(const struct mk_request *r)
-{
-    const struct mk_job *job = r->conn->job;
-
-    return (struct mk_str){job->in + job->in_at, job->head_len > 2 ? job->head_len - 2 : 0};
 }
 
 /* Decoding leaves the bytes of a trailer section where they came: before this end. */

@@ -117,7 +117,5 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 struct mk_str mk_request_authority(const struct mk_request *r);
 /** A field that is a list: several lines count as one with commas between (RFC 9110 section 5.3). */
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
-/** The head from its request line to the last field, line ends included. */
-struct mk_str mk_request_raw_head(const struct mk_request *r);
 
 #endif

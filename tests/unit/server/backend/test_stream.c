@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define MK_PLUGIN_STATIC
 #include "watcher.h"
 
 #include "server/backend/stream.h"
@@ -66,7 +67,9 @@ static const struct mk_transport shaking = {
     .send = shaking_send,
     .close = shaking_close,
 };
-static const struct mk_plugin shaker = {MK_PLUGIN("shaking", ""), .transport = &shaking};
+static const struct mk_plugin shaker = {MK_PLUGIN("shaking", ""), .transport = &shaking,
+                                        .traits = MK_TRAIT_ALWAYS};
+MK_PLUGIN_EXPORT(shaker);
 
 /* ---- around each test ---- */
 
@@ -79,7 +82,6 @@ static int setup(void **state)
     server = peer = -1;
     dir_make(fix.dir);
     fixture_open(&fix, NULL);
-    fix.plan.snapshot.plugins[0].plugin = &shaker;
     return 0;
 }
 
