@@ -4,13 +4,14 @@
 #include "answer.h"
 #include "client.h"
 #include "options.h"
+#include "parse.h"
 #include "proc.h"
 
 #include <math.h>
 
 /*
  * All that wr reads from others: what a load generator says, what a server answers, files of /proc, where processes
- * choose their names, and options. The first byte chooses.
+ * choose their names, options, and results of before. The first byte chooses.
  */
 
 static void check_client(const char *text)
@@ -61,9 +62,19 @@ static void check_options(char *text)
         require(p.host[0] != '\0' && p.port[0] != '\0' && p.path[0] == '/');
 }
 
+static void check_result(char *text)
+{
+    struct result r;
+
+    if (!result_parse(text, &r))
+        for (size_t i = 0; i < r.runs.count; i++)
+            require(r.runs.items[i].target != NULL && r.runs.items[i].concurrency >= 0);
+    runs_fini(&r.runs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    unsigned which = take_byte(&data, &size) % 4;
+    unsigned which = take_byte(&data, &size) % 5;
     char *text = malloc(size + 1);
     int status;
 
@@ -77,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_proc(text);
     else if (which == 2)
         check_options(text);
+    else if (which == 4)
+        check_result(text);
     else {
         status = answer_status(text, size);
         require(status == 0 || (status >= 100 && status <= 599));

@@ -270,3 +270,63 @@ def test_its_own_cost_is_said(wr, tmp_path):
     with working(tmp_path, "burn") as (process, ask):
         [run] = wr("-p", process.pid, "--", *ask)["runs"]
     assert 0 < run["figures"]["wr_cpu_ms"] < 0.2 * run["figures"]["cpu_ms"]
+
+
+# -- comparing
+
+
+def written(path, rounds, kernel="6", target="A", flags=(), **figures):
+    """A result file whose rounds differ by a factor each."""
+    runs = [{"target": target, "round": n + 1, "order": 1, "concurrency": 8, "client": "wrk", "flags": list(flags),
+             "figures": {key: value * factor for key, value in figures.items()}, "samples": []}
+            for n, factor in enumerate(rounds)]
+    path.write_text(json.dumps({"schema": "wr/1", "machine": {"kernel": kernel}, "runs": runs}))
+    return path
+
+
+@pytest.fixture
+def compared(program, tmp_path):
+    def run(before, after, *words):
+        files = written(tmp_path / "a.json", **before), written(tmp_path / "b.json", **after)
+        done = subprocess.run([program, "compare", *words, *files], capture_output=True, text=True, timeout=30, check=False)
+        return done.returncode, done.stdout
+    return run
+
+
+FIVE = (0.98, 0.99, 1, 1.01, 1.02)
+
+
+@pytest.mark.parametrize("rounds", [FIVE, FIVE * 2])
+@pytest.mark.parametrize("figure, factor, code, verdict", [
+    ("cpu_us_per_request", 1.2, 1, "more"), ("cpu_us_per_request", 0.8, 0, "less"),
+    ("requests_per_s", 0.8, 1, "less"), ("requests_per_s", 1.2, 0, "more"),
+    ("private_kb", 1.0, 0, "no difference seen"), ("p99_us", 1.5, 1, "more"),
+])
+def test_what_changed_beyond_noise(compared, rounds, figure, factor, code, verdict):
+    got, text = compared({"rounds": rounds, figure: 100}, {"rounds": rounds, figure: 100 * factor})
+    assert got == code
+    [row] = [line for line in text.splitlines() if figure in line]
+    assert f"  {verdict} (" in row
+
+
+def test_what_cannot_be_compared(compared):
+    assert compared({"rounds": FIVE[:4], "p99_us": 1}, {"rounds": FIVE, "p99_us": 9})[0] == 2
+    assert compared({"rounds": FIVE, "p99_us": 1}, {"rounds": FIVE, "p99_us": 9, "target": "B"})[0] == 2
+    assert compared({"rounds": FIVE, "p99_us": 1}, {"rounds": FIVE, "p99_us": 9, "flags": ["failed"]})[0] == 2
+    other = {"rounds": FIVE, "p99_us": 9, "kernel": "7"}
+    code, text = compared({"rounds": FIVE, "p99_us": 1}, other)
+    assert code == 2 and "kernel is another" in text
+    assert compared({"rounds": FIVE, "p99_us": 1}, other, "--force")[0] == 1
+
+
+def test_new_errors_need_no_statistics(compared):
+    code, text = compared({"rounds": (1,), "errors": 0}, {"rounds": (1,), "errors": 3})
+    assert code == 1 and "more" in text
+
+
+@pytest.mark.parametrize("text", ["", "{}", "{\"schema\": \"wr/2\"}", "[" * 100000])
+def test_other_files_are_refused(program, tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    done = subprocess.run([program, "compare", path, path], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2 and f"{path}: " in done.stderr

@@ -22,6 +22,7 @@ static const struct option longs[] = {
 void options_usage(void)
 {
     (void)fputs("usage: wr [options] [-- COMMAND...]\n"
+                "       wr compare [--force] A.json B.json\n"
                 "whom to watch, with all that descends from it; several are shown apart:\n"
                 "  -p PID   -n NAME   -P PORT (who listens there)   -u UNIT (of systemd)\n"
                 "  --server NAME='COMMAND'   start it before each round and stop it after; -P says "
