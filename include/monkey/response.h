@@ -4,7 +4,7 @@
 
 /*
  * Reading what a backend answers: the head of a response, and its body without the framing. Pure: bytes
- * in, values out. Any thread.
+ * in, values out. Any thread. In libmonkey-upstream: pkg-config --libs monkey-upstream.
  */
 
 #include <monkey/types.h>

@@ -4,7 +4,7 @@
 
 /*
  * What everything that talks to backends shares: names, connections that are kept, bodies that can be
- * sent again, and the reading of responses (response.h).
+ * sent again, and the reading of responses (response.h). In libmonkey-upstream: pkg-config --libs monkey-upstream.
  */
 
 #include <monkey/response.h>
