@@ -5,7 +5,8 @@
 #include "http/status.h"
 #include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/run/worker.h"
+#include "server/answer/out.h"
+#include "server/worker/worker.h"
 
 #include <monkey/field.h>
 
@@ -57,14 +58,14 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     if (err < 0)
         mk_reply_break(r);
     else
-        r->worker->gather.head = r;
+        r->worker->gather->head = r;
     return err;
 }
 
 /* Whatever else was sent since the head was begun may stand where it was. */
 static bool is_being_written(const struct mk_reply *p)
 {
-    const struct mk_gather *g = &p->r->worker->gather;
+    const struct mk_gather *g = p->r->worker->gather;
 
     return g->head == p->r && p->start == g->buf + g->used;
 }
@@ -123,7 +124,7 @@ static int give_up(struct mk_reply *p, int err)
 int mk_reply_end(struct mk_reply *p, int64_t length)
 {
     struct mk_request *r = p->r;
-    struct mk_gather *g = &r->worker->gather;
+    struct mk_gather *g = r->worker->gather;
     int err = p->error;
 
     if (r->failed)

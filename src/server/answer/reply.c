@@ -6,7 +6,8 @@
 #include "http/status.h"
 #include "server/answer/head.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/answer/out.h"
+#include "server/worker/worker.h"
 
 #include <stdio.h>
 

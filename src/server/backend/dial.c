@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fd.h"
 #include "server/backend/stream.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 #include <errno.h>
 #include <netinet/in.h>

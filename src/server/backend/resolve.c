@@ -5,7 +5,7 @@
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -291,7 +291,7 @@ static int begin(struct mk_resolver *r, struct mk_worker *w, struct mk_str host,
     n = new_name(r, host);
     if (!n)
         return MK_E_NOMEM;
-    err = mk_offload_pool_add(&w->server->offload[MK_WORK_NAME], &n->job);
+    err = mk_offload_pool_add(&w->shared->offload[MK_WORK_NAME], &n->job);
     if (err < 0) {
         mk_heap_free(n);
         return err;
@@ -356,7 +356,7 @@ static struct name *answer_of(struct name *n, int64_t now_ms)
 int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_fn fn, void *arg)
 {
     const struct waiter asked = {.worker = w, .port = port, .fn = fn, .arg = arg};
-    struct mk_resolver *r = &w->server->resolver;
+    struct mk_resolver *r = w->shared->resolver;
     int64_t now_ms = w->loop.clock.mono_ms;
     struct name *n, *old = NULL, *known;
     int err = 0;

@@ -4,9 +4,10 @@
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "core/fd.h"
+#include "server/h1/budget.h"
 #include "server/h1/conn.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 #include <errno.h>
 
@@ -222,7 +223,7 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
     if (n > 0 && s->conn)
         mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
     if (s->conn && mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
-        mk_budget_ask(s->worker->server);
+        mk_budget_ask(s->worker->shared);
     return n;
 }
 

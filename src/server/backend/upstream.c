@@ -4,7 +4,7 @@
 #include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 #include "server/backend/stream.h"
 
 static struct mk_upstream_wait *wait_of(struct mk_permit_wait *permit)
@@ -50,20 +50,21 @@ static void free_all(struct mk_upstream *u)
 MK_AT_START struct mk_upstream *mk_upstream_new(struct mk_server *server,
                                                 const struct mk_upstream_options *options)
 {
+    const struct mk_shared *shared = mk_shared_of(server);
     struct mk_upstream *u =
-        mk_heap_zalloc(1, sizeof(*u) + server->nworkers * sizeof(struct mk_lane));
+        mk_heap_zalloc(1, sizeof(*u) + shared->nworkers * sizeof(struct mk_lane));
 
     if (!u)
         return NULL;
     atomic_init(&u->users, 1);
     if (copy_options(u, options) < 0 ||
-        mk_permits_init(&u->permits, server->nworkers, options->max_connections,
+        mk_permits_init(&u->permits, shared->nworkers, options->max_connections,
                         options->max_waiting, options->max_idle) < 0) {
         free_all(u);
         return NULL;
     }
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        u->lanes[i] = (struct mk_lane){.upstream = u, .worker = server->workers[i], .index = i};
+    for (unsigned i = 0; i < shared->nworkers; i++) {
+        u->lanes[i] = (struct mk_lane){.upstream = u, .worker = shared->workers[i], .index = i};
         u->lanes[i].post.fn = on_told;
         mk_list_init(&u->lanes[i].idle);
     }

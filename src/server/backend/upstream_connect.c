@@ -3,7 +3,7 @@
 #include "server/backend/resolve.h"
 #include "server/backend/stream.h"
 #include "server/backend/upstream_int.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

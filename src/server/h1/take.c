@@ -5,7 +5,7 @@
 #include "server/request/job.h"
 #include "server/route/stage.h"
 #include "server/backend/stream.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 /* A client's connection that a handler took over. */
 

@@ -2,7 +2,8 @@
 #include "server/request/job.h"
 
 #include "base/heap.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 enum { ROOM_MIN = 512 }; /* less than this is not worth a read */
 

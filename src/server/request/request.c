@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/request/request.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
 {

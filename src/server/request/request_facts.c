@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
 #include "base/str.h"
 #include "http/field.h"
 #include "http/mime.h"
@@ -6,7 +7,8 @@
 #include "server/files/files_int.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,8 @@
 #include "core/fd.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 static const char *const stage_names[] = {
     [MK_STAGE_REQUEST] = "on_request",

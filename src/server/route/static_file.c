@@ -4,7 +4,8 @@
 #include "http/conditional.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 /* Answering with a regular file: variant, preconditions, ranges, or the whole. */
 

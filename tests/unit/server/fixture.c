@@ -69,7 +69,7 @@ void fixture_open(struct fixture *f, const struct row *rows)
         fail_msg("%s", plan_faults(&f->plan));
     f->server = mk_server_create(&f->plan.snapshot, NULL);
     assert_non_null(f->server);
-    f->worker = f->server->workers[0];
+    f->worker = f->server->shared.workers[0];
 }
 
 void fixture_close(struct fixture *f)

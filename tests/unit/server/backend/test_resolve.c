@@ -418,8 +418,8 @@ static void the_end_answers_everybody(void **state)
     assert_int_equal(sem_wait(&fake.begun), 0);
     assert_int_equal(sem_wait(&fake.begun), 0);
     assert_int_equal(ask(&f, &c, "third"), 0);
-    assert_int_equal(pthread_create(&helper, NULL, let_them_end, &f.server->offload[MK_WORK_NAME]),
-                     0);
+    assert_int_equal(
+        pthread_create(&helper, NULL, let_them_end, &f.server->shared.offload[MK_WORK_NAME]), 0);
     close_server(&f);
     assert_int_equal(pthread_join(helper, NULL), 0);
     assert_int_equal(a.calls, 1);

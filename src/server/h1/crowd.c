@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/run/crowd.h"
+#include "server/h1/crowd.h"
 
 #include "base/invariant.h"
 #include "server/h1/conn.h"
 #include "server/h1/h1.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 #include <stdlib.h>
 
@@ -99,17 +99,17 @@ static void send_away(struct mk_worker *w, struct seen *s)
     s->useless_ms = 0;
 }
 
-bool mk_crowd_is_near(const struct mk_server *server)
+bool mk_crowd_is_near(const struct mk_shared *shared)
 {
-    int64_t max = atomic_load_explicit(&server->max_connections, memory_order_relaxed);
+    int64_t max = atomic_load_explicit(&shared->max_connections, memory_order_relaxed);
 
-    return atomic_load_explicit(&server->connections, memory_order_relaxed) >
+    return atomic_load_explicit(&shared->connections, memory_order_relaxed) >
            max - max / NEAR_SHARE;
 }
 
 void mk_crowd_shed(struct mk_worker *w, unsigned most)
 {
-    struct mk_crowd *crowd = &w->crowd;
+    struct mk_crowd *crowd = w->crowd;
     struct look look = {.count = 0};
     unsigned heaviest;
     struct seen *victim;
@@ -125,23 +125,21 @@ void mk_crowd_shed(struct mk_worker *w, unsigned most)
 
 static void on_ask(struct mk_post *post)
 {
-    struct mk_worker *w = MK_CONTAINER_OF(post, struct mk_worker, crowd.ask);
+    struct mk_crowd *crowd = MK_CONTAINER_OF(post, struct mk_crowd, ask.post);
 
-    atomic_store(&w->crowd.asked, false);
-    mk_crowd_shed(w, SHED_AT_ONCE);
+    mk_ask_begin(&crowd->ask);
+    mk_crowd_shed(crowd->worker, SHED_AT_ONCE);
 }
 
-void mk_crowd_init(struct mk_crowd *crowd)
+void mk_crowd_init(struct mk_crowd *crowd, struct mk_worker *w)
 {
-    crowd->ask.fn = on_ask;
+    w->crowd = crowd;
+    crowd->worker = w;
+    mk_ask_init(&crowd->ask, on_ask);
 }
 
-void mk_crowd_ask(struct mk_server *server)
+void mk_crowd_ask(struct mk_shared *shared)
 {
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        struct mk_worker *w = server->workers[i];
-
-        if (!atomic_exchange(&w->crowd.asked, true))
-            mk_loop_post(&w->loop, &w->crowd.ask);
-    }
+    for (unsigned i = 0; i < shared->nworkers; i++)
+        mk_ask(shared->workers[i], &shared->workers[i]->crowd->ask);
 }

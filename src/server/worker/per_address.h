@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_RUN_PER_ADDRESS_H
-#define MK_SERVER_RUN_PER_ADDRESS_H
+#ifndef MK_SERVER_WORKER_PER_ADDRESS_H
+#define MK_SERVER_WORKER_PER_ADDRESS_H
 
 #include "core/addr.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_RUN_CROWD_H
-#define MK_SERVER_RUN_CROWD_H
+#ifndef MK_SERVER_H1_CROWD_H
+#define MK_SERVER_H1_CROWD_H
 
-#include "core/loop.h"
+#include "server/worker/ask.h"
 
 /*
  * Who has to go when MaxConnections is nearly used up: of the address that holds the most connections the idle ones,
@@ -14,23 +14,23 @@
  * nobody has many, takes nothing from them. The work is bounded, and each worker looks at its own connections only.
  */
 
-struct mk_server;
+struct mk_shared;
 struct mk_worker;
 
 /** Of a worker. */
 struct mk_crowd {
-    struct mk_post ask;
-    atomic_bool asked; /* ask is on its way */
+    struct mk_worker *worker;
+    struct mk_ask ask; /* to make room */
     unsigned heaviest; /* connections of one address among those looked at; fades */
 };
 
-void mk_crowd_init(struct mk_crowd *crowd);
+void mk_crowd_init(struct mk_crowd *crowd, struct mk_worker *w);
 
 /** Are there so many connections that room must be made for others? */
-bool mk_crowd_is_near(const struct mk_server *server);
+bool mk_crowd_is_near(const struct mk_shared *shared);
 /** Close at most so many connections of this worker. On its thread, in no connection's turn. */
 void mk_crowd_shed(struct mk_worker *w, unsigned most);
 /** No room is left: every worker is to make some. Any thread. */
-void mk_crowd_ask(struct mk_server *server);
+void mk_crowd_ask(struct mk_shared *shared);
 
 #endif

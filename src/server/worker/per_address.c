@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/run/per_address.h"
+#include "server/worker/per_address.h"
 
 #include "base/heap.h"
 #include "base/str.h"

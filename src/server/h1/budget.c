@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/run/budget.h"
+#include "server/h1/budget.h"
 
 #include "base/invariant.h"
 #include "server/h1/conn.h"
 #include "server/request/job.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 enum {
     LOOKED_AT = 32,    /* holders, for one that goes */
@@ -34,7 +34,7 @@ static size_t weight_of(const struct mk_conn *c)
 
 static void book(struct mk_conn *c, uint32_t held)
 {
-    struct mk_budget *budget = &c->worker->budget;
+    struct mk_budget *budget = c->worker->budget;
 
     mk_count(&budget->held, (uint64_t)held - c->held);
     c->held = held;
@@ -45,16 +45,16 @@ static void book(struct mk_conn *c, uint32_t held)
 
 static uint64_t held_by(const struct mk_worker *w)
 {
-    return atomic_load_explicit(&w->budget.held, memory_order_relaxed);
+    return atomic_load_explicit(&w->budget->held, memory_order_relaxed);
 }
 
-static bool is_used_up(const struct mk_server *server)
+static bool is_used_up(const struct mk_shared *shared)
 {
     uint64_t held = 0;
 
-    for (unsigned i = 0; i < server->nworkers; i++)
-        held += held_by(server->workers[i]);
-    return held > (uint64_t)atomic_load_explicit(&server->max_memory, memory_order_relaxed);
+    for (unsigned i = 0; i < shared->nworkers; i++)
+        held += held_by(shared->workers[i]);
+    return held > (uint64_t)atomic_load_explicit(&shared->max_memory, memory_order_relaxed);
 }
 
 bool mk_budget_weigh(struct mk_conn *c)
@@ -64,7 +64,7 @@ bool mk_budget_weigh(struct mk_conn *c)
     if (held == before)
         return false;
     book(c, held);
-    return held > before && is_used_up(c->worker->server);
+    return held > before && is_used_up(c->worker->shared);
 }
 
 void mk_budget_leave(struct mk_conn *c)
@@ -111,45 +111,47 @@ static void send_away(struct mk_conn *c)
 
 static bool has_more_than_its_share(const struct mk_worker *w)
 {
-    const struct mk_server *server = w->server;
+    const struct mk_shared *shared = w->shared;
 
-    return held_by(w) > (uint64_t)atomic_load(&server->max_memory) / server->nworkers;
+    return held_by(w) > (uint64_t)atomic_load(&shared->max_memory) / shared->nworkers;
 }
 
 static void shed(struct mk_worker *w)
 {
-    for (int i = 0; i < SHED_AT_ONCE && has_more_than_its_share(w) && is_used_up(w->server); i++)
-        send_away(find_victim(&w->budget));
+    for (int i = 0; i < SHED_AT_ONCE && has_more_than_its_share(w) && is_used_up(w->shared); i++)
+        send_away(find_victim(w->budget));
 }
 
 void mk_budget_make_room(struct mk_worker *w)
 {
     shed(w);
-    if (is_used_up(w->server))
-        mk_budget_ask(w->server);
+    if (is_used_up(w->shared))
+        mk_budget_ask(w->shared);
 }
 
 static void on_ask(struct mk_post *post)
 {
-    struct mk_worker *w = MK_CONTAINER_OF(post, struct mk_worker, budget.ask);
+    struct mk_budget *budget = MK_CONTAINER_OF(post, struct mk_budget, ask.post);
 
-    atomic_store(&w->budget.asked, false);
-    shed(w);
+    mk_ask_begin(&budget->ask);
+    shed(budget->worker);
 }
 
-void mk_budget_init(struct mk_budget *budget)
+void mk_budget_init(struct mk_budget *budget, struct mk_worker *w)
 {
+    w->budget = budget;
+    budget->worker = w;
     mk_list_init(&budget->holders);
-    budget->ask.fn = on_ask;
+    mk_ask_init(&budget->ask, on_ask);
 }
 
-void mk_budget_ask(struct mk_server *server)
+void mk_budget_ask(struct mk_shared *shared)
 {
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        struct mk_worker *w = server->workers[i];
+    for (unsigned i = 0; i < shared->nworkers; i++) {
+        struct mk_worker *w = shared->workers[i];
 
-        if (has_more_than_its_share(w) && !atomic_exchange(&w->budget.asked, true))
-            mk_loop_post(&w->loop, &w->budget.ask);
+        if (has_more_than_its_share(w))
+            mk_ask(w, &w->budget->ask);
     }
 }
 

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "base/str.h"
-#include "server/run/per_address.h"
+#include "server/worker/per_address.h"
 
 static struct mk_peer peer_of(const char *ip)
 {
@@ -130,19 +130,19 @@ static void no_memory_is_a_no(void **state)
 /* What ends while nothing is counted must not stay counted for ever. */
 static void a_maximum_switched_off_and_on_counts_anew(void **state)
 {
-    static struct mk_server server;
+    static struct mk_shared shared;
     struct mk_peer peer = peer_of("1.2.3.4");
 
     (void)state;
-    mk_per_address_init(&server.per_address, 2);
-    assert_true(mk_per_address_take(&server.per_address, &peer));
-    assert_true(mk_per_address_take(&server.per_address, &peer));
-    atomic_store(&server.per_address.max, 0);
-    mk_server_connection_ended(&server, &peer);
-    mk_server_connection_ended(&server, &peer);
-    atomic_store(&server.per_address.max, 2);
-    assert_true(mk_per_address_take(&server.per_address, &peer));
-    mk_per_address_fini(&server.per_address);
+    mk_per_address_init(&shared.per_address, 2);
+    assert_true(mk_per_address_take(&shared.per_address, &peer));
+    assert_true(mk_per_address_take(&shared.per_address, &peer));
+    atomic_store(&shared.per_address.max, 0);
+    mk_shared_connection_ended(&shared, &peer);
+    mk_shared_connection_ended(&shared, &peer);
+    atomic_store(&shared.per_address.max, 2);
+    assert_true(mk_per_address_take(&shared.per_address, &peer));
+    mk_per_address_fini(&shared.per_address);
 }
 
 /* ---- several threads ---- */

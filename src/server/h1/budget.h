@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_RUN_BUDGET_H
-#define MK_SERVER_RUN_BUDGET_H
+#ifndef MK_SERVER_H1_BUDGET_H
+#define MK_SERVER_H1_BUDGET_H
 
-#include "core/loop.h"
+#include "server/worker/ask.h"
 
 /*
  * MaxMemory: what waits in user space for slow clients, over all workers. That is what a connection has beyond the
@@ -15,18 +15,18 @@
  */
 
 struct mk_conn;
-struct mk_server;
+struct mk_shared;
 struct mk_worker;
 
 /** Of a worker. */
 struct mk_budget {
     struct mk_list holders; /* connections; the one that has moved last is the last */
-    struct mk_post ask;
-    atomic_bool asked;     /* ask is on its way */
+    struct mk_worker *worker;
+    struct mk_ask ask;     /* to make room */
     _Atomic uint64_t held; /* bytes; written by its worker only */
 };
 
-void mk_budget_init(struct mk_budget *budget);
+void mk_budget_init(struct mk_budget *budget, struct mk_worker *w);
 
 /** Book what it holds now. @return whether it holds more than before, and all together too much. */
 bool mk_budget_weigh(struct mk_conn *c) MK_MUST_USE;
@@ -35,6 +35,6 @@ void mk_budget_leave(struct mk_conn *c);
 /** Bring the sum below MaxMemory: close connections of this worker, and ask the others. In no connection's turn. */
 void mk_budget_make_room(struct mk_worker *w);
 /** Ask all workers to, soon. Any thread. */
-void mk_budget_ask(struct mk_server *server);
+void mk_budget_ask(struct mk_shared *shared);
 
 #endif
