@@ -6,7 +6,8 @@
 #include "server/request/job.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
-#include "server/run/worker.h"
+#include "server/answer/out.h"
+#include "server/worker/worker.h"
 
 #include <unistd.h>
 

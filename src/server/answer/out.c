@@ -5,14 +5,14 @@
 #include "base/heap.h"
 #include "server/answer/body.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 static struct mk_gather *gather_of(const struct mk_conn *c)
 {
-    return &c->worker->gather;
+    return c->worker->gather;
 }
 
 static void reset_gather(struct mk_gather *g)

@@ -5,7 +5,8 @@
 #include "base/invariant.h"
 #include "core/fd.h"
 #include "server/h1/conn.h"
-#include "server/run/worker.h"
+#include "server/answer/out.h"
+#include "server/worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

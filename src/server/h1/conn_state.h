@@ -5,7 +5,7 @@
 #include "base/invariant.h"
 #include "core/states.h"
 #include "server/h1/conn.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 /** The rows of MK_H1_STATES. */
 extern const struct mk_states mk_h1_states;

@@ -36,7 +36,7 @@ static void cut(void *block, void *arg)
 
 static int clean_up(void **state)
 {
-    struct mk_gather *g = &fix.worker->gather;
+    struct mk_gather *g = fix.worker->gather;
 
     (void)state;
     mk_heap_fail_after(-1);
@@ -58,7 +58,7 @@ static void done(struct loopback *lb)
 {
     loopback_close(lb);
     loopback_free(lb);
-    assert_int_equal(fix.worker->gather.bytes, 0);
+    assert_int_equal(fix.worker->gather->bytes, 0);
 }
 
 /* Write n pattern bytes as if they stood at an offset of the whole output. */
@@ -106,7 +106,7 @@ static void pieces_gather_and_leave_in_one_call(void **state)
     open_conn(&lb, 0);
     for (size_t i = 0; i < 10; i++)
         gather(&lb, i * 100, 100);
-    assert_int_equal(fix.worker->gather.nparts, 1); /* one after the other in memory is one part */
+    assert_int_equal(fix.worker->gather->nparts, 1); /* one after the other in memory is one part */
     assert_int_equal(lb.nsend, 0);
     assert_true(mk_out_is_pending(lb.conn));
     assert_int_equal(mk_out_flush(lb.conn, false), MK_PUMP_DONE);
@@ -150,7 +150,7 @@ static void what_is_not_taken_waits_in_order(void **state)
             verdict = mk_out_flush(lb.conn, false);
             assert_int_equal(verdict, at > lb.out_len ? MK_PUMP_READER : MK_PUMP_DONE);
             assert_int_equal(lb.conn->leftover_len, at - lb.out_len);
-            assert_int_equal(fix.worker->gather.bytes, 0); /* the buffer is everybody's */
+            assert_int_equal(fix.worker->gather->bytes, 0); /* the buffer is everybody's */
             if (round % 2)
                 (void)loopback_arrive(&lb);
         }
@@ -291,7 +291,7 @@ static void faults_are_told_and_leave_nothing(void **state)
             verdict = pump(&lb, SIZE_MAX);
         if (verdict != rows[i].verdict)
             fail_msg("%s: %d", rows[i].sentence, (int)verdict);
-        assert_int_equal(fix.worker->gather.bytes, 0);
+        assert_int_equal(fix.worker->gather->bytes, 0);
         done(&lb);
     }
 }

@@ -249,7 +249,7 @@ static bool walk(struct mk_conn *c, const char *sentence, unsigned *seen)
         case MK_STEP_WAIT:
             mk_h1_set_timeout(c); /* which tells whom an answer waits for */
             *seen |= 1U << c->state;
-            if (fix.worker->gather.bytes > 0)
+            if (fix.worker->gather->bytes > 0)
                 fail_msg("%s: bytes left for another connection in state %u", sentence, c->state);
             return true;
         case MK_STEP_CLOSE:

@@ -87,7 +87,7 @@ static struct loopback open_spy(struct fixture *f, const char *input)
 
     seen.input = input;
     loopback_init(&lb, f->worker, MK_STR(""));
-    lb.listener.via[0].transport = lb.listener.via[1].transport = &spy;
+    lb.endpoint.via[0].transport = lb.endpoint.via[1].transport = &spy;
     return lb;
 }
 
@@ -191,7 +191,7 @@ static void facts_come_from_connection_and_transport(void **state)
     char text[MK_PEER_TEXT];
 
     lb.peer = (struct mk_peer){.ip = {[10] = 255, 255, 192, 0, 2, 1}, .port = 4711};
-    (void)snprintf(lb.listener.text, sizeof(lb.listener.text), "127.0.0.1:80");
+    (void)snprintf(lb.endpoint.text, sizeof(lb.endpoint.text), "127.0.0.1:80");
     loopback_open(&lb);
     mk_conn_facts(lb.conn, &facts);
     assert_int_equal(facts.id, lb.conn->id);
@@ -233,14 +233,14 @@ static void a_reload_changes_what_carries_new_connections(void **state)
     f->server->snapshot->set.nlistens = 1;
     assert_int_equal(mk_server_listen(f->server), 0);
     l = f->server->listeners;
-    assert_ptr_equal(l->via[f->worker->view->side].transport, &mk_transport_liana);
+    assert_ptr_equal(l->endpoint.via[f->worker->view->side].transport, &mk_transport_liana);
     set.listens = &listen;
     set.nlistens = 1;
     listen.via.transport = &spy;
     assert_int_equal(mk_listeners_open(f->server, &set, why, sizeof(why)), 0);
     assert_ptr_equal(f->server->listeners, l);
-    assert_ptr_equal(l->via[f->worker->view->side].transport, &mk_transport_liana);
-    assert_ptr_equal(l->via[!f->worker->view->side].transport, &spy);
+    assert_ptr_equal(l->endpoint.via[f->worker->view->side].transport, &mk_transport_liana);
+    assert_ptr_equal(l->endpoint.via[!f->worker->view->side].transport, &spy);
 }
 
 int main(void)
