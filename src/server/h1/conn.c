@@ -105,7 +105,7 @@ static void note_open(struct mk_conn *c)
     struct mk_log *log = mk_worker_log(c->worker);
     char ip[MK_ADDR_TEXT];
 
-    if (MK_LIKELY(!mk_log_traces(log, MK_LOG_CONN)))
+    if (MK_LIKELY(!mk_conn_is_traced(c)))
         return;
     (void)mk_peer_format(&c->peer, ip);
     mk_log(log, MK_LOG_TRACE, MK_LOG_CONN, "accepted conn=%llu peer=%s", (unsigned long long)c->id,
@@ -238,7 +238,9 @@ static bool watch(struct mk_conn *c)
 
 static void run(struct mk_conn *c)
 {
-    struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES, .requests = MK_LIMIT_TURN_REQUESTS};
+    struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES,
+                           .requests = MK_LIMIT_TURN_REQUESTS,
+                           .traced = mk_conn_is_traced(c)};
 
     for (;;) {
         switch (mk_h1_step(c, &turn)) {

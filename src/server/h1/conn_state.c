@@ -23,3 +23,8 @@ const struct mk_states mk_h1_states = {
     .count = MK_H1_STATE_COUNT,
     .in = MK_LOG_CONN,
 };
+
+void mk_conn_go(struct mk_conn *c, enum mk_h1_state to)
+{
+    mk_conn_change(c, mk_conn_is_traced(c), to);
+}

@@ -29,9 +29,9 @@ static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
     return MK_STEP_CLOSE;
 }
 
-static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
+static enum mk_step go(struct mk_conn *c, const struct mk_turn *turn, enum mk_h1_state state)
 {
-    mk_conn_go(c, state);
+    mk_conn_change(c, turn->traced, state);
     return MK_STEP_NEXT;
 }
 
@@ -208,7 +208,6 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     bool carried_later = is_carried_later(c);
     ssize_t n, used;
 
-    (void)turn;
     if (!mk_conn_may_name_peer(c)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
     n = carried_later ? peek(c) : mk_h1_fill(c);
@@ -233,7 +232,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
         return close_for(c, MK_CLOSE_DENIED);
     if (carried_later && !carry(c, (size_t)used))
         return close_for(c, MK_CLOSE_TRANSPORT);
-    return go(c, MK_H1_IDLE);
+    return go(c, turn, MK_H1_IDLE);
 }
 
 static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
@@ -247,7 +246,7 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
             return flushed == MK_STEP_NEXT ? MK_STEP_SOON : flushed;
         }
         begin_request(c);
-        return go(c, MK_H1_HEAD);
+        return go(c, turn, MK_H1_HEAD);
     }
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
@@ -285,7 +284,7 @@ static const char *sentence_of_target(struct mk_request *r, const char *head, si
 }
 
 /* The answer to a head that is none: the rest of the input cannot be understood any more. */
-static enum mk_step refuse_head(struct mk_conn *c)
+static enum mk_step refuse_head(struct mk_conn *c, const struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
     enum mk_h1_fault fault = r->head.fault;
@@ -299,7 +298,7 @@ static enum mk_step refuse_head(struct mk_conn *c)
     c->requests++;
     mk_count(&c->worker->counters.reasons[mk_reason_of_fault(fault)], 1);
     mk_reply_page(r, mk_fault_status(fault), true);
-    return go(c, MK_H1_REPLY);
+    return go(c, turn, MK_H1_REPLY);
 }
 
 static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
@@ -319,10 +318,10 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
         job->request.head_len = (uint32_t)n;
         job->in_body = job->in_at + (uint32_t)n;
         turn->requests--;
-        return go(c, MK_H1_ROUTE);
+        return go(c, turn, MK_H1_ROUTE);
     }
     if (n == MK_E_BAD)
-        return refuse_head(c);
+        return refuse_head(c, turn);
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
         return flushed;
@@ -372,7 +371,6 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     const struct mk_server_settings *set = mk_h1_settings(c);
     struct mk_request *r = &c->job->request;
 
-    (void)turn;
     c->requests++;
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
@@ -381,7 +379,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);
-    return go(c, MK_H1_REPLY);
+    return go(c, turn, MK_H1_REPLY);
 }
 
 /* The client waits for 100 before it sends (RFC 9110 section 10.1.1). Behind the answer's head it would be no interim response. */
@@ -529,11 +527,11 @@ static enum mk_step break_off(struct mk_conn *c)
 }
 
 /* A plugin took the connection: it has it when the head has left. */
-static enum mk_step hand_over(struct mk_conn *c)
+static enum mk_step hand_over(struct mk_conn *c, const struct mk_turn *turn)
 {
     end_request(c, true);
     c->closing = c->must_linger = false;
-    return go(c, MK_H1_FLUSH);
+    return go(c, turn, MK_H1_FLUSH);
 }
 
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
@@ -555,11 +553,11 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     if (r->failed)
         return break_off(c);
     if (c->stream)
-        return hand_over(c);
+        return hand_over(c, turn);
     if (!r->body_done && r->keep_alive)
-        return go(c, MK_H1_DRAIN);
+        return go(c, turn, MK_H1_DRAIN);
     end_request(c, true);
-    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+    return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
 static enum mk_step step_taken(struct mk_conn *c, struct mk_turn *turn)
@@ -586,7 +584,7 @@ static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
     if (n != 0)
         r->keep_alive = false; /* too long or malformed: it is not worth reading on */
     end_request(c, true);
-    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+    return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
 void mk_h1_end(struct mk_conn *c, enum mk_close reason)
@@ -617,14 +615,14 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
     if (c->stream)
-        return go(c, MK_H1_TAKEN);
+        return go(c, turn, MK_H1_TAKEN);
     if (!c->closing)
-        return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
+        return go(c, turn, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (may_close_at_once(c))
         return MK_STEP_CLOSE;
     mk_link_shutdown(&c->link);
     mk_job_put(c);
-    return go(c, MK_H1_LINGER);
+    return go(c, turn, MK_H1_LINGER);
 }
 
 /* A close with unread input, or input after it, would reset the connection, and the peer might lose our answers (RFC 9112

@@ -18,16 +18,19 @@ static enum mk_h1_state answering_state(const struct mk_conn *c)
     return r->reads_body && !r->body_done && !c->readable ? MK_H1_BODY : MK_H1_HANDLER;
 }
 
-/* Nobody but the time that runs needs to know before this. */
-static void settle_state(struct mk_conn *c)
+static void settle_answering(struct mk_conn *c)
 {
-    enum mk_h1_state now;
+    enum mk_h1_state now = answering_state(c);
 
-    if (!mk_conn_is_answering(c))
-        return;
-    now = answering_state(c);
     if (now != (enum mk_h1_state)c->state)
         mk_conn_go(c, now);
+}
+
+/* Only the time that runs needs to know, so that it is not asked before. */
+static inline void settle_state(struct mk_conn *c)
+{
+    if (MK_UNLIKELY(mk_conn_is_answering(c)))
+        settle_answering(c);
 }
 
 enum { FOREVER_MS = INT32_MAX, DAY_MS = 24 * 3600 * 1000 };
