@@ -55,14 +55,11 @@ ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
     return n;
 }
 
-ssize_t mk_h1_fill(struct mk_conn *c)
+static ssize_t fill_job(struct mk_conn *c)
 {
-    struct mk_job *job;
+    struct mk_job *job = mk_job_get(c);
     ssize_t room, n;
 
-    if (!c->readable && !c->ended) /* after nearly every request */
-        return MK_E_AGAIN;
-    job = mk_job_get(c);
     if (!job)
         return MK_E_NOMEM;
     room = mk_job_room(job, (size_t)mk_h1_settings(c)->max_request_size + MK_JOB_SIZE);
@@ -72,6 +69,18 @@ ssize_t mk_h1_fill(struct mk_conn *c)
     if (n > 0)
         job->in_end += (uint32_t)n;
     return n;
+}
+
+static inline ssize_t fill(struct mk_conn *c)
+{
+    if (!c->readable && !c->ended) /* after nearly every request */
+        return MK_E_AGAIN;
+    return fill_job(c);
+}
+
+ssize_t mk_h1_fill(struct mk_conn *c)
+{
+    return fill(c);
 }
 
 /* ---- a request's life ---- */
@@ -210,7 +219,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
 
     if (!mk_conn_may_name_peer(c)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
-    n = carried_later ? peek(c) : mk_h1_fill(c);
+    n = carried_later ? peek(c) : fill(c);
     if (n == MK_E_AGAIN) {
         if (mk_job_input(c->job) == 0)
             mk_job_put(c);
@@ -255,7 +264,7 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
         mk_h1_end(c, MK_CLOSE_STOPPING);
         return MK_STEP_NEXT;
     }
-    n = mk_h1_fill(c);
+    n = fill(c);
     if (n > 0)
         return MK_STEP_NEXT;
     if (n == MK_E_AGAIN) {
@@ -325,7 +334,7 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
         return flushed;
-    n = mk_h1_fill(c);
+    n = fill(c);
     if (n > 0)
         return MK_STEP_NEXT;
     if (n == MK_E_AGAIN)
