@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "head.h"
+#include "exchange/head.h"
 #include "http/h1_head.h"
 
 #include <monkey/plugin.h>

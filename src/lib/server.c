@@ -112,6 +112,6 @@ MK_AT_START const char *mk_build_facts(void)
 #else
            "build    with assertions\n"
 #endif
-           "plugins  liana echo" MK_STATIC_PLUGINS "\n"
+           "plugins  liana" MK_STATIC_PLUGINS "\n"
            "modules  " MK_PLUGINDIR "\n";
 }

@@ -36,7 +36,4 @@ struct mk_loaded {
     struct mk_draft *draft; /* only while the configuration is checked */
 };
 
-/** The ones that are always there. */
-extern const struct mk_plugin mk_plugin_liana, mk_plugin_echo;
-
 #endif

@@ -52,6 +52,9 @@ struct mk_str mk_plugin_name_of(struct mk_str what);
 /** A plugin that is part of the library or of the executable; NULL: there is none. */
 const struct mk_plugin *mk_plugin_static(struct mk_str name);
 
+/** Walk those that are loaded without a Load line. @param at  0 at first. @return NULL after the last. */
+const struct mk_plugin *mk_plugin_always(size_t *at);
+
 /**
  * Open a shared object and find its plugin. It stays for the life of the process.
  * @param why  out: a sentence, in the arena
@@ -96,19 +99,6 @@ void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,
 /** Sections into structs; then check, check_match and check_site, routes and hooks. @return 0 or MK_E_NOMEM. */
 int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source,
                      struct mk_setup *ctx) MK_MUST_USE;
-
-struct mk_server;
-
-/**
- * The configuration is about to be in force: start of each plugin, or of none.
- * @param old  the one before; NULL at the start
- * @return 0 or an error; server->why.
- */
-int mk_plugins_start(struct mk_server *server, struct mk_snapshot *s,
-                     const struct mk_snapshot *old) MK_MUST_USE;
-
-/** What mk_server_plugin tells. @return 0 or MK_E_NOMEM. */
-int mk_plugins_keep_facts(struct mk_server *server) MK_MUST_USE;
 
 /** Fill the drafts: the first half of mk_plugins_check. */
 int mk_plugins_fill(struct mk_snapshot *s, struct mk_snapshot_source *source,

@@ -11,8 +11,6 @@
 
 /* Which plugins a configuration has. */
 
-static const struct mk_plugin *const always[] = {&mk_plugin_liana, &mk_plugin_echo};
-
 enum {
     /* What even the oldest plugin says of itself. */
     SIZE_MIN = offsetof(struct mk_plugin, check),
@@ -21,8 +19,10 @@ enum {
 
 static bool is_always(struct mk_str name)
 {
-    for (size_t i = 0; i < MK_ARRAY_LEN(always); i++) {
-        if (mk_str_eq(name, mk_str_from(always[i]->name)))
+    const struct mk_plugin *plugin;
+
+    for (size_t at = 0; (plugin = mk_plugin_always(&at));) {
+        if (mk_str_eq(name, mk_str_from(plugin->name)))
             return true;
     }
     return false;
@@ -322,6 +322,25 @@ static int read_lines(struct mk_plugin_settings *set, struct mk_snapshot_source 
     return s ? mk_fields_apply(&mk_spec_plugins, s, set, ctx) : 0;
 }
 
+static size_t count_always(void)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; mk_plugin_always(&at);)
+        count++;
+    return count;
+}
+
+static int load_always(struct mk_snapshot *s, struct mk_setup *ctx)
+{
+    const struct mk_plugin *plugin;
+    int err = 0;
+
+    for (size_t at = 0; err == 0 && (plugin = mk_plugin_always(&at));)
+        err = add(s, plugin, NULL, NULL, ctx);
+    return err;
+}
+
 int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_setup *ctx)
 {
     struct mk_plugin_settings set = {.nloads = 0};
@@ -329,16 +348,15 @@ int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, st
 
     if (err < 0)
         return err;
-    s->plugins = mk_arena_zalloc(
-        ctx->arena, (MK_ARRAY_LEN(always) + set.nloads + 1 + source->nkept) * sizeof(*s->plugins));
+    s->plugins = mk_arena_zalloc(ctx->arena, (count_always() + set.nloads + 1 + source->nkept) *
+                                                 sizeof(*s->plugins));
     if (!s->plugins)
         return MK_E_NOMEM;
     if (source->nkept > 0) {
         compare_lines(s, source, &set, ctx);
         return keep_all(s, source, ctx);
     }
-    for (size_t i = 0; err == 0 && i < MK_ARRAY_LEN(always); i++)
-        err = add(s, always[i], NULL, NULL, ctx);
+    err = load_always(s, ctx);
     for (size_t i = 0; err == 0 && i < set.nloads; i++)
         err = load_line(s, source, &set.loads[i], ctx);
     return err == 0 && source->optional ? load_optional(s, source, source->optional, ctx) : err;

@@ -38,6 +38,23 @@ const struct mk_plugin *mk_plugin_static(struct mk_str name)
     return NULL;
 }
 
+static bool is_always(const struct mk_plugin *plugin)
+{
+    return plugin->size >= offsetof(struct mk_plugin, traits) + sizeof(plugin->traits) &&
+           (plugin->traits & MK_TRAIT_ALWAYS);
+}
+
+const struct mk_plugin *mk_plugin_always(size_t *at)
+{
+    while (&__start_mk_plugins[*at] < __stop_mk_plugins) {
+        const struct mk_plugin *plugin = __start_mk_plugins[(*at)++];
+
+        if (is_always(plugin))
+            return plugin;
+    }
+    return NULL;
+}
+
 #ifdef MK_NO_DLOPEN
 
 const struct mk_plugin *mk_plugin_open(const char *path, struct mk_arena *arena, const char **why)

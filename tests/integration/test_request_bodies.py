@@ -28,10 +28,10 @@ def post_chunked(server, body, headers=()):
     return server.request("/echo", "POST", headers=pairs, body=body)
 
 
-def test_echo_shows_the_head_as_received(server):
+def test_echo_shows_the_head_as_understood(server):
     lines = b"POST /echo?q=1 HTTP/1.1\r\nhOST:   localhost  \r\nX-Odd:a  b\r\nContent-Length: 2\r\nConnection: close"
     head, body = echoed(http.parse_one(server.raw(lines + b"\r\n\r\nhi")))
-    assert head == lines
+    assert head == b"POST /echo?q=1 HTTP/1.1\r\nhOST: localhost\r\nX-Odd: a  b\r\nContent-Length: 2\r\nConnection: close"
     assert body == b"hi"
 
 

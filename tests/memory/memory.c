@@ -49,7 +49,7 @@ struct bytes {
 
 struct client {
     struct mk_list link;
-    struct mk_listener *listener;
+    struct mk_endpoint *endpoint;
     struct mk_conn *conn; /* NULL once it is closed */
     uint32_t id;
     struct bytes in;
@@ -62,7 +62,7 @@ static struct {
     struct mk_server *server;
     struct mk_worker *worker;
     struct mk_list clients;
-    struct mk_listener listener;
+    struct mk_endpoint endpoint;
     struct client *opening; /* whose connection is being made */
     struct bytes in, out;   /* of the process */
     size_t piece;           /* 0: all at once */
@@ -211,8 +211,8 @@ static void open_client(uint32_t id)
     set_room(c);
     mk_list_add_tail(&all.clients, &c->link);
     all.opening = c;
-    atomic_fetch_add(&all.server->connections, 1);
-    mk_conn_open(all.worker, &all.listener, nothing, &peer, false);
+    atomic_fetch_add(&all.server->shared.connections, 1);
+    mk_conn_open(all.worker, &all.endpoint, nothing, &peer, false);
 }
 
 static void free_client(struct client *c)
@@ -390,9 +390,9 @@ int main(int argc, char **argv)
     all.piece = piece ? strtoul(piece, NULL, 10) : 0;
     mk_list_init(&all.clients);
     all.server = make(argv[2]);
-    all.worker = all.server->workers[0];
+    all.worker = all.server->shared.workers[0];
     snapshot = all.server->snapshot;
-    all.listener.via[0] = all.listener.via[1] = snapshot->set.listens[0].via;
+    all.endpoint.via[0] = all.endpoint.via[1] = snapshot->set.listens[0].via;
     if (mk_server_open_log(all.server, snapshot->set.error_log) < 0)
         die(mk_server_why(all.server));
     (void)fprintf(stderr, "listening address=memory:1\n");

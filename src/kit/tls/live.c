@@ -5,13 +5,13 @@
 
 struct tls_live *tls_live_ref(struct tls_live *live)
 {
-    atomic_fetch_add_explicit(&live->refs, 1, memory_order_relaxed);
+    counted_get(&live->refs);
     return live;
 }
 
 void tls_live_put(struct tls_live *live)
 {
-    if (!live || atomic_fetch_sub_explicit(&live->refs, 1, memory_order_acq_rel) != 1)
+    if (!live || !counted_put(&live->refs))
         return;
     for (size_t i = 0; i < live->nsites; i++)
         live->engine->server_free(live->sites[i].object);

@@ -324,7 +324,7 @@ int tls_plan_start(const struct mk_context *ctx, const struct mk_context *old)
 
     if (!live)
         return MK_E_NOMEM;
-    atomic_init(&live->refs, 1);
+    counted_init(&live->refs, 1);
     live->engine = plan->engine;
     live->fallback = plan->fallback ? plan->fallback->index : 0;
     live->tickets =

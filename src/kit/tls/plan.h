@@ -2,11 +2,10 @@
 #ifndef KIT_TLS_PLAN_H
 #define KIT_TLS_PLAN_H
 
+#include "kit/counted/counted.h"
 #include "kit/tls/files.h"
 #include "kit/tls/names.h"
 #include "kit/tls/tickets.h"
-
-#include <stdatomic.h>
 
 /*
  * From sections to what links work with. In check and check_site the plan of a configuration is made and each
@@ -61,7 +60,7 @@ struct tls_site {
 
 /** All of one configuration. Read only, but its count. */
 struct tls_live {
-    atomic_uint refs;
+    struct counted refs;
     const struct tls_engine *engine;
     struct tls_tickets *tickets;
     struct tls_site *sites;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/tls/tickets.h"
 
+#include "kit/counted/counted.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -13,7 +15,7 @@ struct slot {
 
 struct tls_tickets {
     pthread_mutex_t lock;
-    unsigned refs;
+    struct counted refs;
     struct slot slots[TLS_TICKET_KEYS]; /* the current one first */
 };
 
@@ -27,28 +29,19 @@ struct tls_tickets *tls_tickets_new(void)
         free(t);
         return NULL;
     }
-    t->refs = 1;
+    counted_init(&t->refs, 1);
     return t;
 }
 
 struct tls_tickets *tls_tickets_ref(struct tls_tickets *t)
 {
-    pthread_mutex_lock(&t->lock);
-    t->refs++;
-    pthread_mutex_unlock(&t->lock);
+    counted_get(&t->refs);
     return t;
 }
 
 void tls_tickets_put(struct tls_tickets *t)
 {
-    bool is_last;
-
-    if (!t)
-        return;
-    pthread_mutex_lock(&t->lock);
-    is_last = --t->refs == 0;
-    pthread_mutex_unlock(&t->lock);
-    if (!is_last)
+    if (!t || !counted_put(&t->refs))
         return;
     pthread_mutex_destroy(&t->lock);
     explicit_bzero(t->slots, sizeof(t->slots));

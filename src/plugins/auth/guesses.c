@@ -10,7 +10,7 @@ struct guesses *guesses_new(uint64_t key)
 
     if (!g)
         return NULL;
-    atomic_init(&g->refs, 1);
+    counted_init(&g->refs, 1);
     pthread_mutex_init(&g->lock, NULL);
     g->key = key;
     return g;
@@ -18,13 +18,13 @@ struct guesses *guesses_new(uint64_t key)
 
 struct guesses *guesses_get(struct guesses *g)
 {
-    atomic_fetch_add_explicit(&g->refs, 1, memory_order_relaxed);
+    counted_get(&g->refs);
     return g;
 }
 
 void guesses_put(struct guesses *g)
 {
-    if (!g || atomic_fetch_sub_explicit(&g->refs, 1, memory_order_acq_rel) != 1)
+    if (!g || !counted_put(&g->refs))
         return;
     pthread_mutex_destroy(&g->lock);
     free(g);

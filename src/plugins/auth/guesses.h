@@ -2,8 +2,9 @@
 #ifndef AUTH_GUESSES_H
 #define AUTH_GUESSES_H
 
+#include "kit/counted/counted.h"
+
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,7 +35,7 @@ struct guesser {
 };
 
 struct guesses {
-    atomic_uint refs;
+    struct counted refs;
     pthread_mutex_t lock;
     uint64_t key; /* so that nobody chooses places */
     struct guesser places[GUESSES_PLACES];

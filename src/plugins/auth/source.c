@@ -9,7 +9,7 @@ enum { LOOK_EVERY_MS = 1000 };
 
 void source_put(struct source *s)
 {
-    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+    if (!s || !counted_put(&s->refs))
         return;
     users_put(s->users);
     pthread_mutex_destroy(&s->lock);
@@ -82,7 +82,7 @@ struct source *source_open(struct mk_server *server, const char *path, struct us
     *fault = (struct users_fault){0};
     if (!s)
         return NULL;
-    atomic_init(&s->refs, 1);
+    counted_init(&s->refs, 1);
     pthread_mutex_init(&s->lock, NULL);
     s->server = server;
     memcpy(s->path, path, strlen(path));
@@ -158,8 +158,7 @@ struct users *source_users(struct source *s, struct mk_worker *w)
     if (now_ms - atomic_load(&s->looked_ms) >= LOOK_EVERY_MS && !atomic_exchange(&s->busy, true)) {
         atomic_store(&s->looked_ms, now_ms);
         if (mk_offload_kind(w, MK_WORK_FILE, look, looked, s) == 0)
-            atomic_fetch_add_explicit(
-                &s->refs, 1, memory_order_relaxed); /* looked() comes later, on this worker */
+            counted_get(&s->refs); /* looked() comes later, on this worker */
         else
             atomic_store(&s->busy, false);
     }

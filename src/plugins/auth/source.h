@@ -4,9 +4,12 @@
 
 #include "users.h"
 
+#include "kit/counted/counted.h"
+
 #include <monkey/plugin.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 /*
@@ -14,7 +17,7 @@
  * workers; while it cannot be read or is malformed, what was read before stays in force.
  */
 struct source {
-    atomic_uint refs;
+    struct counted refs;
     struct mk_server *server;
     atomic_bool busy;          /* somebody is looking at the file */
     _Atomic int64_t looked_ms; /* when it was looked at last */

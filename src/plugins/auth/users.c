@@ -135,7 +135,7 @@ struct users *users_parse(struct mk_str text, struct users_fault *fault)
     *fault = (struct users_fault){0};
     if (!u)
         return NULL;
-    atomic_init(&u->refs, 1);
+    counted_init(&u->refs, 1);
     u->text = calloc(1, text.len + 1);
     u->items = calloc(count_lines(text), sizeof(*u->items));
     if (!u->text || !u->items) {
@@ -161,13 +161,13 @@ struct users *users_parse(struct mk_str text, struct users_fault *fault)
 
 struct users *users_get(struct users *u)
 {
-    atomic_fetch_add_explicit(&u->refs, 1, memory_order_relaxed);
+    counted_get(&u->refs);
     return u;
 }
 
 void users_put(struct users *u)
 {
-    if (u && atomic_fetch_sub_explicit(&u->refs, 1, memory_order_acq_rel) == 1)
+    if (u && counted_put(&u->refs))
         free_users(u);
 }
 

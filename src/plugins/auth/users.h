@@ -2,9 +2,9 @@
 #ifndef AUTH_USERS_H
 #define AUTH_USERS_H
 
-#include <monkey/types.h>
+#include "kit/counted/counted.h"
 
-#include <stdatomic.h>
+#include <monkey/types.h>
 
 /*
  * A file of users: lines `user:hash`, `#` comments and empty lines between. What was read never changes;
@@ -23,7 +23,7 @@ struct user {
 };
 
 struct users {
-    atomic_uint refs;
+    struct counted refs;
     uint64_t serial; /* of its source: what was read later has a higher one */
     size_t count;
     struct user *items; /* sorted by name */

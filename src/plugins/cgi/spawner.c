@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spawner.h"
 
+#include "kit/counted/counted.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -14,7 +15,7 @@
 enum { RETRY_MS = 1000 };
 
 struct spawner {
-    atomic_uint refs;
+    struct counted refs;
     struct mk_server *server;
     pthread_mutex_t lock; /* of what follows */
     int sock;             /* -1: it does not run */
@@ -38,7 +39,7 @@ struct spawner *spawner_new(struct mk_server *server, const char *name)
 
     if (!s)
         return NULL;
-    atomic_init(&s->refs, 1);
+    counted_init(&s->refs, 1);
     s->server = server;
     (void)pthread_mutex_init(&s->lock, NULL);
     s->sock = -1;
@@ -53,13 +54,13 @@ const char *spawner_name(const struct spawner *s)
 
 struct spawner *spawner_get(struct spawner *s)
 {
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    counted_get(&s->refs);
     return s;
 }
 
 void spawner_put(struct spawner *s)
 {
-    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
+    if (!s || !counted_put(&s->refs))
         return;
     if (s->sock >= 0)
         (void)close(s->sock);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "yard.h"
 
+#include "kit/counted/counted.h"
 #include "kit/intake/uploads.h"
 
 #include <monkey/server.h>
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ struct named {
 };
 
 struct yard {
-    atomic_uint refs;
+    struct counted refs;
     struct mk_server *server;
     struct named *spawners, *pools;
     int null_fd;
@@ -38,7 +38,7 @@ struct yard *yard_new(struct mk_server *server)
         free(yard);
         return NULL;
     }
-    atomic_init(&yard->refs, 1);
+    counted_init(&yard->refs, 1);
     yard->server = server;
     yard->ncrews = ncrews;
     return yard;
@@ -46,7 +46,7 @@ struct yard *yard_new(struct mk_server *server)
 
 struct yard *yard_get(struct yard *yard)
 {
-    atomic_fetch_add_explicit(&yard->refs, 1, memory_order_relaxed);
+    counted_get(&yard->refs);
     return yard;
 }
 
@@ -76,7 +76,7 @@ static void free_pool(void *thing)
 
 void yard_put(struct yard *yard)
 {
-    if (!yard || atomic_fetch_sub_explicit(&yard->refs, 1, memory_order_acq_rel) != 1)
+    if (!yard || !counted_put(&yard->refs))
         return;
     free_all(yard->spawners, put_spawner);
     free_all(yard->pools, free_pool);

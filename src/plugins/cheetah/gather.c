@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gather.h"
 
+#include "kit/counted/counted.h"
+
 #include <monkey/events.h>
 
 #include <stdatomic.h>
@@ -27,7 +29,7 @@ struct part {
 };
 
 struct gather {
-    atomic_uint refs;    /* of the session, and of the workers together */
+    struct counted refs; /* of the session, and of the workers together */
     atomic_uint pending; /* workers that have not answered */
     struct mk_worker *home;
     void (*wake)(void *arg); /* home's own; NULL: nobody waits */
@@ -38,7 +40,7 @@ struct gather {
 
 static void put(struct gather *g)
 {
-    if (atomic_fetch_sub_explicit(&g->refs, 1, memory_order_acq_rel) != 1)
+    if (!counted_put(&g->refs))
         return;
     for (unsigned i = 0; i < g->nparts; i++)
         free(g->parts[i].rows);
@@ -122,7 +124,7 @@ struct gather *gather_begin(struct mk_worker *home, void (*wake)(void *arg), voi
 
     if (!g)
         return NULL;
-    atomic_init(&g->refs, 2);
+    counted_init(&g->refs, 2);
     atomic_init(&g->pending, count);
     g->home = home;
     g->wake = wake;

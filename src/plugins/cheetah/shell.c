@@ -3,10 +3,11 @@
 #include "place.h"
 #include "session.h"
 
+#include "kit/counted/counted.h"
+
 #include <monkey/plugin.h>
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -19,7 +20,7 @@ enum {
 };
 
 struct shell {
-    atomic_uint refs; /* configurations */
+    struct counted refs; /* configurations */
     bool is_terminal;
     bool is_default; /* the path was not given */
     struct place place;
@@ -76,7 +77,7 @@ struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const c
     *err = MK_E_NOMEM;
     if (!shell)
         return NULL;
-    atomic_init(&shell->refs, 1);
+    counted_init(&shell->refs, 1);
     shell->is_terminal = is_terminal;
     shell->fd = -1;
     shell->out_fd = -1;
@@ -101,13 +102,13 @@ bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket
 
 struct shell *shell_get(struct shell *shell)
 {
-    atomic_fetch_add_explicit(&shell->refs, 1, memory_order_relaxed);
+    counted_get(&shell->refs);
     return shell;
 }
 
 void shell_put(struct shell *shell)
 {
-    if (atomic_fetch_sub_explicit(&shell->refs, 1, memory_order_acq_rel) != 1)
+    if (!counted_put(&shell->refs))
         return;
     if (!shell->is_terminal)
         place_remove(&shell->place);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "list.h"
 
+#include "kit/counted/counted.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,7 @@
 /* ---- shared memory ---- */
 
 struct dirlisting_room {
-    atomic_uint refs;
+    struct counted refs;
     atomic_size_t used;
     size_t max;
 };
@@ -24,7 +26,7 @@ struct dirlisting_room *dirlisting_room_new(size_t max)
 
     if (!room)
         return NULL;
-    atomic_init(&room->refs, 1);
+    counted_init(&room->refs, 1);
     atomic_init(&room->used, 0);
     room->max = max;
     return room;
@@ -32,13 +34,13 @@ struct dirlisting_room *dirlisting_room_new(size_t max)
 
 struct dirlisting_room *dirlisting_room_get(struct dirlisting_room *room)
 {
-    atomic_fetch_add_explicit(&room->refs, 1, memory_order_relaxed);
+    counted_get(&room->refs);
     return room;
 }
 
 void dirlisting_room_put(struct dirlisting_room *room)
 {
-    if (room && atomic_fetch_sub_explicit(&room->refs, 1, memory_order_acq_rel) == 1)
+    if (room && counted_put(&room->refs))
         free(room);
 }
 

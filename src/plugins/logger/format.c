@@ -213,7 +213,7 @@ static void put_header(struct logger_text *t, const struct logger_entry *e,
     put_field(t, e->headers[piece->header], LOGGER_LONG_MAX, piece);
 }
 
-/* What stands behind a percent sign: docs/man/monkey.conf.5 has the same list. */
+/* What stands behind a percent sign: docs/man/monkey-logger.5 has the same list. */
 static const struct variable {
     char letter;
     const char *parameter; /* NULL: none */

@@ -3,6 +3,8 @@
 
 #include "target.h"
 
+#include "kit/counted/counted.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -36,7 +38,8 @@ struct logger_pipe {
 struct logger_sink {
     logger_say_fn say;
     void *arg;
-    atomic_uint refs, wait_ms;
+    struct counted refs;
+    atomic_uint wait_ms;
     atomic_int wake; /* enum wake */
     atomic_bool ending;
     int bell; /* eventfd */
@@ -321,7 +324,7 @@ struct logger_sink *logger_sink_new(logger_say_fn say, void *arg)
         return NULL;
     s->say = say;
     s->arg = arg;
-    atomic_init(&s->refs, 1);
+    counted_init(&s->refs, 1);
     atomic_init(&s->pipes, NULL);
     s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->bell < 0)
@@ -338,7 +341,7 @@ free_sink:
 
 struct logger_sink *logger_sink_get(struct logger_sink *s)
 {
-    (void)atomic_fetch_add(&s->refs, 1);
+    counted_get(&s->refs);
     return s;
 }
 
@@ -366,7 +369,7 @@ static void free_targets(struct logger_target *t)
 
 void logger_sink_put(struct logger_sink *s)
 {
-    if (atomic_fetch_sub(&s->refs, 1) != 1)
+    if (!counted_put(&s->refs))
         return;
     atomic_store(&s->ending, true);
     look_now(s);

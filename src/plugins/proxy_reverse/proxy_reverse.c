@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backend.h"
-#include "exchange.h"
-#include "metrics.h"
+#include "backends/backend.h"
+#include "exchange/exchange.h"
+#include "statistics/metrics.h"
+#include "statistics/statistics.h"
 
 #include <stdlib.h>
 

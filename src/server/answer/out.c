@@ -5,14 +5,14 @@
 #include "base/heap.h"
 #include "server/answer/body.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 static struct mk_gather *gather_of(const struct mk_conn *c)
 {
-    return &c->worker->gather;
+    return c->worker->gather;
 }
 
 static void reset_gather(struct mk_gather *g)
@@ -36,7 +36,7 @@ bool mk_out_is_pending(const struct mk_conn *c)
 }
 
 /* Keep what the kernel did not take: all gathered bytes after the first skip. */
-static int keep_leftover(struct mk_conn *c, size_t skip)
+static enum mk_pump keep_leftover(struct mk_conn *c, size_t skip)
 {
     struct mk_gather *g = gather_of(c);
     size_t len = c->leftover_len, more = g->bytes - skip;
@@ -44,7 +44,7 @@ static int keep_leftover(struct mk_conn *c, size_t skip)
 
     if (!p) {
         reset_gather(g);
-        return MK_E_NOMEM;
+        return MK_PUMP_NO_MEMORY;
     }
     if (len > 0)
         memcpy(p, c->leftover + c->leftover_at, len);
@@ -60,28 +60,28 @@ static int keep_leftover(struct mk_conn *c, size_t skip)
     c->leftover_at = 0;
     c->leftover_len = (uint32_t)len;
     reset_gather(g);
-    return MK_E_AGAIN;
+    return MK_PUMP_READER;
 }
 
-int mk_out_flush(struct mk_conn *c, bool more)
+enum mk_pump mk_out_flush(struct mk_conn *c, bool more)
 {
     struct mk_gather *g = gather_of(c);
     ssize_t n;
 
     if (!has_gathered(c))
-        return c->leftover_len > 0 ? MK_E_AGAIN : 0;
+        return c->leftover_len > 0 ? MK_PUMP_READER : MK_PUMP_DONE;
     if (c->leftover_len > 0)
         return keep_leftover(c, 0);
     n = c->link.transport->send(&c->link, g->parts, g->nparts, more);
     if (n < 0 && n != MK_E_AGAIN) {
         reset_gather(g);
-        return (int)n;
+        return mk_pump_of_send(n);
     }
     if (n > 0)
         mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
     if ((size_t)n == g->bytes) {
         reset_gather(g);
-        return 0;
+        return MK_PUMP_DONE;
     }
     return keep_leftover(c, n > 0 ? (size_t)n : 0);
 }
@@ -90,13 +90,11 @@ int mk_out_flush(struct mk_conn *c, bool more)
 static struct mk_gather *claim(struct mk_conn *c)
 {
     struct mk_gather *g = gather_of(c);
-    int err;
 
     if (g->bytes > 0 && g->owner != c) {
         struct mk_conn *other = g->owner;
 
-        err = mk_out_flush(other, false);
-        if (err < 0 && err != MK_E_AGAIN && other->job)
+        if (mk_pump_has_failed(mk_out_flush(other, false)) && other->job)
             other->job->request.failed = true;
         mk_watch_run_soon(&other->worker->loop, &other->watch);
     }
@@ -112,9 +110,7 @@ char *mk_out_reserve(struct mk_conn *c, size_t len)
     if (len > sizeof(g->buf))
         return NULL;
     if (len > sizeof(g->buf) - g->used || g->nparts == MK_GATHER_PARTS) {
-        int err = mk_out_flush(c, true);
-
-        if (err < 0 && err != MK_E_AGAIN)
+        if (mk_pump_has_failed(mk_out_flush(c, true)))
             return NULL;
     }
     return g->buf + g->used;
@@ -147,49 +143,49 @@ bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *
     return true;
 }
 
-static int send_leftover(struct mk_conn *c)
+static enum mk_pump send_leftover(struct mk_conn *c)
 {
     struct iovec part = {c->leftover + c->leftover_at, c->leftover_len};
     ssize_t n;
 
     if (c->leftover_len == 0)
-        return 0;
+        return MK_PUMP_DONE;
     n = c->link.transport->send(&c->link, &part, 1, c->tail != NULL);
     if (n < 0)
-        return (int)n;
+        return mk_pump_of_send(n);
     mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
     c->leftover_at += (uint32_t)n;
     c->leftover_len -= (uint32_t)n;
     c->sent += (uint32_t)n;
     if (c->leftover_len > 0)
-        return MK_E_AGAIN;
+        return MK_PUMP_READER;
     mk_heap_free(c->leftover);
     c->leftover = NULL;
-    return 0;
+    return MK_PUMP_DONE;
 }
 
-int mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len)
+enum mk_pump mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len)
 {
     char *to = mk_out_reserve(c, len);
     ssize_t n;
 
     if (!to)
-        return MK_E_PEER;
+        return MK_PUMP_CUT;
     n = pread(fd, to, len, (off_t)*at);
     if (n != (ssize_t)len)
-        return n < 0 ? MK_E_SYS : MK_E_NOENT;
+        return n < 0 ? MK_PUMP_BROKEN : MK_PUMP_TRUNCATED;
     mk_out_commit(c, len);
     *at += len;
-    return 0;
+    return MK_PUMP_DONE;
 }
 
 /* What sendfile cannot do, read and send can: one piece, at most half the gather buffer. */
-static int copy_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t want)
+static enum mk_pump copy_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t want)
 {
-    int err = mk_out_read_file(c, fd, at,
-                               want < MK_LIMIT_GATHER_BYTES / 2 ? want : MK_LIMIT_GATHER_BYTES / 2);
+    size_t most = MK_LIMIT_GATHER_BYTES / 2;
+    enum mk_pump verdict = mk_out_read_file(c, fd, at, want < most ? want : most);
 
-    return err < 0 ? err : mk_out_flush(c, *at < end);
+    return verdict == MK_PUMP_DONE ? mk_out_flush(c, *at < end) : verdict;
 }
 
 static void count_sent(struct mk_conn *c, size_t n, size_t *budget)
@@ -198,59 +194,59 @@ static void count_sent(struct mk_conn *c, size_t n, size_t *budget)
     c->sent += (uint32_t)n;
 }
 
-int mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t *budget)
+enum mk_pump mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end, size_t *budget)
 {
-    int err = mk_out_flush(c, true);
+    enum mk_pump verdict = mk_out_flush(c, true);
 
-    while (err == 0 && *at < end) {
+    while (verdict == MK_PUMP_DONE && *at < end) {
         size_t want = end - *at < *budget ? (size_t)(end - *at) : *budget;
         uint64_t before = *at;
         ssize_t n;
 
         if (want == 0)
-            return MK_E_BUSY;
+            return MK_PUMP_TURN;
         n = mk_link_sendfile(&c->link, fd, *at, want);
         if (n == MK_E_UNSUPPORTED) {
-            err = copy_file(c, fd, at, end, want);
+            verdict = copy_file(c, fd, at, end, want);
             count_sent(c, (size_t)(*at - before), budget);
             continue;
         }
         if (n <= 0)
-            return n == 0 ? MK_E_NOENT : (int)n;
+            return n == 0 ? MK_PUMP_TRUNCATED : mk_pump_of_send(n);
         mk_count(&c->worker->counters.bytes_out, (uint64_t)n);
         *at += (uint64_t)n;
         count_sent(
             c, (size_t)n,
             budget); /* less than wanted: full socket or shorter file, and only another call tells */
     }
-    return err;
+    return verdict;
 }
 
-static int pump_tail(struct mk_conn *c, size_t *budget)
+static enum mk_pump pump_tail(struct mk_conn *c, size_t *budget)
 {
-    int err;
+    enum mk_pump verdict;
 
     if (!c->tail)
-        return 0;
-    err = mk_out_send_file(c, c->tail->fd, &c->tail_at, c->tail_end, budget);
-    if (err == 0) {
+        return MK_PUMP_DONE;
+    verdict = mk_out_send_file(c, c->tail->fd, &c->tail_at, c->tail_end, budget);
+    if (verdict == MK_PUMP_DONE) {
         mk_file_put(c->tail);
         c->tail = NULL;
     }
-    return err;
+    return verdict;
 }
 
-int mk_out_pump(struct mk_conn *c, size_t *budget)
+enum mk_pump mk_out_pump(struct mk_conn *c, size_t *budget)
 {
-    int err = send_leftover(c);
+    enum mk_pump verdict = send_leftover(c);
 
-    if (err == 0)
-        err = pump_tail(c, budget);
-    if (err == 0 && c->job && c->job->request.view)
-        err = mk_body_pump(c, &c->job->request, budget);
-    if (err == MK_E_AGAIN && has_gathered(c))
-        err = mk_out_flush(c, false); /* it waits behind the leftover, not in the buffer of all */
-    return err;
+    if (verdict == MK_PUMP_DONE)
+        verdict = pump_tail(c, budget);
+    if (verdict == MK_PUMP_DONE && c->job && c->job->request.view)
+        verdict = mk_body_pump(c, &c->job->request, budget);
+    if (verdict == MK_PUMP_READER && has_gathered(c))
+        verdict = mk_out_flush(c, false); /* behind the leftover, not in the buffer of all */
+    return verdict;
 }
 
 /* A body that ends with the connection would look complete: only a reset tells that it is not (RFC 9112 section 8). */

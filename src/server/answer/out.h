@@ -3,6 +3,7 @@
 #define MK_SERVER_ANSWER_OUT_H
 
 #include "base/limits.h"
+#include "server/answer/pump.h"
 #include "server/h1/conn.h"
 #include "server/request/request.h"
 
@@ -42,33 +43,30 @@ bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *
 /**
  * Send what was gathered.
  * @param more  a body follows at once
- * @return 0: all left; MK_E_AGAIN: the rest waits with the connection; MK_E_PEER; MK_E_NOMEM.
+ * @return DONE: all left; READER: the rest waits with the connection; CUT, NO_MEMORY, BROKEN.
  */
-int mk_out_flush(struct mk_conn *c, bool more) MK_MUST_USE;
+enum mk_pump mk_out_flush(struct mk_conn *c, bool more) MK_MUST_USE;
 
 /** Is anything gathered or left over? */
 bool mk_out_is_pending(const struct mk_conn *c);
 
-/** Read part of a file behind what is gathered, so that it leaves with it. @return 0, MK_E_NOENT: the file is shorter; MK_E_SYS, MK_E_PEER. */
-int mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len) MK_MUST_USE;
+/** Read part of a file behind what is gathered, so that it leaves with it. @return DONE, TRUNCATED, CUT, BROKEN. */
+enum mk_pump mk_out_read_file(struct mk_conn *c, int fd, uint64_t *at, size_t len) MK_MUST_USE;
 
 /**
  * Send part of a file behind what is gathered, straight to the socket where the transport can.
  * @param at      where it begins; moves on
  * @param budget  bytes that may still be sent; lowered
- * @return 0, or as mk_out_pump.
  */
-int mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end,
-                     size_t *budget) MK_MUST_USE;
+enum mk_pump mk_out_send_file(struct mk_conn *c, int fd, uint64_t *at, uint64_t end,
+                              size_t *budget) MK_MUST_USE;
 
 /**
  * Send leftovers, the connection's file tail and the request's sources until all is out, the kernel takes no
  * more, or the turn's budget is used up.
  * @param budget  bytes this turn may still send; lowered
- * @return 0: all out or gathered; MK_E_AGAIN: wait for the peer; MK_E_BUSY: budget used up, run again soon;
- *         MK_E_EOF: a source has nothing for now; MK_E_NOENT: a file became shorter; other: broken.
  */
-int mk_out_pump(struct mk_conn *c, size_t *budget) MK_MUST_USE;
+enum mk_pump mk_out_pump(struct mk_conn *c, size_t *budget) MK_MUST_USE;
 
 /** Drop everything that has not left. */
 void mk_out_drop(struct mk_conn *c);

@@ -5,7 +5,8 @@
 #include "base/invariant.h"
 #include "core/fd.h"
 #include "server/h1/conn.h"
-#include "server/run/worker.h"
+#include "server/answer/out.h"
+#include "server/worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,28 +125,38 @@ bool mk_pipe_has_bytes(const struct mk_pipe *p)
     return ioctl(p->watch.fd, FIONREAD, &n) == 0 && n > 0;
 }
 
-ssize_t mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len)
+static enum mk_pump splice_error(struct mk_pipe *p)
 {
-    ssize_t n;
-
-    len = at_most(p, len);
-    if (len == 0)
-        return 0;
-    do
-        n = splice(p->watch.fd, NULL, c->link.fd, NULL, len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0)
-        return judge(p, n);
     switch (errno) {
     case EAGAIN: /* of which of the two? */
-        return mk_pipe_has_bytes(p) ? MK_E_AGAIN : MK_E_BUSY;
+        return mk_pipe_has_bytes(p) ? MK_PUMP_READER : MK_PUMP_SOURCE;
     case EINVAL: /* this kind of socket cannot */
     case ENOSYS:
         p->can_splice = false;
-        return MK_E_UNSUPPORTED;
+        return MK_PUMP_COPY;
     default:
-        return MK_E_PEER;
+        return MK_PUMP_CUT;
     }
+}
+
+enum mk_pump mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len, size_t *moved)
+{
+    ssize_t n;
+
+    *moved = 0;
+    len = at_most(p, len);
+    if (len == 0)
+        return MK_PUMP_DONE;
+    do
+        n = splice(p->watch.fd, NULL, c->link.fd, NULL, len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return splice_error(p);
+    n = judge(p, n);
+    if (n < 0)
+        return MK_PUMP_BROKEN;
+    *moved = (size_t)n;
+    return MK_PUMP_DONE;
 }
 
 ssize_t mk_pipe_send(struct mk_conn *c, int fd, size_t len)

@@ -2,10 +2,7 @@
 #ifndef MK_SERVER_ANSWER_PIPE_H
 #define MK_SERVER_ANSWER_PIPE_H
 
-#include <monkey/types.h>
-
-#include <stdbool.h>
-#include <sys/types.h>
+#include "server/answer/pump.h"
 
 struct mk_conn;
 struct mk_pipe;
@@ -34,10 +31,11 @@ bool mk_pipe_can_splice(const struct mk_pipe *p, const struct mk_conn *c);
 /**
  * Move them.
  * @param len  at most so many
- * @return > 0; 0: the end, or len is 0; MK_E_AGAIN: the client takes no more; MK_E_BUSY: the pipe has nothing
- *         for now; MK_E_UNSUPPORTED: it must be read; MK_E_EOF: it ended too early; MK_E_PEER.
+ * @param moved  out: bytes; 0: the end, or len is 0
+ * @return DONE, READER, SOURCE, COPY, CUT, BROKEN: also when it ended too early.
  */
-ssize_t mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len) MK_MUST_USE;
+enum mk_pump mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len,
+                            size_t *moved) MK_MUST_USE;
 
 /** Does it have bytes now, as far as is known without reading? */
 bool mk_pipe_has_bytes(const struct mk_pipe *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 #include <monkey/events.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fd.h"
 #include "base/code.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 #include <monkey/events.h>
 
@@ -124,7 +124,7 @@ MK_AT_START int mk_helper_spawn(const char *name, const char *user)
 
 MK_AT_START int mk_server_start_helper(struct mk_server *server, const char *name)
 {
-    const struct mk_host *host = server->host;
+    const struct mk_host *host = mk_shared_of(server)->host;
 
     /* A program that was built before there was this member has a smaller struct. */
     if (host->size >= offsetof(struct mk_host, start_helper) + sizeof(host->start_helper) &&

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "server/events/offload.h"
+
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 #include <monkey/events.h>
 
@@ -57,7 +59,7 @@ int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(vo
         .done = done,
         .arg = arg,
     };
-    err = mk_offload_pool_add(&w->server->offload[kind], &t->job);
+    err = mk_offload_pool_add(&w->shared->offload[kind], &t->job);
     if (err < 0)
         mk_heap_free(t);
     return err;
@@ -68,7 +70,7 @@ int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *
     return mk_offload_kind(w, MK_WORK_OTHER, work, done, arg);
 }
 
-void mk_offload_init(struct mk_server *server)
+void mk_offload_init(struct mk_shared *shared)
 {
     static const char *const names[MK_WORK_KINDS] = {
         [MK_WORK_OTHER] = "offload", [MK_WORK_HASH] = "hash", [MK_WORK_LISTING] = "listing",
@@ -76,17 +78,17 @@ void mk_offload_init(struct mk_server *server)
     };
 
     for (unsigned i = 0; i < MK_WORK_KINDS; i++)
-        mk_offload_pool_init(&server->offload[i], names[i]);
+        mk_offload_pool_init(&shared->offload[i], names[i]);
 }
 
-void mk_offload_end(struct mk_server *server)
+void mk_offload_end(struct mk_shared *shared)
 {
     for (unsigned i = 0; i < MK_WORK_KINDS; i++)
-        mk_offload_pool_end(&server->offload[i]);
+        mk_offload_pool_end(&shared->offload[i]);
 }
 
-void mk_offload_fini(struct mk_server *server)
+void mk_offload_fini(struct mk_shared *shared)
 {
     for (unsigned i = 0; i < MK_WORK_KINDS; i++)
-        mk_offload_pool_fini(&server->offload[i]);
+        mk_offload_pool_fini(&shared->offload[i]);
 }

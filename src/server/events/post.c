@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/run/server_int.h"
+#include "server/worker/worker.h"
 
 #include <monkey/events.h>
 
@@ -45,11 +45,12 @@ int mk_worker_post(struct mk_worker *w, void (*fn)(struct mk_worker *w, void *ar
 int mk_server_each_worker(struct mk_server *server, void (*fn)(struct mk_worker *w, void *arg),
                           void *arg)
 {
+    const struct mk_shared *shared = mk_shared_of(server);
     struct mk_post *made = NULL, *next;
     unsigned count = 0;
 
-    while (count < server->nworkers) {
-        struct call *call = new_call(server->workers[count], fn, arg);
+    while (count < shared->nworkers) {
+        struct call *call = new_call(shared->workers[count], fn, arg);
 
         if (!call)
             break;
@@ -61,17 +62,19 @@ int mk_server_each_worker(struct mk_server *server, void (*fn)(struct mk_worker 
         struct call *call = MK_CONTAINER_OF(made, struct call, post);
 
         next = made->next;
-        if (count == server->nworkers)
+        if (count == shared->nworkers)
             mk_loop_post(&call->worker->loop, made);
         else
             mk_heap_free(call);
     }
-    return count == server->nworkers ? 0 : MK_E_NOMEM;
+    return count == shared->nworkers ? 0 : MK_E_NOMEM;
 }
 
 struct mk_worker *mk_server_worker(struct mk_server *server, unsigned index)
 {
-    return index < server->nworkers ? server->workers[index] : NULL;
+    const struct mk_shared *shared = mk_shared_of(server);
+
+    return index < shared->nworkers ? shared->workers[index] : NULL;
 }
 
 unsigned mk_worker_index(const struct mk_worker *w)

@@ -3,13 +3,15 @@
 
 #include "base/invariant.h"
 #include "core/fd.h"
-#include "server/run/budget.h"
+#include "server/h1/budget.h"
+#include "server/h1/crowd.h"
+#include "server/h1/endpoint.h"
 #include "server/h1/h1.h"
+#include "server/h1/take.h"
 #include "server/request/job.h"
-#include "server/run/server_int.h"
+#include "server/answer/out.h"
+#include "server/worker/worker.h"
 #include "server/route/stage.h"
-#include "server/backend/stream.h"
-#include "server/run/worker.h"
 
 #include <monkey/inspect.h>
 
@@ -92,7 +94,7 @@ static void say_busy(struct mk_conn *c)
 bool mk_conn_open_link(struct mk_conn *c)
 {
     const struct mk_view *view = c->worker->view;
-    const struct mk_via *via = &c->listener->via[view->side];
+    const struct mk_via *via = &c->endpoint->via[view->side];
 
     c->link.transport = via->transport;
     if (!via->transport->open ||
@@ -103,28 +105,28 @@ bool mk_conn_open_link(struct mk_conn *c)
     return false;
 }
 
-void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
+void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int fd,
                   const struct mk_peer *peer, bool busy)
 {
-    const struct mk_via *via = &listener->via[w->view->side];
+    const struct mk_via *via = &endpoint->via[w->view->side];
     struct mk_conn *c;
 
-    if (mk_crowd_is_near(w->server))
+    if (mk_crowd_is_near(w->shared))
         mk_crowd_shed(w, SHED_EACH);
     c = mk_pool_get(&w->conns);
     if (!c) {
         mk_fd_close(&fd);
-        mk_server_connection_ended(w->server, peer);
+        mk_shared_connection_ended(w->shared, peer);
         return;
     }
     *c = (struct mk_conn){
         .worker = w,
-        .listener = listener,
+        .endpoint = endpoint,
         /* A PROXY header comes in the clear. */
-        .link = {.transport = listener->proxy ? &mk_transport_liana : via->transport, .fd = fd},
+        .link = {.transport = endpoint->proxy ? &mk_transport_liana : via->transport, .fd = fd},
         .id = w->next_id++,
         .peer = *peer,
-        .state = listener->proxy ? MK_H1_PROXY : MK_H1_IDLE,
+        .state = endpoint->proxy ? MK_H1_PROXY : MK_H1_IDLE,
         .timed_state = MK_H1_STATE_COUNT,
         .readable = true,
     };
@@ -133,12 +135,12 @@ void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int f
     mk_list_init(&c->holding);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
-    if (!busy && !listener->proxy && !mk_stage_accept(c)) {
+    if (!busy && !endpoint->proxy && !mk_stage_accept(c)) {
         c->link.transport = &mk_transport_liana; /* its own has nothing to close yet */
         mk_conn_close(c, MK_CLOSE_DENIED);
         return;
     }
-    if (via->transport->open && !listener->proxy && !mk_conn_open_link(c)) {
+    if (via->transport->open && !endpoint->proxy && !mk_conn_open_link(c)) {
         mk_conn_close(c, MK_CLOSE_TRANSPORT);
         return;
     }
@@ -178,8 +180,9 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     mk_link_close(&c->link);
     mk_watch_close(&w->loop, &c->watch);
     atomic_fetch_sub_explicit(&w->counters.connections, 1, memory_order_relaxed);
-    mk_server_connection_ended(w->server, &c->peer);
-    mk_ports_resume(&w->ports);
+    mk_shared_connection_ended(w->shared, &c->peer);
+    if (w->on_room)
+        w->on_room(w);
     if (c->stream)
         mk_take_end(c);
 }
@@ -234,7 +237,7 @@ static void run(struct mk_conn *c)
         case MK_STEP_NEXT:
             break;
         case MK_STEP_WAIT:
-            MK_ASSERT(c->worker->gather.bytes == 0 || c->worker->gather.owner != c);
+            MK_ASSERT(c->worker->gather->bytes == 0 || c->worker->gather->owner != c);
             mk_h1_set_timeout(c);
             if (!watch(c))
                 mk_conn_close(c, MK_CLOSE_NO_MEMORY);

@@ -30,7 +30,7 @@ enum mk_h1_state {
         MK_H1_STATE_COUNT
 };
 
-struct mk_listener;
+struct mk_endpoint;
 struct mk_worker;
 struct mk_job;
 struct mk_file;
@@ -41,7 +41,7 @@ struct mk_conn {
     struct mk_link link; /* the same descriptor, as its transport sees it */
     struct mk_timer timer;
     struct mk_worker *worker;
-    const struct mk_listener *listener;
+    const struct mk_endpoint *endpoint;
     struct mk_job *job;       /* NULL while idle */
     struct mk_stream *stream; /* once a handler took the connection; its owner closes it */
     char *leftover;           /* bytes that the kernel did not take; heap, owned */
@@ -76,7 +76,7 @@ struct mk_conn {
  * @param fd    taken: closed on failure too
  * @param busy  the server is full: answer 503 and end
  */
-void mk_conn_open(struct mk_worker *w, const struct mk_listener *listener, int fd,
+void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int fd,
                   const struct mk_peer *peer, bool busy);
 
 /** Begin its transport. @return false: it cannot; the link is a plain one then, to be closed. */

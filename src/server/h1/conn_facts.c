@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/h1/conn.h"
-#include "server/run/listener.h"
-#include "server/run/server_int.h"
+#include "server/h1/endpoint.h"
+#include "server/worker/worker.h"
 
 #include <monkey/request.h>
 
@@ -15,7 +15,7 @@ static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
     memcpy(facts->peer_ip, c->peer.ip, sizeof(facts->peer_ip));
     facts->peer_port = c->peer.port;
     facts->peer_is_unix = c->peer.is_unix;
-    facts->listen = c->listener->text;
+    facts->listen = c->endpoint->text;
     facts->transport = transport->name;
     facts->tls_version = facts->tls_cipher = NULL;
     facts->client_subject = (struct mk_str){NULL, 0};
@@ -43,11 +43,6 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
     all.size = facts->size;
     fill(&all, c);
     memcpy(facts, &all, facts->size);
-}
-
-bool mk_conn_is_trusted(const struct mk_conn *c)
-{
-    return mk_listener_trusts(c);
 }
 
 const struct mk_link *mk_conn_link(const struct mk_conn *c)

@@ -4,12 +4,16 @@
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/answer/body.h"
+#include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
+#include "server/h1/peer.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
-#include "server/backend/stream.h"
-#include "server/run/worker.h"
+#include "server/h1/take.h"
+#include "server/answer/out.h"
+#include "server/request/ticket.h"
+#include "server/worker/worker.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -78,20 +82,20 @@ static void begin_request(struct mk_conn *c)
 
     memset(r, 0, sizeof(*r));
     r->conn = c;
+    r->worker = c->worker;
     r->view = c->worker->view;
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
     r->began_ms = c->worker->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)mk_h1_settings(c)->handler_timeout_ms;
     mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
-    job->in_at = job->in_body;
-    job->head_len = 0;
+    mk_job_begin_message(job);
 }
 
 /* Did it say that it sends nothing more behind this request (RFC 9112 section 9.6)? */
 static bool is_last_of_client(const struct mk_conn *c)
 {
-    return c->job->head_len > 0 && !c->job->request.head.keep_alive;
+    return c->job->request.head_len > 0 && !c->job->request.head.keep_alive;
 }
 
 /* No status of HTTP, but of logs: the client did not wait for an answer. */
@@ -104,7 +108,7 @@ static void end_request(struct mk_conn *c, bool whole)
 
     r->whole = whole;
     r->over = true;
-    if (r->site->on_finish.count > 0 && (c->job->head_len > 0 || r->status != 0))
+    if (r->site->on_finish.count > 0 && (r->head_len > 0 || r->status != 0))
         mk_stage_finish(r);
 
     if (!r->keep_alive) {
@@ -115,8 +119,7 @@ static void end_request(struct mk_conn *c, bool whole)
     mk_ticket_end(r);
     mk_arena_fini(&r->arena);
     r->view = NULL;
-    c->job->in_at = c->job->in_body;
-    c->job->head_len = 0;
+    mk_job_begin_message(c->job);
     mk_view_put(view);
     mk_count(&c->worker->counters.requests, 1);
     c->timed_state = MK_H1_STATE_COUNT;
@@ -126,7 +129,7 @@ void mk_h1_abandon(struct mk_conn *c, bool has_left)
 {
     if (!mk_h1_has_request(c))
         return;
-    if (has_left && c->job->head_len > 0 && c->job->request.status == 0)
+    if (has_left && c->job->request.head_len > 0 && c->job->request.status == 0)
         c->job->request.status = STATUS_CLIENT_LEFT;
     end_request(c, false);
 }
@@ -143,15 +146,15 @@ void mk_h1_end_drain(struct mk_conn *c)
 /* Nothing may be gathered when the turn goes to another connection. @return NEXT when all is out. */
 static enum mk_step flush_before_wait(struct mk_conn *c)
 {
-    int err;
+    enum mk_pump flushed;
 
     if (!mk_out_is_pending(c))
         return MK_STEP_NEXT;
-    err = mk_out_flush(c, false);
-    if (err == 0)
+    flushed = mk_out_flush(c, false);
+    if (flushed == MK_PUMP_DONE)
         return MK_STEP_NEXT;
-    if (err != MK_E_AGAIN)
-        return close_for(c, err == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+    if (flushed != MK_PUMP_READER)
+        return close_for(c, flushed == MK_PUMP_NO_MEMORY ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
     c->state = MK_H1_FLUSH;
     return MK_STEP_WAIT;
 }
@@ -159,7 +162,7 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
 /* Does a transport of its own begin behind the PROXY header? */
 static bool is_carried_later(const struct mk_conn *c)
 {
-    return c->listener->via[c->worker->view->side].transport != &mk_transport_liana;
+    return c->endpoint->via[c->worker->view->side].transport != &mk_transport_liana;
 }
 
 _Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,
@@ -205,7 +208,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     ssize_t n, used;
 
     (void)turn;
-    if (!mk_listener_admits(c)) /* nothing counts its connections, so it may hold none */
+    if (!mk_conn_may_name_peer(c)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
     n = carried_later ? peek(c) : mk_h1_fill(c);
     if (n == MK_E_AGAIN) {
@@ -223,7 +226,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     if (!carried_later)
         c->job->in_body += (uint32_t)used;
     c->job->in_at = c->job->in_body;
-    if (head.has_source && !mk_listener_set_peer(c, head.source_ip, head.source_port))
+    if (head.has_source && !mk_conn_set_peer(c, head.source_ip, head.source_port))
         return close_for(c, MK_CLOSE_CROWDED);
     if (!mk_stage_accept(c))
         return close_for(c, MK_CLOSE_DENIED);
@@ -312,7 +315,7 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
     enum mk_step flushed;
 
     if (n > 0) {
-        job->head_len = (uint32_t)n;
+        job->request.head_len = (uint32_t)n;
         job->in_body = job->in_at + (uint32_t)n;
         turn->requests--;
         return go(c, MK_H1_ROUTE);
@@ -348,7 +351,7 @@ static int frame_body(struct mk_request *r, const struct mk_server_settings *set
     uint64_t max = (uint64_t)set->max_body_size;
 
     if (r->head.chunked) {
-        uint32_t left = (uint32_t)set->max_request_size - r->conn->job->head_len;
+        uint32_t left = (uint32_t)set->max_request_size - r->head_len;
 
         /* Trailers count with the head, but for the empty line that ends them. */
         mk_h1_body_init_chunked(&r->body, max);
@@ -392,7 +395,7 @@ static void say_continue(struct mk_request *r)
         return;
     memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
     mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
-    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch);
+    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
 }
 
 void mk_h1_expect_body(struct mk_request *r)
@@ -421,50 +424,61 @@ static void keep_only_tail(struct mk_conn *c)
     c->state = MK_H1_FLUSH;
 }
 
-static enum mk_step after_pump_error(struct mk_conn *c, int err)
+/* The answer is not out, or not yet. */
+static enum mk_step after_pump(struct mk_conn *c, enum mk_pump verdict)
 {
-    switch (err) {
-    case MK_E_AGAIN:
+    switch (verdict) {
+    case MK_PUMP_READER:
+    case MK_PUMP_SOURCE:
         return MK_STEP_WAIT;
-    case MK_E_BUSY:
+    case MK_PUMP_TURN:
         return MK_STEP_SOON;
-    case MK_E_EOF:
-        return MK_STEP_WAIT;
-    case MK_E_NOENT:
+    case MK_PUMP_TRUNCATED:
         return close_for(c, MK_CLOSE_TRUNCATED);
-    case MK_E_PEER:
+    case MK_PUMP_CUT:
         return close_for(c, MK_CLOSE_PEER_CUT);
-    case MK_E_NOMEM:
+    case MK_PUMP_NO_MEMORY:
         return close_for(c, MK_CLOSE_NO_MEMORY);
-    default:
-        return close_for(c, MK_CLOSE_SOURCE);
+    case MK_PUMP_DONE: /* these two never get here */
+    case MK_PUMP_COPY:
+    case MK_PUMP_BROKEN:
+        break;
     }
+    return close_for(c, MK_CLOSE_SOURCE);
 }
 
 /* The budget ran out with bytes still gathered: they leave before the others' turn. */
-static int flush_gathered(struct mk_conn *c)
+static enum mk_pump flush_gathered(struct mk_conn *c)
 {
-    int err = mk_out_flush(c, true);
+    enum mk_pump verdict = mk_out_flush(c, true);
 
-    return err == 0 ? MK_E_BUSY : err;
+    return verdict == MK_PUMP_DONE ? MK_PUMP_TURN : verdict;
 }
 
 /* The answer breaks off here; what was gathered before may still be of use to the peer. */
 static void send_what_was_true(struct mk_conn *c)
 {
-    if (mk_out_flush(c, false) < 0)
+    if (mk_out_flush(c, false) != MK_PUMP_DONE)
         mk_out_drop(c);
 }
 
-static int pump(struct mk_conn *c, struct mk_turn *turn)
+static enum mk_pump pump(struct mk_conn *c, struct mk_turn *turn)
 {
-    int err = mk_out_pump(c, &turn->bytes);
+    enum mk_pump verdict = mk_out_pump(c, &turn->bytes);
 
-    if (err == MK_E_BUSY)
+    if (verdict == MK_PUMP_TURN)
         return flush_gathered(c);
-    if (err < 0 && err != MK_E_AGAIN && err != MK_E_EOF)
+    if (mk_pump_has_failed(verdict))
         send_what_was_true(c);
-    return err;
+    return verdict;
+}
+
+/* All of it, with nothing left in the gather buffer. */
+static enum mk_pump pump_out(struct mk_conn *c, struct mk_turn *turn)
+{
+    enum mk_pump verdict = pump(c, turn);
+
+    return verdict == MK_PUMP_DONE ? mk_out_flush(c, false) : verdict;
 }
 
 /* Has something come that its hook waits for? */
@@ -488,21 +502,21 @@ static void note_answer(struct mk_request *r)
 }
 
 /* A hook said LATER, perhaps once more. What it sent before it answers (1xx) leaves at once. @return as mk_out_pump. */
-static int wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
+static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
-    int err = mk_out_flush(c, false);
+    enum mk_pump verdict = mk_out_flush(c, false);
 
-    if (err < 0)
-        return err;
+    if (verdict != MK_PUMP_DONE)
+        return verdict;
     if (!may_ask_again(c))
-        return MK_E_EOF;
+        return MK_PUMP_SOURCE;
     mk_route_resume(r);
     note_answer(r);
     if (!r->waits_in)
         return pump(c, turn);
-    err = mk_out_flush(c, false);
-    return err < 0 ? err : MK_E_EOF;
+    verdict = mk_out_flush(c, false);
+    return verdict == MK_PUMP_DONE ? MK_PUMP_SOURCE : verdict;
 }
 
 static enum mk_step break_off(struct mk_conn *c)
@@ -524,19 +538,19 @@ static enum mk_step hand_over(struct mk_conn *c)
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
-    int err;
+    enum mk_pump verdict;
 
     note_answer(r);
-    err = pump(c, turn);
-    if (err == 0 && r->waits_in)
-        err = wait_for_hook(c, turn);
-    r->starved = err == MK_E_EOF;
+    verdict = pump(c, turn);
+    if (verdict == MK_PUMP_DONE && r->waits_in)
+        verdict = wait_for_hook(c, turn);
+    r->starved = verdict == MK_PUMP_SOURCE;
     if (r->starved && r->ends_on_hangup && c->hung_up && r->body_done)
         return close_for(c, MK_CLOSE_PEER_CUT);
-    if (err == MK_E_AGAIN || err == MK_E_BUSY)
+    if (verdict == MK_PUMP_READER || verdict == MK_PUMP_TURN)
         keep_only_tail(c);
-    if (err < 0)
-        return after_pump_error(c, err);
+    if (verdict != MK_PUMP_DONE)
+        return after_pump(c, verdict);
     if (r->failed)
         return break_off(c);
     if (c->stream)
@@ -558,13 +572,11 @@ static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
     char skipped[1024];
-    int err = pump(c, turn);
+    enum mk_pump verdict = pump_out(c, turn);
     ssize_t n;
 
-    if (err == 0)
-        err = mk_out_flush(c, false);
-    if (err < 0)
-        return after_pump_error(c, err);
+    if (verdict != MK_PUMP_DONE)
+        return after_pump(c, verdict);
     do {
         n = mk_request_read(r, skipped, sizeof(skipped));
     } while (n > 0 && r->body.total <= MK_LIMIT_BODY_SKIP);
@@ -599,12 +611,10 @@ static bool may_close_at_once(const struct mk_conn *c)
 
 static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
 {
-    int err = pump(c, turn);
+    enum mk_pump verdict = pump_out(c, turn);
 
-    if (err == 0)
-        err = mk_out_flush(c, false);
-    if (err < 0)
-        return after_pump_error(c, err);
+    if (verdict != MK_PUMP_DONE)
+        return after_pump(c, verdict);
     if (c->stream)
         return go(c, MK_H1_TAKEN);
     if (!c->closing)

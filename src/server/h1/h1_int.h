@@ -4,7 +4,7 @@
 
 #include "server/h1/h1.h"
 #include "server/request/job.h"
-#include "server/run/worker.h"
+#include "server/worker/worker.h"
 
 /* Between h1.c (the steps) and h1_timeout.c. */
 

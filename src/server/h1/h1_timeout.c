@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
 #include "core/fd.h"
 #include "server/h1/h1_int.h"
 #include "server/answer/reply.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "setup/hooks.h"
+#define MK_PLUGIN_STATIC /* part of the library, and found like any other that is built in */
 #include "server/link/transport.h"
+
+#include <monkey/plugin.h>
 
 #include <errno.h>
 #include <sys/sendfile.h>
@@ -68,7 +70,9 @@ const struct mk_transport mk_transport_liana = {
     .shutdown = liana_shutdown,
 };
 
-const struct mk_plugin mk_plugin_liana = {
+static const struct mk_plugin liana = {
     MK_PLUGIN("liana", "plain sockets"),
     .transport = &mk_transport_liana,
+    .traits = MK_TRAIT_ALWAYS,
 };
+MK_PLUGIN_EXPORT(liana);

@@ -4,23 +4,8 @@
 
 #include <monkey/transport.h>
 
-struct mk_setup;
-struct mk_snapshot;
-
 /** Plain sockets. */
 extern const struct mk_transport mk_transport_liana;
-
-/** What carries the bytes of a listener or of a stream, and whose context it is given. */
-struct mk_via {
-    const struct mk_transport *transport;
-    unsigned plugin; /* among the snapshot's; of no use for liana, which needs no context */
-};
-
-/** The transport of a name, in any case: liana, or that of a loaded plugin. @return false: there is none. */
-bool mk_via_find(struct mk_via *via, const struct mk_snapshot *s, struct mk_str name) MK_MUST_USE;
-
-/** Give each Listen line its transport, once the plugins are known. Names that are none become faults. */
-void mk_via_choose(struct mk_snapshot *s, struct mk_setup *ctx);
 
 /** Tell the peer that no more will be sent, once what was given to send has left. */
 void mk_link_shutdown(struct mk_link *l);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/request/ticket.h"
 
+#include "base/limits.h"
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/run/server_int.h"
+#include "server/h1/conn.h"
+#include "server/request/request.h"
+#include "server/worker/worker.h"
 
 enum {
     FIRST_SLOTS = 16,
@@ -53,8 +56,8 @@ static int grow(struct mk_tickets *t)
 
 uint64_t mk_request_ticket(struct mk_request *r)
 {
-    struct mk_worker *w = r->conn->worker;
-    struct mk_tickets *t = &w->tickets;
+    struct mk_worker *w = r->worker;
+    struct mk_tickets *t = w->tickets;
     struct mk_ticket_slot *slot;
     uint32_t at;
 
@@ -75,7 +78,7 @@ uint64_t mk_request_ticket(struct mk_request *r)
 
 void mk_ticket_end(struct mk_request *r)
 {
-    struct mk_tickets *t = &r->conn->worker->tickets;
+    struct mk_tickets *t = r->worker->tickets;
     uint32_t at = slot_of(r->ticket);
 
     if (!r->ticket)
@@ -88,7 +91,7 @@ void mk_ticket_end(struct mk_request *r)
 
 struct mk_request *mk_worker_request(struct mk_worker *w, uint64_t ticket)
 {
-    const struct mk_tickets *t = &w->tickets;
+    const struct mk_tickets *t = w->tickets;
     uint32_t at = slot_of(ticket);
 
     if (ticket >> 56 != w->index || at >= t->nslots || t->slots[at].serial != (uint32_t)ticket)
@@ -99,7 +102,7 @@ struct mk_request *mk_worker_request(struct mk_worker *w, uint64_t ticket)
 void mk_request_resume(struct mk_request *r)
 {
     r->resumed = true;
-    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch);
+    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
 }
 
 struct wake {
@@ -121,15 +124,16 @@ static void wake_request(struct mk_post *post)
 int mk_server_resume(struct mk_server *server, uint64_t ticket)
 {
     unsigned index = (unsigned)(ticket >> 56);
+    const struct mk_shared *shared = mk_shared_of(server);
     struct wake *wake;
 
-    if (ticket == 0 || index >= server->nworkers)
+    if (ticket == 0 || index >= shared->nworkers)
         return 0;
     wake = mk_heap_alloc(sizeof(*wake));
     if (!wake)
         return MK_E_NOMEM;
     *wake = (struct wake){
-        .post = {.fn = wake_request}, .worker = server->workers[index], .ticket = ticket};
+        .post = {.fn = wake_request}, .worker = shared->workers[index], .ticket = ticket};
     mk_loop_post(&wake->worker->loop, &wake->post);
     return 0;
 }

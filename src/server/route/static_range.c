@@ -5,7 +5,8 @@
 #include "http/range.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/run/worker.h"
+#include "server/h1/conn.h"
+#include "server/worker/worker.h"
 
 /* 206: one range as it is, several as multipart/byteranges (RFC 9110 sections 14 and 15.3.7). */
 
@@ -22,7 +23,7 @@ static bool if_range_holds(struct mk_request *r, const struct mk_file *file)
     const struct mk_validators validators = {
         .etag = file->etag,
         .last_modified = file->mtime_s,
-        .now = r->conn->worker->loop.clock.wall_s,
+        .now = r->worker->loop.clock.wall_s,
     };
 
     return mk_if_range_holds(mk_request_field(r, MK_FIELD_IF_RANGE), &validators);

@@ -19,11 +19,11 @@ void mk_acceptor_fini(struct mk_acceptor *a)
     mk_loop_fini(&a->loop);
 }
 
-static uint32_t load_of(const struct mk_worker *w)
+static uint32_t load_of(struct mk_worker *w)
 {
     /* What waits in the ring counts too: a burst must not all go to one worker. */
     return atomic_load_explicit(&w->counters.connections, memory_order_relaxed) +
-           mk_handoff_count(w->handoff);
+           mk_handoff_count(mk_worker_thread_of(w)->handoff);
 }
 
 static struct mk_worker *least_loaded(struct mk_acceptor *a)
@@ -33,28 +33,28 @@ static struct mk_worker *least_loaded(struct mk_acceptor *a)
     uint32_t best_load = UINT32_MAX;
     unsigned index = a->next;
 
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        struct mk_worker *w = server->workers[index];
+    for (unsigned i = 0; i < server->shared.nworkers; i++) {
+        struct mk_worker *w = server->shared.workers[index];
         uint32_t load = load_of(w);
 
         if (load < best_load) {
             best = w;
             best_load = load;
         }
-        index = index + 1 < server->nworkers ? index + 1 : 0;
+        index = index + 1 < server->shared.nworkers ? index + 1 : 0;
     }
-    a->next = a->next + 1 < server->nworkers ? a->next + 1 : 0;
+    a->next = a->next + 1 < server->shared.nworkers ? a->next + 1 : 0;
     return best;
 }
 
-bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_listener *listener, int fd,
+bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
                       const struct mk_peer *peer, bool busy)
 {
     const struct mk_handoff_item item = {
-        .listener = listener, .fd = fd, .peer = *peer, .busy = busy};
+        .endpoint = endpoint, .fd = fd, .peer = *peer, .busy = busy};
     struct mk_worker *w = least_loaded(a);
 
-    if (!mk_handoff_put(w->handoff, &item))
+    if (!mk_handoff_put(mk_worker_thread_of(w)->handoff, &item))
         return false;
     mk_loop_wake(&w->loop);
     return true;
@@ -77,8 +77,8 @@ static void *acceptor_main(void *arg)
     mk_ports_close(&a->ports);
     mk_loop_turn(&a->loop, 0, NULL, NULL);
     atomic_store(&server->acceptor_ended, true);
-    for (unsigned i = 0; i < server->nworkers; i++)
-        mk_loop_wake(&server->workers[i]->loop);
+    for (unsigned i = 0; i < server->shared.nworkers; i++)
+        mk_loop_wake(&server->shared.workers[i]->loop);
     mk_server_thread_ended(server);
     return NULL;
 }

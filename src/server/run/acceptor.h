@@ -20,7 +20,7 @@ int mk_acceptor_start(struct mk_acceptor *a) MK_MUST_USE;
 void mk_acceptor_fini(struct mk_acceptor *a);
 
 /** Hand an accepted socket to a worker. @return false: every ring is full. */
-bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_listener *listener, int fd,
+bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
                       const struct mk_peer *peer, bool busy);
 
 #endif

@@ -67,7 +67,7 @@ MK_AT_START int mk_socket_bind(const char *name, uid_t owner, gid_t group)
 
 MK_AT_START int mk_server_bind_socket(struct mk_server *server, const char *name)
 {
-    const struct mk_host *host = server->host;
+    const struct mk_host *host = server->shared.host;
     int fd = mk_socket_bind(name, (uid_t)-1, (gid_t)-1), flags;
 
     if (fd != MK_E_ACCESS ||

@@ -26,20 +26,20 @@ static int64_t descriptor_limit(void)
 
 void mk_server_share_descriptors(struct mk_server *server)
 {
-    int64_t share = descriptor_limit() / 8 / server->nworkers;
+    int64_t share = descriptor_limit() / 8 / server->shared.nworkers;
 
-    server->files_per_worker = share < FILES_MIN   ? FILES_MIN
-                               : share > FILES_MAX ? FILES_MAX
-                                                   : (size_t)share;
+    server->shared.files_per_worker = share < FILES_MIN   ? FILES_MIN
+                                      : share > FILES_MAX ? FILES_MAX
+                                                          : (size_t)share;
 }
 
 /* Without MaxConnections: what leaves descriptors for files, so that accepting does not starve serving. */
 static int64_t max_connections(const struct mk_server *server, const struct mk_server_settings *set)
 {
-    int64_t workers = server->nworkers;
-    int64_t max =
-        descriptor_limit() - DESCRIPTORS_BASE -
-        workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens + (int64_t)server->files_per_worker);
+    int64_t workers = server->shared.nworkers;
+    int64_t max = descriptor_limit() - DESCRIPTORS_BASE -
+                  workers * (DESCRIPTORS_WORKER + (int64_t)set->nlistens +
+                             (int64_t)server->shared.files_per_worker);
 
     if (max < CONNECTIONS_MIN)
         max = CONNECTIONS_MIN;
@@ -56,11 +56,11 @@ static int64_t max_memory(const struct mk_server_settings *set)
 
 void mk_server_apply_limits(struct mk_server *server, const struct mk_server_settings *set)
 {
-    atomic_store(&server->max_connections, max_connections(server, set));
+    atomic_store(&server->shared.max_connections, max_connections(server, set));
     atomic_store(&server->over_capacity, set->over_capacity);
-    atomic_store(&server->max_memory, max_memory(set));
-    atomic_store(&server->per_address.max, set->max_connections_per_ip);
-    atomic_store(&server->log.level, set->log.level);
-    atomic_store(&server->log.traced_level, set->log.traced_level);
-    atomic_store(&server->log.traced, set->log.traced);
+    atomic_store(&server->shared.max_memory, max_memory(set));
+    atomic_store(&server->shared.per_address.max, set->max_connections_per_ip);
+    atomic_store(&server->shared.log.level, set->log.level);
+    atomic_store(&server->shared.log.traced_level, set->log.traced_level);
+    atomic_store(&server->shared.log.traced, set->log.traced);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/limits.h"
 #include "core/fd.h"
 #include "server/run/server_int.h"
 
@@ -7,24 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { LOG_MODE = 0640 };
-
-void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
-{
-    char text[MK_LIMIT_LOG_LINE];
-    va_list args;
-
-    if (!mk_log_wants(&server->log, level, MK_LOG_PLUGIN))
-        return;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    mk_log(&server->log, level, MK_LOG_PLUGIN, "%s", text);
-}
 
 int mk_server_open_file(struct mk_server *server, const char *path, int flags, mode_t mode)
 {
@@ -33,9 +18,9 @@ int mk_server_open_file(struct mk_server *server, const char *path, int flags, m
     if (fd >= 0)
         return fd;
     err = mk_error_from_errno(errno);
-    if (err == MK_E_ACCESS && server->host->open_file)
-        return server->host->open_file(server->host->arg, path, flags & ~(O_CLOEXEC | O_NOCTTY),
-                                       mode);
+    if (err == MK_E_ACCESS && server->shared.host->open_file)
+        return server->shared.host->open_file(server->shared.host->arg, path,
+                                              flags & ~(O_CLOEXEC | O_NOCTTY), mode);
     return err;
 }
 
@@ -57,7 +42,7 @@ int mk_server_open_log(struct mk_server *server, const char *target)
             return fd;
         }
     }
-    mk_log_set_fd(&server->log, fd);
+    mk_log_set_fd(&server->shared.log, fd);
     return 0;
 }
 
@@ -75,7 +60,7 @@ int mk_server_reopen_logs(struct mk_server *server)
 {
     int err = mk_server_open_log(server, server->snapshot->set.error_log);
 
-    mk_log(&server->log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
+    mk_log(&server->shared.log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
            err < 0 ? server->why : "logs reopened");
     reopen_logs_of_plugins(server->snapshot);
     return err;

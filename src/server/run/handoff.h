@@ -7,11 +7,11 @@
 
 #include <stdatomic.h>
 
-struct mk_listener;
+struct mk_endpoint;
 
 /** An accepted socket on its way to a worker. */
 struct mk_handoff_item {
-    const struct mk_listener *listener;
+    const struct mk_endpoint *endpoint;
     int fd;
     bool busy; /* above the maximum: to be told so */
     struct mk_peer peer;

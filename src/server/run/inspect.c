@@ -15,12 +15,12 @@ void mk_server_facts(const struct mk_server *server, struct mk_server_facts *fac
     struct mk_server_facts all = {
         .size = facts->size,
         .started_s = server->made_s,
-        .workers = server->nworkers,
+        .workers = server->shared.nworkers,
         .scheduler = server->acceptor ? "Fair" : "ReusePort",
         .snapshots = atomic_load(&server->snapshots),
         .reloads = atomic_load(&server->reloads),
         .reloads_failed = atomic_load(&server->reloads_failed),
-        .log_level = atomic_load(&server->log.level),
+        .log_level = atomic_load(&server->shared.log.level),
     };
     struct mk_clock clock = {0};
 
@@ -31,7 +31,7 @@ void mk_server_facts(const struct mk_server *server, struct mk_server_facts *fac
 
 MK_AT_START int mk_server_log_level(struct mk_server *server, struct mk_str level)
 {
-    struct mk_log *log = &server->log;
+    struct mk_log *log = &server->shared.log;
     struct mk_log_choice choice = {
         .level = atomic_load(&log->level),
         .traced_level = atomic_load(&log->traced_level),

@@ -4,7 +4,6 @@
 #include "base/invariant.h"
 #include "base/heap.h"
 #include "core/fd.h"
-#include "server/h1/conn.h"
 #include "server/run/server_int.h"
 
 #include <monkey/events.h>
@@ -40,12 +39,12 @@ static struct mk_listener *add(struct mk_server *server, const struct mk_listen 
     struct mk_listener *l = mk_heap_zalloc(1, sizeof(*l)), **at = &server->listeners;
 
     if (l)
-        l->fds = mk_heap_alloc(server->nworkers * sizeof(*l->fds));
+        l->fds = mk_heap_alloc(server->shared.nworkers * sizeof(*l->fds));
     if (!l || !l->fds) {
         mk_heap_free(l);
         return NULL;
     }
-    for (unsigned i = 0; i < server->nworkers; i++)
+    for (unsigned i = 0; i < server->shared.nworkers; i++)
         l->fds[i] = -1;
     l->asked = listen->addr;
     (void)snprintf(l->asked_text, sizeof(l->asked_text), "%s", listen->text);
@@ -76,28 +75,20 @@ static int make_nonblocking(int fd)
 /* A socket that was passed to us and is bound to the address asked for. */
 static int find_inherited(const struct mk_server *server, const struct mk_addr *asked)
 {
-    for (size_t i = 0; i < server->host->ninherited; i++) {
+    for (size_t i = 0; i < server->shared.host->ninherited; i++) {
         struct mk_addr addr;
 
-        if (get_address(server->host->inherited[i], &addr) && mk_addr_eq(&addr, asked))
-            return make_nonblocking(fcntl(server->host->inherited[i], F_DUPFD_CLOEXEC, 0));
+        if (get_address(server->shared.host->inherited[i], &addr) && mk_addr_eq(&addr, asked))
+            return make_nonblocking(fcntl(server->shared.host->inherited[i], F_DUPFD_CLOEXEC, 0));
     }
     return -1;
-}
-
-bool mk_listen_socket_name(const struct mk_listen *listen, char name[MK_LISTEN_SOCKET])
-{
-    if (!listen->proxy || listen->addr.sa.sa_family != AF_UNIX)
-        return false;
-    (void)snprintf(name, MK_LISTEN_SOCKET, ".:%s", listen->text);
-    return true;
 }
 
 static int bind_for_some(struct mk_server *server, const char *text)
 {
     char name[MK_LISTEN_SOCKET];
 
-    (void)snprintf(name, sizeof(name), ".:%s", text);
+    mk_listen_socket_name(text, name);
     return mk_server_bind_socket(server, name);
 }
 
@@ -106,8 +97,8 @@ static int bind_one(struct mk_server *server, const struct mk_addr *addr, const 
 {
     int fd = mk_fd_bind(addr, share);
 
-    if (fd == MK_E_ACCESS && server->host->bind)
-        fd = make_nonblocking(server->host->bind(server->host->arg, text, share));
+    if (fd == MK_E_ACCESS && server->shared.host->bind)
+        fd = make_nonblocking(server->shared.host->bind(server->shared.host->arg, text, share));
     return fd;
 }
 
@@ -187,7 +178,7 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l,
         if (err < 0)
             return err;
     }
-    (void)mk_addr_format(&l->addr, l->text);
+    (void)mk_addr_format(&l->addr, l->endpoint.text);
     return 0;
 }
 
@@ -199,7 +190,7 @@ static int open_listener(struct mk_server *server, struct mk_listener *l,
 
     l->fds[0] = find_inherited(server, &l->asked);
     l->inherited = l->fds[0] >= 0;
-    l->nfds = each_worker && !l->inherited ? server->nworkers : 1;
+    l->nfds = each_worker && !l->inherited ? server->shared.nworkers : 1;
     err = open_sockets(server, l, set);
     if (err < 0) {
         int saved = errno;
@@ -209,9 +200,9 @@ static int open_listener(struct mk_server *server, struct mk_listener *l,
         return err;
     }
     l->open = true;
-    atomic_store(&l->users, l->nfds == 1 && !server->acceptor ? server->nworkers : 1);
-    mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "listening address=%s%s", l->text,
-           l->inherited ? " inherited=yes" : "");
+    atomic_store(&l->users, l->nfds == 1 && !server->acceptor ? server->shared.nworkers : 1);
+    mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_LISTEN, "listening address=%s%s",
+           l->endpoint.text, l->inherited ? " inherited=yes" : "");
     return 0;
 }
 
@@ -276,7 +267,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
 
     for (struct mk_listener *l = server->listeners; l; l = l->next) {
         l->wanted = l->fresh = false;
-        l->via[side] = l->via[server->side];
+        l->endpoint.via[side] = l->endpoint.via[server->side];
     }
     for (size_t i = 0; i < set->nlistens; i++) {
         const struct mk_listen *listen = &set->listens[i];
@@ -290,10 +281,10 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
         } else {
             l->wanted = true;
             l->wants_proxy = listen->proxy;
-            l->via[side] = listen->via;
+            l->endpoint.via[side] = listen->via;
             if (!l->open) {
-                atomic_store(&l->proxy, l->wants_proxy);
-                l->is_for_some = l->wants_proxy && l->asked.sa.sa_family == AF_UNIX;
+                atomic_store(&l->endpoint.proxy, l->wants_proxy);
+                l->is_for_some = mk_listen_is_for_some(listen);
                 err = open_listener(server, l, set);
                 l->fresh = err == 0;
             }
@@ -320,11 +311,11 @@ void mk_listeners_undo(struct mk_server *server)
 void mk_listeners_settle(struct mk_server *server)
 {
     for (struct mk_listener *l = server->listeners; l; l = l->next) {
-        atomic_store(&l->proxy, l->wants_proxy);
+        atomic_store(&l->endpoint.proxy, l->wants_proxy);
         if (l->open && !l->wanted) {
             close_sockets(l); /* the ports have closed theirs; a unix socket has its file left */
-            mk_log(&server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer listening address=%s",
-                   l->text);
+            mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_LISTEN,
+                   "no longer listening address=%s", l->endpoint.text);
         }
     }
 }
@@ -339,65 +330,4 @@ void mk_listeners_free(struct mk_server *server)
         mk_heap_free(l->fds);
         mk_heap_free(l);
     }
-}
-
-static bool is_trusted_user(const struct mk_server_settings *set, uid_t uid)
-{
-    for (size_t i = 0; i < set->trusted_users.count; i++) {
-        if (set->trusted_uids[i] == uid)
-            return true;
-    }
-    return set->trusted_users.count == 0 && (uid == 0 || uid == geteuid());
-}
-
-/* Who is at the other end of a unix socket; systemd or an administrator may have opened its file to all. */
-static bool trusts_account(const struct mk_conn *c, uid_t *uid)
-{
-    struct ucred peer;
-    socklen_t len = sizeof(peer);
-
-    if (getsockopt(c->link.fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-        return false;
-    *uid = peer.uid;
-    return is_trusted_user(&c->worker->view->snapshot->set, peer.uid);
-}
-
-bool mk_listener_trusts(const struct mk_conn *c)
-{
-    const struct mk_server_settings *set = &c->worker->view->snapshot->set;
-    uid_t uid;
-
-    if (c->peer.is_unix)
-        return trusts_account(c, &uid);
-    for (size_t i = 0; i < set->ntrusted; i++) {
-        if (mk_net_has(&set->trusted[i], c->peer.ip))
-            return true;
-    }
-    return false;
-}
-
-bool mk_listener_admits(const struct mk_conn *c)
-{
-    uid_t uid = (uid_t)-1;
-
-    if (!c->peer.is_unix)
-        return mk_listener_trusts(c);
-    if (trusts_account(c, &uid))
-        return true;
-    mk_log_peer(&c->worker->server->log, MK_LOG_WARN, MK_LOG_LISTEN,
-                "not one of TrustedUsers uid=%u address=%s", (unsigned)uid, c->listener->text);
-    return false;
-}
-
-bool mk_listener_set_peer(struct mk_conn *c, const uint8_t ip[16], uint16_t port)
-{
-    struct mk_server *server = c->worker->server;
-    struct mk_peer peer = {.port = port};
-
-    memcpy(peer.ip, ip, 16);
-    if (!mk_per_address_take(&server->per_address, &peer))
-        return false;
-    mk_per_address_put(&server->per_address, &c->peer);
-    c->peer = peer;
-    return true;
 }

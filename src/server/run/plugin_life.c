@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "setup/plugin.h"
+#include "server/run/plugin_life.h"
+
 #include "base/code.h"
 #include "server/run/server_int.h"
 
@@ -18,16 +19,6 @@ MK_AT_START void mk_plugin_why(const struct mk_context *ctx, const char *fmt, ..
     (void)vsnprintf(ctx->worker ? ctx->worker->why : ctx->server->plugin_why, MK_PLUGIN_WHY, fmt,
                     args);
     va_end(args);
-}
-
-static void fail(char why[MK_PLUGIN_WHY], const struct mk_plugin *plugin, int err)
-{
-    char said[MK_PLUGIN_WHY];
-
-    memcpy(said, why, MK_PLUGIN_WHY);
-    (void)snprintf(why, MK_PLUGIN_WHY, "the plugin \"%s\" cannot start: %.*s", plugin->name,
-                   MK_PLUGIN_WHY / 2 + MK_PLUGIN_WHY / 4,
-                   said[0] ? said : mk_error_text(err < 0 ? err : MK_E_INVALID));
 }
 
 /* ---- a configuration ---- */
@@ -55,77 +46,12 @@ int mk_plugins_start(struct mk_server *server, struct mk_snapshot *s, const stru
         p->started = err == 0;
         if (err == 0)
             continue;
-        fail(server->plugin_why, p->plugin, err);
+        mk_plugin_failed(server->plugin_why, p->plugin, err);
         (void)snprintf(server->why, sizeof(server->why), "%s", server->plugin_why);
         mk_plugins_stop(s);
         return err < 0 ? err : MK_E_INVALID;
     }
     return 0;
-}
-
-MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)
-{
-    for (size_t i = s->nplugins; i-- > 0;) {
-        struct mk_loaded *p = &s->plugins[i];
-
-        if (p->started && p->plugin->stop)
-            p->plugin->stop(&p->context);
-        p->started = false;
-    }
-}
-
-/* ---- a worker's view of it ---- */
-
-static struct mk_context of_worker(const struct mk_view *view, size_t plugin)
-{
-    struct mk_context ctx = view->contexts[plugin];
-
-    ctx.site = NULL;
-    return ctx;
-}
-
-static void set_local(struct mk_view *view, size_t plugin, void *local)
-{
-    const struct mk_snapshot *s = view->snapshot;
-
-    for (size_t i = 0; i < s->nsites; i++)
-        view->contexts[i * s->nplugins + plugin].local = local;
-}
-
-MK_AT_START int mk_view_begin(struct mk_view *view, struct mk_worker *w)
-{
-    const struct mk_snapshot *s = view->snapshot;
-
-    for (size_t i = 0; i < s->nplugins; i++) {
-        const struct mk_plugin *plugin = s->plugins[i].plugin;
-        struct mk_context ctx = of_worker(view, i);
-        void *local = NULL;
-        int err = 0;
-
-        w->why[0] = '\0';
-        if (plugin->worker_start)
-            err = plugin->worker_start(&ctx, &local);
-        if (err != 0) {
-            fail(w->why, plugin, err);
-            mk_view_end(view);
-            return err < 0 ? err : MK_E_INVALID;
-        }
-        set_local(view, i, local);
-        view->nbegun = i + 1;
-    }
-    return 0;
-}
-
-MK_AT_START void mk_view_end(struct mk_view *view)
-{
-    while (view->nbegun > 0) {
-        size_t i = --view->nbegun;
-        const struct mk_plugin *plugin = view->snapshot->plugins[i].plugin;
-        struct mk_context ctx = of_worker(view, i);
-
-        if (plugin->worker_stop)
-            plugin->worker_stop(&ctx);
-    }
 }
 
 /* ---- facts ---- */

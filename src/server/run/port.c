@@ -35,12 +35,21 @@ static uint32_t port_events(const struct mk_port *p)
 
 /* ---- capacity ---- */
 
+static void on_room(struct mk_worker *w);
+
+static void count_paused(struct mk_port *p, int more)
+{
+    p->ports->npaused += (unsigned)more;
+    if (p->worker)
+        p->worker->on_room = p->ports->npaused > 0 ? on_room : NULL;
+}
+
 static void pause_port(struct mk_port *p)
 {
     if (p->paused)
         return;
     p->paused = true;
-    p->ports->npaused++;
+    count_paused(p, 1);
     mk_watch_pause(p->loop, &p->watch);
     mk_timer_set(&p->loop->wheel, &p->resume, p->loop->clock.mono_ms + RETRY_MS);
 }
@@ -50,25 +59,24 @@ static void resume_port(struct mk_port *p)
     if (!p->paused)
         return;
     p->paused = false;
-    p->ports->npaused--;
+    count_paused(p, -1);
     mk_timer_set(&p->loop->wheel, &p->resume, p->loop->clock.mono_ms + CALM_MS);
     if (mk_watch_open(p->loop, &p->watch, port_events(p)) < 0)
         pause_port(p);
 }
 
-void mk_ports_resume(struct mk_ports *ports)
+/* A connection of this worker has ended: ports that paused go on. */
+static void on_room(struct mk_worker *w)
 {
-    if (ports->npaused == 0)
-        return;
-    MK_LIST_EACH (&ports->list, link)
+    MK_LIST_EACH (&mk_worker_thread_of(w)->ports.list, link)
         resume_port(MK_CONTAINER_OF(link, struct mk_port, link));
 }
 
 /* Are more above the maximum than can be told so? */
 static bool is_overrun(struct mk_server *server)
 {
-    return atomic_load_explicit(&server->connections, memory_order_relaxed) >=
-           atomic_load_explicit(&server->max_connections, memory_order_relaxed) + BUSY_MAX;
+    return atomic_load_explicit(&server->shared.connections, memory_order_relaxed) >=
+           atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed) + BUSY_MAX;
 }
 
 static bool resists(const struct mk_server *server)
@@ -82,27 +90,28 @@ static bool resists(const struct mk_server *server)
  */
 static bool take_place(struct mk_server *server, bool *within)
 {
-    int64_t max = atomic_load_explicit(&server->max_connections, memory_order_relaxed);
-    int64_t taken = atomic_load_explicit(&server->connections, memory_order_relaxed);
+    int64_t max = atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed);
+    int64_t taken = atomic_load_explicit(&server->shared.connections, memory_order_relaxed);
 
     do {
         *within = taken < max;
         if (!*within && resists(server))
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&server->connections, &taken, taken + 1,
+    } while (!atomic_compare_exchange_weak_explicit(&server->shared.connections, &taken, taken + 1,
                                                     memory_order_relaxed, memory_order_relaxed));
     return true;
 }
 
 static void give_place_back(struct mk_server *server)
 {
-    atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&server->shared.connections, 1, memory_order_relaxed);
 }
 
 static void note_full(struct mk_port *p, const char *what)
 {
-    mk_log_peer(&p->server->log, MK_LOG_WARN, MK_LOG_LISTEN, "%s address=%s connections=%lld", what,
-                p->listener->text, (long long)atomic_load(&p->server->connections));
+    mk_log_peer(&p->server->shared.log, MK_LOG_WARN, MK_LOG_LISTEN,
+                "%s address=%s connections=%lld", what, p->listener->endpoint.text,
+                (long long)atomic_load(&p->server->shared.connections));
 }
 
 /* Told once, however many ports wait, and however often they look whether there is room. */
@@ -112,14 +121,15 @@ static void wait_for_room(struct mk_port *p, const char *what)
         note_full(p, what);
     p->waiting = true;
     pause_port(p);
-    mk_crowd_ask(p->server);
+    mk_crowd_ask(&p->server->shared);
 }
 
 static void stop_waiting(struct mk_port *p)
 {
     if (p->waiting && atomic_fetch_sub(&p->server->waiting_ports, 1) == 1)
-        mk_log(&p->server->log, MK_LOG_INFO, MK_LOG_LISTEN, "no longer waiting connections=%lld",
-               (long long)atomic_load(&p->server->connections));
+        mk_log(&p->server->shared.log, MK_LOG_INFO, MK_LOG_LISTEN,
+               "no longer waiting connections=%lld",
+               (long long)atomic_load(&p->server->shared.connections));
     p->waiting = false;
 }
 
@@ -138,10 +148,10 @@ static void on_resume_timer(struct mk_timer *t)
 static void deliver(struct mk_port *p, int fd, const struct mk_peer *peer, bool busy)
 {
     if (p->worker)
-        mk_conn_open(p->worker, p->listener, fd, peer, busy);
-    else if (!mk_acceptor_give(p->server->acceptor, p->listener, fd, peer, busy)) {
+        mk_conn_open(p->worker, &p->listener->endpoint, fd, peer, busy);
+    else if (!mk_acceptor_give(p->server->acceptor, &p->listener->endpoint, fd, peer, busy)) {
         mk_fd_close(&fd);
-        mk_server_connection_ended(p->server, peer);
+        mk_shared_connection_ended(&p->server->shared, peer);
     }
 }
 
@@ -155,17 +165,18 @@ static void admit(struct mk_port *p, int fd, const struct mk_addr *addr, bool bu
 
     mk_peer_from_addr(&peer, addr);
     /* Behind a proxy all have its address until the header tells: only then are they counted. */
-    counted = atomic_load(&p->listener->proxy) || mk_per_address_take(&server->per_address, &peer);
+    counted = atomic_load(&p->listener->endpoint.proxy) ||
+              mk_per_address_take(&server->shared.per_address, &peer);
     if (counted && (!busy || (too_busy && !is_overrun(server)))) {
         deliver(p, fd, &peer, busy);
         return;
     }
     if (counted)
-        mk_crowd_ask(server);
+        mk_crowd_ask(&server->shared);
     note_full(p, counted ? "dropped: too many connections"
                          : "dropped: too many connections of one address");
     mk_fd_close(&fd);
-    mk_server_connection_ended(server, &peer);
+    mk_shared_connection_ended(&server->shared, &peer);
 }
 
 /* Out of descriptors: a kept one makes room to take the connection and end it, where that is wanted. */
@@ -285,7 +296,7 @@ static void close_port(struct mk_port *p)
     for (int i = 0; i < DRAIN_ACCEPTS && accept_one(p); i++)
         ;
     if (p->paused)
-        p->ports->npaused--;
+        count_paused(p, -1);
     stop_waiting(p);
     mk_timer_cancel(&p->resume);
     mk_timer_cancel(&p->leave);
@@ -328,7 +339,7 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     p->worker = worker;
     p->loop = loop;
     p->listener = l;
-    p->shared = l->nfds == 1 && worker && server->nworkers > 1;
+    p->shared = l->nfds == 1 && worker && server->shared.nworkers > 1;
     mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_event, on_gone);
     mk_timer_init(&p->resume, on_resume_timer);
     mk_timer_init(&p->leave, on_leave_timer);

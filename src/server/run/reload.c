@@ -2,7 +2,7 @@
 #include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "setup/plugin.h"
+#include "server/run/plugin_life.h"
 #include "server/run/server_int.h"
 
 #include <monkey/events.h>
@@ -50,15 +50,16 @@ MK_AT_START static void obey(struct mk_post *post)
         o->worker->view = o->view;
         mk_view_put(old);
         if (o->worker->index == 0)
-            mk_worker_tidy_soon(o->worker);
+            mk_worker_thread_tidy_soon(mk_worker_thread_of(o->worker));
     }
     if (!o->worker)
         err = mk_ports_update(&server->acceptor->ports, server, NULL, &server->acceptor->loop);
     else if (!server->acceptor && !o->worker->stopping)
-        err = mk_ports_update(&o->worker->ports, server, o->worker, &o->worker->loop);
+        err = mk_ports_update(&mk_worker_thread_of(o->worker)->ports, server, o->worker,
+                              &o->worker->loop);
     if (err < 0)
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_LISTEN, "cannot watch all listening sockets: %s",
-               mk_error_text(err));
+        mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_LISTEN,
+               "cannot watch all listening sockets: %s", mk_error_text(err));
     sem_post(o->done);
 }
 
@@ -88,11 +89,11 @@ static void tell_all(struct mk_server *server, struct order *orders,
     sem_t done;
 
     (void)sem_init(&done, 0, 0);
-    for (unsigned i = 0; i < server->nworkers; i++)
-        give_order(server, &orders[i], server->workers[i], &done, fn);
-    wait_for(&done, server->nworkers);
+    for (unsigned i = 0; i < server->shared.nworkers; i++)
+        give_order(server, &orders[i], server->shared.workers[i], &done, fn);
+    wait_for(&done, server->shared.nworkers);
     if (fn == obey && server->acceptor) {
-        give_order(server, &orders[server->nworkers], NULL, &done, fn);
+        give_order(server, &orders[server->shared.nworkers], NULL, &done, fn);
         wait_for(&done, 1);
     }
     (void)sem_destroy(&done);
@@ -100,8 +101,8 @@ static void tell_all(struct mk_server *server, struct order *orders,
 
 static bool make_views(struct mk_server *server, struct mk_snapshot *snapshot, struct order *orders)
 {
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        orders[i].view = mk_view_new(server->workers[i], snapshot);
+    for (unsigned i = 0; i < server->shared.nworkers; i++) {
+        orders[i].view = mk_view_new(server->shared.workers[i], snapshot, !server->side);
         if (orders[i].view)
             continue;
         while (i-- > 0)
@@ -116,10 +117,10 @@ static int prepare_all(struct mk_server *server, struct order *orders)
     int err = 0;
 
     tell_all(server, orders, prepare);
-    for (unsigned i = 0; err == 0 && i < server->nworkers; i++) {
+    for (unsigned i = 0; err == 0 && i < server->shared.nworkers; i++) {
         err = orders[i].error;
         if (err < 0)
-            (void)snprintf(server->why, sizeof(server->why), "%s", server->workers[i]->why);
+            (void)snprintf(server->why, sizeof(server->why), "%s", server->shared.workers[i]->why);
     }
     return err;
 }
@@ -150,8 +151,8 @@ static void note_restart_of_plugins(struct mk_server *server, const struct mk_sn
         nth = strcmp(key, v->key) == 0 ? nth + 1 : 0;
         key = v->key;
         if (!is_same_text(nth_value(server->snapshot, key, nth), v->value))
-            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=\"%s\"",
-                   key);
+            mk_log(&server->shared.log, MK_LOG_WARN, MK_LOG_SERVER,
+                   "setting needs a restart key=\"%s\"", key);
     }
 }
 
@@ -174,8 +175,8 @@ static void note_what_needs_restart(struct mk_server *server, const struct mk_sn
 
     for (size_t i = 0; i < MK_ARRAY_LEN(keys); i++) {
         if (keys[i].changed)
-            mk_log(&server->log, MK_LOG_WARN, MK_LOG_SERVER, "setting needs a restart key=%s",
-                   keys[i].key);
+            mk_log(&server->shared.log, MK_LOG_WARN, MK_LOG_SERVER,
+                   "setting needs a restart key=%s", keys[i].key);
     }
     note_restart_of_plugins(server, snapshot);
 }
@@ -204,7 +205,7 @@ static int bring_up(struct mk_server *server, struct mk_snapshot *snapshot, stru
 
 int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
 {
-    struct order *orders = mk_heap_zalloc(server->nworkers + 1, sizeof(*orders));
+    struct order *orders = mk_heap_zalloc(server->shared.nworkers + 1, sizeof(*orders));
     struct mk_snapshot *old = server->snapshot;
     int err = orders && make_views(server, snapshot, orders) ? 0 : MK_E_NOMEM;
 
@@ -225,14 +226,14 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     mk_listeners_settle(server);
     mk_snapshot_put(old);
     mk_heap_free(orders);
-    mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",
+    mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",
            snapshot->nsites);
     return 0;
 }
 
 int mk_server_ask_reload(struct mk_server *server)
 {
-    const struct mk_host *host = server->host;
+    const struct mk_host *host = server->shared.host;
 
     /* A program that was built before there was this member has a smaller struct. */
     if (host->size < offsetof(struct mk_host, reload) + sizeof(host->reload) || !host->reload)

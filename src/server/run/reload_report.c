@@ -61,14 +61,14 @@ static void keep_safely(struct mk_reload_report *report, struct mk_str line)
 
 void mk_reload_report_line(struct mk_server *server, bool is_warning, struct mk_str line)
 {
-    mk_log(&server->log, is_warning ? MK_LOG_WARN : MK_LOG_ERROR, MK_LOG_CONF, "%.*s",
+    mk_log(&server->shared.log, is_warning ? MK_LOG_WARN : MK_LOG_ERROR, MK_LOG_CONF, "%.*s",
            (int)line.len, line.p);
     keep_safely(&server->reload_report, line);
 }
 
 void mk_reload_report_failed(struct mk_server *server, const char *why)
 {
-    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER,
+    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER,
            "reload failed: %s; the old configuration stays in force", why);
     keep_safely(&server->reload_report, mk_str_from(why));
     atomic_fetch_add(&server->reloads_failed, 1);

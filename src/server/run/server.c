@@ -6,9 +6,11 @@
 #include "base/str.h"
 #include "core/fd.h"
 #include "core/thread.h"
-#include "setup/plugin.h"
+#include "server/run/plugin_life.h"
 #include "setup/reach.h"
+#include "server/events/offload.h"
 #include "server/run/server_int.h"
+#include "server/worker/extension.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,12 +19,6 @@
 #include <unistd.h>
 
 static const struct mk_host plain_host = {.size = sizeof(struct mk_host)};
-
-void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer)
-{
-    atomic_fetch_sub_explicit(&server->connections, 1, memory_order_relaxed);
-    mk_per_address_put(&server->per_address, peer);
-}
 
 void mk_sem_wait(sem_t *sem)
 {
@@ -40,35 +36,42 @@ MK_AT_START void mk_server_thread_ended(struct mk_server *server)
 
 /* ---- making and ending ---- */
 
+static struct mk_worker_thread *thread_of(const struct mk_server *server, unsigned index)
+{
+    return mk_worker_thread_of(server->shared.workers[index]);
+}
+
 /* Mapped, not from the heap: most of a worker is a buffer whose pages cost nothing until they are used. */
 enum { WORKER_MAP = 128 << 10 };
 
-_Static_assert(sizeof(struct mk_worker) <= WORKER_MAP, "a worker fits its mapping");
+_Static_assert(sizeof(struct mk_worker_thread) <= WORKER_MAP, "a worker fits its mapping");
 
 static struct mk_worker *new_worker(struct mk_server *server, unsigned index)
 {
-    struct mk_worker *w = mk_heap_map(WORKER_MAP);
+    struct mk_worker_thread *t = mk_heap_map(WORKER_MAP);
 
-    if (w && mk_worker_init(w, server, index) < 0) {
-        mk_heap_unmap(w, WORKER_MAP);
+    if (!t)
+        return NULL;
+    if (mk_worker_thread_init(t, server, index) < 0) {
+        mk_heap_unmap(t, WORKER_MAP);
         return NULL;
     }
-    return w;
+    return &t->worker;
 }
 
 static int add_workers(struct mk_server *server)
 {
-    unsigned wanted = server->nworkers;
+    unsigned wanted = server->shared.nworkers;
     bool fair = server->snapshot->set.scheduler == MK_SCHEDULER_FAIR && wanted > 1;
 
-    server->workers = mk_heap_zalloc(wanted, sizeof(struct mk_worker *));
-    if (!server->workers)
+    server->shared.workers = mk_heap_zalloc(wanted, sizeof(struct mk_worker *));
+    if (!server->shared.workers)
         return MK_E_NOMEM;
     for (unsigned i = 0; i < wanted; i++) {
-        server->workers[i] = new_worker(server, i);
-        if (!server->workers[i])
+        server->shared.workers[i] = new_worker(server, i);
+        if (!server->shared.workers[i])
             return MK_E_NOMEM;
-        if (fair && !(server->workers[i]->handoff = mk_heap_zalloc(1, sizeof(struct mk_handoff))))
+        if (fair && !(thread_of(server, i)->handoff = mk_heap_zalloc(1, sizeof(struct mk_handoff))))
             return MK_E_NOMEM;
     }
     if (!fair)
@@ -103,20 +106,20 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
 
     if (!server)
         return NULL;
-    mk_log_init(&server->log);
-    mk_offload_init(server);
-    mk_resolver_init(&server->resolver);
+    mk_log_init(&server->shared.log);
+    mk_offload_init(&server->shared);
     mk_reload_report_init(&server->reload_report);
-    server->host = host ? host : &plain_host;
-    server->nworkers = snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
-    if (server->nworkers > MK_LIMIT_WORKERS)
-        server->nworkers = MK_LIMIT_WORKERS;
-    server->openat2 = mk_file_has_openat2();
+    server->shared.host = host ? host : &plain_host;
+    server->shared.nworkers =
+        snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
+    if (server->shared.nworkers > MK_LIMIT_WORKERS)
+        server->shared.nworkers = MK_LIMIT_WORKERS;
+    server->shared.openat2 = mk_file_has_openat2();
     atomic_init(&server->stop_at_ms, INT64_MAX);
     (void)sem_init(&server->gate.prepared, 0, 0);
     (void)sem_init(&server->gate.go, 0, 0);
     mk_arena_init(&server->plugin_names, NULL, 0, SIZE_MAX);
-    mk_per_address_init(&server->per_address, snapshot->set.max_connections_per_ip);
+    mk_per_address_init(&server->shared.per_address, snapshot->set.max_connections_per_ip);
     mk_server_share_descriptors(server);
     mk_server_apply_limits(server, &snapshot->set);
     note_making(server);
@@ -129,10 +132,11 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     return NULL;
 }
 
-static void each_worker(struct mk_server *server, void (*fn)(struct mk_worker *w))
+static void each_worker(struct mk_server *server, void (*fn)(struct mk_worker_thread *t))
 {
-    for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++)
-        fn(server->workers[i]);
+    for (unsigned i = 0;
+         server->shared.workers && i < server->shared.nworkers && server->shared.workers[i]; i++)
+        fn(thread_of(server, i));
 }
 
 /* What was posted to workers that have ended; such calls may post to any other of them. */
@@ -142,15 +146,17 @@ static void drain(struct mk_server *server)
 
     while (any) {
         any = false;
-        for (unsigned i = 0; server->workers && i < server->nworkers && server->workers[i]; i++)
-            any = mk_loop_drain(&server->workers[i]->loop) || any;
+        for (unsigned i = 0;
+             server->shared.workers && i < server->shared.nworkers && server->shared.workers[i];
+             i++)
+            any = mk_loop_drain(&server->shared.workers[i]->loop) || any;
     }
 }
 
-MK_AT_START static void free_worker(struct mk_worker *w)
+MK_AT_START static void free_worker(struct mk_worker_thread *t)
 {
-    mk_worker_fini(w);
-    mk_heap_unmap(w, WORKER_MAP);
+    mk_worker_thread_fini(t);
+    mk_heap_unmap(t, WORKER_MAP);
 }
 
 MK_AT_START void mk_server_free(struct mk_server *server)
@@ -163,24 +169,24 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     }
     if (server->acceptor)
         mk_acceptor_fini(server->acceptor);
-    each_worker(server, mk_worker_join);
-    mk_offload_end(server);
+    each_worker(server, mk_worker_thread_join);
+    mk_offload_end(&server->shared);
     drain(server);
-    each_worker(server, mk_worker_leave);
+    each_worker(server, mk_worker_thread_leave);
     server->snapshot->alive = NULL;    /* it may outlive us in the hands of who made it */
     mk_snapshot_put(server->snapshot); /* plugins stop while there still are workers to post to */
     drain(server);
     each_worker(server, free_worker);
     mk_heap_free(server->acceptor);
-    mk_heap_free(server->workers);
+    mk_heap_free(server->shared.workers);
     mk_listeners_free(server);
-    mk_resolver_fini(&server->resolver);
+    mk_extensions_free(&server->shared);
     mk_reload_report_fini(&server->reload_report);
-    mk_offload_fini(server);
-    mk_per_address_fini(&server->per_address);
+    mk_offload_fini(&server->shared);
+    mk_per_address_fini(&server->shared.per_address);
     mk_fd_close(&server->done_fd);
     mk_arena_fini(&server->plugin_names);
-    mk_log_fini(&server->log);
+    mk_log_fini(&server->shared.log);
     mk_heap_free(server);
 }
 
@@ -196,7 +202,7 @@ MK_AT_START int mk_server_listen(struct mk_server *server)
     if (err == 0)
         err = mk_listeners_open(server, &server->snapshot->set, server->why, sizeof(server->why));
     if (err < 0)
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+        mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
     return err;
 }
 
@@ -216,9 +222,9 @@ static int open_ports(struct mk_server *server)
     struct mk_acceptor *a = server->acceptor;
     int err = a ? mk_ports_update(&a->ports, server, NULL, &a->loop) : 0;
 
-    for (unsigned i = 0; !a && err == 0 && i < server->nworkers; i++)
-        err = mk_ports_update(&server->workers[i]->ports, server, server->workers[i],
-                              &server->workers[i]->loop);
+    for (unsigned i = 0; !a && err == 0 && i < server->shared.nworkers; i++)
+        err = mk_ports_update(&thread_of(server, i)->ports, server, server->shared.workers[i],
+                              &server->shared.workers[i]->loop);
     if (err < 0)
         (void)snprintf(server->why, sizeof(server->why), "cannot watch all listening sockets: %s",
                        mk_error_text(err));
@@ -238,9 +244,9 @@ static int open_gate(struct mk_server *server, unsigned count, int err)
     for (unsigned i = 0; i < count; i++)
         mk_sem_wait(&server->gate.prepared);
     for (unsigned i = 0; err == 0 && i < count; i++) {
-        err = server->workers[i]->begin_error;
+        err = thread_of(server, i)->begin_error;
         if (err < 0)
-            (void)snprintf(server->why, sizeof(server->why), "%s", server->workers[i]->why);
+            (void)snprintf(server->why, sizeof(server->why), "%s", server->shared.workers[i]->why);
     }
     atomic_store(&server->gate.is_open, err == 0);
     for (unsigned i = 0; i < count; i++)
@@ -253,8 +259,9 @@ static int start_workers(struct mk_server *server)
     unsigned count = 0;
     int err = 0;
 
-    while (err == 0 && count < server->nworkers) {
-        err = mk_worker_start(server->workers[count], cpu_of(&server->snapshot->set, count));
+    while (err == 0 && count < server->shared.nworkers) {
+        err =
+            mk_worker_thread_start(thread_of(server, count), cpu_of(&server->snapshot->set, count));
         if (err < 0)
             (void)thread_failed(server, err);
         else
@@ -267,7 +274,7 @@ static int start_threads(struct mk_server *server)
 {
     int err;
 
-    atomic_store(&server->running, server->nworkers + (server->acceptor ? 1 : 0));
+    atomic_store(&server->running, server->shared.nworkers + (server->acceptor ? 1 : 0));
     atomic_store(&server->acceptor_ended, server->acceptor == NULL);
     err = start_workers(server);
     if (err < 0 || !server->acceptor)
@@ -279,8 +286,8 @@ static int start_threads(struct mk_server *server)
 /* Threads that could not be started count as ended, so that waiting for the others comes to an end. */
 static void count_unstarted(struct mk_server *server)
 {
-    for (unsigned i = 0; i < server->nworkers; i++) {
-        if (!server->workers[i]->started)
+    for (unsigned i = 0; i < server->shared.nworkers; i++) {
+        if (!thread_of(server, i)->started)
             mk_server_thread_ended(server);
     }
     if (server->acceptor && !server->acceptor->started) {
@@ -293,7 +300,7 @@ static void log_unreachable(void *arg, const char *text, size_t len)
 {
     struct mk_server *server = arg;
 
-    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_CONF, "%.*s", (int)len - 1, text);
+    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_CONF, "%.*s", (int)len - 1, text);
 }
 
 MK_AT_START int mk_server_start(struct mk_server *server)
@@ -303,18 +310,18 @@ MK_AT_START int mk_server_start(struct mk_server *server)
     if (err == 0)
         err = mk_plugins_start(server, server->snapshot, NULL);
     if (err < 0) {
-        mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+        mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
         return err;
     }
     server->started = true;
     err = start_threads(server);
     if (err == 0) {
         mk_snapshot_unreachable(server->snapshot, log_unreachable, server);
-        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
-               server->nworkers, server->acceptor ? "Fair" : "ReusePort");
+        mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
+               server->shared.nworkers, server->acceptor ? "Fair" : "ReusePort");
         return 0;
     }
-    mk_log(&server->log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
+    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
     count_unstarted(server);
     mk_server_stop(server, 0);
     (void)!mk_server_wait(server, -1);
@@ -341,11 +348,11 @@ MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace
     if (stop_at_ms < atomic_load(&server->stop_at_ms)) {
         atomic_store(&server->stop_at_ms, stop_at_ms);
         if (!server->has_stopped)
-            mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "stopping reason=\"%s\" grace_ms=%u",
-                   why, grace_ms);
+            mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER,
+                   "stopping reason=\"%s\" grace_ms=%u", why, grace_ms);
     }
-    for (unsigned i = 0; i < server->nworkers; i++)
-        mk_loop_wake(&server->workers[i]->loop);
+    for (unsigned i = 0; i < server->shared.nworkers; i++)
+        mk_loop_wake(&server->shared.workers[i]->loop);
     if (server->acceptor)
         mk_loop_wake(&server->acceptor->loop);
 }
@@ -363,7 +370,7 @@ MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
     if (!p.revents)
         return MK_E_TIMEOUT;
     if (!server->has_stopped)
-        mk_log(&server->log, MK_LOG_INFO, MK_LOG_SERVER, "stopped");
+        mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "stopped");
     server->has_stopped = true;
     return 0;
 }
@@ -384,13 +391,13 @@ MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn 
 {
     for (const struct mk_listener *l = server->listeners; l; l = l->next) {
         if (l->open)
-            fn(arg, l->text, strlen(l->text));
+            fn(arg, l->endpoint.text, strlen(l->endpoint.text));
     }
 }
 
 unsigned mk_server_workers(const struct mk_server *server)
 {
-    return server->nworkers;
+    return server->shared.nworkers;
 }
 
 int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats)
@@ -399,9 +406,9 @@ int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_w
     struct mk_worker_stats all;
     size_t size = stats->size; /* an older caller has fewer members */
 
-    if (worker >= server->nworkers)
+    if (worker >= server->shared.nworkers)
         return MK_E_INVALID;
-    c = &server->workers[worker]->counters;
+    c = &server->shared.workers[worker]->counters;
     all = (struct mk_worker_stats){
         .size = size,
         .accepted = atomic_load(&c->accepted),

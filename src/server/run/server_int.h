@@ -2,13 +2,10 @@
 #ifndef MK_SERVER_RUN_SERVER_INT_H
 #define MK_SERVER_RUN_SERVER_INT_H
 
-#include "core/log.h"
-#include "core/offload.h"
 #include "server/run/acceptor.h"
-#include "server/run/per_address.h"
-#include "server/backend/resolve.h"
+#include "server/worker/shared.h"
 #include "server/run/server.h"
-#include "server/run/worker.h"
+#include "server/run/worker_thread.h"
 
 #include <semaphore.h>
 
@@ -19,10 +16,9 @@ struct mk_reload_report {
     size_t len;
 };
 
-/** A server: its workers, its listeners, and what they share, which is little: atomics and the addresses' counts. */
+/** A server: its workers, what they share, and its listeners. */
 struct mk_server {
-    struct mk_log log;
-    const struct mk_host *host;   /* borrowed; never NULL */
+    struct mk_shared shared;      /* first: mk_shared_of */
     struct mk_snapshot *snapshot; /* the current one; control thread only */
     struct mk_listener *listeners;
     int64_t made_s, made_ms; /* wall and monotonic time of its making */
@@ -30,24 +26,14 @@ struct mk_server {
     _Atomic uint64_t reloads, reloads_failed;
     struct mk_reload_report reload_report;
     bool side; /* of the listeners' transports, the one in force; control thread only */
-    struct mk_worker **workers;
-    unsigned nworkers;
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
-    struct mk_per_address per_address;
-    struct mk_offload_pool offload[MK_WORK_KINDS];
-    struct mk_resolver resolver;
-    _Atomic int64_t connections;
-    _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int over_capacity;
-    _Atomic int64_t max_memory; /* of all workers' budgets */
-    atomic_uint waiting_ports;  /* with clients that are left to wait for room */
+    atomic_uint waiting_ports; /* with clients that are left to wait for room */
     _Atomic int64_t
         stop_at_ms;           /* INT64_MAX: running. Monotonic time at which what is open is cut */
     _Atomic unsigned running; /* threads not ended */
     atomic_bool acceptor_ended;
     int done_fd; /* readable when running falls to 0 */
-    size_t files_per_worker;
-    bool openat2;
     bool started, has_stopped;
     struct mk_gate {
         sem_t prepared, go;  /* posted by each worker; by the control thread for each */
@@ -66,21 +52,11 @@ void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot);
 void mk_reload_report_init(struct mk_reload_report *report);
 void mk_reload_report_fini(struct mk_reload_report *report);
 
-/** An accepted connection is gone, or was never made. */
-void mk_server_connection_ended(struct mk_server *server, const struct mk_peer *peer);
-
 /** A thread of the server ends; the last one makes done_fd readable. */
 void mk_server_thread_ended(struct mk_server *server);
 
 /** Wait, whatever signals arrive. */
 void mk_sem_wait(sem_t *sem);
-
-/** The pools of work on the side, one for each kind; offload.c. */
-void mk_offload_init(struct mk_server *server);
-/** Finish what waits, wait for what runs. Twice is once. */
-void mk_offload_end(struct mk_server *server);
-/** After mk_offload_end. */
-void mk_offload_fini(struct mk_server *server);
 
 /** Open the log that the settings name and log there from now on. @return 0 or an error; server->why. */
 int mk_server_open_log(struct mk_server *server, const char *target) MK_MUST_USE;

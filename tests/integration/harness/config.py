@@ -61,9 +61,17 @@ class Config:
         texts.update({f"sites/{name}": textwrap.dedent(text) for name, text in (sites or {}).items()})
         texts.update(extra or {})
         texts["monkey.conf"] = self._with_rights(texts["monkey.conf"])
+        self._load_echo(texts)
         carriers.configure(texts, executable.plugin)
         write_files(self.folder, texts)
         write_files(self.root, files or {})
+
+    @staticmethod
+    def _load_echo(texts):
+        """Behind what a test says, for the sites whose handlers name it."""
+        if any(re.search(r"(?im)^\s*Match\s+\S+\s+echo\b", text) for text in texts.values() if isinstance(text, str)):
+            plugin = "echo" if carriers.is_memory() else executable.plugin("echo")
+            texts["plugins.load"] += f"    Load {plugin}\n"
 
     def _remove(self, attempts=20):
         """A running server may write a log into the folder at the same time."""

@@ -29,7 +29,7 @@ static const struct {
      "error.log\n"
      "    LogLevel error\n    Indexfile index.html index.htm\n    TrustedProxies 10.0.0.0/8\n"},
     {"monkey.mime", "[MIMETYPES]\n    html text/html\n    txt text/plain\n"},
-    {"plugins.load", "[PLUGINS]\n    Load sections\n"},
+    {"plugins.load", "[PLUGINS]\n    Load sections\n    Load echo\n"},
     {"plugins/sections/one.conf",
      "[SHARED]\n    Word w\n    List a b\n[EACH]\n    Match ^/(a|b)$\n"},
     {"sites/default",

@@ -113,20 +113,20 @@ static struct mk_server *serve(void)
 
 static void a_server_tells_its_plugins(void **state)
 {
-    static const char *const names[] = {"liana", "echo", "sections"};
+    static const char *const names[] = {"liana", "sections"};
     long live = mk_heap_live();
     struct mk_server *server = serve();
     struct mk_plugin_facts facts = {.size = sizeof(facts)};
 
     (void)state;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         assert_true(mk_server_plugin(server, i, &facts));
         assert_string_equal(facts.name, names[i]);
         assert_null(facts.file);
         assert_int_equal(facts.major, MK_PLUGIN_MAJOR);
         assert_int_equal(facts.has_transport, i == 0);
     }
-    assert_false(mk_server_plugin(server, 3, &facts));
+    assert_false(mk_server_plugin(server, 2, &facts));
     facts = (struct mk_plugin_facts){.size = offsetof(struct mk_plugin_facts, about)};
     assert_true(mk_server_plugin(server, 0, &facts));
     assert_null(facts.about); /* an older caller has no room for it */
@@ -152,7 +152,7 @@ static void a_reload_keeps_the_plugins(void **state)
     assert_int_equal(mk_config_check(config), 0);
     is_told(config, "warning: Load: other plugins than those that are loaded need a restart");
     assert_int_equal(mk_server_reload(server, config), 0);
-    assert_true(mk_server_plugin(server, 2, &facts));
+    assert_true(mk_server_plugin(server, 1, &facts));
     assert_string_equal(facts.name, "sections");
     mk_server_free(server);
 }

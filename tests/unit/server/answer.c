@@ -31,7 +31,7 @@ int answer_set_up(void **state)
     file_write(answer_site.dir, "hello", "hello", 5);
     file_write(answer_site.dir, "large", NULL, 200000);
     fixture_open(&answer_site, rows);
-    mk_log_set_fd(&answer_site.server->log,
+    mk_log_set_fd(&answer_site.server->shared.log,
                   open("/dev/null", O_WRONLY | O_CLOEXEC)); /* mistakes are made on purpose */
     return 0;
 }

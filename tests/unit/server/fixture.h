@@ -3,52 +3,14 @@
 #define TESTS_SERVER_FIXTURE_H
 
 /*
- * What tests of the server stand on: settings as rows, a directory of files that goes away again,
- * a snapshot, and a server of one worker whose thread is never started.
+ * What tests of the server stand on: a plan, a directory of files that goes away again, and a server of one worker
+ * whose thread is never started.
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "folder.h"
+#include "plan.h"
 
-#include <cmocka.h>
-
-#include "base/heap.h"
-#include "base/invariant.h"
 #include "server/run/server_int.h"
-
-/** One line of a configuration. Site 0 is the default site; [SERVER] and [MIMETYPES] ignore it. */
-struct row {
-    const char *section, *key, *value;
-    size_t site;
-};
-
-/** Snapshot with the faults that were found on the way. */
-struct plan {
-    struct mk_arena arena;
-    struct mk_faults faults;
-    struct mk_snapshot_source source;
-    struct mk_snapshot snapshot;
-    int error; /* of mk_snapshot_build */
-};
-
-/** Rows end with a NULL section. */
-void plan_make(struct plan *p, const struct row *rows);
-void plan_free(struct plan *p);
-/** All faults as text, in the plan's arena. */
-const char *plan_faults(struct plan *p);
-
-/** A new directory below /tmp; written to dir. */
-void dir_make(char dir[32]);
-/** With everything in it. */
-void dir_remove(const char *dir);
-/** len bytes of a pattern when bytes is NULL. Missing directories are made. */
-void file_write(const char *dir, const char *name, const char *bytes, size_t len);
-/** What file_write puts at an offset. */
-char file_byte(size_t at);
 
 struct fixture {
     struct plan plan;
@@ -65,8 +27,5 @@ void fixture_close(struct fixture *f);
 
 /** Let a plugin of the test answer what the site's one line of [HANDLERS] matches, in place of the plugin named there. */
 void fixture_handle(struct fixture *f, const struct mk_plugin *plugin, void *data);
-
-/** True when a run may not pass because the process is root, for whom nothing is unreadable. */
-bool is_root(void);
 
 #endif

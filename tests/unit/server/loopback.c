@@ -9,9 +9,9 @@ static struct loopback *of(const struct mk_link *link)
 {
     const struct mk_conn *c =
         (const struct mk_conn *)(const void *)((const char *)link - offsetof(struct mk_conn, link));
-    const struct mk_listener *l = c->listener;
+    const struct mk_endpoint *e = c->endpoint;
 
-    return (struct loopback *)(uintptr_t)((const char *)l - offsetof(struct loopback, listener));
+    return (struct loopback *)(uintptr_t)((const char *)e - offsetof(struct loopback, endpoint));
 }
 
 static ssize_t lb_recv(struct mk_link *link, void *buf, size_t len)
@@ -114,7 +114,7 @@ void loopback_init(struct loopback *lb, struct mk_worker *w, struct mk_str in)
     memset(lb, 0, sizeof(*lb));
     lb->worker = w;
     lb->in = in;
-    lb->listener.via[0].transport = lb->listener.via[1].transport = &loopback_transport;
+    lb->endpoint.via[0].transport = lb->endpoint.via[1].transport = &loopback_transport;
     lb->peer.is_unix = true;
 }
 
@@ -123,7 +123,7 @@ static void find_conn(void *block, void *arg)
     struct loopback *lb = arg;
     struct mk_conn *c = block;
 
-    if (c->listener == &lb->listener)
+    if (c->endpoint == &lb->endpoint)
         lb->conn = c;
 }
 
@@ -134,8 +134,8 @@ void loopback_open(struct loopback *lb)
     assert_true(fd >= 0);
     lb->room = lb->out_piece ? lb->out_piece : SIZE_MAX / 2;
     lb->taken = 0;
-    atomic_fetch_add(&lb->worker->server->connections, 1);
-    mk_conn_open(lb->worker, &lb->listener, fd, &lb->peer, lb->busy);
+    atomic_fetch_add(&lb->worker->server->shared.connections, 1);
+    mk_conn_open(lb->worker, &lb->endpoint, fd, &lb->peer, lb->busy);
     mk_pool_each(&lb->worker->conns, find_conn, lb);
 }
 

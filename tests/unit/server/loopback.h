@@ -12,8 +12,8 @@
  * and for room after there had been none.
  */
 struct loopback {
-    struct mk_listener
-        listener; /* of this connection alone, so that the transport finds its way back */
+    struct mk_endpoint
+        endpoint; /* of this connection alone, so that the transport finds its way back */
     struct mk_worker *worker;
     struct mk_conn *conn;
     /* to be set before loopback_open */

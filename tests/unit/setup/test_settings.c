@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "plan.h"
 
 /* What single lines of a configuration are taken for, and what is said of wrong ones. */
 

@@ -371,7 +371,7 @@ static int set_up(void **state)
     fixture_open(&fix, rows);
     fixture_handle(&fix, &probe, NULL);
     fix.plan.snapshot.sites[0].on_head = (struct mk_hooks){&hooked, 1};
-    mk_log_set_fd(&fix.server->log,
+    mk_log_set_fd(&fix.server->shared.log,
                   open("/dev/null", O_WRONLY | O_CLOEXEC)); /* mistakes are made on purpose */
     return 0;
 }

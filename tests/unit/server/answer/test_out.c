@@ -36,7 +36,7 @@ static void cut(void *block, void *arg)
 
 static int clean_up(void **state)
 {
-    struct mk_gather *g = &fix.worker->gather;
+    struct mk_gather *g = fix.worker->gather;
 
     (void)state;
     mk_heap_fail_after(-1);
@@ -58,7 +58,7 @@ static void done(struct loopback *lb)
 {
     loopback_close(lb);
     loopback_free(lb);
-    assert_int_equal(fix.worker->gather.bytes, 0);
+    assert_int_equal(fix.worker->gather->bytes, 0);
 }
 
 /* Write n pattern bytes as if they stood at an offset of the whole output. */
@@ -79,7 +79,7 @@ static void check(const struct loopback *lb, size_t len)
         assert_int_equal(lb->out[i], file_byte(i));
 }
 
-static int pump(struct loopback *lb, size_t budget)
+static enum mk_pump pump(struct loopback *lb, size_t budget)
 {
     return mk_out_pump(lb->conn, &budget);
 }
@@ -88,13 +88,13 @@ static int pump(struct loopback *lb, size_t budget)
 static void pump_all(struct loopback *lb)
 {
     for (int i = 0; mk_out_is_pending(lb->conn); i++) {
-        int err = mk_out_flush(lb->conn, false);
+        enum mk_pump verdict = mk_out_flush(lb->conn, false);
 
-        assert_true(err == 0 || err == MK_E_AGAIN);
+        assert_true(verdict == MK_PUMP_DONE || verdict == MK_PUMP_READER);
         assert_true(i < 100000);
         (void)loopback_arrive(lb);
-        err = pump(lb, SIZE_MAX);
-        assert_true(err == 0 || err == MK_E_AGAIN);
+        verdict = pump(lb, SIZE_MAX);
+        assert_true(verdict == MK_PUMP_DONE || verdict == MK_PUMP_READER);
     }
 }
 
@@ -106,11 +106,11 @@ static void pieces_gather_and_leave_in_one_call(void **state)
     open_conn(&lb, 0);
     for (size_t i = 0; i < 10; i++)
         gather(&lb, i * 100, 100);
-    assert_int_equal(fix.worker->gather.nparts, 1); /* one after the other in memory is one part */
+    assert_int_equal(fix.worker->gather->nparts, 1); /* one after the other in memory is one part */
     assert_int_equal(lb.nsend, 0);
     assert_true(mk_out_is_pending(lb.conn));
-    assert_int_equal(mk_out_flush(lb.conn, false), 0);
-    assert_int_equal(mk_out_flush(lb.conn, false), 0);
+    assert_int_equal(mk_out_flush(lb.conn, false), MK_PUMP_DONE);
+    assert_int_equal(mk_out_flush(lb.conn, false), MK_PUMP_DONE);
     assert_int_equal(lb.nsend, 1);
     assert_false(mk_out_is_pending(lb.conn));
     check(&lb, 1000);
@@ -127,7 +127,7 @@ static void a_full_buffer_is_sent_first(void **state)
     for (size_t i = 0; i < 20; i++)
         gather(&lb, i * 10000, 10000);
     assert_int_equal(lb.nsend, 3); /* six fit */
-    assert_int_equal(mk_out_flush(lb.conn, false), 0);
+    assert_int_equal(mk_out_flush(lb.conn, false), MK_PUMP_DONE);
     check(&lb, 200000);
     done(&lb);
 }
@@ -143,14 +143,14 @@ static void what_is_not_taken_waits_in_order(void **state)
 
         open_conn(&lb, pieces[i]);
         for (int round = 0; round < 5; round++) {
-            int err;
+            enum mk_pump verdict;
 
             gather(&lb, at, 1000);
             at += 1000;
-            err = mk_out_flush(lb.conn, false);
-            assert_int_equal(err, at - lb.out_len > 0 ? MK_E_AGAIN : 0);
+            verdict = mk_out_flush(lb.conn, false);
+            assert_int_equal(verdict, at > lb.out_len ? MK_PUMP_READER : MK_PUMP_DONE);
             assert_int_equal(lb.conn->leftover_len, at - lb.out_len);
-            assert_int_equal(fix.worker->gather.bytes, 0); /* the buffer is everybody's */
+            assert_int_equal(fix.worker->gather->bytes, 0); /* the buffer is everybody's */
             if (round % 2)
                 (void)loopback_arrive(&lb);
         }
@@ -191,7 +191,7 @@ static void cached_bytes_are_not_copied_and_stay_while_needed(void **state)
     }
     assert_int_equal(added, MK_GATHER_PARTS);
     assert_int_equal(file->refs, refs + added);
-    assert_int_equal(mk_out_flush(lb.conn, false), 0);
+    assert_int_equal(mk_out_flush(lb.conn, false), MK_PUMP_DONE);
     assert_int_equal(file->refs, refs);
     assert_int_equal(lb.nsend, 1);
     assert_int_equal(lb.out_len, added * 3000);
@@ -212,7 +212,7 @@ static void cached_bytes_that_are_left_over_are_copied(void **state)
     for (int i = 0; i < 4; i++) {
         assert_true(mk_out_add_file_bytes(lb.conn, mk_file_ref(file), file->body, 3000));
     }
-    assert_int_equal(mk_out_flush(lb.conn, false), MK_E_AGAIN);
+    assert_int_equal(mk_out_flush(lb.conn, false), MK_PUMP_READER);
     assert_int_equal(file->refs, refs);
     assert_int_equal(lb.conn->leftover_len, 12000 - 3500);
     pump_all(&lb);
@@ -252,9 +252,9 @@ static void a_budget_ends_the_turn(void **state)
     open_conn(&lb, 0);
     lb.conn->tail = file_of("/large", false);
     lb.conn->tail_end = 300000;
-    assert_int_equal(pump(&lb, 70000), MK_E_BUSY);
+    assert_int_equal(pump(&lb, 70000), MK_PUMP_TURN);
     check(&lb, 70000);
-    assert_int_equal(pump(&lb, 230000), 0);
+    assert_int_equal(pump(&lb, 230000), MK_PUMP_DONE);
     check(&lb, 300000);
     done(&lb);
 }
@@ -264,18 +264,18 @@ static void faults_are_told_and_leave_nothing(void **state)
     static const struct {
         const char *sentence;
         bool broken, read_error, no_memory, short_file;
-        int err;
+        enum mk_pump verdict;
     } rows[] = {
-        {"the peer is gone", true, false, false, false, MK_E_PEER},
-        {"the disk fails", false, true, false, false, MK_E_SYS},
-        {"no memory for what is left over", false, false, true, false, MK_E_NOMEM},
-        {"the file is shorter than it was", false, false, false, true, MK_E_NOENT},
+        {"the peer is gone", true, false, false, false, MK_PUMP_CUT},
+        {"the disk fails", false, true, false, false, MK_PUMP_BROKEN},
+        {"no memory for what is left over", false, false, true, false, MK_PUMP_NO_MEMORY},
+        {"the file is shorter than it was", false, false, false, true, MK_PUMP_TRUNCATED},
     };
 
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
         struct loopback lb;
-        int err;
+        enum mk_pump verdict;
 
         open_conn(&lb, rows[i].no_memory ? 10 : 0);
         gather(&lb, 0, 1000);
@@ -283,15 +283,15 @@ static void faults_are_told_and_leave_nothing(void **state)
         lb.read_error = rows[i].read_error;
         if (rows[i].no_memory)
             mk_heap_fail_after(0);
-        err = mk_out_flush(lb.conn, true);
+        verdict = mk_out_flush(lb.conn, true);
         mk_heap_fail_after(-1);
         lb.conn->tail = file_of("/large", false);
         lb.conn->tail_end = rows[i].short_file ? 300001 : 300000;
-        if (err == 0)
-            err = pump(&lb, SIZE_MAX);
-        if (err != rows[i].err)
-            fail_msg("%s: %d", rows[i].sentence, err);
-        assert_int_equal(fix.worker->gather.bytes, 0);
+        if (verdict == MK_PUMP_DONE)
+            verdict = pump(&lb, SIZE_MAX);
+        if (verdict != rows[i].verdict)
+            fail_msg("%s: %d", rows[i].sentence, (int)verdict);
+        assert_int_equal(fix.worker->gather->bytes, 0);
         done(&lb);
     }
 }

@@ -78,7 +78,7 @@ static int set_up(void **state)
     dir_make(fix.dir);
     fixture_open(&fix, rows);
     fixture_handle(&fix, &probe, NULL);
-    mk_log_set_fd(&fix.server->log, open("/dev/null", O_WRONLY | O_CLOEXEC));
+    mk_log_set_fd(&fix.server->shared.log, open("/dev/null", O_WRONLY | O_CLOEXEC));
     return 0;
 }
 
@@ -118,22 +118,22 @@ static void connect_pair(int fds[2], bool tcp)
 }
 
 /* Ask over a new connection. @return the client's end, non-blocking. */
-static int ask(struct mk_listener *listener, const char *request, bool tcp)
+static int ask(struct mk_endpoint *endpoint, const char *request, bool tcp)
 {
     static const struct mk_peer peer = {.is_unix = true};
     int fds[2];
 
-    memset(listener, 0, sizeof(*listener));
+    memset(endpoint, 0, sizeof(*endpoint));
     for (int i = 0; i < 2; i++)
-        listener->via[i].transport = &mk_transport_liana;
+        endpoint->via[i].transport = &mk_transport_liana;
     now.writer = -1;
     now.ended = 0;
     connect_pair(fds, tcp);
     assert_int_equal(write(fds[0], request, strlen(request)), strlen(request));
     assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
     assert_int_equal(fcntl(fds[1], F_SETFL, O_NONBLOCK), 0);
-    atomic_fetch_add(&fix.server->connections, 1);
-    mk_conn_open(fix.worker, listener, fds[1], &peer, false);
+    atomic_fetch_add(&fix.server->shared.connections, 1);
+    mk_conn_open(fix.worker, endpoint, fds[1], &peer, false);
     for (int i = 0; i < 1000 && now.writer < 0; i++)
         turn();
     assert_true(now.writer >= 0);
@@ -243,9 +243,9 @@ static void finish(int client, struct taken *t)
     (void)close(client);
     if (now.writer >= 0)
         (void)close(now.writer);
-    for (int i = 0; i < 1000 && atomic_load(&fix.server->connections) > 0; i++)
+    for (int i = 0; i < 1000 && atomic_load(&fix.server->shared.connections) > 0; i++)
         turn();
-    assert_int_equal(atomic_load(&fix.server->connections), 0);
+    assert_int_equal(atomic_load(&fix.server->shared.connections), 0);
     assert_int_equal(now.ended, 1);
     free(t->p);
 }
@@ -269,7 +269,7 @@ static void all_bytes_come_in_order(void **state)
 
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
-        struct mk_listener listener;
+        struct mk_endpoint endpoint;
         struct taken t = {0};
         size_t given = 0;
         int client;
@@ -277,7 +277,7 @@ static void all_bytes_come_in_order(void **state)
         now = (struct exchange){.length = ways[i].promised ? TOTAL : -1,
                                 .max = i % 2 ? UINT64_MAX : TOTAL,
                                 .from_socket = ways[i].from_socket};
-        client = ask(&listener, ways[i].request, ways[i].tcp);
+        client = ask(&endpoint, ways[i].request, ways[i].tcp);
         for (int round = 0; round < 100000 && !t.ended; round++) {
             size_t want = TOTAL - given < 30000 ? TOTAL - given : 30000;
 
@@ -306,14 +306,14 @@ static void a_slow_client_makes_the_writer_wait(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
-        struct mk_listener listener;
+        struct mk_endpoint endpoint;
         struct taken t = {0};
         size_t given = 0, before = 1;
         int client;
 
         now =
             (struct exchange){.length = -1, .max = UINT64_MAX, .from_socket = ways[i].from_socket};
-        client = ask(&listener, ways[i].request, ways[i].tcp);
+        client = ask(&endpoint, ways[i].request, ways[i].tcp);
         for (int still = 0; still < 20 && given < 64 << 20;
              still = given == before ? still + 1 : 0) {
             before = given;
@@ -341,13 +341,13 @@ static void the_head_does_not_wait_for_the_pipe(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
-        struct mk_listener listener;
+        struct mk_endpoint endpoint;
         struct taken t = {0};
         int client;
 
         now =
             (struct exchange){.length = -1, .max = UINT64_MAX, .from_socket = ways[i].from_socket};
-        client = ask(&listener, ways[i].request, ways[i].tcp);
+        client = ask(&endpoint, ways[i].request, ways[i].tcp);
         for (int round = 0; round < 100; round++) {
             turn();
             take(&t, client, SIZE_MAX);
@@ -369,13 +369,13 @@ static void a_client_that_leaves_ends_the_pipe(void **state)
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
         static const struct linger at_once = {1, 0};
-        struct mk_listener listener;
+        struct mk_endpoint endpoint;
         struct taken t = {0};
         int client;
 
         now =
             (struct exchange){.length = -1, .max = UINT64_MAX, .from_socket = ways[i].from_socket};
-        client = ask(&listener, ways[i].request, ways[i].tcp);
+        client = ask(&endpoint, ways[i].request, ways[i].tcp);
         (void)setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
         (void)close(client);
         for (int round = 0; round < 1000 && !now.ended; round++) {
@@ -394,12 +394,12 @@ static void a_pipe_that_ends_early_breaks_the_answer_off(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
-        struct mk_listener listener;
+        struct mk_endpoint endpoint;
         struct taken t = {0};
         int client;
 
         now = (struct exchange){.length = -1, .max = 100, .from_socket = ways[i].from_socket};
-        client = ask(&listener, ways[i].request, ways[i].tcp);
+        client = ask(&endpoint, ways[i].request, ways[i].tcp);
         assert_int_equal(give(0, 99), 99);
         (void)close(now.writer);
         now.writer = -1;
@@ -421,13 +421,13 @@ static void a_copy_of_the_descriptor_wakes_nobody(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(ways); i++) {
-        struct mk_listener listener;
+        struct mk_endpoint endpoint;
         struct taken t = {0};
         int client;
 
         now = (struct exchange){
             .length = -1, .max = UINT64_MAX, .from_socket = ways[i].from_socket, .copied = true};
-        client = ask(&listener, ways[i].request, ways[i].tcp);
+        client = ask(&endpoint, ways[i].request, ways[i].tcp);
         (void)close(client);
         for (int round = 0; round < 1000 && !now.ended; round++) {
             (void)give(0, 10000);

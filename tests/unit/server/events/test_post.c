@@ -85,8 +85,8 @@ static void workers_are_found_by_number(void **state)
     for (unsigned i = 0; i < WORKERS; i++)
         assert_int_equal(mk_worker_index(mk_server_worker(s.server, i)), i);
     assert_null(mk_server_worker(s.server, WORKERS));
-    assert_true(mk_worker_now_ms(s.server->workers[0]) > 0);
-    assert_true(mk_worker_wall_s(s.server->workers[0]) > 1600000000);
+    assert_true(mk_worker_now_ms(s.server->shared.workers[0]) > 0);
+    assert_true(mk_worker_wall_s(s.server->shared.workers[0]) > 1600000000);
     close_server(&s);
 }
 
@@ -131,7 +131,7 @@ static void calls_may_post_until_the_end(void **state)
     (void)state;
     open_server(&s, &t);
     t.chained = 100;
-    assert_int_equal(mk_worker_post(s.server->workers[0], go_round, &t), 0);
+    assert_int_equal(mk_worker_post(s.server->shared.workers[0], go_round, &t), 0);
     assert_int_equal(total(&t), 0);
     close_server(&s);
     assert_int_equal(total(&t), 101);
@@ -150,7 +150,7 @@ static void without_memory_it_is_none_or_all(void **state)
         mk_heap_fail_after(-1);
     }
     mk_heap_fail_after(0);
-    assert_int_equal(mk_worker_post(s.server->workers[0], count_call, &t), MK_E_NOMEM);
+    assert_int_equal(mk_worker_post(s.server->shared.workers[0], count_call, &t), MK_E_NOMEM);
     mk_heap_fail_after(-1);
     assert_int_equal(mk_server_each_worker(s.server, count_call, &t), 0);
     close_server(&s);

@@ -257,7 +257,7 @@ static bool walk(struct mk_conn *c, const char *sentence, unsigned *seen)
             continue;
         case MK_STEP_SOON:
         case MK_STEP_WAIT:
-            if (fix.worker->gather.bytes > 0)
+            if (fix.worker->gather->bytes > 0)
                 fail_msg("%s: bytes left for another connection in state %u", sentence, c->state);
             return true;
         case MK_STEP_CLOSE:

@@ -13,7 +13,7 @@
 
 static struct fixture fix;
 static struct watcher owner;
-static struct mk_listener listener;
+static struct mk_endpoint endpoint;
 static struct mk_conn *conn;
 static int client;
 /* what the handler does */
@@ -55,9 +55,9 @@ static int setup(void **state)
 
     (void)state;
     memset(&owner, 0, sizeof(owner));
-    memset(&listener, 0, sizeof(listener));
+    memset(&endpoint, 0, sizeof(endpoint));
     owner.f = &fix;
-    listener.via[0].transport = listener.via[1].transport = &mk_transport_liana;
+    endpoint.via[0].transport = endpoint.via[1].transport = &mk_transport_liana;
     status = 101;
     closes_at_once = takes_twice = has_body = false;
     conn = NULL;
@@ -79,8 +79,8 @@ static void accept_one(int fd)
 {
     struct mk_peer peer = {.is_unix = true};
 
-    atomic_fetch_add(&fix.server->connections, 1);
-    mk_conn_open(fix.worker, &listener, fd, &peer, false);
+    atomic_fetch_add(&fix.server->shared.connections, 1);
+    mk_conn_open(fix.worker, &endpoint, fd, &peer, false);
     mk_pool_each(&fix.worker->conns, find_conn, NULL);
 }
 

@@ -3,7 +3,7 @@
 
 #include "setup/snapshot.h"
 
-/* What a transport is asked, and when; and how one is found by its name. */
+/* What a transport is asked, and when. */
 
 static struct {
     unsigned nopen, nclose, nrecv, nshutdown;
@@ -87,7 +87,7 @@ static struct loopback open_spy(struct fixture *f, const char *input)
 
     seen.input = input;
     loopback_init(&lb, f->worker, MK_STR(""));
-    lb.listener.via[0].transport = lb.listener.via[1].transport = &spy;
+    lb.endpoint.via[0].transport = lb.endpoint.via[1].transport = &spy;
     return lb;
 }
 
@@ -191,7 +191,7 @@ static void facts_come_from_connection_and_transport(void **state)
     char text[MK_PEER_TEXT];
 
     lb.peer = (struct mk_peer){.ip = {[10] = 255, 255, 192, 0, 2, 1}, .port = 4711};
-    (void)snprintf(lb.listener.text, sizeof(lb.listener.text), "127.0.0.1:80");
+    (void)snprintf(lb.endpoint.text, sizeof(lb.endpoint.text), "127.0.0.1:80");
     loopback_open(&lb);
     mk_conn_facts(lb.conn, &facts);
     assert_int_equal(facts.id, lb.conn->id);
@@ -220,40 +220,6 @@ static void facts_come_from_connection_and_transport(void **state)
     loopback_close(&lb);
 }
 
-static void transports_are_found_by_name(void **state)
-{
-    static const struct mk_plugin plain = {MK_PLUGIN("plain", "")};
-    static const struct mk_plugin carrier = {MK_PLUGIN("carrier", ""), .transport = &spy};
-    struct mk_loaded loaded[] = {{.plugin = &plain}, {.plugin = &carrier}};
-    struct mk_snapshot s = {.plugins = loaded, .nplugins = 2};
-    struct mk_via via;
-
-    (void)state;
-    assert_true(mk_via_find(&via, &s, MK_STR("Liana")));
-    assert_ptr_equal(via.transport, &mk_transport_liana);
-    assert_true(mk_via_find(&via, &s, MK_STR("CARRIER")));
-    assert_ptr_equal(via.transport, &spy);
-    assert_int_equal(via.plugin, 1);
-    assert_false(mk_via_find(&via, &s, MK_STR("plain")));
-    assert_false(mk_via_find(&via, &s, MK_STR("carriers")));
-}
-
-static void each_line_has_its_own_or_the_usual_transport(void **state)
-{
-    static const struct mk_plugin carrier = {MK_PLUGIN("carrier", ""), .transport = &spy};
-    struct mk_loaded loaded[] = {{.plugin = &carrier}};
-    struct mk_listen listens[] = {{.transport = NULL}, {.transport = "liana"}};
-    struct mk_snapshot s = {.plugins = loaded,
-                            .nplugins = 1,
-                            .set = {.listens = listens, .nlistens = 2, .transport = "carrier"}};
-    struct mk_setup ctx = {.faults = NULL};
-
-    (void)state;
-    mk_via_choose(&s, &ctx);
-    assert_ptr_equal(listens[0].via.transport, &spy);
-    assert_ptr_equal(listens[1].via.transport, &mk_transport_liana);
-}
-
 static void a_reload_changes_what_carries_new_connections(void **state)
 {
     struct fixture *f = *state;
@@ -267,14 +233,14 @@ static void a_reload_changes_what_carries_new_connections(void **state)
     f->server->snapshot->set.nlistens = 1;
     assert_int_equal(mk_server_listen(f->server), 0);
     l = f->server->listeners;
-    assert_ptr_equal(l->via[f->worker->view->side].transport, &mk_transport_liana);
+    assert_ptr_equal(l->endpoint.via[f->worker->view->side].transport, &mk_transport_liana);
     set.listens = &listen;
     set.nlistens = 1;
     listen.via.transport = &spy;
     assert_int_equal(mk_listeners_open(f->server, &set, why, sizeof(why)), 0);
     assert_ptr_equal(f->server->listeners, l);
-    assert_ptr_equal(l->via[f->worker->view->side].transport, &mk_transport_liana);
-    assert_ptr_equal(l->via[!f->worker->view->side].transport, &spy);
+    assert_ptr_equal(l->endpoint.via[f->worker->view->side].transport, &mk_transport_liana);
+    assert_ptr_equal(l->endpoint.via[!f->worker->view->side].transport, &spy);
 }
 
 int main(void)
@@ -291,8 +257,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(facts_come_from_connection_and_transport, setup, teardown),
         cmocka_unit_test_setup_teardown(a_reload_changes_what_carries_new_connections, setup,
                                         teardown),
-        cmocka_unit_test(transports_are_found_by_name),
-        cmocka_unit_test(each_line_has_its_own_or_the_usual_transport),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

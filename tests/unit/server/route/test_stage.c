@@ -517,8 +517,8 @@ static void test_ticket_without_memory_is_none(void **state)
 
     (void)state;
     handler.says[0] = (struct say){NOTHING, MK_VERDICT_LATER};
-    mk_heap_free(fix.worker->tickets.slots);
-    mk_tickets_init(&fix.worker->tickets);
+    mk_heap_free(fix.worker->tickets->slots);
+    mk_tickets_init(fix.worker->tickets);
     loopback_open(&lb);
     loopback_run(&lb);
     mk_heap_fail_after(0);

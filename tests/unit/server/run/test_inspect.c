@@ -104,8 +104,8 @@ static void log_levels_change(void **state)
     for (size_t i = 0; i < MK_ARRAY_LEN(steps); i++) {
         assert_int_equal(mk_server_log_level(fix.server, mk_str_from(steps[i].text)),
                          steps[i].error);
-        assert_int_equal(fix.server->log.level, steps[i].level);
-        assert_int_equal(fix.server->log.traced, steps[i].traced);
+        assert_int_equal(fix.server->shared.log.level, steps[i].level);
+        assert_int_equal(fix.server->shared.log.traced, steps[i].traced);
     }
 }
 
@@ -345,29 +345,29 @@ static void a_reload_is_the_programs_to_do(void **state)
 {
     struct program p = {0};
     struct mk_host host = {.size = sizeof(host), .arg = &p, .reload = reload_for_us};
-    const struct mk_host *plain = fix.server->host;
+    const struct mk_host *plain = fix.server->shared.host;
 
     (void)state;
     assert_int_equal(mk_server_ask_reload(fix.server), MK_E_UNSUPPORTED);
-    fix.server->host = &host;
+    fix.server->shared.host = &host;
     assert_int_equal(mk_server_ask_reload(fix.server), 0);
     assert_int_equal(p.reloads, 1);
     host.size = offsetof(struct mk_host, reload); /* of an older program */
     assert_int_equal(mk_server_ask_reload(fix.server), MK_E_UNSUPPORTED);
     assert_int_equal(p.reloads, 1);
-    fix.server->host = plain;
+    fix.server->shared.host = plain;
 }
 
 static void files_are_opened_with_the_programs_help(void **state)
 {
     struct program p = {0};
     struct mk_host host = {.size = sizeof(host), .arg = &p, .open_file = open_for_us};
-    const struct mk_host *plain = fix.server->host;
+    const struct mk_host *plain = fix.server->shared.host;
     char path[64];
     int fd;
 
     (void)state;
-    fix.server->host = &host;
+    fix.server->shared.host = &host;
     (void)snprintf(path, sizeof(path), "%s/log", fix.dir);
     fd = mk_server_open_file(fix.server, path, O_WRONLY | O_CREAT | O_APPEND, 0640);
     assert_true(fd >= 0);
@@ -385,7 +385,7 @@ static void files_are_opened_with_the_programs_help(void **state)
         mk_fd_close(&fd);
         assert_int_equal(p.opens, 1);
     }
-    fix.server->host = plain;
+    fix.server->shared.host = plain;
 }
 
 static void plugins_log_under_their_component(void **state)
@@ -396,14 +396,14 @@ static void plugins_log_under_their_component(void **state)
 
     (void)state;
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-    mk_log_set_fd(&fix.server->log, fds[1]);
+    mk_log_set_fd(&fix.server->shared.log, fds[1]);
     mk_server_log(fix.server, MK_LOG_INFO, "not wanted");
     mk_server_log(fix.server, MK_LOG_ERROR, "broken part=%d", 7);
     len = read(fds[0], line, sizeof(line) - 1);
     assert_true(len > 0);
     assert_non_null(strstr(line, "level=error in=plugin broken part=7\n"));
     assert_null(strstr(line, "not wanted"));
-    mk_log_set_fd(&fix.server->log, STDERR_FILENO);
+    mk_log_set_fd(&fix.server->shared.log, STDERR_FILENO);
     assert_int_equal(close(fds[0]), 0);
 }
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "entry/server_list.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/un.h>
+
+enum { HOST_MAX = 253, HTTP_PORT = 80, HTTPS_PORT = 443 };
+
+static const char unix_prefix[] = "unix:";
+
+static bool is_unix(const char *host)
+{
+    return strncmp(host, unix_prefix, sizeof(unix_prefix) - 1) == 0;
+}
+
+/* @return whether the text is a port; *port is 0 when there is no text. */
+static bool read_port(const char *text, unsigned *port)
+{
+    char *end;
+    unsigned long n;
+
+    if (!isdigit((unsigned char)*text) || strlen(text) > 5)
+        return false;
+    n = strtoul(text, &end, 10);
+    *port = (unsigned)n;
+    return *end == '\0' && n > 0 && n <= 65535;
+}
+
+static bool is_host(const char *host, bool is_v6)
+{
+    if (!*host || strlen(host) > HOST_MAX)
+        return false;
+    for (; *host; host++) {
+        if (!isalnum((unsigned char)*host) && *host != '.' && *host != '-' && *host != '_' &&
+            !(is_v6 && (*host == ':' || *host == '%')))
+            return false;
+    }
+    return true;
+}
+
+/* Take a word, which is changed, to pieces. */
+static bool split(char *word, struct proxy_server *server)
+{
+    bool is_v6 = word[0] == '[';
+    char *end;
+
+    server->host = word;
+    if (is_unix(word))
+        return word[sizeof(unix_prefix) - 1] == '/' &&
+               strlen(word) - (sizeof(unix_prefix) - 1) <
+                   sizeof(((struct sockaddr_un *)0)->sun_path);
+    if (is_v6) {
+        server->host = word + 1;
+        end = strchr(word, ']');
+        if (!end || (end[1] != '\0' && end[1] != ':'))
+            return false;
+        *end++ = '\0';
+    } else {
+        end = strchr(word, ':');
+    }
+    if (!end || *end == '\0')
+        return is_host(server->host, is_v6);
+    *end = '\0';
+    return is_host(server->host, is_v6) && read_port(end + 1, &server->port);
+}
+
+/* Full when the count is zero or a power of two. */
+static int append(struct mk_setup *setup, struct proxy_settings *set,
+                  const struct proxy_server *server)
+{
+    if ((set->nservers & (set->nservers - 1)) == 0) {
+        struct proxy_server *more =
+            mk_setup_alloc(setup, (set->nservers ? 2 * set->nservers : 1) * sizeof(*more));
+
+        if (!more)
+            return MK_E_NOMEM;
+        if (set->nservers > 0)
+            memcpy(more, set->servers, set->nservers * sizeof(*more));
+        set->servers = more;
+    }
+    set->servers[set->nservers++] = *server;
+    return 0;
+}
+
+/* Names have no case, paths do. */
+static bool is_same(const struct proxy_server *a, const struct proxy_server *b)
+{
+    return a->port == b->port &&
+           (is_unix(a->host) ? strcmp(a->host, b->host) : strcasecmp(a->host, b->host)) == 0;
+}
+
+/* Among the first servers of the list. */
+static struct proxy_server *find(const struct proxy_settings *set, size_t count,
+                                 const struct proxy_server *like)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_same(&set->servers[i], like))
+            return &set->servers[i];
+    }
+    return NULL;
+}
+
+static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct proxy_server server = {.weight = 1}, *same;
+    char *text = (char *)(uintptr_t)mk_setup_copy(setup, word).p; /* our own copy */
+
+    server.name = mk_setup_copy(setup, word).p;
+    if (!text || !server.name)
+        return MK_E_NOMEM;
+    if (!split(text, &server))
+        return mk_setup_refuse(
+            setup, s,
+            "words like HOST, HOST:PORT, [IPV6]:PORT and unix:/PATH, with a port from 1 to 65535");
+    set->weights++;
+    if (set->weights > PROXY_SEATS_MAX)
+        return mk_setup_refuse(setup, s, "at most 4096 words");
+    same = find(set, set->nservers, &server);
+    if (same) {
+        same->weight++;
+        return 0;
+    }
+    if (set->nservers == PROXY_SERVERS_MAX)
+        return mk_setup_refuse(setup, s, "at most 256 different servers");
+    return append(setup, set, &server);
+}
+
+int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s)
+{
+    const char *at = s->value.p, *end = at + s->value.len;
+    int err = 0;
+
+    if (at == end)
+        return mk_setup_refuse(setup, s, "at least one server");
+    while (at < end && err == 0) {
+        const char *begin;
+
+        while (at < end && (*at == ' ' || *at == '\t'))
+            at++;
+        begin = at;
+        while (at < end && *at != ' ' && *at != '\t')
+            at++;
+        if (at > begin)
+            err = add_word(setup, s, (struct mk_str){begin, (size_t)(at - begin)});
+    }
+    return err;
+}
+
+/* Ports are known now: what was written with and without is one. */
+static void merge(struct proxy_settings *set)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->nservers; i++) {
+        struct proxy_server *same = find(set, count, &set->servers[i]);
+
+        if (same)
+            same->weight += set->servers[i].weight;
+        else
+            set->servers[count++] = set->servers[i];
+    }
+    set->nservers = count;
+}
+
+int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
+{
+    unsigned usual =
+        set->transport && strcmp(set->transport, "liana") != 0 ? HTTPS_PORT : HTTP_PORT;
+    char text[HOST_MAX + 16];
+
+    for (size_t i = 0; i < set->nservers; i++) {
+        struct proxy_server *server = &set->servers[i];
+        const char *open = strchr(server->host, ':') ? "[" : "", *close = *open ? "]" : "";
+        int n;
+
+        if (is_unix(server->host)) {
+            server->authority = MK_STR("localhost");
+            continue;
+        }
+        if (server->port == 0)
+            server->port = usual;
+        n = snprintf(text, sizeof(text), "%s%s%s:%u", open, server->host, close, server->port);
+        if (server->port == usual)
+            n = (int)(strrchr(text, ':') - text);
+        server->authority = mk_setup_copy(setup, (struct mk_str){text, (size_t)n});
+        if (!server->authority.p)
+            return MK_E_NOMEM;
+    }
+    merge(set);
+    return 0;
+}

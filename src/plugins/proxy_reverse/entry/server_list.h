@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROXY_SERVER_LIST_H
+#define PROXY_SERVER_LIST_H
+
+#include "entry/settings.h"
+
+/* ServerList: `host:port`, `host`, `1.2.3.4:80`, `[::1]:80` and `unix:/path`. */
+
+/** The parser of the row: appends; a server that is there already counts more. */
+int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s);
+/** When the settings are whole: ports that were not written, and what belongs into Host. @return 0 or MK_E_NOMEM. */
+int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set);
+
+#endif

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "entry/settings.h"
+
+#include "entry/server_list.h"
+#include "entry/template.h"
+#include "entry/viewers.h"
+
+#include "kit/intake/intake.h"
+
+#include <monkey/field.h>
+
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <strings.h>
+
+enum {
+    HOUR_MS = 3600 * 1000,
+    DAY_MS = 24 * HOUR_MS,
+    MANY = 1000000,
+    CHECK_MS = 5000, /* HealthCheck without interval */
+    PATTERN_MAX = 1024,
+};
+
+static bool is_word(struct mk_str text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.p, word, text.len) == 0;
+}
+
+/** The next of blank-separated words. @return false: there is none. */
+static bool next_word(struct mk_str *rest, struct mk_str *word)
+{
+    size_t at = 0, end;
+
+    while (at < rest->len && (rest->p[at] == ' ' || rest->p[at] == '\t'))
+        at++;
+    end = at;
+    while (end < rest->len && rest->p[end] != ' ' && rest->p[end] != '\t')
+        end++;
+    *word = (struct mk_str){rest->p + at, end - at};
+    *rest = (struct mk_str){rest->p + end, rest->len - end};
+    return word->len > 0;
+}
+
+static struct mk_str trimmed(struct mk_str text)
+{
+    while (text.len > 0 && (*text.p == ' ' || *text.p == '\t'))
+        text = (struct mk_str){text.p + 1, text.len - 1};
+    return text;
+}
+
+/* ---- balancers ---- */
+
+#define BALANCERS                                                                                  \
+    "Naive, First-Alive, RoundRobin, LockingRoundRobin, LeastConnections, SourceHash, Random2 or " \
+    "ConsistentHash"
+
+static int parse_balancer(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    const char *near = mk_setup_nearest(s->value, proxy_balancer_names);
+    int balancer = proxy_balancer_find(s->value);
+
+    if (balancer >= 0) {
+        set->balancer = balancer;
+        return 0;
+    }
+    if (!near)
+        return mk_setup_refuse(setup, s, BALANCERS);
+    mk_setup_fault(setup, &s->value_at,
+                   "%s: expected " BALANCERS ", got \"%.60s\"; did you mean \"%s\"?", s->key.p,
+                   s->value.p, near);
+    return MK_E_INVALID;
+}
+
+/* A field name is a token (RFC 9110 section 5.6.2). */
+static bool is_token(struct mk_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!isalnum((unsigned char)text.p[i]) &&
+            (!text.p[i] || !strchr("!#$%&'*+-.^_`|~", text.p[i])))
+            return false;
+    }
+    return text.len > 0;
+}
+
+static int parse_hash_key(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str rest = s->value, kind, name = {NULL, 0};
+    bool has_name;
+
+    (void)next_word(&rest, &kind);
+    has_name = next_word(&rest, &name);
+    if (is_word(kind, "header") && has_name && is_token(name) && trimmed(rest).len == 0) {
+        set->hash_key = PROXY_HASH_HEADER;
+        set->hash_header = mk_setup_copy(setup, name);
+        return set->hash_header.p ? 0 : MK_E_NOMEM;
+    }
+    if (has_name || (!is_word(kind, "address") && !is_word(kind, "uri")))
+        return mk_setup_refuse(setup, s, "Address, URI or Header NAME");
+    set->hash_key = is_word(kind, "uri") ? PROXY_HASH_URI : PROXY_HASH_ADDRESS;
+    return 0;
+}
+
+/* ---- health ---- */
+
+static bool read_check_interval(struct mk_str word, int64_t *ms)
+{
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", HOUR_MS}, {"d", DAY_MS}};
+    size_t digits = 0;
+    int64_t n = 0;
+
+    while (digits < word.len && isdigit((unsigned char)word.p[digits]) && digits < 9)
+        n = n * 10 + (word.p[digits++] - '0');
+    for (size_t i = 0; digits > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (is_word((struct mk_str){word.p + digits, word.len - digits}, units[i].unit)) {
+            *ms = n * units[i].ms;
+            return *ms >= 100 && *ms <= DAY_MS;
+        }
+    }
+    return false;
+}
+
+static bool read_status(struct mk_str word, unsigned *status)
+{
+    if (word.len != 3 || word.p[0] < '1' || word.p[0] > '5' || !isdigit((unsigned char)word.p[1]) ||
+        !isdigit((unsigned char)word.p[2]))
+        return false;
+    *status = 0;
+    for (size_t i = 0; i < word.len; i++)
+        *status = *status * 10 + (unsigned)(word.p[i] - '0');
+    return true;
+}
+
+static bool is_visible(struct mk_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.p[i] <= ' ' || (unsigned char)text.p[i] >= 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static int parse_health_check(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str rest = s->value, word;
+
+    if (!next_word(&rest, &word) || word.p[0] != '/' || !is_visible(word))
+        return mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]");
+    set->check_path = mk_setup_copy(setup, word).p;
+    set->check_ms = CHECK_MS;
+    set->check_status = 0;
+    if (!set->check_path)
+        return MK_E_NOMEM;
+    if (next_word(&rest, &word) && !read_check_interval(word, &set->check_ms))
+        return mk_setup_refuse(setup, s, "an interval of 100ms to 24h behind the path");
+    if (next_word(&rest, &word) && !read_status(word, &set->check_status))
+        return mk_setup_refuse(setup, s, "a status of 100 to 599 behind the interval");
+    return next_word(&rest, &word) ? mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]") : 0;
+}
+
+/* ---- the request ---- */
+
+static int parse_match(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct proxy_match *match = mk_setup_alloc(setup, sizeof(*match)), **at = &set->matches;
+
+    if (!match)
+        return MK_E_NOMEM;
+    if (s->value.len == 0 || s->value.len > PATTERN_MAX)
+        return mk_setup_refuse(setup, s, "a regular expression");
+    match->pattern = mk_setup_copy(setup, s->value);
+    match->at = s->value_at;
+    while (*at)
+        at = &(*at)->next;
+    *at = match;
+    return match->pattern.p ? 0 : MK_E_NOMEM;
+}
+
+static int parse_host(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+
+    if (is_word(s->value, "client")) {
+        set->host = PROXY_HOST_CLIENT;
+    } else if (is_word(s->value, "server")) {
+        set->host = PROXY_HOST_SERVER;
+    } else if (s->value.len > 0 && is_visible(s->value)) {
+        set->host = PROXY_HOST_TEXT;
+        set->host_text = mk_setup_copy(setup, s->value);
+        return set->host_text.p ? 0 : MK_E_NOMEM;
+    } else {
+        return mk_setup_refuse(setup, s, "client, server or a host name");
+    }
+    return 0;
+}
+
+static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str rest = s->value, from, to;
+
+    if (!next_word(&rest, &from) || !next_word(&rest, &to) || from.p[0] != '/' || to.p[0] != '/' ||
+        !is_visible(from) || !is_visible(to) || trimmed(rest).len > 0)
+        return mk_setup_refuse(setup, s, "two beginnings of paths, /FROM /TO");
+    set->rewrite_from = mk_setup_copy(setup, from);
+    set->rewrite_to = mk_setup_copy(setup, to);
+    return set->rewrite_from.p && set->rewrite_to.p ? 0 : MK_E_NOMEM;
+}
+
+/* What frames a message, belongs to a connection or depends on the request is not for a configuration to say. */
+static bool is_ours(struct mk_str name)
+{
+    return (mk_field_rules(name) & MK_RULE_NOT_FIXED) || is_word(name, "Host") ||
+           is_word(name, "Expect");
+}
+
+static bool is_field_value(struct mk_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if ((c < ' ' && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static int add_line(struct mk_setup *setup, struct proxy_line **list, struct mk_str name,
+                    struct mk_str value)
+{
+    struct proxy_line *line = mk_setup_alloc(setup, sizeof(*line));
+
+    if (!line)
+        return MK_E_NOMEM;
+    while (*list)
+        list = &(*list)->next;
+    *list = line;
+    line->name = mk_setup_copy(setup, name);
+    line->value = mk_setup_copy(setup, value);
+    return line->name.p && line->value.p ? 0 : MK_E_NOMEM;
+}
+
+/* @return whether a fault was noted: an application would get the literal. */
+static bool has_unknown_variable(struct mk_setup *setup, const struct mk_setting *s,
+                                 struct mk_str value)
+{
+    struct mk_str name;
+
+    while (value.len > 0) {
+        (void)proxy_template_next(&value, &name);
+        if (!name.p || proxy_is_variable(name))
+            continue;
+        mk_setup_fault(setup, &s->value_at,
+                       "SetHeader: there is no variable \"$%.*s\"; there are " PROXY_VARIABLES,
+                       (int)(name.len < 40 ? name.len : 40), name.p);
+        return true;
+    }
+    return false;
+}
+
+static int parse_set_header(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str value = s->value, name;
+
+    if (!next_word(&value, &name) || !is_token(name) || trimmed(value).len == 0 ||
+        !is_field_value(value))
+        return mk_setup_refuse(setup, s, "NAME VALUE");
+    if (is_ours(name))
+        return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
+    if (has_unknown_variable(setup, s, trimmed(value)))
+        return MK_E_INVALID;
+    return add_line(setup, &set->sets, name, trimmed(value));
+}
+
+static int parse_remove_header(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+    struct mk_str rest = s->value, name;
+
+    if (!next_word(&rest, &name) || !is_token(name) || trimmed(rest).len > 0)
+        return mk_setup_refuse(setup, s, "the name of a field");
+    if (is_ours(name))
+        return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
+    return add_line(setup, &set->removes, name, MK_STR(""));
+}
+
+static int parse_url(struct mk_setup *setup, const struct mk_setting *s)
+{
+    struct proxy_settings *set = mk_setup_settings(setup);
+
+    if (s->value.len < 2 || s->value.p[0] != '/' || !is_visible(s->value))
+        return mk_setup_refuse(setup, s, "a path that begins with /");
+    set->statistics_url = mk_setup_copy(setup, s->value).p;
+    return set->statistics_url ? 0 : MK_E_NOMEM;
+}
+
+/* ---- the table ---- */
+
+#define AT(member) .offset = offsetof(struct proxy_settings, member)
+
+static const char *const forwarded_names[] = {"append", "replace", "off", "auto", NULL};
+static const char *const protocol_names[] = {"off", "v1", "v2", NULL};
+
+enum { OF_ENTRIES = 2 }; /* rows that [PROXY_DEFAULTS] has not */
+
+static const struct mk_field fields[] = {
+    {.name = "Name", .type = MK_FIELD_STRING, AT(name)},
+    {.name = "Match", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
+
+    {.name = "ServerList",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = proxy_parse_server_list},
+    {.name = "LoadBalancer",
+     .alias = "LoadBalance",
+     .type = MK_FIELD_CUSTOM,
+     .parse = parse_balancer,
+     .fallback = "RoundRobin"},
+    {.name = "HashKey", .type = MK_FIELD_CUSTOM, .parse = parse_hash_key, .fallback = "Address"},
+
+    {.name = "AttemptsCount",
+     .type = MK_FIELD_INT,
+     .min = 1,
+     .max = 1000,
+     AT(attempts),
+     .fallback = "2"},
+    {.name = "AttemptsWindow",
+     .type = MK_FIELD_TIME,
+     .max = DAY_MS,
+     AT(window_ms),
+     .fallback = "0"},
+    {.name = "OfflineTimeOut",
+     .type = MK_FIELD_TIME,
+     .max = DAY_MS,
+     AT(offline_ms),
+     .fallback = "60"},
+    {.name = "SlowStart",
+     .type = MK_FIELD_TIME,
+     .max = HOUR_MS,
+     AT(slow_start_ms),
+     .fallback = "0"},
+    {.name = "OfflineSingle", .type = MK_FIELD_BOOL, AT(offline_single), .fallback = "off"},
+    {.name = "HealthCheck", .type = MK_FIELD_CUSTOM, .parse = parse_health_check},
+
+    {.name = "MaxConnections",
+     .type = MK_FIELD_INT,
+     .max = MANY,
+     AT(max_connections),
+     .fallback = "0"},
+    {.name = "QueueLength", .type = MK_FIELD_INT, .max = MANY, AT(queue), .fallback = "256"},
+    {.name = "QueueTimeout",
+     .type = MK_FIELD_TIME,
+     .min = 100,
+     .max = HOUR_MS,
+     AT(queue_ms),
+     .fallback = "10"},
+    {.name = "ConnectTimeout",
+     .type = MK_FIELD_TIME,
+     .min = 100,
+     .max = HOUR_MS,
+     AT(connect_ms),
+     .fallback = "5"},
+    {.name = "SendTimeout",
+     .type = MK_FIELD_TIME,
+     .min = 100,
+     .max = DAY_MS,
+     AT(send_ms),
+     .fallback = "60"},
+    {.name = "ReadTimeout",
+     .type = MK_FIELD_TIME,
+     .min = 100,
+     .max = DAY_MS,
+     AT(read_ms),
+     .fallback = "60"},
+    {.name = "TunnelTimeout",
+     .type = MK_FIELD_TIME,
+     .min = 100,
+     .max = DAY_MS,
+     AT(tunnel_ms),
+     .fallback = "1h"},
+    {.name = "KeepAlive", .type = MK_FIELD_INT, .max = 10000, AT(keep_alive), .fallback = "32"},
+    {.name = "KeepAliveTimeout",
+     .type = MK_FIELD_TIME,
+     .min = 100,
+     .max = DAY_MS,
+     AT(idle_ms),
+     .fallback = "4"},
+    {.name = "Transport", .type = MK_FIELD_STRING, AT(transport)},
+    {.name = "ServerName", .type = MK_FIELD_STRING, AT(server_name)},
+    {.name = "ProxyProtocol",
+     .type = MK_FIELD_ENUM,
+     .names = protocol_names,
+     AT(protocol),
+     .fallback = "off"},
+
+    {.name = "RequestBuffering",
+     .type = MK_FIELD_ENUM,
+     .names = intake_modes,
+     AT(buffering),
+     .fallback = "auto"},
+    {.name = "SpoolDirectory", .type = MK_FIELD_PATH, AT(spool_dir), .fallback = "/tmp"},
+    {.name = "Host", .type = MK_FIELD_CUSTOM, .parse = parse_host, .fallback = "client"},
+    {.name = "Forwarded",
+     .type = MK_FIELD_ENUM,
+     .names = forwarded_names,
+     AT(forwarded),
+     .fallback = "auto"},
+    {.name = "Rewrite", .type = MK_FIELD_CUSTOM, .parse = parse_rewrite},
+    {.name = "SetHeader",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_set_header},
+    {.name = "RemoveHeader",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = parse_remove_header},
+
+    {.name = "StatisticsURL", .type = MK_FIELD_CUSTOM, .parse = parse_url},
+    {.name = "StatisticsAllow",
+     .type = MK_FIELD_WORDS,
+     .flags = MK_FIELD_REPEAT,
+     AT(statistics_allow),
+     .fallback = "127.0.0.0/8 ::1"},
+};
+
+static const struct mk_section_spec defaults_section = {
+    .size = sizeof(struct mk_section_spec),
+    .field_size = sizeof(struct mk_field),
+    .name = "PROXY_DEFAULTS",
+    .fields = fields + OF_ENTRIES,
+    .nfields = sizeof(fields) / sizeof(fields[0]) - OF_ENTRIES,
+    .settings_size = sizeof(struct proxy_settings),
+    .flags = MK_SECTION_FILE,
+};
+static const struct mk_section_spec entry_section = {
+    .size = sizeof(struct mk_section_spec),
+    .field_size = sizeof(struct mk_field),
+    .name = "PROXY_ENTRY",
+    .fields = fields,
+    .nfields = sizeof(fields) / sizeof(fields[0]),
+    .settings_size = sizeof(struct proxy_settings),
+    .flags = MK_SECTION_FILE | MK_SECTION_SITE | MK_SECTION_REPEAT,
+    .base = &defaults_section,
+};
+
+const struct mk_section_spec *const proxy_sections[] = {&defaults_section, &entry_section, NULL};
+
+/* ---- checks ---- */
+
+static void check_transport(struct mk_setup *setup, const struct proxy_settings *set)
+{
+    if (set->transport && !mk_setup_has_transport(setup, mk_str_from(set->transport)))
+        mk_setup_fault(setup, mk_setup_place(setup, set, "Transport"),
+                       "Transport: \"%s\" needs the plugin of that name, which is not loaded",
+                       set->transport);
+    if (set->transport && !is_word(mk_str_from(set->transport), "liana") &&
+        set->protocol != PROXY_PROTOCOL_OFF)
+        mk_setup_fault(setup, mk_setup_place(setup, set, "ProxyProtocol"),
+                       "ProxyProtocol: its header cannot come before a handshake");
+}
+
+static struct proxy_entry *find_name(const struct proxy_config *c, struct mk_str name)
+{
+    struct proxy_entry *e = c->entries;
+
+    while (e && !(e->set->name && is_word(name, e->set->name)))
+        e = e->next;
+    return e;
+}
+
+static bool is_taken(const struct proxy_config *c, const char *name)
+{
+    const struct proxy_entry *e = c->entries;
+
+    while (e && !is_word(mk_str_from(name), e->name))
+        e = e->next;
+    return e != NULL;
+}
+
+/*
+ * What tells an entry from the others where it is counted: its Name, else its first server, with a number behind it when
+ * that was an earlier one's. @return NULL without memory.
+ */
+static const char *name_of(struct mk_setup *setup, const struct proxy_config *c,
+                           const struct proxy_settings *set)
+{
+    const char *first = set->servers[0].name;
+    size_t size = strlen(first) + sizeof("#4294967295");
+    unsigned n = 1;
+    char *name;
+
+    if (set->name)
+        return set->name;
+    if (!is_taken(c, first))
+        return first;
+    name = mk_setup_alloc(setup, size);
+    if (!name)
+        return NULL;
+    for (const struct proxy_entry *e = c->entries; e; e = e->next)
+        n += !e->set->name && is_word(mk_str_from(first), e->set->servers[0].name);
+    do
+        (void)snprintf(name, size, "%s#%u", first, n++);
+    while (is_taken(c, name));
+    return name;
+}
+
+/* @return 0, also when faults were noted; MK_E_NOMEM. */
+static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct proxy_settings *set,
+                     struct proxy_entry **added)
+{
+    const struct mk_origin *at = mk_setup_origin(setup, set);
+    struct proxy_entry *e = mk_setup_alloc(setup, sizeof(*e));
+    int err;
+
+    *added = NULL;
+    if (!e)
+        return MK_E_NOMEM;
+    if (set->nservers == 0) {
+        mk_setup_fault(setup, at, "[PROXY_ENTRY] has no ServerList");
+        return 0;
+    }
+    if (set->name && is_taken(c, set->name)) {
+        mk_setup_fault(setup, mk_setup_place(setup, set, "Name"),
+                       "Name: there is another [PROXY_ENTRY] of the name \"%s\"", set->name);
+        return 0;
+    }
+    check_transport(setup, set);
+    proxy_viewers_check(setup, set, at);
+    err = proxy_complete_servers(setup, set);
+    if (err < 0)
+        return err;
+    e->set = set;
+    e->name = name_of(setup, c, set);
+    if (!e->name)
+        return MK_E_NOMEM;
+    *c->last = e;
+    c->last = &e->next;
+    c->nentries++;
+    c->has_statistics |= set->statistics_url != NULL;
+    *added = e;
+    return 0;
+}
+
+int proxy_check(struct mk_setup *setup)
+{
+    struct proxy_config *c = mk_setup_alloc(setup, sizeof(*c));
+    struct proxy_entry *added;
+    int err = 0;
+
+    if (!c)
+        return MK_E_NOMEM;
+    c->last = &c->entries;
+    mk_setup_keep(setup, c);
+    mk_setup_act(setup, 0);
+    for (struct proxy_settings *set = mk_setup_section(setup, &entry_section, NULL);
+         set && err == 0; set = mk_setup_section(setup, &entry_section, set)) {
+        err = add_entry(setup, c, set, &added);
+        if (added && !set->matches && !set->name)
+            mk_setup_warn(setup, mk_setup_origin(setup, set),
+                          "[PROXY_ENTRY] answers nothing: it has neither Match nor Name");
+    }
+    return err;
+}
+
+static int add_routes(struct mk_setup *setup, struct proxy_entry *e, bool global)
+{
+    int err = 0;
+
+    for (const struct proxy_match *m = e->set->matches; m && err == 0; m = m->next)
+        err = mk_setup_route(setup, m->pattern, e, &m->at, global);
+    return err == MK_E_INVALID ? 0 : err; /* it was noted */
+}
+
+/* Has this site a page of that name already? */
+static bool has_page(const struct proxy_config *c, unsigned of_site, const struct proxy_entry *e)
+{
+    for (const struct proxy_entry *i = c->entries; i != e; i = i->next) {
+        if ((i->site == 0 || i->site == of_site) && i->set->statistics_url &&
+            strcmp(i->set->statistics_url, e->set->statistics_url) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A page is a path, not a pattern. */
+static int add_page(struct mk_setup *setup, const char *url)
+{
+    size_t len = strlen(url), n = 0;
+    char *pattern = mk_setup_alloc(setup, 2 * len + 3);
+
+    if (!pattern)
+        return MK_E_NOMEM;
+    pattern[n++] = '^';
+    for (size_t i = 0; i < len; i++) {
+        if (strchr(".[]{}()*+?^$|\\", url[i]))
+            pattern[n++] = '\\';
+        pattern[n++] = url[i];
+    }
+    pattern[n++] = '$';
+    return mk_setup_route(setup, (struct mk_str){pattern, n}, NULL, NULL, false);
+}
+
+static int add_entry_to_site(struct mk_setup *setup, const struct proxy_config *c,
+                             const struct proxy_site *site, struct proxy_entry *e)
+{
+    int err = add_routes(setup, e, e->site == 0);
+
+    if (err == 0 && e->set->statistics_url && !has_page(c, site->number, e))
+        err = add_page(setup, e->set->statistics_url);
+    return err;
+}
+
+int proxy_check_site(struct mk_setup *setup)
+{
+    struct proxy_config *c = mk_setup_config(setup);
+    struct proxy_site *site = mk_setup_alloc(setup, sizeof(*site));
+    struct proxy_entry **of_site = c->last, *e;
+    int err = 0;
+
+    if (!site)
+        return MK_E_NOMEM;
+    site->number = ++c->nsites;
+    mk_setup_keep(setup, site);
+    for (struct proxy_settings *set = mk_setup_section(setup, &entry_section, NULL);
+         set && err == 0; set = mk_setup_section(setup, &entry_section, set)) {
+        err = add_entry(setup, c, set, &e);
+        if (e)
+            e->site = site->number;
+    }
+    for (e = *of_site; e && err == 0; e = e->next)
+        err = add_entry_to_site(setup, c, site, e);
+    for (e = c->entries; e && e->site == 0 && err == 0; e = e->next)
+        err = add_entry_to_site(setup, c, site, e);
+    return err;
+}
+
+int proxy_check_match(struct mk_setup *setup, const struct mk_setting *line,
+                      const struct mk_words *parameters, void **data)
+{
+    const struct proxy_config *c = mk_setup_config(setup);
+
+    if (parameters->count != 1) {
+        mk_setup_fault(setup, &line->value_at,
+                       "Match: expected proxy_reverse and the Name of a [PROXY_ENTRY] of "
+                       "plugins/proxy_reverse/");
+        return 0;
+    }
+    *data = find_name(c, parameters->items[0]);
+    if (!*data)
+        mk_setup_fault(setup, &line->value_at,
+                       "Match: there is no [PROXY_ENTRY] of the name \"%.60s\" in "
+                       "plugins/proxy_reverse/",
+                       parameters->items[0].p);
+    return 0;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/exchange.h"
+
+#include "exchange/head.h"
+#include "exchange/repeat.h"
+
+#include <time.h>
+
+enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
+
+static const char key; /* of mk_request_keep: only its address counts */
+
+/* ---- states ---- */
+
+void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
+                 unsigned is)
+{
+    mk_request_log(x->r, MK_LOG_TRACE, "proxy state of=%s was=%s is=%s backend=%s", table->of,
+                   table->rows[was].name, table->rows[is].name,
+                   x->attempt.name ? x->attempt.name : "-");
+}
+
+/* ---- time ---- */
+
+uint64_t proxy_now_us(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
+{
+    if (ms == 0 && !x->is_timed)
+        return;
+    x->is_timed = ms > 0;
+    mk_stream_timeout(x->s, (unsigned)ms);
+}
+
+/* ---- the end of an attempt ---- */
+
+static void give(struct proxy_exchange *x, bool reusable)
+{
+    if (!x->s)
+        return;
+    upload_leave(&x->upload);
+    proxy_exchange_time(x, 0);
+    mk_upstream_give(x->attempt.upstream, x->s, reusable);
+    x->s = NULL;
+}
+
+static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
+{
+    if (!x->attempt.backend)
+        return;
+    x->report.outcome = outcome;
+    x->report.whole_us = proxy_now_us() - x->began_us;
+    proxy_end(&x->attempt, &x->report);
+}
+
+/* The body that some send behind the head of an answer to HEAD would be taken for the next answer. */
+bool proxy_exchange_keeps(const struct proxy_exchange *x)
+{
+    return x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF && !x->is_head &&
+           mk_upstream_is_trusted(x->attempt.upstream);
+}
+
+void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome)
+{
+    give(x, false);
+    end_attempt(x, outcome);
+}
+
+void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
+{
+    proxy_exchange_turn(x, PROXY_REST);
+    give(x,
+         reusable && x->sending == PROXY_WHOLE && x->answer.keep_alive && proxy_exchange_keeps(x));
+    end_attempt(x, PROXY_ANSWERED);
+}
+
+/* What is known of the connections says more than that none is left. */
+static void say_reason(struct mk_request *r, const char *why)
+{
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    mk_request_facts(r, &f);
+    if (!f.reason)
+        mk_request_reason(r, why);
+}
+
+void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
+{
+    bool has_answered = proxy_has_answered(x);
+
+    if (x->state == PROXY_OVER)
+        return;
+    proxy_exchange_turn(x, PROXY_OVER);
+    mk_request_log(x->r, MK_LOG_WARN, "proxy failed entry=%s status=%u why=\"%s\"", x->entry->name,
+                   status, why);
+    say_reason(x->r, why);
+    if (has_answered) {
+        mk_reply_abort(x->r);
+    } else {
+        (void)mk_reply_error(x->r, status, status == 503 ? "Retry-After: 1\r\n" : NULL);
+        mk_request_resume(x->r);
+    }
+}
+
+/* The request has ended, in whichever way. */
+static void on_end(void *arg)
+{
+    struct proxy_exchange *x = arg;
+
+    if (x->wait)
+        mk_upstream_cancel(x->wait);
+    proxy_exchange_give_up(x, proxy_has_answered(x) ? PROXY_ANSWERED : PROXY_LEFT);
+    if (x->state != PROXY_OVER)
+        proxy_exchange_turn(x, PROXY_OVER);
+    proxy_buffer_put(&x->home->buffers, x->head);
+    proxy_buffer_put(&x->home->buffers, x->up);
+    proxy_buffer_put(&x->home->buffers, x->down);
+    proxy_buffer_put(&x->home->buffers, x->trailers);
+    if (x->has_pipe)
+        proxy_pipe_put(&x->home->pipes, &x->pipe);
+    intake_fini(&x->intake);
+}
+
+/* ---- what the backend's connection tells ---- */
+
+/* Who is waited for now? */
+static void set_time(struct proxy_exchange *x, int sent)
+{
+    if (sent == MK_E_AGAIN)
+        proxy_exchange_time(x, x->set->send_ms);
+    else if (x->reading == PROXY_HELD)
+        proxy_exchange_time(x, EXPECT_MS);
+    else
+        proxy_exchange_time(x, proxy_has_sent(x) ? x->set->read_ms : 0);
+}
+
+static void fail_upload(struct proxy_exchange *x, int err)
+{
+    static const struct {
+        int err;
+        unsigned status;
+        const char *why;
+    } rows[] = {
+        {MK_E_BAD, 400, "the client's body cannot be understood"},
+        {MK_E_LIMIT, 413, "the client's body is too large"},
+        {MK_E_EOF, 400, "the client left before its body was whole"},
+        {MK_E_INVALID, 400, "the request cannot be passed on"},
+    };
+
+    proxy_exchange_give_up(x, PROXY_LEFT);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].err == err) {
+            proxy_exchange_fail(x, rows[i].status, rows[i].why);
+            return;
+        }
+    }
+    proxy_exchange_fail(x, 503, mk_error_text(err));
+}
+
+/* Before the head of an answer: send, then look whether it is there. It may be before all was sent. */
+static void step(struct proxy_exchange *x)
+{
+    int sent;
+
+    if (!x->is_fresh && !proxy_has_left(x) && !mk_upstream_is_quiet(x->attempt.upstream, x->s)) {
+        proxy_exchange_retry(x, "a kept connection was not quiet");
+        return;
+    }
+    sent = proxy_upload_send(x);
+    if (sent < 0 && sent != MK_E_AGAIN && sent != MK_E_PEER) {
+        fail_upload(x, sent);
+        return;
+    }
+    set_time(x, sent);
+    proxy_answer_read(x);
+}
+
+static void on_time(struct proxy_exchange *x)
+{
+    x->is_timed = false;
+    if (x->reading == PROXY_HELD && x->state < PROXY_BODY) {
+        proxy_reading_turn(x, PROXY_OPEN);
+        step(x);
+        return;
+    }
+    proxy_exchange_give_up(x, PROXY_SILENT);
+    proxy_exchange_fail(x, 504,
+                        x->sending == PROXY_WHOLE || x->state == PROXY_BODY
+                            ? "the backend is silent"
+                            : "the backend takes no more");
+}
+
+static void on_backend(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct proxy_exchange *x = arg;
+
+    (void)s;
+    if (events & MK_IO_TIMEOUT) {
+        on_time(x);
+    } else if (x->state == PROXY_BODY) { /* the producer finds out what there is */
+        proxy_exchange_time(x, 0);
+        if (x->passed_ms == 0) /* from now on it is the client that is waited for */
+            x->passed_ms = mk_worker_now_ms(x->worker);
+        mk_request_resume(x->r);
+    } else if (x->sending == PROXY_WHOLE) {
+        /* The hook reads and answers: head and body leave in one call then, which they do not when another
+         * connection's answer comes between this event and the next. */
+        mk_request_resume(x->r);
+    } else {
+        step(x);
+    }
+}
+
+/* ---- connections ---- */
+
+static void try_next(struct proxy_exchange *x);
+
+/* Its upload has become slow, and others wait for its connection. */
+static void end_slow(struct upload *upload)
+{
+    struct proxy_exchange *x =
+        (struct proxy_exchange *)(void *)((char *)upload - offsetof(struct proxy_exchange, upload));
+
+    proxy_exchange_give_up(x, proxy_has_answered(x) ? PROXY_ANSWERED : PROXY_LEFT);
+    proxy_exchange_fail(x, 408, "the client sends too slowly while others wait");
+}
+
+/* Without a bound on connections nobody waits for one. */
+static int hold(struct proxy_exchange *x)
+{
+    if (x->set->max_connections == 0)
+        return 0;
+    return upload_begin(&x->upload, x->attempt.uploads, x->worker, &x->intake, end_slow);
+}
+
+enum { WHY_MAX = 256 };
+
+static void log_no_connection(const struct proxy_exchange *x, int error)
+{
+    char why[WHY_MAX];
+
+    mk_upstream_why(x->attempt.upstream, x->worker, error, why, sizeof(why));
+    mk_request_log(x->r, MK_LOG_WARN, "proxy cannot connect entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    mk_request_reason(x->r, why);
+}
+
+static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+{
+    struct proxy_exchange *x = arg;
+
+    x->wait = NULL;
+    if (s) {
+        x->s = s;
+        x->is_fresh = fresh;
+        proxy_exchange_turn(x, PROXY_SEND);
+        mk_stream_tell(s, on_backend, x);
+        if (hold(x) < 0) {
+            proxy_exchange_give_up(x, PROXY_LEFT);
+            proxy_exchange_fail(x, 503, "no memory");
+        }
+        return;
+    }
+    switch (error) {
+    case MK_E_BUSY:
+        x->status = 503;
+        end_attempt(x, PROXY_FULL);
+        break;
+    case MK_E_NOMEM:
+    case MK_E_NOFD:
+        x->status = 503;
+        end_attempt(x, PROXY_LEFT);
+        break;
+    default:
+        x->status = error == MK_E_TIMEOUT ? 504 : 502;
+        log_no_connection(x, error);
+        end_attempt(x, PROXY_REFUSED);
+    }
+    try_next(x);
+}
+
+/* @return whether something is under way. */
+static bool take(struct proxy_exchange *x, bool fresh)
+{
+    int err;
+
+    proxy_exchange_turn(x, PROXY_CONNECT);
+    err = mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_connected, x, &x->wait);
+    proxy_upload_rewind(x);
+    if (err == 0)
+        return true;
+    x->wait = NULL;
+    x->status = 503;
+    end_attempt(x, err == MK_E_BUSY ? PROXY_FULL : PROXY_LEFT);
+    return false;
+}
+
+/* Connections with a PROXY header are of one client each. */
+static bool must_be_fresh(const struct proxy_exchange *x)
+{
+    return x->set->protocol != PROXY_PROTOCOL_OFF;
+}
+
+/* Bounded: no backend is tried twice. */
+static void try_next(struct proxy_exchange *x)
+{
+    while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
+        x->report = (struct proxy_report){.outcome = PROXY_LEFT};
+        x->began_us = proxy_now_us();
+        if (take(x, must_be_fresh(x)))
+            return;
+    }
+    proxy_exchange_fail(x, x->status,
+                        x->status == 503   ? "all backends are busy"
+                        : x->status == 504 ? "no backend connects in time"
+                        : x->tries > 0     ? "no other backend is there"
+                                           : "no backend is there");
+}
+
+/* What does a connection that ended before an answer say of the backend? */
+static enum proxy_outcome outcome_of_end(const struct proxy_exchange *x)
+{
+    if (!x->is_fresh && x->state != PROXY_HEAD)
+        return PROXY_STALE;
+    return x->intake.owes ? PROXY_LEFT /* not all is here: perhaps it gave up on the client */
+                          : PROXY_BROKE;
+}
+
+void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
+{
+    mk_request_log(x->r, MK_LOG_WARN, "proxy answer refused entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    proxy_exchange_give_up(x, PROXY_UNFIT);
+    proxy_exchange_fail(x, 502, why);
+}
+
+void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
+{
+    const struct proxy_loss loss = {
+        .was_heard = x->state == PROXY_HEAD,
+        .has_left = proxy_has_left(x),
+        .is_idempotent = x->is_idempotent,
+        .keeps_body = x->is_kept || intake_can_rewind(&x->intake),
+        .is_fresh = x->is_fresh,
+        .is_last = x->tries + 1 >= x->set->attempts,
+    };
+    const char *rule;
+    enum proxy_repeat verdict = proxy_repeat(&loss, &rule);
+
+    mk_request_log(x->r, MK_LOG_TRACE, "proxy repeat rule=\"%s\"", rule);
+    x->status = 502;
+    if (verdict == PROXY_REPEAT_SAME) {
+        give(x, false);
+        if (!take(x, true))
+            try_next(x);
+        return;
+    }
+    mk_request_log(x->r, MK_LOG_WARN, "proxy backend failed entry=%s backend=%s why=\"%s\"",
+                   x->entry->name, x->attempt.name, why);
+    mk_request_reason(x->r, why); /* others may not be there to try */
+    proxy_exchange_give_up(x, outcome_of_end(x));
+    x->tries++;
+    if (verdict == PROXY_REPEAT_OTHER)
+        try_next(x);
+    else
+        proxy_exchange_fail(x, 502, why);
+}
+
+/* ---- the request ---- */
+
+/* h2c would be a way past everything that is looked at here. */
+static bool may_upgrade(const struct mk_request *r, const struct mk_request_facts *f)
+{
+    struct mk_str protocol = mk_request_header(r, MK_STR("Upgrade"));
+
+    return protocol.len > 0 && f->minor == 1 && f->content_length == 0 &&
+           !proxy_has_token(protocol, MK_STR("h2c")) &&
+           proxy_connection_has(proxy_next_field, r, MK_STR("upgrade"));
+}
+
+/* TE is of the client's connection, which it has to say (RFC 9110 section 10.1.4). */
+static bool takes_trailers(const struct mk_request *r, const struct mk_request_facts *f)
+{
+    struct mk_str te = mk_request_header(r, MK_STR("TE"));
+
+    return te.len > 0 && f->minor == 1 && proxy_has_token(te, MK_STR("trailers")) &&
+           proxy_connection_has(proxy_next_field, r, MK_STR("TE"));
+}
+
+static int64_t hops_of(const struct mk_request *r, const struct mk_request_facts *f)
+{
+    return proxy_counts_hops(f->method) ? proxy_hops(mk_request_header(r, MK_STR("Max-Forwards")))
+                                        : -1;
+}
+
+static struct proxy_exchange *begin(struct mk_request *r, const struct mk_context *ctx,
+                                    struct proxy_entry *entry, const struct mk_request_facts *f)
+{
+    struct proxy_exchange *x = mk_request_alloc(r, sizeof(*x));
+
+    if (!x)
+        return NULL;
+    *x = (struct proxy_exchange){
+        .r = r,
+        .worker = ctx->worker,
+        .home = ctx->local,
+        .entry = entry,
+        .set = entry->set,
+        .ask = {.r = r, .worker = ctx->worker},
+        .length = f->content_length,
+        .hops = hops_of(r, f),
+        .status = 502,
+        .is_traced = mk_request_logs(r, MK_LOG_TRACE),
+        .is_idempotent = proxy_is_idempotent(f->method),
+        .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
+        .is_kept = true,
+        .reading = f->content_length == 0 ? PROXY_READ : PROXY_OPEN,
+        .wants_upgrade = may_upgrade(r, f),
+        .wants_trailers = takes_trailers(r, f),
+    };
+    intake_init(&x->intake, r, f, (enum intake_mode)entry->set->buffering, false);
+    x->expects = entry->set->buffering == INTAKE_OFF && f->minor == 1 && f->content_length != 0 &&
+                 proxy_has_token(mk_request_header(r, MK_STR("Expect")), MK_STR("100-continue"));
+    if (mk_request_on_end(r, on_end, x) < 0 || mk_request_keep(r, &key, x) < 0)
+        return NULL;
+    return x;
+}
+
+/* Backends are asked when the body is here, or comes fast. */
+static enum mk_verdict gather(struct proxy_exchange *x)
+{
+    enum mk_verdict verdict = intake_gather(&x->intake, x->r, x->set->spool_dir);
+
+    if (verdict == MK_VERDICT_PASS) {
+        try_next(x);
+        return x->state == PROXY_OVER ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+    }
+    if (verdict != MK_VERDICT_LATER)
+        proxy_exchange_turn(x, PROXY_OVER);
+    return verdict;
+}
+
+enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_context *ctx,
+                                      struct proxy_entry *entry)
+{
+    struct proxy_exchange *x = mk_request_kept(r, &key);
+    struct mk_request_facts f = {.size = sizeof(f)};
+
+    if (!x) {
+        mk_request_facts(r, &f);
+        if (hops_of(r, &f) == 0)
+            return MK_VERDICT_PASS; /* its way ends here: the site answers (RFC 9110 section 7.6.2) */
+        x = begin(r, ctx, entry, &f);
+        if (!x)
+            return mk_reply_error(r, 503, NULL);
+        mk_request_ends_on_hangup(r, true);
+        mk_request_timeout(r, 0); /* the streams know better */
+    }
+    if (x->state == PROXY_GATHER)
+        return gather(x);
+    if (x->state == PROXY_SEND || x->state == PROXY_HEAD)
+        step(x); /* more of the body came */
+    return x->state >= PROXY_BODY ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/exchange.h"
+#include "exchange/head.h"
+
+#include <stdlib.h>
+
+/*
+ * Behind 101: bytes both ways, until both sides have ended or none has said anything for TunnelTimeout. What one
+ * side does not take at once waits in a buffer, and the other is not read meanwhile; a tunnel that is quiet has
+ * none. It outlives its request and perhaps its configuration: what it needs of them it has itself.
+ */
+
+enum {
+    PIECE = 16384,
+    TURN_PIECES = 32, /* of one direction, before others' turn */
+    HALF_MS = 60000,  /* one side has ended, and the other says nothing */
+};
+
+/* One direction. */
+struct flow {
+    struct mk_stream **from, **to;
+    char *kept; /* read and not taken yet; NULL: nothing */
+    size_t at, len;
+    uint64_t total;
+    bool has_ended, has_told; /* the end of its input; and the other side knows */
+};
+
+struct tunnel {
+    struct mk_stream *client, *backend;
+    struct proxy_attempt attempt;
+    struct proxy_report report;
+    uint64_t began_us;
+    unsigned idle_ms;
+    struct flow up, down;
+};
+
+static void end(struct tunnel *t)
+{
+    mk_stream_close(t->client);
+    mk_upstream_give(t->attempt.upstream, t->backend, false);
+    t->report.outcome = PROXY_ANSWERED;
+    t->report.whole_us = proxy_now_us() - t->began_us;
+    t->report.sent = t->up.total;
+    t->report.received = t->down.total;
+    proxy_end(&t->attempt, &t->report);
+    free(t->up.kept);
+    free(t->down.kept);
+    free(t);
+}
+
+/* @return 0: all is taken; MK_E_AGAIN; or an error. */
+static int write_kept(struct flow *f)
+{
+    while (f->len > 0) {
+        const struct iovec part = {f->kept + f->at, f->len};
+        ssize_t n = mk_stream_write(*f->to, &part, 1);
+
+        if (n < 0)
+            return (int)n;
+        f->at += (size_t)n;
+        f->len -= (size_t)n;
+    }
+    free(f->kept);
+    f->kept = NULL;
+    return 0;
+}
+
+static int keep(struct flow *f, const char *bytes, size_t len)
+{
+    f->kept = malloc(len);
+    if (!f->kept)
+        return MK_E_NOMEM;
+    memcpy(f->kept, bytes, len);
+    f->at = 0;
+    f->len = len;
+    return 0;
+}
+
+/* @return 0: go on; MK_E_AGAIN: one of the sides is to come first; or an error. */
+static int move_piece(struct flow *f)
+{
+    char piece[PIECE];
+    ssize_t n = mk_stream_read(*f->from, piece, sizeof(piece)), taken;
+    struct iovec part = {piece, 0};
+
+    if (n < 0)
+        return (int)n;
+    f->has_ended = n == 0;
+    f->total += (uint64_t)n;
+    if (n == 0)
+        return 0;
+    part.iov_len = (size_t)n;
+    taken = mk_stream_write(*f->to, &part, 1);
+    if (taken < 0 && taken != MK_E_AGAIN)
+        return (int)taken;
+    if (taken < 0)
+        taken = 0;
+    if (taken == n)
+        return 0;
+    if (keep(f, piece + taken, (size_t)(n - taken)) < 0)
+        return MK_E_NOMEM;
+    return write_kept(f); /* a write that took a part is to be repeated until MK_E_AGAIN */
+}
+
+/* @return 0 or an error: the tunnel is of no more use. */
+static int move(struct flow *f)
+{
+    int err = f->kept ? write_kept(f) : 0, pieces = 0;
+
+    while (err == 0 && !f->has_ended) {
+        if (pieces++ == TURN_PIECES) {
+            mk_stream_run_soon(*f->from);
+            return 0;
+        }
+        err = move_piece(f);
+    }
+    if (err == 0 && !f->has_told) {
+        mk_stream_shutdown(*f->to);
+        f->has_told = true;
+    }
+    return err == MK_E_AGAIN ? 0 : err;
+}
+
+static void run(struct tunnel *t)
+{
+    bool is_half = t->up.has_ended || t->down.has_ended;
+
+    mk_stream_timeout(t->backend, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
+    if (move(&t->up) < 0 || move(&t->down) < 0 || (t->up.has_told && t->down.has_told))
+        end(t);
+}
+
+static void on_client(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct tunnel *t = arg;
+
+    (void)s;
+    if ((events & MK_IO_ERROR) || events == MK_IO_HANGUP) /* broken; or the server stops */
+        end(t);
+    else
+        run(t);
+}
+
+static void on_backend(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct tunnel *t = arg;
+
+    (void)s;
+    if (events & (MK_IO_ERROR | MK_IO_TIMEOUT))
+        end(t);
+    else if (t->client)
+        run(t);
+}
+
+/* ---- its beginning ---- */
+
+static struct tunnel *new_tunnel(struct proxy_exchange *x)
+{
+    struct tunnel *t = calloc(1, sizeof(*t));
+    size_t len = x->down->end - x->down->at;
+
+    if (!t)
+        return NULL;
+    t->up = (struct flow){.from = &t->client, .to = &t->backend};
+    t->down = (struct flow){.from = &t->backend, .to = &t->client};
+    t->idle_ms = (unsigned)x->set->tunnel_ms;
+    t->began_us = x->began_us;
+    t->report = x->report;
+    t->report.status = 101;
+    t->report.head_us = proxy_now_us() - x->began_us;
+    t->down.total = len;
+    if (len > 0 && keep(&t->down, x->down->bytes + x->down->at, len) < 0) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+/* What was the request's becomes the tunnel's. */
+static void hand_over(struct proxy_exchange *x, struct tunnel *t)
+{
+    proxy_answers(&x->attempt);
+    t->backend = x->s;
+    t->attempt = x->attempt;
+    x->s = NULL;
+    x->attempt.backend = NULL;
+    mk_stream_tell(t->backend, on_backend, t);
+    mk_stream_timeout(t->backend, t->idle_ms);
+}
+
+static int answer(struct proxy_exchange *x, struct tunnel *t)
+{
+    struct mk_reply p;
+
+    if (mk_reply_begin(&p, x->r, 101) < 0)
+        return MK_E_PEER;
+    proxy_answer_fields(x, &p);
+    if (mk_reply_end(&p, 0) < 0)
+        return MK_E_INVALID;
+    proxy_exchange_turn(x, PROXY_TUNNEL);
+    return mk_request_take(x->r, &t->client, on_client, t);
+}
+
+void proxy_tunnel_begin(struct proxy_exchange *x, size_t head_len)
+{
+    struct tunnel *t;
+    int err = MK_E_NOMEM;
+
+    x->down->at = head_len;
+    t = new_tunnel(x);
+    x->down->at = 0;
+    if (t)
+        err = answer(x, t);
+    if (err == 0) {
+        hand_over(x, t);
+        mk_request_resume(x->r);
+        return;
+    }
+    if (t)
+        free(t->down.kept);
+    free(t);
+    proxy_exchange_give_up(x, PROXY_LEFT);
+    proxy_exchange_fail(x, 502, "the protocol cannot be changed");
+}

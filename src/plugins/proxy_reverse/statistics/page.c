@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "statistics/page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIRST_ROOM = 4096, PIECE_MAX = 512 };
+
+void page_free(struct page *page)
+{
+    free(page->p);
+    *page = (struct page){0};
+}
+
+static bool make_room(struct page *page, size_t len)
+{
+    size_t room = page->room ? page->room : FIRST_ROOM;
+    char *p;
+
+    if (page->failed || len > PAGE_MAX - page->len) {
+        page->failed = true;
+        return false;
+    }
+    while (room - page->len < len)
+        room *= 2;
+    if (room == page->room)
+        return true;
+    p = realloc(page->p, room);
+    if (!p) {
+        page->failed = true;
+        return false;
+    }
+    page->p = p;
+    page->room = room;
+    return true;
+}
+
+static void put(struct page *page, const char *bytes, size_t len)
+{
+    if (!make_room(page, len))
+        return;
+    memcpy(page->p + page->len, bytes, len);
+    page->len += len;
+}
+
+void page_put(struct page *page, const char *text)
+{
+    put(page, text, strlen(text));
+}
+
+void page_printf(struct page *page, const char *fmt, ...)
+{
+    char piece[PIECE_MAX];
+    va_list args;
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(piece, sizeof(piece), fmt, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof(piece))
+        page->failed = true;
+    else
+        put(page, piece, (size_t)len);
+}
+
+void page_html(struct page *page, struct mk_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c < ' ' || c >= 0x7f)
+            page_put(page, "?");
+        else if (strchr("&<>\"'", c))
+            page_printf(page, "&#%u;", c);
+        else
+            put(page, &text.p[i], 1);
+    }
+}
+
+void page_json(struct page *page, struct mk_str text)
+{
+    page_put(page, "\"");
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+
+        if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
+            page_printf(page, "\\u%04x", c);
+        else
+            put(page, &text.p[i], 1);
+    }
+    page_put(page, "\"");
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "statistics/statistics_int.h"
+
+#include "entry/viewers.h"
+
+#include <monkey/inspect.h>
+#include <monkey/server.h>
+
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* The page of StatisticsURL: who may see it, in which form, and what of. */
+
+enum { REFRESH_MAX = 3600 };
+
+static bool is_word(struct mk_str text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.p, word, text.len) == 0;
+}
+
+/* ---- what is shown ---- */
+
+/* Other sites may belong to others. */
+static bool is_of_site(const struct proxy_entry *e, const struct proxy_site *site)
+{
+    return e->site == 0 || e->site == site->number;
+}
+
+bool proxy_is_statistics(const struct mk_context *ctx, struct mk_str path)
+{
+    const struct proxy_config *config = ctx->config;
+
+    for (const struct proxy_entry *e = config->entries; e; e = e->next) {
+        if (e->set->statistics_url && is_of_site(e, ctx->site) &&
+            is_word(path, e->set->statistics_url))
+            return true;
+    }
+    return false;
+}
+
+const struct proxy_entry *proxy_view_next(const struct proxy_view *view,
+                                          const struct proxy_entry *before)
+{
+    const struct proxy_entry *e = before ? before->next : view->config->entries;
+
+    while (e && !(e->set->statistics_url && is_of_site(e, view->site) &&
+                  strcmp(e->set->statistics_url, view->url) == 0 &&
+                  proxy_viewers_has(e->set, view->peer)))
+        e = e->next;
+    return e;
+}
+
+/* ---- in which form ---- */
+
+/* The value of a parameter of a query. */
+static struct mk_str parameter(struct mk_str query, const char *name)
+{
+    size_t len = strlen(name);
+
+    while (query.len > 0) {
+        const char *amp = memchr(query.p, '&', query.len);
+        size_t part = amp ? (size_t)(amp - query.p) : query.len;
+
+        if (part > len && query.p[len] == '=' && memcmp(query.p, name, len) == 0)
+            return (struct mk_str){query.p + len + 1, part - len - 1};
+        part += amp != NULL;
+        query = (struct mk_str){query.p + part, query.len - part};
+    }
+    return (struct mk_str){NULL, 0};
+}
+
+/* What is before the mark is cut off and returned, without blanks around it. */
+static struct mk_str cut(struct mk_str *list, char mark)
+{
+    const char *at = memchr(list->p, mark, list->len);
+    size_t len = at ? (size_t)(at - list->p) : list->len;
+    struct mk_str part = {list->p, len};
+
+    len += at != NULL;
+    *list = (struct mk_str){list->p + len, list->len - len};
+    while (part.len > 0 && (*part.p == ' ' || *part.p == '\t'))
+        part = (struct mk_str){part.p + 1, part.len - 1};
+    while (part.len > 0 && (part.p[part.len - 1] == ' ' || part.p[part.len - 1] == '\t'))
+        part.len--;
+    return part;
+}
+
+/* "q=0.25": 250 (RFC 9110 section 12.4.2); 1000 for what is none. */
+static int weight_in(struct mk_str parameters)
+{
+    int weight = 1000;
+
+    while (parameters.len > 0) {
+        struct mk_str one = cut(&parameters, ';');
+
+        if (one.len < 3 || (one.p[0] | 0x20) != 'q' || one.p[1] != '=' || one.p[2] != '0')
+            continue;
+        weight = 0;
+        for (size_t i = 4, unit = 100; i < one.len && unit > 0; i++, unit /= 10)
+            weight += (int)unit * (one.p[i] >= '0' && one.p[i] <= '9' ? one.p[i] - '0' : 0);
+    }
+    return weight;
+}
+
+/* @return the weight of a type that is named; 0: it is not, or unwanted. */
+static int weight_of(struct mk_str accept, const char *type)
+{
+    int weight = 0;
+
+    while (accept.len > 0) {
+        struct mk_str parameters = cut(&accept, ','), name = cut(&parameters, ';');
+
+        if (name.len == strlen(type) && strncasecmp(name.p, type, name.len) == 0)
+            weight = weight_in(parameters);
+    }
+    return weight;
+}
+
+/* Only where it is named: who sends a list of many types is a browser. */
+static bool accepts_json(struct mk_str accept)
+{
+    return weight_of(accept, "application/json") > weight_of(accept, "text/html");
+}
+
+static bool wants_json(struct mk_request *r, struct mk_str query)
+{
+    struct mk_str format = parameter(query, "format"),
+                  accept = mk_request_header(r, MK_STR("Accept"));
+
+    if (format.p)
+        return is_word(format, "json");
+    return accept.p && accepts_json(accept);
+}
+
+static unsigned refresh_of(struct mk_str query)
+{
+    struct mk_str text = parameter(query, "refresh");
+    unsigned seconds = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9' || seconds > REFRESH_MAX)
+            return 0;
+        seconds = seconds * 10 + (unsigned)(text.p[i] - '0');
+    }
+    return seconds <= REFRESH_MAX ? seconds : 0;
+}
+
+/* ---- the answer ---- */
+
+static enum mk_verdict answer(struct mk_request *r, struct page *page, bool json)
+{
+    struct mk_reply p;
+
+    if (page->failed || mk_request_on_end(r, free, page->p) < 0) {
+        page_free(page);
+        return mk_reply_error(r, 503, NULL);
+    }
+    if (mk_reply_begin(&p, r, 200) < 0)
+        return MK_VERDICT_DONE;
+    mk_reply_line(&p, MK_STR("Content-Type"),
+                  json ? MK_STR("application/json") : MK_STR("text/html; charset=utf-8"));
+    mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
+    mk_reply_line(&p, MK_STR("Vary"), MK_STR("Accept"));
+    mk_reply_line(&p, MK_STR("X-Content-Type-Options"), MK_STR("nosniff"));
+    mk_reply_line(&p, MK_STR("Content-Security-Policy"),
+                  MK_STR("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"));
+    if (mk_reply_end(&p, (int64_t)page->len) == 0)
+        (void)mk_reply_memory(r, (struct mk_str){page->p, page->len});
+    return MK_VERDICT_DONE;
+}
+
+enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *ctx)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_conn_facts conn = {.size = sizeof(conn)};
+    struct mk_server_facts server = {.size = sizeof(server)};
+    struct page page = {0};
+    struct proxy_view view = {.config = ctx->config, .site = ctx->site};
+    bool json;
+
+    mk_request_facts(r, &facts);
+    mk_conn_facts(facts.conn, &conn);
+    view.url = facts.path.p;
+    view.peer = conn.peer_is_unix ? NULL : conn.peer_ip;
+    view.refresh = refresh_of(facts.query);
+    mk_server_facts(ctx->server, &server);
+    view.uptime_ms = server.uptime_ms;
+    if (gethostname(view.host, sizeof(view.host) - 1) < 0)
+        view.host[0] = '\0';
+    if (!proxy_view_next(&view, NULL))
+        return mk_reply_error(r, 403, NULL);
+    if (!is_word(facts.method, "GET") && !is_word(facts.method, "HEAD"))
+        return mk_reply_error(r, 405, "Allow: GET, HEAD\r\n");
+    json = wants_json(r, facts.query);
+    (json ? proxy_write_json : proxy_write_html)(&view, &page);
+    return answer(r, &page, json);
+}

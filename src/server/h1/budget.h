@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_H1_BUDGET_H
+#define MK_SERVER_H1_BUDGET_H
+
+#include "server/worker/ask.h"
+
+/*
+ * MaxMemory: what waits in user space for slow clients, over all workers. That is what a connection has beyond the
+ * blocks of its pools: the answers that the kernel did not take, records that were encrypted, a large head, and what a
+ * handler says that it keeps (mk_request_hold). Each worker sums up its own; a connection is weighed at the end of
+ * its turn, and costs nothing while it holds nothing.
+ *
+ * When it is used up, workers with more than their share close the connections that hold much for long: of those that
+ * have stood still longest (a bounded number is looked at) the one with the most bytes times time.
+ */
+
+struct mk_conn;
+struct mk_shared;
+struct mk_worker;
+
+/** Of a worker. */
+struct mk_budget {
+    struct mk_list holders; /* connections; the one that has moved last is the last */
+    struct mk_worker *worker;
+    struct mk_ask ask;     /* to make room */
+    _Atomic uint64_t held; /* bytes; written by its worker only */
+};
+
+void mk_budget_init(struct mk_budget *budget, struct mk_worker *w);
+
+/** Book what it holds now. @return whether it holds more than before, and all together too much. */
+bool mk_budget_weigh(struct mk_conn *c) MK_MUST_USE;
+/** It is about to be closed. */
+void mk_budget_leave(struct mk_conn *c);
+/** Bring the sum below MaxMemory: close connections of this worker, and ask the others. In no connection's turn. */
+void mk_budget_make_room(struct mk_worker *w);
+/** Ask all workers to, soon. Any thread. */
+void mk_budget_ask(struct mk_shared *shared);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_RUN_WORKER_THREAD_H
+#define MK_SERVER_RUN_WORKER_THREAD_H
+
+#include "base/invariant.h"
+#include "server/answer/out.h"
+#include "server/request/refusal.h"
+#include "server/request/ticket.h"
+#include "server/h1/budget.h"
+#include "server/h1/crowd.h"
+#include "server/run/handoff.h"
+#include "server/run/listener.h"
+#include "server/worker/worker.h"
+
+#include <pthread.h>
+
+/** A worker with all that is its own: one mapping, in which the gather buffer, whose pages cost nothing until used, is last. */
+struct mk_worker_thread {
+    struct mk_worker worker;
+    struct mk_ports ports;
+    struct mk_tickets tickets;
+    struct mk_handoff *handoff; /* Fair: sockets from the acceptor; NULL otherwise */
+    struct mk_crowd crowd;
+    struct mk_budget budget;
+    struct mk_timer trim; /* gives a peak's memory back */
+    pthread_t thread;
+    bool started, saw_acceptor_end;
+    bool leaves_much;   /* of memory, since it was last tidied: a crowd, or a configuration */
+    int begin_error;    /* of mk_view_begin; read behind the gate */
+    int64_t stop_at_ms; /* what the server said when the worker last looked */
+    _Atomic uint64_t reasons[MK_REASON_COUNT];
+    struct mk_gather gather;
+};
+
+static inline struct mk_worker_thread *mk_worker_thread_of(struct mk_worker *w)
+{
+    return MK_CONTAINER_OF(w, struct mk_worker_thread, worker);
+}
+
+/** @return 0 or an error; nothing is left behind on failure. */
+int mk_worker_thread_init(struct mk_worker_thread *t, struct mk_server *server,
+                          unsigned index) MK_MUST_USE;
+int mk_worker_thread_start(struct mk_worker_thread *t, int cpu) MK_MUST_USE;
+/** Give back what nobody needs any more, in a second. On its thread. */
+void mk_worker_thread_tidy_soon(struct mk_worker_thread *t);
+/** Wait for it, if it was started. */
+void mk_worker_thread_join(struct mk_worker_thread *t);
+/** It has ended: let go of sockets that wait and of its configuration. Plugins may still post and be called. */
+void mk_worker_thread_leave(struct mk_worker_thread *t);
+/** At the very end, behind mk_worker_thread_leave. */
+void mk_worker_thread_fini(struct mk_worker_thread *t);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/worker/shared.h"
+
+#include "base/limits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void mk_shared_connection_ended(struct mk_shared *shared, const struct mk_peer *peer)
+{
+    atomic_fetch_sub_explicit(&shared->connections, 1, memory_order_relaxed);
+    mk_per_address_put(&shared->per_address, peer);
+}
+
+void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)
+{
+    struct mk_log *log = &mk_shared_of(server)->log;
+    char text[MK_LIMIT_LOG_LINE];
+    va_list args;
+
+    if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
+        return;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    mk_log(log, level, MK_LOG_PLUGIN, "%s", text);
+}

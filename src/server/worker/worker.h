@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SERVER_WORKER_WORKER_H
+#define MK_SERVER_WORKER_WORKER_H
+
+#include "base/pool.h"
+#include "core/loop.h"
+#include "server/worker/shared.h"
+#include "server/worker/view.h"
+
+/*
+ * A worker: one thread, one loop, and everything its connections need, so that no lock is taken on the way of a
+ * request. This is what all rooms see of it; its thread, and how connections reach it, are in
+ * server/run/worker_thread.h. What a later room keeps for a worker is behind a pointer, in the same mapping.
+ */
+
+struct mk_budget;
+struct mk_conn;
+struct mk_crowd;
+struct mk_gather;
+struct mk_tickets;
+
+/** Counters that only their worker writes. */
+struct mk_counters {
+    _Atomic uint64_t accepted, requests, bytes_in, bytes_out, refused, turns;
+    _Atomic uint64_t *reasons;    /* MK_REASON_COUNT, by mk_reason_of_... */
+    _Atomic uint32_t connections; /* open now; also what Fair compares */
+};
+
+struct mk_worker {
+    struct mk_loop loop;
+    struct mk_server *server;
+    struct mk_shared *shared; /* of the server */
+    struct mk_view *view;     /* what new requests begin with */
+    struct mk_pool conns, jobs;
+    struct mk_counters counters;
+    struct mk_conn *running; /* whose turn it is */
+    struct mk_gather *gather;
+    struct mk_tickets *tickets;
+    struct mk_crowd *crowd;
+    struct mk_budget *budget;
+    struct mk_list streams; /* taken or dialled, until their owners close them */
+    /* A connection has ended. NULL while nobody waits for its place. */
+    void (*on_room)(struct mk_worker *w);
+    unsigned index;
+    bool stopping, ended;
+    uint64_t next_id;
+    int64_t stamp_s; /* second for which stamp was made */
+    size_t stamp_len;
+    const char *stamp_server; /* and the server name in it */
+    char stamp[128];          /* "HTTP/1.1 200 OK", Date and Server lines */
+    char why[MK_PLUGIN_WHY];  /* why a plugin could not start here */
+};
+
+static inline void mk_count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+/** The server's error log. */
+static inline struct mk_log *mk_worker_log(const struct mk_worker *w)
+{
+    return &w->shared->log;
+}
+
+#endif

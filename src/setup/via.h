@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_SETUP_VIA_H
+#define MK_SETUP_VIA_H
+
+#include <monkey/transport.h>
+
+struct mk_setup;
+struct mk_snapshot;
+
+/** What carries the bytes of a listener or of a stream, and whose context it is given. */
+struct mk_via {
+    const struct mk_transport *transport;
+    unsigned plugin; /* among the snapshot's */
+};
+
+/** The transport of a loaded plugin, by its name in any case. @return false: there is none. */
+bool mk_via_find(struct mk_via *via, const struct mk_snapshot *s, struct mk_str name) MK_MUST_USE;
+
+/** Give each Listen line its transport, once the plugins are known. Names that are none become faults. */
+void mk_via_choose(struct mk_snapshot *s, struct mk_setup *ctx);
+
+#endif
