@@ -272,6 +272,24 @@ def test_its_own_cost_is_said(wr, tmp_path):
     with working(tmp_path, "burn") as (process, ask):
         [run] = wr("-p", process.pid, "--", *ask)["runs"]
     assert 0 < run["figures"]["wr_cpu_ms"] < 0.2 * run["figures"]["cpu_ms"]
+    assert re.search(r"^wr itself used \d+\.\d\d % of a core\.$", wr.text, re.M)
+
+
+def test_progress_is_shown_on_a_terminal_only(program):
+    words = [program, "-p", str(os.getpid()), "-r", "3", *WORDS, "--", "sh", "-c", "echo cpu_us: 5"]
+    ours, theirs = os.openpty()
+    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=theirs, timeout=30, check=True)
+    assert re.search(rb"1 of 3, about \d+ s left .*2 of 3, ", os.read(ours, 4096), re.S)
+    os.close(ours)
+    os.close(theirs)
+    assert not subprocess.run(words, capture_output=True, timeout=30, check=True).stderr
+
+
+def test_its_size_is_bounded(program, tmp_path):
+    if executable.is_sanitized() or b"musl" in pathlib.Path(program).read_bytes():
+        pytest.skip("only the shipped build is sized")
+    subprocess.run(["strip", "-o", tmp_path / "stripped", program], check=True)
+    assert (tmp_path / "stripped").stat().st_size <= 60 * 1024
 
 
 # -- comparing
