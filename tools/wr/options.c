@@ -130,31 +130,41 @@ bool options_time(const char *text, uint32_t *ms)
 
 /* ---- one option ---- */
 
+/* @return NULL: there are too many */
+static struct wanted *new_target(struct options *o, const char *before, const char *name)
+{
+    struct wanted *w = o->ntargets < TARGETS_MAX ? &o->targets[o->ntargets++] : NULL;
+
+    if (w)
+        (void)snprintf(w->name, sizeof(w->name), "%s%s", before, name);
+    return w;
+}
+
 static const char *add_target(struct options *o, enum find_by by, const char *value)
 {
-    static const char *const kinds[] = {"", "", ":", ""};
-    char *name = NULL;
+    struct wanted *w = new_target(o, by == FIND_PORT ? ":" : "", value);
 
-    if (o->ntargets == TARGETS_MAX)
+    if (!w)
         return "too many targets";
     if ((by == FIND_PID || by == FIND_PORT) && atoi(value) <= 0)
         return complaint("no number: %s", value);
-    if (asprintf(&name, "%s%s", kinds[by], value) < 0)
-        return "no memory";
-    o->targets[o->ntargets++] = (struct wanted){.name = name, .by = by, .value = value};
+    w->by = by;
+    w->value = value;
     return NULL;
 }
 
 static const char *add_server(struct options *o, char *text)
 {
     char *command = strchr(text, '=');
+    struct wanted *w;
 
-    if (o->ntargets == TARGETS_MAX)
-        return "too many targets";
     if (!command || command == text || command[1] == '\0')
         return complaint("--server is not NAME=COMMAND: %s", text);
     *command++ = '\0';
-    o->targets[o->ntargets++] = (struct wanted){.name = text, .command = command};
+    w = new_target(o, "", text);
+    if (!w)
+        return "too many targets";
+    w->command = command;
     o->has_servers = true;
     return NULL;
 }
