@@ -6,7 +6,7 @@
 #include "server/answer/body.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
-#include "server/h1/peer.h"
+#include "server/h1/conn_peer.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
