@@ -34,7 +34,7 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
     if (!page)
         return NULL;
     file = mk_files_get(files, mk_files_site_root(files, r->site), page->path,
-                        r->conn->worker->loop.clock.mono_ms);
+                        r->worker->loop.clock.mono_ms);
     if (file && (file->kind != MK_FILE_REGULAR || mk_site_is_handled(r->site, file->path))) {
         mk_file_put(file);
         return NULL;
@@ -89,7 +89,7 @@ static void send_error(struct mk_request *r, unsigned status, struct mk_str line
         return;
     }
     file = open_page(r, status);
-    mk_count(&r->conn->worker->counters.refused, 1);
+    mk_count(&r->worker->counters.refused, 1);
     if (mk_reply_start(&p, r, status) < 0) {
         if (file)
             mk_file_put(file);
@@ -128,11 +128,11 @@ unsigned mk_reply_note_refusal(struct mk_request *r, enum mk_refusal refusal)
 {
     unsigned status = mk_refusal_status(refusal);
 
-    mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG,
-                MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
-                (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
+    mk_log_peer(mk_worker_log(r->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG, MK_LOG_HTTP,
+                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id, status,
+                mk_refusal_text(refusal));
     r->reason = mk_refusal_text(refusal);
-    mk_count(&r->conn->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);
+    mk_count(&r->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);
     return status;
 }
 

@@ -131,7 +131,7 @@ int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state)
 static int ask(struct mk_request *r, struct mk_head *head)
 {
     const struct mk_hooks *hooks = &r->site->on_head;
-    const struct mk_gather *g = r->conn->worker->gather;
+    const struct mk_gather *g = r->worker->gather;
 
     for (size_t i = 0; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
@@ -161,10 +161,10 @@ int mk_head_run(struct mk_reply *p, int64_t *length)
     p->has_length = false;
     r->filter = NULL;
     r->in_filters = true;
-    r->conn->worker->gather->head = r;
+    r->worker->gather->head = r;
     err = ask(r, &head);
-    if (r->conn->worker->gather->head == r)
-        r->conn->worker->gather->head = NULL;
+    if (r->worker->gather->head == r)
+        r->worker->gather->head = NULL;
     r->in_filters = false;
     *length = head.length;
     if (err < 0)

@@ -81,7 +81,7 @@ static int set_path(struct mk_request *r, struct mk_str raw)
 /* @return whether r->path was set; refused otherwise. */
 static bool decode_path(struct mk_request *r)
 {
-    switch (set_path(r, mk_h1_head_path(&r->head, r->conn->job->in + r->conn->job->in_at))) {
+    switch (set_path(r, mk_h1_head_path(&r->head, r->text))) {
     case 0:
         return true;
     case MK_E_LIMIT:

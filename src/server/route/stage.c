@@ -16,7 +16,7 @@ static const char *const stage_names[] = {
 static void complain(const struct mk_request *r, const struct mk_hooked *who, enum mk_stage stage,
                      const char *what)
 {
-    mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+    mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
                 "plugin misbehaved plugin=%s hook=%s conn=%llu what=\"%s\"", who->plugin->name,
                 stage_names[stage], (unsigned long long)r->conn->id, what);
 }
