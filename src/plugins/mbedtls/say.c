@@ -36,7 +36,7 @@ void mbed_complain_of_handshake(struct mbed_link *t, int err)
     const char *reason = why_unverified(t, text, sizeof(text));
 
     if (t->has_ended)
-        reason = "the other side left";
+        reason = "the peer closed the connection";
     if (!reason)
         reason = mbed_why(err, text);
     mbed_complain(t, t->site ? MK_LOG_DEBUG : MK_LOG_ERROR,

@@ -71,7 +71,7 @@ static int refuse_plain(struct mbed_link *t)
     size_t len = tls_plain_answer(answer, mk_worker_wall_s(t->worker->worker));
 
     (void)send(t->fd, answer, len, MSG_NOSIGNAL);
-    mbed_complain(t, MK_LOG_DEBUG, "handshake failed", "a request came in the clear");
+    mbed_complain(t, MK_LOG_DEBUG, "handshake failed", "a request arrived in the clear");
     return end_input(t);
 }
 
@@ -112,7 +112,7 @@ static int finish_shaking(struct mbed_link *t)
 
     t->subject = peer ? mbed_subject(&peer->subject) : NULL;
     if (peer && !t->subject)
-        return (int)mbed_fail(t, "a client's certificate cannot be noted", "no memory");
+        return (int)mbed_fail(t, "cannot store a client's certificate", "no memory");
     t->state = MBED_OPEN;
     return 0;
 }

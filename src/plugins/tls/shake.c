@@ -39,7 +39,7 @@ static void complain_of_handshake(struct tls_link *t)
     if (verified != X509_V_OK)
         reason = X509_verify_cert_error_string(verified);
     if (t->has_ended)
-        reason = "the other side left";
+        reason = "the peer closed the connection";
     link_complain(t, t->site ? MK_LOG_DEBUG : MK_LOG_ERROR,
                   t->site ? "handshake failed" : "handshake with a backend failed", reason);
 }
@@ -87,7 +87,7 @@ static int refuse_plain(struct tls_link *t)
     size_t len = tls_plain_answer(answer, mk_worker_wall_s(t->worker->worker));
 
     (void)send(t->fd, answer, len, MSG_NOSIGNAL);
-    link_complain(t, MK_LOG_DEBUG, "handshake failed", "a request came in the clear");
+    link_complain(t, MK_LOG_DEBUG, "handshake failed", "a request arrived in the clear");
     ERR_clear_error();
     return end_input(t);
 }
@@ -128,7 +128,7 @@ static bool note_subject(struct tls_link *t)
 static int finish_shaking(struct tls_link *t)
 {
     if (!note_subject(t))
-        return (int)link_fail(t, "a client's certificate cannot be noted");
+        return (int)link_fail(t, "cannot store a client's certificate");
     t->state = TLS_OPEN;
     return 0;
 }

@@ -62,7 +62,7 @@ struct proxy_exchange {
     bool expects, must_wait;      /* Expect: 100-continue; the body is not asked for yet */
     bool wants_upgrade, wants_trailers;
     bool was_written, is_sent; /* some of the request has left; all of it */
-    bool upload_is_over;       /* the backend takes no more of it */
+    bool upload_is_over;       /* the backend reads nothing of it */
 
     /* the answer */
     struct proxy_buffer *down; /* received and not passed on; NULL: nothing */
