@@ -491,6 +491,16 @@ static int find_trusted_users(struct mk_server_settings *s, const struct mk_tree
     return 0;
 }
 
+bool mk_listen_is_for_some(const struct mk_listen *listen)
+{
+    return listen->proxy && listen->addr.sa.sa_family == AF_UNIX;
+}
+
+void mk_listen_socket_name(const char *text, char name[MK_LISTEN_SOCKET])
+{
+    (void)snprintf(name, MK_LISTEN_SOCKET, ".:%s", text);
+}
+
 int mk_server_settings_finish(struct mk_server_settings *s, const struct mk_tree *tree,
                               struct mk_setup *ctx)
 {

@@ -297,6 +297,29 @@ const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsig
     return NULL;
 }
 
+bool mk_site_is_within(const struct mk_site *site, const struct mk_hooked *who, struct mk_str path)
+{
+    for (size_t i = 0; path.p && i < site->nlimits; i++) {
+        const struct mk_route *limit = &site->limits[i];
+
+        if (limit->who.index == who->index && mk_pattern_matches(&limit->match, path))
+            return true;
+    }
+    return !path.p;
+}
+
+bool mk_site_is_handled(const struct mk_site *site, struct mk_str path)
+{
+    for (size_t i = 0; i < site->nroutes; i++) {
+        const struct mk_route *route = &site->routes[i];
+
+        if (!(route->who.plugin->traits & MK_TRAIT_ELSEWHERE) &&
+            mk_pattern_matches(&route->match, path))
+            return true;
+    }
+    return false;
+}
+
 bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
 {
     for (size_t i = 0; i < site->set.nheaders; i++) {

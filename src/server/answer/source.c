@@ -170,5 +170,5 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
 void mk_reply_abort(struct mk_request *r)
 {
     mk_reply_break(r);
-    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch); /* it may wait for something else */
+    mk_watch_run_soon(&r->worker->loop, &r->conn->watch); /* it may wait for something else */
 }
