@@ -212,7 +212,7 @@ static void check_doubles(const struct mk_host_name *names, size_t count,
         if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
             mk_fault_add(ctx->faults,
                          mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
-                         "ServerName: \"%.*s\" belongs to %s too", (int)names[i].name.len,
+                         "ServerName: \"%.*s\" also belongs to %s", (int)names[i].name.len,
                          names[i].name.p, trees[names[i - 1].site->index].first->at.file);
     }
 }

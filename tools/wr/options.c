@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGEX = 256, CSV, JSON, SERVER, TCP };
+enum { REGEX = 256, CSV, JSON, HTML, SERVER, TCP };
 enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
 
 static const struct option longs[] = {
     {"requests-regex", required_argument, NULL, REGEX},
     {"csv", required_argument, NULL, CSV},
     {"json", required_argument, NULL, JSON},
+    {"html", required_argument, NULL, HTML},
     {"server", required_argument, NULL, SERVER},
     {"tcp", no_argument, NULL, TCP},
     {"help", no_argument, NULL, 'h'},
@@ -23,6 +24,7 @@ void options_usage(void)
 {
     (void)fputs("usage: wr [options] [-- COMMAND...]\n"
                 "       wr compare [--force] A.json B.json\n"
+                "       wr plot RESULT.json REPORT.html\n"
                 "whom to watch, with all that descends from it; several are shown apart:\n"
                 "  -p PID   -n NAME   -P PORT (who listens there)   -u UNIT (of systemd)\n"
                 "  --server NAME='COMMAND'   start it before each round and stop it after; -P says "
@@ -35,7 +37,7 @@ void options_usage(void)
                 "output of COMMAND\n"
                 "  --tcp   retransmits and listen overflows of the machine\n"
                 "  -v      show what COMMAND says\n"
-                "to where: --csv FILE   --json FILE\n",
+                "to where: --csv FILE   --json FILE   --html FILE\n",
                 stderr);
 }
 
@@ -170,7 +172,7 @@ static const char *take_rounds(struct options *o, const char *text)
 
 static const char *take_file(int c, struct options *o, char *value)
 {
-    *(c == CSV ? &o->csv : &o->json) = value;
+    *(c == CSV ? &o->csv : c == JSON ? &o->json : &o->html) = value;
     return NULL;
 }
 

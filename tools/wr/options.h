@@ -28,7 +28,7 @@ struct options {
     size_t nsteps;
     unsigned rounds;
     uint32_t seconds_ms, interval_ms, warm_up_ms; /* seconds 0: until the end */
-    const char *requests_regex, *csv, *json;
+    const char *requests_regex, *csv, *json, *html;
     bool has_tcp, is_verbose;
 };
 

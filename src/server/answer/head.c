@@ -143,7 +143,7 @@ static int ask(struct mk_request *r, struct mk_head *head)
         if (err < 0)
             return mk_reply_misuse(r, "a filter refused the head", err);
         if (r->failed || g->head != r)
-            return mk_reply_misuse(r, "a filter sent something of its own", MK_E_INVALID);
+            return mk_reply_misuse(r, "a filter sent an answer of its own", MK_E_INVALID);
     }
     return 0;
 }

@@ -210,7 +210,8 @@ static void explain(char *why, size_t size, const struct mk_listen *listen, int 
 {
     switch (err) {
     case MK_E_BUSY:
-        (void)snprintf(why, size, "cannot listen on %s: another process does", listen->text);
+        (void)snprintf(why, size, "cannot listen on %s: another process listens there",
+                       listen->text);
         break;
     case MK_E_ACCESS:
         (void)snprintf(why, size, "cannot listen on %s: no permission", listen->text);
