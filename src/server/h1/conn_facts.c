@@ -5,7 +5,7 @@
 
 #include <monkey/request.h>
 
-static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
+static void fill_facts(struct mk_conn_facts *facts, const struct mk_conn *c)
 {
     const struct mk_transport *transport = c->link.transport;
 
@@ -37,11 +37,11 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
     struct mk_conn_facts all;
 
     if (facts->size >= sizeof(all)) {
-        fill(facts, c);
+        fill_facts(facts, c);
         return;
     }
     all.size = facts->size;
-    fill(&all, c);
+    fill_facts(&all, c);
     memcpy(facts, &all, facts->size);
 }
 
