@@ -8,7 +8,7 @@
 #include "server/h1/endpoint.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 #include "server/worker/worker.h"
 #include "server/route/stage.h"
 #include "server/backend/stream.h"
