@@ -3,7 +3,6 @@
 #include "http/field.h"
 #include "http/status.h"
 #include "server/answer/reply.h"
-#include "server/route/route.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -34,7 +33,7 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
         return NULL;
     file = mk_files_get(files, mk_files_site_root(files, r->site), page->path,
                         r->worker->loop.clock.mono_ms);
-    if (file && (file->kind != MK_FILE_REGULAR || mk_route_is_owned(r, file))) {
+    if (file && (file->kind != MK_FILE_REGULAR || mk_site_is_handled(r->site, file->path))) {
         mk_file_put(file);
         return NULL;
     }

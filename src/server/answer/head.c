@@ -5,7 +5,6 @@
 #include "http/field.h"
 #include "server/answer/filter.h"
 #include "server/answer/reply.h"
-#include "server/route/route.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
@@ -132,13 +131,13 @@ static int ask(struct mk_request *r, struct mk_head *head)
         const struct mk_hooked *who = &hooks->items[i];
         int err;
 
-        if (who->is_limited && !mk_route_is_within(r, who, r->path))
+        if (who->is_limited && !mk_site_is_within(r->site, who, r->path))
             continue;
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
             return mk_reply_misuse(r, "a filter refused the head", err);
         if (r->failed || !r->wire->has_head(head->p))
-            return mk_reply_misuse(r, "a filter sent something of its own", MK_E_INVALID);
+            return mk_reply_misuse(r, "a filter sent an answer of its own", MK_E_INVALID);
     }
     return 0;
 }

@@ -88,3 +88,8 @@ size_t mk_request_buffered(const struct mk_request *r)
 {
     return r->over || r->body_done ? 0 : r->wire->buffered(r);
 }
+
+void mk_request_hold(struct mk_request *r, size_t bytes)
+{
+    r->held = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}

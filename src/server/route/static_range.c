@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "base/str.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 #include "http/range.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "http/escape.h"
 #include "core/fd.h"
-#include "server/files/files_int.h"
+#include "server/files/files.h"
 #include "setup/reach.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
