@@ -29,6 +29,12 @@ LAYERS = {
 # sees "kit/..." too: what several plugins are made of.
 ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples"]
 
+# Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
+# stand before it. Files beside the rooms come last and see all of them.
+ROOMS = {
+    "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
+}
+
 # Nothing but libc below the plugins (and the sanitizers' own header, to poison freed memory).
 LIBC = set("""
     aio alloca assert ctype dirent dlfcn endian errno fcntl features fnmatch ftw getopt glob grp inttypes
@@ -146,6 +152,29 @@ class Checker:
                 if not is_of_kit and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
 
+    # -- rooms of a folder
+
+    def check_rooms(self, folder, order):
+        home = self.tree / folder
+        for stranger in sorted(p.name for p in home.iterdir() if p.is_dir() and p.name not in order):
+            self.faults.append(f"{folder}/{stranger}: is no room; tools/check_layers.py has their order")
+        for path in self.sources(folder):
+            room = path.relative_to(home).parts[0] if path.parent != home else None
+            for line, name, is_system in includes(path):
+                if not is_system:
+                    self.check_room(path, line, name, room, order)
+
+    def check_room(self, path, line, name, room, order):
+        other = name.partition("/")[0]
+        if "/" not in name and room:
+            self.fault(path, line, f'write "{room}/{name}": the room belongs to the name')
+        elif other not in order or other == room:
+            return
+        elif room and order.index(other) > order.index(room):
+            self.fault(path, line, f'the room {room} may not see {other} ("{name}"), which stands above it')
+        elif name.endswith("_int.h"):
+            self.fault(path, line, f'"{name}" is for the files of its room only')
+
     def check_public(self):
         for path in self.sources("include"):
             for line, name, is_system in includes(path):
@@ -169,6 +198,9 @@ class Checker:
             self.check_layer(layer, allowed)
             self.check_unit_tests(layer, allowed)
         self.check_public()
+        for folder, order in ROOMS.items():
+            if (self.tree / folder).is_dir():
+                self.check_rooms(folder, order)
         for pattern in ON_PUBLIC:
             for folder in sorted(p for p in self.tree.glob(pattern) if p.is_dir()):
                 self.check_on_public(str(folder.relative_to(self.tree)))

@@ -18,8 +18,8 @@
  *     };
  *     MK_PLUGIN_EXPORT(plugin);
  *
- * A plugin includes <monkey/...> only, is built as a shared object or into the library from the same
- * source, and keeps no static state: what a hook needs comes in its context.
+ * A plugin includes <monkey/...> only. The same source is built as a shared object or into the library. A plugin
+ * keeps no static state: a hook finds its objects in its context.
  *
  * Threads. The control thread is the one that calls mk_config_check, mk_server_start, mk_server_reload
  * and mk_server_free. All hooks that get a request or a connection run on that connection's worker.
@@ -28,10 +28,10 @@
  *
  *     check, check_site   control thread   builds the objects of one configuration; changes nothing else
  *     start               control thread   that configuration is about to be in force: open, connect, adopt
- *     worker_start        each worker      the same for what a worker has for itself
- *     ... requests; each keeps the configuration it began with ...
- *     worker_stop         each worker      the last request of that configuration has ended there
- *     stop                any thread       and everywhere: close what was not adopted
+ *     worker_start        each worker      the same for the worker's own objects
+ *     ... requests; each keeps the configuration with which it began ...
+ *     worker_stop         each worker      the last request of that configuration has ended on this worker
+ *     stop                any thread       and on all workers: close what was not adopted
  *
  * A reload runs this for the new configuration while the old one still serves; `monkey --test` runs
  * check and check_site only.
@@ -47,23 +47,23 @@
 extern "C" {
 #endif
 
-/** Changes when an older plugin can no longer run; additions at the ends of structs do not change it. */
+/** Changes when older plugins can no longer run. Additions at the ends of structs do not change it. */
 #define MK_PLUGIN_MAJOR 1
 
 /**
- * Where a hook acts: the plugin's objects for it. What check and check_site keep none for is the settings
- * of the first FILE and of the first SITE section; with their defaults where there is no such section.
+ * Where a hook acts, with the plugin's objects for it. If check or check_site keeps no object, the member is the
+ * settings of the first FILE or SITE section, or their defaults without such a section.
  */
 struct mk_context {
     size_t size;              /* sizeof(struct mk_context) */
     struct mk_server *server; /* NULL in check: there may be none */
     struct mk_worker *worker; /* NULL off the workers */
     void *config;             /* of this configuration: mk_setup_keep in check */
-    void *local; /* of this worker for this configuration: what worker_start gave; NULL before */
-    void *site;  /* of this site: mk_setup_keep in check_site; NULL where no site is known */
+    void *local;              /* of this worker, from worker_start; NULL before */
+    void *site; /* of this site: mk_setup_keep in check_site; NULL: no site is known */
 };
 
-/** Bits of hooks that can be silent: mk_setup_act. */
+/** Bits: hooks that can be switched off by mk_setup_act. */
 enum mk_acts {
     /* on a site */
     MK_ACTS_REQUEST = 1,
@@ -78,11 +78,11 @@ enum mk_acts {
     MK_ACTS_OF_CONNECTIONS = 112,
 };
 
-/** Bits of what a plugin is: mk_plugin.traits. */
+/** Bits: traits of a plugin, for mk_plugin.traits. */
 enum mk_traits {
-    /* Its handler answers from elsewhere: no file of a site is its source, and may be an error page though a route matches it. */
+    /* The handler answers from other machines. No file of a site is its source, so a file may be an error page even if a route matches it. */
     MK_TRAIT_ELSEWHERE = 1,
-    /* Built in, it is loaded without a Load line, and before those that have one. */
+    /* If built in, the plugin is loaded without a Load line, before plugins that have one. */
     MK_TRAIT_ALWAYS = 2,
 };
 
@@ -100,83 +100,83 @@ struct mk_plugin {
     /* ---- context ---- */
 
     /**
-     * A configuration was read: judge it and build what the other hooks need (mk_setup_*).
-     * Called on the control thread, for `--test` too: it opens nothing that others would notice.
-     * @return 0, also when faults were noted; MK_E_NOMEM.
+     * Called when a configuration was read: check it and build the objects of the other hooks (mk_setup_*).
+     * Control thread, for `--test` too, so it opens nothing that others would notice.
+     * @return 0, even after noted errors; MK_E_NOMEM.
      */
     int (*check)(struct mk_setup *setup);
-    /** The same for each site, after check. */
+    /** Called for each site, after check, with the same duties. */
     int (*check_site)(struct mk_setup *setup);
     /**
-     * A line `Match REGEX PLUGIN PARAMETER...` of a site's [HANDLERS]; NULL: parameters are refused. Called before check_site.
-     * @param data  out: what on_handle gets
+     * Called for a line `Match REGEX PLUGIN PARAMETER...` of a site's [HANDLERS], before check_site. NULL: parameters are errors.
+     * @param data  out: passed to on_handle
      */
     int (*check_match)(struct mk_setup *setup, const struct mk_setting *line,
                        const struct mk_words *parameters, void **data);
     /**
-     * This configuration is about to be in force. Control thread, no worker uses it yet: ctx->config, and whatever it and
-     * its sections' structs hold, may be written here for the last time without a lock. What *old has is read by workers
-     * meanwhile: only what is shared under locks of the plugin's own, or counted, may be touched.
-     * @param old  the context of the configuration before, still in force; NULL at the start of the server. What both share is
-     *             taken over from here, with a reference of its own
-     * @return 0; an error refuses start or reload, and mk_plugin_why gives the sentence. stop is not called then.
+     * Called when this configuration is about to be in force. Control thread; no worker uses it yet, so ctx->config and the
+     * structs of its sections may be written without a lock, for the last time. Workers read the objects of *old meanwhile:
+     * touch only those that are protected by locks of the plugin's own, or counted.
+     * @param old  the context of the previous configuration, still in force; NULL at the start of the server. Adopt shared
+     *             objects from it, each with another reference
+     * @return 0; an error refuses start or reload, and mk_plugin_why sets the sentence. stop is not called then.
      */
     int (*start)(const struct mk_context *ctx, const struct mk_context *old);
-    /** Its last request has ended. Any thread, once for each start that succeeded. */
+    /** Called when the last request of this configuration has ended. Any thread, once for each successful start. */
     void (*stop)(const struct mk_context *ctx);
     /**
-     * On each worker before it serves with this configuration.
-     * @param local  out: ctx->local from then on
-     * @return 0; an error refuses start or reload; worker_stop is not called for this worker then.
+     * Called on each worker before it serves with this configuration.
+     * @param local  out: ctx->local from now on
+     * @return 0; an error refuses start or reload, and worker_stop is not called for this worker.
      */
     int (*worker_start)(const struct mk_context *ctx, void **local);
     /**
-     * On each worker after its last request of this configuration. At the end of the server: on the
-     * thread that frees it, when the worker's own has ended.
+     * Called on each worker after its last request of this configuration. When the server is freed: on the
+     * thread that frees it, after the worker's thread has ended.
      */
     void (*worker_stop)(const struct mk_context *ctx);
 
     /* ---- stages ---- */
 
-    /** Stage 10: a connection was accepted, or its address became known by the PROXY protocol. No site is known. PASS or CLOSE. */
+    /** Stage 10: a connection was accepted, after its PROXY header if it has one. No site is known. PASS or CLOSE. */
     enum mk_verdict (*on_accept)(struct mk_conn *c, const struct mk_context *ctx);
     /**
-     * Stage 20: the head was read, the site chosen and the path decoded; called again when an index or
-     * fallback file takes the path's place, since rules may speak of that. PASS, DONE, LATER, CLOSE.
-     * Requests that the server itself refuses before that never come here: a malformed or too large head, a body longer
-     * than MaxBodySize says by its Content-Length, a path that cannot be decoded, climbs above the root or is too long,
-     * CONNECT, and `OPTIONS *`. Refused later, and seen here: methods that no handler takes, files that are not there.
-     * on_finish sees them all.
+     * Stage 20: the head was read, the site chosen and the path decoded. Called again when an index or
+     * fallback file replaces the path, because rules may apply to that file. PASS, DONE, LATER, CLOSE.
+     * Not called for requests that the server refuses earlier: a malformed or too large head, a Content-Length above
+     * MaxBodySize, a path that cannot be decoded, climbs above the root or is too long, CONNECT, and `OPTIONS *`.
+     * Called for requests that the server refuses later: methods without a handler, missing files.
+     * on_finish is called for all of them.
      */
     enum mk_verdict (*on_request)(struct mk_request *r, const struct mk_context *ctx);
     /**
      * Stage 30: a route of this plugin matches (mk_setup_route, or a line of [HANDLERS]). PASS, DONE, LATER, CLOSE.
-     * An Expect: 100-continue is answered when the body is first read.
+     * The first read of the body answers an Expect: 100-continue.
      * @param data  of the route
      */
     enum mk_verdict (*on_handle)(struct mk_request *r, const struct mk_context *ctx, void *data);
     /**
-     * Stage 30 too: the path ends in a slash and is a directory of the site without index file.
-     * @param fd  of the directory, borrowed for the call
+     * Also stage 30: the path ends in a slash and is a directory of the site without an index file.
+     * @param fd  the directory, borrowed for the call
      */
     enum mk_verdict (*on_directory)(struct mk_request *r, const struct mk_context *ctx, int fd);
-    /** Stage 40: the answer is complete or was broken off (facts.whole), refused requests included. The request cannot be changed any more. */
+    /** Stage 40: the answer is complete or was broken off (facts.whole). Refused requests are included. The request cannot be changed any more. */
     void (*on_finish)(struct mk_request *r, const struct mk_context *ctx);
-    /** Stage 50: a connection ends. Once for each that passed stage 10, however it ends. */
+    /** Stage 50: a connection is closed. Called once for each connection that passed stage 10. */
     void (*on_close)(struct mk_conn *c, const struct mk_context *ctx);
 
     /* ---- filters ---- */
 
     /**
-     * The head of an answer is complete but for its framing: read and change it (mk_head_*), and ask for
-     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the whole.
+     * The head of an answer is complete except for its framing. Read and change it (mk_head_*), and filter
+     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the complete file.
      * @return 0, or an error: the answer is broken off.
      */
     int (*on_head)(struct mk_request *r, const struct mk_context *ctx, struct mk_head *head);
 
     /* ---- events ---- */
 
-    /** An event of a client's connection, before the server sees to it: enum mk_io_events. */
+    /** An event of a client's connection (enum mk_io_events), before the server handles it. */
     void (*on_conn_event)(struct mk_conn *c, const struct mk_context *ctx, unsigned events);
 
     /* ---- networking ---- */
@@ -186,26 +186,26 @@ struct mk_plugin {
 
     /* ---- logs ---- */
 
-    /** Somebody renamed log files: open them again by name (SIGUSR1). Control thread, between start and stop, on the configuration in force. */
+    /** Log files were renamed (SIGUSR1): open them again by name. Control thread, between start and stop, for the configuration in force. */
     void (*reopen)(const struct mk_context *ctx);
 
     /* ---- commands ---- */
 
     /**
-     * Do something for whoever runs the program, such as `monkey --make-cert`: see mk_config_command. There is
-     * neither server nor configuration, and it may block.
+     * Carry out a command of the program's user, such as `monkey --make-cert`; see mk_config_command. There is
+     * neither a server nor a configuration, and the hook may block.
      * @param words  the command and its arguments, terminated by NULL; never empty
-     * @param text   out: what came of it, one sentence or a few lines for people, terminated
-     * @return 0; MK_E_UNSUPPORTED: there is no such command; any other error but MK_E_NOENT.
+     * @param text   out: the result for people, one sentence or a few lines, terminated
+     * @return 0; MK_E_UNSUPPORTED: there is no such command; any other error except MK_E_NOENT.
      */
     int (*command)(const char *const *words, char *text, size_t size);
 
     /* ---- shells and metrics ---- */
 
-    /** Tell what was counted, over all workers: tell(arg, ...) for each sample, those of one name one after the other. Called on a worker, at the default site. */
+    /** Report metrics over all workers: call tell(arg, ...) for each sample, with samples of one name in sequence. Called on a worker, for the default site. */
     void (*metrics)(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
 
-    /* ---- what it is ---- */
+    /* ---- traits ---- */
 
     unsigned traits; /* enum mk_traits */
 };
@@ -216,8 +216,8 @@ struct mk_plugin {
     .about = (plugin_about)
 
 /*
- * Make a plugin known: as the one exported symbol of a shared object, or, built into the library with
- * -DMK_PLUGIN_STATIC, by a section that the linker gathers.
+ * Export a plugin: as the only exported symbol of a shared object, or, built into the library with
+ * -DMK_PLUGIN_STATIC, in a section that the linker gathers.
  */
 #ifdef MK_PLUGIN_STATIC
 #define MK_PLUGIN_EXPORT(plugin)                                                                   \
@@ -232,121 +232,122 @@ struct mk_plugin {
 /* ---- in check, check_site and check_match ---- */
 
 /**
- * The plugin's sections of this kind, in the order written: in check those of its files, in check_site
- * those of the site's file. One that is not written is given all the same, with its defaults and what it
- * inherits, if it may stand only once: any such in check, an INHERIT one in check_site.
- * @param before  what the last call returned; NULL for the first
+ * Walk the plugin's sections of this kind in the order written: in check those of its files, in check_site
+ * those of the site's file. A section that may appear only once is returned even if it is not written, with its
+ * defaults and inherited values: in check any such section, in check_site an INHERIT one.
+ * @param before  the result of the last call; NULL at first
  * @return the settings struct, which lives as long as the configuration; NULL after the last.
  */
 MK_API void *mk_setup_section(struct mk_setup *setup, const struct mk_section_spec *spec,
                               void *before);
-/** Where the section of a settings struct was written; NULL for one that was not. */
+/** @return where the section of a settings struct was written; NULL: it was not written. */
 MK_API const struct mk_origin *mk_setup_origin(struct mk_setup *setup, const void *settings);
 
-/** Where the value of a key of that section was written, in a site's file or in the plugin's; the section's place for one that is not there. */
+/** @return where the value of a key of that section was written, in a site's file or the plugin's; the section's place if the key was not written. */
 MK_API const struct mk_origin *mk_setup_place(struct mk_setup *setup, const void *settings,
                                               const char *key);
 
-/** Make object ctx->config (in check) or ctx->site (in check_site). */
+/** Store the object for ctx->config (in check) or ctx->site (in check_site). */
 MK_API void mk_setup_keep(struct mk_setup *setup, void *object);
-/** What check kept: in check_site and check_match. */
+/** @return the object that check stored. In check_site and check_match. */
 MK_API void *mk_setup_config(struct mk_setup *setup);
 
 /**
- * What the lines `Match ... PLUGIN` of plugins that answer nothing by routes say. Where a site has such lines, hooks of requests
- * are called for the paths that match one of them only.
+ * The effect of lines `Match ... PLUGIN` for a plugin without on_handle. On a site with such lines, its hooks of requests
+ * are called only for paths that match one of them.
  */
 enum mk_switch {
     MK_SWITCH_UNSAID, /* no site has such a line */
-    MK_SWITCH_OFF,    /* another site has, not this one */
-    MK_SWITCH_ON,
+    MK_SWITCH_OFF,    /* another site has one, this site has none */
+    MK_SWITCH_ON,     /* this site has one */
 };
-/** In check_site. Only for plugins without on_handle. The plugin that mk_config_one_shot loads is always on. */
+/** @return the effect for this site. In check_site. The plugin that mk_config_one_shot loads is always on. */
 MK_API enum mk_switch mk_setup_switch(struct mk_setup *setup);
 
 /**
- * Which hooks act (enum mk_acts): in check_site those on this site, in check those on connections. Until this
- * is called all do; on a site, if the plugin has no SITE sections or the site has one. What does not act costs nothing.
+ * Choose the hooks that act (enum mk_acts): in check_site on this site, in check on connections. Without this call
+ * all hooks act on connections, and on a site if the plugin has no SITE sections or the site has one. A hook that does
+ * not act costs nothing.
  */
 MK_API void mk_setup_act(struct mk_setup *setup, unsigned acts);
 
 /**
- * In check_site: ask on_handle for paths that match. Routes from the site's sections come before those
- * from the plugin's files, and both behind the site's [HANDLERS].
+ * Add a route: on_handle is called for paths that match. In check_site. Routes from the site's sections come before those
+ * from the plugin's files, and both after the site's [HANDLERS].
  * @param pattern  POSIX extended, unanchored, any case, on the decoded path; copied
- * @param data     what on_handle gets
- * @param at       where it was written, for a fault
- * @param global   it comes from the plugin's own file
- * @return 0, MK_E_INVALID (the fault is noted) or MK_E_NOMEM.
+ * @param data     passed to on_handle
+ * @param at       where the pattern was written, for an error
+ * @param global   the route comes from the plugin's own file
+ * @return 0, MK_E_INVALID (the error is noted) or MK_E_NOMEM.
  */
 MK_API int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
                           const struct mk_origin *at, bool global) MK_MUST_USE;
 
-/** The names of the site in check_site: its ServerName words. */
+/** @return the names of the site: its ServerName words. In check_site. */
 MK_API const struct mk_words *mk_setup_site_names(struct mk_setup *setup);
 MK_API const char *mk_setup_document_root(struct mk_setup *setup);
-/** Each address of the configuration as text, like "[::]:80"; port 0 is chosen later. */
+/** Pass each address of the configuration to fn as text, like "[::]:80"; port 0 is chosen later. */
 MK_API void mk_setup_addresses(struct mk_setup *setup,
                                void (*fn)(void *arg, const char *text, size_t len), void *arg);
-/** User of [SERVER], as it is written. @return NULL: none is set. */
+/** @return User of [SERVER] as written; NULL: none is set. */
 MK_API const char *mk_setup_user(struct mk_setup *setup);
-/** Is there a transport of that name in this configuration, to dial backends with? */
+/** @return whether this configuration has a transport of that name, to dial backends with. */
 MK_API bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name);
 
-/** In check and check_site: does an address of this configuration use the plugin's own transport? */
+/** @return whether an address of this configuration uses the plugin's own transport. In check and check_site. */
 MK_API bool mk_setup_carries(struct mk_setup *setup);
 
-/** A file that will be opened by name: the surrounding program may have to help (mk_config_resources). @return 0 or MK_E_NOMEM. */
+/** Announce a resource that will be opened by name, with which the surrounding program may have to help (mk_config_resources). @return 0 or MK_E_NOMEM. */
 MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name);
 
-/** Open a file for reading while checking, with the help of the surrounding program where rights are missing. @return a descriptor, the caller's, or an enum mk_error. */
+/** Open a file for reading during the check; the surrounding program helps where rights are missing. @return a descriptor, owned by the caller, or an enum mk_error. */
 MK_API int mk_setup_open(struct mk_setup *setup, const char *path) MK_MUST_USE;
 
-/** The whole of a file, terminated, with the settings' memory; p NULL and *error when it cannot be read or is longer than max. */
+/** @return the content of a file, terminated, in the settings' memory; on failure p is NULL and *error set. A file longer than max is an error. */
 MK_API struct mk_str mk_setup_read(struct mk_setup *setup, const char *path, size_t max,
                                    int *error);
 
 /* ---- in start and worker_start ---- */
 
-/** Why start or worker_start is about to fail: one sentence for people. */
+/** Set the reason for which start or worker_start is about to fail: one sentence for people. */
 MK_API void mk_plugin_why(const struct mk_context *ctx, const char *fmt, ...) MK_PRINTF(2, 3);
 
 /* ---- in on_head ---- */
 
 MK_API unsigned mk_head_status(const struct mk_head *head);
-/** Length of the body to come; -1: not known. */
+/** @return the length of the body; -1: unknown. */
 MK_API int64_t mk_head_length(const struct mk_head *head);
-/** The first field of a name; {NULL, 0} when absent. Valid until the head is changed. */
+/** @return the value of the first field of a name, valid until the head is changed; {NULL, 0}: absent. */
 MK_API struct mk_str mk_head_get(const struct mk_head *head, struct mk_str name);
 /** Walk all fields. @param at  0 at first. */
 MK_API bool mk_head_next(const struct mk_head *head, uint32_t *at, struct mk_str *name,
                          struct mk_str *value);
-/** Every field of that name goes; then one with value comes, if its p is not NULL. Framing fields cannot be set. @return 0, MK_E_LIMIT, MK_E_INVALID. */
+/** Remove all fields of that name; then add one with this value, unless its p is NULL. Framing fields cannot be set. @return 0, MK_E_LIMIT, MK_E_INVALID. */
 MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value);
 
 /**
- * Change bytes of a body on their way. Pieces are those that happen to be there: a word may be cut in two.
- * @param in, in_len    bytes given, at most 8 KB a call and none only with last; out: bytes used. The others are given
- *                      again, before further ones; both buffers are borrowed for the call
- * @param out, out_len  room, at least 8 KB, whatever was given; out: bytes written
- * @param last          no more will be given
- * @return 1: all is written that will be; 0: call again with more input or room; an error breaks the answer off,
- *         and so does a call that neither uses nor gives a byte when it was given one, or the last.
+ * Transform bytes of a body. Input arrives in arbitrary pieces: a word may be cut in two.
+ * @param in, in_len    in: input, at most 8 KB a call, empty only with last; out: bytes used. Unused bytes are
+ *                      passed again before further ones. Both buffers are borrowed for the call
+ * @param out, out_len  in: room, always at least 8 KB; out: bytes written
+ * @param last          the input ends with these bytes
+ * @return 1: the output is complete; 0: call again with more input or room; an error breaks the answer off,
+ *         and so does a call that uses and writes nothing although it had input or last.
  */
 typedef int (*mk_filter_fn)(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
                             bool last);
 
 /**
- * Pass the body through fn. The answer becomes chunked (until close for HTTP/1.0), its ETag weak, and
- * Accept-Ranges goes; file bodies are read instead of sent by sendfile. Filters that were asked for first
- * are nearest to the source.
- * @param state  lives as long as the request; use mk_request_on_end for what is not memory
- * @return 0, also when no body will be sent and fn is never called (HEAD, 204, 304; their heads say what the head of
- *         GET says); MK_E_NOMEM; MK_E_LIMIT: more than 8 filters; MK_E_INVALID: parts of a body (206) cannot be changed.
+ * Pass the body through fn. The answer becomes chunked (until close for HTTP/1.0), its ETag becomes weak, and
+ * Accept-Ranges is removed; files are read instead of sent by sendfile. The filter that was added first
+ * is nearest to the source.
+ * @param state  lives as long as the request; use mk_request_on_end for resources that are not memory
+ * @return 0, also if there is no body and fn is never called (HEAD, 204, 304, whose heads are those of GET);
+ *         MK_E_NOMEM; MK_E_LIMIT: more than 8 filters; MK_E_INVALID: parts of a body (206) cannot be changed.
  */
 MK_API int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state);
 
-/* ---- facts for shells and metrics. Any thread but where a worker is named. ---- */
+/* ---- facts for shells and metrics. Any thread, except where a worker is named. ---- */
 
 struct mk_plugin_facts {
     size_t size; /* sizeof(struct mk_plugin_facts), set by the caller */
@@ -355,20 +356,20 @@ struct mk_plugin_facts {
     unsigned major;
     bool has_transport;
 };
-/** @return false when there is no such plugin; index counts from 0 in the order of loading. */
+/** @param index  from 0, in the order of loading. @return false: there is no such plugin. */
 MK_API bool mk_server_plugin(const struct mk_server *server, unsigned index,
                              struct mk_plugin_facts *facts);
 
 enum { MK_METRIC_LABELS = 4 };
 
-/** A sample of a metric, as Prometheus has them. Texts are borrowed for the call. */
+/** A sample of a metric, as in Prometheus. Texts are borrowed for the call. */
 struct mk_metric {
     size_t size; /* sizeof(struct mk_metric) */
-    const char *
-        name; /* "monkey_PLUGIN_..."; the same name has the same type and help, and labels that differ */
+    /* "monkey_PLUGIN_..."; samples of one name have the same type and help, and different labels */
+    const char *name;
     const char *help; /* one sentence */
-    bool is_counter;  /* it never falls; otherwise a gauge */
-    bool is_brief;    /* for a short overview too */
+    bool is_counter;  /* never decreases; otherwise a gauge */
+    bool is_brief;    /* also for a short overview */
     double value;
     unsigned nlabels;
     struct {
@@ -376,7 +377,7 @@ struct mk_metric {
         struct mk_str value;
     } labels[MK_METRIC_LABELS];
 };
-/** Ask all plugins, in the order of loading. On the worker's thread. */
+/** Collect the metrics of all plugins, in the order of loading. On the worker's thread. */
 MK_API void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void *arg);
 
 #ifdef __cplusplus

@@ -3,8 +3,8 @@
 #define MONKEY_RESPONSE_H
 
 /*
- * Reading what a backend answers: the head of a response, and its body without the framing. Pure: bytes
- * in, values out. Any thread. In libmonkey-upstream: pkg-config --libs monkey-upstream.
+ * Parsing a backend's response: its head, and its body without the framing. Pure functions from bytes
+ * to values. Any thread. In libmonkey-upstream: pkg-config --libs monkey-upstream.
  */
 
 #include <monkey/types.h>
@@ -21,15 +21,15 @@ enum mk_response_kind {
     MK_RESPONSE_CGI,  /* begins with fields; Status gives the status (RFC 3875 section 6) */
 };
 
-/** The head of a backend's response. Offsets, so that the buffer may move while it arrives. */
+/** The head of a backend's response. Offsets allow the buffer to move while the head arrives. */
 struct mk_response_head {
-    /* where the parser stands; zeroed by the caller before the first call */
+    /* state of the parser; zeroed by the caller before the first call */
     uint32_t line, scanned, nfields;
     /* results */
     unsigned status; /* 100 to 599; of a CGI response without Status 302 with Location, else 200 */
     unsigned minor;  /* HTTP/1.minor: 0 or 1; a higher minor is treated as 1; 0 for CGI */
-    int64_t content_length; /* -1: not said */
-    bool chunked;           /* and nothing else is in Transfer-Encoding */
+    int64_t content_length; /* -1: unknown */
+    bool chunked;           /* Transfer-Encoding is exactly this */
     bool keep_alive;        /* by version and Connection (RFC 9112 section 9.3); never for CGI */
     bool upgrade; /* 101 with Connection: upgrade and an Upgrade field (RFC 9110 section 7.8) */
     uint32_t reason_off, reason_len; /* both 0: none */
@@ -39,50 +39,51 @@ struct mk_response_head {
 };
 
 /**
- * Parse, or go on parsing. Bare LF ends a line in CGI responses too (RFC 3875 section 7.2), never in HTTP
- * ones. Refused are Content-Length with Transfer-Encoding, several lengths that differ, transfer codings
- * other than chunked, any in HTTP/1.0 and CGI, control bytes, NUL, folded lines and blanks before a colon:
- * what one reads another way than the next is how responses are smuggled. A CGI response has a field at
- * least, and Status, Location and Content-Type at most once.
- * @param buf  the head from its first byte on; earlier bytes unchanged since the call before
- * @return > 0: its length, empty line included; MK_E_AGAIN: feed more; MK_E_BAD; MK_E_LIMIT: longer
+ * Parse a head, or continue parsing it. A bare LF ends a line in CGI responses (RFC 3875 section 7.2), never in HTTP
+ * responses. Refused are Content-Length with Transfer-Encoding, different lengths, transfer codings
+ * other than chunked, any transfer coding in HTTP/1.0 and CGI, control bytes, NUL, folded lines and blanks before a
+ * colon: two programs that read a head differently make response smuggling possible. A CGI response has at least one
+ * field, and Status, Location and Content-Type at most once.
+ * @param buf  the head from its first byte on; earlier bytes are unchanged since the last call
+ * @return > 0: its length with the empty line; MK_E_AGAIN: more bytes are needed; MK_E_BAD; MK_E_LIMIT: longer
  *         than max bytes or 200 fields.
  * Allocates nothing; linear in the bytes over all calls. Any thread.
  */
 MK_API ssize_t mk_response_parse(struct mk_response_head *h, enum mk_response_kind kind,
                                  const char *buf, size_t len, size_t max) MK_MUST_USE;
-/** Walk its fields. @param at  0 at first. @return false after the last. */
+/** Walk the fields of a head. @param at  0 at first. @return false after the last. */
 MK_API bool mk_response_next(const struct mk_response_head *h, const char *buf, uint32_t *at,
                              struct mk_str *name, struct mk_str *value);
 /** The first field of a name, in any case; {NULL, 0} when absent. */
 MK_API struct mk_str mk_response_find(const struct mk_response_head *h, const char *buf,
                                       struct mk_str name);
 
-/** A body on its way. */
+/** A body that arrives in pieces. */
 struct mk_body {
-    uint64_t left;            /* until the known end; of the present chunk */
-    uint64_t total;           /* body bytes given so far */
-    uint32_t waste, trailers; /* bytes of framing so far that no chunk needs; trailers are some */
+    uint64_t left;     /* bytes of the body, or of the current chunk, still to come */
+    uint64_t total;    /* body bytes decoded so far */
+    uint32_t waste;    /* dispensable bytes of framing so far */
+    uint32_t trailers; /* bytes of trailers among them */
     uint8_t kind, state;
     uintptr_t reserved[4];
 };
 
 /**
- * A decoder for the body of a response, by RFC 9112 section 6.3; of CGI, to the end of input or of
+ * Prepare a decoder for the body of a response (RFC 9112 section 6.3). A CGI body ends with the input or after
  * Content-Length, whichever comes first.
- * @param h                 parsed to its end
+ * @param h                 completely parsed
  * @param request_was_head  the answer to HEAD has no body
  */
 MK_API void mk_body_init(struct mk_body *b, const struct mk_response_head *h,
                          bool request_was_head);
 /**
- * Take the framing out of bytes just received, in place. Trailers are dropped.
+ * Remove the framing from received bytes, in place. Trailers are dropped.
  * @param len   in: bytes received, may be 0; out: body bytes now at the front of buf
- * @param used  out: bytes of buf consumed; what follows belongs to the next message
- * @return 1: the body is complete; MK_E_AGAIN: feed more; MK_E_BAD; MK_E_LIMIT: framing out of proportion.
+ * @param used  out: bytes of buf consumed; the rest belongs to the next message
+ * @return 1: the body is complete; MK_E_AGAIN: more bytes are needed; MK_E_BAD; MK_E_LIMIT: disproportionate framing.
  */
 MK_API int mk_body_decode(struct mk_body *b, char *buf, size_t *len, size_t *used) MK_MUST_USE;
-/** The connection ended. @return 0: so did the body; MK_E_PEER: it was cut off. */
+/** Decode the end of the connection. @return 0: the body is complete; MK_E_PEER: it is incomplete. */
 MK_API int mk_body_end(const struct mk_body *b) MK_MUST_USE;
 
 #ifdef __cplusplus

@@ -18,8 +18,8 @@
  *     mk_server_stop(server, 5000);
  *     mk_server_free(server);
  *
- * The library never exits, prints, forks or changes signal handlers (its own threads block all
- * signals). Unless a function says otherwise it is called from one thread at a time.
+ * The library never exits the process, prints, forks or changes signal handlers (its own threads block all
+ * signals). Call its functions from one thread at a time unless their comment says otherwise.
  */
 
 #include <monkey/types.h>
@@ -35,12 +35,12 @@ extern "C" {
 struct mk_config;
 struct mk_server;
 
-/** Takes a piece of text; line by line where a function speaks of lines. */
+/** Receives a piece of text, or one line at a time where a function passes lines. */
 typedef void (*mk_text_fn)(void *arg, const char *text, size_t len);
 
 /**
- * What the surrounding program does for the library, because it has rights or descriptors that
- * the library has not. Zeroed members mean the plain way.
+ * Services of the surrounding program for the library, because the program has rights or descriptors that
+ * the library does not have. Zeroed members mean that the library does without.
  */
 struct mk_host {
     size_t size; /* sizeof(struct mk_host) */
@@ -56,30 +56,30 @@ struct mk_host {
     /**
      * Bind a socket to an address, after the plain bind was refused with EACCES.
      * @param address   as in a Listen line, without flags: "80", "10.0.0.1:80", "[::1]:80", "unix:/run/x"
-     * @param share     SO_REUSEPORT is to be set
+     * @param share     set SO_REUSEPORT
      * @return a bound descriptor, not yet listening, owned by the library, or an enum mk_error.
      */
     int (*bind)(void *arg, const char *address, bool share);
-    /** Listening sockets that were inherited (systemd); used for Listen lines with the same address. */
+    /** Inherited listening sockets (systemd), used for Listen lines with the same address. */
     const int *inherited;
     size_t ninherited;
     /**
-     * Reload the configuration soon (mk_config_..., mk_server_reload), because a plugin asks for it. Any
-     * thread, and not inside this call.
-     * @return 0 or an enum mk_error: it will not.
+     * Reload the configuration (mk_config_..., mk_server_reload) soon after this call, because a plugin asks for it.
+     * Any thread.
+     * @return 0, or an enum mk_error: no reload will follow.
      */
     int (*reload)(void *arg);
     /**
-     * Start a helper program of a plugin, one that may need rights: it is to run as another user. Called from any thread
+     * Start a helper program of a plugin, which may run as another user and so need rights. Called from any thread
      * but a worker's.
-     * @param name  as a plugin named it (MK_RESOURCE_HELPER)
-     * @return as mk_helper_spawn; MK_E_UNSUPPORTED: the library is to start it itself.
+     * @param name  as announced by the plugin (MK_RESOURCE_HELPER)
+     * @return as mk_helper_spawn; MK_E_UNSUPPORTED: the library starts the program itself.
      */
     int (*start_helper)(void *arg, const char *name);
     /**
-     * Bind a unix socket that not everybody may connect to, after the plain bind was refused with EACCES.
-     * @param name  as mk_socket_bind has it (MK_RESOURCE_SOCKET)
-     * @return as bind; MK_E_UNSUPPORTED: it cannot
+     * Bind a unix socket with restricted access, after the plain bind was refused with EACCES.
+     * @param name  as for mk_socket_bind (MK_RESOURCE_SOCKET)
+     * @return as bind; MK_E_UNSUPPORTED: the program cannot
      */
     int (*bind_socket)(void *arg, const char *name);
 };
@@ -89,11 +89,12 @@ struct mk_host {
 enum { MK_HELPER_USER = 64 }; /* room for the user's name, with its NUL */
 
 /**
- * Start a helper program by posix_spawn. Its standard input is one end of a SOCK_SEQPACKET pair, its only argument
- * the user that it is to become, empty for none. It forks at once and lets its first process exit, which is awaited here.
+ * Start a helper program by posix_spawn. Its standard input is one end of a SOCK_SEQPACKET pair; its only argument is
+ * the user to become, empty for none. The program must fork at once and let its first process exit, for which this
+ * function waits.
  * @param name  "USER:PROGRAM": USER may be empty, PROGRAM is an absolute path
- * @param user  in place of an empty USER; "": nobody else
- * @return the other end, the caller's, close-on-exec; or an enum mk_error. Any thread.
+ * @param user  replaces an empty USER; "": no other user
+ * @return the other end, owned by the caller, close-on-exec; or an enum mk_error. Any thread.
  */
 MK_API int mk_helper_spawn(const char *name, const char *user) MK_MUST_USE;
 
@@ -102,39 +103,39 @@ MK_API int mk_helper_spawn(const char *name, const char *user) MK_MUST_USE;
 enum { MK_ADDRESS_TEXT = 128 }; /* room for any address as text */
 
 /**
- * The one way of writing an address that has several, such as "80" and "[::]:80".
- * @return dst, or text itself when it is no address. Any thread.
+ * Write an address in its canonical form; "80" and "[::]:80", for example, are the same.
+ * @return dst, or text itself if it is not an address. Any thread.
  */
 MK_API const char *mk_address_canonical(const char *text, char dst[MK_ADDRESS_TEXT]);
 
 /**
- * A socket bound to an address as the server binds its own: not listening, non-blocking, close-on-exec.
- * The file of a unix socket is replaced when nobody serves it.
+ * Bind a socket to an address as the server does: not listening, non-blocking, close-on-exec.
+ * The file of a unix socket without a server is replaced.
  * @param share  with SO_REUSEPORT
  * @return the descriptor, or an enum mk_error with errno kept. Any thread.
  */
 MK_API int mk_address_bind(const char *address, bool share) MK_MUST_USE;
 
 /**
- * The same for a unix socket that not everybody may connect to.
- * @param name   "GROUP:unix:/path". GROUP is empty: the file is its owner's alone, mode 0600. GROUP is "." or an account's
- *               name or number: mode 0660, "." for the group that is given here
- * @param owner, group  whose the file becomes; (uid_t)-1 and (gid_t)-1: they stay ours
+ * The same for a unix socket with restricted access.
+ * @param name   "GROUP:unix:/path". With an empty GROUP the file has mode 0600. With the name or number of a group, or
+ *               "." for the argument group, it has mode 0660
+ * @param owner, group  of the file; (uid_t)-1 and (gid_t)-1: those of this process
  * @return as mk_address_bind; MK_E_NOENT: there is no such group. Any thread.
  */
 MK_API int mk_socket_bind(const char *name, uid_t owner, gid_t group) MK_MUST_USE;
 
-/** Remove the file of a unix socket that nobody serves any more; other addresses have none. Any thread. */
+/** Remove the file of a unix socket without a server. Nothing happens for other addresses. Any thread. */
 MK_API void mk_address_remove_stale(const char *address);
 
 /* ---- Configuration ---- */
 
-/** Which files to read; NULL members are derived from dir. Borrowed for the call only. */
+/** The files to read; NULL members are derived from dir. Borrowed for the call only. */
 struct mk_config_files {
     size_t size;     /* sizeof(struct mk_config_files) */
     const char *dir; /* configuration directory */
-    const char
-        *server; /* monkey.conf; looked for in dir first, then as given. The same for all below */
+    /* each of these is looked for in dir first, then as given */
+    const char *server;  /* monkey.conf */
     const char *sites;   /* sites/ */
     const char *plugins; /* plugins/ */
     const char *load;    /* plugins.load */
@@ -142,7 +143,7 @@ struct mk_config_files {
 };
 
 /**
- * An empty configuration: all defaults.
+ * Make an empty configuration: all defaults.
  * @param host  kept by reference until mk_config_free and, if a server takes it, until mk_server_free; may be NULL
  * @return 0 or MK_E_NOMEM.
  */
@@ -150,40 +151,40 @@ MK_API int mk_config_new(struct mk_config **config, const struct mk_host *host) 
 MK_API void mk_config_free(struct mk_config *config);
 
 /**
- * Read the text files. What is wrong in them is kept as faults; mk_config_check counts them.
+ * Read the text files. Errors in them are kept as faults, which mk_config_check counts.
  * @return 0 or MK_E_NOMEM.
  */
 MK_API int mk_config_read(struct mk_config *config,
                           const struct mk_config_files *files) MK_MUST_USE;
 
 /**
- * Serve one directory, in place of every site: what `--one-shot` does. It is listed when there is a
+ * Serve one directory in place of all sites, as `--one-shot` does. It is listed if there is a
  * plugin dirlisting.
  * @return 0 or MK_E_NOMEM.
  */
 MK_API int mk_config_one_shot(struct mk_config *config, const char *dir) MK_MUST_USE;
 
 /**
- * Where plugins are that are loaded by name.
- * @param dir  copied; without this call: plugins/ where the library was installed
+ * Set the folder of plugins that are loaded by name.
+ * @param dir  copied. Default: plugins/ where the library was installed
  * @return 0 or MK_E_NOMEM.
  */
 MK_API int mk_config_plugin_dir(struct mk_config *config, const char *dir) MK_MUST_USE;
 
 /**
- * Give one setting a value that overrides what files say, before or after they are read. A
- * repeatable key (Listen) set this way replaces the file's lines; set again it adds.
+ * Give one setting a value that overrides the files, before or after they are read. The first value of a
+ * repeatable key (Listen) replaces the file's lines; further ones are added.
  * @param section  "SERVER", "PLUGINS", a section of a plugin's own file; or for the default site
  *                 "HOST", "HANDLERS", "ERROR_PAGES" and the sites' sections of plugins
- * @param origin   where it came from, for messages and the dump, e.g. "command line"
+ * @param origin   its source, for messages and the dump, e.g. "command line"
  * @return 0 or MK_E_NOMEM; a wrong key or value is a fault found by mk_config_check.
  */
 MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key,
                          const char *value, const char *origin) MK_MUST_USE;
 
 /**
- * This configuration is to take the place of another one: plugins stay those that are loaded for it,
- * because others need a restart. Call it before mk_config_check; mk_server_reload does it otherwise.
+ * Prepare the configuration to replace another one: it keeps the other one's loaded plugins,
+ * because a change of plugins needs a restart. Call this before mk_config_check; otherwise mk_server_reload does it.
  * @param before  borrowed until the check has ended; NULL: none
  */
 MK_API void mk_config_follow(struct mk_config *config, const struct mk_config *before);
@@ -194,63 +195,63 @@ MK_API void mk_config_follow(struct mk_config *config, const struct mk_config *b
  */
 MK_API int mk_config_check(struct mk_config *config) MK_MUST_USE;
 
-/** Give every fault and warning to fn, each with file, line, column, the line and what was expected. */
+/** Pass every fault and warning to fn, each with file, line, column, the line itself and the expected value. */
 MK_API void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg);
 
-/** Write the effective settings as configuration text, each with a comment telling where it came from. After a check. */
+/** Write the settings in force as configuration text, each with a comment that names its source. After a check. */
 MK_API int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg);
-/** The same of all sections of one name, in any case. @return also MK_E_NOENT: there is none. */
+/** The same for all sections of one name, in any case. @return also MK_E_NOENT: there is none. */
 MK_API int mk_config_dump_section(const struct mk_config *config, const char *section,
                                   mk_text_fn fn, void *arg);
 
-/** What the executable needs to know of [SERVER]. Strings are borrowed from the configuration. After a check. */
+/** Facts of [SERVER] for the executable. Strings are borrowed from the configuration. After a check. */
 struct mk_config_facts {
     size_t size;           /* sizeof(struct mk_config_facts), set by the caller */
     const char *pid_file;  /* NULL: none */
     const char *user;      /* name or number to become; NULL: none is set */
-    uint64_t fd_limit;     /* 0: leave as it is */
+    uint64_t fd_limit;     /* 0: unchanged */
     unsigned graceful_ms;  /* GracefulTimeout */
     const char *error_log; /* path, "stderr" or "syslog" */
     bool core_dumps;       /* CoreDumps */
-    size_t warnings;       /* among what mk_config_faults shows */
+    size_t warnings;       /* number of warnings among the faults */
 };
 MK_API int mk_config_facts(const struct mk_config *config,
                            struct mk_config_facts *facts) MK_MUST_USE;
 
 /**
- * Show something that only the surrounding program can find wrong with a key of [SERVER], in the form of mk_config_faults: with
- * file, line and column. Before the server is made.
+ * Report an error of a key of [SERVER] that only the surrounding program can find, in the form of mk_config_faults: with
+ * file, line and column. Before mk_server_new.
  * @param message  one sentence without full stop
  */
 MK_API void mk_config_fault_of(const struct mk_config *config, const char *key, const char *message,
                                mk_text_fn fn, void *arg);
 
-/** What a process with more rights may be asked for by name: see struct mk_host. */
+/** Resources that a process with more rights may be asked for by name; see struct mk_host. */
 enum mk_resource {
     MK_RESOURCE_LISTEN, /* address without flags, as given to mk_host.bind */
     MK_RESOURCE_READ,   /* a file opened O_RDONLY: configuration, keys, passwords */
     MK_RESOURCE_LOG,    /* a file opened for appending, created when missing */
     MK_RESOURCE_HELPER, /* a program to start: see mk_helper_spawn */
-    MK_RESOURCE_SOCKET, /* a unix socket for some: see mk_socket_bind */
+    MK_RESOURCE_SOCKET, /* a unix socket with restricted access: see mk_socket_bind */
 };
 
-/** Name every resource that this configuration uses or was read from. After a check. */
+/** Pass the name of every resource that this configuration uses or was read from to fn. After a check. */
 MK_API void mk_config_resources(const struct mk_config *config,
                                 void (*fn)(void *arg, enum mk_resource kind, const char *name),
                                 void *arg);
 
 /**
- * Give fn a sentence for each folder of the configuration that this process, as the user that it is now, may not
+ * Pass a sentence to fn for each folder of the configuration that this process, with its current user, may not
  * enter. The server logs the same when it starts. After a check.
  */
 MK_API void mk_config_unreachable(const struct mk_config *config, mk_text_fn fn, void *arg);
 
 /**
- * Let a plugin carry out a command of its own, without a server and whatever the configuration says of plugins.
+ * Let a plugin carry out a command of its own, without a server and regardless of the configured plugins.
  * @param plugin  by name: built in, or from the plugin directory
  * @param words   the command and its arguments, terminated by NULL
- * @param text    out: what came of it or why not, for people; terminated
- * @return 0; MK_E_NOENT: the plugin cannot be loaded; MK_E_UNSUPPORTED: it has no such command; what it returned.
+ * @param text    out: the result or the reason of a failure, for people; terminated
+ * @return 0; MK_E_NOENT: the plugin cannot be loaded; MK_E_UNSUPPORTED: it has no such command; or the command's error.
  */
 MK_API int mk_config_command(struct mk_config *config, const char *plugin, const char *const *words,
                              char *text, size_t size) MK_MUST_USE;
@@ -258,44 +259,44 @@ MK_API int mk_config_command(struct mk_config *config, const char *plugin, const
 /* ---- Server ---- */
 
 /**
- * Make a server from a configuration, which is taken (also on failure, but see below).
- * @return 0; > 0: number of faults, the configuration stays the caller's so that they can be shown; MK_E_NOMEM.
+ * Make a server from a configuration, which is taken, also on failure, except with faults.
+ * @return 0; > 0: number of faults, and the caller keeps the configuration to show them; MK_E_NOMEM.
  */
 MK_API int mk_server_new(struct mk_server **server, struct mk_config *config,
                          const struct mk_host *host) MK_MUST_USE;
 
 /**
  * Open logs and listening sockets; nothing is accepted yet. Call before dropping privileges.
- * @return 0, or an error after logging the reason; mk_server_why() has the sentence.
+ * @return 0, or an error after logging the reason; mk_server_why() returns the sentence.
  */
 MK_API int mk_server_listen(struct mk_server *server) MK_MUST_USE;
 
-/** Why the last call failed: a sentence, valid until the next call. Never NULL. */
+/** @return the reason for which the last call failed: a sentence, valid until the next call, never NULL. */
 MK_API const char *mk_server_why(const struct mk_server *server);
 
 /** Start the workers. @return 0 or an error; on failure nothing runs. */
 MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;
 
 /**
- * Change to another configuration without refusing or cutting a connection. Checked whole first. What is wrong
- * with it is in the error log too, and counted (mk_server_facts).
- * @param config  taken on success; otherwise the caller's, and the old one stays in force
- * @return 0; > 0: number of faults; an enum mk_error (mk_server_why says more).
+ * Change to another configuration without refusing or closing a connection. The new one is checked completely first.
+ * Its errors are logged too, and a failed reload is counted (mk_server_facts).
+ * @param config  taken on success; otherwise the caller keeps it and the old one stays in force
+ * @return 0; > 0: number of faults; an enum mk_error (mk_server_why has the reason).
  */
 MK_API int mk_server_reload(struct mk_server *server, struct mk_config *config) MK_MUST_USE;
 
-/** A configuration could not even be read, for want of memory for example: log and count this as a reload that failed. */
+/** Log and count a failed reload whose configuration could not even be read, for example without memory. */
 MK_API void mk_server_reload_failed(struct mk_server *server, const char *why);
 
-/** The configuration in force, until the next reload. */
+/** @return the configuration in force, borrowed until the next reload. */
 MK_API const struct mk_config *mk_server_config(const struct mk_server *server);
 
-/** Reopen log files by name, after somebody renamed them. @return 0 or the first error. */
+/** Open log files again by name, after they were renamed. @return 0 or the first error. */
 MK_API int mk_server_reopen_logs(struct mk_server *server);
 
 /**
- * Begin to stop: listening ends, idle connections close, requests in flight are answered for at
- * most grace_ms milliseconds. Returns at once. Called again it shortens the grace; 0 ends at once.
+ * Begin a graceful stop: listening ends, idle connections are closed, requests in flight have at
+ * most grace_ms milliseconds. Returns at once. Another call shortens the time; 0 stops at once.
  */
 MK_API void mk_server_stop(struct mk_server *server, unsigned grace_ms);
 /** The same, with the reason for the error log: "signal TERM". */
@@ -303,34 +304,34 @@ MK_API void mk_server_stop_because(struct mk_server *server, unsigned grace_ms, 
 
 /**
  * Wait until the workers have ended after mk_server_stop.
- * @param timeout_ms  at most so long; -1 for ever
+ * @param timeout_ms  -1: no limit
  * @return 0, or MK_E_TIMEOUT.
  */
 MK_API int mk_server_wait(struct mk_server *server, int timeout_ms) MK_MUST_USE;
 
-/** A descriptor that becomes readable when all workers have ended; owned by the server. */
+/** @return a descriptor that becomes readable when all workers have ended; owned by the server. */
 MK_API int mk_server_fd(const struct mk_server *server);
 
 /** Stop at once if running, close everything and free the server with its configuration. NULL is allowed. */
 MK_API void mk_server_free(struct mk_server *server);
 
-/** Name every address that listens, as text with the real port, e.g. "127.0.0.1:2001". */
+/** Pass every listening address to fn, as text with the real port, e.g. "127.0.0.1:2001". */
 MK_API void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg);
 
-/** Counters of one worker; each only ever grows, but connections. Any thread may read. */
+/** Counters of one worker; they never decrease, except connections. Any thread may read. */
 struct mk_worker_stats {
     size_t size; /* sizeof(struct mk_worker_stats), set by the caller */
     uint64_t accepted, requests, bytes_in, bytes_out, refused, turns;
     uint64_t connections; /* open now */
 };
 MK_API unsigned mk_server_workers(const struct mk_server *server);
-/** @return 0 or MK_E_INVALID when there is no such worker. */
+/** @return 0, or MK_E_INVALID: there is no such worker. */
 MK_API int mk_server_stats(const struct mk_server *server, unsigned worker,
                            struct mk_worker_stats *stats) MK_MUST_USE;
 
-/** "2.0.0" of the library in use. */
+/** @return the version of the library in use, "2.0.0". */
 MK_API const char *mk_version(void);
-/** Facts of the build, one a line: compiler, libc, options, plugins, and where plugins are looked for. */
+/** @return facts of the build, one a line: compiler, libc, options, plugins, and the folder of plugins. */
 MK_API const char *mk_build_facts(void);
 
 #ifdef __cplusplus

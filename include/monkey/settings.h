@@ -4,8 +4,8 @@
 
 /*
  * Settings as tables. A row names a key, its type, its range and the member of a struct that it
- * fills; from the same row come parsing, the faults with line and column, `--test`'s nearest name,
- * `--dump` and the manual. Behaviour never parses text.
+ * fills. Parsing, errors with line and column, the nearest name in `--test`, `--dump` and the check of the
+ * manual all use this row. The rest of the code never parses text.
  *
  *     struct hello_settings {
  *         const char *greeting;
@@ -30,10 +30,10 @@
 extern "C" {
 #endif
 
-/** A configuration while it is read and checked: its memory, and the faults found so far. */
+/** A configuration while it is read and checked: its memory, and the errors found so far. */
 struct mk_setup;
 
-/** Where something was written. For values that were not read from a file, file is a phrase such as "command line" and line is 0. */
+/** The place of a text. For values that do not come from a file, file is a phrase such as "command line" and line is 0. */
 struct mk_origin {
     const char *file;   /* terminated; lives as long as the configuration is checked */
     unsigned line;      /* from 1; 0: no line */
@@ -41,7 +41,7 @@ struct mk_origin {
     struct mk_str text; /* the line itself, for messages */
 };
 
-/** One line `Key value`. The texts live until the check has ended: copy what is kept. */
+/** One line `Key value`. The texts live until the check has ended; copy those that are kept. */
 struct mk_setting {
     struct mk_setting *next;  /* of the same section */
     struct mk_str key, value; /* value trimmed; both terminated by a NUL after len */
@@ -54,18 +54,20 @@ enum mk_field_type {
     MK_FIELD_SIZE, /* int64_t, bytes: a number with optional B K M G (times 1024); see MK_FIELD_KB */
     MK_FIELD_TIME, /* int64_t, milliseconds: a number with optional ms s m h d; bare: seconds */
     MK_FIELD_ENUM, /* int: index into names; any case */
-    MK_FIELD_STRING, /* const char *, terminated, whole value, never empty; NULL when unset without default */
+    /* const char *: the value, terminated, never empty; NULL: unset and without default */
+    MK_FIELD_STRING,
     MK_FIELD_WORDS,  /* struct mk_words: blank-separated list; a repeated key appends */
     MK_FIELD_CUSTOM, /* parse decides; called for each occurrence */
-    MK_FIELD_PATH, /* const char *, as STRING; a relative one that was read from a file begins at the configuration directory, unless it is one of names. With MK_FIELD_REPEAT: struct mk_words, one path a line */
+    /* const char *, as STRING. A relative path from a file begins at the configuration directory, unless it is one
+     * of names. With MK_FIELD_REPEAT: struct mk_words, one path a line */
+    MK_FIELD_PATH,
 };
 
 enum mk_field_flags {
-    MK_FIELD_REPEAT =
-        1, /* may appear more than once in a section (WORDS, PATH, CUSTOM); otherwise twice is a fault */
-    MK_FIELD_RESTART = 2, /* a reload cannot change it; it says so */
+    MK_FIELD_REPEAT = 1,  /* WORDS, PATH, CUSTOM: repeatable in a section; otherwise an error */
+    MK_FIELD_RESTART = 2, /* a reload cannot change it, and reports a change */
     MK_FIELD_ANY_KEY = 4, /* CUSTOM: takes every key of the section that no other row names */
-    MK_FIELD_KB = 8,      /* SIZE: a bare number counts KB, not bytes */
+    MK_FIELD_KB = 8,      /* SIZE: a number without a unit counts KB, not bytes */
 };
 
 /** A list of words; items are terminated copies that live as long as the settings. */
@@ -84,9 +86,9 @@ struct mk_field {
     int64_t max;          /* likewise; 0: no bound but the type's (never negative) */
     const char *fallback; /* default as it would be written in a file; NULL: zero or unset */
     __extension__ union {
-        const char *const
-            *names; /* ENUM: NULL-terminated words; PATH: words that are no paths, or NULL */
-        /** CUSTOM: @return 0, or MK_E_INVALID after noting a fault, or MK_E_NOMEM. */
+        /* ENUM: NULL-terminated words; PATH: words that are not paths, or NULL */
+        const char *const *names;
+        /** CUSTOM: @return 0, or MK_E_INVALID after noting an error, or MK_E_NOMEM. */
         int (*parse)(struct mk_setup *setup, const struct mk_setting *s);
     };
 };
@@ -94,10 +96,10 @@ struct mk_field {
 enum mk_section_flags {
     MK_SECTION_FILE = 1, /* may stand in the plugin's own files, plugins/NAME/ */
     MK_SECTION_SITE = 2, /* may stand in a site's file */
-    MK_SECTION_REPEAT =
-        4, /* several such sections are several structs; otherwise a second one continues the first */
-    MK_SECTION_INHERIT =
-        8, /* FILE and SITE: what a site's section does not say, the file's section says */
+    /* each such section has a struct of its own; otherwise a second section continues the first */
+    MK_SECTION_REPEAT = 4,
+    /* FILE and SITE: keys that a site's section does not have are taken from the file's section */
+    MK_SECTION_INHERIT = 8,
 };
 
 /** A kind of section: its name, its fields and the struct they fill. */
@@ -110,8 +112,8 @@ struct mk_section_spec {
     size_t settings_size; /* of the struct, which begins zeroed with the defaults filled in */
     unsigned flags;       /* enum mk_section_flags */
     /**
-     * A section of the plugin's own files that says what this one leaves unsaid, as [X_DEFAULTS] does for
-     * each [X]: of the same struct, listed before this one, with no key that this one has not. NULL: none.
+     * A section of the plugin's own files with defaults for the keys of this one, as [X_DEFAULTS] for each [X]. It
+     * fills the same struct, is listed before this one and has no key that this one does not have. NULL: none.
      */
     const struct mk_section_spec *base;
 };
@@ -126,7 +128,7 @@ struct mk_section_spec {
 
 /* ---- for CUSTOM parsers and for a plugin's check ---- */
 
-/** The struct that is being filled: in a CUSTOM parser only. */
+/** @return the struct to fill. In a CUSTOM parser only. */
 MK_API void *mk_setup_settings(const struct mk_setup *setup);
 
 /** @return zeroed memory that lives as long as the settings, or NULL. */
@@ -135,21 +137,21 @@ MK_API void *mk_setup_alloc(struct mk_setup *setup, size_t size) MK_MUST_USE;
 /** @return a terminated copy that lives as long as the settings; {NULL, 0} without memory. */
 MK_API struct mk_str mk_setup_copy(struct mk_setup *setup, struct mk_str text) MK_MUST_USE;
 
-/** Note "Key: expected WHAT, got ..." at the value. @return MK_E_INVALID. */
+/** Note the error "Key: expected EXPECTED, got ..." at the value. @return MK_E_INVALID. */
 MK_API int mk_setup_refuse(struct mk_setup *setup, const struct mk_setting *s,
                            const char *expected);
 
-/** Of names (NULL-terminated) the one that a misspelt word is nearest to, for "did you mean"; NULL: none is near. */
+/** @return the nearest of names (NULL-terminated) to a misspelt word, for "did you mean"; NULL: none is near. */
 MK_API const char *mk_setup_nearest(struct mk_str word, const char *const *names);
 
 /**
- * Note that something is wrong; the configuration will not be used.
- * @param at  the place to show; NULL when there is none
+ * Note an error; the configuration will not be used.
+ * @param at  the place to show; NULL: none
  * @param fmt one sentence without full stop
  */
 MK_API void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
     MK_PRINTF(3, 4);
-/** The same for what is only worth saying. */
+/** Note a warning; the configuration can be used. */
 MK_API void mk_setup_warn(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
     MK_PRINTF(3, 4);
 

@@ -4,9 +4,9 @@
 
 /*
  * Byte streams with events, over any transport: a client's connection that a handler took over (for
- * Upgrade), or a connection to a backend. A tunnel is two of them.
+ * Upgrade), or a connection to a backend. A tunnel consists of two streams.
  *
- * A stream belongs to a worker; everything is called on its thread. Nothing blocks.
+ * A stream belongs to a worker; call all functions on its thread. They never block.
  */
 
 #include <monkey/events.h>
@@ -20,24 +20,24 @@ extern "C" {
 struct mk_stream;
 
 /**
- * @param events  MK_IO_READ, MK_IO_WRITE, MK_IO_HANGUP (the peer sends no more; what it sent can
- *                still be read), MK_IO_ERROR, MK_IO_TIMEOUT. Told once for each change: read and
- *                write until MK_E_AGAIN. The stream may be closed inside.
+ * @param events  MK_IO_READ, MK_IO_WRITE, MK_IO_HANGUP (the peer sends no more; bytes that it has sent can
+ *                still be read), MK_IO_ERROR, MK_IO_TIMEOUT. Edge-triggered: read and
+ *                write until MK_E_AGAIN. The callback may close the stream.
  *
- * MK_IO_ERROR is the last event: the stream is broken, and reading and writing it give MK_E_PEER from
- * then on. It is still to be closed, at once or later. Bytes that came before a reset can be read in
- * the event before. A worker that ends tells all its streams so.
+ * MK_IO_ERROR is the last event: the stream is broken, and reads and writes return MK_E_PEER from
+ * now on. Close it, at once or later. Bytes that arrived before a reset can be read in
+ * the event before. A worker that ends reports MK_IO_ERROR to all its streams.
  */
 typedef void (*mk_stream_fn)(struct mk_stream *s, unsigned events, void *arg);
 
 /**
  * Take over the connection of a request, after mk_reply_end of 101, or of 2xx for CONNECT (RFC 9110
- * sections 7.8, 9.3.6). The hook returns MK_VERDICT_DONE; then the request ends, its head leaves, and
- * events begin. The plugin's objects of the request's configuration must be held by the plugin itself.
+ * sections 7.8, 9.3.6). The hook returns MK_VERDICT_DONE; then the request ends, its head is sent, and
+ * events begin. The plugin itself must hold its objects of the request's configuration.
  * @param fn  called with MK_IO_READ | MK_IO_WRITE first
- * @return 0, MK_E_NOMEM, MK_E_INVALID: not now - no such answer, or the request's body was not read to its end.
- * Before the first event nothing can be read or written. A connection that breaks sooner gives MK_IO_ERROR
- * alone. When the server stops, a stream that was taken gets MK_IO_HANGUP, and when the grace is over MK_IO_ERROR.
+ * @return 0, MK_E_NOMEM, MK_E_INVALID: the answer is another one, or the request's body was not read to its end.
+ * Do not read or write before the first event. A connection that breaks earlier reports MK_IO_ERROR
+ * alone. When the server stops, a taken stream gets MK_IO_HANGUP, and MK_IO_ERROR when the grace time expires.
  */
 MK_API int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn,
                            void *arg) MK_MUST_USE;
@@ -48,34 +48,34 @@ struct mk_dial {
     socklen_t addr_len;
     const char *transport; /* by name; NULL: plain */
     const char *name;      /* of the server, for the transport; NULL: none */
-    unsigned timeout_ms;   /* until the handshake is over; 0: as the system likes, minutes */
+    unsigned timeout_ms;   /* until the end of the handshake; 0: the system's, some minutes */
 };
 
 /**
  * Connect without blocking. In libmonkey-upstream: pkg-config --libs monkey-upstream.
- * @param fn  called with MK_IO_READ | MK_IO_WRITE when it is connected, MK_IO_ERROR or MK_IO_TIMEOUT when it is
- *            not, which is the last event then; never before this call has returned
+ * @param fn  called with MK_IO_READ | MK_IO_WRITE when the stream is connected; with MK_IO_ERROR or MK_IO_TIMEOUT, as
+ *            the last event, when the connection failed; never before this call has returned
  * @return 0, MK_E_NOMEM, MK_E_NOFD, MK_E_UNSUPPORTED: no such transport; MK_E_BUSY: the queue of a unix socket
- *         is full, or no port is free; MK_E_PEER: refused at once, errno tells why.
+ *         is full, or no port is free; MK_E_PEER: refused at once, with the reason in errno.
  */
 MK_API int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w,
                           const struct mk_dial *dial, mk_stream_fn fn, void *arg) MK_MUST_USE;
 
-/** @return > 0, 0 at the end of input, MK_E_AGAIN, MK_E_PEER. */
+/** @return > 0: bytes; 0: end of input; MK_E_AGAIN; MK_E_PEER. */
 MK_API ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len) MK_MUST_USE;
-/** @return bytes taken, perhaps fewer than given; MK_E_AGAIN: come again with the same bytes first; MK_E_PEER. */
+/** @return bytes taken, perhaps fewer than given; MK_E_AGAIN: call again with the same bytes first; MK_E_PEER. */
 MK_API ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov) MK_MUST_USE;
-/** The peer will see the end of input. */
+/** End the sending half: the peer sees the end of input. */
 MK_API void mk_stream_shutdown(struct mk_stream *s);
-/** The descriptor, where the transport allows its use (splice); -1 otherwise, or while bytes that were read wait inside. */
+/** @return the descriptor, for splice; -1: the transport does not allow its use, or holds bytes that were already read. */
 MK_API int mk_stream_fd(const struct mk_stream *s);
-/** Somebody else is told from now on. */
+/** Replace the callback. */
 MK_API void mk_stream_tell(struct mk_stream *s, mk_stream_fn fn, void *arg);
-/** MK_IO_TIMEOUT once, so many ms from now, exact to 100 ms; 0: not any more. Replaces an earlier one, that of a dial too. */
+/** Report MK_IO_TIMEOUT once after ms milliseconds, exact to 100 ms; 0 cancels. Replaces an earlier time-out, also that of a dial. */
 MK_API void mk_stream_timeout(struct mk_stream *s, unsigned ms);
-/** fn(s, MK_IO_READ | MK_IO_WRITE) after the present event: for whoever stopped before MK_E_AGAIN. */
+/** Call fn(s, MK_IO_READ | MK_IO_WRITE) after the current event, for a callback that stopped before MK_E_AGAIN. */
 MK_API void mk_stream_run_soon(struct mk_stream *s);
-/** errno of a failed connect, ETIMEDOUT after its timeout, EPROTO when the handshake failed; 0: none. */
+/** @return errno of a failed connect, ETIMEDOUT after its time-out, EPROTO after a failed handshake; 0: none. */
 MK_API int mk_stream_error(const struct mk_stream *s);
 /** Close. fn is not called again. NULL is allowed. */
 MK_API void mk_stream_close(struct mk_stream *s);

@@ -3,10 +3,10 @@
 #define MONKEY_TYPES_H
 
 /*
- * The vocabulary that every layer and every embedder shares: a borrowed string slice and one
- * negative error enum. Texts that a function is given are copied, or used within the call only, unless its comment says
- * that they live longer. All public headers are C99 and C++17, with the attributes and __extension__ of gcc and clang;
- * tables with designated initialisers are C++20, in the order of the members.
+ * Types of every layer and every embedder: a borrowed string slice and one negative error enum. A function copies the texts
+ * that it is given, or uses them within the call only, unless its comment says otherwise. All public headers are C99 and
+ * C++17, with the attributes and __extension__ of gcc and clang; tables with designated initialisers in the order of the
+ * members are C++20.
  */
 
 #include <stddef.h>
@@ -22,7 +22,7 @@ extern "C" {
 #define MK_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 
 /**
- * A slice of bytes. It borrows: whoever made it says how long the bytes live. Not terminated.
+ * A slice of bytes, borrowed: the function that returns it documents how long the bytes live. Not terminated.
  * An absent value is {NULL, 0}; an empty one has a non-NULL p.
  */
 struct mk_str {
@@ -30,7 +30,7 @@ struct mk_str {
     size_t len;
 };
 
-/** A slice over a string literal or a char array that is one; borrowed, as for every struct mk_str. */
+/** A slice over a string literal, or over a char array that was initialised with one; borrowed, as every struct mk_str. */
 #ifdef __cplusplus
 #define MK_STR(literal) (mk_str{(literal), sizeof(literal) - 1})
 #else
@@ -42,7 +42,7 @@ struct mk_str {
         (literal), sizeof(literal) - 1                                                             \
     }
 
-/* Borrows s; NULL gives the absent one. Hot: its copies are merged into one, which shall not lie among code that is seldom in memory. */
+/* Borrows s; NULL gives the absent value. Hot: the linker merges its copies into one, which must not lie among code that is seldom in memory. */
 __attribute__((hot)) static inline struct mk_str mk_str_from(const char *s)
 {
     struct mk_str str = {s, s ? strlen(s) : 0};
@@ -51,8 +51,8 @@ __attribute__((hot)) static inline struct mk_str mk_str_from(const char *s)
 }
 
 /**
- * What can go wrong. Functions return 0 or a count on success and one of these otherwise.
- * mk_error_text() gives the sentence.
+ * Errors. Functions return 0 or a count on success and one of these otherwise.
+ * mk_error_text() returns the sentence.
  */
 #define MK_ERRORS(X)                                                                               \
     X(MK_E_AGAIN, -1, "not yet: more input or another turn needed")                                \
@@ -78,12 +78,12 @@ enum mk_error {
 #undef MK_ERROR_ENUM
 };
 
-/** How much a line in the error log matters. */
+/** Levels of lines in the error log. */
 enum mk_log_level { MK_LOG_ERROR, MK_LOG_WARN, MK_LOG_INFO, MK_LOG_DEBUG, MK_LOG_TRACE };
 
 /** @return the sentence for an enum mk_error value; static, never NULL. Any thread. */
 MK_API const char *mk_error_text(int error);
-/** @return the enum mk_error that an errno value comes nearest to, MK_E_SYS for those that have none; 0 for 0. Any thread. */
+/** @return the enum mk_error nearest to an errno value, MK_E_SYS without a near one; 0 for 0. Any thread. */
 MK_API int mk_error_from_errno(int system_error);
 
 #ifdef __cplusplus

@@ -434,6 +434,23 @@ def test_expect_of_a_backend_that_does_not_know_it(start):
     sends_when_told(start, serve)
 
 
+def test_a_backend_that_falls_silent_after_an_early_answer(start):
+    """It answers without the body that it was to ask for, and not to the end: its silence ends the answer."""
+    def serve(conn):
+        conn.head()
+        conn.send(b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 10\r\n\r\nhalf")
+        conn.sock.settimeout(10)
+        conn.sock.recv(1)
+
+    with Backend(serve) as backend:
+        server = start(**configured("RequestBuffering off\nReadTimeout 1", backend))
+        with server.connect() as client:
+            client.send(EXPECTS)
+            assert http.read_head(client.stream).status == 413
+            client.sock.settimeout(5)
+            assert client.stream.rest() == b"half"
+
+
 # -- the PROXY protocol
 
 

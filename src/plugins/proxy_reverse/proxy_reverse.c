@@ -2,6 +2,7 @@
 #include "backends/backend.h"
 #include "exchange/exchange.h"
 #include "statistics/metrics.h"
+#include "statistics/statistics.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/backend_int.h"
+
+#include "backends/balance.h"
 #include "backends/pool.h"
 
 #include <stdlib.h>

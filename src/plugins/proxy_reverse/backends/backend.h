@@ -8,7 +8,7 @@
 
 /*
  * The backends of entries: which is to answer a request, and what became of it. On one side of this header is
- * the path of a request (exchange.c), which asks; on the other are balancers, health and the page of
+ * the path of a request (exchange/), which asks; on the other are balancers, health and the pages of
  * statistics, which know.
  *
  * Backends belong to no configuration. A reload hands on those whose entry, address and way of connecting stay
@@ -86,15 +86,5 @@ struct proxy_checks;
 int proxy_checks_start(const struct mk_context *ctx, struct proxy_checks **checks);
 /** NULL is allowed. */
 void proxy_checks_stop(struct proxy_checks *checks);
-
-/* ---- statistics ---- */
-
-/** In proxy_check and proxy_check_site: judge what only statistics and health read (StatisticsAllow). */
-int proxy_statistics_check(struct mk_setup *setup, const struct proxy_settings *set,
-                           const struct mk_origin *at);
-/** Is the path one of the pages? Cheap: asked before each request of a configuration that has any. */
-bool proxy_is_statistics(const struct mk_context *ctx, struct mk_str path);
-/** Answer such a request. */
-enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *ctx);
 
 #endif

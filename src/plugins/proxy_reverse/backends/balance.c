@@ -3,17 +3,6 @@
 
 #include <stdlib.h>
 
-static const char *const names[] = {
-    [PROXY_NAIVE] = "Naive",
-    [PROXY_FIRST_ALIVE] = "First-Alive",
-    [PROXY_ROUND_ROBIN] = "RoundRobin",
-    [PROXY_LOCKING_ROUND_ROBIN] = "LockingRoundRobin",
-    [PROXY_LEAST_CONNECTIONS] = "LeastConnections",
-    [PROXY_SOURCE_HASH] = "SourceHash",
-    [PROXY_RANDOM2] = "Random2",
-    [PROXY_CONSISTENT_HASH] = "ConsistentHash",
-};
-
 struct balance {
     enum proxy_balancer kind;
     unsigned nbackends, nseats;
@@ -199,9 +188,4 @@ int balance_choose(struct balance *b, const struct balance_ask *ask)
 void balance_end(struct balance *b, unsigned backend)
 {
     atomic_fetch_sub_explicit(b->backends[backend].active, 1, memory_order_relaxed);
-}
-
-const char *balance_name(enum proxy_balancer kind)
-{
-    return names[kind];
 }

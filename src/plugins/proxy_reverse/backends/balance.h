@@ -2,6 +2,8 @@
 #ifndef PROXY_BALANCE_H
 #define PROXY_BALANCE_H
 
+#include "entry/balancers.h"
+
 #include <monkey/types.h>
 
 #include <stdatomic.h>
@@ -13,20 +15,8 @@
  * says which backends may be chosen.
  */
 
-enum proxy_balancer {
-    PROXY_NAIVE,               /* by the number of the client's connection; keeps no state */
-    PROXY_FIRST_ALIVE,         /* the first of the list */
-    PROXY_ROUND_ROBIN,         /* in turn, without a lock */
-    PROXY_LOCKING_ROUND_ROBIN, /* in turn, exact over all workers also while backends go and come */
-    PROXY_LEAST_CONNECTIONS,   /* the fewest requests a seat, exact over all workers */
-    PROXY_SOURCE_HASH,         /* by the client's address */
-    PROXY_RANDOM2,             /* the better of two by chance */
-    PROXY_CONSISTENT_HASH,     /* by a key; few keys move when the list changes */
-};
-
 enum {
-    BALANCE_MAX_BACKENDS = 256,
-    BALANCE_MAX_SEATS = 4096,
+    BALANCE_MAX_BACKENDS = PROXY_SERVERS_MAX,
     BALANCE_NOBODY = -1,
 };
 
@@ -89,8 +79,5 @@ void balance_end(struct balance *b, unsigned backend);
 
 /** The same on every machine and in every version: caches behind several proxies rely on it. */
 uint64_t balance_hash(const void *bytes, size_t len);
-
-/** The name as written in the manual. */
-const char *balance_name(enum proxy_balancer kind);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "entry/settings.h"
 
-#include "backends/backend.h"
 #include "entry/server_list.h"
-#include "exchange/variables.h"
+#include "entry/template.h"
+#include "entry/viewers.h"
 
 #include "kit/intake/intake.h"
 
@@ -51,54 +51,19 @@ static struct mk_str trimmed(struct mk_str text)
 
 /* ---- balancers ---- */
 
-static const struct {
-    const char *name; /* lower case, without what separates words */
-    enum proxy_balancer balancer;
-} balancers[] = {
-    {"naive", PROXY_NAIVE},
-    {"firstalive", PROXY_FIRST_ALIVE},
-    {"roundrobin", PROXY_ROUND_ROBIN},
-    {"lockless", PROXY_ROUND_ROBIN},
-    {"locklessroundrobin", PROXY_ROUND_ROBIN},
-    {"lockingroundrobin", PROXY_LOCKING_ROUND_ROBIN},
-    {"leastconnections", PROXY_LEAST_CONNECTIONS},
-    {"sourcehash", PROXY_SOURCE_HASH},
-    {"random2", PROXY_RANDOM2},
-    {"consistenthash", PROXY_CONSISTENT_HASH},
-};
-
-/* Names are written "First-Alive", "first alive" or "FirstAlive". */
-static bool is_balancer(struct mk_str text, const char *name)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.p[i] == '-' || text.p[i] == '_' || text.p[i] == ' ' || text.p[i] == '\t')
-            continue;
-        if (tolower((unsigned char)text.p[i]) != *name)
-            return false;
-        name++;
-    }
-    return *name == '\0';
-}
-
 #define BALANCERS                                                                                  \
     "Naive, First-Alive, RoundRobin, LockingRoundRobin, LeastConnections, SourceHash, Random2 or " \
     "ConsistentHash"
 
-/* The names as the manual has them, for those who misspell one. */
-static const char *const balancer_names[] = {
-    "Naive",      "First-Alive", "RoundRobin",     "LockingRoundRobin", "LeastConnections",
-    "SourceHash", "Random2",     "ConsistentHash", "Lockless",          NULL};
-
 static int parse_balancer(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
-    const char *near = mk_setup_nearest(s->value, balancer_names);
+    const char *near = mk_setup_nearest(s->value, proxy_balancer_names);
+    int balancer = proxy_balancer_find(s->value);
 
-    for (size_t i = 0; i < sizeof(balancers) / sizeof(balancers[0]); i++) {
-        if (is_balancer(s->value, balancers[i].name)) {
-            set->balancer = balancers[i].balancer;
-            return 0;
-        }
+    if (balancer >= 0) {
+        set->balancer = balancer;
+        return 0;
     }
     if (!near)
         return mk_setup_refuse(setup, s, BALANCERS);
@@ -568,9 +533,8 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
         return 0;
     }
     check_transport(setup, set);
-    err = proxy_statistics_check(setup, set, at);
-    if (err == 0)
-        err = proxy_complete_servers(setup, set);
+    proxy_viewers_check(setup, set, at);
+    err = proxy_complete_servers(setup, set);
     if (err < 0)
         return err;
     e->set = set;

@@ -2,16 +2,11 @@
 #ifndef PROXY_SETTINGS_H
 #define PROXY_SETTINGS_H
 
-#include "backends/balance.h"
+#include "entry/balancers.h"
 
 #include <monkey/plugin.h>
 
 /* What the configuration says: [PROXY_DEFAULTS], and one struct proxy_settings for each [PROXY_ENTRY]. */
-
-enum {
-    PROXY_SERVERS_MAX = BALANCE_MAX_BACKENDS, /* different ones of an entry */
-    PROXY_SEATS_MAX = 4096,                   /* all that are written, for their weight */
-};
 
 enum proxy_hash_key { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_HEADER };
 enum proxy_host { PROXY_HOST_CLIENT, PROXY_HOST_SERVER, PROXY_HOST_TEXT };
@@ -90,8 +85,8 @@ struct proxy_settings {
     struct mk_words statistics_allow; /* networks as text */
 };
 
-struct proxy_group; /* backend.h */
-struct proxy_reign; /* backend_int.h */
+struct proxy_group; /* these two of the backends */
+struct proxy_reign;
 
 /** A [PROXY_ENTRY] of a configuration. */
 struct proxy_entry {

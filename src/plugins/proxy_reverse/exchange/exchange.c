@@ -170,7 +170,7 @@ static void step(struct proxy_exchange *x)
 static void on_time(struct proxy_exchange *x)
 {
     x->is_timed = false;
-    if (x->must_wait) {
+    if (x->must_wait && !x->answers) {
         x->must_wait = false;
         step(x);
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/head.h"
 
+#include "entry/template.h"
 #include "exchange/variables.h"
 
 #include <monkey/field.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "statistics/metrics.h"
 
-#include "statistics/statistics.h"
+#include "backends/facts.h"
 
 /* What the proxy counts, for shells and for Prometheus. */
 
@@ -95,15 +95,13 @@ static void each_backend(const struct proxy_config *config, struct telling *t,
                          void (*fn)(struct telling *t, const void *what), const void *what)
 {
     for (const struct proxy_entry *e = config->entries; e; e = e->next) {
-        for (unsigned i = 0; i < e->group->n; i++) {
-            const struct proxy_backend *b = e->group->backends[i];
-
-            proxy_facts(b, &t->facts);
+        for (unsigned i = 0; i < proxy_facts_count(e); i++) {
+            proxy_facts(e, i, &t->facts);
             t->m.nlabels = 2;
             t->m.labels[0].name = "entry";
             t->m.labels[0].value = mk_str_from(e->name);
             t->m.labels[1].name = "backend";
-            t->m.labels[1].value = mk_str_from(b->name);
+            t->m.labels[1].value = mk_str_from(t->facts.name);
             fn(t, what);
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "statistics/statistics.h"
+#include "statistics/statistics_int.h"
 
-#include "kit/nets/nets.h"
+#include "entry/viewers.h"
 
 #include <monkey/inspect.h>
 #include <monkey/server.h>
@@ -14,87 +14,9 @@
 
 enum { REFRESH_MAX = 3600 };
 
-static const char unix_word[] = "unix";
-
 static bool is_word(struct mk_str text, const char *word)
 {
     return text.len == strlen(word) && memcmp(text.p, word, text.len) == 0;
-}
-
-static uint64_t load(const _Atomic uint64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-/* Where checks decide, the next one is the next try. */
-static int64_t until_check(const struct proxy_backend *b, int64_t ago_ms)
-{
-    return ago_ms >= 0 && ago_ms < b->check_ms ? b->check_ms - ago_ms : 0;
-}
-
-/* What latencies are counted of: this minute so far, and the one before. */
-static int64_t window_ms(int64_t now_ms)
-{
-    return LATENCY_WINDOW_MS + now_ms % LATENCY_WINDOW_MS;
-}
-
-void proxy_facts(const struct proxy_backend *b, struct proxy_facts *facts)
-{
-    struct proxy_state *s = b->state;
-    int64_t now_ms = proxy_now_ms();
-
-    *facts = (struct proxy_facts){
-        .active = atomic_load_explicit(&s->active, memory_order_relaxed),
-        .requests = load(&s->count.requests),
-        .failures = proxy_failures(&s->count),
-        .refused = load(&s->count.refused),
-        .broke = load(&s->count.broke),
-        .probes = load(&s->count.probes),
-        .checks = load(&s->count.checks),
-        .failed_checks = load(&s->count.failed_checks),
-        .sent = load(&s->count.sent),
-        .received = load(&s->count.received),
-    };
-    for (unsigned i = 0; i < 6; i++)
-        facts->status[i] = load(&s->count.status[i]);
-    health_guard_facts(&s->health, &b->rules, now_ms, &facts->health);
-    if (facts->health.state == HEALTH_OFFLINE && b->rules.is_checked)
-        facts->health.wait_ms = until_check(b, facts->health.check_ago_ms);
-    latency_facts(&s->latency, now_ms, &facts->latency);
-    facts->rate = (double)facts->latency.count * 1000 / (double)window_ms(now_ms);
-    mk_upstream_load(proxy_backend_upstream(b), &facts->open, &facts->idle, &facts->waiting);
-}
-
-/* ---- who may see it ---- */
-
-int proxy_statistics_check(struct mk_setup *setup, const struct proxy_settings *set,
-                           const struct mk_origin *at)
-{
-    for (size_t i = 0; i < set->statistics_allow.count; i++) {
-        struct mk_str word = set->statistics_allow.items[i];
-        struct net net;
-        bool loose;
-
-        if (!is_word(word, unix_word) && net_parse(word, &net, &loose) < 0)
-            mk_setup_fault(
-                setup, at,
-                "StatisticsAllow: expected addresses, networks or \"unix\", got \"%.60s\"", word.p);
-    }
-    return 0;
-}
-
-static bool is_allowed(const struct proxy_settings *set, const uint8_t *peer)
-{
-    for (size_t i = 0; i < set->statistics_allow.count; i++) {
-        struct mk_str word = set->statistics_allow.items[i];
-        struct net net;
-        bool loose;
-
-        if (peer ? net_parse(word, &net, &loose) == 0 && net_has(&net, peer)
-                 : is_word(word, unix_word))
-            return true;
-    }
-    return false;
 }
 
 /* ---- what is shown ---- */
@@ -123,7 +45,8 @@ const struct proxy_entry *proxy_view_next(const struct proxy_view *view,
     const struct proxy_entry *e = before ? before->next : view->config->entries;
 
     while (e && !(e->set->statistics_url && is_of_site(e, view->site) &&
-                  strcmp(e->set->statistics_url, view->url) == 0 && is_allowed(e->set, view->peer)))
+                  strcmp(e->set->statistics_url, view->url) == 0 &&
+                  proxy_viewers_has(e->set, view->peer)))
         e = e->next;
     return e;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "statistics/statistics.h"
+#include "statistics/statistics_int.h"
 
 #include <monkey/server.h>
 
@@ -162,17 +162,17 @@ static void next_try(struct page *page, const struct health_facts *h)
 
 /* ---- rows ---- */
 
-static void write_backend(struct page *page, const struct proxy_backend *b, unsigned weight)
+static void write_backend(struct page *page, const struct proxy_entry *e, unsigned i)
 {
     struct proxy_facts f;
 
-    proxy_facts(b, &f);
+    proxy_facts(e, i, &f);
     page_put(page, "<tr>");
     open_cell(page, BACKEND);
     page_put(page, "<span>");
-    page_html(page, mk_str_from(b->name));
-    if (weight > 1)
-        page_printf(page, " <span class=\"dim\">&times;%u</span>", weight);
+    page_html(page, mk_str_from(f.name));
+    if (f.weight > 1)
+        page_printf(page, " <span class=\"dim\">&times;%u</span>", f.weight);
     page_put(page, "</span></td>");
     state(page, &f.health);
     number(page, ACTIVE, f.active);
@@ -196,12 +196,12 @@ static void write_entry(struct page *page, const struct proxy_entry *e)
     page_put(page, "<section>\n<div><h2>");
     page_html(page, mk_str_from(e->name));
     page_printf(page, "</h2><span class=\"dim\">%s</span></div>\n<table>\n<thead><tr>",
-                balance_name((enum proxy_balancer)e->set->balancer));
+                proxy_balancer_names[e->set->balancer]);
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
         page_printf(page, "<th scope=\"col\">%s</th>", titles[i]);
     page_put(page, "</tr></thead>\n<tbody>\n");
-    for (unsigned i = 0; i < e->group->n; i++)
-        write_backend(page, e->group->backends[i], e->set->servers[i].weight);
+    for (unsigned i = 0; i < proxy_facts_count(e); i++)
+        write_backend(page, e, i);
     page_put(page, "</tbody>\n</table>\n</section>\n");
 }
 
@@ -213,10 +213,10 @@ static struct totals add_up(const struct proxy_view *view)
     struct totals t = {0};
 
     while ((e = proxy_view_next(view, e))) {
-        for (unsigned i = 0; i < e->group->n; i++) {
+        for (unsigned i = 0; i < proxy_facts_count(e); i++) {
             struct proxy_facts f;
 
-            proxy_facts(e->group->backends[i], &f);
+            proxy_facts(e, i, &f);
             t.backends++;
             t.up += f.health.state == HEALTH_UP;
             t.active += f.active;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "statistics/statistics.h"
+#include "statistics/statistics_int.h"
 
 #include <monkey/server.h>
 
@@ -38,22 +38,22 @@ static void write_latency(struct page *page, const struct latency_facts *l)
                 l->count, l->p50_us, l->p90_us, l->p99_us, l->max_us);
 }
 
-static void write_backend(struct page *page, const struct proxy_backend *b, unsigned weight)
+static void write_backend(struct page *page, const struct proxy_entry *e, unsigned i)
 {
     struct proxy_facts f;
 
-    proxy_facts(b, &f);
+    proxy_facts(e, i, &f);
     page_put(page, "{\"name\": ");
-    page_json(page, mk_str_from(b->name));
-    number(page, "weight", weight);
+    page_json(page, mk_str_from(f.name));
+    number(page, "weight", f.weight);
     write_health(page, &f.health);
     number(page, "active", f.active);
     number(page, "connections", f.open);
     number(page, "idle", f.idle);
     number(page, "waiting", f.waiting);
     number(page, "requests", f.requests);
-    for (unsigned i = 1; i < 6; i++)
-        page_printf(page, ", \"answers_%uxx\": %" PRIu64, i, f.status[i]);
+    for (unsigned class = 1; class < 6; class ++)
+        page_printf(page, ", \"answers_%uxx\": %" PRIu64, class, f.status[class]);
     number(page, "failures", f.failures);
     number(page, "refused", f.refused);
     number(page, "broke", f.broke);
@@ -71,11 +71,11 @@ static void write_entry(struct page *page, const struct proxy_entry *e)
 {
     page_put(page, "{\"name\": ");
     page_json(page, mk_str_from(e->name));
-    text(page, "balancer", balance_name((enum proxy_balancer)e->set->balancer));
+    text(page, "balancer", proxy_balancer_names[e->set->balancer]);
     page_put(page, ", \"backends\": [");
-    for (unsigned i = 0; i < e->group->n; i++) {
+    for (unsigned i = 0; i < proxy_facts_count(e); i++) {
         page_put(page, i ? ",\n  " : "\n  ");
-        write_backend(page, e->group->backends[i], e->set->servers[i].weight);
+        write_backend(page, e, i);
     }
     page_put(page, "]}");
 }

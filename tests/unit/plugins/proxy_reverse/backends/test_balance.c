@@ -28,7 +28,7 @@ struct fixture {
 static void begin_named(struct fixture *f, enum proxy_balancer kind, const char *list,
                         const char *names)
 {
-    uint16_t order[BALANCE_MAX_SEATS];
+    uint16_t order[PROXY_SEATS_MAX];
     unsigned nseats = 0;
 
     memset(f, 0, sizeof(*f));
@@ -158,11 +158,11 @@ static void test_one_goes_and_comes_back(void **state)
         if (all_kinds[i] == PROXY_FIRST_ALIVE)
             continue;
         begin(&f, all_kinds[i], "0123");
-        expect(&f, 12000, all, .08, balance_name(all_kinds[i]));
+        expect(&f, 12000, all, .08, proxy_balancer_names[all_kinds[i]]);
         balance_set_remove(&f.may, 1);
-        expect(&f, 12000, without, .08, balance_name(all_kinds[i]));
+        expect(&f, 12000, without, .08, proxy_balancer_names[all_kinds[i]]);
         balance_set_add(&f.may, 1);
-        expect(&f, 12000, all, .08, balance_name(all_kinds[i]));
+        expect(&f, 12000, all, .08, proxy_balancer_names[all_kinds[i]]);
         balance_free(f.b);
     }
 }
@@ -332,7 +332,7 @@ static void test_a_ring_of_many(void **state)
 {
     static struct balance_backend backends[BALANCE_MAX_BACKENDS];
     static _Atomic unsigned active[BALANCE_MAX_BACKENDS];
-    static uint16_t order[BALANCE_MAX_SEATS];
+    static uint16_t order[PROXY_SEATS_MAX];
     static char names[BALANCE_MAX_BACKENDS][24];
     struct balance_set may = {{0}};
     unsigned got[BALANCE_MAX_BACKENDS] = {0};
@@ -341,14 +341,13 @@ static void test_a_ring_of_many(void **state)
     (void)state;
     for (unsigned i = 0; i < BALANCE_MAX_BACKENDS; i++) {
         (void)snprintf(names[i], sizeof(names[i]), "10.0.0.%u:80", i);
-        backends[i] = (struct balance_backend){
-            mk_str_from(names[i]), BALANCE_MAX_SEATS / BALANCE_MAX_BACKENDS, &active[i]};
+        backends[i] = (struct balance_backend){mk_str_from(names[i]),
+                                               PROXY_SEATS_MAX / BALANCE_MAX_BACKENDS, &active[i]};
         balance_set_add(&may, i);
     }
-    for (unsigned i = 0; i < BALANCE_MAX_SEATS; i++)
+    for (unsigned i = 0; i < PROXY_SEATS_MAX; i++)
         order[i] = (uint16_t)(i % BALANCE_MAX_BACKENDS);
-    b = balance_new(PROXY_CONSISTENT_HASH, backends, BALANCE_MAX_BACKENDS, order,
-                    BALANCE_MAX_SEATS);
+    b = balance_new(PROXY_CONSISTENT_HASH, backends, BALANCE_MAX_BACKENDS, order, PROXY_SEATS_MAX);
     assert_non_null(b);
     for (unsigned i = 0; i < 256000; i++) {
         struct balance_ask ask = {.key = balance_hash(&i, sizeof(i)), .may = &may};

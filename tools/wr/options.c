@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGEX = 256, CSV, JSON, HTML, SERVER, TCP };
+enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
+
+static const struct option longs[] = {
+    {"requests-regex", required_argument, NULL, REGEX},
+    {"csv", required_argument, NULL, CSV},
+    {"json", required_argument, NULL, JSON},
+    {"html", required_argument, NULL, HTML},
+    {"server", required_argument, NULL, SERVER},
+    {"tcp", no_argument, NULL, TCP},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+void options_usage(void)
+{
+    (void)fputs("usage: wr [options] [-- COMMAND...]\n"
+                "       wr compare [--force] A.json B.json\n"
+                "       wr plot RESULT.json REPORT.html\n"
+                "whom to watch, with all that descends from it; several are shown apart:\n"
+                "  -p PID   -n NAME   -P PORT (who listens there)   -u UNIT (of systemd)\n"
+                "  --server NAME='COMMAND'   start it before each round and stop it after; -P says "
+                "where it answers\n"
+                "how:\n"
+                "  -c FROM:TO:STEP | N,N,...  run COMMAND for each, with %c replaced by it\n"
+                "  -r N    rounds            -w TIME  warm-up of a started server (1s)\n"
+                "  -t TIME at most so long   -i TIME  between samples (100ms)\n"
+                "  --requests-regex EXPR     the first group is the count of requests in the "
+                "output of COMMAND\n"
+                "  --tcp   retransmits and listen overflows of the machine\n"
+                "  -v      show what COMMAND says\n"
+                "to where: --csv FILE   --json FILE   --html FILE\n",
+                stderr);
+}
+
+static const char *complaint(const char *format, const char *what)
+{
+    static char text[256];
+
+    /* The formats are those of this file. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    (void)snprintf(text, sizeof(text), format, what);
+#pragma GCC diagnostic pop
+    return text;
+}
+
+/* A number from 1 to max; *at stands behind it. @return 0: there is none */
+static long take_number(const char **at, long max)
+{
+    char *end;
+    long number;
+
+    if (**at < '0' || **at > '9')
+        return 0;
+    number = strtol(*at, &end, 10);
+    *at = end;
+    return number > max ? 0 : number;
+}
+
+static bool skip(const char **at, char c)
+{
+    bool is_there = **at == c;
+
+    *at += is_there;
+    return is_there;
+}
+
+static size_t range_of(const char *text, int *steps)
+{
+    long from = take_number(&text, CONCURRENCY_MAX), to, step;
+    size_t count = 0;
+
+    if (!skip(&text, ':') || (to = take_number(&text, CONCURRENCY_MAX)) < from || !skip(&text, ':'))
+        return 0;
+    step = take_number(&text, CONCURRENCY_MAX);
+    if (from == 0 || step == 0 || *text != '\0')
+        return 0;
+    for (long c = from; c <= to; c += step) {
+        if (count == STEPS_MAX)
+            return 0;
+        steps[count++] = (int)c;
+    }
+    return count;
+}
+
+static size_t list_of(const char *text, int *steps)
+{
+    size_t count = 0;
+
+    do {
+        if (count == STEPS_MAX || (steps[count++] = (int)take_number(&text, CONCURRENCY_MAX)) == 0)
+            return 0;
+    } while (skip(&text, ','));
+    return *text == '\0' ? count : 0;
+}
+
+size_t options_steps(const char *text, int *steps)
+{
+    return strchr(text, ':') ? range_of(text, steps) : list_of(text, steps);
+}
+
+bool options_time(const char *text, uint32_t *ms)
+{
+    static const struct {
+        const char *word;
+        double ms;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+    char *end;
+    double number;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (strcmp(end, units[i].word) == 0 && number * units[i].ms <= INT32_MAX) {
+            *ms = (uint32_t)(number * units[i].ms);
+            return true;
+        }
+    return false;
+}
+
+/* ---- one option ---- */
+
+static const char *add_target(struct options *o, enum find_by by, const char *value)
+{
+    static const char *const kinds[] = {"", "", ":", ""};
+    char *name = NULL;
+
+    if (o->ntargets == TARGETS_MAX)
+        return "too many targets";
+    if ((by == FIND_PID || by == FIND_PORT) && atoi(value) <= 0)
+        return complaint("no number: %s", value);
+    if (asprintf(&name, "%s%s", kinds[by], value) < 0)
+        return "no memory";
+    o->targets[o->ntargets++] = (struct wanted){.name = name, .by = by, .value = value};
+    return NULL;
+}
+
+static const char *add_server(struct options *o, char *text)
+{
+    char *command = strchr(text, '=');
+
+    if (o->ntargets == TARGETS_MAX)
+        return "too many targets";
+    if (!command || command == text || command[1] == '\0')
+        return complaint("--server is not NAME=COMMAND: %s", text);
+    *command++ = '\0';
+    o->targets[o->ntargets++] = (struct wanted){.name = text, .command = command};
+    o->has_servers = true;
+    return NULL;
+}
+
+static const char *take_time(const char *text, uint32_t *ms)
+{
+    return options_time(text, ms) ? NULL : complaint("no time: %s", text);
+}
+
+static const char *take_rounds(struct options *o, const char *text)
+{
+    o->rounds = (unsigned)take_number(&text, ROUNDS_MAX);
+    return o->rounds > 0 && *text == '\0' ? NULL : "-r is not a number of rounds";
+}
+
+static const char *take_file(int c, struct options *o, char *value)
+{
+    *(c == CSV ? &o->csv : c == JSON ? &o->json : &o->html) = value;
+    return NULL;
+}
+
+static const char *take(struct options *o, int c, char *value)
+{
+    switch (c) {
+    case 'p':
+        return add_target(o, FIND_PID, value);
+    case 'n':
+        return add_target(o, FIND_NAME, value);
+    case 'u':
+        return add_target(o, FIND_UNIT, value);
+    case 'P':
+        o->port = value;
+        return NULL;
+    case 'c':
+        o->nsteps = options_steps(value, o->steps);
+        return o->nsteps ? NULL : complaint("no steps: %s", value);
+    case 'r':
+        return take_rounds(o, value);
+    case 't':
+        return take_time(value, &o->seconds_ms);
+    case 'i':
+        return take_time(value, &o->interval_ms);
+    case 'w':
+        return take_time(value, &o->warm_up_ms);
+    case SERVER:
+        return add_server(o, value);
+    case REGEX:
+        o->requests_regex = value;
+        return NULL;
+    case TCP:
+        return o->has_tcp = true, NULL;
+    case 'v':
+        return o->is_verbose = true, NULL;
+    default:
+        return take_file(c, o, value);
+    }
+}
+
+/* ---- all of them ---- */
+
+static const char *check(struct options *o)
+{
+    const char *why = o->port && !o->has_servers ? add_target(o, FIND_PORT, o->port) : NULL;
+
+    if (why)
+        return why;
+    if (o->ntargets == 0)
+        return "whom to watch? -p, -n, -P, -u or --server";
+    for (size_t i = 0; i < o->ntargets; i++)
+        if (o->has_servers && !o->targets[i].command)
+            return "servers that are started are not mixed with others";
+    if (!o->command && (o->has_servers || o->nsteps > 0 || o->rounds > 1))
+        return "there is no COMMAND to run";
+    if (o->interval_ms < 10)
+        return "-i is below 10ms";
+    if (o->port && (atoi(o->port) < 1 || atoi(o->port) > 65535))
+        return "-P is not a port";
+    return NULL;
+}
+
+const char *options_parse(struct options *o, int argc, char **argv)
+{
+    const char *why = NULL;
+    int c;
+
+    *o = (struct options){.rounds = 1, .interval_ms = 100, .warm_up_ms = 1000};
+    optind = 0;
+    while (!why && (c = getopt_long(argc, argv, "+p:n:P:u:c:r:t:i:w:vh", longs, NULL)) != -1)
+        why = c == '?' || c == 'h' ? "" : take(o, c, optarg);
+    if (why)
+        return why;
+    if (optind < argc)
+        o->command = argv + optind;
+    return check(o);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_SOURCE_H
+#define WR_SOURCE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/**
+ * Read a file of the kernel whole.
+ * @param dir   descriptor of the folder that name is relative to, or AT_FDCWD
+ * @param text  caller's; ends with NUL; what does not fit is cut
+ * @return its length, or -1 with errno: ENOENT and ESRCH say that the process is gone
+ */
+ssize_t source_read(int dir, const char *name, char *text, size_t size);
+
+#endif
