@@ -33,7 +33,8 @@ static const char usage[] =
     "                       $XDG_RUNTIME_DIR or /run/monkey\n"
     "  -p, --port PORT      the socket of this port\n"
     "  -h, --help           this text\n"
-    "Without COMMAND, commands are read from the terminal or standard input; \"help\" lists them.\n";
+    "Without COMMAND, commands are read from the terminal or standard input; \"help\" lists "
+    "them.\n";
 
 static int complain(const char *what, const char *why)
 {
