@@ -22,7 +22,7 @@ test-all:
 	@tools/deps --test --static
 	@tools/test --all $(TESTS)
 
-# build/monkey, build/libmonkey.so and the plugins, ready to run in place.
+# build/monkey, its two libraries and the plugins, ready to run in place.
 build: compile
 	@echo "build/monkey is ready. make run: serve the welcome page; make test: test it; make install: to $(PREFIX)"
 

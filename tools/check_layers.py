@@ -22,6 +22,7 @@ LAYERS = {
     "conf": {TYPES, TABLES, "base", "settings"},
     "setup": {PUBLIC, "base", "core", "http", "settings", "conf"},
     "server": {PUBLIC, "base", "core", "http", "settings", "setup"},
+    "upstream": {PUBLIC, "base", "core", "http", "settings", "setup", "server"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "setup", "server"},
 }
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin

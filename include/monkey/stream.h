@@ -52,7 +52,7 @@ struct mk_dial {
 };
 
 /**
- * Connect without blocking.
+ * Connect without blocking. In libmonkey-upstream: pkg-config --libs monkey-upstream.
  * @param fn  called with MK_IO_READ | MK_IO_WRITE when the stream is connected; with MK_IO_ERROR or MK_IO_TIMEOUT, as
  *            the last event, when the connection failed; never before this call has returned
  * @return 0, MK_E_NOMEM, MK_E_NOFD, MK_E_UNSUPPORTED: no such transport; MK_E_BUSY: the queue of a unix socket

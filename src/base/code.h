@@ -11,6 +11,9 @@
 /** For functions that are entered only then. What they alone call goes with them. */
 #define MK_AT_START __attribute__((cold))
 
+/** A function that libmonkey exports for libmonkey-upstream of the same build, and promises to nobody else: docs/abi.txt. */
+#define MK_INSIDE __attribute__((visibility("default")))
+
 /** Give the pages back to the system. From any thread, whatever runs. */
 void mk_code_give_back(void);
 

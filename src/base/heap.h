@@ -2,6 +2,8 @@
 #ifndef MK_BASE_HEAP_H
 #define MK_BASE_HEAP_H
 
+#include "base/code.h"
+
 #include <monkey/types.h>
 
 /*
@@ -10,18 +12,18 @@
  */
 
 /** @return size bytes, uninitialised, or NULL. Freed with mk_heap_free. */
-void *mk_heap_alloc(size_t size) MK_MUST_USE;
+MK_INSIDE void *mk_heap_alloc(size_t size) MK_MUST_USE;
 /** @return count * size zeroed bytes, or NULL (also when the product overflows). */
-void *mk_heap_zalloc(size_t count, size_t size) MK_MUST_USE;
+MK_INSIDE void *mk_heap_zalloc(size_t count, size_t size) MK_MUST_USE;
 /** Like realloc; p is untouched when NULL is returned. */
-void *mk_heap_resize(void *p, size_t size) MK_MUST_USE;
+MK_INSIDE void *mk_heap_resize(void *p, size_t size) MK_MUST_USE;
 /** @return a terminated copy of s, or NULL. */
-char *mk_heap_strdup(struct mk_str s) MK_MUST_USE;
+MK_INSIDE char *mk_heap_strdup(struct mk_str s) MK_MUST_USE;
 /** @return size zeroed bytes mapped from the system and aligned to size (a power of two), or NULL. */
 void *mk_heap_map(size_t size) MK_MUST_USE;
 void mk_heap_unmap(void *p, size_t size);
 /** NULL is allowed. */
-void mk_heap_free(void *p);
+MK_INSIDE void mk_heap_free(void *p);
 
 /** After much was freed: give whole free pages back to the system. Slow; for starts and reloads, and when a crowd has left. */
 void mk_heap_trim(void);

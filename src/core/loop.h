@@ -2,6 +2,7 @@
 #ifndef MK_CORE_LOOP_H
 #define MK_CORE_LOOP_H
 
+#include "base/code.h"
 #include "core/clock.h"
 #include "core/timer.h"
 
@@ -69,7 +70,7 @@ void mk_loop_fini(struct mk_loop *loop);
 
 void mk_watch_init(struct mk_watch *w, int fd, mk_event_fn on_event, mk_gone_fn on_gone);
 /** Register with epoll for these events, or change them when registered. @return 0, MK_E_NOMEM or MK_E_SYS. */
-int mk_watch_open(struct mk_loop *loop, struct mk_watch *w, uint32_t events) MK_MUST_USE;
+MK_INSIDE int mk_watch_open(struct mk_loop *loop, struct mk_watch *w, uint32_t events) MK_MUST_USE;
 /** Take out of epoll; the descriptor stays open. */
 void mk_watch_pause(struct mk_loop *loop, struct mk_watch *w);
 /** End the registration, close the descriptor and let on_gone have the object at the end of the turn. */
@@ -77,7 +78,7 @@ void mk_watch_close(struct mk_loop *loop, struct mk_watch *w);
 /** The same, but the descriptor stays open. @return it, the caller's. */
 int mk_watch_release(struct mk_loop *loop, struct mk_watch *w) MK_MUST_USE;
 /** Call on_event(MK_RUN) after the events of this turn; twice is once. */
-void mk_watch_run_soon(struct mk_loop *loop, struct mk_watch *w);
+MK_INSIDE void mk_watch_run_soon(struct mk_loop *loop, struct mk_watch *w);
 
 static inline void mk_late_init(struct mk_late *late, void (*fn)(struct mk_late *late))
 {
@@ -90,7 +91,7 @@ void mk_late_set(struct mk_loop *loop, struct mk_late *late);
 void mk_late_cancel(struct mk_late *late);
 
 /** Run fn(post) on the loop's thread. Any thread. */
-void mk_loop_post(struct mk_loop *loop, struct mk_post *post);
+MK_INSIDE void mk_loop_post(struct mk_loop *loop, struct mk_post *post);
 /** Make a sleeping loop turn. Any thread. */
 void mk_loop_wake(struct mk_loop *loop);
 

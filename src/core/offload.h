@@ -2,6 +2,8 @@
 #ifndef MK_CORE_OFFLOAD_H
 #define MK_CORE_OFFLOAD_H
 
+#include "base/code.h"
+
 #include <monkey/types.h>
 
 #include <pthread.h>
@@ -45,7 +47,8 @@ void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name);
  * @return 0; MK_E_BUSY: the queue is full or the pool has ended; MK_E_NOMEM: no thread could be started.
  *         On error neither of the job's functions is called.
  */
-int mk_offload_pool_add(struct mk_offload_pool *pool, struct mk_offload_job *job) MK_MUST_USE;
+MK_INSIDE int mk_offload_pool_add(struct mk_offload_pool *pool,
+                                  struct mk_offload_job *job) MK_MUST_USE;
 
 /** Finish the jobs that still wait, without working them, and wait for those that run. Twice is once. */
 void mk_offload_pool_end(struct mk_offload_pool *pool);

@@ -2,6 +2,7 @@
 #ifndef MK_CORE_TIMER_H
 #define MK_CORE_TIMER_H
 
+#include "base/code.h"
 #include "base/list.h"
 
 #include <stdint.h>
@@ -49,8 +50,8 @@ static inline bool mk_timer_is_set(const struct mk_timer *t)
 }
 
 /** Fire once, at_ms on the loop's monotonic clock; replaces an earlier setting. */
-void mk_timer_set(struct mk_wheel *w, struct mk_timer *t, int64_t at_ms);
-void mk_timer_cancel(struct mk_timer *t);
+MK_INSIDE void mk_timer_set(struct mk_wheel *w, struct mk_timer *t, int64_t at_ms);
+MK_INSIDE void mk_timer_cancel(struct mk_timer *t);
 
 /** Run what is due. */
 void mk_wheel_run(struct mk_wheel *w, int64_t now_ms);

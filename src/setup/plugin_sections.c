@@ -1,34 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/invariant.h"
 #include "base/str.h"
+#include "setup/known.h"
 #include "setup/plugin.h"
 #include "setup/settings_int.h"
 
 /* From sections of text to the structs that plugins read. */
 
-/* Sections that somebody writes for a plugin which is then not loaded: no mistake, but worth a word. */
-static const struct {
-    const char *section, *plugin;
-} known[] = {
-    {"AUTH", "auth"},
-    {"CGI", "cgi"},
-    {"CHEETAH", "cheetah"},
-    {"DIRLISTING", "dirlisting"},
-    {"DUDA", "duda"},
-    {"FASTCGI_LOCATION", "fastcgi"},
-    {"FASTCGI_SERVER", "fastcgi"},
-    {"LOGGER", "logger"},
-    {"PROXY_DEFAULTS", "proxy_reverse"},
-    {"PROXY_ENTRY", "proxy_reverse"},
-    {"RULES", "mandril"},
-    {"TLS", "tls"},
-    {"WEB_SERVICE", "duda"},
-};
-
 static bool is_named_before(size_t row)
 {
     for (size_t i = 0; i < row; i++) {
-        if (strcmp(known[i].plugin, known[row].plugin) == 0)
+        if (strcmp(mk_known_sections[i].plugin, mk_known_sections[row].plugin) == 0)
             return true;
     }
     return false;
@@ -36,11 +18,12 @@ static bool is_named_before(size_t row)
 
 const char *mk_plugins_not_loaded(const struct mk_snapshot *s, size_t *at)
 {
-    while (*at < MK_ARRAY_LEN(known)) {
+    while (*at < mk_nknown_sections) {
         size_t row = (*at)++;
 
-        if (!is_named_before(row) && !mk_plugins_find(s, mk_str_from(known[row].plugin)))
-            return known[row].plugin;
+        if (!is_named_before(row) &&
+            !mk_plugins_find(s, mk_str_from(mk_known_sections[row].plugin)))
+            return mk_known_sections[row].plugin;
     }
     return NULL;
 }
@@ -100,10 +83,10 @@ static bool is_one_of(const struct mk_section_spec *const *specs, size_t count, 
 
 static const char *plugin_that_is_missing(const struct mk_snapshot *s, struct mk_str section)
 {
-    for (size_t i = 0; i < MK_ARRAY_LEN(known); i++) {
-        if (mk_str_ieq(mk_str_from(known[i].section), section) &&
-            !mk_plugins_find(s, mk_str_from(known[i].plugin)))
-            return known[i].plugin;
+    for (size_t i = 0; i < mk_nknown_sections; i++) {
+        if (mk_str_ieq(mk_str_from(mk_known_sections[i].section), section) &&
+            !mk_plugins_find(s, mk_str_from(mk_known_sections[i].plugin)))
+            return mk_known_sections[i].plugin;
     }
     return NULL;
 }
@@ -130,7 +113,7 @@ static bool is_misplaced(const struct mk_snapshot *s, const struct mk_section *s
 
     if (plugin) {
         mk_fault_add(ctx->faults, &section->at,
-                     "[%.*s] stands in a file of plugins/%s/, not in a site's",
+                     "[%.*s] belongs in a file of plugins/%s/, not in a site's",
                      (int)section->name.len, section->name.p, plugin);
         return true;
     }

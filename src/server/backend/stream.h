@@ -2,6 +2,7 @@
 #ifndef MK_SERVER_BACKEND_STREAM_H
 #define MK_SERVER_BACKEND_STREAM_H
 
+#include "base/code.h"
 #include "core/loop.h"
 #include "server/link/transport.h"
 
@@ -23,60 +24,62 @@ enum mk_stream_state {
     MK_STREAM_CLOSED, /* waits to be buried */
 };
 
+struct mk_stream;
+
+/** What differs between a stream that was taken and one that was dialled. */
+struct mk_stream_kind {
+    /** As mk_stream_read, while it is open. */
+    ssize_t (*read)(struct mk_stream *s, void *buf, size_t len);
+    /** mk_stream_write returned n. NULL: nobody counts. */
+    void (*on_write)(struct mk_stream *s, ssize_t n);
+    /** Is there input that its descriptor does not show? NULL: never. */
+    bool (*has_input)(const struct mk_stream *s);
+    /** It broke, and let go of its link, which is to be closed now. */
+    void (*cut)(struct mk_stream *s);
+    /** Its owner is done with it before it broke, and it let go of its link. */
+    void (*release)(struct mk_stream *s);
+};
+
 struct mk_stream {
     struct mk_watch watch; /* dialled: of its descriptor. Taken: only to be run soon, and buried */
     struct mk_timer timer;
     struct mk_list all; /* of its worker's streams */
     struct mk_worker *worker;
-    struct mk_conn *conn; /* taken: whose it is; NULL when that is gone, and for dialled ones */
+    const struct mk_stream_kind *kind;
+    struct mk_conn *conn; /* taken: whose it is; NULL when that is gone */
     struct mk_link *link; /* the connection's, or own; NULL when it is gone */
     struct mk_link own;
     mk_stream_fn fn;
     void *arg;
-    void *owner;               /* dialled: for who keeps it between its users */
-    mk_event_fn conn_on_event; /* taken: what the connection had while it spoke HTTP */
-    int error;                 /* errno of a failed connect */
-    uint8_t state;             /* enum mk_stream_state */
-    uint8_t soon;              /* what is told when it is run soon */
-    bool first;                /* nothing was told yet */
-    bool readable;             /* dialled: there may be input */
-    bool hung_up;              /* dialled: the end stands behind the input */
-    bool failing;              /* broken; what had arrived may be read before that is told */
+    void *owner; /* dialled: for who keeps it between its users */
+    void (*connect)(struct mk_stream *s,
+                    uint32_t bits); /* dialled: go on with connecting, or with the handshake */
+    mk_event_fn conn_on_event;      /* taken: what the connection had while it spoke HTTP */
+    int error;                      /* errno of a failed connect */
+    uint8_t state;                  /* enum mk_stream_state */
+    uint8_t soon;                   /* what is told when it is run soon */
+    bool first;                     /* nothing was told yet */
+    bool readable;                  /* dialled: there may be input */
+    bool hung_up;                   /* dialled: the end stands behind the input */
+    bool failing;                   /* broken; what had arrived may be read before that is told */
 };
 
-/** @return a stream of this worker, waiting; NULL without memory. */
-struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg) MK_MUST_USE;
+/** @return a stream of this worker, waiting, that will have a link of its own; NULL without memory. */
+MK_INSIDE struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn,
+                                          void *arg) MK_MUST_USE;
 
 /** It carries bytes from now on. The first event that its owner is told of lets it read and write. */
-void mk_stream_begin(struct mk_stream *s);
+MK_INSIDE void mk_stream_begin(struct mk_stream *s);
 /** Tell its owner after the present event. */
 void mk_stream_tell_soon(struct mk_stream *s, unsigned events);
 /** Tell its owner what epoll said of the descriptor. */
-void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits);
+MK_INSIDE void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits);
 /** The last event: its link goes, and the owner is told this. Nothing happens when it was told already. */
-void mk_stream_break(struct mk_stream *s, unsigned events);
+MK_INSIDE void mk_stream_break(struct mk_stream *s, unsigned events);
 
 /** Tell all streams of a worker that ends; it dials no more. */
 void mk_streams_end(struct mk_worker *w);
 /** Free what their owners have not closed. */
 void mk_streams_free(struct mk_worker *w);
-
-/* ---- dial.c ---- */
-
-/** Go on with connecting, or with the handshake. */
-void mk_dial_step(struct mk_stream *s, uint32_t bits);
-
-/* ---- take.c: of connections with a stream ---- */
-
-/** The head has left: the connection speaks HTTP no longer. */
-void mk_take_begin(struct mk_conn *c);
-/** The server stops. */
-void mk_take_stop(struct mk_conn *c);
-/** The connection is closed. */
-void mk_take_end(struct mk_conn *c);
-/** Its owner is done with it: it ends as after a last answer. */
-void mk_take_release(struct mk_conn *c, const struct mk_stream *s);
-/** As mk_stream_read: first what came behind the request. */
-ssize_t mk_take_read(struct mk_conn *c, void *buf, size_t len);
 
 #endif

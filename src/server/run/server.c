@@ -10,6 +10,7 @@
 #include "setup/reach.h"
 #include "server/events/offload.h"
 #include "server/run/server_int.h"
+#include "server/worker/extension.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -107,8 +108,6 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         return NULL;
     mk_log_init(&server->shared.log);
     mk_offload_init(&server->shared);
-    mk_resolver_init(&server->resolver);
-    server->shared.resolver = &server->resolver;
     mk_reload_report_init(&server->reload_report);
     server->shared.host = host ? host : &plain_host;
     server->shared.nworkers =
@@ -181,7 +180,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     mk_heap_free(server->acceptor);
     mk_heap_free(server->shared.workers);
     mk_listeners_free(server);
-    mk_resolver_fini(&server->resolver);
+    mk_extensions_free(&server->shared);
     mk_reload_report_fini(&server->reload_report);
     mk_offload_fini(&server->shared);
     mk_per_address_fini(&server->shared.per_address);
@@ -333,7 +332,7 @@ MK_AT_START int mk_server_start(struct mk_server *server)
 
 MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
 {
-    mk_server_stop_because(server, grace_ms, "the program asks for it");
+    mk_server_stop_because(server, grace_ms, "the program asked for it");
 }
 
 MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace_ms,

@@ -4,7 +4,6 @@
 
 #include "server/run/acceptor.h"
 #include "server/worker/shared.h"
-#include "server/backend/resolve.h"
 #include "server/run/server.h"
 #include "server/run/worker_thread.h"
 
@@ -28,7 +27,6 @@ struct mk_server {
     struct mk_reload_report reload_report;
     bool side; /* of the listeners' transports, the one in force; control thread only */
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
-    struct mk_resolver resolver;
     _Atomic int over_capacity;
     atomic_uint waiting_ports; /* with clients that are left to wait for room */
     _Atomic int64_t

@@ -9,7 +9,7 @@
 #include <monkey/events.h>
 #include <monkey/server.h>
 
-struct mk_resolver;
+struct mk_extension;
 struct mk_worker;
 
 /**
@@ -23,7 +23,7 @@ struct mk_shared {
     unsigned nworkers;
     struct mk_per_address per_address;
     struct mk_offload_pool offload[MK_WORK_KINDS];
-    struct mk_resolver *resolver; /* the server's */
+    struct mk_extension *_Atomic extensions;
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int64_t max_memory;      /* of all workers' budgets */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fd.h"
+#include "server/backend/stream.h"
+#include "server/worker/worker.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+/* Connections that we begin. */
+
+/* @return a socket, or an error. */
+static int open_socket(int family)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
+
+    if (fd < 0)
+        return errno == EAFNOSUPPORT ? MK_E_PEER : mk_error_from_errno(errno);
+    if (family != AF_UNIX)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    return fd;
+}
+
+/* @return 0: connected, or it will be told; an error. */
+static int connect_socket(struct mk_stream *s, const struct mk_dial *dial, bool *at_once)
+{
+    *at_once = connect(s->watch.fd, dial->addr, dial->addr_len) == 0;
+    if (*at_once || errno == EINPROGRESS)
+        return 0;
+    switch (errno) {
+    case EAGAIN: /* a unix socket's queue is full, or there is no free port: nothing would tell of a change */
+    case EADDRNOTAVAIL:
+        return MK_E_BUSY;
+    case ENOMEM:
+    case ENOBUFS:
+        return MK_E_NOMEM;
+    default:
+        return MK_E_PEER;
+    }
+}
+
+static void fail(struct mk_stream *s, int error)
+{
+    s->error = error;
+    mk_stream_break(s, MK_IO_ERROR);
+}
+
+static void shake(struct mk_stream *s, uint32_t bits)
+{
+    const struct mk_transport *transport = s->link->transport;
+    ssize_t n = transport->is_plain ? 0 : transport->send(s->link, NULL, 0, false);
+
+    if (n == MK_E_AGAIN)
+        return;
+    if (n < 0) {
+        fail(s, EPROTO);
+        return;
+    }
+    mk_stream_timeout(s, 0);
+    mk_stream_begin(s);
+    mk_stream_on_epoll(s, bits);
+}
+
+static void go_on(struct mk_stream *s, uint32_t bits)
+{
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    if (s->state == MK_STREAM_WAITING || (bits & EPOLLERR)) {
+        (void)getsockopt(s->watch.fd, SOL_SOCKET, SO_ERROR, &error, &len);
+        if (error != 0) {
+            fail(s, error);
+            return;
+        }
+        s->state = MK_STREAM_SHAKING;
+    }
+    shake(s, bits);
+}
+
+static int open_link(struct mk_stream *s, const struct mk_via *via, const char *name)
+{
+    const struct mk_view *view = s->worker->view;
+
+    s->own = (struct mk_link){.transport = via->transport, .fd = s->watch.fd, .is_client = true};
+    if (via->transport->open) {
+        const struct mk_context *ctx =
+            mk_view_context(view, &view->snapshot->sites[0], via->plugin);
+        int err = via->transport->open(&s->own, ctx, name);
+
+        if (err < 0)
+            return err;
+    }
+    s->link = &s->own;
+    return 0;
+}
+
+static int dial_with(struct mk_stream *s, const struct mk_dial *dial, const struct mk_via *via)
+{
+    bool at_once;
+    int err;
+
+    s->watch.fd = open_socket(dial->addr->sa_family);
+    if (s->watch.fd < 0)
+        return s->watch.fd;
+    err = connect_socket(s, dial, &at_once);
+    if (err == 0)
+        err = open_link(s, via, dial->name);
+    if (err == 0)
+        err = mk_watch_open(&s->worker->loop, &s->watch, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+    if (err < 0)
+        return err;
+    mk_stream_timeout(s, dial->timeout_ms);
+    if (at_once)
+        mk_watch_run_soon(&s->worker->loop, &s->watch);
+    return 0;
+}
+
+int mk_stream_dial(struct mk_stream **stream, struct mk_worker *w, const struct mk_dial *dial,
+                   mk_stream_fn fn, void *arg)
+{
+    struct mk_via via;
+    int err;
+
+    *stream = NULL;
+    if (w->ended)
+        return MK_E_PEER;
+    if (!mk_via_find(&via, w->view->snapshot,
+                     mk_str_from(dial->transport ? dial->transport : "liana")))
+        return MK_E_UNSUPPORTED;
+    *stream = mk_stream_new(w, fn, arg);
+    if (!*stream)
+        return MK_E_NOMEM;
+    (*stream)->connect = go_on;
+    err = dial_with(*stream, dial, &via);
+    if (err < 0) {
+        int saved = errno;
+
+        mk_stream_close(*stream);
+        *stream = NULL;
+        errno = saved;
+    }
+    return err;
+}
