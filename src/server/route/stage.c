@@ -18,7 +18,7 @@ static void complain(const struct mk_request *r, const struct mk_hooked *who, en
 {
     mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
                 "plugin misbehaved plugin=%s hook=%s conn=%llu what=\"%s\"", who->plugin->name,
-                stage_names[stage], (unsigned long long)r->conn->id, what);
+                stage_names[stage], (unsigned long long)r->id, what);
 }
 
 /* Nothing of an answer may have left that can be taken back; what was begun is forgotten. */
@@ -40,14 +40,14 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
     case MK_VERDICT_PASS:
         if (r->status == 0)
             return false;
-        complain(r, who, stage, "passed on a request that it had answered");
+        complain(r, who, stage, "returned PASS for a request that it had answered");
         if (!r->head_done)
             answer_instead(r);
         return true;
     case MK_VERDICT_DONE:
         if (r->head_done)
             return true;
-        complain(r, who, stage, "is done without an answer");
+        complain(r, who, stage, "returned DONE without an answer");
         answer_instead(r);
         return true;
     case MK_VERDICT_LATER:
@@ -58,7 +58,7 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
         r->dropped = r->failed = true;
         return true;
     }
-    complain(r, who, stage, "gave a verdict that does not exist");
+    complain(r, who, stage, "returned an unknown verdict");
     answer_instead(r);
     return true;
 }

@@ -33,7 +33,7 @@ static ssize_t cut(struct proxy_exchange *x, enum proxy_outcome outcome, const c
 /* The client did it: the backend has answered. */
 static ssize_t cut_upload(struct proxy_exchange *x)
 {
-    return cut(x, PROXY_ANSWERED, "the client's body broke off");
+    return cut(x, PROXY_ANSWERED, "the client's body is incomplete");
 }
 
 /* Did the backend wait for the client, to take what was sent or to send the rest? */
@@ -80,7 +80,7 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
     if (done == MK_E_LIMIT)
         return cut(x, PROXY_ANSWERED, "the framing of the answer is too large");
     if (done < 0 && done != MK_E_AGAIN)
-        return break_off(x, "the body of the answer cannot be understood");
+        return break_off(x, "the body of the answer is malformed");
     trailers = x->body.trailers - before; /* the last of the bytes used, where they came */
     if (trailers > 0 && x->wants_trailers)
         proxy_trailers_take(x, buf + used - trailers, trailers);
@@ -98,7 +98,7 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
 static ssize_t end_of_input(struct proxy_exchange *x)
 {
     if (mk_body_end(&x->body) < 0)
-        return break_off(x, "the backend left in the middle");
+        return break_off(x, "the backend closed the connection too early");
     proxy_exchange_finish(x, false);
     return 0;
 }
@@ -169,7 +169,7 @@ static ssize_t fill_pipe(struct proxy_exchange *x)
         return await_backend(x);
     proxy_exchange_time(x, 0);
     if (n == 0)
-        return break_off(x, "the backend left in the middle");
+        return break_off(x, "the backend closed the connection too early");
     if (n < 0)
         return n == MK_E_UNSUPPORTED ? n : break_off(x, "the connection to the backend broke");
     x->passed_ms = mk_worker_now_ms(x->worker);
@@ -408,7 +408,7 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
     size_t names = look_for_names(x);
 
     if (names > PROXY_CONNECTION_MAX) {
-        refuse(x, "Connection names more than a server can mean");
+        refuse(x, "Connection names too many fields");
         return false;
     }
     x->names_fields = names > 0;

@@ -147,9 +147,9 @@ static void fail_upload(struct proxy_exchange *x, int err)
         unsigned status;
         const char *why;
     } rows[] = {
-        {MK_E_BAD, 400, "the client's body cannot be understood"},
+        {MK_E_BAD, 400, "the client's body is malformed"},
         {MK_E_LIMIT, 413, "the client's body is too large"},
-        {MK_E_EOF, 400, "the client left before its body was whole"},
+        {MK_E_EOF, 400, "the client closed the connection before its body was complete"},
         {MK_E_INVALID, 400, "the request cannot be passed on"},
     };
 
@@ -193,7 +193,7 @@ static void on_time(struct proxy_exchange *x)
     proxy_exchange_fail(x, 504,
                         x->sending == PROXY_WHOLE || x->state == PROXY_BODY
                             ? "the backend is silent"
-                            : "the backend takes no more");
+                            : "the backend reads nothing");
 }
 
 static void on_backend(struct mk_stream *s, unsigned events, void *arg)
@@ -318,9 +318,9 @@ static void try_next(struct proxy_exchange *x)
     }
     proxy_exchange_fail(x, x->status,
                         x->status == 503   ? "all backends are busy"
-                        : x->status == 504 ? "no backend connects in time"
-                        : x->tries > 0     ? "no other backend is there"
-                                           : "no backend is there");
+                        : x->status == 504 ? "no backend accepted a connection in time"
+                        : x->tries > 0     ? "no other backend is available"
+                                           : "no backend is available");
 }
 
 /* What does a connection that ended before an answer say of the backend? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_H1_PEER_H
-#define MK_SERVER_H1_PEER_H
+#ifndef MK_SERVER_H1_CONN_PEER_H
+#define MK_SERVER_H1_CONN_PEER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_HTTP_CONDITIONAL_H
-#define MK_HTTP_CONDITIONAL_H
+#ifndef MK_HTTP_PRECONDITIONS_H
+#define MK_HTTP_PRECONDITIONS_H
 
 #include <monkey/types.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/h1/peer.h"
+#include "server/h1/conn_peer.h"
 
 #include "server/h1/conn.h"
 #include "server/h1/endpoint.h"

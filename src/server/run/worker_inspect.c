@@ -8,43 +8,7 @@
 #include <monkey/inspect.h>
 #include <monkey/plugin.h>
 
-/* A running server, told to plugins. */
-
-void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts)
-{
-    struct mk_server_facts all = {
-        .size = facts->size,
-        .started_s = server->made_s,
-        .workers = server->shared.nworkers,
-        .scheduler = server->acceptor ? "Fair" : "ReusePort",
-        .snapshots = atomic_load(&server->snapshots),
-        .reloads = atomic_load(&server->reloads),
-        .reloads_failed = atomic_load(&server->reloads_failed),
-        .log_level = atomic_load(&server->shared.log.level),
-    };
-    struct mk_clock clock = {0};
-
-    mk_clock_update(&clock);
-    all.uptime_ms = clock.mono_ms - server->made_ms;
-    memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));
-}
-
-MK_AT_START int mk_server_log_level(struct mk_server *server, struct mk_str level)
-{
-    struct mk_log *log = &server->shared.log;
-    struct mk_log_choice choice = {
-        .level = atomic_load(&log->level),
-        .traced_level = atomic_load(&log->traced_level),
-        .traced = atomic_load(&log->traced),
-    };
-
-    if (mk_log_choice_read(level, &choice) < 0)
-        return MK_E_INVALID;
-    atomic_store(&log->level, choice.level);
-    atomic_store(&log->traced_level, choice.traced_level);
-    atomic_store(&log->traced, choice.traced);
-    return 0;
-}
+/* A running server as one of its workers sees it, told to plugins. */
 
 /* ---- settings ---- */
 
@@ -57,7 +21,7 @@ struct listing {
     bool failed;
 };
 
-MK_AT_START static void say(struct listing *l, const char *key, const char *value)
+MK_AT_START static void say_setting(struct listing *l, const char *key, const char *value)
 {
     char *line = value ? mk_arena_printf(&l->arena, "%s %s", key, value) : NULL;
 
@@ -72,9 +36,9 @@ MK_AT_START static void say_listens(struct listing *l)
     for (size_t i = 0; i < l->set->nlistens; i++) {
         const struct mk_listen *at = &l->set->listens[i];
 
-        say(l, "Listen",
-            mk_arena_printf(&l->arena, "%s%s%s%s", at->text, at->proxy ? " proxy" : "",
-                            at->transport ? " " : "", at->transport ? at->transport : ""));
+        say_setting(l, "Listen",
+                    mk_arena_printf(&l->arena, "%s%s%s%s", at->text, at->proxy ? " proxy" : "",
+                                    at->transport ? " " : "", at->transport ? at->transport : ""));
     }
 }
 
@@ -84,17 +48,18 @@ MK_AT_START static void say_log_level(struct listing *l)
     unsigned traced = atomic_load(&l->log->traced);
     const char *names = "";
 
-    say(l, "LogLevel", mk_log_level_names[atomic_load(&l->log->level)]);
+    say_setting(l, "LogLevel", mk_log_level_names[atomic_load(&l->log->level)]);
     for (unsigned i = 0; i < MK_LOG_COMPONENT_COUNT && names; i++) {
         if (traced & (1U << i))
             names = mk_arena_printf(&l->arena, "%s%s%s", names, *names ? "," : ":",
                                     mk_log_component_names[i]);
     }
     if (traced)
-        say(l, "LogLevel",
-            names ? mk_arena_printf(&l->arena, "%s%s",
-                                    mk_log_level_names[atomic_load(&l->log->traced_level)], names)
-                  : NULL);
+        say_setting(l, "LogLevel",
+                    names ? mk_arena_printf(&l->arena, "%s%s",
+                                            mk_log_level_names[atomic_load(&l->log->traced_level)],
+                                            names)
+                          : NULL);
 }
 
 MK_AT_START static void say_trusted(struct listing *l)
@@ -103,18 +68,18 @@ MK_AT_START static void say_trusted(struct listing *l)
         char text[MK_NET_TEXT];
 
         (void)mk_net_format(&l->set->trusted[i], text);
-        say(l, "TrustedProxies", text);
+        say_setting(l, "TrustedProxies", text);
     }
 }
 
 MK_AT_START static void say_default_type(struct listing *l)
 {
-    say(l, "DefaultMimeType", l->set->default_type);
+    say_setting(l, "DefaultMimeType", l->set->default_type);
 }
 
 MK_AT_START static void say_transport(struct listing *l)
 {
-    say(l, "TransportLayer", l->set->transport);
+    say_setting(l, "TransportLayer", l->set->transport);
 }
 
 static const struct {
@@ -144,7 +109,7 @@ MK_AT_START static void say_field(struct listing *l, const struct mk_field *f)
     }
     value = mk_field_format(f, l->set, &l->arena);
     if (!value || *value)
-        say(l, f->name, value);
+        say_setting(l, f->name, value);
 }
 
 MK_AT_START int mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg)

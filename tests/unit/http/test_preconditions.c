@@ -2,7 +2,7 @@
 #include "guard.h"
 
 #include "base/limits.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 
 /* The file: modified at 08:49:37 on 6 November 1994, asked for a day later. */
 #define SAME "Sun, 06 Nov 1994 08:49:37 GMT"

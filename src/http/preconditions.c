@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/conditional.h"
+#include "http/preconditions.h"
 
 #include "base/limits.h"
 #include "base/str.h"

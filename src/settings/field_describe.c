@@ -131,7 +131,7 @@ static void put_kind(struct mk_buf *b, const struct mk_field *f, bool in_range)
     if (is_bounded(f) && (in_range || f->type == MK_FIELD_INT))
         put_range(b, f);
     else if (in_range)
-        put_text(b, " that is not so large");
+        put_text(b, " that is smaller");
 }
 
 static void put_names(struct mk_buf *b, const char *const *names)
