@@ -9,7 +9,7 @@
 #include "server/h1/h1.h"
 #include "server/h1/take.h"
 #include "server/request/job.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 #include "server/worker/worker.h"
 #include "server/route/stage.h"
 
