@@ -6,7 +6,6 @@
 #include "http/uri_reading.h"
 #include "server/files/files.h"
 #include "server/request/wire.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 #include <stdio.h>
@@ -242,35 +241,23 @@ int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_f
     return r->wire->take ? r->wire->take(r, stream, fn, arg) : MK_E_UNSUPPORTED;
 }
 
-static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
-                     va_list args) MK_PRINTF(3, 0);
-
-static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
-                     va_list args)
+void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const struct mk_conn *c,
+                      enum mk_log_level level, const char *fmt, va_list args)
 {
-    struct mk_log *log = mk_worker_log(c->worker);
+    struct mk_log *log = mk_worker_log(w);
     char text[MK_LIMIT_LOG_LINE], peer[MK_PEER_TEXT];
 
     if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
         return;
     (void)vsnprintf(text, sizeof(text), fmt, args);
     (void)mk_conn_peer(c, peer);
-    mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)c->id,
+    mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)id,
                 peer);
-}
-
-void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    log_line(c, level, fmt, args);
-    va_end(args);
 }
 
 bool mk_request_logs(const struct mk_request *r, enum mk_log_level level)
 {
-    return mk_log_wants(mk_worker_log(r->conn->worker), level, MK_LOG_PLUGIN);
+    return mk_log_wants(mk_worker_log(r->worker), level, MK_LOG_PLUGIN);
 }
 
 void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
@@ -278,7 +265,7 @@ void mk_request_log(const struct mk_request *r, enum mk_log_level level, const c
     va_list args;
 
     va_start(args, fmt);
-    log_line(r->conn, level, fmt, args);
+    mk_log_of_plugin(r->worker, r->id, r->conn, level, fmt, args);
     va_end(args);
 }
 
