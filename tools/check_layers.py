@@ -30,8 +30,10 @@ LAYERS = {
 ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples"]
 
 # Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
-# stand before it. Files beside the rooms come last and see all of them.
+# stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
+# drives them, which lies beside the rooms of tests.
 ROOMS = {
+    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "h1", "events", "run"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
 }
 
@@ -164,7 +166,17 @@ class Checker:
                 if not is_system:
                     self.check_room(path, line, name, room, order)
 
+    def check_tests_of_rooms(self, layer, order):
+        for room in order:
+            for path in self.sources(f"tests/unit/{layer}/{room}"):
+                for line, name, is_system in includes(path):
+                    other = name.removeprefix(f"{layer}/").partition("/")[0]
+                    if name.startswith(f"{layer}/") and order.index(other) > order.index(room):
+                        self.fault(path, line, f'a test of the room {room} may not see {other} ("{name}")')
+
     def check_room(self, path, line, name, room, order):
+        layer = path.relative_to(self.src).parts[0]
+        name = name.removeprefix(f"{layer}/")  # a plugin's own files are written from its folder
         other = name.partition("/")[0]
         if "/" not in name and room:
             self.fault(path, line, f'write "{room}/{name}": the room belongs to the name')
@@ -201,6 +213,7 @@ class Checker:
         for folder, order in ROOMS.items():
             if (self.tree / folder).is_dir():
                 self.check_rooms(folder, order)
+                self.check_tests_of_rooms(pathlib.PurePath(folder).name, order)
         for pattern in ON_PUBLIC:
             for folder in sorted(p for p in self.tree.glob(pattern) if p.is_dir()):
                 self.check_on_public(str(folder.relative_to(self.tree)))

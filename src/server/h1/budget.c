@@ -3,7 +3,7 @@
 
 #include "base/invariant.h"
 #include "server/h1/conn.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/worker/worker.h"
 
 enum {

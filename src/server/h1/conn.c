@@ -8,10 +8,10 @@
 #include "server/h1/endpoint.h"
 #include "server/h1/h1.h"
 #include "server/h1/take.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/h1/out.h"
 #include "server/worker/worker.h"
-#include "server/route/stage.h"
+#include "server/h1/conn_stage.h"
 
 #include <monkey/inspect.h>
 
@@ -36,7 +36,7 @@ static bool tell_plugins(struct mk_conn *c, uint32_t events)
     unsigned told = mk_conn_events(events);
 
     if (told)
-        mk_stage_event(c, told);
+        mk_conn_tell_event(c, told);
     return !c->closed;
 }
 
@@ -74,7 +74,7 @@ static void on_conn_timer(struct mk_timer *t)
 {
     struct mk_conn *c = MK_CONTAINER_OF(t, struct mk_conn, timer);
 
-    mk_stage_event(c, MK_IO_TIMEOUT);
+    mk_conn_tell_event(c, MK_IO_TIMEOUT);
     if (!c->closed && mk_h1_on_timeout(c))
         mk_conn_run(c);
 }
@@ -135,7 +135,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
     mk_list_init(&c->holding);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
-    if (!busy && !endpoint->proxy && !mk_stage_accept(c)) {
+    if (!busy && !endpoint->proxy && !mk_conn_ask_accept(c)) {
         c->link.transport = &mk_transport_liana; /* its own has nothing to close yet */
         mk_conn_close(c, MK_CLOSE_DENIED);
         return;
@@ -175,7 +175,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     mk_budget_leave(c);
     mk_out_drop(c);
     mk_h1_abandon(c, reason == MK_CLOSE_PEER_CUT || reason == MK_CLOSE_PEER_LEFT);
-    mk_stage_close(c);
+    mk_conn_tell_close(c);
     mk_job_put(c);
     mk_link_close(&c->link);
     mk_watch_close(&w->loop, &c->watch);

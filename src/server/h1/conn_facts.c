@@ -52,10 +52,12 @@ const struct mk_link *mk_conn_link(const struct mk_conn *c)
 
 void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
 {
+    char peer[MK_PEER_TEXT];
     va_list args;
 
     va_start(args, fmt);
-    mk_log_of_plugin(c->worker, c->id, c, level, fmt, args);
+    (void)mk_conn_peer(c, peer);
+    mk_log_of_plugin(c->worker, c->id, peer, level, fmt, args);
     va_end(args);
 }
 

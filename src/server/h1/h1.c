@@ -6,10 +6,11 @@
 #include "server/answer/body.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
-#include "server/h1/h1_wire.h"
 #include "server/h1/conn_peer.h"
+#include "server/h1/h1_wire.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
+#include "server/h1/conn_stage.h"
 #include "server/route/stage.h"
 #include "server/h1/take.h"
 #include "server/h1/out.h"
@@ -230,7 +231,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     c->job->in_at = c->job->in_body;
     if (head.has_source && !mk_conn_set_peer(c, head.source_ip, head.source_port))
         return close_for(c, MK_CLOSE_CROWDED);
-    if (!mk_stage_accept(c))
+    if (!mk_conn_ask_accept(c))
         return close_for(c, MK_CLOSE_DENIED);
     if (carried_later && !carry(c, (size_t)used))
         return close_for(c, MK_CLOSE_TRANSPORT);

@@ -30,6 +30,11 @@ static struct mk_str refused_line(const struct mk_request *r)
     return (struct mk_str){line.p, len};
 }
 
+static void name_peer(const struct mk_request *r, char dst[MK_PEER_TEXT])
+{
+    (void)mk_conn_peer(r->conn, dst);
+}
+
 const struct mk_wire mk_h1_wire = {
     .read = mk_h1_read,
     .buffered = mk_h1_buffered,
@@ -47,5 +52,6 @@ const struct mk_wire mk_h1_wire = {
     .wake = wake,
     .renew_timeout = renew_timeout,
     .take = mk_h1_take,
+    .peer = name_peer,
     .refused_line = refused_line,
 };

@@ -4,7 +4,7 @@
 #include "base/invariant.h"
 #include "base/heap.h"
 #include "server/answer/body.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/worker/worker.h"
 
 #include <sys/socket.h>

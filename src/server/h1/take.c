@@ -6,8 +6,8 @@
 #include "server/h1/conn.h"
 #include "server/h1/h1.h"
 #include "server/h1/h1_wire.h"
-#include "server/request/job.h"
-#include "server/route/stage.h"
+#include "server/h1/job.h"
+#include "server/h1/conn_stage.h"
 #include "server/backend/stream.h"
 #include "server/worker/worker.h"
 
@@ -22,7 +22,7 @@ static void on_taken_event(struct mk_watch *w, uint32_t bits)
 
     if (bits == MK_RUN)
         return;
-    mk_stage_event(c, mk_conn_events(bits));
+    mk_conn_tell_event(c, mk_conn_events(bits));
     if (c->stream != s || c->closed)
         return;
     if (bits & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) || c->link.waits_for)

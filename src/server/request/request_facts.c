@@ -241,16 +241,15 @@ int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_f
     return r->wire->take ? r->wire->take(r, stream, fn, arg) : MK_E_UNSUPPORTED;
 }
 
-void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const struct mk_conn *c,
+void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
                       enum mk_log_level level, const char *fmt, va_list args)
 {
     struct mk_log *log = mk_worker_log(w);
-    char text[MK_LIMIT_LOG_LINE], peer[MK_PEER_TEXT];
+    char text[MK_LIMIT_LOG_LINE];
 
     if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
         return;
     (void)vsnprintf(text, sizeof(text), fmt, args);
-    (void)mk_conn_peer(c, peer);
     mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)id,
                 peer);
 }
@@ -262,10 +261,15 @@ bool mk_request_logs(const struct mk_request *r, enum mk_log_level level)
 
 void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
 {
+    char peer[MK_PEER_TEXT] = "none";
     va_list args;
 
+    if (!mk_request_logs(r, level))
+        return;
+    if (r->wire->peer)
+        r->wire->peer(r, peer);
     va_start(args, fmt);
-    mk_log_of_plugin(r->worker, r->id, r->conn, level, fmt, args);
+    mk_log_of_plugin(r->worker, r->id, peer, level, fmt, args);
     va_end(args);
 }
 

@@ -5,7 +5,6 @@
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "server/request/wire.h"
-#include "server/h1/conn.h"
 #include "server/request/request.h"
 #include "server/worker/worker.h"
 

@@ -4,10 +4,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/uri.h"
-#include "server/request/job.h"
 #include "server/answer/reply.h"
 #include "server/route/stage.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 enum { HTTPS_PORT = 443 }; /* of "https:" without one: RFC 9110 section 4.2.2 */

@@ -4,7 +4,6 @@
 #include "http/preconditions.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 /* Answering with a regular file: variant, preconditions, ranges, or the whole. */

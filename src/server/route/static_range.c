@@ -5,7 +5,6 @@
 #include "http/range.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 /* 206: one range as it is, several as multipart/byteranges (RFC 9110 sections 14 and 15.3.7). */

@@ -7,7 +7,7 @@
 #include "core/fd.h"
 #include "core/thread.h"
 #include "server/h1/conn.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/run/server_int.h"
 #include "server/backend/stream.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "http/h1_body.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 #include <stdlib.h>
 

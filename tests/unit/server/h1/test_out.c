@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loopback.h"
 
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/h1/out.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loopback.h"
 
-#include "server/request/job.h"
 #include "server/route/stage.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loopback.h"
 
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 /* The buffer that input arrives in: what it keeps while it is moved and enlarged. */
 

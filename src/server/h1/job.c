@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 #include "base/heap.h"
 #include "server/h1/conn.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_REQUEST_JOB_H
-#define MK_SERVER_REQUEST_JOB_H
+#ifndef MK_SERVER_H1_JOB_H
+#define MK_SERVER_H1_JOB_H
 
 #include "server/request/request.h"
 
