@@ -160,6 +160,8 @@ MK_API void mk_request_reason(struct mk_request *r, const char *text);
 /** Write a line with the connection's number to the error log, at most 20 such lines a second. The caller escapes bytes from peers. */
 MK_API void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt,
                            ...) MK_PRINTF(3, 4);
+/** Would mk_request_log write lines of this level now? For those that log each step of a request: asked once, at its start. */
+MK_API bool mk_request_logs(const struct mk_request *r, enum mk_log_level level);
 
 /**
  * Compare another path with the pattern of the current route. In on_handle, for handlers that divide a path: where

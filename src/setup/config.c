@@ -5,7 +5,6 @@
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
-#include "server/run/listener.h"
 #include "setup/reach.h"
 
 #include <errno.h>
@@ -324,12 +323,14 @@ MK_AT_START void mk_config_resources(const struct mk_config *config,
     const struct mk_server_settings *set = &config->snapshot.set;
 
     for (size_t i = 0; i < set->nlistens; i++) {
+        const struct mk_listen *listen = &set->listens[i];
         char name[MK_LISTEN_SOCKET];
 
-        if (mk_listen_socket_name(&set->listens[i], name))
+        mk_listen_socket_name(listen->text, name);
+        if (mk_listen_is_for_some(listen))
             fn(arg, MK_RESOURCE_SOCKET, name);
         else
-            fn(arg, MK_RESOURCE_LISTEN, set->listens[i].text);
+            fn(arg, MK_RESOURCE_LISTEN, listen->text);
     }
     for (size_t i = 0; i < config->read_paths.count; i++)
         fn(arg, MK_RESOURCE_READ, config->read_paths.items[i].p);

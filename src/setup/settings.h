@@ -25,6 +25,16 @@ struct mk_listen {
     const struct mk_setting *setting;
 };
 
+enum { MK_LISTEN_SOCKET = MK_ADDR_TEXT + 2 };
+
+/**
+ * Whom a unix socket lets in decides which addresses are believed, when it expects a PROXY header.
+ * @return whether it is such a one: for the server's user and group alone.
+ */
+bool mk_listen_is_for_some(const struct mk_listen *listen);
+/** The name by which mk_socket_bind understands such an address. */
+void mk_listen_socket_name(const char *text, char name[MK_LISTEN_SOCKET]);
+
 struct mk_log_choice {
     int level, traced_level;
     unsigned traced;

@@ -212,7 +212,7 @@ static void check_doubles(const struct mk_host_name *names, size_t count,
         if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
             mk_fault_add(ctx->faults,
                          mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
-                         "ServerName: \"%.*s\" belongs to %s too", (int)names[i].name.len,
+                         "ServerName: \"%.*s\" also belongs to %s", (int)names[i].name.len,
                          names[i].name.p, trees[names[i - 1].site->index].first->at.file);
     }
 }
@@ -286,24 +286,6 @@ const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_st
             found = find_name(s->wildcards, s->nwildcards, mk_str_skip(name, i));
     }
     return found ? found->site : &s->sites[0];
-}
-
-const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status)
-{
-    for (size_t i = 0; i < site->set.nerror_pages; i++) {
-        if (site->set.error_pages[i].status == status)
-            return &site->set.error_pages[i];
-    }
-    return NULL;
-}
-
-bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
-{
-    for (size_t i = 0; i < site->set.nheaders; i++) {
-        if (mk_str_ieq(site->set.headers[i].name, field))
-            return true;
-    }
-    return false;
 }
 
 MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)

@@ -102,6 +102,18 @@ const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsig
 /** Does the site's Header list name this field, so that the server's own one must not be sent? */
 bool mk_site_overrides(const struct mk_site *site, struct mk_str field);
 
+/**
+ * Does a path match one of the site's Match lines for a plugin that is limited to them? A request that was refused before
+ * its path was known (p NULL) always does: a log without the refused ones would not be one.
+ */
+bool mk_site_is_within(const struct mk_site *site, const struct mk_hooked *who, struct mk_str path);
+
+/**
+ * Is a path what one of the site's handlers is asked for? Then a file there is source, and must not be sent in another's
+ * place. Those that answer from elsewhere (MK_TRAIT_ELSEWHERE) have no source here.
+ */
+bool mk_site_is_handled(const struct mk_site *site, struct mk_str path);
+
 static inline void mk_snapshot_get(struct mk_snapshot *s)
 {
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);

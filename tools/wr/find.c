@@ -117,19 +117,12 @@ static size_t add_listening(struct tree *t, unsigned port)
 
 /* ---- by unit ---- */
 
-/* A line of /proc/PID/cgroup, "0::/system.slice/nginx.service" perhaps with more below. */
 static bool is_in_unit(int pid, const void *wanted)
 {
-    char path[32], text[TEXT_SIZE], part[256];
+    char path[32], text[TEXT_SIZE];
 
     (void)snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-    if (source_read(AT_FDCWD, path, text, sizeof(text)) <= 0)
-        return false;
-    (void)snprintf(part, sizeof(part), "/%s", (const char *)wanted);
-    for (const char *at = text; (at = strstr(at, part)); at++)
-        if (strchr("/\n", at[strlen(part)]))
-            return true;
-    return false;
+    return source_read(AT_FDCWD, path, text, sizeof(text)) > 0 && proc_is_in_unit(text, wanted);
 }
 
 static size_t add_unit(struct tree *t, const char *name)

@@ -123,6 +123,16 @@ int proc_next_pid(const char **at)
     return (int)pid;
 }
 
+bool proc_is_in_unit(const char *text, const char *unit)
+{
+    size_t len = strlen(unit);
+
+    for (const char *at = text; len > 0 && (at = strstr(at, unit)); at++)
+        if (at > text && at[-1] == '/' && (at[len] == '/' || at[len] == '\n' || at[len] == '\0'))
+            return true;
+    return false;
+}
+
 /* How many words of a line, which begins with the word at, stand before name. @return -1: it is not there. */
 static int column_of(const char *at, const char *name)
 {

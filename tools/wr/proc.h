@@ -46,6 +46,9 @@ bool proc_find(const char *text, const char *key, uint64_t *number);
 /** The next number of a list of them. @return 0: there is none; *at then stays. */
 int proc_next_pid(const char **at);
 
+/** Whether a path of /proc/PID/cgroup has the unit as one of its parts, as in 0::/system.slice/nginx.service. */
+bool proc_is_in_unit(const char *text, const char *unit);
+
 /**
  * A counter of /proc/net/netstat or snmp, where a line of names stands above its line of numbers.
  * @param group  as the lines begin, with its colon ("TcpExt:")

@@ -55,7 +55,7 @@ void gateway_answer_fail(struct gateway_answer *a, unsigned status, const char *
 
 static void fail_head(struct gateway_answer *a, const char *why)
 {
-    mk_request_log(a->r, MK_LOG_ERROR, "a program answered badly why=\"%s\"", why);
+    mk_request_log(a->r, MK_LOG_ERROR, "invalid answer of a program why=\"%s\"", why);
     gateway_answer_fail(a, 502, NULL);
 }
 
@@ -215,7 +215,7 @@ static void move(struct gateway_answer *a, struct mk_str location)
         a->progress = GATEWAY_MOVED;
         return;
     }
-    mk_request_log(a->r, MK_LOG_ERROR, "a program's Location cannot be followed why=\"%s\"",
+    mk_request_log(a->r, MK_LOG_ERROR, "cannot follow a program's Location why=\"%s\"",
                    mk_error_text(err));
     gateway_answer_fail(a, err == MK_E_LIMIT ? 500 : 502, NULL);
 }
@@ -266,7 +266,7 @@ static bool read_head(struct gateway_answer *a)
 
     if (!make_room(a)) {
         fail_head(a,
-                  a->room < GATEWAY_HEAD_MAX ? "no memory for its head" : "its head is too long");
+                  a->room < GATEWAY_HEAD_MAX ? "no memory for the head" : "the head is too long");
         return false;
     }
     n = a->output(a->arg, a->buf + a->len, a->room - a->len);
@@ -274,7 +274,7 @@ static bool read_head(struct gateway_answer *a)
         return false;
     if (n <= 0) {
         if (a->progress == GATEWAY_HEAD) /* whoever gives output may have said why there is none */
-            fail_head(a, "it ended before its head was complete");
+            fail_head(a, "the program ended before its head was complete");
         return false;
     }
     a->len += (uint32_t)n;

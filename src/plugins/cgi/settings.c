@@ -77,7 +77,7 @@ static const struct mk_origin *keep_origin(struct mk_setup *setup, const struct 
 static void warn_of_program(struct mk_setup *setup, const struct mk_origin *at, const char *program)
 {
     if (access(program, X_OK) < 0)
-        mk_setup_warn(setup, at, "%s is no program that can be executed", program);
+        mk_setup_warn(setup, at, "%s is not an executable program", program);
 }
 
 static int set_program(struct mk_setup *setup, struct cgi_route *route, const struct mk_setting *s,
@@ -101,7 +101,7 @@ static int set_words(struct mk_setup *setup, struct cgi_route *route, const stru
     if (err < 0 || is_none(type))
         return err;
     if (!memchr(type.p, '/', type.len))
-        return mk_setup_refuse(setup, s, "a media type such as text/html behind the interpreter");
+        return mk_setup_refuse(setup, s, "a media type such as text/html after the interpreter");
     route->type = mk_setup_copy(setup, type);
     return route->type.p ? 0 : MK_E_NOMEM;
 }
@@ -450,10 +450,9 @@ static int name_spawner(struct mk_setup *setup, struct cgi_site *site, const str
     const char *program = set->spawner ? set->spawner : palm_path(found);
 
     if (!program)
-        mk_setup_fault(
-            setup, NULL,
-            "CGI: the program monkey-palm, which starts scripts, is not where plugins are; say "
-            "where in Spawner");
+        mk_setup_fault(setup, NULL,
+                       "CGI: the program monkey-palm, which starts scripts, is not in the folder "
+                       "of plugins; set Spawner to its path");
     site->spawner_name = join(setup, set->user ? set->user : "", ':', program ? program : "");
     if (!site->spawner_name)
         return MK_E_NOMEM;

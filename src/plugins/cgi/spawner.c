@@ -105,7 +105,7 @@ static void work(void *arg)
         mk_server_log(s->server, MK_LOG_ERROR, "monkey-palm cannot be started why=\"%s\"",
                       mk_error_text(err));
     else
-        mk_server_log(s->server, MK_LOG_WARN, "monkey-palm was started again");
+        mk_server_log(s->server, MK_LOG_WARN, "monkey-palm started again");
 }
 
 static void done(void *arg)

@@ -271,14 +271,14 @@ static void run_loglevel(struct call *call)
 static void run_clear(struct call *call)
 {
     if (call->reply->json)
-        reply_text(call->reply, "clear", MK_STR("there is no screen"));
+        reply_text(call->reply, "clear", MK_STR("this session has no screen"));
     else
         reply_raw(call->reply, "\033[H\033[2J");
 }
 
 static void run_quit(struct call *call)
 {
-    reply_text(call->reply, "quit", MK_STR("the session ends, the server goes on"));
+    reply_text(call->reply, "quit", MK_STR("end the session; the server continues"));
 }
 
 /* What comes is written by gather_tell, or by reload_tell. */
@@ -290,16 +290,16 @@ static void run_connections(struct call *call)
 static const struct command commands[] = {
     {"help", "\\h", NULL, "this list; \\? too", COMMAND_DONE, run_help},
     {"config", "\\f", NULL, "the settings of [SERVER] in force", COMMAND_DONE, run_config},
-    {"plugins", "\\g", NULL, "the plugins that are loaded", COMMAND_DONE, run_plugins},
+    {"plugins", "\\g", NULL, "the loaded plugins", COMMAND_DONE, run_plugins},
     {"status", "\\s", NULL, "the server and its totals", COMMAND_DONE, run_status},
-    {"uptime", "\\u", NULL, "how long it has been running", COMMAND_DONE, run_uptime},
+    {"uptime", "\\u", NULL, "the time since the start", COMMAND_DONE, run_uptime},
     {"vhosts", "\\v", NULL, "the sites", COMMAND_DONE, run_vhosts},
     {"workers", "\\w", NULL, "the counters of each worker", COMMAND_DONE, run_workers},
     {"connections", NULL, NULL, "the clients' connections", COMMAND_GATHER, run_connections},
-    {"metrics", NULL, NULL, "all counters, as Prometheus reads them", COMMAND_DONE, run_metrics},
-    {"reload", NULL, NULL, "reload the configuration, and say how it went", COMMAND_RELOAD,
+    {"metrics", NULL, NULL, "all counters in Prometheus' format", COMMAND_DONE, run_metrics},
+    {"reload", NULL, NULL, "reload the configuration and print the result", COMMAND_RELOAD,
      run_reload},
-    {"loglevel", NULL, "[LEVEL]", "show or set what the error log tells", COMMAND_DONE,
+    {"loglevel", NULL, "[LEVEL]", "print or set the level of the error log", COMMAND_DONE,
      run_loglevel},
     {"clear", "\\c", NULL, "clear the screen", COMMAND_DONE, run_clear},
     {"quit", "\\q", NULL, "end the session", COMMAND_QUIT, run_quit},

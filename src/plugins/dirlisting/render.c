@@ -98,7 +98,7 @@ static struct mk_str note(const struct dirlisting_page *p)
 {
     if (p->sorted)
         return MK_STR("");
-    return MK_STR("Too many entries to sort: they are shown as the file system keeps them.");
+    return MK_STR("Too many entries to sort: they are in the order of the file system.");
 }
 
 static struct mk_str summary(struct dirlisting_page *p)

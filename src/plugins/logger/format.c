@@ -339,7 +339,7 @@ static void add_variable(struct compiler *c, char letter, struct mk_str paramete
     }
     refuse(c,
            "one of %h %a %l %u %t %r %{target}r %m %U %q %H %V %v %s %b %B %T %{ms}T %D %X "
-           "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% behind a percent sign");
+           "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign");
 }
 
 /* @return bytes used of what stands behind a percent sign. */

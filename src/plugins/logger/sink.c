@@ -81,8 +81,8 @@ static void tell_failing(struct logger_sink *s, struct logger_target *t, int err
         return;
     t->failing = true;
     t->reported_ms = now_ms();
-    (void)snprintf(text, sizeof(text), "log takes no more lines, they are lost path=%.300s: %s",
-                   t->name, err == EAGAIN ? "its reader does not keep up" : strerror(err));
+    (void)snprintf(text, sizeof(text), "log cannot be written, lines are lost path=%.300s: %s",
+                   t->name, err == EAGAIN ? "its reader is too slow" : strerror(err));
     s->say(s->arg, MK_LOG_ERROR, text);
 }
 
@@ -93,7 +93,7 @@ static void tell_lost(struct logger_sink *s, struct logger_target *t, bool recov
 
     t->reported_ms = now_ms();
     (void)snprintf(text, sizeof(text), "%s path=%.300s lost=%u",
-                   recovered ? "log takes lines again" : "log lines were lost", t->name, lost);
+                   recovered ? "log can be written again" : "log lines were lost", t->name, lost);
     s->say(s->arg, recovered ? MK_LOG_INFO : MK_LOG_WARN, text);
 }
 

@@ -75,7 +75,7 @@ static int parse_address(struct mk_setup *setup, const struct mk_setting *s, boo
     if (net_parse(s->value, &net, &loose) < 0)
         return mk_setup_refuse(setup, s, "an address or a network such as 10.0.0.0/8 or fe80::/10");
     if (loose)
-        mk_setup_warn(setup, &s->value_at, "%s: bits behind the prefix of %s are ignored", s->key.p,
+        mk_setup_warn(setup, &s->value_at, "%s: bits after the prefix of %s are ignored", s->key.p,
                       s->value.p);
     rule = add_rule(setup, s, RULE_ADDRESS);
     if (!rule)
@@ -275,7 +275,7 @@ static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_cont
     if (facts.peer_is_unix)
         return MK_VERDICT_PASS;
     if (denies(&m->dry, m, facts.peer_ip, &why))
-        tell_of_connection(c, why, MK_LOG_WARN, "connection would be dropped");
+        tell_of_connection(c, why, MK_LOG_WARN, "connection would be closed");
     if (!denies(&m->strict, m, facts.peer_ip, &why))
         return MK_VERDICT_PASS;
     tell_of_connection(c, why, MK_LOG_INFO, "connection dropped");

@@ -3,16 +3,13 @@
 #define MBED_LINK_H
 
 #include "face.h"
-#include "kit/tls/outlet.h"
-#include "kit/tls/pace.h"
-
-#include <monkey/transport.h>
+#include "kit/tls/link.h"
 
 #include <mbedtls/ctr_drbg.h>
 
 /*
- * A link of this transport. The library's buffers, 34 KB, come when the first bytes do, so that who only connects costs
- * little; and while a connection is idle, the pages of them that hold nothing go back to the system.
+ * The kit's link (kit/tls/link.h) on mbedTLS. The library's buffers, 34 KB, come when the first bytes do, so that who only
+ * connects costs little; and while a connection is idle, the pages of them that hold nothing go back to the system.
  */
 
 enum {
@@ -24,16 +21,12 @@ enum {
 
 /** What the links of one worker share: its faces, and buffers that are empty between any two calls. */
 struct mbed_worker {
+    struct tls_local local;
     unsigned refs; /* of its own thread only: its links and its configuration */
     unsigned peak; /* of refs, since memory was given back */
-    struct mk_worker *worker;
-    struct tls_live *live;
     mbedtls_ctr_drbg_context rng;
     struct mbed_face *fronts; /* as live->sites */
     struct mbed_face *backs;  /* as live->backends; made when they are first used */
-    int64_t logged_s
-        [2];     /* when a line was last written that a peer can provoke: of clients, of backends */
-    size_t used; /* of out */
     char out[MBED_OUT_BYTES];
     char in[MBED_BATCH_BYTES];
 };
@@ -43,40 +36,51 @@ struct mbed_worker *mbed_worker_new(struct mk_worker *worker, struct tls_live *l
 void mbed_worker_ref(struct mbed_worker *w);
 void mbed_worker_put(struct mbed_worker *w);
 
-enum mbed_state {
-    MBED_NEW,     /* accepted, no byte came yet: the library knows nothing of it */
-    MBED_SHAKING, /* the handshake */
-    MBED_OPEN,
-    MBED_ENDING, /* refused: the reason has left, input is thrown away until the peer has read it */
-    MBED_BROKEN,
-};
-
 struct mbed_link {
-    mbedtls_ssl_context ssl; /* from MBED_SHAKING on */
-    struct mbed_worker *worker;
-    const struct tls_site *site; /* of an accepted link */
+    struct tls_link link;
+    mbedtls_ssl_context ssl; /* from TLS_LINK_SHAKING on */
     struct mbed_face *face;
-    struct tls_outlet outlet;
-    struct tls_pace pace;
-    char *name;    /* SNI; heap; NULL: none */
-    char *subject; /* heap; NULL: no certificate */
-    int fd;
-    uint32_t drained;
+    char *name; /* SNI; heap; NULL: none */
+    int error;  /* the library's, of the last call that failed; 0: the kit's call failed */
     uint16_t in_at, in_len;
-    uint8_t state;    /* enum mbed_state */
     bool has_ssl;     /* ssl is to be freed */
-    bool blocked;     /* the last read found nothing */
-    bool has_all;     /* this recv took all that the socket had */
-    bool has_ended;   /* the peer closed */
-    bool told_end;    /* close_notify was sent */
     bool told_alert;  /* an alert was sent */
     bool has_touched; /* the library's buffers may have pages to give back */
     char in[MBED_IN_BYTES];
 };
 
+extern const struct tls_link_engine mbed_link_engine;
 extern const struct mk_transport mbed_transport;
 
-/** For tls_judge. */
-const uint8_t *mbed_link_policy(const struct mk_link *l);
+static inline struct mbed_worker *mbed_worker_of(const struct tls_link *t)
+{
+    return (struct mbed_worker *)t->local;
+}
+
+static inline struct mbed_link *mbed_link_of(struct tls_link *t)
+{
+    return (struct mbed_link *)t;
+}
+
+/** The library comes in, with its buffers. @return 0 or MK_E_NOMEM. */
+int mbed_begin_library(struct mbed_link *own) MK_MUST_USE;
+struct mbed_face *mbed_face_of_site(const struct mbed_worker *w, const struct tls_site *site);
+
+/** Nothing is being read or written: give back what memory of the library's buffers holds nothing. */
+void mbed_trim(struct mbed_link *own);
+
+/* ---- wire.c ---- */
+
+/** The library's call-backs, with a struct mbed_link. */
+int mbed_wire_send(void *link, const unsigned char *bytes, size_t len);
+int mbed_wire_recv(void *link, unsigned char *bytes, size_t len);
+/** The first bytes of a link, which the library finds in `in`. @return as recv(2). */
+ssize_t mbed_wire_begin(struct mbed_link *own);
+
+/* ---- shake.c: of struct tls_link_engine ---- */
+
+enum tls_step mbed_shake(struct tls_link *t);
+const char *mbed_link_why(struct tls_link *t, char text[TLS_WHY_MAX]);
+const char *mbed_link_why_refused(struct tls_link *t, char text[TLS_WHY_MAX]);
 
 #endif

@@ -22,7 +22,7 @@ static void mbed_worker_stop(const struct mk_context *ctx)
 
 static enum mk_verdict mbed_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
-    return tls_judge(r, ctx, mbed_transport.name, mbed_link_policy);
+    return tls_judge(r, ctx, mbed_transport.name, tls_link_policy);
 }
 
 static int mbed_command(const char *const *words, char *text, size_t size)

@@ -13,7 +13,7 @@ enum {
 
 static int64_t now_s(const struct mbed_face *face)
 {
-    return mk_worker_now_ms(face->worker->worker) / 1000;
+    return mk_worker_now_ms(face->worker->local.worker) / 1000;
 }
 
 static int begin(mbedtls_gcm_context *gcm, struct tls_ticket_key *key)
@@ -53,7 +53,7 @@ int mbed_resume_issue(void *arg, const mbedtls_ssl_session *session, unsigned ch
     size_t room = (size_t)(end - start);
     int err;
 
-    if (room < AROUND || !tls_tickets_issue(face->worker->live->tickets, now_s(face), &key))
+    if (room < AROUND || !tls_tickets_issue(face->worker->local.live->tickets, now_s(face), &key))
         return MBEDTLS_ERR_SSL_BUFFER_TOO_SMALL;
     err = mbedtls_ssl_session_save(session, start + HEAD, room - AROUND, len);
     if (err == 0)
@@ -87,7 +87,7 @@ int mbed_resume_find(void *arg, mbedtls_ssl_session *session, unsigned char *byt
     int err;
 
     if (len < AROUND ||
-        !tls_tickets_find(face->worker->live->tickets, now_s(face), bytes, &key, &is_current))
+        !tls_tickets_find(face->worker->local.live->tickets, now_s(face), bytes, &key, &is_current))
         return MBEDTLS_ERR_SSL_INVALID_MAC;
     err = unlock(face, &key, bytes, len - AROUND);
     if (err == 0)

@@ -1,78 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/tls/plain.h"
 #include "library.h"
-#include "link_int.h"
+#include "link.h"
 #include "subject.h"
+#include "why.h"
 
-#include <errno.h>
 #include <mbedtls/net_sockets.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
-/* From the first byte to the end of the handshake, or to its refusal. */
+/* From the first byte to the end of the handshake. */
 
-int mbed_begin_library(struct mbed_link *t)
+int mbed_begin_library(struct mbed_link *own)
 {
-    mbedtls_ssl_init(&t->ssl);
-    t->has_ssl = true;
-    t->has_touched = true;
-    t->state = MBED_SHAKING;
-    if (mbedtls_ssl_setup(&t->ssl, &t->face->conf) != 0)
+    mbedtls_ssl_init(&own->ssl);
+    own->has_ssl = true;
+    own->has_touched = true;
+    tls_link_become(&own->link, TLS_LINK_SHAKING);
+    if (mbedtls_ssl_setup(&own->ssl, &own->face->conf) != 0)
         return MK_E_NOMEM;
-    mbedtls_ssl_set_bio(&t->ssl, t, mbed_wire_send, mbed_wire_recv, NULL);
+    mbedtls_ssl_set_bio(&own->ssl, own, mbed_wire_send, mbed_wire_recv, NULL);
     return 0;
 }
 
 struct mbed_face *mbed_face_of_site(const struct mbed_worker *w, const struct tls_site *site)
 {
-    return &w->fronts[site - w->live->sites];
+    return &w->fronts[site - w->local.live->sites];
 }
 
 int mbed_link_on_name(void *worker, mbedtls_ssl_context *ssl, const unsigned char *name, size_t len)
 {
-    struct mbed_link *t = (void *)((char *)ssl - offsetof(struct mbed_link, ssl));
+    struct mbed_link *own = (void *)((char *)ssl - offsetof(struct mbed_link, ssl));
     struct mbed_worker *w = worker;
     const struct mk_str wanted = {(const char *)name, len};
 
-    t->site = tls_live_site(w->live, wanted);
-    t->face = mbed_face_of_site(w, t->site);
-    mbed_use_conf(ssl, &t->face->conf);
-    free(t->name);
-    t->name = len <= TLS_NAME_MAX ? strndup(wanted.p, len) : NULL;
+    own->link.site = tls_live_site(w->local.live, wanted);
+    own->face = mbed_face_of_site(w, own->link.site);
+    mbed_use_conf(ssl, &own->face->conf);
+    free(own->name);
+    own->name = len <= TLS_NAME_MAX ? strndup(wanted.p, len) : NULL;
     return 0;
-}
-
-int mbed_flush(struct mk_link *l)
-{
-    struct mbed_link *t = l->state;
-    size_t told = 0;
-    int err = mbed_wire_flush(t, 0, false, &told);
-
-    t->outlet.untold += (uint32_t)told; /* what send is to count is not lost here */
-    l->waits_for = err == MK_E_AGAIN ? MK_IO_WRITE : 0;
-    return err;
-}
-
-/* The last words are said; input is read until the peer has them, since a reset would overtake them. */
-static int end_input(struct mbed_link *t)
-{
-    if (t->outlet.left_len > 0 || !t->site) {
-        t->state = MBED_BROKEN;
-        return MK_E_PEER;
-    }
-    t->state = MBED_ENDING;
-    (void)shutdown(t->fd, SHUT_WR);
-    return MK_E_AGAIN;
-}
-
-static int refuse_plain(struct mbed_link *t)
-{
-    char answer[TLS_PLAIN_MAX];
-    size_t len = tls_plain_answer(answer, mk_worker_wall_s(t->worker->worker));
-
-    (void)send(t->fd, answer, len, MSG_NOSIGNAL);
-    mbed_complain(t, MK_LOG_DEBUG, "handshake failed", "a request came in the clear");
-    return end_input(t);
 }
 
 /*
@@ -81,13 +46,13 @@ static int refuse_plain(struct mbed_link *t)
  * good as a right one.
  * @return 0 or the alert (RFC 5246 section 7.2).
  */
-static unsigned char judge(const struct mbed_link *t, const struct mbed_face *at_first)
+static unsigned char judge(const struct mbed_link *own, const struct mbed_face *at_first)
 {
-    const mbedtls_x509_crt *peer = t->site ? mbedtls_ssl_get_peer_cert(&t->ssl) : NULL;
+    const mbedtls_x509_crt *peer = own->link.site ? mbedtls_ssl_get_peer_cert(&own->ssl) : NULL;
 
-    if (at_first->has_resumed && t->face != at_first)
+    if (at_first->has_resumed && own->face != at_first)
         return MBEDTLS_SSL_ALERT_MSG_ACCESS_DENIED;
-    if (peer && mbedtls_ssl_get_verify_result(&t->ssl) != 0)
+    if (peer && mbedtls_ssl_get_verify_result(&own->ssl) != 0)
         return MBEDTLS_SSL_ALERT_MSG_BAD_CERT;
     if (peer && mbedtls_x509_time_is_past(&peer->valid_to)) /* since the session began */
         return MBEDTLS_SSL_ALERT_MSG_CERT_EXPIRED;
@@ -95,102 +60,95 @@ static unsigned char judge(const struct mbed_link *t, const struct mbed_face *at
 }
 
 /* The library says nothing of some errors, but a peer is told why it goes (RFC 5246 section 7.2.2). */
-static void tell_alert(struct mbed_link *t, int err)
+static void tell_alert(struct mbed_link *own, int err)
 {
     unsigned char alert = err == MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE
                               ? MBEDTLS_SSL_ALERT_MSG_UNEXPECTED_MESSAGE
                               : MBEDTLS_SSL_ALERT_MSG_HANDSHAKE_FAILURE;
 
-    if (err != MBEDTLS_ERR_SSL_CONN_EOF && err != MBEDTLS_ERR_NET_CONN_RESET && !t->told_alert)
-        (void)mbedtls_ssl_send_alert_message(&t->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
+    if (err != MBEDTLS_ERR_SSL_CONN_EOF && err != MBEDTLS_ERR_NET_CONN_RESET && !own->told_alert)
+        (void)mbedtls_ssl_send_alert_message(&own->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
 }
 
 /* Without memory it ends here: whom a certificate names must not get lost. */
-static int finish_shaking(struct mbed_link *t)
+static enum tls_step finish_shaking(struct mbed_link *own)
 {
-    const mbedtls_x509_crt *peer = t->site ? mbedtls_ssl_get_peer_cert(&t->ssl) : NULL;
+    struct tls_link *t = &own->link;
+    const mbedtls_x509_crt *peer = t->site ? mbedtls_ssl_get_peer_cert(&own->ssl) : NULL;
 
     t->subject = peer ? mbed_subject(&peer->subject) : NULL;
-    if (peer && !t->subject)
-        return (int)mbed_fail(t, "a client's certificate cannot be noted", "no memory");
-    t->state = MBED_OPEN;
-    return 0;
+    if (!peer || t->subject)
+        return TLS_STEP_DONE;
+    (void)tls_link_fail(t, "cannot store a client's certificate", "no memory");
+    return TLS_STEP_FAIL;
 }
 
 /* As far as the input goes, and as we agree. @return 0 or an error of the library. */
-static int shake_library(struct mbed_link *t)
+static int shake_library(struct mbed_link *own)
 {
-    struct mbed_face *at_first = t->face;
+    struct mbed_face *at_first = own->face;
     unsigned char alert = 0;
     int result;
 
     at_first->has_resumed = false;
-    result = mbedtls_ssl_handshake(&t->ssl);
+    result = mbedtls_ssl_handshake(&own->ssl);
     if (result == 0 || at_first->has_resumed)
-        alert = judge(t, at_first);
+        alert = judge(own, at_first);
     if (alert != 0) {
-        (void)mbedtls_ssl_send_alert_message(&t->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
+        (void)mbedtls_ssl_send_alert_message(&own->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, alert);
         return MBEDTLS_ERR_X509_CERT_VERIFY_FAILED;
     }
     if (result != 0 && result != MBEDTLS_ERR_SSL_WANT_READ)
-        tell_alert(t, result);
+        tell_alert(own, result);
     return result;
 }
 
-/* @return 0; MK_E_AGAIN, waits_for says for what; MK_E_PEER. */
-static int shake(struct mk_link *l)
+/* @return DONE: the first byte is there, and a record's. */
+static enum tls_step await_first(struct mbed_link *own)
 {
-    struct mbed_link *t = l->state;
-    int result = shake_library(t), err = mbed_flush(l);
+    struct tls_link *t = &own->link;
 
-    if (result == 0 && (err == 0 || err == MK_E_AGAIN))
-        return finish_shaking(t);
-    if (result == MBEDTLS_ERR_SSL_WANT_READ && (err == 0 || err == MK_E_AGAIN)) {
-        l->waits_for |= MK_IO_READ;
-        return MK_E_AGAIN;
-    }
-    mbed_complain_of_handshake(t, result);
-    return end_input(t);
+    own->error = MBEDTLS_ERR_NET_CONN_RESET;
+    if (mbed_wire_begin(own) <= 0)
+        return t->is_blocked ? TLS_STEP_AGAIN : TLS_STEP_FAIL;
+    if (t->is_plain)
+        return TLS_STEP_FAIL;
+    if (mbed_begin_library(own) == 0)
+        return TLS_STEP_DONE;
+    (void)tls_link_fail(t, "handshake failed", "no memory");
+    return TLS_STEP_FAIL;
 }
 
-/* @return 1: the first byte is there, and a record's; or as ready. */
-static int await_first(struct mbed_link *t)
+enum tls_step mbed_shake(struct tls_link *t)
 {
-    ssize_t n = recv(t->fd, t->in, sizeof(t->in), 0);
+    struct mbed_link *own = mbed_link_of(t);
+    enum tls_step step = t->state == TLS_LINK_NEW ? await_first(own) : TLS_STEP_DONE;
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return MK_E_AGAIN;
-    if (n <= 0) {
-        t->state = MBED_BROKEN;
-        return MK_E_PEER;
-    }
-    t->in_len = (uint16_t)n;
-    t->has_all = (size_t)n < sizeof(t->in);
-    if (tls_is_request((uint8_t)t->in[0]))
-        return refuse_plain(t);
-    if (mbed_begin_library(t) == 0)
-        return 1;
-    t->state = MBED_BROKEN;
-    return MK_E_PEER;
+    if (step != TLS_STEP_DONE)
+        return step;
+    own->error = shake_library(own);
+    if (own->error == 0)
+        return finish_shaking(own);
+    return own->error == MBEDTLS_ERR_SSL_WANT_READ ? TLS_STEP_AGAIN : TLS_STEP_FAIL;
 }
 
-int mbed_ready(struct mk_link *l)
-{
-    struct mbed_link *t = l->state;
-    int err;
+/* ---- words for the log ---- */
 
-    switch ((enum mbed_state)t->state) {
-    case MBED_NEW:
-        err = await_first(t);
-        return err > 0 ? shake(l) : err;
-    case MBED_SHAKING:
-        return shake(l);
-    case MBED_OPEN:
-        return 0;
-    case MBED_ENDING:
-        return MK_E_AGAIN;
-    case MBED_BROKEN:
-        break;
-    }
-    return MK_E_PEER;
+const char *mbed_link_why(struct tls_link *t, char text[TLS_WHY_MAX])
+{
+    return mbed_why(mbed_link_of(t)->error, text);
+}
+
+const char *mbed_link_why_refused(struct tls_link *t, char text[TLS_WHY_MAX])
+{
+    const struct mbed_link *own = mbed_link_of(t);
+    uint32_t flags = own->has_ssl ? mbedtls_ssl_get_verify_result(&own->ssl) : 0;
+    int len = flags != 0 && flags != UINT32_MAX
+                  ? mbedtls_x509_crt_verify_info(text, TLS_WHY_MAX, "", flags)
+                  : 0;
+
+    if (len <= 0)
+        return mbed_link_why(t, text);
+    text[strcspn(text, "\n")] = '\0';
+    return text;
 }

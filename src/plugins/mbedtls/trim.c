@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library.h"
-#include "link_int.h"
+#include "link.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,24 +24,24 @@ static void give_back(unsigned char *buffer, size_t size, size_t page)
         (void)madvise(buffer + (from - (uintptr_t)buffer), to - from, MADV_DONTNEED);
 }
 
-void mbed_trim(struct mbed_link *t)
+void mbed_trim(struct mbed_link *own)
 {
-    const mbedtls_ssl_context *ssl = &t->ssl;
+    const mbedtls_ssl_context *ssl = &own->ssl;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (!t->has_touched || t->in_len > 0 || ssl->MBED_MEMBER(in_left) > 0 ||
+    if (!own->has_touched || own->in_len > 0 || ssl->MBED_MEMBER(in_left) > 0 ||
         ssl->MBED_MEMBER(out_left) > 0 || mbedtls_ssl_check_pending(ssl))
         return;
-    t->has_touched = false;
+    own->has_touched = false;
     give_back(ssl->MBED_MEMBER(in_buf), MBEDTLS_SSL_IN_CONTENT_LEN, page);
     give_back(ssl->MBED_MEMBER(out_buf), MBEDTLS_SSL_OUT_CONTENT_LEN, page);
 }
 
 #else
 
-void mbed_trim(struct mbed_link *t)
+void mbed_trim(struct mbed_link *own)
 {
-    t->has_touched = false;
+    own->has_touched = false;
 }
 
 #endif

@@ -18,10 +18,10 @@ static void free_faces(struct mbed_face *faces, size_t count)
 
 static void free_worker(struct mbed_worker *w)
 {
-    free_faces(w->fronts, w->live->nsites);
-    free_faces(w->backs, w->live->nbackends);
+    free_faces(w->fronts, w->local.live->nsites);
+    free_faces(w->backs, w->local.live->nbackends);
     mbedtls_ctr_drbg_free(&w->rng);
-    tls_live_put(w->live);
+    tls_local_fini(&w->local);
     free(w);
 }
 
@@ -29,12 +29,12 @@ static int make_faces(struct mbed_worker *w)
 {
     int err = 0;
 
-    w->fronts = calloc(w->live->nsites + 1, sizeof(*w->fronts));
-    w->backs = calloc(w->live->nbackends + 1, sizeof(*w->backs));
+    w->fronts = calloc(w->local.live->nsites + 1, sizeof(*w->fronts));
+    w->backs = calloc(w->local.live->nbackends + 1, sizeof(*w->backs));
     if (!w->fronts || !w->backs)
         return MK_E_NOMEM;
-    for (size_t i = 0; i < w->live->nsites && err == 0; i++)
-        err = mbed_face_of_front(&w->fronts[i], w, w->live->sites[i].object);
+    for (size_t i = 0; i < w->local.live->nsites && err == 0; i++)
+        err = mbed_face_of_front(&w->fronts[i], w, w->local.live->sites[i].object);
     return err;
 }
 
@@ -46,11 +46,12 @@ struct mbed_worker *mbed_worker_new(struct mk_worker *worker, struct tls_live *l
     if (!w)
         return NULL;
     w->refs = w->peak = 1;
-    w->worker = worker;
-    w->live = tls_live_ref(live);
+    w->local.in = w->in;
+    w->local.in_size = sizeof(w->in);
+    w->local.out = w->out;
+    w->local.out_size = sizeof(w->out);
+    tls_local_init(&w->local, &mbed_link_engine, worker, live);
     w->fronts = w->backs = NULL;
-    w->logged_s[0] = w->logged_s[1] = -1;
-    w->used = 0;
     if (mbed_rng_init(&w->rng) == 0 && make_faces(w) == 0)
         return w;
     free_worker(w);

@@ -9,13 +9,13 @@
 /* Earlier than the name's own call-back: versions, sessions and certificates of clients depend on the site. */
 static int on_hello(SSL *ssl, int *alert, void *arg)
 {
-    struct tls_link *t = link_of(ssl);
+    struct tls_link *t = openssl_link_of(ssl);
     const unsigned char *bytes;
     size_t len;
 
     (void)arg;
     if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &len) == 1)
-        t->site = tls_live_site(t->worker->live, sni_parse(bytes, len));
+        t->site = tls_live_site(t->local->live, sni_parse(bytes, len));
     if (front_apply(ssl, t->site->object))
         return SSL_CLIENT_HELLO_SUCCESS;
     *alert = SSL_AD_INTERNAL_ERROR;

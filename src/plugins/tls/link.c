@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "link_int.h"
+#include "link.h"
 
 #include "pipe.h"
 
@@ -10,8 +10,6 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-
-/* ---- a link begins ---- */
 
 /* OpenSSL's macro for this casts const away, which not every compiler allows. */
 static bool say_name(SSL *ssl, const char *name)
@@ -63,124 +61,74 @@ static SSL *begin_server(const struct tls_site *site)
 }
 
 /* The kernel makes the records from the end of the handshake on, where it can. */
-static void ask_kernel(struct tls_link *t)
+static void ask_kernel(struct openssl_link *own)
 {
+    const struct tls_link *t = &own->link;
     const struct front *front = t->site ? t->site->object : NULL;
-    struct tls_worker *w = t->worker;
+    struct openssl_worker *w = openssl_worker_of(t);
 
     if (!front || !front->kernel)
         return;
     if (!w->has_no_kernel && setsockopt(t->fd, IPPROTO_TCP, TCP_ULP, "tls", 4) == 0)
         return;
     w->has_no_kernel = w->has_no_kernel || errno != ENOTCONN;
-    SSL_clear_options(t->ssl, SSL_OP_ENABLE_KTLS);
+    SSL_clear_options(own->ssl, SSL_OP_ENABLE_KTLS);
 }
 
-static void free_link(struct tls_link *t)
+static int openssl_open(struct mk_link *l, const struct mk_context *ctx, const char *name)
 {
-    SSL_free(t->ssl);
-    tls_worker_put(t->worker);
-    tls_outlet_fini(&t->outlet);
-    free(t->subject);
-    free(t);
-}
-
-static int link_open(struct mk_link *l, const struct mk_context *ctx, const char *name)
-{
-    struct tls_link *t = calloc(1, sizeof(*t));
-    struct tls_worker *w = ctx->local;
+    struct openssl_link *own = calloc(1, sizeof(*own));
+    struct openssl_worker *w = ctx->local;
+    struct tls_link *t = &own->link;
     char text[TLS_NAME_MAX + 1];
 
-    if (!t)
+    if (!own)
         return MK_E_NOMEM;
-    t->worker = w;
+    t->local = &w->local;
     w->refs++;
     t->fd = l->fd;
+    t->state = TLS_LINK_SHAKING;
     ERR_clear_error();
     if (!l->is_client)
-        t->site = tls_live_site(w->live, (struct mk_str){NULL, 0});
-    t->ssl = l->is_client ? begin_client(w->live, tls_name_without_dot(name, text))
-                          : begin_server(t->site);
-    if (!t->ssl || !pipe_open(t)) {
+        t->site = tls_live_site(t->local->live, (struct mk_str){NULL, 0});
+    own->ssl = l->is_client ? begin_client(t->local->live, tls_name_without_dot(name, text))
+                            : begin_server(t->site);
+    if (!own->ssl || !pipe_open(own)) {
         ERR_clear_error();
-        free_link(t);
+        openssl_link_engine.free(t);
         return MK_E_NOMEM;
     }
-    ask_kernel(t);
+    ask_kernel(own);
     l->state = t;
     return 0;
 }
 
-/* ---- the end ---- */
-
-static void say_end(struct tls_link *t)
-{
-    size_t told = 0;
-
-    if (t->state != TLS_OPEN || t->told_end || t->outlet.left_len > 0)
-        return;
-    t->told_end = true;
-    ERR_clear_error();
-    (void)SSL_shutdown(t->ssl);
-    ERR_clear_error();
-    if (pipe_flush(t, 0, false, &told) < 0)
-        t->state = TLS_BROKEN;
-}
-
-static void link_shutdown(struct mk_link *l)
-{
-    say_end(l->state);
-    (void)shutdown(l->fd, SHUT_WR);
-}
-
-static void link_close(struct mk_link *l)
-{
-    struct tls_link *t = l->state;
-
-    if (!l->is_cut)
-        say_end(t);
-    free_link(t);
-}
-
-static size_t link_held(const struct mk_link *l)
+static void openssl_facts(const struct mk_link *l, struct mk_link_facts *facts)
 {
     const struct tls_link *t = l->state;
-
-    return t->outlet.left_at + t->outlet.left_len;
-}
-
-static void link_facts(const struct mk_link *l, struct mk_link_facts *facts)
-{
-    const struct tls_link *t = l->state;
+    const SSL *ssl = openssl_ssl_of(t);
     const unsigned char *protocol;
     unsigned len;
 
-    facts->tls_version = SSL_get_version(t->ssl);
-    facts->tls_cipher = SSL_get_cipher_name(t->ssl);
-    facts->server_name = mk_str_from(SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name));
+    facts->tls_version = SSL_get_version(ssl);
+    facts->tls_cipher = SSL_get_cipher_name(ssl);
+    facts->server_name = mk_str_from(SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name));
     facts->client_subject = mk_str_from(t->subject);
-    SSL_get0_alpn_selected(t->ssl, &protocol, &len);
+    SSL_get0_alpn_selected(ssl, &protocol, &len);
     if (protocol)
         facts->protocol = (struct mk_str){(const char *)protocol, len};
 }
 
-const uint8_t *link_policy(const struct mk_link *l)
-{
-    const struct tls_link *t = l->state;
-
-    return t->site->id.policy;
-}
-
-const struct mk_transport transport = {
+const struct mk_transport openssl_transport = {
     .size = sizeof(struct mk_transport),
     .name = "tls",
     .is_secure = true,
-    .open = link_open,
-    .recv = link_recv,
-    .send = link_send,
-    .sendfile = link_sendfile,
-    .shutdown = link_shutdown,
-    .close = link_close,
-    .facts = link_facts,
-    .held = link_held,
+    .open = openssl_open,
+    .recv = tls_link_recv,
+    .send = tls_link_send,
+    .sendfile = tls_link_sendfile,
+    .shutdown = tls_link_shutdown,
+    .close = tls_link_close,
+    .facts = openssl_facts,
+    .held = tls_link_held,
 };

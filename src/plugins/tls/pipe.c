@@ -1,26 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipe.h"
 
-#include "kit/tls/plain.h"
-
-#include <errno.h>
-#include <sys/socket.h>
-
-int pipe_flush(struct tls_link *t, size_t bytes, bool more, size_t *told)
-{
-    struct tls_worker *w = t->worker;
-    size_t used = w->used;
-    int err;
-
-    w->used = 0;
-    err = tls_outlet_send(&t->outlet, t->fd, w->out, used, bytes, more, told);
-    if (err < 0 && err != MK_E_AGAIN)
-        t->state = TLS_BROKEN; /* records are lost, and nothing that follows could be read */
-    return err;
-}
-
-/* ---- OpenSSL's end ---- */
-
 /* It makes the records itself; what OpenSSL hands over is their content, and their type where that is no data. */
 static int write_to_kernel(BIO *bio, const char *bytes, size_t len, size_t *written)
 {
@@ -33,50 +13,26 @@ static int write_to_kernel(BIO *bio, const char *bytes, size_t len, size_t *writ
 static int on_write(BIO *bio, const char *bytes, size_t len, size_t *written)
 {
     struct tls_link *t = BIO_get_data(bio);
-    struct tls_worker *w = t->worker;
-    size_t ignored = 0;
+    ssize_t n;
 
     if (t->in_kernel)
         return write_to_kernel(bio, bytes, len, written);
     BIO_clear_retry_flags(bio);
-    *written = 0;
-    if (len > sizeof(w->out) - w->used) { /* a long chain of certificates */
-        int err = pipe_flush(t, 0, true, &ignored);
-
-        if (err < 0 && err != MK_E_AGAIN)
-            return 0;
-    }
-    if (len > sizeof(w->out))
-        return 0; /* no record is that long */
-    memcpy(w->out + w->used, bytes, len);
-    w->used += len;
-    *written = len;
-    return 1;
+    n = tls_link_write(t, bytes, len);
+    *written = n > 0 ? (size_t)n : 0;
+    return n > 0;
 }
 
 static int on_read(BIO *bio, char *to, size_t len, size_t *got)
 {
     struct tls_link *t = BIO_get_data(bio);
-    ssize_t n = recv(t->fd, to, len, 0);
+    ssize_t n = tls_link_read(t, to, len);
 
     BIO_clear_retry_flags(bio);
-    *got = 0;
-    t->has_all = n < (ssize_t)len;
-    if (n <= 0) {
-        t->blocked = n < 0 && (errno == EAGAIN || errno == EINTR);
-        t->has_ended = n == 0;
-        if (t->blocked)
-            BIO_set_retry_read(bio);
-        return 0;
-    }
-    if (!t->is_begun) {
-        t->is_begun = true;
-        t->is_plain = t->site && tls_is_request((uint8_t)to[0]);
-        if (t->is_plain)
-            return 0;
-    }
-    *got = (size_t)n;
-    return 1;
+    *got = n > 0 && !t->is_plain ? (size_t)n : 0;
+    if (t->is_blocked)
+        BIO_set_retry_read(bio);
+    return *got > 0;
 }
 
 /* The rest is that of a socket, which is what OpenSSL asks about TLS in the kernel. */
@@ -90,7 +46,7 @@ static long set_kernel(BIO *bio, long is_sending, void *keys)
     struct tls_link *t = BIO_get_data(bio);
     size_t told = 0;
 
-    if (!is_sending || pipe_flush(t, 0, false, &told) < 0)
+    if (!is_sending || tls_link_flush(t, 0, false, &told) < 0)
         return 0;
     t->in_kernel = BIO_meth_get_ctrl(BIO_s_socket())(bio, SET_KTLS, is_sending, keys) == 1;
     return t->in_kernel;
@@ -102,7 +58,7 @@ static long on_control(BIO *bio, int what, long number, void *pointer)
 
     switch (what) {
     case BIO_CTRL_FLUSH:
-        return 1; /* pipe_flush sends, when a call is over */
+        return 1; /* tls_link_flush sends, when a call is over */
     case BIO_CTRL_EOF:
         return t && t->has_ended;
     case SET_KTLS:
@@ -123,15 +79,16 @@ BIO_METHOD *pipe_method(void)
     return NULL;
 }
 
-bool pipe_open(struct tls_link *t)
+bool pipe_open(struct openssl_link *own)
 {
-    BIO *bio = BIO_new(t->worker->method);
+    struct tls_link *t = &own->link;
+    BIO *bio = BIO_new(openssl_worker_of(t)->method);
 
     if (!bio)
         return false;
     BIO_set_data(bio, t);
     BIO_set_shutdown(bio, 0); /* the descriptor is not its own */
     BIO_set_fd(bio, t->fd, BIO_NOCLOSE);
-    SSL_set_bio(t->ssl, bio, bio); /* takes it */
+    SSL_set_bio(own->ssl, bio, bio); /* takes it */
     return true;
 }

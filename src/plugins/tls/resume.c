@@ -27,7 +27,7 @@ static int issue(struct tls_link *t, unsigned char name[16], unsigned char *iv,
     struct tls_ticket_key key;
     int result = FAILED;
 
-    if (!tls_tickets_issue(t->worker->live->tickets, worker_now_s(t->worker), &key))
+    if (!tls_tickets_issue(t->local->live->tickets, openssl_now_s(t), &key))
         return REFUSED;
     memcpy(name, key.name, sizeof(key.name));
     if (RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) == 1 &&
@@ -46,12 +46,11 @@ static int find(struct tls_link *t, const unsigned char name[16], const unsigned
     bool is_current;
     int result = FAILED;
 
-    if (!tls_tickets_find(t->worker->live->tickets, worker_now_s(t->worker), name, &key,
-                          &is_current))
+    if (!tls_tickets_find(t->local->live->tickets, openssl_now_s(t), name, &key, &is_current))
         return REFUSED;
     if (set_mac(mac, &key) &&
         EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), NULL, key.cipher, iv) == 1)
-        result = is_current && SSL_version(t->ssl) < TLS1_3_VERSION ? USED : RENEWED;
+        result = is_current && SSL_version(openssl_ssl_of(t)) < TLS1_3_VERSION ? USED : RENEWED;
     OPENSSL_cleanse(&key, sizeof(key));
     return result;
 }
@@ -59,7 +58,7 @@ static int find(struct tls_link *t, const unsigned char name[16], const unsigned
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                      EVP_MAC_CTX *mac, int issuing)
 {
-    struct tls_link *t = link_of(ssl);
+    struct tls_link *t = openssl_link_of(ssl);
 
     return issuing ? issue(t, name, iv, cipher, mac) : find(t, name, iv, cipher, mac);
 }

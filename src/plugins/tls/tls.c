@@ -9,20 +9,20 @@ static int tls_check(struct mk_setup *setup)
     return tls_plan_check(setup, &engine);
 }
 
-static int tls_worker_start(const struct mk_context *ctx, void **local)
+static int openssl_worker_start(const struct mk_context *ctx, void **local)
 {
-    *local = tls_worker_new(ctx->worker, tls_plan_live(ctx));
+    *local = openssl_worker_new(ctx->worker, tls_plan_live(ctx));
     return *local ? 0 : MK_E_NOMEM;
 }
 
-static void tls_worker_stop(const struct mk_context *ctx)
+static void openssl_worker_stop(const struct mk_context *ctx)
 {
-    tls_worker_put(ctx->local);
+    openssl_worker_put(ctx->local);
 }
 
 static enum mk_verdict tls_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
-    return tls_judge(r, ctx, transport.name, link_policy);
+    return tls_judge(r, ctx, openssl_transport.name, tls_link_policy);
 }
 
 static int tls_command(const char *const *words, char *text, size_t size)
@@ -37,10 +37,10 @@ static const struct mk_plugin plugin = {
     .check_site = tls_plan_check_site,
     .start = tls_plan_start,
     .stop = tls_plan_stop,
-    .worker_start = tls_worker_start,
-    .worker_stop = tls_worker_stop,
+    .worker_start = openssl_worker_start,
+    .worker_stop = openssl_worker_stop,
     .on_request = tls_on_request,
-    .transport = &transport,
+    .transport = &openssl_transport,
     .command = tls_command,
 };
 MK_PLUGIN_EXPORT(plugin);

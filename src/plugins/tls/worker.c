@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-struct tls_worker *tls_worker_new(struct mk_worker *worker, struct tls_live *live)
+struct openssl_worker *openssl_worker_new(struct mk_worker *worker, struct tls_live *live)
 {
     /* Not zeroed: pages of its buffers that no byte has passed cost nothing. */
-    struct tls_worker *w = malloc(sizeof(*w));
+    struct openssl_worker *w = malloc(sizeof(*w));
 
     if (!w)
         return NULL;
@@ -17,19 +17,20 @@ struct tls_worker *tls_worker_new(struct mk_worker *worker, struct tls_live *liv
         return NULL;
     }
     w->refs = 1;
-    w->worker = worker;
-    w->live = tls_live_ref(live);
-    w->logged_s[0] = w->logged_s[1] = -1;
     w->has_no_kernel = false;
-    w->used = 0;
+    w->local.in = w->in;
+    w->local.in_size = sizeof(w->in);
+    w->local.out = w->out;
+    w->local.out_size = sizeof(w->out);
+    tls_local_init(&w->local, &openssl_link_engine, worker, live);
     return w;
 }
 
-void tls_worker_put(struct tls_worker *w)
+void openssl_worker_put(struct openssl_worker *w)
 {
     if (--w->refs > 0)
         return;
-    tls_live_put(w->live);
+    tls_local_fini(&w->local);
     BIO_meth_free(w->method);
     free(w);
 }

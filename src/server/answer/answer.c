@@ -24,7 +24,7 @@ void mk_reply_break(struct mk_request *r)
 int mk_reply_misuse(struct mk_request *r, const char *what, int err)
 {
     if (!r->misused)
-        mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+        mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
                     "plugin failed conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id,
                     r->status, what);
     r->misused = true;
@@ -52,20 +52,20 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
         return mk_reply_misuse(r, "an answer with an invalid status", MK_E_INVALID);
     if (status == 200 && r->page_of != 0) {
         status = r->page_of;
-        mk_count(&r->conn->worker->counters.refused, 1);
+        mk_count(&r->worker->counters.refused, 1);
     }
     err = is_interim(status) ? mk_reply_start_interim(p, r, status) : mk_reply_start(p, r, status);
     if (err < 0)
         mk_reply_break(r);
     else
-        r->conn->worker->gather->head = r;
+        r->worker->gather->head = r;
     return err;
 }
 
 /* Whatever else was sent since the head was begun may stand where it was. */
 static bool is_being_written(const struct mk_reply *p)
 {
-    const struct mk_gather *g = p->r->conn->worker->gather;
+    const struct mk_gather *g = p->r->worker->gather;
 
     return g->head == p->r && p->start == g->buf + g->used;
 }
@@ -124,7 +124,7 @@ static int give_up(struct mk_reply *p, int err)
 int mk_reply_end(struct mk_reply *p, int64_t length)
 {
     struct mk_request *r = p->r;
-    struct mk_gather *g = r->conn->worker->gather;
+    struct mk_gather *g = r->worker->gather;
     int err = p->error;
 
     if (r->failed)

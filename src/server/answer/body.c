@@ -118,7 +118,7 @@ static ssize_t give(struct mk_request *r, struct mk_source *s, char *dst, size_t
                                               : mk_pipe_read(s->pipe, dst, len);
 
     return n > (ssize_t)len
-               ? mk_reply_misuse(r, "a producer gave more than was asked for", MK_E_INVALID)
+               ? mk_reply_misuse(r, "a producer wrote more than its buffer holds", MK_E_INVALID)
                : n;
 }
 

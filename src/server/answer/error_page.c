@@ -4,7 +4,6 @@
 #include "http/status.h"
 #include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/route/route.h"
 #include "server/answer/out.h"
 #include "server/worker/worker.h"
 
@@ -35,8 +34,8 @@ static struct mk_file *open_page(struct mk_request *r, unsigned status)
     if (!page)
         return NULL;
     file = mk_files_get(files, mk_files_site_root(files, r->site), page->path,
-                        r->conn->worker->loop.clock.mono_ms);
-    if (file && (file->kind != MK_FILE_REGULAR || mk_route_is_owned(r, file))) {
+                        r->worker->loop.clock.mono_ms);
+    if (file && (file->kind != MK_FILE_REGULAR || mk_site_is_handled(r->site, file->path))) {
         mk_file_put(file);
         return NULL;
     }
@@ -90,7 +89,7 @@ static void send_error(struct mk_request *r, unsigned status, struct mk_str line
         return;
     }
     file = open_page(r, status);
-    mk_count(&r->conn->worker->counters.refused, 1);
+    mk_count(&r->worker->counters.refused, 1);
     if (mk_reply_start(&p, r, status) < 0) {
         if (file)
             mk_file_put(file);
@@ -129,11 +128,11 @@ unsigned mk_reply_note_refusal(struct mk_request *r, enum mk_refusal refusal)
 {
     unsigned status = mk_refusal_status(refusal);
 
-    mk_log_peer(mk_worker_log(r->conn->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG,
-                MK_LOG_HTTP, "refused conn=%llu status=%u why=\"%s\"",
-                (unsigned long long)r->conn->id, status, mk_refusal_text(refusal));
+    mk_log_peer(mk_worker_log(r->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG, MK_LOG_HTTP,
+                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id, status,
+                mk_refusal_text(refusal));
     r->reason = mk_refusal_text(refusal);
-    mk_count(&r->conn->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);
+    mk_count(&r->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);
     return status;
 }
 

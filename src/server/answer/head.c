@@ -6,7 +6,6 @@
 #include "server/answer/filter.h"
 #include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/route/route.h"
 #include "server/answer/out.h"
 #include "server/worker/worker.h"
 
@@ -132,19 +131,19 @@ int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state)
 static int ask(struct mk_request *r, struct mk_head *head)
 {
     const struct mk_hooks *hooks = &r->site->on_head;
-    const struct mk_gather *g = r->conn->worker->gather;
+    const struct mk_gather *g = r->worker->gather;
 
     for (size_t i = 0; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
         int err;
 
-        if (who->is_limited && !mk_route_is_within(r, who, r->path))
+        if (who->is_limited && !mk_site_is_within(r->site, who, r->path))
             continue;
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
             return mk_reply_misuse(r, "a filter refused the head", err);
         if (r->failed || g->head != r)
-            return mk_reply_misuse(r, "a filter sent something of its own", MK_E_INVALID);
+            return mk_reply_misuse(r, "a filter sent an answer of its own", MK_E_INVALID);
     }
     return 0;
 }
@@ -162,10 +161,10 @@ int mk_head_run(struct mk_reply *p, int64_t *length)
     p->has_length = false;
     r->filter = NULL;
     r->in_filters = true;
-    r->conn->worker->gather->head = r;
+    r->worker->gather->head = r;
     err = ask(r, &head);
-    if (r->conn->worker->gather->head == r)
-        r->conn->worker->gather->head = NULL;
+    if (r->worker->gather->head == r)
+        r->worker->gather->head = NULL;
     r->in_filters = false;
     *length = head.length;
     if (err < 0)

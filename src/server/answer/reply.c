@@ -62,7 +62,7 @@ enum { DATE_LINE = 6 + MK_DATE_LEN + 2 };
 
 static void put_stamp(struct mk_reply *p, unsigned status)
 {
-    struct mk_worker *w = p->r->conn->worker;
+    struct mk_worker *w = p->r->worker;
     const struct mk_snapshot *snapshot = p->r->view->snapshot;
     size_t ok_len = sizeof(OK_LINE) - 1;
     bool overridden =
@@ -82,7 +82,7 @@ int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
     char *start = mk_out_reserve(r->conn, HEAD_MAX);
 
-    if (r->conn->worker->running != r->conn)
+    if (r->worker->running != r->conn)
         mk_request_resume(r); /* answered from elsewhere: it leaves when its own turn comes */
     if (!start)
         return MK_E_PEER;

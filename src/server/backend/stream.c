@@ -4,9 +4,6 @@
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "core/fd.h"
-#include "server/h1/budget.h"
-#include "server/h1/conn.h"
-#include "server/request/job.h"
 #include "server/worker/worker.h"
 
 #include <errno.h>
@@ -63,13 +60,41 @@ static void on_timer(struct mk_timer *t)
 {
     struct mk_stream *s = MK_CONTAINER_OF(t, struct mk_stream, timer);
 
-    if (s->state == MK_STREAM_OPEN || s->conn) {
+    if (s->state == MK_STREAM_OPEN || !s->connect) {
         tell(s, MK_IO_TIMEOUT);
         return;
     }
     s->error = ETIMEDOUT;
     mk_stream_break(s, MK_IO_TIMEOUT);
 }
+
+/* ---- with a link of its own ---- */
+
+static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
+{
+    ssize_t n;
+
+    if (!s->readable)
+        return MK_E_AGAIN;
+    n = mk_link_recv(s->link, buf, len);
+    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
+        s->readable = false; /* the next edge tells of more */
+    return n;
+}
+
+/* Its descriptor is its own. */
+static void close_link(struct mk_stream *s)
+{
+    mk_link_close(&s->own);
+    mk_watch_pause(&s->worker->loop, &s->watch);
+    mk_fd_close(&s->watch.fd);
+}
+
+static const struct mk_stream_kind dialled = {
+    .read = read_dialled,
+    .cut = close_link,
+    .release = close_link,
+};
 
 struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
 {
@@ -78,6 +103,7 @@ struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
     if (!s)
         return NULL;
     s->worker = w;
+    s->kind = &dialled;
     s->fn = fn;
     s->arg = arg;
     mk_watch_init(&s->watch, -1, on_event, on_gone);
@@ -137,32 +163,24 @@ void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits)
         tell(s, events);
 }
 
-/* Only a dialled one has a descriptor of its own. */
-static void drop_link(struct mk_stream *s)
+/* @return whether it had a link. */
+static bool let_go(struct mk_stream *s)
 {
+    bool had_one = s->link != NULL;
+
     mk_timer_cancel(&s->timer);
-    if (s->link == &s->own) {
-        mk_link_close(&s->own);
-        mk_watch_pause(&s->worker->loop, &s->watch);
-        mk_fd_close(&s->watch.fd);
-    }
     s->link = NULL;
+    return had_one;
 }
 
 void mk_stream_break(struct mk_stream *s, unsigned events)
 {
-    struct mk_conn *c = s->conn;
-
     if (s->state >= MK_STREAM_BROKEN)
         return;
     s->state = MK_STREAM_BROKEN;
     s->first = false;
-    drop_link(s);
-    s->conn = NULL;
-    if (c) {
-        c->stream = NULL;
-        mk_conn_close(c, MK_CLOSE_PEER_CUT);
-    }
+    if (let_go(s))
+        s->kind->cut(s);
     tell(s, events);
 }
 
@@ -191,25 +209,13 @@ void mk_streams_free(struct mk_worker *w)
 
 /* ---- what their owners call ---- */
 
-static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
-{
-    ssize_t n;
-
-    if (!s->readable)
-        return MK_E_AGAIN;
-    n = mk_link_recv(s->link, buf, len);
-    if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
-        s->readable = false; /* the next edge tells of more */
-    return n;
-}
-
 ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
 {
     if (s->state >= MK_STREAM_BROKEN)
         return MK_E_PEER;
     if (s->state != MK_STREAM_OPEN)
         return MK_E_AGAIN;
-    return s->conn ? mk_take_read(s->conn, buf, len) : read_dialled(s, buf, len);
+    return s->kind->read(s, buf, len);
 }
 
 ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
@@ -221,10 +227,8 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
     if (s->state != MK_STREAM_OPEN)
         return MK_E_AGAIN;
     n = s->link->transport->send(s->link, iov, niov < PARTS_MAX ? niov : PARTS_MAX, false);
-    if (n > 0 && s->conn)
-        mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
-    if (s->conn && mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
-        mk_budget_ask(s->worker->shared);
+    if (s->kind->on_write)
+        s->kind->on_write(s, n);
     return n;
 }
 
@@ -236,7 +240,7 @@ void mk_stream_shutdown(struct mk_stream *s)
 
 int mk_stream_fd(const struct mk_stream *s)
 {
-    bool waits = s->conn && s->conn->job && mk_job_input(s->conn->job) > 0;
+    bool waits = s->kind->has_input && s->kind->has_input(s);
 
     return s->state == MK_STREAM_OPEN && s->link->transport->is_plain && !waits ? s->link->fd : -1;
 }
@@ -270,16 +274,11 @@ int mk_stream_error(const struct mk_stream *s)
 
 void mk_stream_close(struct mk_stream *s)
 {
-    struct mk_conn *c;
-
     if (!s || s->state == MK_STREAM_CLOSED)
         return;
-    c = s->conn;
-    s->conn = NULL;
-    drop_link(s);
     s->state = MK_STREAM_CLOSED;
     mk_list_remove(&s->all);
-    if (c)
-        mk_take_release(c, s);
+    if (let_go(s))
+        s->kind->release(s);
     mk_watch_close(&s->worker->loop, &s->watch);
 }

@@ -24,12 +24,29 @@ enum mk_stream_state {
     MK_STREAM_CLOSED, /* waits to be buried */
 };
 
+struct mk_stream;
+
+/** What differs between a stream that was taken and one that was dialled. */
+struct mk_stream_kind {
+    /** As mk_stream_read, while it is open. */
+    ssize_t (*read)(struct mk_stream *s, void *buf, size_t len);
+    /** mk_stream_write returned n. NULL: nobody counts. */
+    void (*on_write)(struct mk_stream *s, ssize_t n);
+    /** Is there input that its descriptor does not show? NULL: never. */
+    bool (*has_input)(const struct mk_stream *s);
+    /** It broke, and let go of its link, which is to be closed now. */
+    void (*cut)(struct mk_stream *s);
+    /** Its owner is done with it before it broke, and it let go of its link. */
+    void (*release)(struct mk_stream *s);
+};
+
 struct mk_stream {
     struct mk_watch watch; /* dialled: of its descriptor. Taken: only to be run soon, and buried */
     struct mk_timer timer;
     struct mk_list all; /* of its worker's streams */
     struct mk_worker *worker;
-    struct mk_conn *conn; /* taken: whose it is; NULL when that is gone, and for dialled ones */
+    const struct mk_stream_kind *kind;
+    struct mk_conn *conn; /* taken: whose it is; NULL when that is gone */
     struct mk_link *link; /* the connection's, or own; NULL when it is gone */
     struct mk_link own;
     mk_stream_fn fn;
@@ -47,7 +64,7 @@ struct mk_stream {
     bool failing;                   /* broken; what had arrived may be read before that is told */
 };
 
-/** @return a stream of this worker, waiting; NULL without memory. */
+/** @return a stream of this worker, waiting, that will have a link of its own; NULL without memory. */
 MK_INSIDE struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn,
                                           void *arg) MK_MUST_USE;
 
@@ -64,18 +81,5 @@ MK_INSIDE void mk_stream_break(struct mk_stream *s, unsigned events);
 void mk_streams_end(struct mk_worker *w);
 /** Free what their owners have not closed. */
 void mk_streams_free(struct mk_worker *w);
-
-/* ---- take.c: of connections with a stream ---- */
-
-/** The head has left: the connection speaks HTTP no longer. */
-void mk_take_begin(struct mk_conn *c);
-/** The server stops. */
-void mk_take_stop(struct mk_conn *c);
-/** The connection is closed. */
-void mk_take_end(struct mk_conn *c);
-/** Its owner is done with it: it ends as after a last answer. */
-void mk_take_release(struct mk_conn *c, const struct mk_stream *s);
-/** As mk_stream_read: first what came behind the request. */
-ssize_t mk_take_read(struct mk_conn *c, void *buf, size_t len);
 
 #endif

@@ -93,4 +93,8 @@ static inline struct mk_file *mk_file_ref(struct mk_file *file)
     return file;
 }
 
+/** Open a path below a root. @return a descriptor or an error, as mk_file_open_beneath. */
+int mk_file_open_at(const struct mk_files *f, const struct mk_file_root *root, struct mk_str path,
+                    struct mk_file_facts *facts) MK_MUST_USE;
+
 #endif

@@ -6,10 +6,6 @@
 
 /* Between files.c (the table), file_entry.c (what one entry holds) and file_root.c. */
 
-/** Open a path below a root. @return a descriptor or an error, as mk_file_open_beneath. */
-int mk_file_open_at(const struct mk_files *f, const struct mk_file_root *root, struct mk_str path,
-                    struct mk_file_facts *facts) MK_MUST_USE;
-
 /** Open and describe, with one reference for the caller, in no table. @return NULL without memory. */
 struct mk_file *mk_file_open(const struct mk_files *f, struct mk_file_root *root,
                              struct mk_str path) MK_MUST_USE;

@@ -154,8 +154,3 @@ void mk_budget_ask(struct mk_shared *shared)
             mk_ask(w, &w->budget->ask);
     }
 }
-
-void mk_request_hold(struct mk_request *r, size_t bytes)
-{
-    r->held = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-}

@@ -7,11 +7,11 @@
 #include "server/h1/crowd.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1.h"
+#include "server/h1/take.h"
 #include "server/request/job.h"
 #include "server/answer/out.h"
 #include "server/worker/worker.h"
 #include "server/route/stage.h"
-#include "server/backend/stream.h"
 
 #include <monkey/inspect.h>
 

@@ -18,10 +18,10 @@
     X(HEAD, head, "request line and fields arriving")                                              \
     X(ROUTE, route, "choosing virtual host and handler")                                           \
     X(REPLY, reply, "response leaving")                                                            \
-    X(TAKEN, taken, "a handler has it: no HTTP any more")                                          \
-    X(DRAIN, drain, "skipping what the handler left of the body")                                  \
+    X(TAKEN, taken, "taken by a handler: no HTTP any more")                                        \
+    X(DRAIN, drain, "skipping the rest of the body")                                               \
     X(FLUSH, flush, "last answers leaving")                                                        \
-    X(LINGER, linger, "throwing input away so that the peer can read")
+    X(LINGER, linger, "discarding input until the peer has read")
 
 enum mk_h1_state {
 #define MK_STATE_ENUM(name, step, text) MK_H1_##name,

@@ -6,11 +6,11 @@
 #include "server/answer/body.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
-#include "server/h1/peer.h"
+#include "server/h1/conn_peer.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
-#include "server/backend/stream.h"
+#include "server/h1/take.h"
 #include "server/answer/out.h"
 #include "server/request/ticket.h"
 #include "server/worker/worker.h"
@@ -82,20 +82,20 @@ static void begin_request(struct mk_conn *c)
 
     memset(r, 0, sizeof(*r));
     r->conn = c;
+    r->worker = c->worker;
     r->view = c->worker->view;
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
     r->began_ms = c->worker->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)mk_h1_settings(c)->handler_timeout_ms;
     mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
-    job->in_at = job->in_body;
-    job->head_len = 0;
+    mk_job_begin_message(job);
 }
 
 /* Did it say that it sends nothing more behind this request (RFC 9112 section 9.6)? */
 static bool is_last_of_client(const struct mk_conn *c)
 {
-    return c->job->head_len > 0 && !c->job->request.head.keep_alive;
+    return c->job->request.head_len > 0 && !c->job->request.head.keep_alive;
 }
 
 /* No status of HTTP, but of logs: the client did not wait for an answer. */
@@ -108,7 +108,7 @@ static void end_request(struct mk_conn *c, bool whole)
 
     r->whole = whole;
     r->over = true;
-    if (r->site->on_finish.count > 0 && (c->job->head_len > 0 || r->status != 0))
+    if (r->site->on_finish.count > 0 && (r->head_len > 0 || r->status != 0))
         mk_stage_finish(r);
 
     if (!r->keep_alive) {
@@ -119,8 +119,7 @@ static void end_request(struct mk_conn *c, bool whole)
     mk_ticket_end(r);
     mk_arena_fini(&r->arena);
     r->view = NULL;
-    c->job->in_at = c->job->in_body;
-    c->job->head_len = 0;
+    mk_job_begin_message(c->job);
     mk_view_put(view);
     mk_count(&c->worker->counters.requests, 1);
     c->timed_state = MK_H1_STATE_COUNT;
@@ -130,7 +129,7 @@ void mk_h1_abandon(struct mk_conn *c, bool has_left)
 {
     if (!mk_h1_has_request(c))
         return;
-    if (has_left && c->job->head_len > 0 && c->job->request.status == 0)
+    if (has_left && c->job->request.head_len > 0 && c->job->request.status == 0)
         c->job->request.status = STATUS_CLIENT_LEFT;
     end_request(c, false);
 }
@@ -316,7 +315,7 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
     enum mk_step flushed;
 
     if (n > 0) {
-        job->head_len = (uint32_t)n;
+        job->request.head_len = (uint32_t)n;
         job->in_body = job->in_at + (uint32_t)n;
         turn->requests--;
         return go(c, MK_H1_ROUTE);
@@ -352,7 +351,7 @@ static int frame_body(struct mk_request *r, const struct mk_server_settings *set
     uint64_t max = (uint64_t)set->max_body_size;
 
     if (r->head.chunked) {
-        uint32_t left = (uint32_t)set->max_request_size - r->conn->job->head_len;
+        uint32_t left = (uint32_t)set->max_request_size - r->head_len;
 
         /* Trailers count with the head, but for the empty line that ends them. */
         mk_h1_body_init_chunked(&r->body, max);
@@ -396,7 +395,7 @@ static void say_continue(struct mk_request *r)
         return;
     memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
     mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
-    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch);
+    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
 }
 
 void mk_h1_expect_body(struct mk_request *r)

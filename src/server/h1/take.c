@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "server/h1/take.h"
+
 #include "base/invariant.h"
+#include "server/h1/budget.h"
 #include "server/h1/conn.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
@@ -8,31 +11,6 @@
 #include "server/worker/worker.h"
 
 /* A client's connection that a handler took over. */
-
-static bool may_take(const struct mk_request *r)
-{
-    bool switches = r->status == 101 ||
-                    (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
-
-    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done &&
-           !r->conn->stream;
-}
-
-int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
-{
-    struct mk_conn *c = r->conn;
-
-    *stream = NULL;
-    if (!may_take(r))
-        return MK_E_INVALID;
-    c->stream = mk_stream_new(c->worker, fn, arg);
-    if (!c->stream)
-        return MK_E_NOMEM;
-    c->stream->conn = c;
-    c->stream->link = &c->link;
-    *stream = c->stream;
-    return 0;
-}
 
 /* ---- in place of HTTP ---- */
 
@@ -84,8 +62,12 @@ void mk_take_end(struct mk_conn *c)
     mk_stream_break(s, MK_IO_ERROR);
 }
 
-void mk_take_release(struct mk_conn *c, const struct mk_stream *s)
+/* Its owner is done with it: it ends as after a last answer. */
+static void release(struct mk_stream *s)
 {
+    struct mk_conn *c = s->conn;
+
+    s->conn = NULL;
     c->stream = NULL;
     if (c->closed)
         return;
@@ -103,8 +85,10 @@ void mk_take_release(struct mk_conn *c, const struct mk_stream *s)
     mk_watch_run_soon(&c->worker->loop, &c->watch);
 }
 
-ssize_t mk_take_read(struct mk_conn *c, void *buf, size_t len)
+/* First what came behind the request. */
+static ssize_t read_bytes(struct mk_stream *s, void *buf, size_t len)
 {
+    struct mk_conn *c = s->conn;
     struct mk_job *job = c->job;
     size_t n;
 
@@ -116,4 +100,65 @@ ssize_t mk_take_read(struct mk_conn *c, void *buf, size_t len)
     if (mk_job_input(job) == 0)
         mk_job_put(c);
     return (ssize_t)n;
+}
+
+static void on_write(struct mk_stream *s, ssize_t n)
+{
+    if (n > 0)
+        mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
+    if (mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
+        mk_budget_ask(s->worker->shared);
+}
+
+static bool has_input(const struct mk_stream *s)
+{
+    return s->conn && s->conn->job && mk_job_input(s->conn->job) > 0;
+}
+
+static void cut(struct mk_stream *s)
+{
+    struct mk_conn *c = s->conn;
+
+    if (!c) /* which is how it broke */
+        return;
+    s->conn = NULL;
+    c->stream = NULL;
+    mk_conn_close(c, MK_CLOSE_PEER_CUT);
+}
+
+/* It waits for its head to leave. */
+static const struct mk_stream_kind taken = {
+    .read = read_bytes,
+    .on_write = on_write,
+    .has_input = has_input,
+    .cut = cut,
+    .release = release,
+};
+
+/* ---- taking ---- */
+
+static bool may_take(const struct mk_request *r)
+{
+    bool switches = r->status == 101 ||
+                    (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
+
+    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done &&
+           !r->conn->stream;
+}
+
+int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
+{
+    struct mk_conn *c = r->conn;
+
+    *stream = NULL;
+    if (!may_take(r))
+        return MK_E_INVALID;
+    c->stream = mk_stream_new(c->worker, fn, arg);
+    if (!c->stream)
+        return MK_E_NOMEM;
+    c->stream->kind = &taken;
+    c->stream->conn = c;
+    c->stream->link = &c->link;
+    *stream = c->stream;
+    return 0;
 }

@@ -17,7 +17,7 @@ struct mk_job *mk_job_get(struct mk_conn *c)
     if (!job)
         return NULL;
     job->in = job->own_in;
-    job->in_at = job->in_body = job->in_end = job->head_len = 0;
+    job->in_at = job->in_body = job->in_end = job->request.head_len = 0;
     job->in_cap = MK_JOB_SIZE - offsetof(struct mk_job, own_in);
     job->request.view = NULL;
     c->job = job;
@@ -45,10 +45,10 @@ static void compact(struct mk_job *job)
     size_t unread = job->in_end - job->in_body;
 
     if (job->in_at > 0)
-        memmove(job->in, job->in + job->in_at, job->head_len);
-    memmove(job->in + job->head_len, job->in + job->in_body, unread);
+        memmove(job->in, job->in + job->in_at, job->request.head_len);
+    memmove(job->in + job->request.head_len, job->in + job->in_body, unread);
     job->in_at = 0;
-    job->in_body = job->head_len;
+    job->in_body = job->request.head_len;
     job->in_end = job->in_body + (uint32_t)unread;
 }
 
@@ -67,12 +67,14 @@ static int grow(struct mk_job *job, size_t cap)
 
 ssize_t mk_job_room(struct mk_job *job, size_t max)
 {
+    bool fits = true;
+
     if (job->in_at == job->in_end)
         job->in_at = job->in_body = job->in_end = 0;
-    if (job->in_cap - job->in_end >= ROOM_MIN)
-        return job->in_cap - job->in_end;
-    compact(job);
-    if (job->in_cap - job->in_end < ROOM_MIN && job->in_cap < max && grow(job, max) < 0)
-        return MK_E_NOMEM;
-    return job->in_cap - job->in_end;
+    if (job->in_cap - job->in_end < ROOM_MIN) {
+        compact(job);
+        fits = job->in_cap - job->in_end >= ROOM_MIN || job->in_cap >= max || grow(job, max) == 0;
+    }
+    job->request.text = job->in + job->in_at;
+    return fits ? (ssize_t)(job->in_cap - job->in_end) : MK_E_NOMEM;
 }

@@ -19,7 +19,6 @@ struct mk_job {
     uint32_t in_body; /* first byte not used yet: of the head while it arrives, then of the body */
     uint32_t in_end;  /* end of the bytes read */
     uint32_t in_cap;
-    uint32_t head_len; /* of the current request, from in_at; 0: not complete */
     struct mk_request request;
     char arena_start[MK_JOB_ARENA] __attribute__((aligned(16)));
     char own_in[];
@@ -34,6 +33,14 @@ void mk_job_put(struct mk_conn *c);
 static inline size_t mk_job_input(const struct mk_job *job)
 {
     return job->in_end - job->in_body;
+}
+
+/** Bytes that are not used yet begin a message: the request's head. */
+static inline void mk_job_begin_message(struct mk_job *job)
+{
+    job->in_at = job->in_body;
+    job->request.text = job->in + job->in_at;
+    job->request.head_len = 0;
 }
 
 /**

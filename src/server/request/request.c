@@ -10,9 +10,7 @@
 
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece)
 {
-    const struct mk_job *job = r->conn->job;
-
-    return mk_piece_str(piece, job->in + job->in_at);
+    return mk_piece_str(piece, r->text);
 }
 
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id)
@@ -35,13 +33,12 @@ struct mk_str mk_request_authority(const struct mk_request *r)
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name)
 {
     struct mk_str list = mk_request_field(r, id), found, value;
-    const char *base = r->conn->job->in + r->conn->job->in_at;
     uint32_t at = 0;
     bool first = true;
 
     if (!(r->head.repeated & (1U << id)))
         return list;
-    while (mk_h1_head_next_field(&r->head, base, &at, &found, &value)) {
+    while (mk_h1_head_next_field(&r->head, r->text, &at, &found, &value)) {
         char *joined;
 
         if (!mk_str_ieq(found, name))
@@ -127,7 +124,7 @@ static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
 /* Who reads to MK_E_AGAIN would never come back from a sender that is faster. */
 static bool has_read_enough(struct mk_request *r)
 {
-    uint32_t turn = (uint32_t)r->conn->worker->loop.turns;
+    uint32_t turn = (uint32_t)r->worker->loop.turns;
 
     if (r->read_turn != turn) {
         r->read_turn = turn;
@@ -153,7 +150,7 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
     n = read_body(r, dst, len);
     if (n > 0)
         r->read_bytes += (uint32_t)n;
-    if (n == MK_E_AGAIN && r->conn->worker->running != r->conn)
+    if (n == MK_E_AGAIN && r->worker->running != r->conn)
         mk_h1_set_timeout(r->conn); /* another's event reads, and waits for the sender now */
     return n;
 }
@@ -161,4 +158,9 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
 size_t mk_request_buffered(const struct mk_request *r)
 {
     return r->over || r->body_done ? 0 : mk_job_input(r->conn->job);
+}
+
+void mk_request_hold(struct mk_request *r, size_t bytes)
+{
+    r->held = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }

@@ -17,6 +17,7 @@ struct mk_plugin;
 struct mk_request;
 struct mk_site;
 struct mk_view;
+struct mk_worker;
 
 /** A part of an answer's body: where the bytes come from. In the request's arena. */
 struct mk_source {
@@ -50,7 +51,9 @@ struct mk_trailer {
 
 /** One request, from its first byte to the last of its answer. */
 struct mk_request {
-    struct mk_conn *conn;
+    struct mk_conn *conn; /* that carries it */
+    struct mk_worker *worker;
+    const char *text;     /* its head's bytes; they may move when more input is read */
     struct mk_view *view; /* the configuration it began with; a reference */
     const struct mk_site *site;
     struct mk_h1_head head;
@@ -71,6 +74,7 @@ struct mk_request {
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
     struct mk_kept *kept;          /* mk_request_keep, newest first */
+    uint32_t head_len;             /* of text; 0: the head is not complete */
     uint32_t read_turn;            /* the turn of the loop that read_bytes counts in */
     uint32_t read_bytes;           /* of its body, in that turn */
     const struct mk_plugin *asked; /* the last that was asked */

@@ -4,7 +4,7 @@
 #include "http/field.h"
 #include "http/mime.h"
 #include "http/uri_reading.h"
-#include "server/files/files_int.h"
+#include "server/files/files.h"
 #include "server/h1/h1.h"
 #include "server/request/job.h"
 #include "server/h1/conn.h"
@@ -36,7 +36,7 @@ static struct mk_str line_of_refused(const struct mk_request *r)
     struct mk_str line = {job->in + job->in_at, job->in_end - job->in_at};
     size_t len = 0;
 
-    if (job->head_len > 0 || job->in_end <= job->in_at)
+    if (job->request.head_len > 0 || job->in_end <= job->in_at)
         return (struct mk_str){NULL, 0};
     if (mk_str_has_prefix(line, MK_STR("\r\n")))
         line = mk_str_skip(line, 2);
@@ -150,17 +150,13 @@ int mk_request_set_user(struct mk_request *r, struct mk_str user)
 
 struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)
 {
-    const struct mk_job *job = r->conn->job;
-
-    return mk_h1_head_find(&r->head, job->in + job->in_at, name);
+    return mk_h1_head_find(&r->head, r->text, name);
 }
 
 bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_str *name,
                             struct mk_str *value)
 {
-    const struct mk_job *job = r->conn->job;
-
-    return mk_h1_head_next_field(&r->head, job->in + job->in_at, at, name, value);
+    return mk_h1_head_next_field(&r->head, r->text, at, name, value);
 }
 
 bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk_str *name,
@@ -274,6 +270,11 @@ void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *f
     va_end(args);
 }
 
+bool mk_request_logs(const struct mk_request *r, enum mk_log_level level)
+{
+    return mk_log_wants(mk_worker_log(r->conn->worker), level, MK_LOG_PLUGIN);
+}
+
 void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
 {
     va_list args;
@@ -295,7 +296,7 @@ int mk_request_open(struct mk_request *r, struct mk_str path)
     struct mk_file_facts facts;
     char *copy;
 
-    mk_files_refresh_root(&r->view->files, root, r->conn->worker->loop.clock.mono_ms);
+    mk_files_refresh_root(&r->view->files, root, r->worker->loop.clock.mono_ms);
     copy = mk_arena_strdup(&r->arena, path); /* it is to be terminated */
     if (!copy)
         return MK_E_NOMEM;

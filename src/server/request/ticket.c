@@ -56,7 +56,7 @@ static int grow(struct mk_tickets *t)
 
 uint64_t mk_request_ticket(struct mk_request *r)
 {
-    struct mk_worker *w = r->conn->worker;
+    struct mk_worker *w = r->worker;
     struct mk_tickets *t = w->tickets;
     struct mk_ticket_slot *slot;
     uint32_t at;
@@ -78,7 +78,7 @@ uint64_t mk_request_ticket(struct mk_request *r)
 
 void mk_ticket_end(struct mk_request *r)
 {
-    struct mk_tickets *t = r->conn->worker->tickets;
+    struct mk_tickets *t = r->worker->tickets;
     uint32_t at = slot_of(r->ticket);
 
     if (!r->ticket)
@@ -102,7 +102,7 @@ struct mk_request *mk_worker_request(struct mk_worker *w, uint64_t ticket)
 void mk_request_resume(struct mk_request *r)
 {
     r->resumed = true;
-    mk_watch_run_soon(&r->conn->worker->loop, &r->conn->watch);
+    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
 }
 
 struct wake {

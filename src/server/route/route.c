@@ -81,7 +81,7 @@ static int set_path(struct mk_request *r, struct mk_str raw)
 /* @return whether r->path was set; refused otherwise. */
 static bool decode_path(struct mk_request *r)
 {
-    switch (set_path(r, mk_h1_head_path(&r->head, r->conn->job->in + r->conn->job->in_at))) {
+    switch (set_path(r, mk_h1_head_path(&r->head, r->text))) {
     case 0:
         return true;
     case MK_E_LIMIT:
@@ -97,17 +97,6 @@ static bool decode_path(struct mk_request *r)
         mk_reply_refuse(r, MK_REFUSAL_PATH_BAD);
     }
     return false;
-}
-
-bool mk_route_is_within(const struct mk_request *r, const struct mk_hooked *who, struct mk_str path)
-{
-    for (size_t i = 0; path.p && i < r->site->nlimits; i++) {
-        const struct mk_route *limit = &r->site->limits[i];
-
-        if (limit->who.index == who->index && mk_pattern_matches(&limit->match, path))
-            return true;
-    }
-    return !path.p;
 }
 
 /* @return false when all handlers from this one on passed. */
@@ -129,24 +118,11 @@ struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file)
                                        file->path.p));
 }
 
-/* Those that answer from elsewhere have no source here. */
-static bool is_of_handler(const struct mk_request *r, struct mk_str path)
-{
-    for (size_t i = 0; i < r->site->nroutes; i++) {
-        const struct mk_route *route = &r->site->routes[i];
-
-        if (!(route->who.plugin->traits & MK_TRAIT_ELSEWHERE) &&
-            mk_pattern_matches(&route->match, path))
-            return true;
-    }
-    return false;
-}
-
 bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
 {
     struct mk_str path = r->site->nroutes ? mk_route_path_of(r, file) : file->path;
 
-    return !path.p || is_of_handler(r, path);
+    return !path.p || mk_site_is_handled(r->site, path);
 }
 
 /* "/dav" where "^/dav/" is a handler's, and the site wants it as it is with directories. */
@@ -191,7 +167,7 @@ bool mk_route_page(struct mk_request *r, unsigned status)
 {
     const struct mk_error_page *page = mk_site_error_page(r->site, status);
 
-    if (!page || r->page_of != 0 || !is_of_handler(r, page->path))
+    if (!page || r->page_of != 0 || !mk_site_is_handled(r->site, page->path))
         return false;
     r->page_of = (uint16_t)status;
     r->path = page->path;

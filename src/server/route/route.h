@@ -17,17 +17,7 @@ void mk_route_resume(struct mk_request *r);
 /** The path by which clients ask for a file: "/~user" stands before that of a user's. @return p NULL without memory. */
 struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file);
 
-/**
- * Does a path match one of the site's Match lines for a plugin that is limited to them? A request that was refused before
- * its path was known (p NULL) always does: a log without the refused ones would not be one.
- */
-bool mk_route_is_within(const struct mk_request *r, const struct mk_hooked *who,
-                        struct mk_str path);
-
-/**
- * Is a file what one of the site's handlers is asked for? Then it is source, and must not be sent in another's place. Those
- * that answer from elsewhere (MK_TRAIT_ELSEWHERE) have no source here.
- */
+/** Is a file what one of the site's handlers is asked for? See mk_site_is_handled. */
 bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file);
 
 /** Redirect to the same path with a slash behind it: static_site.c. */

@@ -16,7 +16,7 @@ static const char *const stage_names[] = {
 static void complain(const struct mk_request *r, const struct mk_hooked *who, enum mk_stage stage,
                      const char *what)
 {
-    mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+    mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
                 "plugin misbehaved plugin=%s hook=%s conn=%llu what=\"%s\"", who->plugin->name,
                 stage_names[stage], (unsigned long long)r->conn->id, what);
 }
@@ -40,14 +40,14 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
     case MK_VERDICT_PASS:
         if (r->status == 0)
             return false;
-        complain(r, who, stage, "passed on a request that it had answered");
+        complain(r, who, stage, "returned PASS for a request that it had answered");
         if (!r->head_done)
             answer_instead(r);
         return true;
     case MK_VERDICT_DONE:
         if (r->head_done)
             return true;
-        complain(r, who, stage, "is done without an answer");
+        complain(r, who, stage, "returned DONE without an answer");
         answer_instead(r);
         return true;
     case MK_VERDICT_LATER:
@@ -58,7 +58,7 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
         r->dropped = r->failed = true;
         return true;
     }
-    complain(r, who, stage, "gave a verdict that does not exist");
+    complain(r, who, stage, "returned an unknown verdict");
     answer_instead(r);
     return true;
 }
@@ -70,7 +70,7 @@ static const struct mk_context *context_of(const struct mk_request *r, const str
 
 static bool acts_on(const struct mk_request *r, const struct mk_hooked *who, struct mk_str path)
 {
-    return !who->is_limited || mk_route_is_within(r, who, path);
+    return !who->is_limited || mk_site_is_within(r->site, who, path);
 }
 
 /* What was asked for, before an index or fallback file took its place. */
@@ -88,7 +88,7 @@ static bool rules_on(struct mk_request *r, const struct mk_hooked *who)
     if (!who->is_limited)
         return true;
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
-        if (mk_route_is_within(r, who, path))
+        if (mk_site_is_within(r->site, who, path))
             return true;
     }
     return more < 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 #include "http/accept.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/h1/conn.h"
@@ -26,7 +26,7 @@ static struct mk_file *open_variant(struct mk_request *r, const struct mk_file *
         mk_arena_printf(&r->arena, "%.*s%s", (int)file->path.len, file->path.p, coding->suffix.p));
     if (!path.p)
         return NULL;
-    variant = mk_files_get(&r->view->files, file->root, path, r->conn->worker->loop.clock.mono_ms);
+    variant = mk_files_get(&r->view->files, file->root, path, r->worker->loop.clock.mono_ms);
     if (variant && (variant->kind != MK_FILE_REGULAR || mk_route_is_owned(r, variant))) {
         mk_file_put(variant);
         return NULL;
@@ -77,7 +77,7 @@ static enum mk_precondition check_preconditions(struct mk_request *r, const stru
     const struct mk_validators validators = {
         .etag = file->etag,
         .last_modified = file->mtime_s,
-        .now = r->conn->worker->loop.clock.wall_s,
+        .now = r->worker->loop.clock.wall_s,
     };
 
     return mk_preconditions_eval(&conditions, &validators, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "base/str.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 #include "http/range.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
@@ -23,7 +23,7 @@ static bool if_range_holds(struct mk_request *r, const struct mk_file *file)
     const struct mk_validators validators = {
         .etag = file->etag,
         .last_modified = file->mtime_s,
-        .now = r->conn->worker->loop.clock.wall_s,
+        .now = r->worker->loop.clock.wall_s,
     };
 
     return mk_if_range_holds(mk_request_field(r, MK_FIELD_IF_RANGE), &validators);

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "http/escape.h"
 #include "core/fd.h"
-#include "server/files/files_int.h"
+#include "server/files/files.h"
 #include "setup/reach.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
@@ -17,7 +17,7 @@
 
 static struct mk_file *look_up(struct mk_request *r, struct mk_file_root *root, struct mk_str path)
 {
-    return mk_files_get(&r->view->files, root, path, r->conn->worker->loop.clock.mono_ms);
+    return mk_files_get(&r->view->files, root, path, r->worker->loop.clock.mono_ms);
 }
 
 static enum mk_refusal refusal_of(const struct mk_file *file)
@@ -54,7 +54,7 @@ __attribute__((noinline, cold)) static void log_unreadable(struct mk_request *r,
         return;
     path = mk_arena_alloc(&r->arena, file->path.len * MK_ESCAPE_URI_GROWTH);
     if (path)
-        mk_log_peer(mk_worker_log(r->conn->worker), MK_LOG_WARN, MK_LOG_FILE,
+        mk_log_peer(mk_worker_log(r->worker), MK_LOG_WARN, MK_LOG_FILE,
                     "may not be read by user %s root=%s path=\"%.*s\"", mk_reach_user(user),
                     file->root->path, (int)mk_escape_path(path, file->path), path);
 }
@@ -425,7 +425,7 @@ static bool split_user(struct mk_str path, struct mk_str *user, struct mk_str *r
 static void serve_user(struct mk_request *r, struct mk_str user, struct mk_str rest)
 {
     struct mk_file_root *root =
-        mk_files_user_root(&r->view->files, r->site, user, r->conn->worker->loop.clock.mono_ms);
+        mk_files_user_root(&r->view->files, r->site, user, r->worker->loop.clock.mono_ms);
 
     if (root && rest.len > 0)
         serve_path(r, root, rest);

@@ -84,19 +84,11 @@ static int find_inherited(const struct mk_server *server, const struct mk_addr *
     return -1;
 }
 
-bool mk_listen_socket_name(const struct mk_listen *listen, char name[MK_LISTEN_SOCKET])
-{
-    if (!listen->proxy || listen->addr.sa.sa_family != AF_UNIX)
-        return false;
-    (void)snprintf(name, MK_LISTEN_SOCKET, ".:%s", listen->text);
-    return true;
-}
-
 static int bind_for_some(struct mk_server *server, const char *text)
 {
     char name[MK_LISTEN_SOCKET];
 
-    (void)snprintf(name, sizeof(name), ".:%s", text);
+    mk_listen_socket_name(text, name);
     return mk_server_bind_socket(server, name);
 }
 
@@ -218,7 +210,8 @@ static void explain(char *why, size_t size, const struct mk_listen *listen, int 
 {
     switch (err) {
     case MK_E_BUSY:
-        (void)snprintf(why, size, "cannot listen on %s: another process does", listen->text);
+        (void)snprintf(why, size, "cannot listen on %s: another process listens there",
+                       listen->text);
         break;
     case MK_E_ACCESS:
         (void)snprintf(why, size, "cannot listen on %s: no permission", listen->text);
@@ -292,7 +285,7 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
             l->endpoint.via[side] = listen->via;
             if (!l->open) {
                 atomic_store(&l->endpoint.proxy, l->wants_proxy);
-                l->is_for_some = l->wants_proxy && l->asked.sa.sa_family == AF_UNIX;
+                l->is_for_some = mk_listen_is_for_some(listen);
                 err = open_listener(server, l, set);
                 l->fresh = err == 0;
             }

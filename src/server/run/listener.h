@@ -9,14 +9,6 @@
 
 #include <stdatomic.h>
 
-enum { MK_LISTEN_SOCKET = MK_ADDR_TEXT + 2 };
-
-/**
- * Whom a unix socket lets in decides which addresses are believed, when it expects a PROXY header: it is for the server's
- * user and group alone. @return whether it is such a one; name is what mk_socket_bind understands then.
- */
-bool mk_listen_socket_name(const struct mk_listen *listen, char name[MK_LISTEN_SOCKET]);
-
 struct mk_server;
 struct mk_worker;
 

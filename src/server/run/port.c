@@ -173,8 +173,8 @@ static void admit(struct mk_port *p, int fd, const struct mk_addr *addr, bool bu
     }
     if (counted)
         mk_crowd_ask(&server->shared);
-    note_full(p, counted ? "dropped: too many connections"
-                         : "dropped: too many connections of one address");
+    note_full(p, counted ? "closed: too many connections"
+                         : "closed: too many connections of one address");
     mk_fd_close(&fd);
     mk_shared_connection_ended(&server->shared, &peer);
 }
@@ -205,7 +205,7 @@ static bool on_accept_error(struct mk_port *p, int err)
     case ENOMEM:
     case ENOBUFS:
         if (!resists(p->server) && drop_with_reserve(p)) {
-            note_full(p, "dropped: out of descriptors or memory");
+            note_full(p, "closed: out of descriptors or memory");
             return true;
         }
         wait_for_room(p, "waiting: out of descriptors or memory");

@@ -7,18 +7,10 @@
  * whose thread is never started.
  */
 
+#include "folder.h"
 #include "plan.h"
 
 #include "server/run/server_int.h"
-
-/** A new directory below /tmp; written to dir. */
-void dir_make(char dir[32]);
-/** With everything in it. */
-void dir_remove(const char *dir);
-/** len bytes of a pattern when bytes is NULL. Missing directories are made. */
-void file_write(const char *dir, const char *name, const char *bytes, size_t len);
-/** What file_write puts at an offset. */
-char file_byte(size_t at);
 
 struct fixture {
     struct plan plan;
@@ -35,8 +27,5 @@ void fixture_close(struct fixture *f);
 
 /** Let a plugin of the test answer what the site's one line of [HANDLERS] matches, in place of the plugin named there. */
 void fixture_handle(struct fixture *f, const struct mk_plugin *plugin, void *data);
-
-/** True when a run may not pass because the process is root, for whom nothing is unreadable. */
-bool is_root(void);
 
 #endif

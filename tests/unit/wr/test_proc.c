@@ -144,6 +144,20 @@ static void test_columns_stand_below_their_names(void **state)
     assert_false(proc_find_column("TcpExt: A B\nTcpExt: 1\n", "TcpExt:", "B", &number));
 }
 
+static void test_a_unit_is_a_whole_part_of_the_path(void **state)
+{
+    const char *text =
+        "12:cpu:/\n1:name=systemd:/system.slice/a.service\n0::/system.slice/nginx.service/worker\n";
+
+    (void)state;
+    assert_true(proc_is_in_unit(text, "nginx.service"));
+    assert_true(proc_is_in_unit(text, "a.service"));
+    assert_false(proc_is_in_unit(text, "inx.service"));
+    assert_false(proc_is_in_unit(text, "nginx"));
+    assert_false(proc_is_in_unit(text, ""));
+    assert_false(proc_is_in_unit("a.service", "a.service"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_listeners_only),
         cmocka_unit_test(test_find_takes_whole_lines),
         cmocka_unit_test(test_a_list_of_pids),
+        cmocka_unit_test(test_a_unit_is_a_whole_part_of_the_path),
         cmocka_unit_test(test_columns_stand_below_their_names),
     };
 

@@ -287,15 +287,15 @@ static uint64_t chance(struct proxy_group *g)
 }
 
 /* By what SourceHash and ConsistentHash go; a field that is missing is replaced by the address. */
-static uint64_t key_of(const struct proxy_settings *set, const struct proxy_ask *ask,
-                       const struct mk_conn_facts *conn)
+static uint64_t key_of(const struct proxy_settings *set, const struct mk_request *r,
+                       const struct mk_request_facts *request, const struct mk_conn_facts *conn)
 {
     struct mk_str text = {NULL, 0};
 
     if (set->balancer == PROXY_CONSISTENT_HASH && set->hash_key == PROXY_HASH_URI)
-        text = ask->target;
+        text = request->target;
     if (set->balancer == PROXY_CONSISTENT_HASH && set->hash_key == PROXY_HASH_HEADER)
-        text = mk_request_header(ask->r, set->hash_header);
+        text = mk_request_header(r, set->hash_header);
     return text.p ? balance_hash(text.p, text.len)
                   : balance_hash(conn->peer_ip, sizeof(conn->peer_ip));
 }
@@ -369,7 +369,7 @@ static struct balance_ask question(struct proxy_group *g, const struct proxy_ask
         mk_request_facts(ask->r, &request);
         mk_conn_facts(request.conn, &conn);
         q.number = conn.id;
-        q.key = key_of(g->set, ask, &conn);
+        q.key = key_of(g->set, ask->r, &request, &conn);
         break;
     default:
         break;

@@ -37,7 +37,6 @@ struct proxy_tried {
 struct proxy_ask {
     struct mk_request *r;
     struct mk_worker *worker;
-    struct mk_str target;     /* of the request, as sent */
     struct proxy_tried tried; /* proxy_begin takes none of these; zeroed at first */
     int64_t last_ms;          /* since when it asks those that are offline; 0 at first */
 };

@@ -158,9 +158,9 @@ static int parse_health_check(struct mk_setup *setup, const struct mk_setting *s
     if (!set->check_path)
         return MK_E_NOMEM;
     if (next_word(&rest, &word) && !read_check_interval(word, &set->check_ms))
-        return mk_setup_refuse(setup, s, "an interval of 100ms to 24h behind the path");
+        return mk_setup_refuse(setup, s, "an interval of 100ms to 24h after the path");
     if (next_word(&rest, &word) && !read_status(word, &set->check_status))
-        return mk_setup_refuse(setup, s, "a status of 100 to 599 behind the interval");
+        return mk_setup_refuse(setup, s, "a status of 100 to 599 after the interval");
     return next_word(&rest, &word) ? mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]") : 0;
 }
 
@@ -258,7 +258,7 @@ static bool has_unknown_variable(struct mk_setup *setup, const struct mk_setting
         if (!name.p || proxy_is_variable(name))
             continue;
         mk_setup_fault(setup, &s->value_at,
-                       "SetHeader: there is no variable \"$%.*s\"; there are " PROXY_VARIABLES,
+                       "SetHeader: unknown variable \"$%.*s\"; expected " PROXY_VARIABLES,
                        (int)(name.len < 40 ? name.len : 40), name.p);
         return true;
     }
@@ -274,7 +274,7 @@ static int parse_set_header(struct mk_setup *setup, const struct mk_setting *s)
         !is_field_value(value))
         return mk_setup_refuse(setup, s, "NAME VALUE");
     if (is_ours(name))
-        return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
+        return mk_setup_refuse(setup, s, "a field that the proxy does not set itself");
     if (has_unknown_variable(setup, s, trimmed(value)))
         return MK_E_INVALID;
     return add_line(setup, &set->sets, name, trimmed(value));
@@ -288,7 +288,7 @@ static int parse_remove_header(struct mk_setup *setup, const struct mk_setting *
     if (!next_word(&rest, &name) || !is_token(name) || trimmed(rest).len > 0)
         return mk_setup_refuse(setup, s, "the name of a field");
     if (is_ours(name))
-        return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
+        return mk_setup_refuse(setup, s, "a field that the proxy does not set itself");
     return add_line(setup, &set->removes, name, MK_STR(""));
 }
 
@@ -529,7 +529,7 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
     }
     if (set->name && is_taken(c, set->name)) {
         mk_setup_fault(setup, mk_setup_place(setup, set, "Name"),
-                       "Name: there is another [PROXY_ENTRY] of the name \"%s\"", set->name);
+                       "Name: another [PROXY_ENTRY] has the name \"%s\"", set->name);
         return 0;
     }
     check_transport(setup, set);

@@ -26,14 +26,14 @@ static ssize_t cut(struct proxy_exchange *x, enum proxy_outcome outcome, const c
     mk_request_log(x->r, MK_LOG_WARN, "proxy answer cut off entry=%s backend=%s why=\"%s\"",
                    x->entry->name, x->attempt.name, why);
     proxy_exchange_give_up(x, outcome);
-    x->is_over = true;
+    proxy_exchange_turn(x, PROXY_OVER);
     return MK_E_BAD;
 }
 
 /* The client did it: the backend has answered. */
 static ssize_t cut_upload(struct proxy_exchange *x)
 {
-    return cut(x, PROXY_ANSWERED, "the client's body broke off");
+    return cut(x, PROXY_ANSWERED, "the client's body is incomplete");
 }
 
 /* Did the backend wait for the client, to take what was sent or to send the rest? */
@@ -53,10 +53,9 @@ static int send_rest(struct proxy_exchange *x)
 {
     int err;
 
-    if (x->is_sent || x->upload_is_over)
+    if (proxy_has_sent(x))
         return 0;
     err = proxy_upload_send(x);
-    x->upload_is_over = err == MK_E_PEER;
     return err == MK_E_AGAIN || err == MK_E_PEER ? 0 : err;
 }
 
@@ -81,7 +80,7 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
     if (done == MK_E_LIMIT)
         return cut(x, PROXY_ANSWERED, "the framing of the answer is too large");
     if (done < 0 && done != MK_E_AGAIN)
-        return break_off(x, "the body of the answer cannot be understood");
+        return break_off(x, "the body of the answer is malformed");
     trailers = x->body.trailers - before; /* the last of the bytes used, where they came */
     if (trailers > 0 && x->wants_trailers)
         proxy_trailers_take(x, buf + used - trailers, trailers);
@@ -99,7 +98,7 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
 static ssize_t end_of_input(struct proxy_exchange *x)
 {
     if (mk_body_end(&x->body) < 0)
-        return break_off(x, "the backend left in the middle");
+        return break_off(x, "the backend closed the connection too early");
     proxy_exchange_finish(x, false);
     return 0;
 }
@@ -115,7 +114,7 @@ static ssize_t read_body(struct proxy_exchange *x, char *dst, size_t len)
 {
     ssize_t n = 0;
 
-    while (n == 0 && !x->is_whole) {
+    while (n == 0 && x->state == PROXY_BODY) {
         ssize_t got = mk_stream_read(x->s, dst, len);
 
         if (got == MK_E_AGAIN)
@@ -137,13 +136,13 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
     struct proxy_exchange *x = arg;
 
     (void)r;
-    if (x->is_over)
+    if (x->state == PROXY_OVER)
         return MK_E_BAD;
-    if (!x->is_whole && send_rest(x) < 0)
+    if (x->state == PROXY_BODY && send_rest(x) < 0)
         return cut_upload(x);
     if (x->down && !x->has_pipe)
         return (ssize_t)give_received(x, dst, len);
-    return x->is_whole ? 0 : read_body(x, dst, len);
+    return read_body(x, dst, len);
 }
 
 /* ---- a large body, past our memory ---- */
@@ -156,7 +155,7 @@ static uint64_t left_of_body(const struct proxy_exchange *x)
 
 static bool is_for_pipe(const struct proxy_exchange *x)
 {
-    return !x->was_head && !x->answer.chunked && x->answer.content_length > 0 &&
+    return !x->is_head && !x->answer.chunked && x->answer.content_length > 0 &&
            left_of_body(x) >= PROXY_SPLICE_MIN && mk_stream_fd(x->s) >= 0;
 }
 
@@ -170,7 +169,7 @@ static ssize_t fill_pipe(struct proxy_exchange *x)
         return await_backend(x);
     proxy_exchange_time(x, 0);
     if (n == 0)
-        return break_off(x, "the backend left in the middle");
+        return break_off(x, "the backend closed the connection too early");
     if (n < 0)
         return n == MK_E_UNSUPPORTED ? n : break_off(x, "the connection to the backend broke");
     x->passed_ms = mk_worker_now_ms(x->worker);
@@ -194,9 +193,9 @@ static ssize_t fill(struct mk_request *r, void *arg, size_t taken, int *fd)
     x->pipe.bytes -= taken;
     if (x->pipe.bytes > 0)
         return (ssize_t)x->pipe.bytes;
-    if (x->is_over)
+    if (x->state == PROXY_OVER)
         return MK_E_BAD;
-    if (x->is_whole)
+    if (x->state == PROXY_REST)
         return 0;
     if (send_rest(x) < 0)
         return cut_upload(x);
@@ -269,7 +268,7 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
     struct mk_str rest;
     ssize_t n;
 
-    mk_body_init(&x->body, &x->answer, x->was_head);
+    mk_body_init(&x->body, &x->answer, x->is_head);
     x->down->at += head_len;
     n = decode(x, x->down->bytes + x->down->at, received(x));
     if (n < 0) {
@@ -278,7 +277,7 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
     }
     x->down->end = x->down->at + (size_t)n;
     rest = (struct mk_str){x->down->bytes + x->down->at, (size_t)n};
-    if (x->is_whole)
+    if (x->state == PROXY_REST)
         return mk_reply_memory(x->r, rest) == 0;
     if (n == 0)
         drop_down(x);
@@ -304,11 +303,11 @@ static void pass_on(struct proxy_exchange *x, size_t head_len)
         proxy_exchange_refuse(x, "the head of the answer is too large");
         return;
     }
-    x->answers = true;
+    proxy_exchange_turn(x, PROXY_BODY);
     mk_request_reason(x->r, NULL); /* other servers may have been tried before */
     x->passed_ms = mk_worker_now_ms(x->worker);
     proxy_answers(&x->attempt);
-    if (x->is_sent) {
+    if (x->sending == PROXY_WHOLE) {
         proxy_buffer_put(&x->home->buffers, x->up);
         x->up = NULL;
     }
@@ -323,7 +322,8 @@ static void pass_interim(struct proxy_exchange *x)
     struct mk_reply p;
 
     if (x->answer.status == 100) { /* the client gets ours when its body is read */
-        x->must_wait = false;
+        if (x->reading == PROXY_HELD)
+            proxy_reading_turn(x, PROXY_OPEN);
         mk_stream_run_soon(x->s);
         return;
     }
@@ -380,7 +380,8 @@ static ssize_t read_some(struct proxy_exchange *x)
     }
     n = mk_stream_read(x->s, x->down->bytes + x->down->end, x->down->size - x->down->end);
     if (n > 0) {
-        x->was_heard = true;
+        if (x->state == PROXY_SEND)
+            proxy_exchange_turn(x, PROXY_HEAD);
         x->down->end += (size_t)n;
         return n;
     }
@@ -407,7 +408,7 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
     size_t names = look_for_names(x);
 
     if (names > PROXY_CONNECTION_MAX) {
-        refuse(x, "Connection names more than a server can mean");
+        refuse(x, "Connection names too many fields");
         return false;
     }
     x->names_fields = names > 0;

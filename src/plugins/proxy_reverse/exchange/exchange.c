@@ -2,12 +2,25 @@
 #include "exchange/exchange.h"
 
 #include "exchange/head.h"
+#include "exchange/repeat.h"
 
 #include <time.h>
 
 enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
 
 static const char key; /* of mk_request_keep: only its address counts */
+
+/* ---- states ---- */
+
+void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
+                 unsigned is)
+{
+    mk_request_log(x->r, MK_LOG_TRACE, "proxy state of=%s was=%s is=%s backend=%s", table->of,
+                   table->rows[was].name, table->rows[is].name,
+                   x->attempt.name ? x->attempt.name : "-");
+}
+
+/* ---- time ---- */
 
 uint64_t proxy_now_us(void)
 {
@@ -49,7 +62,7 @@ static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
 /* The body that some send behind the head of an answer to HEAD would be taken for the next answer. */
 bool proxy_exchange_keeps(const struct proxy_exchange *x)
 {
-    return x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF && !x->was_head &&
+    return x->set->keep_alive > 0 && x->set->protocol == PROXY_PROTOCOL_OFF && !x->is_head &&
            mk_upstream_is_trusted(x->attempt.upstream);
 }
 
@@ -61,8 +74,9 @@ void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome
 
 void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
 {
-    x->is_whole = true;
-    give(x, reusable && x->is_sent && x->answer.keep_alive && proxy_exchange_keeps(x));
+    proxy_exchange_turn(x, PROXY_REST);
+    give(x,
+         reusable && x->sending == PROXY_WHOLE && x->answer.keep_alive && proxy_exchange_keeps(x));
     end_attempt(x, PROXY_ANSWERED);
 }
 
@@ -78,13 +92,15 @@ static void say_reason(struct mk_request *r, const char *why)
 
 void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
 {
-    if (x->is_over)
+    bool has_answered = proxy_has_answered(x);
+
+    if (x->state == PROXY_OVER)
         return;
-    x->is_over = true;
+    proxy_exchange_turn(x, PROXY_OVER);
     mk_request_log(x->r, MK_LOG_WARN, "proxy failed entry=%s status=%u why=\"%s\"", x->entry->name,
                    status, why);
     say_reason(x->r, why);
-    if (x->answers) {
+    if (has_answered) {
         mk_reply_abort(x->r);
     } else {
         (void)mk_reply_error(x->r, status, status == 503 ? "Retry-After: 1\r\n" : NULL);
@@ -97,10 +113,11 @@ static void on_end(void *arg)
 {
     struct proxy_exchange *x = arg;
 
-    x->is_over = true;
     if (x->wait)
         mk_upstream_cancel(x->wait);
-    proxy_exchange_give_up(x, x->answers ? PROXY_ANSWERED : PROXY_LEFT);
+    proxy_exchange_give_up(x, proxy_has_answered(x) ? PROXY_ANSWERED : PROXY_LEFT);
+    if (x->state != PROXY_OVER)
+        proxy_exchange_turn(x, PROXY_OVER);
     proxy_buffer_put(&x->home->buffers, x->head);
     proxy_buffer_put(&x->home->buffers, x->up);
     proxy_buffer_put(&x->home->buffers, x->down);
@@ -115,14 +132,12 @@ static void on_end(void *arg)
 /* Who is waited for now? */
 static void set_time(struct proxy_exchange *x, int sent)
 {
-    if (!x->s || x->answers)
-        return;
     if (sent == MK_E_AGAIN)
         proxy_exchange_time(x, x->set->send_ms);
-    else if (x->must_wait)
+    else if (x->reading == PROXY_HELD)
         proxy_exchange_time(x, EXPECT_MS);
     else
-        proxy_exchange_time(x, x->is_sent || x->upload_is_over ? x->set->read_ms : 0);
+        proxy_exchange_time(x, proxy_has_sent(x) ? x->set->read_ms : 0);
 }
 
 static void fail_upload(struct proxy_exchange *x, int err)
@@ -132,9 +147,9 @@ static void fail_upload(struct proxy_exchange *x, int err)
         unsigned status;
         const char *why;
     } rows[] = {
-        {MK_E_BAD, 400, "the client's body cannot be understood"},
+        {MK_E_BAD, 400, "the client's body is malformed"},
         {MK_E_LIMIT, 413, "the client's body is too large"},
-        {MK_E_EOF, 400, "the client left before its body was whole"},
+        {MK_E_EOF, 400, "the client closed the connection before its body was complete"},
         {MK_E_INVALID, 400, "the request cannot be passed on"},
     };
 
@@ -153,7 +168,7 @@ static void step(struct proxy_exchange *x)
 {
     int sent;
 
-    if (!x->is_fresh && !x->was_written && !mk_upstream_is_quiet(x->attempt.upstream, x->s)) {
+    if (!x->is_fresh && !proxy_has_left(x) && !mk_upstream_is_quiet(x->attempt.upstream, x->s)) {
         proxy_exchange_retry(x, "a kept connection was not quiet");
         return;
     }
@@ -162,7 +177,6 @@ static void step(struct proxy_exchange *x)
         fail_upload(x, sent);
         return;
     }
-    x->upload_is_over = x->upload_is_over || sent == MK_E_PEER;
     set_time(x, sent);
     proxy_answer_read(x);
 }
@@ -170,14 +184,16 @@ static void step(struct proxy_exchange *x)
 static void on_time(struct proxy_exchange *x)
 {
     x->is_timed = false;
-    if (x->must_wait && !x->answers) {
-        x->must_wait = false;
+    if (x->reading == PROXY_HELD && x->state < PROXY_BODY) {
+        proxy_reading_turn(x, PROXY_OPEN);
         step(x);
         return;
     }
     proxy_exchange_give_up(x, PROXY_SILENT);
-    proxy_exchange_fail(
-        x, 504, x->is_sent || x->answers ? "the backend is silent" : "the backend takes no more");
+    proxy_exchange_fail(x, 504,
+                        x->sending == PROXY_WHOLE || x->state == PROXY_BODY
+                            ? "the backend is silent"
+                            : "the backend reads nothing");
 }
 
 static void on_backend(struct mk_stream *s, unsigned events, void *arg)
@@ -187,12 +203,12 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
     (void)s;
     if (events & MK_IO_TIMEOUT) {
         on_time(x);
-    } else if (x->answers) { /* the producer finds out what there is */
+    } else if (x->state == PROXY_BODY) { /* the producer finds out what there is */
         proxy_exchange_time(x, 0);
         if (x->passed_ms == 0) /* from now on it is the client that is waited for */
             x->passed_ms = mk_worker_now_ms(x->worker);
         mk_request_resume(x->r);
-    } else if (x->is_sent) {
+    } else if (x->sending == PROXY_WHOLE) {
         /* The hook reads and answers: head and body leave in one call then, which they do not when another
          * connection's answer comes between this event and the next. */
         mk_request_resume(x->r);
@@ -211,7 +227,7 @@ static void end_slow(struct upload *upload)
     struct proxy_exchange *x =
         (struct proxy_exchange *)(void *)((char *)upload - offsetof(struct proxy_exchange, upload));
 
-    proxy_exchange_give_up(x, x->answers ? PROXY_ANSWERED : PROXY_LEFT);
+    proxy_exchange_give_up(x, proxy_has_answered(x) ? PROXY_ANSWERED : PROXY_LEFT);
     proxy_exchange_fail(x, 408, "the client sends too slowly while others wait");
 }
 
@@ -243,6 +259,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
     if (s) {
         x->s = s;
         x->is_fresh = fresh;
+        proxy_exchange_turn(x, PROXY_SEND);
         mk_stream_tell(s, on_backend, x);
         if (hold(x) < 0) {
             proxy_exchange_give_up(x, PROXY_LEFT);
@@ -271,8 +288,10 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
 /* @return whether something is under way. */
 static bool take(struct proxy_exchange *x, bool fresh)
 {
-    int err = mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_connected, x, &x->wait);
+    int err;
 
+    proxy_exchange_turn(x, PROXY_CONNECT);
+    err = mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_connected, x, &x->wait);
     proxy_upload_rewind(x);
     if (err == 0)
         return true;
@@ -291,10 +310,6 @@ static bool must_be_fresh(const struct proxy_exchange *x)
 /* Bounded: no backend is tried twice. */
 static void try_next(struct proxy_exchange *x)
 {
-    struct mk_request_facts f = {.size = sizeof(f)};
-
-    mk_request_facts(x->r, &f);
-    x->ask.target = f.target;
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         x->report = (struct proxy_report){.outcome = PROXY_LEFT};
         x->began_us = proxy_now_us();
@@ -303,15 +318,15 @@ static void try_next(struct proxy_exchange *x)
     }
     proxy_exchange_fail(x, x->status,
                         x->status == 503   ? "all backends are busy"
-                        : x->status == 504 ? "no backend connects in time"
-                        : x->tries > 0     ? "no other backend is there"
-                                           : "no backend is there");
+                        : x->status == 504 ? "no backend accepted a connection in time"
+                        : x->tries > 0     ? "no other backend is available"
+                                           : "no backend is available");
 }
 
 /* What does a connection that ended before an answer say of the backend? */
 static enum proxy_outcome outcome_of_end(const struct proxy_exchange *x)
 {
-    if (!x->is_fresh && !x->was_heard)
+    if (!x->is_fresh && x->state != PROXY_HEAD)
         return PROXY_STALE;
     return x->intake.owes ? PROXY_LEFT /* not all is here: perhaps it gave up on the client */
                           : PROXY_BROKE;
@@ -327,11 +342,20 @@ void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
 
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
-    bool is_kept = x->is_kept || intake_can_rewind(&x->intake);
-    bool may_repeat = is_kept && !x->was_heard && (!x->was_written || x->is_idempotent);
+    const struct proxy_loss loss = {
+        .was_heard = x->state == PROXY_HEAD,
+        .has_left = proxy_has_left(x),
+        .is_idempotent = x->is_idempotent,
+        .keeps_body = x->is_kept || intake_can_rewind(&x->intake),
+        .is_fresh = x->is_fresh,
+        .is_last = x->tries + 1 >= x->set->attempts,
+    };
+    const char *rule;
+    enum proxy_repeat verdict = proxy_repeat(&loss, &rule);
 
+    mk_request_log(x->r, MK_LOG_TRACE, "proxy repeat rule=\"%s\"", rule);
     x->status = 502;
-    if (may_repeat && !x->is_fresh) { /* it was closed while it was idle */
+    if (verdict == PROXY_REPEAT_SAME) {
         give(x, false);
         if (!take(x, true))
             try_next(x);
@@ -341,7 +365,8 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
                    x->entry->name, x->attempt.name, why);
     mk_request_reason(x->r, why); /* others may not be there to try */
     proxy_exchange_give_up(x, outcome_of_end(x));
-    if (may_repeat && ++x->tries < x->set->attempts)
+    x->tries++;
+    if (verdict == PROXY_REPEAT_OTHER)
         try_next(x);
     else
         proxy_exchange_fail(x, 502, why);
@@ -391,10 +416,11 @@ static struct proxy_exchange *begin(struct mk_request *r, const struct mk_contex
         .length = f->content_length,
         .hops = hops_of(r, f),
         .status = 502,
+        .is_traced = mk_request_logs(r, MK_LOG_TRACE),
         .is_idempotent = proxy_is_idempotent(f->method),
-        .was_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
+        .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,
-        .body_read = f->content_length == 0,
+        .reading = f->content_length == 0 ? PROXY_READ : PROXY_OPEN,
         .wants_upgrade = may_upgrade(r, f),
         .wants_trailers = takes_trailers(r, f),
     };
@@ -412,11 +438,11 @@ static enum mk_verdict gather(struct proxy_exchange *x)
     enum mk_verdict verdict = intake_gather(&x->intake, x->r, x->set->spool_dir);
 
     if (verdict == MK_VERDICT_PASS) {
-        x->has_begun = true;
         try_next(x);
-        return x->is_over ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+        return x->state == PROXY_OVER ? MK_VERDICT_DONE : MK_VERDICT_LATER;
     }
-    x->is_over = verdict != MK_VERDICT_LATER;
+    if (verdict != MK_VERDICT_LATER)
+        proxy_exchange_turn(x, PROXY_OVER);
     return verdict;
 }
 
@@ -436,9 +462,9 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
         mk_request_ends_on_hangup(r, true);
         mk_request_timeout(r, 0); /* the streams know better */
     }
-    if (!x->has_begun && !x->is_over)
+    if (x->state == PROXY_GATHER)
         return gather(x);
-    if (x->s && !x->answers && !x->is_over)
+    if (x->state == PROXY_SEND || x->state == PROXY_HEAD)
         step(x); /* more of the body came */
-    return x->is_over || x->answers ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+    return x->state >= PROXY_BODY ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }

@@ -5,13 +5,18 @@
 #include "backends/backend.h"
 #include "exchange/buffer.h"
 #include "exchange/splice.h"
+#include "exchange/states.h"
 
 #include "kit/intake/uploads.h"
+
+#include <assert.h>
 
 /*
  * One request of a client and the backend that answers it.
  *
+ *     states.h     how far it is
  *     exchange.c   from one attempt to the next: connections, failures, the end
+ *     repeat.h     when a request may be sent again
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
  *     trailer.c    fields behind it
@@ -34,6 +39,8 @@ struct proxy_exchange {
     struct proxy_worker *home;
     struct proxy_entry *entry;
     const struct proxy_settings *set;
+    uint8_t state, sending, reading; /* enum proxy_exchange_state, proxy_sending, proxy_reading */
+    bool is_traced;                  /* their changes are logged */
 
     /* the attempt */
     struct proxy_ask ask;
@@ -49,20 +56,15 @@ struct proxy_exchange {
     struct upload upload;          /* while it holds the connection */
 
     /* the request */
-    struct intake intake;         /* its body, as it comes from the client */
-    bool has_begun;               /* enough of that is here: backends are asked */
-    struct proxy_buffer *head;    /* what is to be sent of it; NULL: not made, or sent */
-    struct proxy_buffer *up;      /* its body, as it is framed for the backend; NULL: none */
-    int64_t length;               /* of the body; -1: chunked; 0: none */
-    int64_t hops;                 /* proxy_hops; < 0: nobody counts */
-    uint64_t taken;               /* body bytes that came from the client */
-    bool head_made, body_read;    /* the client's body is whole */
-    bool is_kept;                 /* all of the body that was read is still in up */
-    bool is_idempotent, was_head; /* HEAD */
-    bool expects, must_wait;      /* Expect: 100-continue; the body is not asked for yet */
+    struct intake intake;      /* its body, as it comes from the client */
+    struct proxy_buffer *head; /* what is to be sent of it; NULL: not made, or sent */
+    struct proxy_buffer *up;   /* its body, as it is framed for the backend; NULL: none */
+    int64_t length;            /* of the body; -1: chunked; 0: none */
+    int64_t hops;              /* proxy_hops; < 0: nobody counts */
+    uint64_t taken;            /* body bytes that came from the client */
+    bool is_kept;              /* all of the body that was read is still in up */
+    bool is_idempotent, is_head, expects; /* its method, HEAD; Expect: 100-continue */
     bool wants_upgrade, wants_trailers;
-    bool was_written, is_sent; /* some of the request has left; all of it */
-    bool upload_is_over;       /* the backend takes no more of it */
 
     /* the answer */
     struct proxy_buffer *down; /* received and not passed on; NULL: nothing */
@@ -74,18 +76,61 @@ struct proxy_exchange {
     int64_t
         passed_ms; /* since when there is more for the client to take; 0: the backend is waited for */
     bool names_fields; /* the head does, in Connection */
-    bool was_heard;    /* a byte of it came */
     bool has_pipe;
-    bool answers;  /* its head was passed on */
-    bool is_whole; /* all of it came */
-    bool is_over;  /* nothing of this exchange goes on */
 };
+
+/** The head of its answer was passed on. */
+static inline bool proxy_has_answered(const struct proxy_exchange *x)
+{
+    return x->state >= PROXY_BODY && x->state != PROXY_OVER;
+}
+
+/** Some of the request has left. */
+static inline bool proxy_has_left(const struct proxy_exchange *x)
+{
+    return x->sending >= PROXY_PART && x->sending != PROXY_DEAF;
+}
+
+/** No more of the request is going to leave. */
+static inline bool proxy_has_sent(const struct proxy_exchange *x)
+{
+    return x->sending >= PROXY_WHOLE;
+}
 
 /** on_handle for a path of an entry. */
 enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_context *ctx,
                                       struct proxy_entry *entry);
 
 /* ---- exchange.c, for the other files ---- */
+
+/** Log that a state changes, at level trace. */
+void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
+                 unsigned is);
+
+/** The only place where a state changes. */
+static inline void proxy_turn(const struct proxy_exchange *x, const struct proxy_states *table,
+                              uint8_t *state, unsigned to)
+{
+    assert(proxy_state_may(table, *state, to));
+    if (x->is_traced)
+        proxy_trace(x, table, *state, to);
+    *state = (uint8_t)to;
+}
+
+static inline void proxy_exchange_turn(struct proxy_exchange *x, enum proxy_exchange_state state)
+{
+    proxy_turn(x, &proxy_exchange_states, &x->state, state);
+}
+
+static inline void proxy_sending_turn(struct proxy_exchange *x, enum proxy_sending state)
+{
+    proxy_turn(x, &proxy_sending_states, &x->sending, state);
+}
+
+static inline void proxy_reading_turn(struct proxy_exchange *x, enum proxy_reading state)
+{
+    proxy_turn(x, &proxy_reading_states, &x->reading, state);
+}
 
 /** Monotonic time in microseconds. */
 uint64_t proxy_now_us(void);

@@ -184,7 +184,6 @@ static void hand_over(struct proxy_exchange *x, struct tunnel *t)
     t->attempt = x->attempt;
     x->s = NULL;
     x->attempt.backend = NULL;
-    x->is_over = true;
     mk_stream_tell(t->backend, on_backend, t);
     mk_stream_timeout(t->backend, t->idle_ms);
 }
@@ -198,7 +197,7 @@ static int answer(struct proxy_exchange *x, struct tunnel *t)
     proxy_answer_fields(x, &p);
     if (mk_reply_end(&p, 0) < 0)
         return MK_E_INVALID;
-    x->answers = true;
+    proxy_exchange_turn(x, PROXY_TUNNEL);
     return mk_request_take(x->r, &t->client, on_client, t);
 }
 

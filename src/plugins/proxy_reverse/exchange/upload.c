@@ -25,7 +25,8 @@ static void rewind_intake(struct proxy_exchange *x)
 {
     x->up->end = 0;
     x->taken = 0;
-    x->body_read = false;
+    if (x->reading == PROXY_READ)
+        proxy_reading_turn(x, PROXY_OPEN);
     x->is_kept = true;
     intake_rewind(&x->intake);
 }
@@ -34,8 +35,10 @@ void proxy_upload_rewind(struct proxy_exchange *x)
 {
     proxy_buffer_put(&x->home->buffers, x->head);
     x->head = NULL;
-    x->head_made = x->was_written = x->is_sent = x->upload_is_over = false;
-    x->must_wait = x->expects && x->taken == 0;
+    if (x->sending != PROXY_NEW)
+        proxy_sending_turn(x, PROXY_NEW);
+    if (x->expects && x->taken == 0 && x->reading == PROXY_OPEN)
+        proxy_reading_turn(x, PROXY_HELD);
     if (x->up)
         x->up->at = 0;
     if (x->up && !x->is_kept)
@@ -129,7 +132,7 @@ static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
         .upgrade = x->wants_upgrade ? mk_request_header(x->r, MK_STR("Upgrade")) : no,
         .hops = x->hops,
         .trusted = x->set->forwarded == PROXY_FORWARDED_AUTO && mk_conn_is_trusted(f.conn),
-        .expects = x->must_wait,
+        .expects = x->reading == PROXY_HELD,
         .trailers = x->wants_trailers,
         .keeps = proxy_exchange_keeps(x),
         .next = proxy_next_field,
@@ -154,7 +157,7 @@ static int make_head(struct proxy_exchange *x)
         if (n > 0) {
             b->end += (size_t)n;
             x->head = b;
-            x->head_made = true;
+            proxy_sending_turn(x, PROXY_READY);
             return 0;
         }
         proxy_buffer_put(&x->home->buffers, b);
@@ -243,7 +246,7 @@ static int end_chunks(struct proxy_exchange *x)
 
 static int end_body(struct proxy_exchange *x)
 {
-    x->body_read = true;
+    proxy_reading_turn(x, PROXY_READ);
     return x->length < 0 ? end_chunks(x) : 0;
 }
 
@@ -275,14 +278,14 @@ static int read_body(struct proxy_exchange *x)
 {
     int err = 0;
 
-    if (x->body_read || x->must_wait)
+    if (x->reading != PROXY_OPEN)
         return 0;
     if (!x->up)
         x->up = proxy_buffer_get(&x->home->buffers, PROXY_BUFFER);
     if (!x->up)
         return MK_E_NOMEM;
     make_room(x);
-    while (err == 0 && !x->body_read)
+    while (err == 0 && x->reading == PROXY_OPEN)
         err = read_some(x);
     return err == MK_E_AGAIN ? 0 : err;
 }
@@ -313,9 +316,12 @@ static int write_some(struct proxy_exchange *x)
     if (!is_drained(x->up))
         parts[count++] = (struct iovec){x->up->bytes + x->up->at, x->up->end - x->up->at};
     n = mk_stream_write(x->s, parts, count);
+    if (n == MK_E_PEER)
+        proxy_sending_turn(x, x->sending == PROXY_PART ? PROXY_CUT : PROXY_DEAF);
     if (n < 0)
         return (int)n;
-    x->was_written = true;
+    if (x->sending == PROXY_READY)
+        proxy_sending_turn(x, PROXY_PART);
     len = (size_t)n;
     advance(x->head, &len);
     advance(x->up, &len);
@@ -328,16 +334,17 @@ static int write_some(struct proxy_exchange *x)
 
 int proxy_upload_send(struct proxy_exchange *x)
 {
-    int err = x->head_made ? 0 : make_head(x);
+    int err = x->sending == PROXY_NEW ? make_head(x) : 0;
 
-    if (x->upload_is_over)
+    if (x->sending > PROXY_WHOLE)
         return MK_E_PEER;
-    while (err == 0 && !x->is_sent) {
+    while (err == 0 && x->sending != PROXY_WHOLE) {
         err = read_body(x);
         if (err < 0)
             break;
         if (is_drained(x->head) && is_drained(x->up)) {
-            x->is_sent = x->body_read;
+            if (x->reading == PROXY_READ)
+                proxy_sending_turn(x, PROXY_WHOLE);
             break;
         }
         err = write_some(x);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "folder.h"
+#include "plan.h"
 
 #include "base/str.h"
 #include "core/clock.h"

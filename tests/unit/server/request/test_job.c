@@ -41,7 +41,7 @@ static struct mk_job *job_with(struct mk_conn *c, size_t used, size_t head, size
     memset(job->in + used + head, 'g', gap);
     memset(job->in + used + head + gap, 'b', unread);
     job->in_at = (uint32_t)used;
-    job->head_len = (uint32_t)head;
+    job->request.head_len = (uint32_t)head;
     job->in_body = (uint32_t)(used + head + gap);
     job->in_end = (uint32_t)(used + head + gap + unread);
     return job;
@@ -51,8 +51,8 @@ static void check(const struct mk_job *job, const char *sentence, size_t head, s
 {
     const char *at = job->in + job->in_at, *body = job->in + job->in_body;
 
-    if (job->head_len != head || mk_job_input(job) != unread || job->in_end > job->in_cap)
-        fail_msg("%s: head %u, input %zu", sentence, job->head_len, mk_job_input(job));
+    if (job->request.head_len != head || mk_job_input(job) != unread || job->in_end > job->in_cap)
+        fail_msg("%s: head %u, input %zu", sentence, job->request.head_len, mk_job_input(job));
     for (size_t i = 0; i < head; i++)
         assert_int_equal(at[i], 'h');
     for (size_t i = 0; i < unread; i++)

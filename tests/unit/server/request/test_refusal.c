@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "plan.h"
 
 #include "base/str.h"
 #include "http/status.h"

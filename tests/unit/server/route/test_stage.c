@@ -216,7 +216,7 @@ static void test_verdicts_of_a_handler(void **state)
         {"answers", {{ANSWER, MK_VERDICT_DONE}}, 200},
         {"passes, and the next route too", {{NOTHING, MK_VERDICT_PASS}}, 404},
         {"closes", {{NOTHING, MK_VERDICT_CLOSE}}, 0},
-        {"is done without an answer", {{NOTHING, MK_VERDICT_DONE}}, 500},
+        {"returned DONE without an answer", {{NOTHING, MK_VERDICT_DONE}}, 500},
         {"begins and says done", {{BEGIN, MK_VERDICT_DONE}}, 500},
         {"begins and passes", {{BEGIN, MK_VERDICT_PASS}}, 500},
         {"says what no verdict is", {{NOTHING, 77}}, 500},

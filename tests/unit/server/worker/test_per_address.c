@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "plan.h"
 
-#include "base/str.h"
-#include "server/worker/per_address.h"
+#include "server/worker/shared.h"
 
 static struct mk_peer peer_of(const char *ip)
 {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef WR_MACHINE_H
+#define WR_MACHINE_H
+
+/** Facts without which figures cannot be compared: JSON's name, what it is. Unknown ones are empty. */
+#define WR_FACTS(X)                                                                                \
+    X(CPU, "cpu")                                                                                  \
+    X(CORES, "cores")                                                                              \
+    X(ARCH, "arch")                                                                                \
+    X(KERNEL, "kernel")                                                                            \
+    X(GOVERNOR, "governor")                                                                        \
+    X(SOMAXCONN, "somaxconn")                                                                      \
+    X(SYN_BACKLOG, "tcp_max_syn_backlog")                                                          \
+    X(PORTS, "ip_local_port_range")                                                                \
+    X(FILES, "open_files")
+
+#define WR_FACT_ENUM(name, text) WR_FACT_##name,
+enum wr_fact { WR_FACTS(WR_FACT_ENUM) WR_FACT_COUNT };
+
+extern const char *const wr_facts[WR_FACT_COUNT];
+
+struct machine {
+    char facts[WR_FACT_COUNT][128];
+};
+
+void machine_read(struct machine *m);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <math.h>
+
+static const struct {
+    enum wr_figure figure;
+    const char *title;
+    double unit;
+    int digits;
+} columns[] = {
+    {WR_F_RATE, "req/s", 1, 0},
+    {WR_F_ERRORS, "errors", 1, 0},
+    {WR_F_CPU_A_REQUEST, "CPU us/req", 1, 1},
+    {WR_F_CPU, "CPU ms", 1, 0},
+    {WR_F_USER, "user", 1, 0},
+    {WR_F_KERNEL, "kernel", 1, 0},
+    {WR_F_RSS_PEAK, "RSS peak KB", 1, 0},
+    {WR_F_PRIVATE, "private KB", 1, 0},
+    {WR_F_P99, "p99 ms", 1e3, 2},
+};
+
+enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+void table_head(FILE *to)
+{
+    (void)fprintf(to, "%-16s%6s%6s", "target", "conc", "round");
+    for (size_t i = 0; i < COLUMNS; i++)
+        (void)fprintf(to, "%12s", columns[i].title);
+    (void)fputs("\n", to);
+}
+
+void table_row(FILE *to, const struct run *r)
+{
+    (void)fprintf(to, "%-16.15s%6d%6d", r->target, r->concurrency, r->round);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        double value = r->figures[columns[i].figure];
+
+        if (isnan(value))
+            (void)fprintf(to, "%12s", "-");
+        else
+            (void)fprintf(to, "%12.*f", columns[i].digits, value / columns[i].unit);
+    }
+    for (int f = 0; f < WR_FLAG_COUNT; f++)
+        if (r->flags & 1U << f)
+            (void)fprintf(to, "  %s", wr_flags[f].name);
+    (void)fputs("\n", to);
+    (void)fflush(to);
+}
+
+static bool is_known(const struct runs *all, enum wr_figure f)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (!isnan(all->items[i].figures[f]))
+            return true;
+    return all->count == 0;
+}
+
+/* What every run lacks is said once; what only some generators say, and what was not asked for, is no lack. */
+static void say_what_is_missing(FILE *to, const struct runs *all)
+{
+    const char *before = "not readable here, and left out: ";
+
+    for (int f = WR_F_CPU; f <= WR_F_DESCRIPTORS; f++)
+        if (!is_known(all, (enum wr_figure)f)) {
+            (void)fprintf(to, "%s%s", before, wr_figures[f].name);
+            before = ", ";
+        }
+    if (before[0] == ',')
+        (void)fputs("\n", to);
+}
+
+void table_foot(FILE *to, const struct runs *all)
+{
+    unsigned flags = 0;
+    bool has_latencies = false;
+
+    for (size_t i = 0; i < all->count; i++) {
+        flags |= all->items[i].flags;
+        has_latencies |= !isnan(all->items[i].figures[WR_F_P99]) && !all->items[i].is_open_loop;
+    }
+    for (int f = 0; f < WR_FLAG_COUNT; f++)
+        if (flags & 1U << f)
+            (void)fprintf(to, "%s: %s\n", wr_flags[f].name, wr_flags[f].sentence);
+    if (has_latencies)
+        (void)fputs("Latencies are service times: the generator asks again only after an answer.\n",
+                    to);
+    say_what_is_missing(to, all);
+}
+
+void table_all(FILE *to, const struct run *r)
+{
+    for (int f = 0; f < WR_FIGURE_COUNT; f++)
+        if (!isnan(r->figures[f]))
+            (void)fprintf(to, "  %-22s%16.*f  %s\n", wr_figures[f].name,
+                          r->figures[f] < 1000 ? 2 : 0, r->figures[f], wr_figures[f].meaning);
+}
