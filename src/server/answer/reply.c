@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/answer/reply.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "http/date.h"
 #include "http/status.h"
@@ -12,8 +13,7 @@
 #include <stdio.h>
 
 enum {
-    HEAD_MAX = 16384, /* of an answer, the site's own lines included */
-    TAIL_MAX = 128,   /* what mk_reply_end adds itself */
+    TAIL_MAX = 128, /* what mk_reply_end adds itself */
 };
 
 #define OK_LINE "HTTP/1.1 200 OK\r\n"
@@ -80,14 +80,17 @@ static void put_stamp(struct mk_reply *p, unsigned status)
 
 int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
-    char *start = mk_out_reserve(r->conn, HEAD_MAX);
+    char *start = mk_out_reserve(r->conn, MK_LIMIT_ANSWER_HEAD);
 
     if (r->worker->running != r->conn)
         mk_request_resume(r); /* answered from elsewhere: it leaves when its own turn comes */
     if (!start)
         return MK_E_PEER;
-    *p = (struct mk_reply){
-        .r = r, .start = start, .at = start, .end = start + HEAD_MAX - TAIL_MAX, .status = status};
+    *p = (struct mk_reply){.r = r,
+                           .start = start,
+                           .at = start,
+                           .end = start + MK_LIMIT_ANSWER_HEAD - TAIL_MAX,
+                           .status = status};
     r->status = (uint16_t)status;
     put_stamp(p, status);
     return 0;
