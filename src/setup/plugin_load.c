@@ -14,7 +14,6 @@
 enum {
     /* What even the oldest plugin says of itself. */
     SIZE_MIN = offsetof(struct mk_plugin, check),
-    NAME_MAX_LEN = 64,
 };
 
 static bool is_always(struct mk_str name)
@@ -37,7 +36,7 @@ static bool is_name(const char *name)
               name[i] == '_'))
             return false;
     }
-    return len > 0 && len <= NAME_MAX_LEN;
+    return len > 0 && len <= MK_LIMIT_PLUGIN_NAME;
 }
 
 /* A plugin with the members that its header did not have yet. */

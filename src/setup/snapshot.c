@@ -16,8 +16,6 @@
 #define MK_VERSION "0"
 #endif
 
-enum { HOST_MAX = 255 }; /* longest DNS name */
-
 static int apply_all(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
                      struct mk_setup *ctx)
 {
@@ -199,7 +197,7 @@ static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk
     for (size_t i = 0; i < word.len; i++)
         lower[i] = mk_char_lower(word.p[i]);
     *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
-    if (word.len > HOST_MAX || memchr(entry->name.p, '*', entry->name.len))
+    if (word.len > MK_LIMIT_HOST || memchr(entry->name.p, '*', entry->name.len))
         mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "ServerName"),
                      "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
     return 0;
@@ -273,10 +271,10 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host)
 {
     const struct mk_host_name *found;
-    char lower[HOST_MAX];
+    char lower[MK_LIMIT_HOST];
     struct mk_str name = {lower, host.len};
 
-    if (s->nnames + s->nwildcards == 0 || host.len > HOST_MAX || host.len == 0)
+    if (s->nnames + s->nwildcards == 0 || host.len > MK_LIMIT_HOST || host.len == 0)
         return &s->sites[0];
     for (size_t i = 0; i < host.len; i++)
         lower[i] = mk_char_lower(host.p[i]);

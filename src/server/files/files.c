@@ -14,7 +14,6 @@
 
 enum {
     FRESH_MS = 1000, /* younger than this is believed without a look */
-    MISSING_MAX = 128,
     BUCKETS = 256,
 };
 
@@ -91,7 +90,7 @@ static void add_to_table(struct mk_files *f, struct mk_file *file)
     struct mk_list *age = file->kind == MK_FILE_NONE ? &f->missing_age : &f->age;
     size_t *count = file->kind == MK_FILE_NONE ? &f->nmissing : &f->nentries;
 
-    if (*count >= (file->kind == MK_FILE_NONE ? (size_t)MISSING_MAX : f->max_entries))
+    if (*count >= (file->kind == MK_FILE_NONE ? (size_t)MK_LIMIT_MISSING_FILES : f->max_entries))
         evict_oldest(f, age);
     (*count)++;
     file->hash_next = f->buckets[file->hash % BUCKETS];

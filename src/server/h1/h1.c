@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/h1/h1.h"
 
+#include "base/limits.h"
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/answer/body.h"
@@ -168,7 +169,7 @@ static bool is_carried_later(const struct mk_conn *c)
     return c->endpoint->via[c->worker->view->side].transport != &mk_transport_liana;
 }
 
-_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,
+_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_LIMIT_PROXY_HEAD,
                "a header can be seen whole");
 
 /* What is behind the header is then for that transport: it stays in the socket. @return as mk_h1_fill. */

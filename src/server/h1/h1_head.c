@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
 #include "base/str.h"
 #include "http/status.h"
 #include "server/h1/h1_int.h"
@@ -9,8 +10,7 @@
 /* Heads of answers: straight into the gather buffer, status line, fields, framing (RFC 9112 sections 4 and 6). */
 
 enum {
-    HEAD_MAX = 16384, /* of an answer, the site's own lines included */
-    TAIL_MAX = 128,   /* framing fields and the end */
+    TAIL_MAX = 128, /* framing fields and the end */
 };
 
 #define OK_LINE "HTTP/1.1 200 OK\r\n"
@@ -40,7 +40,7 @@ static char *append_status_line(char *to, unsigned status)
 int mk_h1_begin_head(struct mk_reply *p)
 {
     struct mk_conn *c = p->r->conn;
-    char *start = mk_out_reserve(c, HEAD_MAX);
+    char *start = mk_out_reserve(c, MK_LIMIT_ANSWER_HEAD);
 
     if (c->worker->running != c)
         mk_request_resume(p->r); /* answered from elsewhere: it leaves when its own turn comes */
@@ -48,7 +48,7 @@ int mk_h1_begin_head(struct mk_reply *p)
         return MK_E_PEER;
     c->worker->gather->head = p->r;
     p->start = p->at = append_status_line(start, p->status);
-    p->end = start + HEAD_MAX - TAIL_MAX;
+    p->end = start + MK_LIMIT_ANSWER_HEAD - TAIL_MAX;
     return 0;
 }
 

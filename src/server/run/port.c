@@ -16,11 +16,9 @@
 /* Accepting, and what happens when there is no room. */
 
 enum {
-    CALM_MS = 1000,       /* with room for so long, waiting is over */
-    RETRY_MS = 100,       /* when nothing of this worker's own will tell that there is room again */
-    DRAIN_ACCEPTS = 4096, /* taken from the queue of a socket that is about to close */
+    CALM_MS = 1000, /* with room for so long, waiting is over */
+    RETRY_MS = 100, /* when nothing of this worker's own will tell that there is room again */
     LINGER_MS = MK_FD_DEFER_S * 1000 + 1000, /* the longest handshake */
-    BUSY_MAX = 256, /* connections above the maximum that are told so at a time */
 };
 
 static struct mk_port *port_of(struct mk_watch *w)
@@ -76,7 +74,8 @@ static void on_room(struct mk_worker *w)
 static bool is_overrun(struct mk_server *server)
 {
     return atomic_load_explicit(&server->shared.connections, memory_order_relaxed) >=
-           atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed) + BUSY_MAX;
+           atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed) +
+               MK_LIMIT_BUSY_ANSWERS;
 }
 
 static bool resists(const struct mk_server *server)
@@ -293,7 +292,7 @@ static bool take_socket(struct mk_port *p)
 static void close_port(struct mk_port *p)
 {
     resume_port(p);
-    for (int i = 0; i < DRAIN_ACCEPTS && accept_one(p); i++)
+    for (int i = 0; i < MK_LIMIT_DRAIN_ACCEPTS && accept_one(p); i++)
         ;
     if (p->paused)
         count_paused(p, -1);
