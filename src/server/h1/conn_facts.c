@@ -16,7 +16,7 @@ static void fill_nothing(struct mk_conn_facts *facts)
     };
 }
 
-static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
+static void fill_facts(struct mk_conn_facts *facts, const struct mk_conn *c)
 {
     const struct mk_transport *transport = c->link.transport;
 
@@ -48,12 +48,12 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
     struct mk_conn_facts all;
 
     if (c && facts->size >= sizeof(all)) {
-        fill(facts, c);
+        fill_facts(facts, c);
         return;
     }
     all.size = facts->size;
     if (c)
-        fill(&all, c);
+        fill_facts(&all, c);
     else
         fill_nothing(&all);
     memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));

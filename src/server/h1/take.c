@@ -15,7 +15,7 @@
 
 /* ---- in place of HTTP ---- */
 
-static void on_event(struct mk_watch *w, uint32_t bits)
+static void on_taken_event(struct mk_watch *w, uint32_t bits)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
     struct mk_stream *s = c->stream;
@@ -37,7 +37,7 @@ void mk_take_begin(struct mk_conn *c)
     struct mk_stream *s = c->stream;
 
     s->conn_on_event = c->watch.on_event;
-    c->watch.on_event = on_event;
+    c->watch.on_event = on_taken_event;
     mk_timer_cancel(&c->timer);
     c->timed_state = MK_H1_TAKEN;
     if (c->job && mk_job_input(c->job) == 0)

@@ -380,8 +380,11 @@ static struct balance_ask question(struct proxy_group *g, const struct proxy_ask
 static void give(struct proxy_attempt *attempt, struct proxy_backend *b, enum health_pass pass)
 {
     count(&b->state->count.requests, 1);
-    if (pass == HEALTH_PROBE)
+    if (pass == HEALTH_PROBE) {
         count(&b->state->count.probes, 1);
+        mk_server_log(b->server, MK_LOG_TRACE, "proxy state of=backend is=%s entry=%s backend=%s",
+                      health_name(HEALTH_PROBING), b->entry, b->name);
+    }
     *attempt = (struct proxy_attempt){
         .backend = proxy_backend_get(b),
         .upstream = proxy_backend_upstream(b),
@@ -471,12 +474,21 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
 
 /* ---- what became of it ---- */
 
-static void tell_log(const struct proxy_backend *b, enum health_change change, const char *why)
+static void trace_health(const struct proxy_backend *b, struct health_change change)
 {
-    if (change == HEALTH_WENT)
+    if (change.was != change.is)
+        mk_server_log(b->server, MK_LOG_TRACE,
+                      "proxy state of=backend was=%s is=%s entry=%s backend=%s",
+                      health_name(change.was), health_name(change.is), b->entry, b->name);
+}
+
+static void tell_log(const struct proxy_backend *b, struct health_change change, const char *why)
+{
+    trace_health(b, change);
+    if (health_went(change))
         mk_server_log(b->server, MK_LOG_WARN, "proxy: backend offline entry=%s backend=%s why=%s",
                       b->entry, b->name, why);
-    if (change == HEALTH_CAME_BACK)
+    if (health_came_back(change))
         mk_server_log(b->server, MK_LOG_INFO, "proxy: backend online entry=%s backend=%s", b->entry,
                       b->name);
 }
