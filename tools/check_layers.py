@@ -52,6 +52,12 @@ PURE = {"base", "http", "settings"}
 IMPURE = {"fcntl.h", "poll.h", "pthread.h", "signal.h", "sys/epoll.h", "sys/eventfd.h", "sys/sendfile.h",
           "sys/socket.h", "sys/stat.h", "sys/uio.h"}
 
+# Between a request and the protocol that carries it stands server/request/wire.h: outside the rooms of HTTP/1 nobody reaches a
+# connection's buffers, calls its steps or writes its lines. What http/ declares by the same prefix is pure.
+H1_ROOMS = ("src/server/h1", "src/server/run")
+H1_ONLY = re.compile(r'conn->job\b|\bmk_h1_\w+|"HTTP/1\.')
+H1_NAME = re.compile(r"\bmk_h1_\w+")
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:<([^>]+)>|"([^"]+)")', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
@@ -187,6 +193,18 @@ class Checker:
         elif name.endswith("_int.h"):
             self.fault(path, line, f'"{name}" is for the files of its room only')
 
+    # -- the seam between a request and its protocol
+
+    def check_seam(self):
+        pure = {name for path in self.sources("src/http") if path.suffix == ".h" for name in H1_NAME.findall(path.read_text())}
+        for path in self.sources("src/server"):
+            if str(path.parent.relative_to(self.tree)).startswith(H1_ROOMS):
+                continue
+            for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
+                for found in H1_ONLY.findall(line):
+                    if found not in pure:
+                        self.fault(path, number, f"{found} is for src/server/h1 only; others use server/request/wire.h")
+
     def check_public(self):
         for path in self.sources("include"):
             for line, name, is_system in includes(path):
@@ -210,6 +228,7 @@ class Checker:
             self.check_layer(layer, allowed)
             self.check_unit_tests(layer, allowed)
         self.check_public()
+        self.check_seam()
         for folder, order in ROOMS.items():
             if (self.tree / folder).is_dir():
                 self.check_rooms(folder, order)

@@ -54,6 +54,9 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
 
 
 @pytest.mark.parametrize("name, text, told", [
+    ("src/server/answer/seam.c", 'int f(void)\n{\n    return r->conn->job->in;\n}\n', "conn->job is for src/server/h1 only"),
+    ("src/server/answer/step.c", "int f(void)\n{\n    return mk_h1_fill(c);\n}\n", "mk_h1_fill is for src/server/h1 only"),
+    ("src/server/answer/line.c", 'const char *line = "HTTP/1.1 200 OK";\n', "is for src/server/h1 only"),
     ("src/base/up.c", '#include "server/h1/conn.h"\n', "base may not see server"),
     ("src/core/side.c", '#include "http/uri.h"\n', "core may not see http"),
     ("src/http/side.c", '#include "settings/field.h"\n', "http may not see settings"),

@@ -74,6 +74,13 @@ int mk_reply_finish_interim(struct mk_reply *p)
     return p->error ? p->error : p->r->wire->end_interim(p);
 }
 
+void mk_reply_instead(struct mk_request *r)
+{
+    (void)mk_reply_misuse(r, "a head without an end", 0);
+    r->status = 0;
+    mk_reply_refuse(r, MK_REFUSAL_HANDLER);
+}
+
 void mk_reply_lines(struct mk_reply *p, struct mk_str lines)
 {
     put_str(p, lines);

@@ -31,9 +31,12 @@ static bool trusts_account(const struct mk_conn *c, uid_t *uid)
 
 bool mk_conn_is_trusted(const struct mk_conn *c)
 {
-    const struct mk_server_settings *set = &c->worker->view->snapshot->set;
+    const struct mk_server_settings *set;
     uid_t uid;
 
+    if (!c)
+        return false;
+    set = &c->worker->view->snapshot->set;
     if (c->peer.is_unix)
         return trusts_account(c, &uid);
     for (size_t i = 0; i < set->ntrusted; i++) {

@@ -337,19 +337,6 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
     return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
 }
 
-static void choose_site(struct mk_request *r)
-{
-    const struct mk_snapshot *snapshot = r->view->snapshot;
-    struct mk_str authority, host;
-    unsigned port;
-
-    if (snapshot->nsites == 1)
-        return;
-    authority = mk_request_authority(r);
-    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
-        r->site = mk_snapshot_site(snapshot, host);
-}
-
 static int frame_body(struct mk_request *r, const struct mk_server_settings *set)
 {
     uint64_t max = (uint64_t)set->max_body_size;
@@ -379,7 +366,8 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     c->requests++;
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
-    choose_site(r);
+    if (r->view->snapshot->nsites > 1)
+        mk_route_choose_site(r);
     if (frame_body(r, set) < 0)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
@@ -470,18 +458,6 @@ static bool may_ask_again(const struct mk_conn *c)
     return r->resumed || (c->readable && !r->body_done);
 }
 
-/* What was answered from outside, or broken off, waits for no hook any more: only for who reads it. */
-static void note_answer(struct mk_request *r)
-{
-    if (r->status != 0 && !r->head_done && !r->failed) {
-        (void)mk_reply_misuse(r, "a head without an end", 0);
-        r->status = 0;
-        mk_reply_refuse(r, MK_REFUSAL_HANDLER);
-    }
-    if (r->status != 0 || r->failed)
-        r->waits_in = MK_STAGE_NONE;
-}
-
 /* A hook said LATER, perhaps once more. What it sent before it answers (1xx) leaves at once. @return as mk_out_pump. */
 static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 {
@@ -493,7 +469,7 @@ static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
     if (!may_ask_again(c))
         return MK_PUMP_SOURCE;
     mk_route_resume(r);
-    note_answer(r);
+    mk_reply_note(r);
     if (!r->waits_in)
         return pump(c, turn);
     verdict = mk_out_flush(c, false);
@@ -521,7 +497,7 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     struct mk_request *r = &c->job->request;
     enum mk_pump verdict;
 
-    note_answer(r);
+    mk_reply_note(r);
     verdict = pump(c, turn);
     if (verdict == MK_PUMP_DONE && r->waits_in)
         verdict = wait_for_hook(c, turn);

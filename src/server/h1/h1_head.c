@@ -134,7 +134,7 @@ int mk_h1_end_head(struct mk_reply *p, int64_t length, bool has_content)
     struct mk_request *r = p->r;
 
     decide_keep_alive(r);
-    if (mk_request_opens_tunnel(r)) {
+    if (!has_content && mk_request_opens_tunnel(r)) {
         put_end_of_tunnel_head(p);
     } else {
         if (has_content)

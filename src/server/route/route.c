@@ -145,6 +145,15 @@ static void answer(struct mk_request *r)
         mk_static_serve(r);
 }
 
+void mk_route_choose_site(struct mk_request *r)
+{
+    struct mk_str authority = mk_request_authority(r), host;
+    unsigned port;
+
+    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
+        r->site = mk_snapshot_site(r->view->snapshot, host);
+}
+
 void mk_route(struct mk_request *r)
 {
     if (r->head.form == MK_TARGET_ASTERISK)

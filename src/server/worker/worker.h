@@ -39,6 +39,7 @@ struct mk_worker {
     struct mk_crowd *crowd;
     struct mk_budget *budget;
     struct mk_list streams; /* taken or dialled, until their owners close them */
+    struct mk_list asked;   /* requests from memory that are being answered */
     /* A connection has ended. NULL while nobody waits for its place. */
     void (*on_room)(struct mk_worker *w);
     unsigned index;
