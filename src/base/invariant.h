@@ -17,6 +17,13 @@
 #define MK_ASSERT(cond) assert(cond)
 #endif
 
+/** The same where a look at each turn would cost too much: builds for debugging and with sanitizers look. */
+#ifdef NDEBUG
+#define MK_INVARIANT(cond) ((void)sizeof(cond))
+#else
+#define MK_INVARIANT(cond) MK_ASSERT(cond)
+#endif
+
 #define MK_LIKELY(cond) __builtin_expect(!!(cond), 1)
 #define MK_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
 #define MK_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -34,6 +34,18 @@ void mk_log_fini(struct mk_log *log)
     pthread_mutex_destroy(&log->lock);
 }
 
+void mk_log_set_levels(struct mk_log *log, int level, unsigned traced, int traced_level)
+{
+    unsigned all = (1U << MK_LOG_COMPONENT_COUNT) - 1;
+
+    atomic_store(&log->level, level);
+    atomic_store(&log->traced_level, traced_level);
+    atomic_store(&log->traced, traced);
+    atomic_store(&log->traces, level == MK_LOG_TRACE          ? all
+                               : traced_level == MK_LOG_TRACE ? traced
+                                                              : 0);
+}
+
 void mk_log_set_fd(struct mk_log *log, int fd)
 {
     pthread_mutex_lock(&log->lock);

@@ -43,7 +43,8 @@ struct mk_log {
     atomic_int level;   /* enum mk_log_level: what all components log */
     atomic_uint traced; /* bit i: component i logs at traced_level instead */
     atomic_int traced_level;
-    int fd; /* under lock; -1: syslog */
+    atomic_uint traces; /* bit i: component i logs traces, as the three above have it */
+    int fd;             /* under lock; -1: syslog */
     bool own_fd;
     bool torn;               /* the last line was cut off in the middle */
     unsigned lost;           /* lines that were not taken since the last one that was */
@@ -58,6 +59,9 @@ struct mk_log {
 void mk_log_init(struct mk_log *log);
 void mk_log_fini(struct mk_log *log);
 
+/** What is logged from now on: enum mk_log_level twice. @param traced  bit i: component i logs at traced_level instead */
+void mk_log_set_levels(struct mk_log *log, int level, unsigned traced, int traced_level);
+
 /** Log to fd from now on (taken; -1: syslog). The one before is closed. */
 void mk_log_set_fd(struct mk_log *log, int fd);
 
@@ -68,6 +72,12 @@ static inline bool mk_log_wants(struct mk_log *log, enum mk_log_level level,
         return true;
     return (atomic_load_explicit(&log->traced, memory_order_relaxed) & (1U << in)) &&
            (int)level <= atomic_load_explicit(&log->traced_level, memory_order_relaxed);
+}
+
+/** The same for MK_LOG_TRACE, as cheap as it can be: for what happens several times in each request. */
+static inline bool mk_log_traces(struct mk_log *log, enum mk_log_component in)
+{
+    return atomic_load_explicit(&log->traces, memory_order_relaxed) & (1U << in);
 }
 
 /** Write a line if its level is wanted; text above MK_LIMIT_LOG_LINE is clipped. Keeps errno. */

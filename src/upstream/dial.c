@@ -72,7 +72,8 @@ static void go_on(struct mk_stream *s, uint32_t bits)
             fail(s, error);
             return;
         }
-        s->state = MK_STREAM_SHAKING;
+        if (s->state == MK_STREAM_WAITING)
+            mk_stream_go(s, MK_STREAM_SHAKING);
     }
     shake(s, bits);
 }

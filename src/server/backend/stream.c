@@ -10,6 +10,43 @@
 
 enum { PARTS_MAX = 64 }; /* of one write; sendmsg refuses more than 1024 */
 
+/* ---- states ---- */
+
+static const char *const names[] = {
+#define STATE_NAME(name, text_name, follow, sentence) #text_name,
+    MK_STREAM_STATES(STATE_NAME)
+#undef STATE_NAME
+};
+
+#define TO(name) (1U << MK_STREAM_##name)
+static const uint32_t follow[] = {
+#define STATE_FOLLOW(name, text_name, follow, sentence) follow,
+    MK_STREAM_STATES(STATE_FOLLOW)
+#undef STATE_FOLLOW
+};
+#undef TO
+
+const struct mk_states mk_stream_states = {
+    .what = "stream",
+    .id = "stream",
+    .names = names,
+    .follow = follow,
+    .count = MK_STREAM_STATE_COUNT,
+    .in = MK_LOG_CONN,
+};
+
+void mk_stream_go(struct mk_stream *s, enum mk_stream_state to)
+{
+    struct mk_log *log = mk_worker_log(s->worker);
+
+    MK_INVARIANT(mk_states_allow(&mk_stream_states, s->state, to));
+    if (MK_UNLIKELY(mk_log_traces(log, MK_LOG_CONN)))
+        mk_states_trace(&mk_stream_states, log, s->id, 0, s->state, to);
+    s->state = (uint8_t)to;
+}
+
+/* ---- events ---- */
+
 static void on_stream_gone(struct mk_watch *w)
 {
     mk_heap_free(MK_CONTAINER_OF(w, struct mk_stream, watch));
@@ -52,6 +89,7 @@ static void on_stream_event(struct mk_watch *w, uint32_t bits)
         break;
     case MK_STREAM_BROKEN:
     case MK_STREAM_CLOSED:
+    case MK_STREAM_STATE_COUNT:
         break;
     }
 }
@@ -103,6 +141,7 @@ struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
     if (!s)
         return NULL;
     s->worker = w;
+    s->id = ((uint64_t)w->index << 48) + ++w->nstreams;
     s->kind = &dialled;
     s->fn = fn;
     s->arg = arg;
@@ -114,7 +153,7 @@ struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
 
 void mk_stream_begin(struct mk_stream *s)
 {
-    s->state = MK_STREAM_OPEN;
+    mk_stream_go(s, MK_STREAM_OPEN);
     s->readable = true;
     s->first = true;
 }
@@ -177,7 +216,7 @@ void mk_stream_break(struct mk_stream *s, unsigned events)
 {
     if (s->state >= MK_STREAM_BROKEN)
         return;
-    s->state = MK_STREAM_BROKEN;
+    mk_stream_go(s, MK_STREAM_BROKEN);
     s->first = false;
     if (let_go(s))
         s->kind->cut(s);
@@ -276,7 +315,7 @@ void mk_stream_close(struct mk_stream *s)
 {
     if (!s || s->state == MK_STREAM_CLOSED)
         return;
-    s->state = MK_STREAM_CLOSED;
+    mk_stream_go(s, MK_STREAM_CLOSED);
     mk_list_remove(&s->all);
     if (let_go(s))
         s->kind->release(s);

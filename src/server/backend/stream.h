@@ -4,6 +4,7 @@
 
 #include "base/code.h"
 #include "core/loop.h"
+#include "core/states.h"
 #include "server/link/transport.h"
 
 #include <monkey/stream.h>
@@ -16,13 +17,24 @@
 
 struct mk_conn;
 
+/* X(NAME, name, states that may follow, sentence) */
+#define MK_STREAM_STATES(X)                                                                        \
+    X(WAITING, waiting, TO(SHAKING) | TO(OPEN) | TO(BROKEN) | TO(CLOSED),                          \
+      "to be connected; or the answer's head has not left")                                        \
+    X(SHAKING, shaking, TO(OPEN) | TO(BROKEN) | TO(CLOSED), "connected: its link shakes hands")    \
+    X(OPEN, open, TO(BROKEN) | TO(CLOSED), "it carries bytes")                                     \
+    X(BROKEN, broken, TO(CLOSED), "its link is gone, and its owner has heard of it")               \
+    X(CLOSED, closed, 0, "its owner is done with it: freed at the end of the turn")
+
 enum mk_stream_state {
-    MK_STREAM_WAITING, /* to be connected; or the answer's head has not left */
-    MK_STREAM_SHAKING, /* connected: hands are being shaken */
-    MK_STREAM_OPEN,
-    MK_STREAM_BROKEN, /* its last event was told, its link is gone */
-    MK_STREAM_CLOSED, /* waits to be buried */
+#define MK_STATE_ENUM(name, text_name, follow, sentence) MK_STREAM_##name,
+    MK_STREAM_STATES(MK_STATE_ENUM)
+#undef MK_STATE_ENUM
+        MK_STREAM_STATE_COUNT
 };
+
+/** The rows of MK_STREAM_STATES. */
+extern const struct mk_states mk_stream_states;
 
 struct mk_stream;
 
@@ -55,6 +67,7 @@ struct mk_stream {
     void (*connect)(struct mk_stream *s,
                     uint32_t bits); /* dialled: go on with connecting, or with the handshake */
     mk_event_fn conn_on_event;      /* taken: what the connection had while it spoke HTTP */
+    uint64_t id;                    /* for the log */
     int error;                      /* errno of a failed connect */
     uint8_t state;                  /* enum mk_stream_state */
     uint8_t soon;                   /* what is told when it is run soon */
@@ -67,6 +80,9 @@ struct mk_stream {
 /** @return a stream of this worker, waiting, that will have a link of its own; NULL without memory. */
 MK_INSIDE struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn,
                                           void *arg) MK_MUST_USE;
+
+/** Change its state; nothing else does. The new state may follow the present one. */
+MK_INSIDE void mk_stream_go(struct mk_stream *s, enum mk_stream_state to);
 
 /** It carries bytes from now on. The first event that its owner is told of lets it read and write. */
 MK_INSIDE void mk_stream_begin(struct mk_stream *s);

@@ -4,6 +4,7 @@
 #include "base/invariant.h"
 #include "core/fd.h"
 #include "server/h1/budget.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/crowd.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1.h"
@@ -16,12 +17,6 @@
 #include <monkey/inspect.h>
 
 enum { SHED_EACH = 2 }; /* connections that go for one that comes, when there is little room */
-
-static const char *const state_names[] = {
-#define STATE_NAME(name, step, text) #step,
-    MK_H1_STATES(STATE_NAME)
-#undef STATE_NAME
-};
 
 unsigned mk_conn_events(uint32_t bits)
 {
@@ -88,7 +83,7 @@ static void say_busy(struct mk_conn *c)
     memcpy(to, answer, sizeof(answer) - 1);
     mk_out_commit(c, sizeof(answer) - 1);
     c->closing = c->must_linger = true;
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 bool mk_conn_open_link(struct mk_conn *c)
@@ -103,6 +98,18 @@ bool mk_conn_open_link(struct mk_conn *c)
         return true;
     c->link.transport = &mk_transport_liana; /* the other has nothing to close */
     return false;
+}
+
+static void note_open(struct mk_conn *c)
+{
+    struct mk_log *log = mk_worker_log(c->worker);
+    char ip[MK_ADDR_TEXT];
+
+    if (MK_LIKELY(!mk_conn_is_traced(c)))
+        return;
+    (void)mk_peer_format(&c->peer, ip);
+    mk_log(log, MK_LOG_TRACE, MK_LOG_CONN, "accepted conn=%llu peer=%s", (unsigned long long)c->id,
+           ip);
 }
 
 void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int fd,
@@ -133,6 +140,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
     mk_watch_init(&c->watch, fd, on_conn_event, on_conn_gone);
     mk_timer_init(&c->timer, on_conn_timer);
     mk_list_init(&c->holding);
+    note_open(c);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
     if (!busy && !endpoint->proxy && !mk_conn_ask_accept(c)) {
@@ -159,7 +167,7 @@ static void note_close(struct mk_conn *c, enum mk_close reason)
     (void)mk_peer_format(&c->peer, ip);
     mk_log_peer(
         log, MK_LOG_DEBUG, MK_LOG_CONN, "closed conn=%llu peer=%s state=%s reason=%s requests=%u",
-        (unsigned long long)c->id, ip, state_names[c->state], mk_close_name(reason), c->requests);
+        (unsigned long long)c->id, ip, mk_conn_state(c), mk_close_name(reason), c->requests);
 }
 
 void mk_conn_close(struct mk_conn *c, enum mk_close reason)
@@ -189,7 +197,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
 
 const char *mk_conn_state(const struct mk_conn *c)
 {
-    return state_names[c->state];
+    return mk_h1_states.names[c->state];
 }
 
 static void end_idle(struct mk_conn *c)
@@ -217,7 +225,7 @@ void mk_conn_stop(struct mk_conn *c)
 /* An edge-triggered registration for life; EPOLLOUT joins the first time the kernel refuses bytes. */
 static bool watch(struct mk_conn *c)
 {
-    bool wants_out = c->wants_out || c->leftover_len > 0 || c->tail || c->state == MK_H1_REPLY ||
+    bool wants_out = c->wants_out || c->leftover_len > 0 || c->tail || mk_conn_is_answering(c) ||
                      c->state == MK_H1_TAKEN || (c->link.waits_for & MK_IO_WRITE);
 
     if (c->watch.in_epoll && wants_out == c->wants_out)
@@ -230,7 +238,9 @@ static bool watch(struct mk_conn *c)
 
 static void run_steps(struct mk_conn *c)
 {
-    struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES, .requests = MK_LIMIT_TURN_REQUESTS};
+    struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES,
+                           .requests = MK_LIMIT_TURN_REQUESTS,
+                           .traced = mk_conn_is_traced(c)};
 
     for (;;) {
         switch (mk_h1_step(c, &turn)) {

@@ -12,19 +12,28 @@
  * needs beyond it (struct mk_job) comes when bytes arrive and goes when they are answered.
  */
 
+/*
+ * The states of a connection: X(NAME, name, step that runs in it, states that may follow, sentence). While a request is
+ * answered the state says whom the connection waits for, so that each has its timeout.
+ */
 #define MK_H1_STATES(X)                                                                            \
-    X(PROXY, proxy, "PROXY protocol header expected")                                              \
-    X(IDLE, idle, "no byte of the next request yet")                                               \
-    X(HEAD, head, "request line and fields arriving")                                              \
-    X(ROUTE, route, "choosing virtual host and handler")                                           \
-    X(REPLY, reply, "response leaving")                                                            \
-    X(TAKEN, taken, "taken by a handler: no HTTP any more")                                        \
-    X(DRAIN, drain, "skipping the rest of the body")                                               \
-    X(FLUSH, flush, "last answers leaving")                                                        \
-    X(LINGER, linger, "discarding input until the peer has read")
+    X(PROXY, proxy, proxy, TO(IDLE) | TO(FLUSH), "PROXY protocol header expected")                 \
+    X(IDLE, idle, idle, TO(HEAD) | TO(FLUSH), "no byte of the next request yet")                   \
+    X(HEAD, head, head, TO(ROUTE) | TO(REPLY) | TO(FLUSH), "request line and fields arriving")     \
+    X(ROUTE, route, route, TO(REPLY), "choosing virtual host and handler")                         \
+    X(REPLY, reply, reply, TO(BODY) | TO(HANDLER) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),              \
+      "response leaving: its client is to read")                                                   \
+    X(BODY, body, reply, TO(REPLY) | TO(HANDLER) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),               \
+      "its handler reads the body: its client is to send")                                         \
+    X(HANDLER, handler, reply, TO(REPLY) | TO(BODY) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),            \
+      "its handler, or a source of the response, is to go on")                                     \
+    X(TAKEN, taken, taken, TO(FLUSH), "taken by a handler: no HTTP any more")                      \
+    X(DRAIN, drain, drain, TO(FLUSH) | TO(IDLE), "skipping the rest of the body")                  \
+    X(FLUSH, flush, flush, TO(TAKEN) | TO(HEAD) | TO(IDLE) | TO(LINGER), "last answers leaving")   \
+    X(LINGER, linger, linger, 0, "discarding input until the peer has read")
 
 enum mk_h1_state {
-#define MK_STATE_ENUM(name, step, text) MK_H1_##name,
+#define MK_STATE_ENUM(name, text_name, step, follow, sentence) MK_H1_##name,
     MK_H1_STATES(MK_STATE_ENUM)
 #undef MK_STATE_ENUM
         MK_H1_STATE_COUNT
@@ -65,7 +74,7 @@ struct mk_conn {
     bool wants_out;         /* EPOLLOUT is among our events */
     bool closing;           /* no further request will be read */
     bool progress;          /* bytes came since the timeout was set */
-    uint8_t timed_state;    /* state for which the timeout was set, in REPLY whom it waits for */
+    uint8_t timed_state;    /* state for which the timeout was set; MK_H1_STATE_COUNT: none */
     bool admitted;          /* stage 10 let it in */
     bool must_linger;       /* input may be unread when the answer is out */
     bool closed;

@@ -5,6 +5,7 @@
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/answer/body.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
 #include "server/h1/conn_peer.h"
@@ -29,9 +30,9 @@ static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
     return MK_STEP_CLOSE;
 }
 
-static enum mk_step go(struct mk_conn *c, enum mk_h1_state state)
+static enum mk_step go(struct mk_conn *c, const struct mk_turn *turn, enum mk_h1_state state)
 {
-    c->state = (uint8_t)state;
+    mk_conn_change(c, turn->traced, state);
     return MK_STEP_NEXT;
 }
 
@@ -55,14 +56,11 @@ ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
     return n;
 }
 
-ssize_t mk_h1_fill(struct mk_conn *c)
+static ssize_t fill_job(struct mk_conn *c)
 {
-    struct mk_job *job;
+    struct mk_job *job = mk_job_get(c);
     ssize_t room, n;
 
-    if (!c->readable && !c->ended) /* after nearly every request */
-        return MK_E_AGAIN;
-    job = mk_job_get(c);
     if (!job)
         return MK_E_NOMEM;
     room = mk_job_room(job, (size_t)mk_h1_settings(c)->max_request_size + MK_JOB_SIZE);
@@ -72,6 +70,18 @@ ssize_t mk_h1_fill(struct mk_conn *c)
     if (n > 0)
         job->in_end += (uint32_t)n;
     return n;
+}
+
+static inline ssize_t fill(struct mk_conn *c)
+{
+    if (!c->readable && !c->ended) /* after nearly every request */
+        return MK_E_AGAIN;
+    return fill_job(c);
+}
+
+ssize_t mk_h1_fill(struct mk_conn *c)
+{
+    return fill(c);
 }
 
 /* ---- a request's life ---- */
@@ -142,7 +152,7 @@ void mk_h1_end_drain(struct mk_conn *c)
 {
     c->job->request.keep_alive = false;
     end_request(c, true);
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 /* ---- steps ---- */
@@ -159,7 +169,7 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
         return MK_STEP_NEXT;
     if (flushed != MK_PUMP_READER)
         return close_for(c, flushed == MK_PUMP_NO_MEMORY ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
     return MK_STEP_WAIT;
 }
 
@@ -211,10 +221,9 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     bool carried_later = is_carried_later(c);
     ssize_t n, used;
 
-    (void)turn;
     if (!mk_conn_may_name_peer(c)) /* nothing counts its connections, so it may hold none */
         return close_for(c, MK_CLOSE_PROXY);
-    n = carried_later ? peek(c) : mk_h1_fill(c);
+    n = carried_later ? peek(c) : fill(c);
     if (n == MK_E_AGAIN) {
         if (mk_job_input(c->job) == 0)
             mk_job_put(c);
@@ -236,7 +245,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
         return close_for(c, MK_CLOSE_DENIED);
     if (carried_later && !carry(c, (size_t)used))
         return close_for(c, MK_CLOSE_TRANSPORT);
-    return go(c, MK_H1_IDLE);
+    return go(c, turn, MK_H1_IDLE);
 }
 
 static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
@@ -250,7 +259,7 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
             return flushed == MK_STEP_NEXT ? MK_STEP_SOON : flushed;
         }
         begin_request(c);
-        return go(c, MK_H1_HEAD);
+        return go(c, turn, MK_H1_HEAD);
     }
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
@@ -259,7 +268,7 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
         mk_h1_end(c, MK_CLOSE_STOPPING);
         return MK_STEP_NEXT;
     }
-    n = mk_h1_fill(c);
+    n = fill(c);
     if (n > 0)
         return MK_STEP_NEXT;
     if (n == MK_E_AGAIN) {
@@ -288,7 +297,7 @@ static const char *sentence_of_target(struct mk_request *r, const char *head, si
 }
 
 /* The answer to a head that is none: the rest of the input cannot be understood any more. */
-static enum mk_step refuse_head(struct mk_conn *c)
+static enum mk_step refuse_head(struct mk_conn *c, const struct mk_turn *turn)
 {
     struct mk_request *r = &c->job->request;
     enum mk_h1_fault fault = r->head.fault;
@@ -302,7 +311,7 @@ static enum mk_step refuse_head(struct mk_conn *c)
     c->requests++;
     mk_count(&c->worker->counters.reasons[mk_reason_of_fault(fault)], 1);
     mk_reply_page(r, mk_fault_status(fault), true);
-    return go(c, MK_H1_REPLY);
+    return go(c, turn, MK_H1_REPLY);
 }
 
 static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
@@ -322,14 +331,14 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
         job->request.head_len = (uint32_t)n;
         job->in_body = job->in_at + (uint32_t)n;
         turn->requests--;
-        return go(c, MK_H1_ROUTE);
+        return go(c, turn, MK_H1_ROUTE);
     }
     if (n == MK_E_BAD)
-        return refuse_head(c);
+        return refuse_head(c, turn);
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
         return flushed;
-    n = mk_h1_fill(c);
+    n = fill(c);
     if (n > 0)
         return MK_STEP_NEXT;
     if (n == MK_E_AGAIN)
@@ -362,7 +371,6 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     const struct mk_server_settings *set = mk_h1_settings(c);
     struct mk_request *r = &c->job->request;
 
-    (void)turn;
     c->requests++;
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
@@ -372,7 +380,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);
-    return go(c, MK_H1_REPLY);
+    return go(c, turn, MK_H1_REPLY);
 }
 
 /* Only the rest of a file is left: the connection keeps that much and lends its job to others. */
@@ -390,7 +398,7 @@ static void keep_only_tail(struct mk_conn *c)
     r->first = r->last = NULL;
     end_request(c, true);
     mk_job_put(c);
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 /* The answer is not out, or not yet. */
@@ -485,11 +493,11 @@ static enum mk_step break_off(struct mk_conn *c)
 }
 
 /* A plugin took the connection: it has it when the head has left. */
-static enum mk_step hand_over(struct mk_conn *c)
+static enum mk_step hand_over(struct mk_conn *c, const struct mk_turn *turn)
 {
     end_request(c, true);
     c->closing = c->must_linger = false;
-    return go(c, MK_H1_FLUSH);
+    return go(c, turn, MK_H1_FLUSH);
 }
 
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
@@ -511,11 +519,11 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     if (r->failed)
         return break_off(c);
     if (c->stream)
-        return hand_over(c);
+        return hand_over(c, turn);
     if (!r->body_done && r->keep_alive)
-        return go(c, MK_H1_DRAIN);
+        return go(c, turn, MK_H1_DRAIN);
     end_request(c, true);
-    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+    return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
 static enum mk_step step_taken(struct mk_conn *c, struct mk_turn *turn)
@@ -542,14 +550,14 @@ static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
     if (n != 0)
         r->keep_alive = false; /* too long or malformed: it is not worth reading on */
     end_request(c, true);
-    return go(c, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+    return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
 void mk_h1_end(struct mk_conn *c, enum mk_close reason)
 {
     c->close_reason = (uint8_t)reason;
     c->closing = c->must_linger = true;
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
 }
 
 /* Has the peer's system all that was sent? */
@@ -573,14 +581,14 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
     if (c->stream)
-        return go(c, MK_H1_TAKEN);
+        return go(c, turn, MK_H1_TAKEN);
     if (!c->closing)
-        return go(c, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
+        return go(c, turn, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (may_close_at_once(c))
         return MK_STEP_CLOSE;
     mk_link_shutdown(&c->link);
     mk_job_put(c);
-    return go(c, MK_H1_LINGER);
+    return go(c, turn, MK_H1_LINGER);
 }
 
 /* A close with unread input, or input after it, would reset the connection, and the peer might lose our answers (RFC 9112
@@ -607,7 +615,7 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
 {
     switch ((enum mk_h1_state)c->state) {
-#define STEP(name, step, text)                                                                     \
+#define STEP(name, text_name, step, follow, sentence)                                              \
     case MK_H1_##name:                                                                             \
         return step_##step(c, turn);
         MK_H1_STATES(STEP)

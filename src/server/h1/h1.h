@@ -21,6 +21,7 @@ enum mk_step {
 struct mk_turn {
     size_t bytes;
     unsigned requests;
+    bool traced; /* changes of its state */
 };
 
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn);

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "core/fd.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/h1_int.h"
 #include "server/answer/reply.h"
 #include "server/route/stage.h"
 
 /* How long each state may last, and what happens when it lasts longer. */
 
-/* Whom a connection in REPLY waits for. Its values are none of the states', so that both fit timed_state. */
-enum wait {
-    WAIT_READER = MK_H1_REPLY,           /* the peer: it is to take what is there */
-    WAIT_SENDER = MK_H1_STATE_COUNT + 1, /* the peer: its body is being read */
-    WAIT_HANDLER,
-};
-
-static enum wait wait_in_reply(const struct mk_conn *c)
+/* Whom does a connection wait for that answers a request? */
+static enum mk_h1_state answering_state(const struct mk_conn *c)
 {
     const struct mk_request *r = &c->job->request;
 
     if (!mk_h1_has_request(c) || c->leftover_len > 0 || !(r->waits_in || r->starved))
-        return WAIT_READER;
-    return r->reads_body && !r->body_done && !c->readable ? WAIT_SENDER : WAIT_HANDLER;
+        return MK_H1_REPLY;
+    return r->reads_body && !r->body_done && !c->readable ? MK_H1_BODY : MK_H1_HANDLER;
 }
 
-static uint8_t wait_of(const struct mk_conn *c)
+static void settle_answering(struct mk_conn *c)
 {
-    return c->state == MK_H1_REPLY ? (uint8_t)wait_in_reply(c) : c->state;
+    enum mk_h1_state now = answering_state(c);
+
+    if (now != (enum mk_h1_state)c->state)
+        mk_conn_go(c, now);
+}
+
+/* Only the time that runs needs to know, so that it is not asked before. */
+static inline void settle_state(struct mk_conn *c)
+{
+    if (MK_UNLIKELY(mk_conn_is_answering(c)))
+        settle_answering(c);
 }
 
 enum { FOREVER_MS = INT32_MAX, DAY_MS = 24 * 3600 * 1000 };
@@ -80,7 +85,7 @@ static int64_t reader_timeout(const struct mk_conn *c)
 
 static bool waited_for_reader(const struct mk_conn *c)
 {
-    return c->timed_state == WAIT_READER || c->timed_state == MK_H1_FLUSH;
+    return c->timed_state == MK_H1_REPLY || c->timed_state == MK_H1_FLUSH;
 }
 
 /* What was read faster counts for one grace ahead, no more: the kernel's buffers take much that no client has read. */
@@ -109,23 +114,10 @@ static void book_wait(struct mk_conn *c)
         return;
     }
     waited_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
-    if (c->timed_state == WAIT_SENDER && mk_h1_has_request(c))
+    if (c->timed_state == MK_H1_BODY && mk_h1_has_request(c))
         c->job->request.body_waited_ms += waited_ms;
     else if (waited_for_reader(c) || c->sent > 0)
         book_reader(c, waited_ms);
-}
-
-static int64_t reply_timeout(const struct mk_conn *c)
-{
-    switch (wait_in_reply(c)) {
-    case WAIT_SENDER:
-        return sender_timeout(c);
-    case WAIT_HANDLER:
-        return handler_timeout(c);
-    case WAIT_READER:
-        break;
-    }
-    return reader_timeout(c);
 }
 
 static int64_t timeout_of(const struct mk_conn *c)
@@ -136,11 +128,14 @@ static int64_t timeout_of(const struct mk_conn *c)
     case MK_H1_IDLE:
         return c->requests > 0 ? set->keepalive_timeout_ms : silent_timeout(c, set->timeout_ms);
     case MK_H1_REPLY:
-        return reply_timeout(c);
-    case MK_H1_DRAIN:
-        return set->body_timeout_ms;
     case MK_H1_FLUSH:
         return reader_timeout(c);
+    case MK_H1_BODY:
+        return sender_timeout(c);
+    case MK_H1_HANDLER:
+        return handler_timeout(c);
+    case MK_H1_DRAIN:
+        return set->body_timeout_ms;
     case MK_H1_LINGER:
         return MK_LIMIT_LINGER_MS;
     default:
@@ -150,15 +145,15 @@ static int64_t timeout_of(const struct mk_conn *c)
 
 /* Bytes that move the way that is waited for renew what is measured by progress; a head, a body that nobody wants and
  * a linger have one time for the whole. */
-static bool has_progress(const struct mk_conn *c, uint8_t wait)
+static bool has_progress(const struct mk_conn *c)
 {
-    switch (wait) {
-    case WAIT_READER:
+    switch ((enum mk_h1_state)c->state) {
+    case MK_H1_REPLY:
     case MK_H1_FLUSH:
         return c->sent > 0;
-    case WAIT_SENDER:
+    case MK_H1_BODY:
         return c->progress;
-    case WAIT_HANDLER:
+    case MK_H1_HANDLER:
         return c->progress || c->sent > 0;
     default:
         return false;
@@ -169,16 +164,16 @@ void mk_h1_set_timeout(struct mk_conn *c)
 {
     struct mk_loop *loop = &c->worker->loop;
     bool first_wait = c->timed_state == MK_H1_IDLE && c->state == MK_H1_HEAD && c->requests == 0;
-    uint8_t wait = wait_of(c);
 
-    if (c->timed_state == wait && !has_progress(c, wait))
+    settle_state(c);
+    if (c->timed_state == c->state && !has_progress(c))
         return;
     book_wait(c);
     if (!first_wait) { /* the first head's time runs from the accept */
         mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
         c->since_ms = (uint32_t)loop->clock.mono_ms;
     }
-    c->timed_state = wait;
+    c->timed_state = c->state;
     c->progress = false;
     c->sent = 0;
 }
@@ -193,14 +188,14 @@ static bool refuse_late(struct mk_conn *c, enum mk_refusal refusal, enum mk_clos
     }
     r->waits_in = MK_STAGE_NONE;
     mk_reply_refuse(r, refusal);
-    c->state = MK_H1_REPLY;
+    mk_conn_go(c, MK_H1_REPLY);
     return true;
 }
 
 void mk_h1_renew_timeout(struct mk_conn *c)
 {
     c->timed_state = MK_H1_STATE_COUNT;
-    if (c->state == MK_H1_REPLY)
+    if (mk_conn_is_answering(c))
         mk_h1_set_timeout(c);
 }
 
@@ -218,22 +213,9 @@ static bool refuse_handler(struct mk_conn *c)
     return refuse_late(c, MK_REFUSAL_HANDLER_SLOW, MK_CLOSE_SOURCE);
 }
 
-static bool on_reply_timeout(struct mk_conn *c)
-{
-    switch (wait_in_reply(c)) {
-    case WAIT_SENDER:
-        return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
-    case WAIT_HANDLER:
-        return refuse_handler(c);
-    case WAIT_READER:
-        break;
-    }
-    mk_conn_close(c, MK_CLOSE_STALLED);
-    return false;
-}
-
 bool mk_h1_on_timeout(struct mk_conn *c)
 {
+    settle_state(c);
     switch ((enum mk_h1_state)c->state) {
     case MK_H1_IDLE:
         if (c->requests > 0) {
@@ -245,8 +227,10 @@ bool mk_h1_on_timeout(struct mk_conn *c)
     case MK_H1_HEAD:
         c->requests++;
         return refuse_late(c, MK_REFUSAL_HEAD_SLOW, MK_CLOSE_SILENT);
-    case MK_H1_REPLY:
-        return on_reply_timeout(c);
+    case MK_H1_BODY:
+        return refuse_late(c, MK_REFUSAL_BODY_SLOW, MK_CLOSE_SOURCE);
+    case MK_H1_HANDLER:
+        return refuse_handler(c);
     case MK_H1_DRAIN:
         mk_h1_end_drain(c);
         return true;
@@ -273,16 +257,16 @@ uint32_t mk_h1_useless_ms(const struct mk_conn *c)
     const struct mk_server_settings *set = mk_h1_settings(c);
     uint32_t silent_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
 
-    switch (c->timed_state) {
+    switch ((enum mk_h1_state)c->timed_state) {
     case MK_H1_IDLE:
     case MK_H1_HEAD:
     case MK_H1_DRAIN:
     case MK_H1_LINGER:
         return silent_ms;
+    case MK_H1_REPLY:
     case MK_H1_FLUSH:
-    case WAIT_READER:
         return behind(c->behind_ms, silent_ms);
-    case WAIT_SENDER:
+    case MK_H1_BODY:
         return behind(set->body_timeout_ms - sender_timeout(c), silent_ms);
     default:
         return 0;

@@ -3,7 +3,7 @@
 
 #include "base/invariant.h"
 #include "server/h1/budget.h"
-#include "server/h1/conn.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/h1.h"
 #include "server/h1/h1_wire.h"
 #include "server/h1/job.h"
@@ -80,7 +80,7 @@ static void release(struct mk_stream *s)
     }
     c->watch.on_event = s->conn_on_event;
     c->must_linger = true;
-    c->state = MK_H1_FLUSH;
+    mk_conn_go(c, MK_H1_FLUSH);
     c->timed_state = MK_H1_STATE_COUNT;
     mk_job_put(c);
     mk_watch_run_soon(&c->worker->loop, &c->watch);

@@ -60,7 +60,5 @@ void mk_server_apply_limits(struct mk_server *server, const struct mk_server_set
     atomic_store(&server->over_capacity, set->over_capacity);
     atomic_store(&server->shared.max_memory, max_memory(set));
     atomic_store(&server->shared.per_address.max, set->max_connections_per_ip);
-    atomic_store(&server->shared.log.level, set->log.level);
-    atomic_store(&server->shared.log.traced_level, set->log.traced_level);
-    atomic_store(&server->shared.log.traced, set->log.traced);
+    mk_log_set_levels(&server->shared.log, set->log.level, set->log.traced, set->log.traced_level);
 }

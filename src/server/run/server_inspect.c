@@ -40,8 +40,6 @@ MK_AT_START int mk_server_log_level(struct mk_server *server, struct mk_str leve
 
     if (mk_log_choice_read(level, &choice) < 0)
         return MK_E_INVALID;
-    atomic_store(&log->level, choice.level);
-    atomic_store(&log->traced_level, choice.traced_level);
-    atomic_store(&log->traced, choice.traced);
+    mk_log_set_levels(log, choice.level, choice.traced, choice.traced_level);
     return 0;
 }

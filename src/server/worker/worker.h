@@ -45,7 +45,8 @@ struct mk_worker {
     unsigned index;
     bool stopping, ended;
     uint64_t next_id;
-    int64_t stamp_s; /* second for which stamp was made */
+    uint64_t nstreams; /* made so far */
+    int64_t stamp_s;   /* second for which stamp was made */
     size_t stamp_len;
     const char *stamp_server; /* and the server name in it */
     char stamp[128];          /* Date and Server lines */

@@ -75,6 +75,7 @@ static void levels_and_traces_choose(void **state)
         {"as important as asked for", MK_LOG_INFO, 0, 0, MK_LOG_INFO, MK_LOG_CONN, true},
         {"more important", MK_LOG_INFO, 0, 0, MK_LOG_ERROR, MK_LOG_CONN, true},
         {"less important", MK_LOG_INFO, 0, 0, MK_LOG_DEBUG, MK_LOG_CONN, false},
+        {"traces of everything", MK_LOG_TRACE, 0, 0, MK_LOG_TRACE, MK_LOG_HTTP, true},
         {"a traced part", MK_LOG_WARN, MK_LOG_TRACE, 1U << MK_LOG_CONN, MK_LOG_TRACE, MK_LOG_CONN,
          true},
         {"beyond its trace", MK_LOG_WARN, MK_LOG_DEBUG, 1U << MK_LOG_CONN, MK_LOG_TRACE,
@@ -88,9 +89,9 @@ static void levels_and_traces_choose(void **state)
         struct mk_log log;
         int fd = open_log(&log);
 
-        atomic_store(&log.level, rows[i].level);
-        atomic_store(&log.traced_level, rows[i].traced_level);
-        atomic_store(&log.traced, rows[i].traced);
+        mk_log_set_levels(&log, rows[i].level, rows[i].traced, rows[i].traced_level);
+        assert_int_equal(mk_log_traces(&log, rows[i].in),
+                         mk_log_wants(&log, MK_LOG_TRACE, rows[i].in));
         mk_log(&log, rows[i].asked, rows[i].in, "x");
         mk_log_peer(&log, rows[i].asked, rows[i].in, "x");
         if (count_lines(said(fd)) != (rows[i].wanted ? 2 : 0))

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "http/h1_body.h"
+#include "server/h1/conn_state.h"
 #include "server/h1/job.h"
 
 #include <stdlib.h>
@@ -227,17 +228,6 @@ static void no_sendfile_is_no_difference(void **state)
 
 #define BIT(state) (1U << MK_H1_##state)
 
-static const unsigned may_follow[MK_H1_STATE_COUNT] = {
-    [MK_H1_PROXY] = BIT(IDLE),
-    [MK_H1_IDLE] = BIT(HEAD) | BIT(FLUSH),
-    [MK_H1_HEAD] = BIT(ROUTE) | BIT(REPLY) | BIT(FLUSH),
-    [MK_H1_ROUTE] = BIT(REPLY),
-    [MK_H1_REPLY] = BIT(DRAIN) | BIT(FLUSH) | BIT(IDLE),
-    [MK_H1_DRAIN] = BIT(FLUSH) | BIT(IDLE),
-    [MK_H1_TAKEN] = BIT(FLUSH),
-    [MK_H1_FLUSH] = BIT(TAKEN) | BIT(HEAD) | BIT(IDLE) | BIT(LINGER),
-};
-
 /* Step by hand until the machine waits; a wait says what it has to. @return false: closed. */
 static bool walk(struct mk_conn *c, const char *sentence, unsigned *seen)
 {
@@ -247,7 +237,7 @@ static bool walk(struct mk_conn *c, const char *sentence, unsigned *seen)
         uint8_t before = c->state;
         enum mk_step step = mk_h1_step(c, &turn);
 
-        if (c->state != before && !(may_follow[before] & (1U << c->state)))
+        if (c->state != before && !mk_states_allow(&mk_h1_states, before, c->state))
             fail_msg("%s: state %u after %u", sentence, c->state, before);
         *seen |= 1U << c->state;
         if (steps > 1000)
@@ -257,6 +247,8 @@ static bool walk(struct mk_conn *c, const char *sentence, unsigned *seen)
             continue;
         case MK_STEP_SOON:
         case MK_STEP_WAIT:
+            mk_h1_set_timeout(c); /* which tells whom an answer waits for */
+            *seen |= 1U << c->state;
             if (fix.worker->gather->bytes > 0)
                 fail_msg("%s: bytes left for another connection in state %u", sentence, c->state);
             return true;
@@ -293,7 +285,7 @@ static unsigned walk_exchange(const struct exchange *e, size_t in_piece, size_t 
 
 static void only_allowed_states_follow_each_other(void **state)
 {
-    unsigned seen = BIT(PROXY) | BIT(TAKEN); /* they have tests of their own */
+    unsigned seen = BIT(PROXY) | BIT(HANDLER) | BIT(TAKEN); /* they have tests of their own */
 
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(exchanges); i++) {

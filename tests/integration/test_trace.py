@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LogLevel trace: what happens to a connection and to its requests, change by change."""
+
+import re
+
+
+def changes(server, what, number):
+    """The states that one connection, answer ... went through, as the trace names them."""
+    pairs = re.findall(rf"level=trace in=\w+ {what} \w+=\d*?{number}(?: request=\d+)? from=(\w+) to=(\w+)\n",
+                       server.log())
+    assert all(before[1] == after[0] for before, after in zip(pairs, pairs[1:])), pairs
+    return [pair[0] for pair in pairs] + [pair[1] for pair in pairs[-1:]]
+
+
+def test_connection_that_is_kept(start):
+    server = start(server="LogLevel trace:http,conn\nWorkers 1", files={"index.html": "x"})
+    with server.connect() as connection:
+        for _ in range(2):
+            assert connection.request("/").status == 200
+    server.wait_for_log("reason=PEER_LEFT", within=5)
+    one = ["idle", "head", "route", "reply"]
+    assert changes(server, "connection", 1) == one + one + ["idle"]
+    assert re.search(r"level=trace in=conn accepted conn=1 peer=127.0.0.1\n", server.log())
+
+
+def test_request_that_is_refused(start):
+    server = start(server="LogLevel trace:http,conn\nWorkers 1")
+    with server.connect() as connection:
+        connection.send(b"NO REQUEST\r\n\r\n")
+        assert connection.response().status == 400
+        connection.finish_sending()
+        assert connection.is_closed(within=2)
+    server.wait_for_log("closed conn=1", within=5)
+    assert changes(server, "connection", 1) == ["idle", "head", "reply", "flush", "linger"]
+    assert 'refused conn=1 status=400' in server.log()
+
+
+def test_traces_of_one_part_alone(start):
+    server = start(server="LogLevel trace:http\nWorkers 1", files={"index.html": "x"})
+    assert server.get("/").status == 200
+    assert "in=conn" not in server.log()
