@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/answer.h"
 
-#include <monkey/field.h>
+#include "kit/text/words.h"
 
-#include <strings.h>
+#include <monkey/field.h>
 
 enum {
     FIRST_ROOM = 4 << 10,
     INTERIMS_MAX = 8,
 };
 
-static bool is_name(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
-}
-
 bool gateway_is_of_the_connection(struct mk_str name)
 {
-    return (mk_field_rules(name) & MK_RULE_HOP) || is_name(name, MK_STR("Status"));
+    return (mk_field_rules(name) & MK_RULE_HOP) || text_is_word(name, MK_STR("Status"));
 }
 
 bool gateway_is_local(struct mk_str location)
@@ -108,7 +103,7 @@ static bool is_named(const struct gateway_answer *a, struct mk_str name)
     uint32_t at = 0;
 
     while (mk_response_next(&a->head, a->buf, &at, &field, &value)) {
-        if (!is_name(field, MK_STR("Connection")))
+        if (!text_is_word(field, MK_STR("Connection")))
             continue;
         for (size_t from = 0, to; from < value.len; from = to + 1) {
             struct mk_str word;
@@ -120,7 +115,7 @@ static bool is_named(const struct gateway_answer *a, struct mk_str name)
                 word.p++;
             while (word.len > 0 && (word.p[word.len - 1] == ' ' || word.p[word.len - 1] == '\t'))
                 word.len--;
-            if (is_name(word, name))
+            if (text_is_word(word, name))
                 return true;
         }
     }
@@ -136,7 +131,7 @@ static void pass_fields(struct gateway_answer *a, struct mk_reply *p)
     while (mk_response_next(&a->head, a->buf, &at, &name, &value)) {
         if (gateway_is_of_the_connection(name) || is_named(a, name))
             continue;
-        has_type = has_type || is_name(name, MK_STR("Content-Type"));
+        has_type = has_type || text_is_word(name, MK_STR("Content-Type"));
         mk_reply_line(p, name, value);
     }
     if (!has_type && a->type.p && a->head.status != 204 && a->head.status != 304)

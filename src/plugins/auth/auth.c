@@ -5,6 +5,8 @@
 #include "password.h"
 #include "source.h"
 
+#include "kit/text/words.h"
+
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -305,7 +307,7 @@ static bool read_credentials(struct mk_request *r, struct credentials *c)
     char *text, *colon;
     ssize_t len;
 
-    if (value.len <= scheme || strncasecmp(value.p, "Basic ", scheme) != 0)
+    if (!text_begins(value, MK_STR("Basic ")))
         return false;
     while (value.len > scheme && value.p[scheme] == ' ') {
         value.p++;

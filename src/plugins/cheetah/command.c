@@ -2,12 +2,13 @@
 #include "command.h"
 #include "metrics.h"
 
+#include "kit/text/utc.h"
+
 #include <monkey/inspect.h>
 #include <monkey/plugin.h>
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The commands of the shell. */
@@ -150,15 +151,13 @@ static void run_vhosts(struct call *call)
 static void tell_uptime(struct reply *r, const struct mk_server_facts *facts)
 {
     uint64_t s = (uint64_t)facts->uptime_ms / 1000;
-    time_t started = (time_t)facts->started_s;
     char text[64];
-    struct tm tm;
 
     (void)snprintf(text, sizeof(text), "%" PRIu64 " days %02u:%02u:%02u", s / 86400,
                    (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
     reply_text(r, "uptime", mk_str_from(text));
     reply_number(r, "uptime_seconds", s);
-    if (gmtime_r(&started, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
+    if (text_utc(text, facts->started_s, 'T') > 0)
         reply_text(r, "started", mk_str_from(text));
 }
 

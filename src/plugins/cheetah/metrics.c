@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics.h"
 
+#include "kit/text/words.h"
+
 #include <monkey/events.h>
 #include <monkey/inspect.h>
 #include <monkey/plugin.h>
@@ -101,15 +103,6 @@ static void tell_family(struct mk_server *server, struct reply *r, const struct 
     }
 }
 
-static void lower(char *dst, size_t size, const char *text)
-{
-    size_t i = 0;
-
-    for (; text[i] && i + 1 < size; i++)
-        dst[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
-    dst[i] = '\0';
-}
-
 static void tell_reasons_of(const struct mk_worker *w, struct reply *r, const char *kind,
                             const char *metric)
 {
@@ -117,11 +110,15 @@ static void tell_reasons_of(const struct mk_worker *w, struct reply *r, const ch
     uint64_t count;
 
     for (unsigned i = 0; mk_worker_refusals(w, i, &name, &count); i++) {
+        struct mk_str rest;
         char reason[64];
 
         if (strncmp(name, kind, strlen(kind)) != 0)
             continue;
-        lower(reason, sizeof(reason), name + strlen(kind));
+        rest = mk_str_from(name + strlen(kind));
+        if (rest.len >= sizeof(reason))
+            rest.len = sizeof(reason) - 1;
+        text_lower_copy(reason, rest);
         tell_worker_sample(r, metric, mk_worker_index(w), reason, count);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/nets/nets.h"
-#include "kit/texts/texts.h"
+#include "kit/text/set.h"
+#include "kit/text/words.h"
 #include "referer.h"
 
 #include <monkey/plugin.h>
@@ -40,7 +41,7 @@ struct mandril {
     struct rule **rules; /* in the order written */
     struct rule **paths; /* of them, those that look at requests */
     uint32_t nrules, npaths;
-    struct texts texts; /* of paths */
+    struct text_set texts; /* of paths */
     struct addresses strict, dry;
 };
 
@@ -106,7 +107,7 @@ static int parse_text(struct mk_setup *setup, const struct mk_setting *s, enum r
     lower = mk_setup_alloc(setup, s->value.len + 1);
     if (!rule || !lower)
         return MK_E_NOMEM;
-    lower_case(lower, s->value);
+    text_lower_copy(lower, s->value);
     rule->text = (struct mk_str){lower, s->value.len};
     return 0;
 }
@@ -202,7 +203,7 @@ static int build_texts(struct mk_setup *setup, struct mandril *m)
         return MK_E_NOMEM;
     for (uint32_t i = 0; i < m->npaths; i++)
         items[i] = m->paths[i]->text;
-    return texts_build(&m->texts, setup, items, m->npaths);
+    return text_set_build(&m->texts, setup, items, m->npaths);
 }
 
 static int mandril_check(struct mk_setup *setup)
@@ -291,21 +292,21 @@ static int find_texts(struct mk_request *r, const struct mandril *m, uint8_t *fo
     int more;
 
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++)
-        texts_find(&m->texts, path, found);
+        text_set_find(&m->texts, path, found);
     return more;
 }
 
 static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
     const struct mandril *m = ctx->config;
-    uint8_t *found = mk_request_alloc(r, TEXTS_FOUND_SIZE(m->npaths));
+    uint8_t *found = mk_request_alloc(r, TEXT_SET_FOUND_SIZE(m->npaths));
 
     if (!found)
         return mk_reply_error(r, 503, NULL);
-    memset(found, 0, TEXTS_FOUND_SIZE(m->npaths));
+    memset(found, 0, TEXT_SET_FOUND_SIZE(m->npaths));
     if (find_texts(r, m, found) < 0)
         return mk_reply_error(r, 503, NULL);
-    for (uint32_t i = 0; (i = texts_next(found, i, m->npaths)) < m->npaths; i++) {
+    for (uint32_t i = 0; (i = text_set_next(found, i, m->npaths)) < m->npaths; i++) {
         const struct rule *rule = m->paths[i];
 
         if (rule->kind == RULE_HOTLINK && !comes_from_elsewhere(r, ctx->site))

@@ -6,7 +6,7 @@
 
 /*
  * Answering a request, beyond what <monkey/request.h> offers to plugins. The head is written straight
- * into what the connection sends next.
+ * into the room that its protocol has for it.
  */
 
 /*

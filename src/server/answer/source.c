@@ -5,10 +5,10 @@
 #include "core/fd.h"
 #include "http/field.h"
 #include "server/answer/body.h"
-#include "server/request/job.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
-#include "server/answer/out.h"
+#include "server/files/files.h"
+#include "server/request/wire.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -110,7 +110,7 @@ int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max)
         return MK_E_NOMEM;
     }
     s->kind = MK_SOURCE_PIPE;
-    err = mk_pipe_open(&s->pipe, r->conn, fd, max);
+    err = mk_pipe_open(&s->pipe, r, fd, max);
     return err < 0 ? mk_reply_misuse(r, "a pipe that cannot be watched", err) : 0;
 }
 
@@ -170,5 +170,5 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
 void mk_reply_abort(struct mk_request *r)
 {
     mk_reply_break(r);
-    mk_watch_run_soon(&r->worker->loop, &r->conn->watch); /* it may wait for something else */
+    r->wire->wake(r); /* it may wait for something else */
 }

@@ -99,8 +99,8 @@ static void add_to_table(struct mk_files *f, struct mk_file *file)
     mk_list_add_tail(age, &file->age);
 }
 
-static struct mk_file *find(const struct mk_files *f, const struct mk_file_root *root,
-                            struct mk_str path, uint32_t hash)
+static struct mk_file *find_entry(const struct mk_files *f, const struct mk_file_root *root,
+                                  struct mk_str path, uint32_t hash)
 {
     struct mk_file *file = f->buckets[hash % BUCKETS];
 
@@ -211,7 +211,7 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
     struct mk_file *file;
 
     mk_files_refresh_root(f, root, now_ms);
-    file = cached ? find(f, root, path, hash) : NULL;
+    file = cached ? find_entry(f, root, path, hash) : NULL;
     if (file) {
         touch(f,
               file); /* the newest is evicted last, so loading its bytes leaves it in the table */

@@ -9,7 +9,7 @@
 #include "server/h1/h1.h"
 #include "server/h1/take.h"
 #include "server/request/job.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 #include "server/worker/worker.h"
 #include "server/route/stage.h"
 
@@ -46,7 +46,7 @@ static bool reads_to_the_end(const struct mk_conn *c)
     return c->state == MK_H1_LINGER || c->state == MK_H1_IDLE;
 }
 
-static void on_event(struct mk_watch *w, uint32_t events)
+static void on_conn_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
 
@@ -63,14 +63,14 @@ static void on_event(struct mk_watch *w, uint32_t events)
     mk_conn_run(c);
 }
 
-static void on_gone(struct mk_watch *w)
+static void on_conn_gone(struct mk_watch *w)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
 
     mk_pool_put(&c->worker->conns, c);
 }
 
-static void on_timer(struct mk_timer *t)
+static void on_conn_timer(struct mk_timer *t)
 {
     struct mk_conn *c = MK_CONTAINER_OF(t, struct mk_conn, timer);
 
@@ -130,8 +130,8 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
         .timed_state = MK_H1_STATE_COUNT,
         .readable = true,
     };
-    mk_watch_init(&c->watch, fd, on_event, on_gone);
-    mk_timer_init(&c->timer, on_timer);
+    mk_watch_init(&c->watch, fd, on_conn_event, on_conn_gone);
+    mk_timer_init(&c->timer, on_conn_timer);
     mk_list_init(&c->holding);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
@@ -228,7 +228,7 @@ static bool watch(struct mk_conn *c)
            0;
 }
 
-static void run(struct mk_conn *c)
+static void run_steps(struct mk_conn *c)
 {
     struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES, .requests = MK_LIMIT_TURN_REQUESTS};
 
@@ -256,7 +256,7 @@ static void run(struct mk_conn *c)
 void mk_conn_run(struct mk_conn *c)
 {
     c->worker->running = c;
-    run(c);
+    run_steps(c);
     c->worker->running = NULL;
     if (mk_conn_may_hold(c) && !c->closed && mk_budget_weigh(c))
         mk_budget_make_room(c->worker);

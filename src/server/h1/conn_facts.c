@@ -3,9 +3,9 @@
 #include "server/h1/endpoint.h"
 #include "server/worker/worker.h"
 
-#include <monkey/request.h>
+#include "server/request/request.h"
 
-static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
+static void fill_facts(struct mk_conn_facts *facts, const struct mk_conn *c)
 {
     const struct mk_transport *transport = c->link.transport;
 
@@ -37,17 +37,26 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
     struct mk_conn_facts all;
 
     if (facts->size >= sizeof(all)) {
-        fill(facts, c);
+        fill_facts(facts, c);
         return;
     }
     all.size = facts->size;
-    fill(&all, c);
+    fill_facts(&all, c);
     memcpy(facts, &all, facts->size);
 }
 
 const struct mk_link *mk_conn_link(const struct mk_conn *c)
 {
     return &c->link;
+}
+
+void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    mk_log_of_plugin(c->worker, c->id, c, level, fmt, args);
+    va_end(args);
 }
 
 size_t mk_conn_peer(const struct mk_conn *c, char dst[MK_PEER_TEXT])

@@ -6,12 +6,13 @@
 #include "server/answer/body.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
+#include "server/h1/h1_wire.h"
 #include "server/h1/conn_peer.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
 #include "server/h1/take.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 #include "server/request/ticket.h"
 #include "server/worker/worker.h"
 
@@ -19,8 +20,6 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
 
 static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
 {
@@ -82,7 +81,10 @@ static void begin_request(struct mk_conn *c)
 
     memset(r, 0, sizeof(*r));
     r->conn = c;
+    r->wire = &mk_h1_wire;
     r->worker = c->worker;
+    r->id = c->id;
+    r->is_secure = c->link.transport->is_secure;
     r->view = c->worker->view;
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
@@ -381,29 +383,6 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     else
         mk_route(r);
     return go(c, MK_H1_REPLY);
-}
-
-/* The client waits for 100 before it sends (RFC 9110 section 10.1.1). Behind the answer's head it would be no interim response. */
-static void say_continue(struct mk_request *r)
-{
-    char *line;
-
-    if (!r->head.expect_continue || r->status != 0 || mk_job_input(r->conn->job) > 0)
-        return;
-    line = mk_out_reserve(r->conn, sizeof(CONTINUE_LINE));
-    if (!line)
-        return;
-    memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
-    mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
-    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
-}
-
-void mk_h1_expect_body(struct mk_request *r)
-{
-    if (r->reads_body || r->body_done)
-        return;
-    r->reads_body = true;
-    say_continue(r);
 }
 
 /* Only the rest of a file is left: the connection keeps that much and lends its job to others. */

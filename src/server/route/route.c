@@ -23,8 +23,7 @@ static bool is_there_already(const struct mk_request *r)
     unsigned port, wanted_port;
     const char *end;
 
-    if (!r->conn->link.transport->is_secure || to.len < https.len ||
-        !mk_str_ieq((struct mk_str){to.p, https.len}, https))
+    if (!r->is_secure || to.len < https.len || !mk_str_ieq((struct mk_str){to.p, https.len}, https))
         return false;
     to = mk_str_skip(to, https.len);
     end = memchr(to.p, '/', to.len);

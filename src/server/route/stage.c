@@ -18,7 +18,7 @@ static void complain(const struct mk_request *r, const struct mk_hooked *who, en
 {
     mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
                 "plugin misbehaved plugin=%s hook=%s conn=%llu what=\"%s\"", who->plugin->name,
-                stage_names[stage], (unsigned long long)r->conn->id, what);
+                stage_names[stage], (unsigned long long)r->id, what);
 }
 
 /* Nothing of an answer may have left that can be taken back; what was begun is forgotten. */

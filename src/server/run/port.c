@@ -237,7 +237,7 @@ static bool accept_one(struct mk_port *p)
 }
 
 /* epoll puts us behind everybody who asks; whoever waits at the door has a share of each turn instead. */
-static void on_event(struct mk_watch *w, uint32_t events)
+static void on_port_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_port *p = port_of(w);
 
@@ -255,7 +255,7 @@ static void on_event(struct mk_watch *w, uint32_t events)
 
 /* ---- life ---- */
 
-static void on_gone(struct mk_watch *w)
+static void on_port_gone(struct mk_watch *w)
 {
     mk_heap_free(port_of(w));
 }
@@ -267,7 +267,7 @@ void mk_ports_init(struct mk_ports *ports)
     ports->reserve_fd = -1;
 }
 
-static struct mk_port *find(struct mk_ports *ports, const struct mk_listener *l)
+static struct mk_port *find_port(struct mk_ports *ports, const struct mk_listener *l)
 {
     MK_LIST_EACH (&ports->list, link) {
         struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
@@ -340,7 +340,7 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     p->loop = loop;
     p->listener = l;
     p->shared = l->nfds == 1 && worker && server->shared.nworkers > 1;
-    mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_event, on_gone);
+    mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_port_event, on_port_gone);
     mk_timer_init(&p->resume, on_resume_timer);
     mk_timer_init(&p->leave, on_leave_timer);
     mk_list_add_tail(&ports->list, &p->link);
@@ -361,7 +361,7 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
             leave_port(p);
     }
     for (struct mk_listener *l = server->listeners; l && err == 0; l = l->next) {
-        if (l->open && l->wanted && !find(ports, l))
+        if (l->open && l->wanted && !find_port(ports, l))
             err = open_port(ports, l, server, worker, loop);
     }
     return err;

@@ -30,7 +30,7 @@ MK_AT_START static void prepare(struct mk_post *post)
     sem_post(o->done);
 }
 
-MK_AT_START static void drop(struct mk_post *post)
+MK_AT_START static void drop_view(struct mk_post *post)
 {
     struct order *o = MK_CONTAINER_OF(post, struct order, post);
 
@@ -198,7 +198,7 @@ static int bring_up(struct mk_server *server, struct mk_snapshot *snapshot, stru
     }
     if (err == 0)
         return 0;
-    tell_all(server, orders, drop);
+    tell_all(server, orders, drop_view);
     mk_plugins_stop(snapshot);
     return err;
 }

@@ -21,7 +21,7 @@ struct listing {
     bool failed;
 };
 
-MK_AT_START static void say(struct listing *l, const char *key, const char *value)
+MK_AT_START static void say_setting(struct listing *l, const char *key, const char *value)
 {
     char *line = value ? mk_arena_printf(&l->arena, "%s %s", key, value) : NULL;
 
@@ -36,9 +36,9 @@ MK_AT_START static void say_listens(struct listing *l)
     for (size_t i = 0; i < l->set->nlistens; i++) {
         const struct mk_listen *at = &l->set->listens[i];
 
-        say(l, "Listen",
-            mk_arena_printf(&l->arena, "%s%s%s%s", at->text, at->proxy ? " proxy" : "",
-                            at->transport ? " " : "", at->transport ? at->transport : ""));
+        say_setting(l, "Listen",
+                    mk_arena_printf(&l->arena, "%s%s%s%s", at->text, at->proxy ? " proxy" : "",
+                                    at->transport ? " " : "", at->transport ? at->transport : ""));
     }
 }
 
@@ -48,17 +48,18 @@ MK_AT_START static void say_log_level(struct listing *l)
     unsigned traced = atomic_load(&l->log->traced);
     const char *names = "";
 
-    say(l, "LogLevel", mk_log_level_names[atomic_load(&l->log->level)]);
+    say_setting(l, "LogLevel", mk_log_level_names[atomic_load(&l->log->level)]);
     for (unsigned i = 0; i < MK_LOG_COMPONENT_COUNT && names; i++) {
         if (traced & (1U << i))
             names = mk_arena_printf(&l->arena, "%s%s%s", names, *names ? "," : ":",
                                     mk_log_component_names[i]);
     }
     if (traced)
-        say(l, "LogLevel",
-            names ? mk_arena_printf(&l->arena, "%s%s",
-                                    mk_log_level_names[atomic_load(&l->log->traced_level)], names)
-                  : NULL);
+        say_setting(l, "LogLevel",
+                    names ? mk_arena_printf(&l->arena, "%s%s",
+                                            mk_log_level_names[atomic_load(&l->log->traced_level)],
+                                            names)
+                          : NULL);
 }
 
 MK_AT_START static void say_trusted(struct listing *l)
@@ -67,18 +68,18 @@ MK_AT_START static void say_trusted(struct listing *l)
         char text[MK_NET_TEXT];
 
         (void)mk_net_format(&l->set->trusted[i], text);
-        say(l, "TrustedProxies", text);
+        say_setting(l, "TrustedProxies", text);
     }
 }
 
 MK_AT_START static void say_default_type(struct listing *l)
 {
-    say(l, "DefaultMimeType", l->set->default_type);
+    say_setting(l, "DefaultMimeType", l->set->default_type);
 }
 
 MK_AT_START static void say_transport(struct listing *l)
 {
-    say(l, "TransportLayer", l->set->transport);
+    say_setting(l, "TransportLayer", l->set->transport);
 }
 
 static const struct {
@@ -108,7 +109,7 @@ MK_AT_START static void say_field(struct listing *l, const struct mk_field *f)
     }
     value = mk_field_format(f, l->set, &l->arena);
     if (!value || *value)
-        say(l, f->name, value);
+        say_setting(l, f->name, value);
 }
 
 MK_AT_START int mk_worker_settings(struct mk_worker *w, mk_text_fn fn, void *arg)

@@ -47,7 +47,7 @@ struct mk_worker {
     int64_t stamp_s; /* second for which stamp was made */
     size_t stamp_len;
     const char *stamp_server; /* and the server name in it */
-    char stamp[128];          /* "HTTP/1.1 200 OK", Date and Server lines */
+    char stamp[128];          /* Date and Server lines */
     char why[MK_PLUGIN_WHY];  /* why a plugin could not start here */
 };
 

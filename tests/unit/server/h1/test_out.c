@@ -2,7 +2,7 @@
 #include "loopback.h"
 
 #include "server/request/job.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 
 #include "base/invariant.h"
 #include "base/heap.h"
@@ -19,6 +19,7 @@ static void reset_gather(struct mk_gather *g)
 {
     for (int i = 0; i < g->nfiles; i++)
         mk_file_put(g->files[i]);
+    g->head = NULL;
     g->bytes = g->used = 0;
     g->nparts = g->nfiles = 0;
 }
@@ -243,7 +244,7 @@ enum mk_pump mk_out_pump(struct mk_conn *c, size_t *budget)
     if (verdict == MK_PUMP_DONE)
         verdict = pump_tail(c, budget);
     if (verdict == MK_PUMP_DONE && c->job && c->job->request.view)
-        verdict = mk_body_pump(c, &c->job->request, budget);
+        verdict = mk_body_pump(&c->job->request, budget);
     if (verdict == MK_PUMP_READER && has_gathered(c))
         verdict = mk_out_flush(c, false); /* behind the leftover, not in the buffer of all */
     return verdict;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kit/texts/texts.h"
+#include "kit/text/set.h"
 
 enum { MANY = 5000, LONGEST = 4095 };
 
@@ -66,21 +66,21 @@ static void make_text(char *text, size_t len, const char *letters)
     text[len] = '\0';
 }
 
-static void check_path(const struct texts *t, const struct mk_str *items, uint32_t count,
+static void check_path(const struct text_set *t, const struct mk_str *items, uint32_t count,
                        const char *path)
 {
-    uint8_t found[TEXTS_FOUND_SIZE(MANY)] = {0};
+    uint8_t found[TEXT_SET_FOUND_SIZE(MANY)] = {0};
     uint32_t next = 0;
 
-    texts_find(t, (struct mk_str){path, strlen(path)}, found);
+    text_set_find(t, (struct mk_str){path, strlen(path)}, found);
     for (uint32_t i = 0; i < count; i++) {
         if (!strcasestr(path, items[i].p))
             continue;
-        next = texts_next(found, next, count);
+        next = text_set_next(found, next, count);
         if (next++ != i)
             fail_msg("\"%s\" in \"%s\": %u", items[i].p, path, next - 1);
     }
-    assert_int_equal(texts_next(found, next, count), count);
+    assert_int_equal(text_set_next(found, next, count), count);
 }
 
 static void finds_what_a_search_for_each_finds(void **state)
@@ -93,13 +93,13 @@ static void finds_what_a_search_for_each_finds(void **state)
         const char *letters = round % 2 ? "ab" : "ab/c.\xe9";
         uint32_t count = chance(round % 3 ? 8 : 300) + 1;
         char path[64];
-        struct texts t;
+        struct text_set t;
 
         for (uint32_t i = 0; i < count; i++) {
             make_text(texts[i], 1 + chance(round % 5 ? 5 : 12), letters);
             items[i] = (struct mk_str){texts[i], strlen(texts[i])};
         }
-        assert_int_equal(texts_build(&t, NULL, items, count), 0);
+        assert_int_equal(text_set_build(&t, NULL, items, count), 0);
         for (int i = 0; i < 30; i++) {
             make_text(path, chance(40), i % 2 ? "abAB" : "aAbB/cC.\xe9x");
             check_path(&t, items, count, path);
@@ -111,25 +111,25 @@ static void finds_what_a_search_for_each_finds(void **state)
 static void nothing_is_found_without_texts(void **state)
 {
     struct mk_str none = {"", 0};
-    struct texts t;
+    struct text_set t;
     uint8_t found[1] = {0};
 
     (void)state;
-    assert_int_equal(texts_build(&t, NULL, &none, 0), 0);
-    texts_find(&t, MK_STR("/a"), found);
-    assert_int_equal(texts_next(found, 0, 0), 0);
+    assert_int_equal(text_set_build(&t, NULL, &none, 0), 0);
+    text_set_find(&t, MK_STR("/a"), found);
+    assert_int_equal(text_set_next(found, 0, 0), 0);
 }
 
 static void lack_of_memory_is_an_error(void **state)
 {
     struct mk_str items[] = {MK_STR("ab"), MK_STR("b")};
-    struct texts t;
+    struct text_set t;
     int err = MK_E_NOMEM;
     long n = 0;
 
     for (; err == MK_E_NOMEM; n++) {
         memory.left = n;
-        err = texts_build(&t, NULL, items, 2);
+        err = text_set_build(&t, NULL, items, 2);
         (void)give_back(state);
     }
     assert_int_equal(err, 0);
@@ -153,17 +153,17 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void measure(const struct texts *t, const char *what, struct mk_str path)
+static void measure(const struct text_set *t, const char *what, struct mk_str path)
 {
-    static uint8_t found[TEXTS_FOUND_SIZE(MANY)];
+    static uint8_t found[TEXT_SET_FOUND_SIZE(MANY)];
     int64_t spent[101];
 
     for (int i = 0; i < 101; i++) {
         int64_t begun = now_ns();
 
         memset(found, 0, sizeof(found));
-        texts_find(t, path, found);
-        (void)texts_next(found, 0, MANY);
+        text_set_find(t, path, found);
+        (void)text_set_next(found, 0, MANY);
         spent[i] = now_ns() - begun;
     }
     qsort(spent, 101, sizeof(spent[0]), by_size);
@@ -180,7 +180,7 @@ static void five_thousand_texts_are_found_in_one_pass(void **state)
 
     for (int kind = 0; kind < 4; kind++) {
         int64_t begun = now_ns();
-        struct texts t;
+        struct text_set t;
         size_t len = 0;
 
         memory.bytes = 0;
@@ -195,7 +195,7 @@ static void five_thousand_texts_are_found_in_one_pass(void **state)
                 memset(texts[i], 'a', 1 + i % 199);
             items[i] = (struct mk_str){texts[i], strlen(texts[i])};
         }
-        assert_int_equal(texts_build(&t, NULL, items, MANY), 0);
+        assert_int_equal(text_set_build(&t, NULL, items, MANY), 0);
         print_message("kind %d: built in %.1f ms, %zu KB\n", kind, (double)(now_ns() - begun) / 1e6,
                       memory.bytes >> 10);
         assert_true(memory.bytes <= (size_t)t.nnodes * 13 + (256 << 10) + 5 * MANY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KIT_TEXTS_H
-#define KIT_TEXTS_H
+#ifndef KIT_TEXT_SET_H
+#define KIT_TEXT_SET_H
 
 #include <monkey/plugin.h>
 
@@ -13,7 +13,7 @@
  * the rows. Built once, read by all threads.
  */
 
-struct texts {
+struct text_set {
     uint8_t columns[256]; /* by byte, in any case of ASCII letters */
     uint32_t ncolumns, nnodes;
     uint32_t *rows; /* by column the next state; at column 0 the text of `ends` */
@@ -31,18 +31,18 @@ struct texts {
  * @param items  not empty, letters in lower case; borrowed for this call
  * @return 0 or MK_E_NOMEM.
  */
-int texts_build(struct texts *t, struct mk_setup *setup, const struct mk_str *items,
-                uint32_t count) MK_MUST_USE;
+int text_set_build(struct text_set *t, struct mk_setup *setup, const struct mk_str *items,
+                   uint32_t count) MK_MUST_USE;
 
 /** Bytes of a set of texts. */
-#define TEXTS_FOUND_SIZE(count) (((count) + 7) / 8)
+#define TEXT_SET_FOUND_SIZE(count) (((count) + 7) / 8)
 
 /**
  * @param found  the texts that stand in the path, a bit each, text i as bit i % 8 of byte i / 8; zeroed by the caller
  */
-void texts_find(const struct texts *t, struct mk_str path, uint8_t *found);
+void text_set_find(const struct text_set *t, struct mk_str path, uint8_t *found);
 
 /** @return the first text of the set from one on; count: there is none. */
-uint32_t texts_next(const uint8_t *found, uint32_t from, uint32_t count);
+uint32_t text_set_next(const uint8_t *found, uint32_t from, uint32_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_ANSWER_PUMP_H
-#define MK_SERVER_ANSWER_PUMP_H
+#ifndef MK_SERVER_REQUEST_PUMP_H
+#define MK_SERVER_REQUEST_PUMP_H
 
 #include <monkey/types.h>
 

@@ -3,7 +3,7 @@
 #define MK_SERVER_ANSWER_OUT_H
 
 #include "base/limits.h"
-#include "server/answer/pump.h"
+#include "server/request/pump.h"
 #include "server/h1/conn.h"
 #include "server/request/request.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/texts/texts.h"
+#include "kit/text/set.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ struct item {
 
 /* What is only needed to build; nodes stand in the order of the texts, a first child right behind its parent. */
 struct builder {
-    struct texts *t;
+    struct text_set *t;
     struct item *items; /* sorted */
     uint32_t count;
     uint32_t longest;
@@ -56,7 +56,7 @@ static size_t same_beginning(const struct item *items, uint32_t i)
 /* Sorts and counts. */
 static void look_at_items(struct builder *b, const struct mk_str *items)
 {
-    struct texts *t = b->t;
+    struct text_set *t = b->t;
 
     memset(t->columns, UNKNOWN, sizeof(t->columns));
     t->ncolumns = FIRST_COLUMN;
@@ -83,7 +83,7 @@ static void look_at_items(struct builder *b, const struct mk_str *items)
 
 static bool make_room(struct builder *b, struct mk_setup *setup)
 {
-    struct texts *t = b->t;
+    struct text_set *t = b->t;
     size_t n = t->nnodes;
 
     b->nrows = FEW_CELLS / t->ncolumns + t->nnodes / 16;
@@ -111,7 +111,7 @@ static bool make_room(struct builder *b, struct mk_setup *setup)
 
 static void add_node(struct builder *b, uint32_t node, uint32_t depth, char c, bool is_first)
 {
-    struct texts *t = b->t;
+    struct text_set *t = b->t;
 
     if (is_first)
         t->siblings[b->branch[depth - 1]] &= ~leaf;
@@ -125,7 +125,7 @@ static void add_node(struct builder *b, uint32_t node, uint32_t depth, char c, b
 
 static void make_tree(struct builder *b)
 {
-    struct texts *t = b->t;
+    struct text_set *t = b->t;
     uint32_t used = 1;
 
     t->siblings[ROOT] = leaf;
@@ -155,18 +155,18 @@ static void order_by_depth(struct builder *b)
     }
 }
 
-static uint32_t first_child(const struct texts *t, uint32_t node)
+static uint32_t first_child(const struct text_set *t, uint32_t node)
 {
     return t->siblings[node] & leaf ? ROOT : node + 1;
 }
 
-static uint32_t next_child(const struct texts *t, uint32_t node)
+static uint32_t next_child(const struct text_set *t, uint32_t node)
 {
     return t->siblings[node] & ~leaf;
 }
 
 /* @return ROOT: there is none. */
-static uint32_t find_child(const struct texts *t, uint32_t node, uint8_t column)
+static uint32_t find_child(const struct text_set *t, uint32_t node, uint8_t column)
 {
     uint32_t child = first_child(t, node);
 
@@ -176,7 +176,7 @@ static uint32_t find_child(const struct texts *t, uint32_t node, uint8_t column)
 }
 
 /* What ends at the shorter node ends here, too. */
-static void join_ends(struct texts *t, uint32_t node)
+static void join_ends(struct text_set *t, uint32_t node)
 {
     uint32_t *link = &t->ends[node];
 
@@ -188,7 +188,7 @@ static void join_ends(struct texts *t, uint32_t node)
 /* A node, not yet a state, for each: all that are nearer to the root have theirs. */
 static void find_shorter(struct builder *b)
 {
-    struct texts *t = b->t;
+    struct text_set *t = b->t;
 
     for (uint32_t i = 0; i < t->nnodes; i++) {
         uint32_t node = b->ordered[i];
@@ -217,7 +217,7 @@ static uint32_t state_of(const struct builder *b, uint32_t node)
 
 static void make_rows(struct builder *b)
 {
-    struct texts *t = b->t;
+    struct text_set *t = b->t;
 
     for (uint32_t i = 0; i < b->nrows; i++) {
         uint32_t node = b->ordered[i], *row = t->rows + (size_t)i * t->ncolumns;
@@ -232,7 +232,8 @@ static void make_rows(struct builder *b)
         t->shorter[node] = state_of(b, t->shorter[node]);
 }
 
-int texts_build(struct texts *t, struct mk_setup *setup, const struct mk_str *items, uint32_t count)
+int text_set_build(struct text_set *t, struct mk_setup *setup, const struct mk_str *items,
+                   uint32_t count)
 {
     struct builder b = {.t = t, .count = count};
     int err = MK_E_NOMEM;
@@ -260,7 +261,7 @@ int texts_build(struct texts *t, struct mk_setup *setup, const struct mk_str *it
 /* ---- searching ---- */
 
 /* Each step to a shorter node takes back one to a child: two steps a byte on average. */
-static uint32_t step(const struct texts *t, uint32_t state, uint8_t column)
+static uint32_t step(const struct text_set *t, uint32_t state, uint8_t column)
 {
     while (state >= t->ncells) {
         uint32_t node = state - t->ncells, child = find_child(t, node, column);
@@ -272,7 +273,7 @@ static uint32_t step(const struct texts *t, uint32_t state, uint8_t column)
     return t->rows[state + column];
 }
 
-void texts_find(const struct texts *t, struct mk_str path, uint8_t *found)
+void text_set_find(const struct text_set *t, struct mk_str path, uint8_t *found)
 {
     uint32_t state = 0;
 
@@ -291,7 +292,7 @@ void texts_find(const struct texts *t, struct mk_str path, uint8_t *found)
     }
 }
 
-uint32_t texts_next(const uint8_t *found, uint32_t from, uint32_t count)
+uint32_t text_set_next(const uint8_t *found, uint32_t from, uint32_t count)
 {
     while (from < count && !(found[from / 8] >> from % 8 & 1))
         from = found[from / 8] >> from % 8 ? from + 1 : (from / 8 + 1) * 8;
