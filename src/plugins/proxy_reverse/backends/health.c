@@ -89,7 +89,7 @@ static void come_back(struct health *h, const struct health_rules *rules, int64_
     begin_anew(h, rules->slow_ms > 0 ? HEALTH_RETURNING : HEALTH_UP, now_ms);
 }
 
-static void settle(struct health *h, const struct health_rules *rules, int64_t now_ms)
+static void settle_health(struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
     if (h->state == HEALTH_RETURNING && now_ms - h->since_ms >= rules->slow_ms)
         begin_anew(h, HEALTH_UP, now_ms);
@@ -158,7 +158,7 @@ void health_tell(struct health *h, const struct health_rules *rules, enum health
 {
     if (pass == HEALTH_REFUSED || rules->offline_ms == 0)
         return;
-    settle(h, rules, now_ms);
+    settle_health(h, rules, now_ms);
     if (pass == HEALTH_PROBE)
         end_probe(h, rules, end, now_ms);
     else if (is_serving(h))
@@ -173,7 +173,7 @@ void health_tell_check(struct health *h, const struct health_rules *rules, bool 
 {
     if (rules->offline_ms == 0)
         return;
-    settle(h, rules, now_ms);
+    settle_health(h, rules, now_ms);
     if (is_serving(h)) {
         if (!is_good)
             count_failed_check(h, rules, now_ms);

@@ -147,8 +147,8 @@ static void tell_latencies(struct telling *t, const void *what)
     }
 }
 
-static void begin(struct telling *t, const char *name, const char *help, bool is_counter,
-                  bool is_brief)
+static void begin_family(struct telling *t, const char *name, const char *help, bool is_counter,
+                         bool is_brief)
 {
     t->m = (struct mk_metric){.size = sizeof(t->m),
                               .name = name,
@@ -164,12 +164,13 @@ void proxy_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         const struct family *f = &families[i];
 
-        begin(&t, f->name, f->help, f->is_counter, f->is_brief);
+        begin_family(&t, f->name, f->help, f->is_counter, f->is_brief);
         each_backend(ctx->config, &t, tell_family, f);
     }
-    begin(&t, "monkey_proxy_answers_total", "Complete answers, by class of status.", true, false);
+    begin_family(&t, "monkey_proxy_answers_total", "Complete answers, by class of status.", true,
+                 false);
     each_backend(ctx->config, &t, tell_answers, NULL);
-    begin(&t, "monkey_proxy_head_seconds",
-          "Time until the head of an answer, in the last one to two minutes.", false, false);
+    begin_family(&t, "monkey_proxy_head_seconds",
+                 "Time until the head of an answer, in the last one to two minutes.", false, false);
     each_backend(ctx->config, &t, tell_latencies, NULL);
 }
