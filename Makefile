@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 
 # Serve the welcome site on http://localhost:2001/ until Ctrl-C. ARGS="--port 8080" adds options.
 run: compile
-	@echo "Serving htdocs/$(if $(ARGS),, on http://localhost:2001/); Ctrl-C ends it"
+	@echo "Serving htdocs/$(if $(ARGS),, on http://localhost:2001/); Ctrl-C stops it"
 	@exec build/monkey $(ARGS)
 
 # The fast tier: some minutes. TESTS=word runs only the steps whose name has that word.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "http/conditional.h"
+#include "http/preconditions.h"
 
 /*
  * Any bytes as a list of entity tags, against a tag that may stand in it: what matches strongly matches weakly, a

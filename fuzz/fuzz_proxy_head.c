@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include "base/limits.h"
 #include "http/proxy_head.h"
 
 /*
@@ -30,13 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ssize_t ret = feed(&whole, data, size), again = MK_E_AGAIN;
 
     require(ret == MK_E_AGAIN || ret == MK_E_BAD || (ret > 0 && (size_t)ret <= size));
-    require(ret <= V2_HEAD + MK_PROXY_V2_MAX);
+    require(ret <= V2_HEAD + MK_LIMIT_PROXY_HEAD);
     for (size_t len = 0; len <= size && again == MK_E_AGAIN; len++)
         again = feed(&part, data, len);
     require(again == ret);
     if (ret > 0)
         require_same(&whole, &part);
     else
-        require(size < V2_HEAD + MK_PROXY_V2_MAX || ret == MK_E_BAD);
+        require(size < V2_HEAD + MK_LIMIT_PROXY_HEAD || ret == MK_E_BAD);
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include "base/limits.h"
 #include "http/accept.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 #include "http/range.h"
 
 #include <stdio.h>

@@ -30,8 +30,10 @@ LAYERS = {
 ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples"]
 
 # Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
-# stand before it. Files beside the rooms come last and see all of them.
+# stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
+# drives them, which lies beside the rooms of tests.
 ROOMS = {
+    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "h1", "events", "run"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
 }
 
@@ -49,6 +51,12 @@ LIBC_FOLDERS = {"arpa", "asm", "linux", "net", "netinet", "sanitizer", "sys"}
 PURE = {"base", "http", "settings"}
 IMPURE = {"fcntl.h", "poll.h", "pthread.h", "signal.h", "sys/epoll.h", "sys/eventfd.h", "sys/sendfile.h",
           "sys/socket.h", "sys/stat.h", "sys/uio.h"}
+
+# Between a request and the protocol that carries it stands server/request/wire.h: outside the rooms of HTTP/1 nobody reaches a
+# connection's buffers, calls its steps or writes its lines. What http/ declares by the same prefix is pure.
+H1_ROOMS = ("src/server/h1", "src/server/run")
+H1_ONLY = re.compile(r'conn->job\b|\bmk_h1_\w+|"HTTP/1\.')
+H1_NAME = re.compile(r"\bmk_h1_\w+")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:<([^>]+)>|"([^"]+)")', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -164,7 +172,17 @@ class Checker:
                 if not is_system:
                     self.check_room(path, line, name, room, order)
 
+    def check_tests_of_rooms(self, layer, order):
+        for room in order:
+            for path in self.sources(f"tests/unit/{layer}/{room}"):
+                for line, name, is_system in includes(path):
+                    other = name.removeprefix(f"{layer}/").partition("/")[0]
+                    if name.startswith(f"{layer}/") and order.index(other) > order.index(room):
+                        self.fault(path, line, f'a test of the room {room} may not see {other} ("{name}")')
+
     def check_room(self, path, line, name, room, order):
+        layer = path.relative_to(self.src).parts[0]
+        name = name.removeprefix(f"{layer}/")  # a plugin's own files are written from its folder
         other = name.partition("/")[0]
         if "/" not in name and room:
             self.fault(path, line, f'write "{room}/{name}": the room belongs to the name')
@@ -174,6 +192,18 @@ class Checker:
             self.fault(path, line, f'the room {room} may not see {other} ("{name}"), which stands above it')
         elif name.endswith("_int.h"):
             self.fault(path, line, f'"{name}" is for the files of its room only')
+
+    # -- the seam between a request and its protocol
+
+    def check_seam(self):
+        pure = {name for path in self.sources("src/http") if path.suffix == ".h" for name in H1_NAME.findall(path.read_text())}
+        for path in self.sources("src/server"):
+            if str(path.parent.relative_to(self.tree)).startswith(H1_ROOMS):
+                continue
+            for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
+                for found in H1_ONLY.findall(line):
+                    if found not in pure:
+                        self.fault(path, number, f"{found} is for src/server/h1 only; others use server/request/wire.h")
 
     def check_public(self):
         for path in self.sources("include"):
@@ -198,9 +228,11 @@ class Checker:
             self.check_layer(layer, allowed)
             self.check_unit_tests(layer, allowed)
         self.check_public()
+        self.check_seam()
         for folder, order in ROOMS.items():
             if (self.tree / folder).is_dir():
                 self.check_rooms(folder, order)
+                self.check_tests_of_rooms(pathlib.PurePath(folder).name, order)
         for pattern in ON_PUBLIC:
             for folder in sorted(p for p in self.tree.glob(pattern) if p.is_dir()):
                 self.check_on_public(str(folder.relative_to(self.tree)))

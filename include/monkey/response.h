@@ -4,8 +4,7 @@
 
 /*
  * Parsing a backend's response: its head, and its body without the framing. Pure functions from bytes
- * to values. Any thread.
- * In libmonkey-upstream: pkg-config --libs monkey-upstream.
+ * to values. Any thread. In libmonkey-upstream: pkg-config --libs monkey-upstream.
  */
 
 #include <monkey/types.h>

@@ -4,8 +4,7 @@
 
 /*
  * Common parts of plugins that talk to backends: look-up of names, kept connections, bodies that can be
- * sent again, and parsing of responses (response.h).
- * In libmonkey-upstream: pkg-config --libs monkey-upstream.
+ * sent again, and parsing of responses (response.h). In libmonkey-upstream: pkg-config --libs monkey-upstream.
  */
 
 #include <monkey/response.h>

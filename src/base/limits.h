@@ -10,11 +10,13 @@ enum mk_limits {
     /* configuration text */
     MK_LIMIT_CONF_FILE = 4 << 20,
     MK_LIMIT_CONF_LINE = 8192,
-    MK_LIMIT_CONF_FILES = 4096,  /* files of one configuration, includes counted */
-    MK_LIMIT_CONF_DEPTH = 16,    /* includes inside includes */
-    MK_LIMIT_SITE_LINES = 8192,  /* what Header adds to each answer of a site */
-    MK_LIMIT_PLUGINS = 64,       /* Load lines */
-    MK_LIMIT_CONF_FAULTS = 1000, /* faults kept of one run; the rest is counted */
+    MK_LIMIT_CONF_FILES = 4096, /* files of one configuration, includes counted */
+    MK_LIMIT_CONF_DEPTH = 16,   /* includes inside includes */
+    MK_LIMIT_SITE_LINES = 8192, /* what Header adds to each answer of a site */
+    MK_LIMIT_PLUGINS = 64,      /* Load lines */
+    MK_LIMIT_PLUGIN_NAME = 64,
+    MK_LIMIT_RELOAD_REPORT = 64 << 10, /* of faults that a shell can ask for */
+    MK_LIMIT_CONF_FAULTS = 1000,       /* faults kept of one run; the rest is counted */
 
     /* one pattern */
     MK_LIMIT_PATTERN_STEPS = 4096, /* with the repetitions of {m,n} written out */
@@ -25,6 +27,7 @@ enum mk_limits {
 
     /* one request */
     MK_LIMIT_TARGET = 8192,          /* request target; 414 above (RFC 9112 section 3) */
+    MK_LIMIT_HOST = 255,             /* longest DNS name; no site has a longer one */
     MK_LIMIT_PATH = 4095,            /* of a file below a root: PATH_MAX less its NUL */
     MK_LIMIT_CHUNK_OVERHEAD = 16384, /* needless framing of a chunked body beyond 1/4 of it */
     MK_LIMIT_TRAILERS = 8192,        /* trailer section of a chunked body */
@@ -32,6 +35,7 @@ enum mk_limits {
     MK_LIMIT_RANGES_ASKED = 32,      /* ranges written in the request; above: the whole file */
     MK_LIMIT_ETAGS = 64,             /* entity tags looked at in one precondition */
     MK_LIMIT_REQUEST_ARENA = 256 << 10, /* memory of one request beyond its head */
+    MK_LIMIT_ANSWER_HEAD = 16384,       /* with the site's own lines */
     MK_LIMIT_RESPONSE_FIELDS = 200,     /* of a backend's response */
     MK_LIMIT_FILTERS = 8,               /* of one answer's body */
     MK_LIMIT_REROUTES = 10,             /* a request routed again for an index or fallback file */
@@ -44,18 +48,30 @@ enum mk_limits {
     MK_LIMIT_GATHER_BYTES = 64 << 10, /* answers gathered into one send */
 
     /* one connection */
+    MK_LIMIT_PROXY_HEAD = 2048,      /* addresses and values of a PROXY header, version 2 */
     MK_LIMIT_SMALL_BODY = 16 << 10,  /* sent from memory with its head; above: sendfile */
     MK_LIMIT_LINGER_BYTES = 1 << 20, /* read and thrown away before a close */
     MK_LIMIT_LINGER_MS = 2000,
     MK_LIMIT_BODY_SKIP = 256 << 10, /* unwanted request body read to keep the connection */
 
+    /* files of one worker */
+    MK_LIMIT_MISSING_FILES = 128, /* remembered as not there */
+    MK_LIMIT_USER_ROOTS = 64,     /* users whose folder is kept open */
+    MK_LIMIT_USER_NAME = 64,
+    MK_LIMIT_STRANGERS = 128, /* names remembered as no users */
+
     /* the server */
+    MK_LIMIT_BUSY_ANSWERS = 256,   /* connections above the maximum that are answered at a time */
+    MK_LIMIT_DRAIN_ACCEPTS = 4096, /* taken from the queue of a socket that is about to close */
+    MK_LIMIT_LOG_PEER_LINES =
+        20, /* a second, of those that a peer can provoke; the rest is counted */
     MK_LIMIT_WORKERS = 256,
     MK_LIMIT_LISTENERS = 64,
     MK_LIMIT_HANDOFF_RING = 1024, /* accepted sockets waiting for one worker (Fair) */
     MK_LIMIT_LOG_LINE = 1024,
     MK_LIMIT_OFFLOAD_QUEUE =
         64, /* pieces of work of one kind that wait for a thread; above: MK_E_BUSY */
+    MK_LIMIT_RESOLVE_ADDRESSES = 16, /* of one name */
     MK_LIMIT_RESOLVE_NAMES = 128,    /* names remembered or being looked up */
     MK_LIMIT_RESOLVE_WAITERS = 1024, /* calls that wait for names */
 };

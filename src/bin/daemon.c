@@ -64,7 +64,7 @@ void mk_daemon_detach(const struct mk_daemon *daemon)
 void mk_daemon_ready(struct mk_daemon *daemon)
 {
     if (daemon->ready >= 0 && write(daemon->ready, "", 1) < 0)
-        mk_report("the process that started this one is gone");
+        mk_report("the parent process exited");
     mk_daemon_leave(daemon);
 }
 

@@ -119,8 +119,7 @@ static int exit_code(int status)
 {
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    mk_report("the server was ended by signal %d (%s)", WTERMSIG(status),
-              strsignal(WTERMSIG(status)));
+    mk_report("signal %d (%s) killed the server", WTERMSIG(status), strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
 }
 

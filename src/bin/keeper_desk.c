@@ -96,7 +96,7 @@ static const struct named_op {
 static bool may_complain(struct mk_keeper_desk *desk)
 {
     if (desk->complaints < COMPLAINTS_MAX && ++desk->complaints == COMPLAINTS_MAX)
-        mk_report("keeper: so many requests were refused that the next ones are not told any more");
+        mk_report("keeper: too many refused requests; further ones are not logged");
     return desk->complaints < COMPLAINTS_MAX;
 }
 
@@ -189,7 +189,7 @@ static void reply(struct mk_keeper_desk *desk, uint32_t number, const struct out
     if (o->fd >= 0)
         attach(&msg, room, sizeof(room), o->fd);
     if (sendmsg(desk->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && may_complain(desk))
-        mk_report("keeper: an answer is lost: %s", mk_errno_text());
+        mk_report("keeper: cannot send an answer: %s", mk_errno_text());
 }
 
 bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)

@@ -110,7 +110,7 @@ static int judge_user(struct program *p)
         mk_report("the server becomes nobody, because no User is set; \"User root\" keeps the "
                   "rights of root");
     else if (user && !is_root && p->identity.uid != 0 && p->identity.uid != geteuid())
-        mk_report("User %s has no effect, because only root can become somebody else", user);
+        mk_report("User %s has no effect, because only root can become another user", user);
     return 0;
 }
 
@@ -146,8 +146,8 @@ static int start_server(struct program *p, struct mk_server **server)
     else
         p->config = NULL;
     if (err != 0) {
-        mk_report("the server cannot be made: %s",
-                  err < 0 ? mk_error_text(err) : "its configuration has faults");
+        mk_report("cannot create the server: %s",
+                  err < 0 ? mk_error_text(err) : "its configuration has errors");
         return -1;
     }
     if (mk_server_listen(*server) == 0 && mk_server_start(*server) == 0)

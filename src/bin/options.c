@@ -40,16 +40,16 @@ static const struct row rows[] = {
     {'l', .name = "plugin-load-conf-file", .argument = "FILE", FILE_AT(load), .help = "in place of plugins.load"},
     {'m', .name = "mimes-conf-file", .argument = "FILE", FILE_AT(mimes), .help = "in place of monkey.mime"},
     {'o', .name = "one-shot", .argument = "DIR", .kind = ONE_SHOT, .help = "serve one directory, no configuration needed"},
-    {'p', .name = "port", .argument = "PORT", SETS("Listen"), .help = "listen there instead; may be repeated"},
-    {'w', .name = "workers", .argument = "N", SETS("Workers"), .help = "number of worker threads; 0: one a CPU"},
-    {'I', .name = "pid-file", .argument = "FILE", .kind = PATH_SETTING, .key = "PidFile", .help = "keep the process id there"},
+    {'p', .name = "port", .argument = "PORT", SETS("Listen"), .help = "listen on this port instead; repeatable"},
+    {'w', .name = "workers", .argument = "N", SETS("Workers"), .help = "number of worker threads; 0: one for each CPU"},
+    {'I', .name = "pid-file", .argument = "FILE", .kind = PATH_SETTING, .key = "PidFile", .help = "write the process id to this file"},
     {'u', .name = "user", .argument = "NAME", SETS("User"), .help = "become this user when started as root"},
-    {0, .name = "transport", .argument = "NAME", SETS("TransportLayer"), .help = "transport of the listeners"},
+    {0, .name = "transport", .argument = "NAME", SETS("TransportLayer"), .help = "transport of all addresses"},
     {'B', .name = "balancing-mode", .kind = FIXED, .key = "Scheduler", .argument = "Fair", .help = "force the Fair scheduler"},
-    {'T', .name = "allow-shared-sockets", .kind = FIXED, .key = "SharedSockets", .argument = "on", .help = "start although another process listens on the port"},
+    {'T', .name = "allow-shared-sockets", .kind = FIXED, .key = "SharedSockets", .argument = "on", .help = "start even if another process listens on the port"},
     {'D', .name = "daemon", .kind = DAEMON, .help = "run in the background"},
-    {'t', .name = "test", .kind = TEST, .help = "check the configuration and end"},
-    {0, .name = "dump", .kind = DUMP, .help = "print the effective settings, or those of a SECTION that follows, and end"},
+    {'t', .name = "test", .kind = TEST, .help = "check the configuration and exit"},
+    {0, .name = "dump", .kind = DUMP, .help = "print the effective settings, or those of a SECTION that follows, and exit"},
     {0, .name = "make-cert", .argument = "DIR", .kind = MAKE_CERT, .help = "make a self-signed certificate for the names that follow"},
     {'b', .name = "build", .kind = BUILD, .help = "print facts of the build"},
     {'v', .name = "version", .kind = VERSION, .help = "print the version"},
@@ -85,7 +85,7 @@ static int print_help(void)
         (void)mk_print("%*s%s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 1, "", row->help);
     }
     (void)mk_print(
-        "\nSignals: TERM and INT end it, a second one at once; HUP reloads; USR1 reopens logs.\n");
+        "\nSignals: TERM and INT stop it, a second one at once; HUP reloads; USR1 reopens logs.\n");
     return 0;
 }
 

@@ -19,7 +19,7 @@ enum { PID_MODE = 0644, TRIES = 10 };
 static void refuse_open(const char *path)
 {
     if (errno == ELOOP)
-        mk_report("PidFile %s: it is a symbolic link, which is not followed", path);
+        mk_report("PidFile %s: is a symbolic link, which is not followed", path);
     else if (errno == ENOENT)
         mk_report("PidFile %s: its directory does not exist", path);
     else
@@ -37,9 +37,9 @@ static void refuse_lock(const struct mk_pidfile *file)
     }
     pid = read(file->fd, text, sizeof(text) - 1) > 0 ? (int)strtoul(text, NULL, 10) : 0;
     if (pid > 0)
-        mk_report("PidFile %s: another server runs with it, process %d", file->path, pid);
+        mk_report("PidFile %s: process %d, another server, has locked it", file->path, pid);
     else
-        mk_report("PidFile %s: another server is just starting or ending with it", file->path);
+        mk_report("PidFile %s: another server is starting or stopping with it", file->path);
 }
 
 /* Is what we have open what the name leads to? Its last owner may have removed it just before we got the lock. */

@@ -115,7 +115,7 @@ int mk_privileges_freeze(bool core_dumps)
 {
     if (geteuid() == 0 || freeze(core_dumps) == 0)
         return 0;
-    mk_report("the server cannot hide its memory, or give up rights for what it starts: %s",
+    mk_report("cannot hide the server's memory, or give up rights for its children: %s",
               mk_errno_text());
     return -1;
 }
@@ -133,16 +133,16 @@ int mk_privileges_drop(const struct mk_identity *identity, bool core_dumps)
     if (setresuid(identity->uid, identity->uid, identity->uid) < 0)
         goto failed;
     if (!is_dropped(identity)) {
-        mk_report("User: the rights of root could be regained, so the server does not start");
+        mk_report("User: the server does not start, because it could regain the rights of root");
         return -1;
     }
-    step = "less rights for what it starts";
+    step = "less rights for its children";
     if (freeze(core_dumps) < 0)
         goto failed;
     return 0;
 
 failed:
-    mk_report("User: the server cannot take %s: %s", step, mk_errno_text());
+    mk_report("User: cannot take %s: %s", step, mk_errno_text());
     return -1;
 }
 
@@ -167,7 +167,7 @@ void mk_privileges_set_fd_limit(uint64_t limit)
         then.rlim_max = then.rlim_cur;
     if (setrlimit(RLIMIT_NOFILE, &then) == 0)
         return;
-    mk_report("FDLimit %llu, where %llu is the most: %s", (unsigned long long)limit,
+    mk_report("FDLimit %llu: at most %llu is possible: %s", (unsigned long long)limit,
               (unsigned long long)now.rlim_max, mk_errno_text());
     then = now;
     then.rlim_cur = now.rlim_max;

@@ -94,7 +94,7 @@ static void reload(struct mk_service *s)
         mk_server_reload_failed(s->server, mk_error_text(err));
     if (err != 0 && is_log_elsewhere(s))
         mk_report("reload: %s; the old configuration stays in force",
-                  err > 0 ? "the configuration has faults" : mk_error_text(err));
+                  err > 0 ? "the configuration has errors" : mk_error_text(err));
     mk_systemd_notify("READY=1");
     mk_keeper_ready(s->keeper);
 }
@@ -123,7 +123,7 @@ static void on_signal(struct mk_service *s, int number, unsigned sender)
         on_stop(s, why);
         break;
     case MK_SIGNAL_END_NOW:
-        stop(s, 0, "the keeper was told twice");
+        stop(s, 0, "the keeper got another signal");
         break;
     case SIGHUP:
         if (!s->stopping)
@@ -138,9 +138,9 @@ static void on_signal(struct mk_service *s, int number, unsigned sender)
 /* Nobody is left who would end by force what does not end, but the kernel. */
 static void on_keeper_gone(struct mk_service *s)
 {
-    mk_report("the keeper is gone; the server ends");
+    mk_report("the keeper exited; the server stops");
     (void)alarm(s->grace_ms / 1000 + UNATTENDED_S);
-    on_stop(s, "the keeper is gone");
+    on_stop(s, "the keeper exited");
 }
 
 /* As the library does with its own: what is left to do is to wait. */

@@ -52,10 +52,9 @@ static void take_socket(struct mk_systemd_sockets *sockets, int fd)
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK); /* as systemd has it, accepting would wait */
     if (!is_listening_stream(fd))
-        mk_report("descriptor %d from systemd is not a listening stream socket and is left out",
-                  fd);
+        mk_report("descriptor %d from systemd is not a listening stream socket and is ignored", fd);
     else if (sockets->count == MK_SYSTEMD_SOCKETS_MAX)
-        mk_report("descriptor %d from systemd is one too many and is left out", fd);
+        mk_report("descriptor %d from systemd is one too many and is ignored", fd);
     else
         sockets->fds[sockets->count++] = fd;
 }

@@ -96,7 +96,7 @@ static int read_head(struct source *src, const char *open)
         mk_fault_add(faults, place(src, end), "section head without end; expected \"]\"");
     else if (after.len > 0)
         mk_fault_add(faults, place(src, after.p),
-                     "text behind a section head; expected nothing after \"]\"");
+                     "text after a section head; expected nothing after \"]\"");
     if (name.len == 0) {
         mk_fault_add(faults, place(src, open),
                      "empty section name; expected a name such as [SERVER]");
@@ -257,7 +257,7 @@ static int load(struct source *src, struct mk_str *text, const char **why)
     if (err < 0)
         return err;
     if (is_being_read(src->from, &src->file)) {
-        *why = "it is being read already, @INCLUDE goes in a circle";
+        *why = "@INCLUDE leads back to this file";
         err = MK_E_INVALID;
     } else {
         err = mk_conf_file_load(&src->file, src->all->tree->arena, text, why);

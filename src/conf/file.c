@@ -48,7 +48,7 @@ int mk_conf_file_open(const struct mk_conf_host *host, const char *path, struct 
         f->ino = st.st_ino;
         return 0;
     } else {
-        *why = S_ISDIR(st.st_mode) ? "it is a directory, expected a file" : "it is not a file";
+        *why = S_ISDIR(st.st_mode) ? "is a directory, expected a file" : "it is not a file";
     }
     (void)close(f->fd);
     f->fd = -1;

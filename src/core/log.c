@@ -159,7 +159,7 @@ static bool take_allowance(struct mk_log *log, unsigned *hidden)
         log->window_s = now.tv_sec;
         log->peer_lines = log->suppressed = 0;
     }
-    allowed = log->peer_lines < MK_LOG_PEER_LINES;
+    allowed = log->peer_lines < MK_LIMIT_LOG_PEER_LINES;
     if (allowed)
         log->peer_lines++;
     else

@@ -55,9 +55,6 @@ struct mk_log {
     unsigned peer_lines, suppressed;
 };
 
-/** Lines that a peer can provoke, a second; the rest is counted and reported. */
-enum { MK_LOG_PEER_LINES = 20 };
-
 /** Logs to stderr at level info. */
 void mk_log_init(struct mk_log *log);
 void mk_log_fini(struct mk_log *log);
@@ -87,7 +84,7 @@ static inline bool mk_log_traces(struct mk_log *log, enum mk_log_component in)
 void mk_log(struct mk_log *log, enum mk_log_level level, enum mk_log_component in, const char *fmt,
             ...) MK_PRINTF(4, 5);
 
-/** The same for a line that a peer can provoke: at most MK_LOG_PEER_LINES a second. */
+/** The same for a line that a peer can provoke: at most MK_LIMIT_LOG_PEER_LINES a second. */
 void mk_log_peer(struct mk_log *log, enum mk_log_level level, enum mk_log_component in,
                  const char *fmt, ...) MK_PRINTF(4, 5);
 

@@ -10,7 +10,7 @@
 /**
  * Write what can be written at once. Files may be anything: others may share the descriptor, so its flags are left
  * alone.
- * @return bytes written; -1 with errno: EAGAIN when its reader does not keep up.
+ * @return bytes written; -1 with errno: EAGAIN when its reader is too slow.
  */
 ssize_t mk_log_write_now(int fd, const char *bytes, size_t len);
 

@@ -42,9 +42,7 @@ static bool is_of(const char *line, const char *end, struct mk_str name)
 
 char *mk_field_drop(char *from, char *end, struct mk_str name)
 {
-    char *line = memchr(from, '\n', (size_t)(end - from));
-
-    for (line = line ? line + 1 : end; line < end;) {
+    for (char *line = from; line < end;) {
         char *next = memchr(line, '\n', (size_t)(end - line));
 
         next = next ? next + 1 : end;

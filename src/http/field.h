@@ -27,7 +27,7 @@ bool mk_field_next_line(struct mk_str *rest, struct mk_str *line, struct mk_str 
 
 /**
  * Take the lines of a name out of a section of valid lines, in place.
- * @param from  a first line of another kind that stays (a status line), then the section
+ * @param from  the first line
  * @return the new end.
  */
 char *mk_field_drop(char *from, char *end, struct mk_str name);

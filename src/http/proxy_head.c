@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/proxy_head.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 
 #include <arpa/inet.h>
@@ -44,7 +45,7 @@ static ssize_t parse_v2(struct mk_proxy_head *h, const char *buf, size_t len)
         return MK_E_AGAIN;
     body = read_u16(buf + 14);
     if (((unsigned char)buf[12] != V2_LOCAL && (unsigned char)buf[12] != V2_PROXY) ||
-        body > MK_PROXY_V2_MAX)
+        body > MK_LIMIT_PROXY_HEAD)
         return MK_E_BAD;
     if (len < V2_HEAD + body)
         return MK_E_AGAIN;

@@ -10,8 +10,7 @@
 /* The PROXY protocol header, versions 1 (text) and 2 (binary), that a load balancer puts before a connection's own bytes. */
 
 enum {
-    MK_PROXY_V1_MAX = 107,  /* "PROXY ... CR LF" */
-    MK_PROXY_V2_MAX = 2048, /* addresses and type-length-values that we are willing to skip */
+    MK_PROXY_V1_MAX = 107, /* "PROXY ... CR LF" */
 };
 
 struct mk_proxy_head {

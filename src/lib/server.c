@@ -59,7 +59,7 @@ static int change_to(struct mk_server *server, struct mk_config *config)
     err = mk_config_check(config);
     report_faults(server, config);
     if (err > 0)
-        mk_reload_report_failed(server, "the configuration has faults");
+        mk_reload_report_failed(server, "the configuration has errors");
     else if (err < 0)
         mk_reload_report_failed(server, mk_error_text(err));
     if (err != 0)

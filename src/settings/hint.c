@@ -24,5 +24,5 @@ const char *mk_value_hint(struct mk_str value)
 {
     if (is_quoted(value))
         return "; values are written without quotes";
-    return has_comment(value) ? "; a comment stands on a line of its own" : "";
+    return has_comment(value) ? "; a comment needs a line of its own" : "";
 }

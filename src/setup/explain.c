@@ -15,8 +15,8 @@ struct word {
 };
 
 #define PRECOMPRESSED                                                                              \
-    "this server does not compress; Precompressed on sends FILE.br, FILE.zst or FILE.gz that "     \
-    "stands beside FILE"
+    "this server does not compress; Precompressed on sends FILE.br, FILE.zst or FILE.gz "          \
+    "beside FILE"
 #define ALIAS                                                                                      \
     "a folder elsewhere is reached by a symbolic link below DocumentRoot and SymLink on in "       \
     "[SERVER], or by a site of its own"
@@ -25,7 +25,7 @@ struct word {
     "of plugins/proxy_reverse/"
 #define TRY_FILES "TryFiles, Redirect or a Match line in [HANDLERS] does this"
 #define TLS_FILES                                                                                  \
-    "certificates stand in [TLS] of the plugin tls: CertificateFile and KeyFile; Load tls in "     \
+    "certificates are in [TLS] of the plugin tls: CertificateFile and KeyFile; Load tls in "       \
     "plugins.load, and the flag tls of Listen"
 
 static const struct word keys_of_others[] = {
@@ -41,7 +41,7 @@ static const struct word keys_of_others[] = {
     {"Root", "it is called DocumentRoot, in [HOST]"},
     {"Index", "it is called Indexfile, in [SERVER]"},
     {"DirectoryIndex", "it is called Indexfile, in [SERVER]"},
-    {"AutoIndex", "directories are shown by the plugin dirlisting: Listing on in [DIRLISTING]"},
+    {"AutoIndex", "directories are listed by the plugin dirlisting: Listing on in [DIRLISTING]"},
     {"Rewrite", TRY_FILES},
     {"RewriteRule", TRY_FILES},
     {"ErrorDocument", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
@@ -119,7 +119,7 @@ static const char *place_of(const struct mk_snapshot *s, struct mk_str section,
 {
     for (size_t i = 0; i < MK_ARRAY_LEN(ours); i++) {
         if (mk_str_ieq(section, mk_str_from(ours[i].spec->name)))
-            return mk_arena_printf(arena, "it stands in %s", ours[i].place);
+            return mk_arena_printf(arena, "it belongs in %s", ours[i].place);
     }
     for (size_t i = 0; i < s->nplugins; i++) {
         const struct mk_section_spec *const *each = s->plugins[i].draft->specs;
@@ -128,8 +128,8 @@ static const char *place_of(const struct mk_snapshot *s, struct mk_str section,
             if (mk_str_ieq(section, mk_str_from((*each)->name)))
                 return mk_arena_printf(arena,
                                        (*each)->flags & MK_SECTION_FILE
-                                           ? "it stands in plugins/%s/"
-                                           : "it stands in a file of sites/",
+                                           ? "it belongs in plugins/%s/"
+                                           : "it belongs in a file of sites/",
                                        s->plugins[i].plugin->name);
         }
     }

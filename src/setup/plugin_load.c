@@ -14,7 +14,6 @@
 enum {
     /* What even the oldest plugin says of itself. */
     SIZE_MIN = offsetof(struct mk_plugin, check),
-    NAME_MAX_LEN = 64,
 };
 
 static bool is_always(struct mk_str name)
@@ -37,7 +36,7 @@ static bool is_name(const char *name)
               name[i] == '_'))
             return false;
     }
-    return len > 0 && len <= NAME_MAX_LEN;
+    return len > 0 && len <= MK_LIMIT_PLUGIN_NAME;
 }
 
 /* A plugin with the members that its header did not have yet. */
@@ -108,7 +107,7 @@ static bool is_usable(const struct mk_plugin *given, const char *file, struct mk
                       const char **why)
 {
     if (given->size < SIZE_MIN)
-        *why = mk_arena_printf(arena, "\"%s\" is no plugin: its description has %zu bytes", file,
+        *why = mk_arena_printf(arena, "\"%s\" is not a plugin: its description has %zu bytes", file,
                                given->size);
     else if (given->major != MK_PLUGIN_MAJOR)
         *why = mk_arena_printf(arena,
@@ -117,7 +116,7 @@ static bool is_usable(const struct mk_plugin *given, const char *file, struct mk
                                file, given->major, MK_PLUGIN_MAJOR);
     else if (!is_name(given->name))
         *why = mk_arena_printf(
-            arena, "\"%s\" has no proper name; expected letters a to z, digits and _", file);
+            arena, "\"%s\" has an invalid name; expected letters a to z, digits and _", file);
     else
         return true;
     return false;
@@ -266,7 +265,7 @@ static int load_optional(struct mk_snapshot *s, const struct mk_snapshot_source 
     if (err == 0)
         return add(s, plugin.given, plugin.file, NULL, ctx);
     if (err == MK_E_NOENT)
-        mk_fault_warn(ctx->faults, NULL, "the server does without %s: %s", name, why);
+        mk_fault_warn(ctx->faults, NULL, "the server runs without %s: %s", name, why);
     return err == MK_E_NOMEM ? err : 0;
 }
 
@@ -291,7 +290,7 @@ static void compare_lines(struct mk_snapshot *s, const struct mk_snapshot_source
         s->loads_differ |= source->kept[kept].load != NULL;
     if (s->loads_differ)
         mk_fault_warn(ctx->faults, set->nloads ? &set->loads[0].setting->value_at : NULL,
-                      "Load: other plugins than those that are loaded need a restart");
+                      "Load: a change of plugins needs a restart");
 }
 
 static int keep_all(struct mk_snapshot *s, const struct mk_snapshot_source *source,

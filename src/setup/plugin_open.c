@@ -102,7 +102,7 @@ const struct mk_plugin *mk_plugin_open(const char *path, struct mk_arena *arena,
     exported = dlsym(object, "mk_plugin");
     if (exported && *exported)
         return *exported;
-    *why = mk_arena_printf(arena, "\"%s\" is no plugin: it does not export mk_plugin", path);
+    *why = mk_arena_printf(arena, "\"%s\" is not a plugin: it does not export mk_plugin", path);
     return NULL;
 }
 

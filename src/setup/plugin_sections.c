@@ -113,7 +113,7 @@ static bool is_misplaced(const struct mk_snapshot *s, const struct mk_section *s
 
     if (plugin) {
         mk_fault_add(ctx->faults, &section->at,
-                     "[%.*s] stands in a file of plugins/%s/, not in a site's",
+                     "[%.*s] belongs in a file of plugins/%s/, not in a site's",
                      (int)section->name.len, section->name.p, plugin);
         return true;
     }

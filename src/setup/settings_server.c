@@ -29,13 +29,13 @@ static int parse_listen_flag(struct mk_setup *ctx, const struct mk_setting *s, s
     }
     if (mk_str_ieq(flag, MK_STR("!http"))) {
         mk_fault_add(ctx->faults, &s->value_at,
-                     "Listen: \"!http\" leaves nothing to speak: HTTP/1 is the only protocol");
+                     "Listen: \"!http\" leaves no protocol: HTTP/1 is the only one");
         return MK_E_INVALID;
     }
     if (l->transport) {
         mk_fault_add(ctx->faults, &s->value_at,
-                     "Listen: one transport carries a connection, not \"%s\" and \"%.*s\"",
-                     l->transport, (int)flag.len, flag.p);
+                     "Listen: an address has one transport, not \"%s\" and \"%.*s\"", l->transport,
+                     (int)flag.len, flag.p);
         return MK_E_INVALID;
     }
     l->transport = mk_arena_strdup(ctx->arena, flag);
@@ -381,8 +381,7 @@ static int add_port(struct mk_server_settings *s, struct mk_listen *l, struct mk
 
     if (s->port == 0) {
         mk_fault_add(ctx->faults, &l->setting->value_at,
-                     "Listen: \"%s\" has no port, and there is no Port line to give it one",
-                     l->text);
+                     "Listen: \"%s\" has no port, and no Port line gives it one", l->text);
         return 0;
     }
     mk_addr_set_port(&l->addr, (unsigned)s->port);
@@ -398,7 +397,7 @@ static void check_repeated_listen(const struct mk_server_settings *s, struct mk_
                 mk_addr_eq(&s->listens[i].addr, &s->listens[j].addr))
                 mk_fault_add(ctx->faults,
                              s->listens[i].setting ? &s->listens[i].setting->value_at : NULL,
-                             "Listen: %s is there already", s->listens[i].text);
+                             "Listen: %s appears twice", s->listens[i].text);
         }
     }
 }
@@ -437,7 +436,7 @@ static void check_user_dir(const struct mk_server_settings *s, const struct mk_t
 {
     if (s->user_dir && !is_folder_within(mk_str_from(s->user_dir)))
         mk_fault_add(ctx->faults, mk_tree_place(tree, "SERVER", "UserDir"),
-                     "UserDir: \"%s\" is no folder within a home, such as public_html",
+                     "UserDir: \"%s\" is not a folder within a home, such as public_html",
                      s->user_dir);
 }
 

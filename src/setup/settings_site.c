@@ -27,11 +27,10 @@ static bool has_variable(struct mk_setup *ctx, const struct mk_setting *s, struc
                                      (mk_char_lower(*end) >= 'a' && mk_char_lower(*end) <= 'z')));
     if (end - mark < 2)
         return false;
-    mk_fault_add(
-        ctx->faults, &s->value_at,
-        "Redirect: \"%.*s\" would be sent as it stands; write the name of the host, such as "
-        "https://www.example.org/: path and query follow a URL that ends in a slash",
-        (int)(end - mark), mark);
+    mk_fault_add(ctx->faults, &s->value_at,
+                 "Redirect: \"%.*s\" would be sent unchanged; write the name of the host, such as "
+                 "https://www.example.org/: path and query follow a URL that ends in a slash",
+                 (int)(end - mark), mark);
     return true;
 }
 
@@ -157,11 +156,10 @@ static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
         struct mk_str *item;
 
         if (has_unknown_variable(word)) {
-            mk_fault_add(
-                ctx->faults, &s->value_at,
-                "TryFiles: \"%.*s\" has a variable that would stay as it is: an item begins "
-                "with $uri or /, and behind ? stand $uri and $query",
-                (int)(word.len < 60 ? word.len : 60), word.p);
+            mk_fault_add(ctx->faults, &s->value_at,
+                         "TryFiles: \"%.*s\" has an unknown variable: an item begins with $uri or "
+                         "/, and $uri and $query may follow ?",
+                         (int)(word.len < 60 ? word.len : 60), word.p);
             return MK_E_INVALID;
         }
         if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES)

@@ -74,7 +74,7 @@ static void check_names(const struct mk_site *site, const struct mk_tree *tree,
     const struct mk_origin at = place_of_site(tree);
 
     if (site->index > 0 && site->set.names.count == 0)
-        mk_fault_warn(ctx->faults, &at, "no request is for this site: [HOST] has no ServerName");
+        mk_fault_warn(ctx->faults, &at, "no request reaches this site: [HOST] has no ServerName");
 }
 
 /* A page may still come, or be an application's that has every path. */

@@ -16,8 +16,6 @@
 #define MK_VERSION "0"
 #endif
 
-enum { HOST_MAX = 255 }; /* longest DNS name */
-
 static int apply_all(struct mk_tree *tree, const struct mk_section_spec *spec, void *settings,
                      struct mk_setup *ctx)
 {
@@ -199,7 +197,7 @@ static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk
     for (size_t i = 0; i < word.len; i++)
         lower[i] = mk_char_lower(word.p[i]);
     *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
-    if (word.len > HOST_MAX || memchr(entry->name.p, '*', entry->name.len))
+    if (word.len > MK_LIMIT_HOST || memchr(entry->name.p, '*', entry->name.len))
         mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "ServerName"),
                      "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
     return 0;
@@ -212,7 +210,7 @@ static void check_doubles(const struct mk_host_name *names, size_t count,
         if (mk_str_eq(names[i - 1].name, names[i].name) && names[i - 1].site != names[i].site)
             mk_fault_add(ctx->faults,
                          mk_tree_place(&trees[names[i].site->index], "HOST", "ServerName"),
-                         "ServerName: \"%.*s\" belongs to %s too", (int)names[i].name.len,
+                         "ServerName: \"%.*s\" also belongs to %s", (int)names[i].name.len,
                          names[i].name.p, trees[names[i - 1].site->index].first->at.file);
     }
 }
@@ -273,10 +271,10 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host)
 {
     const struct mk_host_name *found;
-    char lower[HOST_MAX];
+    char lower[MK_LIMIT_HOST];
     struct mk_str name = {lower, host.len};
 
-    if (s->nnames + s->nwildcards == 0 || host.len > HOST_MAX || host.len == 0)
+    if (s->nnames + s->nwildcards == 0 || host.len > MK_LIMIT_HOST || host.len == 0)
         return &s->sites[0];
     for (size_t i = 0; i < host.len; i++)
         lower[i] = mk_char_lower(host.p[i]);
@@ -286,47 +284,6 @@ const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_st
             found = find_name(s->wildcards, s->nwildcards, mk_str_skip(name, i));
     }
     return found ? found->site : &s->sites[0];
-}
-
-const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status)
-{
-    for (size_t i = 0; i < site->set.nerror_pages; i++) {
-        if (site->set.error_pages[i].status == status)
-            return &site->set.error_pages[i];
-    }
-    return NULL;
-}
-
-bool mk_site_is_within(const struct mk_site *site, const struct mk_hooked *who, struct mk_str path)
-{
-    for (size_t i = 0; path.p && i < site->nlimits; i++) {
-        const struct mk_route *limit = &site->limits[i];
-
-        if (limit->who.index == who->index && mk_pattern_matches(&limit->match, path))
-            return true;
-    }
-    return !path.p;
-}
-
-bool mk_site_is_handled(const struct mk_site *site, struct mk_str path)
-{
-    for (size_t i = 0; i < site->nroutes; i++) {
-        const struct mk_route *route = &site->routes[i];
-
-        if (!(route->who.plugin->traits & MK_TRAIT_ELSEWHERE) &&
-            mk_pattern_matches(&route->match, path))
-            return true;
-    }
-    return false;
-}
-
-bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
-{
-    for (size_t i = 0; i < site->set.nheaders; i++) {
-        if (mk_str_ieq(site->set.headers[i].name, field))
-            return true;
-    }
-    return false;
 }
 
 MK_AT_START void mk_plugins_stop(struct mk_snapshot *s)

@@ -44,7 +44,7 @@ void mk_via_choose(struct mk_snapshot *s, struct mk_setup *ctx)
     if (!mk_via_find(&usual, s, mk_str_from(set->transport)))
         mk_fault_add(ctx->faults, &set->transport_at,
                      "TransportLayer: \"%s\" needs the plugin of that name, which is not loaded; "
-                     "liana always is",
+                     "except liana, which is built in",
                      set->transport);
     for (size_t i = 0; i < set->nlistens; i++) {
         struct mk_listen *l = &set->listens[i];

@@ -11,8 +11,6 @@
 #include <netdb.h>
 #include <sys/un.h>
 
-enum { HOST_MAX = 255 }; /* longest DNS name */
-
 /* A name in the table, its look-up and its answer, which does not change any more once it is there. */
 struct name {
     struct mk_offload_job job;
@@ -24,7 +22,7 @@ struct name {
     bool pending;
     int count; /* of addresses, or an enum mk_error */
     int64_t until_ms;
-    union mk_host_address addresses[MK_RESOLVE_ADDRESSES];
+    union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES];
     struct mk_str host; /* lower case; behind this struct */
 };
 
@@ -55,7 +53,7 @@ static int error_of(int eai)
     }
 }
 
-static int ask_system(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
+static int ask_system(const char *host, union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES])
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -63,7 +61,8 @@ static int ask_system(const char *host, union mk_host_address addresses[MK_RESOL
 
     if (eai != 0)
         return error_of(eai);
-    for (const struct addrinfo *a = found; a && count < MK_RESOLVE_ADDRESSES; a = a->ai_next) {
+    for (const struct addrinfo *a = found; a && count < MK_LIMIT_RESOLVE_ADDRESSES;
+         a = a->ai_next) {
         if ((a->ai_family == AF_INET || a->ai_family == AF_INET6) &&
             a->ai_addrlen <= sizeof(*addresses))
             memcpy(&addresses[count++], a->ai_addr, a->ai_addrlen);
@@ -92,7 +91,7 @@ static void set_address(struct mk_address *to, const union mk_host_address *from
 static void answer(const union mk_host_address *list, int count, unsigned port, mk_resolve_fn fn,
                    void *arg)
 {
-    struct mk_address addresses[MK_RESOLVE_ADDRESSES];
+    struct mk_address addresses[MK_LIMIT_RESOLVE_ADDRESSES];
 
     for (int i = 0; i < count; i++)
         set_address(&addresses[i], &list[i], port);
@@ -106,7 +105,7 @@ static bool answer_number(const char *host, unsigned port, mk_resolve_fn fn, voi
     size_t len = strlen(host);
     int count = 1;
 
-    if (len == 0 || len > HOST_MAX || port > UINT16_MAX)
+    if (len == 0 || len > MK_LIMIT_HOST || port > UINT16_MAX)
         count = MK_E_NOENT;
     else if (inet_pton(AF_INET6, host, &address.in6.sin6_addr) != 1) {
         address = (union mk_host_address){.in = {.sin_family = AF_INET}};

@@ -2,6 +2,7 @@
 #ifndef MK_UPSTREAM_RESOLVE_H
 #define MK_UPSTREAM_RESOLVE_H
 
+#include "base/limits.h"
 #include "base/list.h"
 #include "server/worker/extension.h"
 
@@ -17,7 +18,6 @@
  */
 
 enum {
-    MK_RESOLVE_ADDRESSES = 16, /* of one name */
     MK_RESOLVE_FRESH_MS = 30000,
     MK_RESOLVE_FAILED_MS = 5000,
 };
@@ -31,7 +31,7 @@ union mk_host_address {
 
 /** Asks the system, which blocks. @return addresses found, > 0; or MK_E_NOENT, MK_E_AGAIN, MK_E_NOMEM. */
 typedef int (*mk_lookup_fn)(const char *host,
-                            union mk_host_address addresses[MK_RESOLVE_ADDRESSES]);
+                            union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES]);
 
 struct mk_resolver {
     struct mk_extension extension; /* of the server */

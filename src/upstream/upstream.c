@@ -115,10 +115,11 @@ void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle, uns
 void mk_upstream_distrust(struct mk_upstream *u)
 {
     if (!atomic_exchange_explicit(&u->distrusted, true, memory_order_relaxed))
-        mk_server_log(u->lanes[0].worker->server, MK_LOG_WARN,
-                      "upstream: sent more than was asked for, no connection is kept host=%s "
-                      "port=%u",
-                      u->host, u->port);
+        mk_server_log(
+            u->lanes[0].worker->server, MK_LOG_WARN,
+            "upstream: unasked bytes from a backend, its connections are not kept host=%s "
+            "port=%u",
+            u->host, u->port);
 }
 
 bool mk_upstream_is_trusted(const struct mk_upstream *u)

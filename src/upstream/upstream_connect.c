@@ -236,9 +236,9 @@ static const char *why_not(const struct mk_lane *lane, int error)
     if (error == MK_E_TIMEOUT || lane->failed_errno == ETIMEDOUT)
         return "no connection in time";
     if (error == MK_E_NOENT)
-        return "there is no such name";
+        return "the name does not exist";
     if (error == MK_E_AGAIN)
-        return "its name cannot be looked up now";
+        return "the name cannot be looked up now";
     if (error != MK_E_PEER || lane->failed_errno == 0)
         return mk_error_text(error);
     if (lane->failed_errno == EPROTO)

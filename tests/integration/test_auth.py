@@ -153,7 +153,7 @@ def test_file_that_becomes_wrong_leaves_the_users_as_they_were(server, tmp_path)
     (tmp_path / "users").write_text("what is this\n")
     time.sleep(1.2)
     server.get("/private/a.txt", headers=basic("alice", "secret"))
-    server.wait_for_log(r"users stay as they were.*line=1")
+    server.wait_for_log(r"users kept.*line=1")
     assert server.get("/private/a.txt", headers=basic("alice", "secret")).status == 200
 
 
@@ -352,7 +352,7 @@ def test_time_of_an_answer_does_not_name_users(start, tmp_path, first):
 @pytest.mark.parametrize("users, said", [
     ("alice:plain\n", r"default:\d+:\d+: error: Users: \S+users:1: not a hash that this system can check"),
     ("", None),
-    (f"a:{SHA1}\na:{SHA1}\n", r"Users: \S+users: a user is in it twice"),
+    (f"a:{SHA1}\na:{SHA1}\n", r"Users: \S+users: a user appears twice"),
 ])
 def test_faults_of_the_file_have_their_place(tmp_path, users, said):
     config = process.Config(tmp_path)
@@ -365,7 +365,7 @@ def test_faults_of_the_file_have_their_place(tmp_path, users, said):
 @pytest.mark.parametrize("lines, said", [
     ("Location /private", "needs Users"),
     ("Location private\nUsers {users}", "expected a path such as /private"),
-    ("Title a \"quote\"\nUsers {users}", "Title: a quote"),
+    ("Title a \"quote\"\nUsers {users}", "Title: quotes"),
     ("Users /nowhere/users", "Users: /nowhere/users: not found"),
     ("User {users}", 'unknown key "User" in [AUTH]; did you mean "Users"'),
 ])
@@ -388,7 +388,7 @@ def test_two_sections_for_one_place(tmp_path, one, other):
     config.write(**configured(tmp_path, f"alice:{SHA1}\n", location=one, more=second))
     checked = process.run("--configdir", config.folder, "--test")
     assert checked.returncode == 1
-    assert re.search(rf"(?i)default:\d+:\d+: error: Location: {one} is the place of another", checked.stdout + checked.stderr)
+    assert re.search(rf"(?i)default:\d+:\d+: error: Location: another \[AUTH\] of this site has {one}", checked.stdout + checked.stderr)
 
 
 def test_reload_keeps_the_count_of_guesses(server):

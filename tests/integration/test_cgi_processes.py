@@ -91,7 +91,7 @@ def test_script_that_does_nothing_is_ended(start):
     assert server.get("/cgi-bin/silent").status == 504
     assert http.is_cut_off(server.raw_until_cut(http.request("/cgi-bin/half")))
     assert have_ended(server)
-    server.wait_for_log("did nothing for too long")
+    server.wait_for_log("was silent for too long")
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_spawner_that_is_killed_is_started_again(start):
     assert not connection.rest_until_cut().endswith(b"0\r\n\r\n")
     assert eventually(lambda: all(map(is_gone, pids)), within=5)
     assert server.get("/cgi-bin/quick").text == "quick\n"
-    server.wait_for_log("was started again")
+    server.wait_for_log("monkey-palm started again")
 
 
 def test_start_without_a_spawner_is_refused(start, tmp_path):

@@ -198,7 +198,7 @@ def test_many_lines_at_once_are_answered_in_order(server, place):
 
 
 def test_quit_ends_the_session(server, place):
-    assert ask(place, "quit", "status").splitlines() == ["quit: the session ends, the server goes on"]
+    assert ask(place, "quit", "status").splitlines() == ["quit: end the session; the server continues"]
 
 
 def test_seventeenth_session_is_turned_away(start, tmp_path):
@@ -302,7 +302,7 @@ def test_other_user_is_turned_away_whatever_the_mode(start, tmp_path_factory):
                 "sys.stdout.write(s.recv(200).decode())")
         asked = subprocess.run(["/usr/bin/python3", "-c", code, str(folder / "shell")], user=65534, text=True,
                                capture_output=True, timeout=20, check=False)
-        assert asked.stdout == "error: this shell is of another user\n", asked.stderr
+        assert asked.stdout == "error: this user has no access to the shell\n", asked.stderr
         assert ask(folder / "shell", "loglevel") == "level: info\n"
     finally:
         shutil.rmtree(folder)
@@ -366,7 +366,7 @@ def test_user_of_scripts_proves_nothing(start, open_folder, group):
     config["extra"]["plugins.load"] += f"    Load {process.plugin('cgi')}\n"
     server = start(**config)
     server.wait_for_log("shell at=")
-    assert "error: scripts have this user too" in asked_by(open_folder / "shell", 65534, (1,))
+    assert "error: scripts run as this user too" in asked_by(open_folder / "shell", 65534, (1,))
     assert "level: info" in asked_by(open_folder / "shell", 0)
     if group:
         assert "level: info" in asked_by(open_folder / "shell", 4711, (1,))
@@ -404,17 +404,17 @@ def test_socket_of_a_dead_server_is_replaced(start, tmp_path):
 def test_second_server_on_the_same_socket_is_refused(start, tmp_path):
     start(**configured(tmp_path / "shell"))
     ask(tmp_path / "shell", "uptime")
-    assert re.search(r'the plugin "cheetah" cannot start: another server has its shell at \S+/shell',
+    assert re.search(r'the plugin "cheetah" cannot start: another server uses \S+/shell',
                      refused(start, **configured(tmp_path / "shell")))
     assert ask(tmp_path / "shell", "loglevel") == "level: info\n"
 
 
 def test_other_files_are_left_alone(start, tmp_path):
     (tmp_path / "shell").write_text("mine")
-    assert "is there already and is no socket" in refused(start, **configured(tmp_path / "shell"))
+    assert "exists and is not a socket" in refused(start, **configured(tmp_path / "shell"))
     assert (tmp_path / "shell").read_text() == "mine"
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    assert "is there already and is no socket" in refused(start, **configured(tmp_path / "link"))
+    assert "exists and is not a socket" in refused(start, **configured(tmp_path / "link"))
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -451,7 +451,7 @@ def test_default_place_is_the_user_s(start, tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0 or os.path.exists("/run/monkey"), reason="needs root without /run/monkey")
 def test_default_place_that_is_missing(start):
-    assert "name one with Socket in [CHEETAH]" in refused(start, **configured(None))
+    assert "set Socket in [CHEETAH]" in refused(start, **configured(None))
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or os.path.exists("/run/monkey"), reason="needs root without /run/monkey")
@@ -500,7 +500,7 @@ def test_reload_that_fails_is_told_with_all_faults(start, tmp_path):
         assert [re.sub(r".*/|:\d+(?=:)", "", row["found"], count=2).split(";")[0] for row in told["found"]] == [
             'monkey.conf:5: error: unknown key "Tiemout" in [SERVER]',
             'monkey.conf:16: error: MaxHeaders: expected a whole number from 1 to 10000, got "many"',
-            "the configuration has faults"]
+            "the configuration has errors"]
         assert "Tiemout" in ask(tmp_path / "shell", "reload")
         assert shell.ask("status")["reloads_failed"] == 2
         metrics = {row["name"]: row["value"] for row in shell.ask("metrics")["metrics"]}

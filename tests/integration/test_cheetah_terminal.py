@@ -39,7 +39,7 @@ def test_shell_on_a_terminal(tmp_path):
     os.write(ours, b"metrics\n")
     assert "monkey_build_info" in read_until(ours, b"monkey> ")
     os.write(ours, b"quit\n")
-    read_until(ours, b"the server goes on\r\n")
+    read_until(ours, b"the server continues\r\n")
     assert program.process.poll() is None
     program.stop()
     os.close(ours)

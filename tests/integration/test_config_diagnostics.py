@@ -86,7 +86,7 @@ def test_a_name_of_two_sites_is_told_with_both(check):
     site = "[HOST]\n    DocumentRoot /\n    ServerName {}\n"
     _, output = check(sites={"one": site.format("a.b *.c"), "two": site.format("x *.C A.B")})
     for name in ("a.b", ".c"):
-        told = re.search(rf'sites/(one|two):3:16: error: ServerName: "{re.escape(name)}" belongs to \S+/sites/(one|two) too', output)
+        told = re.search(rf'sites/(one|two):3:16: error: ServerName: "{re.escape(name)}" also belongs to \S+/sites/(one|two)', output)
         assert told and told[1] != told[2], output
 
 
@@ -178,19 +178,19 @@ SPA = "[HOST]\n    ServerName spa.test\n    DocumentRoot /\n"
 SENTENCES = [
     # id, what is written, the place, level, the sentence
     ("comment behind a value", {"host": "ServerName spa.test # the spa"}, "sites/default:3:16", "error",
-     r'ServerName: .* got "spa\.test # the spa"; a comment stands on a line of its own'),
+     r'ServerName: .* got "spa\.test # the spa"; a comment needs a line of its own'),
     ("comment behind a path", {"host": "DocumentRoot /tmp # here"}, "sites/default:2:18", "error",
-     r"DocumentRoot: /tmp # here: No such file or directory; a comment stands on a line of its own"),
+     r"DocumentRoot: /tmp # here: No such file or directory; a comment needs a line of its own"),
     ("comment behind a number", {"server": "Timeout 5 # short"}, "monkey.conf:*:13", "error",
-     r'Timeout: expected a time .* got "5 # short"; a comment stands on a line of its own'),
+     r'Timeout: expected a time .* got "5 # short"; a comment needs a line of its own'),
     ("variables in a redirect", {"host": "Redirect https://$host/"}, "sites/default:3:14", "error",
-     r'Redirect: "\$host" would be sent as it stands; write the name of the host, such as https://www\.example\.org/'),
+     r'Redirect: "\$host" would be sent unchanged; write the name of the host, such as https://www\.example\.org/'),
     ("error page elsewhere", {"error_pages": "404 https://x/"}, "sites/default:4:9", "error",
      r'404: expected a file below the document root, such as /404\.html, got "https://x/"'),
     ("error page that is not there", {"error_pages": "404 /not-there.html"}, "sites/default:4:9", "warning",
      r"404: there is no file \S+/root/not-there\.html; the built-in page is sent instead"),
     ("site without a name", {"sites": {"lost": "[HOST]\n    DocumentRoot /\n"}}, "sites/lost:1:1", "warning",
-     r"no request is for this site: \[HOST\] has no ServerName"),
+     r"no request reaches this site: \[HOST\] has no ServerName"),
     ("site without anything", {"sites": {"lost": "# to do\n"}}, "sites/lost", "error", r"\[HOST\] needs a DocumentRoot"),
     ("error log in a missing folder", {"server": "ErrorLog /no/such/folder/error.log"}, "monkey.conf:*:14", "error",
      r"ErrorLog: there is no folder /no/such/folder"),
@@ -199,9 +199,9 @@ SENTENCES = [
     ("key of a site in monkey.conf", {"server": "documentroot /"}, "monkey.conf:*:5", "error",
      r'unknown key "documentroot" in \[SERVER\]: it belongs to \[HOST\]'),
     ("section of another file", {"site": "[SERVER]\n    Timeout 5\n"}, "sites/default:3:1", "error",
-     r"unknown section \[SERVER\]: it stands in monkey\.conf"),
+     r"unknown section \[SERVER\]: it belongs in monkey\.conf"),
     ("section of a site in monkey.conf", {"extra": {"monkey.conf": "[HOST]\n    ServerName a\n"}}, "monkey.conf:1:1", "error",
-     r"unknown section \[HOST\]: it stands in a file of sites/"),
+     r"unknown section \[HOST\]: it belongs in a file of sites/"),
     ("misspelt plugin", {"extra": {"plugins.load": "[PLUGINS]\n    Load dirlist\n"}}, "plugins.load:2:10", "error",
      r'Load: cannot load "\S+monkey-dirlist\.so": No such file or directory; did you mean "dirlisting"\?'),
     ("misspelt name of a list", {"server": "Scheduler ReusePrt"}, "monkey.conf:*:15", "error",

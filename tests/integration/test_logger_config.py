@@ -17,7 +17,7 @@ def check(folder, *arguments, **config):
 
 @pytest.mark.parametrize("settings, sentence", [
     ("Format commun", "common, combined, json or a format in quotes"),
-    ("Format '%z'", "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% behind a percent sign"),
+    ("Format '%z'", "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign"),
     ("Format '%{Referer i'", "}"),
     ("FlushTimeout soon", "FlushTimeout"),
     ("FlushTimeout 2h", "FlushTimeout"),

@@ -27,7 +27,7 @@ def check(tmp_path):
 
 REFUSED = {
     "odd_major": r"version 77 of the plugin interface; this server has version 1",
-    "odd_name": r"no proper name",
+    "odd_name": r"an invalid name",
     "odd_small": r"its description has 8 bytes",
     "odd_no_symbol": r"does not export mk_plugin",
     "odd_empty": r"does not export mk_plugin",
@@ -151,7 +151,7 @@ def test_a_section_of_a_plugin_s_own_file_is_a_fault_in_a_site(check):
     code, output = check(sites={"more": "[HOST]\n    DocumentRoot /\n[LIFE]\n    Tag x\n"},
                          extra={"plugins.load": plugins.load("life")})
     assert code == 1
-    assert re.search(r"sites/more:3:1: error: \[LIFE\] stands in a file of plugins/life/, not in a site's", output), output
+    assert re.search(r"sites/more:3:1: error: \[LIFE\] belongs in a file of plugins/life/, not in a site's", output), output
 
 
 def test_any_other_section_is_a_fault(check):

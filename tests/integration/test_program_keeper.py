@@ -86,7 +86,7 @@ def test_serves_on_when_the_keeper_is_killed_and_then_ends(start_open):  # noqa:
         connection.send(http.request("/echo", "POST", headers={"Content-Length": "10"}) + b"hello")
         time.sleep(0.1)
         server.kill()
-        server.wait_for_log("the keeper is gone")
+        server.wait_for_log("the keeper exited")
         connection.send(b"world")
         assert connection.response("POST").body.endswith(b"helloworld")
     assert eventually(lambda: not is_alive(serving), within=5)

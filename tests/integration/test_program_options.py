@@ -204,7 +204,7 @@ def test_one_shot_lists_directories_where_it_can(tmp_path):
     missing = subprocess.run([alone, "-o", tmp_path, "--test"], env=process.environment(), capture_output=True, text=True,
                              timeout=30)
     assert missing.returncode == 0, missing.stderr
-    assert missing.stderr.count("warning: the server does without dirlisting: ") == 1, missing.stderr
+    assert missing.stderr.count("warning: the server runs without dirlisting: ") == 1, missing.stderr
     found = process.run("-o", tmp_path, "--test")
     assert found.returncode == 0 and "warning" not in found.stderr, found.stderr
 

@@ -142,7 +142,7 @@ def test_broken_reload_is_in_the_error_log_with_all_faults(begin, open_folder): 
     assert [re.sub(r"in=conf \S*/", "in=conf ", line.removeprefix("level=error ")) for line in lines] == [
         f'in=conf monkey.conf:{first}:5: error: unknown key "Tiemout" in [SERVER]; did you mean "Timeout"?',
         f'in=conf monkey.conf:{first + 1}:16: error: MaxHeaders: expected a whole number from 1 to 10000, got "many"',
-        "in=server reload failed: the configuration has faults; the old configuration stays in force"]
+        "in=server reload failed: the configuration has errors; the old configuration stays in force"]
     assert "stays in force" in server.log()  # who started it from a terminal sees it too
 
 

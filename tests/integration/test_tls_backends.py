@@ -179,7 +179,7 @@ def test_an_answer_that_was_cut_is_not_passed_on_as_whole(start, says_end):
 @pytest.mark.parametrize("settings, sentence", [
     ("CAFile /nowhere/ca.pem", "CAFile: /nowhere/ca.pem: not found"), ("Backend *x", 'Backend: "*x" is neither a name nor'),
     ("KeyFile /nowhere/key.pem", "needs CertificateFile and KeyFile, or neither"),
-    ("Verify on\n---\nVerify off", "[TLS_BACKEND] without Backend is there already")])
+    ("Verify on\n---\nVerify off", "another [TLS_BACKEND] without Backend")])
 def test_settings_that_cannot_work(start, settings, sentence):
     with SecureBackend(certificates.issue("backend.test")) as backend:
         server = start(**proxied(backend, settings), wait=False)

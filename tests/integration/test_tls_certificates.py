@@ -120,11 +120,11 @@ def faulty(tmp_path):
     return {
         "missing": (f"CertificateFile {tmp_path}/none.pem\nKeyFile {good.key}", "none.pem: not found"),
         "folder": (f"CertificateFile {tmp_path}\nKeyFile {good.key}", "is not a file"),
-        "garbage": (f"CertificateFile {garbage}\nKeyFile {good.key}", "is no certificate in PEM"),
-        "empty": (f"CertificateFile {empty}\nKeyFile {good.key}", "is no certificate in PEM"),
-        "key_as_certificate": (f"CertificateFile {good.key}\nKeyFile {good.key}", "is no certificate in PEM"),
-        "certificate_as_key": (f"CertificateFile {good.certificate}\nKeyFile {good.certificate}", "is no private key in PEM"),
-        "locked": (f"CertificateFile {good.certificate}\nKeyFile {locked}", "is locked with a password"),
+        "garbage": (f"CertificateFile {garbage}\nKeyFile {good.key}", "is not a certificate in PEM"),
+        "empty": (f"CertificateFile {empty}\nKeyFile {good.key}", "is not a certificate in PEM"),
+        "key_as_certificate": (f"CertificateFile {good.key}\nKeyFile {good.key}", "is not a certificate in PEM"),
+        "certificate_as_key": (f"CertificateFile {good.certificate}\nKeyFile {good.certificate}", "is not a private key in PEM"),
+        "locked": (f"CertificateFile {good.certificate}\nKeyFile {locked}", "has a password"),
         "wrong_key": (certificates.wrong_key().lines(), "is not the key of the certificate in"),
         "expired": (certificates.expired().lines(), "expired on Feb  1"),
         "no_key": (f"CertificateFile {good.certificate}", "names 1 certificates (CertificateFile) and 0 keys"),
@@ -136,11 +136,11 @@ def faulty(tmp_path):
         "no_authority": (good.lines("CheckClientCert on"), "CheckClientCert needs CAFile"),
         "bad_authority": (good.lines("CheckClientCert on", f"CAFile {garbage}"), "CAFile:"),
         "weak_dh": (rsa.lines(f"DHParameterFile {small}"), "1024 bits are too few"),
-        "no_dh": (rsa.lines(f"DHParameterFile {rsa.certificate}"), "no DH parameters in PEM are there"),
+        "no_dh": (rsa.lines(f"DHParameterFile {rsa.certificate}"), "has no DH parameters in PEM"),
         "ciphers": (good.lines("Ciphers ROT13"), 'knows none of "ROT13"'),
         "ciphersuites": (good.lines("Ciphersuites TLS_ROT13"), 'does not know all of "TLS_ROT13"'),
         "old_protocol": (good.lines("Protocols TLSv1.1 TLSv1.2"), "Protocols: expected TLSv1.2, TLSv1.3 or both"),
-        "ocsp": (good.lines(f"OCSPFile {garbage}"), "is no OCSP response in DER"),
+        "ocsp": (good.lines(f"OCSPFile {garbage}"), "is not an OCSP response in DER"),
     }
 
 

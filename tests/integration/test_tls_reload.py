@@ -53,7 +53,7 @@ def spoil(pair, kind):
         return "expired on"
     if kind == "garbage":
         pair.certificate.write_text("nothing")
-        return "is no certificate in PEM"
+        return "is not a certificate in PEM"
     pair.key.unlink()
     return "not found"
 

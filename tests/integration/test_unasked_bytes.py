@@ -14,7 +14,7 @@ from harness.client import eventually
 ASKED = 40
 PAUSE = 0.03  # of a client, in which what is unasked comes
 POISON = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
-LOG = "sent more than was asked for"
+LOG = "unasked bytes from a backend"
 
 
 def serve(start, backend, more=""):

@@ -3,6 +3,7 @@
 
 import contextlib
 import csv
+import html.parser
 import json
 import os
 import pathlib
@@ -100,6 +101,7 @@ def test_memory_is_exact_to_the_page(wr, tmp_path):
 
 def test_a_target_that_dies_is_said_and_counted(wr, tmp_path):
     with working(tmp_path, "die") as (process, ask):
+        ask[-1] += f"; until grep -q '^State:.Z' /proc/{process.pid}/status; do sleep 0.05; done"
         [run] = wr("-p", process.pid, "-i", "20ms", *WORDS, "--", *ask)["runs"]
     assert "died" in run["flags"]
     assert run["figures"]["cpu_ms"] > 0.9 * 300
@@ -270,6 +272,24 @@ def test_its_own_cost_is_said(wr, tmp_path):
     with working(tmp_path, "burn") as (process, ask):
         [run] = wr("-p", process.pid, "--", *ask)["runs"]
     assert 0 < run["figures"]["wr_cpu_ms"] < 0.2 * run["figures"]["cpu_ms"]
+    assert re.search(r"^wr itself used \d+\.\d\d % of a core\.$", wr.text, re.M)
+
+
+def test_progress_is_shown_on_a_terminal_only(program):
+    words = [program, "-p", str(os.getpid()), "-r", "3", *WORDS, "--", "sh", "-c", "echo cpu_us: 5"]
+    ours, theirs = os.openpty()
+    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=theirs, timeout=30, check=True)
+    assert re.search(rb"1 of 3, about \d+ s left .*2 of 3, ", os.read(ours, 4096), re.S)
+    os.close(ours)
+    os.close(theirs)
+    assert not subprocess.run(words, capture_output=True, timeout=30, check=True).stderr
+
+
+def test_its_size_is_bounded(program, tmp_path):
+    if executable.is_sanitized() or b"musl" in pathlib.Path(program).read_bytes():
+        pytest.skip("only the shipped build is sized")
+    subprocess.run(["strip", "-o", tmp_path / "stripped", program], check=True)
+    assert (tmp_path / "stripped").stat().st_size <= 60 * 1024
 
 
 # -- comparing
@@ -330,3 +350,55 @@ def test_other_files_are_refused(program, tmp_path, text):
     path.write_text(text)
     done = subprocess.run([program, "compare", path, path], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2 and f"{path}: " in done.stderr
+
+
+# -- the report
+
+
+class Page(html.parser.HTMLParser):
+    """What is open and was not closed; all the addresses and scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.outside, self.count, self.text = [], [], {}, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.outside += [value for name, value in attrs if name in ("href", "src", "xlink:href") or name.startswith("on")]
+        if tag not in ("meta", "path", "circle"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_report_is_one_well_formed_file(program, tmp_path):
+    result = written(tmp_path / "a.json", FIVE, target="<b>&\"x\u00e4", cpu_us_per_request=9, requests_per_s=1e5, p99_us=20)
+    data = json.loads(result.read_text())
+    data["command"] = "</code><script>alert(1)</script>"
+    data["runs"][0]["samples"] = [[0, 0, 100, 1, 1], [100, 50, 200, 1, 1], [200, 100, 150, 1, 1]]
+    result.write_text(json.dumps(data))
+    subprocess.run([program, "plot", result, tmp_path / "report.html"], timeout=30, check=True)
+    page = Page((tmp_path / "report.html").read_text(encoding="ascii"))
+    assert page.open == [] and page.outside == [] and "script" not in page.count
+    assert "</code><script>" in page.text and "<b>&\"x\u00e4" in page.text
+    assert page.count["svg"] == 3 + 2  # figures that are known; the run that has samples
+    assert "nan" not in page.text.lower() and "CPU a request" in page.text and "Errors" not in page.text
+
+
+def test_a_report_of_nothing_is_a_page(program, tmp_path):
+    result = written(tmp_path / "a.json", ())
+    subprocess.run([program, "plot", result, tmp_path / "report.html"], timeout=30, check=True)
+    assert Page((tmp_path / "report.html").read_text()).open == []
+
+
+def test_a_report_is_written_after_measuring(wr, tmp_path):
+    wr("-p", os.getpid(), "--html", tmp_path / "report.html", *WORDS, "--", "sh", "-c", "echo cpu_us: 5")
+    assert Page((tmp_path / "report.html").read_text()).count["svg"] >= 3

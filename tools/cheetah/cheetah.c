@@ -29,12 +29,12 @@ struct order {
 
 static const char usage[] =
     "usage: cheetah [-s SOCKET | -p PORT] [COMMAND [PARAMETER]] [--json]\n"
-    "  -s, --socket SOCKET  where the server listens; default: the only cheetah.PORT in\n"
+    "  -s, --socket SOCKET  the server's socket; default: the only cheetah.PORT in\n"
     "                       $XDG_RUNTIME_DIR or /run/monkey\n"
-    "  -p, --port PORT      the one called after this port\n"
+    "  -p, --port PORT      the socket of this port\n"
     "  -h, --help           this text\n"
-    "Without COMMAND lines are read from the terminal or standard input; \"help\" lists what there "
-    "is.\n";
+    "Without COMMAND, commands are read from the terminal or standard input; \"help\" lists "
+    "them.\n";
 
 static int complain(const char *what, const char *why)
 {
@@ -49,7 +49,7 @@ static bool take_path(struct order *order, const char *path)
     size_t len = strlen(path);
 
     if (len >= sizeof(order->path)) {
-        complain(path, "a name of a socket is not that long");
+        complain(path, "the name of the socket is too long");
         return false;
     }
     memcpy(order->path, path, len + 1);
@@ -72,11 +72,11 @@ static bool choose_only_one(struct order *order)
 
     (void)snprintf(pattern, sizeof(pattern), "%s/cheetah.*", runtime_directory());
     if (glob(pattern, 0, NULL, &found) != 0 || found.gl_pathc == 0)
-        return complain(pattern, "there is no shell; name its socket with -s") == 0;
+        return complain(pattern, "there is no socket; name one with -s") == 0;
     if (found.gl_pathc == 1) {
         ok = take_path(order, found.gl_pathv[0]);
     } else {
-        complain(pattern, "there are several; choose one with -s");
+        complain(pattern, "there are several sockets; choose one with -s");
         for (size_t i = 0; i < found.gl_pathc; i++)
             (void)fprintf(stderr, "  %s\n", found.gl_pathv[i]);
         ok = false;

@@ -25,13 +25,13 @@ struct order {
 
 static void usage(FILE *to)
 {
-    (void)fputs(
-        "usage: mk_passwd [-c] [-D] [-i] FILE USER [PASSWORD]\n"
-        "  -c  create FILE; it must not exist\n"
-        "  -D  delete USER\n"
-        "  -i  read the password from standard input\n"
-        "Without PASSWORD it is asked for. A password among the arguments can be seen by others.\n",
-        to);
+    (void)fputs("usage: mk_passwd [-c] [-D] [-i] FILE USER [PASSWORD]\n"
+                "  -c  create FILE; it must not exist\n"
+                "  -D  delete USER\n"
+                "  -i  read the password from standard input\n"
+                "Without PASSWORD, the program asks for it. Other users can see a password among "
+                "the arguments.\n",
+                to);
 }
 
 static int complain(const char *what)
@@ -96,7 +96,7 @@ static int get_password(const struct order *order, char dst[PASSWORD_MAX + 2])
              (!ask("Password", dst, PASSWORD_MAX + 2) || !ask("Again", again, PASSWORD_MAX + 2)))
         return refuse("the password is missing, or longer than 255 bytes");
     else if (!order->from_input && strcmp(dst, again) != 0)
-        return refuse("the two are not the same");
+        return refuse("the passwords differ");
     return dst[0] ? 0 : refuse("an empty password protects nothing");
 }
 

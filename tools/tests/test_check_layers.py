@@ -21,6 +21,11 @@ GOOD = {
     "src/http/date.c": '#include "http/uri_int.h"\n',
     "src/server/h1/conn.h": '#include "base/str.h"\nstruct mk_conn;\n',
     "src/server/h1/conn.c": '#include "server/h1/conn.h"\n#include <monkey/server.h>\n',
+    "src/server/run/run.c": '#include "server/run/run_int.h"\n#include "server/h1/conn.h"\n',
+    "src/server/run/run_int.h": "int run;\n",
+    "src/server/link/way_int.h": "int way;\n",
+    "tests/unit/server/fixture.h": '#include "server/run/run_int.h"\n',
+    "tests/unit/server/h1/test_conn.c": '#include "fixture.h"\n#include "server/h1/conn.h"\n',
     "src/bin/main.c": '#include "bin/options.h"\n#include <monkey/server.h>\n',
     "src/bin/options.h": "struct options;\n",
     "src/plugins/auth/auth.c": '#include "hash.h"\n#include <monkey/server.h>\n#include <crypt.h>\n',
@@ -49,6 +54,9 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
 
 
 @pytest.mark.parametrize("name, text, told", [
+    ("src/server/answer/seam.c", 'int f(void)\n{\n    return r->conn->job->in;\n}\n', "conn->job is for src/server/h1 only"),
+    ("src/server/answer/step.c", "int f(void)\n{\n    return mk_h1_fill(c);\n}\n", "mk_h1_fill is for src/server/h1 only"),
+    ("src/server/answer/line.c", 'const char *line = "HTTP/1.1 200 OK";\n', "is for src/server/h1 only"),
     ("src/base/up.c", '#include "server/h1/conn.h"\n', "base may not see server"),
     ("src/core/side.c", '#include "http/uri.h"\n', "core may not see http"),
     ("src/http/side.c", '#include "settings/field.h"\n', "http may not see settings"),
@@ -74,6 +82,11 @@ def test_nothing_is_wrong_in_a_good_tree(tmp_path):
     ("src/plugins/proxy_reverse/entry/near.c", '#include "list.h"\n', 'write "entry/list.h"'),
     ("src/plugins/proxy_reverse/peek.c", '#include "exchange/way_int.h"\n', "files of its room only"),
     ("src/plugins/proxy_reverse/extra/x.c", "int x;\n", "proxy_reverse/extra: is no room"),
+    ("src/server/route/up.c", '#include "server/h1/conn.h"\n', "the room route may not see h1"),
+    ("src/server/events/up.c", '#include "server/run/run_int.h"\n', "the room events may not see run"),
+    ("src/server/route/peek.c", '#include "server/link/way_int.h"\n', "files of its room only"),
+    ("src/server/odd/x.c", "int x;\n", "server/odd: is no room"),
+    ("tests/unit/server/answer/test_up.c", '#include "server/h1/conn.h"\n', "a test of the room answer may not see h1"),
     ("src/duda/duda.c", '#include "base/str.h"\n', "not in src/duda"),
     ("tools/wr.c", '#include "base/str.h"\n', "not in tools"),
     ("examples/peek.c", '#include "../src/base/str.h"\n', "not in examples"),

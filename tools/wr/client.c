@@ -16,8 +16,8 @@ enum { RATE = CLIENT_FIELD_COUNT, GOOD_PERCENT, BAD_PERCENT, SAID_COUNT };
  */
 struct row {
     int field;
+    float unit; /* of times without a word for it, in us */
     const char *pattern;
-    double unit; /* of times without a word for it, in us */
 };
 
 struct tool {
@@ -27,110 +27,110 @@ struct tool {
 };
 
 static const struct row ab[] = {
-    {CLIENT_REQUESTS, "Complete requests: #", 1},
-    {CLIENT_ERRORS, "Failed requests: #", 1},
-    {CLIENT_ERRORS, "Write errors: #", 1},
-    {CLIENT_ERRORS, "Non-2xx responses: #", 1},
-    {CLIENT_US, "Time taken for tests: #", 1e6},
-    {CLIENT_P50_US, "50% #", 1e3},
-    {CLIENT_P90_US, "90% #", 1e3},
-    {CLIENT_P99_US, "99% #", 1e3},
-    {CLIENT_MAX_US, "100% #", 1e3},
+    {CLIENT_REQUESTS, 1, "Complete requests: #"},
+    {CLIENT_ERRORS, 1, "Failed requests: #"},
+    {CLIENT_ERRORS, 1, "Write errors: #"},
+    {CLIENT_ERRORS, 1, "Non-2xx responses: #"},
+    {CLIENT_US, 1e6, "Time taken for tests: #"},
+    {CLIENT_P50_US, 1e3, "50% #"},
+    {CLIENT_P90_US, 1e3, "90% #"},
+    {CLIENT_P99_US, 1e3, "99% #"},
+    {CLIENT_MAX_US, 1e3, "100% #"},
     {0},
 };
 
 static const struct row siege[] = {
-    {CLIENT_REQUESTS, "Transactions: #", 1},
-    {CLIENT_REQUESTS, "\"transactions\": #", 1},
-    {CLIENT_ERRORS, "Failed transactions: #", 1},
-    {CLIENT_ERRORS, "\"failed_transactions\": #", 1},
-    {CLIENT_US, "Elapsed time: #", 1e6},
-    {CLIENT_US, "\"elapsed_time\": #", 1e6},
-    {CLIENT_MAX_US, "Longest transaction: #", 1e6},
-    {CLIENT_MAX_US, "\"longest_transaction\": #", 1e6},
+    {CLIENT_REQUESTS, 1, "Transactions: #"},
+    {CLIENT_REQUESTS, 1, "\"transactions\": #"},
+    {CLIENT_ERRORS, 1, "Failed transactions: #"},
+    {CLIENT_ERRORS, 1, "\"failed_transactions\": #"},
+    {CLIENT_US, 1e6, "Elapsed time: #"},
+    {CLIENT_US, 1e6, "\"elapsed_time\": #"},
+    {CLIENT_MAX_US, 1e6, "Longest transaction: #"},
+    {CLIENT_MAX_US, 1e6, "\"longest_transaction\": #"},
     {0},
 };
 
 static const struct row wrk[] = {
-    {CLIENT_REQUESTS, "# requests in *", 1},
-    {CLIENT_US, "* requests in #", 1e6},
-    {CLIENT_ERRORS, "Socket errors: connect #", 1},
-    {CLIENT_ERRORS, "Socket errors: connect *, read #", 1},
-    {CLIENT_ERRORS, "Socket errors: connect *, read *, write #", 1},
-    {CLIENT_ERRORS, "Socket errors: connect *, read *, write *, timeout #", 1},
-    {CLIENT_ERRORS, "Non-2xx or 3xx responses: #", 1},
-    {CLIENT_P50_US, "50% #", 1},
-    {CLIENT_P90_US, "90% #", 1},
-    {CLIENT_P99_US, "99% #", 1},
-    {CLIENT_P50_US, "50.000% #", 1},
-    {CLIENT_P90_US, "90.000% #", 1},
-    {CLIENT_P99_US, "99.000% #", 1},
-    {CLIENT_MAX_US, "100.000% #", 1},
+    {CLIENT_REQUESTS, 1, "# requests in *"},
+    {CLIENT_US, 1e6, "* requests in #"},
+    {CLIENT_ERRORS, 1, "Socket errors: connect #"},
+    {CLIENT_ERRORS, 1, "Socket errors: connect *, read #"},
+    {CLIENT_ERRORS, 1, "Socket errors: connect *, read *, write #"},
+    {CLIENT_ERRORS, 1, "Socket errors: connect *, read *, write *, timeout #"},
+    {CLIENT_ERRORS, 1, "Non-2xx or 3xx responses: #"},
+    {CLIENT_P50_US, 1, "50% #"},
+    {CLIENT_P90_US, 1, "90% #"},
+    {CLIENT_P99_US, 1, "99% #"},
+    {CLIENT_P50_US, 1, "50.000% #"},
+    {CLIENT_P90_US, 1, "90.000% #"},
+    {CLIENT_P99_US, 1, "99.000% #"},
+    {CLIENT_MAX_US, 1, "100.000% #"},
     {0},
 };
 
 static const struct row h2load[] = {
-    {CLIENT_REQUESTS, "requests: * total, * started, # done", 1},
-    {CLIENT_ERRORS, "requests: * total, * started, * done, * succeeded, # failed", 1},
-    {CLIENT_US, "finished in #", 1e6},
-    {CLIENT_MAX_US, "time for request: * #", 1},
+    {CLIENT_REQUESTS, 1, "requests: * total, * started, # done"},
+    {CLIENT_ERRORS, 1, "requests: * total, * started, * done, * succeeded, # failed"},
+    {CLIENT_US, 1e6, "finished in #"},
+    {CLIENT_MAX_US, 1, "time for request: * #"},
     {0},
 };
 
 static const struct row weighttp[] = {
-    {CLIENT_REQUESTS, "requests: * total, * started, # done", 1},
-    {CLIENT_ERRORS, "requests: * total, * started, * done, * succeeded, # failed", 1},
-    {CLIENT_ERRORS, "requests: * total, * started, * done, * succeeded, * failed, # errored", 1},
-    {CLIENT_US, "finished in # sec", 1e6},
-    {CLIENT_US, "finished in * sec, # millisec", 1e3},
-    {CLIENT_US, "finished in * sec, * millisec and # microsec", 1},
+    {CLIENT_REQUESTS, 1, "requests: * total, * started, # done"},
+    {CLIENT_ERRORS, 1, "requests: * total, * started, * done, * succeeded, # failed"},
+    {CLIENT_ERRORS, 1, "requests: * total, * started, * done, * succeeded, * failed, # errored"},
+    {CLIENT_US, 1e6, "finished in # sec"},
+    {CLIENT_US, 1e3, "finished in * sec, # millisec"},
+    {CLIENT_US, 1, "finished in * sec, * millisec and # microsec"},
     {0},
 };
 
 static const struct row hey[] = {
-    {CLIENT_REQUESTS, "[*] # responses", 1}, {CLIENT_ERRORS, "[4*] # responses", 1},
-    {CLIENT_ERRORS, "[5*] # responses", 1},  {CLIENT_ERRORS, "[#] Get", 1},
-    {CLIENT_ERRORS, "[#] Post", 1},          {CLIENT_US, "Total: #", 1e6},
-    {CLIENT_P50_US, "50% in #", 1e6},        {CLIENT_P90_US, "90% in #", 1e6},
-    {CLIENT_P99_US, "99% in #", 1e6},        {CLIENT_P50_US, "50%% in #", 1e6},
-    {CLIENT_P90_US, "90%% in #", 1e6},       {CLIENT_P99_US, "99%% in #", 1e6},
-    {CLIENT_MAX_US, "Slowest: #", 1e6},      {0},
+    {CLIENT_REQUESTS, 1, "[*] # responses"}, {CLIENT_ERRORS, 1, "[4*] # responses"},
+    {CLIENT_ERRORS, 1, "[5*] # responses"},  {CLIENT_ERRORS, 1, "[#] Get"},
+    {CLIENT_ERRORS, 1, "[#] Post"},          {CLIENT_US, 1e6, "Total: #"},
+    {CLIENT_P50_US, 1e6, "50% in #"},        {CLIENT_P90_US, 1e6, "90% in #"},
+    {CLIENT_P99_US, 1e6, "99% in #"},        {CLIENT_P50_US, 1e6, "50%% in #"},
+    {CLIENT_P90_US, 1e6, "90%% in #"},       {CLIENT_P99_US, 1e6, "99%% in #"},
+    {CLIENT_MAX_US, 1e6, "Slowest: #"},      {0},
 };
 
 static const struct row oha[] = {
-    {CLIENT_REQUESTS, "[*] # responses", 1},
-    {CLIENT_ERRORS, "[4*] # responses", 1},
-    {CLIENT_ERRORS, "[5*] # responses", 1},
-    {GOOD_PERCENT, "Success rate: #", 1},
-    {CLIENT_US, "Total: #", 1e6},
-    {CLIENT_P50_US, "50.00% in #", 1e6},
-    {CLIENT_P90_US, "90.00% in #", 1e6},
-    {CLIENT_P99_US, "99.00% in #", 1e6},
-    {CLIENT_P50_US, "50% in #", 1e6},
-    {CLIENT_P90_US, "90% in #", 1e6},
-    {CLIENT_P99_US, "99% in #", 1e6},
-    {CLIENT_MAX_US, "Slowest: #", 1e6},
+    {CLIENT_REQUESTS, 1, "[*] # responses"},
+    {CLIENT_ERRORS, 1, "[4*] # responses"},
+    {CLIENT_ERRORS, 1, "[5*] # responses"},
+    {GOOD_PERCENT, 1, "Success rate: #"},
+    {CLIENT_US, 1e6, "Total: #"},
+    {CLIENT_P50_US, 1e6, "50.00% in #"},
+    {CLIENT_P90_US, 1e6, "90.00% in #"},
+    {CLIENT_P99_US, 1e6, "99.00% in #"},
+    {CLIENT_P50_US, 1e6, "50% in #"},
+    {CLIENT_P90_US, 1e6, "90% in #"},
+    {CLIENT_P99_US, 1e6, "99% in #"},
+    {CLIENT_MAX_US, 1e6, "Slowest: #"},
     {0},
 };
 
 static const struct row vegeta[] = {
-    {CLIENT_REQUESTS, "Requests [total, rate, throughput] #", 1},
-    {GOOD_PERCENT, "Success [ratio] #", 1},
-    {CLIENT_US, "Duration [total, attack, wait] #", 1e6},
-    {CLIENT_P50_US, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, #", 1e6},
-    {CLIENT_P90_US, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, #", 1e6},
-    {CLIENT_P99_US, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, #", 1e6},
-    {CLIENT_MAX_US, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, *, #", 1e6},
+    {CLIENT_REQUESTS, 1, "Requests [total, rate, throughput] #"},
+    {GOOD_PERCENT, 1, "Success [ratio] #"},
+    {CLIENT_US, 1e6, "Duration [total, attack, wait] #"},
+    {CLIENT_P50_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, #"},
+    {CLIENT_P90_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, #"},
+    {CLIENT_P99_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, #"},
+    {CLIENT_MAX_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, *, #"},
     {0},
 };
 
 static const struct row k6[] = {
-    {CLIENT_REQUESTS, "http_reqs~: #", 1},
-    {RATE, "http_reqs~: * #", 1},
-    {BAD_PERCENT, "http_req_failed~: #", 1},
-    {CLIENT_P50_US, "http_req_duration~: avg=* min=* med=#", 1e3},
-    {CLIENT_MAX_US, "http_req_duration~: avg=* min=* med=* max=#", 1e3},
-    {CLIENT_P90_US, "http_req_duration~: avg=* min=* med=* max=* p(90)=#", 1e3},
+    {CLIENT_REQUESTS, 1, "http_reqs~: #"},
+    {RATE, 1, "http_reqs~: * #"},
+    {BAD_PERCENT, 1, "http_req_failed~: #"},
+    {CLIENT_P50_US, 1e3, "http_req_duration~: avg=* min=* med=#"},
+    {CLIENT_MAX_US, 1e3, "http_req_duration~: avg=* min=* med=* max=#"},
+    {CLIENT_P90_US, 1e3, "http_req_duration~: avg=* min=* med=* max=* p(90)=#"},
     {0},
 };
 

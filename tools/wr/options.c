@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REGEX = 256, CSV, JSON, SERVER, TCP };
+enum { REGEX = 256, CSV, JSON, HTML, SERVER, TCP };
 enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
 
 static const struct option longs[] = {
     {"requests-regex", required_argument, NULL, REGEX},
     {"csv", required_argument, NULL, CSV},
     {"json", required_argument, NULL, JSON},
+    {"html", required_argument, NULL, HTML},
     {"server", required_argument, NULL, SERVER},
     {"tcp", no_argument, NULL, TCP},
     {"help", no_argument, NULL, 'h'},
@@ -23,6 +24,7 @@ void options_usage(void)
 {
     (void)fputs("usage: wr [options] [-- COMMAND...]\n"
                 "       wr compare [--force] A.json B.json\n"
+                "       wr plot RESULT.json REPORT.html\n"
                 "whom to watch, with all that descends from it; several are shown apart:\n"
                 "  -p PID   -n NAME   -P PORT (who listens there)   -u UNIT (of systemd)\n"
                 "  --server NAME='COMMAND'   start it before each round and stop it after; -P says "
@@ -35,7 +37,7 @@ void options_usage(void)
                 "output of COMMAND\n"
                 "  --tcp   retransmits and listen overflows of the machine\n"
                 "  -v      show what COMMAND says\n"
-                "to where: --csv FILE   --json FILE\n",
+                "to where: --csv FILE   --json FILE   --html FILE\n",
                 stderr);
 }
 
@@ -128,31 +130,41 @@ bool options_time(const char *text, uint32_t *ms)
 
 /* ---- one option ---- */
 
+/* @return NULL: there are too many */
+static struct wanted *new_target(struct options *o, const char *before, const char *name)
+{
+    struct wanted *w = o->ntargets < TARGETS_MAX ? &o->targets[o->ntargets++] : NULL;
+
+    if (w)
+        (void)snprintf(w->name, sizeof(w->name), "%s%s", before, name);
+    return w;
+}
+
 static const char *add_target(struct options *o, enum find_by by, const char *value)
 {
-    static const char *const kinds[] = {"", "", ":", ""};
-    char *name = NULL;
+    struct wanted *w = new_target(o, by == FIND_PORT ? ":" : "", value);
 
-    if (o->ntargets == TARGETS_MAX)
+    if (!w)
         return "too many targets";
     if ((by == FIND_PID || by == FIND_PORT) && atoi(value) <= 0)
         return complaint("no number: %s", value);
-    if (asprintf(&name, "%s%s", kinds[by], value) < 0)
-        return "no memory";
-    o->targets[o->ntargets++] = (struct wanted){.name = name, .by = by, .value = value};
+    w->by = by;
+    w->value = value;
     return NULL;
 }
 
 static const char *add_server(struct options *o, char *text)
 {
     char *command = strchr(text, '=');
+    struct wanted *w;
 
-    if (o->ntargets == TARGETS_MAX)
-        return "too many targets";
     if (!command || command == text || command[1] == '\0')
         return complaint("--server is not NAME=COMMAND: %s", text);
     *command++ = '\0';
-    o->targets[o->ntargets++] = (struct wanted){.name = text, .command = command};
+    w = new_target(o, "", text);
+    if (!w)
+        return "too many targets";
+    w->command = command;
     o->has_servers = true;
     return NULL;
 }
@@ -170,7 +182,7 @@ static const char *take_rounds(struct options *o, const char *text)
 
 static const char *take_file(int c, struct options *o, char *value)
 {
-    *(c == CSV ? &o->csv : &o->json) = value;
+    *(c == CSV ? &o->csv : c == JSON ? &o->json : &o->html) = value;
     return NULL;
 }
 

@@ -12,9 +12,9 @@ enum { TARGETS_MAX = 16, STEPS_MAX = 1024 };
 
 /** Whom to watch: found by what the user said, or a server that is started. */
 struct wanted {
-    const char *name; /* borrowed from the arguments, or of own memory */
+    char name[64]; /* for the table; longer ones are cut */
     enum find_by by;
-    const char *value;
+    const char *value;   /* borrowed from the arguments, as all below */
     const char *command; /* of a server, for the shell; otherwise NULL */
 };
 
@@ -28,7 +28,7 @@ struct options {
     size_t nsteps;
     unsigned rounds;
     uint32_t seconds_ms, interval_ms, warm_up_ms; /* seconds 0: until the end */
-    const char *requests_regex, *csv, *json;
+    const char *requests_regex, *csv, *json, *html;
     bool has_tcp, is_verbose;
 };
 

@@ -28,6 +28,9 @@ void result_csv(FILE *to, const struct result *r);
 /** The schema is in wr(1). */
 void result_json(FILE *to, const struct result *r);
 
+/** A page without outside parts. */
+void result_html(FILE *to, const struct result *r);
+
 /** Text between quotes, with them; '<' is escaped too, so that it may stand in a page. Bytes above 127 are Latin-1. */
 void json_text(FILE *to, const char *text);
 

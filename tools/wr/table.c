@@ -70,6 +70,19 @@ static void say_what_is_missing(FILE *to, const struct runs *all)
         (void)fputs("\n", to);
 }
 
+/* Runs of several targets at once have the same figure, and the same window. */
+static void say_own_cost(FILE *to, const struct runs *all)
+{
+    double own_ms = 0, window_ms = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        own_ms += all->items[i].figures[WR_F_WR_CPU];
+        window_ms += all->items[i].figures[WR_F_WINDOW] * 1e3;
+    }
+    if (window_ms > 0)
+        (void)fprintf(to, "wr itself used %.2f %% of a core.\n", own_ms / window_ms * 100);
+}
+
 void table_foot(FILE *to, const struct runs *all)
 {
     unsigned flags = 0;
@@ -86,6 +99,7 @@ void table_foot(FILE *to, const struct runs *all)
         (void)fputs("Latencies are service times: the generator asks again only after an answer.\n",
                     to);
     say_what_is_missing(to, all);
+    say_own_cost(to, all);
 }
 
 void table_all(FILE *to, const struct run *r)

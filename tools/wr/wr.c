@@ -50,7 +50,8 @@ static int measure(const struct options *o)
     machine_read(&r.machine);
     if (r.command) {
         status = plan_execute(o, &r);
-        status |= save(o->csv, result_csv, &r) | save(o->json, result_json, &r);
+        status |= save(o->csv, result_csv, &r) | save(o->json, result_json, &r) |
+                  save(o->html, result_html, &r);
     }
     runs_fini(&r.runs);
     free(r.command);
@@ -111,6 +112,22 @@ static int compare(char **words)
     return status;
 }
 
+/* wr plot RESULT REPORT */
+static int plot(char **words)
+{
+    struct result r = {0};
+    char *text = NULL;
+    int status = MISUSED;
+
+    if (!words[0] || !words[1] || words[2])
+        options_usage();
+    else
+        status = !load(words[0], &text, &r) || save(words[1], result_html, &r);
+    runs_fini(&r.runs);
+    free(text);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static struct options o;
@@ -118,6 +135,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "compare") == 0)
         return compare(argv + 2);
+    if (argc > 1 && strcmp(argv[1], "plot") == 0)
+        return plot(argv + 2);
     why = options_parse(&o, argc, argv);
     if (why) {
         if (*why)

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 /*
- * [HANDLERS] `Match ^/clock clock`: the time, every second, as server-sent events. Each worker has a
- * clock of its own: a descriptor that ticks (timerfd), an alarm that notices when it stopped, and
- * the tickets of those who listen.
+ * [HANDLERS] `Match ^/clock clock` sends the time every second, as server-sent events. Each worker has its
+ * own clock: a descriptor that ticks (timerfd), an alarm that detects a stopped clock, and the tickets
+ * of the listeners.
  */
 
 enum { LISTENERS_MAX = 256, STOPPED_MS = 5000 };
@@ -23,10 +23,10 @@ struct clock {
     unsigned nlisteners;
 };
 
-/* One who listens; lives as long as the request. */
+/* A listener; lives as long as its request. */
 struct listener {
     struct clock *clock;
-    uint64_t heard; /* count of the tick told last */
+    uint64_t heard; /* count of the last reported tick */
 };
 
 static void clock_on_tick(struct mk_io *io, unsigned events, void *arg)
@@ -44,7 +44,7 @@ static void clock_on_tick(struct mk_io *io, unsigned events, void *arg)
         struct mk_request *r = mk_worker_request(clock->worker, clock->listeners[i]);
 
         if (!r)
-            continue; /* it has left */
+            continue; /* its request has ended */
         clock->listeners[kept++] = clock->listeners[i];
         mk_request_resume(r);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <monkey/plugin.h>
 
-/* [HANDLERS] `Match ^/hello hello`: greets as the site's [HELLO] `Greeting` says. */
+/* [HANDLERS] `Match ^/hello hello`: answers with the `Greeting` of the site's [HELLO]. */
 
 struct hello_settings {
     const char *greeting;

@@ -3,7 +3,7 @@
 
 #include <strings.h>
 
-/* A filter: text leaves in capitals, wherever it came from. */
+/* A filter that turns text into capitals, whatever its source. */
 
 static int upper_change(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
                         bool last)
@@ -28,7 +28,7 @@ static int upper_on_head(struct mk_request *r, const struct mk_context *ctx, str
     if (type.len < 5 || strncasecmp(type.p, "text/", 5) != 0)
         return 0;
     err = mk_head_filter(head, upper_change, NULL);
-    return err == MK_E_INVALID ? 0 : err; /* an answer without a body is well as it is */
+    return err == MK_E_INVALID ? 0 : err; /* an answer without a body needs no filter */
 }
 
 static const struct mk_plugin upper = {

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/answer.h"
 
-#include <monkey/field.h>
+#include "kit/text/words.h"
 
-#include <strings.h>
+#include <monkey/field.h>
 
 enum {
     FIRST_ROOM = 4 << 10,
     INTERIMS_MAX = 8,
 };
 
-static bool is_name(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
-}
-
 bool gateway_is_of_the_connection(struct mk_str name)
 {
-    return (mk_field_rules(name) & MK_RULE_HOP) || is_name(name, MK_STR("Status"));
+    return (mk_field_rules(name) & MK_RULE_HOP) || text_is_word(name, MK_STR("Status"));
 }
 
 bool gateway_is_local(struct mk_str location)
@@ -55,7 +50,7 @@ void gateway_answer_fail(struct gateway_answer *a, unsigned status, const char *
 
 static void fail_head(struct gateway_answer *a, const char *why)
 {
-    mk_request_log(a->r, MK_LOG_ERROR, "a program answered badly why=\"%s\"", why);
+    mk_request_log(a->r, MK_LOG_ERROR, "invalid answer of a program why=\"%s\"", why);
     gateway_answer_fail(a, 502, NULL);
 }
 
@@ -108,7 +103,7 @@ static bool is_named(const struct gateway_answer *a, struct mk_str name)
     uint32_t at = 0;
 
     while (mk_response_next(&a->head, a->buf, &at, &field, &value)) {
-        if (!is_name(field, MK_STR("Connection")))
+        if (!text_is_word(field, MK_STR("Connection")))
             continue;
         for (size_t from = 0, to; from < value.len; from = to + 1) {
             struct mk_str word;
@@ -120,7 +115,7 @@ static bool is_named(const struct gateway_answer *a, struct mk_str name)
                 word.p++;
             while (word.len > 0 && (word.p[word.len - 1] == ' ' || word.p[word.len - 1] == '\t'))
                 word.len--;
-            if (is_name(word, name))
+            if (text_is_word(word, name))
                 return true;
         }
     }
@@ -136,7 +131,7 @@ static void pass_fields(struct gateway_answer *a, struct mk_reply *p)
     while (mk_response_next(&a->head, a->buf, &at, &name, &value)) {
         if (gateway_is_of_the_connection(name) || is_named(a, name))
             continue;
-        has_type = has_type || is_name(name, MK_STR("Content-Type"));
+        has_type = has_type || text_is_word(name, MK_STR("Content-Type"));
         mk_reply_line(p, name, value);
     }
     if (!has_type && a->type.p && a->head.status != 204 && a->head.status != 304)
@@ -215,7 +210,7 @@ static void move(struct gateway_answer *a, struct mk_str location)
         a->progress = GATEWAY_MOVED;
         return;
     }
-    mk_request_log(a->r, MK_LOG_ERROR, "a program's Location cannot be followed why=\"%s\"",
+    mk_request_log(a->r, MK_LOG_ERROR, "cannot follow a program's Location why=\"%s\"",
                    mk_error_text(err));
     gateway_answer_fail(a, err == MK_E_LIMIT ? 500 : 502, NULL);
 }
@@ -266,7 +261,7 @@ static bool read_head(struct gateway_answer *a)
 
     if (!make_room(a)) {
         fail_head(a,
-                  a->room < GATEWAY_HEAD_MAX ? "no memory for its head" : "its head is too long");
+                  a->room < GATEWAY_HEAD_MAX ? "no memory for the head" : "the head is too long");
         return false;
     }
     n = a->output(a->arg, a->buf + a->len, a->room - a->len);
@@ -274,7 +269,7 @@ static bool read_head(struct gateway_answer *a)
         return false;
     if (n <= 0) {
         if (a->progress == GATEWAY_HEAD) /* whoever gives output may have said why there is none */
-            fail_head(a, "it ended before its head was complete");
+            fail_head(a, "the program ended before its head was complete");
         return false;
     }
     a->len += (uint32_t)n;

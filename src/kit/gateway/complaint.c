@@ -1,27 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/complaint.h"
 
-enum { ESCAPE = 4 }; /* \x1b */
-
-static size_t escape_byte(char dst[ESCAPE], unsigned char c)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    if (c == '"' || c == '\\') {
-        dst[0] = '\\';
-        dst[1] = (char)c;
-        return 2;
-    }
-    if (c >= ' ' && c < 0x7f) {
-        dst[0] = (char)c;
-        return 1;
-    }
-    dst[0] = '\\';
-    dst[1] = 'x';
-    dst[2] = digits[c >> 4];
-    dst[3] = digits[c & 15];
-    return ESCAPE;
-}
+#include "kit/text/escape.h"
 
 static void end_line(struct gateway_complaint *c, void (*line)(void *arg, const char *text),
                      void *arg)
@@ -41,7 +21,7 @@ void gateway_complaint_add(struct gateway_complaint *c, const char *bytes, size_
                            void (*line)(void *arg, const char *text), void *arg)
 {
     for (size_t i = 0; i < len; i++) {
-        char piece[ESCAPE];
+        char piece[TEXT_LINE_GROWTH];
         size_t n;
 
         if (bytes[i] == '\n') {
@@ -50,7 +30,7 @@ void gateway_complaint_add(struct gateway_complaint *c, const char *bytes, size_
         }
         if (c->cut || bytes[i] == '\r')
             continue;
-        n = escape_byte(piece, (unsigned char)bytes[i]);
+        n = text_line_byte(piece, (unsigned char)bytes[i]);
         c->cut = n > GATEWAY_COMPLAINT_LINE - c->len;
         if (c->cut)
             continue;
@@ -71,8 +51,8 @@ size_t gateway_complaint_escape(char *dst, size_t room, struct mk_str bytes)
     size_t at = 0;
 
     for (size_t i = 0; i < bytes.len; i++) {
-        char piece[ESCAPE];
-        size_t n = escape_byte(piece, (unsigned char)bytes.p[i]);
+        char piece[TEXT_LINE_GROWTH];
+        size_t n = text_line_byte(piece, (unsigned char)bytes.p[i]);
 
         if (n >= room - at)
             break;

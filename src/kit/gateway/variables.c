@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/variables.h"
 
+#include "kit/text/words.h"
+
 #include <monkey/field.h>
 #include <monkey/server.h>
 
 #include <stdio.h>
-#include <strings.h>
 
 /* One walk: what is known, and who takes it. The first error stays and stops the rest. */
 struct walk {
@@ -18,17 +19,12 @@ struct walk {
     int error;
 };
 
-static bool is_name(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
-}
-
 static bool is_own(const struct walk *w, struct mk_str name)
 {
     for (size_t i = 0; i < w->v->nown; i++) {
         const struct mk_str own = w->v->own[i].name;
 
-        if (own.len == name.len && memcmp(own.p, name.p, name.len) == 0)
+        if (text_is(own, name))
             return true;
     }
     return false;
@@ -83,10 +79,10 @@ size_t gateway_field_name(char dst[GATEWAY_NAME_MAX], struct mk_str field)
 /* Those that have variables of their own, or none. */
 static bool is_withheld(const struct walk *w, struct mk_str name)
 {
-    if ((mk_field_rules(name) & MK_RULE_HOP) || is_name(name, MK_STR("Content-Type")) ||
-        is_name(name, MK_STR("Proxy")))
+    if ((mk_field_rules(name) & MK_RULE_HOP) || text_is_word(name, MK_STR("Content-Type")) ||
+        text_is_word(name, MK_STR("Proxy")))
         return true;
-    return w->f.user.p && is_name(name, MK_STR("Authorization"));
+    return w->f.user.p && text_is_word(name, MK_STR("Authorization"));
 }
 
 /* Is there a line of this name before at, or behind it? */
@@ -102,7 +98,7 @@ static bool is_repeated(const struct mk_request *r, struct mk_str name, const ch
             if (before)
                 return false;
             behind = true;
-        } else if ((before || behind) && is_name(other, name)) {
+        } else if ((before || behind) && text_is_word(other, name)) {
             return true;
         }
     }
@@ -112,20 +108,20 @@ static bool is_repeated(const struct mk_request *r, struct mk_str name, const ch
 /* All values of a name as one. @return p NULL without memory. */
 static struct mk_str join(struct mk_request *r, struct mk_str name)
 {
-    struct mk_str between = is_name(name, MK_STR("Cookie")) ? MK_STR("; ") : MK_STR(", ");
+    struct mk_str between = text_is_word(name, MK_STR("Cookie")) ? MK_STR("; ") : MK_STR(", ");
     struct mk_str other, value;
     size_t len = 0;
     uint32_t at = 0;
     char *text;
 
     while (mk_request_next_header(r, &at, &other, &value))
-        len += is_name(other, name) ? value.len + between.len : 0;
+        len += text_is_word(other, name) ? value.len + between.len : 0;
     text = mk_request_alloc(r, len + 1);
     if (!text)
         return (struct mk_str){NULL, 0};
     len = 0;
     for (at = 0; mk_request_next_header(r, &at, &other, &value);) {
-        if (!is_name(other, name))
+        if (!text_is_word(other, name))
             continue;
         if (len > 0) {
             memcpy(text + len, between.p, between.len);
@@ -171,8 +167,8 @@ void gateway_split_address(const char *address, struct mk_str *host, struct mk_s
     *host = (struct mk_str){address, (size_t)(colon - address)};
     if (host->len >= 2 && host->p[0] == '[')
         *host = (struct mk_str){host->p + 1, host->len - 2};
-    if (is_name(*host, MK_STR("::")) || is_name(*host, MK_STR("0.0.0.0")) ||
-        is_name(*host, MK_STR("*")))
+    if (text_is_word(*host, MK_STR("::")) || text_is_word(*host, MK_STR("0.0.0.0")) ||
+        text_is_word(*host, MK_STR("*")))
         *host = (struct mk_str){"", 0};
 }
 

@@ -53,7 +53,7 @@ static enum mk_verdict refuse(struct mk_request *r, ssize_t err)
     case MK_E_NOFD:
         return mk_reply_error(r, 503, NULL);
     default:
-        mk_request_log(r, MK_LOG_ERROR, "a request's body cannot be kept why=\"%s\"",
+        mk_request_log(r, MK_LOG_ERROR, "cannot keep a request body why=\"%s\"",
                        mk_error_text((int)err));
         return mk_reply_error(r, 500, NULL);
     }
@@ -71,7 +71,7 @@ static int keep_rest(struct intake *i, struct mk_request *r, const char *piece, 
 
     if (!copy)
         return why;
-    mk_request_log(r, MK_LOG_WARN, "a request's body is not gathered any more why=\"%s\"",
+    mk_request_log(r, MK_LOG_WARN, "request body is no longer gathered why=\"%s\"",
                    mk_error_text(why));
     memcpy(copy, piece, len);
     i->rest = (struct mk_str){copy, len};

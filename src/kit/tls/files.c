@@ -170,7 +170,8 @@ int tls_files_read(struct tls_files *f, const struct tls_settings *s, tls_open_f
     err = worse(err, read_file(&f->ca, "CAFile", s->ca, PUBLIC, &from));
     err = worse(err, read_files(f->crls, "CRLFile", &s->crls, PUBLIC, &from));
     if (s->client_cert != TLS_CLIENT_CERT_OFF && !s->ca) {
-        tls_fault(r, "CheckClientCert needs CAFile: who signs the certificates of clients");
+        tls_fault(r,
+                  "CheckClientCert needs CAFile, the authorities for the certificates of clients");
         err = worse(err, MK_E_INVALID);
     }
     if (err < 0)

@@ -41,7 +41,7 @@ static int refuse_plain(struct tls_link *t)
 
     t->local->used = 0; /* an alert would not be understood, nor be for the next link */
     (void)send(t->fd, answer, len, MSG_NOSIGNAL);
-    tls_link_complain(t, MK_LOG_DEBUG, "handshake failed", "a request came in the clear");
+    tls_link_complain(t, MK_LOG_DEBUG, "handshake failed", "a request arrived in the clear");
     return end_input(t);
 }
 
@@ -52,7 +52,7 @@ static void complain_of_handshake(struct tls_link *t)
 
     tls_link_complain(t, t->site ? MK_LOG_DEBUG : MK_LOG_ERROR,
                       t->site ? "handshake failed" : "handshake with a backend failed",
-                      t->has_ended ? "the other side left" : reason);
+                      t->has_ended ? "the peer closed the connection" : reason);
 }
 
 /* As far as the input goes: an event tells of more only when the socket was read to its end. */
@@ -130,7 +130,7 @@ static ssize_t end_without_word(struct tls_link *t)
 {
     if (t->site)
         return 0;
-    return tls_link_fail(t, "a backend closed", "without saying so, so its answer may be cut");
+    return tls_link_fail(t, "a backend closed the connection", "without a close_notify, so its answer may be incomplete");
 }
 
 static ssize_t read_data(struct tls_link *t, void *buf, size_t len)

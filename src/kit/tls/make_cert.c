@@ -72,7 +72,7 @@ static int make_file(int folder, const char *dir, const char *name, mode_t mode,
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
     if (fd < 0 && errno == EEXIST) {
-        (void)snprintf(why, size, "%.300s/%s exists already, and is left as it is", dir, name);
+        (void)snprintf(why, size, "%.300s/%s exists already and is kept", dir, name);
         return MK_E_EXISTS;
     }
     return fd < 0 ? cannot("make", dir, name, why, size) : fd;

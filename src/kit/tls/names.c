@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/tls/names.h"
 
-#include <stdlib.h>
+#include "kit/text/words.h"
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
-}
+#include <stdlib.h>
 
 static int compare(const void *a, const void *b)
 {
@@ -63,7 +60,7 @@ int tls_names_add(struct tls_names *n, struct mk_str name, unsigned value)
     if (!own.name)
         return MK_E_NOMEM;
     for (size_t i = 0; i < own.len; i++)
-        own.name[i] = lower(name.p[is_wildcard + i]);
+        own.name[i] = text_lower(name.p[is_wildcard + i]);
     return is_wildcard ? append(&n->below, &n->nbelow, own) : append(&n->exact, &n->nexact, own);
 }
 
@@ -83,7 +80,7 @@ bool tls_names_find(const struct tls_names *n, struct mk_str name, unsigned *val
     if (name.len == 0 || name.len > TLS_NAME_MAX)
         return false;
     for (size_t i = 0; i < name.len; i++)
-        text[i] = lower(name.p[i]);
+        text[i] = text_lower(name.p[i]);
     found = find(n->exact, n->nexact, text, name.len);
     for (size_t i = 1; !found && n->nbelow > 0 && i + 1 < name.len; i++) {
         if (text[i] == '.')

@@ -164,9 +164,9 @@ static int check_backends(struct mk_setup *setup, struct tls_plan *plan)
         if (b->names.count > 0)
             plan->backends[plan->nbackends++] = b;
         else if (others)
-            mk_setup_fault(setup, mk_setup_place(setup, b, "Backend"),
-                           "[TLS_BACKEND] without Backend is there already, for all backends "
-                           "that no other names");
+            mk_setup_fault(
+                setup, mk_setup_place(setup, b, "Backend"),
+                "another [TLS_BACKEND] without Backend is already for all other backends");
         else
             others = b;
     }

@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/tls/settings.h"
 
-#include <strings.h>
+#include "kit/text/words.h"
 
 static const char *const client_cert_names[] = {"off", "optional", "on", NULL};
-
-static bool is_word(struct mk_str word, const char *name)
-{
-    return word.len == strlen(name) && strncasecmp(word.p, name, word.len) == 0;
-}
-
-static struct mk_str next_word(struct mk_str *rest)
-{
-    struct mk_str word;
-
-    while (rest->len > 0 && (*rest->p == ' ' || *rest->p == '\t')) {
-        rest->p++;
-        rest->len--;
-    }
-    word = (struct mk_str){rest->p, 0};
-    while (word.len < rest->len && word.p[word.len] != ' ' && word.p[word.len] != '\t')
-        word.len++;
-    rest->p += word.len;
-    rest->len -= word.len;
-    return word;
-}
 
 /* What is older is broken (RFC 8996), so there is no way to ask for it. */
 static int parse_protocols(struct mk_setup *setup, const struct mk_setting *s)
@@ -33,10 +12,10 @@ static int parse_protocols(struct mk_setup *setup, const struct mk_setting *s)
     struct mk_str rest = s->value, word;
 
     t->protocols = 0;
-    for (word = next_word(&rest); word.len > 0; word = next_word(&rest)) {
-        if (is_word(word, "TLSv1.2"))
+    for (word = text_next_word(&rest); word.len > 0; word = text_next_word(&rest)) {
+        if (text_is_word(word, MK_STR("TLSv1.2")))
             t->protocols |= TLS_PROTOCOL_1_2;
-        else if (is_word(word, "TLSv1.3"))
+        else if (text_is_word(word, MK_STR("TLSv1.3")))
             t->protocols |= TLS_PROTOCOL_1_3;
         else
             return mk_setup_refuse(setup, s, "TLSv1.2, TLSv1.3 or both");

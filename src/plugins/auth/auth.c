@@ -5,6 +5,8 @@
 #include "password.h"
 #include "source.h"
 
+#include "kit/text/words.h"
+
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -124,7 +126,7 @@ static int check_location(struct mk_setup *setup, struct location *l)
                        "Location: expected a path such as /private, got \"%s\"", l->path);
     if (!is_title(l->title))
         mk_setup_fault(setup, mk_setup_place(setup, l, "Title"),
-                       "Title: a quote, a backslash and control bytes cannot be sent");
+                       "Title: quotes, backslashes and control bytes are not allowed");
     if (l->users && mk_setup_needs(setup, MK_RESOURCE_READ, l->users) < 0)
         return MK_E_NOMEM;
     return trim_path(setup, l) < 0 || make_challenge(setup, l) < 0 ? MK_E_NOMEM : 0;
@@ -146,7 +148,7 @@ static void refuse_doubles(struct mk_setup *setup, const struct site *site)
 
         if (strcasecmp(l->path, site->locations[i - 1]->path) == 0)
             mk_setup_fault(setup, mk_setup_place(setup, l, "Location"),
-                           "Location: %s is the place of another [AUTH] of this site",
+                           "Location: another [AUTH] of this site has %s",
                            *l->path ? l->path : "/");
     }
 }
@@ -305,7 +307,7 @@ static bool read_credentials(struct mk_request *r, struct credentials *c)
     char *text, *colon;
     ssize_t len;
 
-    if (value.len <= scheme || strncasecmp(value.p, "Basic ", scheme) != 0)
+    if (!text_begins(value, MK_STR("Basic ")))
         return false;
     while (value.len > scheme && value.p[scheme] == ' ') {
         value.p++;

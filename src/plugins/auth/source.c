@@ -55,7 +55,7 @@ struct users *source_read(int fd, struct stat *seen, struct users_fault *fault)
 
     *fault = (struct users_fault){0};
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        fault->why = "it is no file";
+        fault->why = "it is not a file";
         return NULL;
     }
     if (seen)
@@ -108,7 +108,7 @@ static void take_users(struct source *s, struct users *users)
     pthread_mutex_lock(&s->lock);
     s->users = users;
     pthread_mutex_unlock(&s->lock);
-    mk_server_log(s->server, MK_LOG_INFO, "users were read again file=%s users=%zu", s->path,
+    mk_server_log(s->server, MK_LOG_INFO, "users read again file=%s users=%zu", s->path,
                   users->count);
     users_put(old);
 }
@@ -122,7 +122,7 @@ static void read_again(struct source *s, int fd)
         take_users(s, users);
     else
         mk_server_log(s->server, MK_LOG_ERROR,
-                      "users stay as they were, for the file is wrong file=%s line=%u why=\"%s\"",
+                      "users kept, because the file has an error file=%s line=%u why=\"%s\"",
                       s->path, fault.line, fault.why ? fault.why : "out of memory");
 }
 

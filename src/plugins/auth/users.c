@@ -144,14 +144,14 @@ struct users *users_parse(struct mk_str text, struct users_fault *fault)
     }
     memcpy(u->text, text.p, text.len);
     if (strlen(u->text) != text.len)
-        fault->why = "a NUL byte is in it";
+        fault->why = "there is a NUL byte";
     if (fault->why || !add_lines(u, fault)) {
         free_users(u);
         return NULL;
     }
     qsort(u->items, u->count, sizeof(*u->items), compare_users);
     if (has_double(u)) {
-        *fault = (struct users_fault){.why = "a user is in it twice"};
+        *fault = (struct users_fault){.why = "a user appears twice"};
         free_users(u);
         return NULL;
     }

@@ -136,7 +136,7 @@ void run_advance(struct run *run)
 
 static void time_out(struct run *run)
 {
-    mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" did nothing for too long", run->label);
+    mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was silent for too long", run->label);
     gateway_answer_fail(&run->answer, 504, NULL);
     run->broke = true;
     run_end_script(run);
@@ -177,7 +177,7 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     (void)alarm;
     switch (run->state) {
     case RUN_WAITS:
-        turn_away(run, "waited too long for others to end");
+        turn_away(run, "waited too long for a place");
         break;
     case RUN_STARTS:
         run_start(run);
@@ -211,7 +211,7 @@ static void end_slow(struct upload *upload)
         return;
     upload_leave(upload);
     mk_request_log(run->r, MK_LOG_WARN,
-                   "cgi script=\"%s\" ended, its client sends too slowly while others wait",
+                   "cgi script=\"%s\" ended, because its client sends too slowly while others wait",
                    run->label);
     gateway_answer_fail(&run->answer, 408, NULL);
     run->broke = true;
@@ -222,7 +222,7 @@ static void end_slow(struct upload *upload)
 static void start(struct run *run)
 {
     if (upload_begin(&run->upload, run->place.pool->uploads, run->worker, &run->body, end_slow) < 0)
-        turn_away(run, "cannot be run, there is no memory");
+        turn_away(run, "cannot be run for lack of memory");
     else
         run_start(run);
 }
@@ -316,7 +316,7 @@ static void take_place(struct run *run)
     else if (err == MK_E_AGAIN)
         mk_alarm_set(run->alarm, run->site->queue_ms);
     else
-        turn_away(run, "turned away, too many wait");
+        turn_away(run, "refused, because too many wait");
 }
 
 static enum mk_verdict verdict_of(const struct run *run)

@@ -228,11 +228,11 @@ static const char *why_not(int error)
 {
     switch (error) {
     case EACCES:
-        return "it is not executable for the user that scripts run as";
+        return "the user of scripts may not execute it";
     case ENOENT:
-        return "its interpreter is not there";
+        return "its interpreter does not exist";
     case ENOEXEC:
-        return "it is no program, and has no line #! in front";
+        return "it is not a program and has no line #!";
     default:
         return mk_error_text(mk_error_from_errno(error));
     }
@@ -475,7 +475,7 @@ static void try_later(struct run *run)
         run->start_by_ms = now + RUN_START_MS;
     run->state = RUN_STARTS;
     if (now >= run->start_by_ms)
-        give_up(run, 503, "Retry-After: 5\r\n", "monkey-palm hangs, or does not run");
+        give_up(run, 503, "Retry-After: 5\r\n", "monkey-palm does not answer, or does not run");
     else
         mk_alarm_set(run->alarm, RUN_RETRY_MS);
 }
@@ -489,7 +489,7 @@ void run_start(struct run *run)
         sent = spawner_send(run->spawner, run->worker, ends.line);
     close_ends(&ends, yard_null(run->yard));
     if (err == MK_E_LIMIT) {
-        give_up(run, 431, NULL, "the request's head is too much for an environment");
+        give_up(run, 431, NULL, "the request's head is too large for an environment");
     } else if (err < 0) {
         give_up(run, 503, "Retry-After: 1\r\n", mk_error_text(err));
     } else if (sent < 0) {

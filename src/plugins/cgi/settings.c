@@ -4,6 +4,7 @@
 #include "palm_path.h"
 
 #include "kit/intake/intake.h"
+#include "kit/text/words.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -30,32 +31,6 @@ struct settings {
 
 /* ---- words of a line ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* @return the first word, p NULL: none; rest is left without it. */
-static struct mk_str take_word(struct mk_str *rest)
-{
-    struct mk_str word;
-
-    while (rest->len > 0 && is_blank(*rest->p)) {
-        rest->p++;
-        rest->len--;
-    }
-    word = (struct mk_str){rest->len > 0 ? rest->p : NULL, 0};
-    while (word.len < rest->len && !is_blank(rest->p[word.len]))
-        word.len++;
-    rest->p += word.len;
-    rest->len -= word.len;
-    while (rest->len > 0 && is_blank(*rest->p)) {
-        rest->p++;
-        rest->len--;
-    }
-    return word;
-}
-
 /* "-" stands for none. */
 static bool is_none(struct mk_str word)
 {
@@ -77,7 +52,7 @@ static const struct mk_origin *keep_origin(struct mk_setup *setup, const struct 
 static void warn_of_program(struct mk_setup *setup, const struct mk_origin *at, const char *program)
 {
     if (access(program, X_OK) < 0)
-        mk_setup_warn(setup, at, "%s is no program that can be executed", program);
+        mk_setup_warn(setup, at, "%s is not an executable program", program);
 }
 
 static int set_program(struct mk_setup *setup, struct cgi_route *route, const struct mk_setting *s,
@@ -101,7 +76,7 @@ static int set_words(struct mk_setup *setup, struct cgi_route *route, const stru
     if (err < 0 || is_none(type))
         return err;
     if (!memchr(type.p, '/', type.len))
-        return mk_setup_refuse(setup, s, "a media type such as text/html behind the interpreter");
+        return mk_setup_refuse(setup, s, "a media type such as text/html after the interpreter");
     route->type = mk_setup_copy(setup, type);
     return route->type.p ? 0 : MK_E_NOMEM;
 }
@@ -127,8 +102,8 @@ static struct cgi_route *add_route(struct mk_setup *setup, const struct mk_setti
 
 static int parse_match(struct mk_setup *setup, const struct mk_setting *s)
 {
-    struct mk_str rest = s->value, pattern = take_word(&rest), interpreter = take_word(&rest),
-                  type = take_word(&rest);
+    struct mk_str rest = s->value, pattern = text_next_word(&rest),
+                  interpreter = text_next_word(&rest), type = text_next_word(&rest);
     struct cgi_route *route;
 
     if (!pattern.p || rest.len > 0)
@@ -181,7 +156,8 @@ static int set_folder(struct mk_setup *setup, struct cgi_route *route, struct mk
 
 static int parse_alias(struct mk_setup *setup, const struct mk_setting *s)
 {
-    struct mk_str rest = s->value, prefix = take_word(&rest), program = take_word(&rest), pattern;
+    struct mk_str rest = s->value, prefix = text_next_word(&rest), program = text_next_word(&rest),
+                  pattern;
     struct cgi_route *route;
 
     while (prefix.len > 0 && prefix.p[prefix.len - 1] == '/')
@@ -233,7 +209,7 @@ static int add_variable(struct mk_setup *setup, struct settings *set, struct mk_
 
 static int parse_environment(struct mk_setup *setup, const struct mk_setting *s)
 {
-    struct mk_str rest = s->value, name = take_word(&rest);
+    struct mk_str rest = s->value, name = text_next_word(&rest);
 
     if (!is_variable(name))
         return mk_setup_refuse(setup, s, "NAME VALUE");
@@ -450,10 +426,9 @@ static int name_spawner(struct mk_setup *setup, struct cgi_site *site, const str
     const char *program = set->spawner ? set->spawner : palm_path(found);
 
     if (!program)
-        mk_setup_fault(
-            setup, NULL,
-            "CGI: the program monkey-palm, which starts scripts, is not where plugins are; say "
-            "where in Spawner");
+        mk_setup_fault(setup, NULL,
+                       "CGI: the program monkey-palm, which starts scripts, is not in the folder "
+                       "of plugins; set Spawner to its path");
     site->spawner_name = join(setup, set->user ? set->user : "", ':', program ? program : "");
     if (!site->spawner_name)
         return MK_E_NOMEM;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spawner.h"
 
+#include "kit/clock/clock.h"
 #include "kit/counted/counted.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A program that dies at once must not keep the server busy with starting it. */
@@ -23,14 +23,6 @@ struct spawner {
     int64_t started_ms; /* when that was last tried; 0: never */
     char name[];
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 struct spawner *spawner_new(struct mk_server *server, const char *name)
 {
@@ -90,7 +82,7 @@ int spawner_open(struct spawner *s)
     runs = s->sock >= 0 || s->starting;
     if (!runs) {
         s->starting = true;
-        s->started_ms = now_ms();
+        s->started_ms = clock_now_ms();
     }
     pthread_mutex_unlock(&s->lock);
     return runs ? 0 : start(s);
@@ -105,7 +97,7 @@ static void work(void *arg)
         mk_server_log(s->server, MK_LOG_ERROR, "monkey-palm cannot be started why=\"%s\"",
                       mk_error_text(err));
     else
-        mk_server_log(s->server, MK_LOG_WARN, "monkey-palm was started again");
+        mk_server_log(s->server, MK_LOG_WARN, "monkey-palm started again");
 }
 
 static void done(void *arg)
@@ -116,10 +108,10 @@ static void done(void *arg)
 /* Is this the time, and are we the one? Under the mutex. */
 static bool claim(struct spawner *s)
 {
-    if (s->sock >= 0 || s->starting || now_ms() - s->started_ms < RETRY_MS)
+    if (s->sock >= 0 || s->starting || clock_now_ms() - s->started_ms < RETRY_MS)
         return false;
     s->starting = true;
-    s->started_ms = now_ms();
+    s->started_ms = clock_now_ms();
     return true;
 }
 

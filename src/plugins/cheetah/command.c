@@ -2,12 +2,13 @@
 #include "command.h"
 #include "metrics.h"
 
+#include "kit/text/utc.h"
+
 #include <monkey/inspect.h>
 #include <monkey/plugin.h>
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The commands of the shell. */
@@ -150,15 +151,13 @@ static void run_vhosts(struct call *call)
 static void tell_uptime(struct reply *r, const struct mk_server_facts *facts)
 {
     uint64_t s = (uint64_t)facts->uptime_ms / 1000;
-    time_t started = (time_t)facts->started_s;
     char text[64];
-    struct tm tm;
 
     (void)snprintf(text, sizeof(text), "%" PRIu64 " days %02u:%02u:%02u", s / 86400,
                    (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
     reply_text(r, "uptime", mk_str_from(text));
     reply_number(r, "uptime_seconds", s);
-    if (gmtime_r(&started, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
+    if (text_utc(text, facts->started_s, 'T') > 0)
         reply_text(r, "started", mk_str_from(text));
 }
 
@@ -271,14 +270,14 @@ static void run_loglevel(struct call *call)
 static void run_clear(struct call *call)
 {
     if (call->reply->json)
-        reply_text(call->reply, "clear", MK_STR("there is no screen"));
+        reply_text(call->reply, "clear", MK_STR("this session has no screen"));
     else
         reply_raw(call->reply, "\033[H\033[2J");
 }
 
 static void run_quit(struct call *call)
 {
-    reply_text(call->reply, "quit", MK_STR("the session ends, the server goes on"));
+    reply_text(call->reply, "quit", MK_STR("end the session; the server continues"));
 }
 
 /* What comes is written by gather_tell, or by reload_tell. */
@@ -290,16 +289,16 @@ static void run_connections(struct call *call)
 static const struct command commands[] = {
     {"help", "\\h", NULL, "this list; \\? too", COMMAND_DONE, run_help},
     {"config", "\\f", NULL, "the settings of [SERVER] in force", COMMAND_DONE, run_config},
-    {"plugins", "\\g", NULL, "the plugins that are loaded", COMMAND_DONE, run_plugins},
+    {"plugins", "\\g", NULL, "the loaded plugins", COMMAND_DONE, run_plugins},
     {"status", "\\s", NULL, "the server and its totals", COMMAND_DONE, run_status},
-    {"uptime", "\\u", NULL, "how long it has been running", COMMAND_DONE, run_uptime},
+    {"uptime", "\\u", NULL, "the time since the start", COMMAND_DONE, run_uptime},
     {"vhosts", "\\v", NULL, "the sites", COMMAND_DONE, run_vhosts},
     {"workers", "\\w", NULL, "the counters of each worker", COMMAND_DONE, run_workers},
     {"connections", NULL, NULL, "the clients' connections", COMMAND_GATHER, run_connections},
-    {"metrics", NULL, NULL, "all counters, as Prometheus reads them", COMMAND_DONE, run_metrics},
-    {"reload", NULL, NULL, "reload the configuration, and say how it went", COMMAND_RELOAD,
+    {"metrics", NULL, NULL, "all counters in Prometheus' format", COMMAND_DONE, run_metrics},
+    {"reload", NULL, NULL, "reload the configuration and print the result", COMMAND_RELOAD,
      run_reload},
-    {"loglevel", NULL, "[LEVEL]", "show or set what the error log tells", COMMAND_DONE,
+    {"loglevel", NULL, "[LEVEL]", "print or set the level of the error log", COMMAND_DONE,
      run_loglevel},
     {"clear", "\\c", NULL, "clear the screen", COMMAND_DONE, run_clear},
     {"quit", "\\q", NULL, "end the session", COMMAND_QUIT, run_quit},

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "line.h"
 
+#include "kit/text/words.h"
+
 enum { LETTERS = 16 };
 
-static bool is_blank(char c)
+static bool ends_word(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool is_word(struct mk_str word, struct mk_str other)
-{
-    return word.len == other.len && memcmp(word.p, other.p, word.len) == 0;
+    return text_is_blank(c) || c == '\r';
 }
 
 static void add_word(struct line *line, struct mk_str word)
 {
-    if (is_word(word, MK_STR("--json")))
+    if (text_is(word, MK_STR("--json")))
         line->json = true;
     else if (line->count < LINE_MAX_WORDS)
         line->words[line->count++] = word;
@@ -31,7 +28,7 @@ void line_parse(struct line *line, struct mk_str text)
     while (at < text.len) {
         size_t began = at;
 
-        while (at < text.len && !is_blank(text.p[at]))
+        while (at < text.len && !ends_word(text.p[at]))
             at++;
         if (at > began)
             add_word(line, (struct mk_str){text.p + began, at - began});

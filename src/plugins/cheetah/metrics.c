@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics.h"
 
+#include "kit/text/words.h"
+
 #include <monkey/events.h>
 #include <monkey/inspect.h>
 #include <monkey/plugin.h>
@@ -39,7 +41,7 @@ static const struct {
     const char *kind, *name, *help;
 } reasons[] = {
     {"refused.", "monkey_refusals_total", "Requests refused, by reason."},
-    {"head.", "monkey_faulty_heads_total", "Requests refused for their head, by what was wrong."},
+    {"head.", "monkey_faulty_heads_total", "Requests refused for an invalid head, by reason."},
     {"closed.", "monkey_closes_total", "Connections closed, by reason."},
 };
 
@@ -101,15 +103,6 @@ static void tell_family(struct mk_server *server, struct reply *r, const struct 
     }
 }
 
-static void lower(char *dst, size_t size, const char *text)
-{
-    size_t i = 0;
-
-    for (; text[i] && i + 1 < size; i++)
-        dst[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
-    dst[i] = '\0';
-}
-
 static void tell_reasons_of(const struct mk_worker *w, struct reply *r, const char *kind,
                             const char *metric)
 {
@@ -117,11 +110,15 @@ static void tell_reasons_of(const struct mk_worker *w, struct reply *r, const ch
     uint64_t count;
 
     for (unsigned i = 0; mk_worker_refusals(w, i, &name, &count); i++) {
+        struct mk_str rest;
         char reason[64];
 
         if (strncmp(name, kind, strlen(kind)) != 0)
             continue;
-        lower(reason, sizeof(reason), name + strlen(kind));
+        rest = mk_str_from(name + strlen(kind));
+        if (rest.len >= sizeof(reason))
+            rest.len = sizeof(reason) - 1;
+        text_lower_copy(reason, rest);
         tell_worker_sample(r, metric, mk_worker_index(w), reason, count);
     }
 }
@@ -143,17 +140,17 @@ static void tell_server(const struct mk_server *server, struct reply *r)
     mk_server_facts(server, &facts);
     begin_family(r, "monkey_build_info", "gauge", "The version, as a label; always 1.");
     tell_sample(r, "monkey_build_info", &version, 1, 1);
-    tell_one(r, "monkey_start_time_seconds", "gauge", "When the server was started, since 1970.",
+    tell_one(r, "monkey_start_time_seconds", "gauge", "Time of the start, in seconds since 1970.",
              (uint64_t)facts.started_s);
-    tell_one(r, "monkey_uptime_seconds", "gauge", "Whole seconds since then.",
+    tell_one(r, "monkey_uptime_seconds", "gauge", "Seconds since the start.",
              (uint64_t)facts.uptime_ms / 1000);
     tell_one(r, "monkey_workers", "gauge", "Worker threads.", facts.workers);
     tell_one(r, "monkey_configurations", "gauge",
-             "Configurations alive: one, and those that old requests still need.", facts.snapshots);
-    tell_one(r, "monkey_reloads_total", "counter", "Reloads that succeeded.", facts.reloads);
+             "Configurations in memory: one, and those that older requests still use.",
+             facts.snapshots);
+    tell_one(r, "monkey_reloads_total", "counter", "Successful reloads.", facts.reloads);
     tell_one(r, "monkey_reloads_failed_total", "counter",
-             "Reloads that failed: the configuration before stayed in force.",
-             facts.reloads_failed);
+             "Failed reloads: the previous configuration stayed in force.", facts.reloads_failed);
 }
 
 /* ---- counters of plugins ---- */

@@ -41,8 +41,8 @@ static const char *runtime_directory(void)
     return stat("/run/monkey", &st) == 0 && S_ISDIR(st.st_mode) ? "/run/monkey" : NULL;
 }
 
-static const char no_directory[] = "there is neither XDG_RUNTIME_DIR nor /run/monkey for the "
-                                   "socket; name one with Socket in [CHEETAH]";
+static const char no_directory[] =
+    "there is neither XDG_RUNTIME_DIR nor /run/monkey for the socket; set Socket in [CHEETAH]";
 
 /* The first TCP port that is named. */
 static void note_port(void *arg, const char *text, size_t len)
@@ -72,8 +72,7 @@ int place_choose(const struct mk_context *ctx, char path[PLACE_PATH])
     }
     mk_server_addresses(ctx->server, note_port, port);
     if (!port[0]) {
-        mk_plugin_why(ctx, "no TCP port to call the socket after; name one with Socket in "
-                           "[CHEETAH]");
+        mk_plugin_why(ctx, "no TCP port to name the socket after; set Socket in [CHEETAH]");
         return MK_E_INVALID;
     }
     if (make_path(path, directory, port))
@@ -151,7 +150,7 @@ static int remove_stale(const struct mk_context *ctx, const struct place *p)
     if (lstat(p->path, &st) < 0)
         return errno == ENOENT ? 0 : say_errno(ctx, p);
     if (!S_ISSOCK(st.st_mode)) {
-        mk_plugin_why(ctx, "%s is there already and is no socket", p->path);
+        mk_plugin_why(ctx, "%s exists and is not a socket", p->path);
         return MK_E_EXISTS;
     }
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -160,7 +159,7 @@ static int remove_stale(const struct mk_context *ctx, const struct place *p)
     err = connect(fd, (const struct sockaddr *)&sun, sizeof(sun)) < 0 ? errno : 0;
     close(fd);
     if (err != ECONNREFUSED && err != ENOENT) {
-        mk_plugin_why(ctx, "another server has its shell at %s", p->path);
+        mk_plugin_why(ctx, "another server uses %s", p->path);
         return MK_E_BUSY;
     }
     /* Without the right to, whoever binds for us will remove it. */
@@ -220,15 +219,16 @@ const char *place_refusal(const struct place *p, int fd)
     socklen_t len = sizeof(peer);
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-        return "error: this shell cannot tell who you are\n";
+        return "error: cannot find out your user\n";
     if (peer.uid == 0)
         return NULL;
     if (peer.uid == geteuid())
-        return p->has_scripts ? "error: scripts have this user too; ask as root, or as another "
-                                "member of Group in [CHEETAH]\n"
+        return p->has_scripts ? "error: scripts run as this user too; connect as root, or as "
+                                "another member of Group in [CHEETAH]\n"
                               : NULL;
-    return *p->group && has_group(fd, &peer, p->gid) ? NULL
-                                                     : "error: this shell is of another user\n";
+    return *p->group && has_group(fd, &peer, p->gid)
+               ? NULL
+               : "error: this user has no access to the shell\n";
 }
 
 /* ---- the terminal ---- */

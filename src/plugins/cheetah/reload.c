@@ -57,7 +57,7 @@ void reload_tell(const struct reload *reload, const struct mk_worker *w, struct 
     else if (now.done != reload->done)
         reply_text(r, "reload", MK_STR("done"));
     else
-        reply_text(r, "reload", MK_STR("asked for; it has not ended yet, the error log will tell"));
+        reply_text(r, "reload", MK_STR("in progress; the error log will have the result"));
     if (reload_has_ended(reload, w))
         tell_report(w, r);
     reply_end(r);

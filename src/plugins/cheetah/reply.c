@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reply.h"
 
+#include "kit/text/escape.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,13 +68,10 @@ static bool is_plain(const struct reply *r, unsigned char c)
 
 static void put_escape(struct reply *r, unsigned char c)
 {
-    char text[8];
+    char text[TEXT_JSON_GROWTH];
+    bool is_coded = r->json && c != '"' && c != '\\';
 
-    if (c == '\\' || c == '"')
-        (void)snprintf(text, sizeof(text), "\\%c", c);
-    else
-        (void)snprintf(text, sizeof(text), r->json ? "\\u00%02x" : "\\x%02x", c);
-    put_word(r, text);
+    put(r, text, is_coded ? text_json_byte(text, c) : text_line_byte(text, c));
 }
 
 static void put_escaped(struct reply *r, struct mk_str s)

@@ -181,7 +181,7 @@ static int begin_to_answer(struct shell *shell, const struct mk_context *ctx)
     shell->fd = shell->out_fd = -1;
     err = session_begin(&shell->sessions, ctx->worker, fd, out);
     if (err == MK_E_INVALID)
-        mk_plugin_why(ctx, "standard input cannot be waited for");
+        mk_plugin_why(ctx, "cannot wait for standard input");
     return err;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer.h"
 
-#include "text.h"
+#include "kit/text/escape.h"
+#include "kit/text/words.h"
 
 #include <monkey/events.h>
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <strings.h>
 
 enum {
     AT_ONCE = 128,  /* entries that are read before the head leaves, and on a worker at a time */
@@ -139,7 +139,7 @@ static bool wants_json(const struct mk_request *r)
     uint32_t at = 0;
 
     while (mk_request_next_header(r, &at, &name, &value)) {
-        if (name.len == sizeof("Accept") - 1 && strncasecmp(name.p, "Accept", name.len) == 0)
+        if (text_is_word(name, MK_STR("Accept")))
             dirlisting_accept_add(&accept, value);
     }
     return dirlisting_accept_json(&accept);
@@ -162,10 +162,8 @@ static bool describe(struct mk_request *r, struct dirlisting_subject *subject, s
 {
     subject->has_parent = path.len > 1;
     if (json)
-        return write_text(r, &subject->json_path, dirlisting_json, path,
-                          path.len * DIRLISTING_JSON_GROWTH);
-    return write_text(r, &subject->html_path, dirlisting_html, path,
-                      path.len * DIRLISTING_HTML_GROWTH) &&
+        return write_text(r, &subject->json_path, text_json, path, path.len * TEXT_JSON_GROWTH);
+    return write_text(r, &subject->html_path, text_html, path, path.len * TEXT_HTML_GROWTH) &&
            write_text(r, &subject->path_links, dirlisting_path_links, path,
                       dirlisting_path_links_room(path));
 }

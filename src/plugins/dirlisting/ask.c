@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ask.h"
 
-#include <strings.h>
+#include "kit/text/words.h"
 
 static const struct mk_str sort_names[] = {
     [DIRLISTING_BY_NAME] = MK_STR_INIT("name"),
@@ -10,28 +10,6 @@ static const struct mk_str sort_names[] = {
 };
 
 enum { NSORTS = sizeof(sort_names) / sizeof(sort_names[0]) };
-
-static bool is(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && memcmp(a.p, b.p, a.len) == 0;
-}
-
-static bool is_in_any_case(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
-}
-
-/* Cut off what stands before the first such character; all of it without one. */
-static struct mk_str cut(struct mk_str *s, char at)
-{
-    const char *end = s->len ? memchr(s->p, at, s->len) : NULL;
-    struct mk_str head = {s->p, end ? (size_t)(end - s->p) : s->len};
-    size_t used = head.len + (end ? 1 : 0);
-
-    s->p += used;
-    s->len -= used;
-    return head;
-}
 
 struct mk_str dirlisting_sort_name(enum dirlisting_sort sort)
 {
@@ -45,37 +23,21 @@ struct dirlisting_ask dirlisting_ask_of(struct mk_str query)
     if (!query.p)
         return ask;
     while (query.len > 0) {
-        struct mk_str value = cut(&query, '&'), key = cut(&value, '=');
+        struct mk_str value = text_cut(&query, '&'), key = text_cut(&value, '=');
 
-        for (unsigned i = 0; i < NSORTS && is(key, MK_STR("sort")); i++) {
-            if (is(value, sort_names[i]))
+        for (unsigned i = 0; i < NSORTS && text_is(key, MK_STR("sort")); i++) {
+            if (text_is(value, sort_names[i]))
                 ask.sort = (enum dirlisting_sort)i;
         }
-        if (is(key, MK_STR("order")))
-            ask.descending = is(value, MK_STR("desc"));
+        if (text_is(key, MK_STR("order")))
+            ask.descending = text_is(value, MK_STR("desc"));
     }
     return ask;
 }
 
 /* ---- Accept ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static struct mk_str trim(struct mk_str s)
-{
-    while (s.len > 0 && is_blank(*s.p)) {
-        s.p++;
-        s.len--;
-    }
-    while (s.len > 0 && is_blank(s.p[s.len - 1]))
-        s.len--;
-    return s;
-}
-
-/* Like cut, but not inside a quoted string, which a parameter's value may be. */
+/* Like text_cut, but not inside a quoted string, which a parameter's value may be. */
 static struct mk_str cut_unquoted(struct mk_str *s, char at)
 {
     bool quoted = false;
@@ -92,7 +54,7 @@ static struct mk_str cut_unquoted(struct mk_str *s, char at)
     i += i < s->len ? 1 : 0;
     s->p += i;
     s->len -= i;
-    return trim(head);
+    return text_trim(head);
 }
 
 /* "0.75" -> 750: RFC 9110 section 12.4.2. @return false: malformed. */
@@ -114,12 +76,12 @@ static bool read_weight(struct mk_str s, unsigned *weight)
 
 static unsigned how_specific(struct mk_str range, struct mk_str type, struct mk_str name)
 {
-    if (is_in_any_case(range, name))
+    if (text_is_word(range, name))
         return 3;
-    if (range.len == type.len + 2 && strncasecmp(range.p, type.p, type.len) == 0 &&
+    if (range.len == type.len + 2 && text_begins(range, type) &&
         memcmp(range.p + type.len, "/*", 2) == 0)
         return 2;
-    return is(range, MK_STR("*/*")) ? 1 : 0;
+    return text_is(range, MK_STR("*/*")) ? 1 : 0;
 }
 
 static void judge(struct dirlisting_wish *wish, unsigned specific, unsigned weight)
@@ -134,9 +96,9 @@ static void add_member(struct dirlisting_accept *a, struct mk_str member)
     unsigned weight = 1000;
 
     while (member.len > 0) {
-        struct mk_str value = cut_unquoted(&member, ';'), key = cut(&value, '=');
+        struct mk_str value = cut_unquoted(&member, ';'), key = text_cut(&value, '=');
 
-        if (is_in_any_case(key, MK_STR("q")) && !read_weight(value, &weight))
+        if (text_is_word(key, MK_STR("q")) && !read_weight(value, &weight))
             return;
     }
     judge(&a->html, how_specific(range, MK_STR("text"), MK_STR("text/html")), weight);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer.h"
-#include "text.h"
 #include "theme.h"
+
+#include "kit/text/escape.h"
 
 #include <monkey/plugin.h>
 
@@ -109,11 +110,11 @@ static int read_theme(struct mk_setup *setup, struct dirlisting_theme *theme,
 static int escape_path(struct mk_setup *setup, struct dirlisting_theme *theme, const char *path)
 {
     struct mk_str text = mk_str_from(path ? path : "");
-    char *p = mk_setup_alloc(setup, text.len * DIRLISTING_HTML_GROWTH + 1);
+    char *p = mk_setup_alloc(setup, text.len * TEXT_HTML_GROWTH + 1);
 
     if (!p)
         return MK_E_NOMEM;
-    theme->path = (struct mk_str){p, dirlisting_html(p, text)};
+    theme->path = (struct mk_str){p, text_html(p, text)};
     return 0;
 }
 

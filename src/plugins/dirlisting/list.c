@@ -2,6 +2,7 @@
 #include "list.h"
 
 #include "kit/counted/counted.h"
+#include "kit/text/words.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -301,11 +302,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static unsigned char lower(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
-
 /* Take the digits that s begins with, without leading zeros. */
 static struct mk_str take_number(struct mk_str *s)
 {
@@ -349,7 +345,7 @@ int dirlisting_compare_names(struct mk_str a, struct mk_str b)
 
             order = compare_numbers(m, n);
         } else {
-            order = lower(*x.p) - lower(*y.p);
+            order = (unsigned char)text_lower(*x.p) - (unsigned char)text_lower(*y.p);
             x = (struct mk_str){x.p + 1, x.len - 1};
             y = (struct mk_str){y.p + 1, y.len - 1};
         }

@@ -3,12 +3,15 @@
 
 #include "text.h"
 
+#include "kit/text/escape.h"
+#include "kit/text/utc.h"
+
 #include <stdio.h>
 
 enum { LINKED_LEVELS = 32 };
 
 _Static_assert(sizeof(((struct dirlisting_page *)0)->value) >=
-                   DIRLISTING_NAME_MAX * DIRLISTING_HTML_GROWTH + 1,
+                   DIRLISTING_NAME_MAX * TEXT_HTML_GROWTH + 1,
                "any name fits, with a slash");
 
 /* ---- the path as links ---- */
@@ -17,8 +20,7 @@ size_t dirlisting_path_links_room(struct mk_str path)
 {
     static const char markup[] = "<a href=\"\"></a><span aria-current=\"page\"></span>";
 
-    return path.len * DIRLISTING_HTML_GROWTH +
-           (LINKED_LEVELS + 1) * (sizeof(markup) + 3 * LINKED_LEVELS);
+    return path.len * TEXT_HTML_GROWTH + (LINKED_LEVELS + 1) * (sizeof(markup) + 3 * LINKED_LEVELS);
 }
 
 static size_t put(char *dst, const char *text)
@@ -34,12 +36,12 @@ static size_t put_level(char *dst, struct mk_str name, unsigned up)
     size_t at = 0;
 
     if (up > LINKED_LEVELS)
-        return dirlisting_html(dst, name);
+        return text_html(dst, name);
     at += put(dst, up > 0 ? "<a href=\"" : "<span aria-current=\"page\"");
     for (unsigned i = 0; i < up; i++)
         at += put(dst + at, "../");
     at += put(dst + at, up > 0 ? "\">" : ">");
-    at += dirlisting_html(dst + at, name);
+    at += text_html(dst + at, name);
     at += put(dst + at, up > 0 ? "</a>" : "</span>");
     return at;
 }
@@ -98,7 +100,7 @@ static struct mk_str note(const struct dirlisting_page *p)
 {
     if (p->sorted)
         return MK_STR("");
-    return MK_STR("Too many entries to sort: they are shown as the file system keeps them.");
+    return MK_STR("Too many entries to sort: they are in the order of the file system.");
 }
 
 static struct mk_str summary(struct dirlisting_page *p)
@@ -174,13 +176,13 @@ static struct mk_str entry_value(struct dirlisting_page *p, enum dirlisting_tag 
 
     switch (tag) {
     case DIRLISTING_TARGET_TITLE:
-        return value_len(p, dirlisting_html(p->value, p->entry.name));
+        return value_len(p, text_html(p->value, p->entry.name));
     case DIRLISTING_TARGET_URL:
         return with_slash(p, dirlisting_url(p->value, p->entry.name));
     case DIRLISTING_TARGET_NAME:
-        return with_slash(p, dirlisting_html(p->value, p->entry.name));
+        return with_slash(p, text_html(p->value, p->entry.name));
     case DIRLISTING_TARGET_TIME:
-        len = dirlisting_time(p->value, p->entry.time, ' ');
+        len = text_utc(p->value, p->entry.time, ' ');
         return len > 0 ? value_len(p, len) : MK_STR("-");
     case DIRLISTING_TARGET_SIZE:
         return p->entry.directory ? MK_STR("-")
@@ -196,7 +198,7 @@ static struct mk_str entry_value(struct dirlisting_page *p, enum dirlisting_tag 
 
 static struct mk_str json_time(struct dirlisting_page *p)
 {
-    size_t len = dirlisting_time(p->value + 1, p->entry.time, 'T');
+    size_t len = text_utc(p->value + 1, p->entry.time, 'T');
 
     if (len == 0)
         return MK_STR("null");
@@ -218,7 +220,7 @@ static struct mk_str value_of(struct dirlisting_page *p, enum dirlisting_tag tag
     case DIRLISTING_JSON_COMMA:
         return p->directories + p->files > 1 ? MK_STR(",") : MK_STR("");
     case DIRLISTING_JSON_NAME:
-        return value_len(p, dirlisting_json(p->value, p->entry.name));
+        return value_len(p, text_json(p->value, p->entry.name));
     case DIRLISTING_JSON_SIZE:
         return p->entry.directory ? MK_STR("null")
                                   : print(p, snprintf(p->value, sizeof(p->value), "%lld",

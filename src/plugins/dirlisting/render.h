@@ -19,9 +19,9 @@ struct dirlisting_theme {
 
 /** What is said of the directory itself. Memory of the caller, as long as the page. */
 struct dirlisting_subject {
-    struct mk_str html_path;  /* dirlisting_html of the path */
+    struct mk_str html_path;  /* text_html of the path */
     struct mk_str path_links; /* dirlisting_path_links of the path */
-    struct mk_str json_path;  /* dirlisting_json of the path */
+    struct mk_str json_path;  /* text_json of the path */
     bool has_parent;
 };
 

@@ -10,7 +10,7 @@ static void note(struct mk_setup *setup, const char *file, const struct dirlisti
     struct mk_origin at = {file, fault->line, fault->column, fault->line_text};
 
     if (fault->known)
-        mk_setup_fault(setup, &at, "the tag %.*s is of one entry and belongs in entry.theme",
+        mk_setup_fault(setup, &at, "the tag %.*s describes one entry and belongs in entry.theme",
                        (int)fault->tag.len, fault->tag.p);
     else
         mk_setup_fault(setup, &at, "there is no tag %.*s", (int)fault->tag.len, fault->tag.p);

@@ -232,7 +232,7 @@ int attempt_repeat(struct exchange *x, int why)
         attempt_log(x, "the connection ended before the request");
     if (!may_repeat(x)) {
         if (was_idle)
-            attempt_log(x, "an idle connection had ended");
+            attempt_log(x, "the backend had closed an idle connection");
         return why;
     }
     exchange_leave(x, false);

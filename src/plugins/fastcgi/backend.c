@@ -38,7 +38,7 @@ struct backend *backend_new(struct mk_server *server, const struct backend_optio
 
     if (!b)
         return NULL;
-    atomic_init(&b->refs, 1);
+    counted_init(&b->refs, 1);
     b->max_connections = options->max_connections;
     b->upstream = mk_upstream_new(server, &upstream);
     b->uploads = b->upstream ? uploads_new(count_waiting, b->upstream) : NULL;
@@ -51,13 +51,13 @@ struct backend *backend_new(struct mk_server *server, const struct backend_optio
 
 struct backend *backend_get(struct backend *b)
 {
-    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+    counted_get(&b->refs);
     return b;
 }
 
 void backend_put(struct backend *b)
 {
-    if (!b || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) > 1)
+    if (!b || !counted_put(&b->refs))
         return;
     free_backend(b);
 }

@@ -4,6 +4,8 @@
 
 #include "choice.h"
 
+#include "kit/counted/counted.h"
+
 #include <monkey/upstream.h>
 
 #include <stdatomic.h>
@@ -25,7 +27,7 @@ struct backend {
     struct mk_upstream *upstream;
     struct uploads *uploads; /* that hold its connections */
     unsigned max_connections;
-    atomic_uint refs;
+    struct counted refs;
     atomic_uint busy;                 /* requests that were given to it and have not ended */
     _Atomic int64_t offline_until_ms; /* 0: not known to be broken */
 };

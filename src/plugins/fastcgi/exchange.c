@@ -107,7 +107,7 @@ static void end_slow(struct upload *upload)
     struct exchange *x =
         (struct exchange *)(void *)((char *)upload - offsetof(struct exchange, upload));
 
-    attempt_log(x, "ended, the client sends too slowly while others wait");
+    attempt_log(x, "ended, because the client sends too slowly while others wait");
     gateway_answer_fail(&x->answer, 408, NULL);
     finish(x);
 }
@@ -172,7 +172,7 @@ static enum mk_verdict fail_cut(struct exchange *x, int error)
     } else if (error == MK_E_TIMEOUT) {
         attempt_log(x, "no byte within ReadTimeout");
     } else if (error == MK_E_PEER) {
-        attempt_log(x, "the connection ended within the answer");
+        attempt_log(x, "the connection ended during the answer");
     }
     return fail(x, error);
 }

@@ -155,11 +155,11 @@ static int judge_header(struct fcgi_reader *f)
     f->padding = h[6];
     switch (h[1]) {
     case FCGI_STDOUT:
-        return f->out_ended && f->left > 0 ? refuse(f, "output behind its end") : 0;
+        return f->out_ended && f->left > 0 ? refuse(f, "output after its end") : 0;
     case FCGI_STDERR:
         return 0;
     case FCGI_END_REQUEST:
-        return f->left == END_BODY ? 0 : refuse(f, "an end of the request of another size");
+        return f->left == END_BODY ? 0 : refuse(f, "an end record of the wrong size");
     default:
         return refuse(f, "a record of a type that no application sends");
     }
@@ -228,7 +228,7 @@ int fcgi_read(struct fcgi_reader *f, const char *buf, size_t len, size_t *used,
         int err = 0;
 
         if (f->ended)
-            return refuse(f, "something behind the end of the request");
+            return refuse(f, "a record after the end of the request");
         if (f->have < FCGI_HEADER)
             err = take_header(f, buf, len, used);
         if (err < 0)

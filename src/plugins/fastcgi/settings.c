@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include "kit/intake/intake.h"
+#include "kit/text/words.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -249,9 +250,7 @@ static unsigned count_sections(struct mk_setup *setup, const struct mk_section_s
 static struct fcgi_server *find_server(const struct fcgi_config *c, struct mk_str name)
 {
     for (unsigned i = 0; i < c->nservers; i++) {
-        const char *known = c->servers[i].name;
-
-        if (strlen(known) == name.len && strncasecmp(known, name.p, name.len) == 0)
+        if (text_is_word(name, mk_str_from(c->servers[i].name)))
             return &c->servers[i];
     }
     return NULL;
@@ -457,7 +456,7 @@ struct fcgi_location *fcgi_location_of(struct mk_setup *setup, struct mk_str nam
     for (unsigned i = 0; i < c->nlocations; i++) {
         struct fcgi_location *l = &c->locations[i];
 
-        if (l->name && strlen(l->name) == name.len && strncasecmp(l->name, name.p, name.len) == 0)
+        if (l->name && text_is_word(name, mk_str_from(l->name)))
             return l;
     }
     mk_setup_fault(setup, at, "fastcgi: there is no [FASTCGI_LOCATION] %s", name.p);

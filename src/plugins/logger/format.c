@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format.h"
 
-#include <strings.h>
+#include "kit/text/words.h"
 
 #define SELF "\"%r\" %>s %b"
 static const char common_text[] = "%h %l %u %t " SELF;
@@ -285,18 +285,13 @@ static struct logger_piece *add_piece(struct compiler *c, logger_piece_fn put)
     return piece;
 }
 
-static bool same_name(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
-}
-
 /* @return index of the name among the format's, to which it is added. */
 static size_t header_index(struct compiler *c, struct mk_str name)
 {
     struct logger_format *f = c->f;
     size_t i = 0;
 
-    while (i < f->nheaders && !same_name(f->headers[i], name))
+    while (i < f->nheaders && !text_is_word(f->headers[i], name))
         i++;
     if (i == LOGGER_HEADERS_MAX) {
         refuse(c, "a format with at most 16 different header fields");
@@ -332,14 +327,14 @@ static void add_variable(struct compiler *c, char letter, struct mk_str paramete
         struct mk_str wanted = mk_str_from(v->parameter);
 
         if (v->letter == letter && !wanted.p == !parameter.p &&
-            (!wanted.p || same_name(wanted, parameter))) {
+            (!wanted.p || text_is_word(wanted, parameter))) {
             (void)add_piece(c, v->put);
             return;
         }
     }
     refuse(c,
            "one of %h %a %l %u %t %r %{target}r %m %U %q %H %V %v %s %b %B %T %{ms}T %D %X "
-           "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% behind a percent sign");
+           "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign");
 }
 
 /* @return bytes used of what stands behind a percent sign. */
@@ -404,7 +399,7 @@ static struct mk_str format_text(struct mk_str text, enum logger_style *style)
 {
     *style = LOGGER_TEXT;
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
-        if (same_name(text, mk_str_from(named[i].name))) {
+        if (text_is_word(text, mk_str_from(named[i].name))) {
             *style = named[i].style;
             return mk_str_from(named[i].text);
         }

@@ -23,7 +23,9 @@ struct logger_gather *logger_gather_new(struct logger_pipe *pipe, size_t ntarget
 
 static int write_buffer(struct logger_gather *g, struct logger_buffer *b)
 {
-    if (logger_pipe_write(g->pipe, &b->frame, sizeof(b->frame) + b->frame.bytes) < 0)
+    const void *frame = (const char *)b + offsetof(struct logger_buffer, frame); /* and lines */
+
+    if (logger_pipe_write(g->pipe, frame, sizeof(b->frame) + b->frame.bytes) < 0)
         return MK_E_AGAIN;
     b->frame.bytes = b->frame.lines = 0;
     return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "line.h"
 
+#include "kit/text/utc.h"
+
 #include <monkey/events.h>
 
 #include <stdio.h>
@@ -95,15 +97,13 @@ void logger_line_access(const void *arg, struct logger_text *t)
 /* The beginning that lines of the server's own error log have. */
 static void put_stamp(struct logger_text *t, unsigned status)
 {
+    char day[TEXT_UTC_MAX] = "", text[80];
     struct timespec now;
-    struct tm tm;
-    char text[80];
     int len;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)gmtime_r(&now.tv_sec, &tm);
-    len = snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=%s in=http",
-                   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+    (void)text_utc(day, now.tv_sec, 'T');
+    len = snprintf(text, sizeof(text), "%.19s.%03dZ level=%s in=http", day,
                    (int)(now.tv_nsec / 1000000), status >= 500 ? "error" : "warn");
     logger_put(t, (struct mk_str){text, len > 0 && len < (int)sizeof(text) ? (size_t)len : 0});
 }

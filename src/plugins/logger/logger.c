@@ -42,7 +42,7 @@ static const char *why_not(int err)
 {
     if (err != MK_E_SYS)
         return mk_error_text(err);
-    return errno == ENXIO ? "nobody reads this fifo" : strerror(errno);
+    return errno == ENXIO ? "no process reads this fifo" : strerror(errno);
 }
 
 static int open_place(const struct mk_context *ctx, struct logger_config *c,

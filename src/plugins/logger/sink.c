@@ -3,6 +3,7 @@
 
 #include "target.h"
 
+#include "kit/clock/clock.h"
 #include "kit/counted/counted.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Frames of one pipe before the next pipe has its turn: other workers' pipes fill meanwhile. */
@@ -50,14 +50,6 @@ struct logger_sink {
     unsigned round; /* the thread's own */
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * (int64_t)1000 + now.tv_nsec / 1000000;
-}
-
 static void ring(struct logger_sink *s)
 {
     const uint64_t one = 1;
@@ -80,9 +72,9 @@ static void tell_failing(struct logger_sink *s, struct logger_target *t, int err
     if (t->failing)
         return;
     t->failing = true;
-    t->reported_ms = now_ms();
-    (void)snprintf(text, sizeof(text), "log takes no more lines, they are lost path=%.300s: %s",
-                   t->name, err == EAGAIN ? "its reader does not keep up" : strerror(err));
+    t->reported_ms = clock_now_ms();
+    (void)snprintf(text, sizeof(text), "log cannot be written, lines are lost path=%.300s: %s",
+                   t->name, err == EAGAIN ? "its reader is too slow" : strerror(err));
     s->say(s->arg, MK_LOG_ERROR, text);
 }
 
@@ -91,16 +83,16 @@ static void tell_lost(struct logger_sink *s, struct logger_target *t, bool recov
     unsigned lost = atomic_exchange(&t->lost, 0);
     char text[512];
 
-    t->reported_ms = now_ms();
+    t->reported_ms = clock_now_ms();
     (void)snprintf(text, sizeof(text), "%s path=%.300s lost=%u",
-                   recovered ? "log takes lines again" : "log lines were lost", t->name, lost);
+                   recovered ? "log can be written again" : "log lines were lost", t->name, lost);
     s->say(s->arg, recovered ? MK_LOG_INFO : MK_LOG_WARN, text);
 }
 
 /* A last short line may still fit on a disk that is full: it has room when it takes lines for a while. */
 static void tell_recovered(struct logger_sink *s, struct logger_target *t)
 {
-    int64_t now = now_ms();
+    int64_t now = clock_now_ms();
 
     if (t->recovered_ms == 0)
         t->recovered_ms = now;
@@ -115,7 +107,7 @@ static void report(struct logger_sink *s, struct logger_target *t, bool last)
 {
     if (atomic_load(&t->lost) == 0 || (t->failing && !last))
         return;
-    if (last || t->reported_ms == 0 || now_ms() - t->reported_ms >= LOGGER_REPORT_MS)
+    if (last || t->reported_ms == 0 || clock_now_ms() - t->reported_ms >= LOGGER_REPORT_MS)
         tell_lost(s, t, false);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
 
+#include "kit/clock/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What kind of file is it? Whoever opened it may have done so for appending, which splice refuses. */
@@ -109,22 +110,14 @@ static bool pwrite_all(struct logger_target *t, const char *bytes, size_t len)
     return true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * (int64_t)1000 + now.tv_nsec / 1000000;
-}
-
 /* @return whether it takes bytes again before the patience of this round is used up. */
 static bool wait_for(struct logger_target *t)
 {
     struct pollfd p = {.fd = t->fd, .events = POLLOUT};
-    int64_t began = now_ms();
+    int64_t began = clock_now_ms();
     bool ready = t->patience_ms > 0 && poll(&p, 1, t->patience_ms) > 0 && (p.revents & POLLOUT);
 
-    t->patience_ms -= (int)(now_ms() - began);
+    t->patience_ms -= (int)(clock_now_ms() - began);
     return ready;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
+#include "kit/text/escape.h"
+
 static const struct mk_str clipped = MK_STR_INIT("...");
 
 static size_t room(const struct logger_text *t)
@@ -61,16 +63,17 @@ static size_t copy_plain(char *dst, const char *src, size_t len)
 }
 
 /* @return length of the escape written to dst. */
-static size_t escape_of(char dst[6], unsigned char c, enum logger_style style)
+static size_t escape_of(char dst[TEXT_JSON_GROWTH], unsigned char c, enum logger_style style)
 {
     static const char hex[] = "0123456789ABCDEF";
-    static const struct mk_str leads[] = {MK_STR_INIT("\\x"), MK_STR_INIT("\\u00")};
-    size_t len = leads[style].len;
 
-    memcpy(dst, leads[style].p, len);
-    dst[len++] = hex[c >> 4];
-    dst[len++] = hex[c & 15];
-    return len;
+    if (style == LOGGER_JSON)
+        return text_json_byte(dst, c);
+    dst[0] = '\\';
+    dst[1] = 'x';
+    dst[2] = hex[c >> 4];
+    dst[3] = hex[c & 15];
+    return 4;
 }
 
 void logger_put_escaped(struct logger_text *t, struct mk_str s, size_t max, enum logger_style style)
@@ -81,7 +84,7 @@ void logger_put_escaped(struct logger_text *t, struct mk_str s, size_t max, enum
 
     while (used < s.len) {
         size_t left = s.len - used, n = (size_t)(limit - t->at), len;
-        char escape[6];
+        char escape[TEXT_JSON_GROWTH];
 
         n = copy_plain(t->at, s.p + used, left < n ? left : n);
         t->at += n;

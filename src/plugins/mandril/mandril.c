@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/nets/nets.h"
-#include "kit/texts/texts.h"
+#include "kit/text/set.h"
+#include "kit/text/words.h"
 #include "referer.h"
 
 #include <monkey/plugin.h>
@@ -40,7 +41,7 @@ struct mandril {
     struct rule **rules; /* in the order written */
     struct rule **paths; /* of them, those that look at requests */
     uint32_t nrules, npaths;
-    struct texts texts; /* of paths */
+    struct text_set texts; /* of paths */
     struct addresses strict, dry;
 };
 
@@ -75,7 +76,7 @@ static int parse_address(struct mk_setup *setup, const struct mk_setting *s, boo
     if (net_parse(s->value, &net, &loose) < 0)
         return mk_setup_refuse(setup, s, "an address or a network such as 10.0.0.0/8 or fe80::/10");
     if (loose)
-        mk_setup_warn(setup, &s->value_at, "%s: bits behind the prefix of %s are ignored", s->key.p,
+        mk_setup_warn(setup, &s->value_at, "%s: bits after the prefix of %s are ignored", s->key.p,
                       s->value.p);
     rule = add_rule(setup, s, RULE_ADDRESS);
     if (!rule)
@@ -106,7 +107,7 @@ static int parse_text(struct mk_setup *setup, const struct mk_setting *s, enum r
     lower = mk_setup_alloc(setup, s->value.len + 1);
     if (!rule || !lower)
         return MK_E_NOMEM;
-    lower_case(lower, s->value);
+    text_lower_copy(lower, s->value);
     rule->text = (struct mk_str){lower, s->value.len};
     return 0;
 }
@@ -202,7 +203,7 @@ static int build_texts(struct mk_setup *setup, struct mandril *m)
         return MK_E_NOMEM;
     for (uint32_t i = 0; i < m->npaths; i++)
         items[i] = m->paths[i]->text;
-    return texts_build(&m->texts, setup, items, m->npaths);
+    return text_set_build(&m->texts, setup, items, m->npaths);
 }
 
 static int mandril_check(struct mk_setup *setup)
@@ -275,7 +276,7 @@ static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_cont
     if (facts.peer_is_unix)
         return MK_VERDICT_PASS;
     if (denies(&m->dry, m, facts.peer_ip, &why))
-        tell_of_connection(c, why, MK_LOG_WARN, "connection would be dropped");
+        tell_of_connection(c, why, MK_LOG_WARN, "connection would be closed");
     if (!denies(&m->strict, m, facts.peer_ip, &why))
         return MK_VERDICT_PASS;
     tell_of_connection(c, why, MK_LOG_INFO, "connection dropped");
@@ -291,21 +292,21 @@ static int find_texts(struct mk_request *r, const struct mandril *m, uint8_t *fo
     int more;
 
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++)
-        texts_find(&m->texts, path, found);
+        text_set_find(&m->texts, path, found);
     return more;
 }
 
 static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
     const struct mandril *m = ctx->config;
-    uint8_t *found = mk_request_alloc(r, TEXTS_FOUND_SIZE(m->npaths));
+    uint8_t *found = mk_request_alloc(r, TEXT_SET_FOUND_SIZE(m->npaths));
 
     if (!found)
         return mk_reply_error(r, 503, NULL);
-    memset(found, 0, TEXTS_FOUND_SIZE(m->npaths));
+    memset(found, 0, TEXT_SET_FOUND_SIZE(m->npaths));
     if (find_texts(r, m, found) < 0)
         return mk_reply_error(r, 503, NULL);
-    for (uint32_t i = 0; (i = texts_next(found, i, m->npaths)) < m->npaths; i++) {
+    for (uint32_t i = 0; (i = text_set_next(found, i, m->npaths)) < m->npaths; i++) {
         const struct rule *rule = m->paths[i];
 
         if (rule->kind == RULE_HOTLINK && !comes_from_elsewhere(r, ctx->site))

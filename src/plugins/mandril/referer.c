@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "referer.h"
 
-#include <strings.h>
-
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-void lower_case(char *dst, struct mk_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        dst[i] = lower(text.p[i]);
-    dst[text.len] = '\0';
-}
+#include "kit/text/words.h"
 
 static bool skip_prefix(struct mk_str *s, struct mk_str prefix)
 {
-    if (s->len < prefix.len || strncasecmp(s->p, prefix.p, prefix.len) != 0)
+    if (!text_begins(*s, prefix))
         return false;
     s->p += prefix.len;
     s->len -= prefix.len;
@@ -65,11 +53,12 @@ struct mk_str url_host(struct mk_str url)
 bool name_matches(struct mk_str name, struct mk_str host)
 {
     if (name.len > 2 && name.p[0] == '*' && name.p[1] == '.') {
-        size_t below = name.len - 1; /* with the dot */
+        const struct mk_str below = {name.p + 1, name.len - 1}; /* with the dot */
 
-        return host.len > below && strncasecmp(host.p + host.len - below, name.p + 1, below) == 0;
+        return host.len > below.len &&
+               text_begins((struct mk_str){host.p + host.len - below.len, below.len}, below);
     }
-    return host.len == name.len && strncasecmp(host.p, name.p, name.len) == 0;
+    return text_is_word(host, name);
 }
 
 bool comes_from_elsewhere(const struct mk_request *r, const struct mk_words *names)

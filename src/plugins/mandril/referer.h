@@ -4,9 +4,6 @@
 
 #include <monkey/plugin.h>
 
-/** A copy in lower case, terminated; dst has room for text.len + 1 bytes. */
-void lower_case(char *dst, struct mk_str text);
-
 /** The host of an absolute http or https URL, without port; {NULL, 0} when it is none. RFC 3986 section 3.2. */
 struct mk_str url_host(struct mk_str url);
 

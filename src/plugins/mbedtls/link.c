@@ -42,7 +42,7 @@ static int begin_client(struct mbed_link *own, const char *name)
         err = mbed_face_of_back(own->face, w, back);
     if (err == MK_E_NOENT)
         tls_link_complain(&own->link, MK_LOG_ERROR, "a backend cannot be verified",
-                          "the system has no list of authorities; set CAFile");
+                          "the system has no list of certificate authorities; set CAFile");
     if (err == 0)
         err = mbed_begin_library(own);
     return err == 0 && name ? expect_name(own, name) : err;

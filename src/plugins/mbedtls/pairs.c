@@ -29,7 +29,7 @@ static int parse_certificates(mbedtls_x509_crt *to, const struct tls_file *file,
     if (err > 0)
         tls_fault(r, "%s: %s: %d of its certificates cannot be read", file->key, file->path, err);
     else
-        tls_fault(r, "%s: %s: is no certificate in PEM: %s", file->key, file->path,
+        tls_fault(r, "%s: %s: is not a certificate in PEM: %s", file->key, file->path,
                   mbed_why(err, text));
     return MK_E_INVALID;
 }
@@ -45,10 +45,9 @@ static int parse_key(mbedtls_pk_context *key, const struct tls_file *file,
     if (err == MBEDTLS_ERR_PK_ALLOC_FAILED)
         return MK_E_NOMEM;
     if (err == MBEDTLS_ERR_PK_PASSWORD_REQUIRED || err == MBEDTLS_ERR_PK_PASSWORD_MISMATCH)
-        tls_fault(r, "%s: %s: is locked with a password, which nobody is there to type", file->key,
-                  file->path);
+        tls_fault(r, "%s: %s: has a password, which nobody can type here", file->key, file->path);
     else
-        tls_fault(r, "%s: %s: is no private key in PEM that mbedTLS can use: %s", file->key,
+        tls_fault(r, "%s: %s: is not a private key in PEM that mbedTLS can use: %s", file->key,
                   file->path, mbed_why(err, text));
     return MK_E_INVALID;
 }
@@ -87,10 +86,9 @@ static void warn_of_missing(const mbedtls_x509_crl *lists, const mbedtls_x509_cr
         while (list && !is_by(list, authority))
             list = list->next;
         if (!list && mbedtls_x509_dn_gets(name, sizeof(name), &authority->subject) > 0)
-            tls_warn(r,
-                     "no CRLFile has a list of the authority \"%s\", so that its clients are not "
-                     "looked for in one",
-                     name);
+            tls_warn(
+                r, "no CRLFile has a list of the authority \"%s\", so its clients are not checked",
+                name);
     }
 }
 
@@ -101,9 +99,8 @@ static void warn_of_age(const mbedtls_x509_crl *lists, const struct tls_file *fi
 
     for (const mbedtls_x509_crl *list = lists; list; list = list->next) {
         if (list->next_update.year > 0 && mbedtls_x509_time_is_past(&list->next_update))
-            tls_warn(
-                r, "%s: %s: is out of date since %s, so that clients of its authority are refused",
-                file->key, file->path, date(&list->next_update, text, sizeof(text)));
+            tls_warn(r, "%s: %s: expired on %s, so clients of its authority are refused", file->key,
+                     file->path, date(&list->next_update, text, sizeof(text)));
     }
 }
 
@@ -125,7 +122,7 @@ static int parse_list(mbedtls_x509_crl *to, const struct tls_file *file, struct 
         return 0;
     if (err == MBEDTLS_ERR_X509_ALLOC_FAILED)
         return MK_E_NOMEM;
-    tls_fault(r, "%s: %s: is no list of revoked certificates in PEM: %s", file->key, file->path,
+    tls_fault(r, "%s: %s: is not a list of revoked certificates in PEM: %s", file->key, file->path,
               mbed_why(err, text));
     return MK_E_INVALID;
 }

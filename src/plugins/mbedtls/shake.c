@@ -79,7 +79,7 @@ static enum tls_step finish_shaking(struct mbed_link *own)
     t->subject = peer ? mbed_subject(&peer->subject) : NULL;
     if (!peer || t->subject)
         return TLS_STEP_DONE;
-    (void)tls_link_fail(t, "a client's certificate cannot be noted", "no memory");
+    (void)tls_link_fail(t, "cannot store a client's certificate", "no memory");
     return TLS_STEP_FAIL;
 }
 

@@ -36,7 +36,7 @@ static int set_dh(struct mbed_front *front, const struct tls_file *file, struct 
         return 0;
     err = mbedtls_dhm_parse_dhm(&front->dh, (const unsigned char *)file->bytes, file->len + 1);
     if (err != 0) {
-        tls_fault(r, "%s: %s: no DH parameters in PEM are there", file->key, file->path);
+        tls_fault(r, "%s: %s: has no DH parameters in PEM", file->key, file->path);
         return MK_E_INVALID;
     }
     bits = mbed_dh_bits(&front->dh);
@@ -58,10 +58,10 @@ static int set_ciphers(struct mbed_front *front, const struct tls_settings *s, s
     if (err == MK_E_INVALID)
         tls_fault(r,
                   "Ciphers: mbedtls does not know \"%.*s\"; expected names such as "
-                  "ECDHE-ECDSA-AES128-GCM-SHA256, with colons between",
+                  "ECDHE-ECDSA-AES128-GCM-SHA256, separated by colons",
                   unknown.len < 60 ? (int)unknown.len : 60, unknown.p);
     else if (err < 0)
-        tls_fault(r, "Ciphers: nothing is left of the list without DHParameterFile");
+        tls_fault(r, "Ciphers: the list is empty without DHParameterFile");
     return err < 0 ? MK_E_INVALID : 0;
 }
 

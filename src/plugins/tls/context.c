@@ -79,7 +79,7 @@ static bool set_dh(SSL_CTX *ctx, const struct tls_file *file, struct tls_report 
         tls_fault(r, "%s: %s: %d bits are too few; at least %d", file->key, file->path,
                   EVP_PKEY_get_bits(parameters), DH_BITS_MIN);
     else
-        tls_fault(r, "%s: %s: no DH parameters in PEM are there", file->key, file->path);
+        tls_fault(r, "%s: %s: has no DH parameters in PEM", file->key, file->path);
     EVP_PKEY_free(parameters);
     ERR_clear_error();
     return false;

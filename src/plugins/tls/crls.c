@@ -15,8 +15,8 @@ static void warn_of_age(const X509_CRL *list, const struct tls_file *file, struc
     char text[PAIRS_DATE_TEXT];
 
     if (until && X509_cmp_current_time(until) <= 0)
-        tls_warn(r, "%s: %s: is out of date since %s, so that clients of its authority are refused",
-                 file->key, file->path, pairs_date(until, text));
+        tls_warn(r, "%s: %s: expired on %s, so clients of its authority are refused", file->key,
+                 file->path, pairs_date(until, text));
 }
 
 static bool add(X509_STORE *store, X509_CRL *list, const struct tls_file *file,
@@ -46,8 +46,8 @@ static bool add_file(X509_STORE *store, const struct tls_file *file, struct tls_
     }
     BIO_free(bytes);
     if (ok && (count == 0 || ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)) {
-        tls_fault(r, "%s: %s: is no list of revoked certificates in PEM: %s", file->key, file->path,
-                  why());
+        tls_fault(r, "%s: %s: is not a list of revoked certificates in PEM: %s", file->key,
+                  file->path, why());
         ok = false;
     }
     ERR_clear_error();
@@ -67,8 +67,7 @@ static void warn_of_missing(X509_STORE *store, struct tls_report *r)
             X509_OBJECT_retrieve_by_subject(objects, X509_LU_CRL, X509_get_subject_name(authority)))
             continue;
         (void)X509_NAME_oneline(X509_get_subject_name(authority), name, sizeof(name));
-        tls_warn(r,
-                 "no CRLFile has a list of the authority \"%s\", so that its clients are refused",
+        tls_warn(r, "no CRLFile has a list of the authority \"%s\", so its clients are refused",
                  name[0] == '/' ? name + 1 : name);
     }
 }

@@ -59,7 +59,7 @@ static enum tls_step openssl_shake(struct tls_link *t)
         return error == SSL_ERROR_WANT_READ ? TLS_STEP_AGAIN : TLS_STEP_FAIL;
     if (note_subject(t))
         return TLS_STEP_DONE;
-    (void)tls_link_fail(t, "a client's certificate cannot be noted", why());
+    (void)tls_link_fail(t, "cannot store a client's certificate", why());
     return TLS_STEP_FAIL;
 }
 

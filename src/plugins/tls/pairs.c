@@ -44,7 +44,7 @@ STACK_OF(X509) * pairs_parse(const struct tls_file *file, struct tls_report *r)
         ERR_clear_error(); /* the end of the file */
         return certificates;
     }
-    tls_fault(r, "%s: %s: is no certificate in PEM: %s", file->key, file->path, why());
+    tls_fault(r, "%s: %s: is not a certificate in PEM: %s", file->key, file->path, why());
     sk_X509_pop_free(certificates, X509_free);
     return NULL;
 }
@@ -59,10 +59,9 @@ static EVP_PKEY *parse_key(const struct tls_file *file, struct tls_report *r)
     if (key)
         return key;
     if (is_locked)
-        tls_fault(r, "%s: %s: is locked with a password, which nobody is there to type", file->key,
-                  file->path);
+        tls_fault(r, "%s: %s: has a password, which nobody can type here", file->key, file->path);
     else
-        tls_fault(r, "%s: %s: is no private key in PEM: %s", file->key, file->path, why());
+        tls_fault(r, "%s: %s: is not a private key in PEM: %s", file->key, file->path, why());
     ERR_clear_error();
     return NULL;
 }

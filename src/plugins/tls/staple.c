@@ -148,7 +148,7 @@ static const char *judge_basic(struct staple *s, SSL_CTX *ctx, OCSP_BASICRESP *b
     for (int i = 0; !s->about && i < OCSP_resp_count(basic); i++)
         (void)take_single(s, ctx, OCSP_resp_get0(basic, i), verdict);
     if (!s->about)
-        return "is about none of the certificates";
+        return "is for none of the certificates";
     if (verdict->status != V_OCSP_CERTSTATUS_GOOD)
         return "says that the certificate is not good";
     if (!is_over(s) && verdict->issuer && !check_signature(s, basic, verdict->issuer))
@@ -163,9 +163,9 @@ static const char *judge(struct staple *s, SSL_CTX *ctx, OCSP_RESPONSE *response
     const char *wrong;
 
     if (OCSP_response_status(response) != OCSP_RESPONSE_STATUS_SUCCESSFUL)
-        return "says that the authority could not answer";
+        return "says that the certificate authority could not answer";
     basic = OCSP_response_get1_basic(response);
-    wrong = basic ? judge_basic(s, ctx, basic, verdict) : "is about none of the certificates";
+    wrong = basic ? judge_basic(s, ctx, basic, verdict) : "is for none of the certificates";
     OCSP_BASICRESP_free(basic);
     return wrong;
 }
@@ -174,12 +174,11 @@ static void warn(const struct staple *s, const struct verdict *verdict, const st
                  struct tls_report *r)
 {
     if (is_over(s))
-        tls_warn(r, "%s: %s: is out of date, so it will not be given to clients", file->key,
-                 file->path);
+        tls_warn(r, "%s: %s: is out of date and is not sent to clients", file->key, file->path);
     else if (!verdict->issuer)
         tls_warn(r,
-                 "%s: %s: its signature cannot be verified, as the certificate's issuer is not in "
-                 "its chain",
+                 "%s: %s: its signature cannot be verified, because the certificate's issuer is "
+                 "not in the chain",
                  file->key, file->path);
 }
 
@@ -190,7 +189,8 @@ static int take(struct staples *all, SSL_CTX *ctx, const struct tls_file *file,
     OCSP_RESPONSE *response = d2i_OCSP_RESPONSE(NULL, &at, (long)file->len);
     struct staple *s = &all->items[all->count++];
     struct verdict verdict = {.status = V_OCSP_CERTSTATUS_UNKNOWN};
-    const char *wrong = response ? judge(s, ctx, response, &verdict) : "is no OCSP response in DER";
+    const char *wrong =
+        response ? judge(s, ctx, response, &verdict) : "is not an OCSP response in DER";
 
     OCSP_RESPONSE_free(response);
     ERR_clear_error();

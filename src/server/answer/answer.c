@@ -3,9 +3,8 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "http/status.h"
-#include "server/request/job.h"
+#include "server/request/wire.h"
 #include "server/answer/reply.h"
-#include "server/answer/out.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -25,7 +24,7 @@ int mk_reply_misuse(struct mk_request *r, const char *what, int err)
 {
     if (!r->misused)
         mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
-                    "plugin failed conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id,
+                    "plugin failed conn=%llu status=%u why=\"%s\"", (unsigned long long)r->id,
                     r->status, what);
     r->misused = true;
     r->keep_alive = false;
@@ -44,7 +43,7 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     int err;
 
     *p = (struct mk_reply){.r = r, .status = status, .error = MK_E_INVALID};
-    if (r->failed || r->conn->closed)
+    if (r->failed || r->over)
         return MK_E_PEER;
     if (r->status != 0)
         return mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
@@ -57,17 +56,13 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     err = is_interim(status) ? mk_reply_start_interim(p, r, status) : mk_reply_start(p, r, status);
     if (err < 0)
         mk_reply_break(r);
-    else
-        r->worker->gather->head = r;
     return err;
 }
 
 /* Whatever else was sent since the head was begun may stand where it was. */
 static bool is_being_written(const struct mk_reply *p)
 {
-    const struct mk_gather *g = p->r->worker->gather;
-
-    return g->head == p->r && p->start == g->buf + g->used;
+    return p->r->wire->has_head(p);
 }
 
 /* A change of protocol may be named; what Connection says of it is ours to write. @return whether the line is to be sent. */
@@ -124,15 +119,12 @@ static int give_up(struct mk_reply *p, int err)
 int mk_reply_end(struct mk_reply *p, int64_t length)
 {
     struct mk_request *r = p->r;
-    struct mk_gather *g = r->worker->gather;
     int err = p->error;
 
     if (r->failed)
         return MK_E_PEER;
     if (err == 0 && (!is_being_written(p) || length < -1))
         err = MK_E_INVALID;
-    if (g->head == r)
-        g->head = NULL;
     if (err == 0)
         err = finish(p, length);
     p->error = MK_E_INVALID; /* it takes no more lines */

@@ -3,29 +3,14 @@
 
 #include "core/fd.h"
 #include "server/answer/filter.h"
-#include "server/request/job.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
-#include "server/answer/out.h"
-#include "server/worker/worker.h"
+#include "server/files/files.h"
+#include "server/request/wire.h"
 
 #include <unistd.h>
 
-enum {
-    COPY_MAX = 2048,    /* a small body is cheaper copied than described by another part */
-    PRODUCE_MAX = 8192, /* asked of a producer at once */
-};
-
-static enum mk_pump add_bytes(struct mk_conn *c, const char *bytes, size_t len)
-{
-    char *to = mk_out_reserve(c, len);
-
-    if (!to)
-        return MK_PUMP_CUT;
-    memcpy(to, bytes, len);
-    mk_out_commit(c, len);
-    return MK_PUMP_DONE;
-}
+enum { PRODUCE_MAX = 8192 }; /* asked of a producer at once */
 
 static void count(struct mk_request *r, uint64_t n)
 {
@@ -33,81 +18,25 @@ static void count(struct mk_request *r, uint64_t n)
     r->body_left -= n;
 }
 
-static void spend(struct mk_conn *c, size_t n, size_t *budget)
+static void spend(size_t n, size_t *budget)
 {
     *budget -= n < *budget ? n : *budget;
-    c->sent += (uint32_t)n;
 }
 
-/* ---- parts of a known length: one chunk each ---- */
-
-static enum mk_pump begin_chunk(struct mk_conn *c, struct mk_source *s)
-{
-    char size[MK_H1_CHUNK_HEAD];
-
-    s->framed = true;
-    return add_bytes(c, size, mk_h1_chunk_head(size, s->end - s->at));
-}
-
-static enum mk_pump pump_file(struct mk_conn *c, struct mk_source *s, size_t *budget)
-{
-    const char *body = s->file ? s->file->body : NULL;
-    size_t len = (size_t)(s->end - s->at);
-
-    if (s->end - s->at > MK_LIMIT_SMALL_BODY)
-        return mk_out_send_file(c, s->fd, &s->at, s->end, budget);
-    if (!body)
-        return mk_out_read_file(c, s->fd, &s->at, len);
-    if (len <= COPY_MAX) {
-        if (add_bytes(c, body + s->at, len) != MK_PUMP_DONE)
-            return MK_PUMP_CUT;
-    } else if (mk_out_add_file_bytes(c, s->file, body + s->at, len)) {
-        mk_file_ref(s->file);
-    } else {
-        return mk_out_send_file(c, s->fd, &s->at, s->end, budget);
-    }
-    s->at = s->end;
-    return MK_PUMP_DONE;
-}
-
-static enum mk_pump pump_memory(struct mk_conn *c, struct mk_source *s, size_t *budget)
-{
-    while (s->at < s->end) {
-        size_t len = s->end - s->at < PRODUCE_MAX ? (size_t)(s->end - s->at) : PRODUCE_MAX;
-        enum mk_pump verdict;
-
-        if (c->leftover_len > 0)
-            return MK_PUMP_READER;
-        if (*budget < len)
-            return MK_PUMP_TURN;
-        verdict = add_bytes(c, s->bytes + s->at, len);
-        if (verdict != MK_PUMP_DONE)
-            return verdict;
-        s->at += len;
-        *budget -= len;
-    }
-    return MK_PUMP_DONE;
-}
-
-static enum mk_pump pump_part(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                              size_t *budget)
+static enum mk_pump pump_part(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     uint64_t at = s->at;
-    enum mk_pump verdict = MK_PUMP_DONE;
+    enum mk_pump verdict;
 
     if (s->end - s->at > r->body_left) {
         s->end = s->at + r->body_left;
         r->overrun = true;
     }
-    if (s->at < s->end) {
-        if (r->chunked && !s->framed)
-            verdict = begin_chunk(c, s);
-        if (verdict == MK_PUMP_DONE)
-            verdict =
-                s->kind == MK_SOURCE_FILE ? pump_file(c, s, budget) : pump_memory(c, s, budget);
-        count(r, s->at - at);
-    }
-    return verdict == MK_PUMP_DONE && s->framed ? add_bytes(c, "\r\n", 2) : verdict;
+    if (s->at == s->end && !s->framed)
+        return MK_PUMP_DONE;
+    verdict = r->wire->send_part(r, s, budget);
+    count(r, s->at - at);
+    return verdict;
 }
 
 /* ---- what gives bytes as they come ---- */
@@ -118,56 +47,33 @@ static ssize_t give(struct mk_request *r, struct mk_source *s, char *dst, size_t
                                               : mk_pipe_read(s->pipe, dst, len);
 
     return n > (ssize_t)len
-               ? mk_reply_misuse(r, "a producer gave more than was asked for", MK_E_INVALID)
+               ? mk_reply_misuse(r, "a producer wrote more than its buffer holds", MK_E_INVALID)
                : n;
 }
 
-static enum mk_pump add_piece(struct mk_conn *c, const struct mk_request *r, const char *bytes,
-                              size_t n)
-{
-    char *to = mk_out_reserve(c, MK_H1_CHUNK_HEAD + n + 2);
-    size_t at = 0;
-
-    if (!to)
-        return MK_PUMP_CUT;
-    if (r->chunked)
-        at = mk_h1_chunk_head(to, n);
-    memcpy(to + at, bytes, n);
-    at += n;
-    if (r->chunked) {
-        memcpy(to + at, "\r\n", 2);
-        at += 2;
-    }
-    mk_out_commit(c, at);
-    return MK_PUMP_DONE;
-}
-
 /* What was gathered before leaves while the source has nothing. */
-static enum mk_pump wait_for_source(struct mk_conn *c)
+static enum mk_pump wait_for_source(struct mk_request *r)
 {
-    enum mk_pump verdict = mk_out_flush(c, false);
+    enum mk_pump verdict = r->wire->flush(r, false);
 
     return verdict == MK_PUMP_DONE ? MK_PUMP_SOURCE : verdict;
 }
 
 /* @return DONE: the peer takes more, and the turn has bytes left for another piece. */
-static enum mk_pump may_send_piece(const struct mk_conn *c, size_t budget)
+static enum mk_pump may_send_piece(const struct mk_request *r, size_t budget)
 {
-    if (c->leftover_len > 0)
-        return MK_PUMP_READER;
-    return budget < PRODUCE_MAX ? MK_PUMP_TURN : MK_PUMP_DONE;
+    enum mk_pump verdict = r->wire->may_send(r);
+
+    return verdict == MK_PUMP_DONE && budget < PRODUCE_MAX ? MK_PUMP_TURN : verdict;
 }
 
-/*
- * A producer may answer other requests too, which uses the gather buffer: what it gives is put there afterwards.
- */
-static enum mk_pump pump_given(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                               size_t *budget)
+/* A producer may answer other requests too: what it gives is sent afterwards. */
+static enum mk_pump pump_given(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     char piece[PRODUCE_MAX];
 
     for (;;) {
-        enum mk_pump verdict = may_send_piece(c, *budget);
+        enum mk_pump verdict = may_send_piece(r, *budget);
         ssize_t n;
 
         if (verdict != MK_PUMP_DONE)
@@ -176,7 +82,7 @@ static enum mk_pump pump_given(struct mk_conn *c, struct mk_request *r, struct m
         if (r->failed)
             return MK_PUMP_DONE;
         if (n == MK_E_AGAIN && r->body_left > 0)
-            return wait_for_source(c);
+            return wait_for_source(r);
         if (n <= 0)
             return n == MK_E_AGAIN ? MK_PUMP_DONE : mk_pump_of_source(n);
         if ((uint64_t)n > r->body_left) {
@@ -184,78 +90,74 @@ static enum mk_pump pump_given(struct mk_conn *c, struct mk_request *r, struct m
             r->overrun = true;
         }
         if (n > 0) {
-            verdict = add_piece(c, r, piece, (size_t)n);
+            verdict = r->wire->send_piece(r, piece, (size_t)n);
             if (verdict != MK_PUMP_DONE)
                 return verdict;
         }
         count(r, (uint64_t)n);
-        spend(c, (size_t)n, budget);
+        spend((size_t)n, budget);
         if (r->overrun)
             return MK_PUMP_DONE;
     }
 }
 
-static enum mk_pump splice_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                                size_t *budget)
+static enum mk_pump splice_pipe(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
-    enum mk_pump verdict = mk_out_flush(c, mk_pipe_has_bytes(s->pipe));
+    enum mk_pump verdict = r->wire->flush(r, mk_pipe_has_bytes(s->pipe));
 
     while (verdict == MK_PUMP_DONE) {
         size_t want = r->body_left < *budget ? (size_t)r->body_left : *budget, moved;
 
         if (want == 0 && *budget == 0)
             return MK_PUMP_TURN;
-        verdict = mk_pipe_splice(s->pipe, c, want, &moved);
+        verdict = mk_pipe_splice(s->pipe, want, &moved);
         if (moved == 0)
             return verdict;
-        mk_count(&c->worker->counters.bytes_out, moved);
         count(r, moved);
-        spend(c, moved, budget);
+        spend(moved, budget);
     }
     return verdict;
 }
 
-static enum mk_pump pump_pipe(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                              size_t *budget)
+static enum mk_pump pump_pipe(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     enum mk_pump verdict;
 
-    if (!s->pipe || r->chunked || !mk_pipe_can_splice(s->pipe, c))
-        return s->pipe ? pump_given(c, r, s, budget) : MK_PUMP_DONE;
+    if (!s->pipe || !mk_pipe_can_splice(s->pipe))
+        return s->pipe ? pump_given(r, s, budget) : MK_PUMP_DONE;
     if (r->body_left == 0) {
         r->overrun = r->overrun || mk_pipe_has_bytes(s->pipe);
         return MK_PUMP_DONE;
     }
-    verdict = splice_pipe(c, r, s, budget);
-    return verdict == MK_PUMP_COPY ? pump_given(c, r, s, budget) : verdict;
+    verdict = splice_pipe(r, s, budget);
+    return verdict == MK_PUMP_COPY ? pump_given(r, s, budget) : verdict;
 }
 
 /* What a producer has in a pipe. @return DONE: all of it is out. */
-static enum mk_pump splice_filled(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                                  int fd, size_t n, size_t *budget)
+static enum mk_pump splice_filled(struct mk_request *r, struct mk_source *s, int fd, size_t n,
+                                  size_t *budget)
 {
-    enum mk_pump verdict = mk_out_flush(c, true);
+    enum mk_pump verdict = r->wire->flush(r, true);
 
     while (verdict == MK_PUMP_DONE && n > 0) {
-        size_t want = n < *budget ? n : *budget;
-        ssize_t moved;
+        size_t want = n < *budget ? n : *budget, moved;
 
         if (want == 0)
             return MK_PUMP_TURN;
-        moved = mk_pipe_send(c, fd, want);
-        if (moved <= 0)
-            return moved == 0 ? MK_PUMP_BROKEN : mk_pump_of_send(moved);
-        mk_count(&c->worker->counters.bytes_out, (uint64_t)moved);
-        count(r, (uint64_t)moved);
-        spend(c, (size_t)moved, budget);
+        verdict = r->wire->splice(r, fd, want, &moved);
+        if (moved == 0)
+            return verdict == MK_PUMP_DONE   ? MK_PUMP_BROKEN
+                   : verdict == MK_PUMP_COPY ? MK_PUMP_CUT /* of which some may be out */
+                                             : verdict;
+        count(r, moved);
+        spend(moved, budget);
         s->taken += (uint32_t)moved;
-        n -= (size_t)moved;
+        n -= moved;
     }
     return verdict;
 }
 
-static enum mk_pump pump_filled(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                                size_t *budget)
+static enum mk_pump pump_filled(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     for (;;) {
         size_t taken = s->taken;
@@ -263,32 +165,31 @@ static enum mk_pump pump_filled(struct mk_conn *c, struct mk_request *r, struct 
         int fd = -1;
         ssize_t n;
 
-        if (c->leftover_len > 0)
+        if (r->wire->may_send(r) != MK_PUMP_DONE)
             return MK_PUMP_READER;
         s->taken = 0;
         n = s->fill(r, s->arg, taken, &fd);
         if (r->failed)
             return MK_PUMP_DONE;
         if (n == MK_E_AGAIN)
-            return wait_for_source(c);
+            return wait_for_source(r);
         if (n <= 0)
             return n == MK_E_UNSUPPORTED ? MK_PUMP_COPY : mk_pump_of_source(n);
         if ((uint64_t)n > r->body_left)
             return MK_PUMP_BROKEN;
-        verdict = splice_filled(c, r, s, fd, (size_t)n, budget);
+        verdict = splice_filled(r, s, fd, (size_t)n, budget);
         if (verdict != MK_PUMP_DONE)
             return verdict;
     }
 }
 
-static enum mk_pump pump_producer(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                                  size_t *budget)
+static enum mk_pump pump_producer(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     enum mk_pump verdict = MK_PUMP_COPY;
 
-    if (s->fill && !r->chunked && c->link.transport->is_plain)
-        verdict = pump_filled(c, r, s, budget);
-    return verdict == MK_PUMP_COPY ? pump_given(c, r, s, budget) : verdict;
+    if (s->fill && r->wire->can_splice(r))
+        verdict = pump_filled(r, s, budget);
+    return verdict == MK_PUMP_COPY ? pump_given(r, s, budget) : verdict;
 }
 
 static void drop_source(struct mk_request *r)
@@ -303,7 +204,7 @@ static void drop_source(struct mk_request *r)
     else if (s->kind == MK_SOURCE_FILE)
         mk_fd_close(&s->fd);
     else if (s->kind == MK_SOURCE_PIPE)
-        mk_pipe_close(s->pipe, r->conn);
+        mk_pipe_close(s->pipe);
 }
 
 /* ---- through filters ---- */
@@ -381,8 +282,7 @@ static ssize_t read_sources(struct mk_request *r, void *arg, char *dst, size_t l
 }
 
 /* Nothing came out of the filters. */
-static enum mk_pump after_empty_pull(struct mk_conn *c, struct mk_request *r, ssize_t n,
-                                     enum mk_pump verdict)
+static enum mk_pump after_empty_pull(struct mk_request *r, ssize_t n, enum mk_pump verdict)
 {
     if (n == 0 && r->first) /* the filters have enough */
         r->body_left = 0;
@@ -390,44 +290,43 @@ static enum mk_pump after_empty_pull(struct mk_conn *c, struct mk_request *r, ss
         return MK_PUMP_DONE;
     if (n != MK_E_AGAIN && !mk_pump_has_failed(verdict))
         return MK_PUMP_BROKEN; /* a filter failed */
-    return verdict == MK_PUMP_SOURCE ? wait_for_source(c) : verdict;
+    return verdict == MK_PUMP_SOURCE ? wait_for_source(r) : verdict;
 }
 
-static enum mk_pump pump_filtered(struct mk_conn *c, struct mk_request *r, size_t *budget)
+static enum mk_pump pump_filtered(struct mk_request *r, size_t *budget)
 {
     struct feed feed = {budget, MK_PUMP_DONE};
     char piece[PRODUCE_MAX];
 
     for (;;) {
-        enum mk_pump verdict = may_send_piece(c, *budget);
+        enum mk_pump verdict = may_send_piece(r, *budget);
         ssize_t n;
 
         if (verdict != MK_PUMP_DONE)
             return verdict;
         n = mk_filter_pull(r, read_sources, &feed, piece, sizeof(piece));
         if (n <= 0)
-            return after_empty_pull(c, r, n, feed.verdict);
-        verdict = add_piece(c, r, piece, (size_t)n);
+            return after_empty_pull(r, n, feed.verdict);
+        verdict = r->wire->send_piece(r, piece, (size_t)n);
         if (verdict != MK_PUMP_DONE)
             return verdict;
         r->body_sent += (uint64_t)n;
-        spend(c, (size_t)n, budget);
+        spend((size_t)n, budget);
     }
 }
 
 /* ---- all of them ---- */
 
-static enum mk_pump pump_source(struct mk_conn *c, struct mk_request *r, struct mk_source *s,
-                                size_t *budget)
+static enum mk_pump pump_source(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     switch (s->kind) {
     case MK_SOURCE_MEMORY:
     case MK_SOURCE_FILE:
-        return pump_part(c, r, s, budget);
+        return pump_part(r, s, budget);
     case MK_SOURCE_PRODUCER:
-        return pump_producer(c, r, s, budget);
+        return pump_producer(r, s, budget);
     case MK_SOURCE_PIPE:
-        return pump_pipe(c, r, s, budget);
+        return pump_pipe(r, s, budget);
     }
     return MK_PUMP_BROKEN;
 }
@@ -436,16 +335,6 @@ void mk_body_drop(struct mk_request *r)
 {
     while (r->first)
         drop_source(r);
-}
-
-/* RFC 9112 section 7.1: the last chunk, trailers, and an empty line. */
-static enum mk_pump end_chunks(struct mk_conn *c, const struct mk_request *r)
-{
-    enum mk_pump verdict = add_bytes(c, "0\r\n", 3);
-
-    for (const struct mk_trailer *t = r->trailer; t && verdict == MK_PUMP_DONE; t = t->next)
-        verdict = add_bytes(c, t->line.p, t->line.len);
-    return verdict == MK_PUMP_DONE ? add_bytes(c, "\r\n", 2) : verdict;
 }
 
 /* A length that was promised and not kept: the peer can only tell by the end of the connection. */
@@ -457,29 +346,29 @@ static void judge_length(struct mk_request *r)
         (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
 }
 
-static enum mk_pump end_body(struct mk_conn *c, struct mk_request *r)
+static enum mk_pump end_body(struct mk_request *r)
 {
     r->ended = true;
     if (r->head_only)
         return MK_PUMP_DONE;
     if (r->overrun || r->body_left > 0)
         judge_length(r);
-    return r->chunked && !r->failed ? end_chunks(c, r) : MK_PUMP_DONE;
+    return r->failed ? MK_PUMP_DONE : r->wire->end_body(r);
 }
 
-enum mk_pump mk_body_pump(struct mk_conn *c, struct mk_request *r, size_t *budget)
+enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget)
 {
-    enum mk_pump verdict = r->filter && !r->ended ? pump_filtered(c, r, budget) : MK_PUMP_DONE;
+    enum mk_pump verdict = r->filter && !r->ended ? pump_filtered(r, budget) : MK_PUMP_DONE;
 
     while (verdict == MK_PUMP_DONE && r->first && !r->failed && !r->filter) {
-        verdict = pump_source(c, r, r->first, budget);
+        verdict = pump_source(r, r->first, budget);
         if (verdict == MK_PUMP_DONE)
             drop_source(r);
     }
     if (r->failed || (verdict == MK_PUMP_DONE && r->filter && !r->waits_in))
         mk_body_drop(r);
     if (verdict == MK_PUMP_DONE && !r->failed && r->head_done && !r->ended && !r->waits_in)
-        verdict = end_body(c, r);
+        verdict = end_body(r);
     return verdict;
 }
 

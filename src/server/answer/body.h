@@ -2,16 +2,16 @@
 #ifndef MK_SERVER_ANSWER_BODY_H
 #define MK_SERVER_ANSWER_BODY_H
 
-#include "server/answer/pump.h"
+#include "server/request/pump.h"
 #include "server/request/request.h"
 
-/* The body of an answer on its way: from its sources, through framing, into what the connection sends. */
+/* The body of an answer on its way: from its sources, through filters, to the protocol that carries the request. */
 
 /**
- * Send from the request's sources, and the end of the framing behind the last one.
+ * Send from the request's sources, and end the body after the last one.
  * @param budget  bytes this turn may still send; lowered
  */
-enum mk_pump mk_body_pump(struct mk_conn *c, struct mk_request *r, size_t *budget) MK_MUST_USE;
+enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget) MK_MUST_USE;
 
 /** Give up what sources hold. */
 void mk_body_drop(struct mk_request *r);

@@ -2,9 +2,7 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "http/status.h"
-#include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/answer/out.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -129,7 +127,7 @@ unsigned mk_reply_note_refusal(struct mk_request *r, enum mk_refusal refusal)
     unsigned status = mk_refusal_status(refusal);
 
     mk_log_peer(mk_worker_log(r->worker), status >= 500 ? MK_LOG_WARN : MK_LOG_DEBUG, MK_LOG_HTTP,
-                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->conn->id, status,
+                "refused conn=%llu status=%u why=\"%s\"", (unsigned long long)r->id, status,
                 mk_refusal_text(refusal));
     r->reason = mk_refusal_text(refusal);
     mk_count(&r->worker->counters.reasons[mk_reason_of_refusal(refusal)], 1);

@@ -52,7 +52,8 @@ static ssize_t turn(struct pull *pull, struct mk_filter *f, char *dst, size_t le
     if (err < 0)
         return MK_E_BAD; /* which one is the filter's own matter */
     if (in > given || out > len)
-        return mk_reply_misuse(pull->r, "a filter used or gave more than there was", MK_E_BAD);
+        return mk_reply_misuse(pull->r, "a filter used or wrote more than its buffers hold",
+                               MK_E_BAD);
     f->at += in;
     f->done = err > 0;
     if (out == 0 && in == 0 && !f->done && (given > 0 || f->last))

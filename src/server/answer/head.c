@@ -4,9 +4,8 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "server/answer/filter.h"
-#include "server/request/job.h"
 #include "server/answer/reply.h"
-#include "server/answer/out.h"
+#include "server/request/wire.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -23,13 +22,9 @@ int64_t mk_head_length(const struct mk_head *head)
     return head->length;
 }
 
-/* The field lines, without the status line before them. */
 static struct mk_str lines_of(const struct mk_head *head)
 {
-    struct mk_str all = {head->p->start, (size_t)(head->p->at - head->p->start)};
-    const char *end = memchr(all.p, '\n', all.len);
-
-    return mk_str_skip(all, end ? (size_t)(end - all.p) + 1 : all.len);
+    return (struct mk_str){head->p->start, (size_t)(head->p->at - head->p->start)};
 }
 
 bool mk_head_next(const struct mk_head *head, uint32_t *at, struct mk_str *name,
@@ -131,7 +126,6 @@ int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state)
 static int ask(struct mk_request *r, struct mk_head *head)
 {
     const struct mk_hooks *hooks = &r->site->on_head;
-    const struct mk_gather *g = r->worker->gather;
 
     for (size_t i = 0; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
@@ -142,8 +136,8 @@ static int ask(struct mk_request *r, struct mk_head *head)
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
             return mk_reply_misuse(r, "a filter refused the head", err);
-        if (r->failed || g->head != r)
-            return mk_reply_misuse(r, "a filter sent something of its own", MK_E_INVALID);
+        if (r->failed || !r->wire->has_head(head->p))
+            return mk_reply_misuse(r, "a filter sent an answer of its own", MK_E_INVALID);
     }
     return 0;
 }
@@ -161,10 +155,7 @@ int mk_head_run(struct mk_reply *p, int64_t *length)
     p->has_length = false;
     r->filter = NULL;
     r->in_filters = true;
-    r->worker->gather->head = r;
     err = ask(r, &head);
-    if (r->worker->gather->head == r)
-        r->worker->gather->head = NULL;
     r->in_filters = false;
     *length = head.length;
     if (err < 0)

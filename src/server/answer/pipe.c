@@ -4,8 +4,7 @@
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "core/fd.h"
-#include "server/h1/conn.h"
-#include "server/answer/out.h"
+#include "server/request/wire.h"
 #include "server/worker/worker.h"
 
 #include <errno.h>
@@ -16,18 +15,18 @@
 
 struct mk_pipe {
     struct mk_watch watch;
-    struct mk_conn *conn;
+    struct mk_request *request;
     uint64_t left; /* UINT64_MAX: until its end */
     bool can_splice;
 };
 
-/* Edge-triggered: what came is asked for by the connection, which may have been waiting for it. */
+/* Edge-triggered: what came is asked for by the request, which may have been waiting for it. */
 static void on_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_pipe *p = MK_CONTAINER_OF(w, struct mk_pipe, watch);
 
     (void)events;
-    mk_watch_run_soon(&p->conn->worker->loop, &p->conn->watch);
+    p->request->wire->wake(p->request);
 }
 
 static void on_gone(struct mk_watch *w)
@@ -42,7 +41,7 @@ static bool is_fifo(int fd)
     return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-int mk_pipe_open(struct mk_pipe **pipe, struct mk_conn *c, int fd, uint64_t max)
+int mk_pipe_open(struct mk_pipe **pipe, struct mk_request *r, int fd, uint64_t max)
 {
     int flags = fcntl(fd, F_GETFL);
     struct mk_pipe *p;
@@ -55,11 +54,11 @@ int mk_pipe_open(struct mk_pipe **pipe, struct mk_conn *c, int fd, uint64_t max)
     p = mk_heap_zalloc(1, sizeof(*p));
     if (!p)
         goto close_fd;
-    p->conn = c;
+    p->request = r;
     p->left = max;
     p->can_splice = is_fifo(fd);
     mk_watch_init(&p->watch, fd, on_event, on_gone);
-    err = mk_watch_open(&c->worker->loop, &p->watch, EPOLLIN | EPOLLRDHUP | EPOLLET);
+    err = mk_watch_open(&r->worker->loop, &p->watch, EPOLLIN | EPOLLRDHUP | EPOLLET);
     if (err < 0)
         goto free_pipe;
     *pipe = p;
@@ -73,13 +72,16 @@ close_fd:
     return err;
 }
 
-void mk_pipe_close(struct mk_pipe *p, struct mk_conn *c)
+void mk_pipe_close(struct mk_pipe *p)
 {
+    struct mk_loop *loop;
+
     if (!p)
         return;
     /* Who gave the descriptor may have kept a copy, for a child process say: that would keep it in epoll. */
-    mk_watch_pause(&c->worker->loop, &p->watch);
-    mk_watch_close(&c->worker->loop, &p->watch);
+    loop = &p->request->worker->loop;
+    mk_watch_pause(loop, &p->watch);
+    mk_watch_close(loop, &p->watch);
 }
 
 /* What a read or a splice came to. */
@@ -113,9 +115,9 @@ ssize_t mk_pipe_read(struct mk_pipe *p, char *dst, size_t len)
     return judge(p, n);
 }
 
-bool mk_pipe_can_splice(const struct mk_pipe *p, const struct mk_conn *c)
+bool mk_pipe_can_splice(const struct mk_pipe *p)
 {
-    return p->can_splice && c->link.transport->is_plain;
+    return p->can_splice && p->request->wire->can_splice(p->request);
 }
 
 bool mk_pipe_has_bytes(const struct mk_pipe *p)
@@ -125,48 +127,18 @@ bool mk_pipe_has_bytes(const struct mk_pipe *p)
     return ioctl(p->watch.fd, FIONREAD, &n) == 0 && n > 0;
 }
 
-static enum mk_pump splice_error(struct mk_pipe *p)
+enum mk_pump mk_pipe_splice(struct mk_pipe *p, size_t len, size_t *moved)
 {
-    switch (errno) {
-    case EAGAIN: /* of which of the two? */
-        return mk_pipe_has_bytes(p) ? MK_PUMP_READER : MK_PUMP_SOURCE;
-    case EINVAL: /* this kind of socket cannot */
-    case ENOSYS:
-        p->can_splice = false;
-        return MK_PUMP_COPY;
-    default:
-        return MK_PUMP_CUT;
-    }
-}
-
-enum mk_pump mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len, size_t *moved)
-{
-    ssize_t n;
+    enum mk_pump verdict;
 
     *moved = 0;
     len = at_most(p, len);
     if (len == 0)
         return MK_PUMP_DONE;
-    do
-        n = splice(p->watch.fd, NULL, c->link.fd, NULL, len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return splice_error(p);
-    n = judge(p, n);
-    if (n < 0)
-        return MK_PUMP_BROKEN;
-    *moved = (size_t)n;
-    return MK_PUMP_DONE;
-}
-
-ssize_t mk_pipe_send(struct mk_conn *c, int fd, size_t len)
-{
-    ssize_t n;
-
-    do
-        n = splice(fd, NULL, c->link.fd, NULL, len, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0)
-        return n;
-    return errno == EAGAIN ? MK_E_AGAIN : MK_E_PEER;
+    verdict = p->request->wire->splice(p->request, p->watch.fd, len, moved);
+    if (verdict == MK_PUMP_READER) /* which of the two? */
+        return mk_pipe_has_bytes(p) ? MK_PUMP_READER : MK_PUMP_SOURCE;
+    if (verdict == MK_PUMP_COPY)
+        p->can_splice = false;
+    return verdict == MK_PUMP_DONE && judge(p, (ssize_t)*moved) < 0 ? MK_PUMP_BROKEN : verdict;
 }

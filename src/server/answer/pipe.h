@@ -2,9 +2,8 @@
 #ifndef MK_SERVER_ANSWER_PIPE_H
 #define MK_SERVER_ANSWER_PIPE_H
 
-#include "server/answer/pump.h"
+#include "server/request/pump.h"
 
-struct mk_conn;
 struct mk_pipe;
 struct mk_request;
 
@@ -18,15 +17,15 @@ struct mk_request;
  * @param max  bytes to be given; UINT64_MAX: all until its end
  * @return 0; MK_E_NOMEM; MK_E_INVALID: fd cannot be watched, like a regular file.
  */
-int mk_pipe_open(struct mk_pipe **pipe, struct mk_conn *c, int fd, uint64_t max) MK_MUST_USE;
+int mk_pipe_open(struct mk_pipe **pipe, struct mk_request *r, int fd, uint64_t max) MK_MUST_USE;
 /** NULL is allowed. */
-void mk_pipe_close(struct mk_pipe *p, struct mk_conn *c);
+void mk_pipe_close(struct mk_pipe *p);
 
 /** As mk_produce_fn: MK_E_EOF when it ended too early. */
 ssize_t mk_pipe_read(struct mk_pipe *p, char *dst, size_t len) MK_MUST_USE;
 
-/** Can its bytes be moved to the connection without being read? */
-bool mk_pipe_can_splice(const struct mk_pipe *p, const struct mk_conn *c);
+/** Can its bytes be moved to the client without being read? */
+bool mk_pipe_can_splice(const struct mk_pipe *p);
 
 /**
  * Move them.
@@ -34,13 +33,9 @@ bool mk_pipe_can_splice(const struct mk_pipe *p, const struct mk_conn *c);
  * @param moved  out: bytes; 0: the end, or len is 0
  * @return DONE, READER, SOURCE, COPY, CUT, BROKEN: also when it ended too early.
  */
-enum mk_pump mk_pipe_splice(struct mk_pipe *p, struct mk_conn *c, size_t len,
-                            size_t *moved) MK_MUST_USE;
+enum mk_pump mk_pipe_splice(struct mk_pipe *p, size_t len, size_t *moved) MK_MUST_USE;
 
 /** Does it have bytes now, as far as is known without reading? */
 bool mk_pipe_has_bytes(const struct mk_pipe *p);
-
-/** Bytes that a pipe has, to the peer of a plain connection. @return > 0; 0: it has none; MK_E_AGAIN: the peer takes none; MK_E_PEER. */
-ssize_t mk_pipe_send(struct mk_conn *c, int fd, size_t len) MK_MUST_USE;
 
 #endif

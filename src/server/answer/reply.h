@@ -6,7 +6,7 @@
 
 /*
  * Answering a request, beyond what <monkey/request.h> offers to plugins. The head is written straight
- * into what the connection sends next.
+ * into the room that its protocol has for it.
  */
 
 /*
@@ -29,6 +29,17 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length) MK_MUST_USE;
 int mk_reply_start_interim(struct mk_reply *p, struct mk_request *r, unsigned status) MK_MUST_USE;
 /** Its end; a client of HTTP/1.0 does not get it. @return 0 or MK_E_LIMIT. */
 int mk_reply_finish_interim(struct mk_reply *p) MK_MUST_USE;
+
+/** A head was begun and not ended: a page takes its place. */
+void mk_reply_instead(struct mk_request *r);
+/** Before a request goes on: what was answered from outside, or broken off, waits for no hook any more. */
+static inline void mk_reply_note(struct mk_request *r)
+{
+    if (r->status != 0 && !r->head_done && !r->failed)
+        mk_reply_instead(r);
+    if (r->status != 0 || r->failed)
+        r->waits_in = 0;
+}
 
 /** The answer cannot be finished: what was true of it may leave, and the connection closes. */
 void mk_reply_break(struct mk_request *r);

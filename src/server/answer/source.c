@@ -5,10 +5,10 @@
 #include "core/fd.h"
 #include "http/field.h"
 #include "server/answer/body.h"
-#include "server/request/job.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
-#include "server/answer/out.h"
+#include "server/files/files.h"
+#include "server/request/wire.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -19,7 +19,7 @@
 static int accepts(struct mk_request *r)
 {
     if (!r->head_done || r->ended || r->over)
-        return mk_reply_misuse(r, "a body without a head, or behind its end", MK_E_INVALID);
+        return mk_reply_misuse(r, "a body without a head, or after its end", MK_E_INVALID);
     return r->head_only || r->failed;
 }
 
@@ -77,7 +77,7 @@ int mk_reply_fd(struct mk_request *r, int fd, uint64_t at, uint64_t len)
     struct mk_source *s;
 
     if (no == 0 && (at > INT64_MAX || len > INT64_MAX - at))
-        no = mk_reply_misuse(r, "a part of a file that no file has", MK_E_INVALID);
+        no = mk_reply_misuse(r, "an impossible part of a file", MK_E_INVALID);
     if (no || len == 0) {
         mk_fd_close(&fd);
         return no < 0 ? no : 0;
@@ -110,7 +110,7 @@ int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max)
         return MK_E_NOMEM;
     }
     s->kind = MK_SOURCE_PIPE;
-    err = mk_pipe_open(&s->pipe, r->conn, fd, max);
+    err = mk_pipe_open(&s->pipe, r, fd, max);
     return err < 0 ? mk_reply_misuse(r, "a pipe that cannot be watched", err) : 0;
 }
 
@@ -153,7 +153,7 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
     for (; *last; last = &(*last)->next)
         len += (*last)->line.len;
     if (len > MK_LIMIT_TRAILERS)
-        return mk_reply_misuse(r, "more trailers than a message may have", MK_E_LIMIT);
+        return mk_reply_misuse(r, "too many trailers", MK_E_LIMIT);
     trailer = mk_arena_zalloc(&r->arena, sizeof(*trailer));
     line = trailer ? mk_arena_printf(&r->arena, "%.*s: %.*s\r\n", (int)name.len, name.p,
                                      (int)value.len, value.p)
@@ -170,5 +170,5 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
 void mk_reply_abort(struct mk_request *r)
 {
     mk_reply_break(r);
-    mk_watch_run_soon(&r->worker->loop, &r->conn->watch); /* it may wait for something else */
+    r->wire->wake(r); /* it may wait for something else */
 }

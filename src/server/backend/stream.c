@@ -47,12 +47,12 @@ void mk_stream_go(struct mk_stream *s, enum mk_stream_state to)
 
 /* ---- events ---- */
 
-static void on_gone(struct mk_watch *w)
+static void on_stream_gone(struct mk_watch *w)
 {
     mk_heap_free(MK_CONTAINER_OF(w, struct mk_stream, watch));
 }
 
-static void tell(struct mk_stream *s, unsigned events)
+static void tell_owner(struct mk_stream *s, unsigned events)
 {
     if (s->first)
         events |= MK_IO_READ | MK_IO_WRITE;
@@ -66,10 +66,10 @@ static void tell_what_waits(struct mk_stream *s)
 
     s->soon = 0;
     if (events || s->first)
-        tell(s, events);
+        tell_owner(s, events);
 }
 
-static void on_event(struct mk_watch *w, uint32_t bits)
+static void on_stream_event(struct mk_watch *w, uint32_t bits)
 {
     struct mk_stream *s = MK_CONTAINER_OF(w, struct mk_stream, watch);
 
@@ -94,12 +94,12 @@ static void on_event(struct mk_watch *w, uint32_t bits)
     }
 }
 
-static void on_timer(struct mk_timer *t)
+static void on_stream_timer(struct mk_timer *t)
 {
     struct mk_stream *s = MK_CONTAINER_OF(t, struct mk_stream, timer);
 
     if (s->state == MK_STREAM_OPEN || !s->connect) {
-        tell(s, MK_IO_TIMEOUT);
+        tell_owner(s, MK_IO_TIMEOUT);
         return;
     }
     s->error = ETIMEDOUT;
@@ -145,8 +145,8 @@ struct mk_stream *mk_stream_new(struct mk_worker *w, mk_stream_fn fn, void *arg)
     s->kind = &dialled;
     s->fn = fn;
     s->arg = arg;
-    mk_watch_init(&s->watch, -1, on_event, on_gone);
-    mk_timer_init(&s->timer, on_timer);
+    mk_watch_init(&s->watch, -1, on_stream_event, on_stream_gone);
+    mk_timer_init(&s->timer, on_stream_timer);
     mk_list_add_tail(&w->streams, &s->all);
     return s;
 }
@@ -165,7 +165,7 @@ void mk_stream_tell_soon(struct mk_stream *s, unsigned events)
 }
 
 /* A transport that must read to be able to write, or the reverse, may go on with either after any change. */
-static unsigned events_of(const struct mk_stream *s, uint32_t bits)
+static unsigned stream_events_of(const struct mk_stream *s, uint32_t bits)
 {
     unsigned events = s->link->waits_for ? MK_IO_READ | MK_IO_WRITE : 0U;
 
@@ -183,12 +183,12 @@ static void fail_soon(struct mk_stream *s)
 {
     s->failing = true;
     mk_watch_run_soon(&s->worker->loop, &s->watch);
-    tell(s, MK_IO_READ | MK_IO_HANGUP);
+    tell_owner(s, MK_IO_READ | MK_IO_HANGUP);
 }
 
 void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits)
 {
-    unsigned events = events_of(s, bits);
+    unsigned events = stream_events_of(s, bits);
 
     if (events & MK_IO_READ)
         s->readable = true;
@@ -199,7 +199,7 @@ void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits)
     if (bits & EPOLLERR)
         fail_soon(s);
     else if (events || s->first)
-        tell(s, events);
+        tell_owner(s, events);
 }
 
 /* @return whether it had a link. */
@@ -220,7 +220,7 @@ void mk_stream_break(struct mk_stream *s, unsigned events)
     s->first = false;
     if (let_go(s))
         s->kind->cut(s);
-    tell(s, events);
+    tell_owner(s, events);
 }
 
 void mk_streams_end(struct mk_worker *w)

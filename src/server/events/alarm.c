@@ -14,7 +14,7 @@ struct mk_alarm {
 };
 
 /* Nothing is touched behind fn, which may have freed the alarm. */
-static void on_timer(struct mk_timer *t)
+static void on_alarm_timer(struct mk_timer *t)
 {
     struct mk_alarm *a = MK_CONTAINER_OF(t, struct mk_alarm, timer);
 
@@ -35,7 +35,7 @@ struct mk_alarm *mk_alarm_new(struct mk_worker *w, mk_alarm_fn fn, void *arg)
     if (!a)
         return NULL;
     *a = (struct mk_alarm){.worker = w, .fn = fn, .arg = arg};
-    mk_timer_init(&a->timer, on_timer);
+    mk_timer_init(&a->timer, on_alarm_timer);
     mk_late_init(&a->late, on_late);
     return a;
 }

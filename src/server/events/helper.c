@@ -55,7 +55,7 @@ static int set_signals(posix_spawnattr_t *how)
     return err;
 }
 
-static int start(pid_t *pid, const char *program, char *user, int sock)
+static int start_program(pid_t *pid, const char *program, char *user, int sock)
 {
     char first[] = "helper";
     char *const words[] = {first, user, NULL};
@@ -113,7 +113,7 @@ MK_AT_START int mk_helper_spawn(const char *name, const char *user)
         return MK_E_INVALID;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return mk_error_from_errno(errno);
-    err = start(&pid, program, account, ends[1]);
+    err = start_program(&pid, program, account, ends[1]);
     mk_fd_close(&ends[1]);
     err = err == 0 ? await_departure(pid) : mk_error_from_errno(err);
     if (err == 0)

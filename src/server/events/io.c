@@ -54,7 +54,7 @@ static int tell_epoll(struct mk_io *io, uint32_t mask)
     return 0;
 }
 
-static unsigned events_of(const struct mk_io *io, uint32_t bits)
+static unsigned io_events_of(const struct mk_io *io, uint32_t bits)
 {
     unsigned events = 0;
 
@@ -70,10 +70,10 @@ static unsigned events_of(const struct mk_io *io, uint32_t bits)
     return events;
 }
 
-static void on_event(struct mk_watch *w, uint32_t bits)
+static void on_io_event(struct mk_watch *w, uint32_t bits)
 {
     struct mk_io *io = io_of(w);
-    unsigned events = events_of(io, bits);
+    unsigned events = io_events_of(io, bits);
 
     if (bits & EPOLLRDHUP) {
         io->hung_up = true;
@@ -84,14 +84,14 @@ static void on_event(struct mk_watch *w, uint32_t bits)
         io->fn(io, events, io->arg);
 }
 
-static void on_timer(struct mk_timer *t)
+static void on_io_timer(struct mk_timer *t)
 {
     struct mk_io *io = MK_CONTAINER_OF(t, struct mk_io, timer);
 
     io->fn(io, MK_IO_TIMEOUT, io->arg);
 }
 
-static void on_gone(struct mk_watch *w)
+static void on_io_gone(struct mk_watch *w)
 {
     mk_heap_free(io_of(w));
 }
@@ -106,8 +106,8 @@ int mk_io_open(struct mk_io **out, struct mk_worker *w, int fd, unsigned events,
     if (!io)
         return MK_E_NOMEM;
     *io = (struct mk_io){.worker = w, .fn = fn, .arg = arg, .wants = events};
-    mk_watch_init(&io->watch, fd, on_event, on_gone);
-    mk_timer_init(&io->timer, on_timer);
+    mk_watch_init(&io->watch, fd, on_io_event, on_io_gone);
+    mk_timer_init(&io->timer, on_io_timer);
     err = tell_epoll(io, mask_of(io));
     if (err != 0) {
         mk_heap_free(io);

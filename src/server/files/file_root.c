@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/invariant.h"
 #include "base/heap.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "core/fd.h"
 #include "server/files/files_int.h"
@@ -9,10 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    USER_ROOTS_MAX = 64,
-    USER_NAME_MAX = 64,
     PASSWD_BUFFER = 4096,
-    STRANGERS_MAX = 128,
     STRANGER_MS = 5000, /* an account that was just made is seen after that */
 };
 
@@ -85,7 +83,7 @@ static bool is_user_name(struct mk_str user)
               (i > 0 && (c == '-' || c == '.'))))
             return false;
     }
-    return user.len > 0 && user.len < USER_NAME_MAX;
+    return user.len > 0 && user.len < MK_LIMIT_USER_NAME;
 }
 
 /* ---- strangers ---- */
@@ -116,7 +114,7 @@ static void remember_stranger(struct mk_files *f, struct mk_str user, int64_t no
 
     if (!s)
         return;
-    if (f->nstrangers == STRANGERS_MAX)
+    if (f->nstrangers == MK_LIMIT_STRANGERS)
         forget_stranger(f, MK_CONTAINER_OF(f->strangers.next, struct mk_stranger, link));
     s->until_ms = now_ms + STRANGER_MS;
     s->len = user.len;
@@ -130,7 +128,7 @@ static void remember_stranger(struct mk_files *f, struct mk_str user, int64_t no
 /* @return the user's home on the heap; NULL without memory, when there is no such user, or it is root. */
 static char *user_home(struct mk_files *f, struct mk_str user, int64_t now_ms, uid_t *uid)
 {
-    char name[USER_NAME_MAX], buffer[PASSWD_BUFFER];
+    char name[MK_LIMIT_USER_NAME], buffer[PASSWD_BUFFER];
     struct passwd pw, *found = NULL;
     char *home;
     size_t size;
@@ -182,7 +180,7 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
         mk_heap_free(home);
         return NULL;
     }
-    if (f->nroots == USER_ROOTS_MAX)
+    if (f->nroots == MK_LIMIT_USER_ROOTS)
         evict_oldest_root(f);
     mk_file_root_init(root, site, home);
     root->beneath = f->snapshot->set.user_dir;

@@ -14,7 +14,6 @@
 
 enum {
     FRESH_MS = 1000, /* younger than this is believed without a look */
-    MISSING_MAX = 128,
     BUCKETS = 256,
 };
 
@@ -91,7 +90,7 @@ static void add_to_table(struct mk_files *f, struct mk_file *file)
     struct mk_list *age = file->kind == MK_FILE_NONE ? &f->missing_age : &f->age;
     size_t *count = file->kind == MK_FILE_NONE ? &f->nmissing : &f->nentries;
 
-    if (*count >= (file->kind == MK_FILE_NONE ? (size_t)MISSING_MAX : f->max_entries))
+    if (*count >= (file->kind == MK_FILE_NONE ? (size_t)MK_LIMIT_MISSING_FILES : f->max_entries))
         evict_oldest(f, age);
     (*count)++;
     file->hash_next = f->buckets[file->hash % BUCKETS];
@@ -99,8 +98,8 @@ static void add_to_table(struct mk_files *f, struct mk_file *file)
     mk_list_add_tail(age, &file->age);
 }
 
-static struct mk_file *find(const struct mk_files *f, const struct mk_file_root *root,
-                            struct mk_str path, uint32_t hash)
+static struct mk_file *find_entry(const struct mk_files *f, const struct mk_file_root *root,
+                                  struct mk_str path, uint32_t hash)
 {
     struct mk_file *file = f->buckets[hash % BUCKETS];
 
@@ -211,7 +210,7 @@ struct mk_file *mk_files_get(struct mk_files *f, struct mk_file_root *root, stru
     struct mk_file *file;
 
     mk_files_refresh_root(f, root, now_ms);
-    file = cached ? find(f, root, path, hash) : NULL;
+    file = cached ? find_entry(f, root, path, hash) : NULL;
     if (file) {
         touch(f,
               file); /* the newest is evicted last, so loading its bytes leaves it in the table */

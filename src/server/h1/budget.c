@@ -3,7 +3,7 @@
 
 #include "base/invariant.h"
 #include "server/h1/conn.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/worker/worker.h"
 
 enum {
@@ -82,7 +82,7 @@ static uint64_t burden(const struct mk_conn *c)
     return (uint64_t)c->held * (still_ms + 1ULL);
 }
 
-static struct mk_conn *find_victim(const struct mk_budget *budget)
+static struct mk_conn *find_holder(const struct mk_budget *budget)
 {
     struct mk_conn *victim = NULL;
     int looked_at = 0;
@@ -98,7 +98,7 @@ static struct mk_conn *find_victim(const struct mk_budget *budget)
     return victim;
 }
 
-static void send_away(struct mk_conn *c)
+static void close_holder(struct mk_conn *c)
 {
     char ip[MK_ADDR_TEXT];
 
@@ -116,25 +116,25 @@ static bool has_more_than_its_share(const struct mk_worker *w)
     return held_by(w) > (uint64_t)atomic_load(&shared->max_memory) / shared->nworkers;
 }
 
-static void shed(struct mk_worker *w)
+static void shed_holders(struct mk_worker *w)
 {
     for (int i = 0; i < SHED_AT_ONCE && has_more_than_its_share(w) && is_used_up(w->shared); i++)
-        send_away(find_victim(w->budget));
+        close_holder(find_holder(w->budget));
 }
 
 void mk_budget_make_room(struct mk_worker *w)
 {
-    shed(w);
+    shed_holders(w);
     if (is_used_up(w->shared))
         mk_budget_ask(w->shared);
 }
 
-static void on_ask(struct mk_post *post)
+static void on_budget_ask(struct mk_post *post)
 {
     struct mk_budget *budget = MK_CONTAINER_OF(post, struct mk_budget, ask.post);
 
     mk_ask_begin(&budget->ask);
-    shed(budget->worker);
+    shed_holders(budget->worker);
 }
 
 void mk_budget_init(struct mk_budget *budget, struct mk_worker *w)
@@ -142,7 +142,7 @@ void mk_budget_init(struct mk_budget *budget, struct mk_worker *w)
     w->budget = budget;
     budget->worker = w;
     mk_list_init(&budget->holders);
-    mk_ask_init(&budget->ask, on_ask);
+    mk_ask_init(&budget->ask, on_budget_ask);
 }
 
 void mk_budget_ask(struct mk_shared *shared)
@@ -153,9 +153,4 @@ void mk_budget_ask(struct mk_shared *shared)
         if (has_more_than_its_share(w))
             mk_ask(w, &w->budget->ask);
     }
-}
-
-void mk_request_hold(struct mk_request *r, size_t bytes)
-{
-    r->held = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }

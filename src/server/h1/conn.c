@@ -9,10 +9,10 @@
 #include "server/h1/endpoint.h"
 #include "server/h1/h1.h"
 #include "server/h1/take.h"
-#include "server/request/job.h"
-#include "server/answer/out.h"
+#include "server/h1/job.h"
+#include "server/h1/out.h"
 #include "server/worker/worker.h"
-#include "server/route/stage.h"
+#include "server/h1/conn_stage.h"
 
 #include <monkey/inspect.h>
 
@@ -31,7 +31,7 @@ static bool tell_plugins(struct mk_conn *c, uint32_t events)
     unsigned told = mk_conn_events(events);
 
     if (told)
-        mk_stage_event(c, told);
+        mk_conn_tell_event(c, told);
     return !c->closed;
 }
 
@@ -41,7 +41,7 @@ static bool reads_to_the_end(const struct mk_conn *c)
     return c->state == MK_H1_LINGER || c->state == MK_H1_IDLE;
 }
 
-static void on_event(struct mk_watch *w, uint32_t events)
+static void on_conn_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
 
@@ -58,18 +58,18 @@ static void on_event(struct mk_watch *w, uint32_t events)
     mk_conn_run(c);
 }
 
-static void on_gone(struct mk_watch *w)
+static void on_conn_gone(struct mk_watch *w)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
 
     mk_pool_put(&c->worker->conns, c);
 }
 
-static void on_timer(struct mk_timer *t)
+static void on_conn_timer(struct mk_timer *t)
 {
     struct mk_conn *c = MK_CONTAINER_OF(t, struct mk_conn, timer);
 
-    mk_stage_event(c, MK_IO_TIMEOUT);
+    mk_conn_tell_event(c, MK_IO_TIMEOUT);
     if (!c->closed && mk_h1_on_timeout(c))
         mk_conn_run(c);
 }
@@ -137,13 +137,13 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
         .timed_state = MK_H1_STATE_COUNT,
         .readable = true,
     };
-    mk_watch_init(&c->watch, fd, on_event, on_gone);
-    mk_timer_init(&c->timer, on_timer);
+    mk_watch_init(&c->watch, fd, on_conn_event, on_conn_gone);
+    mk_timer_init(&c->timer, on_conn_timer);
     mk_list_init(&c->holding);
     note_open(c);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);
-    if (!busy && !endpoint->proxy && !mk_stage_accept(c)) {
+    if (!busy && !endpoint->proxy && !mk_conn_ask_accept(c)) {
         c->link.transport = &mk_transport_liana; /* its own has nothing to close yet */
         mk_conn_close(c, MK_CLOSE_DENIED);
         return;
@@ -183,7 +183,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
     mk_budget_leave(c);
     mk_out_drop(c);
     mk_h1_abandon(c, reason == MK_CLOSE_PEER_CUT || reason == MK_CLOSE_PEER_LEFT);
-    mk_stage_close(c);
+    mk_conn_tell_close(c);
     mk_job_put(c);
     mk_link_close(&c->link);
     mk_watch_close(&w->loop, &c->watch);
@@ -236,7 +236,7 @@ static bool watch(struct mk_conn *c)
            0;
 }
 
-static void run(struct mk_conn *c)
+static void run_steps(struct mk_conn *c)
 {
     struct mk_turn turn = {.bytes = MK_LIMIT_TURN_BYTES,
                            .requests = MK_LIMIT_TURN_REQUESTS,
@@ -266,7 +266,7 @@ static void run(struct mk_conn *c)
 void mk_conn_run(struct mk_conn *c)
 {
     c->worker->running = c;
-    run(c);
+    run_steps(c);
     c->worker->running = NULL;
     if (mk_conn_may_hold(c) && !c->closed && mk_budget_weigh(c))
         mk_budget_make_room(c->worker);

@@ -27,10 +27,10 @@
       "its handler reads the body: its client is to send")                                         \
     X(HANDLER, handler, reply, TO(REPLY) | TO(BODY) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),            \
       "its handler, or a source of the response, is to go on")                                     \
-    X(TAKEN, taken, taken, TO(FLUSH), "a handler has it: no HTTP any more")                        \
-    X(DRAIN, drain, drain, TO(FLUSH) | TO(IDLE), "skipping what the handler left of the body")     \
+    X(TAKEN, taken, taken, TO(FLUSH), "taken by a handler: no HTTP any more")                      \
+    X(DRAIN, drain, drain, TO(FLUSH) | TO(IDLE), "skipping the rest of the body")                  \
     X(FLUSH, flush, flush, TO(TAKEN) | TO(HEAD) | TO(IDLE) | TO(LINGER), "last answers leaving")   \
-    X(LINGER, linger, linger, 0, "throwing input away so that the peer can read")
+    X(LINGER, linger, linger, 0, "discarding input until the peer has read")
 
 enum mk_h1_state {
 #define MK_STATE_ENUM(name, text_name, step, follow, sentence) MK_H1_##name,

@@ -3,9 +3,20 @@
 #include "server/h1/endpoint.h"
 #include "server/worker/worker.h"
 
-#include <monkey/request.h>
+#include "server/request/request.h"
 
-static void fill(struct mk_conn_facts *facts, const struct mk_conn *c)
+/* Of a request that no connection carries. */
+static void fill_nothing(struct mk_conn_facts *facts)
+{
+    *facts = (struct mk_conn_facts){
+        .size = facts->size,
+        .peer_is_unix = true,
+        .listen = "memory",
+        .transport = "memory",
+    };
+}
+
+static void fill_facts(struct mk_conn_facts *facts, const struct mk_conn *c)
 {
     const struct mk_transport *transport = c->link.transport;
 
@@ -36,24 +47,43 @@ void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts)
 {
     struct mk_conn_facts all;
 
-    if (facts->size >= sizeof(all)) {
-        fill(facts, c);
+    if (c && facts->size >= sizeof(all)) {
+        fill_facts(facts, c);
         return;
     }
     all.size = facts->size;
-    fill(&all, c);
-    memcpy(facts, &all, facts->size);
+    if (c)
+        fill_facts(&all, c);
+    else
+        fill_nothing(&all);
+    memcpy(facts, &all, facts->size < sizeof(all) ? facts->size : sizeof(all));
 }
 
 const struct mk_link *mk_conn_link(const struct mk_conn *c)
 {
-    return &c->link;
+    static const struct mk_link none = {.transport = &mk_transport_liana, .fd = -1};
+
+    return c ? &c->link : &none;
+}
+
+void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
+{
+    char peer[MK_PEER_TEXT];
+    va_list args;
+
+    if (!c)
+        return;
+    va_start(args, fmt);
+    (void)mk_conn_peer(c, peer);
+    mk_log_of_plugin(c->worker, c->id, peer, level, fmt, args);
+    va_end(args);
 }
 
 size_t mk_conn_peer(const struct mk_conn *c, char dst[MK_PEER_TEXT])
 {
     char text[MK_ADDR_TEXT];
-    size_t len = mk_peer_format(&c->peer, text);
+    static const struct mk_peer none = {.is_unix = true};
+    size_t len = mk_peer_format(c ? &c->peer : &none, text);
 
     if (len >= MK_PEER_TEXT) /* no address is that long */
         len = MK_PEER_TEXT - 1;

@@ -27,7 +27,7 @@ struct look {
     unsigned count;
 };
 
-static void see(void *block, void *arg)
+static void see_conn(void *block, void *arg)
 {
     struct mk_conn *c = block;
     struct look *look = arg;
@@ -73,7 +73,7 @@ static bool goes_before(const struct seen *a, const struct seen *b)
 }
 
 /* @return who goes next, or NULL. */
-static struct seen *find_victim(struct look *look, unsigned heaviest)
+static struct seen *find_useless(struct look *look, unsigned heaviest)
 {
     struct seen *victim = NULL;
 
@@ -87,7 +87,7 @@ static struct seen *find_victim(struct look *look, unsigned heaviest)
     return victim;
 }
 
-static void send_away(struct mk_worker *w, struct seen *s)
+static void close_useless(struct mk_worker *w, struct seen *s)
 {
     char ip[MK_ADDR_TEXT];
 
@@ -114,16 +114,16 @@ void mk_crowd_shed(struct mk_worker *w, unsigned most)
     unsigned heaviest;
     struct seen *victim;
 
-    mk_pool_some(&w->conns, see, &look);
+    mk_pool_some(&w->conns, see_conn, &look);
     heaviest = count_addresses(&look);
     crowd->heaviest -= (crowd->heaviest + NEAR_SHARE - 1) / NEAR_SHARE;
     if (heaviest > crowd->heaviest)
         crowd->heaviest = heaviest;
-    for (; most > 0 && (victim = find_victim(&look, crowd->heaviest)); most--)
-        send_away(w, victim);
+    for (; most > 0 && (victim = find_useless(&look, crowd->heaviest)); most--)
+        close_useless(w, victim);
 }
 
-static void on_ask(struct mk_post *post)
+static void on_crowd_ask(struct mk_post *post)
 {
     struct mk_crowd *crowd = MK_CONTAINER_OF(post, struct mk_crowd, ask.post);
 
@@ -135,7 +135,7 @@ void mk_crowd_init(struct mk_crowd *crowd, struct mk_worker *w)
 {
     w->crowd = crowd;
     crowd->worker = w;
-    mk_ask_init(&crowd->ask, on_ask);
+    mk_ask_init(&crowd->ask, on_crowd_ask);
 }
 
 void mk_crowd_ask(struct mk_shared *shared)

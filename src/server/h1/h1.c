@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/h1/h1.h"
 
+#include "base/limits.h"
 #include "http/proxy_head.h"
 #include "http/uri.h"
 #include "server/answer/body.h"
 #include "server/h1/conn_state.h"
 #include "server/h1/endpoint.h"
 #include "server/h1/h1_int.h"
-#include "server/h1/peer.h"
+#include "server/h1/conn_peer.h"
+#include "server/h1/h1_wire.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
+#include "server/h1/conn_stage.h"
 #include "server/route/stage.h"
 #include "server/h1/take.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 #include "server/request/ticket.h"
 #include "server/worker/worker.h"
 
@@ -20,8 +23,6 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
 
 static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
 {
@@ -92,7 +93,10 @@ static void begin_request(struct mk_conn *c)
 
     memset(r, 0, sizeof(*r));
     r->conn = c;
+    r->wire = &mk_h1_wire;
     r->worker = c->worker;
+    r->id = c->id;
+    r->is_secure = c->link.transport->is_secure;
     r->view = c->worker->view;
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
@@ -175,7 +179,7 @@ static bool is_carried_later(const struct mk_conn *c)
     return c->endpoint->via[c->worker->view->side].transport != &mk_transport_liana;
 }
 
-_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_PROXY_V2_MAX,
+_Static_assert(MK_JOB_SIZE - sizeof(struct mk_job) >= MK_LIMIT_PROXY_HEAD,
                "a header can be seen whole");
 
 /* What is behind the header is then for that transport: it stays in the socket. @return as mk_h1_fill. */
@@ -237,7 +241,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     c->job->in_at = c->job->in_body;
     if (head.has_source && !mk_conn_set_peer(c, head.source_ip, head.source_port))
         return close_for(c, MK_CLOSE_CROWDED);
-    if (!mk_stage_accept(c))
+    if (!mk_conn_ask_accept(c))
         return close_for(c, MK_CLOSE_DENIED);
     if (carried_later && !carry(c, (size_t)used))
         return close_for(c, MK_CLOSE_TRANSPORT);
@@ -342,19 +346,6 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
     return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
 }
 
-static void choose_site(struct mk_request *r)
-{
-    const struct mk_snapshot *snapshot = r->view->snapshot;
-    struct mk_str authority, host;
-    unsigned port;
-
-    if (snapshot->nsites == 1)
-        return;
-    authority = mk_request_authority(r);
-    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
-        r->site = mk_snapshot_site(snapshot, host);
-}
-
 static int frame_body(struct mk_request *r, const struct mk_server_settings *set)
 {
     uint64_t max = (uint64_t)set->max_body_size;
@@ -383,35 +374,13 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     c->requests++;
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
-    choose_site(r);
+    if (r->view->snapshot->nsites > 1)
+        mk_route_choose_site(r);
     if (frame_body(r, set) < 0)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);
     return go(c, turn, MK_H1_REPLY);
-}
-
-/* The client waits for 100 before it sends (RFC 9110 section 10.1.1). Behind the answer's head it would be no interim response. */
-static void say_continue(struct mk_request *r)
-{
-    char *line;
-
-    if (!r->head.expect_continue || r->status != 0 || mk_job_input(r->conn->job) > 0)
-        return;
-    line = mk_out_reserve(r->conn, sizeof(CONTINUE_LINE));
-    if (!line)
-        return;
-    memcpy(line, CONTINUE_LINE, sizeof(CONTINUE_LINE) - 1);
-    mk_out_commit(r->conn, sizeof(CONTINUE_LINE) - 1);
-    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
-}
-
-void mk_h1_expect_body(struct mk_request *r)
-{
-    if (r->reads_body || r->body_done)
-        return;
-    r->reads_body = true;
-    say_continue(r);
 }
 
 /* Only the rest of a file is left: the connection keeps that much and lends its job to others. */
@@ -497,18 +466,6 @@ static bool may_ask_again(const struct mk_conn *c)
     return r->resumed || (c->readable && !r->body_done);
 }
 
-/* What was answered from outside, or broken off, waits for no hook any more: only for who reads it. */
-static void note_answer(struct mk_request *r)
-{
-    if (r->status != 0 && !r->head_done && !r->failed) {
-        (void)mk_reply_misuse(r, "a head without an end", 0);
-        r->status = 0;
-        mk_reply_refuse(r, MK_REFUSAL_HANDLER);
-    }
-    if (r->status != 0 || r->failed)
-        r->waits_in = MK_STAGE_NONE;
-}
-
 /* A hook said LATER, perhaps once more. What it sent before it answers (1xx) leaves at once. @return as mk_out_pump. */
 static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 {
@@ -520,7 +477,7 @@ static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
     if (!may_ask_again(c))
         return MK_PUMP_SOURCE;
     mk_route_resume(r);
-    note_answer(r);
+    mk_reply_note(r);
     if (!r->waits_in)
         return pump(c, turn);
     verdict = mk_out_flush(c, false);
@@ -548,7 +505,7 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     struct mk_request *r = &c->job->request;
     enum mk_pump verdict;
 
-    note_answer(r);
+    mk_reply_note(r);
     verdict = pump(c, turn);
     if (verdict == MK_PUMP_DONE && r->waits_in)
         verdict = wait_for_hook(c, turn);

@@ -50,9 +50,6 @@ void mk_h1_end(struct mk_conn *c, enum mk_close reason);
 /** Drop the request under way, if any; its answer does not matter any more. @param has_left  its client is why */
 void mk_h1_abandon(struct mk_conn *c, bool has_left);
 
-/** A plugin wants the request's body: from here on it is not skipped, and a client that waits for 100 is told to send. */
-void mk_h1_expect_body(struct mk_request *r);
-
 /** Read what the kernel has. @return > 0; 0 at the end of input; MK_E_AGAIN; MK_E_PEER. */
 ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len);
 

@@ -3,7 +3,7 @@
 #define MK_SERVER_H1_H1_INT_H
 
 #include "server/h1/h1.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 #include "server/worker/worker.h"
 
 /* Between h1.c (the steps) and h1_timeout.c. */

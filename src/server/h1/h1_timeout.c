@@ -208,7 +208,7 @@ static bool refuse_handler(struct mk_conn *c)
         return false;
     }
     mk_log_peer(mk_worker_log(c->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
-                "plugin did not answer in time plugin=%s conn=%llu",
+                "plugin did not answer within HandlerTimeout plugin=%s conn=%llu",
                 r->asked ? r->asked->name : "?", (unsigned long long)c->id);
     return refuse_late(c, MK_REFUSAL_HANDLER_SLOW, MK_CLOSE_SOURCE);
 }

@@ -5,8 +5,9 @@
 #include "server/h1/budget.h"
 #include "server/h1/conn_state.h"
 #include "server/h1/h1.h"
-#include "server/request/job.h"
-#include "server/route/stage.h"
+#include "server/h1/h1_wire.h"
+#include "server/h1/job.h"
+#include "server/h1/conn_stage.h"
 #include "server/backend/stream.h"
 #include "server/worker/worker.h"
 
@@ -14,14 +15,14 @@
 
 /* ---- in place of HTTP ---- */
 
-static void on_event(struct mk_watch *w, uint32_t bits)
+static void on_taken_event(struct mk_watch *w, uint32_t bits)
 {
     struct mk_conn *c = MK_CONTAINER_OF(w, struct mk_conn, watch);
     struct mk_stream *s = c->stream;
 
     if (bits == MK_RUN)
         return;
-    mk_stage_event(c, mk_conn_events(bits));
+    mk_conn_tell_event(c, mk_conn_events(bits));
     if (c->stream != s || c->closed)
         return;
     if (bits & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) || c->link.waits_for)
@@ -36,7 +37,7 @@ void mk_take_begin(struct mk_conn *c)
     struct mk_stream *s = c->stream;
 
     s->conn_on_event = c->watch.on_event;
-    c->watch.on_event = on_event;
+    c->watch.on_event = on_taken_event;
     mk_timer_cancel(&c->timer);
     c->timed_state = MK_H1_TAKEN;
     if (c->job && mk_job_input(c->job) == 0)
@@ -137,21 +138,11 @@ static const struct mk_stream_kind taken = {
 
 /* ---- taking ---- */
 
-static bool may_take(const struct mk_request *r)
-{
-    bool switches = r->status == 101 ||
-                    (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
-
-    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done &&
-           !r->conn->stream;
-}
-
-int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
+int mk_h1_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
 {
     struct mk_conn *c = r->conn;
 
-    *stream = NULL;
-    if (!may_take(r))
+    if (c->stream)
         return MK_E_INVALID;
     c->stream = mk_stream_new(c->worker, fn, arg);
     if (!c->stream)

@@ -14,19 +14,19 @@
     X(BODY_BAD, 400, "malformed request body")                                                     \
     X(HEAD_SLOW, 408, "request head not complete within Timeout")                                  \
     X(BODY_SLOW, 408,                                                                              \
-      "request body made no progress within BodyTimeout, or came slower than MinRate")             \
+      "request body made no progress within BodyTimeout, or was slower than MinRate")              \
     X(PATH_BAD, 400, "malformed escape or NUL in the path")                                        \
     X(PATH_ABOVE, 403, "path climbs above the root")                                               \
     X(PATH_LONG, 414, "path too long")                                                             \
     X(DOT_FILE, 403, "dot file")                                                                   \
-    X(LINK, 403, "not readable, or behind a symbolic link")                                        \
+    X(LINK, 403, "not readable, or below a symbolic link")                                         \
     X(NOT_FOUND, 404, "no such file")                                                              \
     X(NO_INDEX, 403, "directory without index file")                                               \
     X(METHOD, 405, "method not allowed here")                                                      \
     X(METHOD_UNKNOWN, 501, "method not implemented")                                               \
-    X(PRECONDITION, 412, "a precondition does not hold")                                           \
+    X(PRECONDITION, 412, "a precondition failed")                                                  \
     X(RANGE, 416, "no satisfiable range")                                                          \
-    X(REROUTED, 500, "fallback files lead in a circle")                                            \
+    X(REROUTED, 500, "fallback files lead back to each other")                                     \
     X(NO_MEMORY, 503, "out of memory")                                                             \
     X(NO_DESCRIPTOR, 503, "out of file descriptors")                                               \
     X(READ, 500, "file cannot be read")                                                            \
@@ -49,9 +49,9 @@ const char *mk_refusal_text(enum mk_refusal refusal);
 unsigned mk_fault_status(enum mk_h1_fault fault);
 
 #define MK_CLOSES(X)                                                                               \
-    X(DONE, false, "answered, and one of the two wanted to end")                                   \
+    X(DONE, false, "answered, and client or server asked for the close")                           \
     X(PEER_LEFT, false, "peer closed between requests")                                            \
-    X(PEER_CUT, true, "peer closed or reset in the middle")                                        \
+    X(PEER_CUT, true, "peer closed or reset during a request")                                     \
     X(IDLE, false, "no further request within KeepAliveTimeout")                                   \
     X(SILENT, true, "no byte of a request within Timeout")                                         \
     X(REFUSED, true, "request refused")                                                            \
@@ -61,10 +61,10 @@ unsigned mk_fault_status(enum mk_h1_fault fault);
     X(SOURCE, true, "a source of the answer failed")                                               \
     X(NO_MEMORY, true, "out of memory")                                                            \
     X(PROXY, true, "missing or untrusted PROXY header")                                            \
-    X(TRANSPORT, true, "its transport could not begin")                                            \
-    X(DENIED, true, "a plugin did not let it in, or dropped it")                                   \
+    X(TRANSPORT, true, "its transport failed at the start")                                        \
+    X(DENIED, true, "a plugin refused or closed it")                                               \
     X(CROWDED, true, "its address has MaxConnectionsPerIP connections")                            \
-    X(MEMORY, true, "made room: MaxMemory was used up, and it held much for long")                 \
+    X(MEMORY, true, "made room: MaxMemory was used up, and it held most for longest")              \
     X(SHED, true, "made room: its address had the most connections")                               \
     X(STOPPING, false, "server stops")
 

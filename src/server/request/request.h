@@ -17,6 +17,7 @@ struct mk_plugin;
 struct mk_request;
 struct mk_site;
 struct mk_view;
+struct mk_wire;
 struct mk_worker;
 
 /** A part of an answer's body: where the bytes come from. In the request's arena. */
@@ -51,7 +52,8 @@ struct mk_trailer {
 
 /** One request, from its first byte to the last of its answer. */
 struct mk_request {
-    struct mk_conn *conn; /* that carries it */
+    const struct mk_wire *wire; /* the protocol that carries it */
+    struct mk_conn *conn;       /* NULL: no connection does */
     struct mk_worker *worker;
     const char *text;     /* its head's bytes; they may move when more input is read */
     struct mk_view *view; /* the configuration it began with; a reference */
@@ -73,6 +75,7 @@ struct mk_request {
         body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
+    uint64_t id;                   /* in logs: its connection's */
     struct mk_kept *kept;          /* mk_request_keep, newest first */
     uint32_t head_len;             /* of text; 0: the head is not complete */
     uint32_t read_turn;            /* the turn of the loop that read_bytes counts in */
@@ -106,6 +109,7 @@ struct mk_request {
     bool reads_body;     /* its handler reads the body */
     bool failed;         /* the answer cannot be finished: close */
     bool keep_alive;
+    bool is_secure;          /* nobody between its client and the server reads it */
     bool head_only;          /* no body in the answer, whatever its head says */
     bool chunked;            /* the answer's body is sent in chunks */
     uint32_t body_waited_ms; /* for its client to send of its body */
@@ -119,6 +123,9 @@ struct mk_str mk_request_query(const struct mk_request *r);
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 /** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
 struct mk_str mk_request_authority(const struct mk_request *r);
+/** A plugin's line of the error log, about a connection, or a request without one (c NULL). */
+void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
+                      enum mk_log_level level, const char *fmt, va_list args) MK_PRINTF(5, 0);
 /** A field that is a list: several lines count as one with commas between (RFC 9110 section 5.3). */
 struct mk_str mk_request_list(struct mk_request *r, enum mk_field_id id, struct mk_str name);
 

@@ -5,9 +5,7 @@
 #include "http/mime.h"
 #include "http/uri_reading.h"
 #include "server/files/files.h"
-#include "server/h1/h1.h"
-#include "server/request/job.h"
-#include "server/h1/conn.h"
+#include "server/request/wire.h"
 #include "server/worker/worker.h"
 
 #include <stdio.h>
@@ -29,22 +27,6 @@ static int64_t content_length_of(const struct mk_request *r)
     return r->head.chunked ? -1 : (int64_t)r->head.content_length;
 }
 
-/* Of a head that was refused, whatever it is: up to its first line end. An empty line before it is skipped. */
-static struct mk_str line_of_refused(const struct mk_request *r)
-{
-    const struct mk_job *job = r->conn->job;
-    struct mk_str line = {job->in + job->in_at, job->in_end - job->in_at};
-    size_t len = 0;
-
-    if (job->request.head_len > 0 || job->in_end <= job->in_at)
-        return (struct mk_str){NULL, 0};
-    if (mk_str_has_prefix(line, MK_STR("\r\n")))
-        line = mk_str_skip(line, 2);
-    while (len < line.len && line.p[len] != '\r' && line.p[len] != '\n')
-        len++;
-    return (struct mk_str){line.p, len};
-}
-
 /* The second word, for logs that want the target alone; all the rest of what has no version. */
 static struct mk_str target_of_line(struct mk_str line)
 {
@@ -64,17 +46,16 @@ static struct mk_str target_of_line(struct mk_str line)
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;
-    struct mk_conn *c = r->conn;
 
-    facts->conn = c;
-    facts->worker = c->worker;
-    facts->server = c->worker->server;
+    facts->conn = r->conn;
+    facts->worker = r->worker;
+    facts->server = r->worker->server;
     facts->method = method_of(r);
     facts->target = mk_request_text(r, r->head.target);
     facts->path = r->path;
     facts->query = mk_request_query(r);
     facts->host = mk_request_authority(r);
-    facts->scheme = c->link.transport->is_secure ? "https" : "http";
+    facts->scheme = r->is_secure ? "https" : "http";
     facts->minor = r->head.minor;
     facts->content_length = content_length_of(r);
     facts->began_ms = r->began_ms;
@@ -85,7 +66,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
     facts->user = r->user;
     facts->reason = r->reason;
-    facts->request_line = r->over ? line_of_refused(r) : (struct mk_str){NULL, 0};
+    facts->request_line = r->over ? r->wire->refused_line(r) : (struct mk_str){NULL, 0};
     if (facts->request_line.p && facts->target.len == 0)
         facts->target = target_of_line(facts->request_line);
     facts->symlinks = r->view->snapshot->set.symlink;
@@ -241,46 +222,54 @@ void mk_request_timeout(struct mk_request *r, unsigned ms)
     if (r->over)
         return;
     r->patience_ms = ms;
-    mk_h1_renew_timeout(r->conn);
+    r->wire->renew_timeout(r);
 }
 
-static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
-                     va_list args) MK_PRINTF(3, 0);
-
-static void log_line(const struct mk_conn *c, enum mk_log_level level, const char *fmt,
-                     va_list args)
+static bool may_take(const struct mk_request *r)
 {
-    struct mk_log *log = mk_worker_log(c->worker);
-    char text[MK_LIMIT_LOG_LINE], peer[MK_PEER_TEXT];
+    bool switches = r->status == 101 ||
+                    (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
+
+    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done;
+}
+
+int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
+{
+    *stream = NULL;
+    if (!may_take(r))
+        return MK_E_INVALID;
+    return r->wire->take ? r->wire->take(r, stream, fn, arg) : MK_E_UNSUPPORTED;
+}
+
+void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
+                      enum mk_log_level level, const char *fmt, va_list args)
+{
+    struct mk_log *log = mk_worker_log(w);
+    char text[MK_LIMIT_LOG_LINE];
 
     if (!mk_log_wants(log, level, MK_LOG_PLUGIN))
         return;
     (void)vsnprintf(text, sizeof(text), fmt, args);
-    (void)mk_conn_peer(c, peer);
-    mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)c->id,
+    mk_log_peer(log, level, MK_LOG_PLUGIN, "%s conn=%llu peer=%s", text, (unsigned long long)id,
                 peer);
-}
-
-void mk_conn_log(const struct mk_conn *c, enum mk_log_level level, const char *fmt, ...)
-{
-    va_list args;
-
-    va_start(args, fmt);
-    log_line(c, level, fmt, args);
-    va_end(args);
 }
 
 bool mk_request_logs(const struct mk_request *r, enum mk_log_level level)
 {
-    return mk_log_wants(mk_worker_log(r->conn->worker), level, MK_LOG_PLUGIN);
+    return mk_log_wants(mk_worker_log(r->worker), level, MK_LOG_PLUGIN);
 }
 
 void mk_request_log(const struct mk_request *r, enum mk_log_level level, const char *fmt, ...)
 {
+    char peer[MK_PEER_TEXT] = "none";
     va_list args;
 
+    if (!mk_request_logs(r, level))
+        return;
+    if (r->wire->peer)
+        r->wire->peer(r, peer);
     va_start(args, fmt);
-    log_line(r->conn, level, fmt, args);
+    mk_log_of_plugin(r->worker, r->id, peer, level, fmt, args);
     va_end(args);
 }
 

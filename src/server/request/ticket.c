@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "server/h1/conn.h"
+#include "server/request/wire.h"
 #include "server/request/request.h"
 #include "server/worker/worker.h"
 
@@ -102,7 +102,7 @@ struct mk_request *mk_worker_request(struct mk_worker *w, uint64_t ticket)
 void mk_request_resume(struct mk_request *r)
 {
     r->resumed = true;
-    mk_watch_run_soon(&r->worker->loop, &r->conn->watch);
+    r->wire->wake(r);
 }
 
 struct wake {

@@ -4,10 +4,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/uri.h"
-#include "server/request/job.h"
 #include "server/answer/reply.h"
 #include "server/route/stage.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 enum { HTTPS_PORT = 443 }; /* of "https:" without one: RFC 9110 section 4.2.2 */
@@ -23,8 +21,7 @@ static bool is_there_already(const struct mk_request *r)
     unsigned port, wanted_port;
     const char *end;
 
-    if (!r->conn->link.transport->is_secure || to.len < https.len ||
-        !mk_str_ieq((struct mk_str){to.p, https.len}, https))
+    if (!r->is_secure || to.len < https.len || !mk_str_ieq((struct mk_str){to.p, https.len}, https))
         return false;
     to = mk_str_skip(to, https.len);
     end = memchr(to.p, '/', to.len);
@@ -146,6 +143,15 @@ static void answer(struct mk_request *r)
         mk_static_add_slash(r);
     else if (!ask_handlers(r, 0))
         mk_static_serve(r);
+}
+
+void mk_route_choose_site(struct mk_request *r)
+{
+    struct mk_str authority = mk_request_authority(r), host;
+    unsigned port;
+
+    if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
+        r->site = mk_snapshot_site(r->view->snapshot, host);
 }
 
 void mk_route(struct mk_request *r)

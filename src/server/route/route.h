@@ -14,6 +14,9 @@ bool mk_route_again(struct mk_request *r);
 /** Ask the hook again that said LATER, and go on behind it. */
 void mk_route_resume(struct mk_request *r);
 
+/** The site that was asked for, of several. */
+void mk_route_choose_site(struct mk_request *r);
+
 /** The path by which clients ask for a file: "/~user" stands before that of a user's. @return p NULL without memory. */
 struct mk_str mk_route_path_of(struct mk_request *r, const struct mk_file *file);
 

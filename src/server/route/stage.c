@@ -4,7 +4,6 @@
 #include "core/fd.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 static const char *const stage_names[] = {
@@ -18,7 +17,7 @@ static void complain(const struct mk_request *r, const struct mk_hooked *who, en
 {
     mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
                 "plugin misbehaved plugin=%s hook=%s conn=%llu what=\"%s\"", who->plugin->name,
-                stage_names[stage], (unsigned long long)r->conn->id, what);
+                stage_names[stage], (unsigned long long)r->id, what);
 }
 
 /* Nothing of an answer may have left that can be taken back; what was begun is forgotten. */
@@ -40,14 +39,14 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
     case MK_VERDICT_PASS:
         if (r->status == 0)
             return false;
-        complain(r, who, stage, "passed on a request that it had answered");
+        complain(r, who, stage, "returned PASS for a request that it had answered");
         if (!r->head_done)
             answer_instead(r);
         return true;
     case MK_VERDICT_DONE:
         if (r->head_done)
             return true;
-        complain(r, who, stage, "is done without an answer");
+        complain(r, who, stage, "returned DONE without an answer");
         answer_instead(r);
         return true;
     case MK_VERDICT_LATER:
@@ -58,7 +57,7 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
         r->dropped = r->failed = true;
         return true;
     }
-    complain(r, who, stage, "gave a verdict that does not exist");
+    complain(r, who, stage, "returned an unknown verdict");
     answer_instead(r);
     return true;
 }
@@ -150,44 +149,4 @@ void mk_stage_finish(struct mk_request *r)
         if (acts_on(r, who, asked_path(r)))
             who->plugin->on_finish(r, context_of(r, who));
     }
-}
-
-/* ---- connections: no site is known, and the configuration is the one in force ---- */
-
-static const struct mk_context *context_for(const struct mk_view *view, const struct mk_hooked *who)
-{
-    return mk_view_context(view, &view->snapshot->sites[0], who->index);
-}
-
-bool mk_stage_accept(struct mk_conn *c)
-{
-    const struct mk_view *view = c->worker->view;
-    const struct mk_hooks *hooks = &view->snapshot->on_accept;
-
-    for (size_t i = 0; i < hooks->count; i++) {
-        const struct mk_hooked *who = &hooks->items[i];
-
-        if (who->plugin->on_accept(c, context_for(view, who)) != MK_VERDICT_PASS)
-            return false;
-    }
-    c->admitted = true;
-    return true;
-}
-
-void mk_stage_close(struct mk_conn *c)
-{
-    const struct mk_view *view = c->worker->view;
-    const struct mk_hooks *hooks = &view->snapshot->on_close;
-
-    for (size_t i = 0; c->admitted && i < hooks->count; i++)
-        hooks->items[i].plugin->on_close(c, context_for(view, &hooks->items[i]));
-}
-
-void mk_stage_event(struct mk_conn *c, unsigned events)
-{
-    const struct mk_view *view = c->worker->view;
-    const struct mk_hooks *hooks = &view->snapshot->on_conn_event;
-
-    for (size_t i = 0; i < hooks->count; i++)
-        hooks->items[i].plugin->on_conn_event(c, context_for(view, &hooks->items[i]), events);
 }

@@ -9,7 +9,6 @@
  * there is none, or that does not fit what the plugin did, is logged and answered with 500.
  */
 
-struct mk_conn;
 struct mk_request;
 
 /** Where a request waits for a plugin that said LATER. */
@@ -19,9 +18,6 @@ enum mk_stage {
     MK_STAGE_HANDLE,    /* 30: a route */
     MK_STAGE_DIRECTORY, /* 30: a directory without index file */
 };
-
-/** Stage 10. @return whether the connection may stay. */
-bool mk_stage_accept(struct mk_conn *c);
 
 /** Stage 20, from a hook on. @return true when one answered or waits: nobody else is to be asked. */
 bool mk_stage_request(struct mk_request *r, size_t from);
@@ -34,11 +30,5 @@ bool mk_stage_directory(struct mk_request *r, int (*open)(void *arg), void *arg)
 
 /** Stage 40. */
 void mk_stage_finish(struct mk_request *r);
-
-/** Stage 50. */
-void mk_stage_close(struct mk_conn *c);
-
-/** Tell the plugins that ask of an event of a connection: enum mk_io_events. */
-void mk_stage_event(struct mk_conn *c, unsigned events);
 
 #endif

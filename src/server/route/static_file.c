@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 #include "http/accept.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 /* Answering with a regular file: variant, preconditions, ranges, or the whole. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "base/str.h"
-#include "http/conditional.h"
+#include "http/preconditions.h"
 #include "http/range.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 /* 206: one range as it is, several as multipart/byteranges (RFC 9110 sections 14 and 15.3.7). */
@@ -85,10 +84,10 @@ static int queue_parts(struct answer *a, const struct mk_str *separators)
 static int send_several(struct answer *a)
 {
     struct mk_str separators[MK_LIMIT_RANGES + 1];
-    const struct mk_conn *c = a->r->conn;
+    const struct mk_request *r = a->r;
     char *boundary = mk_arena_printf(
-        &a->r->arena, "monkey%016llx%08x",
-        (unsigned long long)mk_str_hash(a->file->etag, (uint32_t)c->id) << 32 | c->id, c->requests);
+        &a->r->arena, "monkey%016llx",
+        (unsigned long long)mk_str_hash(a->file->etag, (uint32_t)r->id) << 32 | r->id);
     char *type = boundary
                      ? mk_arena_printf(&a->r->arena, "multipart/byteranges; boundary=%s", boundary)
                      : NULL;

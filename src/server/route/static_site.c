@@ -8,7 +8,6 @@
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/route/stage.h"
-#include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
 #include <errno.h>

@@ -24,7 +24,7 @@ static bool is_spoken_for(const struct mk_listener *l)
     return l->wanted && l->asked.sa.sa_family != AF_UNIX && mk_addr_port(&l->asked) == 0;
 }
 
-static struct mk_listener *find(struct mk_server *server, const struct mk_addr *asked)
+static struct mk_listener *find_listener(struct mk_server *server, const struct mk_addr *asked)
 {
     struct mk_listener *l = server->listeners;
 
@@ -34,7 +34,7 @@ static struct mk_listener *find(struct mk_server *server, const struct mk_addr *
 }
 
 /* Behind the others: a reload finds those with port 0 in the order in which they were written. */
-static struct mk_listener *add(struct mk_server *server, const struct mk_listen *listen)
+static struct mk_listener *add_listener(struct mk_server *server, const struct mk_listen *listen)
 {
     struct mk_listener *l = mk_heap_zalloc(1, sizeof(*l)), **at = &server->listeners;
 
@@ -210,7 +210,8 @@ static void explain(char *why, size_t size, const struct mk_listen *listen, int 
 {
     switch (err) {
     case MK_E_BUSY:
-        (void)snprintf(why, size, "cannot listen on %s: another process does", listen->text);
+        (void)snprintf(why, size, "cannot listen on %s: another process listens there",
+                       listen->text);
         break;
     case MK_E_ACCESS:
         (void)snprintf(why, size, "cannot listen on %s: no permission", listen->text);
@@ -271,11 +272,11 @@ int mk_listeners_open(struct mk_server *server, const struct mk_server_settings 
     }
     for (size_t i = 0; i < set->nlistens; i++) {
         const struct mk_listen *listen = &set->listens[i];
-        struct mk_listener *l = find(server, &listen->addr);
+        struct mk_listener *l = find_listener(server, &listen->addr);
         int err = 0;
 
         if (!l)
-            l = add(server, listen);
+            l = add_listener(server, listen);
         if (!l) {
             err = MK_E_NOMEM;
         } else {

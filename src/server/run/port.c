@@ -16,11 +16,9 @@
 /* Accepting, and what happens when there is no room. */
 
 enum {
-    CALM_MS = 1000,       /* with room for so long, waiting is over */
-    RETRY_MS = 100,       /* when nothing of this worker's own will tell that there is room again */
-    DRAIN_ACCEPTS = 4096, /* taken from the queue of a socket that is about to close */
+    CALM_MS = 1000, /* with room for so long, waiting is over */
+    RETRY_MS = 100, /* when nothing of this worker's own will tell that there is room again */
     LINGER_MS = MK_FD_DEFER_S * 1000 + 1000, /* the longest handshake */
-    BUSY_MAX = 256, /* connections above the maximum that are told so at a time */
 };
 
 static struct mk_port *port_of(struct mk_watch *w)
@@ -76,7 +74,8 @@ static void on_room(struct mk_worker *w)
 static bool is_overrun(struct mk_server *server)
 {
     return atomic_load_explicit(&server->shared.connections, memory_order_relaxed) >=
-           atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed) + BUSY_MAX;
+           atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed) +
+               MK_LIMIT_BUSY_ANSWERS;
 }
 
 static bool resists(const struct mk_server *server)
@@ -173,8 +172,8 @@ static void admit(struct mk_port *p, int fd, const struct mk_addr *addr, bool bu
     }
     if (counted)
         mk_crowd_ask(&server->shared);
-    note_full(p, counted ? "dropped: too many connections"
-                         : "dropped: too many connections of one address");
+    note_full(p, counted ? "closed: too many connections"
+                         : "closed: too many connections of one address");
     mk_fd_close(&fd);
     mk_shared_connection_ended(&server->shared, &peer);
 }
@@ -205,7 +204,7 @@ static bool on_accept_error(struct mk_port *p, int err)
     case ENOMEM:
     case ENOBUFS:
         if (!resists(p->server) && drop_with_reserve(p)) {
-            note_full(p, "dropped: out of descriptors or memory");
+            note_full(p, "closed: out of descriptors or memory");
             return true;
         }
         wait_for_room(p, "waiting: out of descriptors or memory");
@@ -237,7 +236,7 @@ static bool accept_one(struct mk_port *p)
 }
 
 /* epoll puts us behind everybody who asks; whoever waits at the door has a share of each turn instead. */
-static void on_event(struct mk_watch *w, uint32_t events)
+static void on_port_event(struct mk_watch *w, uint32_t events)
 {
     struct mk_port *p = port_of(w);
 
@@ -255,7 +254,7 @@ static void on_event(struct mk_watch *w, uint32_t events)
 
 /* ---- life ---- */
 
-static void on_gone(struct mk_watch *w)
+static void on_port_gone(struct mk_watch *w)
 {
     mk_heap_free(port_of(w));
 }
@@ -267,7 +266,7 @@ void mk_ports_init(struct mk_ports *ports)
     ports->reserve_fd = -1;
 }
 
-static struct mk_port *find(struct mk_ports *ports, const struct mk_listener *l)
+static struct mk_port *find_port(struct mk_ports *ports, const struct mk_listener *l)
 {
     MK_LIST_EACH (&ports->list, link) {
         struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
@@ -293,7 +292,7 @@ static bool take_socket(struct mk_port *p)
 static void close_port(struct mk_port *p)
 {
     resume_port(p);
-    for (int i = 0; i < DRAIN_ACCEPTS && accept_one(p); i++)
+    for (int i = 0; i < MK_LIMIT_DRAIN_ACCEPTS && accept_one(p); i++)
         ;
     if (p->paused)
         count_paused(p, -1);
@@ -340,7 +339,7 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     p->loop = loop;
     p->listener = l;
     p->shared = l->nfds == 1 && worker && server->shared.nworkers > 1;
-    mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_event, on_gone);
+    mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_port_event, on_port_gone);
     mk_timer_init(&p->resume, on_resume_timer);
     mk_timer_init(&p->leave, on_leave_timer);
     mk_list_add_tail(&ports->list, &p->link);
@@ -361,7 +360,7 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
             leave_port(p);
     }
     for (struct mk_listener *l = server->listeners; l && err == 0; l = l->next) {
-        if (l->open && l->wanted && !find(ports, l))
+        if (l->open && l->wanted && !find_port(ports, l))
             err = open_port(ports, l, server, worker, loop);
     }
     return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/code.h"
 #include "base/heap.h"
+#include "base/limits.h"
 #include "server/run/server_int.h"
 
 #include <monkey/inspect.h>
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 
 /* What a reload found, where administrators look: the error log, a counter, and a text for who asked for it. */
-
-enum { KEPT_MAX = 64 << 10 }; /* bytes of faults that a shell can still ask for */
 
 void mk_reload_report_init(struct mk_reload_report *report)
 {
@@ -38,7 +37,7 @@ static void keep(struct mk_reload_report *report, struct mk_str line)
 {
     char *text;
 
-    if (line.len + 1 > KEPT_MAX - report->len)
+    if (line.len + 1 > MK_LIMIT_RELOAD_REPORT - report->len)
         return;
     text = mk_heap_alloc(report->len + line.len + 1);
     if (!text)

@@ -332,7 +332,7 @@ MK_AT_START int mk_server_start(struct mk_server *server)
 
 MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
 {
-    mk_server_stop_because(server, grace_ms, "the program asks for it");
+    mk_server_stop_because(server, grace_ms, "the program asked for it");
 }
 
 MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace_ms,

@@ -7,7 +7,8 @@
 #include "core/fd.h"
 #include "core/thread.h"
 #include "server/h1/conn.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
+#include "server/memory/memory.h"
 #include "server/run/server_int.h"
 #include "server/backend/stream.h"
 
@@ -57,6 +58,7 @@ int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server, 
     mk_ports_init(&w->ports);
     mk_tickets_init(&w->tickets);
     mk_list_init(&w->worker.streams);
+    mk_list_init(&w->worker.asked);
     mk_crowd_init(&w->crowd, &w->worker);
     mk_budget_init(&w->budget, &w->worker);
     mk_timer_init(&w->trim, on_trim);
@@ -84,6 +86,7 @@ MK_AT_START void mk_worker_thread_join(struct mk_worker_thread *w)
     if (w->started)
         pthread_join(w->thread, NULL);
     w->started = false;
+    w->worker.ended = true;
 }
 
 void mk_worker_thread_leave(struct mk_worker_thread *w)
@@ -138,6 +141,12 @@ MK_AT_START static void cut_one(void *block, void *arg)
     mk_conn_close(block, MK_CLOSE_STOPPING);
 }
 
+MK_AT_START static void cut_all(struct mk_worker_thread *w)
+{
+    mk_pool_each(&w->worker.conns, cut_one, NULL);
+    mk_memory_end(&w->worker);
+}
+
 MK_AT_START static void begin_stop(struct mk_worker_thread *w)
 {
     w->worker.stopping = true;
@@ -156,9 +165,9 @@ static bool advance_stop(struct mk_worker_thread *w)
     if (!w->worker.stopping)
         begin_stop(w);
     if (w->worker.loop.clock.mono_ms >= stop_at_ms)
-        mk_pool_each(&w->worker.conns, cut_one, NULL);
+        cut_all(w);
     w->saw_acceptor_end = atomic_load(&w->worker.server->acceptor_ended);
-    return w->worker.conns.used == 0 && w->saw_acceptor_end &&
+    return w->worker.conns.used == 0 && mk_list_is_empty(&w->worker.asked) && w->saw_acceptor_end &&
            !(w->handoff && mk_handoff_count(w->handoff) > 0);
 }
 
@@ -220,6 +229,7 @@ MK_AT_START static void *worker_main(void *arg)
         mk_worker_thread_tidy_soon(w);
     serve(w);
     mk_streams_end(&w->worker);
+    mk_memory_end(&w->worker);
     mk_loop_turn(&w->worker.loop, 0, NULL, NULL); /* bury what was closed last */
     mk_server_thread_ended(server);
     return NULL;

@@ -3,7 +3,7 @@
 #define MK_SERVER_RUN_WORKER_THREAD_H
 
 #include "base/invariant.h"
-#include "server/answer/out.h"
+#include "server/h1/out.h"
 #include "server/request/refusal.h"
 #include "server/request/ticket.h"
 #include "server/h1/budget.h"

@@ -48,7 +48,7 @@ static uint32_t hash_key(const uint8_t key[16])
 }
 
 /* The slot of a key, or the free one where it belongs. Tables are at most three quarters full. */
-static struct mk_address_count *slot_of(struct mk_address_shard *s, const uint8_t key[16])
+static struct mk_address_count *slot_of_key(struct mk_address_shard *s, const uint8_t key[16])
 {
     size_t i = hash_key(key) / MK_ADDRESS_SHARDS % s->size;
 
@@ -57,7 +57,7 @@ static struct mk_address_count *slot_of(struct mk_address_shard *s, const uint8_
     return &s->slots[i];
 }
 
-static bool grow(struct mk_address_shard *s)
+static bool grow_shard(struct mk_address_shard *s)
 {
     struct mk_address_shard larger = {.size = s->size ? s->size * 2 : FIRST_SIZE};
 
@@ -68,7 +68,7 @@ static bool grow(struct mk_address_shard *s)
         return false;
     for (size_t i = 0; i < s->size; i++) {
         if (s->slots[i].count > 0)
-            *slot_of(&larger, s->slots[i].key) = s->slots[i];
+            *slot_of_key(&larger, s->slots[i].key) = s->slots[i];
     }
     mk_heap_free(s->slots);
     s->slots = larger.slots;
@@ -87,7 +87,7 @@ static void remove_slot(struct mk_address_shard *s, struct mk_address_count *slo
         struct mk_address_count moved = s->slots[i];
 
         s->slots[i].count = 0;
-        *slot_of(s, moved.key) = moved;
+        *slot_of_key(s, moved.key) = moved;
     }
 }
 
@@ -104,8 +104,8 @@ bool mk_per_address_take(struct mk_per_address *p, struct mk_peer *peer)
     mk_per_address_key(key, peer);
     s = &p->shards[hash_key(key) % MK_ADDRESS_SHARDS];
     pthread_mutex_lock(&s->lock);
-    if (grow(s)) {
-        slot = slot_of(s, key);
+    if (grow_shard(s)) {
+        slot = slot_of_key(s, key);
         taken = slot->count < max;
         if (slot->count == 0 && taken) {
             memcpy(slot->key, key, 16);
@@ -130,7 +130,7 @@ void mk_per_address_put(struct mk_per_address *p, const struct mk_peer *peer)
     s = &p->shards[hash_key(key) % MK_ADDRESS_SHARDS];
     pthread_mutex_lock(&s->lock);
     if (s->size > 0) {
-        slot = slot_of(s, key);
+        slot = slot_of_key(s, key);
         if (slot->count > 1)
             slot->count--;
         else if (slot->count == 1)

@@ -27,6 +27,7 @@ struct mk_shared {
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int64_t max_memory;      /* of all workers' budgets */
+    atomic_uint next_asked; /* the worker of the next request from memory, modulo their number */
     size_t files_per_worker;
     bool openat2;
 };

@@ -39,6 +39,7 @@ struct mk_worker {
     struct mk_crowd *crowd;
     struct mk_budget *budget;
     struct mk_list streams; /* taken or dialled, until their owners close them */
+    struct mk_list asked;   /* requests from memory that are being answered */
     /* A connection has ended. NULL while nobody waits for its place. */
     void (*on_room)(struct mk_worker *w);
     unsigned index;
@@ -48,7 +49,7 @@ struct mk_worker {
     int64_t stamp_s;   /* second for which stamp was made */
     size_t stamp_len;
     const char *stamp_server; /* and the server name in it */
-    char stamp[128];          /* "HTTP/1.1 200 OK", Date and Server lines */
+    char stamp[128];          /* Date and Server lines */
     char why[MK_PLUGIN_WHY];  /* why a plugin could not start here */
 };
 

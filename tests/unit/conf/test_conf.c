@@ -44,10 +44,10 @@ static void test_text(void **state)
         {"[A\n Key v\n", "A{Key=v;}", "t:1:3 section head without end; expected \"]\"\n",
          "a head without bracket still heads"},
         {"[A] # c\n Key v\n", "A{Key=v;}",
-         "t:1:5 text behind a section head; expected nothing after \"]\"\n", "text behind a head"},
+         "t:1:5 text after a section head; expected nothing after \"]\"\n", "text behind a head"},
         {"[A]\n Key v\n  [B] x\n Key w\n", "A{Key=v;}B{Key=w;}",
          "t:3:3 indented section head; expected it in the first column\n"
-         "t:3:7 text behind a section head; expected nothing after \"]\"\n",
+         "t:3:7 text after a section head; expected nothing after \"]\"\n",
          "an indented head"},
         {"[]\n Key v\n[ ]\n Key w\n[A]\n Key x", "A{Key=x;}",
          "t:1:1 empty section name; expected a name such as [SERVER]\n"

@@ -152,7 +152,7 @@ static void test_files_that_cannot_be_read(void **state)
     put("main", "@INCLUDE main/x\n[A]\n");
     assert_one_fault("/main/x\": there is no such file");
     put("main", "@INCLUDE .\n[A]\n");
-    assert_one_fault("it is a directory, expected a file");
+    assert_one_fault("is a directory, expected a file");
     put("main", "@INCLUDE fifo\n[A]\n");
     assert_int_equal(mkfifoat(home_fd, "fifo", 0600), 0);
     assert_one_fault("it is not a file");
@@ -192,9 +192,9 @@ static void test_circles(void **state)
     put("b", "@INCLUDE link\n[B]\n");
     assert_int_equal(symlinkat("main", home_fd, "link"), 0);
     read_main("A{Key=1;}B{}", NULL);
-    assert_one_fault("it is being read already, @INCLUDE goes in a circle");
+    assert_one_fault("@INCLUDE leads back to this file");
     put("main", "@INCLUDE ma*\n");
-    assert_one_fault("it is being read already, @INCLUDE goes in a circle");
+    assert_one_fault("@INCLUDE leads back to this file");
 }
 
 static void test_depth(void **state)

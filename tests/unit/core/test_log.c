@@ -129,7 +129,7 @@ static void peers_have_an_allowance(void **state)
     unsigned lines = 0;
 
     (void)state;
-    for (int tries = 0; tries < 3 && lines != MK_LOG_PEER_LINES;
+    for (int tries = 0; tries < 3 && lines != MK_LIMIT_LOG_PEER_LINES;
          tries++) { /* a second may end in the middle */
         log.window_s = 0;
         log.suppressed = 0;
@@ -137,7 +137,7 @@ static void peers_have_an_allowance(void **state)
             mk_log_peer(&log, MK_LOG_WARN, MK_LOG_CONN, "peer %d", i);
         lines = count_lines(said(fd));
     }
-    assert_int_equal(lines, MK_LOG_PEER_LINES);
+    assert_int_equal(lines, MK_LIMIT_LOG_PEER_LINES);
     mk_log(&log, MK_LOG_WARN, MK_LOG_CONN, "ours"); /* is not held back */
     assert_int_equal(count_lines(said(fd)), 1);
     log.window_s = 0; /* another second */

@@ -87,9 +87,10 @@ static void lines_of_a_name_are_dropped(void **state)
     static const struct {
         const char *before, *after;
     } heads[] = {
-        {"S\r\n", "S\r\n"},
+        {"S: 1\r\n", "S: 1\r\n"},
         {"", ""},
-        {"A: status\r\nA: 1\r\n", "A: status\r\n"},
+        {"A: 1\r\n", ""},
+        {"A: 1\r\nA: 2\r\nB: 3\r\n", "B: 3\r\n"},
         {"S\r\na: 1\r\nB: 2\r\nA:3\r\nAB: 4\r\n", "S\r\nB: 2\r\nAB: 4\r\n"},
         {"S\r\nAB: 1\r\nC: A: 2\r\n", "S\r\nAB: 1\r\nC: A: 2\r\n"},
     };

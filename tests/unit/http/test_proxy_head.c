@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limits.h"
 #include "guard.h"
 
 #include "http/proxy_head.h"
@@ -154,7 +155,7 @@ static void a_line_without_an_end_is_refused(void **state)
 
 static void the_longest_header_is_read(void **state)
 {
-    enum { LEN = 16 + MK_PROXY_V2_MAX };
+    enum { LEN = 16 + MK_LIMIT_PROXY_HEAD };
     struct guard area = guard_open(LEN);
     struct mk_proxy_head h;
     char header[LEN] = SIGNATURE "\x21\x11\x08\0" V4_ADDRESSES;

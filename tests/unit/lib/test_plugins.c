@@ -150,7 +150,7 @@ static void a_reload_keeps_the_plugins(void **state)
     config = configure(others);
     mk_config_follow(config, mk_server_config(server));
     assert_int_equal(mk_config_check(config), 0);
-    is_told(config, "warning: Load: other plugins than those that are loaded need a restart");
+    is_told(config, "warning: Load: a change of plugins needs a restart");
     assert_int_equal(mk_server_reload(server, config), 0);
     assert_true(mk_server_plugin(server, 1, &facts));
     assert_string_equal(facts.name, "sections");

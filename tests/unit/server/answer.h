@@ -4,7 +4,7 @@
 
 #include "loopback.h"
 
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 /* A site whose handler is the test's: what it answers, rightly and wrongly, and what its client sees of it. */
 

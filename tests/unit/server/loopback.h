@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #include "server/h1/conn.h"
+#include "server/h1/job.h"
 
 /*
  * A connection without a socket: its transport gives bytes of a script in pieces of a chosen size

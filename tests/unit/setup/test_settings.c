@@ -15,11 +15,11 @@ static void wrong_lines_are_named(void **state)
         {{"SERVER", "Listen", "0", 0}, NULL},
         {{"SERVER", "Listen", "", 0}, "Listen: expected a port"},
         {{"SERVER", "Listen", "nonsense", 0}, "Listen: expected a port"},
-        {{"SERVER", "Listen", "1.2.3.4", 0}, "has no port, and there is no Port line"},
-        {{"SERVER", "Listen", "[::1]", 0}, "has no port, and there is no Port line"},
+        {{"SERVER", "Listen", "1.2.3.4", 0}, "has no port, and no Port line"},
+        {{"SERVER", "Listen", "[::1]", 0}, "has no port, and no Port line"},
         {{"SERVER", "Listen", "80 tls", 0}, "needs the plugin of that name"},
         {{"SERVER", "Listen", "80 h2", 0}, "needs HTTP/2"},
-        {{"SERVER", "Listen", "80 !http", 0}, "HTTP/1 is the only protocol"},
+        {{"SERVER", "Listen", "80 !http", 0}, "HTTP/1 is the only one"},
         {{"SERVER", "Listen", "80 fast", 0}, "unknown flag \"fast\""},
         {{"SERVER", "Listen", "80 Liana", 0}, NULL},
         {{"SERVER", "Listen", "80 liana mbedtls", 0}, "not \"liana\" and \"mbedtls\""},
@@ -42,7 +42,7 @@ static void wrong_lines_are_named(void **state)
         {{"SERVER", "DefaultMimeType", "text", 0}, "DefaultMimeType: expected a media type"},
         {{"SERVER", "TransportLayer", "Liana", 0}, NULL},
         {{"SERVER", "TransportLayer", "tls", 0}, "needs the plugin of that name"},
-        {{"SERVER", "TransportLayer", "rope", 0}, "liana always is"},
+        {{"SERVER", "TransportLayer", "rope", 0}, "except liana, which is built in"},
         {{"SERVER", "OverCapacity", "Resist", 0}, NULL},
         {{"SERVER", "MaxKeepAliveRequests", "7", 0}, NULL},
         {{"SERVER", "Tiemout", "7", 0}, "Timeout"},
@@ -165,7 +165,7 @@ static void the_same_address_twice_is_a_fault(void **state)
 
     (void)state;
     plan_make(&plan, twice);
-    assert_non_null(strstr(plan_faults(&plan), "is there already"));
+    assert_non_null(strstr(plan_faults(&plan), "appears twice"));
     plan_free(&plan);
     plan_make(&plan, any); /* every port 0 is another one */
     assert_int_equal(plan.faults.count, 0);

@@ -79,7 +79,7 @@ static void a_name_belongs_to_one_site(void **state)
         struct plan plan;
 
         plan_make(&plan, cases[i].rows);
-        if ((strstr(plan_faults(&plan), "belongs to row too") != NULL) != cases[i].is_fault)
+        if ((strstr(plan_faults(&plan), "also belongs to row") != NULL) != cases[i].is_fault)
             fail_msg("%s: %s", cases[i].sentence, plan_faults(&plan));
         plan_free(&plan);
     }

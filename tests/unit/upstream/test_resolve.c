@@ -17,10 +17,11 @@ static struct {
     sem_t begun, may_end;
 } fake;
 
-static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
+static int fake_lookup(const char *host,
+                       union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES])
 {
     unsigned nth = atomic_fetch_add(&fake.lookups, 1);
-    int count = strcmp(host, "many") == 0 ? MK_RESOLVE_ADDRESSES : 1;
+    int count = strcmp(host, "many") == 0 ? MK_LIMIT_RESOLVE_ADDRESSES : 1;
 
     if (atomic_load(&fake.held)) {
         sem_post(&fake.begun);
@@ -158,10 +159,10 @@ static void a_name_is_asked_once_and_kept(void **state)
     assert_int_equal(ask(&f, &p, "many"), 0);
     assert_int_equal(p.calls, 0);
     await(&f, &p);
-    assert_int_equal(p.count, MK_RESOLVE_ADDRESSES);
+    assert_int_equal(p.count, MK_LIMIT_RESOLVE_ADDRESSES);
     assert_int_equal(ntohs(in_of(&p)->sin_port), 80);
     assert_int_equal(mk_resolve(f.worker, "MANY", 443, on_answer, &q), 0); /* any case */
-    assert_int_equal(q.count, MK_RESOLVE_ADDRESSES);
+    assert_int_equal(q.count, MK_LIMIT_RESOLVE_ADDRESSES);
     assert_int_equal(ntohs(in_of(&q)->sin_port), 443);
     assert_int_equal(fake.lookups, 1);
     look_up(&f, &p, "six");

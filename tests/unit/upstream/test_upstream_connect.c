@@ -163,7 +163,8 @@ int connect_here(int fd, const struct sockaddr *addr, socklen_t len)
  */
 static sem_t may_look;
 
-static int set_one_six(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
+static int set_one_six(const char *host,
+                       union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES])
 {
     int six = strcmp(host, "first six") == 0 ? 0 : 1;
 
@@ -174,7 +175,8 @@ static int set_one_six(const char *host, union mk_host_address addresses[MK_RESO
     return 2;
 }
 
-static int fake_lookup(const char *host, union mk_host_address addresses[MK_RESOLVE_ADDRESSES])
+static int fake_lookup(const char *host,
+                       union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES])
 {
     (void)sem_wait(&may_look);
     if (strcmp(host, "none") == 0)

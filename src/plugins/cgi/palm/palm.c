@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "palm/launch.h"
 
+#include "kit/clock/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <dirent.h>
@@ -15,7 +17,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -51,14 +52,6 @@ struct palm {
 
 static const int control = STDIN_FILENO;
 static char packet[PALM_ORDER_MAX];
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- descriptors that come along ---- */
 
@@ -162,7 +155,7 @@ static void begin_end(struct script *s)
     if (s->ending)
         return;
     s->ending = true;
-    s->kill_ms = now_ms() + PALM_GRACE_MS;
+    s->kill_ms = clock_now_ms() + PALM_GRACE_MS;
     (void)kill(-s->group, SIGTERM);
     (void)kill(-s->group, SIGCONT); /* who is stopped hears nothing else */
 }
@@ -286,7 +279,7 @@ static bool is_gone(const struct script *s)
  */
 static int sweep(struct palm *palm)
 {
-    int64_t now = palm->scripts ? now_ms() : 0, next = -1;
+    int64_t now = palm->scripts ? clock_now_ms() : 0, next = -1;
 
     for (struct script *s = palm->scripts, *after; s; s = after) {
         after = s->next; /* NOLINT(clang-analyzer-unix.Malloc): forget() takes it out of the list */

@@ -17,7 +17,7 @@ int64_t proxy_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void count(_Atomic uint64_t *counter, uint64_t n)
+static void count_more(_Atomic uint64_t *counter, uint64_t n)
 {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
@@ -150,8 +150,8 @@ static bool copy_texts(struct proxy_backend *b, const struct proxy_entry *e,
     return true;
 }
 
-static bool fill(struct proxy_backend *b, const struct proxy_entry *e,
-                 const struct proxy_server *server, const struct proxy_backend *old)
+static bool fill_backend(struct proxy_backend *b, const struct proxy_entry *e,
+                         const struct proxy_server *server, const struct proxy_backend *old)
 {
     struct mk_upstream_options options = proxy_pool_options(e->set, server);
 
@@ -176,7 +176,7 @@ static struct proxy_backend *backend_new(struct mk_server *server, const struct 
     b->port = like->port;
     b->rules = rules_of(e->set);
     b->check_ms = e->set->check_ms;
-    if (fill(b, e, like, old))
+    if (fill_backend(b, e, like, old))
         return b;
     proxy_backend_put(b);
     return NULL;
@@ -377,11 +377,15 @@ static struct balance_ask question(struct proxy_group *g, const struct proxy_ask
     return q;
 }
 
-static void give(struct proxy_attempt *attempt, struct proxy_backend *b, enum health_pass pass)
+static void give_backend(struct proxy_attempt *attempt, struct proxy_backend *b,
+                         enum health_pass pass)
 {
-    count(&b->state->count.requests, 1);
-    if (pass == HEALTH_PROBE)
-        count(&b->state->count.probes, 1);
+    count_more(&b->state->count.requests, 1);
+    if (pass == HEALTH_PROBE) {
+        count_more(&b->state->count.probes, 1);
+        mk_server_log(b->server, MK_LOG_TRACE, "proxy state of=backend is=%s entry=%s backend=%s",
+                      health_name(HEALTH_PROBING), b->entry, b->name);
+    }
     *attempt = (struct proxy_attempt){
         .backend = proxy_backend_get(b),
         .upstream = proxy_backend_upstream(b),
@@ -437,8 +441,8 @@ static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct prox
     if (balance_choose(g->balance, &last) == BALANCE_NOBODY)
         return false;
     mark_tried(ask, i);
-    give(attempt, g->backends[i],
-         health_guard_admit_last(&g->backends[i]->state->health, &g->backends[i]->rules));
+    give_backend(attempt, g->backends[i],
+                 health_guard_admit_last(&g->backends[i]->state->health, &g->backends[i]->rules));
     return true;
 }
 
@@ -459,7 +463,7 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
 
         if (pass != HEALTH_REFUSED) {
             mark_tried(ask, i);
-            give(attempt, b, pass);
+            give_backend(attempt, b, pass);
             return true;
         }
         /* Another worker was quicker: it is being probed, or has just failed. */
@@ -471,17 +475,26 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
 
 /* ---- what became of it ---- */
 
-static void tell_log(const struct proxy_backend *b, enum health_change change, const char *why)
+static void trace_health(const struct proxy_backend *b, struct health_change change)
 {
-    if (change == HEALTH_WENT)
+    if (change.was != change.is)
+        mk_server_log(b->server, MK_LOG_TRACE,
+                      "proxy state of=backend was=%s is=%s entry=%s backend=%s",
+                      health_name(change.was), health_name(change.is), b->entry, b->name);
+}
+
+static void tell_log(const struct proxy_backend *b, struct health_change change, const char *why)
+{
+    trace_health(b, change);
+    if (health_went(change))
         mk_server_log(b->server, MK_LOG_WARN, "proxy: backend offline entry=%s backend=%s why=%s",
                       b->entry, b->name, why);
-    if (change == HEALTH_CAME_BACK)
+    if (health_came_back(change))
         mk_server_log(b->server, MK_LOG_INFO, "proxy: backend online entry=%s backend=%s", b->entry,
                       b->name);
 }
 
-static void tell(struct proxy_attempt *attempt, enum health_end end, const char *why)
+static void tell_health(struct proxy_attempt *attempt, enum health_end end, const char *why)
 {
     struct proxy_backend *b = attempt->backend;
 
@@ -496,7 +509,7 @@ void proxy_answers(struct proxy_attempt *attempt)
 {
     atomic_store_explicit(&attempt->backend->state->heard_ms, proxy_now_ms(), memory_order_relaxed);
     if (attempt->pass != HEALTH_NORMAL)
-        tell(attempt, HEALTH_GOOD, "");
+        tell_health(attempt, HEALTH_GOOD, "");
 }
 
 /* What each outcome says of a backend, and where it is counted. */
@@ -523,13 +536,13 @@ static void count_outcome(struct proxy_state *s, const struct proxy_report *repo
     unsigned class = report->status / 100;
 
     if (report->outcome == PROXY_ANSWERED) {
-        count(&s->count.status[class < 6 ? class : 0], 1);
+        count_more(&s->count.status[class < 6 ? class : 0], 1);
         latency_count(&s->latency, report->head_us, proxy_now_ms());
     } else {
-        count((_Atomic uint64_t *)(void *)(counters + outcomes[report->outcome].counter), 1);
+        count_more((_Atomic uint64_t *)(void *)(counters + outcomes[report->outcome].counter), 1);
     }
-    count(&s->count.sent, report->sent);
-    count(&s->count.received, report->received);
+    count_more(&s->count.sent, report->sent);
+    count_more(&s->count.received, report->received);
 }
 
 /* A backend that answered others meanwhile is not dead: the URL is slow. */
@@ -549,16 +562,16 @@ void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
 
     atomic_fetch_sub_explicit(&b->state->active, 1, memory_order_relaxed);
     count_outcome(b->state, report);
-    tell(attempt, health_of(b->state, report), outcomes[report->outcome].why);
+    tell_health(attempt, health_of(b->state, report), outcomes[report->outcome].why);
     attempt->backend = NULL;
     proxy_backend_put(b);
 }
 
 void proxy_backend_checked(struct proxy_backend *b, bool is_good)
 {
-    count(&b->state->count.checks, 1);
+    count_more(&b->state->count.checks, 1);
     if (!is_good)
-        count(&b->state->count.failed_checks, 1);
+        count_more(&b->state->count.failed_checks, 1);
     tell_log(b, health_guard_tell_check(&b->state->health, &b->rules, is_good, proxy_now_ms()),
              "check");
 }

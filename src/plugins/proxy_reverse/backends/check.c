@@ -39,7 +39,7 @@ struct proxy_checks {
 
 /* ---- one check ---- */
 
-static void end(struct check *c)
+static void end_check(struct check *c)
 {
     if (c->wait)
         mk_upstream_cancel(c->wait);
@@ -53,7 +53,7 @@ static void end(struct check *c)
 
 static void decide(struct check *c, bool is_good)
 {
-    end(c);
+    end_check(c);
     proxy_backend_checked(c->backend, is_good);
     mk_alarm_set(c->alarm, (unsigned)c->set->check_ms);
 }
@@ -64,7 +64,7 @@ static bool is_wanted(const struct proxy_settings *set, unsigned status)
 }
 
 /* @return 1: decided; 0: more is to come. */
-static int judge(struct check *c)
+static int judge_check(struct check *c)
 {
     struct mk_response_head head = {0};
     size_t at = 0;
@@ -88,7 +88,7 @@ static int judge(struct check *c)
     }
 }
 
-static void receive(struct check *c)
+static void receive_check(struct check *c)
 {
     for (;;) {
         ssize_t n = mk_stream_read(c->stream, c->head + c->got, HEAD_MAX - c->got);
@@ -100,7 +100,7 @@ static void receive(struct check *c)
             return;
         }
         c->got += (size_t)n;
-        if (judge(c))
+        if (judge_check(c))
             return;
     }
 }
@@ -119,7 +119,7 @@ static bool send_rest(struct check *c)
     return false;
 }
 
-static void on_event(struct mk_stream *s, unsigned events, void *arg)
+static void on_check_event(struct mk_stream *s, unsigned events, void *arg)
 {
     struct check *c = arg;
 
@@ -127,10 +127,10 @@ static void on_event(struct mk_stream *s, unsigned events, void *arg)
     if (events & MK_IO_TIMEOUT)
         decide(c, false);
     else if (send_rest(c))
-        receive(c);
+        receive_check(c);
 }
 
-static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+static void on_check_connected(void *arg, struct mk_stream *s, bool fresh, int error)
 {
     struct check *c = arg;
 
@@ -142,29 +142,29 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
     if (!s) {
         decide(c, false);
     } else if (!c->head) {
-        end(c); /* it is not the backend that has no memory */
+        end_check(c); /* it is not the backend that has no memory */
         mk_alarm_set(c->alarm, (unsigned)c->set->check_ms);
     } else {
         c->got = c->sent = 0;
-        mk_stream_tell(s, on_event, c);
+        mk_stream_tell(s, on_check_event, c);
         mk_stream_timeout(s, (unsigned)c->set->read_ms);
     }
 }
 
-static void on_alarm(struct mk_alarm *alarm, void *arg)
+static void on_check_alarm(struct mk_alarm *alarm, void *arg)
 {
     struct check *c = arg;
 
     /* If it is over for good, the requests of before are all that there is to wait for. */
     if (c->checks->reign->is_over ||
-        mk_upstream_take(c->upstream, c->checks->worker, true, on_connected, c, &c->wait) < 0)
+        mk_upstream_take(c->upstream, c->checks->worker, true, on_check_connected, c, &c->wait) < 0)
         mk_alarm_set(alarm, (unsigned)c->set->check_ms);
 }
 
 /* ---- all of them ---- */
 
 /* What a backend that expects the PROXY protocol wants to read first: nobody's address. */
-static size_t put_protocol(char *dst, int protocol)
+static size_t put_check_protocol(char *dst, int protocol)
 {
     static const char v1[] = "PROXY UNKNOWN\r\n";
     static const char v2[] = "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"; /* LOCAL */
@@ -189,7 +189,7 @@ static bool write_request(struct check *c)
     c->request = malloc(room);
     if (!c->request)
         return false;
-    len = put_protocol(c->request, c->set->protocol);
+    len = put_check_protocol(c->request, c->set->protocol);
     c->request_len =
         len +
         (size_t)snprintf(c->request + len, room - len,
@@ -213,10 +213,10 @@ static struct mk_upstream *own_upstream(struct mk_server *server, const struct c
     return mk_upstream_new(server, &options);
 }
 
-static bool begin(struct check *c, const struct mk_context *ctx, unsigned number)
+static bool begin_check(struct check *c, const struct mk_context *ctx, unsigned number)
 {
     c->upstream = own_upstream(ctx->server, c);
-    c->alarm = mk_alarm_new(ctx->worker, on_alarm, c);
+    c->alarm = mk_alarm_new(ctx->worker, on_check_alarm, c);
     if (!c->upstream || !c->alarm || !write_request(c))
         return false;
     mk_alarm_set(c->alarm, FIRST_MS * (1 + number % 50));
@@ -240,7 +240,7 @@ static bool begin_entry(struct proxy_checks *checks, const struct mk_context *ct
 
         *c = (struct check){
             .checks = checks, .backend = proxy_backend_get(e->group->backends[i]), .set = e->set};
-        if (!begin(c, ctx, i))
+        if (!begin_check(c, ctx, i))
             return false;
     }
     return true;
@@ -274,7 +274,7 @@ void proxy_checks_stop(struct proxy_checks *checks)
     for (unsigned i = 0; checks && i < checks->n; i++) {
         struct check *c = &checks->items[i];
 
-        end(c);
+        end_check(c);
         mk_alarm_free(c->alarm);
         mk_upstream_free(c->upstream);
         free(c->request);

@@ -1,11 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/health.h"
 
+#include <assert.h>
+
 enum { WHOLE = 1000, LEAST = 50 }; /* thousandths */
+
+/* ---- states ---- */
+
+static const struct {
+    const char *name;
+    unsigned next;
+} rows[] = {
+#define HEALTH_ROW(upper, lower, next, text) [HEALTH_##upper] = {#lower, next},
+    HEALTH_STATES(HEALTH_ROW)
+#undef HEALTH_ROW
+};
+
+const char *health_name(enum health_state state)
+{
+    return rows[state].name;
+}
+
+bool health_may_turn(enum health_state from, enum health_state to)
+{
+    return rows[from].next >> to & 1;
+}
+
+/* The only place where it changes. */
+static void health_turn(struct health *h, enum health_state to)
+{
+    assert(health_may_turn(h->state, to));
+    h->state = to;
+}
+
+/* Into a state in which nothing is counted yet. */
+static void begin_anew(struct health *h, enum health_state to, int64_t now_ms)
+{
+    health_turn(h, to);
+    *h = (struct health){.state = h->state, .since_ms = now_ms};
+}
+
+/* ---- requests ---- */
 
 static bool is_serving(const struct health *h)
 {
-    return h->state == HEALTH_UP || h->state == HEALTH_RETURNING;
+    return !health_is_out(h->state);
 }
 
 /* Also for a probe, which hangs on its client too: one that sends its body slowly would keep all others away. */
@@ -25,7 +64,7 @@ enum health_pass health_admit(struct health *h, const struct health_rules *rules
         return HEALTH_NORMAL;
     if (!has_waited(h, rules, now_ms))
         return HEALTH_REFUSED;
-    h->state = HEALTH_PROBING;
+    health_turn(h, HEALTH_PROBING);
     h->until_ms = now_ms + rules->offline_ms;
     return HEALTH_PROBE;
 }
@@ -40,21 +79,20 @@ static void go_offline(struct health *h, const struct health_rules *rules, int64
     /* A failed probe goes on with the same time offline. */
     if (is_serving(h))
         h->since_ms = now_ms;
-    h->state = HEALTH_OFFLINE;
+    health_turn(h, HEALTH_OFFLINE);
     h->failures = h->checks = 0;
     h->until_ms = now_ms + rules->offline_ms;
 }
 
 static void come_back(struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
-    *h = (struct health){.state = rules->slow_ms > 0 ? HEALTH_RETURNING : HEALTH_UP,
-                         .since_ms = now_ms};
+    begin_anew(h, rules->slow_ms > 0 ? HEALTH_RETURNING : HEALTH_UP, now_ms);
 }
 
-static void settle(struct health *h, const struct health_rules *rules, int64_t now_ms)
+static void settle_health(struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
     if (h->state == HEALTH_RETURNING && now_ms - h->since_ms >= rules->slow_ms)
-        *h = (struct health){.state = HEALTH_UP, .since_ms = now_ms};
+        begin_anew(h, HEALTH_UP, now_ms);
 }
 
 static void count_failure(struct health *h, const struct health_rules *rules, int64_t now_ms)
@@ -110,7 +148,7 @@ static void end_probe(struct health *h, const struct health_rules *rules, enum h
     } else if (end == HEALTH_BAD) {
         go_offline(h, rules, now_ms);
     } else {
-        h->state = HEALTH_OFFLINE; /* the next request finds out */
+        health_turn(h, HEALTH_OFFLINE); /* the next request finds out */
         h->until_ms = now_ms;
     }
 }
@@ -120,7 +158,7 @@ void health_tell(struct health *h, const struct health_rules *rules, enum health
 {
     if (pass == HEALTH_REFUSED || rules->offline_ms == 0)
         return;
-    settle(h, rules, now_ms);
+    settle_health(h, rules, now_ms);
     if (pass == HEALTH_PROBE)
         end_probe(h, rules, end, now_ms);
     else if (is_serving(h))
@@ -135,7 +173,7 @@ void health_tell_check(struct health *h, const struct health_rules *rules, bool 
 {
     if (rules->offline_ms == 0)
         return;
-    settle(h, rules, now_ms);
+    settle_health(h, rules, now_ms);
     if (is_serving(h)) {
         if (!is_good)
             count_failed_check(h, rules, now_ms);
@@ -161,15 +199,4 @@ unsigned health_share(const struct health *h, const struct health_rules *rules, 
 int64_t health_wait(const struct health *h, int64_t now_ms)
 {
     return h->state == HEALTH_OFFLINE && h->until_ms > now_ms ? h->until_ms - now_ms : 0;
-}
-
-const char *health_name(enum health_state state)
-{
-    static const char *const names[] = {
-#define HEALTH_NAME(upper, lower) #lower,
-        HEALTH_STATES(HEALTH_NAME)
-#undef HEALTH_NAME
-    };
-
-    return names[state];
 }

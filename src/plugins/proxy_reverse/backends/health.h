@@ -6,24 +6,29 @@
 #include <stdint.h>
 
 /*
- * Whether a backend gets requests: a machine whose time is an argument. Times are monotonic, in ms.
- *
- *     UP         gets requests; failures are counted, within a window, and each success takes one back
- *     OFFLINE    had too many: gets none until its time is over, or until a check finds it well
- *     PROBING    its time is over and one request is there to find out; the others go elsewhere, but when it has
- *                not decided within that time again, the next one is asked as well
- *     RETURNING  it answered: its share grows, within SlowStart, to that of the others; otherwise as UP
+ * Whether a backend gets requests: a machine whose time is an argument. Times are monotonic, in ms. A row is a state, the
+ * states that may follow it, and what it means.
  */
+#define HEALTH_TO(upper) (1u << HEALTH_##upper)
+
 #define HEALTH_STATES(X)                                                                           \
-    X(UP, up)                                                                                      \
-    X(OFFLINE, offline)                                                                            \
-    X(PROBING, probing)                                                                            \
-    X(RETURNING, returning)
+    X(UP, up, HEALTH_TO(OFFLINE),                                                                  \
+      "gets requests; failures are counted, within a window, and each success takes one back")     \
+    X(OFFLINE, offline,                                                                            \
+      HEALTH_TO(OFFLINE) | HEALTH_TO(PROBING) | HEALTH_TO(RETURNING) | HEALTH_TO(UP),              \
+      "had too many: gets none until its time is over, or until a check finds it well")            \
+    X(PROBING, probing,                                                                            \
+      HEALTH_TO(OFFLINE) | HEALTH_TO(PROBING) | HEALTH_TO(RETURNING) | HEALTH_TO(UP),              \
+      "its time is over and one request is there to find out; the others go elsewhere, but when "  \
+      "it has not decided within that time again, the next one is asked as well")                  \
+    X(RETURNING, returning, HEALTH_TO(UP) | HEALTH_TO(OFFLINE),                                    \
+      "it answered: its share grows, within SlowStart, to that of the others; otherwise as up")
 
 enum health_state {
-#define HEALTH_ENUM(upper, lower) HEALTH_##upper,
+#define HEALTH_ENUM(upper, lower, next, text) HEALTH_##upper,
     HEALTH_STATES(HEALTH_ENUM)
 #undef HEALTH_ENUM
+        HEALTH_STATE_COUNT
 };
 
 struct health_rules {
@@ -53,6 +58,12 @@ enum health_pass {
     HEALTH_LAST,  /* though it is offline, since all others are too; a good end brings it back */
 };
 
+/** Does a backend in this state get no requests but those that find out? */
+static inline bool health_is_out(enum health_state state)
+{
+    return state == HEALTH_OFFLINE || state == HEALTH_PROBING;
+}
+
 /** How it went there. */
 enum health_end {
     HEALTH_GOOD,    /* the head of an answer came */
@@ -77,5 +88,7 @@ unsigned health_share(const struct health *h, const struct health_rules *rules, 
 /** ms until it is tried again; 0: now, or it is not offline. */
 int64_t health_wait(const struct health *h, int64_t now_ms);
 const char *health_name(enum health_state state);
+/** May this state follow that one? In debug builds the machine stops at one that may not. */
+bool health_may_turn(enum health_state from, enum health_state to);
 
 #endif

@@ -24,22 +24,15 @@ static void lock(struct health_guard *g)
     pthread_mutex_lock(&g->lock);
 }
 
-static bool is_out(enum health_state state)
-{
-    return state == HEALTH_OFFLINE || state == HEALTH_PROBING;
-}
-
 /* @return how the state changed since it was before. */
-static enum health_change unlock(struct health_guard *g, enum health_state before)
+static struct health_change unlock(struct health_guard *g, enum health_state before)
 {
     enum health_state after = g->health.state;
 
     atomic_store_explicit(&g->state, (uint8_t)after, memory_order_release);
     atomic_store_explicit(&g->owes, g->health.failures > g->health.checks, memory_order_relaxed);
     pthread_mutex_unlock(&g->lock);
-    if (is_out(before) == is_out(after))
-        return HEALTH_SAME;
-    return is_out(after) ? HEALTH_WENT : HEALTH_CAME_BACK;
+    return (struct health_change){before, after};
 }
 
 bool health_guard_may(struct health_guard *g, const struct health_rules *rules, int64_t now_ms)
@@ -88,22 +81,23 @@ int64_t health_guard_until(struct health_guard *g)
     return until_ms;
 }
 
-enum health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
-                                     enum health_pass pass, enum health_end end, int64_t now_ms)
+struct health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
+                                       enum health_pass pass, enum health_end end, int64_t now_ms)
 {
     enum health_state before;
     bool owes = end == HEALTH_GOOD && atomic_load_explicit(&g->owes, memory_order_relaxed);
 
     if (pass == HEALTH_NORMAL && end != HEALTH_BAD && !owes && peek(g) == HEALTH_UP)
-        return HEALTH_SAME;
+        return (struct health_change){HEALTH_UP, HEALTH_UP};
     lock(g);
     before = g->health.state;
     health_tell(&g->health, rules, pass, end, now_ms);
     return unlock(g, before);
 }
 
-enum health_change health_guard_tell_check(struct health_guard *g, const struct health_rules *rules,
-                                           bool is_good, int64_t now_ms)
+struct health_change health_guard_tell_check(struct health_guard *g,
+                                             const struct health_rules *rules, bool is_good,
+                                             int64_t now_ms)
 {
     enum health_state before;
 

@@ -25,7 +25,20 @@ int health_guard_init(struct health_guard *g);
 void health_guard_fini(struct health_guard *g);
 
 /** What happened to the state: worth a line in the log. */
-enum health_change { HEALTH_SAME, HEALTH_WENT, HEALTH_CAME_BACK };
+struct health_change {
+    enum health_state was, is;
+};
+
+/** It was asked for requests and is not any more; or the other way round. */
+static inline bool health_went(struct health_change change)
+{
+    return !health_is_out(change.was) && health_is_out(change.is);
+}
+
+static inline bool health_came_back(struct health_change change)
+{
+    return health_is_out(change.was) && !health_is_out(change.is);
+}
 
 bool health_guard_may(struct health_guard *g, const struct health_rules *rules, int64_t now_ms);
 enum health_pass health_guard_admit(struct health_guard *g, const struct health_rules *rules,
@@ -33,10 +46,11 @@ enum health_pass health_guard_admit(struct health_guard *g, const struct health_
 enum health_pass health_guard_admit_last(struct health_guard *g, const struct health_rules *rules);
 /** The time that says who of those that are offline is to be asked first: it is the lowest. */
 int64_t health_guard_until(struct health_guard *g);
-enum health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
-                                     enum health_pass pass, enum health_end end, int64_t now_ms);
-enum health_change health_guard_tell_check(struct health_guard *g, const struct health_rules *rules,
-                                           bool is_good, int64_t now_ms);
+struct health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
+                                       enum health_pass pass, enum health_end end, int64_t now_ms);
+struct health_change health_guard_tell_check(struct health_guard *g,
+                                             const struct health_rules *rules, bool is_good,
+                                             int64_t now_ms);
 unsigned health_guard_share(struct health_guard *g, const struct health_rules *rules,
                             int64_t now_ms);
 

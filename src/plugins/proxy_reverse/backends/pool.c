@@ -43,7 +43,7 @@ static size_t room_for(const char *text)
 }
 
 /* Copy a text to where there is room. */
-static const char *take(char **room, const char *text)
+static const char *take_text(char **room, const char *text)
 {
     char *copy = *room;
 
@@ -78,9 +78,9 @@ struct proxy_pool *proxy_pool_new(struct mk_server *server, const struct mk_upst
     if (!pool)
         return NULL;
     *pool = (struct proxy_pool){.refs = 1, .options = *like};
-    pool->options.host = take(&room, like->host);
-    pool->options.name = take(&room, like->name);
-    pool->options.transport = take(&room, like->transport);
+    pool->options.host = take_text(&room, like->host);
+    pool->options.name = take_text(&room, like->name);
+    pool->options.transport = take_text(&room, like->transport);
     pool->upstream = mk_upstream_new(server, &pool->options);
     if (pool->upstream)
         pool->uploads = uploads_new(count_waiting, pool->upstream);

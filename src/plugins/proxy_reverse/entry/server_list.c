@@ -11,7 +11,7 @@ enum { HOST_MAX = 253, HTTP_PORT = 80, HTTPS_PORT = 443 };
 
 static const char unix_prefix[] = "unix:";
 
-static bool is_unix(const char *host)
+static bool is_unix_server(const char *host)
 {
     return strncmp(host, unix_prefix, sizeof(unix_prefix) - 1) == 0;
 }
@@ -48,7 +48,7 @@ static bool split(char *word, struct proxy_server *server)
     char *end;
 
     server->host = word;
-    if (is_unix(word))
+    if (is_unix_server(word))
         return word[sizeof(unix_prefix) - 1] == '/' &&
                strlen(word) - (sizeof(unix_prefix) - 1) <
                    sizeof(((struct sockaddr_un *)0)->sun_path);
@@ -68,8 +68,8 @@ static bool split(char *word, struct proxy_server *server)
 }
 
 /* Full when the count is zero or a power of two. */
-static int append(struct mk_setup *setup, struct proxy_settings *set,
-                  const struct proxy_server *server)
+static int append_server(struct mk_setup *setup, struct proxy_settings *set,
+                         const struct proxy_server *server)
 {
     if ((set->nservers & (set->nservers - 1)) == 0) {
         struct proxy_server *more =
@@ -86,18 +86,18 @@ static int append(struct mk_setup *setup, struct proxy_settings *set,
 }
 
 /* Names have no case, paths do. */
-static bool is_same(const struct proxy_server *a, const struct proxy_server *b)
+static bool is_same_server(const struct proxy_server *a, const struct proxy_server *b)
 {
     return a->port == b->port &&
-           (is_unix(a->host) ? strcmp(a->host, b->host) : strcasecmp(a->host, b->host)) == 0;
+           (is_unix_server(a->host) ? strcmp(a->host, b->host) : strcasecmp(a->host, b->host)) == 0;
 }
 
 /* Among the first servers of the list. */
-static struct proxy_server *find(const struct proxy_settings *set, size_t count,
-                                 const struct proxy_server *like)
+static struct proxy_server *find_listed(const struct proxy_settings *set, size_t count,
+                                        const struct proxy_server *like)
 {
     for (size_t i = 0; i < count; i++) {
-        if (is_same(&set->servers[i], like))
+        if (is_same_server(&set->servers[i], like))
             return &set->servers[i];
     }
     return NULL;
@@ -119,14 +119,14 @@ static int add_word(struct mk_setup *setup, const struct mk_setting *s, struct m
     set->weights++;
     if (set->weights > PROXY_SEATS_MAX)
         return mk_setup_refuse(setup, s, "at most 4096 words");
-    same = find(set, set->nservers, &server);
+    same = find_listed(set, set->nservers, &server);
     if (same) {
         same->weight++;
         return 0;
     }
     if (set->nservers == PROXY_SERVERS_MAX)
         return mk_setup_refuse(setup, s, "at most 256 different servers");
-    return append(setup, set, &server);
+    return append_server(setup, set, &server);
 }
 
 int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s)
@@ -151,12 +151,12 @@ int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s)
 }
 
 /* Ports are known now: what was written with and without is one. */
-static void merge(struct proxy_settings *set)
+static void merge_servers(struct proxy_settings *set)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < set->nservers; i++) {
-        struct proxy_server *same = find(set, count, &set->servers[i]);
+        struct proxy_server *same = find_listed(set, count, &set->servers[i]);
 
         if (same)
             same->weight += set->servers[i].weight;
@@ -177,7 +177,7 @@ int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
         const char *open = strchr(server->host, ':') ? "[" : "", *close = *open ? "]" : "";
         int n;
 
-        if (is_unix(server->host)) {
+        if (is_unix_server(server->host)) {
             server->authority = MK_STR("localhost");
             continue;
         }
@@ -190,6 +190,6 @@ int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
         if (!server->authority.p)
             return MK_E_NOMEM;
     }
-    merge(set);
+    merge_servers(set);
     return 0;
 }

@@ -6,13 +6,13 @@
 #include "entry/viewers.h"
 
 #include "kit/intake/intake.h"
+#include "kit/text/words.h"
 
 #include <monkey/field.h>
 
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <strings.h>
 
 enum {
     HOUR_MS = 3600 * 1000,
@@ -22,31 +22,11 @@ enum {
     PATTERN_MAX = 1024,
 };
 
-static bool is_word(struct mk_str text, const char *word)
+/** @return false: there is no further word. */
+static bool take_word(struct mk_str *rest, struct mk_str *word)
 {
-    return text.len == strlen(word) && strncasecmp(text.p, word, text.len) == 0;
-}
-
-/** The next of blank-separated words. @return false: there is none. */
-static bool next_word(struct mk_str *rest, struct mk_str *word)
-{
-    size_t at = 0, end;
-
-    while (at < rest->len && (rest->p[at] == ' ' || rest->p[at] == '\t'))
-        at++;
-    end = at;
-    while (end < rest->len && rest->p[end] != ' ' && rest->p[end] != '\t')
-        end++;
-    *word = (struct mk_str){rest->p + at, end - at};
-    *rest = (struct mk_str){rest->p + end, rest->len - end};
+    *word = text_next_word(rest);
     return word->len > 0;
-}
-
-static struct mk_str trimmed(struct mk_str text)
-{
-    while (text.len > 0 && (*text.p == ' ' || *text.p == '\t'))
-        text = (struct mk_str){text.p + 1, text.len - 1};
-    return text;
 }
 
 /* ---- balancers ---- */
@@ -90,16 +70,17 @@ static int parse_hash_key(struct mk_setup *setup, const struct mk_setting *s)
     struct mk_str rest = s->value, kind, name = {NULL, 0};
     bool has_name;
 
-    (void)next_word(&rest, &kind);
-    has_name = next_word(&rest, &name);
-    if (is_word(kind, "header") && has_name && is_token(name) && trimmed(rest).len == 0) {
+    (void)take_word(&rest, &kind);
+    has_name = take_word(&rest, &name);
+    if (text_is_word(kind, MK_STR("header")) && has_name && is_token(name) &&
+        text_trim(rest).len == 0) {
         set->hash_key = PROXY_HASH_HEADER;
         set->hash_header = mk_setup_copy(setup, name);
         return set->hash_header.p ? 0 : MK_E_NOMEM;
     }
-    if (has_name || (!is_word(kind, "address") && !is_word(kind, "uri")))
+    if (has_name || (!text_is_word(kind, MK_STR("address")) && !text_is_word(kind, MK_STR("uri"))))
         return mk_setup_refuse(setup, s, "Address, URI or Header NAME");
-    set->hash_key = is_word(kind, "uri") ? PROXY_HASH_URI : PROXY_HASH_ADDRESS;
+    set->hash_key = text_is_word(kind, MK_STR("uri")) ? PROXY_HASH_URI : PROXY_HASH_ADDRESS;
     return 0;
 }
 
@@ -117,7 +98,8 @@ static bool read_check_interval(struct mk_str word, int64_t *ms)
     while (digits < word.len && isdigit((unsigned char)word.p[digits]) && digits < 9)
         n = n * 10 + (word.p[digits++] - '0');
     for (size_t i = 0; digits > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
-        if (is_word((struct mk_str){word.p + digits, word.len - digits}, units[i].unit)) {
+        if (text_is_word((struct mk_str){word.p + digits, word.len - digits},
+                         mk_str_from(units[i].unit))) {
             *ms = n * units[i].ms;
             return *ms >= 100 && *ms <= DAY_MS;
         }
@@ -150,18 +132,18 @@ static int parse_health_check(struct mk_setup *setup, const struct mk_setting *s
     struct proxy_settings *set = mk_setup_settings(setup);
     struct mk_str rest = s->value, word;
 
-    if (!next_word(&rest, &word) || word.p[0] != '/' || !is_visible(word))
+    if (!take_word(&rest, &word) || word.p[0] != '/' || !is_visible(word))
         return mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]");
     set->check_path = mk_setup_copy(setup, word).p;
     set->check_ms = CHECK_MS;
     set->check_status = 0;
     if (!set->check_path)
         return MK_E_NOMEM;
-    if (next_word(&rest, &word) && !read_check_interval(word, &set->check_ms))
-        return mk_setup_refuse(setup, s, "an interval of 100ms to 24h behind the path");
-    if (next_word(&rest, &word) && !read_status(word, &set->check_status))
-        return mk_setup_refuse(setup, s, "a status of 100 to 599 behind the interval");
-    return next_word(&rest, &word) ? mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]") : 0;
+    if (take_word(&rest, &word) && !read_check_interval(word, &set->check_ms))
+        return mk_setup_refuse(setup, s, "an interval of 100ms to 24h after the path");
+    if (take_word(&rest, &word) && !read_status(word, &set->check_status))
+        return mk_setup_refuse(setup, s, "a status of 100 to 599 after the interval");
+    return take_word(&rest, &word) ? mk_setup_refuse(setup, s, "PATH [INTERVAL] [STATUS]") : 0;
 }
 
 /* ---- the request ---- */
@@ -187,9 +169,9 @@ static int parse_host(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct proxy_settings *set = mk_setup_settings(setup);
 
-    if (is_word(s->value, "client")) {
+    if (text_is_word(s->value, MK_STR("client"))) {
         set->host = PROXY_HOST_CLIENT;
-    } else if (is_word(s->value, "server")) {
+    } else if (text_is_word(s->value, MK_STR("server"))) {
         set->host = PROXY_HOST_SERVER;
     } else if (s->value.len > 0 && is_visible(s->value)) {
         set->host = PROXY_HOST_TEXT;
@@ -206,8 +188,8 @@ static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
     struct proxy_settings *set = mk_setup_settings(setup);
     struct mk_str rest = s->value, from, to;
 
-    if (!next_word(&rest, &from) || !next_word(&rest, &to) || from.p[0] != '/' || to.p[0] != '/' ||
-        !is_visible(from) || !is_visible(to) || trimmed(rest).len > 0)
+    if (!take_word(&rest, &from) || !take_word(&rest, &to) || from.p[0] != '/' || to.p[0] != '/' ||
+        !is_visible(from) || !is_visible(to) || text_trim(rest).len > 0)
         return mk_setup_refuse(setup, s, "two beginnings of paths, /FROM /TO");
     set->rewrite_from = mk_setup_copy(setup, from);
     set->rewrite_to = mk_setup_copy(setup, to);
@@ -217,8 +199,8 @@ static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
 /* What frames a message, belongs to a connection or depends on the request is not for a configuration to say. */
 static bool is_ours(struct mk_str name)
 {
-    return (mk_field_rules(name) & MK_RULE_NOT_FIXED) || is_word(name, "Host") ||
-           is_word(name, "Expect");
+    return (mk_field_rules(name) & MK_RULE_NOT_FIXED) || text_is_word(name, MK_STR("Host")) ||
+           text_is_word(name, MK_STR("Expect"));
 }
 
 static bool is_field_value(struct mk_str text)
@@ -258,7 +240,7 @@ static bool has_unknown_variable(struct mk_setup *setup, const struct mk_setting
         if (!name.p || proxy_is_variable(name))
             continue;
         mk_setup_fault(setup, &s->value_at,
-                       "SetHeader: there is no variable \"$%.*s\"; there are " PROXY_VARIABLES,
+                       "SetHeader: unknown variable \"$%.*s\"; expected " PROXY_VARIABLES,
                        (int)(name.len < 40 ? name.len : 40), name.p);
         return true;
     }
@@ -270,14 +252,14 @@ static int parse_set_header(struct mk_setup *setup, const struct mk_setting *s)
     struct proxy_settings *set = mk_setup_settings(setup);
     struct mk_str value = s->value, name;
 
-    if (!next_word(&value, &name) || !is_token(name) || trimmed(value).len == 0 ||
+    if (!take_word(&value, &name) || !is_token(name) || text_trim(value).len == 0 ||
         !is_field_value(value))
         return mk_setup_refuse(setup, s, "NAME VALUE");
     if (is_ours(name))
-        return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
-    if (has_unknown_variable(setup, s, trimmed(value)))
+        return mk_setup_refuse(setup, s, "a field that the proxy does not set itself");
+    if (has_unknown_variable(setup, s, text_trim(value)))
         return MK_E_INVALID;
-    return add_line(setup, &set->sets, name, trimmed(value));
+    return add_line(setup, &set->sets, name, text_trim(value));
 }
 
 static int parse_remove_header(struct mk_setup *setup, const struct mk_setting *s)
@@ -285,10 +267,10 @@ static int parse_remove_header(struct mk_setup *setup, const struct mk_setting *
     struct proxy_settings *set = mk_setup_settings(setup);
     struct mk_str rest = s->value, name;
 
-    if (!next_word(&rest, &name) || !is_token(name) || trimmed(rest).len > 0)
+    if (!take_word(&rest, &name) || !is_token(name) || text_trim(rest).len > 0)
         return mk_setup_refuse(setup, s, "the name of a field");
     if (is_ours(name))
-        return mk_setup_refuse(setup, s, "a field that the proxy does not make itself");
+        return mk_setup_refuse(setup, s, "a field that the proxy does not set itself");
     return add_line(setup, &set->removes, name, MK_STR(""));
 }
 
@@ -461,7 +443,7 @@ static void check_transport(struct mk_setup *setup, const struct proxy_settings 
         mk_setup_fault(setup, mk_setup_place(setup, set, "Transport"),
                        "Transport: \"%s\" needs the plugin of that name, which is not loaded",
                        set->transport);
-    if (set->transport && !is_word(mk_str_from(set->transport), "liana") &&
+    if (set->transport && !text_is_word(mk_str_from(set->transport), MK_STR("liana")) &&
         set->protocol != PROXY_PROTOCOL_OFF)
         mk_setup_fault(setup, mk_setup_place(setup, set, "ProxyProtocol"),
                        "ProxyProtocol: its header cannot come before a handshake");
@@ -471,7 +453,7 @@ static struct proxy_entry *find_name(const struct proxy_config *c, struct mk_str
 {
     struct proxy_entry *e = c->entries;
 
-    while (e && !(e->set->name && is_word(name, e->set->name)))
+    while (e && !(e->set->name && text_is_word(name, mk_str_from(e->set->name))))
         e = e->next;
     return e;
 }
@@ -480,7 +462,7 @@ static bool is_taken(const struct proxy_config *c, const char *name)
 {
     const struct proxy_entry *e = c->entries;
 
-    while (e && !is_word(mk_str_from(name), e->name))
+    while (e && !text_is_word(mk_str_from(name), mk_str_from(e->name)))
         e = e->next;
     return e != NULL;
 }
@@ -505,7 +487,8 @@ static const char *name_of(struct mk_setup *setup, const struct proxy_config *c,
     if (!name)
         return NULL;
     for (const struct proxy_entry *e = c->entries; e; e = e->next)
-        n += !e->set->name && is_word(mk_str_from(first), e->set->servers[0].name);
+        n +=
+            !e->set->name && text_is_word(mk_str_from(first), mk_str_from(e->set->servers[0].name));
     do
         (void)snprintf(name, size, "%s#%u", first, n++);
     while (is_taken(c, name));
@@ -529,7 +512,7 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
     }
     if (set->name && is_taken(c, set->name)) {
         mk_setup_fault(setup, mk_setup_place(setup, set, "Name"),
-                       "Name: there is another [PROXY_ENTRY] of the name \"%s\"", set->name);
+                       "Name: another [PROXY_ENTRY] has the name \"%s\"", set->name);
         return 0;
     }
     check_transport(setup, set);

@@ -21,7 +21,7 @@ static size_t received(const struct proxy_exchange *x)
 /* ---- the body ---- */
 
 /* @return as mk_produce_fn. */
-static ssize_t cut(struct proxy_exchange *x, enum proxy_outcome outcome, const char *why)
+static ssize_t cut_answer(struct proxy_exchange *x, enum proxy_outcome outcome, const char *why)
 {
     mk_request_log(x->r, MK_LOG_WARN, "proxy answer cut off entry=%s backend=%s why=\"%s\"",
                    x->entry->name, x->attempt.name, why);
@@ -33,7 +33,7 @@ static ssize_t cut(struct proxy_exchange *x, enum proxy_outcome outcome, const c
 /* The client did it: the backend has answered. */
 static ssize_t cut_upload(struct proxy_exchange *x)
 {
-    return cut(x, PROXY_ANSWERED, "the client's body broke off");
+    return cut_answer(x, PROXY_ANSWERED, "the client's body is incomplete");
 }
 
 /* Did the backend wait for the client, to take what was sent or to send the rest? */
@@ -45,7 +45,7 @@ static bool waited_for_client(const struct proxy_exchange *x)
 
 static ssize_t break_off(struct proxy_exchange *x, const char *why)
 {
-    return cut(x, waited_for_client(x) ? PROXY_ANSWERED : PROXY_BROKE, why);
+    return cut_answer(x, waited_for_client(x) ? PROXY_ANSWERED : PROXY_BROKE, why);
 }
 
 /* The rest of the request while the answer is on its way. What the client does wrong ends both. */
@@ -78,9 +78,9 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
     int done = mk_body_decode(&x->body, buf, &n, &used);
 
     if (done == MK_E_LIMIT)
-        return cut(x, PROXY_ANSWERED, "the framing of the answer is too large");
+        return cut_answer(x, PROXY_ANSWERED, "the framing of the answer is too large");
     if (done < 0 && done != MK_E_AGAIN)
-        return break_off(x, "the body of the answer cannot be understood");
+        return break_off(x, "the body of the answer is malformed");
     trailers = x->body.trailers - before; /* the last of the bytes used, where they came */
     if (trailers > 0 && x->wants_trailers)
         proxy_trailers_take(x, buf + used - trailers, trailers);
@@ -98,7 +98,7 @@ static ssize_t decode(struct proxy_exchange *x, char *buf, size_t got)
 static ssize_t end_of_input(struct proxy_exchange *x)
 {
     if (mk_body_end(&x->body) < 0)
-        return break_off(x, "the backend left in the middle");
+        return break_off(x, "the backend closed the connection too early");
     proxy_exchange_finish(x, false);
     return 0;
 }
@@ -110,7 +110,7 @@ static ssize_t await_backend(struct proxy_exchange *x)
     return MK_E_AGAIN;
 }
 
-static ssize_t read_body(struct proxy_exchange *x, char *dst, size_t len)
+static ssize_t read_answer_body(struct proxy_exchange *x, char *dst, size_t len)
 {
     ssize_t n = 0;
 
@@ -131,7 +131,7 @@ static ssize_t read_body(struct proxy_exchange *x, char *dst, size_t len)
 }
 
 /* Asked whenever the client can take more. */
-static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+static ssize_t produce_answer(struct mk_request *r, void *arg, char *dst, size_t len)
 {
     struct proxy_exchange *x = arg;
 
@@ -142,7 +142,7 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
         return cut_upload(x);
     if (x->down && !x->has_pipe)
         return (ssize_t)give_received(x, dst, len);
-    return read_body(x, dst, len);
+    return read_answer_body(x, dst, len);
 }
 
 /* ---- a large body, past our memory ---- */
@@ -169,7 +169,7 @@ static ssize_t fill_pipe(struct proxy_exchange *x)
         return await_backend(x);
     proxy_exchange_time(x, 0);
     if (n == 0)
-        return break_off(x, "the backend left in the middle");
+        return break_off(x, "the backend closed the connection too early");
     if (n < 0)
         return n == MK_E_UNSUPPORTED ? n : break_off(x, "the connection to the backend broke");
     x->passed_ms = mk_worker_now_ms(x->worker);
@@ -181,8 +181,8 @@ static ssize_t fill_pipe(struct proxy_exchange *x)
     return n;
 }
 
-/* Asked in place of produce whenever the client can take more. */
-static ssize_t fill(struct mk_request *r, void *arg, size_t taken, int *fd)
+/* Asked in place of produce_answer whenever the client can take more. */
+static ssize_t fill_answer(struct mk_request *r, void *arg, size_t taken, int *fd)
 {
     struct proxy_exchange *x = arg;
 
@@ -283,8 +283,9 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
         drop_down(x);
     x->has_pipe = is_for_pipe(x) && proxy_pipe_get(&x->home->pipes, &x->pipe) == 0;
     if (!x->has_pipe)
-        return mk_reply_producer(x->r, produce, x) == 0;
-    return mk_reply_memory(x->r, rest) == 0 && mk_reply_piped_producer(x->r, produce, fill, x) == 0;
+        return mk_reply_producer(x->r, produce_answer, x) == 0;
+    return mk_reply_memory(x->r, rest) == 0 &&
+           mk_reply_piped_producer(x->r, produce_answer, fill_answer, x) == 0;
 }
 
 static void pass_on(struct proxy_exchange *x, size_t head_len)
@@ -344,13 +345,13 @@ static void drop_head(struct proxy_exchange *x, size_t len)
 
 /* ---- reading ---- */
 
-static void fail(struct proxy_exchange *x, const char *why)
+static void fail_answer(struct proxy_exchange *x, const char *why)
 {
     drop_down(x);
     proxy_exchange_retry(x, why);
 }
 
-static void refuse(struct proxy_exchange *x, const char *why)
+static void refuse_answer(struct proxy_exchange *x, const char *why)
 {
     drop_down(x);
     proxy_exchange_refuse(x, why);
@@ -360,13 +361,13 @@ static void refuse(struct proxy_exchange *x, const char *why)
 static void fail_head(struct proxy_exchange *x, ssize_t err)
 {
     if (err == MK_E_LIMIT || x->answer.fields_off > 0)
-        refuse(x, x->answer.why);
+        refuse_answer(x, x->answer.why);
     else
-        fail(x, x->answer.why);
+        fail_answer(x, x->answer.why);
 }
 
 /* @return > 0: bytes; 0: none, for now or for ever, and that was seen to. */
-static ssize_t read_some(struct proxy_exchange *x)
+static ssize_t read_answer(struct proxy_exchange *x)
 {
     ssize_t n;
 
@@ -388,8 +389,8 @@ static ssize_t read_some(struct proxy_exchange *x)
     if (n == MK_E_AGAIN && received(x) == 0)
         drop_down(x);
     if (n != MK_E_AGAIN)
-        fail(x,
-             n == 0 ? "the backend closed the connection" : "the connection to the backend broke");
+        fail_answer(x, n == 0 ? "the backend closed the connection"
+                              : "the connection to the backend broke");
     return 0;
 }
 
@@ -408,7 +409,7 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
     size_t names = look_for_names(x);
 
     if (names > PROXY_CONNECTION_MAX) {
-        refuse(x, "Connection names more than a server can mean");
+        refuse_answer(x, "Connection names too many fields");
         return false;
     }
     x->names_fields = names > 0;
@@ -420,11 +421,11 @@ static bool judge_head(struct proxy_exchange *x, size_t len)
         if (was_asked_for(x))
             proxy_tunnel_begin(x, len);
         else
-            refuse(x, "the backend changed the protocol unasked");
+            refuse_answer(x, "the backend changed the protocol unasked");
         return false;
     }
     if (++x->ninterim > INTERIM_MAX) {
-        refuse(x, "too many interim answers");
+        refuse_answer(x, "too many interim answers");
         return false;
     }
     pass_interim(x);
@@ -447,7 +448,7 @@ void proxy_answer_read(struct proxy_exchange *x)
                 continue;
             }
             if (n == MK_E_AGAIN && x->down->end == x->down->size) {
-                refuse(x, "the head of the answer is too large");
+                refuse_answer(x, "the head of the answer is too large");
                 return;
             }
             if (n != MK_E_AGAIN) {
@@ -455,7 +456,7 @@ void proxy_answer_read(struct proxy_exchange *x)
                 return;
             }
         }
-        if (read_some(x) == 0)
+        if (read_answer(x) == 0)
             return;
     }
 }

@@ -40,7 +40,7 @@ void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
 
 /* ---- the end of an attempt ---- */
 
-static void give(struct proxy_exchange *x, bool reusable)
+static void give_connection(struct proxy_exchange *x, bool reusable)
 {
     if (!x->s)
         return;
@@ -68,15 +68,15 @@ bool proxy_exchange_keeps(const struct proxy_exchange *x)
 
 void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome)
 {
-    give(x, false);
+    give_connection(x, false);
     end_attempt(x, outcome);
 }
 
 void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
 {
     proxy_exchange_turn(x, PROXY_REST);
-    give(x,
-         reusable && x->sending == PROXY_WHOLE && x->answer.keep_alive && proxy_exchange_keeps(x));
+    give_connection(x, reusable && x->sending == PROXY_WHOLE && x->answer.keep_alive &&
+                           proxy_exchange_keeps(x));
     end_attempt(x, PROXY_ANSWERED);
 }
 
@@ -109,7 +109,7 @@ void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *
 }
 
 /* The request has ended, in whichever way. */
-static void on_end(void *arg)
+static void on_exchange_end(void *arg)
 {
     struct proxy_exchange *x = arg;
 
@@ -147,9 +147,9 @@ static void fail_upload(struct proxy_exchange *x, int err)
         unsigned status;
         const char *why;
     } rows[] = {
-        {MK_E_BAD, 400, "the client's body cannot be understood"},
+        {MK_E_BAD, 400, "the client's body is malformed"},
         {MK_E_LIMIT, 413, "the client's body is too large"},
-        {MK_E_EOF, 400, "the client left before its body was whole"},
+        {MK_E_EOF, 400, "the client closed the connection before its body was complete"},
         {MK_E_INVALID, 400, "the request cannot be passed on"},
     };
 
@@ -164,7 +164,7 @@ static void fail_upload(struct proxy_exchange *x, int err)
 }
 
 /* Before the head of an answer: send, then look whether it is there. It may be before all was sent. */
-static void step(struct proxy_exchange *x)
+static void step_request(struct proxy_exchange *x)
 {
     int sent;
 
@@ -186,14 +186,14 @@ static void on_time(struct proxy_exchange *x)
     x->is_timed = false;
     if (x->reading == PROXY_HELD && x->state < PROXY_BODY) {
         proxy_reading_turn(x, PROXY_OPEN);
-        step(x);
+        step_request(x);
         return;
     }
     proxy_exchange_give_up(x, PROXY_SILENT);
     proxy_exchange_fail(x, 504,
                         x->sending == PROXY_WHOLE || x->state == PROXY_BODY
                             ? "the backend is silent"
-                            : "the backend takes no more");
+                            : "the backend reads nothing");
 }
 
 static void on_backend(struct mk_stream *s, unsigned events, void *arg)
@@ -213,7 +213,7 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
          * connection's answer comes between this event and the next. */
         mk_request_resume(x->r);
     } else {
-        step(x);
+        step_request(x);
     }
 }
 
@@ -222,7 +222,7 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
 static void try_next(struct proxy_exchange *x);
 
 /* Its upload has become slow, and others wait for its connection. */
-static void end_slow(struct upload *upload)
+static void end_slow_exchange(struct upload *upload)
 {
     struct proxy_exchange *x =
         (struct proxy_exchange *)(void *)((char *)upload - offsetof(struct proxy_exchange, upload));
@@ -236,7 +236,7 @@ static int hold(struct proxy_exchange *x)
 {
     if (x->set->max_connections == 0)
         return 0;
-    return upload_begin(&x->upload, x->attempt.uploads, x->worker, &x->intake, end_slow);
+    return upload_begin(&x->upload, x->attempt.uploads, x->worker, &x->intake, end_slow_exchange);
 }
 
 enum { WHY_MAX = 256 };
@@ -251,7 +251,7 @@ static void log_no_connection(const struct proxy_exchange *x, int error)
     mk_request_reason(x->r, why);
 }
 
-static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
+static void on_exchange_connected(void *arg, struct mk_stream *s, bool fresh, int error)
 {
     struct proxy_exchange *x = arg;
 
@@ -286,12 +286,13 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
 }
 
 /* @return whether something is under way. */
-static bool take(struct proxy_exchange *x, bool fresh)
+static bool take_connection(struct proxy_exchange *x, bool fresh)
 {
     int err;
 
     proxy_exchange_turn(x, PROXY_CONNECT);
-    err = mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_connected, x, &x->wait);
+    err =
+        mk_upstream_take(x->attempt.upstream, x->worker, fresh, on_exchange_connected, x, &x->wait);
     proxy_upload_rewind(x);
     if (err == 0)
         return true;
@@ -313,14 +314,14 @@ static void try_next(struct proxy_exchange *x)
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         x->report = (struct proxy_report){.outcome = PROXY_LEFT};
         x->began_us = proxy_now_us();
-        if (take(x, must_be_fresh(x)))
+        if (take_connection(x, must_be_fresh(x)))
             return;
     }
     proxy_exchange_fail(x, x->status,
                         x->status == 503   ? "all backends are busy"
-                        : x->status == 504 ? "no backend connects in time"
-                        : x->tries > 0     ? "no other backend is there"
-                                           : "no backend is there");
+                        : x->status == 504 ? "no backend accepted a connection in time"
+                        : x->tries > 0     ? "no other backend is available"
+                                           : "no backend is available");
 }
 
 /* What does a connection that ended before an answer say of the backend? */
@@ -356,8 +357,8 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
     mk_request_log(x->r, MK_LOG_TRACE, "proxy repeat rule=\"%s\"", rule);
     x->status = 502;
     if (verdict == PROXY_REPEAT_SAME) {
-        give(x, false);
-        if (!take(x, true))
+        give_connection(x, false);
+        if (!take_connection(x, true))
             try_next(x);
         return;
     }
@@ -399,8 +400,9 @@ static int64_t hops_of(const struct mk_request *r, const struct mk_request_facts
                                         : -1;
 }
 
-static struct proxy_exchange *begin(struct mk_request *r, const struct mk_context *ctx,
-                                    struct proxy_entry *entry, const struct mk_request_facts *f)
+static struct proxy_exchange *begin_exchange(struct mk_request *r, const struct mk_context *ctx,
+                                             struct proxy_entry *entry,
+                                             const struct mk_request_facts *f)
 {
     struct proxy_exchange *x = mk_request_alloc(r, sizeof(*x));
 
@@ -427,13 +429,13 @@ static struct proxy_exchange *begin(struct mk_request *r, const struct mk_contex
     intake_init(&x->intake, r, f, (enum intake_mode)entry->set->buffering, false);
     x->expects = entry->set->buffering == INTAKE_OFF && f->minor == 1 && f->content_length != 0 &&
                  proxy_has_token(mk_request_header(r, MK_STR("Expect")), MK_STR("100-continue"));
-    if (mk_request_on_end(r, on_end, x) < 0 || mk_request_keep(r, &key, x) < 0)
+    if (mk_request_on_end(r, on_exchange_end, x) < 0 || mk_request_keep(r, &key, x) < 0)
         return NULL;
     return x;
 }
 
 /* Backends are asked when the body is here, or comes fast. */
-static enum mk_verdict gather(struct proxy_exchange *x)
+static enum mk_verdict gather_body(struct proxy_exchange *x)
 {
     enum mk_verdict verdict = intake_gather(&x->intake, x->r, x->set->spool_dir);
 
@@ -456,15 +458,15 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
         mk_request_facts(r, &f);
         if (hops_of(r, &f) == 0)
             return MK_VERDICT_PASS; /* its way ends here: the site answers (RFC 9110 section 7.6.2) */
-        x = begin(r, ctx, entry, &f);
+        x = begin_exchange(r, ctx, entry, &f);
         if (!x)
             return mk_reply_error(r, 503, NULL);
         mk_request_ends_on_hangup(r, true);
         mk_request_timeout(r, 0); /* the streams know better */
     }
     if (x->state == PROXY_GATHER)
-        return gather(x);
+        return gather_body(x);
     if (x->state == PROXY_SEND || x->state == PROXY_HEAD)
-        step(x); /* more of the body came */
+        step_request(x); /* more of the body came */
     return x->state >= PROXY_BODY ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }

@@ -34,7 +34,7 @@ struct tunnel {
     struct flow up, down;
 };
 
-static void end(struct tunnel *t)
+static void end_tunnel(struct tunnel *t)
 {
     mk_stream_close(t->client);
     mk_upstream_give(t->attempt.upstream, t->backend, false);
@@ -65,7 +65,7 @@ static int write_kept(struct flow *f)
     return 0;
 }
 
-static int keep(struct flow *f, const char *bytes, size_t len)
+static int keep_piece(struct flow *f, const char *bytes, size_t len)
 {
     f->kept = malloc(len);
     if (!f->kept)
@@ -97,7 +97,7 @@ static int move_piece(struct flow *f)
         taken = 0;
     if (taken == n)
         return 0;
-    if (keep(f, piece + taken, (size_t)(n - taken)) < 0)
+    if (keep_piece(f, piece + taken, (size_t)(n - taken)) < 0)
         return MK_E_NOMEM;
     return write_kept(f); /* a write that took a part is to be repeated until MK_E_AGAIN */
 }
@@ -121,13 +121,13 @@ static int move(struct flow *f)
     return err == MK_E_AGAIN ? 0 : err;
 }
 
-static void run(struct tunnel *t)
+static void run_tunnel(struct tunnel *t)
 {
     bool is_half = t->up.has_ended || t->down.has_ended;
 
     mk_stream_timeout(t->backend, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
     if (move(&t->up) < 0 || move(&t->down) < 0 || (t->up.has_told && t->down.has_told))
-        end(t);
+        end_tunnel(t);
 }
 
 static void on_client(struct mk_stream *s, unsigned events, void *arg)
@@ -136,9 +136,9 @@ static void on_client(struct mk_stream *s, unsigned events, void *arg)
 
     (void)s;
     if ((events & MK_IO_ERROR) || events == MK_IO_HANGUP) /* broken; or the server stops */
-        end(t);
+        end_tunnel(t);
     else
-        run(t);
+        run_tunnel(t);
 }
 
 static void on_backend(struct mk_stream *s, unsigned events, void *arg)
@@ -147,9 +147,9 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
 
     (void)s;
     if (events & (MK_IO_ERROR | MK_IO_TIMEOUT))
-        end(t);
+        end_tunnel(t);
     else if (t->client)
-        run(t);
+        run_tunnel(t);
 }
 
 /* ---- its beginning ---- */
@@ -169,7 +169,7 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
     t->report.status = 101;
     t->report.head_us = proxy_now_us() - x->began_us;
     t->down.total = len;
-    if (len > 0 && keep(&t->down, x->down->bytes + x->down->at, len) < 0) {
+    if (len > 0 && keep_piece(&t->down, x->down->bytes + x->down->at, len) < 0) {
         free(t);
         return NULL;
     }
@@ -177,7 +177,7 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
 }
 
 /* What was the request's becomes the tunnel's. */
-static void hand_over(struct proxy_exchange *x, struct tunnel *t)
+static void hand_over_tunnel(struct proxy_exchange *x, struct tunnel *t)
 {
     proxy_answers(&x->attempt);
     t->backend = x->s;
@@ -188,7 +188,7 @@ static void hand_over(struct proxy_exchange *x, struct tunnel *t)
     mk_stream_timeout(t->backend, t->idle_ms);
 }
 
-static int answer(struct proxy_exchange *x, struct tunnel *t)
+static int answer_upgrade(struct proxy_exchange *x, struct tunnel *t)
 {
     struct mk_reply p;
 
@@ -210,9 +210,9 @@ void proxy_tunnel_begin(struct proxy_exchange *x, size_t head_len)
     t = new_tunnel(x);
     x->down->at = 0;
     if (t)
-        err = answer(x, t);
+        err = answer_upgrade(x, t);
     if (err == 0) {
-        hand_over(x, t);
+        hand_over_tunnel(x, t);
         mk_request_resume(x->r);
         return;
     }

@@ -77,8 +77,8 @@ static bool find_local(const struct mk_conn *conn, struct proxy_ends *ends)
     return addr.sa.sa_family == AF_INET || addr.sa.sa_family == AF_INET6;
 }
 
-static void put_protocol(struct proxy_buffer *b, const struct proxy_exchange *x,
-                         const struct mk_conn *conn)
+static void put_upload_protocol(struct proxy_buffer *b, const struct proxy_exchange *x,
+                                const struct mk_conn *conn)
 {
     struct mk_conn_facts c = {.size = sizeof(c)};
     struct proxy_ends ends = {.is_known = false};
@@ -110,7 +110,7 @@ static unsigned port_of(const struct mk_conn *conn)
     return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
+static ssize_t write_upload_head(struct proxy_exchange *x, struct proxy_buffer *b)
 {
     struct mk_request_facts f = {.size = sizeof(f)};
     struct mk_str no = {NULL, 0};
@@ -141,7 +141,7 @@ static ssize_t write_head(struct proxy_exchange *x, struct proxy_buffer *b)
     if (q.peer.len >= 5 && memcmp(peer, "unix:", 5) == 0)
         q.peer.len = 0;
     if (x->set->protocol != PROXY_PROTOCOL_OFF)
-        put_protocol(b, x, f.conn);
+        put_upload_protocol(b, x, f.conn);
     return proxy_head_write(b->bytes + b->end, b->size - b->end, &q, x->set, x->attempt.authority);
 }
 
@@ -153,7 +153,7 @@ static int make_head(struct proxy_exchange *x)
 
         if (!b)
             return MK_E_NOMEM;
-        n = write_head(x, b);
+        n = write_upload_head(x, b);
         if (n > 0) {
             b->end += (size_t)n;
             x->head = b;
@@ -182,7 +182,7 @@ static size_t room_for_body(const struct proxy_exchange *x)
 }
 
 /* All of it was sent: what follows takes its place, and it cannot be sent again. */
-static void make_room(struct proxy_exchange *x)
+static void make_upload_room(struct proxy_exchange *x)
 {
     if (x->up->end == 0 || !is_drained(x->up) || room_for_body(x) >= ROOM_MIN)
         return;
@@ -251,7 +251,7 @@ static int end_body(struct proxy_exchange *x)
 }
 
 /* @return 0: there may be more; MK_E_AGAIN: not now, or not before room is made; an error of the client's. */
-static int read_some(struct proxy_exchange *x)
+static int read_upload(struct proxy_exchange *x)
 {
     struct proxy_buffer *b = x->up;
     size_t at = x->length < 0 ? CHUNK_HEAD : 0;
@@ -274,7 +274,7 @@ static int read_some(struct proxy_exchange *x)
 }
 
 /* @return 0: as much as there is and fits; an error. */
-static int read_body(struct proxy_exchange *x)
+static int read_upload_body(struct proxy_exchange *x)
 {
     int err = 0;
 
@@ -284,9 +284,9 @@ static int read_body(struct proxy_exchange *x)
         x->up = proxy_buffer_get(&x->home->buffers, PROXY_BUFFER);
     if (!x->up)
         return MK_E_NOMEM;
-    make_room(x);
+    make_upload_room(x);
     while (err == 0 && x->reading == PROXY_OPEN)
-        err = read_some(x);
+        err = read_upload(x);
     return err == MK_E_AGAIN ? 0 : err;
 }
 
@@ -339,7 +339,7 @@ int proxy_upload_send(struct proxy_exchange *x)
     if (x->sending > PROXY_WHOLE)
         return MK_E_PEER;
     while (err == 0 && x->sending != PROXY_WHOLE) {
-        err = read_body(x);
+        err = read_upload_body(x);
         if (err < 0)
             break;
         if (is_drained(x->head) && is_drained(x->up)) {

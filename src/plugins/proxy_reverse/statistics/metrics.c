@@ -67,14 +67,14 @@ static double received(const struct proxy_facts *f)
 }
 
 static const struct family families[] = {
-    {"monkey_proxy_up", "Does the backend get requests?", false, true, is_up},
-    {"monkey_proxy_active_requests", "Requests under way.", false, true, active},
-    {"monkey_proxy_connections", "Connections, idle ones too.", false, false, open_connections},
-    {"monkey_proxy_idle_connections", "Connections that wait for work.", false, false,
-     idle_connections},
+    {"monkey_proxy_up", "Whether the backend gets requests.", false, true, is_up},
+    {"monkey_proxy_active_requests", "Requests in flight.", false, true, active},
+    {"monkey_proxy_connections", "Connections, including idle ones.", false, false,
+     open_connections},
+    {"monkey_proxy_idle_connections", "Idle connections.", false, false, idle_connections},
     {"monkey_proxy_waiting_requests", "Requests that wait for a connection.", false, false,
      waiting},
-    {"monkey_proxy_requests_total", "Attempts to have a request answered.", true, true, requests},
+    {"monkey_proxy_requests_total", "Attempts to get an answer.", true, true, requests},
     {"monkey_proxy_failures_total", "Attempts that failed.", true, true, failures},
     {"monkey_proxy_checks_total", "Active checks.", true, false, checks},
     {"monkey_proxy_failed_checks_total", "Active checks that failed.", true, false, failed_checks},
@@ -147,8 +147,8 @@ static void tell_latencies(struct telling *t, const void *what)
     }
 }
 
-static void begin(struct telling *t, const char *name, const char *help, bool is_counter,
-                  bool is_brief)
+static void begin_family(struct telling *t, const char *name, const char *help, bool is_counter,
+                         bool is_brief)
 {
     t->m = (struct mk_metric){.size = sizeof(t->m),
                               .name = name,
@@ -164,12 +164,13 @@ void proxy_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         const struct family *f = &families[i];
 
-        begin(&t, f->name, f->help, f->is_counter, f->is_brief);
+        begin_family(&t, f->name, f->help, f->is_counter, f->is_brief);
         each_backend(ctx->config, &t, tell_family, f);
     }
-    begin(&t, "monkey_proxy_answers_total", "Whole answers, by class of status.", true, false);
+    begin_family(&t, "monkey_proxy_answers_total", "Complete answers, by class of status.", true,
+                 false);
     each_backend(ctx->config, &t, tell_answers, NULL);
-    begin(&t, "monkey_proxy_head_seconds",
-          "Time until the head of an answer, in the last one to two minutes.", false, false);
+    begin_family(&t, "monkey_proxy_head_seconds",
+                 "Time until the head of an answer, in the last one to two minutes.", false, false);
     each_backend(ctx->config, &t, tell_latencies, NULL);
 }

@@ -13,7 +13,7 @@ void page_free(struct page *page)
     *page = (struct page){0};
 }
 
-static bool make_room(struct page *page, size_t len)
+static bool make_page_room(struct page *page, size_t len)
 {
     size_t room = page->room ? page->room : FIRST_ROOM;
     char *p;
@@ -36,9 +36,9 @@ static bool make_room(struct page *page, size_t len)
     return true;
 }
 
-static void put(struct page *page, const char *bytes, size_t len)
+static void put_bytes(struct page *page, const char *bytes, size_t len)
 {
-    if (!make_room(page, len))
+    if (!make_page_room(page, len))
         return;
     memcpy(page->p + page->len, bytes, len);
     page->len += len;
@@ -46,7 +46,7 @@ static void put(struct page *page, const char *bytes, size_t len)
 
 void page_put(struct page *page, const char *text)
 {
-    put(page, text, strlen(text));
+    put_bytes(page, text, strlen(text));
 }
 
 void page_printf(struct page *page, const char *fmt, ...)
@@ -61,7 +61,7 @@ void page_printf(struct page *page, const char *fmt, ...)
     if (len < 0 || (size_t)len >= sizeof(piece))
         page->failed = true;
     else
-        put(page, piece, (size_t)len);
+        put_bytes(page, piece, (size_t)len);
 }
 
 void page_html(struct page *page, struct mk_str text)
@@ -74,7 +74,7 @@ void page_html(struct page *page, struct mk_str text)
         else if (strchr("&<>\"'", c))
             page_printf(page, "&#%u;", c);
         else
-            put(page, &text.p[i], 1);
+            put_bytes(page, &text.p[i], 1);
     }
 }
 
@@ -87,7 +87,7 @@ void page_json(struct page *page, struct mk_str text)
         if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
             page_printf(page, "\\u%04x", c);
         else
-            put(page, &text.p[i], 1);
+            put_bytes(page, &text.p[i], 1);
     }
     page_put(page, "\"");
 }

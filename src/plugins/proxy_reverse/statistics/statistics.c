@@ -71,7 +71,7 @@ static struct mk_str parameter(struct mk_str query, const char *name)
 }
 
 /* What is before the mark is cut off and returned, without blanks around it. */
-static struct mk_str cut(struct mk_str *list, char mark)
+static struct mk_str cut_list(struct mk_str *list, char mark)
 {
     const char *at = memchr(list->p, mark, list->len);
     size_t len = at ? (size_t)(at - list->p) : list->len;
@@ -92,7 +92,7 @@ static int weight_in(struct mk_str parameters)
     int weight = 1000;
 
     while (parameters.len > 0) {
-        struct mk_str one = cut(&parameters, ';');
+        struct mk_str one = cut_list(&parameters, ';');
 
         if (one.len < 3 || (one.p[0] | 0x20) != 'q' || one.p[1] != '=' || one.p[2] != '0')
             continue;
@@ -109,7 +109,7 @@ static int weight_of(struct mk_str accept, const char *type)
     int weight = 0;
 
     while (accept.len > 0) {
-        struct mk_str parameters = cut(&accept, ','), name = cut(&parameters, ';');
+        struct mk_str parameters = cut_list(&accept, ','), name = cut_list(&parameters, ';');
 
         if (name.len == strlen(type) && strncasecmp(name.p, type, name.len) == 0)
             weight = weight_in(parameters);
@@ -148,7 +148,7 @@ static unsigned refresh_of(struct mk_str query)
 
 /* ---- the answer ---- */
 
-static enum mk_verdict answer(struct mk_request *r, struct page *page, bool json)
+static enum mk_verdict answer_page(struct mk_request *r, struct page *page, bool json)
 {
     struct mk_reply p;
 
@@ -194,5 +194,5 @@ enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *
         return mk_reply_error(r, 405, "Allow: GET, HEAD\r\n");
     json = wants_json(r, facts.query);
     (json ? proxy_write_json : proxy_write_html)(&view, &page);
-    return answer(r, &page, json);
+    return answer_page(r, &page, json);
 }

@@ -33,7 +33,7 @@ static void test_files(void **state)
         {"alice:secret\n", 0, 1, "not a hash that this system can check"},
         {"alice:{SHA1}tooshort=\n", 0, 1, "not a hash that this system can check"},
         {"alice:\n", 0, 1, "not a hash that this system can check"},
-        {"b:" SHA "\nalice:" SHA "\nb:" SHA "\n", 0, 0, "a user is in it twice"},
+        {"b:" SHA "\nalice:" SHA "\nb:" SHA "\n", 0, 0, "a user appears twice"},
     };
 
     (void)state;

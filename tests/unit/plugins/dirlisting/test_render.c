@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "listing_test.h"
 
+#include "kit/text/escape.h"
+
 #include "render.h"
 #include "text.h"
 #include "theme.h"
@@ -50,8 +52,8 @@ static char *render(const struct place *place, const struct dirlisting_texts *te
     memset(&c, 0, sizeof(c));
     cut_theme(&c, texts);
     page.theme = &c.theme;
-    page.subject.html_path = (struct mk_str){html, dirlisting_html(html, path)};
-    page.subject.json_path = (struct mk_str){json, dirlisting_json(json, path)};
+    page.subject.html_path = (struct mk_str){html, text_html(html, path)};
+    page.subject.json_path = (struct mk_str){json, text_json(json, path)};
     assert_true(dirlisting_path_links_room(path) <= sizeof(links));
     page.subject.path_links = (struct mk_str){links, dirlisting_path_links(links, path)};
     page.subject.has_parent = path.len > 1;
@@ -126,7 +128,7 @@ static void json_has_the_same(void **state)
                 "\"entries\":[\n"
                 "{\"name\":\"d\",\"url\":\"d/\",\"type\":\"directory\",\"size\":null,"
                 "\"time\":\"1970-01-01T00:00:05Z\"},\n"
-                "{\"name\":\"a\\\"\\ufffd\",\"url\":\"a%22%FF\",\"type\":\"file\",\"size\":2048,"
+                "{\"name\":\"a\\\"\\uFFFD\",\"url\":\"a%22%FF\",\"type\":\"file\",\"size\":2048,"
                 "\"time\":\"1970-01-01T00:00:00Z\"}\n]}\n");
 }
 

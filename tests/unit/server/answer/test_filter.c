@@ -2,7 +2,6 @@
 #include "loopback.h"
 
 #include "base/str.h"
-#include "server/request/job.h"
 #include "server/answer/reply.h"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "loopback.h"
 
-#include "server/h1/conn.h"
 #include "server/answer/reply.h"
 
 #include <arpa/inet.h>

@@ -2,6 +2,7 @@
 #include "folder.h"
 #include "plan.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "core/clock.h"
 #include "core/fd.h"
@@ -137,7 +138,7 @@ static void strangers_are_bounded(void **state)
     for (int i = 0; i < 1000; i++) {
         (void)snprintf(name, sizeof(name), "name%d", i);
         assert_int_equal(miss(name), 1);
-        assert_true(files.nstrangers <= 128);
+        assert_true(files.nstrangers <= MK_LIMIT_STRANGERS);
     }
     assert_int_equal(miss("name999"), 0);
     assert_int_equal(miss("name872"), 0);

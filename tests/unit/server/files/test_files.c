@@ -2,6 +2,7 @@
 #include "folder.h"
 #include "plan.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "core/clock.h"
 #include "core/fd.h"
@@ -250,7 +251,7 @@ static void misses_evict_only_misses(void **state)
         (void)snprintf(path, sizeof(path), "/none/%d", i);
         assert_int_equal(look(path)->kind, MK_FILE_NONE);
     }
-    assert_in_range(files.nmissing, 1, 128);
+    assert_in_range(files.nmissing, 1, MK_LIMIT_MISSING_FILES);
     assert_int_equal(files.nentries, 1);
     assert_ptr_equal(look("/a.txt"), a);
     close_table();

@@ -4,7 +4,7 @@
 #include "base/limits.h"
 #include "http/h1_body.h"
 #include "server/h1/conn_state.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 #include <stdlib.h>
 

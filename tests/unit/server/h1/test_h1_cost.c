@@ -2,7 +2,7 @@
 #include "h1_site.h"
 
 #include "base/limits.h"
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "h1_site.h"
 
-#include "server/request/job.h"
+#include "server/h1/job.h"
 
 #include <unistd.h>
 

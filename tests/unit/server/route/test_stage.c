@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loopback.h"
 
-#include "server/request/job.h"
 #include "server/route/stage.h"
 
 #include <stdlib.h>
@@ -216,7 +215,7 @@ static void test_verdicts_of_a_handler(void **state)
         {"answers", {{ANSWER, MK_VERDICT_DONE}}, 200},
         {"passes, and the next route too", {{NOTHING, MK_VERDICT_PASS}}, 404},
         {"closes", {{NOTHING, MK_VERDICT_CLOSE}}, 0},
-        {"is done without an answer", {{NOTHING, MK_VERDICT_DONE}}, 500},
+        {"returned DONE without an answer", {{NOTHING, MK_VERDICT_DONE}}, 500},
         {"begins and says done", {{BEGIN, MK_VERDICT_DONE}}, 500},
         {"begins and passes", {{BEGIN, MK_VERDICT_PASS}}, 500},
         {"says what no verdict is", {{NOTHING, 77}}, 500},

@@ -19,6 +19,11 @@ static const struct health_rules alone = {
     .attempts = 2, .window_ms = 60000, .offline_ms = 60000, .is_alone = true};
 static const struct health_rules none = {.attempts = 2};
 
+static bool is_same(struct health_change change)
+{
+    return change.was == change.is;
+}
+
 static void fail_at(struct health *h, const struct health_rules *r, int64_t now_ms)
 {
     assert_int_equal(health_admit(h, r, now_ms), HEALTH_NORMAL);
@@ -273,20 +278,20 @@ static void test_changes_are_told_once(void **state)
 
     (void)state;
     assert_int_equal(health_guard_init(&g), 0);
-    assert_int_equal(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1), HEALTH_SAME);
+    assert_true(is_same(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
     health_guard_facts(&g, &rules, 2, &f);
     assert_int_equal(f.failures, 1);
     assert_int_equal(f.check_ago_ms, -1);
-    assert_int_equal(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 2), HEALTH_WENT);
+    assert_true(health_went(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 2)));
     assert_false(health_guard_may(&g, &rules, 3));
-    assert_int_equal(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 3), HEALTH_SAME);
-    assert_int_equal(health_guard_tell_check(&g, &rules, false, 4), HEALTH_SAME);
+    assert_true(is_same(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 3)));
+    assert_true(is_same(health_guard_tell_check(&g, &rules, false, 4)));
     health_guard_facts(&g, &rules, 10, &f);
     assert_int_equal(f.state, HEALTH_OFFLINE);
     assert_int_equal(f.check_ago_ms, 6);
     assert_false(f.check_was_good);
     assert_int_equal(f.wait_ms, 59994);
-    assert_int_equal(health_guard_tell_check(&g, &slow, true, 20), HEALTH_CAME_BACK);
+    assert_true(health_came_back(health_guard_tell_check(&g, &slow, true, 20)));
     health_guard_facts(&g, &slow, 5020, &f);
     assert_int_equal(f.state, HEALTH_RETURNING);
     assert_int_equal(f.share, 500);
@@ -330,22 +335,84 @@ static void test_of_many_threads_one_probes(void **state)
 
     (void)state;
     assert_int_equal(health_guard_init(&c.g), 0);
-    assert_int_equal(health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1), HEALTH_SAME);
-    assert_int_equal(health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1), HEALTH_WENT);
+    assert_true(is_same(health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
+    assert_true(health_went(health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, knock, &c), 0);
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(c.probes, 1);
     assert_int_equal(c.admitted, 0);
-    assert_int_equal(health_guard_tell(&c.g, &rules, HEALTH_PROBE, HEALTH_GOOD, 100001),
-                     HEALTH_CAME_BACK);
+    assert_true(
+        health_came_back(health_guard_tell(&c.g, &rules, HEALTH_PROBE, HEALTH_GOOD, 100001)));
     health_guard_fini(&c.g);
+}
+
+/* ---- the table of states ---- */
+
+/* One of the things that can happen, by chance. */
+static void happen(struct health *h, const struct health_rules *r, uint32_t chance, int64_t now_ms)
+{
+    enum health_end end = (enum health_end)(chance >> 4 & 3) % 3;
+
+    switch (chance & 3) {
+    case 0:
+        health_tell_check(h, r, chance >> 4 & 1, now_ms);
+        break;
+    case 1:
+        health_tell(h, r, health_admit_last(h, r), end, now_ms);
+        break;
+    default:
+        health_tell(h, r, health_admit(h, r, now_ms), end, now_ms);
+    }
+}
+
+static void walk(const struct health_rules *r, unsigned *seen)
+{
+    struct health h = {0};
+    uint32_t chance = 1;
+    int64_t now_ms = 0;
+
+    for (unsigned i = 0; i < 20000; i++) {
+        enum health_state was = h.state;
+
+        chance = chance * 1664525 + 1013904223; /* the same in every run */
+        now_ms += chance >> 18 & 16383;
+        if (chance >> 12 & 1)
+            (void)health_admit(&h, r, now_ms);
+        else
+            happen(&h, r, chance >> 20, now_ms);
+        if (was != h.state && !health_may_turn(was, h.state))
+            fail_msg("%s after %s", health_name(h.state), health_name(was));
+        seen[was] |= 1u << h.state;
+    }
+}
+
+/* Whatever happens, only what the table allows follows, and all of that does. */
+static void test_only_allowed_states_follow(void **state)
+{
+    unsigned seen[HEALTH_STATE_COUNT] = {0};
+
+    (void)state;
+    walk(&rules, seen);
+    walk(&slow, seen);
+    walk(&checked, seen);
+    walk(&alone, seen);
+    for (unsigned from = 0; from < HEALTH_STATE_COUNT; from++) {
+        for (unsigned to = 0; to < HEALTH_STATE_COUNT; to++) {
+            bool may = health_may_turn((enum health_state)from, (enum health_state)to);
+
+            if (from != to && may != (seen[from] >> to & 1))
+                fail_msg("%s never follows %s", health_name((enum health_state)to),
+                         health_name((enum health_state)from));
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_allowed_states_follow),
         cmocka_unit_test(test_failures_within_the_window),
         cmocka_unit_test(test_success_and_departed_clients_do_not_count),
         cmocka_unit_test(test_a_success_takes_a_failure_back),

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/text/escape.h"
+
+#include <stdbool.h>
+
+static const struct mk_str replacement = MK_STR_INIT("\xEF\xBF\xBD"); /* U+FFFD */
+
+static size_t put_bytes(char *dst, struct mk_str s)
+{
+    memcpy(dst, s.p, s.len);
+    return s.len;
+}
+
+size_t text_utf8(struct mk_str s)
+{
+    const unsigned char *p = (const unsigned char *)s.p;
+    unsigned char low = 0x80, high = 0xBF; /* of the second byte: no overlong form, no surrogate */
+    size_t len;
+
+    if (s.len == 0)
+        return 0;
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xC2 || p[0] > 0xF4)
+        return 0;
+    len = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (p[0] == 0xE0)
+        low = 0xA0;
+    else if (p[0] == 0xED)
+        high = 0x9F;
+    else if (p[0] == 0xF0)
+        low = 0x90;
+    else if (p[0] == 0xF4)
+        high = 0x8F;
+    if (len > s.len || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < len; i++) {
+        if (p[i] < 0x80 || p[i] > 0xBF)
+            return 0;
+    }
+    return len;
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7F;
+}
+
+static struct mk_str entity_of(char c)
+{
+    switch (c) {
+    case '&':
+        return MK_STR("&amp;");
+    case '<':
+        return MK_STR("&lt;");
+    case '>':
+        return MK_STR("&gt;");
+    case '"':
+        return MK_STR("&quot;");
+    case '\'':
+        return MK_STR("&#39;");
+    default:
+        return (struct mk_str){NULL, 0};
+    }
+}
+
+size_t text_html(char *dst, struct mk_str s)
+{
+    size_t at = 0, n;
+
+    for (size_t i = 0; i < s.len; i += n) {
+        struct mk_str rest = {s.p + i, s.len - i}, entity = entity_of(*rest.p);
+
+        n = text_utf8(rest);
+        if (n == 0 || is_control(*rest.p)) {
+            n = 1;
+            at += put_bytes(dst + at, replacement);
+        } else {
+            at += put_bytes(dst + at, entity.p ? entity : (struct mk_str){rest.p, n});
+        }
+    }
+    return at;
+}
+
+static size_t put_json_code(char *dst, unsigned code)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    dst[0] = '\\';
+    dst[1] = 'u';
+    for (int i = 0; i < 4; i++)
+        dst[2 + i] = digits[(code >> (12 - 4 * i)) & 15];
+    return 6;
+}
+
+size_t text_json(char *dst, struct mk_str s)
+{
+    size_t at = 0, n;
+
+    for (size_t i = 0; i < s.len; i += n) {
+        struct mk_str rest = {s.p + i, s.len - i};
+
+        n = text_utf8(rest);
+        if (n == 0) {
+            n = 1;
+            at += put_json_code(dst + at, 0xFFFD);
+        } else if (is_control(*rest.p)) {
+            at += put_json_code(dst + at, (unsigned char)*rest.p);
+        } else {
+            if (*rest.p == '"' || *rest.p == '\\')
+                dst[at++] = '\\';
+            at += put_bytes(dst + at, (struct mk_str){rest.p, n});
+        }
+    }
+    return at;
+}
+
+size_t text_json_byte(char dst[TEXT_JSON_GROWTH], unsigned char c)
+{
+    return put_json_code(dst, c);
+}
+
+size_t text_line_byte(char dst[TEXT_LINE_GROWTH], unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (c == '"' || c == '\\') {
+        dst[0] = '\\';
+        dst[1] = (char)c;
+        return 2;
+    }
+    if (c >= ' ' && c < 0x7f) {
+        dst[0] = (char)c;
+        return 1;
+    }
+    dst[0] = '\\';
+    dst[1] = 'x';
+    dst[2] = digits[c >> 4];
+    dst[3] = digits[c & 15];
+    return TEXT_LINE_GROWTH;
+}

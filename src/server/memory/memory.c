@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/memory/memory.h"
+
+#include "base/heap.h"
+#include "base/invariant.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/head_text.h"
+#include "server/answer/body.h"
+#include "server/answer/reply.h"
+#include "server/request/ticket.h"
+#include "server/request/wire.h"
+#include "server/route/route.h"
+#include "server/route/stage.h"
+#include "server/worker/worker.h"
+
+/* A request from memory: asked on any thread, answered in turns of its worker, told once. */
+
+enum {
+    HEAD_ROOM = 32 << 10, /* of the answer: twice, since a buffer grows by doubling */
+    ANSWER_MAX = 1 << 20, /* bytes of a body when the question says nothing */
+};
+
+static void free_memory(struct mk_memory *m)
+{
+    mk_buf_fini(&m->in);
+    mk_buf_fini(&m->head);
+    mk_buf_fini(&m->body);
+    mk_buf_fini(&m->trailers);
+    mk_heap_free(m);
+}
+
+/* The one call of its fn. */
+static void tell(struct mk_memory *m)
+{
+    const struct mk_answer answer = {
+        .size = sizeof(answer),
+        .error = m->error,
+        .status = m->request.status,
+        .fields = mk_buf_str(&m->head),
+        .body = mk_buf_str(&m->body),
+        .trailers = mk_buf_str(&m->trailers),
+    };
+
+    m->fn(&answer, m->arg);
+}
+
+static void on_gone(struct mk_watch *w)
+{
+    free_memory(MK_CONTAINER_OF(w, struct mk_memory, watch));
+}
+
+/* Its stage 40 runs, then it is told. */
+static void end(struct mk_memory *m, int error)
+{
+    struct mk_request *r = &m->request;
+    struct mk_view *view = r->view;
+
+    m->error = m->error ? m->error : error;
+    r->whole = m->error == 0;
+    mk_timer_cancel(&m->timer);
+    mk_list_remove(&m->link);
+    mk_body_drop(r);
+    r->over = true;
+    if (r->site->on_finish.count > 0)
+        mk_stage_finish(r);
+    tell(m);
+    mk_ticket_end(r);
+    mk_arena_fini(&r->arena);
+    mk_view_put(view);
+    mk_count(&m->worker->counters.requests, 1);
+    (void)!mk_watch_release(&m->worker->loop, &m->watch);
+}
+
+static int error_of(enum mk_pump verdict)
+{
+    return verdict == MK_PUMP_NO_MEMORY ? MK_E_NOMEM : MK_E_BAD;
+}
+
+/* It waits for its handler: as long as that makes progress, each time anew. */
+static void wait(struct mk_memory *m)
+{
+    if (mk_timer_is_set(&m->timer) && m->waited_at == m->body.len)
+        return;
+    m->waited_at = m->body.len;
+    mk_memory_wire.renew_timeout(&m->request);
+}
+
+static enum mk_pump turn(struct mk_memory *m)
+{
+    struct mk_request *r = &m->request;
+    size_t budget = MK_LIMIT_TURN_BYTES;
+    enum mk_pump verdict;
+
+    mk_reply_note(r);
+    verdict = mk_body_pump(r, &budget);
+    if (verdict != MK_PUMP_DONE || !r->waits_in)
+        return verdict;
+    if (!r->resumed)
+        return MK_PUMP_SOURCE;
+    mk_route_resume(r);
+    mk_reply_note(r);
+    return r->waits_in ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
+}
+
+static void run(struct mk_memory *m)
+{
+    enum mk_pump verdict;
+
+    m->is_running = true;
+    verdict = turn(m);
+    m->is_running = false;
+    if (m->request.failed)
+        end(m, MK_E_BAD);
+    else if (verdict == MK_PUMP_TURN)
+        mk_memory_wire.wake(&m->request);
+    else if (verdict == MK_PUMP_SOURCE)
+        wait(m);
+    else
+        end(m, verdict == MK_PUMP_DONE ? 0 : error_of(verdict));
+}
+
+static void on_event(struct mk_watch *w, uint32_t events)
+{
+    (void)events;
+    run(MK_CONTAINER_OF(w, struct mk_memory, watch));
+}
+
+static void on_timer(struct mk_timer *t)
+{
+    struct mk_memory *m = MK_CONTAINER_OF(t, struct mk_memory, timer);
+    struct mk_request *r = &m->request;
+
+    if (r->status != 0) {
+        end(m, MK_E_TIMEOUT);
+        return;
+    }
+    r->waits_in = MK_STAGE_NONE;
+    mk_reply_refuse(r, MK_REFUSAL_HANDLER_SLOW);
+    run(m);
+}
+
+/* ---- its beginning ---- */
+
+static int parse(struct mk_memory *m)
+{
+    const struct mk_server_settings *set = &m->request.view->snapshot->set;
+    struct mk_request *r = &m->request;
+    const struct mk_h1_limits limits = {
+        .head = (uint32_t)set->max_request_size,
+        .target = MK_LIMIT_TARGET,
+        .fields = (uint32_t)set->max_headers,
+    };
+
+    r->text = m->in.p;
+    if (mk_h1_head_parse(&r->head, m->in.p, m->body_at, &limits) != (ssize_t)m->body_at)
+        return MK_E_INVALID;
+    r->head_len = (uint32_t)m->body_at;
+    return 0;
+}
+
+static void begin_request(struct mk_memory *m, struct mk_worker *w)
+{
+    struct mk_request *r = &m->request;
+
+    r->wire = &mk_memory_wire;
+    r->worker = w;
+    r->view = w->view;
+    r->view->users++;
+    r->site = &r->view->snapshot->sites[0];
+    r->id = w->next_id++;
+    r->is_secure = m->is_secure;
+    r->began_ms = w->loop.clock.mono_ms;
+    r->patience_ms = (uint32_t)r->view->snapshot->set.handler_timeout_ms;
+    r->body_done = m->in.len == m->body_at;
+    mk_arena_init(&r->arena, NULL, 0, MK_LIMIT_REQUEST_ARENA);
+    mk_list_add_tail(&w->asked, &m->link);
+}
+
+/* As for a client's: a head that is refused by this server's limits is answered too. */
+static void route(struct mk_memory *m)
+{
+    struct mk_request *r = &m->request;
+
+    m->is_running = true;
+    if (parse(m) < 0) {
+        r->reason = mk_h1_fault_text(r->head.fault);
+        mk_reply_page(r, mk_fault_status(r->head.fault), true);
+    } else {
+        if (r->view->snapshot->nsites > 1)
+            mk_route_choose_site(r);
+        if (r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
+            mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
+        else
+            mk_route(r);
+    }
+    run(m);
+}
+
+static void on_post(struct mk_post *post)
+{
+    struct mk_memory *m = MK_CONTAINER_OF(post, struct mk_memory, post);
+    struct mk_worker *w = m->worker;
+
+    if (w->ended) {
+        m->error = MK_E_PEER;
+        tell(m);
+        free_memory(m);
+        return;
+    }
+    begin_request(m, w);
+    route(m);
+}
+
+void mk_memory_end(struct mk_worker *w)
+{
+    while (!mk_list_is_empty(&w->asked))
+        end(MK_CONTAINER_OF(w->asked.next, struct mk_memory, link), MK_E_PEER);
+}
+
+/* ---- asking ---- */
+
+static int write_question(struct mk_memory *m, const struct mk_question *q)
+{
+    struct mk_str method = q->method.p ? q->method : MK_STR("GET");
+    int err;
+
+    mk_buf_init(&m->in, SIZE_MAX / 4);
+    if (mk_str_eq(method, MK_STR("CONNECT")))
+        return MK_E_INVALID;
+    err = mk_head_text(&m->in, method, q->target, q->fields, q->body.len);
+    m->body_at = m->in.len;
+    return err == 0 ? mk_buf_append_str(&m->in, q->body) : err;
+}
+
+/* In turn. */
+static struct mk_worker *choose_worker(struct mk_shared *shared)
+{
+    unsigned n = atomic_fetch_add_explicit(&shared->next_asked, 1, memory_order_relaxed);
+
+    return shared->workers[n % shared->nworkers];
+}
+
+int mk_server_ask(struct mk_server *server, const struct mk_question *question, mk_answer_fn fn,
+                  void *arg)
+{
+    struct mk_memory *m = mk_heap_zalloc(1, sizeof(*m));
+    int err;
+
+    if (!m)
+        return MK_E_NOMEM;
+    err = write_question(m, question);
+    if (err < 0) {
+        free_memory(m);
+        return err;
+    }
+    m->post.fn = on_post;
+    m->worker = choose_worker(mk_shared_of(server));
+    m->fn = fn;
+    m->arg = arg;
+    m->is_secure = question->is_secure;
+    mk_watch_init(&m->watch, -1, on_event, on_gone);
+    mk_timer_init(&m->timer, on_timer);
+    mk_list_init(&m->link);
+    mk_buf_init(&m->head, HEAD_ROOM);
+    mk_buf_init(&m->body, question->max_answer ? question->max_answer : ANSWER_MAX);
+    mk_buf_init(&m->trailers, MK_LIMIT_TRAILERS);
+    mk_loop_post(&m->worker->loop, &m->post);
+    return 0;
+}

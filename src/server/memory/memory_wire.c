@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/invariant.h"
+#include "base/str.h"
+#include "server/answer/reply.h"
+#include "server/files/files.h"
+#include "server/memory/memory.h"
+#include "server/request/wire.h"
+#include "server/worker/worker.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* The seam between a request and memory: bytes in from the question, bytes out to the answer. */
+
+enum {
+    HEAD_MAX = 16384,
+    TAIL_MAX = 64, /* Content-Length */
+    COPY_MAX = 64 << 10,
+};
+
+static struct mk_memory *memory_of(const struct mk_request *r)
+{
+    return MK_CONTAINER_OF((struct mk_request *)(uintptr_t)r, struct mk_memory, request);
+}
+
+static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
+{
+    struct mk_memory *m = memory_of(r);
+    size_t left = m->in.len - m->body_at, n = left < len ? left : len;
+
+    r->reads_body = true;
+    memcpy(dst, m->in.p + m->body_at, n);
+    m->body_at += n;
+    r->body_done = n == left;
+    return (ssize_t)n;
+}
+
+static size_t buffered(const struct mk_request *r)
+{
+    const struct mk_memory *m = memory_of(r);
+
+    return m->in.len - m->body_at;
+}
+
+/* ---- the head ---- */
+
+static int begin_head(struct mk_reply *p)
+{
+    struct mk_memory *m = memory_of(p->r);
+
+    m->head.len = 0;
+    p->start = p->at = mk_buf_reserve(&m->head, HEAD_MAX);
+    if (!p->start)
+        return MK_E_PEER;
+    p->end = p->start + HEAD_MAX - TAIL_MAX;
+    if (!m->is_running)
+        mk_request_resume(p->r); /* answered from elsewhere: it ends when its own turn comes */
+    return 0;
+}
+
+static bool has_head(const struct mk_reply *p)
+{
+    return p->start == memory_of(p->r)->head.p && !p->r->head_done;
+}
+
+/* Nobody waits for it. */
+static int end_interim(struct mk_reply *p)
+{
+    (void)p;
+    return 0;
+}
+
+static int end_head(struct mk_reply *p, int64_t length, bool has_content)
+{
+    struct mk_request *r = p->r;
+
+    if (has_content && length >= 0 && !p->has_length)
+        p->at += sprintf(p->at, "Content-Length: %llu\r\n", (unsigned long long)length);
+    r->chunked = has_content && length < 0; /* trailers may follow */
+    memory_of(r)->head.len = (size_t)(p->at - p->start);
+    return 0;
+}
+
+/* ---- the body ---- */
+
+static enum mk_pump may_send(const struct mk_request *r)
+{
+    (void)r;
+    return MK_PUMP_DONE;
+}
+
+/* @return room for so many bytes; NULL: the answer is broken off. */
+static char *reserve(struct mk_memory *m, size_t len)
+{
+    char *to = mk_buf_reserve(&m->body, len);
+
+    if (!to) {
+        m->error = m->body.error;
+        mk_reply_break(&m->request);
+    }
+    return to;
+}
+
+static enum mk_pump send_piece(struct mk_request *r, const char *bytes, size_t len)
+{
+    struct mk_memory *m = memory_of(r);
+    char *to = reserve(m, len);
+
+    if (!to)
+        return MK_PUMP_BROKEN;
+    memcpy(to, bytes, len);
+    m->body.len += len;
+    return MK_PUMP_DONE;
+}
+
+static enum mk_pump send_file(struct mk_memory *m, struct mk_source *s, size_t len)
+{
+    char *to = reserve(m, len);
+    ssize_t n;
+
+    if (!to)
+        return MK_PUMP_BROKEN;
+    n = pread(s->fd, to, len, (off_t)s->at);
+    if (n <= 0)
+        return n < 0 ? MK_PUMP_BROKEN : MK_PUMP_TRUNCATED;
+    m->body.len += (size_t)n;
+    s->at += (uint64_t)n;
+    return MK_PUMP_DONE;
+}
+
+static enum mk_pump send_part(struct mk_request *r, struct mk_source *s, size_t *budget)
+{
+    struct mk_memory *m = memory_of(r);
+    const char *bytes = s->kind == MK_SOURCE_MEMORY ? s->bytes : s->file ? s->file->body : NULL;
+
+    while (s->at < s->end) {
+        size_t len = s->end - s->at < COPY_MAX ? (size_t)(s->end - s->at) : COPY_MAX;
+        enum mk_pump verdict;
+
+        if (*budget < len)
+            return MK_PUMP_TURN;
+        verdict = bytes ? send_piece(r, bytes + s->at, len) : send_file(m, s, len);
+        if (verdict != MK_PUMP_DONE)
+            return verdict;
+        if (bytes)
+            s->at += len;
+        *budget -= len;
+    }
+    return MK_PUMP_DONE;
+}
+
+static bool can_splice(const struct mk_request *r)
+{
+    (void)r;
+    return false;
+}
+
+static enum mk_pump splice_nothing(struct mk_request *r, int fd, size_t len, size_t *moved)
+{
+    (void)r, (void)fd, (void)len;
+    *moved = 0;
+    return MK_PUMP_COPY;
+}
+
+static enum mk_pump flush(struct mk_request *r, bool more)
+{
+    (void)r, (void)more;
+    return MK_PUMP_DONE;
+}
+
+static enum mk_pump end_body(struct mk_request *r)
+{
+    struct mk_memory *m = memory_of(r);
+
+    for (const struct mk_trailer *t = r->trailer; t && m->error == 0; t = t->next)
+        m->error = mk_buf_append_str(&m->trailers, t->line);
+    return m->error == 0 ? MK_PUMP_DONE : MK_PUMP_NO_MEMORY;
+}
+
+/* ---- time and ends ---- */
+
+static void wake(struct mk_request *r)
+{
+    mk_watch_run_soon(&r->worker->loop, &memory_of(r)->watch);
+}
+
+static void renew_timeout(struct mk_request *r)
+{
+    struct mk_memory *m = memory_of(r);
+
+    if (r->patience_ms > 0)
+        mk_timer_set(&r->worker->loop.wheel, &m->timer,
+                     r->worker->loop.clock.mono_ms + r->patience_ms);
+    else
+        mk_timer_cancel(&m->timer);
+}
+
+static struct mk_str refused_line(const struct mk_request *r)
+{
+    (void)r;
+    return (struct mk_str){NULL, 0};
+}
+
+const struct mk_wire mk_memory_wire = {
+    .read = read_body,
+    .buffered = buffered,
+    .begin_head = begin_head,
+    .has_head = has_head,
+    .end_interim = end_interim,
+    .end_head = end_head,
+    .may_send = may_send,
+    .send_part = send_part,
+    .send_piece = send_piece,
+    .can_splice = can_splice,
+    .splice = splice_nothing,
+    .flush = flush,
+    .end_body = end_body,
+    .wake = wake,
+    .renew_timeout = renew_timeout,
+    .refused_line = refused_line,
+};

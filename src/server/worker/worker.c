@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/worker/worker.h"
+
+#include <monkey/events.h>
+
+struct mk_worker *mk_server_worker(struct mk_server *server, unsigned index)
+{
+    const struct mk_shared *shared = mk_shared_of(server);
+
+    return index < shared->nworkers ? shared->workers[index] : NULL;
+}
+
+unsigned mk_worker_index(const struct mk_worker *w)
+{
+    return w->index;
+}
+
+struct mk_server *mk_worker_server(const struct mk_worker *w)
+{
+    return w->server;
+}
+
+int64_t mk_worker_now_ms(const struct mk_worker *w)
+{
+    return w->loop.clock.mono_ms;
+}
+
+int64_t mk_worker_wall_s(const struct mk_worker *w)
+{
+    return w->loop.clock.wall_s;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../answer.h"
+
+#include "server/memory/memory.h"
+
+#include <unistd.h>
+
+/* Requests from memory, without sockets and threads: the seam of server/request/wire.h by its smallest protocol. */
+
+enum { TURNS = 200 };
+
+struct heard {
+    unsigned calls;
+    int error;
+    unsigned status;
+    char fields[4096], trailers[256];
+    char *body;
+    size_t body_len;
+};
+
+static void keep(char *to, size_t size, struct mk_str s)
+{
+    assert_true(s.len < size);
+    if (s.len > 0)
+        memcpy(to, s.p, s.len);
+    to[s.len] = '\0';
+}
+
+static void hear(const struct mk_answer *a, void *arg)
+{
+    struct heard *h = arg;
+
+    h->calls++;
+    h->error = a->error;
+    h->status = a->status;
+    keep(h->fields, sizeof(h->fields), a->fields);
+    keep(h->trailers, sizeof(h->trailers), a->trailers);
+    h->body_len = a->body.len;
+    h->body = test_malloc(a->body.len + 1);
+    keep(h->body, a->body.len + 1, a->body);
+}
+
+static struct mk_loop *loop(void)
+{
+    return &answer_site.worker->loop;
+}
+
+static int ask(const struct mk_question *q, struct heard *h)
+{
+    *h = (struct heard){.calls = 0};
+    return mk_server_ask(answer_site.server, q, hear, h);
+}
+
+static void turns(const struct heard *h)
+{
+    for (int i = 0; i < TURNS && h->calls == 0; i++)
+        mk_loop_turn(loop(), 0, NULL, NULL);
+}
+
+/* Ask and let it be answered. */
+static void talk(const struct mk_question *q, struct heard *h)
+{
+    assert_int_equal(ask(q, h), 0);
+    turns(h);
+    assert_int_equal(h->calls, 1);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    assert_true(mk_list_is_empty(&answer_site.worker->asked));
+}
+
+static void forget(struct heard *h)
+{
+    test_free(h->body);
+    h->body = NULL;
+}
+
+static struct mk_question question(const char *target)
+{
+    return (struct mk_question){.size = sizeof(struct mk_question), .target = mk_str_from(target)};
+}
+
+static enum mk_verdict (*handle)(struct mk_request *r);
+
+static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    (void)ctx, (void)data;
+    return handle ? handle(r) : MK_VERDICT_PASS;
+}
+
+static const struct mk_plugin probe = {
+    MK_PLUGIN("probe", "answers as a test says"),
+    .on_handle = on_handle,
+};
+
+static int begin(void **state)
+{
+    (void)state;
+    handle = NULL;
+    fixture_handle(&answer_site, &probe, NULL);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static void test_file(void **state)
+{
+    static const struct {
+        const char *sentence, *target, *fields;
+        unsigned status;
+        const char *line, *body;
+    } rows[] = {
+        {"a small file", "/hello", "", 200, "Content-Length: 5\r\n", "hello"},
+        {"a part of it", "/hello", "Range: bytes=1-2\r\n", 206, "Content-Range: bytes 1-2/5\r\n",
+         "el"},
+        {"no such file", "/none", "", 404, "Content-Type: text/html; charset=utf-8\r\n", NULL},
+        {"a path above the root", "/../x", "", 403, "Content-Type: text/html; charset=utf-8\r\n",
+         NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct mk_question q = question(rows[i].target);
+        struct heard h;
+
+        q.fields = mk_str_from(rows[i].fields);
+        talk(&q, &h);
+        if (h.error != 0 || h.status != rows[i].status || !strstr(h.fields, rows[i].line) ||
+            (rows[i].body && strcmp(h.body, rows[i].body) != 0))
+            fail_msg("%s: error %d, status %u\n%s%s", rows[i].sentence, h.error, h.status, h.fields,
+                     h.body);
+        assert_null(strstr(h.fields, "HTTP/"));
+        assert_null(strstr(h.fields, "Connection"));
+        forget(&h);
+    }
+}
+
+static void test_large_file_is_bounded(void **state)
+{
+    struct mk_question q = question("/large");
+    struct heard h;
+
+    (void)state;
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.body_len, 200000);
+    for (size_t i = 0; i < h.body_len; i++)
+        assert_int_equal(h.body[i], file_byte(i));
+    forget(&h);
+    q.max_answer = 100000;
+    talk(&q, &h);
+    assert_int_equal(h.error, MK_E_LIMIT);
+    assert_int_equal(h.status, 200);
+    assert_true(h.body_len <= 100000);
+    forget(&h);
+}
+
+static void test_head_has_no_body(void **state)
+{
+    struct mk_question q = question("/hello");
+    struct heard h;
+
+    (void)state;
+    q.method = MK_STR("HEAD");
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_non_null(strstr(h.fields, "Content-Length: 5\r\n"));
+    assert_int_equal(h.body_len, 0);
+    forget(&h);
+}
+
+/* ---- handlers ---- */
+
+static enum mk_verdict echo_upper(struct mk_request *r)
+{
+    char text[64];
+    ssize_t n = mk_request_read(r, text, sizeof(text));
+
+    assert_true(n >= 0);
+    assert_int_equal(mk_request_buffered(r), 0);
+    for (ssize_t i = 0; i < n; i++)
+        text[i] = (char)(text[i] - 'a' + 'A');
+    return mk_reply_bytes(r, 201, "text/plain", (struct mk_str){text, (size_t)n});
+}
+
+static void test_body_goes_to_the_handler(void **state)
+{
+    struct mk_question q = question("/?x=1");
+    struct heard h;
+
+    (void)state;
+    handle = echo_upper;
+    q.method = MK_STR("POST");
+    q.body = MK_STR("abc");
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.status, 201);
+    assert_string_equal(h.body, "ABC");
+    forget(&h);
+}
+
+static struct mk_request *waiting;
+
+static enum mk_verdict later(struct mk_request *r)
+{
+    if (!waiting) {
+        waiting = r;
+        return MK_VERDICT_LATER;
+    }
+    return mk_reply_bytes(r, 200, NULL, MK_STR("now"));
+}
+
+static void test_later(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = later;
+    waiting = NULL;
+    assert_int_equal(ask(&q, &h), 0);
+    for (int i = 0; i < 5; i++)
+        mk_loop_turn(loop(), 0, NULL, NULL);
+    assert_int_equal(h.calls, 0);
+    assert_non_null(waiting);
+    mk_request_resume(waiting);
+    turns(&h);
+    assert_int_equal(h.calls, 1);
+    assert_string_equal(h.body, "now");
+    forget(&h);
+}
+
+static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    unsigned *left = arg;
+
+    (void)r;
+    if (*left == 0)
+        return 0;
+    --*left;
+    memset(dst, 'p', len);
+    return (ssize_t)len;
+}
+
+static enum mk_verdict streamed(struct mk_request *r)
+{
+    static unsigned left;
+
+    left = 3;
+    answer_head(r, 200, -1);
+    assert_int_equal(mk_reply_producer(r, produce, &left), 0);
+    assert_int_equal(mk_reply_trailer(r, MK_STR("X-Sum"), MK_STR("1")), 0);
+    return MK_VERDICT_DONE;
+}
+
+static void test_producer_and_trailers(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = streamed;
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.body_len, 3 * 8192);
+    assert_string_equal(h.trailers, "X-Sum: 1\r\n");
+    assert_null(strstr(h.fields, "chunked"));
+    assert_null(strstr(h.fields, "Content-Length"));
+    forget(&h);
+}
+
+static int pipe_fd;
+
+static enum mk_verdict piped(struct mk_request *r)
+{
+    answer_head(r, 200, -1);
+    assert_int_equal(mk_reply_pipe(r, pipe_fd, UINT64_MAX), 0);
+    return MK_VERDICT_DONE;
+}
+
+static void test_pipe_is_waited_for(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pipe_fd = ends[0];
+    handle = piped;
+    assert_int_equal(ask(&q, &h), 0);
+    for (int i = 0; i < 3; i++)
+        mk_loop_turn(loop(), 0, NULL, NULL);
+    assert_int_equal(h.calls, 0);
+    assert_int_equal(write(ends[1], "from a pipe", 11), 11);
+    close(ends[1]);
+    turns(&h);
+    assert_int_equal(h.calls, 1);
+    assert_int_equal(h.error, 0);
+    assert_string_equal(h.body, "from a pipe");
+    forget(&h);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+}
+
+/* ---- facts, ends, mistakes ---- */
+
+static enum mk_verdict look(struct mk_request *r)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_conn_facts conn = {.size = sizeof(conn)};
+    char peer[MK_PEER_TEXT];
+
+    mk_request_facts(r, &facts);
+    assert_null(facts.conn);
+    assert_ptr_equal(facts.worker, answer_site.worker);
+    assert_string_equal(facts.scheme, "https");
+    assert_true(mk_str_eq(facts.host, MK_STR("localhost")));
+    mk_conn_facts(facts.conn, &conn);
+    assert_true(conn.peer_is_unix);
+    assert_string_equal(conn.transport, "memory");
+    assert_true(mk_conn_peer(facts.conn, peer) > 0);
+    assert_false(mk_conn_is_trusted(facts.conn));
+    assert_int_equal(mk_conn_link(facts.conn)->fd, -1);
+    mk_request_log(r, MK_LOG_DEBUG, "looked");
+    return mk_reply_bytes(r, 200, NULL, MK_STR(""));
+}
+
+static void test_facts_without_a_connection(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = look;
+    q.is_secure = true;
+    talk(&q, &h);
+    assert_int_equal(h.status, 200);
+    forget(&h);
+}
+
+static enum mk_verdict abort_it(struct mk_request *r)
+{
+    answer_head(r, 200, 10);
+    mk_reply_abort(r);
+    return MK_VERDICT_DONE;
+}
+
+static void test_answer_that_is_broken_off(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = abort_it;
+    talk(&q, &h);
+    assert_int_equal(h.error, MK_E_BAD);
+    forget(&h);
+}
+
+static void test_malformed_questions(void **state)
+{
+    static const struct {
+        const char *sentence, *method, *target, *fields;
+    } rows[] = {
+        {"a blank in the target", "GET", "/a b", ""},
+        {"no target", "GET", "", ""},
+        {"a line end in the method", "GET\r\n", "/", ""},
+        {"CONNECT", "CONNECT", "a:1", ""},
+        {"framing", "GET", "/", "Content-Length: 5\r\n"},
+        {"a connection", "GET", "/", "Connection: close\r\n"},
+        {"an expectation", "GET", "/", "Expect: 100-continue\r\n"},
+        {"no line", "GET", "/", "a"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct mk_question q = question(rows[i].target);
+        struct heard h;
+
+        q.method = mk_str_from(rows[i].method);
+        q.fields = mk_str_from(rows[i].fields);
+        if (ask(&q, &h) != MK_E_INVALID)
+            fail_msg("%s is taken", rows[i].sentence);
+    }
+}
+
+static void test_end_of_the_worker(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = later;
+    waiting = NULL;
+    assert_int_equal(ask(&q, &h), 0);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    mk_memory_end(answer_site.worker);
+    assert_int_equal(h.calls, 1);
+    assert_int_equal(h.error, MK_E_PEER);
+    forget(&h);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+}
+
+static void test_without_memory(void **state)
+{
+    struct mk_question q = question("/hello");
+    struct heard h;
+    bool done = false;
+
+    (void)state;
+    for (int n = 0; n < 200 && !done; n++) {
+        int err;
+
+        mk_heap_fail_after(n);
+        err = ask(&q, &h);
+        if (err == 0)
+            turns(&h);
+        mk_heap_fail_after(-1);
+        assert_true(err == MK_E_NOMEM || h.calls == 1);
+        done = err == 0 && h.status == 200 && h.error == 0;
+        if (err == 0)
+            forget(&h);
+        mk_loop_turn(loop(), 0, NULL, NULL);
+    }
+    assert_true(done);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_file, begin),
+        cmocka_unit_test_setup(test_large_file_is_bounded, begin),
+        cmocka_unit_test_setup(test_head_has_no_body, begin),
+        cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
+        cmocka_unit_test_setup(test_later, begin),
+        cmocka_unit_test_setup(test_producer_and_trailers, begin),
+        cmocka_unit_test_setup(test_pipe_is_waited_for, begin),
+        cmocka_unit_test_setup(test_facts_without_a_connection, begin),
+        cmocka_unit_test_setup(test_answer_that_is_broken_off, begin),
+        cmocka_unit_test_setup(test_malformed_questions, begin),
+        cmocka_unit_test_setup(test_end_of_the_worker, begin),
+        cmocka_unit_test_setup(test_without_memory, begin),
+    };
+
+    return cmocka_run_group_tests(tests, answer_set_up, answer_tear_down);
+}
