@@ -33,7 +33,7 @@ ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "exam
 # stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
 # drives them, which lies beside the rooms of tests.
 ROOMS = {
-    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "h1", "events", "run"],
+    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "memory", "h1", "events", "run"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
 }
 
