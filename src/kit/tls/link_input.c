@@ -130,7 +130,8 @@ static ssize_t end_without_word(struct tls_link *t)
 {
     if (t->site)
         return 0;
-    return tls_link_fail(t, "a backend closed the connection", "without a close_notify, so its answer may be incomplete");
+    return tls_link_fail(t, "a backend closed the connection",
+                         "without a close_notify, so its answer may be incomplete");
 }
 
 static ssize_t read_data(struct tls_link *t, void *buf, size_t len)
