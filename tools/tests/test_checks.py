@@ -63,7 +63,7 @@ def test_the_tree_is_well(tree):
     ("conf/sites/default", "# Precompressed off", "#", "Precompressed is not shown"),
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
-    ("docs/budgets.md", "| 3500 |", "| 3600 |", "keep: INSTRUCTIONS is 3500"),
+    ("docs/budgets.md", "| 3600 |", "| 3700 |", "keep: INSTRUCTIONS is 3600"),
     ("docs/plugins.md", "`mk_reply_trailer`", "`mk_reply_tailor`", "no test calls mk_reply_tailor"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
