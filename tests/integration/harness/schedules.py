@@ -115,8 +115,11 @@ class Plan:
 
     # -- sending
 
-    def _segments(self):
-        """What is sent, in the pieces in which it is."""
+    def segments(self):
+        """
+        What is sent, in the pieces in which it is. None is empty: the reader ends the sending half once all answers are there,
+        and a call that sends nothing is an error (EPIPE) from then on.
+        """
         chance = self.chance
         wires = [ask.wire(is_last=self.end == "closes" and left == 0)
                  for left, ask in zip(reversed(range(len(self.asks))), self.asks)]
@@ -128,11 +131,11 @@ class Plan:
         if self.cut == "requests":
             return wires
         if self.cut == "shifted":  # a request's end together with the beginning of the next one
-            shift, cuts, at = chance.randrange(1, 40), [0], 0
+            shift, cuts, at = chance.randrange(1, 40), {0, len(data)}, 0
             for wire in wires[:-1]:
                 at += len(wire)
-                cuts.append(min(at + min(shift, 20), len(data)))
-            cuts.append(len(data))
+                cuts.add(min(at + min(shift, 20), len(data)))
+            cuts = sorted(cuts)
             return [data[a:b] for a, b in zip(cuts, cuts[1:])]
         if self.cut == "even":
             step = max(chance.randrange(50, 5000), len(data) // 200)
@@ -152,7 +155,7 @@ class Plan:
                 connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, on)
 
         try:
-            for piece in self._segments():
+            for piece in self.segments():
                 connection.send(piece)
                 if chance.random() < self.corks:
                     cork(1)
