@@ -21,7 +21,7 @@ struct mk_server;
 
 /** A request. All members are borrowed for the call only. */
 struct mk_question {
-    size_t size;          /* sizeof(struct mk_question) */
+    size_t size;          /* sizeof(struct mk_question); too small for a body: MK_E_INVALID */
     struct mk_str method; /* p NULL: "GET"; CONNECT is not allowed */
     struct mk_str target; /* "/path?query", or "*" for OPTIONS */
     /**

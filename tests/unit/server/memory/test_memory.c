@@ -382,6 +382,32 @@ static void test_malformed_questions(void **state)
     }
 }
 
+static void test_size_of_the_question(void **state)
+{
+    static const size_t too_short[] = {0, offsetof(struct mk_question, body)};
+    struct {
+        struct mk_question known;
+        char later[16];
+    } newer = {question("/hello"), "of a newer one"};
+    struct mk_question older = question("/large");
+    struct heard h;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        older.size = too_short[i];
+        assert_int_equal(ask(&older, &h), MK_E_INVALID);
+    }
+    older.size = offsetof(struct mk_question, max_answer);
+    older.max_answer = 1; /* what lies behind an older question is not its own */
+    talk(&older, &h);
+    assert_int_equal(h.error, 0);
+    forget(&h);
+    newer.known.size = sizeof(newer);
+    talk(&newer.known, &h);
+    assert_string_equal(h.body, "hello");
+    forget(&h);
+}
+
 static void test_end_of_the_worker(void **state)
 {
     struct mk_question q = question("/");
@@ -436,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup(test_facts_without_a_connection, begin),
         cmocka_unit_test_setup(test_answer_that_is_broken_off, begin),
         cmocka_unit_test_setup(test_malformed_questions, begin),
+        cmocka_unit_test_setup(test_size_of_the_question, begin),
         cmocka_unit_test_setup(test_end_of_the_worker, begin),
         cmocka_unit_test_setup(test_without_memory, begin),
     };
