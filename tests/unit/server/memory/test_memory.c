@@ -197,6 +197,32 @@ static void test_body_goes_to_the_handler(void **state)
     forget(&h);
 }
 
+static int wait_result;
+
+static enum mk_verdict wait_for_itself(struct mk_request *r)
+{
+    struct mk_question q = question("/hello");
+    struct mk_answer *answer;
+
+    mk_worker_enter(answer_site.worker);
+    wait_result = mk_server_ask_wait(answer_site.server, &q, &answer);
+    mk_worker_enter(NULL);
+    assert_null(answer);
+    return mk_reply_bytes(r, 200, NULL, MK_STR(""));
+}
+
+static void test_worker_does_not_wait_for_itself(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = wait_for_itself;
+    talk(&q, &h);
+    assert_int_equal(wait_result, MK_E_INVALID);
+    forget(&h);
+}
+
 static struct mk_request *waiting;
 
 static enum mk_verdict later(struct mk_request *r)
@@ -456,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup(test_large_file_is_bounded, begin),
         cmocka_unit_test_setup(test_head_has_no_body, begin),
         cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
+        cmocka_unit_test_setup(test_worker_does_not_wait_for_itself, begin),
         cmocka_unit_test_setup(test_later, begin),
         cmocka_unit_test_setup(test_producer_and_trailers, begin),
         cmocka_unit_test_setup(test_pipe_is_waited_for, begin),
