@@ -21,7 +21,7 @@ struct mk_server;
 
 /** A request. All members are borrowed for the call only. */
 struct mk_question {
-    size_t size;          /* sizeof(struct mk_question) */
+    size_t size;          /* sizeof(struct mk_question); too small for a body: MK_E_INVALID */
     struct mk_str method; /* p NULL: "GET"; CONNECT is not allowed */
     struct mk_str target; /* "/path?query", or "*" for OPTIONS */
     /**
@@ -64,7 +64,8 @@ MK_API int mk_server_ask(struct mk_server *server, const struct mk_question *que
                          mk_answer_fn fn, void *arg) MK_MUST_USE;
 
 /**
- * The same, waiting for the answer. Not on a worker's thread, which would wait for itself.
+ * The same, waiting for the answer. On a thread of the server's workers, which would wait for itself: MK_E_INVALID. Nobody
+ * answers before mk_server_start, nor what a plugin asks while mk_server_free runs.
  * @param answer  out: the caller's, for mk_answer_free, also with answer->error
  * @return 0: answer says more; or as mk_server_ask, and there is nothing to free.
  */

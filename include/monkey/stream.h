@@ -35,7 +35,8 @@ typedef void (*mk_stream_fn)(struct mk_stream *s, unsigned events, void *arg);
  * sections 7.8, 9.3.6). The hook returns MK_VERDICT_DONE; then the request ends, its head is sent, and
  * events begin. The plugin itself must hold its objects of the request's configuration.
  * @param fn  called with MK_IO_READ | MK_IO_WRITE first
- * @return 0, MK_E_NOMEM, MK_E_INVALID: the answer is another one, or the request's body was not read to its end.
+ * @return 0, MK_E_NOMEM, MK_E_INVALID: the answer is another one, or the request's body was not read to its end;
+ *         MK_E_UNSUPPORTED: the request came from memory, without a connection (<monkey/ask.h>).
  * Do not read or write before the first event. A connection that breaks earlier reports MK_IO_ERROR
  * alone. When the server stops, a taken stream gets MK_IO_HANGUP, and MK_IO_ERROR when the grace time expires.
  */

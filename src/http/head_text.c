@@ -9,7 +9,8 @@
 /* These say how a message is framed, or what one connection is asked (RFC 9110 sections 7.6.1 and 10.1.1). */
 static bool is_of_framing(struct mk_str name)
 {
-    return (mk_field_rules(name) & MK_RULE_MESSAGE) || mk_str_ieq(name, MK_STR("Expect"));
+    return (mk_field_rules(name) & MK_RULE_MESSAGE) || mk_str_ieq(name, MK_STR("Expect")) ||
+           mk_str_ieq(name, MK_STR("Trailer"));
 }
 
 static bool is_word(struct mk_str s)

@@ -233,6 +233,16 @@ static int write_question(struct mk_memory *m, const struct mk_question *q)
     return err == 0 ? mk_buf_append_str(&m->in, q->body) : err;
 }
 
+/* What an older caller does not know is zero; what a newer one knows more is not looked at. */
+static int copy_question(struct mk_question *to, const struct mk_question *from)
+{
+    *to = (struct mk_question){.size = sizeof(*to)};
+    if (from->size < offsetof(struct mk_question, is_secure))
+        return MK_E_INVALID;
+    memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
+    return 0;
+}
+
 /* In turn. */
 static struct mk_worker *choose_worker(struct mk_shared *shared)
 {
@@ -244,12 +254,16 @@ static struct mk_worker *choose_worker(struct mk_shared *shared)
 int mk_server_ask(struct mk_server *server, const struct mk_question *question, mk_answer_fn fn,
                   void *arg)
 {
-    struct mk_memory *m = mk_heap_zalloc(1, sizeof(*m));
-    int err;
+    struct mk_question q;
+    struct mk_memory *m;
+    int err = copy_question(&q, question);
 
+    if (err < 0)
+        return err;
+    m = mk_heap_zalloc(1, sizeof(*m));
     if (!m)
         return MK_E_NOMEM;
-    err = write_question(m, question);
+    err = write_question(m, &q);
     if (err < 0) {
         free_memory(m);
         return err;
@@ -258,12 +272,12 @@ int mk_server_ask(struct mk_server *server, const struct mk_question *question, 
     m->worker = choose_worker(mk_shared_of(server));
     m->fn = fn;
     m->arg = arg;
-    m->is_secure = question->is_secure;
+    m->is_secure = q.is_secure;
     mk_watch_init(&m->watch, -1, on_event, on_gone);
     mk_timer_init(&m->timer, on_timer);
     mk_list_init(&m->link);
     mk_buf_init(&m->head, HEAD_ROOM);
-    mk_buf_init(&m->body, question->max_answer ? question->max_answer : ANSWER_MAX);
+    mk_buf_init(&m->body, q.max_answer ? q.max_answer : ANSWER_MAX);
     mk_buf_init(&m->trailers, MK_LIMIT_TRAILERS);
     mk_loop_post(&m->worker->loop, &m->post);
     return 0;

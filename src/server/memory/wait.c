@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/str.h"
+#include "server/worker/worker.h"
 
 #include <monkey/ask.h>
 
@@ -56,6 +57,8 @@ int mk_server_ask_wait(struct mk_server *server, const struct mk_question *quest
     int err;
 
     *answer = NULL;
+    if (mk_worker_is_of(server))
+        return MK_E_INVALID; /* it would wait for itself, or two of them for each other */
     sem_init(&waiter.told, 0, 0);
     err = mk_server_ask(server, question, on_answer, &waiter);
     if (err == 0) {

@@ -219,6 +219,7 @@ MK_AT_START static void *worker_main(void *arg)
     struct mk_worker_thread *w = arg;
     struct mk_server *server = w->worker.server;
 
+    mk_worker_enter(&w->worker);
     if (!pass_gate(w)) {
         mk_view_end(w->worker.view);
         mk_server_thread_ended(server);

@@ -3,6 +3,18 @@
 
 #include <monkey/events.h>
 
+static _Thread_local const struct mk_worker *here;
+
+void mk_worker_enter(const struct mk_worker *w)
+{
+    here = w;
+}
+
+bool mk_worker_is_of(const struct mk_server *server)
+{
+    return here && here->server == server;
+}
+
 struct mk_worker *mk_server_worker(struct mk_server *server, unsigned index)
 {
     const struct mk_shared *shared = mk_shared_of(server);

@@ -197,6 +197,32 @@ static void test_body_goes_to_the_handler(void **state)
     forget(&h);
 }
 
+static int wait_result;
+
+static enum mk_verdict wait_for_itself(struct mk_request *r)
+{
+    struct mk_question q = question("/hello");
+    struct mk_answer *answer;
+
+    mk_worker_enter(answer_site.worker);
+    wait_result = mk_server_ask_wait(answer_site.server, &q, &answer);
+    mk_worker_enter(NULL);
+    assert_null(answer);
+    return mk_reply_bytes(r, 200, NULL, MK_STR(""));
+}
+
+static void test_worker_does_not_wait_for_itself(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = wait_for_itself;
+    talk(&q, &h);
+    assert_int_equal(wait_result, MK_E_INVALID);
+    forget(&h);
+}
+
 static struct mk_request *waiting;
 
 static enum mk_verdict later(struct mk_request *r)
@@ -382,6 +408,32 @@ static void test_malformed_questions(void **state)
     }
 }
 
+static void test_size_of_the_question(void **state)
+{
+    static const size_t too_short[] = {0, offsetof(struct mk_question, body)};
+    struct {
+        struct mk_question known;
+        char later[16];
+    } newer = {question("/hello"), "of a newer one"};
+    struct mk_question older = question("/large");
+    struct heard h;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        older.size = too_short[i];
+        assert_int_equal(ask(&older, &h), MK_E_INVALID);
+    }
+    older.size = offsetof(struct mk_question, max_answer);
+    older.max_answer = 1; /* what lies behind an older question is not its own */
+    talk(&older, &h);
+    assert_int_equal(h.error, 0);
+    forget(&h);
+    newer.known.size = sizeof(newer);
+    talk(&newer.known, &h);
+    assert_string_equal(h.body, "hello");
+    forget(&h);
+}
+
 static void test_end_of_the_worker(void **state)
 {
     struct mk_question q = question("/");
@@ -430,12 +482,14 @@ int main(void)
         cmocka_unit_test_setup(test_large_file_is_bounded, begin),
         cmocka_unit_test_setup(test_head_has_no_body, begin),
         cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
+        cmocka_unit_test_setup(test_worker_does_not_wait_for_itself, begin),
         cmocka_unit_test_setup(test_later, begin),
         cmocka_unit_test_setup(test_producer_and_trailers, begin),
         cmocka_unit_test_setup(test_pipe_is_waited_for, begin),
         cmocka_unit_test_setup(test_facts_without_a_connection, begin),
         cmocka_unit_test_setup(test_answer_that_is_broken_off, begin),
         cmocka_unit_test_setup(test_malformed_questions, begin),
+        cmocka_unit_test_setup(test_size_of_the_question, begin),
         cmocka_unit_test_setup(test_end_of_the_worker, begin),
         cmocka_unit_test_setup(test_without_memory, begin),
     };
