@@ -28,7 +28,9 @@ static inline bool mk_list_is_linked(const struct mk_list *n)
     return n->next != n;
 }
 
-static inline void mk_list_add_tail(struct mk_list *head, struct mk_list *n)
+/* Where it is called, always: a copy of its own may lie among the code for the start (base/code.h). */
+static inline __attribute__((always_inline)) void mk_list_add_tail(struct mk_list *head,
+                                                                   struct mk_list *n)
 {
     n->prev = head->prev;
     n->next = head;

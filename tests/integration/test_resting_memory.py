@@ -164,4 +164,4 @@ def test_features_need_no_code_for_the_start(start, tmp_path):
             assert use(server), name
             if not has_given_back(server):
                 needy.append(name)
-        assert needy == []
+        assert needy == [], needy

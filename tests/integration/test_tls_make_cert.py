@@ -91,7 +91,7 @@ def test_files(program, tmp_path):
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     before = certificate.read_bytes(), key.read_bytes()
     again = make(program, tmp_path / "made")
-    assert again.returncode == 1 and "key.pem exists already, and is left as it is" in again.stderr
+    assert again.returncode == 1 and "key.pem exists already and is kept" in again.stderr
     assert (certificate.read_bytes(), key.read_bytes()) == before
     other = made(program, tmp_path / "other")
     assert (other[0].read_bytes(), other[1].read_bytes()) != before

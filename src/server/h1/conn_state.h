@@ -26,7 +26,7 @@ static inline void mk_conn_change(struct mk_conn *c, bool traced, enum mk_h1_sta
 }
 
 /** The same where no turn is at hand. */
-void mk_conn_go(struct mk_conn *c, enum mk_h1_state to) __attribute__((cold));
+void mk_conn_go(struct mk_conn *c, enum mk_h1_state to);
 
 /** Is a request being answered: in REPLY, BODY or HANDLER? */
 static inline bool mk_conn_is_answering(const struct mk_conn *c)
