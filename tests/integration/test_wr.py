@@ -17,8 +17,15 @@ import pytest
 
 from harness import executable, tools
 from harness.client import eventually, free_port
+from harness.process import is_sanitized
 
-pytestmark = pytest.mark.plain
+# It measures, so it has the machine for itself, and it is measured as it is shipped.
+pytestmark = [
+    pytest.mark.plain,
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.skipif(is_sanitized(), reason="a sanitizer's build has other costs"),
+]
 
 WORDS = ["--requests-regex", r"cpu_us: ([0-9]+)"]
 TOLERANCE = 0.02
@@ -70,9 +77,9 @@ def test_cpu_is_what_the_program_says_itself(wr, tmp_path, mode):
         [run] = wr("-p", process.pid, "-i", "20ms", *WORDS, "--", *ask)["runs"]
     figures = run["figures"]
     assert figures["requests"] >= 290_000
-    # What a child used after its own last look at the clock, to end, is beyond its figure: some ms of six of them.
+    # Of a child its end is beyond its figure, and its last moments may be beyond ours: some ms of six of them.
     slack = 0.03 if mode in ("children", "unwaited") else 0
-    assert 1 - TOLERANCE <= figures["cpu_us_per_request"] <= 1 + TOLERANCE + slack
+    assert 1 - TOLERANCE - slack <= figures["cpu_us_per_request"] <= 1 + TOLERANCE + slack
     assert figures["user_ms"] + figures["kernel_ms"] == pytest.approx(figures["cpu_ms"])
 
 
