@@ -38,16 +38,16 @@ static inline struct mk_worker_thread *mk_worker_thread_of(struct mk_worker *w)
 }
 
 /** @return 0 or an error; nothing is left behind on failure. */
-int mk_worker_thread_init(struct mk_worker_thread *t, struct mk_server *server,
+int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server,
                           unsigned index) MK_MUST_USE;
-int mk_worker_thread_start(struct mk_worker_thread *t, int cpu) MK_MUST_USE;
+int mk_worker_thread_start(struct mk_worker_thread *w, int cpu) MK_MUST_USE;
 /** Give back what nobody needs any more, in a second. On its thread. */
-void mk_worker_thread_tidy_soon(struct mk_worker_thread *t);
+void mk_worker_thread_tidy_soon(struct mk_worker_thread *w);
 /** Wait for it, if it was started. */
-void mk_worker_thread_join(struct mk_worker_thread *t);
+void mk_worker_thread_join(struct mk_worker_thread *w);
 /** It has ended: let go of sockets that wait and of its configuration. Plugins may still post and be called. */
-void mk_worker_thread_leave(struct mk_worker_thread *t);
+void mk_worker_thread_leave(struct mk_worker_thread *w);
 /** At the very end, behind mk_worker_thread_leave. */
-void mk_worker_thread_fini(struct mk_worker_thread *t);
+void mk_worker_thread_fini(struct mk_worker_thread *w);
 
 #endif

@@ -9,7 +9,7 @@
  * Whether a backend gets requests: a machine whose time is an argument. Times are monotonic, in ms. A row is a state, the
  * states that may follow it, and what it means.
  */
-#define HEALTH_TO(upper) (1u << HEALTH_##upper)
+#define HEALTH_TO(upper) (1U << HEALTH_##upper)
 
 #define HEALTH_STATES(X)                                                                           \
     X(UP, up, HEALTH_TO(OFFLINE),                                                                  \

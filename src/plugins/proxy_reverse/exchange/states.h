@@ -11,7 +11,7 @@
  * a head was needed for can be asked with `<`.
  */
 
-#define PROXY_TO(upper) (1u << PROXY_##upper)
+#define PROXY_TO(upper) (1U << PROXY_##upper)
 
 #define PROXY_STATES(X)                                                                            \
     X(GATHER, "gather", PROXY_TO(CONNECT) | PROXY_TO(OVER),                                        \

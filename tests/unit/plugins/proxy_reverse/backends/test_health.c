@@ -384,7 +384,7 @@ static void walk(const struct health_rules *r, unsigned *seen)
             happen(&h, r, chance >> 20, now_ms);
         if (was != h.state && !health_may_turn(was, h.state))
             fail_msg("%s after %s", health_name(h.state), health_name(was));
-        seen[was] |= 1u << h.state;
+        seen[was] |= 1U << h.state;
     }
 }
 

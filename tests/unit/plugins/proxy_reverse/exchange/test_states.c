@@ -57,7 +57,7 @@ static void walk(const struct proxy_states *table, const struct way *way, unsign
 
         if (!proxy_state_may(table, from, to))
             fail_msg("%s: %s may not follow %s", way->what, way->names[i + 1], way->names[i]);
-        seen[from] |= 1u << to;
+        seen[from] |= 1U << to;
     }
 }
 
