@@ -135,11 +135,13 @@ def sections():
 
 def test_a_section_of_a_plugin_that_is_not_loaded_is_a_warning(check):
     of_plugins = {"DUDA": {"duda"}, "WEB_SERVICE": {"duda"}}
+    if process.is_sanitized():  # its runtime ends a program in which it does not come first
+        pytest.skip("plugins with a sanitizer")
     try:
         for section, plugin in sections():
             of_plugins.setdefault(section, set()).add(plugin)
     except OSError:
-        pytest.skip("plugins with a sanitizer, or of another size of pointers")
+        pytest.skip("plugins of another size of pointers")
     for section, names in of_plugins.items():
         code, output = check(sites={"more": f"[HOST]\n    DocumentRoot /\n[{section}]\n    Whatever 1\n"})
         assert code == 0, output
