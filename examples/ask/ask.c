@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * A server in this program answers a request from memory: no port, no client.
+ * A server in this program answers a request from memory: no connection, no client.
  *
  *     cc ask.c $(pkg-config --cflags --libs monkey) -o ask
  *     ./ask /srv/www /index.html
@@ -18,16 +18,28 @@ static void print(FILE *to, struct mk_str s)
         (void)fwrite(s.p, 1, s.len, to);
 }
 
+static void print_fault(void *arg, const char *text, size_t len)
+{
+    (void)arg;
+    print(stderr, (struct mk_str){text, len});
+}
+
 static struct mk_server *start(const char *root)
 {
     struct mk_config *config;
-    struct mk_server *server = NULL;
+    struct mk_server *server;
+    int err;
 
     if (mk_config_new(&config, NULL) < 0)
         return NULL;
-    (void)!mk_config_set(config, "SERVER", "Listen", "unix:/tmp/ask.sock", "ask");
+    (void)!mk_config_set(config, "SERVER", "Listen", "127.0.0.1:0", "ask");
     (void)!mk_config_set(config, "HOST", "DocumentRoot", root, "ask");
-    if (mk_server_new(&server, config, NULL) != 0)
+    err = mk_server_new(&server, config, NULL);
+    if (err > 0) { /* the configuration has errors and is still ours */
+        mk_config_faults(config, print_fault, NULL);
+        mk_config_free(config);
+    }
+    if (err != 0)
         return NULL;
     if (mk_server_listen(server) < 0 || mk_server_start(server) < 0) {
         fprintf(stderr, "%s\n", mk_server_why(server));

@@ -27,6 +27,8 @@ def ask(tmp_path_factory):
     env = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent), PKG_CONFIG_SYSROOT_DIR=str(image))
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "monkey"], env=env, check=True, capture_output=True, text=True).stdout
     compiler = shlex.split(re.search(r"^CC=(.*)$", chosen, re.M)[1])
+    sanitizer = re.search(r"-Db_sanitize=(\S+)", chosen)
+    compiler += [f"-fsanitize={sanitizer[1]}"] if sanitizer else []  # its runtime comes first in a program
     program = image / "ask"
     subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", EXAMPLE, "-o", program, *shlex.split(flags)], env=env, check=True)
     env["LD_LIBRARY_PATH"] = str(next(image.rglob("libmonkey.so")).parent)
@@ -48,6 +50,12 @@ def test_other_answers_come_too(ask, tmp_path):
     done = ask(tmp_path, "/none")
     assert done.returncode == 0
     assert "404\n" in done.stderr
+
+
+def test_errors_of_the_configuration_are_printed(ask, tmp_path):
+    done = ask(tmp_path / "none", "/a.txt")
+    assert done.returncode == 2
+    assert "DocumentRoot" in done.stderr
 
 
 def test_a_malformed_question_is_refused(ask, tmp_path):
