@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 #include <stdlib.h>
 
 /*
  * FastCGI (specification 1.0), the responder role: requests for scripts and applications go to servers of their own, over
- * connections that may be kept.
+ * connections that may be kept. In rooms:
+ *
+ *     entry/     what the configuration says: servers, locations
+ *     backends/  what is known of each server, and which of several gets a request
+ *     exchange/  one request and its application
  */
 
 /* ---- a configuration ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 enum { TURN_READS = 16 }; /* without a byte of output: then others have their turn */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "buffers.h"
+#include "exchange/buffers.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "settings.h"
+#include "entry/settings.h"
 
 #include "kit/intake/intake.h"
 #include "kit/text/words.h"

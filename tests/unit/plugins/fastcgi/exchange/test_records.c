@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "records.h"
+#include "exchange/records.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

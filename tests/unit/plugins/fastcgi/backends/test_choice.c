@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "choice.h"
+#include "backends/choice.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

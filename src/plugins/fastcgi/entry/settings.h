@@ -2,7 +2,7 @@
 #ifndef FASTCGI_SETTINGS_H
 #define FASTCGI_SETTINGS_H
 
-#include "backend.h"
+#include "backends/backend.h"
 
 #include "kit/gateway/variables.h"
 

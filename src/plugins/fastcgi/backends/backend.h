@@ -2,7 +2,7 @@
 #ifndef FASTCGI_BACKEND_H
 #define FASTCGI_BACKEND_H
 
-#include "choice.h"
+#include "backends/choice.h"
 
 #include "kit/counted/counted.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 static const char key; /* of what is kept with a request */
 

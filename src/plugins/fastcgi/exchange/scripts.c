@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scripts.h"
+#include "exchange/scripts.h"
 
 static size_t place_of(struct mk_str path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backend.h"
+#include "backends/backend.h"
 
 #include "kit/intake/uploads.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 enum {
     AROUND = 2 * FCGI_HEADER, /* a record's header, and the empty record that ends STDIN */

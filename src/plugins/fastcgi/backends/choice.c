@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "choice.h"
+#include "backends/choice.h"
 
 static bool is_offline(const struct choice *c, int64_t now_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 #include <stdlib.h>
 
