@@ -2,8 +2,8 @@
 #ifndef CGI_RUN_H
 #define CGI_RUN_H
 
-#include "settings.h"
-#include "yard.h"
+#include "entry/settings.h"
+#include "yard/yard.h"
 
 /*
  * A request that a script answers, and the script: from the request's first byte to the end of its process group, which may

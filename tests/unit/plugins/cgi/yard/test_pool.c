@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pool.h"
+#include "yard/pool.h"
 
 /* Messages to workers wait here until they are delivered. */
 static struct {

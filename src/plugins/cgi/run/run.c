@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run_int.h"
+#include "run/run_int.h"
 
 #include <stdlib.h>
 #include <string.h>

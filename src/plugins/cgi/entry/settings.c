@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "settings.h"
+#include "entry/settings.h"
 
-#include "palm_path.h"
+#include "entry/palm_path.h"
 
 #include "kit/intake/intake.h"
 #include "kit/text/words.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "palm_path.h"
+#include "entry/palm_path.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

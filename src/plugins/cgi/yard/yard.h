@@ -2,8 +2,8 @@
 #ifndef CGI_YARD_H
 #define CGI_YARD_H
 
-#include "pool.h"
-#include "spawner.h"
+#include "yard/pool.h"
+#include "yard/spawner.h"
 
 /*
  * What outlives a configuration: spawners, places, and on each worker the scripts that run. Its configurations hold

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "yard.h"
+#include "yard/yard.h"
 
 #include "kit/counted/counted.h"
 #include "kit/intake/uploads.h"

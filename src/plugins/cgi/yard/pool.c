@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pool.h"
+#include "yard/pool.h"
 
 #include <pthread.h>
 #include <stdlib.h>

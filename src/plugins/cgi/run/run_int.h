@@ -2,7 +2,7 @@
 #ifndef CGI_RUN_INT_H
 #define CGI_RUN_INT_H
 
-#include "run.h"
+#include "run/run.h"
 
 #include "kit/gateway/answer.h"
 #include "kit/gateway/complaint.h"

@@ -2,7 +2,7 @@
 #ifndef CGI_ORDER_H
 #define CGI_ORDER_H
 
-#include "settings.h"
+#include "entry/settings.h"
 
 /**
  * Write the order for a script: wire.h.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spawner.h"
+#include "yard/spawner.h"
 
 #include "kit/clock/clock.h"
 #include "kit/counted/counted.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "order.h"
+#include "run/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "order.h"
-#include "run_int.h"
+#include "run/order.h"
+#include "run/run_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

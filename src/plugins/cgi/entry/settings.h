@@ -2,7 +2,7 @@
 #ifndef CGI_SETTINGS_H
 #define CGI_SETTINGS_H
 
-#include "wire.h"
+#include "palm/wire.h"
 
 #include <monkey/plugin.h>
 
