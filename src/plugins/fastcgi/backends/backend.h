@@ -4,9 +4,7 @@
 
 #include "backends/choice.h"
 
-#include "kit/counted/counted.h"
-
-#include <monkey/upstream.h>
+#include "kit/backends/pool.h"
 
 #include <stdatomic.h>
 
@@ -15,25 +13,15 @@
  * of any configuration, so that a reload keeps it. Counted; everything may be called from any thread.
  */
 
-/** Those of a [FASTCGI_SERVER]; two that are equal are the same server. */
-struct backend_options {
-    const char *host; /* as for mk_resolve */
-    unsigned port;
-    unsigned max_connections, max_requests, max_waiting;
-    unsigned connect_ms, queue_ms, idle_ms;
-};
-
 struct backend {
-    struct mk_upstream *upstream;
-    struct uploads *uploads; /* that hold its connections */
-    unsigned max_connections;
+    struct backend_pool *pool;
     struct counted refs;
     atomic_uint busy;                 /* requests that were given to it and have not ended */
     _Atomic int64_t offline_until_ms; /* 0: not known to be broken */
 };
 
-/** @return it, with one reference; NULL without memory. Control thread. */
-struct backend *backend_new(struct mk_server *server, const struct backend_options *options);
+/** @param options  of its connections, max_connections > 0. @return it, with one reference; NULL without memory. Control thread. */
+struct backend *backend_new(struct mk_server *server, const struct mk_upstream_options *options);
 struct backend *backend_get(struct backend *b);
 /** NULL is allowed. */
 void backend_put(struct backend *b);

@@ -296,14 +296,16 @@ static int add_server(struct mk_setup *setup, struct fcgi_config *c, const struc
         .name = s->name ? s->name : "",
         .options =
             {
+                .size = sizeof(struct mk_upstream_options),
                 .host = s->path ? unix_host(setup, s->path) : s->host.p,
                 .port = s->port,
                 .max_connections = (unsigned)s->max_connections,
-                .max_requests = (unsigned)s->max_requests,
+                .max_idle = (unsigned)s->max_connections,
                 .max_waiting = (unsigned)s->queue_length,
                 .connect_ms = (unsigned)s->connect_ms,
                 .queue_ms = (unsigned)s->queue_ms,
                 .idle_ms = (unsigned)s->idle_ms,
+                .max_uses = (unsigned)s->max_requests,
             },
         .read_ms = s->read_ms,
         .offline_ms = s->offline_ms,
@@ -334,8 +336,8 @@ static int choose_servers(struct mk_setup *setup, const struct fcgi_config *c,
     }
     for (unsigned i = 0; names->count == 0 && i < c->nservers; i++)
         l->servers[l->nservers++] = &c->servers[i];
-    if (l->nservers > CHOICE_MAX)
-        mk_setup_fault(setup, at, "ServerNames: more than %d servers", CHOICE_MAX);
+    if (l->nservers > FCGI_SERVERS_MAX)
+        mk_setup_fault(setup, at, "ServerNames: more than %d servers", FCGI_SERVERS_MAX);
     return 0;
 }
 

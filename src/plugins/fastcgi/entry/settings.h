@@ -2,18 +2,21 @@
 #ifndef FASTCGI_SETTINGS_H
 #define FASTCGI_SETTINGS_H
 
-#include "backends/backend.h"
-
 #include "kit/gateway/variables.h"
 
 #include <monkey/plugin.h>
+#include <monkey/upstream.h>
 
 /* What [FASTCGI_SERVER] and [FASTCGI_LOCATION] say. All of it lives as long as the configuration. */
+
+enum { FCGI_SERVERS_MAX = 64 }; /* of one location */
+
+struct backend;
 
 /** A [FASTCGI_SERVER]. */
 struct fcgi_server {
     const char *name;
-    struct backend_options options;
+    struct mk_upstream_options options; /* of its connections */
     int64_t read_ms, offline_ms;
     struct backend *backend; /* from start to stop */
 };
@@ -29,7 +32,7 @@ struct fcgi_match {
 struct fcgi_location {
     const char *name; /* NULL: it has none */
     struct fcgi_server **servers;
-    unsigned nservers; /* at most CHOICE_MAX */
+    unsigned nservers; /* at most FCGI_SERVERS_MAX */
     bool keep_alive, check_script;
     const char *
         script_root; /* what the application has for the document root, no slash at its end; NULL: the same */

@@ -6,6 +6,7 @@
 /* Which server is asked for a request, and which after that. */
 
 enum { WHY_MAX = 256 };
+_Static_assert((int)FCGI_SERVERS_MAX <= (int)CHOICE_MAX, "a location may have more servers");
 
 /* ---- who is at fault ---- */
 
@@ -48,7 +49,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error);
 static int take(struct exchange *x, bool fresh)
 {
     struct backend *b = x->server->backend;
-    int err = mk_upstream_take(b->upstream, x->worker, fresh, on_connected, x, &x->wait);
+    int err = mk_upstream_take(b->pool->upstream, x->worker, fresh, on_connected, x, &x->wait);
 
     if (err < 0) {
         x->wait = NULL;
@@ -110,7 +111,7 @@ static void on_refused(struct exchange *x, int error)
     char why[WHY_MAX];
 
     attempt_count_out(x);
-    mk_upstream_why(x->server->backend->upstream, x->worker, error, why, sizeof(why));
+    mk_upstream_why(x->server->backend->pool->upstream, x->worker, error, why, sizeof(why));
     if (is_broken(error))
         blame(x, why);
     else
@@ -197,7 +198,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
     x->error = exchange_hold(x);
     if (x->error < 0)
         exchange_leave(x, false);
-    else if (!fresh && !mk_upstream_is_quiet(x->server->backend->upstream, s))
+    else if (!fresh && !mk_upstream_is_quiet(x->server->backend->pool->upstream, s))
         x->error = renew(x);
     else
         x->error = send_some(x);

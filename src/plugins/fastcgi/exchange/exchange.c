@@ -13,7 +13,8 @@ void exchange_leave(struct exchange *x, bool reusable)
     upload_leave(&x->upload);
     x->armed = false;
     if (x->s)
-        mk_upstream_give(x->server->backend->upstream, x->s, reusable && x->location->keep_alive);
+        mk_upstream_give(x->server->backend->pool->upstream, x->s,
+                         reusable && x->location->keep_alive);
     x->s = NULL;
 }
 
@@ -114,7 +115,8 @@ static void end_slow(struct upload *upload)
 
 int exchange_hold(struct exchange *x)
 {
-    return upload_begin(&x->upload, x->server->backend->uploads, x->worker, &x->body, end_slow);
+    return upload_begin(&x->upload, x->server->backend->pool->uploads, x->worker, &x->body,
+                        end_slow);
 }
 
 /* ---- time ---- */

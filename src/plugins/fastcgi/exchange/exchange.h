@@ -2,10 +2,11 @@
 #ifndef FASTCGI_EXCHANGE_H
 #define FASTCGI_EXCHANGE_H
 
+#include "backends/backend.h"
+#include "entry/settings.h"
 #include "exchange/buffers.h"
 #include "exchange/records.h"
 #include "exchange/scripts.h"
-#include "entry/settings.h"
 
 #include "kit/gateway/answer.h"
 #include "kit/gateway/complaint.h"

@@ -17,7 +17,7 @@ struct lingering {
 
 static void end(struct lingering *l, struct mk_stream *s, bool reusable)
 {
-    mk_upstream_give(l->backend->upstream, s, reusable);
+    mk_upstream_give(l->backend->pool->upstream, s, reusable);
     backend_put(l->backend);
     free(l);
 }
@@ -36,7 +36,7 @@ static int skip(struct lingering *l, const char *buf, size_t len)
         if (what == FCGI_PIECE_END && from + used == len)
             return 1;
         if (what == FCGI_PIECE_END) {
-            mk_upstream_distrust(l->backend->upstream);
+            mk_upstream_distrust(l->backend->pool->upstream);
             return MK_E_BAD;
         }
     }
@@ -66,7 +66,7 @@ void linger(struct backend *backend, struct mk_stream *s, const struct fcgi_read
     struct lingering *l = malloc(sizeof(*l));
 
     if (!l) {
-        mk_upstream_give(backend->upstream, s, false);
+        mk_upstream_give(backend->pool->upstream, s, false);
         return;
     }
     *l = (struct lingering){.backend = backend_get(backend), .reader = *reader};

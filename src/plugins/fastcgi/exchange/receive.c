@@ -51,7 +51,7 @@ static void take_end(struct exchange *x, bool is_last)
     x->in.error = judge_end(x);
     receive_end_complaint(x);
     if (!is_last)
-        mk_upstream_distrust(x->server->backend->upstream);
+        mk_upstream_distrust(x->server->backend->pool->upstream);
     exchange_leave(x, is_last && send_is_done(x));
 }
 
