@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/exchange.h"
 
+#include "kit/backends/repeat.h"
+
 #include <poll.h>
 
 /* Which server is asked for a request, and which after that. */
@@ -81,7 +83,6 @@ static int ask(struct exchange *x, int why)
             return why;
         x->at_server = (unsigned)i;
         x->server = x->location->servers[i];
-        x->renewed = false;
         why = take(x, false);
         if (why == 0)
             return 0;
@@ -177,7 +178,6 @@ static void on_server(struct mk_stream *s, unsigned events, void *arg)
 static int renew(struct exchange *x)
 {
     exchange_leave(x, false);
-    x->renewed = true;
     return take(x, true);
 }
 
@@ -191,7 +191,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         return;
     }
     x->s = s;
-    x->fresh = fresh;
+    x->is_fresh = fresh;
     x->untold = true;
     x->in = (struct incoming){.buf = x->in.buf};
     mk_stream_tell(s, on_server, x);
@@ -208,11 +208,6 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
 
 /* ---- again ---- */
 
-static bool may_repeat(const struct exchange *x)
-{
-    return x->idempotent ? send_can_repeat(x) : !x->out.any;
-}
-
 /* What was sent is still in the buffer that was to take the answer. */
 static void take_back_buffer(struct exchange *x)
 {
@@ -222,24 +217,38 @@ static void take_back_buffer(struct exchange *x)
     x->in.buf = NULL;
 }
 
+static enum backend_repeat judge_repeat(const struct exchange *x)
+{
+    const struct backend_loss loss = {
+        .has_left = x->out.any,
+        .is_idempotent = x->is_idempotent,
+        .keeps_body = send_can_repeat(x),
+        .is_fresh = x->is_fresh,
+    };
+    const char *rule;
+    enum backend_repeat verdict = backend_repeat(&loss, &rule);
+
+    mk_request_log(x->r, MK_LOG_TRACE, "fastcgi repeat rule=\"%s\"", rule);
+    return verdict;
+}
+
 int attempt_repeat(struct exchange *x, int why)
 {
-    bool was_idle = !x->fresh && !x->renewed;
+    enum backend_repeat verdict = judge_repeat(x);
     int err;
 
-    if (!was_idle && x->out.has_all)
+    if (x->is_fresh && x->out.has_all)
         blame(x, "the connection ended before an answer");
-    else if (!was_idle) /* perhaps it gave up on a slow client */
+    else if (x->is_fresh) /* perhaps it gave up on a slow client */
         attempt_log(x, "the connection ended before the request");
-    if (!may_repeat(x)) {
-        if (was_idle)
-            attempt_log(x, "the backend had closed an idle connection");
+    else if (verdict == BACKEND_REPEAT_NEVER)
+        attempt_log(x, "the backend had closed an idle connection");
+    if (verdict == BACKEND_REPEAT_NEVER)
         return why;
-    }
     exchange_leave(x, false);
     take_back_buffer(x);
     err = send_repeat(x);
     if (err < 0)
         return err;
-    return was_idle ? renew(x) : ask_others(x, why);
+    return verdict == BACKEND_REPEAT_SAME ? renew(x) : ask_others(x, why);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/exchange.h"
 
+#include "kit/backends/repeat.h"
+
 static const char key; /* of what is kept with a request */
 
 #define RETRY_AFTER "Retry-After: 1\r\n"
@@ -217,20 +219,6 @@ static enum mk_verdict go_on(struct exchange *x)
 
 /* ---- from the first call on ---- */
 
-static bool is_idempotent(struct mk_str method)
-{
-    static const struct mk_str methods[] = {
-        MK_STR_INIT("GET"), MK_STR_INIT("HEAD"),   MK_STR_INIT("OPTIONS"),
-        MK_STR_INIT("PUT"), MK_STR_INIT("DELETE"), MK_STR_INIT("TRACE"),
-    };
-
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-        if (method.len == methods[i].len && memcmp(method.p, methods[i].p, method.len) == 0)
-            return true;
-    }
-    return false;
-}
-
 static struct exchange *exchange_new(struct mk_request *r, const struct mk_context *ctx,
                                      const struct fcgi_location *location)
 {
@@ -245,7 +233,7 @@ static struct exchange *exchange_new(struct mk_request *r, const struct mk_conte
         .worker = ctx->worker,
         .local = ctx->local,
         .location = location,
-        .idempotent = is_idempotent(f.method),
+        .is_idempotent = backend_is_idempotent(f.method),
     };
     intake_init(&x->body, r, &f, (enum intake_mode)location->buffering, true);
     gateway_answer_init(&x->answer, r, MK_RESPONSE_CGI, receive_output, x);

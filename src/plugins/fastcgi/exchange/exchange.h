@@ -71,10 +71,9 @@ struct exchange {
     int error;                        /* no server took it, or its body cannot be had; 0: not so */
     bool begun;                       /* a server was looked for */
     bool held;                        /* it counts as work of the server */
-    bool fresh;                       /* s was connected for this request */
-    bool renewed;                     /* an idle connection of this server failed already */
+    bool is_fresh;                    /* s was connected for this request */
     bool untold;                      /* s has had no event */
-    bool idempotent;                  /* RFC 9110 section 9.2.2 */
+    bool is_idempotent;               /* its method (RFC 9110 section 9.2.2) */
     bool armed, late;                 /* ReadTimeout: it runs; it ran out */
 
     struct outgoing out;

@@ -2,7 +2,8 @@
 #include "exchange/exchange.h"
 
 #include "exchange/head.h"
-#include "exchange/repeat.h"
+
+#include "kit/backends/repeat.h"
 
 #include <time.h>
 
@@ -343,7 +344,7 @@ void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
 
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
-    const struct proxy_loss loss = {
+    const struct backend_loss loss = {
         .was_heard = x->state == PROXY_HEAD,
         .has_left = proxy_has_left(x),
         .is_idempotent = x->is_idempotent,
@@ -352,11 +353,11 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
         .is_last = x->tries + 1 >= x->set->attempts,
     };
     const char *rule;
-    enum proxy_repeat verdict = proxy_repeat(&loss, &rule);
+    enum backend_repeat verdict = backend_repeat(&loss, &rule);
 
     mk_request_log(x->r, MK_LOG_TRACE, "proxy repeat rule=\"%s\"", rule);
     x->status = 502;
-    if (verdict == PROXY_REPEAT_SAME) {
+    if (verdict == BACKEND_REPEAT_SAME) {
         give_connection(x, false);
         if (!take_connection(x, true))
             try_next(x);
@@ -367,7 +368,7 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
     mk_request_reason(x->r, why); /* others may not be there to try */
     proxy_exchange_give_up(x, outcome_of_end(x));
     x->tries++;
-    if (verdict == PROXY_REPEAT_OTHER)
+    if (verdict == BACKEND_REPEAT_OTHER)
         try_next(x);
     else
         proxy_exchange_fail(x, 502, why);
@@ -419,7 +420,7 @@ static struct proxy_exchange *begin_exchange(struct mk_request *r, const struct 
         .hops = hops_of(r, f),
         .status = 502,
         .is_traced = mk_request_logs(r, MK_LOG_TRACE),
-        .is_idempotent = proxy_is_idempotent(f->method),
+        .is_idempotent = backend_is_idempotent(f->method),
         .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,
         .reading = f->content_length == 0 ? PROXY_READ : PROXY_OPEN,

@@ -16,7 +16,6 @@
  *
  *     states.h     how far it is
  *     exchange.c   from one attempt to the next: connections, failures, the end
- *     repeat.h     when a request may be sent again
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
  *     trailer.c    fields behind it
