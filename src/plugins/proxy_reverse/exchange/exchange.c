@@ -13,9 +13,10 @@ static const char key; /* of mk_request_keep: only its address counts */
 
 /* ---- states ---- */
 
-void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
-                 unsigned is)
+void proxy_trace(const void *exchange, const struct states *table, unsigned was, unsigned is)
 {
+    const struct proxy_exchange *x = exchange;
+
     mk_request_log(x->r, MK_LOG_TRACE, "proxy state of=%s was=%s is=%s backend=%s", table->of,
                    table->rows[was].name, table->rows[is].name,
                    x->attempt.name ? x->attempt.name : "-");
