@@ -615,7 +615,7 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
 {
     switch ((enum mk_h1_state)c->state) {
-#define STEP(name, text_name, step, follow, sentence)                                              \
+#define STEP(name, text_name, follow, sentence, step)                                              \
     case MK_H1_##name:                                                                             \
         return step_##step(c, turn);
         MK_H1_STATES(STEP) /* NOLINT(bugprone-branch-clone): answering is one step */
