@@ -14,9 +14,9 @@ void mk_request_trace(const struct mk_request *r, const struct mk_states *states
     mk_states_trace(states, mk_worker_log(r->worker), r->id, r->traced, from, to);
 }
 
-void mk_asking_park(struct mk_request *r, enum mk_stage stage)
+void mk_asking_park(struct mk_request *r, unsigned stage)
 {
-    r->waits_in = stage;
+    r->waits_in = (uint8_t)stage;
     if (r->asking == MK_ASKING_ASKED)
         mk_asking_go(r, MK_ASKING_PARKED);
     else if (r->asking == MK_ASKING_ROUSED)

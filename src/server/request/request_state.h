@@ -15,7 +15,7 @@
     X(HEAD, head, TO(ASKED) | TO(OVER), "its head arrives")                                        \
     X(ASKED, asked, TO(ROUSED) | TO(PARKED) | TO(MOVED) | TO(DROPPED) | TO(OVER),                  \
       "hooks and handlers are asked, or one of them has answered")                                 \
-    X(ROUSED, roused, TO(ASKED) | TO(WOKEN) | TO(MOVED) | TO(DROPPED) | TO(OVER),                  \
+    X(ROUSED, roused, TO(WOKEN) | TO(MOVED) | TO(DROPPED) | TO(OVER),                              \
       "the same; a hook that says LATER is asked again at once")                                   \
     X(PARKED, parked, TO(ASKED) | TO(WOKEN) | TO(MOVED) | TO(OVER), "a hook said LATER")           \
     X(WOKEN, woken, TO(ASKED) | TO(MOVED) | TO(OVER), "a hook said LATER and is asked again soon") \
@@ -71,8 +71,8 @@ static inline bool mk_asking_is_over(const struct mk_request *r)
     return r->asking == MK_ASKING_OVER;
 }
 
-/** A hook says LATER. @param stage  in which it is asked again */
-void mk_asking_park(struct mk_request *r, enum mk_stage stage);
+/** A hook says LATER. @param stage  enum mk_stage: in which it is asked again */
+void mk_asking_park(struct mk_request *r, unsigned stage);
 /** Something came that a hook may wait for. */
 void mk_asking_wake(struct mk_request *r);
 /** It waits for no hook any more. */
