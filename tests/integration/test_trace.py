@@ -51,6 +51,7 @@ def test_requests_of_a_kept_connection(start):
         for number in (1, 2):
             assert connection.request("/").status == 200
             assert of_request(server, "request", number) == ["head", "asked", "over"]
+            assert of_request(server, "answer", number) == ["none", "head", "body", "ended"]
 
 
 def test_request_whose_hook_says_later(start):

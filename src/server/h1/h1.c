@@ -122,8 +122,9 @@ static void end_request(struct mk_conn *c, bool whole)
     struct mk_request *r = &c->job->request;
     struct mk_view *view = r->view;
 
-    r->whole = whole;
-    mk_asking_go(r, MK_ASKING_OVER);
+    if (!whole)
+        mk_answering_break(r);
+    mk_asking_change(r, MK_ASKING_OVER);
     if (r->site->on_finish.count > 0 && (r->head_len > 0 || r->status != 0))
         mk_stage_finish(r);
 
@@ -374,7 +375,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     struct mk_request *r = &c->job->request;
 
     c->requests++;
-    mk_asking_go(r, MK_ASKING_ASKED);
+    mk_asking_change(r, MK_ASKING_ASKED);
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
     if (r->view->snapshot->nsites > 1)
@@ -399,6 +400,7 @@ static void keep_only_tail(struct mk_conn *c)
     c->tail_at = s->at;
     c->tail_end = s->end;
     r->first = r->last = NULL;
+    mk_answering_go(r, MK_ANSWERING_ENDED);
     end_request(c, true);
     mk_job_put(c);
     mk_conn_go(c, MK_H1_FLUSH);
@@ -512,14 +514,13 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     verdict = pump(c, turn);
     if (verdict == MK_PUMP_DONE && mk_asking_is_parked(r))
         verdict = wait_for_hook(c, turn);
-    r->starved = verdict == MK_PUMP_SOURCE;
-    if (r->starved && r->ends_on_hangup && c->hung_up && r->body_done)
+    if (verdict == MK_PUMP_SOURCE && r->ends_on_hangup && c->hung_up && r->body_done)
         return close_for(c, MK_CLOSE_PEER_CUT);
     if (verdict == MK_PUMP_READER || verdict == MK_PUMP_TURN)
         keep_only_tail(c);
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
-    if (r->failed)
+    if (mk_answering_is_broken(r))
         return break_off(c);
     if (c->stream)
         return hand_over(c, turn);

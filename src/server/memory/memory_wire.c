@@ -60,7 +60,7 @@ static int begin_head(struct mk_reply *p)
 
 static bool has_head(const struct mk_reply *p)
 {
-    return p->start == memory_of(p->r)->head.p && !p->r->head_done;
+    return p->start == memory_of(p->r)->head.p && p->r->answering < MK_ANSWERING_BODY;
 }
 
 /* Nobody waits for it. */
