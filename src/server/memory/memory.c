@@ -174,7 +174,8 @@ static void begin_request(struct mk_memory *m, struct mk_worker *w)
     r->is_secure = m->is_secure;
     r->began_ms = w->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)r->view->snapshot->set.handler_timeout_ms;
-    r->body_done = m->in.len == m->body_at;
+    if (m->in.len > m->body_at)
+        mk_receiving_go(r, MK_RECEIVING_UNREAD);
     mk_arena_init(&r->arena, NULL, 0, MK_LIMIT_REQUEST_ARENA);
     mk_list_add_tail(&w->asked, &m->link);
 }

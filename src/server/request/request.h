@@ -90,6 +90,7 @@ struct mk_request {
     uint8_t reroutes;
     uint8_t asking;    /* enum mk_asking */
     uint8_t answering; /* enum mk_answering */
+    uint8_t receiving; /* enum mk_receiving */
     bool moved;     /* mk_request_reroute: method, path and query are no longer those of the head */
     bool found;     /* an index or fallback file took the path's place */
     bool requeried; /* and query, which an item of TryFiles had, that of the target's */
@@ -97,8 +98,6 @@ struct mk_request {
     bool until_close;    /* its body ends with the connection */
     bool overrun;        /* sources gave more than its head promised */
     bool misused;        /* a wrong call for this request was logged */
-    bool body_done;      /* the whole request body has been read */
-    bool reads_body;     /* its handler reads the body */
     bool keep_alive;
     bool is_secure;          /* nobody between its client and the server reads it */
     bool head_only;          /* no body in the answer, whatever its head says */

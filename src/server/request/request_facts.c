@@ -147,7 +147,7 @@ bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk
 {
     struct mk_str lines = {r->trailers, r->body.trailers}, line;
 
-    if (!r->trailers || !r->body_done)
+    if (!r->trailers || !mk_receiving_is_done(r))
         return false;
     lines = mk_str_skip(lines, *at);
     if (!mk_field_next_line(&lines, &line, name, value))
@@ -234,7 +234,7 @@ static bool may_take(const struct mk_request *r)
 
     bool has_head = mk_answering_is_open(r) || r->answering == MK_ANSWERING_ENDED;
 
-    return switches && has_head && !mk_asking_is_over(r) && !r->first && r->body_done;
+    return switches && has_head && !mk_asking_is_over(r) && !r->first && mk_receiving_is_done(r);
 }
 
 int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)

@@ -14,6 +14,12 @@ const struct mk_states mk_asking_states = {
 const struct mk_states mk_answering_states = {
     .what = "answer", .id = "conn", .in = MK_LOG_HTTP, MK_STATES_OF(MK_ANSWERING_STATES)};
 
+#undef TO
+#define TO(name) (1U << MK_RECEIVING_##name)
+
+const struct mk_states mk_receiving_states = {
+    .what = "body", .id = "conn", .in = MK_LOG_HTTP, MK_STATES_OF(MK_RECEIVING_STATES)};
+
 void mk_request_trace(const struct mk_request *r, const struct mk_states *states, unsigned from,
                       unsigned to)
 {
@@ -28,6 +34,11 @@ void mk_asking_go(struct mk_request *r, enum mk_asking to)
 void mk_answering_go(struct mk_request *r, enum mk_answering to)
 {
     mk_answering_change(r, to);
+}
+
+void mk_receiving_go(struct mk_request *r, enum mk_receiving to)
+{
+    mk_request_change(r, &mk_receiving_states, &r->receiving, to);
 }
 
 void mk_asking_park(struct mk_request *r, unsigned stage)

@@ -34,6 +34,12 @@
     X(CUT, cut, 0, "broken off in its body: its connection closes")                                \
     X(BROKEN, broken, 0, "broken off before its body or after it: its connection closes")
 
+#define MK_RECEIVING_STATES(X)                                                                     \
+    X(NONE, none, TO(UNREAD), "it has no body, or its head arrives")                               \
+    X(DONE, done, 0, "its whole body was read")                                                    \
+    X(UNREAD, unread, TO(READING), "no byte of its body was asked for")                            \
+    X(READING, reading, TO(DONE), "its handler reads its body, or the server skips it")
+
 enum mk_asking {
 #define MK_STATE_ENUM(name, ...) MK_ASKING_##name,
     MK_ASKING_STATES(MK_STATE_ENUM)
@@ -46,8 +52,14 @@ enum mk_answering {
 #undef MK_STATE_ENUM
 };
 
+enum mk_receiving {
+#define MK_STATE_ENUM(name, ...) MK_RECEIVING_##name,
+    MK_RECEIVING_STATES(MK_STATE_ENUM)
+#undef MK_STATE_ENUM
+};
+
 /** The rows of the tables. */
-extern const struct mk_states mk_asking_states, mk_answering_states;
+extern const struct mk_states mk_asking_states, mk_answering_states, mk_receiving_states;
 
 /** Log a change of a state of a traced request. */
 void mk_request_trace(const struct mk_request *r, const struct mk_states *states, unsigned from,
@@ -131,5 +143,15 @@ static inline bool mk_answering_is_broken(const struct mk_request *r)
 
 /** It will not be finished, wherever it stands. Harmless when it is broken off already. */
 void mk_answering_break(struct mk_request *r);
+
+/* ---- how far its body is read ---- */
+
+void mk_receiving_go(struct mk_request *r, enum mk_receiving to);
+
+/** Is there nothing of its body to come? */
+static inline bool mk_receiving_is_done(const struct mk_request *r)
+{
+    return r->receiving <= MK_RECEIVING_DONE;
+}
 
 #endif

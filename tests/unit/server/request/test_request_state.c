@@ -21,6 +21,12 @@ static const struct change answering[] = {
     {"starved", "cut"},  {"ended", "broken"},
 };
 
+static const struct change receiving[] = {
+    {"none", "unread"},
+    {"unread", "reading"},
+    {"reading", "done"},
+};
+
 static void a_question_changes_as_the_table_says(void **state)
 {
     (void)state;
@@ -33,10 +39,17 @@ static void an_answer_changes_as_the_table_says(void **state)
     check_states(&mk_answering_states, answering, MK_ARRAY_LEN(answering));
 }
 
+static void receiving_changes_as_the_table_says(void **state)
+{
+    (void)state;
+    check_states(&mk_receiving_states, receiving, MK_ARRAY_LEN(receiving));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_changes_as_the_table_says),
+        cmocka_unit_test(receiving_changes_as_the_table_says),
         cmocka_unit_test(an_answer_changes_as_the_table_says),
     };
 
