@@ -2,6 +2,7 @@
 #ifndef MK_CORE_STATES_H
 #define MK_CORE_STATES_H
 
+#include "base/code.h"
 #include "core/log.h"
 
 #include <stdint.h>
@@ -44,7 +45,7 @@ static inline bool mk_states_allow(const struct mk_states *states, unsigned from
 }
 
 /** Log a change at level trace, once mk_log_traces has said that it is wanted. @param part  of the one with this id: its request, counted from 1; 0: none */
-void mk_states_trace(const struct mk_states *states, struct mk_log *log, uint64_t id, unsigned part,
-                     unsigned from, unsigned to) __attribute__((cold));
+MK_INSIDE void mk_states_trace(const struct mk_states *states, struct mk_log *log, uint64_t id,
+                               unsigned part, unsigned from, unsigned to) __attribute__((cold));
 
 #endif

@@ -283,6 +283,7 @@ static void finish(struct mk_upstream_wait *wait, bool fresh, int error)
         mk_stream_tell(s, on_untold, NULL);
         mk_stream_run_soon(s); /* what the backend said meanwhile was told to us, once */
     }
+    mk_wait_go(wait, error == 0 ? MK_WAIT_SERVED : MK_WAIT_FAILED);
     free_wait(wait);
     fn(arg, s, fresh, error);
 }
@@ -321,7 +322,7 @@ static void leave_behind(struct mk_upstream_wait *wait)
 {
     give_up(wait);
     mk_timer_cancel(&wait->timer);
-    wait->state = MK_WAIT_LEFT;
+    mk_wait_go(wait, MK_WAIT_LEFT);
 }
 
 static void on_timer(struct mk_timer *t)
@@ -343,8 +344,7 @@ static void on_timer(struct mk_timer *t)
     case MK_WAIT_DIALLING:
         mk_wait_fail(wait, MK_E_TIMEOUT);
         break;
-    case MK_WAIT_PROMISED:
-    case MK_WAIT_LEFT:
+    default:
         break;
     }
 }
@@ -403,6 +403,7 @@ static struct mk_upstream_wait *new_wait(struct mk_lane *lane, bool fresh, mk_up
     wait->permit.fresh = fresh;
     wait->post.fn = on_promised;
     wait->lane = lane;
+    wait->id = ((uint64_t)lane->worker->index << 48) + ++lane->worker->nwaits;
     wait->fn = fn;
     wait->arg = arg;
     mk_timer_init(&wait->timer, on_timer);
@@ -415,11 +416,11 @@ static void begin(struct mk_upstream_wait *wait, enum mk_permit permit)
     struct mk_lane *lane = wait->lane;
 
     if (permit == MK_PERMIT_WAIT) {
-        wait->state = MK_WAIT_QUEUED;
+        mk_wait_go(wait, MK_WAIT_QUEUED);
         mk_wait_set_timer(wait, lane->upstream->queue_ms);
         return;
     }
-    wait->state = MK_WAIT_PROMISED;
+    mk_wait_go(wait, MK_WAIT_PROMISED);
     if (permit == MK_PERMIT_IDLE) {
         struct mk_kept *kept = kept_of(lane->idle.prev);
 
@@ -455,14 +456,15 @@ void mk_upstream_cancel(struct mk_upstream_wait *wait)
     switch ((enum mk_wait_state)wait->state) {
     case MK_WAIT_QUEUED:
         if (mk_permits_leave(&wait->lane->upstream->permits, &wait->permit)) {
+            mk_wait_go(wait, MK_WAIT_LEFT);
             free_wait(wait);
             break;
         }
         mk_timer_cancel(&wait->timer);
-        wait->state = MK_WAIT_LEFT;
+        mk_wait_go(wait, MK_WAIT_LEFT);
         break;
     case MK_WAIT_PROMISED:
-        wait->state = MK_WAIT_LEFT;
+        mk_wait_go(wait, MK_WAIT_LEFT);
         break;
     case MK_WAIT_RESOLVING:
         leave_behind(wait);
@@ -470,9 +472,10 @@ void mk_upstream_cancel(struct mk_upstream_wait *wait)
     case MK_WAIT_PAUSING:
     case MK_WAIT_DIALLING:
         give_up(wait);
+        mk_wait_go(wait, MK_WAIT_LEFT);
         free_wait(wait);
         break;
-    case MK_WAIT_LEFT:
+    default:
         MK_ASSERT(false);
         break;
     }

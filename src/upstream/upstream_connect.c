@@ -110,7 +110,7 @@ static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
 static void pause_dialling(struct mk_upstream_wait *wait)
 {
     wait->next = 0;
-    wait->state = MK_WAIT_PAUSING;
+    mk_wait_go(wait, MK_WAIT_PAUSING);
     mk_wait_set_timer(wait, MK_TICK_MS);
 }
 
@@ -129,7 +129,7 @@ static void dial_next(struct mk_upstream_wait *wait)
     else if (err < 0)
         mk_wait_fail(wait, err);
     else
-        wait->state = MK_WAIT_DIALLING;
+        mk_wait_go(wait, MK_WAIT_DIALLING);
 }
 
 void mk_wait_redial(struct mk_upstream_wait *wait)
@@ -190,7 +190,7 @@ void mk_wait_connect(struct mk_upstream_wait *wait)
         mk_wait_fail(wait, MK_E_NOMEM);
         return;
     }
-    wait->state = MK_WAIT_RESOLVING;
+    mk_wait_go(wait, MK_WAIT_RESOLVING);
     lane->failed_errno = 0;
     wait->deadline_ms = lane->upstream->connect_ms ? now_of(wait) + lane->upstream->connect_ms : 0;
     mk_wait_set_timer(wait, lane->upstream->connect_ms);

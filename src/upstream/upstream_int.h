@@ -3,6 +3,7 @@
 #define MK_UPSTREAM_UPSTREAM_INT_H
 
 #include "core/loop.h"
+#include "core/states.h"
 #include "upstream/permits.h"
 
 #include <monkey/upstream.h>
@@ -44,14 +45,30 @@ struct mk_upstream {
     struct mk_lane lanes[];
 };
 
+/* X(NAME, name, states that may follow, sentence) */
+#define MK_WAIT_STATES(X)                                                                          \
+    X(NEW, new, TO(QUEUED) | TO(PROMISED), "it asks for a permit")                                 \
+    X(QUEUED, queued, TO(RESOLVING) | TO(SERVED) | TO(FAILED) | TO(LEFT), "all permits are taken") \
+    X(PROMISED, promised, TO(RESOLVING) | TO(SERVED) | TO(FAILED) | TO(LEFT),                      \
+      "a permit is there; it hears of it at the end of this turn")                                 \
+    X(RESOLVING, resolving, TO(PAUSING) | TO(DIALLING) | TO(FAILED) | TO(LEFT),                    \
+      "the name is being looked up")                                                               \
+    X(PAUSING, pausing, TO(DIALLING) | TO(FAILED) | TO(LEFT),                                      \
+      "the backend's queue is full: dialled again soon")                                           \
+    X(DIALLING, dialling, TO(PAUSING) | TO(SERVED) | TO(FAILED) | TO(LEFT),                        \
+      "an address is being connected to")                                                          \
+    X(SERVED, served, 0, "its owner has a connection")                                             \
+    X(FAILED, failed, 0, "its owner has an error")                                                 \
+    X(LEFT, left, 0, "its owner does not wait any more; freed when what was begun comes back")
+
 enum mk_wait_state {
-    MK_WAIT_QUEUED,    /* for a permit */
-    MK_WAIT_PROMISED,  /* a permit is there; told at the end of this turn */
-    MK_WAIT_RESOLVING, /* the name is being looked up */
-    MK_WAIT_PAUSING,   /* the backend's queue is full; dialled again soon */
-    MK_WAIT_DIALLING,
-    MK_WAIT_LEFT, /* nobody waits any more; freed when what was begun comes back */
+#define MK_STATE_ENUM(name, ...) MK_WAIT_##name,
+    MK_WAIT_STATES(MK_STATE_ENUM)
+#undef MK_STATE_ENUM
 };
+
+/** The rows of MK_WAIT_STATES. */
+extern const struct mk_states mk_wait_states;
 
 struct mk_upstream_wait {
     struct mk_permit_wait permit;
@@ -64,11 +81,15 @@ struct mk_upstream_wait {
     struct mk_kept *kept; /* promised; or being dialled; NULL: none yet */
     struct mk_address *addresses;
     int naddresses, next;
+    uint64_t id; /* in traces */
     uint8_t state;
 };
 
 void mk_upstream_get(struct mk_upstream *u);
 void mk_upstream_put(struct mk_upstream *u);
+
+/** Change the state of a wait; nothing else does. The new state is the present one, or may follow it. */
+void mk_wait_go(struct mk_upstream_wait *wait, enum mk_wait_state to);
 
 /** A permit is free: bring it to its heir; NULL: there is none. */
 void mk_upstream_promise(struct mk_permit_wait *heir);

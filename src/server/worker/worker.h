@@ -46,6 +46,7 @@ struct mk_worker {
     bool stopping, ended;
     uint64_t next_id;
     uint64_t nstreams; /* made so far */
+    uint64_t nwaits;   /* for connections to backends, so far */
     int64_t stamp_s;   /* second for which stamp was made */
     size_t stamp_len;
     const char *stamp_server; /* and the server name in it */
