@@ -55,12 +55,17 @@ struct mk_request {
     const struct mk_wire *wire; /* the protocol that carries it */
     struct mk_conn *conn;       /* NULL: no connection does */
     struct mk_worker *worker;
-    const char *text;     /* its head's bytes; they may move when more input is read */
     struct mk_view *view; /* the configuration it began with; a reference */
     const struct mk_site *site;
+    int64_t began_ms;
+    uint64_t id;          /* in logs: its connection's */
+    uint32_t patience_ms; /* how long its handler may take; 0: for ever */
+    uint32_t traced;      /* its number on its connection, from 1; 0: its changes are not logged */
+    struct mk_arena arena;
+    /* what is above is set when it begins, the rest is zeroed */
+    const char *text; /* its head's bytes; they may move when more input is read */
     struct mk_h1_head head;
     struct mk_h1_body body;
-    struct mk_arena arena;
     struct mk_str path;             /* decoded and normalised; terminated, in the arena */
     struct mk_str request_path;     /* the same before an index or fallback file took its place */
     struct mk_str query;            /* of the target of mk_request_reroute, or of TryFiles */
@@ -73,15 +78,12 @@ struct mk_request {
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t
         body_left; /* promised by the head, not yet given by sources; above INT64_MAX: no promise */
-    int64_t began_ms;
     uint64_t ticket;               /* 0: none */
-    uint64_t id;                   /* in logs: its connection's */
     struct mk_kept *kept;          /* mk_request_keep, newest first */
     uint32_t head_len;             /* of text; 0: the head is not complete */
     uint32_t read_turn;            /* the turn of the loop that read_bytes counts in */
     uint32_t read_bytes;           /* of its body, in that turn */
     const struct mk_plugin *asked; /* the last that was asked */
-    uint32_t patience_ms;          /* how long its handler may take; 0: for ever */
     uint16_t hook;                 /* that said LATER, in its stage */
     uint16_t directory_from;       /* first hook to ask for a directory */
     uint16_t status;               /* of the answer; 0: not begun */
@@ -104,7 +106,6 @@ struct mk_request {
     bool chunked;            /* the answer's body is sent in chunks */
     uint32_t body_waited_ms; /* for its client to send of its body */
     uint32_t held;           /* mk_request_hold */
-    uint32_t traced; /* its number on its connection, from 1; 0: its changes are not logged */
 };
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
