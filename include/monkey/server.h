@@ -183,6 +183,16 @@ MK_API int mk_config_plugin_dir(struct mk_config *config, const char *dir) MK_MU
  */
 MK_API int mk_config_plugin(struct mk_config *config, const struct mk_plugin *plugin,
                             void *argument) MK_MUST_USE;
+/** @return the argument of mk_config_plugin for this configuration, before a server takes it; NULL: the plugin was not added to it. */
+MK_API void *mk_config_argument(const struct mk_config *config, const struct mk_plugin *plugin);
+
+/**
+ * Call fn(arg) when the configuration is freed: by mk_config_free, or after the last request that was served with it, on any
+ * thread. Callbacks run last-in, first-out.
+ * @return 0, or MK_E_NOMEM: fn will not be called.
+ */
+MK_API int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg),
+                             void *arg) MK_MUST_USE;
 
 /**
  * Give one setting a value that overrides the files, before or after they are read. The first value of a
