@@ -4,6 +4,8 @@
 
 /* All of libmonkey-web: pkg-config --libs monkey-web. */
 
+#include <monkey/web/body.h>
+#include <monkey/web/json.h>
 #include <monkey/web/router.h>
 
 #endif
