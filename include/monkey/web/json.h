@@ -60,6 +60,7 @@ MK_API void mk_json_begin(struct mk_json *j, char *p, size_t size, mk_json_room_
 /** Begin a text of at most max bytes in memory that lives until the request ends. On the request's worker. */
 MK_API void mk_json_begin_reply(struct mk_json *j, struct mk_request *r, size_t max);
 
+/** Begin an object, or an array, as the next value. */
 MK_API void mk_json_object(struct mk_json *j);
 MK_API void mk_json_array(struct mk_json *j);
 /** End the innermost object or array. */
