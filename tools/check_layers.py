@@ -35,6 +35,8 @@ ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "exam
 # drives them, which lies beside the rooms of tests.
 ROOMS = {
     "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "memory", "h1", "events", "run"],
+    "src/plugins/cgi": ["palm", "entry", "yard", "run"],
+    "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
 }
 
