@@ -46,6 +46,12 @@ struct mk_server {
     char why[512];
 };
 
+static inline struct mk_worker_thread *mk_server_thread(const struct mk_server *server,
+                                                        unsigned index)
+{
+    return mk_worker_thread_of(server->shared.workers[index]);
+}
+
 /** Make a snapshot, whose reference it gets, the current one. */
 void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot);
 
