@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import applications
 import docroot
+import embedded
 import load
 import servers
 
@@ -19,6 +20,8 @@ TLS = ("monkey", "monkey-mbedtls", "nginx", "nginx-ofc")
 TWO = MAIN + ("monkey-fair", "monkey-reuseport")
 DYNAMIC = ("monkey", "nginx", "lighttpd")
 PROXIES = ("monkey", "nginx", "haproxy")
+EMBEDDED = tuple(embedded.SERVERS)
+EVENT_DRIVEN = tuple(name for name in EMBEDDED if name != "embed-civetweb") # 5,000 threads are no comparison
 THROUGH = (1, 2, 5)    # clients, in the comparison with direct access
 
 
@@ -140,6 +143,16 @@ CASES = {case.name: case for case in (
          _own([SMALL], connections=64, close=True), servers=PROXIES, backends=1, close=True),
     Case("proxy-200k", "200 KB from a backend, 100 clients", _wrk(F200K, 100), path=F200K, servers=PROXIES, backends=1,
          seconds=2),
+    Case("hello", "a handler in the program: 13 bytes, keep-alive, 64 clients", _wrk(embedded.HELLO, 64),
+         path=embedded.HELLO, servers=(*EMBEDDED, "monkey"), baseline="embed-microhttpd", seconds=2),
+    Case("hello-close", "the same, a connection each", _own([embedded.HELLO], connections=64, close=True),
+         path=embedded.HELLO, servers=EMBEDDED, baseline="embed-microhttpd", close=True),
+    Case("hello-5000", "the same, ab -k -n 100000 -c 5000", _ab(embedded.HELLO, 5000, True), path=embedded.HELLO,
+         servers=EVENT_DRIVEN, baseline="embed-microhttpd", many=True),
+    Case("hello-json", "a document of 1 KB written for each request, 64 clients", _wrk(embedded.JSON, 64),
+         path=embedded.JSON, servers=EMBEDDED, baseline="embed-microhttpd", seconds=2),
+    Case("hello-post", "1 MB is sent to a handler, 8 clients", _wrk(embedded.COUNT, 8, post=embedded.COUNT_SIZE),
+         path=embedded.COUNT, servers=EMBEDDED, baseline="embed-microhttpd", seconds=2),
     Case("proxy-1m", "1 MB from a backend, 32 clients", _wrk(F1M, 32), path=F1M, servers=PROXIES, backends=1, seconds=2),
 )}
 

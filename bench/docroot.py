@@ -5,6 +5,7 @@ import os
 import random
 
 SMALL = "hello.txt"
+HELLO = "hello"             # the same for the address of a handler
 LOGO = "logo.png"
 F200K = "f200k.bin"
 F1M = "f1m.bin"
@@ -41,8 +42,9 @@ def _fill(path, size, seed):
 def make(root, big=True):
     """Write the files under the directory root, which is created; big: also the 100 MB ones."""
     os.makedirs(os.path.join(root, "site"), exist_ok=True)
-    with open(os.path.join(root, SMALL), "wb") as out:
-        out.write(b"Hello, world\n")
+    for name in (SMALL, HELLO):
+        with open(os.path.join(root, name), "wb") as out:
+            out.write(b"Hello, world\n")
     for name, size in SIZES.items():
         if name in BIG and not big:
             continue

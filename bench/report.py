@@ -98,11 +98,12 @@ def _show(value, digits=2):
     return f"{value:.{digits}f}"
 
 
-def _ratio_table(results):
-    names = [n for n in dict.fromkeys(cases.MAIN + cases.PROXIES) if any(n in results.get(c, {}) for c in cases.CASES)]
+def _ratio_table(results, of, first):
+    """The cases of these servers; the last column has all rounds of the first."""
+    names = [n for n in dict.fromkeys(of) if any(n in results.get(c, {}) for c in cases.CASES)]
     rows = []
     for case in cases.CASES.values():
-        if case.name not in results:
+        if first not in results.get(case.name, {}) or (case.baseline in cases.EMBEDDED) != (first in cases.EMBEDDED):
             continue
         base = figures(results[case.name].get(case.baseline, {}))
         per = "ms/GB" if case.unit == "GB" else "us"
@@ -113,10 +114,10 @@ def _ratio_table(results):
         for name in names:
             row.append("1" if name == case.baseline else _show(
                 ratio(results, case.name, "cpu", name, case.baseline)))
-        low_high = spread(results, case.name, "monkey", case.baseline)
+        low_high = spread(results, case.name, first, case.baseline)
         row.append(f"{low_high[0]:.2f}–{low_high[1]:.2f}" if low_high else "")
         rows.append(row)
-    return _table(["case", "baseline CPU", *names, "monkey, all rounds"], rows)
+    return _table(["case", "baseline CPU", *names, f"{first}, all rounds"], rows) if rows else ""
 
 
 def _target_value(results, target):
@@ -124,8 +125,8 @@ def _target_value(results, target):
     if case == "keep-uncached":
         return figures(results.get("keep", {}).get("monkey-nocache", {})).get(target.figure)
     if target.against:
-        return ratio(results, case, target.figure, "monkey", target.against)
-    return figures(results.get(case, {}).get("monkey", {})).get(target.figure)
+        return ratio(results, case, target.figure, target.of, target.against)
+    return figures(results.get(case, {}).get(target.of, {})).get(target.figure)
 
 
 _FIGURE = {"cpu": "CPU", "calls": "system calls a request", "rss_mb": "peak RSS",
@@ -197,7 +198,7 @@ _SINGLE_COLUMNS = (
 
 
 def _single_table(results):
-    names = [n for n in dict.fromkeys(cases.CACHE + cases.TLS + cases.PROXIES)
+    names = [n for n in dict.fromkeys(cases.CACHE + cases.TLS + cases.PROXIES + cases.EMBEDDED)
              if any(n in results.get(c, {}) for c in cases.SINGLES)]
     columns = [c for c in _SINGLE_COLUMNS if c[0] in results]
     rows = [[name] + [_show(results[case].get(name, {}).get(key), digits)
@@ -240,7 +241,8 @@ def text_of(data):
                   f"{len(judged_rows)} bars measured, {missed} missed.\n", _target_table(results)]
     if any(c in results for c in cases.CASES):
         parts += ["### Server CPU a request, as a ratio in the same round\n",
-                  _ratio_table(results), "### All figures\n", _detail_table(results)]
+                  _ratio_table(results, cases.MAIN + cases.PROXIES, "monkey"),
+                  _ratio_table(results, cases.EMBEDDED, "embed-monkey"), "### All figures\n", _detail_table(results)]
     singles = _single_table(results)
     if singles:
         parts += ["### Memory, start, size, instructions\n", singles]

@@ -81,6 +81,7 @@ class Server:
     """One kind of server.  command() writes its configuration and returns the argument vector."""
     name = ""
     note = ""
+    small = "hello.txt"         # where it answers 13 bytes
 
     def program(self):
         """Path of the executable, or None when it is not installed."""
@@ -461,17 +462,21 @@ def _have_openssl():
     return subprocess.run(["pkg-config", "--exists", "openssl >= 3"], check=False).returncode == 0
 
 
-def build_tool(name):
-    """Compile bench/NAME*.c once for this run and return the path of the program."""
+def build_program(name, sources, flags):
+    """Compile once for this run and return the path of the program."""
     if name not in _tools:
         if "dir" not in _tools:
             _tools["dir"] = tempfile.TemporaryDirectory(prefix="monkey-bench-tools-")
         out = os.path.join(_tools["dir"].name, name)
-        parts = sorted(glob.glob(os.path.join(BENCH, name + "*.c")))
-        more = ["-DLOAD_TLS", "-lssl", "-lcrypto"] if len(parts) > 1 and _have_openssl() else []
-        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", out, *parts, *more], check=True)
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", out, *sources, *flags], check=True)
         _tools[name] = out
     return _tools[name]
+
+
+def build_tool(name):
+    """The program of bench/NAME*.c."""
+    parts = sorted(glob.glob(os.path.join(BENCH, name + "*.c")))
+    return build_program(name, parts, ["-DLOAD_TLS", "-lssl", "-lcrypto"] if len(parts) > 1 and _have_openssl() else [])
 
 
 @dataclass

@@ -12,11 +12,16 @@ class Target:
     good: float = None
     against: str = None     # ratio to this server in the same round; None: the figure itself
     unit: str = ""
+    of: str = "monkey"      # the server that is to reach it
 
     def met(self, value, bar):
         if value is None or bar is None:
             return None
         return value >= bar if self.figure == "req_s" else value <= bar
+
+
+def _embedded(case, figure, must, against="embed-microhttpd"):
+    return Target(case, figure, must, None, against, of="embed-monkey")
 
 
 def _cpu(case, must, good, floor=None, against="nginx"):
@@ -88,6 +93,10 @@ TARGETS = [
     Target("idle10k", "unanswered", 0),
     Target("instructions", "keep", 4900, 3500),
     Target("instructions", "close", 6400, 5000),
+    *(_embedded(case, "cpu", 0.80) for case in ("hello", "hello-close", "hello-5000", "hello-json", "hello-post")),
+    _embedded("hello", "cpu", 1.05, "monkey"),
+    *(_embedded("instructions", how, 0.33) for how in ("keep", "close")),
+    *(_embedded("idle10k", "pss_bytes", 1.0, peer) for peer in ("embed-microhttpd", "embed-libevent")),
     Target("start", "ms", 0.60, 0.45, "nginx"),
     Target("rest", "rss_kb", 2500, 1900, unit="KB"),
     Target("rest", "pss_kb", 500, unit="KB"),

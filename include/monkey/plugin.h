@@ -58,9 +58,10 @@ struct mk_context {
     size_t size;              /* sizeof(struct mk_context) */
     struct mk_server *server; /* NULL in check: there may be none */
     struct mk_worker *worker; /* NULL off the workers */
-    void *config;             /* of this configuration: mk_setup_keep in check */
-    void *local;              /* of this worker, from worker_start; NULL before */
-    void *site; /* of this site: mk_setup_keep in check_site; NULL: no site is known */
+    void *
+        config; /* of this configuration: mk_setup_keep in check, or the argument of mk_config_plugin */
+    void *local; /* of this worker, from worker_start; NULL before */
+    void *site;  /* of this site: mk_setup_keep in check_site; NULL: no site is known */
 };
 
 /** Bits: hooks that can be switched off by mk_setup_act. */
@@ -251,6 +252,9 @@ MK_API const struct mk_origin *mk_setup_place(struct mk_setup *setup, const void
 MK_API void mk_setup_keep(struct mk_setup *setup, void *object);
 /** @return the object that check stored. In check_site and check_match. */
 MK_API void *mk_setup_config(struct mk_setup *setup);
+
+/** @return the argument of mk_config_plugin; NULL for plugins that were loaded. */
+MK_API void *mk_setup_argument(struct mk_setup *setup);
 
 /**
  * The effect of lines `Match ... PLUGIN` for a plugin without on_handle. On a site with such lines, its hooks of requests

@@ -34,6 +34,7 @@ extern "C" {
 
 struct mk_config;
 struct mk_server;
+struct mk_plugin;
 
 /** Receives a piece of text, or one line at a time where a function passes lines. */
 typedef void (*mk_text_fn)(void *arg, const char *text, size_t len);
@@ -170,6 +171,28 @@ MK_API int mk_config_one_shot(struct mk_config *config, const char *dir) MK_MUST
  * @return 0 or MK_E_NOMEM.
  */
 MK_API int mk_config_plugin_dir(struct mk_config *config, const char *dir) MK_MUST_USE;
+
+/**
+ * Add a plugin that the program has in itself (<monkey/plugin.h>): it is loaded without a Load line, before those that have
+ * one, in the order of these calls. A configuration for mk_server_reload keeps the plugins of the one before it without
+ * another call; a call for one of their names replaces struct and argument, any other name is a fault.
+ * @param plugin    borrowed, as is what it points to, until the server is freed; MK_PLUGIN_EXPORT is not needed
+ * @param argument  for mk_setup_argument, and ctx->config of a plugin without FILE sections that keeps nothing in check
+ * @return 0; MK_E_INVALID: the description has a wrong size, major or name, or a plugin of that name was added or is
+ *         built in; MK_E_NOMEM.
+ */
+MK_API int mk_config_plugin(struct mk_config *config, const struct mk_plugin *plugin,
+                            void *argument) MK_MUST_USE;
+/** @return the argument of mk_config_plugin for this configuration, before a server takes it; NULL: the plugin was not added to it. */
+MK_API void *mk_config_argument(const struct mk_config *config, const struct mk_plugin *plugin);
+
+/**
+ * Call fn(arg) when the configuration is freed: by mk_config_free, or after the last request that was served with it, on any
+ * thread. Callbacks run last-in, first-out.
+ * @return 0, or MK_E_NOMEM: fn will not be called.
+ */
+MK_API int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg),
+                             void *arg) MK_MUST_USE;
 
 /**
  * Give one setting a value that overrides the files, before or after they are read. The first value of a

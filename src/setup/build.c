@@ -132,6 +132,7 @@ static int load_plugins(struct mk_config *config, struct mk_setup *ctx)
         .plugins = config->plugins,
         .plugin_dir = mk_config_plugins_from(config),
         .optional = config->optional,
+        .programs = config->programs,
         .kept = config->before ? config->before->snapshot.plugins : NULL,
         .nkept = config->before ? config->before->snapshot.nplugins : 0,
         .open = open_for_plugin,

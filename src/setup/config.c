@@ -61,6 +61,11 @@ MK_AT_START void mk_config_free(struct mk_config *config)
     mk_heap_free(config);
 }
 
+MK_AT_START int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg), void *arg)
+{
+    return mk_arena_on_free(&config->arena, fn, arg);
+}
+
 void mk_config_drop_text(struct mk_config *config)
 {
     mk_arena_fini(&config->text);

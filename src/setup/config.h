@@ -25,6 +25,7 @@ struct mk_config {
     const char *plugins_conf; /* the directory of the plugins' own files; NULL: none */
     const char *plugin_dir;   /* where plugins are loaded from by name; NULL: the compiled-in one */
     const char *optional;     /* a plugin to load if it is there */
+    struct mk_program_plugin *programs;
     const struct mk_config *before; /* whose plugins are kept; NULL: this is the first */
     struct mk_tree server, mimes, plugins;
     struct mk_site_file *sites; /* sites/default first */

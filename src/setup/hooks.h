@@ -30,8 +30,10 @@ struct mk_loaded {
     const struct mk_plugin *given; /* as it is in the plugin */
     const char *file;              /* NULL: built in */
     const char *load;              /* what the Load line says; NULL: there is none */
-    struct mk_context context;     /* off the workers and sites */
-    void **sites;                  /* what check_site kept, by the site's index */
+    bool is_of_program;            /* it came by mk_config_plugin, with the argument */
+    void *argument;
+    struct mk_context context; /* off the workers and sites */
+    void **sites;              /* what check_site kept, by the site's index */
     bool started;
     struct mk_draft *draft; /* only while the configuration is checked */
 };

@@ -49,6 +49,17 @@ struct mk_plugin_check {
 /** The name in "NAME", "monkey-NAME.so" and "/path/monkey-NAME.so". */
 struct mk_str mk_plugin_name_of(struct mk_str what);
 
+/** Whether a description is one: its size, interface and name. */
+bool mk_plugin_is_usable(const struct mk_plugin *given);
+
+/**
+ * Append a plugin to s->plugins, which has room, with a draft and all members.
+ * @param known  given, file, load, is_of_program and argument; copied
+ * @return 0 or MK_E_NOMEM.
+ */
+int mk_plugin_append(struct mk_snapshot *s, const struct mk_loaded *known,
+                     struct mk_setup *ctx) MK_MUST_USE;
+
 /** A plugin that is part of the library or of the executable; NULL: there is none. */
 const struct mk_plugin *mk_plugin_static(struct mk_str name);
 
@@ -78,6 +89,22 @@ int mk_plugin_by_name(struct mk_loaded *plugin, const char *dir, const char *nam
  */
 int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source,
                     struct mk_setup *ctx) MK_MUST_USE;
+
+/* ---- plugins that the surrounding program has in itself ---- */
+
+size_t mk_plugins_count_programs(const struct mk_snapshot_source *source);
+
+/** Load them all. @return 0 or MK_E_NOMEM. */
+int mk_plugins_load_programs(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                             struct mk_setup *ctx) MK_MUST_USE;
+
+/** Append one of the server that runs, or what this configuration has in its place. @return 0 or MK_E_NOMEM. */
+int mk_plugin_keep_program(struct mk_snapshot *s, const struct mk_snapshot_source *source,
+                           const struct mk_loaded *kept, struct mk_setup *ctx) MK_MUST_USE;
+
+/** Which there are changes only with the server: each other one is a fault. */
+void mk_plugins_refuse_programs(const struct mk_snapshot *s,
+                                const struct mk_snapshot_source *source, struct mk_setup *ctx);
 
 struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str name);
 

@@ -77,7 +77,7 @@ static int check_file(struct mk_loaded *p, struct mk_setup *ctx)
     check->has_kept = false;
     err = p->draft->is_bad ? 0 : call(p->plugin->check, ctx);
     if (!check->has_kept)
-        p->context.config = first_settings(p->draft->of_file);
+        p->context.config = p->draft->of_file ? first_settings(p->draft->of_file) : p->argument;
     return err;
 }
 

@@ -74,23 +74,24 @@ static struct mk_draft *new_draft(const struct mk_plugin *plugin, struct mk_setu
     return draft->specs ? draft : NULL;
 }
 
+int mk_plugin_append(struct mk_snapshot *s, const struct mk_loaded *known, struct mk_setup *ctx)
+{
+    struct mk_loaded plugin = *known;
+
+    plugin.plugin = with_all_members(known->given, ctx->arena);
+    plugin.draft = plugin.plugin ? new_draft(plugin.plugin, ctx) : NULL;
+    if (!plugin.draft)
+        return MK_E_NOMEM;
+    plugin.context = (struct mk_context){.size = sizeof(struct mk_context)};
+    s->plugins[s->nplugins++] = plugin;
+    return 0;
+}
+
 static int add(struct mk_snapshot *s, const struct mk_plugin *given, const char *file,
                const char *load, struct mk_setup *ctx)
 {
-    const struct mk_plugin *plugin = with_all_members(given, ctx->arena);
-    struct mk_draft *draft = plugin ? new_draft(plugin, ctx) : NULL;
-
-    if (!draft)
-        return MK_E_NOMEM;
-    s->plugins[s->nplugins++] = (struct mk_loaded){
-        .plugin = plugin,
-        .given = given,
-        .file = file,
-        .load = load,
-        .context = {.size = sizeof(struct mk_context)},
-        .draft = draft,
-    };
-    return 0;
+    return mk_plugin_append(s, &(struct mk_loaded){.given = given, .file = file, .load = load},
+                            ctx);
 }
 
 struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str name)
@@ -102,10 +103,17 @@ struct mk_loaded *mk_plugins_find(const struct mk_snapshot *s, struct mk_str nam
     return NULL;
 }
 
+bool mk_plugin_is_usable(const struct mk_plugin *given)
+{
+    return given->size >= SIZE_MIN && given->major == MK_PLUGIN_MAJOR && is_name(given->name);
+}
+
 /* @return whether it can be used; *why otherwise, which is NULL without memory. */
 static bool is_usable(const struct mk_plugin *given, const char *file, struct mk_arena *arena,
                       const char **why)
 {
+    if (mk_plugin_is_usable(given))
+        return true;
     if (given->size < SIZE_MIN)
         *why = mk_arena_printf(arena, "\"%s\" is not a plugin: its description has %zu bytes", file,
                                given->size);
@@ -114,11 +122,9 @@ static bool is_usable(const struct mk_plugin *given, const char *file, struct mk
                                "\"%s\" was built for version %u of the plugin interface; this "
                                "server has version %d",
                                file, given->major, MK_PLUGIN_MAJOR);
-    else if (!is_name(given->name))
+    else
         *why = mk_arena_printf(
             arena, "\"%s\" has an invalid name; expected letters a to z, digits and _", file);
-    else
-        return true;
     return false;
 }
 
@@ -300,11 +306,15 @@ static int keep_all(struct mk_snapshot *s, const struct mk_snapshot_source *sour
         const struct mk_loaded *kept = &source->kept[i];
         const char *file = kept->file ? mk_arena_strdup(ctx->arena, mk_str_from(kept->file)) : NULL;
         const char *load = kept->load ? mk_arena_strdup(ctx->arena, mk_str_from(kept->load)) : NULL;
+        int err = (kept->file && !file) || (kept->load && !load) ? MK_E_NOMEM : 0;
 
-        if ((kept->file && !file) || (kept->load && !load) ||
-            add(s, kept->given, file, load, ctx) < 0)
-            return MK_E_NOMEM;
+        if (err == 0)
+            err = kept->is_of_program ? mk_plugin_keep_program(s, source, kept, ctx)
+                                      : add(s, kept->given, file, load, ctx);
+        if (err < 0)
+            return err;
     }
+    mk_plugins_refuse_programs(s, source, ctx);
     return 0;
 }
 
@@ -347,7 +357,8 @@ int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, st
 
     if (err < 0)
         return err;
-    s->plugins = mk_arena_zalloc(ctx->arena, (count_always() + set.nloads + 1 + source->nkept) *
+    s->plugins = mk_arena_zalloc(ctx->arena, (count_always() + mk_plugins_count_programs(source) +
+                                              set.nloads + 1 + source->nkept) *
                                                  sizeof(*s->plugins));
     if (!s->plugins)
         return MK_E_NOMEM;
@@ -356,6 +367,8 @@ int mk_plugins_load(struct mk_snapshot *s, struct mk_snapshot_source *source, st
         return keep_all(s, source, ctx);
     }
     err = load_always(s, ctx);
+    if (err == 0)
+        err = mk_plugins_load_programs(s, source, ctx);
     for (size_t i = 0; err == 0 && i < set.nloads; i++)
         err = load_line(s, source, &set.loads[i], ctx);
     return err == 0 && source->optional ? load_optional(s, source, source->optional, ctx) : err;

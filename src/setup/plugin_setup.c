@@ -92,6 +92,13 @@ MK_AT_START void *mk_setup_config(struct mk_setup *setup)
     return check->plugin->context.config;
 }
 
+MK_AT_START void *mk_setup_argument(struct mk_setup *setup)
+{
+    const struct mk_plugin_check *check = setup->arg;
+
+    return check->plugin->argument;
+}
+
 MK_AT_START enum mk_switch mk_setup_switch(struct mk_setup *setup)
 {
     const struct mk_plugin_check *check = setup->arg;

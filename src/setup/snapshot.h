@@ -64,6 +64,13 @@ struct mk_snapshot {
     struct mk_str server_name; /* "Monkey/2.0.0", or without the version */
 };
 
+/** A plugin that the surrounding program has in itself. */
+struct mk_program_plugin {
+    struct mk_program_plugin *next; /* in the order of the calls */
+    const struct mk_plugin *plugin;
+    void *argument;
+};
+
 /** One configuration as written; what a snapshot is built from. */
 struct mk_snapshot_source {
     struct mk_tree server, mimes, plugins; /* may be empty */
@@ -73,6 +80,7 @@ struct mk_snapshot_source {
     struct mk_tree *plugin_files; /* of each plugin of the snapshot; NULL: there are none */
     const char *plugin_dir;       /* where plugins are that are loaded by name */
     const char *optional;         /* a plugin to load if it is there; NULL: none */
+    const struct mk_program_plugin *programs;
     const struct mk_loaded *kept; /* the plugins of the server that runs already */
     size_t nkept;
     /** Open a file for reading; NULL: plainly. @return a descriptor or an enum mk_error. */

@@ -2,7 +2,8 @@
 #include "backends/backend_int.h"
 
 #include "backends/balance.h"
-#include "backends/pool.h"
+
+#include "kit/backends/pool.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -64,14 +65,14 @@ void proxy_backend_put(struct proxy_backend *b)
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
     state_put(b->state);
-    proxy_pool_put(b->pool);
+    backend_pool_put(b->pool);
     free(b->texts);
     free(b);
 }
 
 struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b)
 {
-    return proxy_pool_upstream(b->pool);
+    return b->pool->upstream;
 }
 
 static const struct proxy_entry *find_entry(const struct proxy_config *config, const char *name)
@@ -150,16 +151,40 @@ static bool copy_texts(struct proxy_backend *b, const struct proxy_entry *e,
     return true;
 }
 
+/* Bytes as they are, which is what no transport means. */
+static bool is_plain(const char *transport)
+{
+    return transport && strcmp(transport, "liana") == 0;
+}
+
+static struct mk_upstream_options connections_of(const struct proxy_settings *set,
+                                                 const struct proxy_server *server)
+{
+    return (struct mk_upstream_options){
+        .size = sizeof(struct mk_upstream_options),
+        .host = server->host,
+        .port = server->port,
+        .transport = is_plain(set->transport) ? NULL : set->transport,
+        .name = set->server_name ? set->server_name : server->host,
+        .max_connections = (unsigned)set->max_connections,
+        .max_idle = (unsigned)set->keep_alive,
+        .max_waiting = (unsigned)set->queue,
+        .connect_ms = (unsigned)set->connect_ms,
+        .idle_ms = (unsigned)set->idle_ms,
+        .queue_ms = (unsigned)set->queue_ms,
+    };
+}
+
 static bool fill_backend(struct proxy_backend *b, const struct proxy_entry *e,
                          const struct proxy_server *server, const struct proxy_backend *old)
 {
-    struct mk_upstream_options options = proxy_pool_options(e->set, server);
+    struct mk_upstream_options options = connections_of(e->set, server);
 
     b->state = old ? state_get(old->state) : state_new();
-    if (old && proxy_pool_is(old->pool, &options))
-        b->pool = proxy_pool_get(old->pool);
+    if (old && backend_pool_is(old->pool, &options))
+        b->pool = backend_pool_get(old->pool);
     else
-        b->pool = proxy_pool_new(b->server, &options);
+        b->pool = backend_pool_new(b->server, &options);
     return b->state && b->pool && copy_texts(b, e, server);
 }
 
@@ -389,7 +414,7 @@ static void give_backend(struct proxy_attempt *attempt, struct proxy_backend *b,
     *attempt = (struct proxy_attempt){
         .backend = proxy_backend_get(b),
         .upstream = proxy_backend_upstream(b),
-        .uploads = proxy_pool_uploads(b->pool),
+        .uploads = b->pool->uploads,
         .name = b->name,
         .authority = b->authority,
         .pass = (uint8_t)pass,

@@ -9,7 +9,7 @@
 /*
  * A backend in three parts, because they live for different times. What was learnt of it (struct proxy_state)
  * goes from configuration to configuration while entry and address stay; its connections (struct
- * proxy_pool) while also the way of connecting stays; what the settings say of it (struct proxy_backend)
+ * backend_pool) while also the way of connecting stays; what the settings say of it (struct proxy_backend)
  * belongs to one configuration, and to the attempts that began in it. Each is counted by its users.
  */
 
@@ -32,7 +32,7 @@ struct proxy_state {
     struct proxy_counters count;
 };
 
-struct proxy_pool;
+struct backend_pool;
 
 struct proxy_backend {
     _Atomic unsigned refs; /* its group, attempts, checks */
@@ -44,7 +44,7 @@ struct proxy_backend {
     struct health_rules rules;
     int64_t check_ms; /* from one check to the next */
     struct proxy_state *state;
-    struct proxy_pool *pool;
+    struct backend_pool *pool;
 };
 
 /** The backends of an entry of one configuration. */

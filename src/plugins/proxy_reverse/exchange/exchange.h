@@ -9,14 +9,11 @@
 
 #include "kit/intake/uploads.h"
 
-#include <assert.h>
-
 /*
  * One request of a client and the backend that answers it.
  *
  *     states.h     how far it is
  *     exchange.c   from one attempt to the next: connections, failures, the end
- *     repeat.h     when a request may be sent again
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
  *     trailer.c    fields behind it
@@ -103,18 +100,14 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
 
 /* ---- exchange.c, for the other files ---- */
 
-/** Log that a state changes, at level trace. */
-void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
-                 unsigned is);
+/** A states_log_fn. */
+void proxy_trace(const void *exchange, const struct states *table, unsigned was, unsigned is);
 
 /** The only place where a state changes. */
-static inline void proxy_turn(const struct proxy_exchange *x, const struct proxy_states *table,
+static inline void proxy_turn(const struct proxy_exchange *x, const struct states *table,
                               uint8_t *state, unsigned to)
 {
-    assert(proxy_state_may(table, *state, to));
-    if (x->is_traced)
-        proxy_trace(x, table, *state, to);
-    *state = (uint8_t)to;
+    states_turn(table, state, to, x->is_traced ? proxy_trace : NULL, x);
 }
 
 static inline void proxy_exchange_turn(struct proxy_exchange *x, enum proxy_exchange_state state)
