@@ -301,6 +301,39 @@ MK_API const char *mk_server_why(const struct mk_server *server);
 MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;
 
 /**
+ * Start without threads of workers: the only worker (set Workers 1) turns on the calling thread, in a loop of the
+ * program. The loop waits until mk_server_poll_fd is readable or mk_server_wait_ms has passed, and calls
+ * mk_server_turn, which calls handlers too. Without other work, `mk_server_wait(server, -1)` is such a loop.
+ *
+ * mk_server_turn, mk_server_wait_ms and mk_server_reload are for this thread alone, and not inside a handler;
+ * mk_server_ask_wait would wait for itself here: MK_E_INVALID. What other threads may call wakes the descriptor. While
+ * the worker turns, SIGPIPE is blocked.
+ * @return as mk_server_start; MK_E_INVALID: there are several workers.
+ */
+MK_API int mk_server_start_here(struct mk_server *server) MK_MUST_USE;
+
+/**
+ * @return a descriptor that is readable when mk_server_turn has something to do: for poll, epoll or a library's loop. It is
+ *         the server's and stays the same. MK_E_INVALID: not started by mk_server_start_here.
+ */
+MK_API int mk_server_poll_fd(const struct mk_server *server);
+
+/**
+ * The time after which mk_server_turn is due although the descriptor is not readable: timeouts, work left over. It changes
+ * with each call of the server, so ask before each wait.
+ * @return milliseconds; 0: now; -1: without limit, also when the server has ended or this is not its thread.
+ */
+MK_API int mk_server_wait_ms(struct mk_server *server);
+
+/**
+ * Let the worker take one turn: it accepts, reads, answers and writes what is ready, a bounded share of it.
+ * @param max_wait_ms  0: do not block; otherwise wait so long for something to do; -1: without limit
+ * @return 1: the server goes on; 0: it has ended after mk_server_stop; MK_E_INVALID: not started by mk_server_start_here,
+ *         another thread, or inside a handler.
+ */
+MK_API int mk_server_turn(struct mk_server *server, int max_wait_ms) MK_MUST_USE;
+
+/**
  * Change to another configuration without refusing or closing a connection. The new one is checked completely first.
  * Its errors are logged too, and a failed reload is counted (mk_server_facts).
  * @param config  taken on success; otherwise the caller keeps it and the old one stays in force
@@ -326,7 +359,7 @@ MK_API void mk_server_stop(struct mk_server *server, unsigned grace_ms);
 MK_API void mk_server_stop_because(struct mk_server *server, unsigned grace_ms, const char *why);
 
 /**
- * Wait until the workers have ended after mk_server_stop.
+ * Wait until the workers have ended after mk_server_stop. After mk_server_start_here this thread takes the turns meanwhile.
  * @param timeout_ms  -1: no limit
  * @return 0, or MK_E_TIMEOUT.
  */

@@ -158,6 +158,8 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     if (!server)
         return;
     if (server->started) {
+        server->shared.caller =
+            pthread_self(); /* if it turns on a thread of the program, then on this one */
         mk_server_stop(server, 0);
         (void)!mk_server_wait(server, -1);
     }
@@ -235,6 +237,8 @@ MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
 
     if (!server->started)
         return 0;
+    if (mk_shared_is_caller(&server->shared) && mk_server_turn_to_end(server, timeout_ms) < 0)
+        return MK_E_TIMEOUT;
     while (poll(&p, 1, timeout_ms) < 0) {
         if (errno != EINTR)
             return MK_E_SYS;

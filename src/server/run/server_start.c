@@ -107,7 +107,8 @@ static void log_unreachable(void *arg, const char *text, size_t len)
     mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_CONF, "%.*s", (int)len - 1, text);
 }
 
-MK_AT_START int mk_server_start(struct mk_server *server)
+/* @param run  lets the workers begin @return 0, or an error: nothing runs. */
+static int start(struct mk_server *server, int (*run)(struct mk_server *server))
 {
     int err = open_ports(server);
 
@@ -118,7 +119,7 @@ MK_AT_START int mk_server_start(struct mk_server *server)
         return err;
     }
     server->started = true;
-    err = start_threads(server);
+    err = run(server);
     if (err == 0) {
         mk_snapshot_unreachable(server->snapshot, log_unreachable, server);
         mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
@@ -130,4 +131,26 @@ MK_AT_START int mk_server_start(struct mk_server *server)
     mk_server_stop(server, 0);
     (void)!mk_server_wait(server, -1);
     return err;
+}
+
+MK_AT_START int mk_server_start(struct mk_server *server)
+{
+    return start(server, start_threads);
+}
+
+static int start_on_caller(struct mk_server *server)
+{
+    int err = mk_server_begin_here(server);
+
+    if (err < 0)
+        (void)snprintf(server->why, sizeof(server->why), "%s", server->shared.workers[0]->why);
+    return err;
+}
+
+MK_AT_START int mk_server_start_here(struct mk_server *server)
+{
+    if (server->shared.nworkers == 1)
+        return start(server, start_on_caller);
+    return mk_server_refuse(server,
+                            "a server in a loop of the program has one worker: set Workers 1");
 }
