@@ -61,7 +61,10 @@ struct mk_host {
      * @return a bound descriptor, not yet listening, owned by the library, or an enum mk_error.
      */
     int (*bind)(void *arg, const char *address, bool share);
-    /** Inherited listening sockets (systemd), used for Listen lines with the same address. */
+    /**
+     * Sockets that the program has (from systemd, its parent, or bound by itself), for Listen lines with the same address:
+     * mk_address_of writes that. They stay the program's; the server has copies.
+     */
     const int *inherited;
     size_t ninherited;
     /**
@@ -125,6 +128,12 @@ MK_API int mk_address_bind(const char *address, bool share) MK_MUST_USE;
  * @return as mk_address_bind; MK_E_NOENT: there is no such group. Any thread.
  */
 MK_API int mk_socket_bind(const char *name, uid_t owner, gid_t group) MK_MUST_USE;
+
+/**
+ * Write the address of a bound socket as a Listen line has it: for a descriptor in mk_host.inherited.
+ * @return 0; MK_E_INVALID: it is no socket of IPv4 or IPv6, nor of unix with a path. Any thread.
+ */
+MK_API int mk_address_of(int fd, char dst[MK_ADDRESS_TEXT]) MK_MUST_USE;
 
 /** Remove the file of a unix socket without a server. Nothing happens for other addresses. Any thread. */
 MK_API void mk_address_remove_stale(const char *address);
@@ -373,6 +382,12 @@ MK_API void mk_server_free(struct mk_server *server);
 
 /** Pass every listening address to fn, as text with the real port, e.g. "127.0.0.1:2001". */
 MK_API void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg);
+
+/**
+ * @param index  of the listening addresses, from 0, in the order of the Listen lines
+ * @return its port, the real one after "Listen 127.0.0.1:0"; 0: a unix socket, or there is no such address.
+ */
+MK_API unsigned mk_server_port(const struct mk_server *server, unsigned index);
 
 /** Counters of one worker; they never decrease, except connections. Any thread may read. */
 struct mk_worker_stats {

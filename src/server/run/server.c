@@ -271,6 +271,15 @@ MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn 
     }
 }
 
+MK_AT_START unsigned mk_server_port(const struct mk_server *server, unsigned index)
+{
+    for (const struct mk_listener *l = server->listeners; l; l = l->next) {
+        if (l->open && index-- == 0)
+            return mk_addr_port(&l->addr);
+    }
+    return 0;
+}
+
 unsigned mk_server_workers(const struct mk_server *server)
 {
     return server->shared.nworkers;

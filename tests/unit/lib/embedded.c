@@ -44,23 +44,12 @@ struct mk_server *embedded_server(struct mk_config *config)
     return server;
 }
 
-static void take_port(void *arg, const char *text, size_t len)
-{
-    uint16_t *port = arg;
-
-    (void)len;
-    if (*port == 0)
-        *port = (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
-}
-
 int embedded_connect(const struct mk_server *server)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    uint16_t port = 0;
 
-    mk_server_addresses(server, take_port, &port);
-    to.sin_port = htons(port);
+    to.sin_port = htons((uint16_t)mk_server_port(server, 0));
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
     assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
     return fd;
