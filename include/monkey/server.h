@@ -206,13 +206,24 @@ MK_API int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg),
 /**
  * Give one setting a value that overrides the files, before or after they are read. The first value of a
  * repeatable key (Listen) replaces the file's lines; further ones are added.
- * @param section  "SERVER", "PLUGINS", a section of a plugin's own file; or for the default site
+ * @param section  "SERVER", "PLUGINS", "MIMETYPES", a section of a plugin's own file; or for the default site
  *                 "HOST", "HANDLERS", "ERROR_PAGES" and the sites' sections of plugins
  * @param origin   its source, for messages and the dump, e.g. "command line"
  * @return 0 or MK_E_NOMEM; a wrong key or value is a fault found by mk_config_check.
  */
 MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key,
                          const char *value, const char *origin) MK_MUST_USE;
+
+/**
+ * Add a setting to a site of the program. Such sites follow those of files, in the order of their first settings. The sites of
+ * a configuration that was read from files need a DocumentRoot or a handler of every path; others do not.
+ * @param site     its name in messages and the dump; clients name the words of its ServerName
+ * @param section  "HOST", "HANDLERS", "ERROR_PAGES" or a plugin's section of sites
+ * @param origin   as for mk_config_set
+ * @return as mk_config_set.
+ */
+MK_API int mk_config_set_site(struct mk_config *config, const char *site, const char *section,
+                              const char *key, const char *value, const char *origin) MK_MUST_USE;
 
 /**
  * Prepare the configuration to replace another one: it keeps the other one's loaded plugins,
