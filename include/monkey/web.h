@@ -4,6 +4,11 @@
 
 /* All of libmonkey-web: pkg-config --libs monkey-web. */
 
+#include <monkey/web/body.h>
+#include <monkey/web/form.h>
+#include <monkey/web/json.h>
+#include <monkey/web/multipart.h>
+#include <monkey/web/query.h>
 #include <monkey/web/router.h>
 
 #endif

@@ -3,6 +3,7 @@
 
 import contextlib
 import http.client
+import json
 import re
 import socket
 import subprocess
@@ -72,3 +73,17 @@ def test_hello(installation, tmp_path):
         assert ask("GET", "/other")[0] == 404
         status, fields, _ = ask("POST", "/", b"")
         assert (status, fields["Allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_json_echo(installation, tmp_path):
+    assert lines("json_echo.c") <= 40
+    with running(installation, installation.build("embed/json_echo.c", "monkey-web"), tmp_path) as ask:
+        status, fields, body = ask("POST", "/echo/a%20b", 'x"\n\u00e9'.encode())
+        assert (status, fields["Content-Type"]) == (200, "application/json")
+        assert json.loads(body) == {"name": "a b", "length": 5, "body": 'x"\n\u00e9'}
+        large = b"x" * 65536
+        assert json.loads(ask("POST", "/echo/n", large)[2])["body"].encode() == large
+        assert ask("POST", "/echo/n", large + b"y")[0] == 413
+        assert ask("POST", "/echo/n", iter([large, b"y"]))[0] == 413  # chunked: no length beforehand
+        assert json.loads(ask("POST", "/echo/n", iter([b"a", b"b"]))[2])["body"] == "ab"
+        assert json.loads(ask("POST", "/echo/n")[2])["body"] == ""
