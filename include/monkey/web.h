@@ -5,6 +5,8 @@
 /* All of libmonkey-web: pkg-config --libs monkey-web. */
 
 #include <monkey/web/body.h>
+#include <monkey/web/choice.h>
+#include <monkey/web/cookie.h>
 #include <monkey/web/form.h>
 #include <monkey/web/json.h>
 #include <monkey/web/multipart.h>
