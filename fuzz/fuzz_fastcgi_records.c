@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "records.h"
+#include "exchange/records.h"
 
 /*
  * What an application sends, whole, cut in two and dripped: output, complaints and verdict must be the same. And what we

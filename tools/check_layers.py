@@ -24,6 +24,7 @@ LAYERS = {
     "server": {PUBLIC, "base", "core", "http", "settings", "setup"},
     "upstream": {PUBLIC, "base", "core", "http", "settings", "setup", "server"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "setup", "server"},
+    "web": {PUBLIC, "base", "http", "kit"},
 }
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
 # sees "kit/..." too: what several plugins are made of.
@@ -34,6 +35,8 @@ ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "exam
 # drives them, which lies beside the rooms of tests.
 ROOMS = {
     "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "memory", "h1", "events", "run"],
+    "src/plugins/cgi": ["palm", "entry", "yard", "run"],
+    "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
 }
 

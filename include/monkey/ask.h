@@ -64,7 +64,7 @@ MK_API int mk_server_ask(struct mk_server *server, const struct mk_question *que
                          mk_answer_fn fn, void *arg) MK_MUST_USE;
 
 /**
- * The same, waiting for the answer. On a thread of the server's workers, which would wait for itself: MK_E_INVALID. Nobody
+ * The same, waiting for the answer. On a thread of the server's workers, or the one of mk_server_start_here, which would wait for itself: MK_E_INVALID. Nobody
  * answers before mk_server_start, nor what a plugin asks while mk_server_free runs.
  * @param answer  out: the caller's, for mk_answer_free, also with answer->error
  * @return 0: answer says more; or as mk_server_ask, and there is nothing to free.

@@ -61,6 +61,11 @@ MK_AT_START void mk_config_free(struct mk_config *config)
     mk_heap_free(config);
 }
 
+MK_AT_START int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg), void *arg)
+{
+    return mk_arena_on_free(&config->arena, fn, arg);
+}
+
 void mk_config_drop_text(struct mk_config *config)
 {
     mk_arena_fini(&config->text);
@@ -219,6 +224,49 @@ MK_AT_START int mk_config_set(struct mk_config *config, const char *section, con
         return MK_E_NOMEM;
     config->checked = false;
     return set_in(&config->overrides, section, key, value, &at);
+}
+
+MK_AT_START static struct mk_site_file *find_site(struct mk_site_file *sites, size_t count,
+                                                  const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sites[i].path, name) == 0)
+            return &sites[i];
+    }
+    return NULL;
+}
+
+MK_AT_START static struct mk_site_file *add_site(struct mk_config *config, const char *name)
+{
+    const size_t count = config->nmore_sites;
+    struct mk_site_file *more = mk_arena_alloc(&config->text, (count + 1) * sizeof(*more));
+    const char *path = mk_arena_strdup(&config->text, mk_str_from(name));
+
+    if (!more || !path)
+        return NULL;
+    if (count > 0)
+        memcpy(more, config->more_sites, count * sizeof(*more));
+    more[count].path = path;
+    mk_tree_init(&more[count].tree, &config->text);
+    config->more_sites = more;
+    config->nmore_sites++;
+    return &more[count];
+}
+
+MK_AT_START int mk_config_set_site(struct mk_config *config, const char *name, const char *section,
+                                   const char *key, const char *value, const char *origin)
+{
+    const struct mk_origin at = {.file = mk_arena_strdup(&config->text, mk_str_from(origin))};
+    struct mk_site_file *site = find_site(config->sites, config->nsites, name);
+
+    if (!site)
+        site = find_site(config->more_sites, config->nmore_sites, name);
+    if (!site)
+        site = add_site(config, name);
+    if (!at.file || !site)
+        return MK_E_NOMEM;
+    config->checked = false;
+    return set_in(&site->tree, section, key, value, &at);
 }
 
 MK_AT_START int mk_config_plugin_dir(struct mk_config *config, const char *dir)

@@ -32,6 +32,13 @@ MK_AT_START int mk_config_plugin(struct mk_config *config, const struct mk_plugi
     return 0;
 }
 
+MK_AT_START void *mk_config_argument(const struct mk_config *config, const struct mk_plugin *plugin)
+{
+    const struct mk_program_plugin *added = find(config->programs, plugin->name);
+
+    return added && added->plugin == plugin ? added->argument : NULL;
+}
+
 size_t mk_plugins_count_programs(const struct mk_snapshot_source *source)
 {
     size_t count = 0;

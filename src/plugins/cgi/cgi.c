@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "run/run.h"
 
 /*
- * CGI (RFC 3875). What a site says is in settings.c, what a request goes through in run.c, what its script does in
- * run_script.c; scripts are started by monkey-palm (palm/), which spawner.c is in touch with.
+ * CGI (RFC 3875), in rooms of which each sees those before it:
+ *
+ *     palm/   monkey-palm, the program that starts scripts, and how it is spoken with
+ *     entry/  what a site says
+ *     yard/   what outlives a configuration: places for scripts, spawners
+ *     run/    a request, and what its script does
  */
 
 /* @return 0 or an error, which is explained. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 #include <stdlib.h>
 
 /*
  * FastCGI (specification 1.0), the responder role: requests for scripts and applications go to servers of their own, over
- * connections that may be kept.
+ * connections that may be kept. In rooms:
+ *
+ *     entry/     what the configuration says: servers, locations
+ *     backends/  what is known of each server, and which of several gets a request
+ *     exchange/  one request and its application
  */
 
 /* ---- a configuration ---- */
@@ -49,24 +53,17 @@ static void fastcgi_stop(const struct mk_context *ctx)
     }
 }
 
-static bool is_same_place(const struct backend_options *a, const struct backend_options *b)
+static bool is_same_place(const struct mk_upstream_options *a, const struct mk_upstream_options *b)
 {
     return strcmp(a->host, b->host) == 0 && a->port == b->port;
 }
 
-static bool is_same(const struct backend_options *a, const struct backend_options *b)
-{
-    return is_same_place(a, b) && a->max_connections == b->max_connections &&
-           a->max_requests == b->max_requests && a->max_waiting == b->max_waiting &&
-           a->connect_ms == b->connect_ms && a->queue_ms == b->queue_ms && a->idle_ms == b->idle_ms;
-}
-
 /* The server of the configuration before, with its connections. @return NULL: it had none like it. */
-static struct backend *adopt(const struct fcgi_config *old, const struct backend_options *options)
+static struct backend *adopt(const struct fcgi_config *old,
+                             const struct mk_upstream_options *options)
 {
     for (unsigned i = 0; old && i < old->nservers; i++) {
-        if (is_same(&old->servers[i].options, options) &&
-            mk_upstream_is_trusted(old->servers[i].backend->upstream))
+        if (backend_pool_is(old->servers[i].backend->pool, options))
             return backend_get(old->servers[i].backend);
     }
     return NULL;
@@ -74,7 +71,7 @@ static struct backend *adopt(const struct fcgi_config *old, const struct backend
 
 /* With other bounds its connections are new, but it is as well or broken as it was. */
 static struct backend *open_backend(const struct mk_context *ctx, const struct fcgi_config *old,
-                                    const struct backend_options *options)
+                                    const struct mk_upstream_options *options)
 {
     struct backend *b = backend_new(ctx->server, options);
 

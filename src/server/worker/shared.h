@@ -30,12 +30,20 @@ struct mk_shared {
     atomic_uint next_asked; /* the worker of the next request from memory, modulo their number */
     size_t files_per_worker;
     bool openat2;
+    bool is_callers;  /* the one worker turns in a loop of the program */
+    pthread_t caller; /* on this thread */
 };
 
 /** Of a server, which begins with it. */
 static inline struct mk_shared *mk_shared_of(struct mk_server *server)
 {
     return (struct mk_shared *)server;
+}
+
+/** Is the calling thread the one of the program in whose loop the worker turns? */
+static inline bool mk_shared_is_caller(const struct mk_shared *shared)
+{
+    return shared->is_callers && pthread_equal(shared->caller, pthread_self());
 }
 
 /** An accepted connection is gone, or was never made. Any thread. */

@@ -2,7 +2,7 @@
 #ifndef CGI_PALM_ORDER_H
 #define CGI_PALM_ORDER_H
 
-#include "wire.h"
+#include "palm/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,8 @@
 #include "exchange/exchange.h"
 
 #include "exchange/head.h"
-#include "exchange/repeat.h"
 
-#include <time.h>
+#include "kit/backends/repeat.h"
 
 enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
 
@@ -12,23 +11,16 @@ static const char key; /* of mk_request_keep: only its address counts */
 
 /* ---- states ---- */
 
-void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
-                 unsigned is)
+void proxy_trace(const void *exchange, const struct states *table, unsigned was, unsigned is)
 {
+    const struct proxy_exchange *x = exchange;
+
     mk_request_log(x->r, MK_LOG_TRACE, "proxy state of=%s was=%s is=%s backend=%s", table->of,
                    table->rows[was].name, table->rows[is].name,
                    x->attempt.name ? x->attempt.name : "-");
 }
 
 /* ---- time ---- */
-
-uint64_t proxy_now_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
 {
@@ -55,7 +47,7 @@ static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
     if (!x->attempt.backend)
         return;
     x->report.outcome = outcome;
-    x->report.whole_us = proxy_now_us() - x->began_us;
+    x->report.whole_us = proxy_spent_us(x->began_us);
     proxy_end(&x->attempt, &x->report);
 }
 
@@ -313,7 +305,7 @@ static void try_next(struct proxy_exchange *x)
 {
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         x->report = (struct proxy_report){.outcome = PROXY_LEFT};
-        x->began_us = proxy_now_us();
+        x->began_us = clock_now_us();
         if (take_connection(x, must_be_fresh(x)))
             return;
     }
@@ -343,7 +335,7 @@ void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
 
 void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
-    const struct proxy_loss loss = {
+    const struct backend_loss loss = {
         .was_heard = x->state == PROXY_HEAD,
         .has_left = proxy_has_left(x),
         .is_idempotent = x->is_idempotent,
@@ -352,11 +344,11 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
         .is_last = x->tries + 1 >= x->set->attempts,
     };
     const char *rule;
-    enum proxy_repeat verdict = proxy_repeat(&loss, &rule);
+    enum backend_repeat verdict = backend_repeat(&loss, &rule);
 
     mk_request_log(x->r, MK_LOG_TRACE, "proxy repeat rule=\"%s\"", rule);
     x->status = 502;
-    if (verdict == PROXY_REPEAT_SAME) {
+    if (verdict == BACKEND_REPEAT_SAME) {
         give_connection(x, false);
         if (!take_connection(x, true))
             try_next(x);
@@ -367,7 +359,7 @@ void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
     mk_request_reason(x->r, why); /* others may not be there to try */
     proxy_exchange_give_up(x, outcome_of_end(x));
     x->tries++;
-    if (verdict == PROXY_REPEAT_OTHER)
+    if (verdict == BACKEND_REPEAT_OTHER)
         try_next(x);
     else
         proxy_exchange_fail(x, 502, why);
@@ -419,7 +411,7 @@ static struct proxy_exchange *begin_exchange(struct mk_request *r, const struct 
         .hops = hops_of(r, f),
         .status = 502,
         .is_traced = mk_request_logs(r, MK_LOG_TRACE),
-        .is_idempotent = proxy_is_idempotent(f->method),
+        .is_idempotent = backend_is_idempotent(f->method),
         .is_head = f->method.len == 4 && memcmp(f->method.p, "HEAD", 4) == 0,
         .is_kept = true,
         .reading = f->content_length == 0 ? PROXY_READ : PROXY_OPEN,

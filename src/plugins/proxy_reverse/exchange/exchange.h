@@ -7,16 +7,14 @@
 #include "exchange/splice.h"
 #include "exchange/states.h"
 
+#include "kit/clock/clock.h"
 #include "kit/intake/uploads.h"
-
-#include <assert.h>
 
 /*
  * One request of a client and the backend that answers it.
  *
  *     states.h     how far it is
  *     exchange.c   from one attempt to the next: connections, failures, the end
- *     repeat.h     when a request may be sent again
  *     upload.c     the request to the backend
  *     answer.c     the answer to the client
  *     trailer.c    fields behind it
@@ -46,7 +44,7 @@ struct proxy_exchange {
     struct proxy_ask ask;
     struct proxy_attempt attempt;
     struct proxy_report report;
-    uint64_t began_us;
+    int64_t began_us;              /* clock_now_us */
     struct mk_upstream_wait *wait; /* for a connection; NULL: not waiting */
     struct mk_stream *s;           /* NULL: none */
     unsigned tries;                /* of backends that heard something */
@@ -103,18 +101,14 @@ enum mk_verdict proxy_exchange_handle(struct mk_request *r, const struct mk_cont
 
 /* ---- exchange.c, for the other files ---- */
 
-/** Log that a state changes, at level trace. */
-void proxy_trace(const struct proxy_exchange *x, const struct proxy_states *table, unsigned was,
-                 unsigned is);
+/** A states_log_fn. */
+void proxy_trace(const void *exchange, const struct states *table, unsigned was, unsigned is);
 
 /** The only place where a state changes. */
-static inline void proxy_turn(const struct proxy_exchange *x, const struct proxy_states *table,
+static inline void proxy_turn(const struct proxy_exchange *x, const struct states *table,
                               uint8_t *state, unsigned to)
 {
-    assert(proxy_state_may(table, *state, to));
-    if (x->is_traced)
-        proxy_trace(x, table, *state, to);
-    *state = (uint8_t)to;
+    states_turn(table, state, to, x->is_traced ? proxy_trace : NULL, x);
 }
 
 static inline void proxy_exchange_turn(struct proxy_exchange *x, enum proxy_exchange_state state)
@@ -132,8 +126,12 @@ static inline void proxy_reading_turn(struct proxy_exchange *x, enum proxy_readi
     proxy_turn(x, &proxy_reading_states, &x->reading, state);
 }
 
-/** Monotonic time in microseconds. */
-uint64_t proxy_now_us(void);
+/** Microseconds since then, of clock_now_us. */
+static inline uint64_t proxy_spent_us(int64_t since_us)
+{
+    return (uint64_t)(clock_now_us() - since_us);
+}
+
 /** Set or, with 0, cancel the stream's timeout. */
 void proxy_exchange_time(struct proxy_exchange *x, int64_t ms);
 /** May the connection of this attempt be kept, as far as we decide? */

@@ -150,19 +150,6 @@ int64_t proxy_hops(struct mk_str value)
     return value.len > 0 ? hops : -1;
 }
 
-bool proxy_is_idempotent(struct mk_str method)
-{
-    static const struct mk_str methods[] = {MK_STR_INIT("GET"),     MK_STR_INIT("HEAD"),
-                                            MK_STR_INIT("PUT"),     MK_STR_INIT("DELETE"),
-                                            MK_STR_INIT("OPTIONS"), MK_STR_INIT("TRACE")};
-
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-        if (is_method(method, methods[i]))
-            return true;
-    }
-    return false;
-}
-
 /* ---- the first line ---- */
 
 static bool is_plain_in_path(char c)

@@ -78,7 +78,5 @@ bool proxy_has_all(struct mk_str list, struct mk_str tokens);
 bool proxy_counts_hops(struct mk_str method);
 /** @return how many proxies may still follow, by the value of Max-Forwards; 0: it is for us to answer; < 0: it says nothing. */
 int64_t proxy_hops(struct mk_str value);
-/** Is the method safe to repeat (RFC 9110 section 9.2.2)? */
-bool proxy_is_idempotent(struct mk_str method);
 
 #endif

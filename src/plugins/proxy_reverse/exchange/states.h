@@ -2,7 +2,7 @@
 #ifndef PROXY_STATES_H
 #define PROXY_STATES_H
 
-#include <stdbool.h>
+#include "kit/states/states.h"
 
 /*
  * How far an exchange is, in three tables: the exchange itself, its request on the way to the backend, and the client's
@@ -48,24 +48,6 @@ enum proxy_sending { PROXY_SENDING(PROXY_STATE_ENUM) PROXY_SENDING_COUNT };
 enum proxy_reading { PROXY_READING(PROXY_STATE_ENUM) PROXY_READING_COUNT };
 #undef PROXY_STATE_ENUM
 
-struct proxy_state_row {
-    const char *name;
-    unsigned next; /* a bit for each state that may follow */
-};
-
-/** One of the tables above. */
-struct proxy_states {
-    const char *of;
-    unsigned count;
-    const struct proxy_state_row *rows;
-};
-
-extern const struct proxy_states proxy_exchange_states, proxy_sending_states, proxy_reading_states;
-
-/** May this state follow that one? */
-static inline bool proxy_state_may(const struct proxy_states *table, unsigned from, unsigned to)
-{
-    return table->rows[from].next >> to & 1;
-}
+extern const struct states proxy_exchange_states, proxy_sending_states, proxy_reading_states;
 
 #endif

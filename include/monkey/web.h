@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MONKEY_WEB_H
+#define MONKEY_WEB_H
+
+/* All of libmonkey-web: pkg-config --libs monkey-web. */
+
+#include <monkey/web/body.h>
+#include <monkey/web/form.h>
+#include <monkey/web/json.h>
+#include <monkey/web/multipart.h>
+#include <monkey/web/query.h>
+#include <monkey/web/router.h>
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MONKEY_WEB_ROUTER_H
+#define MONKEY_WEB_ROUTER_H
+
+/*
+ * Handlers by method and path, in a program or in a plugin.
+ *
+ *     static enum mk_verdict item(struct mk_request *r, void *shop)
+ *     {
+ *         return show(r, shop, mk_path_value(r, MK_STR("id")));
+ *     }
+ *     ...
+ *     mk_config_handle(config, "GET", "/items/:id", item, shop);
+ *
+ * A pattern is an absolute path. Its segments match the decoded, normalised path of a request byte by byte, except:
+ *
+ *     :name   one whole segment, not empty
+ *     *name   the rest of the path, slashes included, perhaps empty; only at the end. The name may be absent
+ *
+ * "/files/" and "/files/" followed by `*` are different: the second one is a prefix. Of several patterns that match, the one
+ * with bytes of its own at the first difference wins over `:name`, and that over `*name`; one whose methods do not fit gives
+ * way to the next. The order of the calls has no effect.
+ *
+ * A handler of GET answers HEAD too, without a body. A path with handlers for other methods only is answered with 405 and
+ * Allow, OPTIONS without a handler of its own with 204 and Allow (RFC 9110 sections 9.3.7, 15.5.6). A path without any
+ * handler goes on to the next plugin, and then to the files of the site.
+ */
+
+#include <monkey/request.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mk_config;
+struct mk_router;
+
+/** Bounds of one pattern, and of the methods of one path. */
+enum { MK_ROUTE_PATTERN = 1024, MK_ROUTE_VALUES = 16, MK_ROUTE_METHODS = 32 };
+
+/**
+ * Answers a request, on the thread of its worker, as on_handle of a plugin does (<monkey/plugin.h>): it must not block, and
+ * after MK_VERDICT_LATER it is called again. MK_VERDICT_PASS goes on to the next plugin and the files.
+ * @param arg  that of the call which added it
+ */
+typedef enum mk_verdict (*mk_handle_fn)(struct mk_request *r, void *arg);
+
+/**
+ * Answer requests with functions of the program, on all sites, before their files and after their [HANDLERS]. The handlers of
+ * a server stay when it is reloaded with a configuration for which this was never called; calls for the new one replace all
+ * of them at once. A server that was started without handlers cannot get any by a reload. Requests in flight keep the handlers that they began with.
+ * @param methods  separated by blanks, any tokens: "GET", "PUT PATCH"; NULL: every method
+ * @param pattern  copied, as are the methods
+ * @param arg      borrowed until the last request of this configuration, and of those that keep its handlers, has ended:
+ *                 mk_server_free at the latest
+ * @return 0; MK_E_INVALID: the pattern or a method is malformed; MK_E_EXISTS: a
+ *         method of this path has a handler; MK_E_LIMIT: more than the bounds above; MK_E_NOMEM.
+ * On the control thread.
+ */
+MK_API int mk_config_handle(struct mk_config *config, const char *methods, const char *pattern,
+                            mk_handle_fn fn, void *arg) MK_MUST_USE;
+
+/**
+ * The value that a `:name` or `*name` of the handler's pattern has in this request.
+ * @return it, valid as long as facts.path; {NULL, 0}: the pattern has no such name. Empty for a `*name` without a rest.
+ */
+MK_API struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name);
+
+/* ---- a router as an object, for plugins ---- */
+
+/** Make an empty router. @return 0 or MK_E_NOMEM. */
+MK_API int mk_router_new(struct mk_router **router) MK_MUST_USE;
+/** Free it, after the last request that it was run for. NULL is allowed. */
+MK_API void mk_router_free(struct mk_router *router);
+
+/** As mk_config_handle, for this router; not while another thread runs it. A failed call changes nothing but memory. */
+MK_API int mk_router_add(struct mk_router *router, const char *methods, const char *pattern,
+                         mk_handle_fn fn, void *arg) MK_MUST_USE;
+
+/**
+ * Call the handler of a request, in on_handle or on_request. Any number of workers at once. Allocates nothing, except some
+ * bytes of the request for the values of a pattern that has names.
+ * @param prefix  bytes at the beginning of the path that the patterns do not know: of "/shop/items/1" with 5 they match
+ *                "/items/1"; 0: none. MK_VERDICT_PASS unless a slash follows
+ * @return the handler's verdict; DONE: answered with 405, 204, or 500 without memory; PASS: no pattern matches.
+ */
+MK_API enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r,
+                                     size_t prefix) MK_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

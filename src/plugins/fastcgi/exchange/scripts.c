@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/scripts.h"
+
+static size_t place_of(struct mk_str path)
+{
+    uint32_t hash = 2166136261U;
+
+    for (size_t i = 0; i < path.len; i++)
+        hash = (hash ^ (unsigned char)path.p[i]) * 16777619U;
+    return (hash ^ hash >> 16) % SCRIPTS_KEPT;
+}
+
+size_t scripts_find(const struct scripts *s, const void *location, const char *root,
+                    struct mk_str path, int64_t now_ms)
+{
+    const struct known_script *k = &s->known[place_of(path)];
+
+    if (k->root != root || k->location != location || k->until_ms <= now_ms ||
+        k->path_len != path.len || memcmp(k->path, path.p, path.len) != 0)
+        return 0;
+    return k->script_len;
+}
+
+void scripts_note(struct scripts *s, const void *location, const char *root, struct mk_str path,
+                  size_t script_len, int64_t now_ms)
+{
+    struct known_script *k = &s->known[place_of(path)];
+
+    if (path.len > SCRIPTS_PATH_MAX)
+        return;
+    k->root = root;
+    k->location = location;
+    k->until_ms = now_ms + SCRIPTS_MS;
+    k->path_len = (uint16_t)path.len;
+    k->script_len = (uint16_t)script_len;
+    memcpy(k->path, path.p, path.len);
+}

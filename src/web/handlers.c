@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/router_int.h"
+
+#include <monkey/plugin.h>
+
+/*
+ * Handlers of a program: a router as a plugin of that program. The configuration for which it was made holds it, and so does
+ * each configuration that is in force with it: a reload carries it from one to the next.
+ */
+
+static int check_site(struct mk_setup *setup)
+{
+    return mk_setup_route(setup, MK_STR("^/"), NULL, NULL, false);
+}
+
+static int start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    (void)old;
+    mk_router_hold(ctx->config);
+    return 0;
+}
+
+static void stop(const struct mk_context *ctx)
+{
+    mk_router_free(ctx->config);
+}
+
+static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    (void)data;
+    return mk_router_run(ctx->config, r, 0);
+}
+
+static const struct mk_plugin handlers = {
+    MK_PLUGIN("handlers", "handlers of the program"),
+    .check_site = check_site,
+    .start = start,
+    .stop = stop,
+    .on_handle = on_handle,
+};
+
+static void put(void *router)
+{
+    mk_router_free(router);
+}
+
+static int add_router(struct mk_config *config, struct mk_router **router)
+{
+    int err = mk_router_new(router);
+
+    if (err < 0)
+        return err;
+    err = mk_config_on_free(config, put, *router);
+    if (err < 0)
+        mk_router_free(*router);
+    return err < 0 ? err : mk_config_plugin(config, &handlers, *router);
+}
+
+int mk_config_handle(struct mk_config *config, const char *methods, const char *pattern,
+                     mk_handle_fn fn, void *arg)
+{
+    struct mk_router *router = mk_config_argument(config, &handlers);
+    int err = router ? 0 : add_router(config, &router);
+
+    return err < 0 ? err : mk_router_add(router, methods, pattern, fn, arg);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/router_int.h"
+
+#include "base/str.h"
+
+/* A request to its handler. */
+
+enum { MISSED_MAX = 8 };
+
+struct value {
+    uint32_t at, len;
+};
+
+/* What mk_path_value reads: kept with the request. Offsets, because the path's bytes may move. */
+struct match {
+    const struct mk_route *route;
+    struct value values[];
+};
+
+struct search {
+    struct mk_str path, method;
+    const struct mk_route *route; /* out */
+    struct value values[MK_ROUTE_VALUES];
+    /* nodes of the path that have other methods, the best first */
+    const struct mk_route_node *missed[MISSED_MAX];
+    size_t nmissed;
+};
+
+static const char match_key;
+
+const struct mk_route *mk_route_of_method(const struct mk_route_node *node, struct mk_str method)
+{
+    for (const struct mk_route *route = node->routes; route; route = route->next) {
+        if (route->nmethods == 0)
+            return route;
+        for (size_t i = 0; i < route->nmethods; i++) {
+            if (mk_str_eq(route->methods[i], method))
+                return route;
+        }
+    }
+    return mk_str_eq(method, MK_STR("HEAD")) ? mk_route_of_method(node, MK_STR("GET")) : NULL;
+}
+
+/* The path ends here: @return whether the search is over. */
+static bool arrive(struct search *s, const struct mk_route_node *node)
+{
+    if (!node->routes)
+        return false;
+    s->route = mk_route_of_method(node, s->method);
+    if (!s->route && s->nmissed < MISSED_MAX)
+        s->missed[s->nmissed++] = node;
+    return s->route != NULL;
+}
+
+static const struct mk_route_node *child_of(const struct mk_route_node *node, char first)
+{
+    const char *at = node->nchildren > 0 ? memchr(node->firsts, first, node->nchildren) : NULL;
+
+    return at ? node->children[at - node->firsts] : NULL;
+}
+
+static bool search_from(struct search *s, const struct mk_route_node *node, size_t at,
+                        size_t nvalues);
+
+/* What a node has beside bytes: a segment, then the rest of the path. */
+static bool search_taken(struct search *s, const struct mk_route_node *node, size_t at,
+                         size_t nvalues)
+{
+    size_t end = at;
+
+    while (end < s->path.len && s->path.p[end] != '/')
+        end++;
+    if (node->segment && end > at) {
+        s->values[nvalues] = (struct value){(uint32_t)at, (uint32_t)(end - at)};
+        if (search_from(s, node->segment, end, nvalues + 1))
+            return true;
+    }
+    if (!node->rest)
+        return false;
+    s->values[nvalues] = (struct value){(uint32_t)at, (uint32_t)(s->path.len - at)};
+    return arrive(s, node->rest);
+}
+
+/* @param at  where in the path the node's label begins. As deep as a pattern has names. */
+static bool search_from(struct search *s, const struct mk_route_node *node, size_t at,
+                        size_t nvalues)
+{
+    for (;;) {
+        const struct mk_route_node *child;
+
+        if (!mk_str_has_prefix(mk_str_skip(s->path, at), node->label))
+            return false;
+        at += node->label.len;
+        if (at == s->path.len)
+            return arrive(s, node) || search_taken(s, node, at, nvalues);
+        child = child_of(node, s->path.p[at]);
+        if (node->segment || node->rest)
+            return (child && search_from(s, child, at, nvalues)) ||
+                   search_taken(s, node, at, nvalues);
+        if (!child)
+            return false;
+        node = child;
+    }
+}
+
+/* ---- answers without a handler ---- */
+
+static bool is_listed(struct mk_str list, struct mk_str word)
+{
+    struct mk_str member;
+
+    for (list = mk_str_trim(list); mk_str_next_word(&list, &member);) {
+        if (member.len > 0 && member.p[member.len - 1] == ',')
+            member.len--;
+        if (mk_str_eq(member, word))
+            return true;
+    }
+    return false;
+}
+
+static void list_method(char *list, size_t size, struct mk_str method)
+{
+    size_t len = strlen(list);
+
+    if (is_listed((struct mk_str){list, len}, method) || len + method.len + 3 > size)
+        return;
+    if (len > 0) {
+        memcpy(list + len, ", ", 2);
+        len += 2;
+    }
+    memcpy(list + len, method.p, method.len);
+    list[len + method.len] = '\0';
+}
+
+/* Which methods would be answered (RFC 9110 section 10.2.1). */
+static void list_methods(const struct search *s, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (size_t i = 0; i < s->nmissed; i++) {
+        for (const struct mk_route *at = s->missed[i]->routes; at; at = at->next) {
+            for (size_t m = 0; m < at->nmethods; m++) {
+                list_method(list, size, at->methods[m]);
+                if (mk_str_eq(at->methods[m], MK_STR("GET")))
+                    list_method(list, size, MK_STR("HEAD"));
+            }
+        }
+    }
+    list_method(list, size, MK_STR("OPTIONS"));
+}
+
+static enum mk_verdict answer_without(const struct search *s, struct mk_request *r)
+{
+    struct mk_reply p;
+    char allow[1024];
+    char *lines;
+
+    list_methods(s, allow, sizeof(allow));
+    if (!mk_str_eq(s->method, MK_STR("OPTIONS"))) {
+        lines = mk_request_printf(r, "Allow: %s\r\n", allow);
+        return mk_reply_error(r, lines ? 405 : 500, lines);
+    }
+    if (mk_reply_begin(&p, r, 204) == 0) {
+        mk_reply_line(&p, MK_STR("Allow"), mk_str_from(allow));
+        (void)!mk_reply_end(&p, 0);
+    }
+    return MK_VERDICT_DONE;
+}
+
+/* ---- running ---- */
+
+static int keep_values(struct mk_request *r, const struct search *s)
+{
+    const size_t size = s->route->nnames * sizeof(struct value);
+    struct match *match = mk_request_kept(r, &match_key);
+
+    if (!match || match->route != s->route)
+        match = mk_request_alloc(r, sizeof(*match) + size);
+    if (!match)
+        return MK_E_NOMEM;
+    match->route = s->route;
+    memcpy(match->values, s->values, size);
+    return mk_request_keep(r, &match_key, match);
+}
+
+enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r, size_t prefix)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct search s;
+
+    mk_request_facts(r, &facts);
+    s.path = facts.path;
+    s.method = facts.method;
+    s.route = NULL;
+    s.nmissed = 0;
+    if (prefix >= s.path.len || s.path.p[prefix] != '/')
+        return MK_VERDICT_PASS;
+    if (!search_from(&s, &router->root, prefix, 0))
+        return s.nmissed > 0 ? answer_without(&s, r) : MK_VERDICT_PASS;
+    if (s.route->nnames > 0 && keep_values(r, &s) < 0)
+        return mk_reply_error(r, 500, NULL);
+    return s.route->fn(r, s.route->arg);
+}
+
+struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    const struct match *match = mk_request_kept(r, &match_key);
+    const struct mk_str none = {NULL, 0};
+
+    if (!match)
+        return none;
+    mk_request_facts(r, &facts);
+    for (size_t i = 0; i < match->route->nnames; i++) {
+        const struct value v = match->values[i];
+
+        if (mk_str_eq(match->route->names[i], name))
+            return v.at + v.len <= facts.path.len ? (struct mk_str){facts.path.p + v.at, v.len}
+                                                  : none;
+    }
+    return none;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_WEB_ROUTER_INT_H
+#define MK_WEB_ROUTER_INT_H
+
+#include <monkey/web/router.h>
+
+#include "base/arena.h"
+
+#include <stdatomic.h>
+
+/*
+ * The patterns of a router as a tree of bytes. A node's label are the bytes between its parent and itself; its children
+ * begin with different bytes. Look-up passes each byte of a path once, however many patterns there are, and turns back only
+ * where a `:name` or `*name` was another choice: to each node at most once, because a node fixes all that stands before it.
+ */
+
+/** One mk_router_add. */
+struct mk_route {
+    struct mk_route *next; /* of the same node */
+    const struct mk_str *methods;
+    size_t nmethods; /* 0: every method */
+    const struct mk_str *names;
+    size_t nnames;
+    mk_handle_fn fn;
+    void *arg;
+};
+
+struct mk_route_node {
+    struct mk_str label;
+    char *firsts; /* the first byte of each child's label */
+    struct mk_route_node **children;
+    uint32_t nchildren, room;
+    struct mk_route_node *segment; /* where a `:name` leads; its label is empty */
+    struct mk_route_node *rest;    /* where a `*name` ends */
+    struct mk_route *routes;       /* that end here; NULL: none does */
+};
+
+struct mk_router {
+    struct mk_arena arena;
+    struct mk_route_node root;
+    atomic_uint holders; /* the program's configuration, and each one that is in force */
+};
+
+/** Which methods of a node's routes fit: the exact one, or GET for HEAD. @return NULL: none does. */
+const struct mk_route *mk_route_of_method(const struct mk_route_node *node, struct mk_str method);
+
+/** Another holder; mk_router_free drops one. */
+void mk_router_hold(struct mk_router *router);
+
+#endif

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of examples/embed, built from an installation and asked over a unix socket."""
+
+import contextlib
+import http.client
+import json
+import re
+import socket
+import subprocess
+
+import pytest
+
+from harness import installed, process
+from harness.client import eventually
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory):
+    return installed.Installation(tmp_path_factory.mktemp("image"))
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
+@contextlib.contextmanager
+def running(installation, program, folder):
+    """A function that sends one request and returns status, fields and body."""
+    path = folder / "socket"
+    child = subprocess.Popen([program, f"unix:{path}"], env=installation.env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def listens():
+        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+            return probe.connect_ex(str(path)) == 0
+
+    def ask(method, target, body=None, fields=()):
+        with contextlib.closing(UnixConnection(path)) as connection:
+            connection.request(method, target, body, dict(fields))
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+
+    try:
+        assert eventually(lambda: child.poll() is not None or listens(), within=30.0)
+        assert child.poll() is None, child.stderr.read()
+        yield ask
+    finally:
+        child.stdin.close()
+        try:
+            child.wait(30)
+        finally:
+            child.kill()
+            child.wait()
+            child.stderr.close()
+
+
+def lines(name):
+    """Lines of a program that are neither empty nor comments."""
+    text = re.sub(r"/\*.*?\*/", "", (process.TREE / "examples" / "embed" / name).read_text(), flags=re.S)
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+def test_hello(installation, tmp_path):
+    assert lines("hello.c") <= 25
+    with running(installation, installation.build("embed/hello.c", "monkey-web"), tmp_path) as ask:
+        assert ask("GET", "/")[::2] == (200, b"Hello\n")
+        assert ask("GET", "/other")[0] == 404
+        status, fields, _ = ask("POST", "/", b"")
+        assert (status, fields["Allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_json_echo(installation, tmp_path):
+    assert lines("json_echo.c") <= 40
+    with running(installation, installation.build("embed/json_echo.c", "monkey-web"), tmp_path) as ask:
+        status, fields, body = ask("POST", "/echo/a%20b", 'x"\n\u00e9'.encode())
+        assert (status, fields["Content-Type"]) == (200, "application/json")
+        assert json.loads(body) == {"name": "a b", "length": 5, "body": 'x"\n\u00e9'}
+        large = b"x" * 65536
+        assert json.loads(ask("POST", "/echo/n", large)[2])["body"].encode() == large
+        assert ask("POST", "/echo/n", large + b"y")[0] == 413
+        assert ask("POST", "/echo/n", iter([large, b"y"]))[0] == 413  # chunked: no length beforehand
+        assert json.loads(ask("POST", "/echo/n", iter([b"a", b"b"]))[2])["body"] == "ab"
+        assert json.loads(ask("POST", "/echo/n")[2])["body"] == ""

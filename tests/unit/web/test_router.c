@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web_scene.h"
+
+#include "base/heap.h"
+
+/* Handlers by method and path: src/web/router.c, and those of a program. */
+
+/* Its argument, and what its names stand for. */
+static enum mk_verdict show(struct mk_request *r, void *arg)
+{
+    static const char *const names[] = {"id", "other", "rest"};
+    char text[256];
+    int len = snprintf(text, sizeof(text), "%s", (const char *)arg);
+
+    for (size_t i = 0; i < 3; i++) {
+        struct mk_str value = mk_path_value(r, mk_str_from(names[i]));
+
+        if (value.p)
+            len += snprintf(text + len, sizeof(text) - (size_t)len, " %s=%.*s", names[i],
+                            (int)value.len, value.p);
+    }
+    return mk_reply_bytes(r, 200, "text/plain", (struct mk_str){text, (size_t)len});
+}
+
+static const struct {
+    const char *methods;
+    char pattern[32]; /* what the handler shows */
+} routes[] = {
+    {"GET", "/"},
+    {"GET", "/items"},
+    {"GET POST", "/items/:id"},
+    {"GET", "/items/new"},
+    {"GET", "/items/newest"},
+    {"PUT", "/items/:other"},
+    {"GET", "/items/:id/parts/:other"},
+    {"GET", "/items/new/:other/"},
+    {"GET", "/files/*rest"},
+    {"GET", "/files/a/:id"},
+    {NULL, "/any/*"},
+    {"DELETE", "/any/thing"},
+    {"BREW HEAD", "/pot"},
+    {"OPTIONS GET", "/options"},
+    {"GET", "/:id/x"},
+    {"GET", "/itemize"},
+};
+
+enum { NROUTES = sizeof(routes) / sizeof(routes[0]) };
+
+static void add_all(struct mk_config *config, bool backwards)
+{
+    static char arguments[NROUTES][32];
+
+    for (size_t i = 0; i < NROUTES; i++) {
+        size_t n = backwards ? NROUTES - 1 - i : i;
+
+        memcpy(arguments[n], routes[n].pattern, sizeof(arguments[n]));
+        assert_int_equal(
+            mk_config_handle(config, routes[n].methods, routes[n].pattern, show, arguments[n]), 0);
+    }
+}
+
+static const struct {
+    const char *method, *path;
+    unsigned status;
+    const char *body; /* of 200; otherwise of Allow, NULL: none */
+} requests[] = {
+    {"GET", "/", 200, "/"},
+    {"GET", "/items", 200, "/items"},
+    {"GET", "/items/", 404, NULL},
+    {"GET", "/items/17", 200, "/items/:id id=17"},
+    {"POST", "/items/17", 200, "/items/:id id=17"},
+    {"PUT", "/items/17", 200, "/items/:other other=17"},
+    {"GET", "/items/new", 200, "/items/new"},
+    {"GET", "/items/newest", 200, "/items/newest"},
+    {"GET", "/items/newer", 200, "/items/:id id=newer"},
+    {"GET", "/items/ne", 200, "/items/:id id=ne"},
+    {"PUT", "/items/new", 200, "/items/:other other=new"}, /* GET /items/new does not hide it */
+    {"GET", "/items/new/x/", 200, "/items/new/:other/ other=x"},
+    {"GET", "/items/new/parts/y", 200, "/items/:id/parts/:other id=new other=y"},
+    {"GET", "/items/new/x", 404, NULL},
+    {"GET", "/items/a%20b", 200, "/items/:id id=a b"},
+    {"GET", "/items/%2e%2e/items", 200, "/items"},
+    {"GET", "/items/a%2Fparts%2Fb", 200, "/items/:id/parts/:other id=a other=b"},
+    {"GET", "/files/", 200, "/files/*rest rest="},
+    {"GET", "/files/a/b", 200, "/files/a/:id id=b"},
+    {"GET", "/files/a/b/c", 200, "/files/*rest rest=a/b/c"},
+    {"GET", "/files", 404, NULL},
+    {"GET", "/any/", 200, "/any/*"},
+    {"PROPFIND", "/any/where/else", 200, "/any/*"},
+    {"DELETE", "/any/thing", 200, "/any/thing"},
+    {"PATCH", "/any/thing", 200, "/any/*"},
+    {"BREW", "/pot", 200, "/pot"},
+    {"GET", "/pot", 405, "Allow: BREW, HEAD, OPTIONS"},
+    {"DELETE", "/items/17", 405, "Allow: GET, HEAD, POST, PUT, OPTIONS"},
+    {"DELETE", "/items/new", 405, "Allow: GET, HEAD, POST, PUT, OPTIONS"},
+    {"OPTIONS", "/items", 204, "Allow: GET, HEAD, OPTIONS"},
+    {"OPTIONS", "/options", 200, "/options"},
+    {"HEAD", "/items/17", 200, ""},
+    {"HEAD", "/pot", 200, ""},
+    {"GET", "/y/x", 200, "/:id/x id=y"},
+    {"GET", "/items/x", 200, "/items/:id id=x"},
+    {"GET", "/itemize", 200, "/itemize"},
+    {"GET", "/it", 404, NULL},
+};
+
+static void check_allow(struct mk_answer *answer, const char *allow)
+{
+    if (allow && !web_has_line(answer, allow))
+        fail_msg("%s is not in %.*s", allow, (int)answer->fields.len, answer->fields.p);
+    mk_answer_free(answer);
+}
+
+static void check_requests(struct mk_server *server)
+{
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        struct mk_answer *answer =
+            web_ask(server, requests[i].method, requests[i].path, NULL, NULL);
+
+        if (answer->status != requests[i].status)
+            fail_msg("%s %s: %u", requests[i].method, requests[i].path, answer->status);
+        if (requests[i].status == 200)
+            web_is(answer, 200, requests[i].body);
+        else
+            check_allow(answer, requests[i].body);
+    }
+}
+
+static void requests_find_their_handlers(void **state)
+{
+    const long live = mk_heap_live();
+
+    (void)state;
+    for (int backwards = 0; backwards < 2; backwards++) {
+        struct mk_config *config = web_config();
+        struct mk_server *server;
+
+        add_all(config, backwards == 1);
+        server = web_serve(config);
+        check_requests(server);
+        mk_server_free(server);
+    }
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void malformed_patterns_are_refused(void **state)
+{
+    static const struct {
+        const char *methods, *pattern;
+        int error;
+    } cases[] = {
+        {"GET", "", MK_E_INVALID},
+        {"GET", "a", MK_E_INVALID},
+        {"GET", "/a//b", MK_E_INVALID},
+        {"GET", "/a/../b", MK_E_INVALID},
+        {"GET", "/./b", MK_E_INVALID},
+        {"GET", "/:", MK_E_INVALID},
+        {"GET", "/:a-b", MK_E_INVALID},
+        {"GET", "/*a/b", MK_E_INVALID},
+        {"GET", "/:a/:a", MK_E_INVALID},
+        {"G(T", "/a", MK_E_INVALID},
+        {"", "/a", MK_E_INVALID},
+        {"GET", NULL, MK_E_INVALID},
+        {"GET GET", "/ok", 0},
+        {"GET", "/ok", MK_E_EXISTS},
+        {"PUT GET", "/ok", MK_E_EXISTS},
+        {NULL, "/ok", 0},
+        {NULL, "/ok", MK_E_EXISTS},
+        {"GET", "/a:b*c", 0},
+        {"GET", "/x/:a", 0},
+        {"GET", "/x/:b", MK_E_EXISTS},
+        {"GET", "/:a/:b/:c/:d/:e/:f/:g/:h/:i/:j/:k/:l/:m/:n/:o/:p", 0},
+        {"GET", "/:a/:b/:c/:d/:e/:f/:g/:h/:i/:j/:k/:l/:m/:n/:o/:p/:q", MK_E_LIMIT},
+    };
+    struct mk_router *router;
+
+    (void)state;
+    assert_int_equal(mk_router_new(&router), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int err = mk_router_add(router, cases[i].methods, cases[i].pattern, show, NULL);
+
+        if (err != cases[i].error)
+            fail_msg("%s: %d", cases[i].pattern, err);
+    }
+    assert_int_equal(mk_router_add(router, "GET", "/no", NULL, NULL), MK_E_INVALID);
+    mk_router_free(router);
+    mk_router_free(NULL);
+}
+
+static char one[] = "one", two[] = "two";
+
+static struct mk_config *config_with(char *word)
+{
+    struct mk_config *config = web_config();
+
+    assert_int_equal(mk_config_handle(config, "GET", "/word", show, word), 0);
+    return config;
+}
+
+static void a_reload_keeps_handlers_or_replaces_them_all(void **state)
+{
+    const long live = mk_heap_live();
+    struct mk_server *server;
+    struct mk_config *config = config_with(one);
+
+    (void)state;
+    assert_int_equal(mk_config_handle(config, "GET", "/first", show, one), 0);
+    server = web_serve(config);
+    for (int i = 0; i < 3; i++) {
+        web_expect(server, "/word", 200, "one");
+        assert_int_equal(mk_server_reload(server, web_config()), 0);
+    }
+    assert_int_equal(mk_server_reload(server, config_with(two)), 0);
+    web_expect(server, "/word", 200, "two");
+    web_expect(server, "/first", 404, NULL);
+    assert_int_equal(mk_server_reload(server, web_config()), 0);
+    web_expect(server, "/word", 200, "two");
+    mk_server_free(server);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void unused_configurations_leave_nothing(void **state)
+{
+    const long live = mk_heap_live();
+    struct mk_config *config = config_with(one);
+
+    (void)state;
+    mk_config_free(config);
+    config = config_with(one);
+    assert_int_equal(mk_config_check(config), 0);
+    assert_int_equal(mk_config_check(config), 0);
+    mk_config_free(config);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    const long live = mk_heap_live();
+    bool done = false;
+
+    (void)state;
+    for (long n = 0; !done && n < 200; n++) {
+        struct mk_router *router = NULL;
+
+        mk_heap_fail_after(n);
+        done = mk_router_new(&router) == 0 &&
+               mk_router_add(router, "GET", "/a/:b/c", show, NULL) == 0 &&
+               mk_router_add(router, "GET", "/a/d", show, NULL) == 0;
+        mk_heap_fail_after(-1);
+        mk_router_free(router);
+        assert_int_equal(mk_heap_live(), live);
+    }
+    assert_true(done);
+}
+
+/* Until the argument says that it may go on. */
+static enum mk_verdict wait_once(struct mk_request *r, void *arg)
+{
+    int *calls = arg;
+
+    if ((*calls)++ == 0) {
+        mk_request_resume(r);
+        return MK_VERDICT_LATER;
+    }
+    return mk_reply_bytes(r, 200, "text/plain", mk_path_value(r, MK_STR("id")));
+}
+
+static void a_handler_may_answer_later(void **state)
+{
+    int calls = 0;
+    struct mk_server *server = web_serve_one("GET", "/later/:id", wait_once, &calls);
+
+    (void)state;
+    web_expect(server, "/later/seven", 200, "seven");
+    assert_int_equal(calls, 2);
+    mk_server_free(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_find_their_handlers),
+        cmocka_unit_test(malformed_patterns_are_refused),
+        cmocka_unit_test(a_reload_keeps_handlers_or_replaces_them_all),
+        cmocka_unit_test(unused_configurations_leave_nothing),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_handler_may_answer_later),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
