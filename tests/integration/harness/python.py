@@ -95,6 +95,9 @@ class Program(process.Server):
         eventually(lambda: "started workers=" in self.log(), within=30)
         return self
 
+    def wait_for_log(self, pattern, since=0, within=30.0):
+        return super().wait_for_log(pattern, since, within)
+
     def resident_kb(self):
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0])
