@@ -186,7 +186,7 @@ static void memory_may_fail(void **state)
         if (n > 400) /* those of the defaults are alike */
             n += 6;
     }
-    assert_true(n > 100);
+    assert_true(n > 50);
 }
 
 int main(void)
