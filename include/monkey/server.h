@@ -61,7 +61,10 @@ struct mk_host {
      * @return a bound descriptor, not yet listening, owned by the library, or an enum mk_error.
      */
     int (*bind)(void *arg, const char *address, bool share);
-    /** Inherited listening sockets (systemd), used for Listen lines with the same address. */
+    /**
+     * Sockets that the program has (from systemd, its parent, or bound by itself), for Listen lines with the same address:
+     * mk_address_of writes that. They stay the program's; the server has copies.
+     */
     const int *inherited;
     size_t ninherited;
     /**
@@ -125,6 +128,12 @@ MK_API int mk_address_bind(const char *address, bool share) MK_MUST_USE;
  * @return as mk_address_bind; MK_E_NOENT: there is no such group. Any thread.
  */
 MK_API int mk_socket_bind(const char *name, uid_t owner, gid_t group) MK_MUST_USE;
+
+/**
+ * Write the address of a bound socket as a Listen line has it: for a descriptor in mk_host.inherited.
+ * @return 0; MK_E_INVALID: it is no socket of IPv4 or IPv6, nor of unix with a path. Any thread.
+ */
+MK_API int mk_address_of(int fd, char dst[MK_ADDRESS_TEXT]) MK_MUST_USE;
 
 /** Remove the file of a unix socket without a server. Nothing happens for other addresses. Any thread. */
 MK_API void mk_address_remove_stale(const char *address);
@@ -312,6 +321,39 @@ MK_API const char *mk_server_why(const struct mk_server *server);
 MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;
 
 /**
+ * Start without threads of workers: the only worker (set Workers 1) turns on the calling thread, in a loop of the
+ * program. The loop waits until mk_server_poll_fd is readable or mk_server_wait_ms has passed, and calls
+ * mk_server_turn, which calls handlers too. Without other work, `mk_server_wait(server, -1)` is such a loop.
+ *
+ * mk_server_turn, mk_server_wait_ms and mk_server_reload are for this thread alone, and not inside a handler;
+ * mk_server_ask_wait would wait for itself here: MK_E_INVALID. What other threads may call wakes the descriptor. While
+ * the worker turns, SIGPIPE is blocked.
+ * @return as mk_server_start; MK_E_INVALID: there are several workers.
+ */
+MK_API int mk_server_start_here(struct mk_server *server) MK_MUST_USE;
+
+/**
+ * @return a descriptor that is readable when mk_server_turn has something to do: for poll, epoll or a library's loop. It is
+ *         the server's and stays the same. MK_E_INVALID: not started by mk_server_start_here.
+ */
+MK_API int mk_server_poll_fd(const struct mk_server *server);
+
+/**
+ * The time after which mk_server_turn is due although the descriptor is not readable: timeouts, work left over. It changes
+ * with each call of the server, so ask before each wait.
+ * @return milliseconds; 0: now; -1: without limit, also when the server has ended or this is not its thread.
+ */
+MK_API int mk_server_wait_ms(struct mk_server *server);
+
+/**
+ * Let the worker take one turn: it accepts, reads, answers and writes what is ready, a bounded share of it.
+ * @param max_wait_ms  0: do not block; otherwise wait so long for something to do; -1: without limit
+ * @return 1: the server goes on; 0: it has ended after mk_server_stop; MK_E_INVALID: not started by mk_server_start_here,
+ *         another thread, or inside a handler.
+ */
+MK_API int mk_server_turn(struct mk_server *server, int max_wait_ms) MK_MUST_USE;
+
+/**
  * Change to another configuration without refusing or closing a connection. The new one is checked completely first.
  * Its errors are logged too, and a failed reload is counted (mk_server_facts).
  * @param config  taken on success; otherwise the caller keeps it and the old one stays in force
@@ -337,7 +379,7 @@ MK_API void mk_server_stop(struct mk_server *server, unsigned grace_ms);
 MK_API void mk_server_stop_because(struct mk_server *server, unsigned grace_ms, const char *why);
 
 /**
- * Wait until the workers have ended after mk_server_stop.
+ * Wait until the workers have ended after mk_server_stop. After mk_server_start_here this thread takes the turns meanwhile.
  * @param timeout_ms  -1: no limit
  * @return 0, or MK_E_TIMEOUT.
  */
@@ -351,6 +393,12 @@ MK_API void mk_server_free(struct mk_server *server);
 
 /** Pass every listening address to fn, as text with the real port, e.g. "127.0.0.1:2001". */
 MK_API void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg);
+
+/**
+ * @param index  of the listening addresses, from 0, in the order of the Listen lines
+ * @return its port, the real one after "Listen 127.0.0.1:0"; 0: a unix socket, or there is no such address.
+ */
+MK_API unsigned mk_server_port(const struct mk_server *server, unsigned index);
 
 /** Counters of one worker; they never decrease, except connections. Any thread may read. */
 struct mk_worker_stats {

@@ -11,6 +11,13 @@
 
 enum { LOG_MODE = 0640 };
 
+int mk_server_refuse(struct mk_server *server, const char *why)
+{
+    (void)snprintf(server->why, sizeof(server->why), "%s", why);
+    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", why);
+    return MK_E_INVALID;
+}
+
 int mk_server_open_file(struct mk_server *server, const char *path, int flags, mode_t mode)
 {
     int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode), err;

@@ -70,6 +70,10 @@ static void give_order(struct mk_server *server, struct order *o, struct mk_work
     o->worker = w;
     o->server = server;
     o->done = done;
+    if (mk_shared_is_caller(&server->shared)) {
+        mk_server_call_here(server, fn, &o->post);
+        return;
+    }
     mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
 }
 

@@ -4,19 +4,11 @@
 #include "backends/balance.h"
 
 #include "kit/backends/pool.h"
+#include "kit/clock/clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 _Static_assert(sizeof(struct proxy_tried) == sizeof(struct balance_set), "both name backends");
-
-int64_t proxy_now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void count_more(_Atomic uint64_t *counter, uint64_t n)
 {
@@ -31,7 +23,7 @@ static struct proxy_state *state_new(void)
 
     if (!s)
         return NULL;
-    s->refs = 1;
+    counted_init(&s->refs, 1);
     if (health_guard_init(&s->health) == 0)
         return s;
     free(s);
@@ -40,13 +32,13 @@ static struct proxy_state *state_new(void)
 
 static struct proxy_state *state_get(struct proxy_state *s)
 {
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    counted_get(&s->refs);
     return s;
 }
 
 static void state_put(struct proxy_state *s)
 {
-    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+    if (!s || !counted_put(&s->refs))
         return;
     health_guard_fini(&s->health);
     free(s);
@@ -56,13 +48,13 @@ static void state_put(struct proxy_state *s)
 
 struct proxy_backend *proxy_backend_get(struct proxy_backend *b)
 {
-    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+    counted_get(&b->refs);
     return b;
 }
 
 void proxy_backend_put(struct proxy_backend *b)
 {
-    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+    if (!b || !counted_put(&b->refs))
         return;
     state_put(b->state);
     backend_pool_put(b->pool);
@@ -196,7 +188,7 @@ static struct proxy_backend *backend_new(struct mk_server *server, const struct 
 
     if (!b)
         return NULL;
-    b->refs = 1;
+    counted_init(&b->refs, 1);
     b->server = server;
     b->port = like->port;
     b->rules = rules_of(e->set);
@@ -525,14 +517,15 @@ static void tell_health(struct proxy_attempt *attempt, enum health_end end, cons
 
     tell_log(b,
              health_guard_tell(&b->state->health, &b->rules, (enum health_pass)attempt->pass, end,
-                               proxy_now_ms()),
+                               clock_tick_ms()),
              why);
     attempt->pass = HEALTH_NORMAL; /* it has decided */
 }
 
 void proxy_answers(struct proxy_attempt *attempt)
 {
-    atomic_store_explicit(&attempt->backend->state->heard_ms, proxy_now_ms(), memory_order_relaxed);
+    atomic_store_explicit(&attempt->backend->state->heard_ms, clock_tick_ms(),
+                          memory_order_relaxed);
     if (attempt->pass != HEALTH_NORMAL)
         tell_health(attempt, HEALTH_GOOD, "");
 }
@@ -562,7 +555,7 @@ static void count_outcome(struct proxy_state *s, const struct proxy_report *repo
 
     if (report->outcome == PROXY_ANSWERED) {
         count_more(&s->count.status[class < 6 ? class : 0], 1);
-        latency_count(&s->latency, report->head_us, proxy_now_ms());
+        latency_count(&s->latency, report->head_us, clock_tick_ms());
     } else {
         count_more((_Atomic uint64_t *)(void *)(counters + outcomes[report->outcome].counter), 1);
     }
@@ -573,7 +566,7 @@ static void count_outcome(struct proxy_state *s, const struct proxy_report *repo
 /* A backend that answered others meanwhile is not dead: the URL is slow. */
 static enum health_end health_of(const struct proxy_state *s, const struct proxy_report *report)
 {
-    int64_t began_ms = proxy_now_ms() - (int64_t)(report->whole_us / 1000);
+    int64_t began_ms = clock_tick_ms() - (int64_t)(report->whole_us / 1000);
 
     if (report->outcome == PROXY_SILENT &&
         atomic_load_explicit(&s->heard_ms, memory_order_relaxed) >= began_ms)
@@ -597,6 +590,6 @@ void proxy_backend_checked(struct proxy_backend *b, bool is_good)
     count_more(&b->state->count.checks, 1);
     if (!is_good)
         count_more(&b->state->count.failed_checks, 1);
-    tell_log(b, health_guard_tell_check(&b->state->health, &b->rules, is_good, proxy_now_ms()),
+    tell_log(b, health_guard_tell_check(&b->state->health, &b->rules, is_good, clock_tick_ms()),
              "check");
 }
