@@ -28,7 +28,7 @@ LAYERS = {
 }
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
 # sees "kit/..." too: what several plugins are made of.
-ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples"]
+ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples", "python"]
 
 # Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
 # stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what

@@ -54,8 +54,11 @@ static bool arrive(struct search *s, const struct mk_route_node *node)
 
 static const struct mk_route_node *child_of(const struct mk_route_node *node, char first)
 {
-    const char *at = node->nchildren > 0 ? memchr(node->firsts, first, node->nchildren) : NULL;
+    const char *at;
 
+    if (node->nchildren == 1)
+        return node->firsts[0] == first ? node->children[0] : NULL;
+    at = node->nchildren > 0 ? memchr(node->firsts, first, node->nchildren) : NULL;
     return at ? node->children[at - node->firsts] : NULL;
 }
 
@@ -81,6 +84,18 @@ static bool search_taken(struct search *s, const struct mk_route_node *node, siz
     return arrive(s, node->rest);
 }
 
+/* Labels are short: a loop costs less than a call. */
+static bool has_label(const struct search *s, size_t at, struct mk_str label)
+{
+    if (label.len > s->path.len - at)
+        return false;
+    for (size_t i = 0; i < label.len; i++) {
+        if (s->path.p[at + i] != label.p[i])
+            return false;
+    }
+    return true;
+}
+
 /* @param at  where in the path the node's label begins. As deep as a pattern has names. */
 static bool search_from(struct search *s, const struct mk_route_node *node, size_t at,
                         size_t nvalues)
@@ -88,7 +103,7 @@ static bool search_from(struct search *s, const struct mk_route_node *node, size
     for (;;) {
         const struct mk_route_node *child;
 
-        if (!mk_str_has_prefix(mk_str_skip(s->path, at), node->label))
+        if (!has_label(s, at, node->label))
             return false;
         at += node->label.len;
         if (at == s->path.len)
@@ -184,12 +199,10 @@ static int keep_values(struct mk_request *r, const struct search *s)
 
 enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r, size_t prefix)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct search s;
 
-    mk_request_facts(r, &facts);
-    s.path = facts.path;
-    s.method = facts.method;
+    s.path = mk_request_path(r);
+    s.method = mk_request_method(r);
     s.route = NULL;
     s.nmissed = 0;
     if (prefix >= s.path.len || s.path.p[prefix] != '/')
@@ -203,19 +216,16 @@ enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request 
 
 struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     const struct match *match = mk_request_kept(r, &match_key);
-    const struct mk_str none = {NULL, 0};
+    const struct mk_str path = mk_request_path(r), none = {NULL, 0};
 
     if (!match)
         return none;
-    mk_request_facts(r, &facts);
     for (size_t i = 0; i < match->route->nnames; i++) {
         const struct value v = match->values[i];
 
         if (mk_str_eq(match->route->names[i], name))
-            return v.at + v.len <= facts.path.len ? (struct mk_str){facts.path.p + v.at, v.len}
-                                                  : none;
+            return v.at + v.len <= path.len ? (struct mk_str){path.p + v.at, v.len} : none;
     }
     return none;
 }

@@ -43,7 +43,7 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     int err;
 
     *p = (struct mk_reply){.r = r, .status = status, .error = MK_E_INVALID};
-    if (r->failed || r->over)
+    if (r->failed || mk_asking_is_over(r))
         return MK_E_PEER;
     if (r->status != 0)
         return mk_reply_misuse(r, "a second answer", MK_E_EXISTS);

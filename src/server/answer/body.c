@@ -6,6 +6,7 @@
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
 #include "server/files/files.h"
+#include "server/request/request_state.h"
 #include "server/request/wire.h"
 
 #include <unistd.h>
@@ -278,7 +279,7 @@ static ssize_t read_sources(struct mk_request *r, void *arg, char *dst, size_t l
             return n;
         }
     }
-    return r->waits_in ? give_up_feed(feed, MK_PUMP_DONE) : 0;
+    return mk_asking_is_parked(r) ? give_up_feed(feed, MK_PUMP_DONE) : 0;
 }
 
 /* Nothing came out of the filters. */
@@ -365,9 +366,10 @@ enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget)
         if (verdict == MK_PUMP_DONE)
             drop_source(r);
     }
-    if (r->failed || (verdict == MK_PUMP_DONE && r->filter && !r->waits_in))
+    if (r->failed || (verdict == MK_PUMP_DONE && r->filter && !mk_asking_is_parked(r)))
         mk_body_drop(r);
-    if (verdict == MK_PUMP_DONE && !r->failed && r->head_done && !r->ended && !r->waits_in)
+    if (verdict == MK_PUMP_DONE && !r->failed && r->head_done && !r->ended &&
+        !mk_asking_is_parked(r))
         verdict = end_body(r);
     return verdict;
 }

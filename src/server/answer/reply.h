@@ -2,7 +2,7 @@
 #ifndef MK_SERVER_ANSWER_REPLY_H
 #define MK_SERVER_ANSWER_REPLY_H
 
-#include "server/request/request.h"
+#include "server/request/request_state.h"
 
 /*
  * Answering a request, beyond what <monkey/request.h> offers to plugins. The head is written straight
@@ -38,7 +38,7 @@ static inline void mk_reply_note(struct mk_request *r)
     if (r->status != 0 && !r->head_done && !r->failed)
         mk_reply_instead(r);
     if (r->status != 0 || r->failed)
-        r->waits_in = 0;
+        mk_asking_unpark(r);
 }
 
 /** The answer cannot be finished: what was true of it may leave, and the connection closes. */

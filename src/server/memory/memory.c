@@ -61,7 +61,7 @@ static void end(struct mk_memory *m, int error)
     mk_timer_cancel(&m->timer);
     mk_list_remove(&m->link);
     mk_body_drop(r);
-    r->over = true;
+    mk_asking_go(r, MK_ASKING_OVER);
     if (r->site->on_finish.count > 0)
         mk_stage_finish(r);
     tell(m);
@@ -94,13 +94,13 @@ static enum mk_pump turn(struct mk_memory *m)
 
     mk_reply_note(r);
     verdict = mk_body_pump(r, &budget);
-    if (verdict != MK_PUMP_DONE || !r->waits_in)
+    if (verdict != MK_PUMP_DONE || !mk_asking_is_parked(r))
         return verdict;
-    if (!r->resumed)
+    if (!mk_asking_is_woken(r))
         return MK_PUMP_SOURCE;
     mk_route_resume(r);
     mk_reply_note(r);
-    return r->waits_in ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
+    return mk_asking_is_parked(r) ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
 }
 
 static void run(struct mk_memory *m)
@@ -135,7 +135,7 @@ static void on_timer(struct mk_timer *t)
         end(m, MK_E_TIMEOUT);
         return;
     }
-    r->waits_in = MK_STAGE_NONE;
+    mk_asking_unpark(r);
     mk_reply_refuse(r, MK_REFUSAL_HANDLER_SLOW);
     run(m);
 }
@@ -169,6 +169,7 @@ static void begin_request(struct mk_memory *m, struct mk_worker *w)
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
     r->id = w->next_id++;
+    r->traced = mk_log_traces(mk_worker_log(w), MK_LOG_HTTP);
     r->is_secure = m->is_secure;
     r->began_ms = w->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)r->view->snapshot->set.handler_timeout_ms;
@@ -187,6 +188,7 @@ static void route(struct mk_memory *m)
         r->reason = mk_h1_fault_text(r->head.fault);
         mk_reply_page(r, mk_fault_status(r->head.fault), true);
     } else {
+        mk_asking_go(r, MK_ASKING_ASKED);
         if (r->view->snapshot->nsites > 1)
             mk_route_choose_site(r);
         if (r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)

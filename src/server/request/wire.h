@@ -14,7 +14,7 @@
  * A protocol owns its requests. It fills in what needs no call: conn (NULL when no connection carries the request),
  * worker, wire, id, is_secure, text and head_len, which it keeps right when its buffer moves. It lets the request go on
  * with mk_body_pump() and mk_route_resume() in turns of its own, and ends it. The request asks the protocol through
- * these operations, all of them on the request's worker and none of them after the request has ended (r->over).
+ * these operations, all of them on the request's worker and none of them after the request has ended (OVER).
  *
  * The verdicts of operations that send are those of pump.h: READER means that the protocol runs the request when the client
  * takes more, CUT that the client is lost. No operation keeps a pointer that it is given, unless it says so.

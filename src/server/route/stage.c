@@ -3,6 +3,7 @@
 
 #include "core/fd.h"
 #include "server/answer/reply.h"
+#include "server/request/request_state.h"
 #include "server/route/route.h"
 #include "server/worker/worker.h"
 
@@ -50,11 +51,12 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
         answer_instead(r);
         return true;
     case MK_VERDICT_LATER:
-        r->waits_in = stage;
+        mk_asking_park(r, stage);
         r->hook = (uint16_t)hook;
         return true;
     case MK_VERDICT_CLOSE:
-        r->dropped = r->failed = true;
+        r->failed = true;
+        mk_asking_go(r, MK_ASKING_DROPPED);
         return true;
     }
     complain(r, who, stage, "returned an unknown verdict");
