@@ -215,8 +215,10 @@ enum mk_verdict mk_reply_bytes(struct mk_request *r, unsigned status, const char
     }
     if (mk_reply_begin(&p, r, status) < 0)
         return MK_VERDICT_DONE;
-    if (type)
-        mk_reply_line(&p, MK_STR("Content-Type"), mk_str_from(type));
+    if (type && !mk_field_is_value(mk_str_from(type)))
+        p.error = MK_E_INVALID;
+    else if (type) /* a name that needs no judgement */
+        mk_reply_add(&p, MK_STR("Content-Type"), mk_str_from(type));
     if (mk_reply_end(&p, (int64_t)body.len) == 0)
         (void)!mk_reply_memory(r, copy);
     return MK_VERDICT_DONE;

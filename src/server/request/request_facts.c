@@ -44,6 +44,16 @@ static struct mk_str target_of_line(struct mk_str line)
     return target;
 }
 
+struct mk_str mk_request_method(const struct mk_request *r)
+{
+    return method_of(r);
+}
+
+struct mk_str mk_request_path(const struct mk_request *r)
+{
+    return r->path;
+}
+
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;
