@@ -3,7 +3,6 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "server/request/request.h"
 #include "server/request/request_state.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
