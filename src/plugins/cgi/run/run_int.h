@@ -57,7 +57,7 @@ enum {
 };
 
 /** A states_log_fn. */
-void run_trace(const void *run, const struct states *table, unsigned was, unsigned is);
+void run_trace(const void *of, const struct states *table, unsigned was, unsigned is);
 
 /** The only place where a state changes. @param state  a member of run */
 static inline void run_turn(const struct run *run, const struct states *table, uint8_t *state,
