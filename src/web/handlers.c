@@ -10,7 +10,7 @@
 
 static int check_site(struct mk_setup *setup)
 {
-    return mk_setup_route(setup, MK_STR("^/"), NULL, NULL, false);
+    return mk_setup_route(setup, MK_STR("^"), NULL, NULL, false);
 }
 
 static int start(const struct mk_context *ctx, const struct mk_context *old)
@@ -37,6 +37,7 @@ static const struct mk_plugin handlers = {
     .start = start,
     .stop = stop,
     .on_handle = on_handle,
+    .traits = MK_TRAIT_ELSEWHERE, /* no file is the source of a handler */
 };
 
 static void put(void *router)

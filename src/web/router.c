@@ -208,9 +208,10 @@ enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request 
     s.method = mk_request_method(r);
     s.route = NULL;
     s.nmissed = 0;
-    if (prefix >= s.path.len || s.path.p[prefix] != '/')
+    /* all patterns begin with a slash: the root has one child */
+    if (prefix >= s.path.len || router->root.nchildren == 0)
         return MK_VERDICT_PASS;
-    if (!search_from(&s, &router->root, prefix, 0))
+    if (!search_from(&s, router->root.children[0], prefix, 0))
         return s.nmissed > 0 ? answer_without(&s, r) : MK_VERDICT_PASS;
     if (s.route->nnames > 0 && keep_values(r, &s) < 0)
         return mk_reply_error(r, 500, NULL);

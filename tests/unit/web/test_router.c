@@ -5,6 +5,8 @@
 
 #include <monkey/plugin.h>
 
+#include <unistd.h>
+
 /* Handlers by method and path: src/web/router.c, and those of a program. */
 
 /* Its argument, and what its names stand for. */
@@ -376,12 +378,65 @@ static void a_plugin_runs_a_router_below_a_prefix(void **state)
     assert_int_equal(mk_heap_live(), live);
 }
 
+/* ---- beside files ---- */
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void remove_file(const char *folder, const char *name)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void files_answer_what_no_handler_does(void **state)
+{
+    char folder[] = "/tmp/test_web_XXXXXX";
+    struct mk_config *config = web_config();
+    struct mk_server *server;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    write_file(folder, "index.html", "index");
+    write_file(folder, "page.html", "page");
+    write_file(folder, "404.html", "nothing here");
+    assert_int_equal(mk_config_set(config, "HOST", "DocumentRoot", folder, "test"), 0);
+    assert_int_equal(mk_config_set(config, "SERVER", "Indexfile", "index.html", "test"), 0);
+    assert_int_equal(mk_config_set(config, "ERROR_PAGES", "404", "/404.html", "test"), 0);
+    assert_int_equal(mk_config_handle(config, "GET", "/api/:id", show, one), 0);
+    assert_int_equal(mk_config_handle(config, "POST", "/page.html", show, two), 0);
+    server = web_serve(config);
+    web_expect(server, "/api/1", 200, "one id=1");
+    web_expect(server, "/", 200, "index");
+    web_expect(server, "/index.html", 200, "index");
+    web_expect(server, "/404.html", 200, "nothing here");
+    web_expect(server, "/none", 404, "nothing here");
+    web_expect(server, "/page.html", 405, NULL); /* the path is the handler's */
+    mk_server_free(server);
+    remove_file(folder, "index.html");
+    remove_file(folder, "page.html");
+    remove_file(folder, "404.html");
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_find_their_handlers),
         cmocka_unit_test(a_thousand_routes_are_told_apart),
         cmocka_unit_test(a_plugin_runs_a_router_below_a_prefix),
+        cmocka_unit_test(files_answer_what_no_handler_does),
         cmocka_unit_test(malformed_patterns_are_refused),
         cmocka_unit_test(a_reload_keeps_handlers_or_replaces_them_all),
         cmocka_unit_test(unused_configurations_leave_nothing),

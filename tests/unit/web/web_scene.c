@@ -12,11 +12,20 @@ struct mk_config *web_config(void)
     return config;
 }
 
+static void print_fault(void *arg, const char *text, size_t len)
+{
+    (void)arg;
+    print_error("%.*s\n", (int)len, text);
+}
+
 struct mk_server *web_serve(struct mk_config *config)
 {
     struct mk_server *server;
+    int err = mk_server_new(&server, config, NULL);
 
-    assert_int_equal(mk_server_new(&server, config, NULL), 0);
+    if (err > 0)
+        mk_config_faults(config, print_fault, NULL);
+    assert_int_equal(err, 0);
     assert_int_equal(mk_server_listen(server), 0);
     assert_int_equal(mk_server_start(server), 0);
     return server;
