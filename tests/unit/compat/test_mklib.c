@@ -181,12 +181,12 @@ static void odd_answers_are_sent_or_refused(void **state)
     stop(ctx);
 }
 
-static int is_welcome = MKLIB_TRUE;
+static atomic_int is_welcome = MKLIB_TRUE;
 
 static int check_ip(const char *ip)
 {
     assert_string_equal(ip, "unix:");
-    return is_welcome;
+    return atomic_load(&is_welcome);
 }
 
 static int check_url(const char *url)
@@ -206,10 +206,10 @@ static void checks_refuse(void **state)
     compat_expect("socket", "/", 200, NULL);
     compat_expect("socket", "/secret", 403, NULL);
     compat_expect("socket", "/%73ecret?x", 403, NULL);
-    is_welcome = MKLIB_FALSE;
+    atomic_store(&is_welcome, MKLIB_FALSE);
     fd = compat_connect("socket");
     free(compat_rest(fd));
-    is_welcome = MKLIB_TRUE;
+    atomic_store(&is_welcome, MKLIB_TRUE);
     compat_expect("socket", "/", 200, NULL);
     stop(ctx);
 }
