@@ -25,6 +25,7 @@ LAYERS = {
     "upstream": {PUBLIC, "base", "core", "http", "settings", "setup", "server"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "setup", "server"},
     "web": {PUBLIC, "base", "http", "kit"},
+    "websocket": {PUBLIC, "kit"},
 }
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
 # sees "kit/..." too: what several plugins are made of.

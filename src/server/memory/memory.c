@@ -57,7 +57,8 @@ static void end(struct mk_memory *m, int error)
     struct mk_view *view = r->view;
 
     m->error = m->error ? m->error : error;
-    r->whole = m->error == 0;
+    if (m->error)
+        mk_answering_break(r);
     mk_timer_cancel(&m->timer);
     mk_list_remove(&m->link);
     mk_body_drop(r);
@@ -110,7 +111,7 @@ static void run(struct mk_memory *m)
     m->is_running = true;
     verdict = turn(m);
     m->is_running = false;
-    if (m->request.failed)
+    if (mk_answering_is_broken(&m->request))
         end(m, MK_E_BAD);
     else if (verdict == MK_PUMP_TURN)
         mk_memory_wire.wake(&m->request);
@@ -173,7 +174,8 @@ static void begin_request(struct mk_memory *m, struct mk_worker *w)
     r->is_secure = m->is_secure;
     r->began_ms = w->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)r->view->snapshot->set.handler_timeout_ms;
-    r->body_done = m->in.len == m->body_at;
+    if (m->in.len > m->body_at)
+        mk_receiving_go(r, MK_RECEIVING_UNREAD);
     mk_arena_init(&r->arena, NULL, 0, MK_LIMIT_REQUEST_ARENA);
     mk_list_add_tail(&w->asked, &m->link);
 }

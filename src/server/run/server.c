@@ -9,6 +9,7 @@
 #include "server/events/offload.h"
 #include "server/run/server_int.h"
 #include "server/worker/extension.h"
+#include "setup/host.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -105,6 +106,10 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     pthread_mutex_init(&server->shared.asks.lock, NULL);
     mk_reload_report_init(&server->reload_report);
     server->shared.host = host ? host : &plain_host;
+    if (MK_HOST_HAS(host, log)) {
+        server->shared.log.take = host->log;
+        server->shared.log.take_arg = host->arg;
+    }
     server->shared.nworkers =
         snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
     if (server->shared.nworkers > MK_LIMIT_WORKERS)
