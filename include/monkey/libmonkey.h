@@ -125,7 +125,7 @@ MK_API mklib_ctx mklib_init(const char *address, unsigned int port, unsigned int
                             const char *documentroot);
 
 /** Set a callback before the start. @param func  of the type for cb; NULL removes it. @return MKLIB_FALSE: the server runs, or cb is unknown. */
-MK_API int mklib_callback_set(mklib_ctx ctx, const enum mklib_cb cb, void *func);
+MK_API int mklib_callback_set(mklib_ctx ctx, enum mklib_cb cb, void *func);
 
 /**
  * Set keys of enum mklib_mkc, each with its value, terminated by NULL, before the start.

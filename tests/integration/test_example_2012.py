@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import installed
+from harness import installed, process
 from harness.client import Connection
 
 LIMIT = 60
@@ -23,15 +23,15 @@ def running(installation, name, folder):
     """The address of an example that serves until its input ends."""
     program = installation.build(f"embed/2012/{name}.c", "libmonkey")
     address = str(folder / "s")
-    process = subprocess.Popen([program, f"unix:{address}"], env=installation.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    server = subprocess.Popen([program, f"unix:{address}"], env=installation.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert process.stdout.readline() == b"running\n"
+        assert server.stdout.readline() == b"running\n"
         yield address
-        process.communicate(timeout=LIMIT)
-        assert process.returncode == 0
+        server.communicate(timeout=LIMIT)
+        assert server.returncode == 0
     finally:
-        process.kill()
-        process.wait()
+        server.kill()
+        server.wait()
 
 
 def ask(address, target, method="GET", **kwargs):
@@ -91,3 +91,13 @@ def test_an_old_include_of_the_folder_compiles(installation):
                                text=True).stdout.split()
         subprocess.run(["gcc", "-xc", "-Wall", "-Werror", "-fsyntax-only", *flags, "-"], input=text, text=True, check=True,
                        timeout=LIMIT)
+
+
+@pytest.mark.parametrize("page", ["libmonkey.3", "mk_lib.3"])
+def test_examples_of_the_manual_compile(installation, page):
+    text = (process.TREE / "docs" / "man" / page).read_text().partition(".SH EXAMPLES")[2]
+    source = re.search(r"^\.nf\n(.*?)^\.fi", text, re.M | re.S)[1].replace("\\e", "\\")
+    flags = subprocess.run(["pkg-config", "--cflags", "libmonkey"], env=installation.env, check=True, capture_output=True,
+                           text=True).stdout.split()
+    subprocess.run(["gcc", "-xc", "-Wall", "-Werror", "-fsyntax-only", *flags, "-"], input=source, text=True, check=True,
+                   timeout=LIMIT)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <libmonkey.h>
 #include <stdio.h>
-#include <string.h>
 
 /* cc hello.c $(pkg-config --cflags --libs libmonkey) -o hello && ./hello [ADDRESS], until the end of its input */
 
@@ -13,7 +12,7 @@ static int hello(const mklib_session *session, const char *vhost, const char *ur
     (void)status;
     *content = "Hello\n";
     *len = 6;
-    strcpy(header, "Content-Type: text/plain");
+    snprintf(header, 256, "Content-Type: text/plain");
     return MKLIB_TRUE;
 }
 

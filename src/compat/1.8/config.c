@@ -22,13 +22,12 @@ static const char *find_key(const char *const *keys, const char *key)
 /* Bytes here; the server's bound of a body is another one, and that of a head has a bound itself. */
 static bool set_request_size(struct mk_compat *c, const char *value)
 {
-    const long long size = atoll(value);
     char text[40];
 
-    (void)snprintf(text, sizeof(text), "%lldB", size);
+    (void)snprintf(text, sizeof(text), "%.30sB", value);
     if (!mk_compat_set(c, NULL, "SERVER", "MaxBodySize", text, false))
         return false;
-    if (size > LARGEST_HEAD)
+    if (strtoll(value, NULL, 10) > LARGEST_HEAD)
         (void)snprintf(text, sizeof(text), "%dB", LARGEST_HEAD);
     return mk_compat_set(c, NULL, "SERVER", "MaxRequestSize", text, false);
 }
@@ -37,7 +36,7 @@ static bool set_server(struct mk_compat *c, const char *key, const char *value)
 {
     if (strcmp(key, "MaxRequestSize") == 0)
         return set_request_size(c, value);
-    if (strcmp(key, "Workers") == 0 && atoi(value) < 0)
+    if (strcmp(key, "Workers") == 0 && strtol(value, NULL, 10) < 0)
         value = "0";
     return mk_compat_set(c, NULL, "SERVER", key, value, strcmp(key, "Listen") == 0);
 }

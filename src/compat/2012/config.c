@@ -15,17 +15,17 @@ static const struct {
     enum value value;
     const char *instead; /* of NULL; NULL: the server's default */
 } keys[] = {
-    [MKC_WORKERS] = {"Workers", VALUE_INT},
-    [MKC_TIMEOUT] = {"Timeout", VALUE_INT},
-    [MKC_USERDIR] = {"UserDir", VALUE_TEXT},
+    [MKC_WORKERS] = {"Workers", VALUE_INT, NULL},
+    [MKC_TIMEOUT] = {"Timeout", VALUE_INT, NULL},
+    [MKC_USERDIR] = {"UserDir", VALUE_TEXT, NULL},
     [MKC_INDEXFILE] = {"Indexfile", VALUE_TEXT, MK_MKLIB_NO_INDEX},
-    [MKC_HIDEVERSION] = {"HideVersion", VALUE_BOOL},
-    [MKC_RESUME] = {"Resume", VALUE_BOOL},
-    [MKC_KEEPALIVE] = {"KeepAlive", VALUE_BOOL},
-    [MKC_KEEPALIVETIMEOUT] = {"KeepAliveTimeout", VALUE_INT},
-    [MKC_MAXKEEPALIVEREQUEST] = {"MaxKeepAliveRequest", VALUE_INT},
-    [MKC_MAXREQUESTSIZE] = {"MaxRequestSize", VALUE_INT},
-    [MKC_SYMLINK] = {"SymLink", VALUE_BOOL},
+    [MKC_HIDEVERSION] = {"HideVersion", VALUE_BOOL, NULL},
+    [MKC_RESUME] = {"Resume", VALUE_BOOL, NULL},
+    [MKC_KEEPALIVE] = {"KeepAlive", VALUE_BOOL, NULL},
+    [MKC_KEEPALIVETIMEOUT] = {"KeepAliveTimeout", VALUE_INT, NULL},
+    [MKC_MAXKEEPALIVEREQUEST] = {"MaxKeepAliveRequest", VALUE_INT, NULL},
+    [MKC_MAXREQUESTSIZE] = {"MaxRequestSize", VALUE_INT, NULL},
+    [MKC_SYMLINK] = {"SymLink", VALUE_BOOL, NULL},
     [MKC_DEFAULTMIMETYPE] = {"DefaultMimeType", VALUE_TEXT, "text/plain"},
 };
 

@@ -128,7 +128,7 @@ mklib_ctx mklib_init(const char *address, unsigned int port, unsigned int plugin
     return NULL;
 }
 
-int mklib_callback_set(mklib_ctx ctx, const enum mklib_cb cb, void *func)
+int mklib_callback_set(mklib_ctx ctx, enum mklib_cb cb, void *func)
 {
     struct mk_compat *c = mk_compat_get_idle((uintptr_t)ctx, __func__);
     struct mk_mklib *m = c ? mk_mklib_of(c) : NULL;

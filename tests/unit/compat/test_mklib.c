@@ -41,7 +41,7 @@ static int show(const mklib_session *session, const char *vhost, const char *url
     assert_int_equal(*status, 200);
     (void)snprintf(text, sizeof(text), "%s %s %s(%lu) %.20s(%lu)", vhost, url, get ? get : "none",
                    get_len, post ? post : "none", post_len);
-    (void)strcpy(header, "Content-Type: text/x-shown\r\nX-Second: 2");
+    (void)snprintf(header, 256, "Content-Type: text/x-shown\r\nX-Second: 2");
     *content = text;
     *content_len = strlen(text);
     return MKLIB_TRUE;
@@ -137,7 +137,8 @@ static int odd(const mklib_session *session, const char *vhost, const char *url,
     if (strcmp(url, "/full") == 0)
         memset(header, 'x', 256);
     if (strcmp(url, "/framing") == 0)
-        (void)strcpy(header, "Content-Length: 9\r\nno field\r\nX-Kept: yes\nX-Last: l\r\n\r\n");
+        (void)snprintf(header, 256,
+                       "Content-Length: 9\r\nno field\r\nX-Kept: yes\nX-Last: l\r\n\r\n");
     if (strcmp(url, "/large") == 0) {
         memset(large, 'l', sizeof(large) - 1);
         *content = large;
@@ -181,12 +182,12 @@ static void odd_answers_are_sent_or_refused(void **state)
     stop(ctx);
 }
 
-static int is_welcome = MKLIB_TRUE;
+static atomic_int is_welcome = MKLIB_TRUE;
 
 static int check_ip(const char *ip)
 {
     assert_string_equal(ip, "unix:");
-    return is_welcome;
+    return atomic_load(&is_welcome);
 }
 
 static int check_url(const char *url)
@@ -206,10 +207,10 @@ static void checks_refuse(void **state)
     compat_expect("socket", "/", 200, NULL);
     compat_expect("socket", "/secret", 403, NULL);
     compat_expect("socket", "/%73ecret?x", 403, NULL);
-    is_welcome = MKLIB_FALSE;
+    atomic_store(&is_welcome, MKLIB_FALSE);
     fd = compat_connect("socket");
     free(compat_rest(fd));
-    is_welcome = MKLIB_TRUE;
+    atomic_store(&is_welcome, MKLIB_TRUE);
     compat_expect("socket", "/", 200, NULL);
     stop(ctx);
 }
