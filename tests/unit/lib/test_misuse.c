@@ -273,7 +273,7 @@ static void a_running_server_may_be_freed(void **state)
     int fd = embedded_connect(server);
 
     (void)state;
-    embedded_get(fd, "/late");
+    embedded_get(fd, "/never");
     mk_server_free(server);
     close(fd);
     assert_int_equal(mk_heap_live(), live);
