@@ -27,7 +27,7 @@ static void tick(struct mk_alarm *alarm, void *arg)
     char number[24];
     struct mk_sse_event event = {.size = sizeof(event)};
 
-    snprintf(number, sizeof(number), "%ld", c->number);
+    (void)snprintf(number, sizeof(number), "%ld", c->number);
     event.id = event.data = mk_str_from(number);
     if (mk_sse_send(c->stream, &event) == 0) /* otherwise the client is too slow: try again */
         c->number++;

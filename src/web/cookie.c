@@ -105,7 +105,7 @@ static const char *malformed(const struct mk_cookie *c)
         return "Partitioned needs Secure";
     if (!c->secure && (is_host || begins(c->name, MK_STR("__Secure-"))))
         return "a cookie of this name needs Secure";
-    if (is_host && (c->domain.p || !mk_str_eq(c->path, MK_STR("/"))))
+    if (is_host && (c->domain.p || !c->path.p || !mk_str_eq(c->path, MK_STR("/"))))
         return "a __Host- cookie needs the path / and no domain";
     return NULL;
 }

@@ -181,8 +181,8 @@ static int write_head(struct mk_request *r, const struct mk_entity *e, unsigned 
     if (e->length >= 0)
         mk_reply_line(&p, MK_STR("Accept-Ranges"), MK_STR("bytes"));
     if (status == 206) {
-        snprintf(text, sizeof(text), "bytes %llu-%llu/%lld", (unsigned long long)range->first,
-                 (unsigned long long)range->last, (long long)e->length);
+        (void)snprintf(text, sizeof(text), "bytes %llu-%llu/%lld", (unsigned long long)range->first,
+                       (unsigned long long)range->last, (long long)e->length);
         mk_reply_line(&p, MK_STR("Content-Range"), mk_str_from(text));
     }
     add_validators(&p, e);

@@ -28,17 +28,29 @@ struct search {
 
 static const char match_key;
 
-const struct mk_route *mk_route_of_method(const struct mk_route_node *node, struct mk_str method)
+/* Labels and methods are short: a loop costs less than a call. */
+static inline bool is_same(const char *a, const char *b, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (a[i] != b[i])
+            return false;
+    }
+    return true;
+}
+
+/* Which of a node's routes fits: the one of this method, or of every method. @return NULL: none does. */
+static const struct mk_route *of_method(const struct mk_route_node *node, struct mk_str method)
 {
     for (const struct mk_route *route = node->routes; route; route = route->next) {
         if (route->nmethods == 0)
             return route;
         for (size_t i = 0; i < route->nmethods; i++) {
-            if (mk_str_eq(route->methods[i], method))
+            if (route->methods[i].len == method.len &&
+                is_same(route->methods[i].p, method.p, method.len))
                 return route;
         }
     }
-    return mk_str_eq(method, MK_STR("HEAD")) ? mk_route_of_method(node, MK_STR("GET")) : NULL;
+    return NULL;
 }
 
 /* The path ends here: @return whether the search is over. */
@@ -46,7 +58,9 @@ static bool arrive(struct search *s, const struct mk_route_node *node)
 {
     if (!node->routes)
         return false;
-    s->route = mk_route_of_method(node, s->method);
+    s->route = of_method(node, s->method);
+    if (!s->route && mk_str_eq(s->method, MK_STR("HEAD")))
+        s->route = of_method(node, MK_STR("GET"));
     if (!s->route && s->nmissed < MISSED_MAX)
         s->missed[s->nmissed++] = node;
     return s->route != NULL;
@@ -84,18 +98,6 @@ static bool search_taken(struct search *s, const struct mk_route_node *node, siz
     return arrive(s, node->rest);
 }
 
-/* Labels are short: a loop costs less than a call. */
-static bool has_label(const struct search *s, size_t at, struct mk_str label)
-{
-    if (label.len > s->path.len - at)
-        return false;
-    for (size_t i = 0; i < label.len; i++) {
-        if (s->path.p[at + i] != label.p[i])
-            return false;
-    }
-    return true;
-}
-
 /* @param at  where in the path the node's label begins. As deep as a pattern has names. */
 static bool search_from(struct search *s, const struct mk_route_node *node, size_t at,
                         size_t nvalues)
@@ -103,7 +105,8 @@ static bool search_from(struct search *s, const struct mk_route_node *node, size
     for (;;) {
         const struct mk_route_node *child;
 
-        if (!has_label(s, at, node->label))
+        if (node->label.len > s->path.len - at ||
+            !is_same(s->path.p + at, node->label.p, node->label.len))
             return false;
         at += node->label.len;
         if (at == s->path.len)

@@ -51,6 +51,7 @@ def test_requests_of_a_kept_connection(start):
         for number in (1, 2):
             assert connection.request("/").status == 200
             assert of_request(server, "request", number) == ["head", "asked", "over"]
+            assert of_request(server, "answer", number) == ["none", "head", "body", "ended"]
 
 
 def test_request_whose_hook_says_later(start):
@@ -58,6 +59,15 @@ def test_request_whose_hook_says_later(start):
                    extra={"plugins.load": load("probe")})
     assert server.get("/bell").text == "resumed"
     assert of_request(server, "request") == ["head", "asked", "parked", "woken", "asked", "over"]
+
+
+def test_request_whose_body_is_skipped(start):
+    server = start(server="LogLevel trace:http\nWorkers 1", files={"index.html": "x"})
+    with server.connect() as connection:
+        assert connection.request("/", "POST", body=b"body").status == 405
+        assert connection.request("/").status == 200
+    assert of_request(server, "body") == ["none", "unread", "reading", "done"]
+    assert not of_request(server, "body", 2)
 
 
 def test_traces_of_one_part_alone(start):

@@ -13,9 +13,10 @@ static enum mk_h1_state answering_state(const struct mk_conn *c)
 {
     const struct mk_request *r = &c->job->request;
 
-    if (!mk_h1_has_request(c) || c->leftover_len > 0 || !(mk_asking_is_parked(r) || r->starved))
+    if (!mk_h1_has_request(c) || c->leftover_len > 0 ||
+        !(mk_asking_is_parked(r) || r->answering == MK_ANSWERING_STARVED))
         return MK_H1_REPLY;
-    return r->reads_body && !r->body_done && !c->readable ? MK_H1_BODY : MK_H1_HANDLER;
+    return r->receiving == MK_RECEIVING_READING && !c->readable ? MK_H1_BODY : MK_H1_HANDLER;
 }
 
 static void settle_answering(struct mk_conn *c)

@@ -72,7 +72,7 @@ struct mk_request {
     char *trailers;                 /* field lines behind its body, as they came; NULL: none */
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t
-        body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
+        body_left; /* promised by the head, not yet given by sources; above INT64_MAX: no promise */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
     uint64_t id;                   /* in logs: its connection's */
@@ -88,23 +88,16 @@ struct mk_request {
     uint16_t page_of;              /* the status for which a handler makes the page; 0: none */
     uint8_t waits_in;              /* enum mk_stage: in which a hook said LATER */
     uint8_t reroutes;
-    uint8_t asking; /* enum mk_asking */
+    uint8_t asking;    /* enum mk_asking */
+    uint8_t answering; /* enum mk_answering */
+    uint8_t receiving; /* enum mk_receiving */
     bool moved;     /* mk_request_reroute: method, path and query are no longer those of the head */
     bool found;     /* an index or fallback file took the path's place */
     bool requeried; /* and query, which an item of TryFiles had, that of the target's */
-    bool starved;   /* a source has nothing for now */
     bool ends_on_hangup; /* a client that closes its sending half has left */
-    bool head_done;      /* the answer's head is complete */
-    bool in_filters;     /* its head is with them */
-    bool promised;       /* its head was ended with a length */
     bool until_close;    /* its body ends with the connection */
-    bool ended;          /* its last source has ended, and all framing is written */
     bool overrun;        /* sources gave more than its head promised */
     bool misused;        /* a wrong call for this request was logged */
-    bool whole;          /* the answer is complete */
-    bool body_done;      /* the whole request body has been read */
-    bool reads_body;     /* its handler reads the body */
-    bool failed;         /* the answer cannot be finished: close */
     bool keep_alive;
     bool is_secure;          /* nobody between its client and the server reads it */
     bool head_only;          /* no body in the answer, whatever its head says */

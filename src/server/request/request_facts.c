@@ -72,7 +72,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->began_ms = r->began_ms;
     facts->status = r->status;
     facts->body_sent = r->body_sent;
-    facts->whole = r->whole;
+    facts->whole = mk_asking_is_over(r) && r->answering == MK_ANSWERING_ENDED;
     facts->document_root = site->document_root;
     facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
     facts->user = r->user;
@@ -157,7 +157,7 @@ bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk
 {
     struct mk_str lines = {r->trailers, r->body.trailers}, line;
 
-    if (!r->trailers || !r->body_done)
+    if (!r->trailers || !mk_receiving_is_done(r))
         return false;
     lines = mk_str_skip(lines, *at);
     if (!mk_field_next_line(&lines, &line, name, value))
@@ -242,8 +242,9 @@ static bool may_take(const struct mk_request *r)
     bool switches = r->status == 101 ||
                     (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
 
-    return switches && r->head_done && !r->failed && !mk_asking_is_over(r) && !r->first &&
-           r->body_done;
+    bool has_head = mk_answering_is_open(r) || r->answering == MK_ANSWERING_ENDED;
+
+    return switches && has_head && !mk_asking_is_over(r) && !r->first && mk_receiving_is_done(r);
 }
 
 int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)

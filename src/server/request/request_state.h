@@ -24,14 +24,42 @@
     X(DROPPED, dropped, TO(OVER), "a hook wants its connection closed")                            \
     X(OVER, over, 0, "it has ended: no caller can change it any more")
 
+#define MK_ANSWERING_STATES(X)                                                                     \
+    X(NONE, none, TO(HEAD) | TO(BROKEN), "there is no answer yet")                                 \
+    X(HEAD, head, TO(NONE) | TO(FILTERS) | TO(BODY) | TO(BROKEN), "its head is being written")     \
+    X(FILTERS, filters, TO(HEAD) | TO(BROKEN), "its head is with filters")                         \
+    X(BODY, body, TO(STARVED) | TO(ENDED) | TO(CUT), "its head is complete, its body leaves")      \
+    X(STARVED, starved, TO(BODY) | TO(CUT), "a source of its body has nothing for now")            \
+    X(ENDED, ended, TO(BROKEN), "its connection has all of it")                                    \
+    X(CUT, cut, 0, "broken off in its body: its connection closes")                                \
+    X(BROKEN, broken, 0, "broken off before its body or after it: its connection closes")
+
+#define MK_RECEIVING_STATES(X)                                                                     \
+    X(NONE, none, TO(UNREAD), "it has no body, or its head arrives")                               \
+    X(DONE, done, 0, "its whole body was read")                                                    \
+    X(UNREAD, unread, TO(READING), "no byte of its body was asked for")                            \
+    X(READING, reading, TO(DONE), "its handler reads its body, or the server skips it")
+
 enum mk_asking {
 #define MK_STATE_ENUM(name, ...) MK_ASKING_##name,
     MK_ASKING_STATES(MK_STATE_ENUM)
 #undef MK_STATE_ENUM
 };
 
-/** The rows of MK_ASKING_STATES. */
-extern const struct mk_states mk_asking_states;
+enum mk_answering {
+#define MK_STATE_ENUM(name, ...) MK_ANSWERING_##name,
+    MK_ANSWERING_STATES(MK_STATE_ENUM)
+#undef MK_STATE_ENUM
+};
+
+enum mk_receiving {
+#define MK_STATE_ENUM(name, ...) MK_RECEIVING_##name,
+    MK_RECEIVING_STATES(MK_STATE_ENUM)
+#undef MK_STATE_ENUM
+};
+
+/** The rows of the tables. */
+extern const struct mk_states mk_asking_states, mk_answering_states, mk_receiving_states;
 
 /** Log a change of a state of a traced request. */
 void mk_request_trace(const struct mk_request *r, const struct mk_states *states, unsigned from,
@@ -49,10 +77,14 @@ static inline void mk_request_change(struct mk_request *r, const struct mk_state
 
 /* ---- how it stands with its question ---- */
 
-static inline void mk_asking_go(struct mk_request *r, enum mk_asking to)
+/** For what each request goes through. */
+static inline void mk_asking_change(struct mk_request *r, enum mk_asking to)
 {
     mk_request_change(r, &mk_asking_states, &r->asking, to);
 }
+
+/** The same where few requests come, in fewer bytes. */
+void mk_asking_go(struct mk_request *r, enum mk_asking to);
 
 /** Does it wait for a hook that said LATER? */
 static inline bool mk_asking_is_parked(const struct mk_request *r)
@@ -80,6 +112,46 @@ static inline void mk_asking_unpark(struct mk_request *r)
 {
     if (mk_asking_is_parked(r))
         mk_asking_go(r, MK_ASKING_ASKED);
+}
+
+/* ---- how far its answer is ---- */
+
+static inline void mk_answering_change(struct mk_request *r, enum mk_answering to)
+{
+    mk_request_change(r, &mk_answering_states, &r->answering, to);
+}
+
+void mk_answering_go(struct mk_request *r, enum mk_answering to);
+
+/** Has its head been given away, to filters or to its client? There cannot be another answer. */
+static inline bool mk_answering_is_settled(const struct mk_request *r)
+{
+    return r->answering >= MK_ANSWERING_FILTERS;
+}
+
+/** Is its head complete, and its body not? */
+static inline bool mk_answering_is_open(const struct mk_request *r)
+{
+    return r->answering == MK_ANSWERING_BODY || r->answering == MK_ANSWERING_STARVED;
+}
+
+/** It cannot be finished any more. */
+static inline bool mk_answering_is_broken(const struct mk_request *r)
+{
+    return r->answering >= MK_ANSWERING_CUT;
+}
+
+/** It will not be finished, wherever it stands. Harmless when it is broken off already. */
+void mk_answering_break(struct mk_request *r);
+
+/* ---- how far its body is read ---- */
+
+void mk_receiving_go(struct mk_request *r, enum mk_receiving to);
+
+/** Is there nothing of its body to come? */
+static inline bool mk_receiving_is_done(const struct mk_request *r)
+{
+    return r->receiving <= MK_RECEIVING_DONE;
 }
 
 #endif

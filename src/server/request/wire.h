@@ -25,7 +25,7 @@ struct mk_wire {
     /**
      * Decoded bytes of the body. The first call tells a client that waits for 100 (Continue) to send.
      * @param len  > 0
-     * @return > 0; 0 at its end, r->body_done is set; MK_E_AGAIN: r is run when more has come; MK_E_PEER: the
+     * @return > 0; 0 at its end, MK_RECEIVING_DONE is its state; MK_E_AGAIN: r is run when more has come; MK_E_PEER: the
      *         client left in the middle; MK_E_BAD, MK_E_LIMIT: malformed, or too large; MK_E_NOMEM.
      */
     ssize_t (*read)(struct mk_request *r, char *dst, size_t len);

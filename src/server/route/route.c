@@ -212,7 +212,7 @@ int mk_request_reroute(struct mk_request *r, struct mk_str target)
     struct mk_str query = {NULL, 0};
     int err;
 
-    if (mk_asking_is_over(r) || r->failed)
+    if (mk_asking_is_over(r) || mk_answering_is_broken(r))
         return MK_E_PEER;
     if (r->status != 0)
         return MK_E_EXISTS;

@@ -103,6 +103,7 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         return NULL;
     mk_log_init(&server->shared.log);
     mk_offload_init(&server->shared);
+    pthread_mutex_init(&server->shared.asks.lock, NULL);
     mk_reload_report_init(&server->reload_report);
     server->shared.host = host ? host : &plain_host;
     if (MK_HOST_HAS(host, log)) {
@@ -185,6 +186,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     mk_reload_report_fini(&server->reload_report);
     mk_offload_fini(&server->shared);
     mk_per_address_fini(&server->shared.per_address);
+    pthread_mutex_destroy(&server->shared.asks.lock);
     mk_fd_close(&server->done_fd);
     mk_arena_fini(&server->plugin_names);
     mk_log_fini(&server->shared.log);
@@ -235,6 +237,7 @@ MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace
 
     if (!server || !server->started)
         return;
+    mk_shared_set_asks(&server->shared, MK_ASK_OVER);
     mk_clock_update(&clock);
     stop_at_ms = clock.mono_ms + grace_ms;
     if (stop_at_ms < atomic_load(&server->stop_at_ms)) {
