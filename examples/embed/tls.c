@@ -78,8 +78,10 @@ int main(int argc, char **argv)
         configure(config, argv[1], argv[2]) != 0)
         return 1;
     err = mk_server_new(&server, config, &host);
-    if (err > 0)
+    if (err > 0) { /* the configuration has errors and is still ours */
         mk_config_faults(config, print_fault, NULL);
+        mk_config_free(config);
+    }
     if (err != 0)
         return 2;
     if (mk_server_listen(server) == 0 && mk_server_start(server) == 0)

@@ -19,7 +19,9 @@
  *     mk_server_free(server);
  *
  * The library never exits the process, prints, forks or changes signal handlers (its own threads block all
- * signals). Call its functions from one thread at a time unless their comment says otherwise.
+ * signals). Call its functions from one thread at a time unless their comment says otherwise. A call at a wrong time, or of
+ * the program's side inside a handler, and NULL for a server, a configuration or a text that is needed, are MK_E_INVALID, and
+ * an error in the log where there is a server. Only mk_server_stop and what any thread may call are for handlers.
  */
 
 #include <monkey/types.h>
@@ -232,7 +234,7 @@ MK_API int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg),
  * @param section  "SERVER", "PLUGINS", "MIMETYPES", a section of a plugin's own file; or for the default site
  *                 "HOST", "HANDLERS", "ERROR_PAGES" and the sites' sections of plugins
  * @param origin   its source, for messages and the dump, e.g. "command line"
- * @return 0 or MK_E_NOMEM; a wrong key or value is a fault found by mk_config_check.
+ * @return 0, MK_E_NOMEM, or MK_E_INVALID: something is NULL; a wrong key or value is a fault found by mk_config_check.
  */
 MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key,
                          const char *value, const char *origin) MK_MUST_USE;

@@ -12,9 +12,12 @@
 MK_AT_START int mk_server_new(struct mk_server **server, struct mk_config *config,
                               const struct mk_host *host)
 {
-    int err = mk_config_check(config);
+    int err;
 
     *server = NULL;
+    if (!config)
+        return MK_E_INVALID;
+    err = mk_config_check(config);
     if (err > 0)
         return err;
     if (err == 0)
@@ -80,6 +83,8 @@ MK_AT_START int mk_server_reload(struct mk_server *server, struct mk_config *con
 {
     int err;
 
+    if (!server || !config)
+        return MK_E_INVALID;
     mk_reload_begin(server);
     err = change_to(server, config);
     if (err != 0)

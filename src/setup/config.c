@@ -222,8 +222,11 @@ static int set_in(struct mk_tree *tree, const char *section, const char *key, co
 MK_AT_START int mk_config_set(struct mk_config *config, const char *section, const char *key,
                               const char *value, const char *origin)
 {
-    struct mk_origin at = {.file = mk_arena_strdup(&config->text, mk_str_from(origin))};
+    struct mk_origin at = {0};
 
+    if (!config || !section || !key || !value || !origin)
+        return MK_E_INVALID;
+    at.file = mk_arena_strdup(&config->text, mk_str_from(origin));
     if (!at.file)
         return MK_E_NOMEM;
     config->checked = false;

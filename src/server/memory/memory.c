@@ -279,7 +279,7 @@ int mk_memory_ask(struct mk_server *server, const struct mk_question *question, 
 {
     struct mk_question q;
     struct mk_memory *m;
-    int err = copy_question(&q, question);
+    int err = server && question && fn ? copy_question(&q, question) : MK_E_INVALID;
 
     if (err < 0)
         return err;

@@ -109,7 +109,7 @@ static void *acceptor_main(void *arg)
     struct mk_acceptor *a = arg;
     struct mk_server *server = a->server;
 
-    while (!is_stopping(a))
+    while (!is_stopping(a) || atomic_load(&server->swapping))
         turn(a);
     mk_ports_close(&a->ports);
     mk_loop_turn(&a->loop, 0, NULL, NULL);

@@ -161,7 +161,7 @@ MK_AT_START static void free_worker(struct mk_worker_thread *t)
 
 MK_AT_START void mk_server_free(struct mk_server *server)
 {
-    if (!server)
+    if (!server || mk_server_refuse_inside(server) < 0)
         return;
     if (server->started) {
         server->shared.caller =
@@ -195,13 +195,18 @@ MK_AT_START void mk_server_free(struct mk_server *server)
 
 MK_AT_START const char *mk_server_why(const struct mk_server *server)
 {
-    return server->why[0] ? server->why : "no reason known";
+    return server && server->why[0] ? server->why : "no reason known";
 }
 
 MK_AT_START int mk_server_listen(struct mk_server *server)
 {
-    int err = mk_server_open_log(server, server->snapshot->set.error_log);
+    int err;
 
+    if (!server)
+        return MK_E_INVALID;
+    if (server->started)
+        return mk_server_refuse(server, "the server was started before");
+    err = mk_server_open_log(server, server->snapshot->set.error_log);
     if (err == 0)
         err = mk_listeners_open(server, &server->snapshot->set, server->why, sizeof(server->why));
     if (err < 0)
@@ -210,6 +215,14 @@ MK_AT_START int mk_server_listen(struct mk_server *server)
 }
 
 /* ---- stopping ---- */
+
+void mk_server_wake(struct mk_server *server)
+{
+    for (unsigned i = 0; i < server->shared.nworkers; i++)
+        mk_loop_wake(&server->shared.workers[i]->loop);
+    if (server->acceptor)
+        mk_loop_wake(&server->acceptor->loop);
+}
 
 MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
 {
@@ -222,7 +235,7 @@ MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace
     struct mk_clock clock = {0};
     int64_t stop_at_ms;
 
-    if (!server->started)
+    if (!server || !server->started)
         return;
     mk_shared_set_asks(&server->shared, MK_ASK_OVER);
     mk_clock_update(&clock);
@@ -233,20 +246,20 @@ MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace
             mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER,
                    "stopping reason=\"%s\" grace_ms=%u", why, grace_ms);
     }
-    for (unsigned i = 0; i < server->shared.nworkers; i++)
-        mk_loop_wake(&server->shared.workers[i]->loop);
-    if (server->acceptor)
-        mk_loop_wake(&server->acceptor->loop);
+    mk_server_wake(server);
 }
 
 MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
 {
-    struct pollfd p = {.fd = server->done_fd, .events = POLLIN};
+    struct pollfd p = {.events = POLLIN};
 
+    if (!server || mk_server_refuse_inside(server) < 0)
+        return MK_E_INVALID;
     if (!server->started)
         return 0;
     if (mk_shared_is_caller(&server->shared) && mk_server_turn_to_end(server, timeout_ms) < 0)
         return MK_E_TIMEOUT;
+    p.fd = server->done_fd;
     while (poll(&p, 1, timeout_ms) < 0) {
         if (errno != EINTR)
             return MK_E_SYS;

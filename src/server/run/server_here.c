@@ -52,12 +52,13 @@ void mk_server_call_here(struct mk_server *server, void (*fn)(struct mk_post *po
 
 static bool may_turn(const struct mk_server *server)
 {
-    return mk_shared_is_caller(&server->shared) && !mk_worker_is_of(server);
+    return server && mk_shared_is_caller(&server->shared) && !mk_worker_is_of(server);
 }
 
 int mk_server_poll_fd(const struct mk_server *server)
 {
-    return server->shared.is_callers ? server->shared.workers[0]->loop.epfd : MK_E_INVALID;
+    return server && server->shared.is_callers ? server->shared.workers[0]->loop.epfd
+                                               : MK_E_INVALID;
 }
 
 int mk_server_wait_ms(struct mk_server *server)

@@ -35,6 +35,7 @@ struct mk_server {
     atomic_bool acceptor_ended;
     int done_fd; /* readable when running falls to 0 */
     bool started, has_stopped;
+    atomic_bool swapping; /* a configuration is put in force: workers obey before they end */
     struct mk_gate {
         sem_t prepared, go;  /* posted by each worker; by the control thread for each */
         atomic_bool is_open; /* read behind go */
@@ -58,6 +59,9 @@ void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot);
 void mk_reload_report_init(struct mk_reload_report *report);
 void mk_reload_report_fini(struct mk_reload_report *report);
 
+/** Let all its threads look at what changed. */
+void mk_server_wake(struct mk_server *server);
+
 /** A thread of the server ends; the last one makes done_fd readable. */
 void mk_server_thread_ended(struct mk_server *server);
 
@@ -71,6 +75,8 @@ int mk_server_turn_to_end(struct mk_server *server, int timeout_ms) MK_MUST_USE;
 
 /** Log a wrong call, with the sentence as server->why. @return MK_E_INVALID. */
 int mk_server_refuse(struct mk_server *server, const char *why);
+/** @return 0, or MK_E_INVALID on a thread of the server's workers, which would wait for itself: refused. */
+int mk_server_refuse_inside(struct mk_server *server);
 
 /** Wait, whatever signals arrive. */
 void mk_sem_wait(sem_t *sem);

@@ -19,6 +19,13 @@ int mk_server_refuse(struct mk_server *server, const char *why)
     return MK_E_INVALID;
 }
 
+int mk_server_refuse_inside(struct mk_server *server)
+{
+    return mk_worker_is_of(server)
+               ? mk_server_refuse(server, "a handler may not wait for its own worker")
+               : 0;
+}
+
 int mk_server_open_file(struct mk_server *server, const char *path, int flags, mode_t mode)
 {
     int fd, err;

@@ -208,7 +208,7 @@ static int bring_up(struct mk_server *server, struct mk_snapshot *snapshot, stru
     return err;
 }
 
-int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
+static int swap(struct mk_server *server, struct mk_snapshot *snapshot)
 {
     struct order *orders = mk_heap_zalloc(server->shared.nworkers + 1, sizeof(*orders));
     struct mk_snapshot *old = server->snapshot;
@@ -234,6 +234,23 @@ int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
     mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "configuration reloaded sites=%zu",
            snapshot->nsites);
     return 0;
+}
+
+/* Workers that stop would not be there to obey: one that has seen `swapping` stays until this is over. */
+int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot)
+{
+    int err = mk_server_refuse_inside(server);
+
+    if (err < 0)
+        return err;
+    atomic_store(&server->swapping, true);
+    if (server->started && atomic_load(&server->stop_at_ms) == INT64_MAX)
+        err = swap(server, snapshot);
+    else
+        err = mk_server_refuse(server, "a server that does not run cannot be reloaded");
+    atomic_store(&server->swapping, false);
+    mk_server_wake(server);
+    return err;
 }
 
 int mk_server_ask_reload(struct mk_server *server)

@@ -112,8 +112,11 @@ static void log_unreachable(void *arg, const char *text, size_t len)
 /* @param run  lets the workers begin @return 0, or an error: nothing runs. */
 static int start(struct mk_server *server, int (*run)(struct mk_server *server))
 {
-    int err = open_ports(server);
+    int err;
 
+    if (server->started)
+        return mk_server_refuse(server, "the server was started before");
+    err = open_ports(server);
     if (err == 0)
         err = mk_plugins_start(server, server->snapshot, NULL);
     if (err < 0) {
@@ -137,6 +140,8 @@ static int start(struct mk_server *server, int (*run)(struct mk_server *server))
 
 MK_AT_START int mk_server_start(struct mk_server *server)
 {
+    if (!server)
+        return MK_E_INVALID;
     return start(server, start_threads);
 }
 
@@ -153,6 +158,8 @@ static int start_on_caller(struct mk_server *server)
 
 MK_AT_START int mk_server_start_here(struct mk_server *server)
 {
+    if (!server)
+        return MK_E_INVALID;
     if (server->shared.nworkers == 1)
         return start(server, start_on_caller);
     return mk_server_refuse(server,

@@ -169,7 +169,8 @@ static bool advance_stop(struct mk_worker_thread *w)
     if (w->worker.loop.clock.mono_ms >= stop_at_ms)
         cut_all(w);
     w->saw_acceptor_end = atomic_load(&w->worker.server->acceptor_ended);
-    return w->worker.conns.used == 0 && mk_list_is_empty(&w->worker.asked) && w->saw_acceptor_end &&
+    return !atomic_load(&w->worker.server->swapping) && w->worker.conns.used == 0 &&
+           mk_list_is_empty(&w->worker.asked) && w->saw_acceptor_end &&
            !(w->handoff && mk_handoff_count(w->handoff) > 0);
 }
 
