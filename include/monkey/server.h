@@ -33,6 +33,7 @@ extern "C" {
 #endif
 
 struct mk_config;
+struct mk_host_text;
 struct mk_server;
 struct mk_plugin;
 
@@ -86,6 +87,28 @@ struct mk_host {
      * @return as bind; MK_E_UNSUPPORTED: the program cannot
      */
     int (*bind_socket)(void *arg, const char *name);
+    /**
+     * Take the lines of the error log, in place of ErrorLog. Called from any thread, several at once; the callback must not
+     * block nor call the server. Which lines come is LogLevel's choice.
+     * @param component  "server", "conf", "listen", "conn", "plugin", ...: the part that logs
+     * @param message    "event text key=value ...", terminated, without time, level and line end; borrowed
+     */
+    void (*log)(void *arg, enum mk_log_level level, const char *component, const char *message);
+    /**
+     * Take lines of a log that a setting names "program:NAME", such as AccessLog of the plugin logger. Called from one
+     * thread of the plugin at a time.
+     * @param lines  one or several, each with its line end; borrowed
+     */
+    void (*log_lines)(void *arg, const char *name, const char *lines, size_t len);
+    /** Texts that the program has in memory, for settings that name a file to read: "program:NAME". */
+    const struct mk_host_text *texts;
+    size_t ntexts;
+};
+
+/** A text of the program, such as a certificate. Both stay the program's; a reload reads what they are then. */
+struct mk_host_text {
+    const char *name;
+    const char *text;
 };
 
 /* ---- For a host's start_helper ---- */

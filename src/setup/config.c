@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
+#include "setup/host.h"
 #include "setup/reach.h"
 
 #include <errno.h>
@@ -16,8 +17,11 @@
 MK_AT_START static int open_text(void *arg, const char *path)
 {
     struct mk_config *config = arg;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+    int fd, err;
 
+    if (mk_host_name_of(path))
+        return mk_host_open_text(config->host, path);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         err = mk_error_from_errno(errno);
         if (err != MK_E_ACCESS || !config->host || !config->host->open_file)

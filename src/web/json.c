@@ -213,11 +213,8 @@ void mk_json_number(struct mk_json *j, double n)
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
-        double back;
-
         len = snprintf(text, sizeof(text), "%.*g", digits, n);
-        back = strtod(text, NULL);
-        if (memcmp(&back, &n, sizeof(n)) == 0)
+        if (strtod(text, NULL) == n)
             break;
     }
     put_word(j, (struct mk_str){text, with_point(text, (size_t)len)});

@@ -77,7 +77,9 @@ static int find_boundary(struct mk_str content_type, struct mk_str *boundary)
             return MK_E_BAD;
         *boundary = unquoted(value);
     }
-    return more < 0 || !is_boundary(*boundary) ? MK_E_BAD : 0;
+    if (more < 0 || !boundary->p || !is_boundary(*boundary))
+        return MK_E_BAD;
+    return 0;
 }
 
 int mk_multipart_new(struct mk_multipart **out, struct mk_str content_type,
@@ -146,7 +148,7 @@ static size_t decode_quoted(char *dst, struct mk_str text)
 /* Decoded where it stands, in m->head. */
 static int take_parameter(struct mk_multipart *m, struct mk_str value, struct mk_str *to)
 {
-    char *start = m->head + (value.p - m->head);
+    char *start = &m->head[value.p - m->head];
 
     if (to->p)
         return MK_E_BAD;

@@ -9,6 +9,7 @@
 #include "server/events/offload.h"
 #include "server/run/server_int.h"
 #include "server/worker/extension.h"
+#include "setup/host.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -102,8 +103,13 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         return NULL;
     mk_log_init(&server->shared.log);
     mk_offload_init(&server->shared);
+    pthread_mutex_init(&server->shared.asks.lock, NULL);
     mk_reload_report_init(&server->reload_report);
     server->shared.host = host ? host : &plain_host;
+    if (MK_HOST_HAS(host, log)) {
+        server->shared.log.take = host->log;
+        server->shared.log.take_arg = host->arg;
+    }
     server->shared.nworkers =
         snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
     if (server->shared.nworkers > MK_LIMIT_WORKERS)
@@ -180,6 +186,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     mk_reload_report_fini(&server->reload_report);
     mk_offload_fini(&server->shared);
     mk_per_address_fini(&server->shared.per_address);
+    pthread_mutex_destroy(&server->shared.asks.lock);
     mk_fd_close(&server->done_fd);
     mk_arena_fini(&server->plugin_names);
     mk_log_fini(&server->shared.log);
@@ -217,6 +224,7 @@ MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace
 
     if (!server->started)
         return;
+    mk_shared_set_asks(&server->shared, MK_ASK_OVER);
     mk_clock_update(&clock);
     stop_at_ms = clock.mono_ms + grace_ms;
     if (stop_at_ms < atomic_load(&server->stop_at_ms)) {

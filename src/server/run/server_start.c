@@ -53,6 +53,8 @@ static int open_gate(struct mk_server *server, unsigned count, int err)
             (void)snprintf(server->why, sizeof(server->why), "%s", server->shared.workers[i]->why);
     }
     atomic_store(&server->gate.is_open, err == 0);
+    if (err == 0)
+        mk_shared_set_asks(&server->shared, MK_ASK_OPEN);
     for (unsigned i = 0; i < count; i++)
         sem_post(&server->gate.go);
     return err;
@@ -144,6 +146,8 @@ static int start_on_caller(struct mk_server *server)
 
     if (err < 0)
         (void)snprintf(server->why, sizeof(server->why), "%s", server->shared.workers[0]->why);
+    else
+        mk_shared_set_asks(&server->shared, MK_ASK_OPEN);
     return err;
 }
 

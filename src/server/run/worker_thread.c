@@ -127,6 +127,8 @@ static void take_sockets(struct mk_worker_thread *w)
 
     for (int i = 0; w->handoff && i < HANDOFF_TAKES && mk_handoff_take(w->handoff, &item); i++)
         mk_conn_open(&w->worker, item.endpoint, item.fd, &item.peer, item.busy);
+    if (w->handoff)
+        mk_acceptor_taken(w->worker.server->acceptor, w->handoff);
 }
 
 MK_AT_START static void stop_one(void *block, void *arg)

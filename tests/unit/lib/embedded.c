@@ -35,6 +35,14 @@ int embedded_route(struct mk_setup *setup)
     return mk_setup_route(setup, MK_STR("^/"), NULL, NULL, false);
 }
 
+void embedded_append(void *arg, const char *text, size_t len)
+{
+    char *all = arg;
+
+    assert_true(strlen(all) + len < 16000);
+    (void)strncat(all, text, len);
+}
+
 struct mk_server *embedded_server(struct mk_config *config)
 {
     struct mk_server *server;

@@ -13,6 +13,8 @@ struct mk_config *embedded_config(const char *workers, const struct mk_plugin *p
                                   void *argument);
 /** The same for mk_plugin.check_site: every path is the plugin's. */
 int embedded_route(struct mk_setup *setup);
+/** A mk_text_fn: append to arg, a string with room for 16000 bytes. */
+void embedded_append(void *arg, const char *text, size_t len);
 /** Made and listening, not started. */
 struct mk_server *embedded_server(struct mk_config *config);
 /** @return a connection to its first address; it does not block. */

@@ -83,6 +83,12 @@ struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b);
 /** A check found it well, or not. */
 void proxy_backend_checked(struct proxy_backend *b, bool is_good);
 
+/** Add to a counter. Any thread. */
+static inline void proxy_count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
 /** All of a backend's failed attempts. */
 static inline uint64_t proxy_failures(const struct proxy_counters *c)
 {
