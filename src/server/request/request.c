@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/request/request_state.h"
+#include "server/request/request.h"
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "server/request/request_state.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
