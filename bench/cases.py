@@ -10,6 +10,7 @@ import docroot
 import embedded
 import load
 import servers
+import wsgi
 
 CORES = sorted(os.sched_getaffinity(0))
 FIRST, LAST, ALL = {CORES[0]}, {CORES[-1]}, set(CORES)
@@ -153,6 +154,8 @@ CASES = {case.name: case for case in (
          path=embedded.JSON, servers=EMBEDDED, baseline="embed-microhttpd", seconds=2),
     Case("hello-post", "1 MB is sent to a handler, 8 clients", _wrk(embedded.COUNT, 8, post=embedded.COUNT_SIZE),
          path=embedded.COUNT, servers=EMBEDDED, baseline="embed-microhttpd", seconds=2),
+    Case("wsgi", "a trivial WSGI application, keep-alive, 16 clients", _wrk(docroot.SMALL, 16), servers=tuple(wsgi.SERVERS),
+         baseline="wsgi-waitress", seconds=2),
     Case("proxy-1m", "1 MB from a backend, 32 clients", _wrk(F1M, 32), path=F1M, servers=PROXIES, backends=1, seconds=2),
 )}
 

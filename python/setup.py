@@ -13,7 +13,7 @@ import subprocess
 from setuptools import Extension, setup
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
-LANGUAGE = ["-std=gnu11", "-D_GNU_SOURCE", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
+LANGUAGE = ["-std=gnu11", "-D_GNU_SOURCE", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wstrict-prototypes",
             "-Wpointer-arith", "-Wformat=2", "-Wno-missing-field-initializers"]
 
 

@@ -2,10 +2,26 @@
 """
 The web server Monkey inside Python.
 
+    import monkey
+
+    server = monkey.Server(listen=8080)
+
+    @server.get("/hello/<name>")
+    def hello(request, name):
+        return f"Hello, {name}"
+
+    server.run()
+
 Any WSGI application is served by `python -m monkey module:application` or by monkey.Serving.
 """
 
 from ._monkey import PASS, ConfigError, Error, FileWrapper, version as __version__
+from .application import Server
+from .classic import configure, init, scheduler_worker_info, set_callback, start, stop, vhost_list
+from .routes import Abort, Request, Response
 from .serving import Serving
 
-__all__ = ["PASS", "ConfigError", "Error", "FileWrapper", "Serving"]
+__all__ = [
+    "PASS", "Abort", "ConfigError", "Error", "FileWrapper", "Request", "Response", "Server", "Serving",
+    "configure", "init", "scheduler_worker_info", "set_callback", "start", "stop", "vhost_list",
+]

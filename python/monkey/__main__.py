@@ -6,14 +6,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import select
-import signal
-import socket
 import sys
 from typing import Any, Callable, List, Optional
 
 from . import ConfigError, Error, __version__
 from .serving import Serving, Setting, listen_settings
+from .signals import Signals, serve_until_signal
 
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -83,60 +81,11 @@ def settings(options: argparse.Namespace) -> List[Setting]:
     return result
 
 
-class Signals:
-    """Signals as bytes of a socket, which a loop can wait for."""
-
-    NAMES = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1)
-
-    def __init__(self) -> None:
-        self._in, self._out = socket.socketpair()
-        for end in (self._in, self._out):
-            end.setblocking(False)
-        for number in self.NAMES:
-            signal.signal(number, lambda *_: None)
-        signal.set_wakeup_fd(self._out.fileno(), warn_on_full_buffer=False)
-
-    def fileno(self) -> int:
-        return self._in.fileno()
-
-    def pending(self) -> List[int]:
-        try:
-            return list(self._in.recv(4096))
-        except BlockingIOError:
-            return []
-
-
 def _reload(serving: Serving, options: argparse.Namespace) -> None:
     try:
         serving.reload(settings(options), options.config)
     except Error as error:
         print(error, file=sys.stderr, flush=True)
-
-
-def _handle(number: int, serving: Serving, options: argparse.Namespace, stops: bool) -> bool:
-    """@return whether the server stops."""
-    if number == signal.SIGHUP:
-        _reload(serving, options)
-    elif number == signal.SIGUSR1:
-        serving.reopen_logs()
-    elif number in (signal.SIGTERM, signal.SIGINT):
-        serving.begin_stop(0 if stops else options.grace, f"signal {signal.Signals(number).name.removeprefix('SIG')}")
-        return True
-    return stops
-
-
-def loop(serving: Serving, options: argparse.Namespace, signals: Signals) -> None:
-    """Until the server has stopped; a second TERM stops it at once."""
-    poll = select.poll()
-    poll.register(signals.fileno(), select.POLLIN)
-    poll.register(serving.fileno(), select.POLLIN)
-    stops = False
-    while True:
-        ready = [fd for fd, _ in poll.poll()]
-        if serving.fileno() in ready:
-            return
-        for number in signals.pending():
-            stops = _handle(number, serving, options, stops)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -160,7 +109,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except Error as error:
         print(f"python -m monkey: {error}", file=sys.stderr)
         return 1
-    loop(serving, options, signals)
+    serve_until_signal(serving, signals, lambda: _reload(serving, options), options.grace)
     if not serving.close():
         print("python -m monkey: the application does not end; exiting without it", file=sys.stderr, flush=True)
         os._exit(1)

@@ -183,7 +183,10 @@ static ssize_t read_file(struct mk_py_input *in, char *dst, size_t len)
     return n;
 }
 
-/* Under the lock: the worker may read on when half of the room is free. */
+/*
+ * Under the lock: the worker may read on when half of the room is free. It is woken even if it is not asleep yet, because it
+ * decided to pause before it falls asleep.
+ */
 static bool asks_for_more(struct mk_py_call *c)
 {
     struct mk_py_input *in = &c->input;
@@ -199,29 +202,29 @@ static bool asks_for_more(struct mk_py_call *c)
 ssize_t mk_py_call_read(struct mk_py_call *c, char *dst, size_t len)
 {
     struct mk_py_input *in = &c->input;
-    bool is_in_file = false;
+    bool is_in_file = false, is_due;
     ssize_t n;
 
     (void)pthread_mutex_lock(&c->lock);
     for (;;) {
-        bool is_due;
-
         n = (ssize_t)mk_py_fifo_pull(&in->fifo, dst, len);
-        is_due = asks_for_more(c) && wakes(c);
-        if (is_due) {
-            (void)pthread_mutex_unlock(&c->lock);
-            wake(c, true);
-            (void)pthread_mutex_lock(&c->lock);
-        }
+        is_due = asks_for_more(c);
         if (n > 0 || in->is_ended || c->is_over)
             break;
-        (void)pthread_cond_wait(&c->changed, &c->lock);
+        if (!is_due) {
+            (void)pthread_cond_wait(&c->changed, &c->lock);
+            continue;
+        }
+        (void)pthread_mutex_unlock(&c->lock);
+        wake(c, true);
+        (void)pthread_mutex_lock(&c->lock); /* bytes may have come meanwhile */
     }
     if (n == 0 && in->file_at == in->file_len)
         n = in->error ? in->error : in->is_ended ? 0 : MK_E_PEER;
     else if (n == 0)
         is_in_file = true; /* of a whole body: the worker has done with it */
     (void)pthread_mutex_unlock(&c->lock);
+    wake(c, is_due);
     return is_in_file ? read_file(in, dst, len) : n;
 }
 
