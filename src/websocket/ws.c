@@ -201,10 +201,8 @@ static enum mk_verdict ask_for_upgrade(struct mk_request *r)
     if (mk_reply_begin(&p, r, 426) < 0)
         return MK_VERDICT_DONE;
     mk_reply_line(&p, MK_STR("Upgrade"), MK_STR("websocket"));
-    mk_reply_line(&p, MK_STR("Connection"), MK_STR("Upgrade"));
     mk_reply_line(&p, MK_STR("Sec-WebSocket-Version"), MK_STR("13"));
-    (void)mk_reply_end(&p, 0);
-    return MK_VERDICT_DONE;
+    return mk_reply_end(&p, 0) < 0 ? MK_VERDICT_CLOSE : MK_VERDICT_DONE;
 }
 
 static enum mk_verdict refuse(struct mk_request *r, unsigned status, const char *why)

@@ -125,7 +125,7 @@ def test_pipelined_echoes_keep_their_order(server):
 
 
 def test_echo_over_tls(start):
-    config = secured.config(**CONFIG)
+    config = secured.config(certificates.issue().lines(), **CONFIG)
     config["extra"]["plugins.load"] += f"    Load {path('sockets')}\n"
     server = start(**config)
 
