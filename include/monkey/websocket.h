@@ -107,7 +107,9 @@ struct mk_ws_spec {
 MK_API enum mk_verdict mk_ws_accept(struct mk_request *r, const struct mk_ws_spec *spec, void *data,
                                     struct mk_ws **ws) MK_MUST_USE;
 
+/** @return the data that mk_ws_accept was given. */
 MK_API void *mk_ws_data(const struct mk_ws *ws);
+/** @return the worker to which the connection belongs. */
 MK_API struct mk_worker *mk_ws_worker(const struct mk_ws *ws);
 /** @return the number of the agreed subprotocol in the spec's list, from 1; 0: none. */
 MK_API unsigned mk_ws_protocol(const struct mk_ws *ws);
