@@ -38,7 +38,7 @@ struct mk_question {
 struct mk_answer {
     size_t size;
     /**
-     * 0: the answer is complete; an enum mk_error otherwise. MK_E_LIMIT: its body is larger than max_answer; MK_E_TIMEOUT: its handler was too slow (HandlerTimeout) after the head; MK_E_PEER: the server stopped;
+     * 0: the answer is complete; an enum mk_error otherwise. MK_E_LIMIT: its body is larger than max_answer; MK_E_TIMEOUT: its handler was too slow (HandlerTimeout) after the head; MK_E_PEER: the server stopped or was freed;
      * MK_E_NOMEM; MK_E_BAD: the answer was broken off. What had come before the error is there.
      */
     int error;
@@ -57,15 +57,17 @@ typedef void (*mk_answer_fn)(const struct mk_answer *answer, void *arg);
 
 /**
  * Ask, from any thread, at any time between mk_server_new and mk_server_free. A worker answers once the server has started;
- * its time-outs and MaxBodySize apply, and a graceful stop waits for the answer as long as for those of other clients.
- * @return 0: fn will be called; MK_E_INVALID: the question is malformed; MK_E_LIMIT: its head is too large; MK_E_NOMEM.
+ * its time-outs and MaxBodySize apply. A graceful stop waits for the answers under way as long as for those of other clients,
+ * and no more requests are accepted.
+ * @return 0: fn will be called; MK_E_INVALID: the question is malformed; MK_E_PEER: mk_server_stop was called; MK_E_NOMEM.
  */
 MK_API int mk_server_ask(struct mk_server *server, const struct mk_question *question,
                          mk_answer_fn fn, void *arg) MK_MUST_USE;
 
 /**
- * The same, waiting for the answer. On a thread of the server's workers, which would wait for itself: MK_E_INVALID. Nobody
- * answers before mk_server_start, nor what a plugin asks while mk_server_free runs.
+ * The same, waiting for the answer. On a thread of the server's workers, or the one of mk_server_start_here, which would
+ * wait for itself: MK_E_INVALID. Before mk_server_start has started the workers, which includes the start hooks of plugins:
+ * MK_E_PEER.
  * @param answer  out: the caller's, for mk_answer_free, also with answer->error
  * @return 0: answer says more; or as mk_server_ask, and there is nothing to free.
  */

@@ -30,6 +30,13 @@ struct mk_memory {
 
 extern const struct mk_wire mk_memory_wire;
 
+/**
+ * mk_server_ask.
+ * @param waits  the caller waits for fn: MK_E_PEER unless the server is running
+ */
+int mk_memory_ask(struct mk_server *server, const struct mk_question *question, mk_answer_fn fn,
+                  void *arg, bool waits) MK_MUST_USE;
+
 /** Give up all that a worker has under way. On its thread, or when that has ended. */
 void mk_memory_end(struct mk_worker *w);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/heap.h"
 #include "base/str.h"
+#include "server/memory/memory.h"
 #include "server/worker/worker.h"
-
-#include <monkey/ask.h>
 
 #include <errno.h>
 #include <semaphore.h>
@@ -57,10 +56,10 @@ int mk_server_ask_wait(struct mk_server *server, const struct mk_question *quest
     int err;
 
     *answer = NULL;
-    if (mk_worker_is_of(server))
+    if (mk_worker_is_of(server) || mk_shared_is_caller(mk_shared_of(server)))
         return MK_E_INVALID; /* it would wait for itself, or two of them for each other */
     sem_init(&waiter.told, 0, 0);
-    err = mk_server_ask(server, question, on_answer, &waiter);
+    err = mk_memory_ask(server, question, on_answer, &waiter, true);
     if (err == 0) {
         while (sem_wait(&waiter.told) < 0 && errno == EINTR)
             ;

@@ -5,9 +5,12 @@
 
 static _Thread_local const struct mk_worker *here;
 
-void mk_worker_enter(const struct mk_worker *w)
+const struct mk_worker *mk_worker_enter(const struct mk_worker *w)
 {
+    const struct mk_worker *before = here;
+
     here = w;
+    return before;
 }
 
 bool mk_worker_is_of(const struct mk_server *server)

@@ -223,6 +223,44 @@ static void test_worker_does_not_wait_for_itself(void **state)
     forget(&h);
 }
 
+static void test_waiting_needs_a_running_server(void **state)
+{
+    static const struct {
+        const char *sentence;
+        enum mk_ask_state asks;
+    } rows[] = {
+        {"before the start", MK_ASK_NOT_YET},
+        {"after the stop", MK_ASK_OVER},
+    };
+    struct mk_shared *shared = &answer_site.server->shared;
+    struct mk_question q = question("/hello");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct mk_answer *answer;
+
+        mk_shared_set_asks(shared, rows[i].asks);
+        if (mk_server_ask_wait(answer_site.server, &q, &answer) != MK_E_PEER)
+            fail_msg("%s somebody answers", rows[i].sentence);
+        assert_null(answer);
+    }
+    mk_shared_set_asks(shared, MK_ASK_NOT_YET);
+}
+
+static void test_stopped_server_takes_no_requests(void **state)
+{
+    struct mk_shared *shared = &answer_site.server->shared;
+    struct mk_question q = question("/hello");
+    struct heard h;
+
+    (void)state;
+    mk_shared_set_asks(shared, MK_ASK_OVER);
+    assert_int_equal(ask(&q, &h), MK_E_PEER);
+    mk_shared_set_asks(shared, MK_ASK_NOT_YET);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    assert_int_equal(h.calls, 0);
+}
+
 static struct mk_request *waiting;
 
 static enum mk_verdict later(struct mk_request *r)
@@ -451,6 +489,30 @@ static void test_end_of_the_worker(void **state)
     mk_loop_turn(loop(), 0, NULL, NULL);
 }
 
+static void test_worker_that_stops_takes_no_new_requests(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard old, new;
+
+    (void)state;
+    handle = later;
+    waiting = NULL;
+    assert_int_equal(ask(&q, &old), 0);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    answer_site.worker->stopping = true;
+    assert_int_equal(ask(&q, &new), 0);
+    turns(&new);
+    assert_int_equal(new.error, MK_E_PEER);
+    assert_int_equal(new.status, 0);
+    assert_int_equal(old.calls, 0);
+    mk_request_resume(waiting);
+    turns(&old);
+    assert_string_equal(old.body, "now"); /* the grace time is for it */
+    answer_site.worker->stopping = false;
+    forget(&old);
+    forget(&new);
+}
+
 static void test_without_memory(void **state)
 {
     struct mk_question q = question("/hello");
@@ -483,6 +545,8 @@ int main(void)
         cmocka_unit_test_setup(test_head_has_no_body, begin),
         cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
         cmocka_unit_test_setup(test_worker_does_not_wait_for_itself, begin),
+        cmocka_unit_test_setup(test_waiting_needs_a_running_server, begin),
+        cmocka_unit_test_setup(test_stopped_server_takes_no_requests, begin),
         cmocka_unit_test_setup(test_later, begin),
         cmocka_unit_test_setup(test_producer_and_trailers, begin),
         cmocka_unit_test_setup(test_pipe_is_waited_for, begin),
@@ -491,6 +555,7 @@ int main(void)
         cmocka_unit_test_setup(test_malformed_questions, begin),
         cmocka_unit_test_setup(test_size_of_the_question, begin),
         cmocka_unit_test_setup(test_end_of_the_worker, begin),
+        cmocka_unit_test_setup(test_worker_that_stops_takes_no_new_requests, begin),
         cmocka_unit_test_setup(test_without_memory, begin),
     };
 
