@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "websocket/ws_int.h"
+
+#include <monkey/server.h>
+
+#include <stdlib.h>
+
+/* Members are listed by worker, and only that worker touches its list: the path of a message has no lock. */
+
+struct ws_member {
+    struct ws_member *next, **at; /* of the group on this worker */
+    struct ws_member *next_of_ws;
+    struct mk_ws_group *group;
+    struct mk_ws *ws;
+};
+
+struct mk_ws_group {
+    struct counted refs;
+    struct mk_server *server;
+    unsigned nworkers;
+    struct ws_member *members[];
+};
+
+struct message {
+    struct counted refs; /* of the workers that have not sent it */
+    struct mk_ws_group *group;
+    struct ws_frame *frame;
+};
+
+struct mk_ws_group *mk_ws_group_new(struct mk_server *server)
+{
+    const unsigned n = mk_server_workers(server);
+    struct mk_ws_group *g = calloc(1, sizeof(*g) + n * sizeof(struct ws_member *));
+
+    if (!g)
+        return NULL;
+    counted_init(&g->refs, 1);
+    g->server = server;
+    g->nworkers = n;
+    return g;
+}
+
+void mk_ws_group_free(struct mk_ws_group *g)
+{
+    if (g && counted_put(&g->refs))
+        free(g);
+}
+
+static struct ws_member **find(struct mk_ws_group *g, struct mk_ws *ws)
+{
+    struct ws_member **at = &ws->groups;
+
+    while (*at && (*at)->group != g)
+        at = &(*at)->next_of_ws;
+    return at;
+}
+
+int mk_ws_group_join(struct mk_ws_group *g, struct mk_ws *ws)
+{
+    struct ws_member **head = &g->members[mk_worker_index(ws->worker)], *m;
+
+    if (*find(g, ws))
+        return 0;
+    m = malloc(sizeof(*m));
+    if (!m)
+        return MK_E_NOMEM;
+    *m = (struct ws_member){*head, head, ws->groups, g, ws};
+    if (m->next)
+        m->next->at = &m->next;
+    *head = m;
+    ws->groups = m;
+    counted_get(&g->refs);
+    return 0;
+}
+
+static void leave(struct ws_member **at)
+{
+    struct ws_member *m = *at;
+
+    *at = m->next_of_ws;
+    *m->at = m->next;
+    if (m->next)
+        m->next->at = m->at;
+    mk_ws_group_free(m->group);
+    free(m);
+}
+
+void mk_ws_group_leave(struct mk_ws_group *g, struct mk_ws *ws)
+{
+    struct ws_member **at = find(g, ws);
+
+    if (*at)
+        leave(at);
+}
+
+void ws_groups_end(struct mk_ws *ws)
+{
+    while (ws->groups)
+        leave(&ws->groups);
+}
+
+static void put_message(struct message *message)
+{
+    if (!counted_put(&message->refs))
+        return;
+    ws_frame_put(message->frame);
+    mk_ws_group_free(message->group);
+    free(message);
+}
+
+/* Nothing here calls the application, so the list stays as it is. */
+static void send_to_members(struct mk_worker *w, void *arg)
+{
+    struct message *message = arg;
+
+    for (struct ws_member *m = message->group->members[mk_worker_index(w)]; m; m = m->next)
+        (void)ws_queue_send(m->ws, message->frame);
+    put_message(message);
+}
+
+int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str message)
+{
+    struct ws_frame *frame = ws_frame_new(kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
+    struct message *m = frame ? malloc(sizeof(*m)) : NULL;
+    int err;
+
+    if (!m) {
+        if (frame)
+            ws_frame_put(frame);
+        return MK_E_NOMEM;
+    }
+    counted_get(&g->refs);
+    counted_init(&m->refs, g->nworkers);
+    m->group = g;
+    m->frame = frame;
+    err = mk_server_each_worker(g->server, send_to_members, m);
+    if (err < 0) {
+        ws_frame_put(frame);
+        mk_ws_group_free(g);
+        free(m);
+    }
+    return err;
+}
