@@ -131,6 +131,11 @@ static void on_timer(struct mk_timer *t)
     struct mk_memory *m = MK_CONTAINER_OF(t, struct mk_memory, timer);
     struct mk_request *r = &m->request;
 
+    if (m->waited_at != m->body.len) { /* it went on without a wait */
+        wait(m);
+        return;
+    }
+    mk_request_log_slow_handler(r);
     if (r->status != 0) {
         end(m, MK_E_TIMEOUT);
         return;
