@@ -3,11 +3,16 @@
 
 #include <monkey/events.h>
 
-static _Thread_local const struct mk_worker *here;
+static _Thread_local struct mk_worker *here;
 
-void mk_worker_enter(const struct mk_worker *w)
+void mk_worker_enter(struct mk_worker *w)
 {
     here = w;
+}
+
+struct mk_worker *mk_worker_here(void)
+{
+    return here;
 }
 
 bool mk_worker_is_of(const struct mk_server *server)
