@@ -198,6 +198,21 @@ static void test_body_goes_to_the_handler(void **state)
     forget(&h);
 }
 
+static void test_large_body_is_refused_before_it_is_copied(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = echo_upper;
+    q.method = MK_STR("POST");
+    q.body = (struct mk_str){"not so much", SIZE_MAX / 16};
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.status, 413);
+    forget(&h);
+}
+
 static int wait_result;
 
 static enum mk_verdict wait_for_itself(struct mk_request *r)
@@ -622,6 +637,7 @@ int main(void)
         cmocka_unit_test_setup(test_large_file_is_bounded, begin),
         cmocka_unit_test_setup(test_head_has_no_body, begin),
         cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
+        cmocka_unit_test_setup(test_large_body_is_refused_before_it_is_copied, begin),
         cmocka_unit_test_setup(test_worker_does_not_wait_for_itself, begin),
         cmocka_unit_test_setup(test_waiting_needs_a_running_server, begin),
         cmocka_unit_test_setup(test_stopped_server_takes_no_requests, begin),
