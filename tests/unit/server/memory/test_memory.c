@@ -539,6 +539,26 @@ static void test_malformed_questions(void **state)
     }
 }
 
+/* The server's limits are the client's, and so is the answer. */
+static void test_large_head_is_answered(void **state)
+{
+    struct mk_question q = question("/hello");
+    size_t len = 8 << 20;
+    char *field = test_malloc(len);
+    struct heard h;
+
+    (void)state;
+    memset(field, 'a', len);
+    memcpy(field, "X: ", 3);
+    memcpy(field + len - 2, "\r\n", 2);
+    q.fields = (struct mk_str){field, len};
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.status, 431);
+    forget(&h);
+    test_free(field);
+}
+
 static void test_size_of_the_question(void **state)
 {
     static const size_t too_short[] = {0, offsetof(struct mk_question, body)};
@@ -649,6 +669,7 @@ int main(void)
         cmocka_unit_test_setup(test_facts_without_a_connection, begin),
         cmocka_unit_test_setup(test_answer_that_is_broken_off, begin),
         cmocka_unit_test_setup(test_malformed_questions, begin),
+        cmocka_unit_test_setup(test_large_head_is_answered, begin),
         cmocka_unit_test_setup(test_size_of_the_question, begin),
         cmocka_unit_test_setup(test_end_of_the_worker, begin),
         cmocka_unit_test_setup(test_worker_that_stops_takes_no_new_requests, begin),
