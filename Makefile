@@ -5,7 +5,7 @@
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: run test test-all build compile bench lint fuzz size static install clean
+.PHONY: run test test-all build compile bench contest lint fuzz size static install clean
 
 # Serve the welcome site on http://localhost:2001/ until Ctrl-C. ARGS="--port 8080" adds options.
 run: compile
@@ -35,6 +35,12 @@ bench:
 	@tools/deps --bench
 	@tools/build release
 	@bench/run $(ARGS)
+
+# Every web server of this machine in turns, measured by wr; the page goes to build/contest/. ARGS=--quick: a look.
+contest:
+	@tools/deps --bench
+	@tools/build release
+	@bench/contest/contest $(ARGS)
 
 lint:
 	@tools/deps --test

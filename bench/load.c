@@ -4,12 +4,14 @@
  * connection each where the server closes first (so that no client port is left waiting), deep
  * pipelines, thousands of idle connections, and the time from exec to the first byte.
  *
- *   load [-c CONNS] [-d SECONDS | -n REQUESTS] [-p DEPTH] [-1] [-t | -r] [-w PROCESSES] [-H LINE] PORT PATH...
+ *   load [-c CONNS] [-d SECONDS | -n REQUESTS] [-p DEPTH] [-1] [-e] [-t | -r] [-w PROCESSES] [-H LINE] PORT PATH...
  *   load -i CONNS PORT PATH            idle: one request on each, wait for a line on stdin, once more
  *   load -s TIMES PORT PATH -- ARGV... start-up: milliseconds from exec to the first byte, each time
  *
  * -t: over TLS, with a full handshake for each connection; -r: each resumes a session, the first ones that of a
  * connection before, which does not count.
+ *
+ * -e: exits with 1 after an error.
  *
  * Prints one JSON object.  Every answer is parsed and must be a 200 with Content-Length and as many
  * bytes as it says; anything else counts as an error.
@@ -62,7 +64,7 @@ struct totals {
 };
 
 static struct {
-    int port, conns, depth, close_each, processes, tls, resume;
+    int port, conns, depth, close_each, processes, tls, resume, fails_on_error;
     double seconds;
     long requests;
     const char *extra;
@@ -486,6 +488,8 @@ static void run_all(void)
             each[0].latency[b] += each[i].latency[b];
     }
     print_totals(&each[0]);
+    if (opt.fails_on_error && each[0].errors > 0)
+        exit(1);
 }
 
 static void run_idle(int n)
@@ -509,6 +513,8 @@ static void run_idle(int n)
     for (int i = 0; i < n; i++)
         again += fds[i] >= 0 && ask_once(fds[i], tls[i]) == 0;
     printf("{\"asked\": %d, \"answered\": %ld, \"answered_again\": %ld}\n", n, first, again);
+    if (opt.fails_on_error && first + again < 2 * n)
+        exit(1);
 }
 
 static double start_once(char **argv)
@@ -564,7 +570,7 @@ int main(int argc, char **argv)
 {
     int idle = 0, start = 0, o;
 
-    while ((o = getopt(argc, argv, "+c:d:n:p:1trw:H:i:s:")) != -1) {
+    while ((o = getopt(argc, argv, "+c:d:n:p:1etrw:H:i:s:")) != -1) {
         switch (o) {
         case 'c':
             opt.conns = atoi(optarg);
@@ -580,6 +586,9 @@ int main(int argc, char **argv)
             break;
         case '1':
             opt.close_each = 1;
+            break;
+        case 'e':
+            opt.fails_on_error = 1;
             break;
         case 't':
             opt.tls = 1;

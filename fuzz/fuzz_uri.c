@@ -4,6 +4,7 @@
 #include "http/escape.h"
 #include "http/uri.h"
 #include "http/uri_reading.h"
+#include "kit/text/escape.h"
 
 /*
  * Any bytes as a path and as an authority. A path that is accepted is normal: no empty and no
@@ -81,12 +82,12 @@ static void check_authority(struct mk_str text)
 
 static void check_html(struct mk_str text)
 {
-    char *out = malloc(text.len * MK_ESCAPE_HTML_GROWTH + 1);
+    char *out = malloc(text.len * TEXT_HTML_GROWTH + 1);
     size_t len;
 
     require(out != NULL);
-    len = mk_escape_html(out, text);
-    require(len <= text.len * MK_ESCAPE_HTML_GROWTH);
+    len = text_html(out, text);
+    require(len <= text.len * TEXT_HTML_GROWTH);
     for (size_t i = 0; i < len; i++)
         require(!strchr("<>\"'", out[i]) && (unsigned char)out[i] >= 0x20);
     free(out);

@@ -25,10 +25,11 @@ LAYERS = {
     "upstream": {PUBLIC, "base", "core", "http", "settings", "setup", "server"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "setup", "server"},
     "web": {PUBLIC, "base", "http", "kit"},
+    "websocket": {PUBLIC, "kit"},
 }
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
 # sees "kit/..." too: what several plugins are made of.
-ON_PUBLIC = ["src/bin", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples"]
+ON_PUBLIC = ["src/bin", "src/compat", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples", "python"]
 
 # Rooms of a large folder from the lowest to the highest: the files of one include only its own and those of rooms that
 # stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
@@ -225,7 +226,7 @@ class Checker:
 
     def check(self):
         folders = {p.name for p in self.src.iterdir() if p.is_dir()} if self.src.is_dir() else set()
-        for stranger in sorted(folders - set(LAYERS) - {"bin", "kit", "plugins", "duda"}):
+        for stranger in sorted(folders - set(LAYERS) - {"bin", "compat", "kit", "plugins", "duda"}):
             self.faults.append(f"src/{stranger}: is no layer; tools/check_layers.py has the list")
         for layer, allowed in LAYERS.items():
             self.check_layer(layer, allowed)

@@ -20,5 +20,8 @@ int main(int argc, char **argv)
         mk_config_handle(config, "GET", "/", hello, greeting) != 0 ||
         mk_server_new(&server, config, NULL) != 0 || mk_server_listen(server) != 0)
         return 1;
-    return mk_server_start(server) == 0 ? getchar() : 1; /* until the end of the input */
+    if (mk_server_start(server) == 0)
+        (void)getchar(); /* until the end of the input */
+    mk_server_free(server);
+    return 0;
 }

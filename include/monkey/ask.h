@@ -65,8 +65,9 @@ MK_API int mk_server_ask(struct mk_server *server, const struct mk_question *que
                          mk_answer_fn fn, void *arg) MK_MUST_USE;
 
 /**
- * The same, waiting for the answer. On a thread of the server's workers, which would wait for itself: MK_E_INVALID. Before
- * mk_server_start has started the workers, which includes the start hooks of plugins: MK_E_PEER.
+ * The same, waiting for the answer. On a thread of the server's workers, or the one of mk_server_start_here, which would
+ * wait for itself: MK_E_INVALID. Before mk_server_start has started the workers, which includes the start hooks of plugins:
+ * MK_E_PEER.
  * @param answer  out: the caller's, for mk_answer_free, also with answer->error
  * @return 0: answer says more; or as mk_server_ask, and there is nothing to free.
  */

@@ -137,6 +137,15 @@ MK_API void mk_server_log(struct mk_server *server, enum mk_log_level level, con
     MK_PRINTF(3, 4);
 
 /**
+ * Give lines of a log that a setting names "program:NAME" to the surrounding program (mk_host.log_lines). From one thread at
+ * a time.
+ * @param log  the whole name. @param len  0: only ask whether the program takes them
+ * @return 0; MK_E_UNSUPPORTED: it is a file's name, or the program takes no lines.
+ */
+MK_API int mk_server_log_lines(struct mk_server *server, const char *log, const char *lines,
+                               size_t len) MK_MUST_USE;
+
+/**
  * Open a file by name; the surrounding program (mk_host) helps where rights are missing. Any thread but a worker's.
  * @return a descriptor, owned by the caller, or an enum mk_error.
  */

@@ -65,6 +65,9 @@ struct mk_request_facts {
     struct mk_str request_line;
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
+/** Two of the facts alone, for what looks at every request: method and path. */
+MK_API struct mk_str mk_request_method(const struct mk_request *r);
+MK_API struct mk_str mk_request_path(const struct mk_request *r);
 
 /**
  * Walk the ways in which applications may read the path. Number 0 is facts.path. Further ones exist for a path with `;`

@@ -33,6 +33,7 @@ extern "C" {
 #endif
 
 struct mk_config;
+struct mk_host_text;
 struct mk_server;
 struct mk_plugin;
 
@@ -61,7 +62,10 @@ struct mk_host {
      * @return a bound descriptor, not yet listening, owned by the library, or an enum mk_error.
      */
     int (*bind)(void *arg, const char *address, bool share);
-    /** Inherited listening sockets (systemd), used for Listen lines with the same address. */
+    /**
+     * Sockets that the program has (from systemd, its parent, or bound by itself), for Listen lines with the same address:
+     * mk_address_of writes that. They stay the program's; the server has copies.
+     */
     const int *inherited;
     size_t ninherited;
     /**
@@ -83,6 +87,28 @@ struct mk_host {
      * @return as bind; MK_E_UNSUPPORTED: the program cannot
      */
     int (*bind_socket)(void *arg, const char *name);
+    /**
+     * Take the lines of the error log, in place of ErrorLog. Called from any thread, several at once; the callback must not
+     * block nor call the server. Which lines come is LogLevel's choice.
+     * @param component  "server", "conf", "listen", "conn", "plugin", ...: the part that logs
+     * @param message    "event text key=value ...", terminated, without time, level and line end; borrowed
+     */
+    void (*log)(void *arg, enum mk_log_level level, const char *component, const char *message);
+    /**
+     * Take lines of a log that a setting names "program:NAME", such as AccessLog of the plugin logger. Called from one
+     * thread of the plugin at a time.
+     * @param lines  one or several, each with its line end; borrowed
+     */
+    void (*log_lines)(void *arg, const char *name, const char *lines, size_t len);
+    /** Texts that the program has in memory, for settings that name a file to read: "program:NAME". */
+    const struct mk_host_text *texts;
+    size_t ntexts;
+};
+
+/** A text of the program, such as a certificate. Both stay the program's; a reload reads what they are then. */
+struct mk_host_text {
+    const char *name;
+    const char *text;
 };
 
 /* ---- For a host's start_helper ---- */
@@ -125,6 +151,12 @@ MK_API int mk_address_bind(const char *address, bool share) MK_MUST_USE;
  * @return as mk_address_bind; MK_E_NOENT: there is no such group. Any thread.
  */
 MK_API int mk_socket_bind(const char *name, uid_t owner, gid_t group) MK_MUST_USE;
+
+/**
+ * Write the address of a bound socket as a Listen line has it: for a descriptor in mk_host.inherited.
+ * @return 0; MK_E_INVALID: it is no socket of IPv4 or IPv6, nor of unix with a path. Any thread.
+ */
+MK_API int mk_address_of(int fd, char dst[MK_ADDRESS_TEXT]) MK_MUST_USE;
 
 /** Remove the file of a unix socket without a server. Nothing happens for other addresses. Any thread. */
 MK_API void mk_address_remove_stale(const char *address);
@@ -197,13 +229,24 @@ MK_API int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg),
 /**
  * Give one setting a value that overrides the files, before or after they are read. The first value of a
  * repeatable key (Listen) replaces the file's lines; further ones are added.
- * @param section  "SERVER", "PLUGINS", a section of a plugin's own file; or for the default site
+ * @param section  "SERVER", "PLUGINS", "MIMETYPES", a section of a plugin's own file; or for the default site
  *                 "HOST", "HANDLERS", "ERROR_PAGES" and the sites' sections of plugins
  * @param origin   its source, for messages and the dump, e.g. "command line"
  * @return 0 or MK_E_NOMEM; a wrong key or value is a fault found by mk_config_check.
  */
 MK_API int mk_config_set(struct mk_config *config, const char *section, const char *key,
                          const char *value, const char *origin) MK_MUST_USE;
+
+/**
+ * Add a setting to a site of the program. Such sites follow those of files, in the order of their first settings. The sites of
+ * a configuration that was read from files need a DocumentRoot or a handler of every path; others do not.
+ * @param site     its name in messages and the dump; clients name the words of its ServerName
+ * @param section  "HOST", "HANDLERS", "ERROR_PAGES" or a plugin's section of sites
+ * @param origin   as for mk_config_set
+ * @return as mk_config_set.
+ */
+MK_API int mk_config_set_site(struct mk_config *config, const char *site, const char *section,
+                              const char *key, const char *value, const char *origin) MK_MUST_USE;
 
 /**
  * Prepare the configuration to replace another one: it keeps the other one's loaded plugins,
@@ -301,6 +344,39 @@ MK_API const char *mk_server_why(const struct mk_server *server);
 MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;
 
 /**
+ * Start without threads of workers: the only worker (set Workers 1) turns on the calling thread, in a loop of the
+ * program. The loop waits until mk_server_poll_fd is readable or mk_server_wait_ms has passed, and calls
+ * mk_server_turn, which calls handlers too. Without other work, `mk_server_wait(server, -1)` is such a loop.
+ *
+ * mk_server_turn, mk_server_wait_ms and mk_server_reload are for this thread alone, and not inside a handler;
+ * mk_server_ask_wait would wait for itself here: MK_E_INVALID. What other threads may call wakes the descriptor. While
+ * the worker turns, SIGPIPE is blocked.
+ * @return as mk_server_start; MK_E_INVALID: there are several workers.
+ */
+MK_API int mk_server_start_here(struct mk_server *server) MK_MUST_USE;
+
+/**
+ * @return a descriptor that is readable when mk_server_turn has something to do: for poll, epoll or a library's loop. It is
+ *         the server's and stays the same. MK_E_INVALID: not started by mk_server_start_here.
+ */
+MK_API int mk_server_poll_fd(const struct mk_server *server);
+
+/**
+ * The time after which mk_server_turn is due although the descriptor is not readable: timeouts, work left over. It changes
+ * with each call of the server, so ask before each wait.
+ * @return milliseconds; 0: now; -1: without limit, also when the server has ended or this is not its thread.
+ */
+MK_API int mk_server_wait_ms(struct mk_server *server);
+
+/**
+ * Let the worker take one turn: it accepts, reads, answers and writes what is ready, a bounded share of it.
+ * @param max_wait_ms  0: do not block; otherwise wait so long for something to do; -1: without limit
+ * @return 1: the server goes on; 0: it has ended after mk_server_stop; MK_E_INVALID: not started by mk_server_start_here,
+ *         another thread, or inside a handler.
+ */
+MK_API int mk_server_turn(struct mk_server *server, int max_wait_ms) MK_MUST_USE;
+
+/**
  * Change to another configuration without refusing or closing a connection. The new one is checked completely first.
  * Its errors are logged too, and a failed reload is counted (mk_server_facts).
  * @param config  taken on success; otherwise the caller keeps it and the old one stays in force
@@ -326,7 +402,7 @@ MK_API void mk_server_stop(struct mk_server *server, unsigned grace_ms);
 MK_API void mk_server_stop_because(struct mk_server *server, unsigned grace_ms, const char *why);
 
 /**
- * Wait until the workers have ended after mk_server_stop.
+ * Wait until the workers have ended after mk_server_stop. After mk_server_start_here this thread takes the turns meanwhile.
  * @param timeout_ms  -1: no limit
  * @return 0, or MK_E_TIMEOUT.
  */
@@ -340,6 +416,12 @@ MK_API void mk_server_free(struct mk_server *server);
 
 /** Pass every listening address to fn, as text with the real port, e.g. "127.0.0.1:2001". */
 MK_API void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg);
+
+/**
+ * @param index  of the listening addresses, from 0, in the order of the Listen lines
+ * @return its port, the real one after "Listen 127.0.0.1:0"; 0: a unix socket, or there is no such address.
+ */
+MK_API unsigned mk_server_port(const struct mk_server *server, unsigned index);
 
 /** Counters of one worker; they never decrease, except connections. Any thread may read. */
 struct mk_worker_stats {

@@ -4,6 +4,15 @@
 
 /* All of libmonkey-web: pkg-config --libs monkey-web. */
 
+#include <monkey/web/body.h>
+#include <monkey/web/choice.h>
+#include <monkey/web/cookie.h>
+#include <monkey/web/entity.h>
+#include <monkey/web/form.h>
+#include <monkey/web/json.h>
+#include <monkey/web/multipart.h>
+#include <monkey/web/query.h>
 #include <monkey/web/router.h>
+#include <monkey/web/sse.h>
 
 #endif

@@ -117,11 +117,15 @@ static void write_line(struct mk_log *log, enum mk_log_level level, enum mk_log_
                        const char *fmt, va_list args)
 {
     char line[MK_LIMIT_LOG_LINE];
-    int stamp = write_stamp(line, sizeof(line), level, in), len;
+    int stamp = log->take ? 0 : write_stamp(line, sizeof(line), level, in), len;
 
     len = vsnprintf(line + stamp, sizeof(line) - (size_t)stamp - 1, fmt, args);
     if (len < 0)
         return;
+    if (log->take) {
+        log->take(log->take_arg, level, mk_log_component_names[in], line);
+        return;
+    }
     len += stamp;
     if (len > (int)sizeof(line) - 2)
         len = (int)sizeof(line) - 2;

@@ -43,6 +43,9 @@ struct mk_log {
     atomic_int level;   /* enum mk_log_level: what all components log */
     atomic_uint traced; /* bit i: component i logs at traced_level instead */
     atomic_int traced_level;
+    /* Takes lines in place of fd and syslog, whatever they are; set before others log. NULL: nobody does. */
+    void (*take)(void *arg, enum mk_log_level level, const char *component, const char *message);
+    void *take_arg;
     atomic_uint traces; /* bit i: component i logs traces, as the three above have it */
     int fd;             /* under lock; -1: syslog */
     bool own_fd;

@@ -232,6 +232,19 @@ static void drain_wakefd(struct mk_loop *loop)
     (void)!read(loop->wakefd, &count, sizeof(count));
 }
 
+int mk_loop_wait_ms(struct mk_loop *loop)
+{
+    mk_clock_update(&loop->clock);
+    return wait_ms(loop, -1);
+}
+
+void mk_loop_rest(struct mk_loop *loop, bool (*before_sleep)(void *arg), void *arg)
+{
+    atomic_store(&loop->sleeping, true);
+    if (atomic_load(&loop->posted) || before_sleep(arg))
+        mk_loop_wake(loop);
+}
+
 void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(void *arg), void *arg)
 {
     struct epoll_event events[MK_LIMIT_TURN_EVENTS];

@@ -103,6 +103,15 @@ void mk_loop_wake(struct mk_loop *loop);
 void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(void *arg),
                   void *arg);
 
+/** Milliseconds until the next turn has something to do that epfd does not show: 0 now, -1 never. On the loop's thread. */
+int mk_loop_wait_ms(struct mk_loop *loop);
+
+/**
+ * After a turn of a loop that somebody else's loop watches: from now on epfd becomes readable when work is brought.
+ * @param before_sleep  as for mk_loop_turn, not NULL
+ */
+void mk_loop_rest(struct mk_loop *loop, bool (*before_sleep)(void *arg), void *arg);
+
 /**
  * For a loop whose thread has ended: run what was posted and set for the end of a turn, and bury the gone.
  * @return whether there was anything.

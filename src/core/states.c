@@ -2,6 +2,16 @@
 #include "core/states.h"
 
 #include <stdio.h>
+#include <string.h>
+
+const char *mk_states_name(const struct mk_states *states, unsigned state)
+{
+    const char *name = states->names;
+
+    while (state-- > 0)
+        name += strlen(name) + 1;
+    return name;
+}
 
 void mk_states_trace(const struct mk_states *states, struct mk_log *log, uint64_t id, unsigned part,
                      unsigned from, unsigned to)
@@ -11,5 +21,6 @@ void mk_states_trace(const struct mk_states *states, struct mk_log *log, uint64_
     if (part > 0)
         (void)snprintf(request, sizeof(request), " request=%u", part);
     mk_log(log, MK_LOG_TRACE, states->in, "%s %s=%llu%s from=%s to=%s", states->what, states->id,
-           (unsigned long long)id, request, states->names[from], states->names[to]);
+           (unsigned long long)id, request, mk_states_name(states, from),
+           mk_states_name(states, to));
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 
 enum {
     STACK_SIZE = 256 << 10,
@@ -61,6 +60,30 @@ int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(
     }
     pthread_attr_destroy(&attr);
     return err;
+}
+
+void mk_thread_hold_sigpipe(sigset_t *before)
+{
+    sigset_t pipe;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, before);
+}
+
+/* The signal of a failed write is pending for its thread, so nobody else loses one that was meant for him. */
+void mk_thread_release_sigpipe(const sigset_t *before)
+{
+    static const struct timespec at_once = {0};
+    sigset_t pipe;
+
+    if (sigismember(before, SIGPIPE) == 1)
+        return;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 unsigned mk_thread_cpus(void)

@@ -5,6 +5,7 @@
 #include <monkey/types.h>
 
 #include <pthread.h>
+#include <signal.h>
 
 /**
  * Start a named thread with a small stack and all signals blocked: they belong to the program
@@ -15,6 +16,13 @@
  */
 int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg),
                     void *arg) MK_MUST_USE;
+
+/**
+ * Block SIGPIPE on a thread of the program while the library writes to sockets on it.
+ * @param before  out: for mk_thread_release_sigpipe, which also takes back the signal of such a write
+ */
+void mk_thread_hold_sigpipe(sigset_t *before);
+void mk_thread_release_sigpipe(const sigset_t *before);
 
 /** CPUs that this process may run on; at least 1. */
 unsigned mk_thread_cpus(void);

@@ -7,8 +7,7 @@
 
 enum { MALFORMED = -1, ABSENT = -2 };
 
-/** Read "0.5" as 500: RFC 9110 section 12.4.2. @return thousandths or MALFORMED. */
-static int parse_qvalue(struct mk_str s)
+int mk_accept_weight(struct mk_str s)
 {
     int value, scale = 1000;
 
@@ -40,7 +39,7 @@ static int parse_member(struct mk_str member, struct mk_str *name)
     *name = mk_str_trim(*name);
     if (weight.len < 2 || mk_char_lower(weight.p[0]) != 'q' || weight.p[1] != '=')
         return MALFORMED;
-    return parse_qvalue(mk_str_skip(weight, 2));
+    return mk_accept_weight(mk_str_skip(weight, 2));
 }
 
 static bool names_coding(struct mk_str name, struct mk_str coding)

@@ -13,4 +13,7 @@
  */
 unsigned mk_accept_encoding(struct mk_str accept, struct mk_str coding);
 
+/** Read the weight of a member, "0.5", in thousandths: RFC 9110 section 12.4.2. @return -1: malformed. */
+int mk_accept_weight(struct mk_str s);
+
 #endif

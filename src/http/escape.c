@@ -6,39 +6,6 @@
 static const char hex[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
                              '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
 
-static struct mk_str html_of(const char *c)
-{
-    switch (*c) {
-    case '&':
-        return MK_STR("&amp;");
-    case '<':
-        return MK_STR("&lt;");
-    case '>':
-        return MK_STR("&gt;");
-    case '"':
-        return MK_STR("&quot;");
-    case '\'':
-        return MK_STR("&#39;");
-    default:
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            return MK_STR("\xEF\xBF\xBD"); /* U+FFFD in UTF-8 */
-        return (struct mk_str){c, 1};
-    }
-}
-
-size_t mk_escape_html(char *dst, struct mk_str s)
-{
-    size_t out = 0;
-
-    for (size_t i = 0; i < s.len; i++) {
-        struct mk_str text = html_of(s.p + i);
-
-        memcpy(dst + out, text.p, text.len);
-        out += text.len;
-    }
-    return out;
-}
-
 /* @param but  bytes of a segment that are encoded all the same */
 static size_t escape_but(char *dst, struct mk_str s, const char *but)
 {

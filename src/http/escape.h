@@ -4,15 +4,7 @@
 
 #include <monkey/types.h>
 
-enum {
-    MK_ESCAPE_HTML_GROWTH = 6, /* "&quot;" for one byte */
-    MK_ESCAPE_URI_GROWTH = 3,
-};
-
-/** Write s so that it is text and nothing else in HTML, in an attribute too: & < > " ' are escaped,
- * control bytes become U+FFFD, other bytes stay. dst has room for len * MK_ESCAPE_HTML_GROWTH.
- * @return bytes written. */
-size_t mk_escape_html(char *dst, struct mk_str s);
+enum { MK_ESCAPE_URI_GROWTH = 3 };
 
 /** Percent-encode a decoded path for a Location or an href: unreserved, sub-delims, `:`, `@` and `/` stay
  * (RFC 3986 section 3.3). dst has room for len * MK_ESCAPE_URI_GROWTH. @return bytes written. */

@@ -79,7 +79,8 @@ static bool is_of(struct mk_str name, const struct rule *rule)
 unsigned mk_field_rules(struct mk_str name)
 {
     for (size_t i = 0; i < MK_ARRAY_LEN(table) && table[i].len <= name.len; i++) {
-        if (table[i].len == name.len && is_of(name, &table[i]))
+        if (table[i].len == name.len &&
+            (memcmp(name.p, table[i].name, name.len) == 0 || is_of(name, &table[i])))
             return table[i].rules;
     }
     return 0;

@@ -148,7 +148,7 @@ MK_AT_START static int read_path(const struct mk_field *f, const struct mk_setti
     if (s->value.len > 0 && (s->value.p[0] == '"' || s->value.p[0] == '\''))
         return MK_E_BAD; /* no path begins so but by mistake */
     if (!ctx->dir || s->value_at.line == 0 || s->value.len == 0 || s->value.p[0] == '/' ||
-        stands_for_itself(f, s->value))
+        mk_str_has_prefix(s->value, MK_STR("program:")) || stands_for_itself(f, s->value))
         return read_string(ctx->arena, s->value, value);
     path = mk_arena_printf(ctx->arena, "%s/%s", ctx->dir, s->value.p);
     if (!path)

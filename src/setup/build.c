@@ -56,19 +56,23 @@ static int merge(struct mk_tree *tree, const struct mk_section *by)
     return 0;
 }
 
-static bool is_one_of(struct mk_str name, const char *a, const char *b)
+/* @return where the sections of this name belong; NULL: in a site or a plugin's file. */
+static struct mk_tree *tree_of(struct mk_config *config, struct mk_str section)
 {
-    return mk_str_ieq(name, mk_str_from(a)) || mk_str_ieq(name, mk_str_from(b));
+    if (mk_str_ieq(section, MK_STR("SERVER")))
+        return &config->server;
+    if (mk_str_ieq(section, MK_STR("PLUGINS")))
+        return &config->plugins;
+    return mk_str_ieq(section, MK_STR("MIMETYPES")) ? &config->mimes : NULL;
 }
 
 /* What decides which plugins there are, and with them where the other overrides belong. */
 static int merge_first(struct mk_config *config)
 {
     for (const struct mk_section *by = config->overrides.first; by; by = by->next) {
-        bool of_server = mk_str_ieq(by->name, MK_STR("SERVER"));
+        struct mk_tree *tree = tree_of(config, by->name);
 
-        if (is_one_of(by->name, "SERVER", "PLUGINS") &&
-            merge(of_server ? &config->server : &config->plugins, by) < 0)
+        if (tree && merge(tree, by) < 0)
             return MK_E_NOMEM;
     }
     return 0;
@@ -93,7 +97,7 @@ static struct mk_tree *place_of(struct mk_config *config, struct mk_str section)
 static int merge_others(struct mk_config *config)
 {
     for (const struct mk_section *by = config->overrides.first; by; by = by->next) {
-        if (!is_one_of(by->name, "SERVER", "PLUGINS") && merge(place_of(config, by->name), by) < 0)
+        if (!tree_of(config, by->name) && merge(place_of(config, by->name), by) < 0)
             return MK_E_NOMEM;
     }
     return 0;
@@ -109,6 +113,25 @@ static int ensure_default_site(struct mk_config *config)
     config->nsites = 1;
     config->sites[0].path = "";
     mk_tree_init(&config->sites[0].tree, &config->text);
+    return 0;
+}
+
+/* Sites of the program follow those of files. */
+static int take_more_sites(struct mk_config *config)
+{
+    const size_t count = config->nsites + config->nmore_sites;
+    struct mk_site_file *all;
+
+    if (config->nmore_sites == 0)
+        return 0;
+    all = mk_arena_alloc(&config->text, count * sizeof(*all));
+    if (!all)
+        return MK_E_NOMEM;
+    memcpy(all, config->sites, config->nsites * sizeof(*all));
+    memcpy(all + config->nsites, config->more_sites, config->nmore_sites * sizeof(*all));
+    config->sites = all;
+    config->nsites = count;
+    config->nmore_sites = 0;
     return 0;
 }
 
@@ -205,6 +228,8 @@ int mk_config_build(struct mk_config *config)
     memset(&config->snapshot, 0, sizeof(config->snapshot));
     config->faults.explain = mk_explain_name;
     config->faults.explain_arg = &config->snapshot;
+    if (err == 0)
+        err = take_more_sites(config);
     if (err == 0)
         err = merge_first(config);
     if (err == 0)

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/str.h"
 #include "core/fd.h"
+#include "setup/host.h"
 #include "setup/reach.h"
 
 #include <errno.h>
@@ -16,8 +17,11 @@
 MK_AT_START static int open_text(void *arg, const char *path)
 {
     struct mk_config *config = arg;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err;
+    int fd, err;
 
+    if (mk_host_name_of(path))
+        return mk_host_open_text(config->host, path);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) {
         err = mk_error_from_errno(errno);
         if (err != MK_E_ACCESS || !config->host || !config->host->open_file)
@@ -224,6 +228,49 @@ MK_AT_START int mk_config_set(struct mk_config *config, const char *section, con
         return MK_E_NOMEM;
     config->checked = false;
     return set_in(&config->overrides, section, key, value, &at);
+}
+
+MK_AT_START static struct mk_site_file *find_site(struct mk_site_file *sites, size_t count,
+                                                  const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sites[i].path, name) == 0)
+            return &sites[i];
+    }
+    return NULL;
+}
+
+MK_AT_START static struct mk_site_file *add_site(struct mk_config *config, const char *name)
+{
+    const size_t count = config->nmore_sites;
+    struct mk_site_file *more = mk_arena_alloc(&config->text, (count + 1) * sizeof(*more));
+    const char *path = mk_arena_strdup(&config->text, mk_str_from(name));
+
+    if (!more || !path)
+        return NULL;
+    if (count > 0)
+        memcpy(more, config->more_sites, count * sizeof(*more));
+    more[count].path = path;
+    mk_tree_init(&more[count].tree, &config->text);
+    config->more_sites = more;
+    config->nmore_sites++;
+    return &more[count];
+}
+
+MK_AT_START int mk_config_set_site(struct mk_config *config, const char *name, const char *section,
+                                   const char *key, const char *value, const char *origin)
+{
+    const struct mk_origin at = {.file = mk_arena_strdup(&config->text, mk_str_from(origin))};
+    struct mk_site_file *site = find_site(config->sites, config->nsites, name);
+
+    if (!site)
+        site = find_site(config->more_sites, config->nmore_sites, name);
+    if (!site)
+        site = add_site(config, name);
+    if (!at.file || !site)
+        return MK_E_NOMEM;
+    config->checked = false;
+    return set_in(&site->tree, section, key, value, &at);
 }
 
 MK_AT_START int mk_config_plugin_dir(struct mk_config *config, const char *dir)

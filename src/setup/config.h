@@ -30,6 +30,8 @@ struct mk_config {
     struct mk_tree server, mimes, plugins;
     struct mk_site_file *sites; /* sites/default first */
     size_t nsites;
+    struct mk_site_file *more_sites; /* of mk_config_set_site, not among sites yet */
+    size_t nmore_sites;
     struct mk_tree overrides; /* of mk_config_set */
     bool have_sites;          /* they were read from files, so each needs a root */
     size_t files_read;

@@ -28,17 +28,29 @@ struct search {
 
 static const char match_key;
 
-const struct mk_route *mk_route_of_method(const struct mk_route_node *node, struct mk_str method)
+/* Labels and methods are short: a loop costs less than a call. */
+static inline bool is_same(const char *a, const char *b, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (a[i] != b[i])
+            return false;
+    }
+    return true;
+}
+
+/* Which of a node's routes fits: the one of this method, or of every method. @return NULL: none does. */
+static const struct mk_route *of_method(const struct mk_route_node *node, struct mk_str method)
 {
     for (const struct mk_route *route = node->routes; route; route = route->next) {
         if (route->nmethods == 0)
             return route;
         for (size_t i = 0; i < route->nmethods; i++) {
-            if (mk_str_eq(route->methods[i], method))
+            if (route->methods[i].len == method.len &&
+                is_same(route->methods[i].p, method.p, method.len))
                 return route;
         }
     }
-    return mk_str_eq(method, MK_STR("HEAD")) ? mk_route_of_method(node, MK_STR("GET")) : NULL;
+    return NULL;
 }
 
 /* The path ends here: @return whether the search is over. */
@@ -46,7 +58,9 @@ static bool arrive(struct search *s, const struct mk_route_node *node)
 {
     if (!node->routes)
         return false;
-    s->route = mk_route_of_method(node, s->method);
+    s->route = of_method(node, s->method);
+    if (!s->route && mk_str_eq(s->method, MK_STR("HEAD")))
+        s->route = of_method(node, MK_STR("GET"));
     if (!s->route && s->nmissed < MISSED_MAX)
         s->missed[s->nmissed++] = node;
     return s->route != NULL;
@@ -54,8 +68,11 @@ static bool arrive(struct search *s, const struct mk_route_node *node)
 
 static const struct mk_route_node *child_of(const struct mk_route_node *node, char first)
 {
-    const char *at = node->nchildren > 0 ? memchr(node->firsts, first, node->nchildren) : NULL;
+    const char *at;
 
+    if (node->nchildren == 1)
+        return node->firsts[0] == first ? node->children[0] : NULL;
+    at = node->nchildren > 0 ? memchr(node->firsts, first, node->nchildren) : NULL;
     return at ? node->children[at - node->firsts] : NULL;
 }
 
@@ -88,7 +105,8 @@ static bool search_from(struct search *s, const struct mk_route_node *node, size
     for (;;) {
         const struct mk_route_node *child;
 
-        if (!mk_str_has_prefix(mk_str_skip(s->path, at), node->label))
+        if (node->label.len > s->path.len - at ||
+            !is_same(s->path.p + at, node->label.p, node->label.len))
             return false;
         at += node->label.len;
         if (at == s->path.len)
@@ -184,12 +202,10 @@ static int keep_values(struct mk_request *r, const struct search *s)
 
 enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r, size_t prefix)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct search s;
 
-    mk_request_facts(r, &facts);
-    s.path = facts.path;
-    s.method = facts.method;
+    s.path = mk_request_path(r);
+    s.method = mk_request_method(r);
     s.route = NULL;
     s.nmissed = 0;
     if (prefix >= s.path.len || s.path.p[prefix] != '/')
@@ -203,19 +219,16 @@ enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request 
 
 struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     const struct match *match = mk_request_kept(r, &match_key);
-    const struct mk_str none = {NULL, 0};
+    const struct mk_str path = mk_request_path(r), none = {NULL, 0};
 
     if (!match)
         return none;
-    mk_request_facts(r, &facts);
     for (size_t i = 0; i < match->route->nnames; i++) {
         const struct value v = match->values[i];
 
         if (mk_str_eq(match->route->names[i], name))
-            return v.at + v.len <= facts.path.len ? (struct mk_str){facts.path.p + v.at, v.len}
-                                                  : none;
+            return v.at + v.len <= path.len ? (struct mk_str){path.p + v.at, v.len} : none;
     }
     return none;
 }

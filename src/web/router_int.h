@@ -41,9 +41,6 @@ struct mk_router {
     atomic_uint holders; /* the program's configuration, and each one that is in force */
 };
 
-/** Which methods of a node's routes fit: the exact one, or GET for HEAD. @return NULL: none does. */
-const struct mk_route *mk_route_of_method(const struct mk_route_node *node, struct mk_str method);
-
 /** Another holder; mk_router_free drops one. */
 void mk_router_hold(struct mk_router *router);
 

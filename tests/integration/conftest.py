@@ -14,11 +14,12 @@ run that are about what a client sees, and neither `plain` nor, in memory, `sock
 """
 
 import contextlib
+import os
 import signal
 
 import pytest
 
-from harness import carriers, network, process, secured
+from harness import carriers, network, process, python, secured
 from harness.failing import FailingAllocations
 
 
@@ -26,6 +27,21 @@ from harness.failing import FailingAllocations
 def start(tmp_path):
     with process.starter(tmp_path) as start:
         yield start
+
+
+@pytest.fixture(scope="session")
+def python_package(tmp_path_factory):
+    """The folder with the package monkey for Python."""
+    python.skip_unless_loadable()
+    base = tmp_path_factory.getbasetemp()
+    return python.package(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+@pytest.fixture
+def serve(tmp_path, python_package):
+    """Starts `python -m monkey` for one test: serve(source, *options)."""
+    with python.programs(tmp_path, python_package) as serve:
+        yield serve
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 
 import contextlib
 import http.client
+import json
 import re
 import socket
 import subprocess
@@ -72,3 +73,40 @@ def test_hello(installation, tmp_path):
         assert ask("GET", "/other")[0] == 404
         status, fields, _ = ask("POST", "/", b"")
         assert (status, fields["Allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_json_echo(installation, tmp_path):
+    assert lines("json_echo.c") <= 40
+    with running(installation, installation.build("embed/json_echo.c", "monkey-web"), tmp_path) as ask:
+        status, fields, body = ask("POST", "/echo/a%20b", 'x"\n\u00e9'.encode())
+        assert (status, fields["Content-Type"]) == (200, "application/json")
+        assert json.loads(body) == {"name": "a b", "length": 5, "body": 'x"\n\u00e9'}
+        large = b"x" * 65536
+        assert json.loads(ask("POST", "/echo/n", large)[2])["body"].encode() == large
+        assert ask("POST", "/echo/n", large + b"y")[0] == 413
+        assert ask("POST", "/echo/n", iter([large, b"y"]))[0] == 413  # chunked: no length beforehand
+        assert json.loads(ask("POST", "/echo/n", iter([b"a", b"b"]))[2])["body"] == "ab"
+        assert json.loads(ask("POST", "/echo/n")[2])["body"] == ""
+
+
+def events(answer, count):
+    """The ids of that many events of a stream."""
+    ids = []
+    while len(ids) < count:
+        line = answer.readline()
+        assert line, "the stream has ended"
+        if line.startswith(b"id: "):
+            ids.append(int(line[4:]))
+            assert answer.readline() == b"data: %d\n" % ids[-1]
+            assert answer.readline() == b"\n"
+    return ids
+
+
+def test_ticker(installation, tmp_path):
+    with running(installation, installation.build("embed/ticker.c", "monkey-web"), tmp_path):
+        for first, fields in ((0, {}), (42, {"Last-Event-ID": "41"})):
+            with contextlib.closing(UnixConnection(tmp_path / "socket")) as connection:
+                connection.request("GET", "/ticks", headers=fields)
+                answer = connection.getresponse()
+                assert answer.headers["Content-Type"] == "text/event-stream"
+                assert events(answer, 3) == [first, first + 1, first + 2]

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What LogLevel trace says of a request that is passed on."""
 
-import re
-
-from harness import http
+from harness import http, states
 from harness.backend import Backend, backends, configured
 from harness.client import eventually
 
-LINE = re.compile(r"proxy state of=(\w+) was=(\w+) is=(\w+) backend=(\S+)")
-
 
 def changes(server, of):
-    """The states of the first exchange, from one to the next."""
-    found = [match.groups()[1:3] for match in LINE.finditer(server.log()) if match[1] == of]
-    assert all(one[1] == two[0] for one, two in zip(found, found[1:])), found
-    return [found[0][0], *(is_ for _, is_ in found)] if found else []
+    return states.changes(server, "proxy", of)
 
 
 def test_a_request_with_a_body(start):
@@ -82,4 +75,4 @@ def test_nothing_is_said_at_other_levels(start):
     with backends(1) as (backend,):
         server = start(**configured("", backend), server="LogLevel debug")
         assert server.get("/").status == 200
-        assert not LINE.search(server.log())
+        assert "proxy state" not in server.log()

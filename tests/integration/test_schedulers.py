@@ -6,7 +6,9 @@ import pathlib
 
 import pytest
 
+from harness import http, tools
 from harness.client import eventually
+from harness.plugins import load
 from harness.variants import SCHEDULERS
 
 FILES = {"a.txt": "text"}
@@ -44,6 +46,29 @@ def test_fair_gives_work_to_every_worker(start):
     for connection in held:
         assert connection.request("/a.txt").text == "text"
     assert all(after > earlier for earlier, after in zip(before, turns_on_cpu(server)))
+
+
+CROWD = 2600 # more than two rings of the acceptor hold
+BLOCKS = 64 # 10 ms each: as many as a turn may answer
+
+
+def test_fair_lets_clients_wait_while_the_workers_are_late(start):
+    tools.raise_descriptor_limit(CROWD + 500)
+    server = start(server=f"Scheduler Fair\nWorkers 2\nFDLimit {CROWD + 500}\nTimeout 60", files=FILES,
+                   handlers="Match ^/block events block", extra={"plugins.load": load("events")})
+    late = [server.connect() for _ in range(2)]
+    for connection in late:
+        connection.send(http.request("/block") * BLOCKS)
+    crowd = []
+    try:
+        while len(crowd) < CROWD:
+            crowd.append(server.connect(timeout=30))
+            crowd[-1].send(http.request("/a.txt"))
+        for connection in crowd:
+            assert connection.response().text == "text"
+    finally:
+        for connection in [*late, *crowd]:
+            connection.close()
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)

@@ -3,11 +3,21 @@
 
 import re
 
+from harness.plugins import load
+
 
 def changes(server, what, number):
     """The states that one connection, answer ... went through, as the trace names them."""
-    pairs = re.findall(rf"level=trace in=\w+ {what} \w+=\d*?{number}(?: request=\d+)? from=(\w+) to=(\w+)\n",
-                       server.log())
+    return chain(server, rf"{what} \w+=\d*?{number}")
+
+
+def of_request(server, what, number=1):
+    """The states of a request of the first connection."""
+    return chain(server, rf"{what} conn=1 request={number}")
+
+
+def chain(server, who):
+    pairs = re.findall(rf"level=trace in=\w+ {who} from=(\w+) to=(\w+)\n", server.log())
     assert all(before[1] == after[0] for before, after in zip(pairs, pairs[1:])), pairs
     return [pair[0] for pair in pairs] + [pair[1] for pair in pairs[-1:]]
 
@@ -33,6 +43,31 @@ def test_request_that_is_refused(start):
     server.wait_for_log("closed conn=1", within=5)
     assert changes(server, "connection", 1) == ["idle", "head", "reply", "flush", "linger"]
     assert 'refused conn=1 status=400' in server.log()
+
+
+def test_requests_of_a_kept_connection(start):
+    server = start(server="LogLevel trace:http\nWorkers 1", files={"index.html": "x"})
+    with server.connect() as connection:
+        for number in (1, 2):
+            assert connection.request("/").status == 200
+            assert of_request(server, "request", number) == ["head", "asked", "over"]
+            assert of_request(server, "answer", number) == ["none", "head", "body", "ended"]
+
+
+def test_request_whose_hook_says_later(start):
+    server = start(server="LogLevel trace:http\nWorkers 1", handlers="Match ^/bell probe bell",
+                   extra={"plugins.load": load("probe")})
+    assert server.get("/bell").text == "resumed"
+    assert of_request(server, "request") == ["head", "asked", "parked", "woken", "asked", "over"]
+
+
+def test_request_whose_body_is_skipped(start):
+    server = start(server="LogLevel trace:http\nWorkers 1", files={"index.html": "x"})
+    with server.connect() as connection:
+        assert connection.request("/", "POST", body=b"body").status == 405
+        assert connection.request("/").status == 200
+    assert of_request(server, "body") == ["none", "unread", "reading", "done"]
+    assert not of_request(server, "body", 2)
 
 
 def test_traces_of_one_part_alone(start):

@@ -68,9 +68,9 @@ MK_API struct mk_str mk_path_value(const struct mk_request *r, struct mk_str nam
 
 /* ---- a router as an object, for plugins ---- */
 
-/** Make an empty router. @return 0 or MK_E_NOMEM. */
+/** Make an empty router, in start, because nothing ends what check alone has made. @return 0 or MK_E_NOMEM. */
 MK_API int mk_router_new(struct mk_router **router) MK_MUST_USE;
-/** Free it, after the last request that it was run for. NULL is allowed. */
+/** Free it, in stop: after the last request that it was run for. NULL is allowed. */
 MK_API void mk_router_free(struct mk_router *router);
 
 /** As mk_config_handle, for this router; not while another thread runs it. A failed call changes nothing but memory. */

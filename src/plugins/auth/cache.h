@@ -2,7 +2,7 @@
 #ifndef AUTH_CACHE_H
 #define AUTH_CACHE_H
 
-#include "digest.h"
+#include "kit/digest/digest.h"
 #include "source.h"
 
 /*

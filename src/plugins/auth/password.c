@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "password.h"
 
-#include "digest.h"
+#include "kit/digest/digest.h"
 
 #include <crypt.h>
 #include <stdlib.h>

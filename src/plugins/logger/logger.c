@@ -45,15 +45,27 @@ static const char *why_not(int err)
     return errno == ENXIO ? "no process reads this fifo" : strerror(errno);
 }
 
+/* Has the surrounding program a function that takes the lines of this place? */
+static bool is_programs(struct mk_server *server, const struct logger_place *p)
+{
+    return !p->is_syslog && mk_server_log_lines(server, p->name, NULL, 0) == 0;
+}
+
+static void give_lines(void *server, const char *name, const char *lines, size_t len)
+{
+    (void)!mk_server_log_lines(server, name, lines, len);
+}
+
 static int open_place(const struct mk_context *ctx, struct logger_config *c,
                       const struct logger_place *p, struct logger_target **target)
 {
+    bool programs = is_programs(ctx->server, p);
     int fd = -1;
 
     *target = logger_target_find(c->sink, p->name);
     if (*target)
         return 0;
-    if (!p->is_syslog) {
+    if (!p->is_syslog && !programs) {
         fd = open_file(ctx->server, p->name);
         if (fd < 0) {
             mk_plugin_why(ctx, "cannot open the log %s: %s", p->name, why_not(fd));
@@ -61,6 +73,8 @@ static int open_place(const struct mk_context *ctx, struct logger_config *c,
         }
     }
     *target = logger_target_new(c->sink, p->name, fd, p->priority);
+    if (*target && programs)
+        logger_target_give(*target, give_lines, ctx->server);
     return *target ? 0 : MK_E_NOMEM;
 }
 
@@ -133,11 +147,14 @@ static void logger_reopen(const struct mk_context *ctx)
     int i = 0;
 
     for (const struct logger_place *p = c->places; p; p = p->next, i++) {
-        int fd = p->is_syslog ? -1 : open_file(ctx->server, p->name);
+        int fd;
 
+        if (p->is_syslog || is_programs(ctx->server, p))
+            continue;
+        fd = open_file(ctx->server, p->name);
         if (fd >= 0)
             logger_target_reopen(c->sink, c->targets[i], fd);
-        else if (!p->is_syslog)
+        else
             mk_server_log(ctx->server, MK_LOG_ERROR, "log cannot be reopened path=%s: %s", p->name,
                           why_not(fd));
     }

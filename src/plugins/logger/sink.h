@@ -59,6 +59,10 @@ struct logger_target *logger_target_find(struct logger_sink *s, const char *name
  */
 struct logger_target *logger_target_new(struct logger_sink *s, const char *name, int fd,
                                         int priority) MK_MUST_USE;
+/** Takes lines of a log in place of a file; called on the sink's thread. @param name  the target's */
+typedef void (*logger_take_fn)(void *arg, const char *name, const char *lines, size_t len);
+/** Its lines go to take from now on. Before any of them. */
+void logger_target_give(struct logger_target *t, logger_take_fn take, void *arg);
 /** Its descriptors are closed when what is in the pipes has been written. */
 void logger_target_put(struct logger_sink *s, struct logger_target *t);
 /** Write to another descriptor from now on; taken. */

@@ -48,6 +48,13 @@ struct logger_target *logger_target_make(const char *name, int fd, int priority)
     return t;
 }
 
+void logger_target_give(struct logger_target *t, logger_take_fn take, void *arg)
+{
+    t->way = LOGGER_BY_PROGRAM;
+    t->take = take;
+    t->take_arg = arg;
+}
+
 void logger_target_free(struct logger_target *t)
 {
     int next = atomic_load(&t->next_fd);
@@ -156,6 +163,12 @@ static bool syslog_all(struct logger_target *t, const char *bytes, size_t len)
     return true;
 }
 
+static bool give(const struct logger_target *t, const char *bytes, size_t len)
+{
+    t->take(t->take_arg, t->name, bytes, len);
+    return true;
+}
+
 /* Read and write. The frame leaves the pipe even when it cannot be written. */
 static int copy(struct logger_target *t, int pipe, size_t bytes, size_t *left)
 {
@@ -168,6 +181,8 @@ static int copy(struct logger_target *t, int pipe, size_t bytes, size_t *left)
     *left = 0;
     if (t->way == LOGGER_BY_SYSLOG)
         done = syslog_all(t, frame, bytes);
+    else if (t->way == LOGGER_BY_PROGRAM)
+        done = give(t, frame, bytes);
     else if (t->way == LOGGER_BY_PWRITE)
         done = pwrite_all(t, frame, bytes);
     else

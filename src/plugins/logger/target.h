@@ -13,6 +13,7 @@ enum logger_way {
     LOGGER_BY_PWRITE, /* the same on a file system that cannot splice */
     LOGGER_BY_WRITE,  /* fifo, terminal, device */
     LOGGER_BY_SYSLOG,
+    LOGGER_BY_PROGRAM, /* a function takes them */
 };
 
 struct logger_target {
@@ -23,7 +24,9 @@ struct logger_target {
     /* the thread's own */
     int fd;
     enum logger_way way;
-    int priority;          /* syslog */
+    int priority;        /* syslog */
+    logger_take_fn take; /* BY_PROGRAM */
+    void *take_arg;
     off_t at;              /* where the next frame of a regular file goes */
     bool unused;           /* nobody had it when this round began */
     int patience_ms;       /* left of this round's */

@@ -16,7 +16,7 @@
 
 void mk_reply_break(struct mk_request *r)
 {
-    r->failed = true;
+    mk_answering_break(r);
     r->keep_alive = false;
 }
 
@@ -28,7 +28,7 @@ int mk_reply_misuse(struct mk_request *r, const char *what, int err)
                     r->status, what);
     r->misused = true;
     r->keep_alive = false;
-    if (r->head_done || r->in_filters)
+    if (mk_answering_is_settled(r))
         mk_reply_break(r);
     return err;
 }
@@ -43,7 +43,7 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     int err;
 
     *p = (struct mk_reply){.r = r, .status = status, .error = MK_E_INVALID};
-    if (r->failed || r->over)
+    if (mk_answering_is_broken(r) || mk_asking_is_over(r))
         return MK_E_PEER;
     if (r->status != 0)
         return mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
@@ -110,7 +110,7 @@ static int give_up(struct mk_reply *p, int err)
 {
     struct mk_request *r = p->r;
 
-    r->status = 0;
+    mk_reply_forget(r);
     r->chunked = r->until_close = r->head_only = false;
     return mk_reply_misuse(
         r, err == MK_E_LIMIT ? "a head that is too large" : "a head with an invalid line", err);
@@ -121,7 +121,7 @@ int mk_reply_end(struct mk_reply *p, int64_t length)
     struct mk_request *r = p->r;
     int err = p->error;
 
-    if (r->failed)
+    if (mk_answering_is_broken(r))
         return MK_E_PEER;
     if (err == 0 && (!is_being_written(p) || length < -1))
         err = MK_E_INVALID;

@@ -6,6 +6,7 @@
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
 #include "server/files/files.h"
+#include "server/request/request_state.h"
 #include "server/request/wire.h"
 
 #include <unistd.h>
@@ -79,7 +80,7 @@ static enum mk_pump pump_given(struct mk_request *r, struct mk_source *s, size_t
         if (verdict != MK_PUMP_DONE)
             return verdict;
         n = give(r, s, piece, sizeof(piece));
-        if (r->failed)
+        if (mk_answering_is_broken(r))
             return MK_PUMP_DONE;
         if (n == MK_E_AGAIN && r->body_left > 0)
             return wait_for_source(r);
@@ -169,7 +170,7 @@ static enum mk_pump pump_filled(struct mk_request *r, struct mk_source *s, size_
             return MK_PUMP_READER;
         s->taken = 0;
         n = s->fill(r, s->arg, taken, &fd);
-        if (r->failed)
+        if (mk_answering_is_broken(r))
             return MK_PUMP_DONE;
         if (n == MK_E_AGAIN)
             return wait_for_source(r);
@@ -264,7 +265,7 @@ static ssize_t read_sources(struct mk_request *r, void *arg, char *dst, size_t l
         if (*feed->budget < len)
             return give_up_feed(feed, MK_PUMP_TURN);
         n = read_source(r, r->first, dst, len);
-        if (r->failed || (n < 0 && n != MK_E_AGAIN))
+        if (mk_answering_is_broken(r) || (n < 0 && n != MK_E_AGAIN))
             return give_up_feed(feed, n == MK_E_NOENT ? MK_PUMP_TRUNCATED : MK_PUMP_BROKEN);
         if (n == MK_E_AGAIN && r->body_left > 0)
             return give_up_feed(feed, MK_PUMP_SOURCE);
@@ -278,7 +279,7 @@ static ssize_t read_sources(struct mk_request *r, void *arg, char *dst, size_t l
             return n;
         }
     }
-    return r->waits_in ? give_up_feed(feed, MK_PUMP_DONE) : 0;
+    return mk_asking_is_parked(r) ? give_up_feed(feed, MK_PUMP_DONE) : 0;
 }
 
 /* Nothing came out of the filters. */
@@ -337,38 +338,52 @@ void mk_body_drop(struct mk_request *r)
         drop_source(r);
 }
 
+static bool has_promise(const struct mk_request *r)
+{
+    return r->body_left <= INT64_MAX;
+}
+
 /* A length that was promised and not kept: the peer can only tell by the end of the connection. */
 static void judge_length(struct mk_request *r)
 {
     if (r->overrun)
         (void)mk_reply_misuse(r, "a longer body than its head promised; clipped", 0);
-    else if (r->promised && r->body_left > 0)
+    else if (has_promise(r) && r->body_left > 0)
         (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
 }
 
 static enum mk_pump end_body(struct mk_request *r)
 {
-    r->ended = true;
+    mk_answering_change(r, MK_ANSWERING_ENDED);
     if (r->head_only)
         return MK_PUMP_DONE;
     if (r->overrun || r->body_left > 0)
         judge_length(r);
-    return r->failed ? MK_PUMP_DONE : r->wire->end_body(r);
+    return mk_answering_is_broken(r) ? MK_PUMP_DONE : r->wire->end_body(r);
 }
 
 enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget)
 {
-    enum mk_pump verdict = r->filter && !r->ended ? pump_filtered(r, budget) : MK_PUMP_DONE;
+    enum mk_pump verdict = MK_PUMP_DONE;
 
-    while (verdict == MK_PUMP_DONE && r->first && !r->failed && !r->filter) {
+    if (r->answering == MK_ANSWERING_STARVED)
+        mk_answering_go(r, MK_ANSWERING_BODY);
+    if (r->filter && r->answering < MK_ANSWERING_ENDED)
+        verdict = pump_filtered(r, budget);
+    while (verdict == MK_PUMP_DONE && r->first && !mk_answering_is_broken(r) && !r->filter) {
         verdict = pump_source(r, r->first, budget);
         if (verdict == MK_PUMP_DONE)
             drop_source(r);
     }
-    if (r->failed || (verdict == MK_PUMP_DONE && r->filter && !r->waits_in))
+    if (mk_answering_is_broken(r) ||
+        (verdict == MK_PUMP_DONE && r->filter && !mk_asking_is_parked(r)))
         mk_body_drop(r);
-    if (verdict == MK_PUMP_DONE && !r->failed && r->head_done && !r->ended && !r->waits_in)
-        verdict = end_body(r);
+    if (r->answering != MK_ANSWERING_BODY)
+        return verdict;
+    if (verdict == MK_PUMP_DONE && !mk_asking_is_parked(r))
+        return end_body(r);
+    if (verdict == MK_PUMP_SOURCE)
+        mk_answering_go(r, MK_ANSWERING_STARVED);
     return verdict;
 }
 
@@ -377,5 +392,6 @@ bool mk_body_is_tail(const struct mk_request *r)
     const struct mk_source *s = r->first;
 
     return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->filter &&
-           !r->failed && !r->overrun && (!r->promised || r->body_left == s->end - s->at);
+           r->answering == MK_ANSWERING_BODY && !r->overrun &&
+           (!has_promise(r) || r->body_left == s->end - s->at);
 }

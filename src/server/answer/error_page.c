@@ -82,10 +82,11 @@ static void send_error(struct mk_request *r, unsigned status, struct mk_str line
     struct mk_file *file;
     struct mk_reply p;
 
-    if (r->head_done || r->in_filters) { /* there cannot be another answer */
+    if (mk_answering_is_settled(r)) {
         mk_reply_break(r);
         return;
     }
+    mk_reply_forget(r);
     file = open_page(r, status);
     mk_count(&r->worker->counters.refused, 1);
     if (mk_reply_start(&p, r, status) < 0) {
@@ -189,7 +190,7 @@ enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char
 {
     struct mk_str text = lines ? mk_str_from(lines) : lines_of(status);
 
-    if (r->head_done || r->in_filters || r->failed) {
+    if (mk_answering_is_settled(r)) {
         (void)mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
     } else if (status < 400 || status > 599 || !are_lines(text)) {
         (void)mk_reply_misuse(r, "an invalid error page", MK_E_INVALID);
@@ -214,8 +215,10 @@ enum mk_verdict mk_reply_bytes(struct mk_request *r, unsigned status, const char
     }
     if (mk_reply_begin(&p, r, status) < 0)
         return MK_VERDICT_DONE;
-    if (type)
-        mk_reply_line(&p, MK_STR("Content-Type"), mk_str_from(type));
+    if (type && !mk_field_is_value(mk_str_from(type)))
+        p.error = MK_E_INVALID;
+    else if (type) /* a name that needs no judgement */
+        mk_reply_add(&p, MK_STR("Content-Type"), mk_str_from(type));
     if (mk_reply_end(&p, (int64_t)body.len) == 0)
         (void)!mk_reply_memory(r, copy);
     return MK_VERDICT_DONE;

@@ -136,7 +136,7 @@ static int ask(struct mk_request *r, struct mk_head *head)
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
             return mk_reply_misuse(r, "a filter refused the head", err);
-        if (r->failed || !r->wire->has_head(head->p))
+        if (mk_answering_is_broken(r) || !r->wire->has_head(head->p))
             return mk_reply_misuse(r, "a filter sent an answer of its own", MK_E_INVALID);
     }
     return 0;
@@ -154,11 +154,12 @@ int mk_head_run(struct mk_reply *p, int64_t *length)
         drop(&head, MK_STR("Content-Length"));
     p->has_length = false;
     r->filter = NULL;
-    r->in_filters = true;
+    mk_answering_go(r, MK_ANSWERING_FILTERS);
     err = ask(r, &head);
-    r->in_filters = false;
     *length = head.length;
     if (err < 0)
         mk_reply_break(r);
+    else
+        mk_answering_go(r, MK_ANSWERING_HEAD);
     return err;
 }

@@ -65,6 +65,7 @@ int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
     if (err < 0)
         return err;
     r->status = (uint16_t)status;
+    mk_answering_change(r, MK_ANSWERING_HEAD);
     put_stamp(p);
     return 0;
 }
@@ -77,7 +78,7 @@ int mk_reply_finish_interim(struct mk_reply *p)
 void mk_reply_instead(struct mk_request *r)
 {
     (void)mk_reply_misuse(r, "a head without an end", 0);
-    r->status = 0;
+    mk_reply_forget(r);
     mk_reply_refuse(r, MK_REFUSAL_HANDLER);
 }
 
@@ -102,7 +103,6 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     bool has_content = mk_status_has_content(r->status) && !mk_request_opens_tunnel(r);
     int err;
 
-    r->promised = length >= 0;
     r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
     if (r->site->on_head.count > 0) {
         err = mk_head_run(p, &length);
@@ -113,7 +113,7 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     if (err < 0)
         return err;
     r->head_only = r->head.method == MK_METHOD_HEAD || !has_content;
-    r->head_done = true;
+    mk_answering_change(r, MK_ANSWERING_BODY);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef MK_SERVER_ANSWER_REPLY_H
 #define MK_SERVER_ANSWER_REPLY_H
 
-#include "server/request/request.h"
+#include "server/request/request_state.h"
 
 /*
  * Answering a request, beyond what <monkey/request.h> offers to plugins. The head is written straight
@@ -30,15 +30,23 @@ int mk_reply_start_interim(struct mk_reply *p, struct mk_request *r, unsigned st
 /** Its end; a client of HTTP/1.0 does not get it. @return 0 or MK_E_LIMIT. */
 int mk_reply_finish_interim(struct mk_reply *p) MK_MUST_USE;
 
+/** A head that is being written is none. */
+static inline void mk_reply_forget(struct mk_request *r)
+{
+    r->status = 0;
+    if (r->answering == MK_ANSWERING_HEAD)
+        mk_answering_go(r, MK_ANSWERING_NONE);
+}
+
 /** A head was begun and not ended: a page takes its place. */
 void mk_reply_instead(struct mk_request *r);
 /** Before a request goes on: what was answered from outside, or broken off, waits for no hook any more. */
 static inline void mk_reply_note(struct mk_request *r)
 {
-    if (r->status != 0 && !r->head_done && !r->failed)
+    if (r->answering == MK_ANSWERING_HEAD)
         mk_reply_instead(r);
-    if (r->status != 0 || r->failed)
-        r->waits_in = 0;
+    if (r->answering != MK_ANSWERING_NONE)
+        mk_asking_unpark(r);
 }
 
 /** The answer cannot be finished: what was true of it may leave, and the connection closes. */

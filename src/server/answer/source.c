@@ -18,9 +18,11 @@
 /* @return 0: go on; 1: nobody will see a body; MK_E_INVALID: there is no answer that could have one. */
 static int accepts(struct mk_request *r)
 {
-    if (!r->head_done || r->ended || r->over)
+    bool is_cut = r->answering == MK_ANSWERING_CUT;
+
+    if ((!mk_answering_is_open(r) && !is_cut) || mk_asking_is_over(r))
         return mk_reply_misuse(r, "a body without a head, or after its end", MK_E_INVALID);
-    return r->head_only || r->failed;
+    return r->head_only || is_cut;
 }
 
 static struct mk_source *add_source(struct mk_request *r)

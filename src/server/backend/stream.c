@@ -12,28 +12,10 @@ enum { PARTS_MAX = 64 }; /* of one write; sendmsg refuses more than 1024 */
 
 /* ---- states ---- */
 
-static const char *const names[] = {
-#define STATE_NAME(name, text_name, follow, sentence) #text_name,
-    MK_STREAM_STATES(STATE_NAME)
-#undef STATE_NAME
-};
-
 #define TO(name) (1U << MK_STREAM_##name)
-static const uint32_t follow[] = {
-#define STATE_FOLLOW(name, text_name, follow, sentence) follow,
-    MK_STREAM_STATES(STATE_FOLLOW)
-#undef STATE_FOLLOW
-};
-#undef TO
 
 const struct mk_states mk_stream_states = {
-    .what = "stream",
-    .id = "stream",
-    .names = names,
-    .follow = follow,
-    .count = MK_STREAM_STATE_COUNT,
-    .in = MK_LOG_CONN,
-};
+    .what = "stream", .id = "stream", .in = MK_LOG_CONN, MK_STATES_OF(MK_STREAM_STATES)};
 
 void mk_stream_go(struct mk_stream *s, enum mk_stream_state to)
 {

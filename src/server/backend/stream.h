@@ -27,7 +27,7 @@ struct mk_conn;
     X(CLOSED, closed, 0, "its owner is done with it: freed at the end of the turn")
 
 enum mk_stream_state {
-#define MK_STATE_ENUM(name, text_name, follow, sentence) MK_STREAM_##name,
+#define MK_STATE_ENUM(name, ...) MK_STREAM_##name,
     MK_STREAM_STATES(MK_STATE_ENUM)
 #undef MK_STATE_ENUM
         MK_STREAM_STATE_COUNT

@@ -2,6 +2,7 @@
 #include "core/fd.h"
 #include "base/code.h"
 #include "server/worker/worker.h"
+#include "setup/host.h"
 
 #include <monkey/events.h>
 
@@ -127,8 +128,7 @@ MK_AT_START int mk_server_start_helper(struct mk_server *server, const char *nam
     const struct mk_host *host = mk_shared_of(server)->host;
 
     /* A program that was built before there was this member has a smaller struct. */
-    if (host->size >= offsetof(struct mk_host, start_helper) + sizeof(host->start_helper) &&
-        host->start_helper) {
+    if (MK_HOST_HAS(host, start_helper)) {
         int fd = host->start_helper(host->arg, name);
 
         if (fd != MK_E_UNSUPPORTED)

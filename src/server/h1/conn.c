@@ -197,7 +197,7 @@ void mk_conn_close(struct mk_conn *c, enum mk_close reason)
 
 const char *mk_conn_state(const struct mk_conn *c)
 {
-    return mk_h1_states.names[c->state];
+    return mk_states_name(&mk_h1_states, c->state);
 }
 
 static void end_idle(struct mk_conn *c)

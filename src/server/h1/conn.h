@@ -13,27 +13,27 @@
  */
 
 /*
- * The states of a connection: X(NAME, name, step that runs in it, states that may follow, sentence). While a request is
+ * The states of a connection: X(NAME, name, states that may follow, sentence, step that runs in it). While a request is
  * answered the state says whom the connection waits for, so that each has its timeout.
  */
 #define MK_H1_STATES(X)                                                                            \
-    X(PROXY, proxy, proxy, TO(IDLE) | TO(FLUSH), "PROXY protocol header expected")                 \
-    X(IDLE, idle, idle, TO(HEAD) | TO(FLUSH), "no byte of the next request yet")                   \
-    X(HEAD, head, head, TO(ROUTE) | TO(REPLY) | TO(FLUSH), "request line and fields arriving")     \
-    X(ROUTE, route, route, TO(REPLY), "choosing virtual host and handler")                         \
-    X(REPLY, reply, reply, TO(BODY) | TO(HANDLER) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),              \
-      "response leaving: its client is to read")                                                   \
-    X(BODY, body, reply, TO(REPLY) | TO(HANDLER) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),               \
-      "its handler reads the body: its client is to send")                                         \
-    X(HANDLER, handler, reply, TO(REPLY) | TO(BODY) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),            \
-      "its handler, or a source of the response, is to go on")                                     \
-    X(TAKEN, taken, taken, TO(FLUSH), "taken by a handler: no HTTP any more")                      \
-    X(DRAIN, drain, drain, TO(FLUSH) | TO(IDLE), "skipping the rest of the body")                  \
-    X(FLUSH, flush, flush, TO(TAKEN) | TO(HEAD) | TO(IDLE) | TO(LINGER), "last answers leaving")   \
-    X(LINGER, linger, linger, 0, "discarding input until the peer has read")
+    X(PROXY, proxy, TO(IDLE) | TO(FLUSH), "PROXY protocol header expected", proxy)                 \
+    X(IDLE, idle, TO(HEAD) | TO(FLUSH), "no byte of the next request yet", idle)                   \
+    X(HEAD, head, TO(ROUTE) | TO(REPLY) | TO(FLUSH), "request line and fields arriving", head)     \
+    X(ROUTE, route, TO(REPLY), "choosing virtual host and handler", route)                         \
+    X(REPLY, reply, TO(BODY) | TO(HANDLER) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),                     \
+      "response leaving: its client is to read", reply)                                            \
+    X(BODY, body, TO(REPLY) | TO(HANDLER) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),                      \
+      "its handler reads the body: its client is to send", reply)                                  \
+    X(HANDLER, handler, TO(REPLY) | TO(BODY) | TO(DRAIN) | TO(FLUSH) | TO(IDLE),                   \
+      "its handler, or a source of the response, is to go on", reply)                              \
+    X(TAKEN, taken, TO(FLUSH), "taken by a handler: no HTTP any more", taken)                      \
+    X(DRAIN, drain, TO(FLUSH) | TO(IDLE), "skipping the rest of the body", drain)                  \
+    X(FLUSH, flush, TO(TAKEN) | TO(HEAD) | TO(IDLE) | TO(LINGER), "last answers leaving", flush)   \
+    X(LINGER, linger, 0, "discarding input until the peer has read", linger)
 
 enum mk_h1_state {
-#define MK_STATE_ENUM(name, text_name, step, follow, sentence) MK_H1_##name,
+#define MK_STATE_ENUM(name, ...) MK_H1_##name,
     MK_H1_STATES(MK_STATE_ENUM)
 #undef MK_STATE_ENUM
         MK_H1_STATE_COUNT

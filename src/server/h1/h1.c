@@ -16,6 +16,7 @@
 #include "server/route/stage.h"
 #include "server/h1/take.h"
 #include "server/h1/out.h"
+#include "server/request/request_state.h"
 #include "server/request/ticket.h"
 #include "server/worker/worker.h"
 
@@ -100,6 +101,7 @@ static void begin_request(struct mk_conn *c)
     r->view = c->worker->view;
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
+    r->traced = mk_log_traces(mk_worker_log(c->worker), MK_LOG_HTTP) ? c->requests + 1 : 0;
     r->began_ms = c->worker->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)mk_h1_settings(c)->handler_timeout_ms;
     mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
@@ -120,15 +122,16 @@ static void end_request(struct mk_conn *c, bool whole)
     struct mk_request *r = &c->job->request;
     struct mk_view *view = r->view;
 
-    r->whole = whole;
-    r->over = true;
+    if (!whole)
+        mk_answering_break(r);
+    mk_asking_change(r, MK_ASKING_OVER);
     if (r->site->on_finish.count > 0 && (r->head_len > 0 || r->status != 0))
         mk_stage_finish(r);
 
     if (!r->keep_alive) {
         c->closing = true;
-        c->must_linger = c->must_linger || !is_last_of_client(c) || !r->body_done || c->readable ||
-                         mk_job_input(c->job) > 0;
+        c->must_linger = c->must_linger || !is_last_of_client(c) || !mk_receiving_is_done(r) ||
+                         c->readable || mk_job_input(c->job) > 0;
     }
     mk_ticket_end(r);
     mk_arena_fini(&r->arena);
@@ -350,6 +353,9 @@ static int frame_body(struct mk_request *r, const struct mk_server_settings *set
 {
     uint64_t max = (uint64_t)set->max_body_size;
 
+    if (!r->head.chunked && r->head.content_length == 0)
+        return 0;
+    mk_receiving_go(r, MK_RECEIVING_UNREAD);
     if (r->head.chunked) {
         uint32_t left = (uint32_t)set->max_request_size - r->head_len;
 
@@ -357,10 +363,6 @@ static int frame_body(struct mk_request *r, const struct mk_server_settings *set
         mk_h1_body_init_chunked(&r->body, max);
         if (left + 2 < r->body.max_trailers)
             r->body.max_trailers = left + 2;
-        return 0;
-    }
-    if (r->head.content_length == 0) {
-        r->body_done = true;
         return 0;
     }
     return mk_h1_body_init_length(&r->body, r->head.content_length, max);
@@ -372,6 +374,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     struct mk_request *r = &c->job->request;
 
     c->requests++;
+    mk_asking_change(r, MK_ASKING_ASKED);
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
     if (r->view->snapshot->nsites > 1)
@@ -389,13 +392,14 @@ static void keep_only_tail(struct mk_conn *c)
     struct mk_request *r = &c->job->request;
     struct mk_source *s = r->first;
 
-    if (!mk_body_is_tail(r) || !r->body_done || mk_job_input(c->job) > 0 ||
+    if (!mk_body_is_tail(r) || !mk_receiving_is_done(r) || mk_job_input(c->job) > 0 ||
         r->site->on_finish.count > 0)
         return;
     c->tail = s->file;
     c->tail_at = s->at;
     c->tail_end = s->end;
     r->first = r->last = NULL;
+    mk_answering_go(r, MK_ANSWERING_ENDED);
     end_request(c, true);
     mk_job_put(c);
     mk_conn_go(c, MK_H1_FLUSH);
@@ -463,7 +467,7 @@ static bool may_ask_again(const struct mk_conn *c)
 {
     const struct mk_request *r = &c->job->request;
 
-    return r->resumed || (c->readable && !r->body_done);
+    return mk_asking_is_woken(r) || (c->readable && !mk_receiving_is_done(r));
 }
 
 /* A hook said LATER, perhaps once more. What it sent before it answers (1xx) leaves at once. @return as mk_out_pump. */
@@ -478,7 +482,7 @@ static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
         return MK_PUMP_SOURCE;
     mk_route_resume(r);
     mk_reply_note(r);
-    if (!r->waits_in)
+    if (!mk_asking_is_parked(r))
         return pump(c, turn);
     verdict = mk_out_flush(c, false);
     return verdict == MK_PUMP_DONE ? MK_PUMP_SOURCE : verdict;
@@ -486,7 +490,7 @@ static enum mk_pump wait_for_hook(struct mk_conn *c, struct mk_turn *turn)
 
 static enum mk_step break_off(struct mk_conn *c)
 {
-    bool dropped = c->job->request.dropped;
+    bool dropped = c->job->request.asking == MK_ASKING_DROPPED;
 
     send_what_was_true(c);
     return close_for(c, dropped ? MK_CLOSE_DENIED : MK_CLOSE_SOURCE);
@@ -507,20 +511,19 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
 
     mk_reply_note(r);
     verdict = pump(c, turn);
-    if (verdict == MK_PUMP_DONE && r->waits_in)
+    if (verdict == MK_PUMP_DONE && mk_asking_is_parked(r))
         verdict = wait_for_hook(c, turn);
-    r->starved = verdict == MK_PUMP_SOURCE;
-    if (r->starved && r->ends_on_hangup && c->hung_up && r->body_done)
+    if (verdict == MK_PUMP_SOURCE && r->ends_on_hangup && c->hung_up && mk_receiving_is_done(r))
         return close_for(c, MK_CLOSE_PEER_CUT);
     if (verdict == MK_PUMP_READER || verdict == MK_PUMP_TURN)
         keep_only_tail(c);
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
-    if (r->failed)
+    if (mk_answering_is_broken(r))
         return break_off(c);
     if (c->stream)
         return hand_over(c, turn);
-    if (!r->body_done && r->keep_alive)
+    if (!mk_receiving_is_done(r) && r->keep_alive)
         return go(c, turn, MK_H1_DRAIN);
     end_request(c, true);
     return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
@@ -615,7 +618,7 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
 {
     switch ((enum mk_h1_state)c->state) {
-#define STEP(name, text_name, step, follow, sentence)                                              \
+#define STEP(name, text_name, follow, sentence, step)                                              \
     case MK_H1_##name:                                                                             \
         return step_##step(c, turn);
         MK_H1_STATES(STEP) /* NOLINT(bugprone-branch-clone): answering is one step */

@@ -5,6 +5,7 @@
 #include "server/h1/h1_int.h"
 #include "server/h1/h1_wire.h"
 #include "server/h1/out.h"
+#include "server/request/request_state.h"
 #include "server/request/ticket.h"
 
 /* Heads of answers: straight into the gather buffer, status line, fields, framing (RFC 9112 sections 4 and 6). */
@@ -77,7 +78,7 @@ int mk_h1_end_interim(struct mk_reply *p)
 /* A body that nobody will read is skipped only when that is cheap; otherwise the answer is the last. */
 static void decide_keep_alive(struct mk_request *r)
 {
-    if (r->body_done || r->reads_body)
+    if (r->receiving != MK_RECEIVING_UNREAD)
         return;
     if (r->head.expect_continue || r->head.content_length > MK_LIMIT_BODY_SKIP)
         r->keep_alive = false;

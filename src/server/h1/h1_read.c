@@ -2,6 +2,7 @@
 #include "server/h1/h1_int.h"
 #include "server/h1/h1_wire.h"
 #include "server/h1/out.h"
+#include "server/request/request_state.h"
 
 #define CONTINUE_LINE "HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -25,9 +26,9 @@ static void say_continue(struct mk_request *r)
 /* From here on the body is not skipped. */
 static void expect_body(struct mk_request *r)
 {
-    if (r->reads_body || r->body_done)
+    if (r->receiving != MK_RECEIVING_UNREAD)
         return;
-    r->reads_body = true;
+    mk_receiving_go(r, MK_RECEIVING_READING);
     say_continue(r);
 }
 
@@ -60,8 +61,9 @@ static ssize_t decode_buffered(struct mk_request *r, char *dst, size_t len)
         keep_trailers(r, data + used, r->body.trailers - trailers);
     memcpy(dst, data, n);
     job->in_body += (uint32_t)used;
-    r->body_done = done == 1;
-    return n > 0 || r->body_done ? (ssize_t)n : MK_E_AGAIN;
+    if (done == 1)
+        mk_receiving_go(r, MK_RECEIVING_DONE);
+    return n > 0 || mk_receiving_is_done(r) ? (ssize_t)n : MK_E_AGAIN;
 }
 
 /* A body of known length needs no framing taken out: past the buffer, straight to where it is wanted. */
@@ -75,14 +77,15 @@ static ssize_t read_plain(struct mk_request *r, char *dst, size_t len)
         return got == 0 ? MK_E_PEER : got;
     n = (size_t)got;
     done = mk_h1_body_decode(&r->body, dst, &n, &used);
-    r->body_done = done == 1;
+    if (done == 1)
+        mk_receiving_go(r, MK_RECEIVING_DONE);
     return done < 0 && done != MK_E_AGAIN ? done : got;
 }
 
 static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
 {
     expect_body(r);
-    while (!r->body_done) {
+    while (!mk_receiving_is_done(r)) {
         ssize_t n = decode_buffered(r, dst, len);
 
         if (n != MK_E_AGAIN)

@@ -4,7 +4,7 @@
 #include "server/h1/conn_state.h"
 #include "server/h1/h1_int.h"
 #include "server/answer/reply.h"
-#include "server/route/stage.h"
+#include "server/request/request_state.h"
 
 /* How long each state may last, and what happens when it lasts longer. */
 
@@ -13,9 +13,10 @@ static enum mk_h1_state answering_state(const struct mk_conn *c)
 {
     const struct mk_request *r = &c->job->request;
 
-    if (!mk_h1_has_request(c) || c->leftover_len > 0 || !(r->waits_in || r->starved))
+    if (!mk_h1_has_request(c) || c->leftover_len > 0 ||
+        !(mk_asking_is_parked(r) || r->answering == MK_ANSWERING_STARVED))
         return MK_H1_REPLY;
-    return r->reads_body && !r->body_done && !c->readable ? MK_H1_BODY : MK_H1_HANDLER;
+    return r->receiving == MK_RECEIVING_READING && !c->readable ? MK_H1_BODY : MK_H1_HANDLER;
 }
 
 static void settle_answering(struct mk_conn *c)
@@ -186,7 +187,7 @@ static bool refuse_late(struct mk_conn *c, enum mk_refusal refusal, enum mk_clos
         mk_conn_close(c, otherwise);
         return false;
     }
-    r->waits_in = MK_STAGE_NONE;
+    mk_asking_unpark(r);
     mk_reply_refuse(r, refusal);
     mk_conn_go(c, MK_H1_REPLY);
     return true;

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "server/answer/body.h"
 #include "server/h1/job.h"
+#include "server/request/request_state.h"
 #include "server/worker/worker.h"
 
 #include <sys/socket.h>
@@ -87,18 +88,21 @@ enum mk_pump mk_out_flush(struct mk_conn *c, bool more)
     return keep_leftover(c, n > 0 ? (size_t)n : 0);
 }
 
-/* The buffer is this connection's from here on: what another gathered leaves first. */
+/* What a connection gathered leaves before another gathers. */
+static void __attribute__((noinline)) flush_other(struct mk_conn *other)
+{
+    if (mk_pump_has_failed(mk_out_flush(other, false)) && other->job && other->job->request.view)
+        mk_answering_break(&other->job->request);
+    mk_watch_run_soon(&other->worker->loop, &other->watch);
+}
+
+/* The buffer is this connection's from here on. */
 static struct mk_gather *claim(struct mk_conn *c)
 {
     struct mk_gather *g = gather_of(c);
 
-    if (g->bytes > 0 && g->owner != c) {
-        struct mk_conn *other = g->owner;
-
-        if (mk_pump_has_failed(mk_out_flush(other, false)) && other->job)
-            other->job->request.failed = true;
-        mk_watch_run_soon(&other->worker->loop, &other->watch);
-    }
+    if (g->bytes > 0 && g->owner != c)
+        flush_other(g->owner);
     g->owner = c;
     return g;
 }
@@ -256,7 +260,7 @@ static void reset_if_cut(struct mk_conn *c)
     static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     const struct mk_request *r = &c->job->request;
 
-    if (!r->until_close || !r->head_done || r->ended)
+    if (!r->until_close || (!mk_answering_is_open(r) && r->answering != MK_ANSWERING_CUT))
         return;
     c->link.is_cut = true;
     (void)setsockopt(c->link.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

@@ -57,11 +57,12 @@ static void end(struct mk_memory *m, int error)
     struct mk_view *view = r->view;
 
     m->error = m->error ? m->error : error;
-    r->whole = m->error == 0;
+    if (m->error)
+        mk_answering_break(r);
     mk_timer_cancel(&m->timer);
     mk_list_remove(&m->link);
     mk_body_drop(r);
-    r->over = true;
+    mk_asking_go(r, MK_ASKING_OVER);
     if (r->site->on_finish.count > 0)
         mk_stage_finish(r);
     tell(m);
@@ -94,13 +95,13 @@ static enum mk_pump turn(struct mk_memory *m)
 
     mk_reply_note(r);
     verdict = mk_body_pump(r, &budget);
-    if (verdict != MK_PUMP_DONE || !r->waits_in)
+    if (verdict != MK_PUMP_DONE || !mk_asking_is_parked(r))
         return verdict;
-    if (!r->resumed)
+    if (!mk_asking_is_woken(r))
         return MK_PUMP_SOURCE;
     mk_route_resume(r);
     mk_reply_note(r);
-    return r->waits_in ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
+    return mk_asking_is_parked(r) ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
 }
 
 static void run(struct mk_memory *m)
@@ -110,7 +111,7 @@ static void run(struct mk_memory *m)
     m->is_running = true;
     verdict = turn(m);
     m->is_running = false;
-    if (m->request.failed)
+    if (mk_answering_is_broken(&m->request))
         end(m, MK_E_BAD);
     else if (verdict == MK_PUMP_TURN)
         mk_memory_wire.wake(&m->request);
@@ -140,7 +141,7 @@ static void on_timer(struct mk_timer *t)
         end(m, MK_E_TIMEOUT);
         return;
     }
-    r->waits_in = MK_STAGE_NONE;
+    mk_asking_unpark(r);
     mk_reply_refuse(r, MK_REFUSAL_HANDLER_SLOW);
     run(m);
 }
@@ -174,10 +175,12 @@ static void begin_request(struct mk_memory *m, struct mk_worker *w)
     r->view->users++;
     r->site = &r->view->snapshot->sites[0];
     r->id = w->next_id++;
+    r->traced = mk_log_traces(mk_worker_log(w), MK_LOG_HTTP);
     r->is_secure = m->is_secure;
     r->began_ms = w->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)r->view->snapshot->set.handler_timeout_ms;
-    r->body_done = m->in.len == m->body_at;
+    if (m->in.len > m->body_at)
+        mk_receiving_go(r, MK_RECEIVING_UNREAD);
     mk_arena_init(&r->arena, NULL, 0, MK_LIMIT_REQUEST_ARENA);
     mk_list_add_tail(&w->asked, &m->link);
 }
@@ -192,6 +195,7 @@ static void route(struct mk_memory *m)
         r->reason = mk_h1_fault_text(r->head.fault);
         mk_reply_page(r, mk_fault_status(r->head.fault), true);
     } else {
+        mk_asking_go(r, MK_ASKING_ASKED);
         if (r->view->snapshot->nsites > 1)
             mk_route_choose_site(r);
         if (m->is_body_large ||
@@ -268,16 +272,16 @@ static void init(struct mk_memory *m, size_t max_answer)
 /* To the workers in turn. */
 static int post(struct mk_memory *m, struct mk_shared *shared, bool waits)
 {
-    struct mk_asking *asking = &shared->asking;
+    struct mk_asks *asks = &shared->asks;
     bool is_taken;
 
-    pthread_mutex_lock(&asking->lock);
-    is_taken = asking->state == MK_ASKING_OPEN || (asking->state == MK_ASKING_NOT_YET && !waits);
+    pthread_mutex_lock(&asks->lock);
+    is_taken = asks->state == MK_ASK_OPEN || (asks->state == MK_ASK_NOT_YET && !waits);
     if (is_taken) {
-        m->worker = shared->workers[asking->next++ % shared->nworkers];
+        m->worker = shared->workers[asks->next++ % shared->nworkers];
         mk_loop_post(&m->worker->loop, &m->post);
     }
-    pthread_mutex_unlock(&asking->lock);
+    pthread_mutex_unlock(&asks->lock);
     return is_taken ? 0 : MK_E_PEER;
 }
 

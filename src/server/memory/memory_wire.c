@@ -28,10 +28,12 @@ static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
     struct mk_memory *m = memory_of(r);
     size_t left = m->in.len - m->body_at, n = left < len ? left : len;
 
-    r->reads_body = true;
+    if (r->receiving == MK_RECEIVING_UNREAD)
+        mk_receiving_go(r, MK_RECEIVING_READING);
     memcpy(dst, m->in.p + m->body_at, n);
     m->body_at += n;
-    r->body_done = n == left;
+    if (n == left)
+        mk_receiving_go(r, MK_RECEIVING_DONE);
     return (ssize_t)n;
 }
 
@@ -60,7 +62,7 @@ static int begin_head(struct mk_reply *p)
 
 static bool has_head(const struct mk_reply *p)
 {
-    return p->start == memory_of(p->r)->head.p && !p->r->head_done;
+    return p->start == memory_of(p->r)->head.p && p->r->answering < MK_ANSWERING_BODY;
 }
 
 /* Nobody waits for it. */

@@ -56,7 +56,7 @@ int mk_server_ask_wait(struct mk_server *server, const struct mk_question *quest
     int err;
 
     *answer = NULL;
-    if (mk_worker_is_of(server))
+    if (mk_worker_is_of(server) || mk_shared_is_caller(mk_shared_of(server)))
         return MK_E_INVALID; /* it would wait for itself, or two of them for each other */
     sem_init(&waiter.told, 0, 0);
     err = mk_memory_ask(server, question, on_answer, &waiter, true);

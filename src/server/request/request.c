@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "server/request/request_state.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
@@ -70,7 +71,7 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
 
     if (len == 0)
         return MK_E_INVALID;
-    if (r->over)
+    if (mk_asking_is_over(r))
         return MK_E_PEER;
     if (has_read_enough(r)) {
         mk_request_resume(r);
@@ -78,7 +79,7 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
     }
     if (len > MK_LIMIT_TURN_BYTES)
         len = MK_LIMIT_TURN_BYTES;
-    n = r->body_done ? 0 : r->wire->read(r, dst, len);
+    n = mk_receiving_is_done(r) ? 0 : r->wire->read(r, dst, len);
     if (n > 0)
         r->read_bytes += (uint32_t)n;
     return n;
@@ -86,7 +87,7 @@ ssize_t mk_request_read(struct mk_request *r, char *dst, size_t len)
 
 size_t mk_request_buffered(const struct mk_request *r)
 {
-    return r->over || r->body_done ? 0 : r->wire->buffered(r);
+    return mk_asking_is_over(r) || mk_receiving_is_done(r) ? 0 : r->wire->buffered(r);
 }
 
 void mk_request_hold(struct mk_request *r, size_t bytes)

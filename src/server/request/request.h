@@ -72,7 +72,7 @@ struct mk_request {
     char *trailers;                 /* field lines behind its body, as they came; NULL: none */
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t
-        body_left; /* what the head promised and sources have not given; UINT64_MAX: no promise */
+        body_left; /* promised by the head, not yet given by sources; above INT64_MAX: no promise */
     int64_t began_ms;
     uint64_t ticket;               /* 0: none */
     uint64_t id;                   /* in logs: its connection's */
@@ -86,34 +86,25 @@ struct mk_request {
     uint16_t directory_from;       /* first hook to ask for a directory */
     uint16_t status;               /* of the answer; 0: not begun */
     uint16_t page_of;              /* the status for which a handler makes the page; 0: none */
-    uint8_t waits_in;              /* enum mk_stage */
+    uint8_t waits_in;              /* enum mk_stage: in which a hook said LATER */
     uint8_t reroutes;
+    uint8_t asking;    /* enum mk_asking */
+    uint8_t answering; /* enum mk_answering */
+    uint8_t receiving; /* enum mk_receiving */
     bool moved;     /* mk_request_reroute: method, path and query are no longer those of the head */
-    bool moving;    /* and its hooks and handlers have not been asked yet */
     bool found;     /* an index or fallback file took the path's place */
     bool requeried; /* and query, which an item of TryFiles had, that of the target's */
-    bool resumed;   /* since it began to wait */
-    bool starved;   /* a source has nothing for now */
     bool ends_on_hangup; /* a client that closes its sending half has left */
-    bool head_done;      /* the answer's head is complete */
-    bool in_filters;     /* its head is with them */
-    bool promised;       /* its head was ended with a length */
     bool until_close;    /* its body ends with the connection */
-    bool ended;          /* its last source has ended, and all framing is written */
     bool overrun;        /* sources gave more than its head promised */
     bool misused;        /* a wrong call for this request was logged */
-    bool whole;          /* the answer is complete */
-    bool over;           /* it has ended: who still hears of it can change nothing */
-    bool dropped;        /* a plugin wants the connection closed */
-    bool body_done;      /* the whole request body has been read */
-    bool reads_body;     /* its handler reads the body */
-    bool failed;         /* the answer cannot be finished: close */
     bool keep_alive;
     bool is_secure;          /* nobody between its client and the server reads it */
     bool head_only;          /* no body in the answer, whatever its head says */
     bool chunked;            /* the answer's body is sent in chunks */
     uint32_t body_waited_ms; /* for its client to send of its body */
     uint32_t held;           /* mk_request_hold */
+    uint32_t traced; /* its number on its connection, from 1; 0: its changes are not logged */
 };
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */

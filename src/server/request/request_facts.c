@@ -5,6 +5,7 @@
 #include "http/mime.h"
 #include "http/uri_reading.h"
 #include "server/files/files.h"
+#include "server/request/request_state.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
@@ -15,7 +16,7 @@
 /* A log that is written at the end tells what was asked. */
 static struct mk_str method_of(const struct mk_request *r)
 {
-    if (r->moved && !r->over)
+    if (r->moved && !mk_asking_is_over(r))
         return r->head.method == MK_METHOD_HEAD ? MK_STR("HEAD") : MK_STR("GET");
     return mk_request_text(r, r->head.method_name);
 }
@@ -43,6 +44,16 @@ static struct mk_str target_of_line(struct mk_str line)
     return target;
 }
 
+struct mk_str mk_request_method(const struct mk_request *r)
+{
+    return method_of(r);
+}
+
+struct mk_str mk_request_path(const struct mk_request *r)
+{
+    return r->path;
+}
+
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;
@@ -61,12 +72,13 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->began_ms = r->began_ms;
     facts->status = r->status;
     facts->body_sent = r->body_sent;
-    facts->whole = r->whole;
+    facts->whole = mk_asking_is_over(r) && r->answering == MK_ANSWERING_ENDED;
     facts->document_root = site->document_root;
     facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
     facts->user = r->user;
     facts->reason = r->reason;
-    facts->request_line = r->over ? r->wire->refused_line(r) : (struct mk_str){NULL, 0};
+    facts->request_line =
+        mk_asking_is_over(r) ? r->wire->refused_line(r) : (struct mk_str){NULL, 0};
     if (facts->request_line.p && facts->target.len == 0)
         facts->target = target_of_line(facts->request_line);
     facts->symlinks = r->view->snapshot->set.symlink;
@@ -145,7 +157,7 @@ bool mk_request_next_trailer(const struct mk_request *r, uint32_t *at, struct mk
 {
     struct mk_str lines = {r->trailers, r->body.trailers}, line;
 
-    if (!r->trailers || !r->body_done)
+    if (!r->trailers || !mk_receiving_is_done(r))
         return false;
     lines = mk_str_skip(lines, *at);
     if (!mk_field_next_line(&lines, &line, name, value))
@@ -219,7 +231,7 @@ void mk_request_ends_on_hangup(struct mk_request *r, bool on)
 
 void mk_request_timeout(struct mk_request *r, unsigned ms)
 {
-    if (r->over)
+    if (mk_asking_is_over(r))
         return;
     r->patience_ms = ms;
     r->wire->renew_timeout(r);
@@ -230,7 +242,9 @@ static bool may_take(const struct mk_request *r)
     bool switches = r->status == 101 ||
                     (r->head.form == MK_TARGET_AUTHORITY && r->status >= 200 && r->status < 300);
 
-    return switches && r->head_done && !r->failed && !r->over && !r->first && r->body_done;
+    bool has_head = mk_answering_is_open(r) || r->answering == MK_ANSWERING_ENDED;
+
+    return switches && has_head && !mk_asking_is_over(r) && !r->first && mk_receiving_is_done(r);
 }
 
 int mk_request_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)

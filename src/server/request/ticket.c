@@ -5,7 +5,7 @@
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "server/request/wire.h"
-#include "server/request/request.h"
+#include "server/request/request_state.h"
 #include "server/worker/worker.h"
 
 enum {
@@ -61,7 +61,7 @@ uint64_t mk_request_ticket(struct mk_request *r)
     struct mk_ticket_slot *slot;
     uint32_t at;
 
-    if (r->ticket || r->over)
+    if (r->ticket || mk_asking_is_over(r))
         return r->ticket;
     if (t->first_free == SLOTS_MAX && grow(t) < 0)
         return 0;
@@ -101,7 +101,7 @@ struct mk_request *mk_worker_request(struct mk_worker *w, uint64_t ticket)
 
 void mk_request_resume(struct mk_request *r)
 {
-    r->resumed = true;
+    mk_asking_wake(r);
     r->wire->wake(r);
 }
 

@@ -14,7 +14,7 @@
  * A protocol owns its requests. It fills in what needs no call: conn (NULL when no connection carries the request),
  * worker, wire, id, is_secure, text and head_len, which it keeps right when its buffer moves. It lets the request go on
  * with mk_body_pump() and mk_route_resume() in turns of its own, and ends it. The request asks the protocol through
- * these operations, all of them on the request's worker and none of them after the request has ended (r->over).
+ * these operations, all of them on the request's worker and none of them after the request has ended (OVER).
  *
  * The verdicts of operations that send are those of pump.h: READER means that the protocol runs the request when the client
  * takes more, CUT that the client is lost. No operation keeps a pointer that it is given, unless it says so.
@@ -25,7 +25,7 @@ struct mk_wire {
     /**
      * Decoded bytes of the body. The first call tells a client that waits for 100 (Continue) to send.
      * @param len  > 0
-     * @return > 0; 0 at its end, r->body_done is set; MK_E_AGAIN: r is run when more has come; MK_E_PEER: the
+     * @return > 0; 0 at its end, MK_RECEIVING_DONE is its state; MK_E_AGAIN: r is run when more has come; MK_E_PEER: the
      *         client left in the middle; MK_E_BAD, MK_E_LIMIT: malformed, or too large; MK_E_NOMEM.
      */
     ssize_t (*read)(struct mk_request *r, char *dst, size_t len);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "http/uri.h"
 #include "server/answer/reply.h"
+#include "server/request/request_state.h"
 #include "server/route/stage.h"
 #include "server/worker/worker.h"
 
@@ -211,7 +212,7 @@ int mk_request_reroute(struct mk_request *r, struct mk_str target)
     struct mk_str query = {NULL, 0};
     int err;
 
-    if (r->over || r->failed)
+    if (mk_asking_is_over(r) || mk_answering_is_broken(r))
         return MK_E_PEER;
     if (r->status != 0)
         return MK_E_EXISTS;
@@ -229,8 +230,10 @@ int mk_request_reroute(struct mk_request *r, struct mk_str target)
         return err;
     r->query = query;
     r->reroutes++;
-    r->moved = r->moving = true;
+    r->moved = true;
     r->found = false;
+    if (r->asking != MK_ASKING_MOVED)
+        mk_asking_go(r, MK_ASKING_MOVED);
     if (r->head.method != MK_METHOD_HEAD)
         r->head.method = MK_METHOD_GET;
     mk_request_resume(r);
@@ -239,18 +242,16 @@ int mk_request_reroute(struct mk_request *r, struct mk_str target)
 
 void mk_route_resume(struct mk_request *r)
 {
-    enum mk_stage stage = r->waits_in;
+    bool has_moved = r->asking == MK_ASKING_MOVED;
 
-    r->waits_in = MK_STAGE_NONE;
-    r->resumed = false;
-    if (r->moving) {
-        r->moving = false;
+    mk_asking_go(r, MK_ASKING_ASKED);
+    if (has_moved) {
         r->directory_from = 0;
         if (!mk_stage_request(r, 0))
             answer(r);
         return;
     }
-    switch (stage) {
+    switch ((enum mk_stage)r->waits_in) {
     case MK_STAGE_REQUEST:
         if (!mk_stage_request(r, r->hook))
             answer(r);

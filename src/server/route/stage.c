@@ -3,6 +3,7 @@
 
 #include "core/fd.h"
 #include "server/answer/reply.h"
+#include "server/request/request_state.h"
 #include "server/route/route.h"
 #include "server/worker/worker.h"
 
@@ -23,8 +24,7 @@ static void complain(const struct mk_request *r, const struct mk_hooked *who, en
 /* Nothing of an answer may have left that can be taken back; what was begun is forgotten. */
 static void answer_instead(struct mk_request *r)
 {
-    if (!r->head_done)
-        r->status = 0;
+    mk_reply_forget(r);
     mk_reply_refuse(r, MK_REFUSAL_HANDLER);
 }
 
@@ -32,7 +32,7 @@ static void answer_instead(struct mk_request *r)
 static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_stage stage,
                    size_t hook, enum mk_verdict verdict)
 {
-    if (r->failed)
+    if (mk_answering_is_broken(r))
         return true;
     r->asked = who->plugin;
     switch (verdict) {
@@ -40,21 +40,22 @@ static bool settle(struct mk_request *r, const struct mk_hooked *who, enum mk_st
         if (r->status == 0)
             return false;
         complain(r, who, stage, "returned PASS for a request that it had answered");
-        if (!r->head_done)
+        if (r->answering < MK_ANSWERING_BODY)
             answer_instead(r);
         return true;
     case MK_VERDICT_DONE:
-        if (r->head_done)
+        if (r->answering >= MK_ANSWERING_BODY)
             return true;
         complain(r, who, stage, "returned DONE without an answer");
         answer_instead(r);
         return true;
     case MK_VERDICT_LATER:
-        r->waits_in = stage;
+        mk_asking_park(r, stage);
         r->hook = (uint16_t)hook;
         return true;
     case MK_VERDICT_CLOSE:
-        r->dropped = r->failed = true;
+        mk_answering_break(r);
+        mk_asking_go(r, MK_ASKING_DROPPED);
         return true;
     }
     complain(r, who, stage, "returned an unknown verdict");

@@ -87,11 +87,11 @@ static void send_not_modified(struct mk_request *r, struct mk_file *file)
     struct mk_reply p;
 
     if (mk_reply_start(&p, r, 304) < 0) {
-        r->failed = true;
+        mk_reply_break(r);
     } else {
         mk_reply_lines(&p, file->common_lines);
         if (mk_reply_finish_plain(&p, 0) < 0)
-            r->failed = true;
+            mk_reply_break(r);
     }
     mk_file_put(file);
 }
@@ -103,7 +103,7 @@ static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str
 
     if (mk_reply_start(&p, r, 200) < 0) {
         mk_file_put(file);
-        r->failed = true;
+        mk_reply_break(r);
         return;
     }
     if (coding.p) {
@@ -119,9 +119,9 @@ static void send_whole(struct mk_request *r, struct mk_file *file, struct mk_str
     p.has_length = true;
     if (mk_reply_finish_plain(&p, (int64_t)file->facts.size) < 0) {
         mk_file_put(file);
-        r->failed = true;
+        mk_reply_break(r);
     } else if (mk_reply_file(r, file, 0, file->facts.size) < 0) {
-        r->failed = true;
+        mk_reply_break(r);
     }
 }
 

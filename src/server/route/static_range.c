@@ -132,7 +132,7 @@ bool mk_static_send_ranges(struct mk_request *r, struct mk_file *file, struct mk
         if (err < 0 && r->status == 0)
             mk_reply_refuse(r, MK_REFUSAL_NO_MEMORY);
         else if (err < 0)
-            r->failed = true;
+            mk_reply_break(r);
     }
     mk_file_put(file);
     return true;

@@ -26,6 +26,7 @@ static uint32_t load_of(struct mk_worker *w)
            mk_handoff_count(mk_worker_thread_of(w)->handoff);
 }
 
+/* @return NULL: every ring is full. */
 static struct mk_worker *least_loaded(struct mk_acceptor *a)
 {
     struct mk_server *server = a->server;
@@ -37,7 +38,7 @@ static struct mk_worker *least_loaded(struct mk_acceptor *a)
         struct mk_worker *w = server->shared.workers[index];
         uint32_t load = load_of(w);
 
-        if (load < best_load) {
+        if (load < best_load && !mk_handoff_is_full(mk_worker_thread_of(w)->handoff)) {
             best = w;
             best_load = load;
         }
@@ -47,17 +48,47 @@ static struct mk_worker *least_loaded(struct mk_acceptor *a)
     return best;
 }
 
-bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
+static bool has_room(const struct mk_acceptor *a)
+{
+    for (unsigned i = 0; i < a->server->shared.nworkers; i++) {
+        if (!mk_handoff_is_full(mk_worker_thread_of(a->server->shared.workers[i])->handoff))
+            return true;
+    }
+    return false;
+}
+
+bool mk_acceptor_has_room(struct mk_acceptor *a)
+{
+    if (has_room(a))
+        return true;
+    atomic_store(&a->is_full, true);
+    return has_room(a); /* a worker that took some before it saw the mark tells nobody */
+}
+
+void mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
                       const struct mk_peer *peer, bool busy)
 {
     const struct mk_handoff_item item = {
         .endpoint = endpoint, .fd = fd, .peer = *peer, .busy = busy};
     struct mk_worker *w = least_loaded(a);
 
-    if (!mk_handoff_put(mk_worker_thread_of(w)->handoff, &item))
-        return false;
+    (void)mk_handoff_put(mk_worker_thread_of(w)->handoff, &item);
     mk_loop_wake(&w->loop);
-    return true;
+}
+
+/* Not for each single place: the acceptor is to sleep meanwhile. */
+void mk_acceptor_taken(struct mk_acceptor *a, const struct mk_handoff *ring)
+{
+    if (atomic_load(&a->is_full) && mk_handoff_count(ring) <= MK_LIMIT_HANDOFF_RING / 2)
+        mk_loop_wake(&a->loop);
+}
+
+static void go_on(struct mk_acceptor *a)
+{
+    if (!atomic_load_explicit(&a->is_full, memory_order_relaxed) || !has_room(a))
+        return;
+    atomic_store(&a->is_full, false);
+    mk_ports_resume(&a->ports);
 }
 
 static bool is_stopping(void *arg)
@@ -67,13 +98,19 @@ static bool is_stopping(void *arg)
     return atomic_load(&a->server->stop_at_ms) != INT64_MAX;
 }
 
+static void turn(struct mk_acceptor *a)
+{
+    mk_loop_turn(&a->loop, -1, is_stopping, a);
+    go_on(a);
+}
+
 static void *acceptor_main(void *arg)
 {
     struct mk_acceptor *a = arg;
     struct mk_server *server = a->server;
 
     while (!is_stopping(a))
-        mk_loop_turn(&a->loop, -1, is_stopping, a);
+        turn(a);
     mk_ports_close(&a->ports);
     mk_loop_turn(&a->loop, 0, NULL, NULL);
     atomic_store(&server->acceptor_ended, true);

@@ -3,6 +3,7 @@
 #define MK_SERVER_RUN_ACCEPTOR_H
 
 #include "core/loop.h"
+#include "server/run/handoff.h"
 #include "server/run/listener.h"
 
 /** The Fair scheduler: one thread that accepts and gives each socket to the worker with the fewest connections. */
@@ -12,6 +13,7 @@ struct mk_acceptor {
     struct mk_ports ports;
     pthread_t thread;
     bool started;
+    atomic_bool is_full; /* every ring was: workers tell when one has room again */
     unsigned next; /* where the search for the least loaded begins, so that equals take turns */
 };
 
@@ -19,8 +21,13 @@ int mk_acceptor_init(struct mk_acceptor *a, struct mk_server *server) MK_MUST_US
 int mk_acceptor_start(struct mk_acceptor *a) MK_MUST_USE;
 void mk_acceptor_fini(struct mk_acceptor *a);
 
-/** Hand an accepted socket to a worker. @return false: every ring is full. */
-bool mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
+/** May a socket be accepted? false: every ring is full, and its ports go on when a worker has taken some. */
+bool mk_acceptor_has_room(struct mk_acceptor *a);
+/** Hand an accepted socket to a worker, after mk_acceptor_has_room. */
+void mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
                       const struct mk_peer *peer, bool busy);
+
+/** A worker has taken sockets from its ring. */
+void mk_acceptor_taken(struct mk_acceptor *a, const struct mk_handoff *ring);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "core/fd.h"
 #include "server/run/server_int.h"
+#include "setup/host.h"
 
 #include <monkey/events.h>
 
@@ -70,9 +71,7 @@ MK_AT_START int mk_server_bind_socket(struct mk_server *server, const char *name
     const struct mk_host *host = server->shared.host;
     int fd = mk_socket_bind(name, (uid_t)-1, (gid_t)-1), flags;
 
-    if (fd != MK_E_ACCESS ||
-        host->size < offsetof(struct mk_host, bind_socket) + sizeof(host->bind_socket) ||
-        !host->bind_socket)
+    if (fd != MK_E_ACCESS || !MK_HOST_HAS(host, bind_socket))
         return fd;
     fd = host->bind_socket(host->arg, name);
     flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;

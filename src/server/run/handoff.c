@@ -24,6 +24,11 @@ bool mk_handoff_take(struct mk_handoff *h, struct mk_handoff_item *item)
     return true;
 }
 
+bool mk_handoff_is_full(const struct mk_handoff *h)
+{
+    return mk_handoff_count(h) == MK_LIMIT_HANDOFF_RING;
+}
+
 uint32_t mk_handoff_count(const struct mk_handoff *h)
 {
     return atomic_load(&h->tail) - atomic_load(&h->head);

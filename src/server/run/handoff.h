@@ -27,6 +27,7 @@ struct mk_handoff {
 /** @return false when the ring is full. */
 bool mk_handoff_put(struct mk_handoff *h, const struct mk_handoff_item *item);
 bool mk_handoff_take(struct mk_handoff *h, struct mk_handoff_item *item);
+bool mk_handoff_is_full(const struct mk_handoff *h);
 /** Items waiting. */
 uint32_t mk_handoff_count(const struct mk_handoff *h);
 

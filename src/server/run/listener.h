@@ -83,5 +83,7 @@ int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_
 void mk_ports_close(struct mk_ports *ports);
 /** What is left after the loop has ended. */
 void mk_ports_free(struct mk_ports *ports);
+/** Paused ports go on: there is room again. */
+void mk_ports_resume(struct mk_ports *ports);
 
 #endif

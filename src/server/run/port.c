@@ -63,11 +63,16 @@ static void resume_port(struct mk_port *p)
         pause_port(p);
 }
 
-/* A connection of this worker has ended: ports that paused go on. */
+void mk_ports_resume(struct mk_ports *ports)
+{
+    MK_LIST_EACH (&ports->list, link)
+        resume_port(MK_CONTAINER_OF(link, struct mk_port, link));
+}
+
+/* A connection of this worker has ended. */
 static void on_room(struct mk_worker *w)
 {
-    MK_LIST_EACH (&mk_worker_thread_of(w)->ports.list, link)
-        resume_port(MK_CONTAINER_OF(link, struct mk_port, link));
+    mk_ports_resume(&mk_worker_thread_of(w)->ports);
 }
 
 /* Are more above the maximum than can be told so? */
@@ -148,10 +153,8 @@ static void deliver(struct mk_port *p, int fd, const struct mk_peer *peer, bool 
 {
     if (p->worker)
         mk_conn_open(p->worker, &p->listener->endpoint, fd, peer, busy);
-    else if (!mk_acceptor_give(p->server->acceptor, &p->listener->endpoint, fd, peer, busy)) {
-        mk_fd_close(&fd);
-        mk_shared_connection_ended(&p->server->shared, peer);
-    }
+    else
+        mk_acceptor_give(p->server->acceptor, &p->listener->endpoint, fd, peer, busy);
 }
 
 static void admit(struct mk_port *p, int fd, const struct mk_addr *addr, bool busy)
@@ -221,6 +224,10 @@ static bool accept_one(struct mk_port *p)
     bool within;
     int fd;
 
+    if (!p->worker && !mk_acceptor_has_room(p->server->acceptor)) {
+        pause_port(p); /* the workers are late: clients wait in the backlog */
+        return false;
+    }
     if (!take_place(p->server, &within)) {
         wait_for_room(p, "waiting: too many connections");
         return false;

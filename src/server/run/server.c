@@ -3,18 +3,17 @@
 
 #include "base/code.h"
 #include "base/heap.h"
-#include "base/str.h"
 #include "core/fd.h"
 #include "core/thread.h"
 #include "server/run/plugin_life.h"
-#include "setup/reach.h"
 #include "server/events/offload.h"
 #include "server/run/server_int.h"
 #include "server/worker/extension.h"
+#include "setup/host.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -35,11 +34,6 @@ MK_AT_START void mk_server_thread_ended(struct mk_server *server)
 }
 
 /* ---- making and ending ---- */
-
-static struct mk_worker_thread *thread_of(const struct mk_server *server, unsigned index)
-{
-    return mk_worker_thread_of(server->shared.workers[index]);
-}
 
 /* Mapped, not from the heap: most of a worker is a buffer whose pages cost nothing until they are used. */
 enum { WORKER_MAP = 128 << 10 };
@@ -71,7 +65,8 @@ static int add_workers(struct mk_server *server)
         server->shared.workers[i] = new_worker(server, i);
         if (!server->shared.workers[i])
             return MK_E_NOMEM;
-        if (fair && !(thread_of(server, i)->handoff = mk_heap_zalloc(1, sizeof(struct mk_handoff))))
+        if (fair &&
+            !(mk_server_thread(server, i)->handoff = mk_heap_zalloc(1, sizeof(struct mk_handoff))))
             return MK_E_NOMEM;
     }
     if (!fair)
@@ -108,9 +103,13 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
         return NULL;
     mk_log_init(&server->shared.log);
     mk_offload_init(&server->shared);
-    pthread_mutex_init(&server->shared.asking.lock, NULL);
+    pthread_mutex_init(&server->shared.asks.lock, NULL);
     mk_reload_report_init(&server->reload_report);
     server->shared.host = host ? host : &plain_host;
+    if (MK_HOST_HAS(host, log)) {
+        server->shared.log.take = host->log;
+        server->shared.log.take_arg = host->arg;
+    }
     server->shared.nworkers =
         snapshot->set.workers ? (unsigned)snapshot->set.workers : mk_thread_cpus();
     if (server->shared.nworkers > MK_LIMIT_WORKERS)
@@ -137,7 +136,7 @@ static void each_worker(struct mk_server *server, void (*fn)(struct mk_worker_th
 {
     for (unsigned i = 0;
          server->shared.workers && i < server->shared.nworkers && server->shared.workers[i]; i++)
-        fn(thread_of(server, i));
+        fn(mk_server_thread(server, i));
 }
 
 /* What was posted to workers that have ended; such calls may post to any other of them. */
@@ -165,6 +164,8 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     if (!server)
         return;
     if (server->started) {
+        server->shared.caller =
+            pthread_self(); /* if it turns on a thread of the program, then on this one */
         mk_server_stop(server, 0);
         (void)!mk_server_wait(server, -1);
     }
@@ -185,7 +186,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
     mk_reload_report_fini(&server->reload_report);
     mk_offload_fini(&server->shared);
     mk_per_address_fini(&server->shared.per_address);
-    pthread_mutex_destroy(&server->shared.asking.lock);
+    pthread_mutex_destroy(&server->shared.asks.lock);
     mk_fd_close(&server->done_fd);
     mk_arena_fini(&server->plugin_names);
     mk_log_fini(&server->shared.log);
@@ -208,130 +209,6 @@ MK_AT_START int mk_server_listen(struct mk_server *server)
     return err;
 }
 
-static int cpu_of(const struct mk_server_settings *set, unsigned index)
-{
-    uint64_t cpu;
-
-    if (set->cpu_affinity.count == 0 ||
-        mk_str_to_u64(set->cpu_affinity.items[index % set->cpu_affinity.count], 1023, &cpu) < 0)
-        return -1;
-    return (int)cpu;
-}
-
-/* Before the threads run: a reload may change the listeners as soon as they do. */
-static int open_ports(struct mk_server *server)
-{
-    struct mk_acceptor *a = server->acceptor;
-    int err = a ? mk_ports_update(&a->ports, server, NULL, &a->loop) : 0;
-
-    for (unsigned i = 0; !a && err == 0 && i < server->shared.nworkers; i++)
-        err = mk_ports_update(&thread_of(server, i)->ports, server, server->shared.workers[i],
-                              &server->shared.workers[i]->loop);
-    if (err < 0)
-        (void)snprintf(server->why, sizeof(server->why), "cannot watch all listening sockets: %s",
-                       mk_error_text(err));
-    return err;
-}
-
-static int thread_failed(struct mk_server *server, int err)
-{
-    (void)snprintf(server->why, sizeof(server->why), "cannot start a thread: %s",
-                   mk_error_text(err));
-    return err;
-}
-
-/* Wait until so many workers are prepared; let all of them serve, or none. */
-static int open_gate(struct mk_server *server, unsigned count, int err)
-{
-    for (unsigned i = 0; i < count; i++)
-        mk_sem_wait(&server->gate.prepared);
-    for (unsigned i = 0; err == 0 && i < count; i++) {
-        err = thread_of(server, i)->begin_error;
-        if (err < 0)
-            (void)snprintf(server->why, sizeof(server->why), "%s", server->shared.workers[i]->why);
-    }
-    atomic_store(&server->gate.is_open, err == 0);
-    if (err == 0)
-        mk_shared_set_asking(&server->shared, MK_ASKING_OPEN);
-    for (unsigned i = 0; i < count; i++)
-        sem_post(&server->gate.go);
-    return err;
-}
-
-static int start_workers(struct mk_server *server)
-{
-    unsigned count = 0;
-    int err = 0;
-
-    while (err == 0 && count < server->shared.nworkers) {
-        err =
-            mk_worker_thread_start(thread_of(server, count), cpu_of(&server->snapshot->set, count));
-        if (err < 0)
-            (void)thread_failed(server, err);
-        else
-            count++;
-    }
-    return open_gate(server, count, err);
-}
-
-static int start_threads(struct mk_server *server)
-{
-    int err;
-
-    atomic_store(&server->running, server->shared.nworkers + (server->acceptor ? 1 : 0));
-    atomic_store(&server->acceptor_ended, server->acceptor == NULL);
-    err = start_workers(server);
-    if (err < 0 || !server->acceptor)
-        return err;
-    err = mk_acceptor_start(server->acceptor);
-    return err < 0 ? thread_failed(server, err) : 0;
-}
-
-/* Threads that could not be started count as ended, so that waiting for the others comes to an end. */
-static void count_unstarted(struct mk_server *server)
-{
-    for (unsigned i = 0; i < server->shared.nworkers; i++) {
-        if (!thread_of(server, i)->started)
-            mk_server_thread_ended(server);
-    }
-    if (server->acceptor && !server->acceptor->started) {
-        atomic_store(&server->acceptor_ended, true);
-        mk_server_thread_ended(server);
-    }
-}
-
-static void log_unreachable(void *arg, const char *text, size_t len)
-{
-    struct mk_server *server = arg;
-
-    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_CONF, "%.*s", (int)len - 1, text);
-}
-
-MK_AT_START int mk_server_start(struct mk_server *server)
-{
-    int err = open_ports(server);
-
-    if (err == 0)
-        err = mk_plugins_start(server, server->snapshot, NULL);
-    if (err < 0) {
-        mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
-        return err;
-    }
-    server->started = true;
-    err = start_threads(server);
-    if (err == 0) {
-        mk_snapshot_unreachable(server->snapshot, log_unreachable, server);
-        mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_SERVER, "started workers=%u scheduler=%s",
-               server->shared.nworkers, server->acceptor ? "Fair" : "ReusePort");
-        return 0;
-    }
-    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
-    count_unstarted(server);
-    mk_server_stop(server, 0);
-    (void)!mk_server_wait(server, -1);
-    return err;
-}
-
 /* ---- stopping ---- */
 
 MK_AT_START void mk_server_stop(struct mk_server *server, unsigned grace_ms)
@@ -347,7 +224,7 @@ MK_AT_START void mk_server_stop_because(struct mk_server *server, unsigned grace
 
     if (!server->started)
         return;
-    mk_shared_set_asking(&server->shared, MK_ASKING_OVER);
+    mk_shared_set_asks(&server->shared, MK_ASK_OVER);
     mk_clock_update(&clock);
     stop_at_ms = clock.mono_ms + grace_ms;
     if (stop_at_ms < atomic_load(&server->stop_at_ms)) {
@@ -368,6 +245,8 @@ MK_AT_START int mk_server_wait(struct mk_server *server, int timeout_ms)
 
     if (!server->started)
         return 0;
+    if (mk_shared_is_caller(&server->shared) && mk_server_turn_to_end(server, timeout_ms) < 0)
+        return MK_E_TIMEOUT;
     while (poll(&p, 1, timeout_ms) < 0) {
         if (errno != EINTR)
             return MK_E_SYS;
@@ -398,6 +277,15 @@ MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn 
         if (l->open)
             fn(arg, l->endpoint.text, strlen(l->endpoint.text));
     }
+}
+
+MK_AT_START unsigned mk_server_port(const struct mk_server *server, unsigned index)
+{
+    for (const struct mk_listener *l = server->listeners; l; l = l->next) {
+        if (l->open && index-- == 0)
+            return mk_addr_port(&l->addr);
+    }
+    return 0;
 }
 
 unsigned mk_server_workers(const struct mk_server *server)

@@ -46,6 +46,12 @@ struct mk_server {
     char why[512];
 };
 
+static inline struct mk_worker_thread *mk_server_thread(const struct mk_server *server,
+                                                        unsigned index)
+{
+    return mk_worker_thread_of(server->shared.workers[index]);
+}
+
 /** Make a snapshot, whose reference it gets, the current one. */
 void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot);
 
@@ -54,6 +60,17 @@ void mk_reload_report_fini(struct mk_reload_report *report);
 
 /** A thread of the server ends; the last one makes done_fd readable. */
 void mk_server_thread_ended(struct mk_server *server);
+
+/** Let the only worker begin on the calling thread. @return 0 or a plugin's error: the worker's why. */
+int mk_server_begin_here(struct mk_server *server) MK_MUST_USE;
+/** On the thread in whose loop the worker turns, between two turns: call fn(post) as the worker would. */
+void mk_server_call_here(struct mk_server *server, void (*fn)(struct mk_post *post),
+                         struct mk_post *post);
+/** Turn the worker on this thread until it has ended. @return 0, or MK_E_TIMEOUT. */
+int mk_server_turn_to_end(struct mk_server *server, int timeout_ms) MK_MUST_USE;
+
+/** Log a wrong call, with the sentence as server->why. @return MK_E_INVALID. */
+int mk_server_refuse(struct mk_server *server, const char *why);
 
 /** Wait, whatever signals arrive. */
 void mk_sem_wait(sem_t *sem);

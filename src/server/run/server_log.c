@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fd.h"
 #include "server/run/server_int.h"
+#include "setup/host.h"
 
 #include <monkey/events.h>
 
@@ -11,10 +12,20 @@
 
 enum { LOG_MODE = 0640 };
 
+int mk_server_refuse(struct mk_server *server, const char *why)
+{
+    (void)snprintf(server->why, sizeof(server->why), "%s", why);
+    mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", why);
+    return MK_E_INVALID;
+}
+
 int mk_server_open_file(struct mk_server *server, const char *path, int flags, mode_t mode)
 {
-    int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode), err;
+    int fd, err;
 
+    if (mk_host_name_of(path))
+        return mk_host_open_text(server->shared.host, path);
+    fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     if (fd >= 0)
         return fd;
     err = mk_error_from_errno(errno);
@@ -28,6 +39,8 @@ int mk_server_open_log(struct mk_server *server, const char *target)
 {
     int fd;
 
+    if (server->shared.log.take)
+        return 0;
     if (strcmp(target, "stderr") == 0)
         fd = STDERR_FILENO;
     else if (strcmp(target, "syslog") == 0)
@@ -64,4 +77,16 @@ int mk_server_reopen_logs(struct mk_server *server)
            err < 0 ? server->why : "logs reopened");
     reopen_logs_of_plugins(server->snapshot);
     return err;
+}
+
+int mk_server_log_lines(struct mk_server *server, const char *log, const char *lines, size_t len)
+{
+    const struct mk_host *host = server->shared.host;
+    const char *name = mk_host_name_of(log);
+
+    if (!name || !MK_HOST_HAS(host, log_lines))
+        return MK_E_UNSUPPORTED;
+    if (len > 0)
+        host->log_lines(host->arg, name, lines, len);
+    return 0;
 }

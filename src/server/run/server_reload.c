@@ -4,6 +4,7 @@
 #include "base/invariant.h"
 #include "server/run/plugin_life.h"
 #include "server/run/server_int.h"
+#include "setup/host.h"
 
 #include <monkey/events.h>
 
@@ -70,6 +71,10 @@ static void give_order(struct mk_server *server, struct order *o, struct mk_work
     o->worker = w;
     o->server = server;
     o->done = done;
+    if (mk_shared_is_caller(&server->shared)) {
+        mk_server_call_here(server, fn, &o->post);
+        return;
+    }
     mk_loop_post(w ? &w->loop : &server->acceptor->loop, &o->post);
 }
 
@@ -235,8 +240,7 @@ int mk_server_ask_reload(struct mk_server *server)
 {
     const struct mk_host *host = server->shared.host;
 
-    /* A program that was built before there was this member has a smaller struct. */
-    if (host->size < offsetof(struct mk_host, reload) + sizeof(host->reload) || !host->reload)
+    if (!MK_HOST_HAS(host, reload))
         return MK_E_UNSUPPORTED;
     return host->reload(host->arg);
 }

@@ -127,6 +127,8 @@ static void take_sockets(struct mk_worker_thread *w)
 
     for (int i = 0; w->handoff && i < HANDOFF_TAKES && mk_handoff_take(w->handoff, &item); i++)
         mk_conn_open(&w->worker, item.endpoint, item.fd, &item.peer, item.busy);
+    if (w->handoff)
+        mk_acceptor_taken(w->worker.server->acceptor, w->handoff);
 }
 
 MK_AT_START static void stop_one(void *block, void *arg)
@@ -181,6 +183,12 @@ static int wait_ms(const struct mk_worker_thread *w)
     return left_ms < 10 ? 10 : left_ms > 1000 ? 1000 : (int)left_ms;
 }
 
+/* Of two times to wait, of which -1 is without end. */
+static int shorter_ms(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static void arm_trim(struct mk_worker_thread *w)
 {
     w->leaves_much = w->leaves_much || w->worker.conns.peak > w->worker.conns.used + CROWD;
@@ -202,16 +210,34 @@ static bool pass_gate(struct mk_worker_thread *w)
     return atomic_load(&gate->is_open);
 }
 
+static inline void turn(struct mk_worker_thread *w, int max_wait_ms)
+{
+    mk_loop_turn(&w->worker.loop, max_wait_ms, has_work, w);
+    take_sockets(w);
+    arm_trim(w);
+    atomic_store_explicit(&w->worker.counters.turns, w->worker.loop.turns, memory_order_relaxed);
+}
+
 /* Apart from what comes before and after, which is code for the start. */
 __attribute__((noinline, hot)) static void serve(struct mk_worker_thread *w)
 {
-    while (!advance_stop(w)) {
-        mk_loop_turn(&w->worker.loop, wait_ms(w), has_work, w);
-        take_sockets(w);
-        arm_trim(w);
-        atomic_store_explicit(&w->worker.counters.turns, w->worker.loop.turns,
-                              memory_order_relaxed);
-    }
+    while (!advance_stop(w))
+        turn(w, wait_ms(w));
+}
+
+MK_AT_START static void begin(struct mk_worker_thread *w)
+{
+    w->stop_at_ms = INT64_MAX;
+    if (w->worker.index == 0)
+        mk_worker_thread_tidy_soon(w);
+}
+
+MK_AT_START static void end(struct mk_worker_thread *w)
+{
+    mk_streams_end(&w->worker);
+    mk_memory_end(&w->worker);
+    mk_loop_turn(&w->worker.loop, 0, NULL, NULL); /* bury what was closed last */
+    mk_server_thread_ended(w->worker.server);
 }
 
 MK_AT_START static void *worker_main(void *arg)
@@ -226,13 +252,9 @@ MK_AT_START static void *worker_main(void *arg)
         return NULL;
     }
 
-    if (w->worker.index == 0)
-        mk_worker_thread_tidy_soon(w);
+    begin(w);
     serve(w);
-    mk_streams_end(&w->worker);
-    mk_memory_end(&w->worker);
-    mk_loop_turn(&w->worker.loop, 0, NULL, NULL); /* bury what was closed last */
-    mk_server_thread_ended(server);
+    end(w);
     return NULL;
 }
 
@@ -242,8 +264,42 @@ int mk_worker_thread_start(struct mk_worker_thread *w, int cpu)
     int err;
 
     (void)snprintf(name, sizeof(name), "mk-worker-%u", w->worker.index);
-    w->stop_at_ms = INT64_MAX;
     err = mk_thread_start(&w->thread, name, cpu, worker_main, w);
     w->started = err == 0;
     return err;
+}
+
+/* ---- without a thread ---- */
+
+MK_AT_START int mk_worker_thread_begin_here(struct mk_worker_thread *w)
+{
+    int err = mk_view_begin(w->worker.view, &w->worker);
+
+    if (err < 0) {
+        mk_view_end(w->worker.view);
+        return err;
+    }
+    begin(w);
+    mk_loop_rest(&w->worker.loop, has_work, w);
+    return 0;
+}
+
+int mk_worker_thread_wait_ms(struct mk_worker_thread *w)
+{
+    return shorter_ms(mk_loop_wait_ms(&w->worker.loop), wait_ms(w));
+}
+
+bool mk_worker_thread_turn(struct mk_worker_thread *w, int max_wait_ms)
+{
+    bool goes_on = !advance_stop(w);
+
+    if (goes_on) {
+        turn(w, shorter_ms(wait_ms(w), max_wait_ms));
+        goes_on = !advance_stop(w);
+    }
+    if (goes_on)
+        mk_loop_rest(&w->worker.loop, has_work, w);
+    else
+        end(w);
+    return goes_on;
 }

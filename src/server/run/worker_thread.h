@@ -41,6 +41,16 @@ static inline struct mk_worker_thread *mk_worker_thread_of(struct mk_worker *w)
 int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server,
                           unsigned index) MK_MUST_USE;
 int mk_worker_thread_start(struct mk_worker_thread *w, int cpu) MK_MUST_USE;
+
+/* A worker of the caller's loop has no thread: these three take turns on the caller's, which has entered it. */
+
+/** Begin to serve in place of mk_worker_thread_start. @return 0, or a plugin's error: worker.why. */
+int mk_worker_thread_begin_here(struct mk_worker_thread *w) MK_MUST_USE;
+/** Milliseconds until the next turn is due though the loop's epfd is not readable; -1: never. */
+int mk_worker_thread_wait_ms(struct mk_worker_thread *w);
+/** One turn. @return false: the worker has ended with it. */
+bool mk_worker_thread_turn(struct mk_worker_thread *w, int max_wait_ms);
+
 /** Give back what nobody needs any more, in a second. On its thread. */
 void mk_worker_thread_tidy_soon(struct mk_worker_thread *w);
 /** Wait for it, if it was started. */

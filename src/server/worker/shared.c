@@ -12,11 +12,11 @@ void mk_shared_connection_ended(struct mk_shared *shared, const struct mk_peer *
     mk_per_address_put(&shared->per_address, peer);
 }
 
-void mk_shared_set_asking(struct mk_shared *shared, enum mk_asking_state state)
+void mk_shared_set_asks(struct mk_shared *shared, enum mk_ask_state state)
 {
-    pthread_mutex_lock(&shared->asking.lock);
-    shared->asking.state = state;
-    pthread_mutex_unlock(&shared->asking.lock);
+    pthread_mutex_lock(&shared->asks.lock);
+    shared->asks.state = state;
+    pthread_mutex_unlock(&shared->asks.lock);
 }
 
 void mk_server_log(struct mk_server *server, enum mk_log_level level, const char *fmt, ...)

@@ -15,12 +15,12 @@ struct mk_extension;
 struct mk_worker;
 
 /** May the server be asked (<monkey/ask.h>)? */
-enum mk_asking_state { MK_ASKING_NOT_YET, MK_ASKING_OPEN, MK_ASKING_OVER };
+enum mk_ask_state { MK_ASK_NOT_YET, MK_ASK_OPEN, MK_ASK_OVER };
 
 /** Under its lock requests are posted, so that none comes after the last turn of a worker. */
-struct mk_asking {
+struct mk_asks {
     pthread_mutex_t lock;
-    enum mk_asking_state state;
+    enum mk_ask_state state;
     unsigned next; /* the worker of the next request, modulo their number */
 };
 
@@ -40,9 +40,11 @@ struct mk_shared {
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int64_t max_memory;      /* of all workers' budgets */
     _Atomic int64_t max_body_size;   /* of requests from memory, before they are copied */
-    struct mk_asking asking;
+    struct mk_asks asks;
     size_t files_per_worker;
     bool openat2;
+    bool is_callers;  /* the one worker turns in a loop of the program */
+    pthread_t caller; /* on this thread */
 };
 
 /** Of a server, which begins with it. */
@@ -51,8 +53,14 @@ static inline struct mk_shared *mk_shared_of(struct mk_server *server)
     return (struct mk_shared *)server;
 }
 
+/** Is the calling thread the one of the program in whose loop the worker turns? */
+static inline bool mk_shared_is_caller(const struct mk_shared *shared)
+{
+    return shared->is_callers && pthread_equal(shared->caller, pthread_self());
+}
+
 /** Workers take requests from memory from now on, or no more. Any thread. */
-void mk_shared_set_asking(struct mk_shared *shared, enum mk_asking_state state);
+void mk_shared_set_asks(struct mk_shared *shared, enum mk_ask_state state);
 
 /** An accepted connection is gone, or was never made. Any thread. */
 void mk_shared_connection_ended(struct mk_shared *shared, const struct mk_peer *peer);

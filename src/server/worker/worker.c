@@ -5,9 +5,12 @@
 
 static _Thread_local struct mk_worker *here;
 
-void mk_worker_enter(struct mk_worker *w)
+struct mk_worker *mk_worker_enter(struct mk_worker *w)
 {
+    struct mk_worker *before = here;
+
     here = w;
+    return before;
 }
 
 struct mk_worker *mk_worker_here(void)

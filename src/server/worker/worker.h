@@ -59,8 +59,8 @@ static inline void mk_count(_Atomic uint64_t *counter, uint64_t n)
                           memory_order_relaxed);
 }
 
-/** The calling thread is this worker's from now on; NULL: nobody's. */
-void mk_worker_enter(struct mk_worker *w);
+/** The calling thread is this worker's from now on; NULL: nobody's. @return whose it was. */
+struct mk_worker *mk_worker_enter(struct mk_worker *w);
 /** @return the worker whose thread calls; NULL: none. */
 struct mk_worker *mk_worker_here(void);
 /** Is the calling thread one of the server's workers? */

@@ -28,7 +28,7 @@ static void check_trace(const struct mk_states *states, unsigned from, unsigned 
     assert_true(read(fds[0], text, sizeof(text) - 1) > 0);
     (void)snprintf(wanted, sizeof(wanted), "level=trace in=%s %s %s=7 request=2 from=%s to=%s\n",
                    mk_log_component_names[states->in], states->what, states->id,
-                   states->names[from], states->names[to]);
+                   mk_states_name(states, from), mk_states_name(states, to));
     assert_non_null(strstr(text, wanted));
     mk_log_fini(&log);
     (void)close(fds[0]);
@@ -40,10 +40,12 @@ void check_states(const struct mk_states *states, const struct change *allowed, 
 
     for (unsigned from = 0; from < states->count; from++) {
         for (unsigned to = 0; to < states->count; to++) {
-            bool listed = is_listed(allowed, count, states->names[from], states->names[to]);
+            bool listed =
+                is_listed(allowed, count, mk_states_name(states, from), mk_states_name(states, to));
 
             if (mk_states_allow(states, from, to) != listed)
-                fail_msg("%s: %s after %s", states->what, states->names[to], states->names[from]);
+                fail_msg("%s: %s after %s", states->what, mk_states_name(states, to),
+                         mk_states_name(states, from));
             if (!listed)
                 continue;
             found++;

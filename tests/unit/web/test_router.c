@@ -3,6 +3,8 @@
 
 #include "base/heap.h"
 
+#include <monkey/plugin.h>
+
 /* Handlers by method and path: src/web/router.c, and those of a program. */
 
 /* Its argument, and what its names stand for. */
@@ -275,10 +277,111 @@ static void a_handler_may_answer_later(void **state)
     mk_server_free(server);
 }
 
+static void a_thousand_routes_are_told_apart(void **state)
+{
+    static char patterns[1000][48];
+    struct mk_config *config = web_config();
+    struct mk_server *server;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        snprintf(patterns[i], sizeof(patterns[i]), "/api/v%d/things%d/:id/part", i % 7, i);
+        assert_int_equal(mk_config_handle(config, "GET", patterns[i], show, patterns[i]), 0);
+    }
+    server = web_serve(config);
+    for (int i = 0; i < 1000; i += 37) {
+        char path[64];
+        char body[sizeof(patterns[0]) + 8];
+
+        snprintf(path, sizeof(path), "/api/v%d/things%d/x/part", i % 7, i);
+        snprintf(body, sizeof(body), "%.*s id=x", (int)sizeof(patterns[0]) - 1, patterns[i]);
+        web_expect(server, path, 200, body);
+        path[6]++;
+        web_expect(server, path, 404, NULL);
+    }
+    mk_server_free(server);
+}
+
+/* ---- a plugin with a router of its own ---- */
+
+struct shop {
+    struct mk_router *router;
+};
+
+static int shop_check(struct mk_setup *setup)
+{
+    struct shop *object = mk_setup_alloc(setup, sizeof(*object));
+
+    mk_setup_keep(setup, object);
+    return object ? 0 : MK_E_NOMEM;
+}
+
+static int shop_check_site(struct mk_setup *setup)
+{
+    return mk_setup_route(setup, MK_STR("^/sh"), NULL, NULL, false);
+}
+
+static int shop_start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    struct shop *object = ctx->config;
+    int err = mk_router_new(&object->router);
+
+    (void)old;
+    if (err == 0)
+        err = mk_router_add(object->router, "GET", "/items/:id", show, one);
+    if (err < 0)
+        mk_router_free(object->router);
+    return err;
+}
+
+static void shop_stop(const struct mk_context *ctx)
+{
+    const struct shop *object = ctx->config;
+
+    mk_router_free(object->router);
+}
+
+static enum mk_verdict shop(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    (void)data;
+    return mk_router_run(((const struct shop *)ctx->config)->router, r, strlen("/shop"));
+}
+
+static const struct mk_plugin shop_plugin = {
+    MK_PLUGIN("shop", "has handlers below /shop"),
+    .check = shop_check,
+    .check_site = shop_check_site,
+    .start = shop_start,
+    .stop = shop_stop,
+    .on_handle = shop,
+};
+
+static void a_plugin_runs_a_router_below_a_prefix(void **state)
+{
+    const long live = mk_heap_live();
+    struct mk_config *config = web_config();
+    struct mk_server *server;
+
+    (void)state;
+    assert_int_equal(mk_config_plugin(config, &shop_plugin, NULL), 0);
+    assert_int_equal(mk_config_check(config), 0); /* nothing is left of a check alone */
+    server = web_serve(config);
+    web_expect(server, "/shop/items/3", 200, "one id=3");
+    web_expect(server, "/shop/other", 404, NULL);
+    web_expect(server, "/shop", 404, NULL);
+    web_expect(server, "/shops/items/3", 404, NULL);
+    web_expect(server, "/sh", 404, NULL);
+    web_is(web_ask(server, "PUT", "/shop/items/3", NULL, NULL), 405, NULL);
+    mk_server_free(server);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_find_their_handlers),
+        cmocka_unit_test(a_thousand_routes_are_told_apart),
+        cmocka_unit_test(a_plugin_runs_a_router_below_a_prefix),
         cmocka_unit_test(malformed_patterns_are_refused),
         cmocka_unit_test(a_reload_keeps_handlers_or_replaces_them_all),
         cmocka_unit_test(unused_configurations_leave_nothing),

@@ -29,6 +29,21 @@ static void add(struct crew *crew, struct run *run)
     *run->link = run;
 }
 
+/* ---- states ---- */
+
+void run_trace(const void *of, const struct states *table, unsigned was, unsigned is)
+{
+    const struct run *run = of;
+    static const char text[] = "cgi state of=%s was=%s is=%s script=\"%s\"";
+
+    if (run->r)
+        mk_request_log(run->r, MK_LOG_TRACE, text, table->of, table->rows[was].name,
+                       table->rows[is].name, run->label);
+    else
+        mk_server_log(mk_worker_server(run->worker), MK_LOG_TRACE, text, table->of,
+                      table->rows[was].name, table->rows[is].name, run->label);
+}
+
 /* ---- the end ---- */
 
 static void free_run(struct run *run)
@@ -52,7 +67,7 @@ void run_settle(struct run *run)
 {
     if (run->has_request)
         return;
-    if (run->ended && run->line && run->state == RUN_GOES)
+    if (run_has_ended(run) && run->line && run->state == RUN_GOES)
         run_end_script(run);
     if (run->line || run->place.unwanted)
         return;
@@ -75,7 +90,7 @@ static void stop_before_start(struct run *run)
 {
     (void)pool_leave(&run->place); /* if it is granted just now, on_granted settles */
     mk_alarm_cancel(run->alarm);
-    run->state = RUN_OVER;
+    run_go(run, RUN_OVER);
 }
 
 static void leave_request(struct run *run)
@@ -85,9 +100,8 @@ static void leave_request(struct run *run)
     upload_leave(&run->upload);
     run->r = NULL;
     mk_io_close(run->input);
-    mk_io_close(run->output);
-    run->input = run->output = NULL;
-    run->output_ended = true;
+    run->input = NULL;
+    run_end_output(run);
     if (run->state == RUN_GOES && is_done)
         mk_alarm_set(run->alarm, run->timeout_ms);
     else if (run->state == RUN_GOES)
@@ -138,7 +152,7 @@ static void time_out(struct run *run)
 {
     mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was silent for too long", run->label);
     gateway_answer_fail(&run->answer, 504, NULL);
-    run->broke = true;
+    run_spoil(run);
     run_end_script(run);
 }
 
@@ -147,12 +161,13 @@ static void check_progress(struct run *run)
 {
     int64_t now = mk_worker_now_ms(run->worker), spent = now - run->moved_ms;
 
-    if (run->output_ended) { /* and the script has not ended since: it closed it on purpose */
-        run->is_silent = true;
+    if (run->out >= OUT_ENDED) { /* and the script has not ended since: it closed it on purpose */
+        if (run->out == OUT_ENDED)
+            run_turn(run, &out_states, &run->out, OUT_SILENT);
         run_advance(run);
         return;
     }
-    if (!run->is_awaited || run->is_starved || run_is_our_turn(run)) {
+    if (run->out != OUT_AWAITED || run->is_starved || run_is_our_turn(run)) {
         run->moved_ms = now;
         spent = 0;
     }
@@ -165,7 +180,7 @@ static void check_progress(struct run *run)
 static void turn_away(struct run *run, const char *why)
 {
     stop_before_start(run);
-    run->broke = true;
+    run_spoil(run);
     mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" %s", run->label, why);
     gateway_answer_fail(&run->answer, 503, "Retry-After: 5\r\n");
 }
@@ -175,7 +190,7 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     struct run *run = arg;
 
     (void)alarm;
-    switch (run->state) {
+    switch ((enum run_state)run->state) {
     case RUN_WAITS:
         turn_away(run, "waited too long for a place");
         break;
@@ -191,13 +206,14 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     case RUN_ENDS: /* the spawner hangs */
         mk_io_close(run->line);
         run->line = NULL;
-        run->state = RUN_OVER;
-        if (!run->ended)
+        run_go(run, RUN_OVER);
+        if (!run_has_ended(run))
             run_note_end(run, true);
         run_settle(run);
         break;
     case RUN_GATHERS:
     case RUN_OVER:
+    case RUN_STATE_COUNT:
         break;
     }
 }
@@ -214,7 +230,7 @@ static void end_slow(struct upload *upload)
                    "cgi script=\"%s\" ended, because its client sends too slowly while others wait",
                    run->label);
     gateway_answer_fail(&run->answer, 408, NULL);
-    run->broke = true;
+    run_spoil(run);
     run_end_script(run);
 }
 
@@ -268,6 +284,7 @@ static int fill(struct run *run, struct mk_request *r, const struct gateway_scri
         return MK_E_NOMEM;
     run->r = r;
     run->has_request = true;
+    run->is_traced = mk_request_logs(r, MK_LOG_TRACE);
     run->script = *script;
     run->timeout_ms = run->site->timeout_ms;
     run->place.worker = run->worker;
@@ -309,7 +326,7 @@ static void take_place(struct run *run)
 
     mk_request_ends_on_hangup(run->r, true);
     mk_request_timeout(run->r, 0); /* we know better what is waited for */
-    run->state = RUN_WAITS;
+    run_go(run, RUN_WAITS);
     err = pool_take(run->site->pool, &run->place);
     if (err == 0)
         start(run);

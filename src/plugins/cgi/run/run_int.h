@@ -3,22 +3,11 @@
 #define CGI_RUN_INT_H
 
 #include "run/run.h"
+#include "run/states.h"
 
 #include "kit/gateway/answer.h"
 #include "kit/gateway/complaint.h"
 #include "kit/intake/uploads.h"
-
-/*
- * State of a run. Between STARTS and the end of GOES its alarm says what is next.
- */
-enum run_state {
-    RUN_GATHERS, /* the request's body */
-    RUN_WAITS,   /* for a place */
-    RUN_STARTS,  /* for the spawner */
-    RUN_GOES,    /* the script runs */
-    RUN_ENDS,    /* its group is being ended */
-    RUN_OVER,    /* it has ended, or never was */
-};
 
 struct run {
     struct run *next, **link; /* of the crew's bucket */
@@ -37,17 +26,13 @@ struct run {
     struct intake body;
     struct gateway_answer answer;
 
-    enum run_state state;
+    uint8_t state, out, fate; /* of states.h */
+    bool is_traced;           /* their changes are logged */
     struct mk_io *line, *input, *output, *errors;
     struct mk_alarm *alarm;
     unsigned timeout_ms;
-    int64_t moved_ms; /* when the script last took or gave bytes */
-    bool is_awaited;  /* we wait for output of the script, not for the client */
-    bool is_starved;  /* the script waits for the client: no more of the body is there */
-    bool output_ended;
-    bool is_silent;      /* it closed its output, and lives on */
-    bool ended;          /* its first process has */
-    bool broke;          /* killed, lost, or never started: what it wrote is not all */
+    int64_t moved_ms;    /* when the script last took or gave bytes */
+    bool is_starved;     /* the script waits for the client: no more of the body is there */
     unsigned fails_with; /* status when it never started; 0: it did */
     int64_t start_by_ms; /* when the spawner is given up */
 
@@ -71,6 +56,26 @@ enum {
     RUN_END_MS = 10000,   /* for a group to end, before we believe that the spawner hangs */
 };
 
+/** A states_log_fn. */
+void run_trace(const void *run, const struct states *table, unsigned was, unsigned is);
+
+/** The only place where a state changes. @param state  a member of run */
+static inline void run_turn(const struct run *run, const struct states *table, uint8_t *state,
+                            unsigned to)
+{
+    states_turn(table, state, to, run->is_traced ? run_trace : NULL, run);
+}
+
+static inline void run_go(struct run *run, enum run_state to)
+{
+    run_turn(run, &run_states, &run->state, to);
+}
+
+static inline bool run_has_ended(const struct run *run)
+{
+    return run->fate >= FATE_ENDED;
+}
+
 /* ---- run_script.c: the script ---- */
 
 /** A place is held: start the script, or answer why not. */
@@ -88,8 +93,12 @@ bool run_is_our_turn(const struct run *run);
 void run_end_script(struct run *run);
 /** Its group is gone: whoever else has its standard error is not waited for. */
 void run_hear_last_errors(struct run *run);
-/** The script's first process has ended, or none began. */
-void run_note_end(struct run *run, bool broke);
+/** The script's first process has ended, or none began. @param is_lost  what it wrote is not all */
+void run_note_end(struct run *run, bool is_lost);
+/** What the script wrote, or is going to write, is not all of its answer. */
+void run_spoil(struct run *run);
+/** Of its output no more is read. */
+void run_end_output(struct run *run);
 
 /* ---- run.c: the request ---- */
 

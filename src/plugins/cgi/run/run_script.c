@@ -77,7 +77,7 @@ static void close_input(struct run *run)
 static void break_input(struct run *run, ssize_t err)
 {
     close_input(run);
-    run->broke = true;
+    run_spoil(run);
     gateway_answer_fail(&run->answer, err == MK_E_BAD ? 400 : err == MK_E_LIMIT ? 413 : 500, NULL);
     run_end_script(run);
 }
@@ -142,11 +142,18 @@ static void on_input(struct mk_io *io, unsigned events, void *arg)
 
 /* ---- its output ---- */
 
-static void end_output(struct run *run)
+static void turn_out(struct run *run, enum out_state to)
+{
+    if (run->out != to)
+        run_turn(run, &out_states, &run->out, to);
+}
+
+void run_end_output(struct run *run)
 {
     mk_io_close(run->output);
     run->output = NULL;
-    run->output_ended = true;
+    if (run->out < OUT_ENDED)
+        turn_out(run, OUT_ENDED);
 }
 
 /*
@@ -159,9 +166,9 @@ static ssize_t last_word(struct run *run)
         gateway_answer_fail(&run->answer, run->fails_with, NULL);
         return MK_E_PEER;
     }
-    if (run->broke)
+    if (run->fate == FATE_SPOILT || run->fate == FATE_LOST)
         return MK_E_PEER;
-    if (run->ended || run->is_silent || run->state != RUN_GOES)
+    if (run->fate == FATE_ENDED || run->out == OUT_SILENT || run->state != RUN_GOES)
         return 0;
     mk_alarm_set(run->alarm, RUN_LAST_WORD_MS);
     return MK_E_AGAIN;
@@ -177,12 +184,12 @@ ssize_t run_output(void *arg, char *dst, size_t len)
         do {
             n = read(mk_io_fd(run->output), dst, len);
         } while (n < 0 && errno == EINTR);
-        run->is_awaited = n < 0 && errno == EAGAIN;
+        turn_out(run, n < 0 && errno == EAGAIN ? OUT_AWAITED : OUT_TAKEN);
         if (n > 0)
             run->moved_ms = mk_worker_now_ms(run->worker);
-        if (n > 0 || run->is_awaited)
+        if (n > 0 || run->out == OUT_AWAITED)
             return n > 0 ? n : MK_E_AGAIN;
-        end_output(run);
+        run_end_output(run);
     }
     return last_word(run);
 }
@@ -194,7 +201,7 @@ static void on_output(struct mk_io *io, unsigned events, void *arg)
 
     (void)io;
     (void)events;
-    run->is_awaited = false;
+    turn_out(run, OUT_TAKEN);
     run->moved_ms = mk_worker_now_ms(run->worker);
     run_advance(run);
 }
@@ -209,10 +216,16 @@ bool run_is_our_turn(const struct run *run)
 
 /* ---- its line ---- */
 
-void run_note_end(struct run *run, bool broke)
+void run_spoil(struct run *run)
 {
-    run->ended = true;
-    run->broke = run->broke || broke;
+    if (run->fate == FATE_LIVES || run->fate == FATE_ENDED)
+        run_turn(run, &fate_states, &run->fate, run->fate == FATE_LIVES ? FATE_SPOILT : FATE_LOST);
+}
+
+void run_note_end(struct run *run, bool is_lost)
+{
+    run_turn(run, &fate_states, &run->fate,
+             is_lost || run->fate == FATE_SPOILT ? FATE_LOST : FATE_ENDED);
     upload_leave(&run->upload);
     (void)pool_leave(&run->place); /* it is held: nobody is to be told */
 }
@@ -221,7 +234,7 @@ static void close_line(struct run *run)
 {
     mk_io_close(run->line);
     run->line = NULL;
-    run->state = RUN_OVER;
+    run_go(run, RUN_OVER);
 }
 
 static const char *why_not(int error)
@@ -254,7 +267,7 @@ static void log_failure(const struct run *run, int error)
 
 static void hear(struct run *run, const struct palm_report *report)
 {
-    if (run->ended)
+    if (run_has_ended(run))
         return;
     switch (report->kind) {
     case PALM_FAILED:
@@ -280,14 +293,14 @@ static void hear(struct run *run, const struct palm_report *report)
 static void on_hangup(struct run *run)
 {
     close_line(run);
-    if (run->ended)
+    if (run_has_ended(run))
         return;
     if (run->r)
         mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was lost with its spawner",
                        run->label);
     run->fails_with = 502;
     run_note_end(run, true);
-    end_output(run); /* what is left of its group may hold it open, and nobody can end that */
+    run_end_output(run); /* what is left of its group may hold it open, and nobody can end that */
     spawner_look(run->spawner, run->worker);
 }
 
@@ -296,12 +309,13 @@ static void try_later(struct run *run);
 /* The kernel tells a line that was closed with the order unread: nothing was started, and it may be ordered again. */
 static bool is_unheard(const struct run *run, int error)
 {
-    return error == ECONNRESET && run->r && run->state == RUN_GOES && !run->ended && !run->has_fed;
+    return error == ECONNRESET && run->r && run->state == RUN_GOES && !run_has_ended(run) &&
+           !run->has_fed && run->out != OUT_SILENT;
 }
 
 static void order_again(struct run *run)
 {
-    run->output_ended = false;
+    turn_out(run, OUT_TAKEN);
     try_later(run);
 }
 
@@ -325,7 +339,7 @@ void run_end_script(struct run *run)
 {
     if (run->state != RUN_GOES || !run->line)
         return;
-    run->state = RUN_ENDS;
+    run_go(run, RUN_ENDS);
     (void)shutdown(mk_io_fd(run->line), SHUT_WR);
     mk_alarm_set(run->alarm, RUN_END_MS);
 }
@@ -460,7 +474,7 @@ static void give_up(struct run *run, unsigned status, const char *lines, const c
                    why);
     close_ours(run);
     drop_order(run);
-    run->state = RUN_OVER;
+    run_go(run, RUN_OVER);
     run_note_end(run, true);
     gateway_answer_fail(&run->answer, status, lines);
 }
@@ -473,7 +487,7 @@ static void try_later(struct run *run)
     close_ours(run);
     if (run->start_by_ms == 0)
         run->start_by_ms = now + RUN_START_MS;
-    run->state = RUN_STARTS;
+    run_go(run, RUN_STARTS);
     if (now >= run->start_by_ms)
         give_up(run, 503, "Retry-After: 5\r\n", "monkey-palm does not answer, or does not run");
     else
@@ -496,8 +510,8 @@ void run_start(struct run *run)
         try_later(run);
     } else {
         drop_order(run);
-        run->state = RUN_GOES;
-        run->is_awaited = true;
+        run_go(run, RUN_GOES);
+        turn_out(run, OUT_AWAITED);
         run->moved_ms = mk_worker_now_ms(run->worker);
         mk_alarm_set(run->alarm, run->timeout_ms);
         run_feed(run);

@@ -41,9 +41,9 @@ void attempt_worked(const struct exchange *x)
 
 void attempt_count_out(struct exchange *x)
 {
-    if (x->held)
-        atomic_fetch_sub_explicit(&x->server->backend->busy, 1, memory_order_relaxed);
-    x->held = false;
+    if (x->busy)
+        atomic_fetch_sub_explicit(&x->busy->busy, 1, memory_order_relaxed);
+    x->busy = NULL;
 }
 
 static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error);
@@ -51,14 +51,16 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error);
 static int take(struct exchange *x, bool fresh)
 {
     struct backend *b = x->server->backend;
-    int err = mk_upstream_take(b->pool->upstream, x->worker, fresh, on_connected, x, &x->wait);
+    int err;
 
+    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_CONNECT);
+    err = mk_upstream_take(b->pool->upstream, x->worker, fresh, on_connected, x, &x->wait);
     if (err < 0) {
         x->wait = NULL;
         return err;
     }
     atomic_fetch_add_explicit(&b->busy, 1, memory_order_relaxed);
-    x->held = true;
+    x->busy = b;
     return 0;
 }
 
@@ -128,10 +130,10 @@ static void on_refused(struct exchange *x, int error)
  */
 static bool is_news(struct exchange *x, unsigned events)
 {
-    bool is_first = x->untold && (events & MK_IO_READ);
+    bool is_first = x->is_untold && (events & MK_IO_READ);
 
     if (is_first)
-        x->untold = false;
+        x->is_untold = false;
     return !send_is_done(x) || (events & ~(unsigned)MK_IO_WRITE) != (is_first ? MK_IO_READ : 0U);
 }
 
@@ -149,9 +151,10 @@ static bool is_waiting(const struct exchange *x)
 
 static void run_out(struct exchange *x)
 {
-    x->late = !is_waiting(x);
-    if (x->late)
+    if (!is_waiting(x)) {
+        exchange_turn(x, &time_states, &x->time, TIME_OUT);
         return;
+    }
     exchange_disarm(x);
     exchange_arm(x);
 }
@@ -161,7 +164,7 @@ static void on_server(struct mk_stream *s, unsigned events, void *arg)
     struct exchange *x = arg;
 
     (void)s;
-    if ((events & MK_IO_TIMEOUT) && x->armed)
+    if ((events & MK_IO_TIMEOUT) && x->time == TIME_RUNS)
         run_out(x);
     if (!is_news(x, events)) {
         exchange_arm(x);
@@ -190,9 +193,10 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         on_refused(x, error);
         return;
     }
+    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_SEND);
     x->s = s;
     x->is_fresh = fresh;
-    x->untold = true;
+    x->is_untold = true;
     x->in = (struct incoming){.buf = x->in.buf};
     mk_stream_tell(s, on_server, x);
     x->error = exchange_hold(x);
@@ -220,7 +224,7 @@ static void take_back_buffer(struct exchange *x)
 static enum backend_repeat judge_repeat(const struct exchange *x)
 {
     const struct backend_loss loss = {
-        .has_left = x->out.any,
+        .has_left = send_has_left(x),
         .is_idempotent = x->is_idempotent,
         .keeps_body = send_can_repeat(x),
         .is_fresh = x->is_fresh,
@@ -237,7 +241,7 @@ int attempt_repeat(struct exchange *x, int why)
     enum backend_repeat verdict = judge_repeat(x);
     int err;
 
-    if (x->is_fresh && x->out.has_all)
+    if (x->is_fresh && x->written == WRITTEN_ALL)
         blame(x, "the connection ended before an answer");
     else if (x->is_fresh) /* perhaps it gave up on a slow client */
         attempt_log(x, "the connection ended before the request");

@@ -7,13 +7,24 @@ static const char key; /* of what is kept with a request */
 
 #define RETRY_AFTER "Retry-After: 1\r\n"
 
+/* ---- states ---- */
+
+void exchange_trace(const void *exchange, const struct states *table, unsigned was, unsigned is)
+{
+    const struct exchange *x = exchange;
+
+    mk_request_log(x->r, MK_LOG_TRACE, "fastcgi state of=%s was=%s is=%s server=%s", table->of,
+                   table->rows[was].name, table->rows[is].name, x->server ? x->server->name : "-");
+}
+
 /* ---- what ends ---- */
 
 void exchange_leave(struct exchange *x, bool reusable)
 {
     attempt_count_out(x);
     upload_leave(&x->upload);
-    x->armed = false;
+    if (x->time == TIME_RUNS)
+        exchange_turn(x, &time_states, &x->time, TIME_IDLE);
     if (x->s)
         mk_upstream_give(x->server->backend->pool->upstream, x->s,
                          reusable && x->location->keep_alive);
@@ -56,6 +67,8 @@ static void finish(struct exchange *x)
     buffers_give(&x->local->buffers, x->in.buf);
     x->out.buf = x->in.buf = NULL;
     intake_fini(&x->body);
+    if (x->state != EXCHANGE_OVER)
+        exchange_turn(x, &exchange_states, &x->state, EXCHANGE_OVER);
 }
 
 static void on_end(void *arg)
@@ -125,16 +138,18 @@ int exchange_hold(struct exchange *x)
 
 void exchange_arm(struct exchange *x)
 {
-    if (x->s && !x->armed)
-        mk_stream_timeout(x->s, (unsigned)x->server->read_ms);
-    x->armed = x->s != NULL;
+    if (!x->s || x->time != TIME_IDLE)
+        return;
+    mk_stream_timeout(x->s, (unsigned)x->server->read_ms);
+    exchange_turn(x, &time_states, &x->time, TIME_RUNS);
 }
 
 void exchange_disarm(struct exchange *x)
 {
-    if (x->s && x->armed)
-        mk_stream_timeout(x->s, 0);
-    x->armed = false;
+    if (!x->s || x->time != TIME_RUNS)
+        return;
+    mk_stream_timeout(x->s, 0);
+    exchange_turn(x, &time_states, &x->time, TIME_IDLE);
 }
 
 /* ---- a request's turn ---- */
@@ -145,7 +160,7 @@ static enum mk_verdict fail_prepare(struct exchange *x, int error)
         return MK_VERDICT_LATER;
     if (error == MK_E_NOMEM)
         return fail(x, error);
-    if (x->out.len > 0)
+    if (x->written != WRITTEN_NONE)
         return fail_body(x, error);
     gateway_answer_fail(&x->answer, 431, NULL);
     finish(x);
@@ -162,14 +177,13 @@ static enum mk_verdict begin(struct exchange *x)
     err = send_prepare(x);
     if (err < 0)
         return fail_prepare(x, err);
-    x->begun = true;
     err = attempt_begin(x);
     return err < 0 ? fail(x, err) : MK_VERDICT_PASS;
 }
 
 static enum mk_verdict fail_cut(struct exchange *x, int error)
 {
-    if (error == MK_E_PEER && !x->in.any) {
+    if (error == MK_E_PEER && x->state == EXCHANGE_SEND) {
         error = attempt_repeat(x, error);
         if (error == 0)
             return MK_VERDICT_LATER;
@@ -233,6 +247,7 @@ static struct exchange *exchange_new(struct mk_request *r, const struct mk_conte
         .worker = ctx->worker,
         .local = ctx->local,
         .location = location,
+        .is_traced = mk_request_logs(r, MK_LOG_TRACE),
         .is_idempotent = backend_is_idempotent(f.method),
     };
     intake_init(&x->body, r, &f, (enum intake_mode)location->buffering, true);
@@ -269,7 +284,7 @@ enum mk_verdict exchange_handle(struct mk_request *r, const struct mk_context *c
 
     if (!x)
         return handle_new(r, ctx, location);
-    if (x->begun)
+    if (x->state != EXCHANGE_GATHER)
         return go_on(x);
     verdict = begin(x);
     return verdict == MK_VERDICT_PASS ? MK_VERDICT_LATER : verdict;

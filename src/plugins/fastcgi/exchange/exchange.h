@@ -7,6 +7,7 @@
 #include "exchange/buffers.h"
 #include "exchange/records.h"
 #include "exchange/scripts.h"
+#include "exchange/states.h"
 
 #include "kit/gateway/answer.h"
 #include "kit/gateway/complaint.h"
@@ -17,6 +18,7 @@
  * One request and its application. What happens on the server's connection only has the request resumed: everything is
  * decided when it is the request's turn, so that head and body of an answer leave together.
  *
+ *     states.h    how far it is
  *     exchange.c  its life: from the first call to its end
  *     target.c    which script it is
  *     attempt.c   which server is asked, and which after that
@@ -34,14 +36,10 @@ struct fcgi_local {
 
 /** To the server: records in a buffer, at first from BEGIN_REQUEST on, later more of STDIN. */
 struct outgoing {
-    char *buf;      /* of the worker's; NULL: none */
-    size_t at, len; /* sent; written */
-    size_t open;    /* bytes of the body behind len, whose record is not complete */
-    bool has_piece; /* there is a record of STDIN in buf */
-    bool has_all;   /* the last record is in buf, or was sent */
-    bool replaced;  /* buf does not hold the request from its beginning any more */
-    bool broken;    /* the server reads no more */
-    bool any;       /* something was sent, to whichever server */
+    char *buf;        /* of the worker's; NULL: none */
+    size_t at, len;   /* sent; written */
+    size_t open;      /* bytes of the body behind len, whose record is not complete */
+    bool is_replaced; /* buf does not hold the request from its beginning any more */
 };
 
 /** From the server. */
@@ -49,7 +47,6 @@ struct incoming {
     struct fcgi_reader reader;
     char *buf;      /* of the worker's; NULL: none */
     size_t at, end; /* of buf: STDOUT that was not given yet */
-    bool any;       /* a byte came */
     int error;      /* behind what is in buf nothing will come; 0: not so */
 };
 
@@ -63,18 +60,19 @@ struct exchange {
     struct upload upload; /* while it holds a connection */
     struct gateway_answer answer;
 
+    uint8_t state, written, sending, time; /* of states.h, of the present attempt */
+    bool is_traced;                        /* their changes are logged */
+
     const struct fcgi_server *server; /* asked last; NULL: none */
+    struct backend *busy;             /* whose work it counts as; NULL: nobody's */
     struct mk_upstream_wait *wait;    /* for a connection; NULL: not waiting */
     struct mk_stream *s;              /* the connection; NULL: none */
     uint64_t tried;                   /* servers that are not asked again */
     unsigned at_server;               /* its bit */
     int error;                        /* no server took it, or its body cannot be had; 0: not so */
-    bool begun;                       /* a server was looked for */
-    bool held;                        /* it counts as work of the server */
     bool is_fresh;                    /* s was connected for this request */
-    bool untold;                      /* s has had no event */
+    bool is_untold;                   /* s has had no event */
     bool is_idempotent;               /* its method (RFC 9110 section 9.2.2) */
-    bool armed, late;                 /* ReadTimeout: it runs; it ran out */
 
     struct outgoing out;
     struct incoming in;
@@ -84,6 +82,16 @@ struct exchange {
 /** on_handle of a request for this location. */
 enum mk_verdict exchange_handle(struct mk_request *r, const struct mk_context *ctx,
                                 const struct fcgi_location *location);
+
+/** A states_log_fn. */
+void exchange_trace(const void *exchange, const struct states *table, unsigned was, unsigned is);
+
+/** The only place where a state changes. @param state  a member of x */
+static inline void exchange_turn(const struct exchange *x, const struct states *table,
+                                 uint8_t *state, unsigned to)
+{
+    states_turn(table, state, to, x->is_traced ? exchange_trace : NULL, x);
+}
 
 /** The server is waited for from now on, or it was heard of. */
 void exchange_arm(struct exchange *x);
@@ -121,6 +129,8 @@ int send_prepare(struct exchange *x);
 int send_some(struct exchange *x);
 /** Is the whole request on its way? */
 bool send_is_done(const struct exchange *x);
+/** Is some of it? */
+bool send_has_left(const struct exchange *x);
 /** Could it be sent again from the beginning? */
 bool send_can_repeat(const struct exchange *x);
 /** To another connection. @return as send_prepare. */

@@ -45,6 +45,13 @@ static int judge_end(const struct exchange *x)
     }
 }
 
+/* No more comes. */
+static void rest(struct exchange *x, bool reusable)
+{
+    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_REST);
+    exchange_leave(x, reusable);
+}
+
 /* The connection is free for others, while the client still reads. */
 static void take_end(struct exchange *x, bool is_last)
 {
@@ -52,7 +59,7 @@ static void take_end(struct exchange *x, bool is_last)
     receive_end_complaint(x);
     if (!is_last)
         mk_upstream_distrust(x->server->backend->pool->upstream);
-    exchange_leave(x, is_last && send_is_done(x));
+    rest(x, is_last && send_is_done(x));
 }
 
 static void strip(struct exchange *x, size_t len)
@@ -99,7 +106,7 @@ static int end_of_input(struct exchange *x)
     if (!x->in.reader.out_ended)
         return MK_E_PEER;
     receive_end_complaint(x);
-    exchange_leave(x, false);
+    rest(x, false);
     return MK_E_EOF;
 }
 
@@ -116,7 +123,7 @@ static int fill(struct exchange *x)
     in->at = in->end = 0;
     n = mk_stream_read(x->s, in->buf, BUFFER_SIZE);
     if (n == MK_E_AGAIN) {
-        if (send_is_done(x) || x->out.broken)
+        if (x->sending >= SENDING_WHOLE)
             exchange_arm(x);
         return MK_E_AGAIN;
     }
@@ -125,7 +132,8 @@ static int fill(struct exchange *x)
         return 0;
     }
     exchange_disarm(x);
-    in->any = true;
+    if (x->state == EXCHANGE_SEND)
+        exchange_turn(x, &exchange_states, &x->state, EXCHANGE_ANSWER);
     strip(x, (size_t)n);
     return 0;
 }
@@ -138,7 +146,7 @@ static int gather(struct exchange *x)
             mk_request_resume(x->r);
             return MK_E_AGAIN;
         }
-        if (x->late)
+        if (x->time == TIME_OUT)
             return MK_E_TIMEOUT;
         if (fill(x) < 0)
             return MK_E_AGAIN;

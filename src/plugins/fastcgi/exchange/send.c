@@ -6,6 +6,16 @@ enum {
     TURN_PIECES = 16,         /* sent before others have their turn: 1 MB */
 };
 
+static void turn_written(struct exchange *x, enum written_state to)
+{
+    exchange_turn(x, &written_states, &x->written, to);
+}
+
+static void turn_sending(struct exchange *x, enum sending_state to)
+{
+    exchange_turn(x, &sending_states, &x->sending, to);
+}
+
 /* ---- the records up to STDIN ---- */
 
 static int add_variable(void *arg, struct mk_str name, struct mk_str value)
@@ -36,7 +46,7 @@ static int write_head(struct exchange *x)
     if (n < 0)
         return (int)n;
     o->len = (size_t)n;
-    o->has_all = x->body.length == 0;
+    turn_written(x, x->body.length == 0 ? WRITTEN_ALL : WRITTEN_HEAD);
     return 0;
 }
 
@@ -78,13 +88,14 @@ static void close_piece(struct exchange *x)
         fcgi_put_header(o->buf + o->len, FCGI_STDIN, o->open);
         o->len += FCGI_HEADER + o->open;
         o->open = 0;
-        o->has_piece = true;
+        if (x->written == WRITTEN_HEAD)
+            turn_written(x, WRITTEN_PIECE);
     }
     if (!has_whole_body(x))
         return;
     fcgi_put_header(o->buf + o->len, FCGI_STDIN, 0);
     o->len += FCGI_HEADER;
-    o->has_all = true;
+    turn_written(x, WRITTEN_ALL);
 }
 
 static int gather_small(struct exchange *x)
@@ -105,13 +116,13 @@ int send_prepare(struct exchange *x)
 
     if (!o->buf && !(o->buf = buffers_take(&x->local->buffers)))
         return MK_E_NOMEM;
-    if (o->len == 0) {
+    if (x->written == WRITTEN_NONE) {
         int err = write_head(x);
 
         if (err < 0)
             return err;
     }
-    if (o->has_all || x->body.mode == INTAKE_OFF ||
+    if (x->written == WRITTEN_ALL || x->body.mode == INTAKE_OFF ||
         (uint64_t)x->body.length > room_for_body(o) + o->open)
         return 0;
     return gather_small(x);
@@ -119,9 +130,9 @@ int send_prepare(struct exchange *x)
 
 /* ---- sending ---- */
 
-static bool wants_piece(const struct outgoing *o)
+static bool wants_piece(const struct exchange *x)
 {
-    return !o->has_all && (o->at == o->len || !o->has_piece);
+    return x->written < WRITTEN_ALL && (x->out.at == x->out.len || x->written < WRITTEN_PIECE);
 }
 
 /* @return 0, MK_E_AGAIN: there is nothing of it; or an error of the body. */
@@ -132,7 +143,7 @@ static int add_piece(struct exchange *x)
 
     if (o->at == o->len) {
         o->at = o->len = 0;
-        o->replaced = true;
+        o->is_replaced = true;
     }
     err = read_piece(x);
     if (err == 0)
@@ -152,33 +163,41 @@ static bool write_out(struct exchange *x)
         if (n == MK_E_AGAIN)
             exchange_arm(x);
         else if (n < 0)
-            o->broken = true;
+            turn_sending(x, x->sending == SENDING_READY ? SENDING_DEAF : SENDING_CUT);
         if (n < 0)
             return false;
         exchange_disarm(x);
-        o->any = true;
+        if (x->sending == SENDING_READY)
+            turn_sending(x, SENDING_PART);
         o->at += (size_t)n;
     }
+    if (x->written == WRITTEN_ALL)
+        turn_sending(x, SENDING_WHOLE);
     return true;
 }
 
 bool send_is_done(const struct exchange *x)
 {
-    return x->out.has_all && x->out.at == x->out.len;
+    return x->sending == SENDING_WHOLE;
+}
+
+bool send_has_left(const struct exchange *x)
+{
+    return x->sending >= SENDING_PART && x->sending != SENDING_DEAF;
 }
 
 int send_some(struct exchange *x)
 {
     struct outgoing *o = &x->out;
 
-    for (unsigned i = 0; x->s && !send_is_done(x) && !o->broken; i++) {
+    for (unsigned i = 0; x->s && x->sending < SENDING_WHOLE; i++) {
         int err = 0;
 
         if (i == TURN_PIECES) {
             mk_stream_run_soon(x->s);
             break;
         }
-        if (wants_piece(o))
+        if (wants_piece(x))
             err = add_piece(x);
         if (err < 0 && err != MK_E_AGAIN)
             return err;
@@ -192,7 +211,7 @@ int send_some(struct exchange *x)
 
 bool send_can_repeat(const struct exchange *x)
 {
-    return !x->out.replaced || intake_can_rewind(&x->body);
+    return !x->out.is_replaced || intake_can_rewind(&x->body);
 }
 
 int send_repeat(struct exchange *x)
@@ -200,11 +219,13 @@ int send_repeat(struct exchange *x)
     struct outgoing *o = &x->out;
 
     o->at = 0;
-    o->broken = false;
-    if (!o->replaced)
+    if (x->sending != SENDING_READY)
+        turn_sending(x, SENDING_READY);
+    if (!o->is_replaced)
         return 0;
     o->len = 0;
-    o->has_piece = o->has_all = o->replaced = false;
+    o->is_replaced = false;
+    turn_written(x, WRITTEN_NONE);
     intake_rewind(&x->body);
     return send_prepare(x);
 }

@@ -6,22 +6,6 @@
 #include "kit/backends/pool.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-_Static_assert(sizeof(struct proxy_tried) == sizeof(struct balance_set), "both name backends");
-
-int64_t proxy_now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void count_more(_Atomic uint64_t *counter, uint64_t n)
-{
-    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
 
 /* ---- what was learnt ---- */
 
@@ -31,7 +15,7 @@ static struct proxy_state *state_new(void)
 
     if (!s)
         return NULL;
-    s->refs = 1;
+    counted_init(&s->refs, 1);
     if (health_guard_init(&s->health) == 0)
         return s;
     free(s);
@@ -40,13 +24,13 @@ static struct proxy_state *state_new(void)
 
 static struct proxy_state *state_get(struct proxy_state *s)
 {
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    counted_get(&s->refs);
     return s;
 }
 
 static void state_put(struct proxy_state *s)
 {
-    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+    if (!s || !counted_put(&s->refs))
         return;
     health_guard_fini(&s->health);
     free(s);
@@ -56,13 +40,13 @@ static void state_put(struct proxy_state *s)
 
 struct proxy_backend *proxy_backend_get(struct proxy_backend *b)
 {
-    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+    counted_get(&b->refs);
     return b;
 }
 
 void proxy_backend_put(struct proxy_backend *b)
 {
-    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+    if (!b || !counted_put(&b->refs))
         return;
     state_put(b->state);
     backend_pool_put(b->pool);
@@ -196,7 +180,7 @@ static struct proxy_backend *backend_new(struct mk_server *server, const struct 
 
     if (!b)
         return NULL;
-    b->refs = 1;
+    counted_init(&b->refs, 1);
     b->server = server;
     b->port = like->port;
     b->rules = rules_of(e->set);
@@ -299,304 +283,4 @@ void proxy_backends_stop(struct proxy_config *config)
         e->group = NULL;
     }
     proxy_reign_end(config);
-}
-
-/* ---- choosing ---- */
-
-static uint64_t chance(struct proxy_group *g)
-{
-    uint64_t seed[2] = {atomic_fetch_add_explicit(&g->chance, 1, memory_order_relaxed),
-                        (uintptr_t)g};
-
-    return balance_hash(seed, sizeof(seed));
-}
-
-/* By what SourceHash and ConsistentHash go; a field that is missing is replaced by the address. */
-static uint64_t key_of(const struct proxy_settings *set, const struct mk_request *r,
-                       const struct mk_request_facts *request, const struct mk_conn_facts *conn)
-{
-    struct mk_str text = {NULL, 0};
-
-    if (set->balancer == PROXY_CONSISTENT_HASH && set->hash_key == PROXY_HASH_URI)
-        text = request->target;
-    if (set->balancer == PROXY_CONSISTENT_HASH && set->hash_key == PROXY_HASH_HEADER)
-        text = mk_request_header(r, set->hash_header);
-    return text.p ? balance_hash(text.p, text.len)
-                  : balance_hash(conn->peer_ip, sizeof(conn->peer_ip));
-}
-
-/* Does a backend get this request, as far as its share goes? */
-static bool has_share(struct proxy_group *g, struct proxy_backend *b, int64_t now_ms)
-{
-    unsigned share = health_guard_share(&b->state->health, &b->rules, now_ms);
-
-    return share >= 1000 || chance(g) % 1000 < share;
-}
-
-static bool was_tried(const struct proxy_ask *ask, unsigned i)
-{
-    return ask->tried.bits[i / 64] >> i % 64 & 1;
-}
-
-static void mark_tried(struct proxy_ask *ask, unsigned i)
-{
-    ask->tried.bits[i / 64] |= UINT64_C(1) << i % 64;
-}
-
-/* Another server will not do for those that go by a hash: they wait for theirs. */
-static bool has_room(const struct proxy_group *g, const struct proxy_backend *b)
-{
-    unsigned max = (unsigned)g->set->max_connections;
-
-    if (max == 0 || g->set->balancer == PROXY_SOURCE_HASH ||
-        g->set->balancer == PROXY_CONSISTENT_HASH)
-        return true;
-    return atomic_load_explicit(&b->state->active, memory_order_relaxed) < max;
-}
-
-/*
- * Those that may be asked. One whose connections are all taken is left out while another has room; one that returns, as
- * often as its share is small, unless all others are out.
- */
-static struct balance_set candidates(struct proxy_group *g, const struct proxy_ask *ask,
-                                     int64_t now_ms)
-{
-    enum { SHARE = 1, ROOM = 2, RANKS = 4 };
-    struct balance_set sets[RANKS] = {{{0}}};
-    unsigned best = RANKS - 1;
-
-    for (unsigned i = 0; i < g->n; i++) {
-        struct proxy_backend *b = g->backends[i];
-
-        if (was_tried(ask, i) || !health_guard_may(&b->state->health, &b->rules, now_ms))
-            continue;
-        balance_set_add(&sets[(has_share(g, b, now_ms) ? SHARE : 0) + (has_room(g, b) ? ROOM : 0)],
-                        i);
-    }
-    while (best > 0 && balance_set_is_empty(&sets[best]))
-        best--;
-    return sets[best];
-}
-
-static struct balance_ask question(struct proxy_group *g, const struct proxy_ask *ask)
-{
-    struct mk_request_facts request = {.size = sizeof(request)};
-    struct mk_conn_facts conn = {.size = sizeof(conn)};
-    struct balance_ask q = {0};
-
-    switch (g->set->balancer) {
-    case PROXY_RANDOM2:
-        q.chance = chance(g);
-        break;
-    case PROXY_NAIVE:
-    case PROXY_SOURCE_HASH:
-    case PROXY_CONSISTENT_HASH:
-        mk_request_facts(ask->r, &request);
-        mk_conn_facts(request.conn, &conn);
-        q.number = conn.id;
-        q.key = key_of(g->set, ask->r, &request, &conn);
-        break;
-    default:
-        break;
-    }
-    return q;
-}
-
-static void give_backend(struct proxy_attempt *attempt, struct proxy_backend *b,
-                         enum health_pass pass)
-{
-    count_more(&b->state->count.requests, 1);
-    if (pass == HEALTH_PROBE) {
-        count_more(&b->state->count.probes, 1);
-        mk_server_log(b->server, MK_LOG_TRACE, "proxy state of=backend is=%s entry=%s backend=%s",
-                      health_name(HEALTH_PROBING), b->entry, b->name);
-    }
-    *attempt = (struct proxy_attempt){
-        .backend = proxy_backend_get(b),
-        .upstream = proxy_backend_upstream(b),
-        .uploads = b->pool->uploads,
-        .name = b->name,
-        .authority = b->authority,
-        .pass = (uint8_t)pass,
-    };
-}
-
-/* The one that is offline longest, of those that were not tried. @return g->n: none. */
-static unsigned find_last(const struct proxy_group *g, const struct proxy_ask *ask)
-{
-    unsigned found = g->n;
-    int64_t least = INT64_MAX;
-
-    for (unsigned i = 0; i < g->n; i++) {
-        int64_t until_ms;
-
-        if (was_tried(ask, i))
-            continue;
-        until_ms = health_guard_until(&g->backends[i]->state->health);
-        if (until_ms < least) {
-            least = until_ms;
-            found = i;
-        }
-    }
-    return found;
-}
-
-/* Those that refuse do it at once; those that are silent are not all waited for, one after the other. */
-static bool has_time(const struct proxy_group *g, struct proxy_ask *ask)
-{
-    int64_t now_ms = mk_worker_now_ms(ask->worker);
-
-    if (ask->last_ms == 0)
-        ask->last_ms = now_ms;
-    return now_ms - ask->last_ms < g->set->connect_ms;
-}
-
-/* All are offline: an answer may still come, and to refuse the request is no better. A single one is left alone if told so. */
-static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct proxy_attempt *attempt,
-                       const struct balance_ask *q)
-{
-    struct balance_set one = {{0}};
-    struct balance_ask last = *q;
-    unsigned i = find_last(g, ask);
-
-    if (i == g->n || (g->n == 1 && g->set->offline_single) || !has_time(g, ask))
-        return false;
-    balance_set_add(&one, i);
-    last.may = &one;
-    if (balance_choose(g->balance, &last) == BALANCE_NOBODY)
-        return false;
-    mark_tried(ask, i);
-    give_backend(attempt, g->backends[i],
-                 health_guard_admit_last(&g->backends[i]->state->health, &g->backends[i]->rules));
-    return true;
-}
-
-bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_attempt *attempt)
-{
-    struct proxy_group *g = entry->group;
-    int64_t now_ms = mk_worker_now_ms(ask->worker);
-    struct balance_set may = candidates(g, ask, now_ms);
-    struct balance_ask q = question(g, ask);
-    int chosen;
-
-    q.may = &may;
-    *attempt = (struct proxy_attempt){0};
-    while ((chosen = balance_choose(g->balance, &q)) != BALANCE_NOBODY) {
-        unsigned i = (unsigned)chosen;
-        struct proxy_backend *b = g->backends[i];
-        enum health_pass pass = health_guard_admit(&b->state->health, &b->rules, now_ms);
-
-        if (pass != HEALTH_REFUSED) {
-            mark_tried(ask, i);
-            give_backend(attempt, b, pass);
-            return true;
-        }
-        /* Another worker was quicker: it is being probed, or has just failed. */
-        balance_end(g->balance, i);
-        balance_set_remove(&may, i);
-    }
-    return begin_last(g, ask, attempt, &q);
-}
-
-/* ---- what became of it ---- */
-
-static void trace_health(const struct proxy_backend *b, struct health_change change)
-{
-    if (change.was != change.is)
-        mk_server_log(b->server, MK_LOG_TRACE,
-                      "proxy state of=backend was=%s is=%s entry=%s backend=%s",
-                      health_name(change.was), health_name(change.is), b->entry, b->name);
-}
-
-static void tell_log(const struct proxy_backend *b, struct health_change change, const char *why)
-{
-    trace_health(b, change);
-    if (health_went(change))
-        mk_server_log(b->server, MK_LOG_WARN, "proxy: backend offline entry=%s backend=%s why=%s",
-                      b->entry, b->name, why);
-    if (health_came_back(change))
-        mk_server_log(b->server, MK_LOG_INFO, "proxy: backend online entry=%s backend=%s", b->entry,
-                      b->name);
-}
-
-static void tell_health(struct proxy_attempt *attempt, enum health_end end, const char *why)
-{
-    struct proxy_backend *b = attempt->backend;
-
-    tell_log(b,
-             health_guard_tell(&b->state->health, &b->rules, (enum health_pass)attempt->pass, end,
-                               proxy_now_ms()),
-             why);
-    attempt->pass = HEALTH_NORMAL; /* it has decided */
-}
-
-void proxy_answers(struct proxy_attempt *attempt)
-{
-    atomic_store_explicit(&attempt->backend->state->heard_ms, proxy_now_ms(), memory_order_relaxed);
-    if (attempt->pass != HEALTH_NORMAL)
-        tell_health(attempt, HEALTH_GOOD, "");
-}
-
-/* What each outcome says of a backend, and where it is counted. */
-static const struct {
-    enum health_end end;
-    const char *why;
-    size_t counter;
-} outcomes[] = {
-#define COUNTER(member) offsetof(struct proxy_counters, member)
-    [PROXY_ANSWERED] = {HEALTH_GOOD, "", COUNTER(status)},
-    [PROXY_REFUSED] = {HEALTH_BAD, "refused", COUNTER(refused)},
-    [PROXY_BROKE] = {HEALTH_BAD, "broke", COUNTER(broke)},
-    [PROXY_SILENT] = {HEALTH_BAD, "silent", COUNTER(broke)},
-    [PROXY_UNFIT] = {HEALTH_UNKNOWN, "", COUNTER(broke)},
-    [PROXY_STALE] = {HEALTH_UNKNOWN, "", COUNTER(stale)},
-    [PROXY_FULL] = {HEALTH_UNKNOWN, "", COUNTER(full)},
-    [PROXY_LEFT] = {HEALTH_UNKNOWN, "", COUNTER(left)},
-#undef COUNTER
-};
-
-static void count_outcome(struct proxy_state *s, const struct proxy_report *report)
-{
-    char *counters = (char *)&s->count;
-    unsigned class = report->status / 100;
-
-    if (report->outcome == PROXY_ANSWERED) {
-        count_more(&s->count.status[class < 6 ? class : 0], 1);
-        latency_count(&s->latency, report->head_us, proxy_now_ms());
-    } else {
-        count_more((_Atomic uint64_t *)(void *)(counters + outcomes[report->outcome].counter), 1);
-    }
-    count_more(&s->count.sent, report->sent);
-    count_more(&s->count.received, report->received);
-}
-
-/* A backend that answered others meanwhile is not dead: the URL is slow. */
-static enum health_end health_of(const struct proxy_state *s, const struct proxy_report *report)
-{
-    int64_t began_ms = proxy_now_ms() - (int64_t)(report->whole_us / 1000);
-
-    if (report->outcome == PROXY_SILENT &&
-        atomic_load_explicit(&s->heard_ms, memory_order_relaxed) >= began_ms)
-        return HEALTH_UNKNOWN;
-    return outcomes[report->outcome].end;
-}
-
-void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
-{
-    struct proxy_backend *b = attempt->backend;
-
-    atomic_fetch_sub_explicit(&b->state->active, 1, memory_order_relaxed);
-    count_outcome(b->state, report);
-    tell_health(attempt, health_of(b->state, report), outcomes[report->outcome].why);
-    attempt->backend = NULL;
-    proxy_backend_put(b);
-}
-
-void proxy_backend_checked(struct proxy_backend *b, bool is_good)
-{
-    count_more(&b->state->count.checks, 1);
-    if (!is_good)
-        count_more(&b->state->count.failed_checks, 1);
-    tell_log(b, health_guard_tell_check(&b->state->health, &b->rules, is_good, proxy_now_ms()),
-             "check");
 }

@@ -6,6 +6,8 @@
 #include "backends/health_guard.h"
 #include "backends/latency.h"
 
+#include "kit/counted/counted.h"
+
 /*
  * A backend in three parts, because they live for different times. What was learnt of it (struct proxy_state)
  * goes from configuration to configuration while entry and address stay; its connections (struct
@@ -24,9 +26,9 @@ struct proxy_counters {
 };
 
 struct proxy_state {
-    _Atomic unsigned refs;
+    struct counted refs;
     _Atomic unsigned active;  /* attempts under way */
-    _Atomic int64_t heard_ms; /* proxy_now_ms of the last head of an answer */
+    _Atomic int64_t heard_ms; /* clock_tick_ms of the last head of an answer */
     struct health_guard health;
     struct latency latency; /* until the head of an answer */
     struct proxy_counters count;
@@ -35,7 +37,7 @@ struct proxy_state {
 struct backend_pool;
 
 struct proxy_backend {
-    _Atomic unsigned refs; /* its group, attempts, checks */
+    struct counted refs; /* its group, attempts, checks */
     struct mk_server *server;
     char *texts; /* owned; the next are in it */
     const char *entry, *name, *host;
@@ -61,7 +63,7 @@ struct proxy_group {
  * must not: what they find is no longer asked for. Counted by the configuration, its checks and the next one.
  */
 struct proxy_reign {
-    _Atomic unsigned refs;
+    struct counted refs;
     _Atomic bool is_over;
 };
 
@@ -81,8 +83,11 @@ struct mk_upstream *proxy_backend_upstream(const struct proxy_backend *b);
 /** A check found it well, or not. */
 void proxy_backend_checked(struct proxy_backend *b, bool is_good);
 
-/** Monotonic, as mk_worker_now_ms but not of the turn; cheap, and a few ms late. */
-int64_t proxy_now_ms(void);
+/** Add to a counter. Any thread. */
+static inline void proxy_count(_Atomic uint64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
 
 /** All of a backend's failed attempts. */
 static inline uint64_t proxy_failures(const struct proxy_counters *c)

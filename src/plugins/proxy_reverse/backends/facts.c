@@ -3,6 +3,8 @@
 
 #include "backends/backend_int.h"
 
+#include "kit/clock/clock.h"
+
 static uint64_t load_counter(const _Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
@@ -29,7 +31,7 @@ void proxy_facts(const struct proxy_entry *entry, unsigned i, struct proxy_facts
 {
     const struct proxy_backend *b = entry->group->backends[i];
     struct proxy_state *s = b->state;
-    int64_t now_ms = proxy_now_ms();
+    int64_t now_ms = clock_tick_ms();
 
     *facts = (struct proxy_facts){
         .name = b->name,

@@ -5,13 +5,13 @@
 
 struct proxy_reign *proxy_reign_get(struct proxy_reign *reign)
 {
-    atomic_fetch_add_explicit(&reign->refs, 1, memory_order_relaxed);
+    counted_get(&reign->refs);
     return reign;
 }
 
 void proxy_reign_put(struct proxy_reign *reign)
 {
-    if (reign && atomic_fetch_sub(&reign->refs, 1) == 1)
+    if (reign && counted_put(&reign->refs))
         free(reign);
 }
 
@@ -20,7 +20,7 @@ int proxy_reign_begin(struct proxy_config *config, const struct proxy_config *ol
     config->reign = calloc(1, sizeof(*config->reign));
     if (!config->reign)
         return MK_E_NOMEM;
-    config->reign->refs = 1;
+    counted_init(&config->reign->refs, 1);
     config->before = old && old->reign ? proxy_reign_get(old->reign) : NULL;
     if (config->before)
         config->before->is_over = true;

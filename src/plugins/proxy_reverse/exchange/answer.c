@@ -293,7 +293,7 @@ static void pass_on(struct proxy_exchange *x, size_t head_len)
     struct mk_reply p;
 
     x->report.status = x->answer.status;
-    x->report.head_us = proxy_now_us() - x->began_us;
+    x->report.head_us = proxy_spent_us(x->began_us);
     proxy_exchange_time(x, 0);
     if (mk_reply_begin(&p, x->r, x->answer.status) < 0)
         return; /* the client's connection is broken, which ends the request */

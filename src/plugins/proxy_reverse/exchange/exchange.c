@@ -5,8 +5,6 @@
 
 #include "kit/backends/repeat.h"
 
-#include <time.h>
-
 enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
 
 static const char key; /* of mk_request_keep: only its address counts */
@@ -23,14 +21,6 @@ void proxy_trace(const void *exchange, const struct states *table, unsigned was,
 }
 
 /* ---- time ---- */
-
-uint64_t proxy_now_us(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
 {
@@ -57,7 +47,7 @@ static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
     if (!x->attempt.backend)
         return;
     x->report.outcome = outcome;
-    x->report.whole_us = proxy_now_us() - x->began_us;
+    x->report.whole_us = proxy_spent_us(x->began_us);
     proxy_end(&x->attempt, &x->report);
 }
 
@@ -315,7 +305,7 @@ static void try_next(struct proxy_exchange *x)
 {
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         x->report = (struct proxy_report){.outcome = PROXY_LEFT};
-        x->began_us = proxy_now_us();
+        x->began_us = clock_now_us();
         if (take_connection(x, must_be_fresh(x)))
             return;
     }

@@ -7,6 +7,7 @@
 #include "exchange/splice.h"
 #include "exchange/states.h"
 
+#include "kit/clock/clock.h"
 #include "kit/intake/uploads.h"
 
 /*
@@ -43,7 +44,7 @@ struct proxy_exchange {
     struct proxy_ask ask;
     struct proxy_attempt attempt;
     struct proxy_report report;
-    uint64_t began_us;
+    int64_t began_us;              /* clock_now_us */
     struct mk_upstream_wait *wait; /* for a connection; NULL: not waiting */
     struct mk_stream *s;           /* NULL: none */
     unsigned tries;                /* of backends that heard something */
@@ -125,8 +126,12 @@ static inline void proxy_reading_turn(struct proxy_exchange *x, enum proxy_readi
     proxy_turn(x, &proxy_reading_states, &x->reading, state);
 }
 
-/** Monotonic time in microseconds. */
-uint64_t proxy_now_us(void);
+/** Microseconds since then, of clock_now_us. */
+static inline uint64_t proxy_spent_us(int64_t since_us)
+{
+    return (uint64_t)(clock_now_us() - since_us);
+}
+
 /** Set or, with 0, cancel the stream's timeout. */
 void proxy_exchange_time(struct proxy_exchange *x, int64_t ms);
 /** May the connection of this attempt be kept, as far as we decide? */

@@ -29,7 +29,7 @@ struct tunnel {
     struct mk_stream *client, *backend;
     struct proxy_attempt attempt;
     struct proxy_report report;
-    uint64_t began_us;
+    int64_t began_us;
     unsigned idle_ms;
     struct flow up, down;
 };
@@ -39,7 +39,7 @@ static void end_tunnel(struct tunnel *t)
     mk_stream_close(t->client);
     mk_upstream_give(t->attempt.upstream, t->backend, false);
     t->report.outcome = PROXY_ANSWERED;
-    t->report.whole_us = proxy_now_us() - t->began_us;
+    t->report.whole_us = proxy_spent_us(t->began_us);
     t->report.sent = t->up.total;
     t->report.received = t->down.total;
     proxy_end(&t->attempt, &t->report);
@@ -167,7 +167,7 @@ static struct tunnel *new_tunnel(struct proxy_exchange *x)
     t->began_us = x->began_us;
     t->report = x->report;
     t->report.status = 101;
-    t->report.head_us = proxy_now_us() - x->began_us;
+    t->report.head_us = proxy_spent_us(x->began_us);
     t->down.total = len;
     if (len > 0 && keep_piece(&t->down, x->down->bytes + x->down->at, len) < 0) {
         free(t);

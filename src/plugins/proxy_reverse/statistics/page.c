@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "statistics/page.h"
 
+#include "kit/text/escape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,28 +68,14 @@ void page_printf(struct page *page, const char *fmt, ...)
 
 void page_html(struct page *page, struct mk_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if (c < ' ' || c >= 0x7f)
-            page_put(page, "?");
-        else if (strchr("&<>\"'", c))
-            page_printf(page, "&#%u;", c);
-        else
-            put_bytes(page, &text.p[i], 1);
-    }
+    if (make_page_room(page, text.len * TEXT_HTML_GROWTH))
+        page->len += text_html(page->p + page->len, text);
 }
 
 void page_json(struct page *page, struct mk_str text)
 {
     page_put(page, "\"");
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-
-        if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
-            page_printf(page, "\\u%04x", c);
-        else
-            put_bytes(page, &text.p[i], 1);
-    }
+    if (make_page_room(page, text.len * TEXT_JSON_GROWTH))
+        page->len += text_json(page->p + page->len, text);
     page_put(page, "\"");
 }

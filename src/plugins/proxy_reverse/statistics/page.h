@@ -20,9 +20,9 @@ void page_free(struct page *page);
 /** Our own text. */
 void page_put(struct page *page, const char *text);
 void page_printf(struct page *page, const char *fmt, ...) MK_PRINTF(2, 3);
-/** Text of others for HTML, in an attribute too; what is not printable ASCII becomes `?`. */
+/** Text of others for HTML, in an attribute too: text_html. */
 void page_html(struct page *page, struct mk_str text);
-/** Text of others as a JSON string, with its quotes (RFC 8259 section 7). */
+/** Text of others as a JSON string, with its quotes: text_json. */
 void page_json(struct page *page, struct mk_str text);
 
 #endif

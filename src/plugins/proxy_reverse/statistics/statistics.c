@@ -3,21 +3,17 @@
 
 #include "entry/viewers.h"
 
+#include "kit/text/words.h"
+
 #include <monkey/inspect.h>
 #include <monkey/server.h>
 
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* The page of StatisticsURL: who may see it, in which form, and what of. */
 
 enum { REFRESH_MAX = 3600 };
-
-static bool is_word(struct mk_str text, const char *word)
-{
-    return text.len == strlen(word) && memcmp(text.p, word, text.len) == 0;
-}
 
 /* ---- what is shown ---- */
 
@@ -33,7 +29,7 @@ bool proxy_is_statistics(const struct mk_context *ctx, struct mk_str path)
 
     for (const struct proxy_entry *e = config->entries; e; e = e->next) {
         if (e->set->statistics_url && is_of_site(e, ctx->site) &&
-            is_word(path, e->set->statistics_url))
+            text_is(path, mk_str_from(e->set->statistics_url)))
             return true;
     }
     return false;
@@ -54,36 +50,15 @@ const struct proxy_entry *proxy_view_next(const struct proxy_view *view,
 /* ---- in which form ---- */
 
 /* The value of a parameter of a query. */
-static struct mk_str parameter(struct mk_str query, const char *name)
+static struct mk_str parameter(struct mk_str query, struct mk_str name)
 {
-    size_t len = strlen(name);
-
     while (query.len > 0) {
-        const char *amp = memchr(query.p, '&', query.len);
-        size_t part = amp ? (size_t)(amp - query.p) : query.len;
+        struct mk_str part = text_cut(&query, '&'), value = part, key = text_cut(&value, '=');
 
-        if (part > len && query.p[len] == '=' && memcmp(query.p, name, len) == 0)
-            return (struct mk_str){query.p + len + 1, part - len - 1};
-        part += amp != NULL;
-        query = (struct mk_str){query.p + part, query.len - part};
+        if (key.len < part.len && text_is(key, name))
+            return value;
     }
     return (struct mk_str){NULL, 0};
-}
-
-/* What is before the mark is cut off and returned, without blanks around it. */
-static struct mk_str cut_list(struct mk_str *list, char mark)
-{
-    const char *at = memchr(list->p, mark, list->len);
-    size_t len = at ? (size_t)(at - list->p) : list->len;
-    struct mk_str part = {list->p, len};
-
-    len += at != NULL;
-    *list = (struct mk_str){list->p + len, list->len - len};
-    while (part.len > 0 && (*part.p == ' ' || *part.p == '\t'))
-        part = (struct mk_str){part.p + 1, part.len - 1};
-    while (part.len > 0 && (part.p[part.len - 1] == ' ' || part.p[part.len - 1] == '\t'))
-        part.len--;
-    return part;
 }
 
 /* "q=0.25": 250 (RFC 9110 section 12.4.2); 1000 for what is none. */
@@ -92,7 +67,7 @@ static int weight_in(struct mk_str parameters)
     int weight = 1000;
 
     while (parameters.len > 0) {
-        struct mk_str one = cut_list(&parameters, ';');
+        struct mk_str one = text_trim(text_cut(&parameters, ';'));
 
         if (one.len < 3 || (one.p[0] | 0x20) != 'q' || one.p[1] != '=' || one.p[2] != '0')
             continue;
@@ -104,14 +79,14 @@ static int weight_in(struct mk_str parameters)
 }
 
 /* @return the weight of a type that is named; 0: it is not, or unwanted. */
-static int weight_of(struct mk_str accept, const char *type)
+static int weight_of(struct mk_str accept, struct mk_str type)
 {
     int weight = 0;
 
     while (accept.len > 0) {
-        struct mk_str parameters = cut_list(&accept, ','), name = cut_list(&parameters, ';');
+        struct mk_str parameters = text_cut(&accept, ',');
 
-        if (name.len == strlen(type) && strncasecmp(name.p, type, name.len) == 0)
+        if (text_is_word(text_trim(text_cut(&parameters, ';')), type))
             weight = weight_in(parameters);
     }
     return weight;
@@ -120,22 +95,22 @@ static int weight_of(struct mk_str accept, const char *type)
 /* Only where it is named: who sends a list of many types is a browser. */
 static bool accepts_json(struct mk_str accept)
 {
-    return weight_of(accept, "application/json") > weight_of(accept, "text/html");
+    return weight_of(accept, MK_STR("application/json")) > weight_of(accept, MK_STR("text/html"));
 }
 
 static bool wants_json(struct mk_request *r, struct mk_str query)
 {
-    struct mk_str format = parameter(query, "format"),
+    struct mk_str format = parameter(query, MK_STR("format")),
                   accept = mk_request_header(r, MK_STR("Accept"));
 
     if (format.p)
-        return is_word(format, "json");
+        return text_is(format, MK_STR("json"));
     return accept.p && accepts_json(accept);
 }
 
 static unsigned refresh_of(struct mk_str query)
 {
-    struct mk_str text = parameter(query, "refresh");
+    struct mk_str text = parameter(query, MK_STR("refresh"));
     unsigned seconds = 0;
 
     for (size_t i = 0; i < text.len; i++) {
@@ -190,7 +165,7 @@ enum mk_verdict proxy_statistics(struct mk_request *r, const struct mk_context *
         view.host[0] = '\0';
     if (!proxy_view_next(&view, NULL))
         return mk_reply_error(r, 403, NULL);
-    if (!is_word(facts.method, "GET") && !is_word(facts.method, "HEAD"))
+    if (!text_is(facts.method, MK_STR("GET")) && !text_is(facts.method, MK_STR("HEAD")))
         return mk_reply_error(r, 405, "Allow: GET, HEAD\r\n");
     json = wants_json(r, facts.query);
     (json ? proxy_write_json : proxy_write_html)(&view, &page);

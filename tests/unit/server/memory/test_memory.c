@@ -243,10 +243,10 @@ static void test_waiting_needs_a_running_server(void **state)
 {
     static const struct {
         const char *sentence;
-        enum mk_asking_state asking;
+        enum mk_ask_state asks;
     } rows[] = {
-        {"before the start", MK_ASKING_NOT_YET},
-        {"after the stop", MK_ASKING_OVER},
+        {"before the start", MK_ASK_NOT_YET},
+        {"after the stop", MK_ASK_OVER},
     };
     struct mk_shared *shared = &answer_site.server->shared;
     struct mk_question q = question("/hello");
@@ -255,12 +255,12 @@ static void test_waiting_needs_a_running_server(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct mk_answer *answer;
 
-        mk_shared_set_asking(shared, rows[i].asking);
+        mk_shared_set_asks(shared, rows[i].asks);
         if (mk_server_ask_wait(answer_site.server, &q, &answer) != MK_E_PEER)
             fail_msg("%s somebody answers", rows[i].sentence);
         assert_null(answer);
     }
-    mk_shared_set_asking(shared, MK_ASKING_NOT_YET);
+    mk_shared_set_asks(shared, MK_ASK_NOT_YET);
 }
 
 static void test_stopped_server_takes_no_requests(void **state)
@@ -270,9 +270,9 @@ static void test_stopped_server_takes_no_requests(void **state)
     struct heard h;
 
     (void)state;
-    mk_shared_set_asking(shared, MK_ASKING_OVER);
+    mk_shared_set_asks(shared, MK_ASK_OVER);
     assert_int_equal(ask(&q, &h), MK_E_PEER);
-    mk_shared_set_asking(shared, MK_ASKING_NOT_YET);
+    mk_shared_set_asks(shared, MK_ASK_NOT_YET);
     mk_loop_turn(loop(), 0, NULL, NULL);
     assert_int_equal(h.calls, 0);
 }

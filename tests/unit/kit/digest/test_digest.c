@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "digest.h"
+#include "kit/digest/digest.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -82,6 +82,12 @@ static void test_base64(void **state)
             fail_msg("%s: %zd", rows[i].text, n);
         if (n > 0)
             assert_memory_equal(bytes, rows[i].bytes, (size_t)n);
+        if (n > 0) {
+            char again[32];
+
+            assert_int_equal(base64_encode(again, bytes, (size_t)n), strlen(rows[i].text));
+            assert_memory_equal(again, rows[i].text, strlen(rows[i].text));
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef AUTH_DIGEST_H
-#define AUTH_DIGEST_H
+#ifndef KIT_DIGEST_H
+#define KIT_DIGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* SHA-1 and base64, as old password files and Basic credentials need them. */
+/* SHA-1 and base64, as old password files, Basic credentials and the opening handshake of WebSocket need them. */
 
 enum { SHA1_LEN = 20 };
 
@@ -28,6 +28,9 @@ void sha1_end(struct sha1 *s, uint8_t digest[SHA1_LEN]);
  * @return bytes, or -1.
  */
 ssize_t base64_decode(uint8_t *dst, const char *text, size_t len);
+
+/** Encode base64 with padding. @param dst  room for (len + 2) / 3 * 4 bytes; not terminated. @return bytes. */
+size_t base64_encode(char *dst, const uint8_t *bytes, size_t len);
 
 /** In a time that depends on len alone. */
 bool is_same_bytes(const void *a, const void *b, size_t len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "digest.h"
+#include "kit/digest/digest.h"
 
 #include <string.h>
 
@@ -117,6 +117,30 @@ ssize_t base64_decode(uint8_t *dst, const char *text, size_t len)
         dst[n++] = (uint8_t)bits;
     }
     return (ssize_t)(n - pads);
+}
+
+size_t base64_encode(char *dst, const uint8_t *bytes, size_t len)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i += 3) {
+        const size_t here = len - i < 3 ? len - i : 3;
+        const uint32_t bits = (uint32_t)bytes[i] << 16 |
+                              (here > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                              (here > 2 ? (uint32_t)bytes[i + 2] : 0);
+
+        dst[n++] = letters[bits >> 18];
+        dst[n++] = letters[bits >> 12 & 63];
+        dst[n++] = '=';
+        dst[n++] = '=';
+        if (here > 1)
+            dst[n - 2] = letters[bits >> 6 & 63];
+        if (here > 2)
+            dst[n - 1] = letters[bits & 63];
+    }
+    return n;
 }
 
 bool is_same_bytes(const void *a, const void *b, size_t len)

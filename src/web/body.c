@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <monkey/web/body.h>
+
+#include "base/buf.h"
+#include "base/heap.h"
+
+/* A body gathered in memory. */
+
+enum { PIECE = 4096 };
+
+struct gathered {
+    struct mk_buf bytes;
+    bool is_whole;
+};
+
+static const char gathered_key;
+
+static void drop(void *arg)
+{
+    struct gathered *g = arg;
+
+    mk_buf_fini(&g->bytes);
+    mk_heap_free(g);
+}
+
+static struct gathered *begin(struct mk_request *r, size_t max)
+{
+    struct gathered *g = mk_heap_zalloc(1, sizeof(*g));
+
+    if (!g)
+        return NULL;
+    mk_buf_init(&g->bytes, max < SIZE_MAX - PIECE ? max + PIECE : SIZE_MAX);
+    if (mk_request_on_end(r, drop, g) < 0) {
+        drop(g);
+        return NULL;
+    }
+    return mk_request_keep(r, &gathered_key, g) == 0 ? g : NULL;
+}
+
+/* @return > 0: there may be more; 0: the end; or an error. */
+static ssize_t gather(struct mk_request *r, struct gathered *g, size_t max)
+{
+    char *room = mk_buf_reserve(&g->bytes, PIECE);
+    ssize_t got = room ? mk_request_read(r, room, PIECE) : g->bytes.error;
+
+    if (got > 0)
+        g->bytes.len += (size_t)got;
+    return g->bytes.len > max ? MK_E_LIMIT : got;
+}
+
+int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct gathered *g = mk_request_kept(r, &gathered_key);
+    ssize_t got = 1;
+
+    mk_request_facts(r, &facts);
+    if (facts.content_length > 0 && (uint64_t)facts.content_length > max)
+        return MK_E_LIMIT;
+    if (!g)
+        g = begin(r, max);
+    if (!g)
+        return MK_E_NOMEM;
+    while (!g->is_whole && got > 0)
+        got = gather(r, g, max);
+    mk_request_hold(r, g->bytes.cap);
+    if (got < 0)
+        return (int)got;
+    if (!g->is_whole)
+        g->bytes.p[g->bytes.len] = '\0'; /* within the piece that nothing more was read into */
+    g->is_whole = true;
+    *body = mk_buf_str(&g->bytes);
+    return 0;
+}
+
+enum mk_verdict mk_reply_refusal(struct mk_request *r, int error)
+{
+    switch (error) {
+    case MK_E_AGAIN:
+        return MK_VERDICT_LATER;
+    case MK_E_PEER:
+        return MK_VERDICT_CLOSE;
+    case MK_E_LIMIT:
+        return mk_reply_error(r, 413, NULL);
+    case MK_E_BAD:
+    case MK_E_INVALID:
+        return mk_reply_error(r, 400, NULL);
+    case MK_E_UNSUPPORTED:
+        return mk_reply_error(r, 415, NULL);
+    default:
+        return mk_reply_error(r, 500, NULL);
+    }
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <monkey/web/sse.h>
+
+#include <monkey/events.h>
+
+#include "base/buf.h"
+#include "base/heap.h"
+#include "base/str.h"
+
+/* Streams of events. What waits for the client is a text in memory, from `sent` on. */
+
+enum { QUEUE = 64 << 10, HEARTBEAT_MS = 15000 };
+
+struct mk_sse {
+    struct mk_request *r;
+    struct mk_sse_options options; /* without zeros */
+    struct mk_buf queue;
+    size_t sent;
+    struct mk_alarm *heartbeat;
+    bool is_closed;
+    bool wants_room; /* somebody was told that it is full */
+    bool was_quiet;  /* no event since the last heartbeat was set */
+};
+
+static void drop(void *arg)
+{
+    struct mk_sse *s = arg;
+
+    mk_alarm_free(s->heartbeat);
+    mk_buf_fini(&s->queue);
+    mk_heap_free(s);
+}
+
+static void end(void *arg)
+{
+    struct mk_sse *s = arg;
+    void (*on_end)(void *arg) = s->options.on_end;
+    void *of = s->options.arg;
+
+    drop(s);
+    if (on_end)
+        on_end(of);
+}
+
+static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    struct mk_sse *s = arg;
+    const struct mk_str waiting = mk_str_skip(mk_buf_str(&s->queue), s->sent);
+
+    (void)r;
+    if (waiting.len == 0)
+        return s->is_closed ? 0 : MK_E_AGAIN;
+    if (len > waiting.len)
+        len = waiting.len;
+    memcpy(dst, waiting.p, len);
+    s->sent += len;
+    if (s->sent < s->queue.len)
+        return (ssize_t)len;
+    s->queue.len = s->sent = 0;
+    if (s->wants_room) {
+        s->wants_room = false;
+        if (s->options.on_room)
+            s->options.on_room(s, s->options.arg);
+    }
+    return (ssize_t)len;
+}
+
+/* ---- writing ---- */
+
+static void forget_sent(struct mk_sse *s)
+{
+    if (s->sent == 0)
+        return;
+    memmove(s->queue.p, s->queue.p + s->sent, s->queue.len - s->sent);
+    s->queue.len -= s->sent;
+    s->sent = 0;
+}
+
+static void put_line(struct mk_buf *b, struct mk_str name, struct mk_str value)
+{
+    mk_buf_append_str(b, name);
+    mk_buf_append_str(b, value);
+    mk_buf_append_str(b, MK_STR("\n"));
+}
+
+/* A line end is CR, LF or both. */
+static void put_data(struct mk_buf *b, struct mk_str data)
+{
+    for (;;) {
+        size_t len = 0;
+
+        while (len < data.len && data.p[len] != '\n' && data.p[len] != '\r')
+            len++;
+        put_line(b, MK_STR("data: "), (struct mk_str){data.p, len});
+        if (len == data.len || b->error)
+            return;
+        if (data.p[len] == '\r' && len + 1 < data.len && data.p[len + 1] == '\n')
+            len++;
+        data = mk_str_skip(data, len + 1);
+    }
+}
+
+static void put_event(struct mk_buf *b, const struct mk_sse_event *e)
+{
+    if (e->type.p)
+        put_line(b, MK_STR("event: "), e->type);
+    if (e->id.p)
+        put_line(b, MK_STR("id: "), e->id);
+    if (e->data.p)
+        put_data(b, e->data);
+    mk_buf_append_str(b, MK_STR("\n"));
+}
+
+static bool is_one_line(struct mk_str text)
+{
+    return text.len == 0 || (!memchr(text.p, '\n', text.len) && !memchr(text.p, '\r', text.len) &&
+                             !memchr(text.p, '\0', text.len));
+}
+
+/* What was added last does not fit. */
+static int take_back(struct mk_sse *s, size_t len)
+{
+    int err = s->queue.error;
+
+    s->queue.len = len;
+    s->queue.error = 0;
+    if (err != MK_E_LIMIT)
+        return err;
+    if (len == 0)
+        return MK_E_LIMIT;
+    s->wants_room = true;
+    return MK_E_BUSY;
+}
+
+int mk_sse_send(struct mk_sse *s, const struct mk_sse_event *event)
+{
+    struct mk_sse_event e = {.size = sizeof(e)};
+    size_t before;
+
+    memcpy(&e, event, event->size < sizeof(e) ? event->size : sizeof(e));
+    if (s->is_closed || !is_one_line(e.type) || !is_one_line(e.id))
+        return MK_E_INVALID;
+    forget_sent(s);
+    before = s->queue.len;
+    put_event(&s->queue, &e);
+    if (s->queue.error)
+        return take_back(s, before);
+    s->was_quiet = false;
+    mk_request_hold(s->r, s->queue.cap);
+    mk_request_resume(s->r);
+    return 0;
+}
+
+void mk_sse_close(struct mk_sse *s)
+{
+    s->is_closed = true;
+    mk_alarm_cancel(s->heartbeat);
+    mk_request_resume(s->r);
+}
+
+static void beat(struct mk_alarm *alarm, void *arg)
+{
+    struct mk_sse *s = arg;
+
+    if (s->was_quiet && s->queue.len == 0) {
+        mk_buf_append_str(&s->queue, MK_STR(":\n\n"));
+        s->queue.error = 0;
+        mk_request_resume(s->r);
+    }
+    s->was_quiet = true;
+    mk_alarm_set(alarm, s->options.heartbeat_ms);
+}
+
+/* ---- opening ---- */
+
+static void set_options(struct mk_sse_options *to, const struct mk_sse_options *from)
+{
+    if (from)
+        memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
+    to->size = sizeof(*to);
+    to->queue = to->queue ? to->queue : QUEUE;
+    to->heartbeat_ms = to->heartbeat_ms ? to->heartbeat_ms : HEARTBEAT_MS;
+}
+
+static struct mk_sse *new_stream(struct mk_request *r, const struct mk_sse_options *options)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_sse *s = mk_heap_zalloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    mk_request_facts(r, &facts);
+    s->r = r;
+    set_options(&s->options, options);
+    mk_buf_init(&s->queue, s->options.queue);
+    s->heartbeat = mk_alarm_new(facts.worker, beat, s);
+    if (s->options.retry_ms > 0)
+        mk_buf_printf(&s->queue, "retry: %u\n\n", s->options.retry_ms);
+    if (s->heartbeat && !s->queue.error)
+        return s;
+    drop(s);
+    return NULL;
+}
+
+static int write_head(struct mk_request *r)
+{
+    struct mk_reply p;
+    int err = mk_reply_begin(&p, r, 200);
+
+    if (err < 0)
+        return err;
+    mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/event-stream"));
+    mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
+    return mk_reply_end(&p, -1);
+}
+
+static int answer(struct mk_sse *s)
+{
+    int err = write_head(s->r);
+
+    if (err < 0)
+        return err;
+    err = mk_reply_producer(s->r, produce, s);
+    if (err < 0)
+        mk_reply_abort(s->r);
+    return err;
+}
+
+int mk_sse_open(struct mk_request *r, const struct mk_sse_options *options, struct mk_sse **out)
+{
+    struct mk_sse *s = new_stream(r, options);
+    void (*on_end)(void *arg) = s ? s->options.on_end : NULL;
+    int err = s ? mk_request_on_end(r, end, s) : MK_E_NOMEM;
+
+    if (err < 0 && s)
+        drop(s);
+    if (err < 0)
+        return err;
+    s->options.on_end = NULL; /* who gets no stream hears of no end */
+    err = answer(s);
+    if (err < 0)
+        return err;
+    s->options.on_end = on_end;
+    mk_request_timeout(r, 0);
+    mk_alarm_set(s->heartbeat, s->options.heartbeat_ms);
+    *out = s;
+    return 0;
+}
+
+struct mk_str mk_sse_last_id(const struct mk_request *r)
+{
+    return mk_request_header(r, MK_STR("Last-Event-ID"));
+}
