@@ -58,7 +58,7 @@ typedef void (*mk_answer_fn)(const struct mk_answer *answer, void *arg);
 /**
  * Ask, from any thread, at any time between mk_server_new and mk_server_free. A worker answers once the server has started;
  * its time-outs and MaxBodySize apply. A graceful stop waits for the answers under way as long as for those of other clients,
- * and no more requests are accepted.
+ * and no more requests are accepted. A head or body above the server's limits is answered as a client's: 414, 431, 413.
  * @return 0: fn will be called; MK_E_INVALID: the question is malformed; MK_E_PEER: mk_server_stop was called; MK_E_NOMEM.
  */
 MK_API int mk_server_ask(struct mk_server *server, const struct mk_question *question,

@@ -351,7 +351,7 @@ struct mk_conn_facts {
     struct mk_str client_subject;         /* of a verified client certificate; p NULL: none */
     unsigned requests;                    /* answered or being answered */
 };
-/** @param c  NULL, as for the other mk_conn_ calls that only read: what a request from memory has (<monkey/ask.h>) */
+/** @param c  NULL, as for the other mk_conn_ calls that only read: what a request from memory has (<monkey/ask.h>), with the calling worker */
 MK_API void mk_conn_facts(const struct mk_conn *c, struct mk_conn_facts *facts);
 
 /** @return the connection's link, for the plugin of its transport: no other plugin knows its state. */

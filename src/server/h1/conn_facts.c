@@ -5,11 +5,15 @@
 
 #include "server/request/request.h"
 
-/* Of a request that no connection carries. */
+/* Of a request that no connection carries, which its worker asks about. */
 static void fill_nothing(struct mk_conn_facts *facts)
 {
+    struct mk_worker *w = mk_worker_here();
+
     *facts = (struct mk_conn_facts){
         .size = facts->size,
+        .worker = w,
+        .server = w ? w->server : NULL,
         .peer_is_unix = true,
         .listen = "memory",
         .transport = "memory",

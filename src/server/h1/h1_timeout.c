@@ -208,9 +208,7 @@ static bool refuse_handler(struct mk_conn *c)
         mk_h1_renew_timeout(c);
         return false;
     }
-    mk_log_peer(mk_worker_log(c->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
-                "plugin did not answer within HandlerTimeout plugin=%s conn=%llu",
-                r->asked ? r->asked->name : "?", (unsigned long long)c->id);
+    mk_request_log_slow_handler(r);
     return refuse_late(c, MK_REFUSAL_HANDLER_SLOW, MK_CLOSE_SOURCE);
 }
 

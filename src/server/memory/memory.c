@@ -132,6 +132,11 @@ static void on_timer(struct mk_timer *t)
     struct mk_memory *m = MK_CONTAINER_OF(t, struct mk_memory, timer);
     struct mk_request *r = &m->request;
 
+    if (m->waited_at != m->body.len) { /* it went on without a wait */
+        wait(m);
+        return;
+    }
+    mk_request_log_slow_handler(r);
     if (r->status != 0) {
         end(m, MK_E_TIMEOUT);
         return;
@@ -193,7 +198,8 @@ static void route(struct mk_memory *m)
         mk_asking_go(r, MK_ASKING_ASKED);
         if (r->view->snapshot->nsites > 1)
             mk_route_choose_site(r);
-        if (r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
+        if (m->is_body_large ||
+            r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
             mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
         else
             mk_route(r);
@@ -224,6 +230,11 @@ void mk_memory_end(struct mk_worker *w)
 
 /* ---- asking ---- */
 
+static bool is_body_large(const struct mk_shared *shared, size_t len)
+{
+    return len > (uint64_t)atomic_load_explicit(&shared->max_body_size, memory_order_relaxed);
+}
+
 static int write_question(struct mk_memory *m, const struct mk_question *q)
 {
     struct mk_str method = q->method.p ? q->method : MK_STR("GET");
@@ -234,7 +245,7 @@ static int write_question(struct mk_memory *m, const struct mk_question *q)
         return MK_E_INVALID;
     err = mk_head_text(&m->in, method, q->target, q->fields, q->body.len);
     m->body_at = m->in.len;
-    return err == 0 ? mk_buf_append_str(&m->in, q->body) : err;
+    return err == 0 && !m->is_body_large ? mk_buf_append_str(&m->in, q->body) : err;
 }
 
 /* What an older caller does not know is zero; what a newer one knows more is not looked at. */
@@ -286,6 +297,7 @@ int mk_memory_ask(struct mk_server *server, const struct mk_question *question, 
     m = mk_heap_zalloc(1, sizeof(*m));
     if (!m)
         return MK_E_NOMEM;
+    m->is_body_large = is_body_large(mk_shared_of(server), q.body.len);
     err = write_question(m, &q);
     m->fn = fn;
     m->arg = arg;

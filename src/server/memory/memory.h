@@ -25,6 +25,7 @@ struct mk_memory {
     uint64_t waited_at;                 /* bytes of the answer when it began to wait */
     int error;
     bool is_secure, is_running;
+    bool is_body_large; /* above MaxBodySize when it was asked: not copied */
     struct mk_request request;
 };
 

@@ -115,6 +115,8 @@ struct mk_str mk_request_query(const struct mk_request *r);
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 /** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
 struct mk_str mk_request_authority(const struct mk_request *r);
+/** Log that its handler did not answer within HandlerTimeout. */
+void mk_request_log_slow_handler(const struct mk_request *r);
 /** A plugin's line of the error log, about a connection, or a request without one (c NULL). */
 void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
                       enum mk_log_level level, const char *fmt, va_list args) MK_PRINTF(5, 0);

@@ -268,6 +268,13 @@ void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
                 peer);
 }
 
+void mk_request_log_slow_handler(const struct mk_request *r)
+{
+    mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
+                "plugin did not answer within HandlerTimeout plugin=%s conn=%llu",
+                r->asked ? r->asked->name : "?", (unsigned long long)r->id);
+}
+
 bool mk_request_logs(const struct mk_request *r, enum mk_log_level level)
 {
     return mk_log_wants(mk_worker_log(r->worker), level, MK_LOG_PLUGIN);

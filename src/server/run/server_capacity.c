@@ -59,6 +59,7 @@ void mk_server_apply_limits(struct mk_server *server, const struct mk_server_set
     atomic_store(&server->shared.max_connections, max_connections(server, set));
     atomic_store(&server->over_capacity, set->over_capacity);
     atomic_store(&server->shared.max_memory, max_memory(set));
+    atomic_store(&server->shared.max_body_size, set->max_body_size);
     atomic_store(&server->shared.per_address.max, set->max_connections_per_ip);
     mk_log_set_levels(&server->shared.log, set->log.level, set->log.traced, set->log.traced_level);
 }

@@ -7,7 +7,7 @@
 
 /* What this thread was before the worker's turn. */
 struct visit {
-    const struct mk_worker *before;
+    struct mk_worker *before;
     sigset_t signals;
 };
 

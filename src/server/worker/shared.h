@@ -39,6 +39,7 @@ struct mk_shared {
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
     _Atomic int64_t max_memory;      /* of all workers' budgets */
+    _Atomic int64_t max_body_size;   /* of requests from memory, before they are copied */
     struct mk_asks asks;
     size_t files_per_worker;
     bool openat2;

@@ -3,14 +3,19 @@
 
 #include <monkey/events.h>
 
-static _Thread_local const struct mk_worker *here;
+static _Thread_local struct mk_worker *here;
 
-const struct mk_worker *mk_worker_enter(const struct mk_worker *w)
+struct mk_worker *mk_worker_enter(struct mk_worker *w)
 {
-    const struct mk_worker *before = here;
+    struct mk_worker *before = here;
 
     here = w;
     return before;
+}
+
+struct mk_worker *mk_worker_here(void)
+{
+    return here;
 }
 
 bool mk_worker_is_of(const struct mk_server *server)

@@ -61,7 +61,9 @@ static inline void mk_count(_Atomic uint64_t *counter, uint64_t n)
 }
 
 /** The calling thread is this worker's from now on; NULL: nobody's. @return whose it was. */
-const struct mk_worker *mk_worker_enter(const struct mk_worker *w);
+struct mk_worker *mk_worker_enter(struct mk_worker *w);
+/** @return the worker whose thread calls; NULL: none. */
+struct mk_worker *mk_worker_here(void);
 /** Is the calling thread one of the server's workers? */
 bool mk_worker_is_of(const struct mk_server *server);
 

@@ -3,6 +3,7 @@
 
 #include "server/memory/memory.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 /* Requests from memory, without sockets and threads: the seam of server/request/wire.h by its smallest protocol. */
@@ -197,6 +198,21 @@ static void test_body_goes_to_the_handler(void **state)
     forget(&h);
 }
 
+static void test_large_body_is_refused_before_it_is_copied(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = echo_upper;
+    q.method = MK_STR("POST");
+    q.body = (struct mk_str){"not so much", SIZE_MAX / 16};
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.status, 413);
+    forget(&h);
+}
+
 static int wait_result;
 
 static enum mk_verdict wait_for_itself(struct mk_request *r)
@@ -364,6 +380,79 @@ static void test_pipe_is_waited_for(void **state)
     mk_loop_turn(loop(), 0, NULL, NULL);
 }
 
+/* ---- HandlerTimeout, whose timer a test runs itself ---- */
+
+static struct mk_memory *last;
+
+static enum mk_verdict later_after_the_head(struct mk_request *r)
+{
+    last = MK_CONTAINER_OF(r, struct mk_memory, request);
+    answer_head(r, 200, -1);
+    assert_int_equal(mk_reply_pipe(r, pipe_fd, UINT64_MAX), 0);
+    return MK_VERDICT_DONE;
+}
+
+/* A question whose answer is a pipe's. @return where the test writes to. */
+static int ask_a_pipe(struct heard *h)
+{
+    struct mk_question q = question("/");
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    pipe_fd = ends[0];
+    handle = later_after_the_head;
+    assert_int_equal(ask(&q, h), 0);
+    for (int i = 0; i < 3; i++)
+        mk_loop_turn(loop(), 0, NULL, NULL);
+    return ends[1];
+}
+
+static void test_progress_renews_the_handlers_time(void **state)
+{
+    struct heard h;
+    int fd = ask_a_pipe(&h);
+
+    (void)state;
+    assert_true(mk_timer_is_set(&last->timer));
+    last->waited_at = 0;
+    last->body.len = 5; /* sent without a wait */
+    mk_timer_cancel(&last->timer);
+    last->timer.fn(&last->timer);
+    assert_int_equal(h.calls, 0);
+    assert_true(mk_timer_is_set(&last->timer));
+    last->body.len = 0;
+    close(fd);
+    turns(&h);
+    assert_int_equal(h.error, 0);
+    forget(&h);
+}
+
+static void test_slow_handler_is_logged(void **state)
+{
+    struct mk_log *log = &answer_site.server->shared.log;
+    char text[1024];
+    struct heard h;
+    int fd = ask_a_pipe(&h), ends[2];
+    ssize_t n;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    mk_log_set_fd(log, ends[1]);
+    mk_timer_cancel(&last->timer);
+    last->timer.fn(&last->timer);
+    assert_int_equal(h.error, MK_E_TIMEOUT);
+    assert_int_equal(h.status, 200);
+    n = read(ends[0], text, sizeof(text) - 1);
+    assert_true(n > 0);
+    text[n] = '\0';
+    assert_non_null(strstr(text, "did not answer within HandlerTimeout plugin=probe"));
+    mk_log_set_fd(log, open("/dev/null", O_WRONLY | O_CLOEXEC));
+    close(ends[0]);
+    close(fd);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    forget(&h);
+}
+
 /* ---- facts, ends, mistakes ---- */
 
 static enum mk_verdict look(struct mk_request *r)
@@ -372,12 +461,16 @@ static enum mk_verdict look(struct mk_request *r)
     struct mk_conn_facts conn = {.size = sizeof(conn)};
     char peer[MK_PEER_TEXT];
 
+    mk_worker_enter(answer_site.worker);
     mk_request_facts(r, &facts);
     assert_null(facts.conn);
     assert_ptr_equal(facts.worker, answer_site.worker);
     assert_string_equal(facts.scheme, "https");
     assert_true(mk_str_eq(facts.host, MK_STR("localhost")));
     mk_conn_facts(facts.conn, &conn);
+    assert_ptr_equal(conn.worker, answer_site.worker);
+    assert_ptr_equal(conn.server, answer_site.server);
+    mk_worker_enter(NULL);
     assert_true(conn.peer_is_unix);
     assert_string_equal(conn.transport, "memory");
     assert_true(mk_conn_peer(facts.conn, peer) > 0);
@@ -444,6 +537,26 @@ static void test_malformed_questions(void **state)
         if (ask(&q, &h) != MK_E_INVALID)
             fail_msg("%s is taken", rows[i].sentence);
     }
+}
+
+/* The server's limits are the client's, and so is the answer. */
+static void test_large_head_is_answered(void **state)
+{
+    struct mk_question q = question("/hello");
+    size_t len = 8 << 20;
+    char *field = test_malloc(len);
+    struct heard h;
+
+    (void)state;
+    memset(field, 'a', len);
+    memcpy(field, "X: ", 3);
+    memcpy(field + len - 2, "\r\n", 2);
+    q.fields = (struct mk_str){field, len};
+    talk(&q, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.status, 431);
+    forget(&h);
+    test_free(field);
 }
 
 static void test_size_of_the_question(void **state)
@@ -544,15 +657,19 @@ int main(void)
         cmocka_unit_test_setup(test_large_file_is_bounded, begin),
         cmocka_unit_test_setup(test_head_has_no_body, begin),
         cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
+        cmocka_unit_test_setup(test_large_body_is_refused_before_it_is_copied, begin),
         cmocka_unit_test_setup(test_worker_does_not_wait_for_itself, begin),
         cmocka_unit_test_setup(test_waiting_needs_a_running_server, begin),
         cmocka_unit_test_setup(test_stopped_server_takes_no_requests, begin),
         cmocka_unit_test_setup(test_later, begin),
         cmocka_unit_test_setup(test_producer_and_trailers, begin),
         cmocka_unit_test_setup(test_pipe_is_waited_for, begin),
+        cmocka_unit_test_setup(test_progress_renews_the_handlers_time, begin),
+        cmocka_unit_test_setup(test_slow_handler_is_logged, begin),
         cmocka_unit_test_setup(test_facts_without_a_connection, begin),
         cmocka_unit_test_setup(test_answer_that_is_broken_off, begin),
         cmocka_unit_test_setup(test_malformed_questions, begin),
+        cmocka_unit_test_setup(test_large_head_is_answered, begin),
         cmocka_unit_test_setup(test_size_of_the_question, begin),
         cmocka_unit_test_setup(test_end_of_the_worker, begin),
         cmocka_unit_test_setup(test_worker_that_stops_takes_no_new_requests, begin),
