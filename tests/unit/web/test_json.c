@@ -77,14 +77,7 @@ static int write_all(const char *calls)
 
 static void wrong_nesting_is_an_error(void **state)
 {
-    static const char *const right[] = {"n",
-                                        "{}",
-                                        "[}",
-                                        "{kn}",
-                                        "[nn}",
-                                        "{kn"
-                                        "k[n{}}}",
-                                        "[[[}}}"};
+    static const char *const right[] = {"n", "{}", "[}", "{kn}", "[nn}", "{knk[n{}}}", "[[[}}}"};
     static const char *const wrong[] = {"",    "{",   "}",    "nn",  "{n}",  "k", "{k}",  "{kk",
                                         "[k}", "{}}", "{}{}", "{kn", "[n}n", "r", "{knn}"};
     char deep[2 * MK_JSON_DEPTH + 3];
