@@ -26,6 +26,10 @@ class Installation:
         self.env = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent), PKG_CONFIG_SYSROOT_DIR=str(image),
                         LD_LIBRARY_PATH=str(next(image.rglob("libmonkey.so")).parent))
 
+    def is_foreign(self):
+        """Is the build for 32 bits, for which only libc is here?"""
+        return "-m32" in self.chosen
+
     def build(self, source, package, name=None):
         """Compile an example of examples/; the path of the program."""
         source = process.TREE / "examples" / source
