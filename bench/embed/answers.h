@@ -17,7 +17,13 @@
 #include <string.h>
 
 #define HELLO "Hello, world\n"
-enum { JSON_ROOM = 2048, COUNT_ROOM = 24, MAX_CONNECTIONS = 10240, KEEP_SECONDS = 120, BODY_MAX = 100 << 20 };
+enum {
+    JSON_ROOM = 2048,
+    COUNT_ROOM = 24,
+    MAX_CONNECTIONS = 10240,
+    KEEP_SECONDS = 120,
+    BODY_MAX = 100 << 20
+};
 
 static inline size_t write_json(char room[JSON_ROOM])
 {
@@ -25,9 +31,10 @@ static inline size_t write_json(char room[JSON_ROOM])
     size_t len = (size_t)snprintf(room, JSON_ROOM, "{\"number\": %u, \"sensors\": [", ++number);
 
     for (int i = 0; i < 16; i++)
-        len += (size_t)snprintf(room + len, JSON_ROOM - len,
-                                "%s{\"name\": \"sensor-%02d\", \"value\": %u.%02d, \"unit\": \"K\"}", i ? ", " : "", i,
-                                270 + (number + (unsigned)i) % 50, i);
+        len +=
+            (size_t)snprintf(room + len, JSON_ROOM - len,
+                             "%s{\"name\": \"sensor-%02d\", \"value\": %u.%02d, \"unit\": \"K\"}",
+                             i ? ", " : "", i, 270 + (number + (unsigned)i) % 50, i);
     return len + (size_t)snprintf(room + len, JSON_ROOM - len, "]}\n");
 }
 

@@ -43,9 +43,21 @@ static int count(struct mg_connection *c, void *arg)
 int main(int argc, char **argv)
 {
     char address[64];
-    const char *options[] = {"listening_ports", address, "num_threads", "64", "enable_keep_alive", "yes",
-                             "keep_alive_timeout_ms", "120000", "request_timeout_ms", "120000", "listen_backlog", "4096",
-                             "tcp_nodelay", "1", NULL};
+    const char *options[] = {"listening_ports",
+                             address,
+                             "num_threads",
+                             "64",
+                             "enable_keep_alive",
+                             "yes",
+                             "keep_alive_timeout_ms",
+                             "120000",
+                             "request_timeout_ms",
+                             "120000",
+                             "listen_backlog",
+                             "4096",
+                             "tcp_nodelay",
+                             "1",
+                             NULL};
     struct mg_callbacks callbacks = {0};
     struct mg_context *server;
 

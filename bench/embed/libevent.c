@@ -39,7 +39,8 @@ static void count(struct evhttp_request *r, void *arg)
     char text[COUNT_ROOM];
 
     (void)arg;
-    send_text(r, "text/plain", text, write_count(text, evbuffer_get_length(evhttp_request_get_input_buffer(r))));
+    send_text(r, "text/plain", text,
+              write_count(text, evbuffer_get_length(evhttp_request_get_input_buffer(r))));
 }
 
 int main(int argc, char **argv)
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
     evhttp_set_cb(server, "/hello", hello, NULL);
     evhttp_set_cb(server, "/json", json, NULL);
     evhttp_set_cb(server, "/count", count, NULL);
-    if (evhttp_bind_socket(server, "127.0.0.1", (unsigned short)(argc > 1 ? strtoul(argv[1], NULL, 10) : 0)) < 0)
+    if (evhttp_bind_socket(server, "127.0.0.1",
+                           (unsigned short)(argc > 1 ? strtoul(argv[1], NULL, 10) : 0)) < 0)
         return 1;
     return event_base_dispatch(base) < 0;
 }

@@ -11,9 +11,11 @@
 
 static struct MHD_Response *hello;
 
-static enum MHD_Result queue(struct MHD_Connection *c, const char *type, const char *text, size_t len)
+static enum MHD_Result queue(struct MHD_Connection *c, const char *type, const char *text,
+                             size_t len)
 {
-    struct MHD_Response *r = MHD_create_response_from_buffer(len, (void *)text, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *r =
+        MHD_create_response_from_buffer(len, (void *)text, MHD_RESPMEM_MUST_COPY);
     enum MHD_Result result;
 
     MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -39,8 +41,9 @@ static enum MHD_Result count(struct MHD_Connection *c, size_t *upload_size, void
     return queue(c, "text/plain", text, write_count(text, *bytes));
 }
 
-static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_size, void **state)
+static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **state)
 {
     char json[JSON_ROOM];
 
@@ -58,7 +61,8 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
     return MHD_NO;
 }
 
-static void complete(void *arg, struct MHD_Connection *c, void **state, enum MHD_RequestTerminationCode code)
+static void complete(void *arg, struct MHD_Connection *c, void **state,
+                     enum MHD_RequestTerminationCode code)
 {
     (void)arg, (void)c, (void)code;
     free(*state);
@@ -71,10 +75,11 @@ int main(int argc, char **argv)
     at.sin_port = htons((uint16_t)(argc > 1 ? strtoul(argv[1], NULL, 10) : 0));
     hello = MHD_create_response_from_buffer(sizeof(HELLO) - 1, HELLO, MHD_RESPMEM_PERSISTENT);
     MHD_add_response_header(hello, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain");
-    if (!MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer, NULL, MHD_OPTION_SOCK_ADDR, &at,
-                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                          (unsigned)KEEP_SECONDS, MHD_OPTION_LISTEN_BACKLOG_SIZE, 4096u, MHD_OPTION_NOTIFY_COMPLETED,
-                          complete, NULL, MHD_OPTION_END))
+    if (!MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer, NULL,
+                          MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_LIMIT,
+                          (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                          (unsigned)KEEP_SECONDS, MHD_OPTION_LISTEN_BACKLOG_SIZE, 4096u,
+                          MHD_OPTION_NOTIFY_COMPLETED, complete, NULL, MHD_OPTION_END))
         return 1;
     for (;;)
         pause();

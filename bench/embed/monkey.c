@@ -53,7 +53,8 @@ static enum mk_verdict on_count(struct mk_request *r, const struct mk_context *c
     return mk_reply_bytes(r, 200, "text/plain", (struct mk_str){text, write_count(text, *bytes)});
 }
 
-static const struct mk_plugin count = {MK_PLUGIN("count", "bytes of a body"), .on_handle = on_count};
+static const struct mk_plugin count = {MK_PLUGIN("count", "bytes of a body"),
+                                       .on_handle = on_count};
 
 static void print_fault(void *arg, const char *text, size_t len)
 {
@@ -64,9 +65,12 @@ static void print_fault(void *arg, const char *text, size_t len)
 int main(int argc, char **argv)
 {
     static const char *const settings[][3] = {
-        {"SERVER", "Workers", "1"},           {"SERVER", "KeepAliveTimeout", "120"},
-        {"SERVER", "MaxBodySize", "100M"},    {"SERVER", "MaxKeepAliveRequest", "1000000"},
-        {"HANDLERS", "Match", "^/hello$ hello"}, {"HANDLERS", "Match", "^/json$ json"},
+        {"SERVER", "Workers", "1"},
+        {"SERVER", "KeepAliveTimeout", "120"},
+        {"SERVER", "MaxBodySize", "100M"},
+        {"SERVER", "MaxKeepAliveRequest", "1000000"},
+        {"HANDLERS", "Match", "^/hello$ hello"},
+        {"HANDLERS", "Match", "^/json$ json"},
         {"HANDLERS", "Match", "^/count$ count"},
     };
     static const struct mk_plugin *const plugins[] = {&hello, &json, &count};
