@@ -139,7 +139,7 @@ static ssize_t write_now(struct mk_ws *ws, const struct iovec *parts, int nparts
 /* Bytes of frames have left. */
 static void advance(struct ws_queue *q, size_t n)
 {
-    while (n > 0) {
+    while (n > 0 && q->first) {
         const size_t left = q->first->frame->len - q->at;
 
         if (n < left) {
