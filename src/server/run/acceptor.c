@@ -27,9 +27,9 @@ static uint32_t load_of(struct mk_worker *w)
 }
 
 /* @return NULL: every ring is full. */
-static struct mk_worker *least_loaded(struct mk_acceptor *a)
+static struct mk_worker *least_loaded(const struct mk_acceptor *a)
 {
-    struct mk_server *server = a->server;
+    const struct mk_server *server = a->server;
     struct mk_worker *best = NULL;
     uint32_t best_load = UINT32_MAX;
     unsigned index = a->next;
@@ -44,25 +44,17 @@ static struct mk_worker *least_loaded(struct mk_acceptor *a)
         }
         index = index + 1 < server->shared.nworkers ? index + 1 : 0;
     }
-    a->next = a->next + 1 < server->shared.nworkers ? a->next + 1 : 0;
     return best;
-}
-
-static bool has_room(const struct mk_acceptor *a)
-{
-    for (unsigned i = 0; i < a->server->shared.nworkers; i++) {
-        if (!mk_handoff_is_full(mk_worker_thread_of(a->server->shared.workers[i])->handoff))
-            return true;
-    }
-    return false;
 }
 
 bool mk_acceptor_has_room(struct mk_acceptor *a)
 {
-    if (has_room(a))
+    a->chosen = least_loaded(a);
+    if (a->chosen)
         return true;
     atomic_store(&a->is_full, true);
-    return has_room(a); /* a worker that took some before it saw the mark tells nobody */
+    a->chosen = least_loaded(a); /* a worker that took some before it saw the mark tells nobody */
+    return a->chosen;
 }
 
 void mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
@@ -70,10 +62,10 @@ void mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint,
 {
     const struct mk_handoff_item item = {
         .endpoint = endpoint, .fd = fd, .peer = *peer, .busy = busy};
-    struct mk_worker *w = least_loaded(a);
 
-    (void)mk_handoff_put(mk_worker_thread_of(w)->handoff, &item);
-    mk_loop_wake(&w->loop);
+    (void)mk_handoff_put(mk_worker_thread_of(a->chosen)->handoff, &item);
+    mk_loop_wake(&a->chosen->loop);
+    a->next = a->next + 1 < a->server->shared.nworkers ? a->next + 1 : 0;
 }
 
 /* Not for each single place: the acceptor is to sleep meanwhile. */
@@ -85,7 +77,7 @@ void mk_acceptor_taken(struct mk_acceptor *a, const struct mk_handoff *ring)
 
 static void go_on(struct mk_acceptor *a)
 {
-    if (!atomic_load_explicit(&a->is_full, memory_order_relaxed) || !has_room(a))
+    if (!atomic_load_explicit(&a->is_full, memory_order_relaxed) || !least_loaded(a))
         return;
     atomic_store(&a->is_full, false);
     mk_ports_resume(&a->ports);

@@ -13,7 +13,8 @@ struct mk_acceptor {
     struct mk_ports ports;
     pthread_t thread;
     bool started;
-    atomic_bool is_full; /* every ring was: workers tell when one has room again */
+    atomic_bool is_full;      /* every ring was: workers tell when one has room again */
+    struct mk_worker *chosen; /* for the next socket; NULL: every ring is full */
     unsigned next; /* where the search for the least loaded begins, so that equals take turns */
 };
 
@@ -23,7 +24,7 @@ void mk_acceptor_fini(struct mk_acceptor *a);
 
 /** May a socket be accepted? false: every ring is full, and its ports go on when a worker has taken some. */
 bool mk_acceptor_has_room(struct mk_acceptor *a);
-/** Hand an accepted socket to a worker, after mk_acceptor_has_room. */
+/** Hand an accepted socket to the worker that mk_acceptor_has_room has chosen for it. */
 void mk_acceptor_give(struct mk_acceptor *a, const struct mk_endpoint *endpoint, int fd,
                       const struct mk_peer *peer, bool busy);
 
