@@ -2,51 +2,9 @@
 #include "websocket/handshake.h"
 
 #include "kit/digest/digest.h"
+#include "kit/text/words.h"
 
-#include <strings.h>
-
-/* ---- words ---- */
-
-static bool is_same(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
-}
-
-static bool is_same_name(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.p, b.p, a.len) == 0);
-}
-
-static bool is_between(char c, char separator)
-{
-    return c == ' ' || c == '\t' || c == separator;
-}
-
-/* Take the next word off the front of a list. @return false: there is none. */
-static bool next_word(struct mk_str *list, char separator, struct mk_str *word)
-{
-    while (list->len > 0 && is_between(*list->p, separator)) {
-        list->p++;
-        list->len--;
-    }
-    *word = (struct mk_str){list->p, 0};
-    while (list->len > 0 && !is_between(*list->p, separator)) {
-        list->p++;
-        list->len--;
-        word->len++;
-    }
-    return word->len > 0;
-}
-
-static bool has_word(struct mk_str list, struct mk_str wanted)
-{
-    struct mk_str word;
-
-    while (next_word(&list, ',', &word))
-        if (is_same_name(word, wanted))
-            return true;
-    return false;
-}
+#include <monkey/field.h>
 
 /* ---- fields ---- */
 
@@ -55,12 +13,12 @@ static void choose_protocol(struct ws_opening *o, const struct ws_rules *rules, 
 {
     struct mk_str asked;
 
-    while (next_word(&value, ',', &asked)) {
-        struct mk_str ours = mk_str_from(rules->protocols), word;
+    while (mk_list_next(&value, &asked)) {
+        struct mk_str ours = mk_str_from(rules->protocols), word = text_next_word(&ours);
         unsigned rank = 1;
 
-        while (next_word(&ours, ' ', &word) && !is_same(word, asked))
-            rank++;
+        for (; word.len > 0 && !text_is(word, asked); rank++)
+            word = text_next_word(&ours);
         if (word.len > 0 && (o->rank == 0 || rank < o->rank)) {
             o->rank = rank;
             o->protocol = asked;
@@ -71,20 +29,20 @@ static void choose_protocol(struct ws_opening *o, const struct ws_rules *rules, 
 void ws_opening_field(struct ws_opening *o, const struct ws_rules *rules, struct mk_str name,
                       struct mk_str value)
 {
-    if (is_same_name(name, MK_STR("Connection"))) {
-        o->is_upgrade |= has_word(value, MK_STR("upgrade"));
-    } else if (is_same_name(name, MK_STR("Upgrade"))) {
-        o->is_websocket |= has_word(value, MK_STR("websocket"));
-    } else if (is_same_name(name, MK_STR("Sec-WebSocket-Key"))) {
+    if (text_is_word(name, MK_STR("Connection"))) {
+        o->is_upgrade |= mk_list_has_token(value, MK_STR("upgrade"));
+    } else if (text_is_word(name, MK_STR("Upgrade"))) {
+        o->is_websocket |= mk_list_has_token(value, MK_STR("websocket"));
+    } else if (text_is_word(name, MK_STR("Sec-WebSocket-Key"))) {
         o->key = value;
         o->nkeys++;
-    } else if (is_same_name(name, MK_STR("Sec-WebSocket-Version"))) {
+    } else if (text_is_word(name, MK_STR("Sec-WebSocket-Version"))) {
         o->version = value;
         o->nversions++;
-    } else if (is_same_name(name, MK_STR("Origin"))) {
+    } else if (text_is_word(name, MK_STR("Origin"))) {
         o->origin = value;
         o->norigins++;
-    } else if (is_same_name(name, MK_STR("Sec-WebSocket-Protocol"))) {
+    } else if (text_is_word(name, MK_STR("Sec-WebSocket-Protocol"))) {
         choose_protocol(o, rules, value);
     }
 }
@@ -105,16 +63,16 @@ static bool is_same_origin(struct mk_str origin, const struct ws_asked *asked)
     const size_t scheme = asked->scheme.len;
 
     return origin.len == scheme + 3 + asked->host.len &&
-           is_same_name((struct mk_str){origin.p, scheme}, asked->scheme) &&
+           text_is_word((struct mk_str){origin.p, scheme}, asked->scheme) &&
            memcmp(origin.p + scheme, "://", 3) == 0 &&
-           is_same_name((struct mk_str){origin.p + scheme + 3, asked->host.len}, asked->host);
+           text_is_word((struct mk_str){origin.p + scheme + 3, asked->host.len}, asked->host);
 }
 
 /* Section 10.2. Programs that are no browsers send none, and could send any. */
 static bool is_origin_allowed(const struct ws_opening *o, const struct ws_rules *rules,
                               const struct ws_asked *asked)
 {
-    struct mk_str list = mk_str_from(rules->origins), word;
+    struct mk_str list = mk_str_from(rules->origins);
 
     if (o->norigins == 0)
         return true;
@@ -122,8 +80,8 @@ static bool is_origin_allowed(const struct ws_opening *o, const struct ws_rules 
         return false;
     if (!rules->origins)
         return is_same_origin(o->origin, asked);
-    while (next_word(&list, ' ', &word))
-        if (is_same(word, MK_STR("*")) || is_same_name(word, o->origin))
+    for (struct mk_str word = text_next_word(&list); word.len > 0; word = text_next_word(&list))
+        if (text_is(word, MK_STR("*")) || text_is_word(word, o->origin))
             return true;
     return false;
 }
@@ -136,11 +94,11 @@ unsigned ws_opening_judge(const struct ws_opening *o, const struct ws_rules *rul
         unsigned status;
         const char *why;
     } rows[] = {
-        {is_same(asked->method, MK_STR("GET")), 405, "WebSocket needs GET"},
+        {text_is(asked->method, MK_STR("GET")), 405, "WebSocket needs GET"},
         {o->is_websocket && o->is_upgrade && asked->minor >= 1, 426, "no upgrade to WebSocket"},
         {asked->host.len > 0, 400, "Host is missing"},
         {o->nversions <= 1, 400, "Sec-WebSocket-Version appears twice"},
-        {is_same(o->version, MK_STR("13")), 426, "Sec-WebSocket-Version is not 13"},
+        {text_is(o->version, MK_STR("13")), 426, "Sec-WebSocket-Version is not 13"},
         {o->nkeys == 1 && is_key(o->key), 400, "Sec-WebSocket-Key is not one of 16 bytes"},
         {!asked->has_body, 400, "the request has a body"},
         {is_origin_allowed(o, rules, asked), 403, "the origin is not allowed"},
