@@ -74,18 +74,13 @@ static struct mk_str before(struct mk_str text, char c)
     return at ? mk_str_trim((struct mk_str){text.p, (size_t)(at - text.p)}) : text;
 }
 
-static struct mk_str without_quotes(struct mk_str value)
-{
-    return value.p[0] == '"' ? (struct mk_str){value.p + 1, value.len - 2} : value;
-}
-
 static bool has_parameter(struct mk_str rest, struct mk_str wanted_name, struct mk_str wanted_value)
 {
     struct mk_str name, value;
 
     while (mk_parameter_next(&rest, &name, &value) > 0) {
         if (mk_str_ieq(name, wanted_name))
-            return mk_str_ieq(without_quotes(value), without_quotes(wanted_value));
+            return mk_str_ieq(mk_parameter_unquoted(value), mk_parameter_unquoted(wanted_value));
     }
     return false;
 }

@@ -2,6 +2,8 @@
 #include <monkey/web/cookie.h>
 
 #include "base/str.h"
+#include "http/field.h"
+#include "kit/text/words.h"
 
 #include <stdio.h>
 
@@ -79,17 +81,12 @@ static bool is_domain(struct mk_str domain)
     return domain.len > 0 && domain.p[domain.len - 1] != '.';
 }
 
-static bool begins(struct mk_str name, struct mk_str prefix)
-{
-    return name.len >= prefix.len && mk_str_ieq((struct mk_str){name.p, prefix.len}, prefix);
-}
-
 /* @return why browsers would ignore it, or read it as another one; NULL: they would not. */
 static const char *malformed(const struct mk_cookie *c)
 {
-    const bool is_host = begins(c->name, MK_STR("__Host-"));
+    const bool is_host = text_begins(c->name, MK_STR("__Host-"));
 
-    if (c->name.len == 0 || !has_only(c->name, "()<>@,;:\\\"/[]?={}"))
+    if (!mk_field_is_name(c->name))
         return "the name of the cookie is no token";
     if (!is_value(c->value))
         return "the value of the cookie has a byte that is not allowed";
@@ -103,7 +100,7 @@ static const char *malformed(const struct mk_cookie *c)
         return "SameSite=None needs Secure";
     if (!c->secure && c->partitioned)
         return "Partitioned needs Secure";
-    if (!c->secure && (is_host || begins(c->name, MK_STR("__Secure-"))))
+    if (!c->secure && (is_host || text_begins(c->name, MK_STR("__Secure-"))))
         return "a cookie of this name needs Secure";
     if (is_host && (c->domain.p || !c->path.p || !mk_str_eq(c->path, MK_STR("/"))))
         return "a __Host- cookie needs the path / and no domain";

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/str.h"
+#include "kit/text/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,11 +249,8 @@ static int read_parts(struct mk_request *r, struct mk_form *form)
 
 static bool is_urlencoded(struct mk_str type)
 {
-    const char *semicolon = type.len > 0 ? memchr(type.p, ';', type.len) : NULL;
-
-    if (semicolon)
-        type.len = (size_t)(semicolon - type.p);
-    return mk_str_ieq(mk_str_trim(type), MK_STR("application/x-www-form-urlencoded"));
+    return text_is_word(text_trim(text_cut(&type, ';')),
+                        MK_STR("application/x-www-form-urlencoded"));
 }
 
 static void set_limits(struct mk_form_limits *to, const struct mk_form_limits *from)

@@ -3,6 +3,8 @@
 
 #include "base/heap.h"
 #include "base/str.h"
+#include "http/field.h"
+#include "kit/text/words.h"
 #include "web/parameter.h"
 
 #include <stdbool.h>
@@ -42,11 +44,6 @@ struct mk_multipart {
 
 /* ---- Content-Type of the request ---- */
 
-static struct mk_str unquoted(struct mk_str value)
-{
-    return value.p[0] == '"' ? (struct mk_str){value.p + 1, value.len - 2} : value;
-}
-
 /* RFC 2046 section 5.1.1: bchars, not ending in a blank. */
 static bool is_boundary(struct mk_str text)
 {
@@ -67,15 +64,14 @@ static int find_boundary(struct mk_str content_type, struct mk_str *boundary)
     int more;
 
     *boundary = (struct mk_str){NULL, 0};
-    if (!mk_str_ieq((struct mk_str){content_type.p, content_type.len - rest.len}, type) ||
-        (rest.len > 0 && !strchr("; \t", rest.p[0])))
+    if (!text_begins(content_type, type) || (rest.len > 0 && !strchr("; \t", rest.p[0])))
         return MK_E_UNSUPPORTED;
     while ((more = mk_parameter_next(&rest, &name, &value)) > 0) {
         if (!mk_str_ieq(name, MK_STR("boundary")))
             continue;
         if (boundary->p)
             return MK_E_BAD;
-        *boundary = unquoted(value);
+        *boundary = mk_parameter_unquoted(value);
     }
     if (more < 0 || !boundary->p || !is_boundary(*boundary))
         return MK_E_BAD;
@@ -157,7 +153,7 @@ static int take_parameter(struct mk_multipart *m, struct mk_str value, struct mk
         return 0;
     }
     to->p = start + 1;
-    to->len = decode_quoted(start + 1, unquoted(value));
+    to->len = decode_quoted(start + 1, mk_parameter_unquoted(value));
     return 0;
 }
 
@@ -167,7 +163,7 @@ static int read_disposition(struct mk_multipart *m, struct mk_str value, struct 
     struct mk_str name, text, rest = mk_str_skip(value, type.len);
     int more, err = 0;
 
-    if (f->has_disposition || !mk_str_ieq((struct mk_str){value.p, value.len - rest.len}, type))
+    if (f->has_disposition || !text_begins(value, type))
         return MK_E_BAD;
     f->has_disposition = true;
     while (err == 0 && (more = mk_parameter_next(&rest, &name, &text)) != 0) {
@@ -181,35 +177,13 @@ static int read_disposition(struct mk_multipart *m, struct mk_str value, struct 
     return err;
 }
 
-static bool is_token(struct mk_str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        if ((unsigned char)name.p[i] <= ' ' || (unsigned char)name.p[i] >= 0x7f ||
-            strchr("\"(),/:;<=>?@[\\]{}", name.p[i]))
-            return false;
-    }
-    return name.len > 0;
-}
-
-/* No control byte but HTAB: bare CR and LF are among them. */
-static bool is_line(struct mk_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        const unsigned char c = (unsigned char)text.p[i];
-
-        if ((c < ' ' && c != '\t') || c == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static int read_field(struct mk_multipart *m, struct mk_str line, struct fields *f)
 {
     const char *colon = memchr(line.p, ':', line.len);
     struct mk_str name = {line.p, colon ? (size_t)(colon - line.p) : 0};
     struct mk_str value = mk_str_trim(mk_str_skip(line, name.len + 1));
 
-    if (!is_token(name) || !is_line(line))
+    if (!mk_field_is_name(name) || !mk_field_is_value(line))
         return MK_E_BAD;
     if (mk_str_ieq(name, MK_STR("Content-Disposition")))
         return read_disposition(m, value, f);

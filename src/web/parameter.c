@@ -47,3 +47,8 @@ int mk_parameter_next(struct mk_str *rest, struct mk_str *name, struct mk_str *v
     *rest = mk_str_skip(text, len);
     return 1;
 }
+
+struct mk_str mk_parameter_unquoted(struct mk_str value)
+{
+    return value.p[0] == '"' ? (struct mk_str){value.p + 1, value.len - 2} : value;
+}

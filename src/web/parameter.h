@@ -12,4 +12,7 @@
  */
 int mk_parameter_next(struct mk_str *rest, struct mk_str *name, struct mk_str *value);
 
+/** A value without the quotes around it. */
+struct mk_str mk_parameter_unquoted(struct mk_str value);
+
 #endif
