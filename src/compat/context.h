@@ -71,6 +71,12 @@ void mk_compat_forget(struct mk_compat *c, struct mk_compat_setting *before);
  */
 bool mk_compat_check(struct mk_compat *c, struct mk_compat_setting *before,
                      const char *call) MK_MUST_USE;
+/**
+ * End a call that configures: give the context back, with its settings as they were before if they are not correct now.
+ * @param done  false: the call has failed already @return whether its settings are kept.
+ */
+bool mk_compat_finish(struct mk_compat *c, struct mk_compat_setting *before, bool done,
+                      const char *call) MK_MUST_USE;
 
 /* ---- the server; the context is locked, but for the time of starting and stopping ---- */
 

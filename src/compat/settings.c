@@ -127,3 +127,13 @@ bool mk_compat_check(struct mk_compat *c, struct mk_compat_setting *before, cons
         mk_compat_forget(c, before);
     return err == 0;
 }
+
+bool mk_compat_finish(struct mk_compat *c, struct mk_compat_setting *before, bool done,
+                      const char *call)
+{
+    if (!done)
+        mk_compat_forget(c, before);
+    done = done && mk_compat_check(c, before, call);
+    mk_compat_put(c);
+    return done;
+}

@@ -86,17 +86,6 @@ static struct mk_lib_vhost *find_vhost(struct mk_lib *lib, int vid, const char *
     return v;
 }
 
-/* @return 0 or -1; nothing has changed then. The context is given back. */
-static int finish(struct mk_compat *c, struct mk_compat_setting *before, bool done,
-                  const char *call)
-{
-    if (!done)
-        mk_compat_forget(c, before);
-    done = done && mk_compat_check(c, before, call);
-    mk_compat_put(c);
-    return done ? 0 : -1;
-}
-
 int mk_lib_config_set(mk_ctx_t *ctx, ...)
 {
     static const char call[] = "mk_config_set";
@@ -111,7 +100,7 @@ int mk_lib_config_set(mk_ctx_t *ctx, ...)
     va_start(list, ctx);
     done = set_all(c, NULL, &list, call);
     va_end(list);
-    return finish(c, before, done, call);
+    return mk_compat_finish(c, before, done, call) ? 0 : -1;
 }
 
 int mk_vhost_set(mk_ctx_t *ctx, int vid, ...)
@@ -129,7 +118,7 @@ int mk_vhost_set(mk_ctx_t *ctx, int vid, ...)
     va_start(list, vid);
     done = vhost && set_all(c, vhost, &list, __func__);
     va_end(list);
-    return finish(c, before, done, __func__);
+    return mk_compat_finish(c, before, done, __func__) ? 0 : -1;
 }
 
 int mk_vhost_create(mk_ctx_t *ctx, const char *name)
@@ -152,7 +141,7 @@ int mk_vhost_create(mk_ctx_t *ctx, const char *name)
         mk_compat_warn(__func__, "out of memory");
         v = NULL;
     }
-    if (finish(c, before, v, __func__) == 0)
+    if (mk_compat_finish(c, before, v, __func__))
         return vid;
     free(*at);
     *at = NULL;

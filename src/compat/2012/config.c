@@ -94,11 +94,7 @@ int mklib_config(mklib_ctx ctx, ...)
     va_start(values, ctx);
     done = set_keys(c, &values);
     va_end(values);
-    if (!done)
-        mk_compat_forget(c, before);
-    done = done && mk_compat_check(c, before, __func__);
-    mk_compat_put(c);
-    return done;
+    return mk_compat_finish(c, before, done, __func__);
 }
 
 /* ---- virtual hosts ---- */
