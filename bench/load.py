@@ -103,6 +103,8 @@ def ab(port, path, cores, connections, requests, keep):
 
 
 SIEGE_TRIES = 3
+SIEGE_RC = ("verbose = false\ncolor = off\nquiet = false\nshow-logfile = false\nlogging = false\nprotocol = HTTP/1.1\n"
+            "parser = false\ncache = false\nconnection = close\nlimit = 255\nbenchmark = true\njson_output = false\n")
 
 
 def _run_siege(argv, cores, seconds, home):
@@ -119,9 +121,7 @@ def siege(port, paths, cores, connections, seconds):
     with tempfile.TemporaryDirectory(prefix="monkey-bench-siege-") as home:
         rc, urls = os.path.join(home, "rc"), os.path.join(home, "urls")
         with open(rc, "w", encoding="ascii") as out:
-            out.write("verbose = false\ncolor = off\nquiet = false\nshow-logfile = false\n"
-                      "logging = false\nprotocol = HTTP/1.1\nparser = false\ncache = false\n"
-                      "connection = close\nlimit = 255\nbenchmark = true\njson_output = false\n")
+            out.write(SIEGE_RC)
         with open(urls, "w", encoding="ascii") as out:
             out.writelines(f"http://127.0.0.1:{port}/{p}\n" for p in paths)
         argv = ["siege", "-R", rc, f"-c{connections}", "-b", "-i", f"-t{max(1, round(seconds))}S",

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases: one command of a load generator each, which wr runs for every server in turns."""
 
-from dataclasses import dataclass, field
-
-SITE = ("index.html", "about.html", "style.css", "print.css", "site.js", "logo.png", "photo.jpg", "icon.svg", "favicon.ico",
-        "robots.txt")
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -16,11 +13,9 @@ class Case:
     steps: tuple = ()           # numbers of clients
     needs: str = "static"       # what a server must be able to do: static, tls, proxy
     backends: int = 0
-    is_closed: bool = False     # the origin of the case closes each connection
     regex: str = None           # the number of requests in the output, where wr does not know the generator
     seconds: float = 2          # of one run; a command that counts requests may end earlier
     program: str = None         # without it on this machine the case is left out; None: the command's first word
-    unit: str = "request"
     is_idle: bool = False       # memory by connection is the figure, not CPU time
 
 
@@ -32,8 +27,8 @@ CASES = {case.name: case for case in (
     Case("small", "13 bytes, 64 kept connections", "wrk -t1 -c64 -d{seconds}s --latency {url}/hello.txt"),
     Case("logo", "13 KB, 64 kept connections", "wrk -t1 -c64 -d{seconds}s --latency {url}/logo.png"),
     Case("f200k", "200 KB, from 100 to 1,000 kept connections", "wrk -t2 -c%c -d{seconds}s --latency {url}/f200k.bin", STEPS),
-    Case("site", "a site of ten files: siege -c10 -b", "siege -R {siege} -c10 -b -i -t{seconds}S -f {urls}", is_closed=True),
-    Case("ab5000", "13 bytes: ab -n 100000 -c 5000", "ab -q -r -s 60 -n {count} -c 5000 {url}/hello.txt", is_closed=True),
+    Case("site", "a site of ten files: siege -c10 -b", "siege -R {siege} -c10 -b -i -t{seconds}S -f {urls}"),
+    Case("ab5000", "13 bytes: ab -n 100000 -c 5000", "ab -q -r -s 60 -n {count} -c 5000 {url}/hello.txt"),
     Case("ab5000k", "13 bytes: ab -k -n 100000 -c 5000", "ab -q -r -s 60 -k -n {count} -c 5000 {url}/hello.txt"),
     Case("big", "100 MB, 4 connections", "{load} -e -c 4 -d {seconds} {port} /big1.bin", regex=OWN, program="cc"),
     Case("pipe16", "13 bytes, 16 requests pipelined on 64 connections", "{load} -e -c 64 -p 16 -d {seconds} {port} /hello.txt",
@@ -41,9 +36,9 @@ CASES = {case.name: case for case in (
     Case("idle", "10,000 idle connections", "sh -c '(sleep 3; echo go) | {load} -e -i %c {port} /hello.txt'", (10, 10000),
          regex=r'"asked": *([0-9]+)', program="cc", is_idle=True),
     Case("tls-handshake", "TLS: a full handshake for each 13 bytes", "{load} -e -t -1 -c 32 -d {seconds} {port} /hello.txt",
-         needs="tls", regex=OWN, program="cc", is_closed=True),
+         needs="tls", regex=OWN, program="cc"),
     Case("tls-bulk", "TLS: 100 MB, 4 connections", "{load} -e -t -c 4 -d {seconds} {port} /big1.bin", needs="tls", regex=OWN,
          program="cc", seconds=4),
     Case("proxy", "three backends behind a proxy: siege -c1, -c5, -c10",
-         "siege -R {siege} -c%c -b -i -t{seconds}S {url}/hello.txt", THROUGH, needs="proxy", backends=3, is_closed=True),
+         "siege -R {siege} -c%c -b -i -t{seconds}S {url}/hello.txt", THROUGH, needs="proxy", backends=3),
 )}

@@ -5,8 +5,9 @@ import os
 import subprocess
 from dataclasses import dataclass
 
+import servers
+
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "servers")
-KEEP_SECONDS, KEEP_REQUESTS = 120, 1000000
 PATIENCE = 120              # seconds for a question; a first build by Go takes longest
 
 
@@ -47,7 +48,7 @@ class Entrant:
 
 def find(tools, monkey, wanted=None):
     """All that can run here, by name, ready to start; wanted: these alone."""
-    env = (("TOOLS", tools), ("MONKEY", monkey), ("KEEP_SECONDS", str(KEEP_SECONDS)), ("KEEP_REQUESTS", str(KEEP_REQUESTS)),
+    env = (("TOOLS", tools), ("MONKEY", monkey), ("KEEP_SECONDS", str(servers.KEEP_SECONDS)), ("KEEP_REQUESTS", str(servers.KEEP_REQUESTS)),
            ("CORES", "1"))
     found = {}
     for name in sorted(os.listdir(FOLDER)):

@@ -37,10 +37,10 @@ def _colours(results):
     return {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(results["servers"])}
 
 
-def _table(head, rows, classes=()):
+def _table(head, rows):
     cells = "".join(f"<th>{h}</th>" for h in head)
     body = "".join("<tr>" + "".join(row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table class="{" ".join(classes)}"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="wide"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _cell(text, kind=""):

@@ -3,7 +3,6 @@
 
 import contextlib
 import csv
-import html.parser
 import json
 import os
 import pathlib
@@ -17,6 +16,7 @@ import pytest
 
 from harness import executable, tools
 from harness.client import eventually, free_port
+from harness.page import Page
 from harness.process import is_sanitized
 
 # It measures, so it has the machine for itself, and it is measured as it is shipped.
@@ -360,30 +360,6 @@ def test_other_files_are_refused(program, tmp_path, text):
 
 
 # -- the report
-
-
-class Page(html.parser.HTMLParser):
-    """What is open and was not closed; all the addresses and scripts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.outside, self.count, self.text = [], [], {}, ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-        self.outside += [value for name, value in attrs if name in ("href", "src", "xlink:href") or name.startswith("on")]
-        if tag not in ("meta", "path", "circle"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 def test_the_report_is_one_well_formed_file(program, tmp_path):

@@ -36,7 +36,7 @@ struct mk_sse_options {
     unsigned retry_ms; /* the client waits so long before it connects again [the client's choice] */
     void (*on_room)(struct mk_sse *s,
                     void *arg); /* after MK_E_BUSY: all that waited is sent; may be NULL */
-    void (*on_end)(void *arg);  /* once: the stream has ended, whoever ended it; may be NULL */
+    void (*on_end)(void *arg);  /* called once, after the end of the stream; may be NULL */
     void *arg;
 };
 
