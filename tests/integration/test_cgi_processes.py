@@ -16,7 +16,7 @@ from harness.cgi import load, start_site
 from harness.client import eventually
 from harness.config import Config, section
 from harness.family import have_ended, scripts, spawner, spawners
-from harness.program import AS_NOBODY, is_alive, needs_root, open_folder, start_open, status  # noqa: F401
+from harness.program import as_nobody, is_alive, needs_root, open_folder, start_open, status  # noqa: F401
 
 HEAD = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\n"
 SLEEPS = HEAD + "echo $$\nsleep 60 & echo $!\nwait\n"
@@ -328,9 +328,10 @@ def test_user_of_the_server_and_another(start_open):  # noqa: F811
 @pytest.mark.parametrize("user, told", [("daemon", True), ("65534", False), ("", False)])
 def test_user_that_cannot_be_had_is_told(user, told):
     """Only root can become another one."""
+    words = [*as_nobody(), PALM, user]
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        palm = subprocess.Popen([*AS_NOBODY, PALM, user], stdin=theirs, stderr=subprocess.PIPE, text=True)
+        palm = subprocess.Popen(words, stdin=theirs, stderr=subprocess.PIPE, text=True)
         assert palm.wait(10) == 0
     with palm.stderr:
         assert ("only root may become daemon" in palm.stderr.read()) == told

@@ -8,7 +8,7 @@ import pytest
 
 from harness import process
 from harness.client import eventually
-from harness.program import (AS_NOBODY, NOBODY, children, free_low_port, needs_root, open_folder,  # noqa: F401
+from harness.program import (NOBODY, as_nobody, children, free_low_port, needs_root, open_folder,  # noqa: F401
                              serving_pid, start_open, status)
 
 
@@ -70,7 +70,7 @@ def mem_owner(pid):
 @pytest.mark.parametrize("lines, owner", [("", 0), ("CoreDumps off", 0), ("CoreDumps on", NOBODY)])
 def test_memory_and_rights_are_kept_with_and_without_a_keeper(start_open, keeper, lines, owner):  # noqa: F811
     """A script with the server's user once read the private key of TLS from /proc/PID/mem."""
-    server = start_open(server=f"User nobody\n{lines}", wrapper=() if keeper else AS_NOBODY)
+    server = start_open(server=f"User nobody\n{lines}", wrapper=() if keeper else as_nobody())
     serving = serving_pid(server.pid) if keeper else server.pid
     assert status(serving)["NoNewPrivs"] == "1"
     assert mem_owner(serving) == owner
@@ -203,7 +203,7 @@ def test_one_shot_of_root(open_folder, user, uid):  # noqa: F811
 @needs_root
 @pytest.mark.parametrize("user, said", [("daemon", True), ("root", False), ("nobody", False), (str(NOBODY), False)])
 def test_without_root_it_stays_who_it_is(start_open, open_folder, user, said):  # noqa: F811
-    server = start_open(server=f"User {user}", files={"a.txt": "text"}, wrapper=AS_NOBODY)
+    server = start_open(server=f"User {user}", files={"a.txt": "text"}, wrapper=as_nobody())
     assert bool(re.search(f"User {user} has no effect", server.log())) == said
     assert children(server.pid) == []
     assert server.get("/a.txt").text == "text"
@@ -228,7 +228,7 @@ def test_descriptors_beyond_the_hard_limit(start_open):  # noqa: F811
 @needs_root
 def test_descriptors_that_cannot_be_had(start_open):  # noqa: F811
     server = start_open(server="FDLimit 3000", files={"a.txt": "text"},
-                        wrapper=["sh", "-c", "ulimit -n 2000; exec \"$@\"", "sh", *AS_NOBODY])
+                        wrapper=["sh", "-c", "ulimit -n 2000; exec \"$@\"", "sh", *as_nobody()])
     assert "FDLimit 3000" in server.log()
     assert re.search(r"Max open files\s+2000\s+2000", open(f"/proc/{server.pid}/limits").read())
     assert server.get("/a.txt").text == "text"

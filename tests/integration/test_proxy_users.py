@@ -3,14 +3,13 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
 from harness import http, process
 from harness.client import eventually
 from harness.config import Config
-from harness.program import NOBODY, needs_root, open_folder, start_open  # noqa: F401
+from harness.program import NOBODY, as_nobody, needs_root, open_folder, start_open  # noqa: F401
 
 pytestmark = needs_root
 
@@ -68,8 +67,7 @@ def test_file_of_a_server_that_was_not_started_as_root(start_open, open_folder):
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
     path = home / "http.sock"
-    start_open(server=f"Listen unix:{path} proxy\nUser nobody", files={"a.txt": "text"}, wrapper=[
-        sys.executable, "-c", "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])"])
+    start_open(server=f"Listen unix:{path} proxy\nUser nobody", files={"a.txt": "text"}, wrapper=as_nobody())
     assert path.stat().st_mode & 0o777 == 0o660
     assert ask(path, NOBODY) == "text" and ask(path, 0) == "text"
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import sys
 import tempfile
 
@@ -21,9 +22,18 @@ NOBODY = 65534
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
-# Words before an executable that make it run as nobody, from any interpreter that only root can read.
-AS_NOBODY = [sys.executable, "-c", "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); "
-             "os.execv(sys.argv[1], sys.argv[1:])"]
+
+def _is_open(folder):
+    """May everybody enter it and all above it?"""
+    return all(one.stat().st_mode & stat.S_IXOTH for one in (folder, *folder.parents))
+
+
+def as_nobody():
+    """Words before an executable of the tree that make it run as nobody, from any interpreter that only root can read."""
+    if not _is_open(pathlib.Path(process.binary()).resolve().parent):
+        pytest.skip("nobody may not enter the folder of this tree")
+    return [sys.executable, "-c", "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); "
+            "os.execv(sys.argv[1], sys.argv[1:])"]
 
 
 @contextlib.contextmanager
