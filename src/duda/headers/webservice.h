@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DUDA_WEBSERVICE_H
+#define DUDA_WEBSERVICE_H
+#include "duda_api.h"
+
+/* exactly one translation unit of a service has both of these: */
+#define DUDA_REGISTER(app_name, app_path) struct duda_webservice ws_info = {app_name, app_path}
+
+/* `int duda_main()` is a macro so that the objects above are filled in before the service's code runs.
+   It must accept `()`; accepting `(void)` and `(struct duda_api_objects *api)` too helps older services.
+   Result 0: service is registered; anything else: service is skipped.                                   */
+int _duda_main(struct duda_api_objects *dapi);
+#define duda_main(...)                                                                             \
+    _duda_bootstrap_main(struct duda_api_objects *dapi, struct web_service *ws)                    \
+    {                                                                                              \
+        self = ws;                                                                                 \
+        return _duda_main(dapi); /* + fill in every object pointer */                              \
+    }                                                                                              \
+    int _duda_main(struct duda_api_objects *dapi)
+
+/* optional, by exported name, called once at server shutdown:  void duda_exit();                         */
+
+/* [M] load <PackagesRoot>/<name>.dpkg once and set the package's object pointer; a missing package is fatal */
+void *duda_load_package_by_name(const char *name, struct duda_api_objects *dapi,
+                                struct web_service *ws); /* our name */
+#define duda_load_package(object, name)                                                            \
+    do {                                                                                           \
+        object = duda_load_package_by_name(name, dapi, self);                                      \
+    } while (0)
+
+/* services must not use the server's own message macros: in the reference these expand to an error message */
+#define mk_info(...) msg->info(__VA_ARGS__)
+#define mk_warn(...) msg->warn(__VA_ARGS__)
+#define mk_err(...) msg->err(__VA_ARGS__)
+#define mk_bug(...) msg->bug(#__VA_ARGS__)
+#endif
