@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DUDA_TEST_H
+#define DUDA_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "objects/objects.h"
+
+#define NUMBER_OF(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+#endif
