@@ -325,6 +325,15 @@ MK_API enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, con
 MK_API enum mk_verdict mk_reply_redirect(struct mk_request *r, unsigned status,
                                          struct mk_str location);
 
+/**
+ * Answer with a file below a folder that is no site's, as with the site's files: GET and HEAD, ranges, preconditions,
+ * precompressed variants, index files, a slash behind directories; 404 without a file. In on_handle.
+ * @param root  absolute and terminated; the folder
+ * @param path  decoded and normalised, terminated, with a leading slash; lives as long as the request
+ */
+MK_API enum mk_verdict mk_reply_beneath(struct mk_request *r, struct mk_str root,
+                                        struct mk_str path);
+
 /** @return the media type of a file name by its extension, with a charset for text; the site's default if unknown. */
 MK_API struct mk_str mk_request_mime(const struct mk_request *r, struct mk_str file_name);
 

@@ -125,13 +125,19 @@ static void remember_stranger(struct mk_files *f, struct mk_str user, int64_t no
 
 /* ---- users ---- */
 
+static char *copy_path(const char *path)
+{
+    size_t size = strlen(path) + 1;
+    char *copy = mk_heap_alloc(size);
+
+    return copy ? memcpy(copy, path, size) : NULL;
+}
+
 /* @return the user's home on the heap; NULL without memory, when there is no such user, or it is root. */
 static char *user_home(struct mk_files *f, struct mk_str user, int64_t now_ms, uid_t *uid)
 {
     char name[MK_LIMIT_USER_NAME], buffer[PASSWD_BUFFER];
     struct passwd pw, *found = NULL;
-    char *home;
-    size_t size;
 
     memcpy(name, user.p, user.len);
     name[user.len] = '\0';
@@ -141,12 +147,8 @@ static char *user_home(struct mk_files *f, struct mk_str user, int64_t now_ms, u
         remember_stranger(f, user, now_ms);
         return NULL;
     }
-    size = strlen(pw.pw_dir) + 1;
-    home = mk_heap_alloc(size);
-    if (home)
-        memcpy(home, pw.pw_dir, size);
     *uid = pw.pw_uid;
-    return home;
+    return copy_path(pw.pw_dir);
 }
 
 static void free_user_root(struct mk_file_root *root)
@@ -173,7 +175,8 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
                                           struct mk_str user, int64_t now_ms)
 {
     uid_t uid = 0;
-    char *home = user_home(f, user, now_ms, &uid);
+    bool is_path = user.p[0] == '/';
+    char *home = is_path ? copy_path(user.p) : user_home(f, user, now_ms, &uid);
     struct mk_file_root *root = home ? mk_heap_alloc(sizeof(*root) + user.len) : NULL;
 
     if (!root) {
@@ -183,7 +186,7 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
     if (f->nroots == MK_LIMIT_USER_ROOTS)
         evict_oldest_root(f);
     mk_file_root_init(root, site, home);
-    root->beneath = f->snapshot->set.user_dir;
+    root->beneath = is_path ? NULL : f->snapshot->set.user_dir;
     root->owner = uid;
     root->user_len = user.len;
     memcpy(root->user, user.p, user.len);
@@ -195,7 +198,7 @@ static struct mk_file_root *add_user_root(struct mk_files *f, const struct mk_si
 struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
                                         struct mk_str user, int64_t now_ms)
 {
-    if (!is_user_name(user))
+    if (user.p[0] != '/' && !is_user_name(user))
         return NULL;
     MK_LIST_EACH (&f->roots, link) {
         struct mk_file_root *root = MK_CONTAINER_OF(link, struct mk_file_root, link);

@@ -26,7 +26,7 @@ struct mk_file_root {
     int64_t checked_ms;
     uint32_t epoch; /* grows when the root turns out to be another directory */
     size_t user_len;
-    char user[]; /* of a user's root */
+    char user[]; /* of a user's root; the path of a folder that is no site's */
 };
 
 struct mk_file {
@@ -74,7 +74,12 @@ void mk_files_fini(struct mk_files *f);
 struct mk_file_root *mk_files_site_root(struct mk_files *f, const struct mk_site *site);
 /** Look whether a root still leads to the same directory, when that was a second ago. */
 void mk_files_refresh_root(const struct mk_files *f, struct mk_file_root *root, int64_t now_ms);
-/** The root of a user's directory. Users and names of no user are kept in bounded lists. @return NULL: no such user, or not allowed. */
+/** Is it of a folder that is no site's: not even its index files are asked of handlers. */
+static inline bool mk_file_root_is_apart(const struct mk_file_root *root)
+{
+    return root->user_len > 0 && root->user[0] == '/';
+}
+/** The root of a user's directory, or of the folder that the absolute path user names, terminated. Users and names of no user are kept in bounded lists. @return NULL: no such user, or not allowed. */
 struct mk_file_root *mk_files_user_root(struct mk_files *f, const struct mk_site *site,
                                         struct mk_str user, int64_t now_ms);
 

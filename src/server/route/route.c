@@ -120,6 +120,8 @@ bool mk_route_is_owned(struct mk_request *r, const struct mk_file *file)
 {
     struct mk_str path = r->site->nroutes ? mk_route_path_of(r, file) : file->path;
 
+    if (mk_file_root_is_apart(file->root))
+        return false;
     return !path.p || mk_site_is_handled(r->site, path);
 }
 

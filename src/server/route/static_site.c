@@ -144,9 +144,21 @@ static void redirect_to_slash(struct mk_request *r)
     mk_reply_redirect(r, 301, (struct mk_str){location, len});
 }
 
+static void send_read(struct mk_request *r, struct mk_file *file)
+{
+    if (refuse_method(r))
+        mk_file_put(file);
+    else
+        mk_static_send(r, file);
+}
+
 /* A file that another path led to is routed once more, so that what a handler owns is never sent as source. */
 static void send_other(struct mk_request *r, struct mk_file *file)
 {
+    if (mk_file_root_is_apart(file->root)) {
+        send_read(r, file);
+        return;
+    }
     r->path = mk_route_path_of(r, file);
     if (!r->path.p) {
         mk_file_put(file);
@@ -226,10 +238,7 @@ static void serve_path(struct mk_request *r, struct mk_file_root *root, struct m
         else
             mk_file_put(file);
     } else if (file->kind == MK_FILE_REGULAR) {
-        if (refuse_method(r))
-            mk_file_put(file);
-        else
-            mk_static_send(r, file);
+        send_read(r, file);
     } else {
         mk_file_put(file);
         if (path.p[path.len - 1] != '/') {
@@ -345,10 +354,7 @@ static void send_item(struct mk_request *r, struct mk_file *file, struct mk_str 
         send_other(r, file);
         return;
     }
-    if (refuse_method(r))
-        mk_file_put(file);
-    else
-        mk_static_send(r, file);
+    send_read(r, file);
 }
 
 /* @return true when this item answered. */
@@ -464,4 +470,19 @@ void mk_static_serve(struct mk_request *r)
         serve_try_files(r, root);
     else
         serve_path(r, root, r->path);
+}
+
+enum mk_verdict mk_reply_beneath(struct mk_request *r, struct mk_str root, struct mk_str path)
+{
+    struct mk_file_root *found =
+        mk_files_user_root(&r->view->files, r->site, root, r->worker->loop.clock.mono_ms);
+
+    r->request_path = r->path;
+    if (!found)
+        refuse_path(r, MK_REFUSAL_NO_MEMORY);
+    else if (has_dot_segment(path))
+        refuse_path(r, MK_REFUSAL_DOT_FILE);
+    else
+        serve_path(r, found, path);
+    return MK_VERDICT_DONE;
 }
