@@ -154,7 +154,7 @@ class Checker:
 
     def check_on_public(self, folder):
         home = self.tree / folder
-        sees_kit = home.parent in (self.src / "plugins", self.src / "kit")
+        sees_kit = home == self.src / "duda" or home.parent in (self.src / "plugins", self.src / "kit")
         for path in self.sources(folder):
             for line, name, is_system in includes(path):
                 if is_system:

@@ -155,12 +155,12 @@ MK_AT_START const char *mk_explain_name(const struct mk_faults *faults, struct m
 
 /* ---- plugins ---- */
 
-/* Of Monkey 1. now: NULL: nothing takes its place. */
+/* Of Monkey 1. */
 static const struct {
     const char *name, *now;
 } old_plugins[] = {
     {"liana_ssl", "tls"}, {"polarssl", "mbedtls"},    {"security", "mandril"},
-    {"palm", "cgi"},      {"patas", "proxy_reverse"}, {"duda", NULL},
+    {"palm", "cgi"},      {"patas", "proxy_reverse"},
 };
 
 MK_AT_START const char *mk_explain_plugin(struct mk_str name, struct mk_arena *arena)
@@ -168,8 +168,6 @@ MK_AT_START const char *mk_explain_plugin(struct mk_str name, struct mk_arena *a
     for (size_t i = 0; i < MK_ARRAY_LEN(old_plugins); i++) {
         if (!mk_str_ieq(name, mk_str_from(old_plugins[i].name)))
             continue;
-        if (!old_plugins[i].now)
-            return mk_arena_printf(arena, "this version has no plugin \"%s\"", old_plugins[i].name);
         return mk_arena_printf(arena, "the plugin \"%s\" is called \"%s\" now: Load %s",
                                old_plugins[i].name, old_plugins[i].now, old_plugins[i].now);
     }

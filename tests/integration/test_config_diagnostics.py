@@ -222,8 +222,6 @@ SENTENCES = [
      "plugins.load:2:10", "error", r'Load: the plugin "liana_ssl" is called "tls" now: Load tls'),
     ("old plugin polarssl", {"extra": {"plugins.load": "[PLUGINS]\n    Load polarssl\n"}}, "plugins.load:2:10", "error",
      r'Load: the plugin "polarssl" is called "mbedtls" now: Load mbedtls'),
-    ("old plugin duda", {"extra": {"plugins.load": "[PLUGINS]\n    Load /usr/lib/monkey-duda.so\n"}}, "plugins.load:2:10", "error",
-     r'Load: this version has no plugin "duda"'),
     ("path of an old installation", {"extra": {"plugins.load": "[PLUGINS]\n    Load /usr/lib/monkey/monkey-dirlisting.so\n"}},
      "plugins.load:2:10", "error", r"No such file or directory; the name alone is enough: Load dirlisting"),
     ("quoted path", {"host": 'DocumentRoot "/tmp"'}, "sites/default:2:18", "error",

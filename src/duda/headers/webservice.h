@@ -23,10 +23,12 @@ extern MK_EXPORT const int _duda_api_level; /* for which it was compiled */
 
 /* optional, by exported name, called once at server shutdown:  void duda_exit();                         */
 
-/* [M] set the package's object pointer */
+/* [M] set the package's object pointer; without the package duda_main() ends here, and the service is skipped */
 #define duda_load_package(object, name)                                                            \
     do {                                                                                           \
         object = duda_load_package_by_name(name, dapi, self);                                      \
+        if (!object)                                                                               \
+            return -1;                                                                             \
     } while (0)
 
 /* services must not use the server's own message macros: in the reference these expand to an error message */

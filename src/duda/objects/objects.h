@@ -30,5 +30,14 @@ extern const struct duda_api_worker mk_duda_worker;
 extern const struct duda_api_map mk_duda_map;
 extern const struct duda_api_router mk_duda_router;
 extern const struct duda_api_dthread mk_duda_dthread;
+extern const struct duda_api_param_by_index mk_duda_param_by_index;
+extern const struct duda_api_param_by_key mk_duda_param_by_key;
+
+/* Calls without an object. */
+void mk_duda_global_init(struct web_service *ws, duda_global_t *g, void *(*callback)(void *),
+                         void *arg);
+int mk_duda_logger_create(struct web_service *ws, duda_logger_t *log, char *name);
+void mk_duda_set_signal_callback(struct web_service *ws, void (*func)(int fd, uint64_t val));
+void *mk_duda_load_package(struct web_service *ws, const char *name);
 
 #endif

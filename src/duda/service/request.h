@@ -28,13 +28,15 @@ enum mk_duda_request_state {
 struct mk_duda_chunk {
     struct mk_duda_chunk *next;
     uint64_t at, len; /* at: in the file, or bytes already sent */
+    size_t room;      /* of bytes */
     int fd;           /* -1: bytes */
     char bytes[];
 };
 
 /** The answer as the service has put it together so far. */
 struct mk_duda_out {
-    struct mk_duda_chunk *first, **last;
+    struct mk_duda_chunk *first, **last, *newest;
+    size_t line_bytes;
     uint64_t queued;                         /* bytes of the chunks, without those that are sent */
     struct mk_duda_line *lines, **last_line; /* fields, in the order of the calls */
     int64_t length;   /* http_content_length(); MK_DUDA_LENGTH_UNSET, or -1: not known */
@@ -70,18 +72,28 @@ struct mk_duda_request {
     size_t body_len, body_size;
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
-    struct mk_duda_variables *variables; /* of a pattern, level 2: service/routes.h */
-    uint8_t state;                       /* enum mk_duda_request_state */
-    bool is_waiting;                     /* wait() without cont() */
-    bool is_starved;                     /* the producer waits for more */
-    bool is_inside;                      /* the hook is on the stack: it need not be resumed */
-    bool has_left;                       /* the client has left before the answer was complete */
+    const struct mk_duda_rule *rule; /* of the pattern, level 2: service/routes.h */
+    uint8_t state;                   /* enum mk_duda_request_state */
+    bool is_waiting;                 /* wait() without cont() */
+    bool is_starved;                 /* the producer waits for more */
+    bool is_inside;                  /* the hook is on the stack: it need not be resumed */
+    bool is_whole;                   /* the complete answer was sent */
 };
 
 /** The request whose dr this is; dr must be alive. */
 static inline struct mk_duda_request *mk_duda_request_of(duda_request_t *dr)
 {
     return (struct mk_duda_request *)(void *)dr;
+}
+
+/** A slice as services have them; they must not write to it. */
+static inline mk_pointer mk_duda_pointer(struct mk_str s)
+{
+    return (mk_pointer){(char *)(uintptr_t)s.p, s.len};
+}
+static inline struct mk_str mk_duda_str(mk_pointer p)
+{
+    return (struct mk_str){p.data, p.len};
 }
 
 /**
@@ -93,5 +105,8 @@ struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *ca
 
 /** Free a block (of malloc) when the request ends. @return 0, -1 without memory: the caller keeps it. */
 int mk_duda_request_gc(struct mk_duda_request *rq, void *block);
+
+/** @return a terminated copy: of malloc for rq NULL, else freed when the request ends; NULL without memory. */
+char *mk_duda_request_copy(struct mk_duda_request *rq, struct mk_str text) MK_MUST_USE;
 
 #endif

@@ -13,17 +13,32 @@
 
 #include "service/part.h"
 
+#include "kit/counted/counted.h"
+
 #include <monkey/plugin.h>
 
+#include <sys/stat.h>
+#include <time.h>
+
+struct mk_duda_block;
+struct mk_duda_package;
 struct mk_duda_request;
 struct mk_duda_routes;
 struct mk_duda_worker;
+
+/** The identity of a file. */
+struct mk_duda_file {
+    dev_t device;
+    ino_t inode;
+    struct timespec changed;
+};
 
 /** What the configuration says of a service. Texts live as long as the service; directories end in a slash, NULL: unset. */
 struct mk_duda_spec {
     const char *name; /* of its file */
     const char *site; /* the first ServerName of its site, "" without one */
     const char *docroot, *confdir, *datadir, *logdir;
+    struct mk_duda_file file; /* when it was loaded */
     bool is_root;
 };
 
@@ -61,10 +76,11 @@ struct mk_duda_service {
     void *parts[MK_DUDA_PARTS];
     struct mk_duda_routes *routes;    /* service/routes.h */
     struct mk_duda_package *packages; /* package/package.h */
+    unsigned wait_ms;                 /* of a request that wait() has parked; WaitTimeout */
     const char *packages_root;        /* folder of .dpkg files, with a trailing slash */
     struct mk_duda_block *blocks;     /* mk_duda_alloc */
     char why[256];                    /* mk_duda_refuse */
-    unsigned refs; /* configurations that have it; changed on the control thread or at the end */
+    struct counted refs;              /* configurations that have it */
 };
 
 /** A worker of the server, for all services. It survives reloads. */
@@ -102,6 +118,9 @@ void mk_duda_leave(struct mk_duda_here before);
 void *mk_duda_alloc(struct mk_duda_service *s, size_t size) MK_MUST_USE;
 /** @return a terminated copy of len bytes that lives as long as the service; NULL without memory. */
 char *mk_duda_copy(struct mk_duda_service *s, const char *text, size_t len) MK_MUST_USE;
+
+/** Free all that mk_duda_alloc gave. */
+void mk_duda_free_blocks(struct mk_duda_block *blocks);
 
 /** Write a line to the error log, with the service's name before it. Any thread. */
 void mk_duda_log(const struct mk_duda_service *s, enum mk_log_level level, const char *fmt, ...)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_PACKAGE_PACKAGE_H
+#define MK_DUDA_PACKAGE_PACKAGE_H
+
+#include "service/service.h"
+
+/** A package of one service: its state is that service's alone. */
+struct mk_duda_package {
+    struct mk_duda_package *next;
+    const char *name;
+    void *api; /* what the service's object pointer becomes */
+};
+
+#endif

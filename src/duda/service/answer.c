@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/answer.h"
+
+#include "kit/text/words.h"
+
+#include <monkey/field.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    SOURCES_MAX = 32, /* with more pieces a producer gives them */
+    CHUNK_MIN = 1024,
+    CHUNK_MAX = 64 * 1024,
+    LINES_MAX = 12 * 1024 /* bytes of a head's fields; the server takes 16 KB */
+};
+
+void mk_duda_answer_init(struct mk_duda_request *rq)
+{
+    struct mk_duda_out *out = &rq->out;
+
+    out->last = &out->first;
+    out->last_line = &out->lines;
+    out->length = MK_DUDA_LENGTH_UNSET;
+    out->promised = -1;
+    rq->sr.headers.content_length = -1;
+}
+
+static void drop_first(struct mk_duda_out *out)
+{
+    struct mk_duda_chunk *chunk = out->first;
+
+    out->first = chunk->next;
+    if (!out->first)
+        out->last = &out->first;
+    if (chunk->fd >= 0)
+        close(chunk->fd);
+    free(chunk);
+}
+
+void mk_duda_answer_fini(struct mk_duda_request *rq)
+{
+    struct mk_duda_out *out = &rq->out;
+
+    while (out->first)
+        drop_first(out);
+    while (out->lines) {
+        struct mk_duda_line *next = out->lines->next;
+
+        free(out->lines);
+        out->lines = next;
+    }
+    out->last_line = &out->lines;
+}
+
+/* ---- fields ---- */
+
+static bool is_clean(struct mk_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.p[i] < ' ' && text.p[i] != '\t')
+            return false;
+    }
+    return true;
+}
+
+static int refuse_line(const struct mk_duda_request *rq, const char *fault)
+{
+    mk_duda_log(rq->service, MK_LOG_WARN, "response->http_header() in %s: %s", rq->callback, fault);
+    return -1;
+}
+
+static int keep_line(struct mk_duda_request *rq, struct mk_str name, struct mk_str value)
+{
+    struct mk_duda_out *out = &rq->out;
+    struct mk_duda_line *line = malloc(sizeof(*line) + name.len + value.len);
+
+    if (!line)
+        return -1;
+    memcpy(line->text, name.p, name.len);
+    if (value.len > 0)
+        memcpy(line->text + name.len, value.p, value.len);
+    line->name = (struct mk_str){line->text, name.len};
+    line->value = (struct mk_str){line->text + name.len, value.len};
+    line->next = NULL;
+    *out->last_line = line;
+    out->last_line = &line->next;
+    out->line_bytes += name.len + value.len + 4;
+    return 0;
+}
+
+static int set_length(struct mk_duda_request *rq, struct mk_str value)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.p[i] < '0' || value.p[i] > '9' || n > INT64_MAX / 16)
+            return refuse_line(rq, "its Content-Length is no number");
+        n = n * 10 + (value.p[i] - '0');
+    }
+    rq->out.length = n;
+    return 0;
+}
+
+int mk_duda_answer_field(struct mk_duda_request *rq, struct mk_str name, struct mk_str value)
+{
+    if (rq->state > MK_DUDA_REQUEST_CALLED)
+        return refuse_line(rq, "the head was sent already");
+    if (name.len == 0 || !is_clean(name) || !is_clean(value) || memchr(name.p, ' ', name.len))
+        return refuse_line(rq, "no field \"Name: value\" of one line");
+    if (text_is_word(name, MK_STR("Content-Length")))
+        return set_length(rq, value);
+    if (mk_field_rules(name) & MK_RULE_MESSAGE)
+        return 0; /* framing and the connection are the server's */
+    if (rq->out.line_bytes + name.len + value.len > LINES_MAX)
+        return refuse_line(rq, "too many fields");
+    return keep_line(rq, name, value);
+}
+
+int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row)
+{
+    const char *colon = row.p ? memchr(row.p, ':', row.len) : NULL;
+    struct mk_str value;
+
+    if (!colon)
+        return refuse_line(rq, "no field \"Name: value\"");
+    value = (struct mk_str){colon + 1, row.len - (size_t)(colon + 1 - row.p)};
+    return mk_duda_answer_field(rq, (struct mk_str){row.p, (size_t)(colon - row.p)},
+                                text_trim(value));
+}
+
+/* ---- the queue ---- */
+
+static struct mk_duda_chunk *add_chunk(struct mk_duda_out *out, size_t room)
+{
+    struct mk_duda_chunk *chunk = malloc(sizeof(*chunk) + room);
+
+    if (!chunk)
+        return NULL;
+    *chunk = (struct mk_duda_chunk){.fd = -1, .room = room};
+    *out->last = chunk;
+    out->newest = chunk;
+    out->last = &chunk->next;
+    return chunk;
+}
+
+/* Where the head was sent with a length, no more than that follows. */
+static uint64_t clip(struct mk_duda_request *rq, uint64_t len)
+{
+    struct mk_duda_out *out = &rq->out;
+    uint64_t left = out->promised >= 0 ? (uint64_t)out->promised - out->given : len;
+
+    if (len > left) {
+        mk_duda_log(rq->service, MK_LOG_WARN,
+                    "%s queues more than its Content-Length, which is cut off", rq->callback);
+        len = left;
+    }
+    out->given += len;
+    out->queued += len;
+    return len;
+}
+
+static bool is_open(const struct mk_duda_request *rq)
+{
+    return rq->state == MK_DUDA_REQUEST_CALLED || rq->state == MK_DUDA_REQUEST_OPEN;
+}
+
+int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t len)
+{
+    struct mk_duda_out *out = &rq->out;
+    struct mk_duda_chunk *chunk = out->first ? out->newest : NULL;
+
+    if (!is_open(rq))
+        return -1;
+    if (!chunk || chunk->fd >= 0 || chunk->room - chunk->at - chunk->len < len) {
+        size_t room = out->queued < CHUNK_MIN ? CHUNK_MIN
+                                              : (out->queued > CHUNK_MAX ? CHUNK_MAX : out->queued);
+
+        chunk = add_chunk(out, room > len ? (size_t)room : len);
+        if (!chunk)
+            return -1;
+    }
+    len = (size_t)clip(rq, len);
+    if (len > 0)
+        memcpy(chunk->bytes + chunk->at + chunk->len, bytes, len);
+    chunk->len += len;
+    return 0;
+}
+
+int mk_duda_answer_file(struct mk_duda_request *rq, int fd, uint64_t at, uint64_t len)
+{
+    struct mk_duda_chunk *chunk = is_open(rq) ? add_chunk(&rq->out, 0) : NULL;
+
+    if (!chunk) {
+        close(fd);
+        return -1;
+    }
+    chunk->fd = fd;
+    chunk->at = at;
+    chunk->len = clip(rq, len);
+    return 0;
+}
+
+/* ---- giving it to the server ---- */
+
+static ssize_t take_bytes(struct mk_duda_chunk *chunk, char *dst, size_t len)
+{
+    ssize_t n;
+
+    if (len > chunk->len)
+        len = (size_t)chunk->len;
+    if (chunk->fd < 0) {
+        memcpy(dst, chunk->bytes + chunk->at, len);
+        n = (ssize_t)len;
+    } else {
+        n = pread(chunk->fd, dst, len, (off_t)chunk->at);
+        if (n <= 0)
+            return MK_E_SYS; /* it has become shorter */
+    }
+    chunk->at += (uint64_t)n;
+    chunk->len -= (uint64_t)n;
+    return n;
+}
+
+static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    struct mk_duda_request *rq = arg;
+    struct mk_duda_out *out = &rq->out;
+    ssize_t n;
+
+    (void)r;
+    while (out->first && out->first->len == 0)
+        drop_first(out);
+    if (!out->first) {
+        rq->is_starved = rq->state != MK_DUDA_REQUEST_ENDED;
+        return rq->is_starved ? MK_E_AGAIN : 0;
+    }
+    n = take_bytes(out->first, dst, len);
+    if (n > 0)
+        out->queued -= (uint64_t)n;
+    return n;
+}
+
+/* All sources at once: files by sendfile. The chunks stay until the request ends. */
+static int queue_sources(struct mk_duda_request *rq, uint64_t length)
+{
+    for (struct mk_duda_chunk *chunk = rq->out.first; chunk && length > 0; chunk = chunk->next) {
+        uint64_t len = chunk->len < length ? chunk->len : length;
+        int err, fd = chunk->fd;
+
+        chunk->fd = -1;
+        err = fd >= 0
+                  ? mk_reply_fd(rq->r, fd, chunk->at, len)
+                  : mk_reply_memory(rq->r, (struct mk_str){chunk->bytes + chunk->at, (size_t)len});
+        if (err < 0)
+            return -1;
+        length -= len;
+    }
+    return 0;
+}
+
+static bool is_final(unsigned status)
+{
+    return status >= 200 && status <= 599;
+}
+
+static unsigned status_of(const struct mk_duda_request *rq)
+{
+    const struct response_headers *h = &rq->sr.headers;
+
+    if (h->status == MK_CUSTOM_STATUS && h->custom_status.data && h->custom_status.len >= 12)
+        return (unsigned)strtoul(h->custom_status.data + 9, NULL, 10);
+    return (unsigned)h->status;
+}
+
+/* The head. @return 0; -1: the server has an answer of its own, or closes the connection */
+static int begin(struct mk_duda_request *rq, int64_t length)
+{
+    unsigned status = status_of(rq);
+    struct mk_reply p;
+
+    if (!is_final(status)) {
+        mk_duda_log(rq->service, MK_LOG_ERROR, "%s answers without a status: http_status(%u)",
+                    rq->callback, status);
+        (void)mk_reply_error(rq->r, 500, NULL);
+        return -1;
+    }
+    if (mk_reply_begin(&p, rq->r, status) < 0)
+        return -1;
+    for (const struct mk_duda_line *line = rq->out.lines; line; line = line->next)
+        mk_reply_line(&p, line->name, line->value);
+    if (mk_reply_end(&p, length) == 0)
+        return 0;
+    mk_duda_log(rq->service, MK_LOG_ERROR, "%s: its head cannot be sent", rq->callback);
+    return -1;
+}
+
+void mk_duda_answer_push(struct mk_duda_request *rq)
+{
+    if (rq->r && !rq->is_inside)
+        mk_request_resume(rq->r);
+}
+
+static bool is_head(const struct mk_duda_request *rq)
+{
+    return rq->sr.method == MK_HTTP_METHOD_HEAD;
+}
+
+int mk_duda_answer_open(struct mk_duda_request *rq)
+{
+    struct mk_duda_out *out = &rq->out;
+
+    if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off)
+        return -1;
+    rq->state = MK_DUDA_REQUEST_OPEN;
+    if (is_head(rq))
+        return 0; /* without a body its end would be now: the head waits for end() */
+    out->promised = out->length >= 0 ? out->length : -1;
+    out->given = 0;
+    if (out->promised >= 0 && out->queued > (uint64_t)out->promised)
+        out->promised = (int64_t)out->queued;
+    out->given = out->queued;
+    if (begin(rq, out->promised) < 0 || mk_reply_producer(rq->r, produce, rq) < 0) {
+        rq->state = MK_DUDA_REQUEST_ENDED;
+        mk_duda_answer_push(rq);
+        return -1;
+    }
+    mk_duda_answer_push(rq);
+    return 0;
+}
+
+static int64_t length_of(const struct mk_duda_request *rq)
+{
+    const struct mk_duda_out *out = &rq->out;
+    int64_t queued = (int64_t)out->queued;
+
+    if (out->length == MK_DUDA_LENGTH_UNSET || (is_head(rq) && out->length >= 0))
+        return out->length >= 0 ? out->length : queued;
+    if (out->length <= queued)
+        return out->length;
+    mk_duda_log(rq->service, MK_LOG_WARN, "%s: Content-Length %lld, but %lld bytes are queued",
+                rq->callback, (long long)out->length, (long long)queued);
+    return queued;
+}
+
+static unsigned count_chunks(const struct mk_duda_out *out)
+{
+    unsigned n = 0;
+
+    for (const struct mk_duda_chunk *chunk = out->first; chunk; chunk = chunk->next)
+        n++;
+    return n;
+}
+
+static int send_whole(struct mk_duda_request *rq)
+{
+    int64_t length = length_of(rq);
+
+    if (begin(rq, length) < 0)
+        return -1;
+    if (is_head(rq))
+        return 0;
+    if (length < 0 || count_chunks(&rq->out) > SOURCES_MAX)
+        return mk_reply_producer(rq->r, produce, rq) < 0 ? -1 : 0;
+    return queue_sources(rq, (uint64_t)length);
+}
+
+int mk_duda_answer_end(struct mk_duda_request *rq)
+{
+    uint8_t state = rq->state;
+    int result = 0;
+
+    if (!is_open(rq))
+        return -1;
+    if (rq->out.headers_off)
+        (void)mk_duda_raw_read(rq);
+    rq->state = MK_DUDA_REQUEST_ENDED;
+    if (state == MK_DUDA_REQUEST_CALLED || is_head(rq))
+        result = send_whole(rq);
+    mk_duda_answer_push(rq);
+    return result;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_SERVICE_ANSWER_H
+#define MK_DUDA_SERVICE_ANSWER_H
+
+#include "service/request.h"
+
+/* The answer of a service, from what it queued to the sources of the server. Results are 0 and -1, as services know them. */
+
+void mk_duda_answer_init(struct mk_duda_request *rq);
+/** Free what is still queued. */
+void mk_duda_answer_fini(struct mk_duda_request *rq);
+
+/** Add a field, copied. @param row  "Name: value". @return -1: it is none, or one of the framing; logged */
+int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row);
+/** Add a field of these parts. */
+int mk_duda_answer_field(struct mk_duda_request *rq, struct mk_str name, struct mk_str value);
+
+/** Queue bytes, copied. */
+int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t len);
+/** Queue a range of a file. fd is taken, also on failure. */
+int mk_duda_answer_file(struct mk_duda_request *rq, int fd, uint64_t at, uint64_t len);
+
+/** Send the head now, and from now on what is queued. @return -1: it was sent already */
+int mk_duda_answer_open(struct mk_duda_request *rq);
+/** Nothing more comes. @return -1: it was ended already */
+int mk_duda_answer_end(struct mk_duda_request *rq);
+/** With headers_off(): take the head that the service has printed first out of the queue. raw.c. @return -1: there is none; 500 */
+int mk_duda_raw_read(struct mk_duda_request *rq);
+/** Let the server go on with what was queued meanwhile. */
+void mk_duda_answer_push(struct mk_duda_request *rq);
+
+#endif

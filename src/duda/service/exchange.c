@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/exchange.h"
+
+#include "kit/text/words.h"
+#include "service/answer.h"
+#include "service/load.h"
+#include "service/routes.h"
+#include "service/table.h"
+
+#include <monkey/transport.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The life of a request: gather its body, call the service, wait for end(), call back. */
+
+static const char request_key;
+
+enum { BODY_FIRST = 4096, LEVEL_ROUTER = 2 };
+
+/* ---- its end ---- */
+
+static void free_garbage(struct mk_duda_request *rq)
+{
+    while (rq->garbage) {
+        struct mk_duda_garbage *next = rq->garbage->next;
+
+        free(rq->garbage->block);
+        free(rq->garbage);
+        rq->garbage = next;
+    }
+}
+
+static void call_back(struct mk_duda_request *rq)
+{
+    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+
+    if (rq->dr.end_callback)
+        rq->dr.end_callback(&rq->dr);
+    for (unsigned i = MK_DUDA_PARTS; i-- > 0;) {
+        if (mk_duda_parts[i]->request_end)
+            mk_duda_parts[i]->request_end(rq);
+    }
+    mk_duda_leave(before);
+}
+
+/* Of a client that has left the request is not valid any more when the service learns of it. */
+static void on_end(void *arg)
+{
+    struct mk_duda_request *rq = arg;
+    struct mk_duda_table *table = rq->worker->requests;
+
+    rq->state = MK_DUDA_REQUEST_OVER;
+    rq->r = NULL;
+    if (!rq->is_whole)
+        mk_duda_table_remove(table, rq);
+    call_back(rq);
+    if (rq->is_whole)
+        mk_duda_table_remove(table, rq);
+    mk_duda_answer_fini(rq);
+    free_garbage(rq);
+    free(rq->body);
+    mk_duda_table_drop(table, rq);
+}
+
+void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_duda_request *rq = mk_request_kept(r, &request_key);
+
+    (void)ctx;
+    if (!rq)
+        return;
+    mk_request_facts(r, &facts);
+    rq->is_whole = facts.whole;
+}
+
+/* ---- what the service sees of it ---- */
+
+static int method_number(struct mk_str method)
+{
+    static const struct {
+        struct mk_str name;
+        int number;
+    } methods[] = {
+        {MK_STR_INIT("GET"), MK_HTTP_METHOD_GET},
+        {MK_STR_INIT("POST"), MK_HTTP_METHOD_POST},
+        {MK_STR_INIT("HEAD"), MK_HTTP_METHOD_HEAD},
+        {MK_STR_INIT("PUT"), MK_HTTP_METHOD_PUT},
+        {MK_STR_INIT("DELETE"), MK_HTTP_METHOD_DELETE},
+        {MK_STR_INIT("OPTIONS"), MK_HTTP_METHOD_OPTIONS},
+    };
+
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if (text_is(methods[i].name, method))
+            return methods[i].number;
+    }
+    return MK_HTTP_METHOD_UNKNOWN;
+}
+
+static mk_pointer header(const struct mk_duda_request *rq, struct mk_str name)
+{
+    return mk_duda_pointer(mk_request_header(rq->r, name));
+}
+
+/* "name:port", "[::1]:port" */
+static void fill_host(struct session_request *sr, struct mk_str host)
+{
+    struct mk_str name = host;
+    const char *colon = host.len ? memrchr(host.p, ':', host.len) : NULL;
+
+    if (colon && !memchr(colon, ']', (size_t)(host.p + host.len - colon)))
+        name.len = (size_t)(colon - host.p);
+    sr->host = mk_duda_pointer(name);
+    if (name.len < host.len) {
+        sr->host_port = mk_duda_pointer((struct mk_str){colon + 1, host.len - name.len - 1});
+        sr->port = strtol(colon + 1, NULL, 10);
+    }
+}
+
+static void fill_request(struct mk_duda_request *rq)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct session_request *sr = &rq->sr;
+
+    mk_request_facts(rq->r, &facts);
+    sr->method = method_number(facts.method);
+    sr->method_p = mk_duda_pointer(facts.method);
+    sr->uri = mk_duda_pointer(facts.target);
+    sr->uri_processed = mk_duda_pointer(facts.path);
+    sr->protocol = 10 + (int)facts.minor;
+    sr->protocol_p = mk_duda_pointer(facts.minor ? MK_STR("HTTP/1.1") : MK_STR("HTTP/1.0"));
+    sr->query_string = mk_duda_pointer(facts.query);
+    sr->content_length = rq->body ? (int)rq->body_len : -1;
+    sr->data = (mk_pointer){rq->body, rq->body_len};
+    fill_host(sr, facts.host);
+    sr->content_type = header(rq, MK_STR("Content-Type"));
+    sr->connection = header(rq, MK_STR("Connection"));
+    sr->if_modified_since = header(rq, MK_STR("If-Modified-Since"));
+    sr->range = header(rq, MK_STR("Range"));
+    sr->keep_alive = MK_TRUE;
+}
+
+static void fill_parts(struct mk_duda_request *rq, const struct mk_duda_match *match)
+{
+    duda_request_t *dr = &rq->dr;
+
+    dr->appname = rq->service->ws.name;
+    dr->interface = mk_duda_pointer(match->interface);
+    dr->method = mk_duda_pointer(match->method);
+    dr->n_params = (short int)match->nparams;
+    for (unsigned i = 0; i < match->nparams; i++)
+        dr->params[i] = mk_duda_pointer(match->params[i]);
+}
+
+static struct mk_duda_request *new_request(struct mk_request *r, struct mk_duda_worker *w,
+                                           struct mk_duda_service *s)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_duda_request *rq = mk_duda_table_add(w->requests);
+
+    if (!rq)
+        return NULL;
+    mk_request_facts(r, &facts);
+    rq->r = r;
+    rq->worker = w;
+    rq->service = s;
+    rq->cs.socket = facts.conn ? mk_conn_link(facts.conn)->fd : -1;
+    rq->dr.socket = rq->cs.socket;
+    rq->dr.ws_root = &s->ws;
+    rq->dr.cs = &rq->cs;
+    rq->dr.sr = &rq->sr;
+    mk_duda_answer_init(rq);
+    if (mk_request_on_end(r, on_end, rq) < 0) {
+        mk_duda_table_remove(w->requests, rq);
+        mk_duda_table_drop(w->requests, rq);
+        return NULL;
+    }
+    return mk_request_keep(r, &request_key, rq) == 0 ? rq : NULL;
+}
+
+/* ---- its body ---- */
+
+/* Room for a byte more than the body: services find it terminated. */
+static bool grow_body(struct mk_duda_request *rq)
+{
+    size_t size = rq->body_size ? rq->body_size * 2 : BODY_FIRST;
+    char *body = realloc(rq->body, size);
+
+    if (!body)
+        return false;
+    rq->body = body;
+    rq->body_size = size;
+    mk_request_hold(rq->r, size);
+    return true;
+}
+
+static ssize_t gather(struct mk_duda_request *rq)
+{
+    char first[BODY_FIRST];
+    ssize_t n = mk_request_read(rq->r, first, sizeof(first));
+
+    while (n > 0) {
+        while (rq->body_len + (size_t)n >= rq->body_size) {
+            if (!grow_body(rq))
+                return MK_E_NOMEM;
+        }
+        memcpy(rq->body + rq->body_len, first, (size_t)n);
+        rq->body_len += (size_t)n;
+        n = mk_request_read(rq->r, first, sizeof(first));
+    }
+    if (rq->body)
+        rq->body[rq->body_len] = '\0';
+    return n;
+}
+
+/* ---- the call ---- */
+
+static void note_missing_end(struct mk_duda_request *rq)
+{
+    char reason[256];
+
+    if (rq->is_waiting)
+        return;
+    (void)snprintf(reason, sizeof(reason),
+                   "service '%s': call-back %s called neither end() nor wait()",
+                   rq->service->spec.name, rq->callback);
+    mk_request_reason(rq->r, reason);
+}
+
+static enum mk_verdict verdict_of(struct mk_duda_request *rq)
+{
+    if (rq->state != MK_DUDA_REQUEST_CALLED)
+        return MK_VERDICT_DONE;
+    note_missing_end(rq);
+    return MK_VERDICT_LATER;
+}
+
+static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_duda_match *match)
+{
+    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+
+    fill_request(rq);
+    fill_parts(rq, match);
+    rq->rule = match->rule;
+    rq->callback = match->target->name;
+    rq->state = MK_DUDA_REQUEST_CALLED;
+    rq->is_inside = true;
+    match->target->function(&rq->dr);
+    rq->is_inside = false;
+    mk_duda_leave(before);
+    return verdict_of(rq);
+}
+
+static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
+{
+    switch (err) {
+    case MK_E_PEER:
+        return MK_VERDICT_CLOSE;
+    case MK_E_LIMIT:
+        return mk_reply_error(rq->r, 413, NULL);
+    case MK_E_NOMEM:
+        return mk_reply_error(rq->r, 503, NULL);
+    default:
+        return mk_reply_error(rq->r, 400, NULL);
+    }
+}
+
+static void find_again(struct mk_duda_request *rq, struct mk_duda_match *match)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    mk_request_facts(rq->r, &facts);
+    (void)mk_duda_find(rq->service, mk_duda_rest(rq->service, facts.path), facts.query.p, match);
+}
+
+/* Called at first and each time that more of the body has come. */
+static enum mk_verdict go_on(struct mk_duda_request *rq)
+{
+    struct mk_duda_match match;
+    ssize_t n;
+
+    if (rq->state != MK_DUDA_REQUEST_GATHER)
+        return verdict_of(rq);
+    n = gather(rq);
+    if (n == MK_E_AGAIN)
+        return MK_VERDICT_LATER;
+    if (n < 0)
+        return refuse_body(rq, n);
+    find_again(rq, &match);
+    return call(rq, &match);
+}
+
+/* ---- whose path it is ---- */
+
+static enum mk_verdict redirect(struct mk_request *r, const struct mk_request_facts *facts)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct mk_str path = facts->path;
+    char *location = mk_request_alloc(r, path.len * 3 + 2);
+    size_t len = 0;
+
+    if (!location)
+        return mk_reply_error(r, 503, NULL);
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.p[i];
+
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            strchr("/-._~!$&'()*+,;=:@", c)) {
+            location[len++] = (char)c;
+        } else {
+            location[len++] = '%';
+            location[len++] = hex[c >> 4];
+            location[len++] = hex[c & 15];
+        }
+    }
+    location[len++] = '/';
+    return mk_reply_redirect(r, 301, (struct mk_str){location, len});
+}
+
+static enum mk_verdict serve_file(struct mk_request *r, const struct mk_request_facts *facts,
+                                  const char *root, struct mk_str rest)
+{
+    if (!root)
+        return mk_reply_error(r, 404, NULL);
+    return rest.len == 0 ? redirect(r, facts) : mk_reply_beneath(r, mk_str_from(root), rest);
+}
+
+static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts *facts,
+                             struct mk_duda_worker *w, struct mk_duda_service *s,
+                             struct mk_str rest)
+{
+    struct mk_duda_request *rq;
+    struct mk_duda_match match;
+
+    switch (mk_duda_find(s, rest, facts->query.p, &match)) {
+    case MK_DUDA_SLASH:
+        return redirect(r, facts);
+    case MK_DUDA_NONE:
+        return serve_file(r, facts, s->spec.docroot, rest);
+    case MK_DUDA_CALL:
+        break;
+    }
+    rq = new_request(r, w, s);
+    return rq ? go_on(rq) : mk_reply_error(r, 503, NULL);
+}
+
+/* The pages of the framework itself: /ddr. */
+static bool is_shared(struct mk_str path)
+{
+    static const struct mk_str ddr = MK_STR_INIT("/ddr");
+
+    return path.len >= ddr.len && memcmp(path.p, ddr.p, ddr.len) == 0 &&
+           (path.len == ddr.len || path.p[ddr.len] == '/');
+}
+
+enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_duda_request *rq = mk_request_kept(r, &request_key);
+    const struct mk_duda_home *home = ctx->site;
+    const struct mk_duda_plan *plan = ctx->config;
+    struct mk_str rest;
+
+    (void)data;
+    if (rq)
+        return go_on(rq);
+    mk_request_facts(r, &facts);
+    if (plan->set->document_root && is_shared(facts.path))
+        return serve_file(r, &facts, plan->set->document_root,
+                          (struct mk_str){facts.path.p + 4, facts.path.len - 4});
+    for (unsigned roots = 1; roots < 2; roots--) {
+        for (size_t i = 0; i < home->nservices; i++) {
+            struct mk_duda_service *s = home->services[i];
+
+            rest = mk_duda_rest(s, facts.path);
+            if ((s->ws.is_root != 0) == (roots != 0) && rest.p)
+                return serve(r, &facts, ctx->local, s, rest);
+        }
+    }
+    return MK_VERDICT_PASS;
+}

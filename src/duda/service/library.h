@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_SERVICE_LIBRARY_H
+#define MK_DUDA_SERVICE_LIBRARY_H
+
+#include <stddef.h>
+
+/*
+ * Open a shared object with a state of its own: if the process has it already, a private copy in memory is opened, because
+ * dlopen() would give the same one with the same variables. It is never closed.
+ * @param why  out: on failure, the reason for people
+ * @return for dlsym; NULL: it cannot be opened.
+ */
+void *mk_duda_library_open(const char *path, char *why, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/request.h"
+
+#include "service/table.h"
+
+#include <stdlib.h>
+
+/* Objects whose calls have a dr find it here, so that an old or foreign one harms nobody. */
+struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call)
+{
+    const struct mk_duda_here *here = mk_duda_here();
+
+    if (dr && here->worker && mk_duda_table_has(here->worker->requests, dr))
+        return mk_duda_request_of(dr);
+    if (here->service)
+        mk_duda_log(here->service, MK_LOG_WARN, "%s(): the request %s", call,
+                    dr ? "is over, or another worker's" : "is NULL");
+    return NULL;
+}
+
+int mk_duda_request_gc(struct mk_duda_request *rq, void *block)
+{
+    struct mk_duda_garbage *g = block ? malloc(sizeof(*g)) : NULL;
+
+    if (!block)
+        return 0;
+    if (!g)
+        return -1;
+    g->block = block;
+    g->next = rq->garbage;
+    rq->garbage = g;
+    return 0;
+}
+
+char *mk_duda_request_copy(struct mk_duda_request *rq, struct mk_str text)
+{
+    char *copy = malloc(text.len + 1);
+
+    if (!copy)
+        return NULL;
+    if (text.len > 0)
+        memcpy(copy, text.p, text.len);
+    copy[text.len] = '\0';
+    if (!rq || mk_duda_request_gc(rq, copy) == 0)
+        return copy;
+    free(copy);
+    return NULL;
+}

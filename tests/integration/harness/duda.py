@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Services of the tests: C files of tests/integration/duda, compiled as their authors do.
+
+    server = start(**duda.config(tmp_path, "hello"))
+    assert server.get("/hello/").body == b"Hello"
+"""
+
+import functools
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from harness import executable
+from harness.config import section
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+SOURCES = TESTS / "duda"
+HEADERS = TESTS.parents[1] / "src" / "duda" / "headers"
+
+
+def plugin():
+    """The line of plugins.load; a build that opens no shared objects has no services."""
+    path = executable.plugin("duda")
+    if not pathlib.Path(path).is_file():
+        pytest.skip("this build opens no shared objects")
+    return f"[PLUGINS]\n    Load {path}\n"
+
+
+@functools.cache
+def _flags():
+    """A service has the word size of the server that opens it."""
+    with open(executable.binary(), "rb") as file:
+        return ["-m32"] if file.read(5)[4] == 1 else []
+
+
+def build(folder, *sources, name=None, level=1, ending="duda", flags=("-fcommon",)):
+    """Compile these sources to folder/NAME.duda. A source is a file of tests/integration/duda without its ending, or C text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = name or sources[0]
+    paths = []
+    for number, source in enumerate(sources):
+        path = SOURCES / f"{source}.c"
+        if "\n" in source:
+            path = folder / f"{name}.{number}.c"
+            path.write_text(source)
+        paths.append(str(path))
+    target = folder / f"{name}.{ending}"
+    fresh = folder / f"{name}.fresh"  # a loaded file is replaced, not written to
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *_flags(),
+                    *flags, f"-DDUDA_API_LEVEL={level}", f"-I{HEADERS}", "-Wl,-Bsymbolic", "-o", str(fresh), *paths],
+                   check=True, timeout=120)
+    fresh.rename(target)
+    return target
+
+
+def service(name, **keys):
+    """A section [WEB_SERVICE] of a site."""
+    return section("WEB_SERVICE", "\n".join([f"Name {name}"] + [f"{key} {value}" for key, value in keys.items()]))
+
+
+def settings(folder, **keys):
+    """duda.conf; services and packages lie in folder."""
+    lines = {"ServicesRoot": folder, "PackagesRoot": folder, **keys}
+    return {"plugins/duda/duda.conf": section("DUDA", "\n".join(f"{key} {value}" for key, value in lines.items()))}
+
+
+def config(folder, *services, duda=None, extra=None, site="", **rest):
+    """Arguments of `start` for a site with these services: names, or sections as of service()."""
+    sections = "".join(s if s.startswith("[") else service(s) for s in services)
+    return {"site": sections + site,
+            "extra": {"plugins.load": plugin(), **settings(folder, **(duda or {})), **(extra or {})}, **rest}
