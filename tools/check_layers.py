@@ -159,7 +159,7 @@ class Checker:
             for line, name, is_system in includes(path):
                 if is_system:
                     continue
-                places = [path.parent / name, home / name, self.src / name]
+                places = [path.parent / name, home / name, home / "headers" / name, self.src / name]
                 is_of_kit = sees_kit and name.startswith("kit/") and (self.src / name).is_file()
                 if not is_of_kit and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
