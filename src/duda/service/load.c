@@ -65,6 +65,7 @@ static void free_service(struct mk_duda_service *s)
 {
     struct mk_duda_block *block = s->blocks;
 
+    mk_duda_packages_free(s);
     for (unsigned i = 0; i < s->nseats; i++)
         free(s->seats ? s->seats[i] : NULL);
     free(s->seats);
