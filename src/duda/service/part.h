@@ -15,6 +15,7 @@ struct mk_duda_request;
 #define MK_DUDA_PART_ROWS(X)                                                                       \
     X(MAP, mk_duda_map_part)                                                                       \
     X(MONKEY, mk_duda_monkey_part)                                                                 \
+    X(LOGS, mk_duda_logs_part)                                                                     \
     X(GLOBAL, mk_duda_global_part)                                                                 \
     X(WORKER, mk_duda_worker_part)                                                                 \
     X(WATCH, mk_duda_watch_part)                                                                   \
