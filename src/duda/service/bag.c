@@ -4,8 +4,6 @@
 
 /* TEMPORARY */
 #pragma weak mk_duda_session
-#pragma weak mk_duda_data
-#pragma weak mk_duda_fconf
 
 /* The tables are the same for all services; `monkey` has facts of a server, so its part puts it in. */
 void mk_duda_fill_bag(struct duda_api_objects *o)

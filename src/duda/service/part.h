@@ -15,6 +15,7 @@ struct mk_duda_request;
 #define MK_DUDA_PART_ROWS(X)                                                                       \
     X(MAP, mk_duda_map_part)                                                                       \
     X(MONKEY, mk_duda_monkey_part)                                                                 \
+    X(DIRS, mk_duda_dirs_part)                                                                     \
     X(LOGS, mk_duda_logs_part)                                                                     \
     X(GLOBAL, mk_duda_global_part)                                                                 \
     X(WORKER, mk_duda_worker_part)                                                                 \
