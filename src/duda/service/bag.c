@@ -2,9 +2,6 @@
 #include "objects/objects.h"
 #include "service/load.h"
 
-/* TEMPORARY */
-#pragma weak mk_duda_session
-
 /* The tables are the same for all services; `monkey` has facts of a server, so its part puts it in. */
 void mk_duda_fill_bag(struct duda_api_objects *o)
 {

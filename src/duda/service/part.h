@@ -20,7 +20,8 @@ struct mk_duda_request;
     X(GLOBAL, mk_duda_global_part)                                                                 \
     X(WORKER, mk_duda_worker_part)                                                                 \
     X(WATCH, mk_duda_watch_part)                                                                   \
-    X(SIGNAL, mk_duda_signal_part)
+    X(SIGNAL, mk_duda_signal_part)                                                                 \
+    X(SESSION, mk_duda_session_part)
 
 enum mk_duda_part_index {
 #define MK_DUDA_PART_ENUM(name, part) MK_DUDA_PART_##name,
