@@ -67,6 +67,13 @@ static void never(duda_request_t *dr)
     response->http_status(dr, 200);
 }
 
+static void valid(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->printf(dr, "%d", request->validate_request(parked));
+    response->end(dr, NULL);
+}
+
 /* An answer in pieces, each when another request asks for it. */
 static void open_stream(duda_request_t *dr)
 {
@@ -111,6 +118,7 @@ int duda_main()
     map->static_add_ref("/much", much);
     map->static_add_ref("/never", never);
     map->static_add_ref("/cont", no_wait);
+    map->static_add_ref("/valid", valid);
     map->static_add_ref("/open", open_stream);
     map->static_add_ref("/more", more);
     map->static_add_ref("/close", close_stream);
