@@ -193,7 +193,6 @@ static int wait_for(duda_request_t *dr)
     rq->is_waiting = true;
     mk_request_timeout(rq->r, rq->service->wait_ms);
     mk_request_ends_on_hangup(rq->r, true);
-    mk_request_reason(rq->r, NULL);
     return 0;
 }
 

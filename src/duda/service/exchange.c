@@ -74,6 +74,11 @@ void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
         return;
     mk_request_facts(r, &facts);
     rq->is_whole = facts.whole;
+    if (facts.status >= 500 &&
+        (rq->state == MK_DUDA_REQUEST_CALLED || rq->state == MK_DUDA_REQUEST_OPEN))
+        mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
+                    rq->is_waiting ? "waited longer than WaitTimeout"
+                                   : "called neither end() nor wait() within HandlerTimeout");
 }
 
 /* ---- what the service sees of it ---- */
@@ -217,24 +222,9 @@ static ssize_t gather(struct mk_duda_request *rq)
 
 /* ---- the call ---- */
 
-static void note_missing_end(struct mk_duda_request *rq)
-{
-    char reason[256];
-
-    if (rq->is_waiting)
-        return;
-    (void)snprintf(reason, sizeof(reason),
-                   "service '%s': call-back %s called neither end() nor wait()",
-                   rq->service->spec.name, rq->callback);
-    mk_request_reason(rq->r, reason);
-}
-
 static enum mk_verdict verdict_of(struct mk_duda_request *rq)
 {
-    if (rq->state != MK_DUDA_REQUEST_CALLED)
-        return MK_VERDICT_DONE;
-    note_missing_end(rq);
-    return MK_VERDICT_LATER;
+    return rq->state == MK_DUDA_REQUEST_CALLED ? MK_VERDICT_LATER : MK_VERDICT_DONE;
 }
 
 static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_duda_match *match)

@@ -67,6 +67,7 @@ static void free_service(struct mk_duda_service *s)
 
     if (s->is_outlived)
         return;
+    mk_duda_packages_free(s);
     for (unsigned i = 0; i < s->nseats; i++)
         free(s->seats ? s->seats[i] : NULL);
     free(s->seats);

@@ -64,7 +64,8 @@ static void unknown_length(duda_request_t *dr)
 
 static void fields(duda_request_t *dr)
 {
-    char *agent = request->header_get(dr, "User-Agent"), *clean = request->header_get(dr, "User-Agent:");
+    char *agent = request->header_get(dr, "User-Agent"),
+         *clean = request->header_get(dr, "User-Agent:");
     char *part = request->header_get(dr, "User");
 
     response->http_status(dr, 200);
