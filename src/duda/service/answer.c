@@ -287,6 +287,7 @@ static int begin(struct mk_duda_request *rq, int64_t length)
         (void)mk_reply_error(rq->r, 500, NULL);
         return -1;
     }
+    rq->has_begun = true;
     if (mk_reply_begin(&p, rq->r, status) < 0)
         return -1;
     for (const struct mk_duda_line *line = rq->out.lines; line; line = line->next)

@@ -224,7 +224,7 @@ static ssize_t gather(struct mk_duda_request *rq)
 
 static enum mk_verdict verdict_of(struct mk_duda_request *rq)
 {
-    return rq->state == MK_DUDA_REQUEST_CALLED ? MK_VERDICT_LATER : MK_VERDICT_DONE;
+    return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }
 
 static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_duda_match *match)

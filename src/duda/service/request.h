@@ -76,6 +76,7 @@ struct mk_duda_request {
     uint8_t state;                   /* enum mk_duda_request_state */
     bool is_waiting;                 /* wait() without cont() */
     bool is_starved;                 /* the producer waits for more */
+    bool has_begun;                  /* the server has the head of the answer */
     bool is_inside;                  /* the hook is on the stack: it need not be resumed */
     bool is_whole;                   /* the complete answer was sent */
 };
