@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/epoll.h>
+#undef printf /* with _FORTIFY_SOURCE clang's is a macro, and response->printf() is none */
 
 #ifndef DUDA_API_LEVEL
 #define DUDA_API_LEVEL 1

@@ -15,8 +15,8 @@ static const char *base_name(const char *file)
 }
 
 /* @return bytes of "[time] [fd=N] [file:line] text" with a line end; 0: it cannot be written */
-static size_t write_line(char text[MK_DUDA_LOG_LINE_MAX], const char *head, const char *fmt,
-                         va_list args)
+__attribute__((format(printf, 3, 0))) static size_t
+write_line(char text[MK_DUDA_LOG_LINE_MAX], const char *head, const char *fmt, va_list args)
 {
     size_t at = mk_duda_time_text(text, mk_duda_xtime.now());
     const size_t room = MK_DUDA_LOG_LINE_MAX - 1;

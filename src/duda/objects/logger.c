@@ -45,7 +45,8 @@ int mk_duda_logger_create(struct web_service *ws, duda_logger_t *log, char *name
 }
 
 /* @return bytes of "[time] text"; -1 */
-static int write_line(char line[MK_DUDA_LOG_LINE_MAX], const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static int write_line(char line[MK_DUDA_LOG_LINE_MAX],
+                                                            const char *fmt, va_list args)
 {
     size_t at = mk_duda_time_text(line, mk_duda_xtime.now());
     int n;

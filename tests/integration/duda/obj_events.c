@@ -175,10 +175,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *number(void *arg)
 {
-    static int next;
-    int *own = malloc(sizeof(int));
+    static int next, numbers[64];
+    int *own;
 
     pthread_mutex_lock(&lock);
+    own = &numbers[next];
     *own = *(int *)arg + next++;
     pthread_mutex_unlock(&lock);
     return own;
@@ -247,10 +248,11 @@ static void pre(void *arg)
 
 static void *thread(void *arg)
 {
-    mk_event_loop_t *loop = event->loop_create(8);
+    static mk_event_loop_t *loop; /* there is no call that frees one */
     int r, w, *own = global->get(mine);
     char byte;
 
+    loop = event->loop_create(8);
     monkey->worker_rename("obj_events_own_thread");
     event->loop_channel_create(loop, &r, &w);
     if (write(w, "x", 1) == 1 && event->loop_wait(loop) == 1 && loop->events[0].fd == r &&
