@@ -37,8 +37,9 @@ struct mk_duda_chunk {
 struct mk_duda_out {
     struct mk_duda_chunk *first, **last, *newest;
     size_t line_bytes;
-    uint64_t queued;                         /* bytes of the chunks, without those that are sent */
-    struct mk_duda_line *lines, **last_line; /* fields, in the order of the calls */
+    uint64_t queued; /* bytes of the chunks, without those that are sent */
+    struct mk_duda_line *lines,
+        **last_line;  /* in the request's memory; fields, in the order of the calls */
     int64_t length;   /* http_content_length(); MK_DUDA_LENGTH_UNSET, or -1: not known */
     int64_t promised; /* what the head says; -1: nothing */
     uint64_t given;   /* bytes queued since the head began */
