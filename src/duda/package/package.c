@@ -33,7 +33,7 @@ static duda_package_t *open_package(struct mk_duda_service *s, const char *path,
 
     if (!library)
         return NULL;
-    symbol.object = dlsym(library, "_duda_package_bootstrap");
+    symbol.object = dlsym(library, "duda_bootstrap_package");
     (void)snprintf(why, size, "%s has no duda_package_main() of this version", path);
     if (!symbol.object)
         return NULL;

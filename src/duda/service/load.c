@@ -153,11 +153,11 @@ typedef int (*main_fn)(struct duda_api_objects *objects, struct web_service *ws)
 
 static main_fn find_main(struct mk_duda_service *s)
 {
-    const int *level = dlsym(s->library, "_duda_api_level");
+    const int *level = dlsym(s->library, "duda_compiled_level");
     union {
         void *object;
         main_fn function;
-    } symbol = {dlsym(s->library, "_duda_bootstrap_main")};
+    } symbol = {dlsym(s->library, "duda_bootstrap_service")};
 
     if (!symbol.object || !level || *level < 1 || *level > HIGHEST_LEVEL)
         return NULL;
