@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/logs.h"
 
+#include "objects/monkey_time.h"
 #include "objects/scribe.h"
 
 struct logs {
@@ -50,6 +51,30 @@ static int load(struct mk_duda_service *s)
     return 0;
 }
 
+/* conf->bind_messages(): standard output and error of the whole process go to the service's messages. */
+static int ready(struct mk_duda_service *s)
+{
+    char path[MK_MAX_PATH], now[MK_DUDA_TIME_HUMAN_MAX];
+    int fd;
+
+    if (!s->ws.bind_messages)
+        return 0;
+    mk_duda_messages_path(s, path, sizeof(path));
+    fd = mk_duda_open_log(path);
+    if (fd < 0) {
+        mk_duda_log(s, MK_LOG_ERROR, "conf->bind_messages(): %s cannot be opened", path);
+        return 0;
+    }
+    (void)fflush(stdout);
+    (void)mk_duda_time_text(now, mk_duda_xtime.now());
+    (void)dprintf(fd, "%s messages of '%s' begin, process %d\n", now, s->spec.name, (int)getpid());
+    (void)dup2(fd, STDOUT_FILENO);
+    (void)dup2(fd, STDERR_FILENO);
+    (void)close(fd);
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    return 0;
+}
+
 /* Threads of its own may log until the process ends. */
 static void exit_of(struct mk_duda_service *s)
 {
@@ -66,5 +91,6 @@ static void exit_of(struct mk_duda_service *s)
 const struct mk_duda_part mk_duda_logs_part = {
     .service_size = sizeof(struct logs),
     .load = load,
+    .ready = ready,
     .exit = exit_of,
 };

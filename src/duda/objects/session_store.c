@@ -66,6 +66,8 @@ static void drop_value(struct mk_duda_sessions *store, struct session *s, struct
 {
     struct value *value = *at;
 
+    if (!value)
+        return;
     *at = value->next;
     s->nvalues--;
     store->bytes -= value->bytes;

@@ -257,8 +257,10 @@ static void worker_stop(struct mk_duda_service *s, struct mk_duda_worker *worker
     struct watches *all = mk_duda_local(s, worker, MK_DUDA_PART_WATCH);
 
     for (unsigned i = 0; i < WATCH_CHAINS; i++)
-        while (all->chains[i])
-            let_go(all, all->chains[i], true);
+        for (struct watch *w = all->chains[i], *next; w; w = next) {
+            next = w->next;
+            let_go(all, w, true);
+        }
 }
 
 const struct mk_duda_part mk_duda_watch_part = {
