@@ -3,7 +3,7 @@
 Random schedules of failures. Every request and every answer carries the number of its request, so that it shows
 when a client sees bytes of another answer, a truncated body as complete, or a POST that was sent twice.
 
-The seed is printed; MK_SEED repeats it, as far as threads repeat anything.
+The seed is printed; TEST_SEED repeats it, as far as threads repeat anything.
 
 What a backend sends unasked while a request is on its way to it is an answer for all that anybody can know, so that
 is not among the acts; test_proxy_faults.py has what can be known.
@@ -11,7 +11,6 @@ is not among the acts; test_proxy_faults.py has what can be known.
 
 import collections
 import json
-import os
 import random
 import re
 import threading
@@ -19,7 +18,7 @@ import time
 
 import pytest
 
-from harness import http
+from harness import http, seeded
 from harness.backend import Backend, proxy, servers
 from harness.client import eventually, free_port
 from harness.config import section
@@ -257,8 +256,8 @@ def one_client(server, chaos, numbers, seed, results, faults):
 @pytest.mark.limit(200)
 @pytest.mark.parametrize("part", [pytest.param(part, marks=[pytest.mark.slow] if part > 1 else []) for part in range(PARTS)])
 def test_no_client_sees_what_is_not_its_own(start, part):
-    seed = int(os.environ.get("MK_SEED") or random.SystemRandom().randrange(2 ** 31))
-    print(f"MK_SEED={seed}")
+    seed = seeded.of_this_run()
+    print(f"TEST_SEED={seed}")
     dice = random.Random(seed * PARTS + part)
     chaos, numbers, results = Chaos(), iter(range(part * 10 ** 6, (part + 1) * 10 ** 6)), collections.Counter()
     chaos.begin(0)
@@ -278,7 +277,7 @@ def test_no_client_sees_what_is_not_its_own(start, part):
             client.start()
         for client in clients:
             client.join()
-        told = f"MK_SEED={seed} part={part} schedule={schedule}"
+        told = f"TEST_SEED={seed} part={part} schedule={schedule}"
         assert not faults, f"{told}: {faults}"
         again = {number: count for number, count in chaos.seen.items() if count > 1}
         assert not again, f"{told}: POSTs that came twice: {again}"

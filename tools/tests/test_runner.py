@@ -35,6 +35,7 @@ def test_what_passes_alone_has_passed_and_is_told(tmp_path):
     outcome = run(tmp_path)
     assert (outcome.passed, outcome.failed) == (3, 0)
     assert "test_late" in outcome.note
+    assert "it took too long" in outcome.first_text
 
 
 def test_what_fails_again_has_failed(tmp_path):
@@ -49,15 +50,15 @@ def test_what_a_sanitizer_found_is_not_tried_again(tmp_path):
 
 
 def test_many_failures_are_no_accident():
-    assert runner.unsteady("".join(f"FAILED a.py::t[{i}] - x\n" for i in range(11))) == []
+    assert runner.unsteady("".join(f"FAILED a.py::t[{i}] - x\n" for i in range(runner.UNSTEADY_MAX + 1))) == []
     assert runner.unsteady("FAILED a.py::t[x y] - assert 0\nERROR b.py::u\n") == ["a.py::t[x y]", "b.py::u"]
 
 
 def test_the_end_of_a_run_names_what_failed_and_why(tmp_path):
     step = runner.Step("some step", None)
-    named = runner.reasons(step, run(tmp_path, message="SUMMARY: ThreadSanitizer: data race x.c:1"))
+    named = runner.reasons("failed", step, run(tmp_path, message="SUMMARY: ThreadSanitizer: data race x.c:1").text)
     assert any(line.startswith("failed: some step: FAILED ") and "::test_late" in line for line in named)
     assert any("SUMMARY: ThreadSanitizer: data race x.c:1" in line for line in named)
-    many = runner.Outcome(0, 99, "".join(f"FAILED a.py::t[{i}] - x\n" for i in range(99)))
-    assert len(runner.reasons(step, many)) == runner.REASONS_MAX + 1
-    assert runner.reasons(step, runner.Outcome(0, 1, "one\ntwo")) == ["failed: some step: one", "failed: some step: two"]
+    many = "".join(f"FAILED a.py::t[{i}] - x\n" for i in range(99))
+    assert len(runner.reasons("failed", step, many)) == runner.REASONS_MAX + 1
+    assert runner.reasons("failed", step, "one\ntwo") == ["failed: some step: one", "failed: some step: two"]

@@ -109,16 +109,15 @@ struct duda_api_response {
 #define finalize(dr, cb) _end(dr, cb); /* same, without the return */
 
 /* -- param: path parameters ---------------------------------------------------------------------- */
-struct duda_api_param {
-#if DUDA_API_LEVEL >= 2
-    char *(*get)(duda_request_t *dr, const char *key); /* freed with the request */
-    int (*get_number)(duda_request_t *dr, const char *key, long *res);
-#else
+struct duda_api_param_by_index {                     /* level 1 */
     char *(*get)(duda_request_t *dr, short int idx); /* owned by caller; NULL if idx >= count */
     int (*get_number)(duda_request_t *dr, short int idx, long *res); /* strict decimal */
     short int (*count)(duda_request_t *dr);
     short int (*len)(duda_request_t *dr, short int idx);
-#endif
+};
+struct duda_api_param_by_key {                         /* level 2 */
+    char *(*get)(duda_request_t *dr, const char *key); /* freed with the request */
+    int (*get_number)(duda_request_t *dr, const char *key, long *res);
 };
 /* -- qs: query string (raw, no percent-decoding in the reference) --------------------------------- */
 struct duda_api_qs {
@@ -179,8 +178,6 @@ struct duda_api_global {
     int (*set)(duda_global_t g, const void *value);
     void *(*get)(duda_global_t g);
 };
-void duda_global_init(duda_global_t *g, void *(*callback)(void *),
-                      void *data); /* [M] same as global->init */
 /* -- logger -------------------------------------------------------------------------------------------------- */
 typedef struct {
     int enabled; /* services flip this at run time */
@@ -191,7 +188,6 @@ struct duda_api_logger {
     int (*print)(duda_logger_t *log, char *fmt,
                  ...); /* not from duda_main(); bytes written, 0 if disabled */
 };
-int duda_logger_create(duda_logger_t *log, char *name); /* [M] file <LogDir>/<name> */
 /* -- data: the service's data directory ------------------------------------------------------------------------ */
 struct duda_api_data {
     int (*_set_path)(struct web_service *ws, const char *dir);
@@ -290,8 +286,6 @@ struct duda_api_event {
     int (*loop_wait)(mk_event_loop_t *loop); /* n ready, described in loop->events[0..n-1] */
     char *(*loop_backend)(void);             /* "epoll" */
 };
-void duda_event_set_signal_callback(
-    void (*func)(int fd, uint64_t val)); /* [M] runs on every worker per signal */
 /* -- worker ---------------------------------------------------------------------------------------------------------- */
 struct duda_api_worker {
     int (*_spawn)(void *(*func)(void *), void *arg, struct mk_list *list);
@@ -371,31 +365,6 @@ struct duda_api_dthread {
     int (*running)(void);                                       /* id, or -1 */
 };
 
-/* -- the pre-instantiated objects ----------------------------------------------------------------------------------------------- */
-DUDA_OBJ struct plugin_api *monkey;
-DUDA_OBJ struct duda_api_map *map;
-DUDA_OBJ struct duda_api_router *router;
-DUDA_OBJ struct duda_api_msg *msg;
-DUDA_OBJ struct duda_api_request *request;
-DUDA_OBJ struct duda_api_response *response;
-DUDA_OBJ struct duda_api_debug *debug;
-DUDA_OBJ struct duda_api_event *event;
-DUDA_OBJ struct duda_api_console *console;
-DUDA_OBJ struct duda_api_logger *logger;
-DUDA_OBJ struct duda_api_gc *gc;
-DUDA_OBJ struct duda_api_mem *mem;
-DUDA_OBJ struct duda_api_param *param;
-DUDA_OBJ struct duda_api_session *session;
-DUDA_OBJ struct duda_api_cookie *cookie;
-DUDA_OBJ struct duda_api_qs *qs;
-DUDA_OBJ struct duda_api_data *data;
-DUDA_OBJ struct duda_api_conf *conf;
-DUDA_OBJ struct duda_api_fconf *fconf;
-DUDA_OBJ struct duda_api_global *global;
-DUDA_OBJ struct duda_api_worker *worker;
-DUDA_OBJ struct duda_api_xtime *xtime;
-DUDA_OBJ struct duda_api_dthread *dthread;
-DUDA_OBJ struct web_service *self;
-/* lists the macros above pass along (contents private) */
-DUDA_OBJ struct mk_list duda_map_urls, duda_map_interfaces, duda_router_list, duda_worker_list;
+/* -- the pre-instantiated objects, and the calls without one: */
+#include "duda_objects.h"
 #endif

@@ -10,13 +10,16 @@ typedef struct duda_package {
 } duda_package_t;
 /* entry point: `duda_package_t *duda_package_main() { ... }`, a macro in the same style as duda_main();
    all core objects and `self` are usable inside and afterwards                                       */
-MK_EXPORT duda_package_t *_duda_package_main(void);
+duda_package_t *_duda_package_main(void);
+MK_EXPORT duda_package_t *_duda_package_bootstrap(struct duda_api_objects *dapi,
+                                                  struct web_service *ws);
+extern MK_EXPORT const int _duda_api_level; /* for which it was compiled */
 #define duda_package_main(...)                                                                     \
     _duda_package_bootstrap(struct duda_api_objects *dapi, struct web_service *ws)                 \
     {                                                                                              \
-        self = ws;                                                                                 \
-        (void)dapi;                                                                                \
+        _duda_take_objects(dapi, ws);                                                              \
         return _duda_package_main();                                                               \
     }                                                                                              \
+    const int _duda_api_level = DUDA_API_LEVEL;                                                    \
     duda_package_t *_duda_package_main(void)
 #endif

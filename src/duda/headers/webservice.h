@@ -10,19 +10,20 @@
    It must accept `()`; accepting `(void)` and `(struct duda_api_objects *api)` too helps older services.
    Result 0: service is registered; anything else: service is skipped.                                   */
 int _duda_main(struct duda_api_objects *dapi);
+MK_EXPORT int _duda_bootstrap_main(struct duda_api_objects *dapi, struct web_service *ws);
+extern MK_EXPORT const int _duda_api_level; /* for which it was compiled */
 #define duda_main(...)                                                                             \
     _duda_bootstrap_main(struct duda_api_objects *dapi, struct web_service *ws)                    \
     {                                                                                              \
-        self = ws;                                                                                 \
-        return _duda_main(dapi); /* + fill in every object pointer */                              \
+        _duda_take_objects(dapi, ws);                                                              \
+        return _duda_main(dapi);                                                                   \
     }                                                                                              \
-    int _duda_main(struct duda_api_objects *dapi)
+    const int _duda_api_level = DUDA_API_LEVEL;                                                    \
+    int _duda_main(struct duda_api_objects *dapi UNUSED_PARAM)
 
 /* optional, by exported name, called once at server shutdown:  void duda_exit();                         */
 
-/* [M] load <PackagesRoot>/<name>.dpkg once and set the package's object pointer; a missing package is fatal */
-void *duda_load_package_by_name(const char *name, struct duda_api_objects *dapi,
-                                struct web_service *ws); /* our name */
+/* [M] set the package's object pointer */
 #define duda_load_package(object, name)                                                            \
     do {                                                                                           \
         object = duda_load_package_by_name(name, dapi, self);                                      \

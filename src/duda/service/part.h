@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_SERVICE_PART_H
+#define MK_DUDA_SERVICE_PART_H
+
+#include <stddef.h>
+
+struct mk_duda_service;
+struct mk_duda_worker;
+struct mk_duda_request;
+
+/*
+ * How the file of an object gets its state and learns of the life of services: it defines a part, and has a row here.
+ * Parts are asked in the order of the rows, and in reverse at ends.
+ */
+#define MK_DUDA_PART_ROWS(X)                                                                       \
+    X(MAP, mk_duda_map_part)                                                                       \
+    X(ROUTER, mk_duda_router_part)
+
+enum mk_duda_part_index {
+#define MK_DUDA_PART_ENUM(name, part) MK_DUDA_PART_##name,
+    MK_DUDA_PART_ROWS(MK_DUDA_PART_ENUM)
+#undef MK_DUDA_PART_ENUM
+        MK_DUDA_PARTS
+};
+
+/** Every member may be 0 or NULL. */
+struct mk_duda_part {
+    size_t service_size; /* of its state in each service, zeroed: mk_duda_state */
+    size_t local_size;   /* of its state of each service on each worker, zeroed: mk_duda_local */
+    /** Before duda_main(). Control thread. @return 0; -1: the start is refused (mk_duda_refuse). */
+    int (*load)(struct mk_duda_service *s);
+    /** duda_main() has returned 0: names can be resolved, threads started. Control thread. @return as load. */
+    int (*ready)(struct mk_duda_service *s);
+    /** A worker is about to serve with it; on that worker, which mk_duda_here knows. @return as load. */
+    int (*worker_start)(struct mk_duda_service *s, struct mk_duda_worker *w);
+    /** That worker does not serve with it any more. On that worker or, when the server is freed, after its thread has ended. */
+    void (*worker_stop)(struct mk_duda_service *s, struct mk_duda_worker *w);
+    /** A request has ended; its memory lives until this returns. On its worker. */
+    void (*request_end)(struct mk_duda_request *rq);
+    /** After duda_exit(), or of a service that was skipped; no worker has it any more. Any thread. */
+    void (*exit)(struct mk_duda_service *s);
+};
+
+#define MK_DUDA_PART_EXTERN(name, part) extern const struct mk_duda_part part;
+MK_DUDA_PART_ROWS(MK_DUDA_PART_EXTERN)
+#undef MK_DUDA_PART_EXTERN
+
+#endif

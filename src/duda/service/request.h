@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_SERVICE_REQUEST_H
+#define MK_DUDA_SERVICE_REQUEST_H
+
+/*
+ * A request of a service, from its head to the end call-back.
+ *
+ *     gather -> called -> open -> ended -> over
+ *         a request is over at any time when its client leaves
+ */
+
+#include "service/service.h"
+
+#define MK_DUDA_REQUEST_STATES(X)                                                                  \
+    X(GATHER, "gather", "its body arrives")                                                        \
+    X(CALLED, "called", "the service has it; nothing of its answer was sent")                      \
+    X(OPEN, "open", "send_headers() or flush() has begun the answer")                              \
+    X(ENDED, "ended", "end() was called; its answer is being sent")                                \
+    X(OVER, "over", "answered or broken off; only its end call-back still sees it")
+
+enum mk_duda_request_state {
+#define MK_DUDA_REQUEST_ENUM(name, text, meaning) MK_DUDA_REQUEST_##name,
+    MK_DUDA_REQUEST_STATES(MK_DUDA_REQUEST_ENUM)
+#undef MK_DUDA_REQUEST_ENUM
+};
+
+/** A part of an answer's body: bytes behind this struct, or a range of a file. */
+struct mk_duda_chunk {
+    struct mk_duda_chunk *next;
+    uint64_t at, len; /* at: in the file, or bytes already sent */
+    int fd;           /* -1: bytes */
+    char bytes[];
+};
+
+/** The answer as the service has put it together so far. */
+struct mk_duda_out {
+    struct mk_duda_chunk *first, **last;
+    uint64_t queued;                         /* bytes of the chunks, without those that are sent */
+    struct mk_duda_line *lines, **last_line; /* fields, in the order of the calls */
+    int64_t length;   /* http_content_length(); MK_DUDA_LENGTH_UNSET, or -1: not known */
+    int64_t promised; /* what the head says; -1: nothing */
+    uint64_t given;   /* bytes queued since the head began */
+    bool headers_off;
+};
+
+enum { MK_DUDA_LENGTH_UNSET = -2 };
+
+struct mk_duda_line {
+    struct mk_duda_line *next;
+    struct mk_str name, value; /* in text */
+    char text[];
+};
+
+/** A block that gc->add() was given. */
+struct mk_duda_garbage {
+    struct mk_duda_garbage *next;
+    void *block;
+};
+
+struct mk_duda_request {
+    duda_request_t dr; /* first: what the service has */
+    struct session_request sr;
+    struct client_session cs;
+    struct mk_request *r; /* NULL: it is over */
+    struct mk_duda_service *service;
+    struct mk_duda_worker *worker;
+    struct mk_duda_request *next; /* of the table of its worker */
+    const char *callback;         /* the name of the call-back that was called, for logs */
+    char *body;                   /* terminated; NULL: none */
+    size_t body_len, body_size;
+    struct mk_duda_out out;
+    struct mk_duda_garbage *garbage;
+    struct mk_duda_variables *variables; /* of a pattern, level 2: service/routes.h */
+    uint8_t state;                       /* enum mk_duda_request_state */
+    bool is_waiting;                     /* wait() without cont() */
+    bool is_starved;                     /* the producer waits for more */
+    bool is_inside;                      /* the hook is on the stack: it need not be resumed */
+    bool has_left;                       /* the client has left before the answer was complete */
+};
+
+/** The request whose dr this is; dr must be alive. */
+static inline struct mk_duda_request *mk_duda_request_of(duda_request_t *dr)
+{
+    return (struct mk_duda_request *)(void *)dr;
+}
+
+/**
+ * The request of a call of a service: alive, and of the worker on whose thread it calls.
+ * @param call  "response->print", for the log
+ * @return NULL: dr is NULL or not such a request; logged
+ */
+struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call);
+
+/** Free a block (of malloc) when the request ends. @return 0, -1 without memory: the caller keeps it. */
+int mk_duda_request_gc(struct mk_duda_request *rq, void *block);
+
+#endif
