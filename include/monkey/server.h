@@ -263,10 +263,16 @@ MK_API void mk_config_follow(struct mk_config *config, const struct mk_config *b
  */
 MK_API int mk_config_check(struct mk_config *config) MK_MUST_USE;
 
-/** Pass every fault and warning to fn, each with file, line, column, the line itself and the expected value. */
+/**
+ * Pass every fault and warning to fn, each with file, line, column, the line itself and the expected value. The
+ * configuration that a server has taken keeps none.
+ */
 MK_API void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void *arg);
 
-/** Write the settings in force as configuration text, each with a comment that names its source. After a check. */
+/**
+ * Write the settings in force as configuration text, each with a comment that names its source.
+ * @return 0; MK_E_NOMEM; MK_E_INVALID: not checked yet, or a server has taken it
+ */
 MK_API int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg);
 /** The same for all sections of one name, in any case. @return also MK_E_NOENT: there is none. */
 MK_API int mk_config_dump_section(const struct mk_config *config, const char *section,

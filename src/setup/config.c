@@ -73,6 +73,9 @@ MK_AT_START int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg
 void mk_config_drop_text(struct mk_config *config)
 {
     mk_arena_fini(&config->text);
+    mk_faults_init(&config->faults, &config->text);
+    config->source = (struct mk_snapshot_source){.nsites = 0};
+    config->read_paths.count = 0;
     mk_heap_trim();
 }
 

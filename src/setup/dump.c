@@ -178,8 +178,8 @@ static void dump_site(struct dump *d, const struct mk_config *config, size_t ind
 
 static int dump_all(struct dump *d, const struct mk_config *config)
 {
-    if (!config->checked || config->check_result != 0)
-        return MK_E_INVALID;
+    if (!config->checked || config->check_result != 0 || config->source.nsites == 0)
+        return MK_E_INVALID; /* nsites: a server has taken it */
     mk_arena_init(&d->scratch, NULL, 0, SIZE_MAX);
     begin_place(d, "monkey.conf");
     dump_core(d, &mk_spec_server, &config->source.server, &config->snapshot.set);

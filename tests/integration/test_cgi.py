@@ -54,6 +54,7 @@ def variables(response):
     return dict(line.split("=", 1) for line in response.text.splitlines() if "=" in line)
 
 
+@pytest.mark.connection("names the addresses of a connection")
 def test_meta_variables(server):
     env = variables(server.get("/cgi-bin/env/a%20b/..%2fc?x=%31&y", headers={"X-Some": "1", "Cookie": "a=b"}))
     root = str(server.config.root)
@@ -86,6 +87,7 @@ def test_body_with_a_length(server):
     assert response.body == b"5\nhello"
 
 
+@pytest.mark.connection("a request from memory says no length of 0")
 def test_empty_body(server):
     response = server.request("/cgi-bin/echo", "POST", headers={"Content-Length": "0"})
     assert response.body == b"0\n"
@@ -211,6 +213,7 @@ def test_standard_error_is_logged(server):
     server.wait_for_log(r'stderr="\\"three"', since=mark)
 
 
+@pytest.mark.connection("Expect")
 def test_expect_continue(server):
     with server.connect() as connection:
         connection.send(http.request("/cgi-bin/echo", "POST", headers={"Content-Length": "5", "Expect": "100-continue"}))

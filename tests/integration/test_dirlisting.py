@@ -133,6 +133,7 @@ def test_head_is_get_without_body(server, headers):
     assert [f for f in head.fields if f[0].lower() not in leave] == [f for f in get.fields if f[0].lower() not in leave]
 
 
+@pytest.mark.connection("HTTP/1.0")
 def test_http_1_0_gets_it_until_close(server):
     response = http.parse_one(server.raw(http.request("/sub/", version="1.0")))
     assert response.framing == "close"
@@ -466,6 +467,7 @@ def test_dump_shows_the_theme(tmp_path):
     assert re.search(r"Theme +mine", done.stdout) and re.search(r"ThemePath +/x", done.stdout)
 
 
+@pytest.mark.connection("an option of the program")
 def test_one_shot_lists(tmp_path):
     """Without any configuration."""
     (tmp_path / "shared").mkdir()

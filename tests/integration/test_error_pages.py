@@ -45,8 +45,9 @@ def test_a_path_never_becomes_markup(server, target):
     assert not re.search(rb"<(script|img|svg)", answer, re.I)
 
 
-@pytest.mark.parametrize("fields", [{"Host": "<script>"}, {"Referer": "<script>"}, {"User-Agent": "<script>"}, {"Expect": "<script>"},
-                                    {"Transfer-Encoding": "<script>"}, {"Content-Length": "<script>"}])
+@pytest.mark.parametrize("fields", [{"Host": "<script>"}, {"Referer": "<script>"}, {"User-Agent": "<script>"}, *(
+    pytest.param({name: "<script>"}, marks=pytest.mark.connection("fields of framing"))
+    for name in ("Expect", "Transfer-Encoding", "Content-Length"))])
 def test_a_field_never_becomes_markup(server, fields):
     answer = server.raw(http.request("/missing", headers={"Connection": "close", **fields}))
     assert b"<script" not in answer
@@ -90,6 +91,7 @@ def test_own_page_that_is_missing_gives_the_built_in_one(start):
     assert "404" in response.text
 
 
+@pytest.mark.connection("a malformed question is an error of the call")
 def test_own_page_for_a_malformed_request(start):
     """Before a host is known the default site speaks."""
     server = start(files={"400.html": "<p>own page"}, error_pages="400 400.html")

@@ -93,6 +93,7 @@ def test_a_chunked_body_gets_a_length(start):
             assert connection.response("POST").body == b"right"
 
 
+@pytest.mark.connection("Expect")
 def test_expect_continue(start):
     with fastcgi.Application(echo) as application:
         server = start(**fastcgi.config(application))

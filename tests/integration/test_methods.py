@@ -63,6 +63,7 @@ def test_unknown_methods_are_501(server, method):
     assert server.request("/a.txt", method).status == 501
 
 
+@pytest.mark.connection("CONNECT")
 def test_connect_opens_no_tunnel(server):
     response = http.parse_one(server.raw(http.request("localhost:80", "CONNECT", headers={"Connection": "close"})))
     assert response.status in (400, 405, 501)

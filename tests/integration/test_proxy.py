@@ -115,7 +115,7 @@ def test_bodies_of_answers(start, size, framing):
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, 16000, 20000, 100_000, len(BIG)])
-@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("chunked", [False, pytest.param(True, marks=pytest.mark.connection("chunks of a request"))])
 def test_bodies_of_requests(start, size, chunked):
     body = BIG[:size]
     with Backend(each=lambda c, q: c.answer(b"%d" % len(q.body))) as backend:
@@ -149,6 +149,7 @@ def test_a_small_body_leaves_with_its_head(start):
     assert pieces[0].endswith(b"\r\n\r\n" + b"x" * 1000)
 
 
+@pytest.mark.connection("an answer comes at once")
 def test_events_arrive_at_once(start):
     """Each before the next one is sent. A busy machine makes some late, a server that gathers them all."""
     arrived, lost = threading.Semaphore(0), []
@@ -180,6 +181,7 @@ def test_events_arrive_at_once(start):
             assert sorted(late)[4] < 0.03, late
 
 
+@pytest.mark.connection("a slow client")
 def test_a_client_that_reads_slowly_holds_the_backend_back(start):
     sent = []
 
@@ -201,6 +203,7 @@ def test_a_client_that_reads_slowly_holds_the_backend_back(start):
             assert len(client.response().body) == 64 << 20
 
 
+@pytest.mark.connection("a request that is still coming")
 def test_a_backend_that_reads_slowly_holds_the_client_back(start):
     def serve(conn):
         request = conn.head()
@@ -303,6 +306,7 @@ def switched(client):
     return answer
 
 
+@pytest.mark.connection("Upgrade")
 def test_a_tunnel_carries_bytes_both_ways(start):
     def serve(conn):
         upgraded(conn, b"first")
@@ -321,6 +325,7 @@ def test_a_tunnel_carries_bytes_both_ways(start):
             assert client.rest() == b""
 
 
+@pytest.mark.connection("Upgrade")
 def test_a_tunnel_holds_back(start):
     sent = []
 
@@ -339,6 +344,7 @@ def test_a_tunnel_holds_back(start):
             assert len(client.rest()) == 64 << 20
 
 
+@pytest.mark.connection("Upgrade")
 def test_a_tunnel_that_is_silent_ends(start):
     def serve(conn):
         upgraded(conn)
@@ -353,6 +359,7 @@ def test_a_tunnel_that_is_silent_ends(start):
 
 @pytest.mark.parametrize("end", ["close", "reset"])
 @pytest.mark.parametrize("who", ["client", "backend"])
+@pytest.mark.connection("Upgrade")
 def test_a_tunnel_ends_with_either_side(start, who, end):
     ended = []
 
@@ -380,6 +387,7 @@ def test_a_tunnel_ends_with_either_side(start, who, end):
     ("websocket", "other", 502), ("websocket", "websocket, other", 502), ("websocket", "h2c", 502), ("websocket", "web", 502),
     ("websocket", "WebSocket", 101), ("a/1, b", "b", 101), ("a/1, b", "b, A/1", 101),
 ])
+@pytest.mark.connection("Upgrade")
 def test_a_protocol_that_was_not_asked_for(start, asked, agreed, status):
     """RFC 9110 7.8: a server must not switch to it, so it is no tunnel of ours."""
     def each(conn, _):
@@ -392,6 +400,7 @@ def test_a_protocol_that_was_not_asked_for(start, asked, agreed, status):
             assert http.read_head(client.stream).status == status
 
 
+@pytest.mark.connection("Upgrade")
 def test_a_refused_upgrade_is_an_ordinary_answer(start):
     with Backend(each=lambda c, q: c.answer(b"no", "426 Upgrade Required", "Upgrade: other\r\n")) as backend:
         server = start(**configured("", backend))
@@ -402,6 +411,7 @@ def test_a_refused_upgrade_is_an_ordinary_answer(start):
             assert client.request("/").status == 426
 
 
+@pytest.mark.connection("Upgrade")
 def test_h2c_is_not_passed_on(start):
     with Backend() as backend:
         server = start(**configured("", backend))
@@ -460,6 +470,7 @@ def test_clients_that_leave_within_a_large_answer_leave_nothing(start):
         assert eventually(lambda: server.open_descriptors() <= before + 20)
 
 
+@pytest.mark.connection("HTTP/1.0")
 def test_large_answers_to_http_1_0(start):
     with Backend(each=lambda c, q: c.answer(BIG)) as backend:
         server = start(**configured("", backend))
@@ -471,7 +482,8 @@ def test_large_answers_to_http_1_0(start):
 # -- reload
 
 
-@pytest.mark.parametrize("how", ["answer", "upload", "tunnel"])
+@pytest.mark.parametrize("how", ["answer", pytest.param("upload", marks=pytest.mark.connection("a request that is still coming")),
+                                 pytest.param("tunnel", marks=pytest.mark.connection("Upgrade"))])
 def test_a_reload_cuts_nothing(start, how):
     def serve(conn):
         if how == "tunnel":

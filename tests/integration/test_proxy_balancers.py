@@ -64,6 +64,7 @@ def test_in_turn_over_all_workers(start, three, balancer):
 
 
 @pytest.mark.parametrize("balancer", ["RoundRobin", "LockingRoundRobin", "Naive"])
+@pytest.mark.connection("Naive chooses by the connection")
 def test_a_backend_written_twice_gets_twice_as_much(start, three, balancer):
     server = start_one(start, three, balancer, weights=[2, 1, 1])
     got, wrong = ask_many(server, each=100, per_connection=1)
@@ -74,6 +75,7 @@ def test_a_backend_written_twice_gets_twice_as_much(start, three, balancer):
         assert got == {"a": 200, "b": 100, "c": 100}
 
 
+@pytest.mark.connection("Naive chooses by the connection")
 def test_naive_keeps_a_connection_with_one_backend(start, three):
     server = start_one(start, three, "Naive")
     seen = collections.Counter()
@@ -114,6 +116,7 @@ def test_least_connections_is_exact_over_all_workers(start, three):
 
 
 @pytest.mark.parametrize("balancer", [name for name in BALANCERS if "Hash" not in name])
+@pytest.mark.connection("looks whether a socket has an answer")
 def test_nobody_waits_while_another_has_room(start, three, balancer):
     """Two of three hold all the connections that they may have: what comes then is the third's, at once."""
     release = threading.Event()
@@ -168,6 +171,7 @@ def test_random2_spreads_and_avoids_the_busy(start, three):
 
 
 @pytest.mark.parametrize("balancer", ["SourceHash", "ConsistentHash"])
+@pytest.mark.connection("chosen by the client's address")
 def test_an_address_stays_with_its_backend(start, three, balancer):
     server = start_one(start, three, balancer)
     first = {}
@@ -197,6 +201,7 @@ def test_consistent_hash_goes_by_its_key(start, three, key, ask):
 
 
 @pytest.mark.parametrize("balancer", BALANCERS)
+@pytest.mark.connection("some choose by the client's address or connection")
 def test_while_backends_go_and_come_back(start, three, balancer):
     """No request fails, all go to who is there, and who comes back gets its share again."""
     server = start_one(start, three, balancer, "OfflineTimeOut 1\nConnectTimeout 1" +

@@ -54,6 +54,7 @@ def test_host_of_an_absolute_target_wins(server):
     assert server.get("http://unknown.net/who.txt", host="one.example.org").text == "default"
 
 
+@pytest.mark.connection("HTTP/1.0")
 def test_http_1_0_without_host_gets_the_default_site(server):
     assert http.parse_one(server.raw(b"GET /who.txt HTTP/1.0\r\n\r\n")).text == "default"
 

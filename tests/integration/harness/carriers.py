@@ -8,6 +8,7 @@ which; without it, plain sockets.
     mbedtls    the plugin mbedtls
     memory     no socket at all: tests/memory/memory.c
     bytewise   the same, and each byte of a request arrives alone
+    ask        no connection: requests from memory, by mk_server_ask_wait (tests/memory/asking.c)
 """
 
 import os
@@ -15,10 +16,10 @@ import socket
 
 import pytest
 
-from harness import certificates, memory, tls
+from harness import asking, certificates, memory, tls
 
-PLAIN, MEMORY, SECURE = "plain", ("memory", "bytewise"), ("tls", "mbedtls")
-NAMES = (PLAIN, *SECURE, *MEMORY)
+PLAIN, MEMORY, SECURE, ASK = "plain", ("memory", "bytewise"), ("tls", "mbedtls"), "ask"
+NAMES = (PLAIN, *SECURE, *MEMORY, ASK)
 
 # Files about what a client on a connection sees of HTTP. All others are about plugins, the program, accepting, reloading or TLS
 # itself, or have clients of their own.
@@ -26,6 +27,12 @@ HTTP_FILES = {f"test_{topic}.py" for topic in (
     "conditional content_types directories error_pages expect fair_turns half_close header_lines keepalive large_files "
     "lingering_close methods paths pipelining precompressed ranges redirects request_bodies request_refusals size_limits "
     "smuggling split_input static_files symlinks timeouts try_files userdir virtual_hosts").split()}
+
+# Files about what answers a request: a handler, a filter, a file, a backend.
+ASKED_FILES = {f"test_{topic}.py" for topic in (
+    "cgi conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts large_files methods paths "
+    "precompressed proxy proxy_balancers proxy_error_pages ranges redirects static_files symlinks try_files userdir "
+    "virtual_hosts").split()}
 
 
 def name():
@@ -38,6 +45,15 @@ def is_memory():
     return name() in MEMORY
 
 
+def is_asked():
+    return name() == ASK
+
+
+def has_pipes():
+    """Does the server speak with its clients by its standard input and output?"""
+    return is_memory() or is_asked()
+
+
 def is_secure():
     return name() in SECURE
 
@@ -48,14 +64,22 @@ def is_of_http(file_name):
 
 def is_elsewhere(file_name):
     """Is a file of tests about something that the carrier does not change?"""
-    return name() != PLAIN and file_name.startswith("test_") and not is_of_http(file_name)
+    if name() == PLAIN or not file_name.startswith("test_"):
+        return False
+    return file_name not in ASKED_FILES if is_asked() else not is_of_http(file_name)
 
 
 def leaves_out(item):
     """Does a test make no sense over this carrier? Its mark says why."""
     if name() == PLAIN:
         return False
-    return bool(item.get_closest_marker("plain") or (is_memory() and item.get_closest_marker("socket")))
+    marks = ["plain", *(["socket"] if has_pipes() else []), *(["connection"] if is_asked() else [])]
+    return any(item.get_closest_marker(mark) for mark in marks)
+
+
+def hub(process):
+    """Where the clients of a server in memory connect to; None over sockets."""
+    return memory.Hub(process) if is_memory() else asking.Hub(process) if is_asked() else None
 
 
 def environment():
@@ -64,7 +88,7 @@ def environment():
 
 def configure(texts, plugin):
     """Let what a configuration's Listen lines say nothing of be carried so. plugin: what to load for a name."""
-    if name() == PLAIN:
+    if name() in (PLAIN, ASK):
         return
     texts["monkey.conf"] += f"    TransportLayer {'memory' if is_memory() else name()}\n"
     if is_memory():
@@ -80,7 +104,7 @@ def configure(texts, plugin):
 
 def connect(address, timeout, receive_buffer=None, source=None):
     """address: (host, port), the path of a Unix socket, or a server in memory."""
-    if isinstance(address, memory.Hub):
+    if isinstance(address, (memory.Hub, asking.Hub)):
         return address.connect(timeout)
     raw = _socket(address, timeout, receive_buffer, source)
     if not is_secure():

@@ -28,6 +28,15 @@ def _in_memory():
     return _chosen().parent / "tests" / "memory" / "monkey-memory"
 
 
+def _asked():
+    return _chosen().parent / "tests" / "memory" / "monkey-asking"
+
+
+def _with_plugins():
+    """The executable that was built with plugins; the one that is asked loads them too."""
+    return _chosen() if carriers.is_asked() else pathlib.Path(binary())
+
+
 def serves_in_memory():
     """Was an executable that serves in memory built beside the one under test? A build with --tests has it."""
     return _in_memory().is_file()
@@ -35,14 +44,14 @@ def serves_in_memory():
 
 def binary():
     """The executable under test: MONKEY, or the one of the build tree; beside it is one that serves in memory."""
-    path = _in_memory() if carriers.is_memory() else _chosen()
+    path = _in_memory() if carriers.is_memory() else _asked() if carriers.is_asked() else _chosen()
     assert path.is_file(), f"{path} is missing: build first, or name the executable in MONKEY"
     return str(path)
 
 
 def plugin(name):
     """What a Load line says for a plugin: the file built with the executable under test, or the name of a built-in one."""
-    folder = pathlib.Path(binary()).parent
+    folder = _with_plugins().parent
     files = [path for path in (folder / "plugins" / f"monkey-{name}.so", folder / f"monkey-{name}.so") if path.is_file()]
     if files:
         return files[0]
@@ -71,5 +80,5 @@ def is_sanitized():
 
 def run(*arguments, timeout=30, **kwargs):
     """Run the executable to its end, as for --test."""
-    return subprocess.run([binary(), *map(str, arguments)], env=environment(), timeout=timeout,
+    return subprocess.run([_with_plugins(), *map(str, arguments)], env=environment(), timeout=timeout,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, **kwargs)

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 
-from harness import carriers, http, memory
+from harness import carriers, http
 from harness.client import Connection, eventually
 from harness.config import Config
 from harness.executable import TREE, binary, built_in_plugins, environment, is_sanitized, plugin, run  # noqa: F401
@@ -35,10 +35,10 @@ class Server:
             self.process = subprocess.Popen(
                 [*map(str, wrapper), binary(), "--configdir", str(self.conf), *map(str, arguments)],
                 env=environment(env), stderr=log, cwd=folder,
-                **dict.fromkeys(("stdin", "stdout"), subprocess.PIPE) if carriers.is_memory() else
+                **dict.fromkeys(("stdin", "stdout"), subprocess.PIPE) if carriers.has_pipes() else
                 {"stdin": subprocess.DEVNULL, "stdout": log})
         self.pid = self.process.pid
-        self._memory = memory.Hub(self.process) if carriers.is_memory() else None
+        self._memory = carriers.hub(self.process)
 
     def wait_until_listening(self, within=5.0):
         def listens():

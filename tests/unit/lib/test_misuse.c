@@ -174,6 +174,29 @@ static void nothing_is_refused(void **state)
     mk_config_free(config);
 }
 
+/* Its texts are dropped when a server takes it: what is left does not lead there. */
+static void the_configuration_of_a_server_has_no_texts(void **state)
+{
+    struct mk_config *config = embedded_config("1", NULL, NULL);
+    const struct mk_config *in_force;
+    struct mk_server *server;
+    char text[16000] = "";
+
+    (void)state;
+    assert_int_equal(mk_config_set_site(config, "other", "HOST", "DocumentRoot", "/", "test"), 0);
+    assert_int_equal(mk_config_check(config), 0);
+    mk_config_faults(config, embedded_append, text);
+    assert_non_null(strstr(text, "no request reaches this site"));
+    assert_int_equal(mk_server_new(&server, config, &host), 0);
+    in_force = mk_server_config(server);
+    text[0] = '\0';
+    mk_config_faults(in_force, embedded_append, text);
+    assert_string_equal(text, "");
+    assert_int_equal(mk_config_dump(in_force, embedded_append, text), MK_E_INVALID);
+    assert_string_equal(text, "");
+    mk_server_free(server);
+}
+
 static void calls_have_an_order(void **state)
 {
     struct mk_server *server = make("2");
@@ -294,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_refused),
+        cmocka_unit_test(the_configuration_of_a_server_has_no_texts),
         cmocka_unit_test(calls_have_an_order),
         cmocka_unit_test(handlers_may_not_wait_for_themselves),
         cmocka_unit_test(a_handler_may_stop_its_server),
