@@ -74,3 +74,42 @@ def test_fields_are_found_by_their_whole_name(server):
 def test_a_type_by_extension(server):
     answer = server.get("/basic/type")
     assert answer.body == b"-1 0" and answer.header("Content-Type").startswith("text/css")
+
+
+def test_files_and_texts_keep_their_order(server, tmp_path):
+    (tmp_path / "digits").write_text("0123456789")
+    assert server.get(f"/basic/files?{tmp_path / 'digits'}=1").body == b"-1 234|0123456789|789"
+
+
+def test_a_large_file(server, tmp_path):
+    content = bytes(range(256)) * (16 * 1024)
+    (tmp_path / "large").write_bytes(content)
+    answer = server.get(f"/basic/whole?{tmp_path / 'large'}")
+    assert answer.body == content and answer.header("Content-Length") == str(len(content))
+    assert server.get("/basic/whole?/no/such/file").status == 404
+
+
+def test_a_chunked_body_is_whole(server):
+    with server.connect() as client:
+        client.send(b"PUT /basic/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n")
+        client.send(b"5\r\n text\r\n0\r\n\r\n")
+        assert client.response().body == b"1 9 9 some text"
+
+
+def test_a_body_above_the_limit_is_refused(start, tmp_path):
+    duda.build(tmp_path / "services", "basic")
+    server = start(**duda.config(tmp_path / "services", "basic", server="MaxBodySize 1K"))
+    assert server.request("/basic/echo", "POST", body=b"x" * 2000).status == 413
+    answer = server.raw(b"POST /basic/echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + b"400\r\n" + b"x" * 1024 + b"\r\n1\r\nx\r\n0\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 413")
+
+
+def test_an_unknown_length_ends_with_the_connection_for_old_clients(server):
+    answer = server.raw(b"GET /basic/unknown HTTP/1.0\r\n\r\n")
+    assert b"Transfer-Encoding" not in answer and answer.endswith(b"\r\n\r\nabc")
+
+
+def test_a_service_sees_paths_that_were_escaped_decoded(server):
+    assert server.get("/b%61sic/hell%6f").body == b"Hello world"
+    assert server.get("/basic/../etc/passwd").status == 404

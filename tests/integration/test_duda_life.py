@@ -45,11 +45,10 @@ def test_a_parked_request_is_answered_later(server):
 
 def test_a_parked_request_whose_client_leaves_is_not_valid(server):
     with park(server) as client:
-        # It is parked when another connection's request is answered behind it on the only worker.
-        server.get("/waits/say")
+        eventually(lambda: server.get("/waits/valid").body == b"1")
         client.close()
-    eventually(lambda: server.get("/waits/wake").body == b"0 0")
-    assert counts(server)[0] == 0
+    eventually(lambda: server.get("/waits/valid").body == b"0")
+    assert server.get("/waits/wake").body == b"0 0" and counts(server)[0] == 0
 
 
 def test_the_end_call_back_runs_once(server):
@@ -86,6 +85,7 @@ def test_the_wait_has_a_limit(start, tmp_path):
 
 def test_a_parked_request_lives_longer_than_a_handler(server):
     with park(server) as client:
+        eventually(lambda: server.get("/waits/valid").body == b"1")
         server.get("/waits/never")  # HandlerTimeout passes meanwhile
         wake(server)
         assert client.response().body == b"later"
@@ -95,3 +95,48 @@ def test_pipelined_requests_are_answered_in_order(server):
     with server.connect() as client:
         client.send(b"GET /waits/callback HTTP/1.1\r\nHost: a\r\n\r\nGET /waits/cont HTTP/1.1\r\nHost: a\r\n\r\n")
         assert [answer.body for answer in client.responses("GET", "GET")] == [b"called back", b"-1"]
+
+
+def read_until(client, text):
+    """Read the answer, with its chunks, until it has that text."""
+    data = b""
+    while text not in data:
+        piece = client.sock.recv(65536)
+        assert piece, data
+        data += piece
+    return data
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_stream_is_sent_as_it_is_printed(server, version):
+    with server.connect() as client:
+        client.send(f"GET /waits/open HTTP/{version}\r\nHost: a\r\n\r\n".encode())
+        head = read_until(client, b"first ")
+        assert (b"Transfer-Encoding: chunked" in head) == (version == "1.1")
+        for _ in range(3):
+            assert server.get("/waits/more").body == b"0"
+            read_until(client, b"more ")
+        assert server.get("/waits/close").status == 200
+        if version == "1.1":
+            read_until(client, b"0\r\n\r\n")
+            assert client.request("/waits/say").status == 200
+        else:
+            assert client.is_closed()
+    eventually(lambda: counts(server)[:2] == [1, 1])
+
+
+def test_a_stream_whose_client_leaves_is_over(server):
+    with server.connect() as client:
+        client.send(b"GET /waits/open HTTP/1.1\r\nHost: a\r\n\r\n")
+        read_until(client, b"first ")
+        client.reset()
+    eventually(lambda: server.get("/waits/more").body == b"-2")
+
+
+def test_a_stream_may_be_asked_for_by_head(server):
+    with server.connect() as client:
+        client.send(b"HEAD /waits/open HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually(lambda: server.get("/waits/valid").body == b"1")
+        assert server.get("/waits/more").body == b"0" and server.get("/waits/close").status == 200
+        assert client.response("HEAD").status == 200
+        assert client.request("/waits/say").status == 200

@@ -140,7 +140,7 @@ def test_a_reload_loads_a_changed_file_anew(start, services):
 
 @pytest.mark.parametrize("flags", [("-fcommon",), ("-fno-common",)])
 def test_objects_are_shared_by_the_files_of_a_service_only(start, services, flags):
-    other = '\n#include "webservice.h"\nint data_is_set(void) { return data != NULL && map != NULL && self != NULL; }\n'
+    other = '\n#include "webservice.h"\nint data_is_set(void) { return request != NULL && map != NULL && self != NULL; }\n'
     main = SERVICE.replace("static void answer", "int data_is_set(void);\nstatic void answer") + """
 int duda_main() { map->static_add_ref("/", answer); return data_is_set() ? 0 : 1; }
 """

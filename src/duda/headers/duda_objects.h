@@ -78,12 +78,14 @@ DUDA_OBJ struct duda_api_param_by_index *param;
 DUDA_OBJ struct web_service *self;
 /* lists the macros pass along (contents private) */
 DUDA_OBJ struct mk_list duda_map_urls, duda_map_interfaces, duda_router_list, duda_worker_list;
-DUDA_OBJ const struct duda_api_objects *_duda_objects;
+DUDA_OBJ const struct duda_api_objects *duda_objects_given;
+
+extern MK_EXPORT const int duda_compiled_level; /* for which a service or package was compiled */
 
 /* called once by duda_main() and duda_package_main(), before anything of the service or package runs */
-static inline void _duda_take_objects(const struct duda_api_objects *given, struct web_service *ws)
+static inline void duda_take_objects(const struct duda_api_objects *given, struct web_service *ws)
 {
-    _duda_objects = given;
+    duda_objects_given = given;
     self = ws;
 #define DUDA_OBJECT_TAKE(name, type) name = (struct type *)given->name;
     DUDA_OBJECTS(DUDA_OBJECT_TAKE)
@@ -102,19 +104,19 @@ static inline void _duda_take_objects(const struct duda_api_objects *given, stru
 /* [M] same as global->init */
 static inline void duda_global_init(duda_global_t *g, void *(*callback)(void *), void *arg)
 {
-    _duda_objects->global_init(self, g, callback, arg);
+    duda_objects_given->global_init(self, g, callback, arg);
 }
 
 /* [M] file <LogDir>/<name> */
 static inline int duda_logger_create(duda_logger_t *log, char *name)
 {
-    return _duda_objects->logger_create(self, log, name);
+    return duda_objects_given->logger_create(self, log, name);
 }
 
 /* [M] runs on every worker per signal */
 static inline void duda_event_set_signal_callback(void (*func)(int fd, uint64_t val))
 {
-    _duda_objects->set_signal_callback(self, func);
+    duda_objects_given->set_signal_callback(self, func);
 }
 
 /* [M] load <PackagesRoot>/<name>.dpkg once for this service; a missing package is said, and the service is skipped */

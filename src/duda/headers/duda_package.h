@@ -10,16 +10,15 @@ typedef struct duda_package {
 } duda_package_t;
 /* entry point: `duda_package_t *duda_package_main() { ... }`, a macro in the same style as duda_main();
    all core objects and `self` are usable inside and afterwards                                       */
-duda_package_t *_duda_package_main(void);
-MK_EXPORT duda_package_t *_duda_package_bootstrap(struct duda_api_objects *dapi,
-                                                  struct web_service *ws);
-extern MK_EXPORT const int _duda_api_level; /* for which it was compiled */
+duda_package_t *duda_main_of_package(void);
+MK_EXPORT duda_package_t *duda_bootstrap_package(struct duda_api_objects *dapi,
+                                                 struct web_service *ws);
 #define duda_package_main(...)                                                                     \
-    _duda_package_bootstrap(struct duda_api_objects *dapi, struct web_service *ws)                 \
+    duda_bootstrap_package(struct duda_api_objects *dapi, struct web_service *ws)                  \
     {                                                                                              \
-        _duda_take_objects(dapi, ws);                                                              \
-        return _duda_package_main();                                                               \
+        duda_take_objects(dapi, ws);                                                               \
+        return duda_main_of_package();                                                             \
     }                                                                                              \
-    const int _duda_api_level = DUDA_API_LEVEL;                                                    \
-    duda_package_t *_duda_package_main(void)
+    const int duda_compiled_level = DUDA_API_LEVEL;                                                \
+    duda_package_t *duda_main_of_package(void)
 #endif

@@ -4,6 +4,13 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+/* The plugin has these sizes of off_t and time_t on 32-bit machines too. */
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+#ifndef _TIME_BITS
+#define _TIME_BITS 64
+#endif
 #include <stddef.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -19,6 +26,11 @@
 #include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/epoll.h>
+#undef printf /* with _FORTIFY_SOURCE clang's is a macro, and response->printf() is none */
+
+_Static_assert(
+    sizeof(off_t) == 8,
+    "compile with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64, or include webservice.h first");
 
 #ifndef DUDA_API_LEVEL
 #define DUDA_API_LEVEL 1

@@ -9,17 +9,16 @@
 /* `int duda_main()` is a macro so that the objects above are filled in before the service's code runs.
    It must accept `()`; accepting `(void)` and `(struct duda_api_objects *api)` too helps older services.
    Result 0: service is registered; anything else: service is skipped.                                   */
-int _duda_main(struct duda_api_objects *dapi);
-MK_EXPORT int _duda_bootstrap_main(struct duda_api_objects *dapi, struct web_service *ws);
-extern MK_EXPORT const int _duda_api_level; /* for which it was compiled */
+int duda_main_of_service(struct duda_api_objects *dapi);
+MK_EXPORT int duda_bootstrap_service(struct duda_api_objects *dapi, struct web_service *ws);
 #define duda_main(...)                                                                             \
-    _duda_bootstrap_main(struct duda_api_objects *dapi, struct web_service *ws)                    \
+    duda_bootstrap_service(struct duda_api_objects *dapi, struct web_service *ws)                  \
     {                                                                                              \
-        _duda_take_objects(dapi, ws);                                                              \
-        return _duda_main(dapi);                                                                   \
+        duda_take_objects(dapi, ws);                                                               \
+        return duda_main_of_service(dapi);                                                         \
     }                                                                                              \
-    const int _duda_api_level = DUDA_API_LEVEL;                                                    \
-    int _duda_main(struct duda_api_objects *dapi UNUSED_PARAM)
+    const int duda_compiled_level = DUDA_API_LEVEL;                                                \
+    int duda_main_of_service(struct duda_api_objects *dapi UNUSED_PARAM)
 
 /* optional, by exported name, called once at server shutdown:  void duda_exit();                         */
 

@@ -223,12 +223,10 @@ static void end_those_in(const duda_dthread_channel_t *chan)
     }
 }
 
-static void chan_free(duda_dthread_channel_t *chan)
+static void drop_channel(duda_dthread_channel_t *chan)
 {
     struct mk_list *at, *next;
 
-    if (!chan || !here)
-        return;
     end_those_in(chan);
     name(&chan->sender, OUTSIDE);
     name(&chan->receiver, OUTSIDE);
@@ -238,6 +236,13 @@ static void chan_free(duda_dthread_channel_t *chan)
     }
     mk_list_del(&chan->_head);
     free(chan);
+}
+
+static void chan_free(duda_dthread_channel_t *chan)
+{
+    if (!chan || !here)
+        return;
+    drop_channel(chan);
     drop_if_idle();
 }
 
@@ -266,7 +271,7 @@ static void chan_set_receiver(duda_dthread_channel_t *chan, int id)
 /* Is there nobody behind this end? The code outside all dthreads is always there, except for itself. */
 static bool is_deserted(int end)
 {
-    return end == OUTSIDE ? here->running == OUTSIDE : dthread_status(end) == DTHREAD_DEAD;
+    return end == OUTSIDE ? dthread_running() == OUTSIDE : dthread_status(end) == DTHREAD_DEAD;
 }
 
 static int chan_done(duda_dthread_channel_t *chan)
@@ -306,7 +311,7 @@ static int chan_send(duda_dthread_channel_t *chan, void *bytes)
 
     if (!chan || !here || chan->ended)
         return DTHREAD_CHANNEL_BROKEN;
-    while (chan->used > chan->size && chan->receiver != here->running &&
+    while (chan->used > chan->size && chan->receiver != dthread_running() &&
            !is_deserted(chan->receiver))
         wait_for(chan, chan->receiver);
     if (chan->used > chan->size || (chan->receiver != OUTSIDE && is_deserted(chan->receiver)))
@@ -327,7 +332,7 @@ static void *chan_recv(duda_dthread_channel_t *chan)
 
     if (!chan || !here)
         return NULL;
-    while (chan->used == 0 && !chan_done(chan) && chan->sender != here->running &&
+    while (chan->used == 0 && !chan_done(chan) && chan->sender != dthread_running() &&
            !is_deserted(chan->sender))
         wait_for(chan, chan->sender);
     if (chan->used == 0)
@@ -342,6 +347,8 @@ static void *chan_recv(duda_dthread_channel_t *chan)
 
 void mk_duda_dthread_forget(void)
 {
+    struct mk_list *at, *next;
+
     if (!here || here->running != OUTSIDE)
         return;
     for (int i = 0; i < here->nthreads; i++) {
@@ -352,8 +359,10 @@ void mk_duda_dthread_forget(void)
         bury(i);
         mk_duda_fiber_free(fiber);
     }
-    while (here && here->channels.next != &here->channels)
-        chan_free(mk_list_entry_first(&here->channels, duda_dthread_channel_t, _head));
+    mk_list_foreach_safe(at, next, &here->channels)
+    {
+        drop_channel(mk_list_entry(at, duda_dthread_channel_t, _head));
+    }
     drop_if_idle();
 }
 

@@ -22,59 +22,59 @@ struct loop {
 
 mk_event_loop_t *mk_duda_loop_create(int size)
 {
-    mk_event_loop_t *public = calloc(1, sizeof(*public));
-    struct loop *loop = calloc(1, sizeof(*loop));
+    mk_event_loop_t *loop = calloc(1, sizeof(*loop));
+    struct loop *own = calloc(1, sizeof(*own));
 
-    if (!public || !loop) {
-        free(public);
+    if (!loop || !own) {
         free(loop);
+        free(own);
         return NULL;
     }
-    public->data = loop;
-    public->size = size < 1 ? 1 : size > LOOP_EVENTS_MAX ? LOOP_EVENTS_MAX : size;
-    public->events = calloc((size_t) public->size, sizeof(*public->events));
-    loop->ready = calloc((size_t) public->size, sizeof(*loop->ready));
-    loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (!public->events || !loop->ready || loop->epoll_fd < 0) {
-        mk_duda_loop_free(public);
+    loop->data = own;
+    loop->size = size < 1 ? 1 : size > LOOP_EVENTS_MAX ? LOOP_EVENTS_MAX : size;
+    loop->events = calloc((size_t)loop->size, sizeof(*loop->events));
+    own->ready = calloc((size_t)loop->size, sizeof(*own->ready));
+    own->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (!loop->events || !own->ready || own->epoll_fd < 0) {
+        mk_duda_loop_free(loop);
         return NULL;
     }
-    return public;
+    return loop;
 }
 
-void mk_duda_loop_free(mk_event_loop_t *public)
+void mk_duda_loop_free(mk_event_loop_t *loop)
 {
-    struct loop *loop;
+    struct loop *own;
 
-    if (!public)
+    if (!loop)
         return;
-    loop = public->data;
-    if (loop->epoll_fd >= 0)
-        (void)close(loop->epoll_fd);
-    free(loop->ready);
-    free(loop->watched);
+    own = loop->data;
+    if (own->epoll_fd >= 0)
+        (void)close(own->epoll_fd);
+    free(own->ready);
+    free(own->watched);
+    free(own);
+    free(loop->events);
     free(loop);
-    free(public->events);
-    free(public);
 }
 
-static bool has_room_for(struct loop *loop, int fd)
+static bool has_room_for(struct loop *own, int fd)
 {
     struct watched *grown;
-    int n = loop->nwatched ? loop->nwatched : 64;
+    int n = own->nwatched ? own->nwatched : 64;
 
-    if (fd < loop->nwatched)
+    if (fd < own->nwatched)
         return true;
     if (fd >= LOOP_FDS_MAX)
         return false;
     while (n <= fd)
         n *= 2;
-    grown = realloc(loop->watched, (size_t)n * sizeof(*grown));
+    grown = realloc(own->watched, (size_t)n * sizeof(*grown));
     if (!grown)
         return false;
-    memset(grown + loop->nwatched, 0, (size_t)(n - loop->nwatched) * sizeof(*grown));
-    loop->watched = grown;
-    loop->nwatched = n;
+    memset(grown + own->nwatched, 0, (size_t)(n - own->nwatched) * sizeof(*grown));
+    own->watched = grown;
+    own->nwatched = n;
     return true;
 }
 
@@ -94,52 +94,52 @@ static uint32_t epoll_events(int mask)
 }
 
 /* A descriptor that was closed without loop_delete has left the kernel's table, not ours: so both ways are tried. */
-int mk_duda_loop_add(mk_event_loop_t *public, int fd, int mask, void *data)
+int mk_duda_loop_add(mk_event_loop_t *loop, int fd, int mask, void *data)
 {
-    struct loop *loop = public ? public->data : NULL;
+    struct loop *own = loop ? loop->data : NULL;
     struct epoll_event event = {.events = epoll_events(mask), .data.fd = fd};
 
-    if (!loop || fd < 0 || !has_room_for(loop, fd))
+    if (!own || fd < 0 || !has_room_for(own, fd))
         return -1;
-    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 &&
-        (errno != EEXIST || epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, fd, &event) < 0))
+    if (epoll_ctl(own->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 &&
+        (errno != EEXIST || epoll_ctl(own->epoll_fd, EPOLL_CTL_MOD, fd, &event) < 0))
         return -1;
-    loop->watched[fd] = (struct watched){.mask = (uint32_t)mask, .data = data};
+    own->watched[fd] = (struct watched){.mask = (uint32_t)mask, .data = data};
     return 0;
 }
 
-int mk_duda_loop_delete(mk_event_loop_t *public, int fd)
+int mk_duda_loop_delete(mk_event_loop_t *loop, int fd)
 {
-    struct loop *loop = public ? public->data : NULL;
+    struct loop *own = loop ? loop->data : NULL;
 
-    if (!loop || fd < 0 || fd >= loop->nwatched)
+    if (!own || fd < 0 || fd >= own->nwatched)
         return -1;
-    loop->watched[fd] = (struct watched){0};
-    return epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL) < 0 ? -1 : 0;
+    own->watched[fd] = (struct watched){0};
+    return epoll_ctl(own->epoll_fd, EPOLL_CTL_DEL, fd, NULL) < 0 ? -1 : 0;
 }
 
-int mk_duda_loop_timeout_create(mk_event_loop_t *public, int seconds)
+int mk_duda_loop_timeout_create(mk_event_loop_t *loop, int seconds)
 {
     const struct itimerspec period = {{seconds, 0}, {seconds, 0}};
-    int fd = public && seconds > 0 ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
+    int fd = loop && seconds > 0 ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
 
     if (fd < 0)
         return -1;
     if (timerfd_settime(fd, 0, &period, NULL) < 0 ||
-        mk_duda_loop_add(public, fd, MK_EVENT_READ, NULL) < 0) {
+        mk_duda_loop_add(loop, fd, MK_EVENT_READ, NULL) < 0) {
         (void)close(fd);
         return -1;
     }
     return fd;
 }
 
-int mk_duda_loop_channel_create(mk_event_loop_t *public, int *r_fd, int *w_fd)
+int mk_duda_loop_channel_create(mk_event_loop_t *loop, int *r_fd, int *w_fd)
 {
     int ends[2];
 
-    if (!public || !r_fd || !w_fd || pipe2(ends, O_CLOEXEC) < 0)
+    if (!loop || !r_fd || !w_fd || pipe2(ends, O_CLOEXEC) < 0)
         return -1;
-    if (mk_duda_loop_add(public, ends[0], MK_EVENT_READ, NULL) < 0) {
+    if (mk_duda_loop_add(loop, ends[0], MK_EVENT_READ, NULL) < 0) {
         (void)close(ends[0]);
         (void)close(ends[1]);
         return -1;
@@ -164,24 +164,24 @@ static uint32_t public_mask(uint32_t events, uint32_t wanted)
     return mask ? mask : MK_EVENT_READ;
 }
 
-int mk_duda_loop_wait(mk_event_loop_t *public)
+int mk_duda_loop_wait(mk_event_loop_t *loop)
 {
-    struct loop *loop = public ? public->data : NULL;
+    struct loop *own = loop ? loop->data : NULL;
     int n;
 
-    if (!loop)
+    if (!own)
         return -1;
     do
-        n = epoll_wait(loop->epoll_fd, loop->ready, public->size, -1);
+        n = epoll_wait(own->epoll_fd, own->ready, loop->size, -1);
     while (n < 0 && errno == EINTR);
     for (int i = 0; i < n; i++) {
-        int fd = loop->ready[i].data.fd;
-        const struct watched *w = &loop->watched[fd];
+        int fd = own->ready[i].data.fd;
+        const struct watched *w = &own->watched[fd];
 
-        public->events[i] = (mk_event_t){
-            .fd = fd, .mask = public_mask(loop->ready[i].events, w->mask), .data = w->data};
+        loop->events[i] = (mk_event_t){
+            .fd = fd, .mask = public_mask(own->ready[i].events, w->mask), .data = w->data};
     }
-    public->n_events = n < 0 ? 0 : n;
+    loop->n_events = n < 0 ? 0 : n;
     return n;
 }
 

@@ -16,7 +16,7 @@ int mk_duda_loop_channel_create(mk_event_loop_t *loop, int *r_fd, int *w_fd);
 int mk_duda_loop_wait(mk_event_loop_t *loop);
 char *mk_duda_loop_backend(void);
 
-/** The interface has no such call: loops of services end with their threads. NULL is allowed. */
+/** The interface has no such call: loops of services stay until the process ends. NULL is allowed. */
 void mk_duda_loop_free(mk_event_loop_t *loop);
 
 #endif

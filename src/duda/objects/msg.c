@@ -8,7 +8,8 @@ enum { MSG_TEXT_MAX = 4096, MSG_LINE_MAX = MSG_TEXT_MAX + 128 }; /* a longer tex
 #define BOLD(text) ANSI_BOLD text ANSI_RESET
 
 /* One write for a line, so that those of several threads stay apart. A standard output that is gone loses it. */
-static void put_line(const char *colour, const char *word, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void put_line(const char *colour, const char *word,
+                                                           const char *fmt, va_list args)
 {
     char text[MSG_TEXT_MAX], at[32], line[MSG_LINE_MAX];
     time_t now = time(NULL);

@@ -111,7 +111,8 @@ static int print(duda_request_t *dr, char *raw, int len)
     return queued(rq, mk_duda_answer_bytes(rq, raw, (size_t)len));
 }
 
-static int vprint(struct mk_duda_request *rq, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int vprint(struct mk_duda_request *rq, const char *fmt,
+                                                        va_list ap)
 {
     char small[512], *text = small;
     int len, result;
@@ -130,7 +131,7 @@ static int vprint(struct mk_duda_request *rq, const char *fmt, va_list ap)
     return queued(rq, result);
 }
 
-static int print_formatted(duda_request_t *dr, const char *fmt, ...)
+MK_PRINTF(2, 3) static int print_formatted(duda_request_t *dr, const char *fmt, ...)
 {
     struct mk_duda_request *rq = check(dr, "response->printf");
     va_list ap;

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef duda_package_t *(*bootstrap_fn)(struct duda_api_objects *objects, struct web_service *ws);
@@ -32,7 +33,7 @@ static duda_package_t *open_package(struct mk_duda_service *s, const char *path,
 
     if (!library)
         return NULL;
-    symbol.object = dlsym(library, "_duda_package_bootstrap");
+    symbol.object = dlsym(library, "duda_bootstrap_package");
     (void)snprintf(why, size, "%s has no duda_package_main() of this version", path);
     if (!symbol.object)
         return NULL;
@@ -57,6 +58,7 @@ static void *add(struct mk_duda_service *s, const char *name)
     }
     p->name = mk_duda_copy(s, name, strlen(name));
     p->api = package->api;
+    p->given = package;
     if (!p->name)
         return NULL;
     p->next = s->packages;
@@ -74,4 +76,16 @@ void *mk_duda_load_package(struct web_service *ws, const char *name)
         return NULL;
     p = find(s, name);
     return p ? p->api : add(s, name);
+}
+
+/* Most packages allocate it; that of others is a variable of theirs. */
+void mk_duda_packages_free(struct mk_duda_service *s)
+{
+    for (struct mk_duda_package *p = s->packages; p; p = p->next) {
+        Dl_info info;
+
+        if (!dladdr(p->given, &info))
+            free(p->given);
+    }
+    s->packages = NULL;
 }

@@ -8,7 +8,11 @@
 struct mk_duda_package {
     struct mk_duda_package *next;
     const char *name;
-    void *api; /* what the service's object pointer becomes */
+    void *api;   /* what the service's object pointer becomes */
+    void *given; /* the struct duda_package of its main */
 };
+
+/** Free what the packages of a service gave, when it has ended. */
+void mk_duda_packages_free(struct mk_duda_service *s);
 
 #endif

@@ -46,13 +46,6 @@ void mk_duda_answer_fini(struct mk_duda_request *rq)
 
     while (out->first)
         drop_first(out);
-    while (out->lines) {
-        struct mk_duda_line *next = out->lines->next;
-
-        free(out->lines);
-        out->lines = next;
-    }
-    out->last_line = &out->lines;
 }
 
 /* ---- fields ---- */
@@ -75,7 +68,7 @@ static int refuse_line(const struct mk_duda_request *rq, const char *fault)
 static int keep_line(struct mk_duda_request *rq, struct mk_str name, struct mk_str value)
 {
     struct mk_duda_out *out = &rq->out;
-    struct mk_duda_line *line = malloc(sizeof(*line) + name.len + value.len);
+    struct mk_duda_line *line = mk_request_alloc(rq->r, sizeof(*line) + name.len + value.len);
 
     if (!line)
         return -1;
@@ -181,6 +174,8 @@ int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t l
         chunk = add_chunk(out, room > len ? (size_t)room : len);
         if (!chunk)
             return -1;
+        if (out->queued >= CHUNK_MAX)
+            mk_request_hold(rq->r, rq->body_size + (size_t)out->queued + chunk->room);
     }
     len = (size_t)clip(rq, len);
     if (len > 0)
@@ -287,6 +282,7 @@ static int begin(struct mk_duda_request *rq, int64_t length)
         (void)mk_reply_error(rq->r, 500, NULL);
         return -1;
     }
+    rq->has_begun = true;
     if (mk_reply_begin(&p, rq->r, status) < 0)
         return -1;
     for (const struct mk_duda_line *line = rq->out.lines; line; line = line->next)

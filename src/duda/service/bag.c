@@ -2,24 +2,6 @@
 #include "objects/objects.h"
 #include "service/load.h"
 
-/* TEMPORARY */
-#pragma weak mk_duda_msg
-#pragma weak mk_duda_debug
-#pragma weak mk_duda_event
-#pragma weak mk_duda_console
-#pragma weak mk_duda_logger
-#pragma weak mk_duda_mem
-#pragma weak mk_duda_session
-#pragma weak mk_duda_data
-#pragma weak mk_duda_fconf
-#pragma weak mk_duda_global
-#pragma weak mk_duda_worker
-#pragma weak mk_duda_xtime
-#pragma weak mk_duda_dthread
-#pragma weak mk_duda_global_init
-#pragma weak mk_duda_logger_create
-#pragma weak mk_duda_set_signal_callback
-
 /* The tables are the same for all services; `monkey` has facts of a server, so its part puts it in. */
 void mk_duda_fill_bag(struct duda_api_objects *o)
 {

@@ -104,9 +104,29 @@ static int method_number(struct mk_str method)
     return MK_HTTP_METHOD_UNKNOWN;
 }
 
-static mk_pointer header(const struct mk_duda_request *rq, struct mk_str name)
+/* One pass, and no more than a look at the length for most fields. */
+static void fill_fields(struct mk_duda_request *rq)
 {
-    return mk_duda_pointer(mk_request_header(rq->r, name));
+    struct session_request *sr = &rq->sr;
+    const struct {
+        struct mk_str name;
+        mk_pointer *value;
+    } wanted[] = {
+        {MK_STR("Content-Type"), &sr->content_type},
+        {MK_STR("Connection"), &sr->connection},
+        {MK_STR("If-Modified-Since"), &sr->if_modified_since},
+        {MK_STR("Range"), &sr->range},
+    };
+    struct mk_str name, value;
+    uint32_t at = 0;
+
+    while (mk_request_next_header(rq->r, &at, &name, &value)) {
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+            if (name.len == wanted[i].name.len && !wanted[i].value->data &&
+                text_is_word(name, wanted[i].name))
+                *wanted[i].value = mk_duda_pointer(value);
+        }
+    }
 }
 
 /* "name:port", "[::1]:port" */
@@ -124,26 +144,21 @@ static void fill_host(struct session_request *sr, struct mk_str host)
     }
 }
 
-static void fill_request(struct mk_duda_request *rq)
+static void fill_request(struct mk_duda_request *rq, const struct mk_request_facts *facts)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct session_request *sr = &rq->sr;
 
-    mk_request_facts(rq->r, &facts);
-    sr->method = method_number(facts.method);
-    sr->method_p = mk_duda_pointer(facts.method);
-    sr->uri = mk_duda_pointer(facts.target);
-    sr->uri_processed = mk_duda_pointer(facts.path);
-    sr->protocol = 10 + (int)facts.minor;
-    sr->protocol_p = mk_duda_pointer(facts.minor ? MK_STR("HTTP/1.1") : MK_STR("HTTP/1.0"));
-    sr->query_string = mk_duda_pointer(facts.query);
+    sr->method = method_number(facts->method);
+    sr->method_p = mk_duda_pointer(facts->method);
+    sr->uri = mk_duda_pointer(facts->target);
+    sr->uri_processed = mk_duda_pointer(facts->path);
+    sr->protocol = 10 + (int)facts->minor;
+    sr->protocol_p = mk_duda_pointer(facts->minor ? MK_STR("HTTP/1.1") : MK_STR("HTTP/1.0"));
+    sr->query_string = mk_duda_pointer(facts->query);
     sr->content_length = rq->body ? (int)rq->body_len : -1;
     sr->data = (mk_pointer){rq->body, rq->body_len};
-    fill_host(sr, facts.host);
-    sr->content_type = header(rq, MK_STR("Content-Type"));
-    sr->connection = header(rq, MK_STR("Connection"));
-    sr->if_modified_since = header(rq, MK_STR("If-Modified-Since"));
-    sr->range = header(rq, MK_STR("Range"));
+    fill_host(sr, facts->host);
+    fill_fields(rq);
     sr->keep_alive = MK_TRUE;
 }
 
@@ -159,19 +174,18 @@ static void fill_parts(struct mk_duda_request *rq, const struct mk_duda_match *m
         dr->params[i] = mk_duda_pointer(match->params[i]);
 }
 
-static struct mk_duda_request *new_request(struct mk_request *r, struct mk_duda_worker *w,
-                                           struct mk_duda_service *s)
+static struct mk_duda_request *new_request(struct mk_request *r,
+                                           const struct mk_request_facts *facts,
+                                           struct mk_duda_worker *w, struct mk_duda_service *s)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_duda_request *rq = mk_duda_table_add(w->requests);
 
     if (!rq)
         return NULL;
-    mk_request_facts(r, &facts);
     rq->r = r;
     rq->worker = w;
     rq->service = s;
-    rq->cs.socket = facts.conn ? mk_conn_link(facts.conn)->fd : -1;
+    rq->cs.socket = facts->conn ? mk_conn_link(facts->conn)->fd : -1;
     rq->dr.socket = rq->cs.socket;
     rq->dr.ws_root = &s->ws;
     rq->dr.cs = &rq->cs;
@@ -224,14 +238,15 @@ static ssize_t gather(struct mk_duda_request *rq)
 
 static enum mk_verdict verdict_of(struct mk_duda_request *rq)
 {
-    return rq->state == MK_DUDA_REQUEST_CALLED ? MK_VERDICT_LATER : MK_VERDICT_DONE;
+    return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }
 
-static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_duda_match *match)
+static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_facts *facts,
+                            const struct mk_duda_match *match)
 {
     struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
 
-    fill_request(rq);
+    fill_request(rq, facts);
     fill_parts(rq, match);
     rq->rule = match->rule;
     rq->callback = match->target->name;
@@ -257,17 +272,10 @@ static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
     }
 }
 
-static void find_again(struct mk_duda_request *rq, struct mk_duda_match *match)
-{
-    struct mk_request_facts facts = {.size = sizeof(facts)};
-
-    mk_request_facts(rq->r, &facts);
-    (void)mk_duda_find(rq->service, mk_duda_rest(rq->service, facts.path), facts.query.p, match);
-}
-
 /* Called at first and each time that more of the body has come. */
 static enum mk_verdict go_on(struct mk_duda_request *rq)
 {
+    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_duda_match match;
     ssize_t n;
 
@@ -278,8 +286,9 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
         return MK_VERDICT_LATER;
     if (n < 0)
         return refuse_body(rq, n);
-    find_again(rq, &match);
-    return call(rq, &match);
+    mk_request_facts(rq->r, &facts); /* reading may have moved its texts */
+    (void)mk_duda_find(rq->service, mk_duda_rest(rq->service, facts.path), facts.query.p, &match);
+    return call(rq, &facts, &match);
 }
 
 /* ---- whose path it is ---- */
@@ -332,8 +341,10 @@ static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts
     case MK_DUDA_CALL:
         break;
     }
-    rq = new_request(r, w, s);
-    return rq ? go_on(rq) : mk_reply_error(r, 503, NULL);
+    rq = new_request(r, facts, w, s);
+    if (!rq)
+        return mk_reply_error(r, 503, NULL);
+    return facts->content_length == 0 ? call(rq, facts, &match) : go_on(rq);
 }
 
 /* The pages of the framework itself: /ddr. */

@@ -65,6 +65,9 @@ static void free_service(struct mk_duda_service *s)
 {
     struct mk_duda_block *block = s->blocks;
 
+    if (s->is_outlived)
+        return;
+    mk_duda_packages_free(s);
     for (unsigned i = 0; i < s->nseats; i++)
         free(s->seats ? s->seats[i] : NULL);
     free(s->seats);
@@ -150,11 +153,11 @@ typedef int (*main_fn)(struct duda_api_objects *objects, struct web_service *ws)
 
 static main_fn find_main(struct mk_duda_service *s)
 {
-    const int *level = dlsym(s->library, "_duda_api_level");
+    const int *level = dlsym(s->library, "duda_compiled_level");
     union {
         void *object;
         main_fn function;
-    } symbol = {dlsym(s->library, "_duda_bootstrap_main")};
+    } symbol = {dlsym(s->library, "duda_bootstrap_service")};
 
     if (!symbol.object || !level || *level < 1 || *level > HIGHEST_LEVEL)
         return NULL;
@@ -236,6 +239,15 @@ static void call_exit(struct mk_duda_service *s)
     if (symbol.object)
         symbol.function();
     mk_duda_leave(before);
+}
+
+bool mk_duda_try_get(struct mk_duda_service *s)
+{
+    unsigned n = atomic_load(&s->refs.refs);
+
+    while (n > 0 && !atomic_compare_exchange_weak(&s->refs.refs, &n, n + 1))
+        continue;
+    return n > 0;
 }
 
 void mk_duda_unload(struct mk_duda_service *s)

@@ -12,7 +12,16 @@ struct mk_duda_request;
  * How the file of an object gets its state and learns of the life of services: it defines a part, and has a row here.
  * Parts are asked in the order of the rows, and in reverse at ends.
  */
-#define MK_DUDA_PART_ROWS(X) X(MAP, mk_duda_map_part)
+#define MK_DUDA_PART_ROWS(X)                                                                       \
+    X(MAP, mk_duda_map_part)                                                                       \
+    X(MONKEY, mk_duda_monkey_part)                                                                 \
+    X(DIRS, mk_duda_dirs_part)                                                                     \
+    X(LOGS, mk_duda_logs_part)                                                                     \
+    X(GLOBAL, mk_duda_global_part)                                                                 \
+    X(WORKER, mk_duda_worker_part)                                                                 \
+    X(WATCH, mk_duda_watch_part)                                                                   \
+    X(SIGNAL, mk_duda_signal_part)                                                                 \
+    X(SESSION, mk_duda_session_part)
 
 enum mk_duda_part_index {
 #define MK_DUDA_PART_ENUM(name, part) MK_DUDA_PART_##name,

@@ -37,8 +37,9 @@ struct mk_duda_chunk {
 struct mk_duda_out {
     struct mk_duda_chunk *first, **last, *newest;
     size_t line_bytes;
-    uint64_t queued;                         /* bytes of the chunks, without those that are sent */
-    struct mk_duda_line *lines, **last_line; /* fields, in the order of the calls */
+    uint64_t queued; /* bytes of the chunks, without those that are sent */
+    struct mk_duda_line *lines,
+        **last_line;  /* in the request's memory; fields, in the order of the calls */
     int64_t length;   /* http_content_length(); MK_DUDA_LENGTH_UNSET, or -1: not known */
     int64_t promised; /* what the head says; -1: nothing */
     uint64_t given;   /* bytes queued since the head began */
@@ -76,6 +77,7 @@ struct mk_duda_request {
     uint8_t state;                   /* enum mk_duda_request_state */
     bool is_waiting;                 /* wait() without cont() */
     bool is_starved;                 /* the producer waits for more */
+    bool has_begun;                  /* the server has the head of the answer */
     bool is_inside;                  /* the hook is on the stack: it need not be resumed */
     bool is_whole;                   /* the complete answer was sent */
 };

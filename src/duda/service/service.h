@@ -81,14 +81,17 @@ struct mk_duda_service {
     struct mk_duda_block *blocks;     /* mk_duda_alloc */
     char why[256];                    /* mk_duda_refuse */
     struct counted refs;              /* configurations that have it */
+    /* Threads of its own run until the process ends: what they reach is not freed, and says that it is over. */
+    atomic_bool is_outlived;
 };
 
 /** A worker of the server, for all services. It survives reloads. */
 struct mk_duda_worker {
     struct mk_worker *worker;
     unsigned index;
-    unsigned refs;                  /* configurations */
-    struct mk_duda_table *requests; /* service/table.h: those that live on this worker */
+    unsigned refs;                      /* configurations */
+    struct mk_duda_table *requests;     /* service/table.h: those that live on this worker */
+    struct mk_duda_listener *listeners; /* objects/signal.c: the services on this worker */
 };
 
 /** The service whose `self` this is. */
@@ -121,6 +124,12 @@ char *mk_duda_copy(struct mk_duda_service *s, const char *text, size_t len) MK_M
 
 /** Free all that mk_duda_alloc gave. */
 void mk_duda_free_blocks(struct mk_duda_block *blocks);
+
+/**
+ * Keep the service from its end, for threads of its own, which hold no reference; mk_duda_unload gives it back. Any thread.
+ * @return false: it is over, and its server may be gone
+ */
+bool mk_duda_try_get(struct mk_duda_service *s) MK_MUST_USE;
 
 /** Write a line to the error log, with the service's name before it. Any thread. */
 void mk_duda_log(const struct mk_duda_service *s, enum mk_log_level level, const char *fmt, ...)

@@ -8,7 +8,7 @@
 struct mk_duda_yard *mk_duda_yard_new(struct mk_server *server)
 {
     unsigned n = mk_server_workers(server);
-    struct mk_duda_yard *yard = calloc(1, sizeof(*yard) + n * sizeof(yard->workers[0]));
+    struct mk_duda_yard *yard = calloc(1, sizeof(*yard) + n * sizeof(struct mk_duda_worker *));
 
     if (!yard)
         return NULL;

@@ -87,6 +87,32 @@ static void type(duda_request_t *dr)
     response->end(dr, NULL);
 }
 
+/* Text and parts of a file, in this order: /basic/files?PATH=1 */
+static void files(duda_request_t *dr)
+{
+    char path[1024];
+    int n = dr->sr->query_string.len - 2;
+
+    snprintf(path, sizeof(path), "%.*s", n, dr->sr->query_string.data);
+    response->http_status(dr, 200);
+    response->printf(dr, "%d ", response->sendfile_range(dr, path, 1000, 1));
+    response->sendfile_range(dr, path, 2, 3);
+    response->printf(dr, "|");
+    response->sendfile(dr, path);
+    response->printf(dr, "|");
+    response->sendfile_range(dr, path, 7, 0);
+    response->end(dr, NULL);
+}
+
+static void whole_file(duda_request_t *dr)
+{
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%.*s", (int)dr->sr->query_string.len, dr->sr->query_string.data);
+    response->http_status(dr, response->sendfile(dr, path) == 0 ? 200 : 404);
+    response->end(dr, NULL);
+}
+
 int duda_main()
 {
     map->static_root("hello");
@@ -98,5 +124,7 @@ int duda_main()
     map->static_add_ref("/unknown", unknown_length);
     map->static_add_ref("/fields", fields);
     map->static_add_ref("/type", type);
+    map->static_add_ref("/files", files);
+    map->static_add_ref("/whole", whole_file);
     return 0;
 }

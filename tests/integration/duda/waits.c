@@ -67,6 +67,41 @@ static void never(duda_request_t *dr)
     response->http_status(dr, 200);
 }
 
+static void valid(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->printf(dr, "%d", request->validate_request(parked));
+    response->end(dr, NULL);
+}
+
+/* An answer in pieces, each when another request asks for it. */
+static void open_stream(duda_request_t *dr)
+{
+    parked = dr;
+    response->http_status(dr, 200);
+    response->send_headers(dr);
+    response->print(dr, "first ", 6);
+    response->flush(dr);
+    response->wait(dr);
+}
+
+static void more(duda_request_t *dr)
+{
+    int result = request->validate_request(parked) ? response->print(parked, "more ", 5) : -2;
+
+    response->http_status(dr, 200);
+    response->printf(dr, "%d", result);
+    response->end(dr, NULL);
+}
+
+static void close_stream(duda_request_t *dr)
+{
+    response->cont(parked);
+    response->finalize(parked, on_end);
+    response->http_status(dr, 200);
+    response->end(dr, NULL);
+}
+
 static void no_wait(duda_request_t *dr)
 {
     response->http_status(dr, 200);
@@ -83,5 +118,9 @@ int duda_main()
     map->static_add_ref("/much", much);
     map->static_add_ref("/never", never);
     map->static_add_ref("/cont", no_wait);
+    map->static_add_ref("/valid", valid);
+    map->static_add_ref("/open", open_stream);
+    map->static_add_ref("/more", more);
+    map->static_add_ref("/close", close_stream);
     return 0;
 }

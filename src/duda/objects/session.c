@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "objects/objects.h"
+#include "objects/session_store.h"
+#include "service/answer.h"
+
+/* Of a service; the store is there after session->init(). */
+struct sessions {
+    struct mk_duda_sessions *store;
+};
+
+/* What create() has begun in the answer of a request, so that a second one belongs to the same session. */
+struct begun {
+    struct mk_duda_session_id id;
+    int expires; /* of the cookie */
+};
+
+enum { COOKIE_MAX = 256, LEVEL_OF_ROUTER = 2 };
+
+static struct sessions *sessions_of(const struct mk_duda_service *s)
+{
+    return mk_duda_state(s, MK_DUDA_PART_SESSION);
+}
+
+static struct mk_duda_sessions *store_of(const struct mk_duda_request *rq)
+{
+    return rq && rq->r ? sessions_of(rq->service)->store : NULL;
+}
+
+static struct begun *begun_of(const struct mk_duda_request *rq)
+{
+    return mk_request_kept(rq->r, &mk_duda_session);
+}
+
+/* The identity that the request has: of its cookie, or begun in its answer. @return false: none */
+static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+{
+    static char key[] = SESSION_KEY;
+    const struct begun *begun = begun_of(rq);
+    char *value;
+    int len;
+
+    if (begun) {
+        *id = begun->id;
+        return true;
+    }
+    if (mk_duda_cookie.get(&rq->dr, key, &value, &len) < 0 || len != MK_DUDA_SESSION_ID_LEN)
+        return false;
+    memcpy(id->text, value, MK_DUDA_SESSION_ID_LEN);
+    id->text[MK_DUDA_SESSION_ID_LEN] = 0;
+    return true;
+}
+
+/* ---- the cookie ---- */
+
+static bool is_encrypted(const struct mk_duda_request *rq)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_conn_facts conn = {.size = sizeof(conn)};
+
+    mk_request_facts(rq->r, &facts);
+    mk_conn_facts(facts.conn, &conn);
+    return conn.tls_version != NULL;
+}
+
+/* It is not for scripts, not for requests that other sites provoke, and over TLS never for plain connections. */
+static int set_cookie(struct mk_duda_request *rq, const char *value, int expires)
+{
+    const struct mk_duda_service *s = rq->service;
+    bool has_path = s->level < LEVEL_OF_ROUTER && !s->ws.is_root;
+    char text[COOKIE_MAX], date[64] = "";
+    time_t at = expires;
+    struct tm tm;
+    int len;
+
+    if (expires > 0 && gmtime_r(&at, &tm))
+        (void)strftime(date, sizeof(date), "; expires=%a, %d %b %Y %H:%M:%S GMT", &tm);
+    len =
+        snprintf(text, sizeof(text), SESSION_KEY "=%s; path=/%s%s; HttpOnly; SameSite=Lax%s", value,
+                 has_path ? s->ws.name.data : "", date, is_encrypted(rq) ? "; Secure" : "");
+    if (len < 0 || (size_t)len >= sizeof(text))
+        return -1;
+    return mk_duda_answer_field(rq, MK_STR("Set-Cookie"), (struct mk_str){text, (size_t)len});
+}
+
+/* ---- calls ---- */
+
+static int init(char *store_name)
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+
+    if (!s || !store_name || !mk_duda_is_set_up(s, "session->init"))
+        return -1;
+    if (!sessions_of(s)->store)
+        sessions_of(s)->store = mk_duda_sessions_new(MK_DUDA_SESSIONS_MAX);
+    return sessions_of(s)->store ? 0 : -1;
+}
+
+static struct begun *begin(struct mk_duda_request *rq, int expires)
+{
+    struct begun *begun = mk_request_alloc(rq->r, sizeof(*begun));
+    struct mk_duda_session_id old;
+    bool has_old = read_id(rq, &old);
+
+    if (!begun || mk_duda_session_begin(store_of(rq), has_old ? old.text : NULL, &begun->id) < 0 ||
+        set_cookie(rq, begun->id.text, expires) < 0 ||
+        mk_request_keep(rq->r, &mk_duda_session, begun) < 0)
+        return NULL;
+    begun->expires = expires;
+    return begun;
+}
+
+static int create(duda_request_t *dr, char *name, char *value, int expires)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "session->create");
+    struct begun *begun;
+
+    if (!store_of(rq) || !name || !value || expires < 0)
+        return -1;
+    begun = begun_of(rq);
+    if (!begun)
+        begun = begin(rq, expires);
+    else if (begun->expires && (expires == 0 || expires > begun->expires)) {
+        /* the cookie must last as long as the last value */
+        begun->expires = expires;
+        if (set_cookie(rq, begun->id.text, expires) < 0)
+            return -1;
+    }
+    return begun ? mk_duda_session_put(store_of(rq), begun->id.text, name, value, expires,
+                                       mk_duda_xtime.now())
+                 : -1;
+}
+
+static int destroy(duda_request_t *dr, char *name)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "session->destroy");
+    struct mk_duda_session_id id;
+    int left = -1;
+
+    if (store_of(rq) && name && read_id(rq, &id))
+        left = mk_duda_session_remove(store_of(rq), id.text, name, mk_duda_xtime.now());
+    if (left == 0)
+        (void)set_cookie(rq, "deleted", COOKIE_EXPIRE_TIME);
+    return left < 0 ? -1 : 0;
+}
+
+static void *get(duda_request_t *dr, char *name)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "session->get");
+    struct mk_duda_session_id id;
+
+    if (!store_of(rq) || !name || !read_id(rq, &id))
+        return NULL;
+    return mk_duda_session_get(store_of(rq), id.text, name, mk_duda_xtime.now());
+}
+
+static int isset(duda_request_t *dr, char *name)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "session->isset");
+    struct mk_duda_session_id id;
+
+    if (!store_of(rq) || !name || !read_id(rq, &id))
+        return -1;
+    return mk_duda_session_has(store_of(rq), id.text, name, mk_duda_xtime.now()) ? 0 : -1;
+}
+
+const struct duda_api_session mk_duda_session = {
+    .init = init,
+    .create = create,
+    .destroy = destroy,
+    .get = get,
+    .isset = isset,
+};
+
+static void exit_of(struct mk_duda_service *s)
+{
+    mk_duda_sessions_free(sessions_of(s)->store);
+    sessions_of(s)->store = NULL;
+}
+
+const struct mk_duda_part mk_duda_session_part = {
+    .service_size = sizeof(struct sessions),
+    .exit = exit_of,
+};

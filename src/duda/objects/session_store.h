@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_OBJECTS_SESSION_STORE_H
+#define MK_DUDA_OBJECTS_SESSION_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The sessions of a service in memory, for all workers: an identity of 128 random bits, and values by name that expire.
+ * The store is bounded: a new session takes the place of the one that was unused longest. Any thread.
+ */
+
+enum {
+    MK_DUDA_SESSIONS_MAX = 65536,
+    MK_DUDA_SESSION_BYTES_MAX = 32 << 20, /* of all names and values */
+    MK_DUDA_SESSION_VALUE_MAX = 65536,    /* of one */
+    MK_DUDA_SESSION_NAMES_MAX = 64,       /* of one session */
+    MK_DUDA_SESSION_IDLE_S =
+        86400, /* a value without a time of its own expires so long after its last use */
+};
+
+/** Random bits in hexadecimal, as the cookie has them. */
+enum { MK_DUDA_SESSION_ID_LEN = 32 };
+struct mk_duda_session_id {
+    char text[MK_DUDA_SESSION_ID_LEN + 1];
+};
+
+struct mk_duda_sessions;
+
+/** @return a store; NULL without memory. @param max  sessions; at most MK_DUDA_SESSIONS_MAX */
+struct mk_duda_sessions *mk_duda_sessions_new(size_t max);
+void mk_duda_sessions_free(struct mk_duda_sessions *store);
+
+/**
+ * Begin a session. The values of another one go to it, and that one ends: whoever knew the old identity knows nothing now.
+ * @param old  NULL: none
+ * @return 0; -1: without memory or random bytes.
+ */
+int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old,
+                          struct mk_duda_session_id *id);
+/**
+ * Set a value.
+ * @param expires  in seconds since 1970; 0: MK_DUDA_SESSION_IDLE_S after its last use
+ * @return 0; -1: there is no such session, or a bound is exceeded.
+ */
+int mk_duda_session_put(struct mk_duda_sessions *store, const char *id, const char *name,
+                        const char *value, int64_t expires, int64_t now);
+/** @return the value, owned by the caller; NULL: unknown or expired. */
+char *mk_duda_session_get(struct mk_duda_sessions *store, const char *id, const char *name,
+                          int64_t now);
+bool mk_duda_session_has(struct mk_duda_sessions *store, const char *id, const char *name,
+                         int64_t now);
+/** Remove a value; a session without values ends. @return how many values are left; -1: there was none of that name. */
+int mk_duda_session_remove(struct mk_duda_sessions *store, const char *id, const char *name,
+                           int64_t now);
+/** @return sessions in the store, also those whose values have expired and that were not looked at since. */
+size_t mk_duda_sessions_count(struct mk_duda_sessions *store);
+
+#endif

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages that services load: their state is the service's own."""
+
+import re
+
+import pytest
+
+from harness import duda
+
+SERVICE = """
+#include "webservice.h"
+struct duda_api_counter {
+    int (*next)(void);
+};
+DUDA_OBJ struct duda_api_counter *counter, *again;
+DUDA_REGISTER("a", "b");
+static void answer(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->printf(dr, "%d", counter ? counter->next() : -1);
+    response->end(dr, NULL);
+}
+int duda_main()
+{
+    duda_load_package(counter, "PACKAGE");
+    duda_load_package(again, "PACKAGE");
+    if (again != counter || counter->next() != 1)
+        return 1;
+    map->static_add_ref("/", answer);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def services(tmp_path):
+    folder = tmp_path / "services"
+    duda.build(folder, "counter", ending="dpkg")
+    for name in ("one", "two", "three"):
+        duda.build(folder, SERVICE.replace("PACKAGE", "counter"), name=name)
+    return folder
+
+
+def test_a_package_has_a_state_for_each_service(start, services):
+    server = start(**duda.config(services, "one", "two", "three"))
+    assert [server.get(f"/{name}/").body for name in ("one", "one", "two", "one", "three")] == [b"2", b"3", b"2", b"4", b"2"]
+
+
+def test_a_missing_package_is_said_and_its_service_skipped(start, services):
+    duda.build(services, SERVICE.replace("PACKAGE", "nothing"), name="bad")
+    server = start(**duda.config(services, "bad", "one"))
+    assert server.get("/one/").body == b"2" and server.get("/bad/").status == 404
+    assert re.search(r"service 'bad': package 'nothing': .*nothing\.dpkg", server.log())
+
+
+def test_a_file_that_is_no_package(start, services):
+    (services / "text.dpkg").write_text("no shared object")
+    duda.build(services, "\nint nothing;\n", name="empty", ending="dpkg")
+    for name in ("text", "empty"):
+        duda.build(services, SERVICE.replace("PACKAGE", name), name=f"with_{name}")
+    server = start(**duda.config(services, "with_text", "with_empty", "one"))
+    assert server.get("/one/").body == b"2"
+    assert re.search(r"package 'empty': .* has no duda_package_main\(\)", server.log())
+    assert re.search(r"package 'text': .*text\.dpkg", server.log())

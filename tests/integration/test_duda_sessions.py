@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions of services: their cookies, their end, and what is theirs alone."""
+
+import re
+
+import pytest
+
+from harness import certificates, duda, executable, secured
+from harness.client import eventually
+from harness.config import section
+
+ID = "[0-9a-f]{32}"
+
+
+@pytest.fixture(scope="module")
+def server(start_shared, tmp_path_factory):
+    services = tmp_path_factory.mktemp("services")
+    duda.build(services, "obj_session")
+    duda.build(services, "obj_session", name="other")
+    return start_shared(**duda.config(services, "obj_session", "other", server="Workers 3\n"))
+
+
+def cookie_of(answer):
+    """The cookie that a browser would send now; None: it has none."""
+    lines = answer.all("Set-Cookie")
+    return lines[-1].split(";")[0] if lines else None
+
+
+def ask(server, path, cookie=None, service="obj_session"):
+    return server.get(f"/{service}/s/{path}", headers={"Cookie": cookie} if cookie else {})
+
+
+def created(server, name="user", value="me", seconds=0, cookie=None):
+    answer = ask(server, f"create/{name}/{value}/{seconds}", cookie)
+    assert answer.body == b"0"
+    return answer
+
+
+def test_a_value_comes_back_on_every_worker(server):
+    cookie = cookie_of(created(server))
+    for _ in range(20):
+        assert ask(server, "get/user", cookie).body == b"me 0"
+    assert ask(server, "get/unknown", cookie).body == b"none -1"
+    assert ask(server, "get/user").body == b"none -1"
+
+
+def test_the_cookie_of_a_browser_session(server):
+    line = created(server).header("Set-Cookie")
+    assert re.fullmatch(f"DUDA_SESSION={ID}; path=/obj_session; HttpOnly; SameSite=Lax", line)
+
+
+def test_the_cookie_of_a_session_with_an_end(server):
+    line = created(server, seconds=3600).header("Set-Cookie")
+    date = r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT"
+    assert re.fullmatch(f"DUDA_SESSION={ID}; path=/obj_session; expires={date}; HttpOnly; SameSite=Lax", line)
+
+
+def test_identities_differ(server):
+    assert len({cookie_of(created(server)) for _ in range(50)}) == 50
+
+
+def test_a_value_expires_on_the_server(server):
+    cookie = cookie_of(created(server, seconds=2))
+    assert eventually(lambda: ask(server, "get/user", cookie).body == b"none -1")
+
+
+def test_creation_over_a_session_renews_its_identity(server):
+    old = cookie_of(created(server, "cart", "apples"))
+    new = cookie_of(created(server, "user", "me", cookie=old))
+    assert new != old
+    assert ask(server, "get/cart", new).body == b"apples 0" and ask(server, "get/user", new).body == b"me 0"
+    assert ask(server, "get/cart", old).body == b"none -1"
+
+
+def test_an_invented_identity_is_not_taken(server):
+    invented = "DUDA_SESSION=" + "0" * 32
+    answer = created(server, cookie=invented)
+    assert cookie_of(answer) != invented
+    assert ask(server, "get/user", invented).body == b"none -1"
+
+
+@pytest.mark.parametrize("value", ["", "x", "../../etc/passwd", "A" * 32, "0" * 31, "0" * 33, "%00" * 16])
+def test_what_is_no_identity_is_no_session(server, value):
+    assert ask(server, "get/user", f"DUDA_SESSION={value}").body == b"none -1"
+
+
+def test_two_values_in_one_answer_are_one_session(server):
+    answer = ask(server, "twice")
+    assert answer.body == b"0" and len(answer.all("Set-Cookie")) == 1
+    assert ask(server, "get/one", cookie_of(answer)).body == b"1 0"
+    assert ask(server, "get/two", cookie_of(answer)).body == b"2 0"
+
+
+def test_a_session_ends_with_its_last_value(server):
+    cookie = cookie_of(ask(server, "twice"))
+    first = ask(server, "destroy/one", cookie)
+    assert first.body == b"0" and cookie_of(first) is None
+    last = ask(server, "destroy/two", cookie)
+    assert last.body == b"0" and cookie_of(last) == "DUDA_SESSION=deleted"
+    assert "expires=Fri, 12 Sep 1980 11:43:00 GMT" in last.header("Set-Cookie")
+    assert ask(server, "destroy/two", cookie).body == b"-1"
+    assert ask(server, "get/one", cookie).body == b"none -1"
+
+
+def test_services_have_stores_of_their_own(server):
+    cookie = cookie_of(created(server))
+    assert ask(server, "get/user", cookie, service="other").body == b"none -1"
+
+
+def test_wrong_arguments(server):
+    assert ask(server, "wrong").body == b"0"
+
+
+def test_over_tls_the_cookie_is_for_encrypted_connections_alone(start, tmp_path):
+    if not executable.plugin("tls"):
+        pytest.skip("this build has no such plugin")
+    duda.build(tmp_path / "services", "obj_session")
+    config = duda.config(tmp_path / "services", "obj_session",
+                         extra={"plugins/tls/tls.conf": section("TLS", certificates.issue().lines())})
+    config["extra"]["plugins.load"] += "    Load tls\n"
+    server = start(server="Listen 127.0.0.1:0 tls\n", **config)
+    answer = secured.ask(server, "/obj_session/s/create/user/me/0")
+    assert answer.header("Set-Cookie").endswith("; HttpOnly; SameSite=Lax; Secure")

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duda_test.h"
+
+#include "objects/session_store.h"
+
+enum { NOW = 1000000 };
+
+static struct mk_duda_session_id begin(struct mk_duda_sessions *store, const char *old)
+{
+    struct mk_duda_session_id id;
+
+    assert_int_equal(mk_duda_session_begin(store, old, &id), 0);
+    assert_int_equal(strlen(id.text), MK_DUDA_SESSION_ID_LEN);
+    return id;
+}
+
+static void assert_value(struct mk_duda_sessions *store, const char *id, const char *name,
+                         int64_t now, const char *expected)
+{
+    char *value = mk_duda_session_get(store, id, name, now);
+
+    assert_int_equal(mk_duda_session_has(store, id, name, now), expected != NULL);
+    if (expected)
+        assert_string_equal(value, expected);
+    else
+        assert_null(value);
+    free(value);
+}
+
+static void values_have_names(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id id = begin(store, NULL);
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, id.text, "a", "1", 0, NOW), 0);
+    assert_int_equal(mk_duda_session_put(store, id.text, "b", "2", 0, NOW), 0);
+    assert_int_equal(mk_duda_session_put(store, id.text, "a", "3", 0, NOW), 0);
+    assert_value(store, id.text, "a", NOW, "3");
+    assert_value(store, id.text, "b", NOW, "2");
+    assert_value(store, id.text, "c", NOW, NULL);
+    assert_int_equal(mk_duda_session_remove(store, id.text, "c", NOW), -1);
+    assert_int_equal(mk_duda_session_remove(store, id.text, "a", NOW), 1);
+    assert_int_equal(mk_duda_session_remove(store, id.text, "b", NOW), 0);
+    assert_int_equal(mk_duda_sessions_count(store), 0);
+    assert_int_equal(mk_duda_session_put(store, id.text, "a", "1", 0, NOW), -1);
+    mk_duda_sessions_free(store);
+    mk_duda_sessions_free(NULL);
+}
+
+static void values_expire(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id id = begin(store, NULL);
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, id.text, "fixed", "1", NOW + 10, NOW), 0);
+    assert_int_equal(mk_duda_session_put(store, id.text, "idle", "2", 0, NOW), 0);
+    assert_value(store, id.text, "fixed", NOW + 9, "1");
+    assert_value(store, id.text, "fixed", NOW + 10, NULL);
+    assert_value(store, id.text, "idle", NOW + MK_DUDA_SESSION_IDLE_S - 1, "2");
+    /* used just now: it lasts as long again */
+    assert_value(store, id.text, "idle", NOW + 2 * MK_DUDA_SESSION_IDLE_S - 2, "2");
+    assert_value(store, id.text, "idle", NOW + 4 * MK_DUDA_SESSION_IDLE_S, NULL);
+    assert_int_equal(mk_duda_sessions_count(store), 0); /* its last value has gone */
+    mk_duda_sessions_free(store);
+}
+
+static void a_new_identity_takes_the_values_along(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id old = begin(store, NULL), id;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, old.text, "a", "1", 0, NOW), 0);
+    id = begin(store, old.text);
+    assert_string_not_equal(id.text, old.text);
+    assert_value(store, id.text, "a", NOW, "1");
+    assert_value(store, old.text, "a", NOW, NULL);
+    assert_int_equal(mk_duda_sessions_count(store), 1);
+    (void)begin(store, "00000000000000000000000000000000"); /* one that never was */
+    assert_int_equal(mk_duda_sessions_count(store), 2);
+    mk_duda_sessions_free(store);
+}
+
+static void what_is_no_identity_is_unknown(void **state)
+{
+    static const char *const wrong[] = {"", "0", "../../../../../../../etc/passwd",
+                                        "0000000000000000000000000000000g",
+                                        "000000000000000000000000000000000"};
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+
+    (void)state;
+    for (size_t i = 0; i < NUMBER_OF(wrong); i++) {
+        assert_value(store, wrong[i], "a", NOW, NULL);
+        assert_int_equal(mk_duda_session_put(store, wrong[i], "a", "1", 0, NOW), -1);
+        assert_int_equal(mk_duda_session_remove(store, wrong[i], "a", NOW), -1);
+    }
+    mk_duda_sessions_free(store);
+}
+
+static void the_one_that_was_unused_longest_goes(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(3);
+    struct mk_duda_session_id ids[4];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        ids[i] = begin(store, NULL);
+        assert_int_equal(mk_duda_session_put(store, ids[i].text, "a", "1", 0, NOW), 0);
+    }
+    assert_value(store, ids[0].text, "a", NOW, "1"); /* so the second is unused longest */
+    ids[3] = begin(store, NULL);
+    assert_int_equal(mk_duda_sessions_count(store), 3);
+    assert_value(store, ids[0].text, "a", NOW, "1");
+    assert_value(store, ids[1].text, "a", NOW, NULL);
+    assert_value(store, ids[2].text, "a", NOW, "1");
+    mk_duda_sessions_free(store);
+}
+
+static void values_are_bounded(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(MK_DUDA_SESSIONS_MAX);
+    struct mk_duda_session_id id = begin(store, NULL);
+    char *large = calloc(1, MK_DUDA_SESSION_VALUE_MAX + 1), name[16];
+
+    (void)state;
+    memset(large, 'x', MK_DUDA_SESSION_VALUE_MAX);
+    assert_int_equal(mk_duda_session_put(store, id.text, "a", large, 0, NOW), -1);
+    for (int i = 0; i <= MK_DUDA_SESSION_NAMES_MAX; i++) {
+        (void)snprintf(name, sizeof(name), "n%d", i);
+        assert_int_equal(mk_duda_session_put(store, id.text, name, "1", 0, NOW),
+                         i < MK_DUDA_SESSION_NAMES_MAX ? 0 : -1);
+    }
+    assert_int_equal(mk_duda_session_put(store, id.text, "n0", "2", 0, NOW), 0); /* replaced */
+    free(large);
+    mk_duda_sessions_free(store);
+}
+
+static void the_store_is_bounded_in_bytes(void **state)
+{
+    enum { VALUE = MK_DUDA_SESSION_VALUE_MAX - 10, MANY = MK_DUDA_SESSION_BYTES_MAX / VALUE + 20 };
+    struct mk_duda_sessions *store = mk_duda_sessions_new(MK_DUDA_SESSIONS_MAX);
+    char *large = calloc(1, VALUE + 1);
+
+    (void)state;
+    memset(large, 'x', VALUE);
+    for (int i = 0; i < MANY; i++) {
+        struct mk_duda_session_id id = begin(store, NULL);
+
+        assert_int_equal(mk_duda_session_put(store, id.text, "a", large, 0, NOW), 0);
+    }
+    assert_in_range(mk_duda_sessions_count(store), 1, MK_DUDA_SESSION_BYTES_MAX / VALUE + 1);
+    free(large);
+    mk_duda_sessions_free(store);
+}
+
+static void *use(void *arg)
+{
+    for (int i = 0; i < 200; i++) {
+        struct mk_duda_session_id id = begin(arg, NULL);
+
+        (void)mk_duda_session_put(arg, id.text, "a", "1", 0, NOW);
+        id = begin(arg, id.text);
+        free(mk_duda_session_get(arg, id.text, "a", NOW));
+        (void)mk_duda_session_remove(arg, id.text, "a", NOW);
+    }
+    return NULL;
+}
+
+static void workers_share_it(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(8);
+    pthread_t threads[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use, store), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_in_range(mk_duda_sessions_count(store), 0, 8);
+    mk_duda_sessions_free(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_have_names),
+        cmocka_unit_test(values_expire),
+        cmocka_unit_test(a_new_identity_takes_the_values_along),
+        cmocka_unit_test(what_is_no_identity_is_unknown),
+        cmocka_unit_test(the_one_that_was_unused_longest_goes),
+        cmocka_unit_test(values_are_bounded),
+        cmocka_unit_test(the_store_is_bounded_in_bytes),
+        cmocka_unit_test(workers_share_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
