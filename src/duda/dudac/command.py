@@ -8,6 +8,7 @@ from .failure import Failure
 from .options import HELP, Misuse
 from .places import forget_builds, is_home_chosen
 from .running import run_service
+from .watching import watch_service
 
 
 def banner(places):
@@ -22,6 +23,9 @@ def remove_cache(option):
 
 def run_options(places, words):
     """What options of 2014 ask for. Raises Misuse and Failure."""
+    serve = run_service
+    if words[:1] == ["watch"]:
+        serve, words = watch_service, ["-w", *words[1:]]
     options = words_of.parse(words)
     for warning in options.warnings:
         print(f"dudac: warning: {warning}", file=sys.stderr)
@@ -34,7 +38,7 @@ def run_options(places, words):
         remove_cache(options.removes)
     if options.does_update:
         print(f"The installed server is used: {places.server}")
-    return run_service(places, options) if options.path is not None else 0
+    return serve(places, options) if options.path is not None else 0
 
 
 def main(words, places):
