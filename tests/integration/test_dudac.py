@@ -117,7 +117,8 @@ def test_a_crash_is_reported(tmp_path, folder):
 @pytest.mark.parametrize("words, code, said", [
     ([], 2, "no option"), (["-f"], 2, "-f"), (["-h"], 0, "Usage"), (["-v"], 0, "Version"), (["-s"], 0, "installed"),
     (["-g", "-F"], 1, "-F"), (["-r"], 1, "DUDAC_HOME"), (["-R"], 0, ""), (["-w", "nowhere"], 1, "not a folder"),
-    (["-w", "."], 1, "Makefile.in")])
+    (["-w", "."], 1, "Makefile.in"),
+    (["doctor"], 0, "the plugin duda")])
 def test_exit_codes(tmp_path, words, code, said):
     done = dudac.run(tmp_path, *words)
     assert done.returncode == code, done.stdout + done.stderr
@@ -148,3 +149,8 @@ def test_a_change_is_built(tmp_path, folder):
         with dudac.running(tmp_path, "-w", folder) as run:
             assert run.get("/hello/answer").body.startswith(word.encode())
     assert os.listdir(folder / "data") == []
+
+
+def test_a_machine_without_programs(tmp_path):
+    done = dudac.run(tmp_path, "doctor", env={"PATH": str(tmp_path)})
+    assert done.returncode == 1 and "missing  make" in done.stdout and "absent   gdb" in done.stdout

@@ -4,6 +4,7 @@
 import sys
 
 from . import options as words_of
+from .doctor import examine
 from .failure import Failure
 from .options import HELP, Misuse
 from .places import forget_builds, is_home_chosen
@@ -23,6 +24,8 @@ def remove_cache(option):
 
 def run_options(places, words):
     """What options of 2014 ask for. Raises Misuse and Failure."""
+    if words == ["doctor"]:
+        return examine(places)
     serve = run_service
     if words[:1] == ["watch"]:
         serve, words = watch_service, ["-w", *words[1:]]

@@ -11,6 +11,7 @@ DEFAULT_PORT = 2001
 HELP = """\
 Usage: dudac [OPTION]... -w PATH
        dudac watch PATH [OPTION]...    build and restart when a file is saved
+       dudac doctor                    report what is missing on this machine
 
   -w PATH       build the service in PATH and run it until Ctrl-C
   -V LEVEL      level of the interface, before -w: 1 (dst-1, the default) or 2 (dst-2)
