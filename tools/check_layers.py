@@ -161,7 +161,9 @@ class Checker:
                     continue
                 places = [path.parent / name, home / name, home / "headers" / name, self.src / name]
                 is_of_kit = sees_kit and name.startswith("kit/") and (self.src / name).is_file()
-                if not is_of_kit and not any(place.is_file() and home in place.resolve().parents for place in places):
+                # A service sees what dudac shows it.
+                is_of_duda = self.tree / "examples" / "duda" in path.parents and (self.src / "duda" / "headers" / name).is_file()
+                if not is_of_kit and not is_of_duda and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
 
     # -- rooms of a folder

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ends a command, with a sentence for its user and exit code 1."""
+
+
+class Failure(Exception):
+    """A step failed; the text says which and why."""

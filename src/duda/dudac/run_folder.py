@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The configuration of one run, in a private folder that is removed with it."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+
+NOT_OF_THE_SERVER = ("Port", "Listen", "UserDir")  # of an address, or of a site
+
+
+def section(name, lines):
+    return "".join([f"[{name}]\n", *(f"    {key} {value}\n" for key, value in lines)]) + "\n"
+
+
+def server_lines(port, overrides, is_secure):
+    """Of [SERVER], with the keys of -M as they were meant in 2014."""
+    chosen = {key.lower(): value for key, value in overrides.items()}
+    address = chosen.pop("listen", None) or chosen.pop("port", None) or str(port)
+    chosen.pop("port", None)
+    chosen.pop("userdir", None)
+    if chosen.get("maxrequestsize", "").isdigit():
+        chosen["maxrequestsize"] += "K"  # it was a number of KB
+    lines = {"listen": ("Listen", f"{address} tls" if is_secure else address), "coredumps": ("CoreDumps", "on")}
+    if os.geteuid() == 0:
+        lines["user"] = ("User", "root")
+    names = {key.lower(): key for key in overrides}
+    lines.update({key: (names[key], value) for key, value in chosen.items()})
+    return list(lines.values())
+
+
+def site_lines(folder, overrides):
+    user_dir = [value for key, value in overrides.items() if key.lower() == "userdir"]
+    return [("DocumentRoot", folder / "empty"), *(("UserDir", value) for value in user_dir)]
+
+
+class RunFolder:
+    """
+    with RunFolder() as run:
+        run.write(places, services, ...)
+    """
+
+    def __enter__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="dudac-"))
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    @property
+    def configuration(self):
+        return self.path / "conf"
+
+    def write(self, places, services, port, overrides=None, certificate=None):
+        """Write all files of a configuration; certificate: (file, key), for TLS. Services are copied: a build disturbs none."""
+        overrides = overrides or {}
+        (self.path / "empty").mkdir(exist_ok=True)
+        self._copy(services)
+        self._write("monkey.conf", section("SERVER", server_lines(port, overrides, certificate is not None)))
+        self._write("sites/default", section("HOST", site_lines(self.path, overrides)) +
+                    "".join(section("WEB_SERVICE", [("Name", service.name), ("Enabled", "on"), *service.folders().items()])
+                            for service in services))
+        plugins = ["duda"] + (["tls"] if certificate else [])
+        self._write("plugins.load", section("PLUGINS", [("Load", places.plugins / f"monkey-{name}.so") for name in plugins]))
+        self._write("plugins/duda/duda.conf", section("DUDA", self._duda_lines(places)))
+        if certificate:
+            self._write("plugins/tls/tls.conf", section("TLS", zip(("CertificateFile", "KeyFile"), certificate)))
+        if places.mimes.is_file():
+            shutil.copyfile(places.mimes, self.configuration / "monkey.mime")
+
+    def _duda_lines(self, places):
+        lines = [("ServicesRoot", self.path / "services")]
+        return lines + ([("PackagesRoot", places.packages)] if places.packages.is_dir() else [])
+
+    def _copy(self, services):
+        folder = self.path / "services"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for service in services:
+            shutil.copyfile(service.file, folder / f"{service.name}.duda")
+
+    def _write(self, name, text):
+        file = self.configuration / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
