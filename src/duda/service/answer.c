@@ -314,7 +314,6 @@ int mk_duda_answer_open(struct mk_duda_request *rq)
     if (is_head(rq))
         return 0; /* without a body its end would be now: the head waits for end() */
     out->promised = out->length >= 0 ? out->length : -1;
-    out->given = 0;
     if (out->promised >= 0 && out->queued > (uint64_t)out->promised)
         out->promised = (int64_t)out->queued;
     out->given = out->queued;

@@ -356,12 +356,27 @@ static bool is_shared(struct mk_str path)
            (path.len == ddr.len || path.p[ddr.len] == '/');
 }
 
+/* @param rest  out: of the path, behind the service's name */
+static struct mk_duda_service *find_service(const struct mk_duda_home *home, struct mk_str path,
+                                            bool is_root, struct mk_str *rest)
+{
+    for (size_t i = 0; i < home->nservices; i++) {
+        struct mk_duda_service *s = home->services[i];
+
+        *rest = mk_duda_rest(s, path);
+        if ((s->ws.is_root != 0) == is_root && rest->p)
+            return s;
+    }
+    return NULL;
+}
+
 enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_duda_request *rq = mk_request_kept(r, &request_key);
     const struct mk_duda_home *home = ctx->site;
     const struct mk_duda_plan *plan = ctx->config;
+    struct mk_duda_service *s;
     struct mk_str rest;
 
     (void)data;
@@ -371,14 +386,8 @@ enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context 
     if (plan->set->document_root && is_shared(facts.path))
         return serve_file(r, &facts, plan->set->document_root,
                           (struct mk_str){facts.path.p + 4, facts.path.len - 4});
-    for (unsigned roots = 1; roots < 2; roots--) {
-        for (size_t i = 0; i < home->nservices; i++) {
-            struct mk_duda_service *s = home->services[i];
-
-            rest = mk_duda_rest(s, facts.path);
-            if ((s->ws.is_root != 0) == (roots != 0) && rest.p)
-                return serve(r, &facts, ctx->local, s, rest);
-        }
-    }
-    return MK_VERDICT_PASS;
+    s = find_service(home, facts.path, true, &rest);
+    if (!s)
+        s = find_service(home, facts.path, false, &rest);
+    return s ? serve(r, &facts, ctx->local, s, rest) : MK_VERDICT_PASS;
 }
