@@ -92,10 +92,11 @@ BOTH = pytest.mark.parametrize("source", [FLASK, DJANGO], ids=["flask", "django"
 
 def form(size):
     """A form with a file, as browsers send it."""
-    parts = (b'--x\r\nContent-Disposition: form-data; name="note"\r\n\r\ncaf\xc3\xa9\r\n'
-             b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n'
-             b"Content-Type: application/octet-stream\r\n\r\n" + os.urandom(size) + b"\r\n--x--\r\n")
-    return {"Content-Type": "multipart/form-data; boundary=x"}, parts
+    boundary = b"a-boundary-that-no-file-has-by-chance"
+    parts = (b"--%b\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\ncaf\xc3\xa9\r\n"
+             b'--%b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n'
+             b"Content-Type: application/octet-stream\r\n\r\n%b\r\n--%b--\r\n" % (boundary, boundary, os.urandom(size), boundary))
+    return {"Content-Type": f"multipart/form-data; boundary={boundary.decode()}"}, parts
 
 
 @BOTH
