@@ -105,7 +105,7 @@ MK_API void mk_alarm_free(struct mk_alarm *alarm);
 
 /* ---- work that would block ---- */
 
-/** Kinds of work, by what they wait for. Each kind has two threads and a queue of 64, so a crowd of one kind delays no other. */
+/** Kinds of work, by what they wait for. Each kind has threads and a queue of 64 of its own, so a crowd of one kind delays no other. Threads: two, and eight for handlers; each starts when it is first needed. */
 enum mk_work_kind {
     MK_WORK_OTHER,   /* anything else */
     MK_WORK_HASH,    /* the processor: hashes of passwords */
@@ -113,6 +113,7 @@ enum mk_work_kind {
     /* short work on files and processes that no client can provoke: checks whether a file has changed */
     MK_WORK_FILE,
     MK_WORK_NAME, /* the network: look-ups of names, including those of mk_resolve */
+    MK_WORK_HANDLER, /* whatever a program or service does for a request: a database (<monkey/web/task.h>) */
     MK_WORK_KINDS
 };
 

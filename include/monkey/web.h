@@ -14,5 +14,6 @@
 #include <monkey/web/query.h>
 #include <monkey/web/router.h>
 #include <monkey/web/sse.h>
+#include <monkey/web/task.h>
 
 #endif

@@ -9,9 +9,9 @@
 
 enum { NICE = 10 };
 
-void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name)
+void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsigned most)
 {
-    *pool = (struct mk_offload_pool){.name = name};
+    *pool = (struct mk_offload_pool){.name = name, .most = most};
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pool->last = &pool->first;
@@ -77,8 +77,8 @@ static int add(struct mk_offload_pool *pool, struct mk_offload_job *job)
     if (pool->ending || pool->queued >= MK_LIMIT_OFFLOAD_QUEUE)
         return MK_E_BUSY;
     /* Those that were woken and have not come to the lock yet still count as idle, and their jobs as queued. */
-    if (pool->queued >= pool->idle && pool->nthreads < MK_OFFLOAD_THREADS &&
-        start_thread(pool) < 0 && pool->nthreads == 0)
+    if (pool->queued >= pool->idle && pool->nthreads < pool->most && start_thread(pool) < 0 &&
+        pool->nthreads == 0)
         return MK_E_NOMEM;
     job->next = NULL;
     *pool->last = job;

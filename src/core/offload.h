@@ -15,7 +15,7 @@
  * kind keeps nobody waiting who needs another.
  */
 
-enum { MK_OFFLOAD_THREADS = 2 };
+enum { MK_OFFLOAD_THREADS = 2, MK_OFFLOAD_THREADS_MAX = 8 };
 
 /** The owner's memory until finish is called, then finish's. */
 struct mk_offload_job {
@@ -29,18 +29,19 @@ struct mk_offload_job {
 struct mk_offload_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct mk_offload_job *first, **last; /* under lock, as all below */
-    const char *name;                     /* of its threads; static */
-    unsigned queued, idle, nthreads;
+    struct mk_offload_job *first, **last;  /* under lock, as all below */
+    const char *name;                      /* of its threads; static */
+    unsigned queued, idle, nthreads, most; /* threads at most */
     bool ending;
-    pthread_t threads[MK_OFFLOAD_THREADS];
+    pthread_t threads[MK_OFFLOAD_THREADS_MAX];
 };
 
 /**
  * Starts nothing and cannot fail.
  * @param name  of its threads, at most 10 bytes; static
+ * @param most  of its threads, 1 to MK_OFFLOAD_THREADS_MAX
  */
-void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name);
+void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsigned most);
 
 /**
  * Have a job done. Any thread.

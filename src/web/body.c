@@ -87,6 +87,8 @@ enum mk_verdict mk_reply_refusal(struct mk_request *r, int error)
         return mk_reply_error(r, 400, NULL);
     case MK_E_UNSUPPORTED:
         return mk_reply_error(r, 415, NULL);
+    case MK_E_BUSY:
+        return mk_reply_error(r, 503, "Retry-After: 1\r\n");
     default:
         return mk_reply_error(r, 500, NULL);
     }

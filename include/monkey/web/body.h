@@ -27,7 +27,8 @@ MK_API int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body
 
 /**
  * The verdict for a negative result of a call of this library that reads a request: MK_E_AGAIN waits; MK_E_PEER closes; the
- * others are answered: MK_E_LIMIT with 413, MK_E_BAD and MK_E_INVALID with 400, MK_E_UNSUPPORTED with 415, all else with 500.
+ * others are answered: MK_E_LIMIT with 413, MK_E_BAD and MK_E_INVALID with 400, MK_E_UNSUPPORTED with 415, MK_E_BUSY with 503 and Retry-After,
+ * all else with 500.
  */
 MK_API enum mk_verdict mk_reply_refusal(struct mk_request *r, int error) MK_MUST_USE;
 

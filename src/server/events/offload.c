@@ -74,11 +74,12 @@ void mk_offload_init(struct mk_shared *shared)
 {
     static const char *const names[MK_WORK_KINDS] = {
         [MK_WORK_OTHER] = "offload", [MK_WORK_HASH] = "hash", [MK_WORK_LISTING] = "listing",
-        [MK_WORK_FILE] = "file",     [MK_WORK_NAME] = "name",
+        [MK_WORK_FILE] = "file",     [MK_WORK_NAME] = "name", [MK_WORK_HANDLER] = "handler",
     };
 
     for (unsigned i = 0; i < MK_WORK_KINDS; i++)
-        mk_offload_pool_init(&shared->offload[i], names[i]);
+        mk_offload_pool_init(&shared->offload[i], names[i],
+                             i == MK_WORK_HANDLER ? MK_OFFLOAD_THREADS_MAX : MK_OFFLOAD_THREADS);
 }
 
 void mk_offload_end(struct mk_shared *shared)

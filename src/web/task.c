@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <monkey/web/task.h>
+
+#include <monkey/events.h>
+
+#include "base/heap.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/*
+ * Work on the offload pool for a request. A task lives as long as the longer of its work and its request: each drops its
+ * half on the worker's thread. Only is_wanted is the pool's too.
+ */
+
+struct mk_task_group {
+    unsigned most;
+    atomic_uint tasks;
+};
+
+struct mk_task {
+    struct mk_request *request; /* NULL: it has ended */
+    struct mk_task_calls calls;
+    void *arg;
+    bool is_running;       /* from its start until its worker knows that work has ended */
+    atomic_bool is_wanted; /* the request has not ended */
+};
+
+static const char task_key;
+
+/* ---- groups ---- */
+
+int mk_task_group_new(struct mk_task_group **group, unsigned most)
+{
+    *group = NULL;
+    if (most == 0)
+        return MK_E_INVALID;
+    *group = mk_heap_zalloc(1, sizeof(**group));
+    if (!*group)
+        return MK_E_NOMEM;
+    (*group)->most = most;
+    return 0;
+}
+
+void mk_task_group_free(struct mk_task_group *group)
+{
+    mk_heap_free(group);
+}
+
+static void leave(struct mk_task_group *group)
+{
+    if (group)
+        atomic_fetch_sub(&group->tasks, 1);
+}
+
+static bool enter(struct mk_task_group *group)
+{
+    if (!group || atomic_fetch_add(&group->tasks, 1) < group->most)
+        return true;
+    leave(group);
+    return false;
+}
+
+/* ---- the end ---- */
+
+static void free_task(struct mk_task *t)
+{
+    if (t->calls.end)
+        t->calls.end(t->arg);
+    mk_heap_free(t);
+}
+
+static void on_request_end(void *arg)
+{
+    struct mk_task *t = arg;
+
+    t->request = NULL;
+    atomic_store(&t->is_wanted, false);
+    if (!t->is_running)
+        free_task(t);
+}
+
+static void answer(struct mk_request *r, const struct mk_task *t)
+{
+    const enum mk_verdict verdict = t->calls.answer(r, t->arg);
+
+    if (verdict == MK_VERDICT_LATER)
+        return;
+    if (verdict != MK_VERDICT_DONE) {
+        mk_request_log(r, MK_LOG_ERROR, "task without an answer: verdict %d", (int)verdict);
+        (void)mk_reply_error(r, 500, NULL);
+    }
+    mk_request_resume(r);
+}
+
+/* ---- work ---- */
+
+static void work(void *arg)
+{
+    const struct mk_task *t = arg;
+
+    if (mk_task_is_wanted(t))
+        t->calls.work(t, t->arg);
+}
+
+static void done(void *arg)
+{
+    struct mk_task *t = arg;
+
+    t->is_running = false;
+    leave(t->calls.group);
+    if (t->request)
+        answer(t->request, t);
+    else
+        free_task(t);
+}
+
+/* ---- the start ---- */
+
+bool mk_task_is_wanted(const struct mk_task *t)
+{
+    return atomic_load(&t->is_wanted);
+}
+
+bool mk_task_runs(const struct mk_request *r)
+{
+    const struct mk_task *t = mk_request_kept(r, &task_key);
+
+    return t && t->is_running;
+}
+
+/* @return a task that the request holds, without work; NULL without memory. */
+static struct mk_task *new_task(struct mk_request *r)
+{
+    struct mk_task *t = mk_heap_zalloc(1, sizeof(*t));
+
+    if (!t)
+        return NULL;
+    t->request = r;
+    atomic_init(&t->is_wanted, true);
+    if (mk_request_on_end(r, on_request_end, t) < 0) {
+        mk_heap_free(t);
+        return NULL;
+    }
+    return mk_request_keep(r, &task_key, t) == 0 ? t : NULL;
+}
+
+static int run(struct mk_request *r, struct mk_task *t)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    int err;
+
+    if (!enter(t->calls.group))
+        return MK_E_BUSY;
+    mk_request_facts(r, &facts);
+    t->is_running = true;
+    err = mk_offload_kind(facts.worker, MK_WORK_HANDLER, work, done, t);
+    if (err == 0)
+        return 0;
+    t->is_running = false;
+    leave(t->calls.group);
+    return err;
+}
+
+int mk_task_start(struct mk_request *r, const struct mk_task_calls *calls, void *arg)
+{
+    struct mk_task *t;
+    int err;
+
+    if (!calls->work || !calls->answer)
+        return MK_E_INVALID;
+    if (mk_task_runs(r))
+        return MK_E_EXISTS;
+    t = new_task(r);
+    if (!t)
+        return MK_E_NOMEM;
+    memcpy(&t->calls, calls, calls->size < sizeof(*calls) ? calls->size : sizeof(*calls));
+    t->arg = arg;
+    err = run(r, t);
+    if (err < 0)
+        t->calls.end = NULL; /* the request frees the task, and the caller its argument */
+    return err;
+}

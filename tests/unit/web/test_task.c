@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web_scene.h"
+
+#include "base/heap.h"
+
+#include <monkey/events.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <time.h>
+
+/* Work of a request on the offload pool: src/web/task.c. */
+
+enum { THREADS = 8, QUEUE = 64, PATIENCE_S = 60 };
+
+/* What a test and its tasks share. */
+struct scene {
+    struct mk_task_calls calls;
+    struct mk_server *server;
+    sem_t may_end; /* posted once for each work that holds_on */
+    pthread_t worker;
+    atomic_int works, answers, ends, begun, unwanted;
+    atomic_int served, busy, broken; /* answers to mk_server_ask */
+    int results[2];
+};
+
+static void scene_close(struct scene *s)
+{
+    mk_server_free(s->server);
+    sem_destroy(&s->may_end);
+}
+
+static void wait_for(atomic_int *number, int wanted)
+{
+    const struct timespec while_ = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < PATIENCE_S * 1000 && atomic_load(number) < wanted; i++)
+        nanosleep(&while_, NULL);
+    assert_true(atomic_load(number) >= wanted);
+}
+
+static void count_end(void *arg)
+{
+    struct scene *s = arg;
+
+    atomic_fetch_add(&s->ends, 1);
+}
+
+static void compute(const struct mk_task *task, void *arg)
+{
+    struct scene *s = arg;
+
+    assert_true(mk_task_is_wanted(task));
+    assert_false(pthread_equal(pthread_self(), s->worker));
+    atomic_fetch_add(&s->works, 1);
+}
+
+static void hold_on(const struct mk_task *task, void *arg)
+{
+    struct scene *s = arg;
+
+    (void)task;
+    atomic_fetch_add(&s->begun, 1);
+    while (sem_wait(&s->may_end) < 0)
+        continue;
+}
+
+static void work_while_wanted(const struct mk_task *task, void *arg)
+{
+    const struct timespec while_ = {.tv_nsec = 1000000};
+    struct scene *s = arg;
+
+    atomic_fetch_add(&s->begun, 1);
+    for (int i = 0; i < PATIENCE_S * 1000 && mk_task_is_wanted(task); i++)
+        nanosleep(&while_, NULL);
+    if (!mk_task_is_wanted(task))
+        atomic_fetch_add(&s->unwanted, 1);
+}
+
+static enum mk_verdict say_done(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+
+    assert_true(pthread_equal(pthread_self(), s->worker));
+    assert_false(mk_task_runs(r));
+    atomic_fetch_add(&s->answers, 1);
+    return mk_reply_bytes(r, 200, "text/plain", MK_STR("done"));
+}
+
+static enum mk_verdict begin(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+    int err;
+
+    if (mk_task_runs(r))
+        return MK_VERDICT_LATER;
+    s->worker = pthread_self();
+    err = mk_task_start(r, &s->calls, s);
+    return err < 0 ? mk_reply_refusal(r, err) : MK_VERDICT_LATER;
+}
+
+static void scene_open(struct scene *s, void (*work)(const struct mk_task *, void *),
+                       enum mk_verdict (*answer)(struct mk_request *, void *), mk_handle_fn handle)
+{
+    *s = (struct scene){.calls = {sizeof(s->calls), NULL, work, answer, count_end}};
+    sem_init(&s->may_end, 0, 0);
+    s->server = web_serve_one("GET POST", "/", handle, s);
+}
+
+static void count_answer(const struct mk_answer *answer, void *arg)
+{
+    struct scene *s = arg;
+
+    atomic_fetch_add(answer->error < 0        ? &s->broken
+                     : answer->status == 503u ? &s->busy
+                                              : &s->served,
+                     1);
+}
+
+static void ask_later(struct scene *s)
+{
+    const struct mk_question question = {.size = sizeof(question), .target = MK_STR("/")};
+
+    assert_int_equal(mk_server_ask(s->server, &question, count_answer, s), 0);
+}
+
+/* ---- */
+
+static void work_is_done_elsewhere_and_answered_on_the_worker(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, compute, say_done, begin);
+    for (int i = 1; i <= 20; i++) {
+        web_expect(s.server, "/", 200, "done");
+        assert_int_equal(atomic_load(&s.works), i);
+    }
+    web_is(web_ask(s.server, "POST", "/", NULL, "an unread body"), 200, "done");
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.ends), 21);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static enum mk_verdict begin_another(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+
+    if (atomic_fetch_add(&s->answers, 1) % 2 != 0)
+        return mk_reply_bytes(r, 200, "text/plain", MK_STR("both"));
+    assert_int_equal(mk_task_start(r, &s->calls, s), 0);
+    assert_true(mk_task_runs(r));
+    return MK_VERDICT_LATER;
+}
+
+static void an_answer_may_start_another_task(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, compute, begin_another, begin);
+    web_expect(s.server, "/", 200, "both");
+    web_expect(s.server, "/", 200, "both");
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.works), 4);
+    assert_int_equal(atomic_load(&s.ends), 4);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void a_group_is_a_bound(void **state)
+{
+    struct mk_task_group *none = NULL;
+    struct scene s;
+
+    (void)state;
+    assert_int_equal(mk_task_group_new(&none, 0), MK_E_INVALID);
+    assert_null(none);
+    scene_open(&s, hold_on, say_done, begin);
+    assert_int_equal(mk_task_group_new(&s.calls.group, 1), 0);
+    ask_later(&s);
+    wait_for(&s.begun, 1);
+    web_expect(s.server, "/", 503, NULL);
+    sem_post(&s.may_end);
+    wait_for(&s.served, 1);
+    sem_post(&s.may_end);
+    web_expect(s.server, "/", 200, "done");
+    scene_close(&s);
+    mk_task_group_free(s.calls.group);
+    mk_task_group_free(NULL);
+    assert_int_equal(atomic_load(&s.ends), 2);
+}
+
+static void a_full_queue_refuses(void **state)
+{
+    enum { MORE = 5 };
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin);
+    for (int i = 0; i < THREADS; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    for (int i = 0; i < QUEUE + MORE; i++)
+        ask_later(&s);
+    wait_for(&s.busy, MORE);
+    for (int i = 0; i < THREADS + QUEUE; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, THREADS + QUEUE);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.busy), MORE);
+    assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE);
+}
+
+/* The requests end first: work that has begun learns it, work that waits is begun by chance at most, and no answer is given. */
+static void a_stop_leaves_work_unwanted(void **state)
+{
+    enum { WAITING = 3 };
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, work_while_wanted, say_done, begin);
+    for (int i = 0; i < THREADS; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    for (int i = 0; i < WAITING; i++)
+        ask_later(&s);
+    mk_server_stop(s.server, 0);
+    wait_for(&s.unwanted, THREADS);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.begun), atomic_load(&s.unwanted));
+    assert_int_equal(atomic_load(&s.answers), 0);
+    assert_true(atomic_load(&s.ends) >= THREADS && atomic_load(&s.ends) <= THREADS + WAITING);
+    assert_int_equal(atomic_load(&s.broken), THREADS + WAITING);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static enum mk_verdict begin_wrongly(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+    struct mk_task_calls incomplete = s->calls;
+
+    if (mk_task_runs(r))
+        return MK_VERDICT_LATER;
+    s->worker = pthread_self();
+    incomplete.work = NULL;
+    s->results[0] = mk_task_start(r, &incomplete, s);
+    if (mk_task_start(r, &s->calls, s) < 0)
+        return mk_reply_error(r, 500, NULL);
+    s->results[1] = mk_task_start(r, &s->calls, s);
+    return MK_VERDICT_LATER;
+}
+
+static void misuse_is_refused(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, compute, say_done, begin_wrongly);
+    web_expect(s.server, "/", 200, "done");
+    scene_close(&s);
+    assert_int_equal(s.results[0], MK_E_INVALID);
+    assert_int_equal(s.results[1], MK_E_EXISTS);
+    assert_int_equal(atomic_load(&s.ends), 1);
+}
+
+static enum mk_verdict say_nothing(struct mk_request *r, void *arg)
+{
+    (void)r;
+    (void)arg;
+    return MK_VERDICT_PASS;
+}
+
+static void a_task_without_an_answer_is_an_error(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, compute, say_nothing, begin);
+    web_expect(s.server, "/", 500, NULL);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.ends), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_is_done_elsewhere_and_answered_on_the_worker),
+        cmocka_unit_test(an_answer_may_start_another_task),
+        cmocka_unit_test(a_group_is_a_bound),
+        cmocka_unit_test(a_full_queue_refuses),
+        cmocka_unit_test(a_stop_leaves_work_unwanted),
+        cmocka_unit_test(misuse_is_refused),
+        cmocka_unit_test(a_task_without_an_answer_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
