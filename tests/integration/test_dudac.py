@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from harness import dudac
+from harness import dudac, executable
 from harness.process import is_sanitized
 
 pytestmark = pytest.mark.plain
@@ -85,6 +85,8 @@ def test_a_service_runs_and_leaves_nothing_behind(tmp_path, folder):
 
 
 def test_tls(tmp_path, folder):
+    if not (executable.plugin("tls") or executable.plugin("mbedtls")):
+        pytest.skip("this build has no TLS")
     with dudac.running(tmp_path, "-S", "-w", folder) as run:
         context = ssl.create_default_context(cafile=tmp_path / "home" / "keys" / "cert.pem")
         assert run.urls()[0].startswith("https://localhost:")
