@@ -20,7 +20,8 @@ static void encode(duda_request_t *dr)
 {
     mk_pointer query = dr->sr->query_string;
     size_t len = 0;
-    unsigned char *text = base64->encode((unsigned char *)(query.data ? query.data : ""), query.len, &len);
+    unsigned char *text =
+        base64->encode((unsigned char *)(query.data ? query.data : ""), query.len, &len);
 
     show(dr, text, len);
 }
@@ -29,7 +30,8 @@ static void decode(duda_request_t *dr)
 {
     mk_pointer query = dr->sr->query_string;
     size_t len = 0;
-    unsigned char *text = base64->decode((unsigned char *)(query.data ? query.data : ""), query.len, &len);
+    unsigned char *text =
+        base64->decode((unsigned char *)(query.data ? query.data : ""), query.len, &len);
 
     show(dr, text, len);
 }

@@ -42,7 +42,8 @@ static int value_of(unsigned char c)
 ssize_t base64_decode(unsigned char *bytes, const unsigned char *text, size_t len)
 {
     unsigned char *p = bytes;
-    unsigned count = 0, padding = 0;
+    unsigned count = 0;
+    int padding = 0;
     uint32_t group = 0;
 
     for (size_t i = 0; i < len; i++) {
