@@ -62,3 +62,15 @@ def test_a_file_that_is_no_package(start, services):
     assert server.get("/one/").body == b"2"
     assert re.search(r"package 'empty': .* has no duda_package_main\(\)", server.log())
     assert re.search(r"package 'text': .*text\.dpkg", server.log())
+
+
+# ---- the packages of the tree
+
+
+def test_base64(start, tmp_path):
+    duda.build(tmp_path, "packaged_base64", name="coder")
+    server = start(**duda.config(tmp_path, "coder", duda={"PackagesRoot": duda.packages()}))
+    assert server.get("/coder/encode?hello").text == "aGVsbG8= 8"
+    assert server.get("/coder/encode?").text == " 0"
+    assert server.get("/coder/decode?aGVsbG8=").text == "hello 5"
+    assert server.get("/coder/decode?aGVsbG8").text == "none"

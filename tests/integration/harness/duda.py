@@ -29,6 +29,11 @@ def plugin():
     return f"[PLUGINS]\n    Load {path}\n"
 
 
+def packages():
+    """The folder of the packages of the tree."""
+    return pathlib.Path(executable.binary()).parent / "src" / "duda" / "packages"
+
+
 @functools.cache
 def _flags():
     """A service has the word size of the server that opens it."""
