@@ -39,7 +39,7 @@ struct mk_answer {
     size_t size;
     /**
      * 0: the answer is complete; an enum mk_error otherwise. MK_E_LIMIT: its body is larger than max_answer; MK_E_TIMEOUT: its handler was too slow (HandlerTimeout) after the head; MK_E_PEER: the server stopped or was freed;
-     * MK_E_NOMEM; MK_E_BAD: the answer was broken off. What had come before the error is there.
+     * MK_E_NOMEM, also without room in MaxMemory for the answer; MK_E_BAD: the answer was broken off. What had come before the error is there.
      */
     int error;
     unsigned status;        /* 0: none */
@@ -59,7 +59,8 @@ typedef void (*mk_answer_fn)(const struct mk_answer *answer, void *arg);
  * Ask, from any thread, at any time between mk_server_new and mk_server_free. A worker answers once the server has started;
  * its time-outs and MaxBodySize apply. A graceful stop waits for the answers under way as long as for those of other clients,
  * and no more requests are accepted. A head or body above the server's limits is answered as a client's: 414, 431, 413.
- * @return 0: fn will be called; MK_E_INVALID: the question is malformed; MK_E_PEER: mk_server_stop was called; MK_E_NOMEM.
+ * @return 0: fn will be called; MK_E_INVALID: the question is malformed; MK_E_PEER: mk_server_stop was called; MK_E_NOMEM, also
+ *         without room in MaxMemory for the question.
  */
 MK_API int mk_server_ask(struct mk_server *server, const struct mk_question *question,
                          mk_answer_fn fn, void *arg) MK_MUST_USE;

@@ -18,6 +18,10 @@ enum mk_limits {
     MK_LIMIT_RELOAD_REPORT = 64 << 10, /* of faults that a shell can ask for */
     MK_LIMIT_CONF_FAULTS = 1000,       /* faults kept of one run; the rest is counted */
 
+    MK_LIMIT_FAULT_TEXT =
+        256 << 10,                  /* of one message; above anything that the others let through */
+    MK_LIMIT_FIELD_TEXT = 64 << 10, /* of what a setting may be, for a message */
+
     /* one pattern */
     MK_LIMIT_PATTERN_STEPS = 4096, /* with the repetitions of {m,n} written out */
     MK_LIMIT_PATTERN_SETS = 512,   /* different sets of bytes in it */
@@ -52,9 +56,15 @@ enum mk_limits {
     MK_LIMIT_SMALL_BODY = 16 << 10,  /* sent from memory with its head; above: sendfile */
     MK_LIMIT_LINGER_BYTES = 1 << 20, /* read and thrown away before a close */
     MK_LIMIT_LINGER_MS = 2000,
+    MK_LIMIT_STREAM_PARTS = 64,     /* of one write to a stream; sendmsg refuses more than 1024 */
     MK_LIMIT_BODY_SKIP = 256 << 10, /* unwanted request body read to keep the connection */
 
+    /* requests of one worker */
+    MK_LIMIT_TICKETS =
+        1 << 24, /* what a ticket has room for; far above the connections of a worker */
+
     /* files of one worker */
+    MK_LIMIT_OPEN_FILES = 256,    /* entries of the table; fewer when descriptors are scarce */
     MK_LIMIT_MISSING_FILES = 128, /* remembered as not there */
     MK_LIMIT_USER_ROOTS = 64,     /* users whose folder is kept open */
     MK_LIMIT_USER_NAME = 64,

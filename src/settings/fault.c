@@ -8,9 +8,8 @@
 #include <stdarg.h>
 
 enum {
-    SHOWN_BEFORE = 60,    /* bytes of a long line shown before the column... */
-    SHOWN_AFTER = 40,     /* ...and from it on */
-    TEXT_MAX = 256 << 10, /* above anything that limits.h lets through */
+    SHOWN_BEFORE = 60, /* bytes of a long line shown before the column... */
+    SHOWN_AFTER = 40,  /* ...and from it on */
 };
 
 void mk_faults_init(struct mk_faults *f, struct mk_arena *arena)
@@ -116,7 +115,7 @@ char *mk_fault_text(const struct mk_fault *fault, struct mk_arena *arena)
     struct mk_buf b;
     char *text;
 
-    mk_buf_init(&b, TEXT_MAX);
+    mk_buf_init(&b, MK_LIMIT_FAULT_TEXT);
     append_place(&b, &fault->at);
     (void)mk_buf_printf(&b, "%s: ", fault->is_warning ? "warning" : "error");
     append_safe(&b, mk_str_from(fault->message), false);

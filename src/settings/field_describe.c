@@ -3,13 +3,12 @@
 
 #include "base/code.h"
 #include "base/buf.h"
+#include "base/limits.h"
 #include "settings/units_int.h"
 
 #include <inttypes.h>
 
 /* Values and fields as people write them. */
-
-enum { TEXT_MAX = 64 << 10 };
 
 static void put_text(struct mk_buf *b, const char *text)
 {
@@ -147,7 +146,7 @@ char *mk_field_expected(const struct mk_field *f, bool in_range, struct mk_arena
 {
     struct mk_buf b;
 
-    mk_buf_init(&b, TEXT_MAX);
+    mk_buf_init(&b, MK_LIMIT_FIELD_TEXT);
     if (f->type == MK_FIELD_ENUM)
         put_names(&b, f->names);
     else

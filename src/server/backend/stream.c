@@ -3,12 +3,11 @@
 
 #include "base/heap.h"
 #include "base/invariant.h"
+#include "base/limits.h"
 #include "core/fd.h"
 #include "server/worker/worker.h"
 
 #include <errno.h>
-
-enum { PARTS_MAX = 64 }; /* of one write; sendmsg refuses more than 1024 */
 
 /* ---- states ---- */
 
@@ -247,7 +246,8 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
         return MK_E_PEER;
     if (s->state != MK_STREAM_OPEN)
         return MK_E_AGAIN;
-    n = s->link->transport->send(s->link, iov, niov < PARTS_MAX ? niov : PARTS_MAX, false);
+    n = s->link->transport->send(
+        s->link, iov, niov < MK_LIMIT_STREAM_PARTS ? niov : MK_LIMIT_STREAM_PARTS, false);
     if (s->kind->on_write)
         s->kind->on_write(s, n);
     return n;

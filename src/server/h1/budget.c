@@ -36,7 +36,7 @@ static void book(struct mk_conn *c, uint32_t held)
 {
     struct mk_budget *budget = c->worker->budget;
 
-    mk_count(&budget->held, (uint64_t)held - c->held);
+    mk_count(&c->worker->held, (uint64_t)held - c->held);
     c->held = held;
     mk_list_remove(&c->holding);
     if (held > 0)
@@ -45,16 +45,12 @@ static void book(struct mk_conn *c, uint32_t held)
 
 static uint64_t held_by(const struct mk_worker *w)
 {
-    return atomic_load_explicit(&w->budget->held, memory_order_relaxed);
+    return atomic_load_explicit(&w->held, memory_order_relaxed);
 }
 
 static bool is_used_up(const struct mk_shared *shared)
 {
-    uint64_t held = 0;
-
-    for (unsigned i = 0; i < shared->nworkers; i++)
-        held += held_by(shared->workers[i]);
-    return held > (uint64_t)atomic_load_explicit(&shared->max_memory, memory_order_relaxed);
+    return !mk_shared_has_room(shared, 0);
 }
 
 bool mk_budget_weigh(struct mk_conn *c)

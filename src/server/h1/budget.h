@@ -7,7 +7,8 @@
 /*
  * MaxMemory: what waits in user space for slow clients, over all workers. That is what a connection has beyond the
  * blocks of its pools: the answers that the kernel did not take, records that were encrypted, a large head, and what a
- * handler says that it keeps (mk_request_hold). Each worker sums up its own; a connection is weighed at the end of
+ * handler says that it keeps (mk_request_hold). Requests from memory count too, and fail when there is no room for them
+ * (server/memory/memory.c). Each worker sums up its own; a connection is weighed at the end of
  * its turn, and costs nothing while it holds nothing.
  *
  * When it is used up, workers with more than their share close the connections that hold much for long: of those that
@@ -22,8 +23,7 @@ struct mk_worker;
 struct mk_budget {
     struct mk_list holders; /* connections; the one that has moved last is the last */
     struct mk_worker *worker;
-    struct mk_ask ask;     /* to make room */
-    _Atomic uint64_t held; /* bytes; written by its worker only */
+    struct mk_ask ask; /* to make room */
 };
 
 void mk_budget_init(struct mk_budget *budget, struct mk_worker *w);

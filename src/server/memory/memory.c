@@ -23,11 +23,23 @@ enum {
 
 static void free_memory(struct mk_memory *m)
 {
+    atomic_fetch_sub_explicit(&m->shared->asked, m->held, memory_order_relaxed);
     mk_buf_fini(&m->in);
     mk_buf_fini(&m->head);
     mk_buf_fini(&m->body);
     mk_buf_fini(&m->trailers);
     mk_heap_free(m);
+}
+
+bool mk_memory_weigh(struct mk_memory *m)
+{
+    uint64_t before = m->held;
+
+    m->held = (uint64_t)m->in.cap + m->head.cap + m->body.cap + m->trailers.cap + m->request.held;
+    if (m->held == before)
+        return true;
+    atomic_fetch_add_explicit(&m->shared->asked, m->held - before, memory_order_relaxed);
+    return m->held < before || mk_shared_has_room(m->shared, 0);
 }
 
 /* The one call of its fn. */
@@ -107,12 +119,16 @@ static enum mk_pump turn(struct mk_memory *m)
 static void run(struct mk_memory *m)
 {
     enum mk_pump verdict;
+    bool has_room;
 
     m->is_running = true;
     verdict = turn(m);
     m->is_running = false;
+    has_room = mk_memory_weigh(m);
     if (mk_answering_is_broken(&m->request))
         end(m, MK_E_BAD);
+    else if (!has_room && verdict != MK_PUMP_DONE)
+        end(m, MK_E_NOMEM);
     else if (verdict == MK_PUMP_TURN)
         mk_memory_wire.wake(&m->request);
     else if (verdict == MK_PUMP_SOURCE)
@@ -235,6 +251,7 @@ static bool is_body_large(const struct mk_shared *shared, size_t len)
     return len > (uint64_t)atomic_load_explicit(&shared->max_body_size, memory_order_relaxed);
 }
 
+/* A body for which MaxMemory has no room is not copied either. */
 static int write_question(struct mk_memory *m, const struct mk_question *q)
 {
     struct mk_str method = q->method.p ? q->method : MK_STR("GET");
@@ -245,7 +262,11 @@ static int write_question(struct mk_memory *m, const struct mk_question *q)
         return MK_E_INVALID;
     err = mk_head_text(&m->in, method, q->target, q->fields, q->body.len);
     m->body_at = m->in.len;
-    return err == 0 && !m->is_body_large ? mk_buf_append_str(&m->in, q->body) : err;
+    if (err < 0 || m->is_body_large)
+        return err;
+    if (!mk_shared_has_room(m->shared, q->body.len) || mk_buf_append_str(&m->in, q->body) < 0)
+        return MK_E_NOMEM;
+    return mk_memory_weigh(m) ? 0 : MK_E_NOMEM;
 }
 
 /* What an older caller does not know is zero; what a newer one knows more is not looked at. */
@@ -297,6 +318,7 @@ int mk_memory_ask(struct mk_server *server, const struct mk_question *question, 
     m = mk_heap_zalloc(1, sizeof(*m));
     if (!m)
         return MK_E_NOMEM;
+    m->shared = mk_shared_of(server);
     m->is_body_large = is_body_large(mk_shared_of(server), q.body.len);
     err = write_question(m, &q);
     m->fn = fn;

@@ -96,11 +96,11 @@ static char *reserve(struct mk_memory *m, size_t len)
 {
     char *to = mk_buf_reserve(&m->body, len);
 
-    if (!to) {
-        m->error = m->body.error;
-        mk_reply_break(&m->request);
-    }
-    return to;
+    if (to && mk_memory_weigh(m))
+        return to;
+    m->error = to ? MK_E_NOMEM : m->body.error;
+    mk_reply_break(&m->request);
+    return NULL;
 }
 
 static enum mk_pump send_piece(struct mk_request *r, const char *bytes, size_t len)

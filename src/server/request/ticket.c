@@ -10,7 +10,6 @@
 
 enum {
     FIRST_SLOTS = 16,
-    SLOTS_MAX = 1 << 24, /* what the ticket has room for; far above the connections of a worker */
 };
 
 /* From the top: 8 bits worker, 24 bits slot, 32 bits serial, which is never 0. */
@@ -21,14 +20,14 @@ static uint64_t make_ticket(unsigned worker, uint32_t slot, uint32_t serial)
 
 static uint32_t slot_of(uint64_t ticket)
 {
-    return (uint32_t)(ticket >> 32) & (SLOTS_MAX - 1);
+    return (uint32_t)(ticket >> 32) & (MK_LIMIT_TICKETS - 1);
 }
 
 _Static_assert(MK_LIMIT_WORKERS <= 256, "a ticket has eight bits for the worker");
 
 void mk_tickets_init(struct mk_tickets *t)
 {
-    *t = (struct mk_tickets){.first_free = SLOTS_MAX};
+    *t = (struct mk_tickets){.first_free = MK_LIMIT_TICKETS};
 }
 
 void mk_tickets_fini(struct mk_tickets *t)
@@ -41,12 +40,12 @@ static int grow(struct mk_tickets *t)
     uint32_t more = t->nslots > 0 ? t->nslots * 2 : FIRST_SLOTS;
     struct mk_ticket_slot *slots;
 
-    if (more > SLOTS_MAX || !(slots = mk_heap_zalloc(more, sizeof(*slots))))
+    if (more > MK_LIMIT_TICKETS || !(slots = mk_heap_zalloc(more, sizeof(*slots))))
         return MK_E_NOMEM;
     if (t->nslots > 0)
         memcpy(slots, t->slots, t->nslots * sizeof(*slots));
     for (uint32_t i = t->nslots; i < more; i++)
-        slots[i].next_free = i + 1 < more ? i + 1 : SLOTS_MAX;
+        slots[i].next_free = i + 1 < more ? i + 1 : MK_LIMIT_TICKETS;
     t->first_free = t->nslots;
     t->nslots = more;
     mk_heap_free(t->slots);
@@ -63,7 +62,7 @@ uint64_t mk_request_ticket(struct mk_request *r)
 
     if (r->ticket || mk_asking_is_over(r))
         return r->ticket;
-    if (t->first_free == SLOTS_MAX && grow(t) < 0)
+    if (t->first_free == MK_LIMIT_TICKETS && grow(t) < 0)
         return 0;
     at = t->first_free;
     slot = &t->slots[at];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/run/server_int.h"
 
+#include "base/limits.h"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
 /* How many connections and open files there may be, by the settings and by the descriptors there are. */
 
 enum {
-    FILES_MAX = 256, /* entries of a worker's open-file table */
     FILES_MIN = 8,
     DESCRIPTORS_BASE = 16, /* standard streams, logs, loops, a spare or two */
     DESCRIPTORS_WORKER = 6,
@@ -28,9 +29,9 @@ void mk_server_share_descriptors(struct mk_server *server)
 {
     int64_t share = descriptor_limit() / 8 / server->shared.nworkers;
 
-    server->shared.files_per_worker = share < FILES_MIN   ? FILES_MIN
-                                      : share > FILES_MAX ? FILES_MAX
-                                                          : (size_t)share;
+    server->shared.files_per_worker = share < FILES_MIN             ? FILES_MIN
+                                      : share > MK_LIMIT_OPEN_FILES ? MK_LIMIT_OPEN_FILES
+                                                                    : (size_t)share;
 }
 
 /* Without MaxConnections: what leaves descriptors for files, so that accepting does not starve serving. */

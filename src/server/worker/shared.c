@@ -2,6 +2,7 @@
 #include "server/worker/shared.h"
 
 #include "base/limits.h"
+#include "server/worker/worker.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,16 @@ void mk_shared_connection_ended(struct mk_shared *shared, const struct mk_peer *
 {
     atomic_fetch_sub_explicit(&shared->connections, 1, memory_order_relaxed);
     mk_per_address_put(&shared->per_address, peer);
+}
+
+bool mk_shared_has_room(const struct mk_shared *shared, uint64_t bytes)
+{
+    uint64_t held = atomic_load_explicit(&shared->asked, memory_order_relaxed);
+    uint64_t max = (uint64_t)atomic_load_explicit(&shared->max_memory, memory_order_relaxed);
+
+    for (unsigned i = 0; i < shared->nworkers; i++)
+        held += atomic_load_explicit(&shared->workers[i]->held, memory_order_relaxed);
+    return held <= max && bytes <= max - held;
 }
 
 void mk_shared_set_asks(struct mk_shared *shared, enum mk_ask_state state)

@@ -38,7 +38,8 @@ struct mk_shared {
     struct mk_extension *_Atomic extensions;
     _Atomic int64_t connections;
     _Atomic int64_t max_connections; /* from the settings or the descriptor limit */
-    _Atomic int64_t max_memory;      /* of all workers' budgets */
+    _Atomic int64_t max_memory;      /* of all workers' connections and requests from memory */
+    _Atomic uint64_t asked;          /* bytes that requests from memory hold */
     _Atomic int64_t max_body_size;   /* of requests from memory, before they are copied */
     struct mk_asks asks;
     size_t files_per_worker;
@@ -61,6 +62,9 @@ static inline bool mk_shared_is_caller(const struct mk_shared *shared)
 
 /** Workers take requests from memory from now on, or no more. Any thread. */
 void mk_shared_set_asks(struct mk_shared *shared, enum mk_ask_state state);
+
+/** Has MaxMemory room for so many bytes more? Any thread. */
+bool mk_shared_has_room(const struct mk_shared *shared, uint64_t bytes);
 
 /** An accepted connection is gone, or was never made. Any thread. */
 void mk_shared_connection_ended(struct mk_shared *shared, const struct mk_peer *peer);

@@ -96,6 +96,7 @@ static int begin(void **state)
 {
     (void)state;
     handle = NULL;
+    atomic_store(&mk_shared_of(answer_site.server)->max_memory, INT64_MAX);
     fixture_handle(&answer_site, &probe, NULL);
     return 0;
 }
@@ -307,6 +308,115 @@ static void test_later(void **state)
     assert_string_equal(h.body, "now");
     forget(&h);
 }
+
+/* ---- MaxMemory ---- */
+
+static struct mk_shared *shared(void)
+{
+    return mk_shared_of(answer_site.server);
+}
+
+static void limit_memory(int64_t max)
+{
+    atomic_store(&shared()->max_memory, max);
+}
+
+static void nothing_is_held(void)
+{
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    assert_int_equal(atomic_load(&shared()->asked), 0);
+}
+
+static void test_question_beyond_max_memory(void **state)
+{
+    static char body[100000];
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = echo_upper;
+    q.method = MK_STR("POST");
+    q.body = (struct mk_str){body, sizeof(body)};
+    limit_memory(sizeof(body));
+    assert_int_equal(ask(&q, &h), MK_E_NOMEM);
+    assert_int_equal(h.calls, 0);
+    nothing_is_held();
+    q.body = MK_STR("abc");
+    talk(&q, &h);
+    assert_string_equal(h.body, "ABC");
+    forget(&h);
+    nothing_is_held();
+}
+
+static enum mk_verdict never(struct mk_request *r)
+{
+    (void)r;
+    return MK_VERDICT_LATER;
+}
+
+static void test_waiting_questions_share_max_memory(void **state)
+{
+    static char body[40000];
+    struct mk_question q = question("/");
+    struct heard h[2], refused;
+
+    (void)state;
+    handle = never;
+    q.method = MK_STR("POST");
+    q.body = (struct mk_str){body, sizeof(body)};
+    limit_memory(5 * sizeof(body));
+    assert_int_equal(ask(&q, &h[0]), 0);
+    assert_true(atomic_load(&shared()->asked) >= sizeof(body));
+    mk_count(&answer_site.worker->held, 4 * sizeof(body)); /* as connections do */
+    assert_int_equal(ask(&q, &refused), MK_E_NOMEM);
+    mk_count(&answer_site.worker->held, -4 * (uint64_t)sizeof(body));
+    assert_int_equal(ask(&q, &h[1]), 0);
+    mk_loop_turn(loop(), 0, NULL, NULL);
+    mk_memory_end(answer_site.worker);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(h[i].error, MK_E_PEER);
+        forget(&h[i]);
+    }
+    nothing_is_held();
+}
+
+static void test_answer_beyond_max_memory(void **state)
+{
+    struct mk_question q = question("/large");
+    struct heard h;
+
+    (void)state;
+    limit_memory(150000);
+    talk(&q, &h);
+    assert_int_equal(h.error, MK_E_NOMEM);
+    assert_int_equal(h.status, 200);
+    assert_true(h.body_len > 0 && h.body_len < 200000);
+    forget(&h);
+    nothing_is_held();
+}
+
+static enum mk_verdict keep_much(struct mk_request *r)
+{
+    mk_request_hold(r, 200000);
+    return MK_VERDICT_LATER;
+}
+
+static void test_handler_that_keeps_more_than_max_memory(void **state)
+{
+    struct mk_question q = question("/");
+    struct heard h;
+
+    (void)state;
+    handle = keep_much;
+    limit_memory(150000);
+    talk(&q, &h);
+    assert_int_equal(h.error, MK_E_NOMEM);
+    assert_int_equal(h.status, 0);
+    forget(&h);
+    nothing_is_held();
+}
+
+/* ---- pieces ---- */
 
 static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
 {
@@ -658,6 +768,10 @@ int main(void)
         cmocka_unit_test_setup(test_head_has_no_body, begin),
         cmocka_unit_test_setup(test_body_goes_to_the_handler, begin),
         cmocka_unit_test_setup(test_large_body_is_refused_before_it_is_copied, begin),
+        cmocka_unit_test_setup(test_question_beyond_max_memory, begin),
+        cmocka_unit_test_setup(test_waiting_questions_share_max_memory, begin),
+        cmocka_unit_test_setup(test_answer_beyond_max_memory, begin),
+        cmocka_unit_test_setup(test_handler_that_keeps_more_than_max_memory, begin),
         cmocka_unit_test_setup(test_worker_does_not_wait_for_itself, begin),
         cmocka_unit_test_setup(test_waiting_needs_a_running_server, begin),
         cmocka_unit_test_setup(test_stopped_server_takes_no_requests, begin),
