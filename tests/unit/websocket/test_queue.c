@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scene.h"
+
+static ssize_t say(struct scene *s, const char *text)
+{
+    return mk_ws_send(&s->ws, MK_WS_TEXT, mk_str_from(text));
+}
+
+static void test_sends_at_once_without_a_queue(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.credit = SCENE_ROOM;
+    assert_int_equal(say(&s, "one"), 0);
+    SCENE_EXPECT(&s, "\x81\3one");
+    assert_null(s.ws.queue);
+    scene_close(&s);
+}
+
+/* Wherever the peer stops taking, it gets each byte once and in order. */
+static void test_keeps_order_at_each_split(void **state)
+{
+    (void)state;
+    for (size_t split = 0; split <= 10; split++) {
+        struct scene s;
+
+        scene_open(&s);
+        s.credit = split;
+        (void)say(&s, "one");
+        assert_int_equal(say(&s, "two"), 10 - (ssize_t)split);
+        scene_take(&s, SCENE_ROOM);
+        SCENE_EXPECT(&s, "\x81\3one\x81\3two");
+        assert_null(s.ws.queue);
+        assert_int_equal(s.ws.is_drained, split < 10);
+        scene_close(&s);
+    }
+}
+
+/* RFC 6455 section 5.5: a pong may stand between messages, but not inside a frame. */
+static void test_pong_overtakes_whole_messages_only(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.credit = 2;
+    (void)say(&s, "one");
+    (void)say(&s, "two");
+    assert_int_equal(ws_queue_control(&s.ws, WS_PONG, MK_STR("p")), 0);
+    scene_take(&s, SCENE_ROOM);
+    SCENE_EXPECT(&s, "\x81\3one\x8a\1p\x81\3two");
+    scene_close(&s);
+}
+
+/* Section 5.5.3: pings of a peer that reads nothing take the memory of one pong. */
+static void test_last_pong_replaces_earlier_ones(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(ws_queue_control(&s.ws, WS_PONG, MK_STR("a")), 0);
+    assert_int_equal(ws_queue_control(&s.ws, WS_PONG, MK_STR("z")), 0);
+    scene_take(&s, SCENE_ROOM);
+    SCENE_EXPECT(&s, "\x8a\1z");
+    scene_close(&s);
+}
+
+static void test_refuses_what_never_fits(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.spec.max_queue = 4;
+    assert_int_equal(say(&s, "a message of many bytes"), MK_E_LIMIT);
+    assert_int_equal(s.ws.state, WS_OPEN);
+    scene_close(&s);
+}
+
+static void test_drops_the_newest(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.spec.max_queue = 10;
+    s.spec.policy = MK_WS_DROP_NEW;
+    assert_int_equal(say(&s, "one"), 5);
+    assert_int_equal(say(&s, "two"), 10);
+    assert_int_equal(say(&s, "six"), MK_E_BUSY);
+    scene_take(&s, SCENE_ROOM);
+    SCENE_EXPECT(&s, "\x81\3one\x81\3two");
+    scene_close(&s);
+}
+
+/* A message of which a byte was sent is sent whole. */
+static void test_drops_the_oldest_that_is_whole(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.spec.max_queue = 10;
+    s.spec.policy = MK_WS_DROP_OLD;
+    s.credit = 1;
+    assert_int_equal(say(&s, "one"), 4);
+    assert_int_equal(say(&s, "two"), 9);
+    assert_int_equal(say(&s, "six"), 9);
+    scene_take(&s, SCENE_ROOM);
+    SCENE_EXPECT(&s, "\x81\3one\x81\3six");
+    scene_close(&s);
+}
+
+static void test_closes_a_slow_reader(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.spec.max_queue = 10;
+    s.spec.policy = MK_WS_CLOSE;
+    s.credit = 1;
+    (void)say(&s, "one");
+    (void)say(&s, "two");
+    assert_int_equal(say(&s, "six"), MK_E_BUSY);
+    assert_int_equal(say(&s, "end"), MK_E_PEER);
+    assert_int_equal(s.ws.code, MK_WS_TRY_LATER);
+    scene_take(&s, SCENE_ROOM);
+    SCENE_EXPECT(&s, "\x81\3one\x88\x18\x03\xf5the reader is too slow");
+    scene_close(&s);
+}
+
+/* The memory of a reader that takes nothing stays bounded, whatever is sent. */
+static void test_waiting_bytes_stay_bounded(void **state)
+{
+    (void)state;
+    for (unsigned policy = MK_WS_CLOSE; policy <= MK_WS_DROP_OLD; policy++) {
+        struct scene s;
+
+        scene_open(&s);
+        s.spec.max_queue = 64;
+        s.spec.policy = (enum mk_ws_policy)policy;
+        for (unsigned i = 0; i < 1000; i++)
+            assert_true(say(&s, "a message") <= 64);
+        scene_take(&s, SCENE_ROOM);
+        assert_true(s.nsent > 0 && s.nsent <= 64);
+        scene_close(&s);
+    }
+}
+
+static void test_failed_write_ends_the_connection(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.is_broken = true;
+    assert_int_equal(say(&s, "one"), MK_E_PEER);
+    assert_int_equal(s.ws.state, WS_OVER);
+    assert_int_equal(s.ws.code, MK_WS_ABNORMAL);
+    assert_true(s.is_asked);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sends_at_once_without_a_queue),
+        cmocka_unit_test(test_keeps_order_at_each_split),
+        cmocka_unit_test(test_pong_overtakes_whole_messages_only),
+        cmocka_unit_test(test_last_pong_replaces_earlier_ones),
+        cmocka_unit_test(test_refuses_what_never_fits),
+        cmocka_unit_test(test_drops_the_newest),
+        cmocka_unit_test(test_drops_the_oldest_that_is_whole),
+        cmocka_unit_test(test_closes_a_slow_reader),
+        cmocka_unit_test(test_waiting_bytes_stay_bounded),
+        cmocka_unit_test(test_failed_write_ends_the_connection),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
