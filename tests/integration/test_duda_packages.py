@@ -74,3 +74,15 @@ def test_base64(start, tmp_path):
     assert server.get("/coder/encode?").text == " 0"
     assert server.get("/coder/decode?aGVsbG8=").text == "hello 5"
     assert server.get("/coder/decode?aGVsbG8").text == "none"
+
+
+def test_json(start, tmp_path):
+    duda.build(tmp_path, "packaged_json", name="tree")
+    server = start(**duda.config(tmp_path, "tree", duda={"PackagesRoot": duda.packages()}))
+    posted = server.request("/tree/echo", "POST", body=b' { "a" : [1.50, "\\u00e9/"] } ')
+    assert (posted.status, posted.text) == (200, '{"a":[1.5,"é/"]}')
+    refused = server.request("/tree/echo", "POST", body=b"[1] x")
+    assert (refused.status, refused.text) == (400, "x")
+    assert (server.get("/tree/echo").status, server.get("/tree/echo").text) == (400, "none")
+    assert server.get("/tree/build").text == '{\n\t"List":\t[null, true, false, true, 42],\n\t"size":\t5,\n\t"text":\t"List"\n}'
+    assert server.get("/tree/constant").text == '{\n\t"a":\t0.5\n} {"a":0.5}'

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duda_package.h"
+
+#include "tree.h"
+
+/* Where the last parse of this thread stopped: in the text of parse(), or a copy, as a body need not end with a zero byte. */
+static _Thread_local const char *stopped;
+static _Thread_local char excerpt[64];
+
+static json_t *create_null(void)
+{
+    return json_new(cJSON_NULL);
+}
+
+static json_t *create_true(void)
+{
+    return json_new(cJSON_True);
+}
+
+static json_t *create_false(void)
+{
+    return json_new(cJSON_False);
+}
+
+static json_t *create_bool(int b)
+{
+    return json_new(b ? cJSON_True : cJSON_False);
+}
+
+static json_t *create_array(void)
+{
+    return json_new(cJSON_Array);
+}
+
+static json_t *create_object(void)
+{
+    return json_new(cJSON_Object);
+}
+
+static json_t *parse(const char *text)
+{
+    const char *stop = NULL;
+    json_t *item = text ? json_parse(text, strlen(text), &stop) : NULL;
+
+    stopped = item ? NULL : stop;
+    return item;
+}
+
+static json_t *parse_data(duda_request_t *dr)
+{
+    mk_pointer body = {0};
+    const char *stop;
+    json_t *item;
+    size_t left;
+
+    stopped = NULL;
+    if (request->is_data(dr))
+        body = dr->sr->data;
+    if (!body.data)
+        return NULL;
+    item = json_parse(body.data, body.len, &stop);
+    if (item)
+        return item;
+    left = (size_t)(body.data + body.len - stop);
+    left = left < sizeof(excerpt) ? left : sizeof(excerpt) - 1;
+    memcpy(excerpt, stop, left);
+    excerpt[left] = '\0';
+    stopped = excerpt;
+    return NULL;
+}
+
+static const char *get_error(void)
+{
+    return stopped;
+}
+
+static char *print(json_t *item)
+{
+    return json_print(item, true);
+}
+
+static char *print_unformatted(json_t *item)
+{
+    return json_print(item, false);
+}
+
+/* @return the text, which is freed with the request; NULL: there is none, or no memory to note it */
+static char *leave_to(duda_request_t *dr, char *text)
+{
+    if (!text || gc->add(dr, text) == 0)
+        return text;
+    mem->free(text);
+    return NULL;
+}
+
+static char *print_gc(duda_request_t *dr, json_t *item)
+{
+    return leave_to(dr, print(item));
+}
+
+static char *print_unformatted_gc(duda_request_t *dr, json_t *item)
+{
+    return leave_to(dr, print_unformatted(item));
+}
+
+static json_object_t calls = {
+    .create_null = create_null,
+    .create_true = create_true,
+    .create_false = create_false,
+    .create_bool = create_bool,
+    .create_number = json_new_number,
+    .create_string = json_new_string,
+    .create_array = create_array,
+    .create_object = create_object,
+    .add_to_array = json_add,
+    .add_to_object = json_add_member,
+    .parse = parse,
+    .print = print,
+    .print_gc = print_gc,
+    .print_unformatted = print_unformatted,
+    .print_unformatted_gc = print_unformatted_gc,
+    .delete = json_delete,
+    .get_array_size = json_size,
+    .get_array_item = json_item,
+    .get_object_item = json_member,
+    .get_error = get_error,
+    .parse_data = parse_data,
+};
+
+duda_package_t *duda_package_main()
+{
+    static char name[] = "json", version[] = "2.0";
+    static duda_package_t package = {.name = name, .version = version, .api = &calls};
+
+    json_memory = mem;
+    return &package;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include <stdio.h>
+
+/* Trees become texts without recursion: the lists that are open are on a stack of fixed size. */
+
+struct printer {
+    char *text;
+    size_t len, room;
+    bool has_failed, is_indented;
+    unsigned depth;
+    const json_t *open[JSON_DEPTH_MAX];
+};
+
+static void put(struct printer *p, const char *bytes, size_t len)
+{
+    if (p->has_failed)
+        return;
+    if (p->room - p->len < len) {
+        size_t room = 2 * p->room + len + 64;
+        char *text = json_memory->realloc(p->text, room);
+
+        if (!text) {
+            p->has_failed = true;
+            return;
+        }
+        p->text = text;
+        p->room = room;
+    }
+    memcpy(p->text + p->len, bytes, len);
+    p->len += len;
+}
+
+static void put_text(struct printer *p, const char *text)
+{
+    put(p, text, strlen(text));
+}
+
+static void put_escaped(struct printer *p, char c)
+{
+    char escape[8];
+
+    if (c == '"' || c == '\\')
+        snprintf(escape, sizeof(escape), "\\%c", c);
+    else
+        snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)(unsigned char)c);
+    put_text(p, escape);
+}
+
+static void put_string(struct printer *p, const char *text)
+{
+    put_text(p, "\"");
+    while (text && *text) {
+        size_t plain = 0;
+
+        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        put(p, text, plain);
+        text += plain;
+        if (*text)
+            put_escaped(p, *text++);
+    }
+    put_text(p, "\"");
+}
+
+static void put_tabs(struct printer *p, unsigned count)
+{
+    while (p->is_indented && count-- > 0)
+        put_text(p, "\t");
+}
+
+static bool is_list(const json_t *item)
+{
+    int type = item->type & JSON_TYPE;
+
+    return type == cJSON_Array || type == cJSON_Object;
+}
+
+static bool is_object(const json_t *item)
+{
+    return (item->type & JSON_TYPE) == cJSON_Object;
+}
+
+static void put_scalar(struct printer *p, const json_t *item)
+{
+    char number[JSON_NUMBER_ROOM];
+
+    switch (item->type & JSON_TYPE) {
+    case cJSON_String:
+        put_string(p, item->valuestring);
+        break;
+    case cJSON_Number:
+        json_print_number(number, item->valuedouble);
+        put_text(p, number);
+        break;
+    case cJSON_True:
+        put_text(p, "true");
+        break;
+    case cJSON_False:
+        put_text(p, "false");
+        break;
+    default:
+        put_text(p, "null");
+    }
+}
+
+/* What stands before an item in the innermost open list. */
+static void put_key(struct printer *p, const json_t *item)
+{
+    if (p->depth == 0 || !is_object(p->open[p->depth - 1]))
+        return;
+    put_tabs(p, p->depth);
+    put_string(p, item->string);
+    put_text(p, p->is_indented ? ":\t" : ":");
+}
+
+static void put_opening(struct printer *p, const json_t *list)
+{
+    if (p->depth == JSON_DEPTH_MAX) {
+        p->has_failed = true;
+        return;
+    }
+    p->open[p->depth++] = list;
+    put_text(p, is_object(list) ? p->is_indented ? "{\n" : "{" : "[");
+}
+
+static void put_comma(struct printer *p)
+{
+    put_text(p, ",");
+    if (p->is_indented)
+        put_text(p, is_object(p->open[p->depth - 1]) ? "\n" : " ");
+}
+
+/* @return the list that is closed now */
+static const json_t *put_closing(struct printer *p)
+{
+    const json_t *list = p->open[--p->depth];
+
+    if (is_object(list) && p->is_indented && list->child)
+        put_text(p, "\n");
+    if (is_object(list))
+        put_tabs(p, p->depth);
+    put_text(p, is_object(list) ? "}" : "]");
+    return list;
+}
+
+/* @return the item after this one, which is printed, with the lists between closed; NULL: none */
+static const json_t *following(struct printer *p, const json_t *item)
+{
+    while (p->depth > 0 && !item->next)
+        item = put_closing(p);
+    if (p->depth == 0)
+        return NULL;
+    put_comma(p);
+    return item->next;
+}
+
+static const json_t *print_item(struct printer *p, const json_t *item)
+{
+    put_key(p, item);
+    if (!is_list(item)) {
+        put_scalar(p, item);
+        return following(p, item);
+    }
+    put_opening(p, item);
+    if (item->child || p->has_failed)
+        return item->child;
+    return following(p, put_closing(p));
+}
+
+char *json_print(const json_t *item, bool is_indented)
+{
+    struct printer p = {.is_indented = is_indented};
+
+    if (!item)
+        return NULL;
+    while (item && !p.has_failed)
+        item = print_item(&p, item);
+    put(&p, "", 1);
+    if (!p.has_failed)
+        return p.text;
+    json_memory->free(p.text);
+    return NULL;
+}
