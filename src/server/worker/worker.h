@@ -38,8 +38,8 @@ struct mk_worker {
     struct mk_tickets *tickets;
     struct mk_crowd *crowd;
     struct mk_budget *budget;
-    _Atomic uint64_t
-        held; /* bytes that its connections hold (MaxMemory); written by its thread only */
+    /* Bytes that its connections hold (MaxMemory); written by its thread only. */
+    _Atomic uint64_t held;
     struct mk_list streams; /* taken or dialled, until their owners close them */
     struct mk_list asked;   /* requests from memory that are being answered */
     /* A connection has ended. NULL while nobody waits for its place. */
