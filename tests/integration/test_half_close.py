@@ -14,7 +14,7 @@ from harness import http
 from harness.variants import SCHEDULERS
 
 ROUNDS = 300
-SOON = 1.0
+SOON = 10.0  # far below the timeouts of the server
 
 
 @pytest.fixture(scope="module", params=SCHEDULERS)

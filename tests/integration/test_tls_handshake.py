@@ -319,7 +319,7 @@ def test_a_thousand_stalled_handshakes(start, plugin):
             began = time.monotonic()
             assert_well(server)
             waits.append(time.monotonic() - began)
-        assert sorted(waits)[45] < 0.5, waits
+        assert sorted(waits)[45] < (5 if executable.is_sanitized() else 0.5), waits
         assert all(connection.rest_until_cut() is not None for connection in stalled)
         for connection in stalled:
             connection.close()
