@@ -86,3 +86,14 @@ def test_json(start, tmp_path):
     assert (server.get("/tree/echo").status, server.get("/tree/echo").text) == (400, "none")
     assert server.get("/tree/build").text == '{\n\t"List":\t[null, true, false, true, 42],\n\t"size":\t5,\n\t"text":\t"List"\n}'
     assert server.get("/tree/constant").text == '{\n\t"a":\t0.5\n} {"a":0.5}'
+
+
+def test_json_of_level_3(start, tmp_path):
+    duda.build(tmp_path, "packaged_json3", name="tree", level=3)
+    server = start(**duda.config(tmp_path, "tree", duda={"PackagesRoot": duda.packages()}))
+    refused = server.request("/tree/patch", "POST", body=b'{"a":1,\n "a":2}')
+    assert (refused.status, refused.text) == (400, "2:8: the object has a key twice")
+    patched = server.request("/tree/patch", "POST", body=b'{"a":null,"b":{"c":[18446744073709551615]}}')
+    assert (patched.status, patched.text) == (200, '{"id":9223372036854775807,"b":{"c":[18446744073709551615]}} 18446744073709551615')
+    assert server.get("/tree/write").text == '{"list":[-9223372036854775808,0.5,true,null,"\u00e9"],"tree":{"n":18446744073709551615}}'
+    assert server.get("/tree/wrong").text == "all refused"

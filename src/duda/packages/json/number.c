@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,23 +67,62 @@ static double to_number(const char *text)
     return number;
 }
 
-const char *json_read_number(const char *p, const char *end, double *number)
+/*
+ * Most numbers have few digits: both the digits and the power of ten are then exact, and one operation rounds once.
+ * @return whether *number is set
+ */
+static bool read_short(const char *p, const char *end, double *number)
 {
-    const char *behind = number_end(p, end);
-    size_t len = behind ? (size_t)(behind - p) : 0;
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    const bool is_negative = *p == '-';
+    uint64_t value = 0;
+    size_t count = 0, places = 0;
+    bool has_point = false;
+
+    for (p += is_negative; p < end; p++) {
+        if (*p == '.') {
+            has_point = true;
+            continue;
+        }
+        if (*p == 'e' || *p == 'E' || ++count > 15)
+            return false;
+        value = value * 10 + (uint64_t)(*p - '0');
+        places += has_point;
+    }
+    if (places >= sizeof(powers) / sizeof(powers[0]) || (places > 0 && FLT_EVAL_METHOD != 0))
+        return false;
+    *number = (double)value / powers[places];
+    if (is_negative)
+        *number = -*number;
+    return true;
+}
+
+/* @return false: no memory */
+static bool read_long(const char *p, size_t len, double *number)
+{
     char room[64], *text = room;
 
-    if (!behind)
-        return NULL;
     if (len >= sizeof(room))
         text = json_memory->alloc(len + 1);
     if (!text)
-        return NULL;
+        return false;
     memcpy(text, p, len);
     text[len] = '\0';
     *number = to_number(text);
     if (text != room)
         json_memory->free(text);
+    return true;
+}
+
+const char *json_read_number(const char *p, const char *end, double *number)
+{
+    const char *behind = number_end(p, end);
+
+    *number = behind ? 0 : (double)NAN;
+    if (!behind)
+        return NULL;
+    if (!read_short(p, behind, number) && !read_long(p, (size_t)(behind - p), number))
+        return NULL;
     return isfinite(*number) ? behind : NULL;
 }
 
@@ -115,14 +157,118 @@ static void put_decimal(char *text, size_t size, const char *all, int power)
                  all + power + 1);
 }
 
+/* ---- integers of 64 bits ---- */
+
+static const double exact = 9007199254740992.0; /* 2^53: below it a double has each integer */
+
+static bool fits_64(const char *digits)
+{
+    char *behind;
+
+    errno = 0;
+    if (*digits == '-')
+        (void)strtoll(digits, &behind, 10);
+    else
+        (void)strtoull(digits, &behind, 10);
+    return errno == 0 && *behind == '\0';
+}
+
+bool json_keep_digits(json_t *number, const char *digits, size_t len)
+{
+    char text[24];
+
+    if (fabs(number->valuedouble) < exact || len >= sizeof(text))
+        return true;
+    memcpy(text, digits, len);
+    text[len] = '\0';
+    if (!fits_64(text))
+        return true;
+    number->valuestring = json_copy_text(text);
+    return number->valuestring != NULL;
+}
+
+/* A service may have set valuedouble since. */
+const char *json_digits(const json_t *number)
+{
+    const char *text = number->valuestring;
+
+    return text && strtod(text, NULL) == number->valuedouble ? text : NULL;
+}
+
+static json_t *new_integer(double value, const char *digits)
+{
+    json_t *item = json_new_number(value);
+
+    if (!item || json_keep_digits(item, digits, strlen(digits)))
+        return item;
+    json_delete(item);
+    return NULL;
+}
+
+json_t *json_new_int64(int64_t value)
+{
+    char digits[24];
+
+    (void)snprintf(digits, sizeof(digits), "%" PRId64, value);
+    return new_integer((double)value, digits);
+}
+
+json_t *json_new_uint64(uint64_t value)
+{
+    char digits[24];
+
+    (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    return new_integer((double)value, digits);
+}
+
+static bool is_integer(const json_t *item)
+{
+    if (!item || (item->type & JSON_TYPE) != cJSON_Number || !isfinite(item->valuedouble))
+        return false;
+    return fabs(item->valuedouble) >= exact ||
+           (double)(long long)item->valuedouble == item->valuedouble;
+}
+
+int json_int64(const json_t *item, int64_t *value)
+{
+    const char *digits;
+
+    if (!is_integer(item) || !value)
+        return -1;
+    digits = json_digits(item);
+    errno = 0;
+    if (digits)
+        *value = strtoll(digits, NULL, 10);
+    else if (item->valuedouble >= -0x1p63 && item->valuedouble < 0x1p63)
+        *value = (int64_t)item->valuedouble;
+    else
+        return -1;
+    return errno == 0 ? 0 : -1;
+}
+
+int json_uint64(const json_t *item, uint64_t *value)
+{
+    const char *digits;
+
+    if (!is_integer(item) || !value || item->valuedouble < 0)
+        return -1;
+    digits = json_digits(item);
+    if (digits)
+        *value = strtoull(digits, NULL, 10);
+    else if (item->valuedouble < 0x1p64)
+        *value = (uint64_t)item->valuedouble;
+    else
+        return -1;
+    return 0;
+}
+
 void json_print_number(char text[JSON_NUMBER_ROOM], double number)
 {
-    static const double exact = 9007199254740992.0; /* 2^53 */
     char all[20];
     char *to = text;
 
     if (!isfinite(number)) {
-        strcpy(text, "null");
+        memcpy(text, "null", sizeof("null"));
         return;
     }
     if (signbit(number))
