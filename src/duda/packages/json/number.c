@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
-#include <locale.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -54,19 +54,6 @@ static const char *number_end(const char *p, const char *end)
     return p ? exponent(p, end) : NULL;
 }
 
-/* @return the number of a text with a point; an infinity: the C locale cannot be had, which comes of no memory */
-static double to_number(const char *text)
-{
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double number;
-
-    if (!plain)
-        return (double)INFINITY;
-    number = strtod_l(text, NULL, plain);
-    freelocale(plain);
-    return number;
-}
-
 /*
  * Most numbers have few digits: both the digits and the power of ten are then exact, and one operation rounds once.
  * @return whether *number is set
@@ -97,18 +84,33 @@ static bool read_short(const char *p, const char *end, double *number)
     return true;
 }
 
-/* @return false: no memory */
-static bool read_long(const char *p, size_t len, double *number)
+/*
+ * The point of a locale may be any text, so numbers go through strtod without one: 1.25e3 as 125e1.
+ * @return false: no memory
+ */
+static bool read_long(const char *p, const char *end, double *number)
 {
-    char room[64], *text = room;
+    const size_t size = (size_t)(end - p) + 24;
+    char room[64], *text = size > sizeof(room) ? json_memory->alloc(size) : room, *to = text;
+    long power = 0, places = 0;
+    bool has_point = false;
 
-    if (len >= sizeof(room))
-        text = json_memory->alloc(len + 1);
     if (!text)
         return false;
-    memcpy(text, p, len);
-    text[len] = '\0';
-    *number = to_number(text);
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            has_point = true;
+            continue;
+        }
+        *to++ = *p;
+        places += has_point;
+    }
+    if (p < end)
+        power = strtol(p + 1, NULL, 10);
+    if (power > LONG_MIN + places) /* else it is far below any double */
+        power -= places;
+    (void)snprintf(to, 24, "e%ld", power);
+    *number = strtod(text, NULL);
     if (text != room)
         json_memory->free(text);
     return true;
@@ -121,7 +123,7 @@ const char *json_read_number(const char *p, const char *end, double *number)
     *number = behind ? 0 : (double)NAN;
     if (!behind)
         return NULL;
-    if (!read_short(p, behind, number) && !read_long(p, (size_t)(behind - p), number))
+    if (!read_short(p, behind, number) && !read_long(p, behind, number))
         return NULL;
     return isfinite(*number) ? behind : NULL;
 }
@@ -262,6 +264,37 @@ int json_uint64(const json_t *item, uint64_t *value)
     return 0;
 }
 
+static bool reads_back(const char *all, int power, double number)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%se%d", all, power + 1 - (int)strlen(all));
+    return strtod(text, NULL) == number;
+}
+
+/*
+ * Print a number that has few digits behind the point: the fewest such that one exact division gives it again.
+ * @return false: it has not
+ */
+static bool put_short(char *text, double number)
+{
+    static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+
+    if (FLT_EVAL_METHOD != 0 || number >= 1e9 || number < 1e-3)
+        return false;
+    for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++) {
+        const long long scaled = (long long)(number * powers[i] + 0.5);
+        const long long unit = (long long)powers[i];
+
+        if ((double)scaled / powers[i] != number)
+            continue;
+        (void)snprintf(text, JSON_NUMBER_ROOM - 1, "%lld.%0*lld", scaled / unit, (int)i + 1,
+                       scaled % unit);
+        return true;
+    }
+    return false;
+}
+
 void json_print_number(char text[JSON_NUMBER_ROOM], double number)
 {
     char all[20];
@@ -278,12 +311,15 @@ void json_print_number(char text[JSON_NUMBER_ROOM], double number)
         snprintf(to, JSON_NUMBER_ROOM - 1, "%lld", (long long)number);
         return;
     }
+    if (put_short(to, number))
+        return;
     /* Any 15 digits survive a normal double, so fewer are found by leaving out zeros. */
     for (int precision = isnormal(number) ? 15 : 1; precision <= 17; precision++) {
         int power = decimal(all, number, precision);
 
+        if (!reads_back(all, power, number))
+            continue;
         put_decimal(to, JSON_NUMBER_ROOM - 1, all, power);
-        if (to_number(to) == number)
-            return;
+        return;
     }
 }
