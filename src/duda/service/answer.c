@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    SOURCES_MAX = 32, /* with more pieces a producer gives them */
-    CHUNK_MIN = 1024,
+    SOURCES_MAX = 32,                                /* with more pieces a producer gives them */
+    CHUNK_MIN = 1024 - sizeof(struct mk_duda_chunk), /* what malloc gives from its cache */
     CHUNK_MAX = 64 * 1024,
     LINES_MAX = 12 * 1024 /* bytes of a head's fields; the server takes 16 KB */
 };

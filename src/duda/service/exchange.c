@@ -129,6 +129,16 @@ static void fill_fields(struct mk_duda_request *rq)
     }
 }
 
+/* Digits alone: the server has checked them. */
+static long number_of(struct mk_str digits)
+{
+    long n = 0;
+
+    for (size_t i = 0; i < digits.len; i++)
+        n = n * 10 + (digits.p[i] - '0');
+    return n;
+}
+
 /* "name:port", "[::1]:port" */
 static void fill_host(struct session_request *sr, struct mk_str host)
 {
@@ -139,8 +149,10 @@ static void fill_host(struct session_request *sr, struct mk_str host)
         name.len = (size_t)(colon - host.p);
     sr->host = mk_duda_pointer(name);
     if (name.len < host.len) {
-        sr->host_port = mk_duda_pointer((struct mk_str){colon + 1, host.len - name.len - 1});
-        sr->port = strtol(colon + 1, NULL, 10);
+        struct mk_str port = {colon + 1, host.len - name.len - 1};
+
+        sr->host_port = mk_duda_pointer(port);
+        sr->port = number_of(port);
     }
 }
 

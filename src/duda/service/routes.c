@@ -186,7 +186,10 @@ struct mk_str mk_duda_variable(const struct mk_duda_rule *rule, struct mk_str re
 enum mk_duda_outcome mk_duda_find(const struct mk_duda_service *s, struct mk_str rest,
                                   bool has_query, struct mk_duda_match *match)
 {
-    memset(match, 0, sizeof(*match));
+    match->target = NULL;
+    match->rule = NULL;
+    match->interface = match->method = (struct mk_str){NULL, 0};
+    match->nparams = 0;
     if (!s->routes)
         return MK_DUDA_NONE;
     return s->level >= LEVEL_ROUTER ? find_routed(s->routes, rest, match)

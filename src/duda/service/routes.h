@@ -57,9 +57,9 @@ enum mk_duda_outcome {
 
 struct mk_duda_match {
     const struct mk_duda_target *target;
-    const struct mk_duda_rule *rule; /* whose variables param->get() knows; NULL: none */
-    struct mk_str interface, method; /* level 1 */
-    struct mk_str params[MAP_WS_MAX_PARAMS];
+    const struct mk_duda_rule *rule;         /* whose variables param->get() knows; NULL: none */
+    struct mk_str interface, method;         /* level 1 */
+    struct mk_str params[MAP_WS_MAX_PARAMS]; /* nparams of them */
     unsigned nparams;
 };
 
