@@ -31,10 +31,10 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 @contextlib.contextmanager
-def running(installation, program, folder):
+def running(env, program, folder):
     """A function that sends one request and returns status, fields and body."""
     path = folder / "socket"
-    child = subprocess.Popen([program, f"unix:{path}"], env=installation.env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = subprocess.Popen([program, f"unix:{path}"], env=env, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def listens():
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
@@ -68,7 +68,7 @@ def lines(name):
 
 def test_hello(installation, tmp_path):
     assert lines("hello.c") <= 25
-    with running(installation, installation.build("embed/hello.c", "monkey-web"), tmp_path) as ask:
+    with running(installation.env, installation.build("embed/hello.c", "monkey-web"), tmp_path) as ask:
         assert ask("GET", "/")[::2] == (200, b"Hello\n")
         assert ask("GET", "/other")[0] == 404
         status, fields, _ = ask("POST", "/", b"")
@@ -77,7 +77,7 @@ def test_hello(installation, tmp_path):
 
 def test_json_echo(installation, tmp_path):
     assert lines("json_echo.c") <= 40
-    with running(installation, installation.build("embed/json_echo.c", "monkey-web"), tmp_path) as ask:
+    with running(installation.env, installation.build("embed/json_echo.c", "monkey-web"), tmp_path) as ask:
         status, fields, body = ask("POST", "/echo/a%20b", 'x"\n\u00e9'.encode())
         assert (status, fields["Content-Type"]) == (200, "application/json")
         assert json.loads(body) == {"name": "a b", "length": 5, "body": 'x"\n\u00e9'}
@@ -103,7 +103,7 @@ def events(answer, count):
 
 
 def test_ticker(installation, tmp_path):
-    with running(installation, installation.build("embed/ticker.c", "monkey-web"), tmp_path):
+    with running(installation.env, installation.build("embed/ticker.c", "monkey-web"), tmp_path):
         for first, fields in ((0, {}), (42, {"Last-Event-ID": "41"})):
             with contextlib.closing(UnixConnection(tmp_path / "socket")) as connection:
                 connection.request("GET", "/ticks", headers=fields)

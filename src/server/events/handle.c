@@ -25,12 +25,12 @@ static struct own *own_of(struct mk_extension *e)
     return MK_CONTAINER_OF(e, struct own, extension);
 }
 
-static void init_own(struct mk_extension *e)
+MK_AT_START static void init_own(struct mk_extension *e)
 {
     atomic_init(&own_of(e)->handle, NULL);
 }
 
-static void end_own(struct mk_extension *e)
+MK_AT_START static void end_own(struct mk_extension *e)
 {
     struct mk_server_handle *h = atomic_load(&own_of(e)->handle);
 
@@ -41,7 +41,7 @@ static void end_own(struct mk_extension *e)
     pthread_rwlock_unlock(&h->lock);
 }
 
-static void fini_own(struct mk_extension *e)
+MK_AT_START static void fini_own(struct mk_extension *e)
 {
     mk_server_handle_put(atomic_load(&own_of(e)->handle));
 }
@@ -49,7 +49,7 @@ static void fini_own(struct mk_extension *e)
 static const struct mk_extension_kind kind = {
     .size = sizeof(struct own), .init = init_own, .end = end_own, .fini = fini_own};
 
-static struct mk_server_handle *new_handle(struct mk_server *server)
+MK_AT_START static struct mk_server_handle *new_handle(struct mk_server *server)
 {
     struct mk_server_handle *h = mk_heap_zalloc(1, sizeof(*h));
 
@@ -62,7 +62,7 @@ static struct mk_server_handle *new_handle(struct mk_server *server)
 }
 
 /* Two threads may make one at the same time: the first keeps it. */
-static struct mk_server_handle *make_handle(struct own *own, struct mk_server *server)
+MK_AT_START static struct mk_server_handle *make_handle(struct own *own, struct mk_server *server)
 {
     struct mk_server_handle *h = new_handle(server), *other = NULL;
 
@@ -72,7 +72,7 @@ static struct mk_server_handle *make_handle(struct own *own, struct mk_server *s
     return other;
 }
 
-struct mk_server_handle *mk_server_handle(struct mk_server *server)
+MK_AT_START struct mk_server_handle *mk_server_handle(struct mk_server *server)
 {
     struct mk_extension *e = mk_shared_extension(mk_shared_of(server), &kind);
     struct mk_server_handle *h = e ? atomic_load(&own_of(e)->handle) : NULL;

@@ -307,7 +307,8 @@ unsigned mk_server_workers(const struct mk_server *server)
     return server->shared.nworkers;
 }
 
-int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats)
+MK_AT_START int mk_server_stats(const struct mk_server *server, unsigned worker,
+                                struct mk_worker_stats *stats)
 {
     const struct mk_counters *c;
     struct mk_worker_stats all;
