@@ -139,37 +139,39 @@ static unqlite_int64 count(unqlite *store, unqlite_int64 *bytes)
 
 /* ---- entries ---- */
 
-static int put(unqlite *store, const void *key, int key_len, const void *data, unqlite_int64 len,
+static int put(unqlite *store, const void *key, int key_len, const void *bytes, unqlite_int64 len,
                int64_t ttl_ms, bool appends)
 {
     const int key_bytes = length_of(key, key_len);
 
-    if (key_bytes == 0 || len < 0 || (uint64_t)len > SIZE_MAX / 2 || (len > 0 && !data) ||
+    if (key_bytes == 0 || len < 0 || (uint64_t)len > SIZE_MAX / 2 || (len > 0 && !bytes) ||
         ttl_ms < 0 || ttl_ms > INT64_MAX / 2 || !enter(store))
         return UNQLITE_ABORT;
     return leave(
-        kv_put(store, key, key_bytes, data, (size_t)len, ttl_ms ? kv_now() + ttl_ms : 0, appends));
+        kv_put(store, key, key_bytes, bytes, (size_t)len, ttl_ms ? kv_now() + ttl_ms : 0, appends));
 }
 
-static int store_entry(unqlite *store, const void *key, int key_len, const void *data,
+static int store_entry(unqlite *store, const void *key, int key_len, const void *bytes,
                        unqlite_int64 len)
 {
-    return put(store, key, key_len, data, len, 0, false);
+    return put(store, key, key_len, bytes, len, 0, false);
 }
 
-static int store_ttl(unqlite *store, const void *key, int key_len, const void *data,
+static int store_ttl(unqlite *store, const void *key, int key_len, const void *bytes,
                      unqlite_int64 len, unqlite_int64 ttl_ms)
 {
-    return ttl_ms > 0 ? put(store, key, key_len, data, len, ttl_ms, false) : UNQLITE_ABORT;
+    return ttl_ms > 0 ? put(store, key, key_len, bytes, len, ttl_ms, false) : UNQLITE_ABORT;
 }
 
-static int append(unqlite *store, const void *key, int key_len, const void *data, unqlite_int64 len)
+static int append(unqlite *store, const void *key, int key_len, const void *bytes,
+                  unqlite_int64 len)
 {
-    return put(store, key, key_len, data, len, 0, true);
+    return put(store, key, key_len, bytes, len, 0, true);
 }
 
-static int put_format(unqlite *store, const void *key, int key_len, bool appends, const char *fmt,
-                      va_list args)
+__attribute__((format(printf, 5, 0))) static int put_format(unqlite *store, const void *key,
+                                                            int key_len, bool appends,
+                                                            const char *fmt, va_list args)
 {
     char *text = NULL;
     int len = fmt ? vasprintf(&text, fmt, args) : -1;
@@ -182,7 +184,8 @@ static int put_format(unqlite *store, const void *key, int key_len, bool appends
     return result;
 }
 
-static int store_fmt(unqlite *store, const void *key, int key_len, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int store_fmt(unqlite *store, const void *key,
+                                                           int key_len, const char *fmt, ...)
 {
     va_list args;
     int result;
@@ -193,7 +196,8 @@ static int store_fmt(unqlite *store, const void *key, int key_len, const char *f
     return result;
 }
 
-static int append_fmt(unqlite *store, const void *key, int key_len, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static int append_fmt(unqlite *store, const void *key,
+                                                            int key_len, const char *fmt, ...)
 {
     va_list args;
     int result;
@@ -232,7 +236,7 @@ static int fetch(unqlite *store, const void *key, int key_len, void *buf, unqlit
 
 /* The consumer gets a copy, as it may call us. */
 static int fetch_callback(unqlite *store, const void *key, int key_len,
-                          int (*consumer)(const void *data, unsigned int len, void *user),
+                          int (*consumer)(const void *bytes, unsigned int len, void *user),
                           void *user)
 {
     const int key_bytes = length_of(key, key_len);

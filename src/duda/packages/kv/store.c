@@ -202,9 +202,13 @@ static bool make_room(struct unqlite *store, size_t more, size_t entries,
     if (fits(store, more, entries))
         return true;
     sweep(store, spared);
-    while (store->options.evicts && more <= store->options.max_bytes &&
-           !fits(store, more, entries) && store->oldest && store->oldest != spared)
-        kv_remove(store, store->oldest);
+    if (!store->options.evicts || more > store->options.max_bytes)
+        return fits(store, more, entries);
+    for (struct kv_entry *e = store->oldest, *newer;
+         e && e != spared && !fits(store, more, entries); e = newer) {
+        newer = e->newer;
+        kv_remove(store, e);
+    }
     return fits(store, more, entries);
 }
 
@@ -228,7 +232,7 @@ static struct kv_entry *new_entry(struct unqlite *store, const void *key, int ke
     return e;
 }
 
-static int append(struct unqlite *store, struct kv_entry *e, const void *data, size_t len)
+static int append(struct unqlite *store, struct kv_entry *e, const void *bytes, size_t len)
 {
     char *grown;
 
@@ -239,7 +243,7 @@ static int append(struct unqlite *store, struct kv_entry *e, const void *data, s
     grown = realloc(e->data, e->len + len);
     if (!grown)
         return UNQLITE_NOMEM;
-    memcpy(grown + e->len, data, len);
+    memcpy(grown + e->len, bytes, len);
     e->data = grown;
     e->len += len;
     store->bytes += len;
@@ -247,7 +251,7 @@ static int append(struct unqlite *store, struct kv_entry *e, const void *data, s
 }
 
 /* The old value stays if there is no room for the new one. */
-static int replace(struct unqlite *store, struct kv_entry *e, const void *data, size_t len)
+static int replace(struct unqlite *store, struct kv_entry *e, const void *bytes, size_t len)
 {
     const size_t more = len > e->len ? len - e->len : 0;
     char *copy = len > 0 ? malloc(len) : NULL;
@@ -257,7 +261,7 @@ static int replace(struct unqlite *store, struct kv_entry *e, const void *data, 
         return UNQLITE_NOMEM;
     }
     if (len > 0)
-        memcpy(copy, data, len);
+        memcpy(copy, bytes, len);
     store->bytes = store->bytes - e->len + len;
     free(e->data);
     e->data = copy;
@@ -265,7 +269,7 @@ static int replace(struct unqlite *store, struct kv_entry *e, const void *data, 
     return UNQLITE_OK;
 }
 
-int kv_put(struct unqlite *store, const void *key, int key_len, const void *data, size_t len,
+int kv_put(struct unqlite *store, const void *key, int key_len, const void *bytes, size_t len,
            int64_t expires_ms, bool appends)
 {
     struct kv_entry *e = kv_find(store, key, key_len);
@@ -279,7 +283,7 @@ int kv_put(struct unqlite *store, const void *key, int key_len, const void *data
                                                              : NULL;
     if (!e)
         return UNQLITE_NOMEM;
-    result = appends ? append(store, e, data, len) : replace(store, e, data, len);
+    result = appends ? append(store, e, bytes, len) : replace(store, e, bytes, len);
     if (is_new && result != UNQLITE_OK)
         kv_remove(store, e);
     else if (result == UNQLITE_OK && (is_new || !appends))

@@ -60,7 +60,7 @@ struct kv_entry *kv_find(struct unqlite *store, const void *key, int key_len);
  * @param expires_ms  0: never; not for append of an entry that is there
  * @return UNQLITE_OK; UNQLITE_NOMEM: no memory, or full.
  */
-int kv_put(struct unqlite *store, const void *key, int key_len, const void *data, size_t len,
+int kv_put(struct unqlite *store, const void *key, int key_len, const void *bytes, size_t len,
            int64_t expires_ms, bool appends);
 void kv_remove(struct unqlite *store, struct kv_entry *entry);
 

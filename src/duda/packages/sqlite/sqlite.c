@@ -108,9 +108,9 @@ static int done(sqlite3_stmt *handle)
 }
 
 static int exec(duda_request_t *dr, sqlite3 *db, const char *query,
-                int (*row)(void *cb_data, int n, char **values, char **names), void *data)
+                int (*row)(void *cb_data, int n, char **values, char **names), void *user)
 {
-    struct sqlite_cb_data first = {.dr = dr, .data = data};
+    struct sqlite_cb_data first = {.dr = dr, .data = user};
 
     if (!db || !query)
         return -1;
