@@ -36,6 +36,7 @@ static struct world {
     int64_t now_ms;
     char input[ROOM], output[ROOM];
     size_t at, arrived, ninput; /* of the input: read, arrived, all */
+    size_t read_max;            /* by one call; 0: what there is */
     size_t credit, noutput;
     struct job jobs[JOBS];
     unsigned njobs;
@@ -57,10 +58,13 @@ static void assert_stream_lives(void)
 
 ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
 {
-    const size_t there = world.arrived - world.at, n = there < len ? there : len;
+    const size_t there = world.arrived - world.at;
+    size_t n = there < len ? there : len;
 
     (void)s;
     assert_stream_lives();
+    if (world.read_max > 0 && n > world.read_max)
+        n = world.read_max;
     if (world.is_broken)
         return MK_E_PEER;
     if (n == 0)
@@ -482,9 +486,57 @@ static void each_schedule_ends_once(void **state)
         run_schedule(number);
 }
 
+/* The server's stop comes together with events that are due, such as the first or one that was asked for. */
+static void a_stop_beside_other_events_is_noticed(void **state)
+{
+    static const unsigned beside[] = {0, MK_IO_READ, MK_IO_WRITE, MK_IO_READ | MK_IO_WRITE};
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * sizeof(beside) / sizeof(beside[0]); i++) {
+        begin(1);
+        world.spec.on_open = NULL;
+        world.credit = ROOM;
+        if (i % 2)
+            tell(MK_IO_READ | MK_IO_WRITE);
+        peer_writes(0x80 | WS_PING, "ping", 4);
+        world.arrived = world.ninput;
+        tell(beside[i / 2] | MK_IO_HANGUP);
+        assert_int_equal(world.noutput, 6 + 4);
+        assert_memory_equal(world.output, "\x8a\4ping\x88\2\x03\xe9", 10);
+        finish();
+        assert_int_equal(world.ncloses, 1);
+        mk_ws_handle_put(world.handle);
+    }
+}
+
+/* A peer that sends faster than a turn reads is told of the stop when its input pauses. */
+static void a_stop_beside_much_input_is_noticed(void **state)
+{
+    static const char text[WS_CONTROL_MAX];
+
+    (void)state;
+    begin(1);
+    world.spec.on_open = NULL;
+    world.spec.on_message = NULL;
+    world.credit = ROOM;
+    world.read_max = 1;
+    peer_writes(0x80 | WS_BINARY, text, sizeof(text));
+    world.arrived = world.ninput;
+    tell(MK_IO_READ | MK_IO_HANGUP);
+    assert_int_equal(world.noutput, 0);
+    finish();
+    assert_int_equal(world.ncloses, 1);
+    assert_memory_equal(world.output, "\x88\2\x03\xe9", 4);
+    mk_ws_handle_put(world.handle);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_schedule_ends_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_schedule_ends_once),
+        cmocka_unit_test(a_stop_beside_other_events_is_noticed),
+        cmocka_unit_test(a_stop_beside_much_input_is_noticed),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
