@@ -53,10 +53,10 @@ static void end(struct mk_ws *ws)
         ws_go(ws, WS_OVER);
     if (ws->gathered && ws->has_closed && ws->gathered->ncontrol > 2)
         reason = (struct mk_str){ws->gathered->control + 2, ws->gathered->ncontrol - 2U};
-    ws_handle_end(ws);
-    ws_groups_end(ws);
     if (ws->spec->on_close)
         ws->spec->on_close(ws, ws->code ? ws->code : MK_WS_ABNORMAL, reason);
+    ws_handle_end(ws); /* after the application's last chance to ask for one */
+    ws_groups_end(ws);
     mk_stream_close(ws->stream);
     ws_gathered_free(ws);
     ws_queue_free(ws);

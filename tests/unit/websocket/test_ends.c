@@ -140,9 +140,34 @@ int mk_worker_post(struct mk_worker *w, void (*fn)(struct mk_worker *w, void *ar
     return 0;
 }
 
+struct mk_server_handle *mk_server_handle(struct mk_server *server)
+{
+    return (struct mk_server_handle *)server;
+}
+
 void mk_server_handle_put(struct mk_server_handle *h)
 {
     (void)h;
+}
+
+int mk_server_handle_each_worker(struct mk_server_handle *h, void (*fn)(struct mk_worker *, void *),
+                                 void *arg)
+{
+    (void)h;
+    fn((struct mk_worker *)&world, arg);
+    return 0;
+}
+
+unsigned mk_server_workers(const struct mk_server *server)
+{
+    (void)server;
+    return 1;
+}
+
+unsigned mk_worker_index(const struct mk_worker *w)
+{
+    (void)w;
+    return 0;
 }
 
 /* ---- the request ---- */
@@ -486,6 +511,39 @@ static void each_schedule_ends_once(void **state)
         run_schedule(number);
 }
 
+static struct mk_ws_handle *late_handle;
+static struct mk_ws_group *late_group;
+
+static void ask_at_the_end(struct mk_ws *ws, unsigned code, struct mk_str reason)
+{
+    on_close(ws, code, reason);
+    late_handle = mk_ws_handle(ws);
+    assert_non_null(late_handle);
+    assert_int_equal(mk_ws_group_join(late_group, ws), 0);
+}
+
+/* Also a handle and a group that are asked for in on_close know that the connection has ended. */
+static void what_on_close_asks_for_ends_too(void **state)
+{
+    (void)state;
+    for (unsigned has_handle = 0; has_handle < 2; has_handle++) {
+        begin(1);
+        world.spec.on_close = ask_at_the_end;
+        late_group = mk_ws_group_new((struct mk_server *)&world);
+        assert_non_null(late_group);
+        if (!has_handle) {
+            mk_ws_handle_put(world.handle);
+            world.handle = NULL;
+        }
+        tell(MK_IO_ERROR);
+        assert_int_equal(mk_ws_handle_send(late_handle, MK_WS_TEXT, MK_STR("late")), MK_E_PEER);
+        assert_int_equal(mk_ws_group_send(late_group, MK_WS_TEXT, MK_STR("late")), 0);
+        mk_ws_handle_put(late_handle);
+        mk_ws_group_free(late_group);
+        mk_ws_handle_put(world.handle);
+    }
+}
+
 /* The server's stop comes together with events that are due, such as the first or one that was asked for. */
 static void a_stop_beside_other_events_is_noticed(void **state)
 {
@@ -534,6 +592,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_schedule_ends_once),
+        cmocka_unit_test(what_on_close_asks_for_ends_too),
         cmocka_unit_test(a_stop_beside_other_events_is_noticed),
         cmocka_unit_test(a_stop_beside_much_input_is_noticed),
     };
