@@ -45,6 +45,7 @@ def faults(tree):
     docs.check_needs()
     docs.check_old_calls()
     docs.check_object_calls()
+    docs.check_object_pages()
     docs.check_budgets()
     return docs.faults
 
@@ -61,6 +62,7 @@ def test_the_tree_is_well(tree):
     ("docs/older-programs.md", "| `mk_mq_send` |", "| `mk_mq_sent` |", "mk_mq_send is missing"),
     ("docs/older-programs.md", "_mklib.c` | allocate |", "_mklib.c` | show |", "mklib_get_request_header: show in"),
     ("docs/older-programs.md", "| a_second_stop_is_refused |", "| a_third_stop |", "mklib_stop: a_third_stop in"),
+    ("docs/duda/api/response.md", "Queue bytes.", "Queue.", "docs/duda/api/response.md: not what the headers say"),
     ("docs/duda/calls.md", "| `cookie->set` |", "| `cookie->sat` |", "cookie->set is missing"),
     ("docs/duda/calls.md", "| `xtime->now` | `tests/unit/duda/test_monkey_time.c`", "| `xtime->now` | `tests/unit/duda/test_loops.c`",
      "test_loops.c does not call xtime->now"),
