@@ -145,6 +145,14 @@ static struct mk_task *new_task(struct mk_request *r)
     return mk_request_keep(r, &task_key, t) == 0 ? t : NULL;
 }
 
+static struct mk_task_calls calls_of(const struct mk_task_calls *from)
+{
+    struct mk_task_calls calls = {0};
+
+    memcpy(&calls, from, from->size < sizeof(calls) ? from->size : sizeof(calls));
+    return calls;
+}
+
 static int run(struct mk_request *r, struct mk_task *t)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -164,17 +172,18 @@ static int run(struct mk_request *r, struct mk_task *t)
 
 int mk_task_start(struct mk_request *r, const struct mk_task_calls *calls, void *arg)
 {
+    const struct mk_task_calls own = calls_of(calls);
     struct mk_task *t;
     int err;
 
-    if (!calls->work || !calls->answer)
+    if (!own.work || !own.answer)
         return MK_E_INVALID;
     if (mk_task_runs(r))
         return MK_E_EXISTS;
     t = new_task(r);
     if (!t)
         return MK_E_NOMEM;
-    memcpy(&t->calls, calls, calls->size < sizeof(*calls) ? calls->size : sizeof(*calls));
+    t->calls = own;
     t->arg = arg;
     err = run(r, t);
     if (err < 0)

@@ -267,6 +267,36 @@ static void misuse_is_refused(void **state)
     assert_int_equal(atomic_load(&s.ends), 1);
 }
 
+static enum mk_verdict begin_by_size(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+    struct mk_task_calls calls = s->calls;
+
+    if (mk_task_runs(r))
+        return MK_VERDICT_LATER;
+    s->worker = pthread_self();
+    calls.size = offsetof(struct mk_task_calls, work);
+    s->results[0] = mk_task_start(r, &calls, s);
+    calls.size = offsetof(struct mk_task_calls, answer);
+    s->results[1] = mk_task_start(r, &calls, s);
+    calls.size = offsetof(struct mk_task_calls, end);
+    return mk_task_start(r, &calls, s) < 0 ? mk_reply_error(r, 500, NULL) : MK_VERDICT_LATER;
+}
+
+/* Bytes after the size belong to the caller: a program built with an older header has none of the members there. */
+static void calls_are_read_up_to_their_size(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, compute, say_done, begin_by_size);
+    web_expect(s.server, "/", 200, "done");
+    scene_close(&s);
+    assert_int_equal(s.results[0], MK_E_INVALID);
+    assert_int_equal(s.results[1], MK_E_INVALID);
+    assert_int_equal(atomic_load(&s.ends), 0);
+}
+
 static enum mk_verdict say_nothing(struct mk_request *r, void *arg)
 {
     (void)r;
@@ -294,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_refuses),
         cmocka_unit_test(a_stop_leaves_work_unwanted),
         cmocka_unit_test(misuse_is_refused),
+        cmocka_unit_test(calls_are_read_up_to_their_size),
         cmocka_unit_test(a_task_without_an_answer_is_an_error),
     };
 
