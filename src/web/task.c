@@ -20,6 +20,7 @@ struct mk_task_group {
 
 struct mk_task {
     struct mk_request *request; /* NULL: it has ended */
+    struct mk_worker *worker;   /* of is_running */
     struct mk_task_calls calls;
     void *arg;
     bool is_running;       /* from its start until its worker knows that work has ended */
@@ -76,6 +77,10 @@ static void on_request_end(void *arg)
 
     t->request = NULL;
     atomic_store(&t->is_wanted, false);
+    if (t->is_running && mk_offload_cancel(t->worker, MK_WORK_HANDLER, t)) {
+        t->is_running = false;
+        leave(t->calls.group);
+    }
     if (!t->is_running)
         free_task(t);
 }
@@ -162,7 +167,8 @@ static int run(struct mk_request *r, struct mk_task *t)
         return MK_E_BUSY;
     mk_request_facts(r, &facts);
     t->is_running = true;
-    err = mk_offload_kind(facts.worker, MK_WORK_HANDLER, work, done, t);
+    t->worker = facts.worker;
+    err = mk_offload_kind(t->worker, MK_WORK_HANDLER, work, done, t);
     if (err == 0)
         return 0;
     t->is_running = false;

@@ -21,6 +21,7 @@ struct scene {
     sem_t may_end; /* posted once for each work that holds_on */
     pthread_t worker;
     atomic_int works, answers, ends, begun, unwanted;
+    atomic_bool is_patient;          /* of begin_with_timeout */
     atomic_int served, busy, broken; /* answers to mk_server_ask */
     int results[2];
 };
@@ -214,6 +215,48 @@ static void a_full_queue_refuses(void **state)
     assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE);
 }
 
+/* All requests that wait end by their timeout: others get their places before a thread comes, and their work is never begun. */
+static enum mk_verdict begin_with_timeout(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+
+    if (mk_task_runs(r))
+        return MK_VERDICT_LATER;
+    if (atomic_load(&s->begun) == THREADS && !atomic_load(&s->is_patient))
+        mk_request_timeout(r, 1);
+    return begin(r, arg);
+}
+
+static void a_request_that_ends_frees_its_place(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin_with_timeout);
+    for (int i = 0; i < THREADS; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    assert_int_equal(mk_task_group_new(&s.calls.group, QUEUE), 0);
+    for (int i = 0; i < QUEUE; i++)
+        ask_later(&s);
+    wait_for(&s.ends, QUEUE);
+    wait_for(&s.served, QUEUE); /* each with 500 */
+    atomic_store(&s.is_patient, true);
+    for (int i = 0; i < QUEUE + 1; i++)
+        ask_later(&s);
+    wait_for(&s.busy, 1);
+    for (int i = 0; i < THREADS + QUEUE; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, THREADS + QUEUE + QUEUE);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.busy), 1);
+    assert_int_equal(atomic_load(&s.begun), THREADS + QUEUE);
+    assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE + QUEUE);
+    mk_task_group_free(s.calls.group);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 /* The requests end first: work that has begun learns it, work that waits is begun by chance at most, and no answer is given. */
 static void a_stop_leaves_work_unwanted(void **state)
 {
@@ -322,6 +365,7 @@ int main(void)
         cmocka_unit_test(an_answer_may_start_another_task),
         cmocka_unit_test(a_group_is_a_bound),
         cmocka_unit_test(a_full_queue_refuses),
+        cmocka_unit_test(a_request_that_ends_frees_its_place),
         cmocka_unit_test(a_stop_leaves_work_unwanted),
         cmocka_unit_test(misuse_is_refused),
         cmocka_unit_test(calls_are_read_up_to_their_size),
