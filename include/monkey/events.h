@@ -18,6 +18,7 @@ extern "C" {
 
 struct mk_request;
 struct mk_server;
+struct mk_server_handle;
 struct mk_worker;
 
 /* ---- workers ---- */
@@ -41,6 +42,18 @@ MK_API int mk_server_each_worker(struct mk_server *server,
                                  void (*fn)(struct mk_worker *w, void *arg), void *arg) MK_MUST_USE;
 /** @return the worker of this number; NULL: there is none. Any thread. */
 MK_API struct mk_worker *mk_server_worker(struct mk_server *server, unsigned index);
+
+/**
+ * A reference to a server for threads that do not know when it ends: valid also after mk_server_free(). Each is given back.
+ * Any thread, while the server lives. @return NULL: no memory.
+ */
+MK_API struct mk_server_handle *mk_server_handle(struct mk_server *server) MK_MUST_USE;
+/** Give it back; NULL is allowed. Any thread, at any time. */
+MK_API void mk_server_handle_put(struct mk_server_handle *h);
+/** As mk_server_each_worker(), at any time. @return 0; MK_E_NOMEM, MK_E_PEER: the server has ended: it runs on none. */
+MK_API int mk_server_handle_each_worker(struct mk_server_handle *h,
+                                        void (*fn)(struct mk_worker *w, void *arg),
+                                        void *arg) MK_MUST_USE;
 
 /* ---- descriptors ---- */
 

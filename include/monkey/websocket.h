@@ -147,7 +147,7 @@ MK_API int mk_ws_handle_close(struct mk_ws_handle *h, unsigned code);
 
 /* ---- groups ---- */
 
-/** @return a group of connections of this server; NULL: no memory. Any thread. */
+/** @return a group of connections of this server; NULL: no memory. Any thread, while the server lives. */
 MK_API struct mk_ws_group *mk_ws_group_new(struct mk_server *server) MK_MUST_USE;
 /** Give the group back: members and messages on their way hold it until they are done. Any thread. */
 MK_API void mk_ws_group_free(struct mk_ws_group *g);
@@ -157,8 +157,8 @@ MK_API int mk_ws_group_join(struct mk_ws_group *g, struct mk_ws *ws) MK_MUST_USE
 MK_API void mk_ws_group_leave(struct mk_ws_group *g, struct mk_ws *ws);
 /**
  * Send a message to all members: one copy for all, which each worker sends to its own. Messages of one thread arrive in
- * their order. Any thread, while the server lives.
- * @return 0, or MK_E_NOMEM: nobody gets it.
+ * their order. Any thread, also after the server has ended.
+ * @return 0; MK_E_NOMEM, MK_E_PEER: the server has ended: nobody gets it.
  */
 MK_API int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str message);
 

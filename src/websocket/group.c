@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "websocket/ws_int.h"
 
+#include <monkey/events.h>
 #include <monkey/server.h>
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ struct ws_member {
 
 struct mk_ws_group {
     struct counted refs;
-    struct mk_server *server;
+    struct mk_server_handle *server;
     unsigned nworkers;
     struct ws_member *members[];
 };
@@ -34,16 +35,22 @@ struct mk_ws_group *mk_ws_group_new(struct mk_server *server)
 
     if (!g)
         return NULL;
+    g->server = mk_server_handle(server);
+    if (!g->server) {
+        free(g);
+        return NULL;
+    }
     counted_init(&g->refs, 1);
-    g->server = server;
     g->nworkers = n;
     return g;
 }
 
 void mk_ws_group_free(struct mk_ws_group *g)
 {
-    if (g && counted_put(&g->refs))
-        free(g);
+    if (!g || !counted_put(&g->refs))
+        return;
+    mk_server_handle_put(g->server);
+    free(g);
 }
 
 static struct ws_member **find(struct mk_ws_group *g, struct mk_ws *ws)
@@ -133,7 +140,7 @@ int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str 
     counted_init(&m->refs, g->nworkers);
     m->group = g;
     m->frame = frame;
-    err = mk_server_each_worker(g->server, send_to_members, m);
+    err = mk_server_handle_each_worker(g->server, send_to_members, m);
     if (err < 0) {
         ws_frame_put(frame);
         mk_ws_group_free(g);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages that services load: their state is the service's own."""
 
+import hashlib
+import hmac
 import re
 
 import pytest
@@ -86,3 +88,33 @@ def test_json(start, tmp_path):
     assert (server.get("/tree/echo").status, server.get("/tree/echo").text) == (400, "none")
     assert server.get("/tree/build").text == '{\n\t"List":\t[null, true, false, true, 42],\n\t"size":\t5,\n\t"text":\t"List"\n}'
     assert server.get("/tree/constant").text == '{\n\t"a":\t0.5\n} {"a":0.5}'
+
+
+def test_json_of_level_3(start, tmp_path):
+    duda.build(tmp_path, "packaged_json3", name="tree", level=3)
+    server = start(**duda.config(tmp_path, "tree", duda={"PackagesRoot": duda.packages()}))
+    refused = server.request("/tree/patch", "POST", body=b'{"a":1,\n "a":2}')
+    assert (refused.status, refused.text) == (400, "2:8: the object has a key twice")
+    patched = server.request("/tree/patch", "POST", body=b'{"a":null,"b":{"c":[18446744073709551615]}}')
+    assert (patched.status, patched.text) == (200, '{"id":9223372036854775807,"b":{"c":[18446744073709551615]}} 18446744073709551615')
+    assert server.get("/tree/write").text == '{"list":[-9223372036854775808,0.5,true,null,"\u00e9"],"tree":{"n":18446744073709551615}}'
+    assert server.get("/tree/wrong").text == "all refused"
+
+
+BODIES = [b"abc", b"a" * 55, b"a" * 56, b"a" * 63, b"a" * 64, b"a" * 111, b"a" * 112, b"a" * 128, bytes(range(256)) * 40]
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_digests(start, tmp_path, level):
+    duda.build(tmp_path, "packaged_sha", name="sha", level=level)
+    server = start(**duda.config(tmp_path, "sha", duda={"PackagesRoot": duda.packages()}))
+    for body in BODIES:
+        assert server.request("/sha/one", "POST", body=body).text == hashlib.sha1(body).hexdigest()
+        assert server.request("/sha/two", "POST", body=body).text == hashlib.sha256(body).hexdigest()
+        if level == 3:
+            expected = [hashlib.new(name, body).hexdigest() for name in ("sha1", "sha256", "sha512")]
+            expected += [hmac.new(body, body, name).hexdigest() for name in ("sha1", "sha256", "sha512")]
+            assert server.request("/sha/pieces", "POST", body=body).text == "".join(expected)
+    if level == 3:
+        assert server.get("/sha/nothing").text == hashlib.sha256(b"").hexdigest()
+        assert server.get("/sha/empty").text == hashlib.sha512(b"").hexdigest()

@@ -259,7 +259,8 @@ def run_all(connect, carriers_of, resources, numbers):
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         faults = list(pool.map(lambda seed: talk(connect, carriers_of(seed), resources, seed), numbers))
     found = [fault for fault in faults if fault]
-    assert not found, f"{len(found)} of {len(numbers)}:\n" + "\n".join(found[:5])
+    # On one line, which is what a report of many tests shows of each.
+    assert not found, f"{len(found)} of {len(numbers)}: " + " | ".join(fault.replace("\n", " ") for fault in found[:5])
 
 
 @pytest.fixture

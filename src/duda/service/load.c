@@ -16,7 +16,7 @@ const struct mk_duda_part *const mk_duda_parts[MK_DUDA_PARTS] = {
 #undef MK_DUDA_PART_ADDRESS
 };
 
-enum { HIGHEST_LEVEL = 2 };
+enum { HIGHEST_LEVEL = 3 };
 
 /* ---- parts ---- */
 

@@ -173,6 +173,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
         mk_acceptor_fini(server->acceptor);
     each_worker(server, mk_worker_thread_join);
     mk_offload_end(&server->shared);
+    mk_extensions_end(&server->shared);
     drain(server);
     each_worker(server, mk_worker_thread_leave);
     server->snapshot->alive = NULL;    /* it may outlive us in the hands of who made it */
@@ -306,7 +307,8 @@ unsigned mk_server_workers(const struct mk_server *server)
     return server->shared.nworkers;
 }
 
-int mk_server_stats(const struct mk_server *server, unsigned worker, struct mk_worker_stats *stats)
+MK_AT_START int mk_server_stats(const struct mk_server *server, unsigned worker,
+                                struct mk_worker_stats *stats)
 {
     const struct mk_counters *c;
     struct mk_worker_stats all;

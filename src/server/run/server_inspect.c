@@ -10,7 +10,7 @@
 
 /* A running server, told to plugins. */
 
-void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts)
+MK_AT_START void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts)
 {
     struct mk_server_facts all = {
         .size = facts->size,

@@ -3,6 +3,8 @@
 #include "server/run/server_int.h"
 #include "setup/host.h"
 
+#include "base/code.h"
+
 #include <monkey/events.h>
 
 #include <errno.h>
@@ -42,7 +44,7 @@ int mk_server_open_file(struct mk_server *server, const char *path, int flags, m
     return err;
 }
 
-int mk_server_open_log(struct mk_server *server, const char *target)
+MK_AT_START int mk_server_open_log(struct mk_server *server, const char *target)
 {
     int fd;
 
@@ -76,7 +78,7 @@ static void reopen_logs_of_plugins(const struct mk_snapshot *s)
     }
 }
 
-int mk_server_reopen_logs(struct mk_server *server)
+MK_AT_START int mk_server_reopen_logs(struct mk_server *server)
 {
     int err = mk_server_open_log(server, server->snapshot->set.error_log);
 

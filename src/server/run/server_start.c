@@ -76,7 +76,7 @@ static int start_workers(struct mk_server *server)
     return open_gate(server, count, err);
 }
 
-static int start_threads(struct mk_server *server)
+MK_AT_START static int start_threads(struct mk_server *server)
 {
     int err;
 
@@ -145,7 +145,7 @@ MK_AT_START int mk_server_start(struct mk_server *server)
     return start(server, start_threads);
 }
 
-static int start_on_caller(struct mk_server *server)
+MK_AT_START static int start_on_caller(struct mk_server *server)
 {
     int err = mk_server_begin_here(server);
 

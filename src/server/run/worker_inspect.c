@@ -162,7 +162,7 @@ void mk_worker_each_conn(struct mk_worker *w, void (*fn)(void *arg, const struct
     mk_pool_each(&w->conns, visit, &v);
 }
 
-void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void *arg)
+MK_AT_START void mk_worker_metrics(struct mk_worker *w, mk_metric_fn tell, void *arg)
 {
     const struct mk_snapshot *s = w->view->snapshot;
 

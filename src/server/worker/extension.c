@@ -51,7 +51,15 @@ struct mk_extension *mk_shared_extension(struct mk_shared *shared,
     return add(shared, e);
 }
 
-void mk_extensions_free(struct mk_shared *shared)
+MK_AT_START void mk_extensions_end(struct mk_shared *shared)
+{
+    for (struct mk_extension *e = atomic_load(&shared->extensions); e; e = e->next) {
+        if (e->kind->end)
+            e->kind->end(e);
+    }
+}
+
+MK_AT_START void mk_extensions_free(struct mk_shared *shared)
 {
     struct mk_extension *e = atomic_load(&shared->extensions);
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * What a library above the core keeps for the workers of a server, without the core knowing it: one object of each kind, made when it is
- * first asked for.
+ * What the workers of a server have only if somebody asks for it, in libraries above the core as well: one object of each
+ * kind, made when it is first asked for.
  */
 
 struct mk_shared;
@@ -23,15 +23,18 @@ struct mk_extension {
 struct mk_extension_kind {
     size_t size; /* of the object, which begins zeroed */
     void (*init)(struct mk_extension *e);
-    void (*fini)(struct mk_extension
-                     *e); /* no thread of the server runs any more, and all posts were delivered */
+    /* NULL, or: the workers' threads have ended. What is posted in it, and before, is still run. */
+    void (*end)(struct mk_extension *e);
+    /* All posts were run. */
+    void (*fini)(struct mk_extension *e);
 };
 
 /** @return their object of this kind; NULL without memory. Any thread. */
 MK_INSIDE struct mk_extension *mk_shared_extension(struct mk_shared *shared,
                                                    const struct mk_extension_kind *kind);
 
-/** The end of the server. */
+/** The two steps of the server's end. */
+void mk_extensions_end(struct mk_shared *shared);
 void mk_extensions_free(struct mk_shared *shared);
 
 #endif

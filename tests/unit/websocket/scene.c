@@ -100,10 +100,24 @@ unsigned mk_server_workers(const struct mk_server *server)
     return SCENE_WORKERS;
 }
 
-int mk_server_each_worker(struct mk_server *server, void (*fn)(struct mk_worker *, void *),
-                          void *arg)
+struct mk_server_handle *mk_server_handle(struct mk_server *server)
 {
-    (void)server;
+    present->nhandles++;
+    return (struct mk_server_handle *)server;
+}
+
+void mk_server_handle_put(struct mk_server_handle *h)
+{
+    (void)h;
+    present->nhandles--;
+}
+
+int mk_server_handle_each_worker(struct mk_server_handle *h, void (*fn)(struct mk_worker *, void *),
+                                 void *arg)
+{
+    (void)h;
+    if (present->has_ended)
+        return MK_E_PEER;
     for (present->index = 0; present->index < SCENE_WORKERS; present->index++)
         fn(NULL, arg);
     present->index = 0;

@@ -23,6 +23,8 @@ struct scene {
     bool is_shut;
     bool is_asked;  /* for an event soon */
     unsigned index; /* of the worker that runs */
+    bool has_ended; /* the server */
+    int nhandles;   /* of the server, not given back */
 };
 
 /** Make an open connection whose peer takes nothing. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "duda_package.h"
-
 #include "tree.h"
+
+#include "duda_package.h"
 
 /* Where the last parse of this thread stopped: in the text of parse(), or a copy, as a body need not end with a zero byte. */
 static _Thread_local const char *stopped;
@@ -69,6 +69,11 @@ static json_t *parse_data(duda_request_t *dr)
     return NULL;
 }
 
+static json_t *parse_text(const char *text, size_t len, int options, struct json_fault *fault)
+{
+    return json_parse_text(text ? text : "", text ? len : 0, options, fault);
+}
+
 static const char *get_error(void)
 {
     return stopped;
@@ -125,6 +130,25 @@ static json_object_t calls = {
     .get_object_item = json_member,
     .get_error = get_error,
     .parse_data = parse_data,
+    .parse_text = parse_text,
+    .create_int64 = json_new_int64,
+    .create_uint64 = json_new_uint64,
+    .get_int64 = json_int64,
+    .get_uint64 = json_uint64,
+    .pointer = json_pointer,
+    .merge_patch = json_merge_patch,
+    .writer_new = json_writer_new,
+    .write_object = json_write_object,
+    .write_array = json_write_array,
+    .write_close = json_write_close,
+    .write_key = json_write_key,
+    .write_string = json_write_string,
+    .write_number = json_write_number,
+    .write_int64 = json_write_int64,
+    .write_bool = json_write_bool,
+    .write_null = json_write_null,
+    .write_item = json_write_item,
+    .writer_end = json_writer_end,
 };
 
 duda_package_t *duda_package_main()

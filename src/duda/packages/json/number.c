@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
-#include <locale.h>
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -51,36 +54,77 @@ static const char *number_end(const char *p, const char *end)
     return p ? exponent(p, end) : NULL;
 }
 
-/* @return the number of a text with a point; an infinity: the C locale cannot be had, which comes of no memory */
-static double to_number(const char *text)
+/*
+ * Most numbers have few digits: both the digits and the power of ten are then exact, and one operation rounds once.
+ * @return whether *number is set
+ */
+static bool read_short(const char *p, const char *end, double *number)
 {
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double number;
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    const bool is_negative = *p == '-';
+    uint64_t value = 0;
+    size_t count = 0, places = 0;
+    bool has_point = false;
 
-    if (!plain)
-        return (double)INFINITY;
-    number = strtod_l(text, NULL, plain);
-    freelocale(plain);
-    return number;
+    for (p += is_negative; p < end; p++) {
+        if (*p == '.') {
+            has_point = true;
+            continue;
+        }
+        if (*p == 'e' || *p == 'E' || ++count > 15)
+            return false;
+        value = value * 10 + (uint64_t)(*p - '0');
+        places += has_point;
+    }
+    if (places >= sizeof(powers) / sizeof(powers[0]) || (places > 0 && FLT_EVAL_METHOD != 0))
+        return false;
+    *number = (double)value / powers[places];
+    if (is_negative)
+        *number = -*number;
+    return true;
+}
+
+/*
+ * The point of a locale may be any text, so numbers go through strtod without one: 1.25e3 as 125e1.
+ * @return false: no memory
+ */
+static bool read_long(const char *p, const char *end, double *number)
+{
+    const size_t size = (size_t)(end - p) + 24;
+    char room[64], *text = size > sizeof(room) ? json_memory->alloc(size) : room, *to = text;
+    long power = 0, places = 0;
+    bool has_point = false;
+
+    if (!text)
+        return false;
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            has_point = true;
+            continue;
+        }
+        *to++ = *p;
+        places += has_point;
+    }
+    if (p < end)
+        power = strtol(p + 1, NULL, 10);
+    if (power > LONG_MIN + places) /* else it is far below any double */
+        power -= places;
+    (void)snprintf(to, 24, "e%ld", power);
+    *number = strtod(text, NULL);
+    if (text != room)
+        json_memory->free(text);
+    return true;
 }
 
 const char *json_read_number(const char *p, const char *end, double *number)
 {
     const char *behind = number_end(p, end);
-    size_t len = behind ? (size_t)(behind - p) : 0;
-    char room[64], *text = room;
 
+    *number = behind ? 0 : (double)NAN;
     if (!behind)
         return NULL;
-    if (len >= sizeof(room))
-        text = json_memory->alloc(len + 1);
-    if (!text)
+    if (!read_short(p, behind, number) && !read_long(p, behind, number))
         return NULL;
-    memcpy(text, p, len);
-    text[len] = '\0';
-    *number = to_number(text);
-    if (text != room)
-        json_memory->free(text);
     return isfinite(*number) ? behind : NULL;
 }
 
@@ -115,14 +159,149 @@ static void put_decimal(char *text, size_t size, const char *all, int power)
                  all + power + 1);
 }
 
+/* ---- integers of 64 bits ---- */
+
+static const double exact = 9007199254740992.0; /* 2^53: below it a double has each integer */
+
+static bool fits_64(const char *digits)
+{
+    char *behind;
+
+    errno = 0;
+    if (*digits == '-')
+        (void)strtoll(digits, &behind, 10);
+    else
+        (void)strtoull(digits, &behind, 10);
+    return errno == 0 && *behind == '\0';
+}
+
+bool json_keep_digits(json_t *number, const char *digits, size_t len)
+{
+    char text[24];
+
+    if (fabs(number->valuedouble) < exact || len >= sizeof(text))
+        return true;
+    memcpy(text, digits, len);
+    text[len] = '\0';
+    if (!fits_64(text))
+        return true;
+    number->valuestring = json_copy_text(text);
+    return number->valuestring != NULL;
+}
+
+/* A service may have set valuedouble since. */
+const char *json_digits(const json_t *number)
+{
+    const char *text = number->valuestring;
+
+    return text && strtod(text, NULL) == number->valuedouble ? text : NULL;
+}
+
+static json_t *new_integer(double value, const char *digits)
+{
+    json_t *item = json_new_number(value);
+
+    if (!item || json_keep_digits(item, digits, strlen(digits)))
+        return item;
+    json_delete(item);
+    return NULL;
+}
+
+json_t *json_new_int64(int64_t value)
+{
+    char digits[24];
+
+    (void)snprintf(digits, sizeof(digits), "%" PRId64, value);
+    return new_integer((double)value, digits);
+}
+
+json_t *json_new_uint64(uint64_t value)
+{
+    char digits[24];
+
+    (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    return new_integer((double)value, digits);
+}
+
+static bool is_integer(const json_t *item)
+{
+    if (!item || (item->type & JSON_TYPE) != cJSON_Number || !isfinite(item->valuedouble))
+        return false;
+    return fabs(item->valuedouble) >= exact ||
+           (double)(long long)item->valuedouble == item->valuedouble;
+}
+
+int json_int64(const json_t *item, int64_t *value)
+{
+    const char *digits;
+
+    if (!is_integer(item) || !value)
+        return -1;
+    digits = json_digits(item);
+    errno = 0;
+    if (digits)
+        *value = strtoll(digits, NULL, 10);
+    else if (item->valuedouble >= -0x1p63 && item->valuedouble < 0x1p63)
+        *value = (int64_t)item->valuedouble;
+    else
+        return -1;
+    return errno == 0 ? 0 : -1;
+}
+
+int json_uint64(const json_t *item, uint64_t *value)
+{
+    const char *digits;
+
+    if (!is_integer(item) || !value || item->valuedouble < 0)
+        return -1;
+    digits = json_digits(item);
+    if (digits)
+        *value = strtoull(digits, NULL, 10);
+    else if (item->valuedouble < 0x1p64)
+        *value = (uint64_t)item->valuedouble;
+    else
+        return -1;
+    return 0;
+}
+
+static bool reads_back(const char *all, int power, double number)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%se%d", all, power + 1 - (int)strlen(all));
+    return strtod(text, NULL) == number;
+}
+
+/*
+ * Print a number that has few digits behind the point: the fewest such that one exact division gives it again.
+ * @return false: it has not
+ */
+static bool put_short(char *text, double number)
+{
+    static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+
+    if (FLT_EVAL_METHOD != 0 || number >= 1e9 || number < 1e-3)
+        return false;
+    for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++) {
+        const long long scaled = (long long)(number * powers[i] + 0.5);
+        const long long unit = (long long)powers[i];
+
+        if ((double)scaled / powers[i] != number)
+            continue;
+        (void)snprintf(text, JSON_NUMBER_ROOM - 1, "%lld.%0*lld", scaled / unit, (int)i + 1,
+                       scaled % unit);
+        return true;
+    }
+    return false;
+}
+
 void json_print_number(char text[JSON_NUMBER_ROOM], double number)
 {
-    static const double exact = 9007199254740992.0; /* 2^53 */
     char all[20];
     char *to = text;
 
     if (!isfinite(number)) {
-        strcpy(text, "null");
+        memcpy(text, "null", sizeof("null"));
         return;
     }
     if (signbit(number))
@@ -132,12 +311,15 @@ void json_print_number(char text[JSON_NUMBER_ROOM], double number)
         snprintf(to, JSON_NUMBER_ROOM - 1, "%lld", (long long)number);
         return;
     }
+    if (put_short(to, number))
+        return;
     /* Any 15 digits survive a normal double, so fewer are found by leaving out zeros. */
     for (int precision = isnormal(number) ? 15 : 1; precision <= 17; precision++) {
         int power = decimal(all, number, precision);
 
+        if (!reads_back(all, power, number))
+            continue;
         put_decimal(to, JSON_NUMBER_ROOM - 1, all, power);
-        if (to_number(to) == number)
-            return;
+        return;
     }
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
+#include <math.h>
+
 /* Texts become trees without recursion: the lists that are open are on a stack of fixed size. */
 
 struct reader {
     const char *p, *end;
+    const char *reason; /* of the first error */
+    bool has_unique_keys;
     unsigned depth;
     json_t *root;
     struct level {
@@ -13,6 +17,23 @@ struct reader {
 };
 
 enum step { VALUE, AFTER_VALUE, DONE, FAILED };
+
+static const char no_memory[] = "no memory";
+
+/* @return NULL */
+static json_t *fail(struct reader *r, const char *reason)
+{
+    if (!r->reason)
+        r->reason = reason;
+    return NULL;
+}
+
+static json_t *new_item(struct reader *r, int type)
+{
+    json_t *item = json_new(type);
+
+    return item ? item : fail(r, no_memory);
+}
 
 static void skip_blanks(struct reader *r)
 {
@@ -43,12 +64,12 @@ static json_t *read_word(struct reader *r)
         if ((size_t)(r->end - r->p) < words[i].len ||
             memcmp(r->p, words[i].text, words[i].len) != 0)
             continue;
-        item = json_new(words[i].type);
+        item = new_item(r, words[i].type);
         if (item)
             r->p += words[i].len;
         return item;
     }
-    return NULL;
+    return fail(r, "a value is expected");
 }
 
 static json_t *read_number(struct reader *r)
@@ -57,19 +78,41 @@ static json_t *read_number(struct reader *r)
     const char *behind = json_read_number(r->p, r->end, &number);
     json_t *item = behind ? json_new_number(number) : NULL;
 
-    if (item)
-        r->p = behind;
+    if (!behind && isnan(number))
+        return fail(r, "a number is expected");
+    if (!behind && isinf(number))
+        return fail(r, "the number is too large");
+    if (!item || !json_keep_digits(item, r->p, (size_t)(behind - r->p))) {
+        json_delete(item);
+        return fail(r, no_memory);
+    }
+    r->p = behind;
     return item;
+}
+
+/* Behind its opening quote. @return NULL: failed */
+static char *read_text(struct reader *r)
+{
+    const char *p = r->p;
+    char *text = json_read_string(&p, r->end);
+
+    if (p)
+        r->p = p;
+    if (!text && !p)
+        (void)fail(r, no_memory);
+    else if (!text)
+        (void)fail(r, r->p == r->end ? "the string does not end" : "this may not be in a string");
+    return text;
 }
 
 static json_t *read_string(struct reader *r)
 {
-    json_t *item = json_new(cJSON_String);
+    json_t *item = new_item(r, cJSON_String);
 
     if (!item)
         return NULL;
     r->p++;
-    item->valuestring = json_read_string(&r->p, r->end);
+    item->valuestring = read_text(r);
     if (!item->valuestring) {
         json_delete(item);
         return NULL;
@@ -82,8 +125,8 @@ static json_t *open_list(struct reader *r)
     json_t *item;
 
     if (r->depth == JSON_DEPTH_MAX)
-        return NULL;
-    item = json_new(*r->p == '[' ? cJSON_Array : cJSON_Object);
+        return fail(r, "nested too deep");
+    item = new_item(r, *r->p == '[' ? cJSON_Array : cJSON_Object);
     if (item)
         r->p++;
     return item;
@@ -93,7 +136,7 @@ static json_t *read_item(struct reader *r)
 {
     skip_blanks(r);
     if (r->p == r->end)
-        return NULL;
+        return fail(r, "a value is expected");
     if (*r->p == '"')
         return read_string(r);
     if (*r->p == '[' || *r->p == '{')
@@ -110,9 +153,11 @@ static bool is_in_object(const struct reader *r)
 static bool read_key(struct reader *r, char **key)
 {
     if (!take(r, '"'))
+        return fail(r, "a key is expected") != NULL;
+    *key = read_text(r);
+    if (!*key)
         return false;
-    *key = json_read_string(&r->p, r->end);
-    return *key && take(r, ':');
+    return take(r, ':') || fail(r, "a colon is expected") != NULL;
 }
 
 static void append(struct reader *r, json_t *item)
@@ -151,29 +196,86 @@ static enum step read_value(struct reader *r)
     return r->p < r->end && *r->p == (item->type == cJSON_Array ? ']' : '}') ? AFTER_VALUE : VALUE;
 }
 
+/* @return whether the list that closes now may be as it is */
+static bool check_keys(struct reader *r)
+{
+    json_t *list = r->open[r->depth - 1].list;
+    int unique;
+
+    if (!r->has_unique_keys || list->type != cJSON_Object)
+        return true;
+    unique = json_has_unique_keys(list);
+    if (unique <= 0)
+        (void)fail(r, unique == 0 ? "the object has a key twice" : no_memory);
+    return unique > 0;
+}
+
 static enum step read_separator(struct reader *r)
 {
     if (r->depth == 0) {
         skip_blanks(r);
-        return r->p == r->end ? DONE : FAILED;
+        if (r->p == r->end)
+            return DONE;
+        (void)fail(r, "the text goes on after its value");
+        return FAILED;
     }
     if (take(r, is_in_object(r) ? '}' : ']')) {
+        if (!check_keys(r))
+            return FAILED;
         r->depth--;
         return AFTER_VALUE;
     }
-    return take(r, ',') ? VALUE : FAILED;
+    if (take(r, ','))
+        return VALUE;
+    (void)fail(r, is_in_object(r) ? "a comma or } is expected" : "a comma or ] is expected");
+    return FAILED;
+}
+
+static json_t *parse(struct reader *r)
+{
+    enum step step = VALUE;
+
+    while (step == VALUE || step == AFTER_VALUE)
+        step = step == VALUE ? read_value(r) : read_separator(r);
+    if (step == DONE)
+        return r->root;
+    json_delete(r->root);
+    return NULL;
 }
 
 json_t *json_parse(const char *text, size_t len, const char **stop)
 {
     struct reader r = {.p = text, .end = text + len};
-    enum step step = VALUE;
+    json_t *item = parse(&r);
 
-    while (step == VALUE || step == AFTER_VALUE)
-        step = step == VALUE ? read_value(&r) : read_separator(&r);
     *stop = r.p;
-    if (step == DONE)
-        return r.root;
-    json_delete(r.root);
-    return NULL;
+    return item;
+}
+
+/* Continuation bytes of UTF-8 begin no column. */
+static void find_place(struct json_fault *fault, const char *text, const char *stop)
+{
+    fault->offset = (size_t)(stop - text);
+    fault->line = fault->column = 1;
+    for (; text < stop; text++) {
+        if (*text == '\n') {
+            fault->line++;
+            fault->column = 1;
+        } else if (((unsigned char)*text & 0xc0) != 0x80) {
+            fault->column++;
+        }
+    }
+}
+
+json_t *json_parse_text(const char *text, size_t len, int options, struct json_fault *fault)
+{
+    struct reader r = {
+        .p = text, .end = text + len, .has_unique_keys = (options & JSON_UNIQUE_KEYS) != 0};
+    json_t *item = parse(&r);
+
+    if (!item && fault) {
+        find_place(fault, text, r.p);
+        fault->reason = r.reason;
+    }
+    return item;
 }

@@ -1,67 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree.h"
 
-#include <stdio.h>
-
 /* Trees become texts without recursion: the lists that are open are on a stack of fixed size. */
 
 struct printer {
-    char *text;
-    size_t len, room;
-    bool has_failed, is_indented;
+    struct json_out out;
+    bool is_indented;
     unsigned depth;
     const json_t *open[JSON_DEPTH_MAX];
 };
 
-static void put(struct printer *p, const char *bytes, size_t len)
-{
-    if (p->has_failed)
-        return;
-    if (p->room - p->len < len) {
-        size_t room = 2 * p->room + len + 64;
-        char *text = json_memory->realloc(p->text, room);
-
-        if (!text) {
-            p->has_failed = true;
-            return;
-        }
-        p->text = text;
-        p->room = room;
-    }
-    memcpy(p->text + p->len, bytes, len);
-    p->len += len;
-}
-
 static void put_text(struct printer *p, const char *text)
 {
-    put(p, text, strlen(text));
-}
-
-static void put_escaped(struct printer *p, char c)
-{
-    char escape[8];
-
-    if (c == '"' || c == '\\')
-        snprintf(escape, sizeof(escape), "\\%c", c);
-    else
-        snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)(unsigned char)c);
-    put_text(p, escape);
-}
-
-static void put_string(struct printer *p, const char *text)
-{
-    put_text(p, "\"");
-    while (text && *text) {
-        size_t plain = 0;
-
-        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        put(p, text, plain);
-        text += plain;
-        if (*text)
-            put_escaped(p, *text++);
-    }
-    put_text(p, "\"");
+    json_put(&p->out, text, strlen(text));
 }
 
 static void put_tabs(struct printer *p, unsigned count)
@@ -88,11 +39,11 @@ static void put_scalar(struct printer *p, const json_t *item)
 
     switch (item->type & JSON_TYPE) {
     case cJSON_String:
-        put_string(p, item->valuestring);
+        json_put_string(&p->out, item->valuestring);
         break;
     case cJSON_Number:
         json_print_number(number, item->valuedouble);
-        put_text(p, number);
+        put_text(p, json_digits(item) ? json_digits(item) : number);
         break;
     case cJSON_True:
         put_text(p, "true");
@@ -111,14 +62,14 @@ static void put_key(struct printer *p, const json_t *item)
     if (p->depth == 0 || !is_object(p->open[p->depth - 1]))
         return;
     put_tabs(p, p->depth);
-    put_string(p, item->string);
+    json_put_string(&p->out, item->string);
     put_text(p, p->is_indented ? ":\t" : ":");
 }
 
 static void put_opening(struct printer *p, const json_t *list)
 {
     if (p->depth == JSON_DEPTH_MAX) {
-        p->has_failed = true;
+        p->out.has_failed = true;
         return;
     }
     p->open[p->depth++] = list;
@@ -164,9 +115,15 @@ static const json_t *print_item(struct printer *p, const json_t *item)
         return following(p, item);
     }
     put_opening(p, item);
-    if (item->child || p->has_failed)
+    if (item->child || p->out.has_failed)
         return item->child;
     return following(p, put_closing(p));
+}
+
+static void print_tree(struct printer *p, const json_t *item)
+{
+    while (item && !p->out.has_failed)
+        item = print_item(p, item);
 }
 
 char *json_print(const json_t *item, bool is_indented)
@@ -175,11 +132,18 @@ char *json_print(const json_t *item, bool is_indented)
 
     if (!item)
         return NULL;
-    while (item && !p.has_failed)
-        item = print_item(&p, item);
-    put(&p, "", 1);
-    if (!p.has_failed)
-        return p.text;
-    json_memory->free(p.text);
+    print_tree(&p, item);
+    json_put(&p.out, "", 1);
+    if (!p.out.has_failed)
+        return p.out.text;
+    json_memory->free(p.out.text);
     return NULL;
+}
+
+void json_put_item(struct json_out *out, const json_t *item)
+{
+    struct printer p = {.out = *out};
+
+    print_tree(&p, item);
+    *out = p.out;
 }

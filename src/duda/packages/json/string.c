@@ -96,21 +96,27 @@ static const char *read_escape(const char *p, const char *end, char **to)
     return p + 2;
 }
 
-/* @return behind one character of a string, which has gone to *to; NULL: it may not be in one */
+/* @return behind one character that is not plain, which has gone to *to; NULL: it may not be in a string */
 static const char *read_character(const char *p, const char *end, char **to)
 {
     size_t n;
 
     if (*p == '\\')
         return read_escape(p, end, to);
-    if ((unsigned char)*p < 0x20)
-        return NULL;
-    n = utf8_len((const unsigned char *)p, (size_t)(end - p));
+    n = (unsigned char)*p < 0x20 ? 0 : utf8_len((const unsigned char *)p, (size_t)(end - p));
     if (n == 0)
         return NULL;
     memcpy(*to, p, n);
     *to += n;
     return p + n;
+}
+
+/* @return behind the bytes of ASCII that stand for themselves */
+static const char *plain(const char *p, const char *end)
+{
+    while (p < end && *p != '"' && *p != '\\' && (signed char)*p >= 0x20)
+        p++;
+    return p;
 }
 
 /* An escape is longer than what it means, so the raw length is room enough. */
@@ -121,19 +127,34 @@ static const char *closing_quote(const char *p, const char *end)
     return p;
 }
 
+/* @return behind what could be read: the closing quote, an error or the end */
+static const char *read_into(char **to, const char *p, const char *end)
+{
+    while (p < end && *p != '"') {
+        const char *next = plain(p, end);
+
+        memcpy(*to, p, (size_t)(next - p));
+        *to += next - p;
+        p = next;
+        if (p == end || *p == '"')
+            break;
+        next = read_character(p, end, to);
+        if (!next)
+            break;
+        p = next;
+    }
+    return p;
+}
+
 char *json_read_string(const char **at, const char *end)
 {
     char *text = json_memory->alloc((size_t)(closing_quote(*at, end) - *at) + 1), *to = text;
 
-    if (!text)
+    if (!text) {
+        *at = NULL;
         return NULL;
-    while (*at < end && **at != '"') {
-        const char *next = read_character(*at, end, &to);
-
-        if (!next)
-            break;
-        *at = next;
     }
+    *at = read_into(&to, *at, end);
     if (*at == end || **at != '"') {
         json_memory->free(text);
         return NULL;
@@ -141,4 +162,18 @@ char *json_read_string(const char **at, const char *end)
     ++*at;
     *to = '\0';
     return text;
+}
+
+bool json_is_text(const char *text)
+{
+    const char *p = text, *end = text + strlen(text);
+
+    while (p < end) {
+        const size_t n = utf8_len((const unsigned char *)p, (size_t)(end - p));
+
+        if (n == 0)
+            return false;
+        p += n;
+    }
+    return true;
 }

@@ -35,7 +35,7 @@ json_t *json_new_number(double number)
     return item;
 }
 
-static char *copy(const char *text)
+char *json_copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
     char *p = json_memory->alloc(size);
@@ -49,7 +49,7 @@ json_t *json_new_string(const char *text)
 
     if (!item)
         return NULL;
-    item->valuestring = copy(text);
+    item->valuestring = json_copy_text(text);
     if (!item->valuestring) {
         json_memory->free(item);
         return NULL;
@@ -78,7 +78,7 @@ void json_add_member(json_t *object, const char *key, json_t *item)
     if (!object || !item)
         return;
     json_memory->free(item->string);
-    item->string = key ? copy(key) : NULL;
+    item->string = key ? json_copy_text(key) : NULL;
     json_add(object, item);
 }
 

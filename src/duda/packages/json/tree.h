@@ -7,6 +7,8 @@
  * before the first call. Calls accept NULL for an item.
  */
 
+#undef DUDA_API_LEVEL
+#define DUDA_API_LEVEL 3 /* all calls of the object */
 #include "duda_api.h"
 
 #include "packages/json/json.h"
@@ -52,9 +54,18 @@ json_t *json_member(json_t *object, const char *key);
  */
 json_t *json_parse(const char *text, size_t len, const char **stop);
 
-/** Read a number by its grammar in any locale. @return its end; NULL: there is none, it is too large, or no memory. */
+/** The same with a reason. @param fault  set when NULL is returned; may be NULL */
+json_t *json_parse_text(const char *text, size_t len, int options, struct json_fault *fault);
+
+/** @return 1: no key is in the object twice; 0; -1: no memory. */
+int json_has_unique_keys(json_t *object);
+
+/**
+ * Read a number by its grammar in any locale.
+ * @return its end; NULL, then *number is not a number: there is none; infinite: it is too large; 0: no memory
+ */
 const char *json_read_number(const char *p, const char *end, double *number);
-/** Read a string behind its opening quote. @return its text; NULL: an error at *at, or no memory; else *at is behind it. */
+/** Read a string behind its opening quote. @return its text, *at is behind it; NULL: an error at *at, which is NULL without memory. */
 char *json_read_string(const char **at, const char *end);
 
 /**
@@ -67,5 +78,55 @@ char *json_print(const json_t *item, bool is_indented);
 enum { JSON_NUMBER_ROOM = 40 };
 /** Print the shortest digits that read back as the same number, in any locale; "null" if it is none. */
 void json_print_number(char text[JSON_NUMBER_ROOM], double number);
+
+/** Keep the digits of a number that is an integer of 64 bits and may not be exact as a double. @return false: no memory. */
+bool json_keep_digits(json_t *number, const char *digits, size_t len);
+/** @return the digits of such a number, borrowed from it; NULL: valuedouble says all. */
+const char *json_digits(const json_t *number);
+json_t *json_new_int64(int64_t value);
+json_t *json_new_uint64(uint64_t value);
+/** @return 0; -1: it is no number, has a fraction, or is out of range. */
+int json_int64(const json_t *item, int64_t *value);
+int json_uint64(const json_t *item, uint64_t *value);
+
+/** @return a copy of memory of json_memory; NULL without. */
+char *json_copy_text(const char *text);
+/** @return a copy of an item and all below it; NULL: no memory, or more than JSON_DEPTH_MAX levels. */
+json_t *json_copy(const json_t *item);
+
+json_t *json_pointer(json_t *item, const char *path);
+json_t *json_merge_patch(const json_t *target, const json_t *patch);
+
+/** Is it well-formed UTF-8? */
+bool json_is_text(const char *text);
+
+/** A text that grows, or leaves in pieces. Zeroed before the first call. */
+struct json_out {
+    char *text;
+    size_t len, room;
+    bool has_failed;  /* no memory, or the receiver refused; later calls do nothing */
+    json_put_fn give; /* NULL: all of it stays in text, which is the caller's to free */
+    void *user;
+};
+void json_put(struct json_out *out, const char *bytes, size_t len);
+/** With quotes and escapes; NULL is an empty string. */
+void json_put_string(struct json_out *out, const char *text);
+void json_put_item(struct json_out *out, const json_t *item);
+/** Give what is in text. */
+void json_flush(struct json_out *out);
+
+/** The calls of the streaming writer, as packages/json/json.h has them. */
+json_writer_t *json_writer_new(json_put_fn put, void *user);
+void json_write_object(json_writer_t *w);
+void json_write_array(json_writer_t *w);
+void json_write_close(json_writer_t *w);
+void json_write_key(json_writer_t *w, const char *key);
+void json_write_string(json_writer_t *w, const char *text);
+void json_write_number(json_writer_t *w, double number);
+void json_write_int64(json_writer_t *w, int64_t number);
+void json_write_bool(json_writer_t *w, int b);
+void json_write_null(json_writer_t *w);
+void json_write_item(json_writer_t *w, const json_t *item);
+int json_writer_end(json_writer_t *w);
 
 #endif

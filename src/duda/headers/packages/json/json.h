@@ -20,6 +20,18 @@ typedef struct cJSON {
     char *string; /* key, when member of an object */
 } cJSON;
 typedef cJSON json_t;
+#if DUDA_API_LEVEL >= 3
+/* why and where parse_text() refused a text */
+struct json_fault {
+    size_t offset;         /* bytes before it */
+    unsigned line, column; /* from 1; a column is a character */
+    const char *reason;    /* borrowed for ever */
+};
+#define JSON_UNIQUE_KEYS 1 /* of parse_text(): an object with a key twice is refused, at its end */
+/* where a writer's text goes, in pieces of at most 4 KB: 0, or -1 to end the writer */
+typedef int (*json_put_fn)(void *user, const char *bytes, size_t len);
+typedef struct json_writer json_writer_t;
+#endif
 struct
     duda_api_json { /* real prototypes on purpose: the reference leaves () and int arguments break */
     json_t *(*create_null)(void);
@@ -43,6 +55,35 @@ struct
     json_t *(*get_object_item)(json_t *object, const char *key); /* ignores case */
     const char *(*get_error)(void);                              /* where the last parse stopped */
     json_t *(*parse_data)(duda_request_t *dr);                   /* parse the POST/PUT body */
+#if DUDA_API_LEVEL >= 3
+    /* Parse len bytes. fault: caller's, set when NULL is returned; may be NULL. An object with a key twice has both
+       members, and calls that look for a key find the first, unless options has JSON_UNIQUE_KEYS. RFC 8259 */
+    json_t *(*parse_text)(const char *text, size_t len, int options, struct json_fault *fault);
+    /* Integers of 64 bits without loss; the tree keeps their digits beside valuedouble. */
+    json_t *(*create_int64)(int64_t num);
+    json_t *(*create_uint64)(uint64_t num);
+    int (*get_int64)(const json_t *item, int64_t *num);   /* 0; -1: no integer of this type */
+    int (*get_uint64)(const json_t *item, uint64_t *num); /* likewise */
+    /* The item at a JSON Pointer such as "/list/0/name", keys in exact case; NULL: none. RFC 6901 */
+    json_t *(*pointer)(json_t *item, const char *path);
+    /* A new tree: a copy of target (NULL: none) with the patch applied, owned by the caller; NULL: no memory, no patch, or
+       more than 512 levels. A member that the patch sets comes last. RFC 7396 */
+    json_t *(*merge_patch)(const json_t *target, const json_t *patch);
+    /* A text without a tree. A call that does not fit its place (a value without a key, an end too many), bytes that are not
+       UTF-8, more than 512 levels, and a put that returns -1 end the text: writer_end() says so. Strings are terminated. */
+    json_writer_t *(*writer_new)(json_put_fn put, void *user); /* NULL: no memory */
+    void (*write_object)(json_writer_t *w);
+    void (*write_array)(json_writer_t *w);
+    void (*write_close)(json_writer_t *w); /* the innermost object or array */
+    void (*write_key)(json_writer_t *w, const char *key);
+    void (*write_string)(json_writer_t *w, const char *text); /* NULL is null */
+    void (*write_number)(json_writer_t *w, double num);       /* null if it is not finite */
+    void (*write_int64)(json_writer_t *w, int64_t num);
+    void (*write_bool)(json_writer_t *w, int b);
+    void (*write_null)(json_writer_t *w);
+    void (*write_item)(json_writer_t *w, const json_t *item); /* a tree */
+    int (*writer_end)(json_writer_t *w); /* frees it. 0: the text is whole and put; -1 */
+#endif
 };
 typedef struct duda_api_json json_object_t;
 DUDA_OBJ json_object_t *json;
