@@ -6,11 +6,11 @@
 
 #include <monkey/events.h>
 
-/* What stays of a server for those who may come late. Calls hold the lock together, the end of the server alone. */
+/* What stays of a server for those who may come late. Under its lock the server ends, and calls are posted to it. */
 
 struct mk_server_handle {
     _Atomic unsigned refs;
-    pthread_rwlock_t lock;
+    pthread_mutex_t lock;
     struct mk_server *server; /* NULL: it has ended */
 };
 
@@ -36,9 +36,9 @@ MK_AT_START static void end_own(struct mk_extension *e)
 
     if (!h)
         return;
-    pthread_rwlock_wrlock(&h->lock);
+    pthread_mutex_lock(&h->lock);
     h->server = NULL;
-    pthread_rwlock_unlock(&h->lock);
+    pthread_mutex_unlock(&h->lock);
 }
 
 MK_AT_START static void fini_own(struct mk_extension *e)
@@ -56,7 +56,7 @@ MK_AT_START static struct mk_server_handle *new_handle(struct mk_server *server)
     if (!h)
         return NULL;
     atomic_init(&h->refs, 1);
-    pthread_rwlock_init(&h->lock, NULL);
+    pthread_mutex_init(&h->lock, NULL);
     h->server = server;
     return h;
 }
@@ -88,7 +88,7 @@ void mk_server_handle_put(struct mk_server_handle *h)
 {
     if (!h || atomic_fetch_sub_explicit(&h->refs, 1, memory_order_acq_rel) > 1)
         return;
-    pthread_rwlock_destroy(&h->lock);
+    pthread_mutex_destroy(&h->lock);
     mk_heap_free(h);
 }
 
@@ -97,9 +97,9 @@ int mk_server_handle_each_worker(struct mk_server_handle *h,
 {
     int err = MK_E_PEER;
 
-    pthread_rwlock_rdlock(&h->lock);
+    pthread_mutex_lock(&h->lock);
     if (h->server)
         err = mk_server_each_worker(h->server, fn, arg);
-    pthread_rwlock_unlock(&h->lock);
+    pthread_mutex_unlock(&h->lock);
     return err;
 }
