@@ -16,8 +16,9 @@ struct chunk {
 
 struct ws_queue {
     struct chunk *first, **last;
-    size_t at;    /* bytes of the first that were sent */
-    size_t bytes; /* that wait, of messages and control frames */
+    size_t at;     /* bytes of the first that were sent */
+    size_t bytes;  /* that wait, of messages and control frames */
+    bool has_held; /* a message waited here, so its sender awaits on_drain */
 };
 
 /* ---- frames ---- */
@@ -101,6 +102,10 @@ static int put(struct mk_ws *ws, struct ws_frame *frame, size_t sent, bool is_co
     q->bytes += frame->len;
     if (sent > 0)
         q->at = sent;
+    if (!is_control) {
+        q->has_held = true;
+        ws->is_drained = false;
+    }
     return 0;
 }
 
@@ -174,7 +179,7 @@ void ws_queue_flush(struct mk_ws *ws)
             return;
     }
     if (q && !q->first) {
-        ws->is_drained = true;
+        ws->is_drained = ws->is_drained || q->has_held;
         ws_queue_free(ws);
     }
 }

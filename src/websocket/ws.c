@@ -53,10 +53,10 @@ static void end(struct mk_ws *ws)
         ws_go(ws, WS_OVER);
     if (ws->gathered && ws->has_closed && ws->gathered->ncontrol > 2)
         reason = (struct mk_str){ws->gathered->control + 2, ws->gathered->ncontrol - 2U};
-    ws_handle_end(ws);
-    ws_groups_end(ws);
     if (ws->spec->on_close)
         ws->spec->on_close(ws, ws->code ? ws->code : MK_WS_ABNORMAL, reason);
+    ws_handle_end(ws); /* after the application's last chance to ask for one */
+    ws_groups_end(ws);
     mk_stream_close(ws->stream);
     ws_gathered_free(ws);
     ws_queue_free(ws);
@@ -100,7 +100,8 @@ static void hear(struct mk_ws *ws)
 
 /* ---- events ---- */
 
-static void read_input(struct mk_ws *ws)
+/* @return true: all that has come was read, and more may come. */
+static bool read_input(struct mk_ws *ws)
 {
     char bytes[READ_SIZE];
 
@@ -109,18 +110,26 @@ static void read_input(struct mk_ws *ws)
 
         if (i == READS_A_TURN) {
             mk_stream_run_soon(ws->stream);
-            return;
+            return false;
         }
         n = mk_stream_read(ws->stream, bytes, sizeof(bytes));
         if (n == MK_E_AGAIN)
-            return;
+            return true;
         if (n <= 0) {
             ws_break(ws, MK_WS_ABNORMAL);
-            return;
+            return false;
         }
         hear(ws);
         ws_take_input(ws, bytes, (size_t)n);
     }
+    return false;
+}
+
+/* A hangup of the peer ends the input; without that end it is the server that stops, whatever else is due. */
+static void read_and_notice_stop(struct mk_ws *ws)
+{
+    if (read_input(ws) && ws->is_hung_up)
+        mk_ws_close(ws, MK_WS_GOING_AWAY, (struct mk_str){"", 0});
 }
 
 static void open_now(struct mk_ws *ws)
@@ -155,12 +164,12 @@ static void on_stream(struct mk_stream *s, unsigned events, void *arg)
     }
     if (events & (MK_IO_READ | MK_IO_WRITE))
         open_now(ws);
-    if (events == MK_IO_HANGUP) /* the server stops */
-        mk_ws_close(ws, MK_WS_GOING_AWAY, (struct mk_str){"", 0});
     if (events & MK_IO_WRITE)
         drain(ws);
+    if (events & MK_IO_HANGUP)
+        ws->is_hung_up = true;
     if (events & (MK_IO_READ | MK_IO_HANGUP))
-        read_input(ws);
+        read_and_notice_stop(ws);
     if ((events & MK_IO_TIMEOUT) && ws->state != WS_OVER)
         on_time(ws);
     if (ws->state == WS_LEAVING)

@@ -64,6 +64,7 @@ struct mk_ws {
     bool has_closed : 1; /* the peer sent Close */
     bool is_shut : 1;    /* our half is closed */
     bool is_drained : 1; /* on_drain is due */
+    bool is_hung_up : 1; /* by the peer, whose input then ends, or because the server stops */
 };
 
 /* ---- ws.c ---- */

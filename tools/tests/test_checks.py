@@ -41,10 +41,12 @@ def faults(tree):
     docs.check_settings()
     docs.check_options()
     docs.check_comments()
+    docs.check_calls()
     docs.check_pages()
     docs.check_needs()
     docs.check_old_calls()
     docs.check_object_calls()
+    docs.check_object_pages()
     docs.check_budgets()
     return docs.faults
 
@@ -61,6 +63,7 @@ def test_the_tree_is_well(tree):
     ("docs/older-programs.md", "| `mk_mq_send` |", "| `mk_mq_sent` |", "mk_mq_send is missing"),
     ("docs/older-programs.md", "_mklib.c` | allocate |", "_mklib.c` | show |", "mklib_get_request_header: show in"),
     ("docs/older-programs.md", "| a_second_stop_is_refused |", "| a_third_stop |", "mklib_stop: a_third_stop in"),
+    ("docs/duda/api/response.md", "Queue bytes.", "Queue.", "docs/duda/api/response.md: not what the headers say"),
     ("docs/duda/calls.md", "| `cookie->set` |", "| `cookie->sat` |", "cookie->set is missing"),
     ("docs/duda/calls.md", "| `xtime->now` | `tests/unit/duda/test_monkey_time.c`", "| `xtime->now` | `tests/unit/duda/test_loops.c`",
      "test_loops.c does not call xtime->now"),
@@ -71,6 +74,7 @@ def test_the_tree_is_well(tree):
     ("conf/sites/default", "# Precompressed off", "#", "Precompressed is not shown"),
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
+    ("tools/make_man", '"web/json.h", ', "", "mk_json_array is on no page"),
     ("docs/budgets.md", "| 3600 |", "| 3700 |", "keep: INSTRUCTIONS is 3600"),
     ("docs/plugins.md", "`mk_reply_trailer`", "`mk_reply_tailor`", "no test calls mk_reply_tailor"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),

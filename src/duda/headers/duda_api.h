@@ -3,23 +3,35 @@
 #define DUDA_COMPAT_API_H
 #include "mk_core.h"
 
-#define MAP_WS_MAX_PARAMS 8 /* most path parameters of a level-1 method */
-#define QS_ENTRIES_SIZE 32  /* query string variables kept per request   */
+/*
+ * The objects of a service. Each call says where it may be made:
+ *
+ *     [M]  in duda_main() alone
+ *     [W]  on a worker: in any call-back of the server
+ *     [R]  on the worker of the request `dr`, from its call-back to its end call-back
+ *
+ * Others may be made in all call-backs of the service, and where it is said on any thread. -1 and NULL are failures, 0 is
+ * success; nothing that a service passes ends the server. A text is terminated.
+ */
 
-struct web_service {                              /* `self` */
-    mk_pointer name;                              /* current name (URL prefix)         */
-    mk_pointer fixed_name;                        /* name from the virtual host/file   */
-    mk_pointer docroot, confdir, datadir, logdir; /* with trailing '/'; data == NULL if unset */
+#define MAP_WS_MAX_PARAMS 8 /* parameters of a method of level 1 */
+#define QS_ENTRIES_SIZE 32  /* pairs of a query that are kept */
+
+/* `self`: the service */
+struct web_service {
+    mk_pointer name;                              /* the first segment of its paths */
+    mk_pointer fixed_name;                        /* as the site's configuration has it */
+    mk_pointer docroot, confdir, datadir, logdir; /* with a slash at the end; data NULL: none */
     int enabled, is_root, url_force_redirect, bind_messages;
 };
 
-typedef struct
-    duda_request { /* `dr`: one per client connection, reused for each keep-alive request */
+/* `dr`: a request, valid until its end call-back has returned */
+typedef struct duda_request {
     struct web_service *ws_root;
-    mk_pointer appname, interface, method; /* level 1 URI parts */
+    mk_pointer appname, interface, method; /* level 1: segments of the path */
     mk_pointer params[MAP_WS_MAX_PARAMS];
     short int n_params;
-    int socket; /* client socket; id for request->validate_socket() */
+    int socket; /* of the client; for request->validate_socket() */
     struct client_session *cs;
     struct session_request *sr;
     void (*end_callback)(struct duda_request *);
@@ -30,126 +42,197 @@ struct duda_webservice {
     char *app_name;
     char *app_path;
 };
-struct duda_api_objects; /* opaque bag handed to duda_main() */
+struct duda_api_objects; /* what duda_main() is given */
 
-/* -- msg: coloured time-stamped lines on stdout ---------------------------------------------- */
+/* msg: Lines for people, on standard output with the time and a colour. Any thread. */
 struct duda_api_msg {
+    /* A line as with printf; a line end is added. */
     void (*info)(const char *fmt, ...);
+    /* Likewise, as a warning. */
     void (*warn)(const char *fmt, ...);
+    /* Likewise, as an error. */
     void (*err)(const char *fmt, ...);
-    void (*bug)(const char *fmt, ...); /* prints only, does not abort */
+    /* Likewise, as a fault of the program; it goes on. */
+    void (*bug)(const char *fmt, ...);
 };
-/* -- debug ------------------------------------------------------------------------------------ */
+
+/* debug: Help for those who look for a fault. Any thread. */
 struct duda_api_debug {
-    void (*trace)(void);      /* never assigned in the reference */
-    void (*stacktrace)(void); /* print a backtrace */
+    /* Nothing; it is there for older services. */
+    void (*trace)(void);
+    /* Print the calls that led here. */
+    void (*stacktrace)(void);
 };
-/* -- mem: the allocator every buffer handed to/from Duda uses ---------------------------------- */
+
+/* mem: The memory of all calls: that of malloc() and free(). Any thread. */
 struct duda_api_mem {
+    /* size bytes; NULL: no memory. */
     void *(*alloc)(const size_t size);
-    void *(*alloc_z)(const size_t size); /* zeroed */
+    /* Likewise, zeroed. */
+    void *(*alloc_z)(const size_t size);
+    /* Another size for a block, which may move. */
     void *(*realloc)(void *ptr, const size_t size);
+    /* Give back a block of these calls, or of a call whose result the caller owns. */
     void (*free)(void *ptr);
 };
-/* -- gc: free with the request ------------------------------------------------------------------ */
+
+/* gc: Memory that lasts as long as a request. */
 struct duda_api_gc {
-    int (*add)(duda_request_t *dr, void *ptr); /* mem->free(ptr) once this request has ended */
+    /* [R] Free ptr (of mem or malloc()) when the request has ended, behind its end call-back. NULL is allowed. 0;
+       -1: no memory, and the caller keeps it. */
+    int (*add)(duda_request_t *dr, void *ptr);
 };
-/* -- request ----------------------------------------------------------------------------------- */
+
+/* request: What a client asks for. [R] */
 struct duda_api_request {
-    int (*is_data)(duda_request_t *dr); /* POST or PUT with Content-Length > 0 */
+    /* MK_TRUE: POST or PUT with a body. */
+    int (*is_data)(duda_request_t *dr);
+    /* MK_TRUE: the method is GET. */
     int (*is_get)(duda_request_t *dr);
+    /* MK_TRUE: the method is POST. */
     int (*is_post)(duda_request_t *dr);
+    /* MK_TRUE: the method is HEAD. */
     int (*is_head)(duda_request_t *dr);
+    /* MK_TRUE: the method is PUT. */
     int (*is_put)(duda_request_t *dr);
+    /* MK_TRUE: the method is DELETE. */
     int (*is_delete)(duda_request_t *dr);
-    int (*is_content_type)(duda_request_t *dr,
-                           const char *type); /* exact, case-sensitive, whole value */
-    void *(*get_data)(duda_request_t *dr,
-                      unsigned long *len); /* copy of the body, owned by caller; NULL if none */
-    long (*content_length)(duda_request_t *dr); /* -1 when there is no body */
-    char *(*header_get)(
-        duda_request_t *dr,
-        const char *name); /* owned by caller or NULL; see duda.md for the leading blank */
-    int (*header_cmp)(duda_request_t *dr, const char *name,
-                      const char *val); /* 0 = value starts with val */
-    int (*header_contains)(duda_request_t *dr, const char *name,
-                           const char *val); /* >= 0 offset, -1 not found; ignores case */
-    int (*validate_socket)(
-        int socket); /* [W] MK_TRUE if this worker holds a request on that socket */
-    int (*validate_request)(
-        duda_request_t *dr); /* [W] MK_TRUE if dr is still alive on this worker */
+    /* MK_TRUE: the whole value of Content-Type is `type`, in its case. */
+    int (*is_content_type)(duda_request_t *dr, const char *type);
+    /* A copy of the body, terminated, owned by the caller; *len: its bytes. NULL and 0: none. */
+    void *(*get_data)(duda_request_t *dr, unsigned long *len);
+    /* Bytes of the body; -1: none. */
+    long (*content_length)(duda_request_t *dr);
+    /* The value of the field of that name, in any case, with a blank before it; without the blank if the name is
+       given with its colon. Owned by the caller; NULL: no such field. */
+    char *(*header_get)(duda_request_t *dr, const char *name);
+    /* 0: the value of that field begins with val, in its case. The name may have its colon. */
+    int (*header_cmp)(duda_request_t *dr, const char *name, const char *val);
+    /* Where the value of that field has val, in any case: an offset from 0; -1: nowhere. */
+    int (*header_contains)(duda_request_t *dr, const char *name, const char *val);
+    /* [W] MK_TRUE: a request of this worker has that descriptor. Any number is allowed. */
+    int (*validate_socket)(int socket);
+    /* [W] MK_TRUE: dr is a request of this worker that has not ended. Any pointer is allowed. */
+    int (*validate_request)(duda_request_t *dr);
 };
-/* -- response ---------------------------------------------------------------------------------- */
+
+/* response: What the service answers. [R] All calls copy what they are given; they return -1, and log, when they
+   come too late. */
 struct duda_api_response {
-    int (*send_headers)(duda_request_t *dr); /* send status line + headers now */
-    int (*headers_off)(duda_request_t *dr);  /* service writes the raw response itself */
-    int (*http_status)(duda_request_t *dr,
-                       int status); /* mandatory before end() unless headers_off() */
-    int (*http_header)(duda_request_t *dr, char *row); /* "Name: value", no CRLF */
+    /* Send the head now; what is queued follows, and what is queued later as soon as the client takes it. In chunks
+       unless the length was told. 0; -1: it was sent. */
+    int (*send_headers)(duda_request_t *dr);
+    /* The service prints the whole answer with its head; no status is needed. Before the first bytes are sent. */
+    int (*headers_off)(duda_request_t *dr);
+    /* 100 to 599. Required before end(); informational ones are none. */
+    int (*http_status)(duda_request_t *dr, int status);
+    /* A field "Name: value" without a line end. Fields of the framing and the connection are the server's: they are
+       left out. -1: no such field, or more than 12 KB of them. */
+    int (*http_header)(duda_request_t *dr, char *row);
+    /* Likewise, of len bytes. */
     int (*http_header_n)(duda_request_t *dr, char *row, int len);
-    int (*http_content_length)(duda_request_t *dr,
-                               long length); /* override; -1 = send no Content-Length */
-    int (*http_content_type)(duda_request_t *dr,
-                             char *extension);               /* by file extension; -1 if unknown */
-    int (*print)(duda_request_t *dr, char *raw, int len);    /* queue bytes */
-    int (*printf)(duda_request_t *dr, const char *fmt, ...); /* queue formatted text */
-    int (*sendfile)(duda_request_t *dr,
-                    char *path); /* queue a whole file; -1 if missing/unreadable */
-    int (*sendfile_range)(duda_request_t *dr, char *path, off_t offset,
-                          size_t count); /* count 0 = to end of file */
-    int (*wait)(duda_request_t *dr);     /* [R] park the connection */
-    int (*cont)(duda_request_t *dr);     /* [R] undo wait() */
+    /* The length in place of that of what is queued; what is queued beyond it is cut off. -1: none, so that the
+       body is sent in chunks. */
+    int (*http_content_length)(duda_request_t *dr, long length);
+    /* The media type of a file name extension such as "html"; -1: it is unknown, and nothing is changed. */
+    int (*http_content_type)(duda_request_t *dr, char *extension);
+    /* Queue bytes. */
+    int (*print)(duda_request_t *dr, char *raw, int len);
+    /* Queue text as printf() makes it. Text of a client belongs behind "%s", never into fmt. */
+    int (*printf)(duda_request_t *dr, const char *fmt, ...);
+    /* Queue a whole file, with the size that it has now; -1: it is missing, unreadable or no regular file. */
+    int (*sendfile)(duda_request_t *dr, char *path);
+    /* Queue count bytes of a file from offset on; count 0: to its end. -1 also if the range is not in the file. */
+    int (*sendfile_range)(duda_request_t *dr, char *path, off_t offset, size_t count);
+    /* Park the request: it goes on after the call-back returns, without a thread, for at most WaitTimeout of
+       monkey-duda(5). */
+    int (*wait)(duda_request_t *dr);
+    /* End wait(); the service then ends the request. -1: it did not wait. */
+    int (*cont)(duda_request_t *dr);
+    /* End the answer. end_cb, unless NULL, is called exactly once when all was sent or the client has left, which
+       request->validate_request() tells. end() returns from the function that calls it, finalize() does not. -1: it
+       was ended. */
     int (*_end)(duda_request_t *dr, void (*end_cb)(duda_request_t *));
-    int (*flush)(duda_request_t *dr); /* push queued body */
+    /* Send what is queued, after the head. Bytes that still wait; -1. */
+    int (*flush)(duda_request_t *dr);
 };
 #define end(dr, cb)                                                                                \
     _end(dr, cb);                                                                                  \
     return;                            /* finish the response AND return from the (void) callback */
 #define finalize(dr, cb) _end(dr, cb); /* same, without the return */
 
-/* -- param: path parameters ---------------------------------------------------------------------- */
-struct duda_api_param_by_index {                     /* level 1 */
-    char *(*get)(duda_request_t *dr, short int idx); /* owned by caller; NULL if idx >= count */
-    int (*get_number)(duda_request_t *dr, short int idx, long *res); /* strict decimal */
+/* param: Level 1: segments of the path behind the interface and the method, decoded. [R] */
+struct duda_api_param_by_index {
+    /* A segment from 0 on, terminated, owned by the caller; NULL: there are fewer. */
+    char *(*get)(duda_request_t *dr, short int idx);
+    /* 0: the whole segment is a decimal number, which is put into *res; -1: *res is unchanged. */
+    int (*get_number)(duda_request_t *dr, short int idx, long *res);
+    /* How many there are. */
     short int (*count)(duda_request_t *dr);
+    /* Bytes of a segment; -1: there are fewer. */
     short int (*len)(duda_request_t *dr, short int idx);
 };
-struct duda_api_param_by_key {                         /* level 2 */
-    char *(*get)(duda_request_t *dr, const char *key); /* freed with the request */
+
+/* param: Level 2: segments that a pattern of router->map() names. [R] */
+struct duda_api_param_by_key {
+    /* The segment at `:key`, decoded and terminated, freed with the request; NULL: the pattern has no such
+       variable. */
+    char *(*get)(duda_request_t *dr, const char *key);
+    /* 0: the whole segment is a decimal number, which is put into *res; -1: *res is unchanged. */
     int (*get_number)(duda_request_t *dr, const char *key, long *res);
 };
-/* -- qs: query string (raw, no percent-decoding in the reference) --------------------------------- */
+
+/* qs: Pairs key=value of the query, as they were sent: %XX and + are not decoded. Pairs without a key or `=` are
+   left out; there are at most QS_ENTRIES_SIZE. [R] */
 struct duda_api_qs {
+    /* How many pairs there are. */
     int (*count)(duda_request_t *dr);
-    char *(*get)(duda_request_t *dr, const char *key); /* freed with the request; NULL if absent */
+    /* The value of the first pair with this key, freed with the request; NULL: none. */
+    char *(*get)(duda_request_t *dr, const char *key);
+    /* The value of the pair of this number, from 0; NULL: there are fewer. */
     char *(*get_id)(duda_request_t *dr, int idx);
-    int (*cmp)(duda_request_t *dr, const char *key, const char *value); /* 0 = present and equal */
+    /* 0: the first pair with this key has exactly this value; -1. */
+    int (*cmp)(duda_request_t *dr, const char *key, const char *value);
 };
-/* -- cookie ----------------------------------------------------------------------------------------- */
+
+/* cookie: Cookies of the request and of the answer. [R] */
 struct duda_api_cookie {
-    int (*set)(duda_request_t *dr, char *key, int key_len, char *val, int val_len,
-               int expires); /* expires: unix time, 0 = session */
-    int (*get)(duda_request_t *dr, char *key, char **val,
-               int *val_len); /* *val points into the request, not NUL terminated */
-    int (*cmp)(duda_request_t *dr, char *key, char *val); /* 0 = equal */
+    /* Set a cookie for the paths of the service (level 1) or of the site (level 2). expires: seconds since 1970; 0:
+       until the browser ends. -1: bytes that no cookie may have. */
+    int (*set)(duda_request_t *dr, char *key, int key_len, char *val, int val_len, int expires);
+    /* 0: *val and *val_len are the value, in the request and not terminated; -1: no such cookie. */
+    int (*get)(duda_request_t *dr, char *key, char **val, int *val_len);
+    /* 0: the cookie has exactly this value; -1. */
+    int (*cmp)(duda_request_t *dr, char *key, char *val);
+    /* Let the browser forget a cookie. */
     int (*destroy)(duda_request_t *dr, char *key, int key_len);
 };
 #define COOKIE_EXPIRE_TIME 337606980 /* the "delete" date: 12 Sep 1980 11:43:00 GMT */
-/* -- session ------------------------------------------------------------------------------------------ */
-#define SESSION_KEY "DUDA_SESSION" /* cookie name */
+#define SESSION_KEY "DUDA_SESSION"   /* cookie name */
+/* session: Values that the server keeps for a browser, found by a random cookie. They end with the server;
+   monkey-duda(5) has the bounds. */
 struct duda_api_session {
-    int (*init)(char *store_name); /* [M] */
-    int (*create)(duda_request_t *dr, char *name, char *value,
-                  int expires); /* also sends the cookie */
+    /* [M] Needed before all others. 0, -1. */
+    int (*init)(char *store_name);
+    /* [R] Keep a value, and send the cookie. expires: seconds since 1970; 0: a day after its last use, and the
+       browser forgets the cookie when it ends. Each request in which values are kept gives the session a new id. 0,
+       -1. */
+    int (*create)(duda_request_t *dr, char *name, char *value, int expires);
+    /* [R] Drop a value; with the last one the session ends. -1: there is none. */
     int (*destroy)(duda_request_t *dr, char *name);
-    void *(*get)(duda_request_t *dr, char *name); /* value as C string, owned by caller; NULL */
-    int (*isset)(duda_request_t *dr, char *name); /* 0 = yes, -1 = no */
+    /* [R] A copy of the value, owned by the caller; NULL: none. */
+    void *(*get)(duda_request_t *dr, char *name);
+    /* [R] 0: there is such a value; -1. */
+    int (*isset)(duda_request_t *dr, char *name);
 };
-/* -- console -------------------------------------------------------------------------------------------- */
+
+/* console: What a service tells its author. */
 struct duda_api_console {
+    /* [R] Append a line with the time, the descriptor, the file and the line to /tmp/SERVICE.duda.messages. */
     void (*_debug)(duda_request_t *dr, char *file, int line, char *fmt, ...);
-    int (*_dashboard)(char *uri, struct web_service *ws); /* level 2 */
+    /* [M] Level 2: answer with a page about the service at this path. -1: it does not begin with a slash, or has a
+       colon. */
+    int (*_dashboard)(char *uri, struct web_service *ws);
 };
 #define debug(dr, fmt, ...)                                                                        \
     _debug(dr, __FILE__, __LINE__, fmt,                                                            \
@@ -157,52 +240,68 @@ struct duda_api_console {
 #if DUDA_API_LEVEL >= 2
 #define dashboard(uri) _dashboard(uri, self); /* [M] serve an HTML status page at uri */
 #endif
-/* -- xtime ------------------------------------------------------------------------------------------------ */
 #define TIME_HOUR 3600
 #define TIME_DAY (TIME_HOUR * 24)
+/* xtime: The clock of the worker, in whole seconds since 1970. Any thread. */
 struct duda_api_xtime {
+    /* The present time. */
     time_t (*now)(void);
-    time_t (*tomorrow)(void); /* now + 24 h */
+    /* 24 hours later. */
+    time_t (*tomorrow)(void);
+    /* So many hours later. */
     time_t (*next_hours)(int hours);
 };
-/* -- global: one value per worker thread ------------------------------------------------------------------ */
 typedef struct {
     pthread_key_t key;
     void *(*callback)(void *);
     void *data;
     struct mk_list _head;
 } duda_global_t;
+/* global: A value for each worker, and for each thread of worker->spawn(). */
 struct duda_api_global {
-    void (*init)(duda_global_t *g, void *(*callback)(void *),
-                 void *data); /* [M] callback runs once in every worker */
+    /* [M] callback(data) runs once on each; its result is the first value. NULL: the first value is NULL. */
+    void (*init)(duda_global_t *g, void *(*callback)(void *), void *data);
+    /* Set the value of this thread. 0, -1. */
     int (*set)(duda_global_t g, const void *value);
+    /* The value of this thread. */
     void *(*get)(duda_global_t g);
 };
-/* -- logger -------------------------------------------------------------------------------------------------- */
 typedef struct {
     int enabled; /* services flip this at run time */
     duda_global_t global_key;
     char *name;
 } duda_logger_t;
+/* logger: Files of lines in LogDir, written by a thread of the server. duda_logger_create() makes one in
+   duda_main(). */
 struct duda_api_logger {
-    int (*print)(duda_logger_t *log, char *fmt,
-                 ...); /* not from duda_main(); bytes written, 0 if disabled */
+    /* Append "[time] " and text as printf() makes it; a line end is the caller's. Bytes; 0: the log is not enabled;
+       -1: the queue is full, or it was not made. Any thread. */
+    int (*print)(duda_logger_t *log, char *fmt, ...);
 };
-/* -- data: the service's data directory ------------------------------------------------------------------------ */
+
+/* data: The folder of the service's data: DataDir. */
 struct duda_api_data {
+    /* Another folder, which must exist. 0, -1. */
     int (*_set_path)(struct web_service *ws, const char *dir);
+    /* The folder with a slash at its end; NULL: none. */
     const char *(*_get_path)(struct web_service *ws);
+    /* [R] The folder and this name, freed with the request; NULL: there is no folder. The caller has a variable
+       `dr`. */
     char *(*_locate)(duda_request_t *dr, const char *file);
 };
 #define set_path(dir) _set_path(self, dir) /* data and fconf: directory must exist */
 #define get_path() _get_path(self)         /* data and fconf: with trailing '/', or NULL */
 #define locate(f)                                                                                  \
     _locate(dr, f) /* data only: needs a variable named dr in scope; freed with the request */
-/* -- conf: service set-up, [M] ----------------------------------------------------------------------------------- */
+/* conf: How the service presents itself. [M] */
 struct duda_api_conf {
+    /* Level 1: answer paths of static maps without a slash at their end by 301 to those with one. */
     void (*_force_redirect)(struct web_service *ws);
+    /* Standard output and errors of the whole process go to /tmp/SERVICE.duda.messages from now on. */
     void (*_bind_messages)(struct web_service *ws);
+    /* Another first segment of the paths. */
     void (*_service_name)(struct web_service *ws, const char *name);
+    /* All paths of the site are the service's. */
     void (*_service_root)(struct web_service *ws);
 };
 #define bind_messages() _bind_messages(self)   /* stdout/stderr go to the service's messages file */
@@ -212,7 +311,6 @@ struct duda_api_conf {
 #if DUDA_API_LEVEL < 2
 #define force_redirect() _force_redirect(self) /* 301 to the same URL + '/' for static maps */
 #endif
-/* -- fconf: configuration files from ConfDir ---------------------------------------------------------------------- */
 #define DUDA_CONFIG_STR MK_CONFIG_VAL_STR
 #define DUDA_CONFIG_NUM MK_CONFIG_VAL_NUM
 #define DUDA_CONFIG_BOOL MK_CONFIG_VAL_BOOL
@@ -233,20 +331,26 @@ struct duda_config_entry {
     char *val;
     struct mk_list _head;
 };
+
+/* fconf: Files of its configuration, in ConfDir: [SECTION] lines, and below them lines of a key and a value. */
 struct duda_api_fconf {
+    /* The folder with a slash at its end; NULL: none. */
     const char *(*_get_path)(struct web_service *ws);
+    /* Another folder, which must exist. 0, -1. */
     int (*_set_path)(struct web_service *ws, const char *dir);
-    char *(*read_file)(const char *path); /* whole file, path as given; owned by caller */
+    /* All bytes of the file at this path, terminated, owned by the caller; NULL. */
+    char *(*read_file)(const char *path);
+    /* Read a file of the folder; NULL: it cannot be read, or has a fault, which is logged with its line. */
     struct duda_config *(*_read_conf)(struct web_service *ws, const char *file);
+    /* Free it with all that was found in it. */
     void (*free_conf)(struct duda_config *cnf);
-    struct duda_config_section *(*section_get)(struct duda_config *cnf,
-                                               const char *name); /* ignores case */
+    /* The first section of that name, in any case; NULL: none. */
+    struct duda_config_section *(*section_get)(struct duda_config *cnf, const char *name);
+    /* The value of a key by its type; NULL: no such key. STR: text, owned by the caller. NUM: a long in the
+       pointer. BOOL: 1 or 0 in the pointer, -1: neither on nor off. LIST: a struct mk_list of duda_string_line. */
     void *(*section_key)(struct duda_config_section *s, char *key, int type);
-    /* STR: char* owned by caller; NUM: (void*)(long); BOOL: 1/0, -1 if neither on nor off;
-           LIST: struct mk_list* of duda_string_line; NULL when the key is absent */
 };
 #define read_conf(f) _read_conf(self, f) /* <ConfDir>/<f>; NULL on error */
-/* -- event --------------------------------------------------------------------------------------------------------- */
 #define DUDA_EVENT_READ MK_EPOLL_READ
 #define DUDA_EVENT_WRITE MK_EPOLL_WRITE
 #define DUDA_EVENT_RW MK_EPOLL_RW
@@ -266,50 +370,80 @@ struct duda_event_handler {
     int (*cb_on_timeout)(int fd, void *data);
     void *cb_data;
 };
+
+/* event: Descriptors beside the connections, and signals between the threads of a service. */
 struct duda_api_event {
-    int (*add)(int fd, int mode, int behavior, /* [W] watch fd on this worker */
-               int (*on_read)(int, void *), int (*on_write)(int, void *),
-               int (*on_error)(int, void *), int (*on_close)(int, void *),
-               int (*on_timeout)(int, void *), void *data);
-    struct duda_event_handler *(*lookup)(int fd); /* [W] */
-    int (*mode)(int fd, int mode, int behavior);  /* [W] */
-    int (*delete)(int fd);                        /* [W] does not close(fd) */
-    int (*signal)(uint64_t val);                  /* notify every worker */
-    int (*create_signal_fd)(void); /* read end for own threads; each signal is 8 bytes */
-    /* level 2: private loops for own threads */
+    /* [W] Watch a descriptor on this worker. A call-back returns DUDA_EVENT_OWNED, _CLOSE (the server closes the
+       descriptor) or _CONTINUE. An error, the other end's close or a time-out is told once: to on_timeout or
+       on_close, else on_error, else on_read. 0; -1: it is none. One that is
+       watched already is watched anew. */
+    int (*add)(int fd, int mode, int behavior, int (*on_read)(int, void *),
+               int (*on_write)(int, void *), int (*on_error)(int, void *),
+               int (*on_close)(int, void *), int (*on_timeout)(int, void *), void *data);
+    /* [W] What add() was given; NULL: it is not watched here. */
+    struct duda_event_handler *(*lookup)(int fd);
+    /* [W] Watch it for something else. DUDA_EVENT_SLEEP: for nothing; DUDA_EVENT_WAKEUP: as before that. 0, -1. */
+    int (*mode)(int fd, int mode, int behavior);
+    /* [W] Watch it no more; it stays open. 0, -1. */
+    int (*delete)(int fd);
+    /* Call the functions of duda_event_set_signal_callback() of all services once on each worker, and write val to
+       the descriptors of create_signal_fd(). 0, -1. On workers and threads of worker->spawn(). */
+    int (*signal)(uint64_t val);
+    /* A descriptor for a thread of the service, from which it reads 8 bytes for each signal; -1. A thread that does
+       not read them loses some. */
+    int (*create_signal_fd)(void);
+    /* Level 2: a loop for a thread of its own. size: events of one wait. NULL: no memory. */
     mk_event_loop_t *(*loop_create)(int size);
+    /* Level 2: watch a descriptor. mask: MK_EVENT_READ, MK_EVENT_WRITE. 0, -1. */
     int (*loop_add)(mk_event_loop_t *loop, int fd, int mask, void *data);
+    /* Level 2: watch it no more. 0, -1. */
     int (*loop_delete)(mk_event_loop_t *loop, int fd);
-    int (*loop_timeout_create)(mk_event_loop_t *loop,
-                               int seconds); /* periodic; returns fd; read(2) 8 bytes each time */
+    /* Level 2: a descriptor that has 8 bytes to read every so many seconds; it is watched. -1. */
+    int (*loop_timeout_create)(mk_event_loop_t *loop, int seconds);
+    /* Level 2: a pipe whose reading end is watched. 0, -1. */
     int (*loop_channel_create)(mk_event_loop_t *loop, int *r_fd, int *w_fd);
-    int (*loop_wait)(mk_event_loop_t *loop); /* n ready, described in loop->events[0..n-1] */
-    char *(*loop_backend)(void);             /* "epoll" */
+    /* Level 2: wait for events. How many there are in loop->events; -1. */
+    int (*loop_wait)(mk_event_loop_t *loop);
+    /* Level 2: "epoll", which is not freed. */
+    char *(*loop_backend)(void);
 };
-/* -- worker ---------------------------------------------------------------------------------------------------------- */
+
+/* worker: Threads. [M] */
 struct duda_api_worker {
+    /* Start a thread of the service after duda_main(). It must not return while the server runs. 0, -1. */
     int (*_spawn)(void *(*func)(void *), void *arg, struct mk_list *list);
-    void (*pre_loop)(void (*func)(void *),
-                     void *data); /* [M] level 2: run in each worker before its loop */
+    /* Level 2: run a function once on each worker before its first request. */
+    void (*pre_loop)(void (*func)(void *), void *data);
 };
 #define spawn(routine, arg)                                                                        \
     _spawn(routine, arg, &duda_worker_list) /* [M] detached thread started after duda_main() */
 
-/* -- map: URL routing of level 1 ---------------------------------------------------------------------------------------- */
 typedef struct duda_interface duda_interface_t; /* opaque to services */
 typedef struct duda_method duda_method_t;
 typedef struct duda_param duda_param_t;
+/* map: Level 1: which call-back has which paths. [M] Names are of functions that the service exports, and are
+   looked up when the service is loaded. */
 struct duda_api_map {
+    /* Paths of the service that begin with `path`; the first that fits is called. 0, -1. */
     int (*_static_add)(const char *path, const char *cb_name, struct mk_list *list);
+    /* Likewise, with a function that need not be exported. */
     int (*_static_add_ref)(const char *path, void (*cb)(duda_request_t *), struct mk_list *list);
+    /* The path of the service itself. */
     int (*_static_root)(struct web_service *ws, const char *cb_name);
+    /* Paths /SERVICE/INTERFACE/METHOD/PARAMETERS, which come before static ones. */
     void (*_add_interface)(duda_interface_t *iface, struct mk_list *list);
+    /* An interface of that name; NULL: no memory. */
     duda_interface_t *(*interface_new)(char *name);
+    /* Give a method to an interface. */
     void (*interface_add_method)(duda_method_t *method, duda_interface_t *iface);
+    /* A method with exactly so many parameters, at most MAP_WS_MAX_PARAMS; NULL. */
     duda_method_t *(*method_new)(char *name, char *cb_name, int n_params);
+    /* Likewise, with a function that need not be exported. */
     duda_method_t *(*method_builtin_new)(char *name, void (*cb)(duda_request_t *), int n_params);
+    /* Give a parameter to a method, in their order. */
     void (*method_add_param)(duda_param_t *param, duda_method_t *method);
-    duda_param_t *(*param_new)(char *name, short int max_len); /* max_len 0 = unlimited */
+    /* A parameter of at most max_len bytes, 0: any; NULL: no memory. */
+    duda_param_t *(*param_new)(char *name, short int max_len);
 };
 #define static_add(p, cb)                                                                          \
     _static_add(p, cb,                                                                             \
@@ -324,9 +458,12 @@ struct duda_api_map {
     } while (0);
 #define duda_map_add_interface(i) map->add_interface(i)
 
-/* -- router: URL routing of level 2 ------------------------------------------------------------------------------------- */
+/* router: Level 2: which call-back has which paths, in the order of the calls. [M] */
 struct duda_api_router {
+    /* Paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b", where :name
+       is any one, for param->get(). 0, -1. */
     int (*_map)(char *pattern, void (*cb)(duda_request_t *), char *cb_name, struct mk_list *list);
+    /* The path of the service itself. 0, -1. */
     int (*_root)(struct web_service *ws, void (*cb)(void *), char *cb_name);
 };
 #if DUDA_API_LEVEL >= 2
@@ -335,7 +472,6 @@ struct duda_api_router {
          &duda_router_list) /* [M] "/a/b/" prefix or "/a/:var/b" fields, in order */
 #define root(cb) _root(self, (void (*)(void *))cb, #cb) /* [M] the service's own root URL */
 #endif
-/* -- dthread: cooperative threads and channels of level 2 ------------------------------------------------------------------- */
 #define DTHREAD_DEAD 0
 #define DTHREAD_READY 1
 #define DTHREAD_RUNNING 2
@@ -347,22 +483,40 @@ typedef struct duda_dthread_channel_t {
     int size, used, sender, receiver, ended, done;
     struct mk_list bufs, _head;
 } duda_dthread_channel_t;
+/* dthread: Level 2: functions that wait in their middle, all on the thread that makes them, and channels between
+   them. */
 struct duda_api_dthread {
-    int (*create)(duda_dthread_func func, void *data); /* id >= 0, not started */
+    /* An id from 0 on; it does not run yet. -1: no memory. */
+    int (*create)(duda_dthread_func func, void *data);
+    /* DTHREAD_DEAD, _READY, _RUNNING or _SUSPEND. */
     int (*status)(int id);
-    void (*yield)(void); /* back to whoever resumed the scheduler */
+    /* Go back to where resume() was called outside all of them. */
+    void (*yield)(void);
+    /* Run it until it yields, waits or ends. */
     void (*resume)(int id);
+    /* A channel for size + 1 pointers; NULL: no memory. */
     duda_dthread_channel_t *(*chan_create)(int size);
+    /* Free a channel that none of them uses any more. */
     void (*chan_free)(duda_dthread_channel_t *chan);
+    /* The id of the one that sends. */
     int (*chan_get_sender)(duda_dthread_channel_t *chan);
+    /* Who sends. */
     void (*chan_set_sender)(duda_dthread_channel_t *chan, int id);
+    /* The id of the one that receives. */
     int (*chan_get_receiver)(duda_dthread_channel_t *chan);
+    /* Who receives. */
     void (*chan_set_receiver)(duda_dthread_channel_t *chan, int id);
-    int (*chan_done)(duda_dthread_channel_t *chan);             /* true: ended and drained */
-    void (*chan_end)(duda_dthread_channel_t *chan);             /* sender: no more data */
-    int (*chan_send)(duda_dthread_channel_t *chan, void *data); /* resumes the receiver when full */
-    void *(*chan_recv)(duda_dthread_channel_t *chan);           /* resumes the sender when empty */
-    int (*running)(void);                                       /* id, or -1 */
+    /* True: it was ended, and all was received. */
+    int (*chan_done)(duda_dthread_channel_t *chan);
+    /* No more will be sent. */
+    void (*chan_end)(duda_dthread_channel_t *chan);
+    /* DTHREAD_CHANNEL_OK; DTHREAD_CHANNEL_BROKEN: the receiver has ended. The receiver runs first when the channel
+       is full. */
+    int (*chan_send)(duda_dthread_channel_t *chan, void *data);
+    /* The next pointer. The sender runs first when the channel is empty. */
+    void *(*chan_recv)(duda_dthread_channel_t *chan);
+    /* The id of the one that runs; -1: none. */
+    int (*running)(void);
 };
 
 /* -- the pre-instantiated objects, and the calls without one: */

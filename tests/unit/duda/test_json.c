@@ -252,7 +252,7 @@ static void test_tree(void **state)
 /* A number of a seeded sequence. */
 static uint64_t next_random(uint64_t *seed)
 {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    *seed = *seed * 6364136223846793005U + 1442695040888963407U;
     return *seed >> 32 | *seed << 32;
 }
 
@@ -275,7 +275,7 @@ static void test_numbers_survive(void **state)
 
     (void)state;
     for (size_t i = 0; i < NUMBER_OF(locales); i++) {
-        setlocale(LC_ALL, locales[i]); /* if the machine has it */
+        (void)setlocale(LC_ALL, locales[i]); /* if the machine has it */
         for (int n = 0; n < 2000; n++) {
             uint64_t bits = next_random(&seed);
             double number;
@@ -285,7 +285,7 @@ static void test_numbers_survive(void **state)
             assert_number_survives((double)(int64_t)bits / 1000);
         }
     }
-    setlocale(LC_ALL, "C");
+    (void)setlocale(LC_ALL, "C");
 }
 
 static json_t *random_item(uint64_t *seed, int depth)
@@ -340,20 +340,20 @@ static bool use(unsigned calls)
         "{\"key\":[1,\"two\",{\"t\":true}],"
         "\"long\":0.1000000000000000000000000000000000000000000000000000000000000000001}";
     const char *stop;
-    json_t *item, *other;
+    json_t *tree, *other;
     char *printed;
     bool is_whole;
 
     calls_left = calls;
-    item = json_parse(text, strlen(text), &stop);
+    tree = json_parse(text, strlen(text), &stop);
     other = json_new_string("x");
-    json_add_member(item, "y", other);
-    printed = json_print(item, true);
-    is_whole = item && other && other->string && printed;
+    json_add_member(tree, "y", other);
+    printed = json_print(tree, true);
+    is_whole = tree && other && other->string && printed;
     free(printed);
-    if (!item)
+    if (!tree)
         json_delete(other);
-    json_delete(item);
+    json_delete(tree);
     calls_left = UINT32_MAX;
     return is_whole;
 }

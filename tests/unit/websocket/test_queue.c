@@ -54,6 +54,42 @@ static void test_pong_overtakes_whole_messages_only(void **state)
     scene_close(&s);
 }
 
+/* on_drain answers a send that said that bytes wait, and no ping or pong. */
+static void test_control_frames_alone_drain_nothing(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    s.credit = SCENE_ROOM;
+    assert_int_equal(ws_queue_control(&s.ws, WS_PONG, MK_STR("p")), 0);
+    assert_null(s.ws.queue);
+    assert_false(s.ws.is_drained);
+    s.credit = 1;
+    assert_int_equal(ws_queue_control(&s.ws, WS_PING, MK_STR("p")), 0);
+    scene_take(&s, SCENE_ROOM);
+    assert_null(s.ws.queue);
+    assert_false(s.ws.is_drained);
+    scene_close(&s);
+}
+
+static void test_a_message_that_waits_again_is_not_drained(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    (void)say(&s, "one");
+    scene_take(&s, 5);
+    assert_true(s.ws.is_drained);
+    assert_int_equal(say(&s, "two"), 5);
+    assert_false(s.ws.is_drained);
+    assert_int_equal(ws_queue_control(&s.ws, WS_PONG, MK_STR("p")), 0);
+    scene_take(&s, SCENE_ROOM);
+    assert_true(s.ws.is_drained);
+    scene_close(&s);
+}
+
 /* Section 5.5.3: pings of a peer that reads nothing take the memory of one pong. */
 static void test_last_pong_replaces_earlier_ones(void **state)
 {
@@ -172,6 +208,8 @@ int main(void)
         cmocka_unit_test(test_sends_at_once_without_a_queue),
         cmocka_unit_test(test_keeps_order_at_each_split),
         cmocka_unit_test(test_pong_overtakes_whole_messages_only),
+        cmocka_unit_test(test_control_frames_alone_drain_nothing),
+        cmocka_unit_test(test_a_message_that_waits_again_is_not_drained),
         cmocka_unit_test(test_last_pong_replaces_earlier_ones),
         cmocka_unit_test(test_refuses_what_never_fits),
         cmocka_unit_test(test_drops_the_newest),

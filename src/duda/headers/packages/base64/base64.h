@@ -2,11 +2,13 @@
 #ifndef DUDA_PACKAGE_BASE64_H
 #define DUDA_PACKAGE_BASE64_H
 #include "duda_api.h"
-struct duda_api_base64 { /* results owned by caller; one line, NUL terminated after encode */
+/* base64: Bytes as text of 64 characters and back (RFC 4648, section 4). Results are terminated and owned by the caller. Any thread. */
+struct duda_api_base64 {
+    /* One line. *out_len, unless NULL: its length. NULL: no memory. */
     unsigned char *(*encode)(const unsigned char *src, size_t len, size_t *out_len);
-    unsigned char *(*decode)(
-        const unsigned char *src, size_t len,
-        size_t *out_len); /* skips foreign bytes; NULL if not a multiple of 4 */
+    /* The bytes. What is no character of the alphabet is skipped. NULL: not a multiple of four of them is left, `=` is amidst
+       them, or no memory. */
+    unsigned char *(*decode)(const unsigned char *src, size_t len, size_t *out_len);
 };
 typedef struct duda_api_base64 base64_object_t;
 DUDA_OBJ base64_object_t *base64;
