@@ -135,3 +135,46 @@ def test_over_tls_the_cookie_of_a_root_service_is_for_its_host_alone(start, tmp_
     assert secured.ask(server, "/s/get/user", headers={"Cookie": cookie}).body == b"me 0"
     planted = cookie.replace("__Host-", "")
     assert secured.ask(server, "/s/get/user", headers={"Cookie": planted}).body == b"none -1"
+
+
+def stored(tmp_path, store):
+    duda.build(tmp_path / "services", "obj_session")
+    duda.build(tmp_path / "services", "obj_session", name="other")
+    return duda.config(tmp_path / "services", "obj_session", "other", duda={"SessionStore": store})
+
+
+@pytest.fixture
+def sqlite_store(tmp_path):
+    if not (duda.packages() / "sqlite.dpkg").exists():
+        pytest.skip("this machine has no SQLite for the server")
+    return tmp_path / "sessions.db"
+
+
+def test_sessions_survive_in_a_file(start, tmp_path, sqlite_store):
+    config = stored(tmp_path, f"sqlite:{sqlite_store}")
+    server = start(**config)
+    kept = cookie_of(created(server, "user", "me"))
+    renewed = cookie_of(created(server, "cart", "apples", cookie=kept))
+    ended = cookie_of(created(server))
+    short = cookie_of(created(server, seconds=1))
+    assert ask(server, "destroy/user", ended).body == b"0"
+    assert sqlite_store.stat().st_mode & 0o777 == 0o600
+    server.kill()
+    server = start(**config)
+    assert ask(server, "get/user", renewed).body == b"me 0" and ask(server, "get/cart", renewed).body == b"apples 0"
+    assert ask(server, "get/user", renewed, service="other").body == b"none -1"
+    for cookie in (kept, ended):
+        assert ask(server, "get/user", cookie).body == b"none -1"
+    assert eventually(lambda: ask(server, "get/user", short).body == b"none -1")
+
+
+@pytest.mark.parametrize("make", ["missing", "text"])
+def test_a_store_that_cannot_be_opened(start, tmp_path, sqlite_store, make):
+    path = tmp_path / "missing" / "x.db" if make == "missing" else sqlite_store
+    if make == "text":
+        path.write_text("no database" * 100)
+    server = start(**stored(tmp_path, f"sqlite:{path}"))
+    assert server.get("/obj_session/s/create/a/b/0").status == 404
+    assert re.search(f"SessionStore sqlite:{path}: ", server.log())
+    if make == "text":
+        assert path.read_text() == "no database" * 100

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
+#include "objects/session_file.h"
 #include "objects/session_store.h"
 #include "service/answer.h"
 
@@ -99,6 +100,33 @@ static int set_cookie(struct mk_duda_request *rq, const char *value, int expires
 
 /* ---- calls ---- */
 
+/* @return false: the file of [DUDA] SessionStore cannot be had, which is logged */
+static bool open_file(struct mk_duda_service *s, struct mk_duda_sessions *store)
+{
+    char scope[512], why[256];
+    struct mk_duda_session_file *file;
+
+    if (!s->session_file)
+        return true;
+    (void)snprintf(scope, sizeof(scope), "%s/%s", s->spec.site, s->spec.name);
+    file = mk_duda_session_file_open(s->session_file, scope, why, sizeof(why));
+    if (file)
+        mk_duda_sessions_keep(store, file, mk_duda_xtime.now());
+    else
+        mk_duda_log(s, MK_LOG_ERROR, "SessionStore sqlite:%s: %s", s->session_file, why);
+    return file != NULL;
+}
+
+static struct mk_duda_sessions *open_store(struct mk_duda_service *s)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(MK_DUDA_SESSIONS_MAX);
+
+    if (!store || open_file(s, store))
+        return store;
+    mk_duda_sessions_free(store);
+    return NULL;
+}
+
 static int init(char *store_name)
 {
     struct mk_duda_service *s = mk_duda_here()->service;
@@ -106,7 +134,7 @@ static int init(char *store_name)
     if (!s || !store_name || !mk_duda_is_set_up(s, "session->init"))
         return -1;
     if (!sessions_of(s)->store)
-        sessions_of(s)->store = mk_duda_sessions_new(MK_DUDA_SESSIONS_MAX);
+        sessions_of(s)->store = open_store(s);
     return sessions_of(s)->store ? 0 : -1;
 }
 

@@ -2,13 +2,14 @@
 #include "objects/session_store.h"
 
 #include "objects/objects.h"
+#include "objects/session_file.h"
 
 #include <sys/random.h>
 
 struct value {
     struct value *next;
-    int64_t expires; /* of its own; 0: by its last use */
-    int64_t used;
+    int64_t expires;       /* of its own; 0: by its last use */
+    int64_t used, written; /* written: the last use that the file has */
     size_t bytes;
     char *text; /* behind the name */
     char name[];
@@ -22,12 +23,16 @@ struct session {
     struct mk_duda_session_id id;
 };
 
-enum { CHAINS = 4096 };
+enum {
+    CHAINS = 4096,
+    USE_STEP_S = 3600, /* the file learns of uses of a value so often */
+};
 
 struct mk_duda_sessions {
     pthread_mutex_t lock;
     size_t n, max, bytes;
     struct mk_list by_use;
+    struct mk_duda_session_file *file; /* NULL: memory alone */
     struct session *chains[CHAINS];
 };
 
@@ -54,25 +59,35 @@ static struct session **place_of(struct mk_duda_sessions *store, const char *id)
     return at;
 }
 
-static struct session *find(struct mk_duda_sessions *store, const char *id)
+static bool is_id(const char *id)
 {
-    if (!id || strnlen(id, MK_DUDA_SESSION_ID_LEN + 1) != MK_DUDA_SESSION_ID_LEN ||
-        strspn(id, "0123456789abcdef") != MK_DUDA_SESSION_ID_LEN)
-        return NULL;
-    return *place_of(store, id);
+    return id && strnlen(id, MK_DUDA_SESSION_ID_LEN + 1) == MK_DUDA_SESSION_ID_LEN &&
+           strspn(id, "0123456789abcdef") == MK_DUDA_SESSION_ID_LEN;
 }
 
-static void drop_value(struct mk_duda_sessions *store, struct session *s, struct value **at)
+static struct session *find(struct mk_duda_sessions *store, const char *id)
+{
+    return is_id(id) ? *place_of(store, id) : NULL;
+}
+
+static void unlink_value(struct mk_duda_sessions *store, struct session *s, struct value **at)
 {
     struct value *value = *at;
 
-    if (!value)
-        return;
     *at = value->next;
     s->nvalues--;
     store->bytes -= value->bytes;
     explicit_bzero(value->name, value->bytes);
     free(value);
+}
+
+static void drop_value(struct mk_duda_sessions *store, struct session *s, struct value **at)
+{
+    if (!*at)
+        return;
+    if (store->file)
+        mk_duda_session_file_remove(store->file, s->id.text, (*at)->name);
+    unlink_value(store, s, at);
 }
 
 static void drop(struct mk_duda_sessions *store, struct session *s)
@@ -94,6 +109,8 @@ void mk_duda_sessions_free(struct mk_duda_sessions *store)
 {
     if (!store)
         return;
+    mk_duda_session_file_close(store->file);
+    store->file = NULL;
     while (store->n)
         drop(store, unused_longest(store));
     (void)pthread_mutex_destroy(&store->lock);
@@ -147,6 +164,8 @@ static void inherit(struct mk_duda_sessions *store, struct session *s, const cha
 
     if (!from)
         return;
+    if (store->file)
+        mk_duda_session_file_rename(store->file, old, s->id.text);
     s->values = from->values;
     s->nvalues = from->nvalues;
     from->values = NULL;
@@ -190,7 +209,7 @@ static struct value *new_value(const char *name, const char *text, int64_t expir
 
     if (!value)
         return NULL;
-    *value = (struct value){.expires = expires, .used = now, .bytes = n + len};
+    *value = (struct value){.expires = expires, .used = now, .written = now, .bytes = n + len};
     value->text = value->name + n;
     memcpy(value->name, name, n);
     memcpy(value->text, text, len);
@@ -203,12 +222,15 @@ static bool put(struct mk_duda_sessions *store, struct session *s, struct value 
     struct value **old = value_of(store, s, value->name, now);
 
     touch(store, s);
+    if (!*old && s->nvalues >= MK_DUDA_SESSION_NAMES_MAX)
+        return false;
+    if (store->file && mk_duda_session_file_put(store->file, s->id.text, value->name, value->text,
+                                                value->expires, value->used) < 0)
+        return false;
     if (*old)
-        drop_value(store, s, old);
+        unlink_value(store, s, old);
     while (store->bytes + value->bytes > MK_DUDA_SESSION_BYTES_MAX && unused_longest(store) != s)
         drop(store, unused_longest(store));
-    if (s->nvalues >= MK_DUDA_SESSION_NAMES_MAX)
-        return false;
     value->next = s->values;
     s->values = value;
     s->nvalues++;
@@ -251,8 +273,58 @@ static const struct value *look_up(struct mk_duda_sessions *store, const char *i
     if (!value)
         return NULL;
     value->used = now;
+    if (store->file && now >= value->written + USE_STEP_S) {
+        value->written = now;
+        (void)mk_duda_session_file_put(store->file, id, name, value->text, value->expires, now);
+    }
     touch(store, s);
     return value;
+}
+
+/* ---- the file ---- */
+
+struct restoring {
+    struct mk_duda_sessions *store;
+    int64_t now;
+};
+
+static struct session *session_of(struct mk_duda_sessions *store, const char *id)
+{
+    struct session *s = find(store, id);
+
+    if (s || !is_id(id))
+        return s;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    memcpy(s->id.text, id, MK_DUDA_SESSION_ID_LEN);
+    add(store, s, NULL);
+    return s;
+}
+
+static void restore(void *arg, const char *id, const char *name, const char *text, int64_t expires,
+                    int64_t used)
+{
+    const struct restoring *r = arg;
+    struct value *value = NULL;
+    struct session *s = NULL;
+
+    if (strlen(name) + strlen(text) <= MK_DUDA_SESSION_VALUE_MAX)
+        value = new_value(name, text, expires, used);
+    if (value && !has_expired(value, r->now))
+        s = session_of(r->store, id);
+    if (!s || !put(r->store, s, value, r->now))
+        free(value);
+}
+
+void mk_duda_sessions_keep(struct mk_duda_sessions *store, struct mk_duda_session_file *file,
+                           int64_t now)
+{
+    struct restoring r = {store, now};
+
+    mk_duda_session_file_each(file, restore, &r);
+    store->file = file;
+    mk_duda_session_file_forget(file, now - MK_DUDA_SESSION_IDLE_S, now);
 }
 
 char *mk_duda_session_get(struct mk_duda_sessions *store, const char *id, const char *name,

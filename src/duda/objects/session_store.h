@@ -28,9 +28,15 @@ struct mk_duda_session_id {
 
 struct mk_duda_sessions;
 
+struct mk_duda_session_file;
+
 /** @return a store; NULL without memory. @param max  sessions; at most MK_DUDA_SESSIONS_MAX */
 struct mk_duda_sessions *mk_duda_sessions_new(size_t max);
+/** Free it, and its file as it is. */
 void mk_duda_sessions_free(struct mk_duda_sessions *store);
+/** Read the values of a file, and write changes to it from now on. Before other threads have the store. @param file  taken */
+void mk_duda_sessions_keep(struct mk_duda_sessions *store, struct mk_duda_session_file *file,
+                           int64_t now);
 
 /**
  * Begin a session. The values of another one go to it, and that one ends: whoever knew the old identity knows nothing now.
@@ -42,7 +48,7 @@ int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old,
 /**
  * Set a value.
  * @param expires  in seconds since 1970; 0: MK_DUDA_SESSION_IDLE_S after its last use
- * @return 0; -1: there is no such session, or a bound is exceeded.
+ * @return 0; -1: there is no such session, a bound is exceeded, or it cannot be written to the file.
  */
 int mk_duda_session_put(struct mk_duda_sessions *store, const char *id, const char *name,
                         const char *value, int64_t expires, int64_t now);

@@ -107,6 +107,7 @@ static bool copy_spec(struct mk_duda_service *s, const struct mk_duda_plan *plan
            copy_text(s, &to->docroot, from->docroot) && copy_text(s, &to->confdir, from->confdir) &&
            copy_text(s, &to->datadir, from->datadir) && copy_text(s, &to->logdir, from->logdir) &&
            copy_text(s, &s->packages_root, plan->packages_root) &&
+           copy_text(s, &s->session_file, plan->session_file) &&
            set_pointer(s, &ws->name, from->name) && set_pointer(s, &ws->fixed_name, from->name) &&
            set_pointer(s, &ws->docroot, from->docroot) &&
            set_pointer(s, &ws->confdir, from->confdir) &&
@@ -279,7 +280,8 @@ bool mk_duda_is_same(const struct mk_duda_service *s, const struct mk_duda_plan 
            is_text(was->name, now.name) && is_text(was->site, now.site) &&
            is_text(was->docroot, now.docroot) && is_text(was->confdir, now.confdir) &&
            is_text(was->datadir, now.datadir) && is_text(was->logdir, now.logdir) &&
-           is_text(s->packages_root, plan->packages_root) && was->is_root == now.is_root &&
+           is_text(s->packages_root, plan->packages_root) &&
+           is_text(s->session_file, plan->session_file) && was->is_root == now.is_root &&
            was->file.device == now.file.device && was->file.inode == now.file.inode &&
            was->file.changed.tv_sec == now.file.changed.tv_sec &&
            was->file.changed.tv_nsec == now.file.changed.tv_nsec;

@@ -78,6 +78,7 @@ struct mk_duda_service {
     struct mk_duda_package *packages; /* package/package.h */
     unsigned wait_ms;                 /* of a request that wait() has parked; WaitTimeout */
     const char *packages_root;        /* folder of .dpkg files, with a trailing slash */
+    const char *session_file;         /* of objects/session.c; NULL: sessions are in memory alone */
     struct mk_duda_block *blocks;     /* mk_duda_alloc */
     char why[256];                    /* mk_duda_refuse */
     struct counted refs;              /* configurations that have it */

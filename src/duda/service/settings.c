@@ -14,6 +14,9 @@ static const struct mk_field duda_fields[] = {
     {.name = "DocumentRoot",
      .type = MK_FIELD_PATH,
      .offset = offsetof(struct mk_duda_settings, document_root)},
+    {.name = "SessionStore",
+     .type = MK_FIELD_STRING,
+     .offset = offsetof(struct mk_duda_settings, session_store)},
     {.name = "WaitTimeout",
      .type = MK_FIELD_TIME,
      .offset = offsetof(struct mk_duda_settings, park_ms),
@@ -76,6 +79,21 @@ static const char *directory(struct mk_setup *setup, const void *settings, const
     return copy;
 }
 
+/* @return the file of SessionStore; NULL: sessions are in memory, or an error that is noted */
+static const char *session_file(struct mk_setup *setup, const struct mk_duda_settings *set)
+{
+    static const char kind[] = "sqlite:";
+    const char *store = set->session_store;
+
+    if (!store || strcmp(store, "memory") == 0)
+        return NULL;
+    if (strncmp(store, kind, sizeof(kind) - 1) == 0 && store[sizeof(kind) - 1] == '/')
+        return store + sizeof(kind) - 1;
+    mk_setup_fault(setup, mk_setup_place(setup, set, "SessionStore"),
+                   "SessionStore: %s is neither memory nor sqlite: with an absolute path", store);
+    return NULL;
+}
+
 int mk_duda_check(struct mk_setup *setup)
 {
     struct mk_duda_settings *set = mk_setup_section(setup, &duda_section, NULL);
@@ -85,6 +103,7 @@ int mk_duda_check(struct mk_setup *setup)
     if (!plan || !set)
         return MK_E_NOMEM;
     plan->set = set;
+    plan->session_file = session_file(setup, set);
     plan->services_root = directory(setup, set, "ServicesRoot", set->services_root, &error);
     plan->packages_root = directory(setup, set, "PackagesRoot", set->packages_root, &error);
     set->document_root = directory(setup, set, "DocumentRoot", set->document_root, &error);

@@ -6,7 +6,7 @@
 
 /** [DUDA] */
 struct mk_duda_settings {
-    const char *services_root, *packages_root, *document_root;
+    const char *services_root, *packages_root, *document_root, *session_store;
     int64_t park_ms;
 };
 
@@ -32,6 +32,7 @@ struct mk_duda_plan {
     const struct mk_duda_settings *set;
     struct mk_duda_home *homes;
     const char *services_root, *packages_root; /* with a trailing slash; NULL: unset */
+    const char *session_file; /* of SessionStore; NULL: memory */
     struct mk_duda_yard *yard;                 /* service/yard.h, from start on */
 };
 

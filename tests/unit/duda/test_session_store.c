@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "duda_test.h"
 
+#include "objects/session_file.h"
 #include "objects/session_store.h"
+
+#include <signal.h>
+#include <sys/resource.h>
 
 enum { NOW = 1000000 };
 
@@ -182,6 +186,66 @@ static void workers_share_it(void **state)
     mk_duda_sessions_free(store);
 }
 
+/* Files may have so many bytes, as on a disk that is full; 0: as many as before. */
+static void bound_files(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static struct mk_duda_sessions *open_kept(const char *path)
+{
+    char why[256];
+    struct mk_duda_session_file *file =
+        mk_duda_session_file_open(path, "site/service", why, sizeof(why));
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+
+    if (!file) {
+        print_message("%s\n", why);
+        mk_duda_sessions_free(store);
+        return NULL;
+    }
+    mk_duda_sessions_keep(store, file, NOW);
+    return store;
+}
+
+static void values_survive_and_a_full_disk_is_an_error(void **state)
+{
+    char folder[] = "kept-XXXXXX", path[64];
+    struct mk_duda_session_id id, other;
+    struct mk_duda_sessions *store;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/sessions", folder);
+    store = open_kept(path);
+    if (store) {
+        id = begin(store, NULL);
+        assert_int_equal(mk_duda_session_put(store, id.text, "a", "1", 0, NOW), 0);
+        assert_int_equal(mk_duda_session_put(store, id.text, "late", "1", NOW + 5, NOW), 0);
+        other = begin(store, NULL);
+        bound_files(100);
+        assert_int_equal(mk_duda_session_put(store, id.text, "a", "2", 0, NOW), -1);
+        assert_int_equal(mk_duda_session_put(store, other.text, "b", "2", 0, NOW), -1);
+        bound_files(0);
+        assert_value(store, id.text, "a", NOW, "1");
+        assert_value(store, other.text, "b", NOW, NULL);
+        mk_duda_sessions_free(store);
+        store = open_kept(path);
+        assert_non_null(store);
+        assert_value(store, id.text, "a", NOW, "1");
+        assert_value(store, id.text, "late", NOW + 4, "1");
+        assert_value(store, id.text, "late", NOW + 5, NULL);
+        mk_duda_sessions_free(store);
+    }
+    (void)unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +257,7 @@ int main(void)
         cmocka_unit_test(values_are_bounded),
         cmocka_unit_test(the_store_is_bounded_in_bytes),
         cmocka_unit_test(workers_share_it),
+        cmocka_unit_test(values_survive_and_a_full_disk_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
