@@ -41,7 +41,7 @@ enum mk_ws_kind {
     MK_WS_BINARY = 2,
 };
 
-/** What happens when a message would make the bytes that wait for a slow reader exceed max_queue. */
+/** What happens when a message would make what waits for a slow reader exceed max_queue. */
 enum mk_ws_policy {
     MK_WS_CLOSE,    /* what waits is dropped, and the connection is closed with 1013 */
     MK_WS_DROP_NEW, /* the message is dropped */
@@ -97,7 +97,7 @@ struct mk_ws_spec {
     const char *origins;
     uint32_t max_frame;   /* bytes; larger: 1009 */
     uint32_t max_message; /* bytes; larger: 1009 */
-    uint32_t max_queue;   /* bytes that wait for a slow reader */
+    uint32_t max_queue;   /* bytes that wait for a slow reader, in max_queue / 32 + 16 messages */
     enum mk_ws_policy policy;
     unsigned ping_ms, pong_ms, close_ms;
 };

@@ -6,7 +6,12 @@
 
 /* Frames that wait for a slow reader: bounded, in order. Without any there is no queue, and frames leave at once. */
 
-enum { PARTS = 16 };
+enum {
+    PARTS = 16,
+    /* Small messages cost more than their bytes: so many of max_queue are worth one that waits, beside the first few. */
+    BYTES_A_MESSAGE = 32,
+    FIRST_MESSAGES = 16,
+};
 
 struct chunk {
     struct chunk *next;
@@ -16,8 +21,9 @@ struct chunk {
 
 struct ws_queue {
     struct chunk *first, **last;
-    size_t at;     /* bytes of the first that were sent */
-    size_t bytes;  /* that wait, of messages and control frames */
+    size_t at;    /* bytes of the first that were sent */
+    size_t bytes; /* that wait, of messages and control frames */
+    size_t nmessages;
     bool has_held; /* a message waited here, so its sender awaits on_drain */
 };
 
@@ -71,6 +77,8 @@ static struct chunk **unlink_chunk(struct ws_queue *q, struct chunk **at)
     if (!chunk->next)
         q->last = at;
     q->bytes -= chunk->frame->len;
+    if (!chunk->is_control)
+        q->nmessages--;
     ws_frame_put(chunk->frame);
     free(chunk);
     return at;
@@ -103,6 +111,7 @@ static int put(struct mk_ws *ws, struct ws_frame *frame, size_t sent, bool is_co
     if (sent > 0)
         q->at = sent;
     if (!is_control) {
+        q->nmessages++;
         q->has_held = true;
         ws->is_drained = false;
     }
@@ -186,11 +195,16 @@ void ws_queue_flush(struct mk_ws *ws)
 
 /* ---- the policy ---- */
 
+static bool has_room(const struct ws_queue *q, size_t len, size_t max)
+{
+    return q->bytes - q->at + len <= max && q->nmessages < max / BYTES_A_MESSAGE + FIRST_MESSAGES;
+}
+
 static void drop_old(struct ws_queue *q, size_t len, size_t max)
 {
     struct chunk **at = unsent(q);
 
-    while (*at && q->bytes - q->at + len > max)
+    while (*at && !has_room(q, len, max))
         if ((*at)->is_control)
             at = &(*at)->next;
         else
@@ -205,7 +219,7 @@ static int make_room(struct mk_ws *ws, size_t len)
 
     if (len > max + WS_SENT_HEAD_MAX)
         return MK_E_LIMIT;
-    if (!q || q->bytes - q->at + len <= max)
+    if (!q || has_room(q, len, max))
         return 0;
     if (ws->spec->policy == MK_WS_DROP_OLD)
         drop_old(q, len, max);
@@ -214,7 +228,7 @@ static int make_room(struct mk_ws *ws, size_t len)
         mk_ws_close(ws, MK_WS_TRY_LATER, MK_STR("the reader is too slow"));
         return MK_E_BUSY;
     }
-    return q->bytes - q->at + len <= max ? 0 : MK_E_BUSY;
+    return has_room(q, len, max) ? 0 : MK_E_BUSY;
 }
 
 static ssize_t waiting(const struct mk_ws *ws)

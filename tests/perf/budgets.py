@@ -16,3 +16,6 @@ CALLS = {"keep": 2.3, "close": 6.0, "logo": 3.1, "f200k": 3.3, "pipe16": 0.5}
 # connections), and mandril with 10,000 networks and a rule for paths.
 PLUGINS_IDLE = 0.02
 PLUGINS_RULES = {"keep": 0.25, "close": 0.35}
+
+# User instructions of an echo of 64 bytes over WebSocket, with a whole turn of the loop.
+WEBSOCKET_ECHO = 2500

@@ -40,12 +40,42 @@ static struct world {
     size_t credit, noutput;
     struct job jobs[JOBS];
     unsigned njobs;
+    unsigned fails_in; /* one of so many allocations fails; 0: none */
 } world;
 
 static unsigned any(unsigned below)
 {
     world.seed = world.seed * 1103515245U + 12345U;
     return (world.seed >> 16) % below;
+}
+
+/* ---- memory: the linker sends the library's calls here ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool is_refused(void)
+{
+    return world.fails_in > 0 && any(world.fails_in) == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return is_refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return is_refused() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return is_refused() ? NULL : __real_realloc(old, size);
 }
 
 /* ---- what the library calls ---- */
@@ -366,7 +396,7 @@ static void ask_by_handle(void)
     int err = any(3) > 0 ? mk_ws_handle_send(world.handle, MK_WS_TEXT, MK_STR("from afar"))
                          : mk_ws_handle_close(world.handle, 4999);
 
-    if (!world.ws)
+    if (!world.ws && world.fails_in == 0)
         assert_int_equal(err, MK_E_PEER);
 }
 
@@ -492,9 +522,10 @@ static void begin(unsigned number)
     assert_non_null(world.handle);
 }
 
-static void run_schedule(unsigned number)
+static void run_schedule(unsigned number, unsigned fails_in)
 {
     begin(number);
+    world.fails_in = fails_in;
     for (unsigned i = 0; i < STEPS; i++)
         step();
     finish();
@@ -508,7 +539,14 @@ static void each_schedule_ends_once(void **state)
 {
     (void)state;
     for (unsigned number = 1; number <= SCHEDULES; number++)
-        run_schedule(number);
+        run_schedule(number, 0);
+}
+
+static void each_schedule_ends_once_without_memory(void **state)
+{
+    (void)state;
+    for (unsigned number = 1; number <= SCHEDULES; number++)
+        run_schedule(number, 2 + number % 20);
 }
 
 static struct mk_ws_handle *late_handle;
@@ -592,6 +630,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_schedule_ends_once),
+        cmocka_unit_test(each_schedule_ends_once_without_memory),
         cmocka_unit_test(what_on_close_asks_for_ends_too),
         cmocka_unit_test(a_stop_beside_other_events_is_noticed),
         cmocka_unit_test(a_stop_beside_much_input_is_noticed),

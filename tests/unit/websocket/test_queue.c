@@ -188,6 +188,32 @@ static void test_waiting_bytes_stay_bounded(void **state)
     }
 }
 
+/* What holds a message that waits takes memory too, also that of an empty one. */
+static void test_waiting_messages_stay_bounded(void **state)
+{
+    enum { MOST = 640 / 32 + 16 };
+
+    (void)state;
+    for (unsigned policy = MK_WS_CLOSE; policy <= MK_WS_DROP_OLD; policy++) {
+        struct scene s;
+
+        scene_open(&s);
+        s.spec.max_queue = 640;
+        s.spec.policy = (enum mk_ws_policy)policy;
+        for (unsigned i = 0; i < MOST; i++)
+            assert_int_equal(say(&s, ""), 2 * (i + 1));
+        assert_int_equal(say(&s, "x") < 0, policy != MK_WS_DROP_OLD);
+        scene_take(&s, SCENE_ROOM);
+        if (policy == MK_WS_DROP_NEW)
+            assert_int_equal(s.nsent, 2 * MOST);
+        else if (policy == MK_WS_DROP_OLD)
+            assert_int_equal(s.nsent, 2 * MOST + 1);
+        else
+            assert_int_equal(s.ws.code, MK_WS_TRY_LATER);
+        scene_close(&s);
+    }
+}
+
 static void test_failed_write_ends_the_connection(void **state)
 {
     struct scene s;
@@ -216,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_drops_the_oldest_that_is_whole),
         cmocka_unit_test(test_closes_a_slow_reader),
         cmocka_unit_test(test_waiting_bytes_stay_bounded),
+        cmocka_unit_test(test_waiting_messages_stay_bounded),
         cmocka_unit_test(test_failed_write_ends_the_connection),
     };
 
