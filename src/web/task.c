@@ -10,7 +10,7 @@
 
 /*
  * Work on the offload pool for a request. A task lives as long as the longer of its work and its request: each drops its
- * half on the worker's thread. Only is_wanted is the pool's too.
+ * half on the worker's thread. Only the two atomics are the pool's too.
  */
 
 struct mk_task_group {
@@ -20,10 +20,10 @@ struct mk_task_group {
 
 struct mk_task {
     struct mk_request *request; /* NULL: it has ended */
-    struct mk_worker *worker;   /* of is_running */
     struct mk_task_calls calls;
     void *arg;
     bool is_running;       /* from its start until its worker knows that work has ended */
+    atomic_bool is_taken;  /* work has begun, or the request has ended before */
     atomic_bool is_wanted; /* the request has not ended */
 };
 
@@ -71,18 +71,26 @@ static void free_task(struct mk_task *t)
     mk_heap_free(t);
 }
 
+/* A thread will come to it and find nothing to do. */
+static void give_up(struct mk_task *t)
+{
+    leave(t->calls.group);
+    t->calls.group = NULL;
+    if (t->calls.end)
+        t->calls.end(t->arg);
+    t->calls.end = NULL;
+}
+
 static void on_request_end(void *arg)
 {
     struct mk_task *t = arg;
 
     t->request = NULL;
     atomic_store(&t->is_wanted, false);
-    if (t->is_running && mk_offload_cancel(t->worker, MK_WORK_HANDLER, t)) {
-        t->is_running = false;
-        leave(t->calls.group);
-    }
     if (!t->is_running)
         free_task(t);
+    else if (!atomic_exchange(&t->is_taken, true))
+        give_up(t);
 }
 
 static void answer(struct mk_request *r, const struct mk_task *t)
@@ -102,9 +110,9 @@ static void answer(struct mk_request *r, const struct mk_task *t)
 
 static void work(void *arg)
 {
-    const struct mk_task *t = arg;
+    struct mk_task *t = arg;
 
-    if (mk_task_is_wanted(t))
+    if (!atomic_exchange(&t->is_taken, true))
         t->calls.work(t, t->arg);
 }
 
@@ -142,6 +150,7 @@ static struct mk_task *new_task(struct mk_request *r)
     if (!t)
         return NULL;
     t->request = r;
+    atomic_init(&t->is_taken, false);
     atomic_init(&t->is_wanted, true);
     if (mk_request_on_end(r, on_request_end, t) < 0) {
         mk_heap_free(t);
@@ -167,8 +176,7 @@ static int run(struct mk_request *r, struct mk_task *t)
         return MK_E_BUSY;
     mk_request_facts(r, &facts);
     t->is_running = true;
-    t->worker = facts.worker;
-    err = mk_offload_kind(t->worker, MK_WORK_HANDLER, work, done, t);
+    err = mk_offload_kind(facts.worker, MK_WORK_HANDLER, work, done, t);
     if (err == 0)
         return 0;
     t->is_running = false;

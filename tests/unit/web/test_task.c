@@ -221,7 +221,7 @@ static void a_full_queue_refuses(void **state)
     assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE);
 }
 
-/* All requests that wait end by their timeout: others get their places before a thread comes, and their work is never begun. */
+/* All requests of a group that wait end by their timeout: others get their places before a thread comes. */
 static enum mk_verdict begin_with_timeout(struct mk_request *r, void *arg)
 {
     struct scene *s = arg;
@@ -233,8 +233,9 @@ static enum mk_verdict begin_with_timeout(struct mk_request *r, void *arg)
     return begin(r, arg);
 }
 
-static void a_request_that_ends_frees_its_place(void **state)
+static void a_request_that_ends_leaves_its_group(void **state)
 {
+    enum { MEMBERS = 5 };
     const long live = mk_heap_live();
     struct scene s;
 
@@ -243,22 +244,22 @@ static void a_request_that_ends_frees_its_place(void **state)
     for (int i = 0; i < THREADS; i++)
         ask_later(&s);
     wait_for(&s.begun, THREADS);
-    assert_int_equal(mk_task_group_new(&s.calls.group, QUEUE), 0);
-    for (int i = 0; i < QUEUE; i++)
+    assert_int_equal(mk_task_group_new(&s.calls.group, MEMBERS), 0);
+    for (int i = 0; i < MEMBERS; i++)
         ask_later(&s);
-    wait_for(&s.ends, QUEUE);
-    wait_for(&s.served, QUEUE); /* each with 500 */
+    wait_for(&s.ends, MEMBERS);
+    wait_for(&s.served, MEMBERS); /* each with 500 */
     atomic_store(&s.is_patient, true);
-    for (int i = 0; i < QUEUE + 1; i++)
+    for (int i = 0; i < MEMBERS + 1; i++)
         ask_later(&s);
     wait_for(&s.busy, 1);
-    for (int i = 0; i < THREADS + QUEUE; i++)
+    for (int i = 0; i < THREADS + MEMBERS; i++)
         sem_post(&s.may_end);
-    wait_for(&s.served, THREADS + QUEUE + QUEUE);
+    wait_for(&s.served, THREADS + MEMBERS + MEMBERS);
     scene_close(&s);
     assert_int_equal(atomic_load(&s.busy), 1);
-    assert_int_equal(atomic_load(&s.begun), THREADS + QUEUE);
-    assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE + QUEUE);
+    assert_int_equal(atomic_load(&s.begun), THREADS + MEMBERS);
+    assert_int_equal(atomic_load(&s.ends), THREADS + MEMBERS + MEMBERS);
     mk_task_group_free(s.calls.group);
     assert_int_equal(mk_heap_live(), live);
 }
@@ -465,7 +466,7 @@ int main(void)
         cmocka_unit_test(an_answer_may_start_another_task),
         cmocka_unit_test(a_group_is_a_bound),
         cmocka_unit_test(a_full_queue_refuses),
-        cmocka_unit_test(a_request_that_ends_frees_its_place),
+        cmocka_unit_test(a_request_that_ends_leaves_its_group),
         cmocka_unit_test(clients_may_leave_their_tasks),
         cmocka_unit_test(a_reload_lets_tasks_go_on),
         cmocka_unit_test(a_graceful_stop_waits_for_tasks),
