@@ -143,6 +143,14 @@ MK_API int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*w
 /** mk_offload_kind with MK_WORK_OTHER. */
 MK_API int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *arg),
                       void *arg) MK_MUST_USE;
+/**
+ * Take work that waits in the queue back, which frees its place there. Any thread.
+ * @param arg  that of mk_offload_kind: the first work with it
+ * @return true: neither work nor done will be called, and arg is the caller's again; false: work has begun or has ended, and
+ *         done is called as promised.
+ */
+MK_API bool mk_offload_cancel(struct mk_worker *w, enum mk_work_kind kind,
+                              const void *arg) MK_MUST_USE;
 
 /* ---- the server ---- */
 

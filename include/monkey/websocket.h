@@ -19,6 +19,9 @@
  *
  * A connection belongs to the worker of its request: call functions with a struct mk_ws on its thread. Other threads use a
  * handle or a group. Nothing blocks.
+ *
+ * A peer that is silent for ping_ms gets a ping, and is closed if nothing comes within pong_ms. A graceful stop of the server
+ * sends 1001 to all. A reload keeps connections. Text is checked as it comes, before on_piece and on_message get it.
  */
 
 #include <monkey/request.h>
@@ -90,7 +93,8 @@ struct mk_ws_spec {
     void (*on_close)(struct mk_ws *ws, unsigned code, struct mk_str reason);
     const char
         *protocols; /* subprotocols, the best first, with blanks between; NULL: none is agreed on */
-    const char *origins;  /* allowed ones, with blanks between; "*": any; NULL: the request's own */
+    /** Allowed ones, with blanks between; "*": any; NULL: the request's own. A client that sends no Origin is always allowed. */
+    const char *origins;
     uint32_t max_frame;   /* bytes; larger: 1009 */
     uint32_t max_message; /* bytes; larger: 1009 */
     uint32_t max_queue;   /* bytes that wait for a slow reader, in max_queue / 32 + 16 messages */

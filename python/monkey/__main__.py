@@ -28,6 +28,8 @@ def parser() -> argparse.ArgumentParser:
     it = argparse.ArgumentParser(prog="python -m monkey", description="Serve a WSGI application.")
     it.add_argument("application", help="MODULE:NAME, or MODULE for its `application`; NAME() calls a factory without arguments")
     it.add_argument("--listen", action="append", metavar="ADDRESS", help="port, address:port or unix:/path; may be repeated (127.0.0.1:8000)")
+    it.add_argument("--certfile", metavar="FILE", help="serve HTTPS on all addresses, with this certificate in PEM; needs --keyfile")
+    it.add_argument("--keyfile", metavar="FILE", help="its private key in PEM; both files are read again on HUP")
     it.add_argument("--workers", type=int, default=1, help="threads of the server's event loops (1)")
     it.add_argument("--threads", type=int, default=8, help="Python threads that run the application (8)")
     it.add_argument("--waiting", type=int, default=1024, help="requests that may wait for a thread; further ones get 503 (1024)")
@@ -69,11 +71,16 @@ def settings(options: argparse.Namespace) -> List[Setting]:
     with one, only those that were given override it.
     """
     listen = options.listen or ([] if options.config else ["127.0.0.1:8000"])
+    if options.certfile:
+        listen = [f"{address} tls" for address in listen]
     result: List[Setting] = listen_settings(listen, 0 if options.config and "--workers" not in sys.argv else options.workers)
     result += [("SERVER", "MaxBodySize", str(options.max_body)), ("SERVER", "HandlerTimeout", str(options.timeout)),
                ("SERVER", "ErrorLog", options.error_log), ("SERVER", "LogLevel", options.log_level)]
     if options.access_log:
         result += [("PLUGINS", "Load", "logger"), ("LOGGER", "MasterLog", os.path.abspath(options.access_log))]
+    if options.certfile:
+        result += [("PLUGINS", "Load", "tls"), ("TLS", "CertificateFile", os.path.abspath(options.certfile)),
+                   ("TLS", "KeyFile", os.path.abspath(options.keyfile))]
     for text in options.set:
         place, _, value = text.partition("=")
         section, _, key = place.partition(".")
@@ -89,7 +96,12 @@ def _reload(serving: Serving, options: argparse.Namespace) -> None:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    options = parser().parse_args(arguments)
+    words = parser()
+    options = words.parse_args(arguments)
+    if bool(options.certfile) != bool(options.keyfile):
+        words.error("--certfile and --keyfile need each other")
+    if options.certfile and options.config and not options.listen:
+        words.error("--certfile with --config needs --listen")
     if options.chdir:
         os.chdir(options.chdir)
     sys.path.insert(0, os.getcwd())

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, Callable, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from ._monkey import Error
+from .checks import expect
 from .routes import Handler, Route, Routes
 from .serving import Serving, Setting, listen_settings
 from .signals import Signals, serve_until_signal
@@ -39,15 +41,19 @@ class Server:
     :param options: as of monkey.Serving: body_memory, answer_memory, waiting, streamed, script_name, spool
     """
 
-    def __init__(self, listen: Union[str, int, Iterable[Union[str, int]]] = 2001, *, root: Optional[str] = None,
+    def __init__(self, listen: Union[str, int, Iterable[Union[str, int]]] = 2001, *, root: Union[str, os.PathLike, None] = None,
                  threads: int = 8, workers: int = 1, settings: Optional[Mapping[str, Mapping[str, Any]]] = None,
-                 directory: Optional[str] = None, **options: Any) -> None:
+                 directory: Union[str, os.PathLike, None] = None, **options: Any) -> None:
+        for name, value in (("root", root), ("directory", directory)):
+            expect(name, value, str, os.PathLike, type(None))
         self._settings: List[Setting] = listen_settings(listen, workers)
         if root is not None:
-            self._settings.append(("HOST", "DocumentRoot", str(root)))
+            self._settings.append(("HOST", "DocumentRoot", os.fsdecode(root)))
+        expect("settings", settings, Mapping, type(None))
         for section, keys in (settings or {}).items():
+            expect(f"settings of {section}", keys, Mapping)
             self._settings += [(section, key, _word(value)) for key, value in keys.items()]
-        self._directory = directory
+        self._directory = None if directory is None else os.fsdecode(directory)
         self._routes = Routes()
         self._serving = Serving(self._routes, threads=threads, **options)
 
@@ -58,6 +64,8 @@ class Server:
         route = Route(pattern, methods)
 
         def add(handler: F) -> F:
+            if not callable(handler):
+                raise TypeError(f"the handler of {pattern} must be callable, not {type(handler).__name__}")
             self._routes.add(route, handler)
             return handler
         return add

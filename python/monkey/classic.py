@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from http import HTTPStatus
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
 
 from ._monkey import PASS, Error
+from .checks import expect
 from .serving import Serving, Setting
 
 KEYS = {  # of configure(): the key of [SERVER] and the unit of a number
@@ -22,7 +23,33 @@ KEYS = {  # of configure(): the key of [SERVER] and the unit of a number
 }
 DEFAULTS = {"workers": 1, "timeout": 15, "hideversion": True, "resume": True, "keepalive": True, "keepalivetimeout": 15,
             "maxkeepaliverequest": 50, "maxrequestsize": 32, "symlink": False, "defaultmimetype": "text/plain"}
-CALLBACKS = ("data", "ip", "url")
+CALLBACKS = ("close", "data", "ip", "url")
+
+
+class Mimetype(NamedTuple):
+    """A media type of files: the extension without its dot, and the type."""
+
+    name: str
+    type: str
+
+
+COMMON_TYPES = (  # as libmonkey-2012 has them
+    ("avif", "image/avif"), ("bin", "application/octet-stream"), ("css", "text/css"), ("csv", "text/csv"), ("gif", "image/gif"),
+    ("gz", "application/gzip"), ("htm", "text/html"), ("html", "text/html"), ("ico", "image/x-icon"), ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"), ("js", "text/javascript"), ("json", "application/json"), ("mjs", "text/javascript"), ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"), ("ogg", "audio/ogg"), ("pdf", "application/pdf"), ("png", "image/png"), ("svg", "image/svg+xml"),
+    ("tar", "application/x-tar"), ("txt", "text/plain"), ("wasm", "application/wasm"), ("wav", "audio/wav"), ("webm", "video/webm"),
+    ("webp", "image/webp"), ("woff2", "font/woff2"), ("xml", "application/xml"), ("zip", "application/zip"))
+
+
+class _Content:
+    """The content of an answer. The server calls close() once, when it has all of it or the client has gone."""
+
+    def __init__(self, content: bytes, on_close: Callable[[], Any]) -> None:
+        self._content, self.close = content, on_close
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._content
 
 
 class _Context:
@@ -32,6 +59,7 @@ class _Context:
         self.listen = f"{address}:{port or 2001}" if address else str(port or 2001)
         self.root = root
         self.keys: Dict[str, Any] = dict(DEFAULTS)
+        self.types = [Mimetype(*both) for both in COMMON_TYPES]
         self.callbacks: Dict[str, Callable[..., Any]] = {}
         self.serving: Optional[Serving] = None
 
@@ -41,6 +69,7 @@ class _Context:
             key, unit = KEYS[name]
             text = ("on" if value else "off") if isinstance(value, bool) else f"{value}{unit}"
             result.append(("SERVER", key, text))
+        result += [("MIMETYPES", one.name, one.type) for one in self.types]
         return result + ([("HOST", "DocumentRoot", self.root)] if self.root else [])
 
     def __call__(self, environ: Dict[str, Any], start_response: Callable[..., Any]) -> Any:
@@ -50,9 +79,21 @@ class _Context:
             if asked and not asked(argument):
                 start_response("403 Forbidden", [("Content-Type", "text/plain")])
                 return [b"Forbidden\n"]
-        data = self.callbacks.get("data")
-        result = data(*_arguments(environ, path)) if data else None
-        return _answer(result, start_response) if result and result.get("return", 0) else PASS
+        on_close = self.callbacks.get("close", _nothing)
+        content = None
+        try:
+            data = self.callbacks.get("data")
+            result = data(*_arguments(environ, path)) if data else None
+            if result and result.get("return", 0):
+                content = _answer(result, start_response)
+        finally:
+            if content is None:  # a file of the server, or an exception
+                on_close()
+        return PASS if content is None else _Content(content, on_close)
+
+
+def _nothing() -> None:
+    """In place of a callback `close`."""
 
 
 def _arguments(environ: Dict[str, Any], path: str) -> tuple:
@@ -62,7 +103,7 @@ def _arguments(environ: Dict[str, Any], path: str) -> tuple:
     return environ["SERVER_NAME"], path, get, len(get or ""), post, len(post or b""), ""
 
 
-def _answer(result: Dict[str, Any], start_response: Callable[..., Any]) -> List[bytes]:
+def _answer(result: Dict[str, Any], start_response: Callable[..., Any]) -> bytes:
     content = result.get("content", b"")
     content = content.encode() if isinstance(content, str) else bytes(content)
     content = content[:result.get("content_len", result.get("clen", len(content)))]
@@ -75,8 +116,10 @@ def _answer(result: Dict[str, Any], start_response: Callable[..., Any]) -> List[
         phrase = HTTPStatus(status).phrase
     except ValueError:
         phrase = "Unknown"
+    if not any(name.lower() == "content-length" for name, _ in headers):
+        headers.append(("Content-Length", str(len(content))))
     start_response(f"{status} {phrase}", headers)
-    return [content]
+    return content
 
 
 _context: Optional[_Context] = None
@@ -87,22 +130,28 @@ def _refuse(why: str) -> bool:
     return False
 
 
-def init(address: Optional[str] = None, port: int = 0, plugins: int = 0, documentroot: Optional[str] = None) -> bool:
+def init(address: Optional[str] = None, port: int = 0, plugins: int = 0,
+         documentroot: Union[str, os.PathLike, None] = None) -> bool:
     """
     Prepare the server. None listens on every address, port 0 is 2001, without documentroot there are no files. `plugins`
-    is not used: Monkey needs none to serve. Fails while a server runs.
+    is not used: Monkey needs none to serve. Fails while a server runs; raises TypeError for arguments of other types.
     """
-    del plugins
     global _context
+    for name, value, kinds in (("address", address, (str, type(None))), ("port", port, (int,)), ("plugins", plugins, (int,)),
+                               ("documentroot", documentroot, (str, os.PathLike, type(None)))):
+        expect(f"init: {name}", value, *kinds)
     if _context and _context.serving:
         return _refuse("init: the server runs")
-    _context = _Context(address, port, documentroot)
+    _context = _Context(address, port, os.fsdecode(documentroot) if documentroot is not None else None)
     return True
 
 
 def configure(**keys: Any) -> bool:
     """Set workers, timeout, userdir, indexfile, hideversion, resume, keepalive, keepalivetimeout, maxkeepaliverequest,
-    maxrequestsize (KB), symlink or defaultmimetype. Fails for other names, before init() and while the server runs."""
+    maxrequestsize (KB), symlink or defaultmimetype. Fails for other names, before init() and while the server runs; raises
+    TypeError for a value that is neither text, number nor bool."""
+    for name, value in keys.items():
+        expect(f"configure: {name}", value, str, int, bool)
     if not _context or _context.serving:
         return _refuse("configure: call it after init() and before start()")
     unknown = sorted(set(keys) - set(KEYS))
@@ -116,12 +165,16 @@ def set_callback(name: str, function: Callable[..., Any]) -> bool:
     """
     Set a function: `ip(address)` and `url(path)` return whether the request is allowed; `data(vhost, url, get, get_len,
     post, post_len, header)` returns {"return": 1, "content": ..., "status": 200, "header": "Name: value\\r\\n"}, or
-    {"return": 0} for a file. It is called on several threads at once.
+    {"return": 0} for a file; `close()` is called once for each request that `ip` and `url` allowed, when its answer is with
+    the server or its client has gone. They are called on several threads at once. Raises TypeError for what is no function.
     """
+    expect("set_callback: name", name, str)
+    if not callable(function):
+        raise TypeError(f"set_callback: {name} must be callable, not {type(function).__name__}")
     if not _context or _context.serving:
         return _refuse("set_callback: call it after init() and before start()")
-    if name not in CALLBACKS or not callable(function):
-        return _refuse(f"set_callback: {name!r} is none of {', '.join(CALLBACKS)}, or its function is none")
+    if name not in CALLBACKS:
+        return _refuse(f"set_callback: {name!r} is none of {', '.join(CALLBACKS)}")
     _context.callbacks[name] = function
     return True
 
@@ -153,6 +206,23 @@ def stop() -> bool:
 def vhost_list() -> List[Dict[str, Any]]:
     """The virtual hosts: one, with name, document_root and server_names."""
     return [{"name": "default", "document_root": _context.root, "server_names": ""}] if _context else []
+
+
+def mimetype_list() -> List[Mimetype]:
+    """The media types of files: those that every server has, then those of mimetype_add()."""
+    return list(_context.types) if _context else []
+
+
+def mimetype_add(name: str, type: str) -> bool:  # pylint: disable=redefined-builtin
+    """Add the media type of an extension without its dot. Fails for one that is known, before init() and while the server runs."""
+    expect("mimetype_add: name", name, str)
+    expect("mimetype_add: type", type, str)
+    if not _context or _context.serving:
+        return _refuse("mimetype_add: call it after init() and before start()")
+    if not name or not type or any(one.name.lower() == name.lower() for one in _context.types):
+        return _refuse(f"mimetype_add: {name!r} is empty or known, or its type is empty")
+    _context.types.append(Mimetype(name, type))
+    return True
 
 
 def scheduler_worker_info() -> List[Dict[str, int]]:

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 from urllib.parse import parse_qs
 
 from ._monkey import PASS
+from .checks import expect
 
 Handler = Callable[..., Any]
 Headers = List[Tuple[str, str]]
@@ -153,6 +154,11 @@ class Route:
     """A pattern such as "/users/<int:number>/<path:rest>"."""
 
     def __init__(self, pattern: str, methods: Sequence[str]) -> None:
+        expect("pattern", pattern, str)
+        if isinstance(methods, str):  # a sequence of letters
+            raise TypeError(f"methods must be a sequence such as ({methods!r},), not a str")
+        for method in methods:
+            expect("a method", method, str)
         if not pattern.startswith("/"):
             raise ValueError(f"a pattern begins with a slash: {pattern!r}")
         self.methods = frozenset(method.upper() for method in methods)

@@ -14,6 +14,7 @@ import weakref
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _monkey
+from .checks import expect, expect_seconds
 
 Setting = Tuple[str, str, str]
 Application = Callable[[dict, Callable[..., Any]], Iterable[bytes]]
@@ -40,6 +41,9 @@ class Serving:
     def __init__(self, application: Application, *, threads: int = 8, body_memory: int = 1 << 20,
                  answer_memory: int = 256 << 10, waiting: int = 1024, streamed: bool = False,
                  script_name: str = "", spool: Optional[str] = None) -> None:
+        for name, value, kinds in (("threads", threads, (int,)), ("script_name", script_name, (str,)),
+                                   ("spool", spool, (str, type(None)))):
+            expect(name, value, *kinds)
         if threads < 1:
             raise ValueError("threads is at least 1")
         if script_name and (not script_name.startswith("/") or script_name.endswith("/")):
@@ -87,6 +91,7 @@ class Serving:
 
     def begin_stop(self, grace: float = 30.0, why: str = "stop()") -> None:
         """Stop listening; requests in flight have `grace` seconds. Returns at once."""
+        expect_seconds("grace", grace)
         with self._lock:
             self._core.stop(int(grace * 1000), why)
 
@@ -102,6 +107,7 @@ class Serving:
 
     def stop(self, grace: float = 30.0, why: str = "stop()") -> None:
         """Stop gracefully, wait, and free everything. A second call does nothing."""
+        expect_seconds("grace", grace)
         with self._lock:
             if self._closed:
                 return
@@ -160,6 +166,9 @@ class Serving:
 def listen_settings(listen: Union[str, int, Iterable[Union[str, int]]], workers: int = 0) -> List[Setting]:
     """Settings of [SERVER] for one address or several: 8080, "127.0.0.1:8080", "unix:/run/x"."""
     several = [listen] if isinstance(listen, (str, int)) else list(listen)
+    for address in several:
+        expect("listen", address, str, int)
+    expect("workers", workers, int)
     return ([("SERVER", "Listen", str(address)) for address in several]
             + ([("SERVER", "Workers", str(workers))] if workers else []))
 

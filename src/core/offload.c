@@ -98,6 +98,27 @@ int mk_offload_pool_add(struct mk_offload_pool *pool, struct mk_offload_job *job
     return err;
 }
 
+struct mk_offload_job *mk_offload_pool_remove(struct mk_offload_pool *pool,
+                                              bool (*is_wanted)(struct mk_offload_job *job,
+                                                                const void *arg),
+                                              const void *arg)
+{
+    struct mk_offload_job **at = &pool->first, *job;
+
+    pthread_mutex_lock(&pool->lock);
+    while (*at && !is_wanted(*at, arg))
+        at = &(*at)->next;
+    job = *at;
+    if (job) {
+        *at = job->next;
+        if (!*at)
+            pool->last = at;
+        pool->queued--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return job;
+}
+
 void mk_offload_pool_end(struct mk_offload_pool *pool)
 {
     struct mk_offload_job *waiting, *next;

@@ -51,6 +51,16 @@ void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsign
 MK_INSIDE int mk_offload_pool_add(struct mk_offload_pool *pool,
                                   struct mk_offload_job *job) MK_MUST_USE;
 
+/**
+ * Take the first job out of the queue for which is_wanted holds. Any thread.
+ * @param is_wanted  called under the pool's lock
+ * @return the job, of which neither function will be called: its owner's again; NULL: none waits.
+ */
+struct mk_offload_job *mk_offload_pool_remove(struct mk_offload_pool *pool,
+                                              bool (*is_wanted)(struct mk_offload_job *job,
+                                                                const void *arg),
+                                              const void *arg) MK_MUST_USE;
+
 /** Finish the jobs that still wait, without working them, and wait for those that run. Twice is once. */
 void mk_offload_pool_end(struct mk_offload_pool *pool);
 /** After mk_offload_pool_end. */

@@ -199,20 +199,21 @@ static int read_field(struct mk_multipart *m, struct mk_str line, struct fields 
     return 0;
 }
 
-/* The head is complete in m->head, with its empty line. */
+/* The head is complete in m->head, with its empty line: every line has its end. */
 static int begin_part(struct mk_multipart *m)
 {
     struct fields f = {.part = {.size = sizeof(f.part)}};
-    struct mk_str rest = {m->head, m->head_len - 2};
+    size_t at = 0;
 
-    while (rest.len > 0) {
-        const char *end = memmem(rest.p, rest.len, "\r\n", 2);
-        const struct mk_str line = {rest.p, end ? (size_t)(end - rest.p) : rest.len};
-        int err = read_field(m, line, &f);
+    while (at + 2 < m->head_len) {
+        const char *line = m->head + at;
+        const char *end = memmem(line, m->head_len - at, "\r\n", 2);
+        const size_t len = (size_t)(end - line);
+        int err = read_field(m, (struct mk_str){line, len}, &f);
 
         if (err < 0)
             return err;
-        rest = mk_str_skip(rest, line.len + 2);
+        at += len + 2;
     }
     if (!f.has_disposition || f.part.name.len == 0)
         return MK_E_BAD;

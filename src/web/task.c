@@ -20,6 +20,7 @@ struct mk_task_group {
 
 struct mk_task {
     struct mk_request *request; /* NULL: it has ended */
+    struct mk_worker *worker;   /* of is_running */
     struct mk_task_calls calls;
     void *arg;
     bool is_running;       /* from its start until its worker knows that work has ended */
@@ -76,6 +77,10 @@ static void on_request_end(void *arg)
 
     t->request = NULL;
     atomic_store(&t->is_wanted, false);
+    if (t->is_running && mk_offload_cancel(t->worker, MK_WORK_HANDLER, t)) {
+        t->is_running = false;
+        leave(t->calls.group);
+    }
     if (!t->is_running)
         free_task(t);
 }
@@ -145,6 +150,14 @@ static struct mk_task *new_task(struct mk_request *r)
     return mk_request_keep(r, &task_key, t) == 0 ? t : NULL;
 }
 
+static struct mk_task_calls calls_of(const struct mk_task_calls *from)
+{
+    struct mk_task_calls calls = {0};
+
+    memcpy(&calls, from, from->size < sizeof(calls) ? from->size : sizeof(calls));
+    return calls;
+}
+
 static int run(struct mk_request *r, struct mk_task *t)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -154,7 +167,8 @@ static int run(struct mk_request *r, struct mk_task *t)
         return MK_E_BUSY;
     mk_request_facts(r, &facts);
     t->is_running = true;
-    err = mk_offload_kind(facts.worker, MK_WORK_HANDLER, work, done, t);
+    t->worker = facts.worker;
+    err = mk_offload_kind(t->worker, MK_WORK_HANDLER, work, done, t);
     if (err == 0)
         return 0;
     t->is_running = false;
@@ -164,17 +178,18 @@ static int run(struct mk_request *r, struct mk_task *t)
 
 int mk_task_start(struct mk_request *r, const struct mk_task_calls *calls, void *arg)
 {
+    const struct mk_task_calls own = calls_of(calls);
     struct mk_task *t;
     int err;
 
-    if (!calls->work || !calls->answer)
+    if (!own.work || !own.answer)
         return MK_E_INVALID;
     if (mk_task_runs(r))
         return MK_E_EXISTS;
     t = new_task(r);
     if (!t)
         return MK_E_NOMEM;
-    memcpy(&t->calls, calls, calls->size < sizeof(*calls) ? calls->size : sizeof(*calls));
+    t->calls = own;
     t->arg = arg;
     err = run(r, t);
     if (err < 0)

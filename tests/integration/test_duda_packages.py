@@ -118,3 +118,31 @@ def test_digests(start, tmp_path, level):
     if level == 3:
         assert server.get("/sha/nothing").text == hashlib.sha256(b"").hexdigest()
         assert server.get("/sha/empty").text == hashlib.sha512(b"").hexdigest()
+
+
+def test_kv(start, tmp_path):
+    duda.build(tmp_path, "packaged_kv", name="kv")
+    server = start(**duda.config(tmp_path, "kv", duda={"PackagesRoot": duda.packages()}))
+    assert server.get("/kv/entries").text == "right"
+    assert server.get("/kv/cursors").text == "a0 b1 c2 d3 dcba -a1 -b1 -c1 -d1 0 0 -10 0 -10"
+    assert server.get("/kv/wrong").text == "all refused"
+    assert [server.get("/kv/count").text for _ in range(3)] == ["x", "xx", "xxx"]
+
+
+def test_kv_of_level_3(start, tmp_path):
+    stored = tmp_path / "stored"
+    duda.build(tmp_path, "packaged_kv", name="kv", level=3, flags=("-fcommon", f'-DSTORE="{stored}"'))
+    config = duda.config(tmp_path, "kv", duda={"PackagesRoot": duda.packages()})
+    server = start(**config)
+    assert server.get("/kv/bounded").text == "right"
+    assert server.get("/kv/count").text == "x"
+    assert server.get("/kv/save").text == "saved"
+    assert server.get("/kv/count").text == "xx"
+    server.kill()
+    server = start(**config)
+    assert server.get("/kv/count").text == "xx"  # as it was saved, and one more
+    server.kill()
+    stored.write_bytes(b"no store")
+    server = start(**config)
+    assert server.get("/kv/count").status == 404
+    assert "not a whole file of a store" in server.log()

@@ -111,13 +111,27 @@ def test_wrong_arguments(server):
     assert ask(server, "wrong").body == b"0"
 
 
-def test_over_tls_the_cookie_is_for_encrypted_connections_alone(start, tmp_path):
+def encrypted(start, tmp_path, service):
     if not executable.plugin("tls"):
         pytest.skip("this build has no such plugin")
     duda.build(tmp_path / "services", "obj_session")
-    config = duda.config(tmp_path / "services", "obj_session",
+    config = duda.config(tmp_path / "services", service,
                          extra={"plugins/tls/tls.conf": section("TLS", certificates.issue().lines())})
     config["extra"]["plugins.load"] += "    Load tls\n"
-    server = start(server="Listen 127.0.0.1:0 tls\n", **config)
-    answer = secured.ask(server, "/obj_session/s/create/user/me/0")
+    return start(server="Listen 127.0.0.1:0 tls\n", **config)
+
+
+def test_over_tls_the_cookie_is_for_encrypted_connections_alone(start, tmp_path):
+    answer = secured.ask(encrypted(start, tmp_path, "obj_session"), "/obj_session/s/create/user/me/0")
     assert answer.header("Set-Cookie").endswith("; HttpOnly; SameSite=Lax; Secure")
+    assert answer.header("Set-Cookie").startswith("DUDA_SESSION=")
+
+
+def test_over_tls_the_cookie_of_a_root_service_is_for_its_host_alone(start, tmp_path):
+    server = encrypted(start, tmp_path, duda.service("obj_session", Root="on"))
+    line = secured.ask(server, "/s/create/user/me/0").header("Set-Cookie")
+    assert re.fullmatch(f"__Host-DUDA_SESSION={ID}; path=/; HttpOnly; SameSite=Lax; Secure", line)
+    cookie = line.split(";")[0]
+    assert secured.ask(server, "/s/get/user", headers={"Cookie": cookie}).body == b"me 0"
+    planted = cookie.replace("__Host-", "")
+    assert secured.ask(server, "/s/get/user", headers={"Cookie": planted}).body == b"none -1"

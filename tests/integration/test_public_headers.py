@@ -11,17 +11,18 @@ from harness import process
 from harness.config import section
 
 TREE = pathlib.Path(__file__).parents[2]
-HEADERS = sorted(path.name for path in (TREE / "include" / "monkey").glob("*.h"))
+HEADERS = sorted(str(path.relative_to(TREE / "include" / "monkey")) for path in (TREE / "include" / "monkey").rglob("*.h"))
 EXAMPLES = sorted((TREE / "examples" / "plugins").glob("*/*.c"))
 STRICT = ["-pedantic-errors", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror", "-fsyntax-only", f"-I{TREE}/include"]
+CONVERSIONS = ["-Wconversion", "-Wsign-conversion"]  # of the headers: programs are compiled with them too
 COMPILERS = {"c": [c for c in ("gcc", "clang") if shutil.which(c)], "c++": [c for c in ("g++", "clang++") if shutil.which(c)]}
 
 
-def compile_text(language, standard, text):
+def compile_text(language, standard, text, *options):
     for compiler in COMPILERS[language]:
         # clang has more warnings than gcc: those about what C++20 gave a meaning are no errors of the language
         more = ["-Wno-unused-const-variable"] if compiler.startswith("clang") else []
-        done = subprocess.run([compiler, "-x", language, f"-std={standard}", *STRICT, *more, "-"], input=text, capture_output=True,
+        done = subprocess.run([compiler, "-x", language, f"-std={standard}", *STRICT, *more, *options, "-"], input=text, capture_output=True,
                               text=True, timeout=60, check=False)
         assert done.returncode == 0, f"{compiler} -std={standard}\n{done.stderr[:3000]}"
 
@@ -35,14 +36,14 @@ def needs(language):
 def test_each_header_alone_is_c(standard):
     needs("c")
     for header in HEADERS:
-        compile_text("c", standard, f"#include <monkey/{header}>\n#include <monkey/{header}>\nint main(void) {{ return 0; }}\n")
+        compile_text("c", standard, f"#include <monkey/{header}>\n#include <monkey/{header}>\nint main(void) {{ return 0; }}\n", *CONVERSIONS)
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
 def test_each_header_alone_is_cpp(standard):
     needs("c++")
     for header in HEADERS:
-        compile_text("c++", standard, f"#include <monkey/{header}>\n#include <monkey/{header}>\nint main() {{ return 0; }}\n")
+        compile_text("c++", standard, f"#include <monkey/{header}>\n#include <monkey/{header}>\nint main() {{ return 0; }}\n", *CONVERSIONS)
 
 
 @pytest.mark.parametrize("standard", ["c99", "c11"])

@@ -149,7 +149,6 @@ def test_the_calls_of_2012(run, tmp_path):
         assert monkey.set_callback("data", data)
         assert monkey.set_callback("url", lambda url: "secret" not in url)
         assert monkey.set_callback("ip", lambda ip: ip == "127.0.0.1")
-        assert not monkey.set_callback("data", None)
         assert not monkey.set_callback("other", data)
         assert monkey.start()
         assert not monkey.start() and not monkey.init() and not monkey.set_callback("data", data)
@@ -166,6 +165,104 @@ def test_the_calls_of_2012(run, tmp_path):
         assert monkey.stop()
         assert not monkey.stop()
         assert monkey.init("127.0.0.1", port) and monkey.start() and monkey.stop()
+    ''')
+
+
+def test_the_callback_close_of_2012(run, tmp_path):
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www" / "a.txt").write_text("a file")
+    run(r'''
+        import socket
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        closed = []
+
+        def closes(count):
+            until = time.monotonic() + 30
+            while len(closed) < count and time.monotonic() < until:
+                time.sleep(0.01)
+            assert len(closed) == count, closed
+
+        def data(vhost, url, get, get_len, post, post_len, header):
+            if url == "/raises":
+                raise LookupError("of the test")
+            return {"return": int(url != "/a.txt"), "content": b"x" * 10}
+
+        assert monkey.init("127.0.0.1", port, 0, "www")
+        assert monkey.configure(workers=1)
+        assert monkey.set_callback("data", data)
+        assert monkey.set_callback("url", lambda url: url != "/secret")
+        assert monkey.set_callback("close", lambda: closed.append(1))
+        assert monkey.start()
+        at = f"127.0.0.1:{port}"
+        for number, (path, status) in enumerate([("/b", 200), ("/a.txt", 200), ("/raises", 500)], 1):
+            assert ask(at, path)[0] == status
+            closes(number)
+        assert ask(at, "/secret")[0] == 403
+        assert ask(at, "/b")[::2][1]["Content-Length"] == "10"
+        closes(4)
+        assert monkey.stop()
+        assert len(closed) == 4
+    ''')
+
+
+def test_the_media_types_of_2012(run, tmp_path):
+    (tmp_path / "www").mkdir()
+    for name in ("a.odd", "a.css"):
+        (tmp_path / "www" / name).write_text("a file")
+    run(r'''
+        import socket
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        assert monkey.mimetype_list() == [] and not monkey.mimetype_add("odd", "text/odd")
+        assert monkey.init("127.0.0.1", port, 0, "www")
+        assert monkey.mimetype_add("odd", "application/odd")
+        assert not monkey.mimetype_add("odd", "text/other") and not monkey.mimetype_add("CSS", "text/x") and not monkey.mimetype_add("", "a/b")
+        last = monkey.mimetype_list()[-1]
+        assert (last.name, last.type) == ("odd", "application/odd")
+        assert ("css", "text/css") in [(one.name, one.type) for one in monkey.mimetype_list()]
+        assert monkey.start()
+        assert not monkey.mimetype_add("late", "text/late")
+        at = f"127.0.0.1:{port}"
+        assert ask(at, "/a.odd")[2]["Content-Type"] == "application/odd"
+        assert ask(at, "/a.css")[2]["Content-Type"].startswith("text/css")
+        assert monkey.stop()
+    ''')
+
+
+def test_arguments_of_wrong_types_are_type_errors(run):
+    run(r'''
+        for arguments in [(5,), (None, "80"), (None, True), (None, 80, None), (None, 80, 0, 5)]:
+            assert "init" in raises(TypeError, monkey.init, *arguments)
+        assert monkey.init("127.0.0.1", 1)
+        raises(TypeError, monkey.configure, workers=None)
+        raises(TypeError, monkey.configure, workers=[1])
+        raises(TypeError, monkey.configure, 5)
+        raises(TypeError, monkey.set_callback, 5, print)
+        raises(TypeError, monkey.set_callback, "data", None)
+        raises(TypeError, monkey.set_callback, "data")
+        raises(TypeError, monkey.mimetype_add, "a", 5)
+        raises(TypeError, monkey.mimetype_add, b"a", "a/b")
+        assert monkey.stop()
+
+        for keys in [{"listen": 5.5}, {"listen": None}, {"listen": [None]}, {"threads": "8"}, {"threads": 1.5}, {"workers": "2"}, {"root": 5},
+                     {"settings": [1]}, {"settings": {"SERVER": 5}}, {"directory": 5}, {"nothing": 1}, {"script_name": 5}, {"spool": 5}]:
+            try:
+                monkey.Server(**keys)
+            except TypeError:
+                continue
+            raise SystemExit(f"{keys} did not raise TypeError")
+        server = monkey.Server(listen="127.0.0.1:0", settings=QUIET)
+        raises(TypeError, server.get, 5)
+        raises(TypeError, server.get("/x"), 5)
+        raises(TypeError, server.route, "/x", "GET")
+        raises(TypeError, server.route, "/x", [5])
+        server.start()
+        raises(TypeError, server.stop, "5")
+        raises(ValueError, server.stop, -1)
+        server.stop()
     ''')
 
 

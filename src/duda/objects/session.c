@@ -31,27 +31,6 @@ static struct begun *begun_of(const struct mk_duda_request *rq)
     return mk_request_kept(rq->r, &mk_duda_session);
 }
 
-/* The identity that the request has: of its cookie, or begun in its answer. @return false: none */
-static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
-{
-    static char key[] = SESSION_KEY;
-    const struct begun *begun = begun_of(rq);
-    char *value;
-    int len;
-
-    if (begun) {
-        *id = begun->id;
-        return true;
-    }
-    if (mk_duda_cookie.get(&rq->dr, key, &value, &len) < 0 || len != MK_DUDA_SESSION_ID_LEN)
-        return false;
-    memcpy(id->text, value, MK_DUDA_SESSION_ID_LEN);
-    id->text[MK_DUDA_SESSION_ID_LEN] = 0;
-    return true;
-}
-
-/* ---- the cookie ---- */
-
 static bool is_encrypted(const struct mk_duda_request *rq)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -62,11 +41,47 @@ static bool is_encrypted(const struct mk_duda_request *rq)
     return conn.tls_version != NULL;
 }
 
+/* Has the service a path of its own? Else its cookie is for all of the site. */
+static bool has_path(const struct mk_duda_service *s)
+{
+    return s->level < LEVEL_OF_ROUTER && !s->ws.is_root;
+}
+
+/*
+ * Browsers take a cookie whose name begins with __Host- over TLS and with the path / alone, so that no plain connection and
+ * no other host of the domain can set it: RFC 6265bis section 4.1.3.2.
+ */
+static char *key_of(const struct mk_duda_request *rq)
+{
+    static char key[] = SESSION_KEY, key_of_host[] = "__Host-" SESSION_KEY;
+
+    return is_encrypted(rq) && !has_path(rq->service) ? key_of_host : key;
+}
+
+/* The identity that the request has: of its cookie, or begun in its answer. @return false: none */
+static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+{
+    const struct begun *begun = begun_of(rq);
+    char *value;
+    int len;
+
+    if (begun) {
+        *id = begun->id;
+        return true;
+    }
+    if (mk_duda_cookie.get(&rq->dr, key_of(rq), &value, &len) < 0 || len != MK_DUDA_SESSION_ID_LEN)
+        return false;
+    memcpy(id->text, value, MK_DUDA_SESSION_ID_LEN);
+    id->text[MK_DUDA_SESSION_ID_LEN] = 0;
+    return true;
+}
+
+/* ---- the cookie ---- */
+
 /* It is not for scripts, not for requests that other sites provoke, and over TLS never for plain connections. */
 static int set_cookie(struct mk_duda_request *rq, const char *value, int expires)
 {
     const struct mk_duda_service *s = rq->service;
-    bool has_path = s->level < LEVEL_OF_ROUTER && !s->ws.is_root;
     char text[COOKIE_MAX], date[64] = "";
     time_t at = expires;
     struct tm tm;
@@ -74,9 +89,9 @@ static int set_cookie(struct mk_duda_request *rq, const char *value, int expires
 
     if (expires > 0 && gmtime_r(&at, &tm))
         (void)strftime(date, sizeof(date), "; expires=%a, %d %b %Y %H:%M:%S GMT", &tm);
-    len =
-        snprintf(text, sizeof(text), SESSION_KEY "=%s; path=/%s%s; HttpOnly; SameSite=Lax%s", value,
-                 has_path ? s->ws.name.data : "", date, is_encrypted(rq) ? "; Secure" : "");
+    len = snprintf(text, sizeof(text), "%s=%s; path=/%s%s; HttpOnly; SameSite=Lax%s", key_of(rq),
+                   value, has_path(s) ? s->ws.name.data : "", date,
+                   is_encrypted(rq) ? "; Secure" : "");
     if (len < 0 || (size_t)len >= sizeof(text))
         return -1;
     return mk_duda_answer_field(rq, MK_STR("Set-Cookie"), (struct mk_str){text, (size_t)len});

@@ -70,6 +70,25 @@ int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *
     return mk_offload_kind(w, MK_WORK_OTHER, work, done, arg);
 }
 
+static bool is_task_of(struct mk_offload_job *job, const void *arg)
+{
+    /* the queue of names has jobs of another kind too */
+    return job->work == do_work && MK_CONTAINER_OF(job, struct task, job)->arg == arg;
+}
+
+bool mk_offload_cancel(struct mk_worker *w, enum mk_work_kind kind, const void *arg)
+{
+    struct mk_offload_job *job =
+        (unsigned)kind < MK_WORK_KINDS
+            ? mk_offload_pool_remove(&w->shared->offload[kind], is_task_of, arg)
+            : NULL;
+
+    if (!job)
+        return false;
+    mk_heap_free(MK_CONTAINER_OF(job, struct task, job));
+    return true;
+}
+
 void mk_offload_init(struct mk_shared *shared)
 {
     static const char *const names[MK_WORK_KINDS] = {

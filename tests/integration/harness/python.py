@@ -40,14 +40,13 @@ def skip_unless_loadable():
         pytest.skip("the interpreter has another size of pointers")
 
 
-def install(target):
-    """pip install, of a copy: pip builds in the folder of the sources."""
+def pip(*words):
+    """pip with a copy of the sources as its last word, because it builds in their folder. Nothing comes from the network."""
     with tempfile.TemporaryDirectory() as copy:
         source = shutil.copytree(SOURCE, pathlib.Path(copy) / "python", ignore=shutil.ignore_patterns("build", "*.egg-info"))
-        words = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check",
-                 "--target", target, source]
         env = dict(os.environ, MONKEY_BUILD=str(_folder()), MONKEY_CFLAGS="-Werror -O1", PIP_ROOT_USER_ACTION="ignore")
         env.pop("CC", None)
+        words = [*words, "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", source]
         done = subprocess.run([sys.executable, "-m", "pip", *map(str, words)], env=env, capture_output=True, text=True,
                               timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -59,7 +58,7 @@ def package(base):
     with open(base / "python-package.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (target / "monkey").exists():
-            install(target)
+            pip("install", "--target", target)
     return target
 
 

@@ -78,6 +78,8 @@ static const struct {
     {"[0,-0,-1,1e2,1E+2,1e-2,1.5]", "[0,-0,-1,100,100,0.01,1.5]"},
     {"[9007199254740992,1e-400]", "[9007199254740992,0]"},
     {"[0.1,123456789.125,1e22,5e-324]", "[0.1,123456789.125,1e22,5e-324]"},
+    {"[1e-99999999999999999999,0.0e999999999999]", "[0,0]"},
+    {"[12345678901234567890.5e-19,0.00001234567e5]", "[1.2345678901234567,1.234567]"},
     {"1.7976931348623157e308", "1.7976931348623157e308"},
     {"\"\"", "\"\""},
     {"\"a/b\\/\\\"\\\\\"", "\"a/b/\\\"\\\\\""},
@@ -142,6 +144,7 @@ static const struct {
     {"\"\xf8\"", 1},
     {"\"\x80\"", 1},
     {"\"\xe2\x82\"", 1},
+    {"1e99999999999999999999", 0},
     {"1e400", 0}, /* implementation-defined, as is what follows */
     {"\"\\u0000\"", 1},
 };
@@ -249,7 +252,7 @@ static void test_tree(void **state)
 /* A number of a seeded sequence. */
 static uint64_t next_random(uint64_t *seed)
 {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    *seed = *seed * 6364136223846793005U + 1442695040888963407U;
     return *seed >> 32 | *seed << 32;
 }
 
@@ -272,7 +275,7 @@ static void test_numbers_survive(void **state)
 
     (void)state;
     for (size_t i = 0; i < NUMBER_OF(locales); i++) {
-        setlocale(LC_ALL, locales[i]); /* if the machine has it */
+        (void)setlocale(LC_ALL, locales[i]); /* if the machine has it */
         for (int n = 0; n < 2000; n++) {
             uint64_t bits = next_random(&seed);
             double number;
@@ -282,7 +285,7 @@ static void test_numbers_survive(void **state)
             assert_number_survives((double)(int64_t)bits / 1000);
         }
     }
-    setlocale(LC_ALL, "C");
+    (void)setlocale(LC_ALL, "C");
 }
 
 static json_t *random_item(uint64_t *seed, int depth)
@@ -337,20 +340,20 @@ static bool use(unsigned calls)
         "{\"key\":[1,\"two\",{\"t\":true}],"
         "\"long\":0.1000000000000000000000000000000000000000000000000000000000000000001}";
     const char *stop;
-    json_t *item, *other;
+    json_t *tree, *other;
     char *printed;
     bool is_whole;
 
     calls_left = calls;
-    item = json_parse(text, strlen(text), &stop);
+    tree = json_parse(text, strlen(text), &stop);
     other = json_new_string("x");
-    json_add_member(item, "y", other);
-    printed = json_print(item, true);
-    is_whole = item && other && other->string && printed;
+    json_add_member(tree, "y", other);
+    printed = json_print(tree, true);
+    is_whole = tree && other && other->string && printed;
     free(printed);
-    if (!item)
+    if (!tree)
         json_delete(other);
-    json_delete(item);
+    json_delete(tree);
     calls_left = UINT32_MAX;
     return is_whole;
 }

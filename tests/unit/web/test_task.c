@@ -5,10 +5,13 @@
 
 #include <monkey/events.h>
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Work of a request on the offload pool: src/web/task.c. */
 
@@ -21,6 +24,8 @@ struct scene {
     sem_t may_end; /* posted once for each work that holds_on */
     pthread_t worker;
     atomic_int works, answers, ends, begun, unwanted;
+    atomic_int started;              /* tasks */
+    atomic_bool is_patient;          /* of begin_with_timeout */
     atomic_int served, busy, broken; /* answers to mk_server_ask */
     int results[2];
 };
@@ -97,6 +102,8 @@ static enum mk_verdict begin(struct mk_request *r, void *arg)
         return MK_VERDICT_LATER;
     s->worker = pthread_self();
     err = mk_task_start(r, &s->calls, s);
+    if (err == 0)
+        atomic_fetch_add(&s->started, 1);
     return err < 0 ? mk_reply_refusal(r, err) : MK_VERDICT_LATER;
 }
 
@@ -214,6 +221,142 @@ static void a_full_queue_refuses(void **state)
     assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE);
 }
 
+/* All requests that wait end by their timeout: others get their places before a thread comes, and their work is never begun. */
+static enum mk_verdict begin_with_timeout(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+
+    if (mk_task_runs(r))
+        return MK_VERDICT_LATER;
+    if (atomic_load(&s->begun) == THREADS && !atomic_load(&s->is_patient))
+        mk_request_timeout(r, 1);
+    return begin(r, arg);
+}
+
+static void a_request_that_ends_frees_its_place(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin_with_timeout);
+    for (int i = 0; i < THREADS; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    assert_int_equal(mk_task_group_new(&s.calls.group, QUEUE), 0);
+    for (int i = 0; i < QUEUE; i++)
+        ask_later(&s);
+    wait_for(&s.ends, QUEUE);
+    wait_for(&s.served, QUEUE); /* each with 500 */
+    atomic_store(&s.is_patient, true);
+    for (int i = 0; i < QUEUE + 1; i++)
+        ask_later(&s);
+    wait_for(&s.busy, 1);
+    for (int i = 0; i < THREADS + QUEUE; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, THREADS + QUEUE + QUEUE);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.busy), 1);
+    assert_int_equal(atomic_load(&s.begun), THREADS + QUEUE);
+    assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE + QUEUE);
+    mk_task_group_free(s.calls.group);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static int client_of(const struct mk_server *server)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    to.sin_port = htons((uint16_t)mk_server_port(server, 0));
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    assert_int_equal(send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL), sizeof(request) - 1);
+    return fd;
+}
+
+static void reset(int fd)
+{
+    const struct linger none = {.l_onoff = 1};
+
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)), 0);
+    close(fd);
+}
+
+/* First those whose tasks wait, which therefore never begin, then those whose tasks run. */
+static void clients_may_leave_their_tasks(void **state)
+{
+    enum { WAITING = 3 };
+    const long live = mk_heap_live();
+    int clients[THREADS + WAITING];
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, work_while_wanted, say_done, begin);
+    for (int i = 0; i < THREADS + WAITING; i++) {
+        clients[i] = client_of(s.server);
+        wait_for(&s.started, i + 1);
+    }
+    wait_for(&s.begun, THREADS);
+    for (int i = THREADS; i < THREADS + WAITING; i++)
+        reset(clients[i]);
+    wait_for(&s.ends, WAITING);
+    assert_int_equal(atomic_load(&s.unwanted), 0);
+    for (int i = 0; i < THREADS; i++)
+        reset(clients[i]);
+    wait_for(&s.ends, THREADS + WAITING);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.begun), THREADS);
+    assert_int_equal(atomic_load(&s.unwanted), THREADS);
+    assert_int_equal(atomic_load(&s.answers), 0);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void a_reload_lets_tasks_go_on(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin);
+    for (int i = 0; i < THREADS + 1; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    wait_for(&s.started, THREADS + 1);
+    assert_int_equal(mk_server_reload(s.server, web_config()), 0);
+    assert_int_equal(mk_server_reload(s.server, web_config()), 0);
+    assert_int_equal(atomic_load(&s.answers), 0);
+    for (int i = 0; i < THREADS + 2; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, THREADS + 1);
+    web_expect(s.server, "/", 200, "done");
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.answers), THREADS + 2);
+    assert_int_equal(atomic_load(&s.ends), THREADS + 2);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void a_graceful_stop_waits_for_tasks(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin);
+    for (int i = 0; i < THREADS + 1; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    wait_for(&s.started, THREADS + 1);
+    mk_server_stop(s.server, PATIENCE_S * 1000);
+    for (int i = 0; i < THREADS + 1; i++)
+        sem_post(&s.may_end);
+    assert_int_equal(mk_server_wait(s.server, PATIENCE_S * 1000), 0);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.served), THREADS + 1);
+    assert_int_equal(atomic_load(&s.ends), THREADS + 1);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 /* The requests end first: work that has begun learns it, work that waits is begun by chance at most, and no answer is given. */
 static void a_stop_leaves_work_unwanted(void **state)
 {
@@ -267,6 +410,36 @@ static void misuse_is_refused(void **state)
     assert_int_equal(atomic_load(&s.ends), 1);
 }
 
+static enum mk_verdict begin_by_size(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+    struct mk_task_calls calls = s->calls;
+
+    if (mk_task_runs(r))
+        return MK_VERDICT_LATER;
+    s->worker = pthread_self();
+    calls.size = offsetof(struct mk_task_calls, work);
+    s->results[0] = mk_task_start(r, &calls, s);
+    calls.size = offsetof(struct mk_task_calls, answer);
+    s->results[1] = mk_task_start(r, &calls, s);
+    calls.size = offsetof(struct mk_task_calls, end);
+    return mk_task_start(r, &calls, s) < 0 ? mk_reply_error(r, 500, NULL) : MK_VERDICT_LATER;
+}
+
+/* Bytes after the size belong to the caller: a program built with an older header has none of the members there. */
+static void calls_are_read_up_to_their_size(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, compute, say_done, begin_by_size);
+    web_expect(s.server, "/", 200, "done");
+    scene_close(&s);
+    assert_int_equal(s.results[0], MK_E_INVALID);
+    assert_int_equal(s.results[1], MK_E_INVALID);
+    assert_int_equal(atomic_load(&s.ends), 0);
+}
+
 static enum mk_verdict say_nothing(struct mk_request *r, void *arg)
 {
     (void)r;
@@ -292,8 +465,13 @@ int main(void)
         cmocka_unit_test(an_answer_may_start_another_task),
         cmocka_unit_test(a_group_is_a_bound),
         cmocka_unit_test(a_full_queue_refuses),
+        cmocka_unit_test(a_request_that_ends_frees_its_place),
+        cmocka_unit_test(clients_may_leave_their_tasks),
+        cmocka_unit_test(a_reload_lets_tasks_go_on),
+        cmocka_unit_test(a_graceful_stop_waits_for_tasks),
         cmocka_unit_test(a_stop_leaves_work_unwanted),
         cmocka_unit_test(misuse_is_refused),
+        cmocka_unit_test(calls_are_read_up_to_their_size),
         cmocka_unit_test(a_task_without_an_answer_is_an_error),
     };
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -84,6 +83,18 @@ static bool read_short(const char *p, const char *end, double *number)
     return true;
 }
 
+/* @return the power of ten in the text behind its "e"; the text need not end with a zero byte */
+static long power_of(const char *p, const char *end)
+{
+    static const long beyond = 100000000; /* of any double, whatever digits stand before */
+    const bool is_negative = *p == '-';
+    long power = 0;
+
+    for (p += *p == '-' || *p == '+'; p < end && power < beyond; p++)
+        power = power * 10 + (*p - '0');
+    return is_negative ? -power : power;
+}
+
 /*
  * The point of a locale may be any text, so numbers go through strtod without one: 1.25e3 as 125e1.
  * @return false: no memory
@@ -106,10 +117,8 @@ static bool read_long(const char *p, const char *end, double *number)
         places += has_point;
     }
     if (p < end)
-        power = strtol(p + 1, NULL, 10);
-    if (power > LONG_MIN + places) /* else it is far below any double */
-        power -= places;
-    (void)snprintf(to, 24, "e%ld", power);
+        power = power_of(p + 1, end);
+    (void)snprintf(to, 24, "e%ld", power - places);
     *number = strtod(text, NULL);
     if (text != room)
         json_memory->free(text);

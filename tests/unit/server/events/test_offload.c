@@ -99,6 +99,49 @@ static void a_freed_server_is_done_with_everything(void **state)
     dir_remove(f.dir);
 }
 
+/* The first, the last and one in between: each frees its place, and the others stay in their order. */
+static void work_that_waits_is_taken_back(void **state)
+{
+    enum { WAITING = 4 };
+    struct probe running[MK_OFFLOAD_THREADS], waiting[WAITING];
+    struct fixture f;
+
+    (void)state;
+    dir_make(f.dir);
+    fixture_open(&f, NULL);
+    for (int i = 0; i < MK_OFFLOAD_THREADS; i++) {
+        open_probe(&running[i], f.worker);
+        assert_int_equal(mk_offload(f.worker, work, done, &running[i]), 0);
+        assert_int_equal(sem_wait(&running[i].begun), 0);
+    }
+    for (int i = 0; i < WAITING; i++) {
+        open_probe(&waiting[i], f.worker);
+        sem_post(&waiting[i].may_end);
+        assert_int_equal(mk_offload(f.worker, work, done, &waiting[i]), 0);
+    }
+    assert_false(mk_offload_cancel(f.worker, MK_WORK_OTHER, &running[0]));
+    assert_false(mk_offload_cancel(f.worker, MK_WORK_HASH, &waiting[0]));
+    assert_false(mk_offload_cancel(f.worker, MK_WORK_KINDS, &waiting[0]));
+    assert_true(mk_offload_cancel(f.worker, MK_WORK_OTHER, &waiting[0]));
+    assert_true(mk_offload_cancel(f.worker, MK_WORK_OTHER, &waiting[WAITING - 1]));
+    assert_true(mk_offload_cancel(f.worker, MK_WORK_OTHER, &waiting[1]));
+    assert_false(mk_offload_cancel(f.worker, MK_WORK_OTHER, &waiting[1]));
+    assert_int_equal(mk_offload(f.worker, work, done, &waiting[0]), 0);
+    for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
+        sem_post(&running[i].may_end);
+    for (int i = 0; i < 500 && (waiting[0].done == 0 || waiting[2].done == 0 ||
+                                running[0].done == 0 || running[1].done == 0);
+         i++)
+        mk_loop_turn(&f.worker->loop, 100, NULL, NULL);
+    fixture_close(&f);
+    assert_true(running[0].done == 1 && running[1].done == 1);
+    assert_true(waiting[0].done == 1 && waiting[2].done == 1);
+    assert_true(waiting[0].worked == 1 && waiting[2].worked == 1);
+    assert_true(waiting[1].done == 0 && waiting[1].worked == 0);
+    assert_true(waiting[WAITING - 1].done == 0 && waiting[WAITING - 1].worked == 0);
+    dir_remove(f.dir);
+}
+
 /* A crowd of one kind fills its own queue. */
 static void kinds_do_not_wait_for_each_other(void **state)
 {
@@ -158,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(done_comes_to_the_worker),
         cmocka_unit_test(a_freed_server_is_done_with_everything),
+        cmocka_unit_test(work_that_waits_is_taken_back),
         cmocka_unit_test(kinds_do_not_wait_for_each_other),
         cmocka_unit_test(no_memory_is_told),
     };

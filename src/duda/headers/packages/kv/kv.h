@@ -19,6 +19,15 @@ typedef int64_t unqlite_int64;
 typedef unqlite kv_conn_t;
 typedef unqlite_kv_cursor kv_cursor_t;
 typedef unqlite_int64 kv_int_t;
+#if DUDA_API_LEVEL >= 3
+struct kv_options {
+    size_t max_bytes;   /* of keys, values and what manages them; 0: 256 MB */
+    size_t max_entries; /* 0: as many as max_bytes allows */
+    int evicts; /* when full: 1 removes the entry that was unused longest, 0 refuses with UNQLITE_NOMEM */
+    const char
+        *path; /* a file that is read by init_with, and written by save and close; NULL: none */
+};
+#endif
 struct duda_api_kv {              /* key_len -1 = strlen(key) */
     int (*init)(unqlite **store); /* [M] */
     int (*close)(unqlite *store);
@@ -44,6 +53,18 @@ struct duda_api_kv {              /* key_len -1 = strlen(key) */
     int (*cursor_prev)(unqlite_kv_cursor *cur);
     int (*cursor_key)(unqlite_kv_cursor *cur, void *buf, int *len);
     int (*cursor_data)(unqlite_kv_cursor *cur, void *buf, unqlite_int64 *len);
+#if DUDA_API_LEVEL >= 3
+    /* init of a store of other bounds, or with a file. [M] UNQLITE_IOERR: the file cannot be read, or is no store of ours. */
+    int (*init_with)(unqlite **store, const struct kv_options *options);
+    /* store of an entry that is gone after ttl_ms, at least 1. store replaces it by one that stays, append leaves the time. */
+    int (*store_ttl)(unqlite *store, const void *key, int key_len, const void *data,
+                     unqlite_int64 len, unqlite_int64 ttl_ms);
+    /* Write the file now: a new one beside it, flushed to the disk, then renamed, so that a failure leaves the old one.
+       UNQLITE_NOTFOUND: the store has no file; UNQLITE_IOERR. What came after the last save is lost in a crash. */
+    int (*save)(unqlite *store);
+    /* Entries, also those whose time is over and that nobody has asked for since; bytes (may be NULL): as max_bytes. */
+    unqlite_int64 (*count)(unqlite *store, unqlite_int64 *bytes);
+#endif
 };
 typedef struct duda_api_kv kv_object_t;
 DUDA_OBJ kv_object_t *kv;

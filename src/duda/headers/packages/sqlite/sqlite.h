@@ -9,6 +9,11 @@ struct sqlite_cb_data {
     duda_request_t *dr;
     void *data;
 }; /* first argument of an exec() row callback */
+#if DUDA_API_LEVEL >= 3
+/* A database file of which each thread that asks has a connection of its own. */
+typedef struct sqlite_pool sqlite_pool_t;
+#define SQLITE_LOST_CLIENT (-2)
+#endif
 struct duda_api_sqlite {
     sqlite3 *(*open)(const char *path); /* [M] exits the server on failure; sets synchronous=OFF */
     int (*dump)(sqlite3 *db, const char *query, sqlite3_stmt **handle); /* prepare */
@@ -20,6 +25,37 @@ struct duda_api_sqlite {
     int (*exec)(duda_request_t *dr, sqlite3 *db, const char *query,
                 int (*row)(void *cb_data, int n, char **values, char **names), void *data);
     int (*close)(sqlite3 *db);
+#if DUDA_API_LEVEL >= 3
+    /* Open a file for all threads of the service, with a write-ahead log and synchronous=FULL: what a transaction has
+       committed survives a crash of the process and of the machine. [M] busy_ms: how long a call waits while another
+       connection writes. NULL: logged. Each service opens its own; a file may be in several pools. */
+    sqlite_pool_t *(*pool_open)(const char *path, int busy_ms);
+    /* Close all connections and free the pool. No thread may use it any more. NULL is allowed. */
+    void (*pool_close)(sqlite_pool_t *pool);
+    /* The connection of this thread, borrowed; NULL: it cannot be opened, or 64 threads have one. */
+    sqlite3 *(*pool_handle)(sqlite_pool_t *pool);
+    /* A statement of this thread's connection: one that was kept, or prepared now. NULL: error_text() says why. */
+    sqlite3_stmt *(*prepare)(sqlite_pool_t *pool, const char *query);
+    /* Give it back to be kept, without rows and parameters. Same thread. 0; -1: it is not one, or was given back before */
+    int (*release)(sqlite_pool_t *pool, sqlite3_stmt *handle);
+    /* Parameters, from 1; texts and blobs are copied, NULL is null. 0; -1 */
+    int (*bind_int64)(sqlite3_stmt *handle, int n, int64_t value);
+    int (*bind_double)(sqlite3_stmt *handle, int n, double value);
+    int (*bind_text)(sqlite3_stmt *handle, int n, const char *text);
+    int (*bind_blob)(sqlite3_stmt *handle, int n, const void *bytes, size_t len);
+    int64_t (*get_int64)(sqlite3_stmt *handle, int col);
+    /* Borrowed until the next step. */
+    const void *(*get_blob)(sqlite3_stmt *handle, int col, size_t *len);
+    /* Statements without rows or parameters. 0; -1 */
+    int (*run)(sqlite_pool_t *pool, const char *queries);
+    /* Call work between BEGIN IMMEDIATE and COMMIT on this thread's connection. It is rolled back when work returns anything
+       but 0, when COMMIT fails, and when dr (NULL: none) is no longer a request, whose client nobody can answer. Within work
+       no other transaction can begin. 0; -1: rolled back; SQLITE_LOST_CLIENT */
+    int (*transaction)(duda_request_t *dr, sqlite_pool_t *pool,
+                       int (*work)(sqlite_pool_t *pool, void *arg), void *arg);
+    /* The last error of this thread's connection, borrowed until its next call. */
+    const char *(*error_text)(sqlite_pool_t *pool);
+#endif
 };
 typedef struct duda_api_sqlite sqlite_object_t;
 DUDA_OBJ sqlite_object_t *sqlite;
