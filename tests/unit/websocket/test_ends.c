@@ -49,19 +49,20 @@ static unsigned any(unsigned below)
     return (world.seed >> 16) % below;
 }
 
-/* ---- memory: the linker sends the library's calls here ---- */
+/* ---- memory ---- */
 
+static bool is_refused(void)
+{
+    return world.fails_in > 0 && any(world.fails_in) == 0;
+}
+
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
-
-static bool is_refused(void)
-{
-    return world.fails_in > 0 && any(world.fails_in) == 0;
-}
 
 void *__wrap_malloc(size_t size)
 {
@@ -77,6 +78,8 @@ void *__wrap_realloc(void *old, size_t size)
 {
     return is_refused() ? NULL : __real_realloc(old, size);
 }
+
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 /* ---- what the library calls ---- */
 
