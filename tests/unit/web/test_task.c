@@ -120,7 +120,7 @@ static void count_answer(const struct mk_answer *answer, void *arg)
     struct scene *s = arg;
 
     atomic_fetch_add(answer->error < 0        ? &s->broken
-                     : answer->status == 503u ? &s->busy
+                     : answer->status == 503U ? &s->busy
                                               : &s->served,
                      1);
 }
