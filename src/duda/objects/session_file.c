@@ -38,8 +38,7 @@ static const char *const queries[] = {
     "INSERT OR REPLACE INTO value VALUES (?, ?, ?, ?, ?, ?)",
     "DELETE FROM value WHERE scope = ? AND id = ? AND name = ?",
     "UPDATE OR REPLACE value SET id = ?3 WHERE scope = ?1 AND id = ?2",
-    "DELETE FROM value WHERE scope = ? AND (expires BETWEEN 1 AND ?2 OR expires = 0 AND used <= "
-    "?3)",
+    "DELETE FROM value WHERE scope = ? AND ? >= iif(expires = 0, used + ?, expires)",
     "SELECT id, name, value, expires, used FROM value WHERE scope = ? ORDER BY used",
 };
 
@@ -182,13 +181,12 @@ void mk_duda_session_file_rename(struct mk_duda_session_file *file, const char *
     (void)run(file, RENAME);
 }
 
-void mk_duda_session_file_forget(struct mk_duda_session_file *file, int64_t unused_since,
-                                 int64_t now)
+void mk_duda_session_file_forget(struct mk_duda_session_file *file, int64_t idle_s, int64_t now)
 {
     void *statement = begin(file, FORGET, NULL);
 
     (void)file->sqlite.calls.bind_int64(statement, 2, now);
-    (void)file->sqlite.calls.bind_int64(statement, 3, unused_since);
+    (void)file->sqlite.calls.bind_int64(statement, 3, idle_s);
     (void)run(file, FORGET);
 }
 

@@ -34,9 +34,8 @@ int mk_duda_session_file_put(struct mk_duda_session_file *file, const char *id, 
                              const char *value, int64_t expires, int64_t used);
 void mk_duda_session_file_remove(struct mk_duda_session_file *file, const char *id,
                                  const char *name);
-/** Remove the values that have expired: by a time of their own, or last used so long ago. */
-void mk_duda_session_file_forget(struct mk_duda_session_file *file, int64_t unused_since,
-                                 int64_t now);
+/** Remove the values that have expired: by a time of their own, or idle_s after their last use. */
+void mk_duda_session_file_forget(struct mk_duda_session_file *file, int64_t idle_s, int64_t now);
 /** The values of an identity go to another one. */
 void mk_duda_session_file_rename(struct mk_duda_session_file *file, const char *from,
                                  const char *to);

@@ -324,7 +324,7 @@ void mk_duda_sessions_keep(struct mk_duda_sessions *store, struct mk_duda_sessio
 
     mk_duda_session_file_each(file, restore, &r);
     store->file = file;
-    mk_duda_session_file_forget(file, now - MK_DUDA_SESSION_IDLE_S, now);
+    mk_duda_session_file_forget(file, MK_DUDA_SESSION_IDLE_S, now);
 }
 
 char *mk_duda_session_get(struct mk_duda_sessions *store, const char *id, const char *name,
