@@ -62,11 +62,11 @@ static void print_same(const json_t *item, bool is_indented)
 
 static void merge_same(json_t *item)
 {
-    json_t *patched = json_merge_patch(item, item), *again = json_merge_patch(patched, item);
-    char *once = json_print(patched, false), *twice = json_print(again, false);
+    json_t *first = json_merge_patch(item, item), *again = json_merge_patch(first, item);
+    char *once = json_print(first, false), *twice = json_print(again, false);
 
     require(once && twice && strlen(once) == strlen(twice));
-    json_delete(patched);
+    json_delete(first);
     json_delete(again);
     free(once);
     free(twice);

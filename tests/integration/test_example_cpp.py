@@ -27,7 +27,7 @@ def cpp(installation):
 
 def test_exceptions_become_answers(installation, tmp_path):
     program = cpp(installation).build("embed/hello.cpp", "monkey-web", "hello-cpp")
-    with running(installation, program, tmp_path) as ask:
+    with running(installation.env, program, tmp_path) as ask:
         assert ask("GET", "/")[::2] == (200, b"Hello from C++\n")
         assert ask("GET", "/fail")[0] == 500
         with contextlib.suppress(ConnectionError):

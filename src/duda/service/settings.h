@@ -32,7 +32,7 @@ struct mk_duda_plan {
     const struct mk_duda_settings *set;
     struct mk_duda_home *homes;
     const char *services_root, *packages_root; /* with a trailing slash; NULL: unset */
-    const char *session_file; /* of SessionStore; NULL: memory */
+    const char *session_file;                  /* of SessionStore; NULL: memory */
     struct mk_duda_yard *yard;                 /* service/yard.h, from start on */
 };
 

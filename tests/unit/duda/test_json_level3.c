@@ -425,23 +425,23 @@ static bool use(unsigned calls)
 {
     static const char text[] = "{\"a\":18446744073709551615,\"b\":[1,\"x\"],\"c\":{}}";
     static struct sink sink;
-    json_t *item, *patch, *merged = NULL;
+    json_t *tree, *number, *merged = NULL;
     json_writer_t *w;
     bool is_whole;
 
     sink = (struct sink){.room = sizeof(sink.text)};
     calls_left = calls;
-    item = json_parse_text(text, sizeof(text) - 1, JSON_UNIQUE_KEYS, NULL);
-    patch = item ? json_new_int64(INT64_MAX) : NULL;
-    if (patch) {
-        json_add_member(item, "d", patch);
-        merged = json_merge_patch(item, item);
+    tree = json_parse_text(text, sizeof(text) - 1, JSON_UNIQUE_KEYS, NULL);
+    number = tree ? json_new_int64(INT64_MAX) : NULL;
+    if (number) {
+        json_add_member(tree, "d", number);
+        merged = json_merge_patch(tree, tree);
     }
     w = json_writer_new(gather, &sink);
     json_write_item(w, merged);
     is_whole = json_writer_end(w) == 0 && merged;
     calls_left = UINT32_MAX;
-    json_delete(item);
+    json_delete(tree);
     json_delete(merged);
     return is_whole;
 }

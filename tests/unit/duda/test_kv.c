@@ -28,7 +28,7 @@ static void assert_data(struct unqlite *store, const char *key, const char *expe
     const struct kv_entry *e = kv_find(store, key, (int)strlen(key));
 
     assert_int_equal(e != NULL, expected != NULL);
-    if (!expected)
+    if (!e || !expected)
         return;
     assert_int_equal(e->len, strlen(expected));
     assert_memory_equal(e->data, expected, e->len);
@@ -195,7 +195,7 @@ static void damaged_files(void **state)
     kv_free(store);
     file = fopen(path, "r");
     len = fread(bytes, 1, sizeof(bytes), file);
-    fclose(file);
+    assert_int_equal(fclose(file), 0);
     for (size_t cut = 0; cut < 2 * len; cut++) {
         char other[512];
 
@@ -204,7 +204,7 @@ static void damaged_files(void **state)
             other[cut - len] ^= (char)0xff;
         file = fopen(path, "w");
         assert_int_equal(fwrite(other, 1, cut < len ? cut : len, file), cut < len ? cut : len);
-        fclose(file);
+        assert_int_equal(fclose(file), 0);
         store = kv_new(&options);
         if (cut < len)
             assert_int_equal(kv_load(store), UNQLITE_IOERR);
