@@ -5,25 +5,38 @@
 #include "duda_api.h"
 typedef sqlite3 sqlite_db_t;
 typedef sqlite3_stmt sqlite_handle_t;
+/* The first argument of exec()'s call-back. */
 struct sqlite_cb_data {
     duda_request_t *dr;
     void *data;
-}; /* first argument of an exec() row callback */
+};
 #if DUDA_API_LEVEL >= 3
 /* A database file of which each thread that asks has a connection of its own. */
 typedef struct sqlite_pool sqlite_pool_t;
 #define SQLITE_LOST_CLIENT (-2)
 #endif
+/*
+ * sqlite: Databases of SQLite. Calls wait for the file and for other writers, and so does the worker that makes them. What
+ * open() returns is shared by all workers; level 3 has pools, with a connection for each thread.
+ */
 struct duda_api_sqlite {
-    sqlite3 *(*open)(const char *path); /* [M] exits the server on failure; sets synchronous=OFF */
-    int (*dump)(sqlite3 *db, const char *query, sqlite3_stmt **handle); /* prepare */
-    int (*step)(sqlite3_stmt *handle); /* SQLITE_ROW, 0 = no more rows, -1 */
+    /* [M] A database with synchronous=OFF, made if it is missing; NULL: logged. */
+    sqlite3 *(*open)(const char *path);
+    /* Prepare a statement, which done() ends. 0, -1. */
+    int (*dump)(sqlite3 *db, const char *query, sqlite3_stmt **handle);
+    /* SQLITE_ROW: a row is there; 0: no more; -1. */
+    int (*step)(sqlite3_stmt *handle);
+    /* Columns of the row, from 0. */
     int (*get_int)(sqlite3_stmt *handle, int col);
     double (*get_double)(sqlite3_stmt *handle, int col);
+    /* Borrowed until the next step; NULL for null. */
     const unsigned char *(*get_text)(sqlite3_stmt *handle, int col);
-    int (*done)(sqlite3_stmt *handle); /* mandatory after dump() */
+    /* End a statement of dump(). 0; -1: it is none. */
+    int (*done)(sqlite3_stmt *handle);
+    /* Run statements. row gets a struct sqlite_cb_data with dr and data for each row, and returns 0 to go on. 0, -1. */
     int (*exec)(duda_request_t *dr, sqlite3 *db, const char *query,
                 int (*row)(void *cb_data, int n, char **values, char **names), void *data);
+    /* 0; -1: it is none of open(), or has statements. */
     int (*close)(sqlite3 *db);
 #if DUDA_API_LEVEL >= 3
     /* Open a file for all threads of the service, with a write-ahead log and synchronous=FULL: what a transaction has
