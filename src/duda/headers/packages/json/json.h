@@ -32,29 +32,47 @@ struct json_fault {
 typedef int (*json_put_fn)(void *user, const char *bytes, size_t len);
 typedef struct json_writer json_writer_t;
 #endif
-struct
-    duda_api_json { /* real prototypes on purpose: the reference leaves () and int arguments break */
+/* json: Trees of JSON values (RFC 8259). A tree is of one thread at a time. */
+struct duda_api_json {
+    /* A value of its own; delete() frees it, or the tree that it is put into. NULL: no memory; so for all of these. */
     json_t *(*create_null)(void);
     json_t *(*create_true)(void);
     json_t *(*create_false)(void);
     json_t *(*create_bool)(int b);
+    /* A number; one that is not finite prints as null. */
     json_t *(*create_number)(double num);
-    json_t *(*create_string)(const char *str); /* copies */
+    /* A copy of a text in UTF-8. */
+    json_t *(*create_string)(const char *str);
     json_t *(*create_array)(void);
     json_t *(*create_object)(void);
-    void (*add_to_array)(json_t *array, json_t *item); /* item now belongs to array */
+    /* Put an item at the end; it belongs to the array then. */
+    void (*add_to_array)(json_t *array, json_t *item);
+    /* Likewise, under a key, which is copied. */
     void (*add_to_object)(json_t *object, const char *key, json_t *item);
-    json_t *(*parse)(const char *text); /* NULL on error; trailing text tolerated */
-    char *(*print)(json_t *item);       /* indented with tabs; owned by caller */
-    char *(*print_gc)(duda_request_t *dr, json_t *item); /* same, freed with the request */
+    /* The tree of a text; NULL: no memory, or a fault: get_error() says where. Text behind the value is a fault,
+       and so are more than 512 levels. */
+    json_t *(*parse)(const char *text);
+    /* The text of a tree, with tabs and line ends, owned by the caller; numbers in the shortest form that reads
+       back the same. */
+    char *(*print)(json_t *item);
+    /* [R] Likewise, freed with the request. */
+    char *(*print_gc)(duda_request_t *dr, json_t *item);
+    /* The text without blanks, owned by the caller. */
     char *(*print_unformatted)(json_t *item);
+    /* [R] Likewise, freed with the request. */
     char *(*print_unformatted_gc)(duda_request_t *dr, json_t *item);
-    void (*delete)(json_t *item);                                /* whole tree */
-    int (*get_array_size)(json_t *array);                        /* also counts object members */
-    json_t *(*get_array_item)(json_t *array, int idx);           /* NULL out of range */
-    json_t *(*get_object_item)(json_t *object, const char *key); /* ignores case */
-    const char *(*get_error)(void);                              /* where the last parse stopped */
-    json_t *(*parse_data)(duda_request_t *dr);                   /* parse the POST/PUT body */
+    /* Free a tree; NULL is allowed. */
+    void (*delete)(json_t *item);
+    /* Items of an array, or members of an object. */
+    int (*get_array_size)(json_t *array);
+    /* The item at a place from 0 on; NULL: there are fewer. */
+    json_t *(*get_array_item)(json_t *array, int idx);
+    /* The first member of that key, in any case; NULL: none. */
+    json_t *(*get_object_item)(json_t *object, const char *key);
+    /* Where the last parse of this thread stopped, in its text; NULL: it succeeded. */
+    const char *(*get_error)(void);
+    /* [R] The tree of the body of POST or PUT; NULL as for parse(), or without a body. */
+    json_t *(*parse_data)(duda_request_t *dr);
 #if DUDA_API_LEVEL >= 3
     /* Parse len bytes. fault: caller's, set when NULL is returned; may be NULL. An object with a key twice has both
        members, and calls that look for a key find the first, unless options has JSON_UNIQUE_KEYS. RFC 8259 */

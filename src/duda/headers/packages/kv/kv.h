@@ -2,7 +2,8 @@
 #ifndef DUDA_PACKAGE_KV_H
 #define DUDA_PACKAGE_KV_H
 #include "webservice.h"
-typedef struct unqlite unqlite; /* the store's original type names leak into services */
+/* Services name these types. */
+typedef struct unqlite unqlite;
 typedef struct unqlite_kv_cursor unqlite_kv_cursor;
 typedef int64_t unqlite_int64;
 #define UNQLITE_OK 0
@@ -28,30 +29,45 @@ struct kv_options {
         *path; /* a file that is read by init_with, and written by save and close; NULL: none */
 };
 #endif
-struct duda_api_kv {              /* key_len -1 = strlen(key) */
-    int (*init)(unqlite **store); /* [M] */
+/* kv: Entries of a key and a value in memory, for all threads of the service. key_len -1: the key is a text. All
+   return UNQLITE_OK or one of the codes above. */
+struct duda_api_kv {
+    /* [M] A store of at most 256 MB. */
+    int (*init)(unqlite **store);
+    /* [M] Free it; its file, if it has one, is written before. */
     int (*close)(unqlite *store);
-    int (*store)(unqlite *store, const void *key, int key_len, const void *data,
-                 unqlite_int64 len); /* insert or replace */
+    /* Insert or replace an entry. */
+    int (*store)(unqlite *store, const void *key, int key_len, const void *data, unqlite_int64 len);
+    /* Likewise, with a value as printf() makes it. */
     int (*store_fmt)(unqlite *store, const void *key, int key_len, const char *fmt, ...);
+    /* Put bytes at the end of a value; the entry is made if it is missing. */
     int (*append)(unqlite *store, const void *key, int key_len, const void *data,
-                  unqlite_int64 len); /* creates if absent */
+                  unqlite_int64 len);
+    /* Likewise, with text as printf() makes it. */
     int (*append_fmt)(unqlite *store, const void *key, int key_len, const char *fmt, ...);
-    int (*fetch)(unqlite *store, const void *key, int key_len, void *buf,
-                 unqlite_int64 *len); /* in: capacity, out: size; buf NULL: size only */
+    /* Copy a value. *len: in, the room of buf; out, the bytes that were copied, or with buf NULL the bytes of the
+       value. */
+    int (*fetch)(unqlite *store, const void *key, int key_len, void *buf, unqlite_int64 *len);
+    /* Give a value to a function instead. */
     int (*fetch_callback)(unqlite *store, const void *key, int key_len,
                           int (*consumer)(const void *data, unsigned int len, void *user),
                           void *user);
+    /* Remove an entry. */
     int (*delete)(unqlite *store, const void *key, int key_len);
+    /* A cursor over all entries, in no order; cursor_release() frees it. */
     int (*cursor_init)(unqlite *store, unqlite_kv_cursor **cur);
     int (*cursor_release)(unqlite *store, unqlite_kv_cursor *cur);
+    /* Back to the first entry. */
     int (*cursor_reset)(unqlite_kv_cursor *cur);
-    int (*cursor_valid)(unqlite_kv_cursor *cur); /* 1 while on an entry */
+    /* 1: it is at an entry; 0. */
+    int (*cursor_valid)(unqlite_kv_cursor *cur);
     int (*cursor_first)(unqlite_kv_cursor *cur);
     int (*cursor_last)(unqlite_kv_cursor *cur);
     int (*cursor_next)(unqlite_kv_cursor *cur);
     int (*cursor_prev)(unqlite_kv_cursor *cur);
+    /* Copy the key of the entry, as fetch() does. */
     int (*cursor_key)(unqlite_kv_cursor *cur, void *buf, int *len);
+    /* Copy its value, as fetch() does. */
     int (*cursor_data)(unqlite_kv_cursor *cur, void *buf, unqlite_int64 *len);
 #if DUDA_API_LEVEL >= 3
     /* init of a store of other bounds, or with a file. [M] UNQLITE_IOERR: the file cannot be read, or is no store of ours. */

@@ -9,8 +9,10 @@ typedef struct sha1_state {
     uint64_t opaque[12];
 } sha1_state_t;
 #endif
+/* sha1: SHA-1 (FIPS 180-4), for what prescribes it. Any thread. */
 struct duda_api_sha1 {
-    void (*encode)(const void *in, unsigned char *out, unsigned long in_len); /* raw 20 bytes */
+    /* The 20 bytes of the digest, not as text. */
+    void (*encode)(const void *in, unsigned char *out, unsigned long in_len);
 #if DUDA_API_LEVEL >= 3
     /* begin, add as often as needed, finish. The state is wiped by finish. FIPS 180-4 */
     void (*begin)(sha1_state_t *state);

@@ -13,8 +13,10 @@ typedef struct sha512_state {
     uint64_t opaque[26];
 } sha512_state_t;
 #endif
+/* sha256: SHA-256 and SHA-512 (FIPS 180-4). Any thread. */
 struct duda_api_sha256 {
-    void (*encode)(unsigned char *in, unsigned char *out, int in_len); /* raw 32 bytes */
+    /* The 32 bytes of the digest, not as text. */
+    void (*encode)(unsigned char *in, unsigned char *out, int in_len);
 #if DUDA_API_LEVEL >= 3
     /* begin, add as often as needed, finish. The state is wiped by finish. FIPS 180-4 */
     void (*begin)(sha256_state_t *state);
