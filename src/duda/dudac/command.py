@@ -9,6 +9,7 @@ from .failure import Failure
 from .options import HELP, Misuse
 from .places import forget_builds, is_home_chosen
 from .running import run_service
+from .scaffold import new_service
 from .watching import watch_service
 
 
@@ -26,6 +27,8 @@ def run_options(places, words):
     """What options of 2014 ask for. Raises Misuse and Failure."""
     if words == ["doctor"]:
         return examine(places)
+    if words[:1] == ["new"]:
+        return new_service(words[1:])
     serve = run_service
     if words[:1] == ["watch"]:
         serve, words = watch_service, ["-w", *words[1:]]

@@ -10,6 +10,7 @@ DEFAULT_PORT = 2001
 
 HELP = """\
 Usage: dudac [OPTION]... -w PATH
+       dudac new PATH [--template hello|login|rest|sse|upload]    make a service to begin with
        dudac watch PATH [OPTION]...    build and restart when a file is saved
        dudac doctor                    report what is missing on this machine
 

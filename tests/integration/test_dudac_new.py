@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dudac new: each template makes a service that builds without a warning, and does what its page asks for."""
+
+import json
+import re
+
+import pytest
+
+from harness import dudac
+from harness.client import Connection
+
+def hello(run):
+    assert run.get("/shop/greet?name=Ann").text == "Hello, Ann!\n"
+    assert run.get("/shop/greet").text == "Hello, world!\n"
+
+
+def login(run):
+    def log_in(**account):
+        return run.request("/shop/login", "POST", body=json.dumps(account).encode())
+
+    assert run.get("/shop/me").status == 401
+    assert log_in(name="ann", password="apple").status == 403
+    assert log_in(name="ann").status == log_in().status == 403
+    answer = log_in(name="ann", password="banana")
+    cookie = {"Cookie": re.match(r"[^;]+", answer.header("set-cookie"))[0]}
+    assert answer.status == 204 and run.request("/shop/me", headers=cookie).text == "ann"
+    assert run.request("/shop/logout", headers=cookie).status == 405
+    assert run.request("/shop/logout", "POST", headers=cookie).status == 204
+    assert run.request("/shop/me", headers=cookie).status == 401
+
+
+def rest(run):
+    def items():
+        return json.loads(run.get("/shop/items").body)
+
+    def add(body):
+        return run.request("/shop/items", "POST", body=body)
+
+    assert items() == []
+    assert add(b'{"text": "wash \\u00fcp"}').status == add(b'{"text": "cook"}').status == 201
+    assert items() == [{"id": 2, "text": "cook"}, {"id": 1, "text": "wash üp"}]
+    assert [add(body).status for body in (b"", b"{}", b'{"text": 1}', b'{"text": ""}', b'{"text": "' + b"x" * 201 + b'"}')] == [400] * 5
+    assert run.request("/shop/items/1", "DELETE").status == 204
+    assert [run.request(f"/shop/items/{at}", "DELETE").status for at in ("1", "x", "99999999999999999999")] == [404] * 3
+    assert run.request("/shop/items", "PUT", body=b"x").status == run.get("/shop/items/2").status == 405
+    assert [item["id"] for item in items()] == [2]
+
+
+def sse(run):
+    pages = [Connection(("127.0.0.1", run.port)) for _ in range(3)]
+    for page in pages:
+        page.send(b"GET /shop/clock HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    pages.pop().close()  # one page leaves
+    for page in pages:
+        seen = b""
+        while len(re.findall(rb"data: \d\d:\d\d:\d\d\n\n", seen)) < 2:
+            piece = page.sock.recv(4096)
+            assert piece
+            seen += piece
+        assert seen.startswith(b"HTTP/1.1 200 ") and b"Content-Type: text/event-stream\r\n" in seen
+        page.close()
+
+
+def upload(run):
+    large = bytes(range(256)) * 2000
+
+    assert run.get("/shop/files").text == ""
+    assert run.request("/shop/files/large.bin", "PUT", body=large).status == 201
+    assert run.request("/shop/files/empty", "PUT", body=b"").status == 201
+    assert run.get("/shop/files/large.bin").body == large and run.get("/shop/files/empty").body == b""
+    assert sorted(run.get("/shop/files").text.split()) == ["empty", "large.bin"]
+    assert run.get("/shop/files/missing").status == 404
+    assert [run.request(f"/shop/files/{name}", "PUT", body=b"x").status for name in (".hidden", "a%0Ab", "x" * 201)] == [400] * 3
+    assert run.request("/shop/files/empty", "DELETE").status == 405
+
+
+TESTS = {"hello": hello, "login": login, "rest": rest, "sse": sse, "upload": upload}
+
+
+@pytest.mark.parametrize("template", TESTS)
+def test_each_template_works(tmp_path, template):
+    done = dudac.run(tmp_path, "new", "shop", "--template", template)
+    assert done.returncode == 0 and "dudac watch shop" in done.stdout, done
+    with dudac.running(tmp_path, "-w", tmp_path / "shop") as run:
+        assert "warning" not in run.errors()
+        page = run.get("/shop/")
+        assert page.status == 200 and "<title>shop</title>" in page.text and "@NAME@" not in page.text
+        assert run.get("/shop/style.css").status == 200
+        TESTS[template](run)
+        assert run.interrupt() == 0
+
+
+def test_what_is_there_stays(tmp_path):
+    (tmp_path / "shop").mkdir()
+    done = dudac.run(tmp_path, "new", "shop")
+    assert done.returncode == 1 and "shop exists already" in done.stderr
+    assert list((tmp_path / "shop").iterdir()) == []
+
+
+@pytest.mark.parametrize("words, code, said", [
+    ([], 2, "takes one name"),
+    (["a", "b"], 2, "takes one name"),
+    (["shop", "--template"], 2, "there are hello, login, rest, sse, upload"),
+    (["shop", "--template", "common"], 2, "no template 'common'"),
+    (["1shop"], 1, "a letter first"),
+    (["my shop"], 1, "no name of a service"),
+])
+def test_what_cannot_be_made(tmp_path, words, code, said):
+    done = dudac.run(tmp_path, "new", *words)
+    assert done.returncode == code and said in done.stderr
+    assert not (tmp_path / "shop").exists()
