@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/thread.h"
 
-#include "base/code.h"
-
 #include <errno.h>
 #include <sched.h>
 
@@ -33,8 +31,8 @@ static void pin(pthread_t thread, int cpu)
     (void)pthread_setaffinity_np(thread, sizeof(cpus), &cpus);
 }
 
-MK_AT_START int mk_thread_start(pthread_t *thread, const char *name, int cpu,
-                                void *(*main)(void *arg), void *arg)
+int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg),
+                    void *arg)
 {
     pthread_attr_t attr;
     sigset_t all, before;

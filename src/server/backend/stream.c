@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/backend/stream.h"
 
-#include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "base/limits.h"
@@ -205,7 +204,7 @@ void mk_stream_break(struct mk_stream *s, unsigned events)
     tell_owner(s, events);
 }
 
-MK_AT_START void mk_streams_end(struct mk_worker *w)
+void mk_streams_end(struct mk_worker *w)
 {
     struct mk_list untold;
 

@@ -296,7 +296,7 @@ static bool take_socket(struct mk_port *p)
 }
 
 /* What has shaken hands already is served; then the socket closes, unless others still wait on it. */
-MK_AT_START static void close_port(struct mk_port *p)
+static void close_port(struct mk_port *p)
 {
     resume_port(p);
     for (int i = 0; i < MK_LIMIT_DRAIN_ACCEPTS && accept_one(p); i++)
