@@ -7,6 +7,7 @@ from . import options as words_of
 from .doctor import examine
 from .failure import Failure
 from .options import HELP, Misuse
+from .package import package_service
 from .places import forget_builds, is_home_chosen
 from .running import run_service
 from .scaffold import new_service
@@ -27,8 +28,9 @@ def run_options(places, words):
     """What options of 2014 ask for. Raises Misuse and Failure."""
     if words == ["doctor"]:
         return examine(places)
-    if words[:1] == ["new"]:
-        return new_service(words[1:])
+    commands = {"new": new_service, "package": lambda rest: package_service(places, rest)}
+    if words[:1] and words[0] in commands:
+        return commands[words[0]](words[1:])
     serve = run_service
     if words[:1] == ["watch"]:
         serve, words = watch_service, ["-w", *words[1:]]

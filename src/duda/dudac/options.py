@@ -12,6 +12,7 @@ HELP = """\
 Usage: dudac [OPTION]... -w PATH
        dudac new PATH [--template hello|login|rest|sse|upload]    make a service to begin with
        dudac watch PATH [OPTION]...    build and restart when a file is saved
+       dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]    one file for another machine
        dudac doctor                    report what is missing on this machine
 
   -w PATH       build the service in PATH and run it until Ctrl-C

@@ -34,6 +34,11 @@ def site_lines(folder, overrides):
     return [("DocumentRoot", folder / "empty"), *(("UserDir", value) for value in user_dir)]
 
 
+def web_services(folders):
+    """The sections of services: name -> its keys of folders."""
+    return "".join(section("WEB_SERVICE", [("Name", name), ("Enabled", "on"), *keys.items()]) for name, keys in folders.items())
+
+
 class RunFolder:
     """
     with RunFolder() as run:
@@ -58,8 +63,7 @@ class RunFolder:
         self._copy(services)
         self._write("monkey.conf", section("SERVER", server_lines(port, overrides, certificate is not None)))
         self._write("sites/default", section("HOST", site_lines(self.path, overrides)) +
-                    "".join(section("WEB_SERVICE", [("Name", service.name), ("Enabled", "on"), *service.folders().items()])
-                            for service in services))
+                    web_services({service.name: service.folders() for service in services}))
         plugins = ["duda"] + (["tls"] if certificate else [])
         self._write("plugins.load", section("PLUGINS", [("Load", places.plugins / f"monkey-{name}.so") for name in plugins]))
         self._write("plugins/duda/duda.conf", section("DUDA", self._duda_lines(places)))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dudac package`: a service with its folders, a configuration and a unit of systemd, in one file."""
+
+import getopt
+import io
+import os
+import pathlib
+import tarfile
+
+from .building import Builder
+from .failure import Failure
+from .options import DEFAULT_PORT, Misuse, level_number, port_number
+from .places import Cache
+from .run_folder import section, web_services
+
+UNIT = """\
+[Unit]
+Description=Web service {name}
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+User=monkey
+ExecStart={server} --configdir {prefix}/server
+ExecReload=/bin/kill -HUP $MAINPID
+KillMode=mixed
+Restart=on-failure
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths={writable}
+ProtectHome=yes
+PrivateTmp=yes
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+AFTERWARDS = """\
+{file} is ready. On the machine that serves it, with Monkey installed as here:
+
+    tar -C {parent} -xf {base}
+    chown -R monkey {writable}
+    systemctl enable --now {prefix}/{name}.service
+"""
+
+WRITABLE = ("data", "logs")
+
+
+class Package:
+    """What is in the file: paths below the folder of the service, in the order in which they were added."""
+
+    def __init__(self, file, name):
+        self.name = name
+        self._tar = tarfile.open(file, "w:gz", format=tarfile.PAX_FORMAT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._tar.close()
+
+    def _entry(self, path, mode, size=0, kind=tarfile.REGTYPE):
+        entry = tarfile.TarInfo(f"{self.name}/{path}")
+        entry.mode, entry.size, entry.type = mode, size, kind
+        entry.mtime = int(os.environ.get("SOURCE_DATE_EPOCH") or 0)  # the same service is the same file
+        return entry
+
+    def add_text(self, path, text):
+        data = text.encode()
+        self._tar.addfile(self._entry(path, 0o644, len(data)), io.BytesIO(data))
+
+    def add_folder(self, path):
+        self._tar.addfile(self._entry(path, 0o755, kind=tarfile.DIRTYPE))
+
+    def add_file(self, path, file, mode=0o644):
+        with open(file, "rb") as source:
+            self._tar.addfile(self._entry(path, mode, os.fstat(source.fileno()).st_size), source)
+
+    def add_tree(self, path, folder):
+        """A folder with its files; what is no file, such as a link, is left out."""
+        self.add_folder(path)
+        for entry in sorted(folder.iterdir()):
+            if entry.is_symlink():
+                continue
+            if entry.is_dir():
+                self.add_tree(f"{path}/{entry.name}", entry)
+            elif entry.is_file():
+                self.add_file(f"{path}/{entry.name}", entry)
+
+
+def parse(words):
+    """path, level, port, prefix and file of PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]. Raises Misuse."""
+    try:
+        found, rest = getopt.gnu_getopt(words, "V:p:o:", ["prefix="])
+    except getopt.GetoptError as error:
+        raise Misuse(str(error)) from None
+    if len(rest) != 1:
+        raise Misuse("package takes one path")
+    options = dict(found)
+    path = pathlib.Path(rest[0]).absolute()
+    prefix = pathlib.PurePosixPath(options.get("--prefix", f"/srv/{path.name}"))
+    if not prefix.is_absolute() or any(c.isspace() or c == "%" for c in str(prefix)):
+        raise Misuse(f"--prefix takes an absolute path without blanks and %, not '{prefix}'")
+    return (path, level_number(options["-V"]) if "-V" in options else None, port_number(options.get("-p", str(DEFAULT_PORT))),
+            prefix, pathlib.Path(options.get("-o", f"{prefix.name}.tar.gz")))
+
+
+def configuration(places, services, prefix, port):
+    """Path -> text of the server's files."""
+    folders = {service.name: {key: prefix / folder.name for key, folder in service.folders().items()} for service in services}
+    return {
+        "server/monkey.conf": section("SERVER", [("Listen", port)]),
+        "server/sites/default": section("HOST", [("DocumentRoot", prefix / "empty")]) + web_services(folders),
+        "server/plugins.load": section("PLUGINS", [("Load", places.plugins / "monkey-duda.so")]),
+        "server/plugins/duda/duda.conf": section("DUDA", [("ServicesRoot", prefix / "services"),
+                                                          ("PackagesRoot", places.packages)]),
+    }
+
+
+def fill(package, places, services, prefix, port):
+    """@return the folders that the service writes to"""
+    package.add_folder("")
+    package.add_folder("empty")
+    for service in services:
+        package.add_file(f"services/{service.name}.duda", service.file, 0o755)
+    folders = {folder.name: folder for service in services for folder in service.folders().values()}
+    for name, folder in sorted(folders.items()):
+        package.add_tree(name, folder)
+    for path, text in configuration(places, services, prefix, port).items():
+        package.add_text(path, text)
+    if places.mimes.is_file():
+        package.add_file("server/monkey.mime", places.mimes)
+    writable = " ".join(str(prefix / name) for name in WRITABLE if name in folders)
+    unit = UNIT.format(name=prefix.name, server=places.server, prefix=prefix, writable=writable)
+    package.add_text(f"{prefix.name}.service", unit if writable else unit.replace("ReadWritePaths=\n", ""))
+    return writable
+
+
+def package_service(places, words):
+    """Exit code 0. Raises Misuse and Failure."""
+    path, level, port, prefix, file = parse(words)
+    with Cache() as cache:
+        services = Builder(places, cache, path, level).build()
+        homes = {service.folder for service in services if service.folders()}
+        if len(homes) > 1:
+            raise Failure("the services have folders of their own; package each by itself")
+        try:
+            with Package(file, prefix.name) as package:
+                writable = fill(package, places, services, prefix, port)
+        except OSError as error:
+            raise Failure(f"{error.filename or file}: {error.strerror}") from None
+    text = AFTERWARDS.format(file=file, base=file.name, parent=prefix.parent, prefix=prefix, name=prefix.name, writable=writable)
+    print(text if writable else text.replace("    chown -R monkey \n", ""), end="")
+    return 0

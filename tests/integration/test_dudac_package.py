@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dudac package: what is in the file runs where it was unpacked."""
+
+import os
+import re
+import subprocess
+import tarfile
+
+import pytest
+
+from harness import dudac, executable, http
+from harness.client import Connection, eventually
+
+pytestmark = pytest.mark.plain
+
+
+@pytest.fixture
+def shop(tmp_path):
+    assert dudac.run(tmp_path, "new", "shop", "--template", "upload").returncode == 0
+    (tmp_path / "shop" / "html" / "link").symlink_to("/etc/passwd")
+    return tmp_path / "shop"
+
+
+def package(tmp_path, shop, *words):
+    done = dudac.run(tmp_path, "package", shop, "-p", "0", "--prefix", tmp_path / "srv" / "shop", *words)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def get(port, target, method="GET", body=b""):
+    with Connection(("127.0.0.1", port)) as connection:
+        connection.send(http.request(target, method, headers=[("Connection", "close")], body=body))
+        return http.parse_one(connection.rest(), method)
+
+
+def test_it_runs_where_it_is_unpacked(tmp_path, shop):
+    said = package(tmp_path, shop)
+    assert f"tar -C {tmp_path}/srv -xf shop.tar.gz" in said and f"chown -R monkey {tmp_path}/srv/shop/data" in said
+    (tmp_path / "srv").mkdir()
+    subprocess.run(["tar", "-C", tmp_path / "srv", "-xf", tmp_path / "shop.tar.gz"], check=True, timeout=30)
+    folder = tmp_path / "srv" / "shop"
+    unit = (folder / "shop.service").read_text()
+    assert f"ReadWritePaths={folder}/data\n" in unit
+    if os.geteuid() == 0:  # nobody else may look into the folders of the tests
+        with open(folder / "server" / "monkey.conf", "a", encoding="utf-8") as conf:
+            conf.write("    User root\n")
+    command = re.search(r"^ExecStart=(.*)$", unit, re.M)[1].split()
+    log = tmp_path / "log"
+    with open(log, "wb") as out:
+        server = subprocess.Popen(command, env=executable.environment(), stdout=out,
+                                  stderr=subprocess.STDOUT)
+    try:
+        eventually(lambda: "started workers=" in log.read_text() or server.poll() is not None, within=30)
+        found = re.search(r"listening address=\S+:(\d+)", log.read_text())
+        assert found and server.poll() is None, log.read_text()
+        port = int(found[1])
+        assert "<title>shop</title>" in get(port, "/shop/").text
+        assert get(port, "/shop/files").status == 200
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def test_the_same_service_is_the_same_file(tmp_path, shop):
+    package(tmp_path, shop, "-o", "a.tar.gz")
+    package(tmp_path, shop, "-o", "b.tar.gz")
+    with tarfile.open(tmp_path / "a.tar.gz") as a, tarfile.open(tmp_path / "b.tar.gz") as b:
+        members = [(entry.name, entry.mode, entry.size, entry.mtime) for entry in a]
+        assert members == [(entry.name, entry.mode, entry.size, entry.mtime) for entry in b]
+    names = {name for name, *_ in members}
+    assert {"shop/services/shop.duda", "shop/html/index.html", "shop/data", "shop/server/monkey.conf", "shop/shop.service"} <= names
+    assert "shop/html/link" not in names  # what a link names is not the service's
+
+
+@pytest.mark.parametrize("words, code, said", [
+    ([], 2, "takes one path"),
+    (["shop", "--prefix", "srv"], 2, "absolute path"),
+    (["shop", "-V", "7"], 2, "-V takes"),
+    (["nowhere"], 1, "is not a folder"),
+    (["shop", "-o", "/nowhere/shop.tar.gz"], 1, "No such file"),
+])
+def test_what_cannot_be_packed(tmp_path, shop, words, code, said):
+    done = dudac.run(tmp_path, "package", *words)
+    assert done.returncode == code and said in done.stderr, done
