@@ -45,6 +45,27 @@ def test_a_saved_file(tmp_path):
         assert list(run.folder.iterdir()) == []
 
 
+def test_sessions_stay(tmp_path):
+    folder = tmp_path / "watched"
+    assert dudac.run(tmp_path, "new", "watched", "--template", "login").returncode == 0
+    with dudac.running(tmp_path, "watch", folder) as run:
+        if not has_session_files(run):
+            pytest.skip("sessions end with the server where libsqlite3 is missing")
+        answer = run.request("/watched/login", "POST", body=b'{"name": "ann", "password": "banana"}')
+        cookie = {"Cookie": answer.header("set-cookie").partition(";")[0]}
+        assert run.request("/watched/me", headers=cookie).text == "ann"
+        source = folder / "main.c"
+        source.write_text(source.read_text().replace("dr, 401", "dr, 403"))
+        run.wait_for(lambda: len(run.urls()) == 2, "nothing is built")
+        assert run.get("/watched/me").status == 403
+        assert run.request("/watched/me", headers=cookie).text == "ann"
+
+
+def has_session_files(run):
+    """Is there a line of it in the configuration that dudac has written?"""
+    return "SessionStore" in next(run.folder.glob("dudac-*/conf/plugins/duda/duda.conf")).read_text()
+
+
 def test_after_a_service_that_was_skipped(tmp_path):
     folder = tmp_path / "watched"
     folder.mkdir()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configuration of one run, in a private folder that is removed with it."""
 
+import ctypes
 import os
 import pathlib
 import shutil
@@ -39,11 +40,24 @@ def web_services(folders):
     return "".join(section("WEB_SERVICE", [("Name", name), ("Enabled", "on"), *keys.items()]) for name, keys in folders.items())
 
 
+def has_session_files(places):
+    """Can the server open the library that keeps sessions in a file?"""
+    try:
+        return not places.is_32_bit() and bool(ctypes.CDLL("libsqlite3.so.0"))
+    except OSError:
+        return False
+
+
 class RunFolder:
     """
     with RunFolder() as run:
         run.write(places, services, ...)
+
+    keeps_sessions: until its end, over restarts of the server.
     """
+
+    def __init__(self, keeps_sessions=False):
+        self.keeps_sessions = keeps_sessions
 
     def __enter__(self):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="dudac-"))
@@ -74,7 +88,11 @@ class RunFolder:
 
     def _duda_lines(self, places):
         lines = [("ServicesRoot", self.path / "services")]
-        return lines + ([("PackagesRoot", places.packages)] if places.packages.is_dir() else [])
+        if places.packages.is_dir():
+            lines.append(("PackagesRoot", places.packages))
+        if self.keeps_sessions and has_session_files(places):
+            lines.append(("SessionStore", f"sqlite:{self.path / 'sessions'}"))
+        return lines
 
     def _copy(self, services):
         folder = self.path / "services"

@@ -99,10 +99,10 @@ class Run:
 
 
 @contextlib.contextmanager
-def prepared(places, options):
+def prepared(places, options, keeps_sessions=False):
     """A Run whose server, folder and cache are cleaned up at the end, which a signal brings."""
     crash.allow_core_files()
-    with until_stopped(), Cache() as cache, RunFolder() as folder:
+    with until_stopped(), Cache() as cache, RunFolder(keeps_sessions) as folder:
         run = Run(places, cache, folder, options)
         try:
             yield run

@@ -60,7 +60,7 @@ def _start(run):
 
 def watch_service(places, options):
     """Exit code 0 after Ctrl-C."""
-    with prepared(places, options) as run:
+    with prepared(places, options, keeps_sessions=True) as run:
         seen = stamps(options.path)
         _start(run)
         while True:  # until a signal
