@@ -53,6 +53,26 @@ void answer(duda_request_t *dr)
 }
 """
 
+HOW_IT_WAS_BUILT = """\
+#include "webservice.h"
+DUDA_REGISTER("tests", "built");
+void answer(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+#if defined(NDEBUG) && defined(__OPTIMIZE__)
+    response->printf(dr, "fast");
+#else
+    response->printf(dr, "checked");
+#endif
+    response->end(dr, NULL);
+}
+int duda_main()
+{
+    map->static_add("/", "answer");
+    return 0;
+}
+"""
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -143,6 +163,16 @@ def test_a_port_in_use(tmp_path, folder):
     with dudac.running(tmp_path, "-w", folder) as run:
         done = dudac.run(tmp_path, "-p", run.port, "-w", folder)
         assert done.returncode == 1 and f"port {run.port} is used" in done.stderr
+
+
+@pytest.mark.parametrize("words, answer", [((), "checked"), (("--release",), "fast")])
+def test_a_release(tmp_path, words, answer):
+    folder = tmp_path / "built"
+    folder.mkdir()
+    (folder / "Makefile.in").write_text("NAME = built\nOBJECTS = main.o\nCFLAGS = -O0\n")
+    (folder / "main.c").write_text(HOW_IT_WAS_BUILT)
+    with dudac.running(tmp_path, "run", folder, *words) as run:
+        assert run.get("/built/").text == answer
 
 
 def test_a_change_is_built(tmp_path, folder):

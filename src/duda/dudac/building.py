@@ -60,10 +60,10 @@ def _make(folder, out, goal, **kwargs):
 class Builder:
     """Builds what is below one path; build() may be called again after changes."""
 
-    def __init__(self, places, cache, path, level=None):
-        self.places, self.level = places, level
+    def __init__(self, places, cache, path, level=None, is_release=False):
+        self.places, self.level, self.is_release = places, level, is_release
         self.path = pathlib.Path(path).absolute()
-        digest = hashlib.sha256(f"{self.path.resolve()}\0{places.server}\0{level}".encode()).hexdigest()[:20]
+        digest = hashlib.sha256(f"{self.path.resolve()}\0{places.server}\0{level}\0{is_release}".encode()).hexdigest()[:20]
         self.out = cache.folder / "services" / digest
 
     def build(self, is_forced=False):
@@ -95,7 +95,7 @@ class Builder:
 
     def _write_makefile(self, file, out):
         text = makefile.text(file.read_text(errors="surrogateescape"), out, self.places.headers, self.level,
-                             self.places.is_32_bit())
+                             self.places.is_32_bit(), self.is_release)
         target = out / "Makefile"
         if not target.exists() or target.read_text(errors="surrogateescape") != text:
             target.write_text(text, errors="surrogateescape")

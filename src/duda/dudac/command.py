@@ -32,8 +32,9 @@ def run_options(places, words):
     if words[:1] and words[0] in commands:
         return commands[words[0]](words[1:])
     serve = run_service
-    if words[:1] == ["watch"]:
-        serve, words = watch_service, ["-w", *words[1:]]
+    if words[:1] in (["run"], ["watch"]):
+        serve = watch_service if words[0] == "watch" else run_service
+        words = ["-w", *words[1:]]
     options = words_of.parse(words)
     for warning in options.warnings:
         print(f"dudac: warning: {warning}", file=sys.stderr)

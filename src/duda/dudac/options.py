@@ -11,6 +11,7 @@ DEFAULT_PORT = 2001
 HELP = """\
 Usage: dudac [OPTION]... -w PATH
        dudac new PATH [--template hello|login|rest|sse|upload]    make a service to begin with
+       dudac run PATH [--release] [OPTION]...    as -w; --release: optimised
        dudac watch PATH [OPTION]...    build and restart when a file is saved
        dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]    one file for another machine
        dudac doctor                    report what is missing on this machine
@@ -40,6 +41,7 @@ class Options:
     port: int = DEFAULT_PORT
     is_secure: bool = False
     is_forced: bool = False
+    is_release: bool = False
     shows_output: bool = False
     does_update: bool = False
     removes: str = None     # "-r" or "-R"
@@ -76,7 +78,7 @@ def level_number(text):
 
 
 def _take(options, name, value):
-    flags = {"-S": "is_secure", "-F": "is_forced", "-u": "shows_output", "-g": "does_update", "-s": "does_update"}
+    flags = {"--release": "is_release", "-S": "is_secure", "-F": "is_forced", "-u": "shows_output", "-g": "does_update", "-s": "does_update"}
     if name in flags:
         setattr(options, flags[name], True)
     elif name in ("-h", "-v"):
@@ -100,7 +102,7 @@ def _take(options, name, value):
 def parse(words):
     """Options of a command line. Raises Misuse. Words that belong to no option are named in the warnings."""
     try:
-        found, rest = getopt.gnu_getopt(words, LETTERS)
+        found, rest = getopt.gnu_getopt(words, LETTERS, ["release"])
     except getopt.GetoptError as error:
         raise Misuse(str(error)) from None
     if not found:
