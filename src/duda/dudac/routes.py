@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dudac routes`: which paths a service has, read from its sources."""
+
+import pathlib
+import re
+from dataclasses import dataclass
+
+from .building import makefiles
+from .options import Misuse
+
+CALL = re.compile(r"(?:(\w+)\s*=\s*)?\b(?:map|router|console)->(static_add|static_add_ref|static_root|interface_new|method_new|"
+                  r"method_builtin_new|interface_add_method|map|root|dashboard)\s*\(([^;]*)\)\s*;")
+TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
+TEXT_OR_COMMENT = re.compile(rf"{TEXT.pattern}|/\*.*?\*/|//[^\n]*", re.S)
+ARGUMENT = re.compile(rf"(?:{TEXT.pattern}|[^,\"])+")
+COMPUTED = "(computed)"  # a path or name that is no text in the source
+
+
+@dataclass(frozen=True)
+class Route:
+    path: str      # behind the name of the service
+    callback: str
+    place: str     # file:line of the call
+
+
+@dataclass
+class Call:
+    name: str
+    arguments: list
+    variable: str  # what the result is assigned to
+    place: str
+
+    def text(self, at):
+        found = TEXT.fullmatch(self.arguments[at]) if at < len(self.arguments) else None
+        return found[1] if found else COMPUTED
+
+    def word(self, at):
+        """A name, as it is or in quotes."""
+        return self.arguments[at].strip('"') if at < len(self.arguments) else COMPUTED
+
+
+def without_comments(source):
+    """Lines stay where they are."""
+    return TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else "\n" * found[0].count("\n"), source)
+
+
+def calls_in(file, shown):
+    source = without_comments(file.read_text(errors="replace"))
+    for match in CALL.finditer(source):
+        variable, name, arguments = match.groups()
+        line = source.count("\n", 0, match.start(2)) + 1
+        yield Call(name, [word[0].strip() for word in ARGUMENT.finditer(arguments)], variable, f"{shown}:{line}")
+
+
+def methods_of(calls):
+    """The routes of interfaces: /INTERFACE/METHOD/PARAMETERS."""
+    interfaces = {call.variable: call.text(0) for call in calls if call.name == "interface_new"}
+    methods = {call.variable: call for call in calls if call.name in ("method_new", "method_builtin_new")}
+    for call in calls:
+        if call.name == "interface_add_method" and len(call.arguments) == 2 and call.arguments[0] in methods:
+            method = methods[call.arguments[0]]
+            count = method.word(2)
+            parameters = "".join(f"/:{n + 1}" for n in range(int(count))) if count.isdigit() and int(count) <= 8 else "/" + COMPUTED
+            yield Route(f"/{interfaces.get(call.arguments[1], COMPUTED)}/{method.text(0)}{parameters}", method.word(1), method.place)
+
+
+def routes_of(calls):
+    """In the order in which the server asks them: the root, methods of interfaces, then the others as they were added."""
+    yield from (Route("/", call.word(0), call.place) for call in calls if call.name in ("static_root", "root"))
+    yield from methods_of(calls)
+    for call in calls:
+        if call.name in ("static_add", "static_add_ref", "map"):
+            yield Route(call.text(0), call.word(1), call.place)
+        elif call.name == "dashboard":
+            yield Route(call.text(0), "the page of the framework", call.place)
+
+
+def sources(path):
+    return sorted(file for file in pathlib.Path(path).rglob("*.c") if not any(part.startswith(".") for part in file.parts))
+
+
+def show_routes(words):
+    """Exit code 0. Raises Misuse and Failure."""
+    if len(words) != 1 or words[0].startswith("-"):
+        raise Misuse("routes takes one path")
+    makefiles(words[0])  # or it is no service
+    top = pathlib.Path(words[0])
+    calls = [call for file in sources(top) for call in calls_in(file, file.relative_to(top))]
+    rows = [(route.path, route.callback, route.place) for route in routes_of(calls)]
+    widths = [max([len(row[at]) for row in rows], default=0) for at in (0, 1)]
+    for path, callback, place in rows:
+        print(f"{path:{widths[0]}}  {callback:{widths[1]}}  {place}")
+    return 0

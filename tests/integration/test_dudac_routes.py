@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dudac routes: the paths of a service, with the lines where they are registered."""
+
+import pathlib
+
+import pytest
+
+from harness import dudac
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "duda" / "2014"
+
+SOURCE = """\
+#include "webservice.h"
+/* map->static_add("/comment", "none"); */
+int duda_main()
+{
+    duda_interface_t *i = map->interface_new("shop");
+    duda_method_t *m = map->method_new("buy", "cb_buy", 2);
+    map->static_add("/text, with a comma", "cb_text"); // map->static_add("/behind", "none");
+    map->static_add_ref(path, cb_path);
+    map->interface_add_method(m, i);
+    map->add_interface(i);
+    map->static_root("cb_root");
+    return 0;
+}
+"""
+
+
+def routes(tmp_path, folder):
+    done = dudac.run(tmp_path, "routes", folder)
+    assert done.returncode == 0, done
+    return [line.split() for line in done.stdout.splitlines()[2:]]
+
+
+def test_a_template(tmp_path):
+    assert dudac.run(tmp_path, "new", "shop", "--template", "rest").returncode == 0
+    found = routes(tmp_path, tmp_path / "shop")
+    assert [row[:2] for row in found] == [["/items/:id", "one_item"], ["/items", "all_items"]]
+    lines = (tmp_path / "shop" / "main.c").read_text().splitlines()
+    for path, _, place in found:
+        file, _, line = place.partition(":")
+        assert file == "main.c" and f'router->map("{path}"' in lines[int(line) - 1]
+
+
+def test_level_1(tmp_path):
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "Makefile.in").write_text("NAME = shop\n")
+    (folder / "main.c").write_text(SOURCE)
+    assert [" ".join(row) for row in routes(tmp_path, folder)] == [
+        "/ cb_root main.c:11", "/shop/buy/:1/:2 cb_buy main.c:6", "/text, with a comma cb_text main.c:7", "(computed) cb_path main.c:8"]
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in EXAMPLES.iterdir() if folder.is_dir()))
+def test_each_example_has_some(tmp_path, name):
+    assert routes(tmp_path, EXAMPLES / name)
+
+
+@pytest.mark.parametrize("words, code, said", [([], 2, "takes one path"), (["nowhere"], 1, "is not a folder")])
+def test_what_has_none(tmp_path, words, code, said):
+    done = dudac.run(tmp_path, "routes", *words)
+    assert done.returncode == code and said in done.stderr
