@@ -4,12 +4,12 @@
 import os
 import pathlib
 import shutil
-import threading
 
 import pytest
 
 from harness import duda
-from harness.client import Connection, eventually
+from harness.client import eventually
+from harness.clients import Clients
 from harness.process import is_sanitized
 
 RELOADS = 50
@@ -20,36 +20,12 @@ ENDINGS = ("now", "later")
 pytestmark = pytest.mark.slow
 
 
-class Clients:
-    """Threads that ask until they are told to stop; what goes wrong is kept."""
-
-    def __init__(self, port, targets):
-        self.port, self.faults, self.answers = port, [], 0
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._work, args=(target,)) for target in targets]
-
-    def _work(self, target):
-        while not self._stop.is_set():
-            try:
-                with Connection(("127.0.0.1", self.port)) as connection:
-                    for _ in range(50):
-                        response = connection.request(target)
-                        assert response.status == 200 and response.text in ("version 0", "version 1"), response
-                        self.answers += 1
-                        if not response.keeps_connection or self._stop.is_set():
-                            break
-            except (OSError, AssertionError) as fault:
-                self.faults.append(repr(fault))
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(60)
+def asking(target):
+    def ask(connection):
+        response = connection.request(target)
+        assert response.status == 200 and response.text in ("version 0", "version 1"), response
+        return response
+    return ask
 
 
 def private_kb(server):
@@ -70,7 +46,8 @@ def test_fifty_reloads_under_load(start, tmp_path):
 
     put(0)
     server = start(**duda.config(services, "reloaded"))
-    with Clients(server.port, [f"/reloaded/{ending}" for ending in ENDINGS * 2]) as clients:
+    asks = [asking(f"/reloaded/{ending}") for ending in ENDINGS * 2]
+    with Clients(("127.0.0.1", server.port), asks, a_connection=50) as clients:
         for number in range(1, RELOADS + 1):
             put(number % 2)
             server.reload(expect="configuration reloaded")

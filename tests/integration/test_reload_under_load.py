@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hundred reloads while clients come and go and others wait in the backlog: nobody is refused or reset."""
 
-import threading
-
 import pytest
 
 from harness import http
-from harness.client import Connection, free_port
+from harness.client import free_port
+from harness.clients import Clients
 from harness.variants import SCHEDULERS
 
 RELOADS = 100
@@ -14,39 +13,10 @@ RELOADS = 100
 pytestmark = pytest.mark.slow
 
 
-class Clients:
-    """Threads that connect, ask and close until they are told to stop; what goes wrong is kept."""
-
-    def __init__(self, address, count, keep_alive=False):
-        self.address = address
-        self.keep_alive = keep_alive
-        self.faults = []
-        self.answers = 0
-        self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._work) for _ in range(count)]
-
-    def _work(self):
-        while not self._stop.is_set():
-            try:
-                with Connection(self.address) as connection:
-                    for _ in range(20 if self.keep_alive else 1):
-                        response = connection.request("/a.txt")
-                        assert response.text == "text"
-                        self.answers += 1
-                        if not response.keeps_connection:
-                            break
-            except (OSError, AssertionError) as fault:
-                self.faults.append(repr(fault))
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(30)
+def ask(connection):
+    response = connection.request("/a.txt")
+    assert response.text == "text"
+    return response
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -54,7 +24,7 @@ class Clients:
 def test_reload_a_hundred_times_under_load(start, scheduler, keep_alive):
     lines = f"Scheduler {scheduler}"
     server = start(server=lines, files={"a.txt": "text"})
-    with Clients(("127.0.0.1", server.port), 8, keep_alive) as clients:
+    with Clients(("127.0.0.1", server.port), [ask] * 8, a_connection=20 if keep_alive else 1) as clients:
         for number in range(RELOADS):
             server.reload(server=lines, host=f"Header X-Version {number}")
     assert clients.faults == []
@@ -68,7 +38,7 @@ def test_listening_elsewhere_on_the_port_under_load(start, scheduler):
     port = free_port()
     lines = [f"Scheduler {scheduler}\nListen {port}", f"Scheduler {scheduler}\nListen 127.0.0.1:{port}"]
     server = start(server=lines[0], files={"a.txt": "text"})
-    with Clients(("127.0.0.1", port), 8) as clients:
+    with Clients(("127.0.0.1", port), [ask] * 8) as clients:
         for number in range(RELOADS):
             assert "reloaded" in server.reload(server=lines[(number + 1) % 2])
     assert clients.faults == []
