@@ -32,7 +32,7 @@ static void login(duda_request_t *dr)
     int is_in = is_account(name, text_of(body, "password")) &&
                 session->create(dr, "user", (char *)name, (int)xtime->next_hours(8)) == 0;
 
-    json->delete(body);
+    json->delete (body);
     answer(dr, is_in ? 204 : 403);
 }
 

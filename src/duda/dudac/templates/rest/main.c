@@ -27,7 +27,7 @@ static void answer(duda_request_t *dr, int status, json_t *body)
         response->http_header(dr, "Content-Type: application/json");
         response->print(dr, text, (int)strlen(text));
     }
-    json->delete(body);
+    json->delete (body);
     response->end(dr, NULL);
 }
 
@@ -78,7 +78,7 @@ static void add_item(duda_request_t *dr)
         added = add(text->valuestring);
         pthread_mutex_unlock(&lock);
     }
-    json->delete(body);
+    json->delete (body);
     answer(dr, added ? 201 : is_text ? 507 : 400, added);
 }
 
