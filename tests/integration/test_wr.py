@@ -50,6 +50,11 @@ def wr(program, tmp_path):
     return run
 
 
+def helper():
+    # Static: pages of a shared library count as private or not by what other programs run just then.
+    return tools.helper("work.c", "-static")
+
+
 @contextlib.contextmanager
 def working(tmp_path, mode):
     """A helper that works when a line is written to the path, and answers in the other: its pid, the command that asks it."""
@@ -58,7 +63,7 @@ def working(tmp_path, mode):
         os.mkfifo(path)
     # Both ends stay open here, so that the helper sees no end between two questions.
     ends = [os.open(path, os.O_RDWR) for path in paths]
-    process = subprocess.Popen([tools.helper("work.c"), mode], stdin=ends[0], stdout=ends[1])
+    process = subprocess.Popen([helper(), mode], stdin=ends[0], stdout=ends[1])
     try:
         yield process, ["sh", "-c", f"echo >{paths[0]}; read line <{paths[1]}; echo $line"]
     finally:
@@ -156,7 +161,7 @@ def test_ctrl_c_ends_the_command_and_keeps_what_was_measured(program, tmp_path):
 def test_by_name_by_port_and_several_at_once(wr, start, tmp_path):
     server = start(files={"a.txt": "a"})
     name = tmp_path / "a-rather-long-name-of-a-program"
-    shutil.copy(tools.helper("work.c"), name)
+    shutil.copy(helper(), name)
     own = subprocess.Popen([name], stdin=subprocess.PIPE)
     try:
         eventually(lambda: os.readlink(f"/proc/{own.pid}/exe") == str(name))
@@ -193,7 +198,7 @@ def test_output_without_end_is_bounded(wr):
 
 def test_other_bytes_of_names_are_escaped(wr, tmp_path):
     name = tmp_path / 'a"b<c>\x01\xe4,'
-    shutil.copy(tools.helper("work.c"), name)
+    shutil.copy(helper(), name)
     own = subprocess.Popen([name], stdin=subprocess.PIPE)
     table = tmp_path / "out.csv"
     try:

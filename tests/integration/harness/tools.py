@@ -38,11 +38,11 @@ def _build_folder():
 
 
 @functools.cache
-def helper(source):
+def helper(source, *options):
     """Compile a C file of helpers/: a program, or a shared object when its name says so (`x.so.c`)."""
     target = pathlib.Path(_build_folder().name) / source.removesuffix(".c")
     flags = ["-shared", "-fPIC"] if target.suffix == ".so" else []
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-Wall", "-Werror", *flags, "-o", str(target), str(HELPERS / source), "-ldl"],
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-Wall", "-Werror", *flags, *options, "-o", str(target), str(HELPERS / source), "-ldl"],
                    check=True, timeout=60)
     return str(target)
 
