@@ -3,6 +3,7 @@
 
 import base64
 import hashlib
+import math
 import pathlib
 import re
 import signal
@@ -327,22 +328,24 @@ def test_waiting_log_ins_of_clients_that_left_are_forgotten(start, tmp_path):
     assert server.get("/private/a.txt", headers=basic("slow", "secret")).status == 200
 
 
-def median_ms(server, user):
-    times = []
-    for number in range(5):
-        begun = time.monotonic()
-        with server.connect(source=f"127.0.6.{number + 1}") as connection:
-            connection.send(http.request("/private/a.txt", headers=list(basic(user, "guess").items())))
-            assert connection.response().status == 401
-        times.append((time.monotonic() - begun) * 1000)
-    return statistics.median(times)
+def least_ms(server, users, rounds=7):
+    """For each user the shortest time of a refusal, asked in turns: what else the machine does only adds."""
+    least = dict.fromkeys(users, math.inf)
+    for number in range(rounds):
+        for user in users:
+            begun = time.monotonic()
+            with server.connect(source=f"127.0.6.{number + 1}") as connection:
+                connection.send(http.request("/private/a.txt", headers=list(basic(user, "guess").items())))
+                assert connection.response().status == 401
+            least[user] = min(least[user], (time.monotonic() - begun) * 1000)
+    return least.values()
 
 
 @pytest.mark.parametrize("first", ["aaa", "zzz"])
 def test_time_of_an_answer_does_not_name_users(start, tmp_path, first):
     """In a file of two schemes, wherever the fast one stands: unknown names cost what the others do."""
     server = start(server="Workers 1", **configured(tmp_path, f"{first}:{SHA1}\nslow:{slow_hash('secret', 40000)}\n"))
-    slow, unknown, fast = (median_ms(server, user) for user in ("slow", "nobody", first))
+    slow, unknown, fast = least_ms(server, ("slow", "nobody", first))
     assert unknown > slow / 3 and fast > slow / 3, f"{slow:.1f} ms known, {unknown:.1f} unknown, {fast:.1f} of a fast hash"
 
 

@@ -243,7 +243,7 @@ def talk(connect, carrier, resources, seed):
         with connect(carrier, plan.receive_buffer, plan.chance) as connection:
             plan.talk(connection)
     except (AssertionError, OSError) as fault:
-        return f"over {carrier}, {plan}\n    {fault}"
+        return f"seed {seed} over {carrier}: {fault!r}; {plan}"  # A report of many tests shows the beginning alone.
     return None
 
 
@@ -259,8 +259,7 @@ def run_all(connect, carriers_of, resources, numbers):
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         faults = list(pool.map(lambda seed: talk(connect, carriers_of(seed), resources, seed), numbers))
     found = [fault for fault in faults if fault]
-    # On one line, which is what a report of many tests shows of each.
-    assert not found, f"{len(found)} of {len(numbers)}: " + " | ".join(fault.replace("\n", " ") for fault in found[:5])
+    assert not found, f"{len(found)} of {len(numbers)}: " + " | ".join(found[:5])
 
 
 @pytest.fixture

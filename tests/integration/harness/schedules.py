@@ -81,7 +81,6 @@ def pieces(chance, data):
 
 class Plan:
     def __init__(self, seed, resources):
-        self.seed = seed
         chance = self.chance = random.Random(seed)
         depth = chance.choice([1, 2, 3, chance.randrange(2, 12), chance.randrange(10, 60)])
         self.receive_buffer = chance.choice([None, None, 4096, 16384])
@@ -110,7 +109,7 @@ class Plan:
 
     def __str__(self):
         asks = ", ".join(map(str, self.asks[:4])) + (f", ... {len(self.asks)} in all" if len(self.asks) > 4 else "")
-        return (f"seed {self.seed}: {asks}; sent {self.cut} with pauses of {self.send_pauses}, corked {self.corks}; read by "
+        return (f"{asks}; sent {self.cut} with pauses of {self.send_pauses}, corked {self.corks}; read by "
                 f"{self.read_at_once} after {self.waits_before_reading:.2f}, pauses of {self.read_pauses}, buffer "
                 f"{self.receive_buffer}; {self.end} {self.tunnel or ''}; {self.answered} answered")
 
