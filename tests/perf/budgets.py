@@ -19,3 +19,7 @@ PLUGINS_RULES = {"keep": 0.25, "close": 0.35}
 
 # User instructions of an echo of 64 bytes over WebSocket, with a whole turn of the loop.
 WEBSOCKET_ECHO = 2500
+
+# User instructions of the smallest Duda service, with a whole turn of the loop.
+SERVICE = 6800
+SERVICE_AIM = 4200

@@ -368,18 +368,24 @@ static bool is_shared(struct mk_str path)
            (path.len == ddr.len || path.p[ddr.len] == '/');
 }
 
-/* @param rest  out: of the path, behind the service's name */
+/* A root service has all paths, whatever others are called. @param rest  out: of the path, behind the service's name */
 static struct mk_duda_service *find_service(const struct mk_duda_home *home, struct mk_str path,
-                                            bool is_root, struct mk_str *rest)
+                                            struct mk_str *rest)
 {
+    struct mk_duda_service *found = NULL;
+
     for (size_t i = 0; i < home->nservices; i++) {
         struct mk_duda_service *s = home->services[i];
+        struct mk_str behind = mk_duda_rest(s, path);
 
-        *rest = mk_duda_rest(s, path);
-        if ((s->ws.is_root != 0) == is_root && rest->p)
-            return s;
+        if (behind.p && (!found || s->ws.is_root)) {
+            found = s;
+            *rest = behind;
+        }
+        if (found && found->ws.is_root)
+            break;
     }
-    return NULL;
+    return found;
 }
 
 enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
@@ -398,8 +404,6 @@ enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context 
     if (plan->set->document_root && is_shared(facts.path))
         return serve_file(r, &facts, plan->set->document_root,
                           (struct mk_str){facts.path.p + 4, facts.path.len - 4});
-    s = find_service(home, facts.path, true, &rest);
-    if (!s)
-        s = find_service(home, facts.path, false, &rest);
+    s = find_service(home, facts.path, &rest);
     return s ? serve(r, &facts, ctx->local, s, rest) : MK_VERDICT_PASS;
 }

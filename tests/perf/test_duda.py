@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the smallest service costs: user instructions of a whole turn of the loop for a request on a kept connection."""
+
+import budgets
+import counted
+import pytest
+
+from harness import duda, http, process
+
+
+def ask(connection):
+    connection.send(http.request("/hello/"))
+    assert connection.response().status == 200
+
+
+def test_the_smallest_service_stays_in_budget(tmp_path):
+    if process.is_sanitized():
+        pytest.skip("a sanitizer's build has other costs")
+    services = tmp_path / "services"
+    duda.build(services, "hello")
+    each = counted.each(tmp_path, lambda connection: None, ask, server="Workers 1\nMaxKeepAliveRequest 10000",
+                        **duda.config(services, "hello"))
+    print(f"{each:.0f} instructions for a request of a service")
+    assert each <= budgets.SERVICE
