@@ -21,5 +21,5 @@ PLUGINS_RULES = {"keep": 0.25, "close": 0.35}
 WEBSOCKET_ECHO = 2500
 
 # User instructions of the smallest Duda service, with a whole turn of the loop.
-SERVICE = 6800
+SERVICE = 6600
 SERVICE_AIM = 4200

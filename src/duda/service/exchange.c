@@ -38,10 +38,6 @@ static void call_back(struct mk_duda_request *rq)
 
     if (rq->dr.end_callback)
         rq->dr.end_callback(&rq->dr);
-    for (unsigned i = MK_DUDA_PARTS; i-- > 0;) {
-        if (mk_duda_parts[i]->request_end)
-            mk_duda_parts[i]->request_end(rq);
-    }
     mk_duda_leave(before);
 }
 
@@ -66,12 +62,13 @@ static void on_end(void *arg)
 
 void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_duda_request *rq = mk_request_kept(r, &request_key);
+    struct mk_request_facts facts;
 
     (void)ctx;
     if (!rq)
         return;
+    facts.size = sizeof(facts);
     mk_request_facts(r, &facts);
     rq->is_whole = facts.whole;
     if (facts.status >= 500 &&
@@ -390,8 +387,8 @@ static struct mk_duda_service *find_service(const struct mk_duda_home *home, str
 
 enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_duda_request *rq = mk_request_kept(r, &request_key);
+    struct mk_request_facts facts;
     const struct mk_duda_home *home = ctx->site;
     const struct mk_duda_plan *plan = ctx->config;
     struct mk_duda_service *s;
@@ -400,6 +397,7 @@ enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context 
     (void)data;
     if (rq)
         return go_on(rq);
+    facts.size = sizeof(facts);
     mk_request_facts(r, &facts);
     if (plan->set->document_root && is_shared(facts.path))
         return serve_file(r, &facts, plan->set->document_root,

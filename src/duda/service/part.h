@@ -6,7 +6,6 @@
 
 struct mk_duda_service;
 struct mk_duda_worker;
-struct mk_duda_request;
 
 /*
  * How the file of an object gets its state and learns of the life of services: it defines a part, and has a row here.
@@ -42,8 +41,6 @@ struct mk_duda_part {
     int (*worker_start)(struct mk_duda_service *s, struct mk_duda_worker *w);
     /** That worker does not serve with it any more. On that worker or, when the server is freed, after its thread has ended. */
     void (*worker_stop)(struct mk_duda_service *s, struct mk_duda_worker *w);
-    /** A request has ended; its memory lives until this returns. On its worker. */
-    void (*request_end)(struct mk_duda_request *rq);
     /** After duda_exit(), or of a service that was skipped; no worker has it any more. Any thread. */
     void (*exit)(struct mk_duda_service *s);
 };
