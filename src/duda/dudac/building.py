@@ -87,9 +87,10 @@ class Builder:
         out.mkdir(parents=True, exist_ok=True)
         self._write_makefile(file, out)
         name = self._name(file, out)
-        done = _make(folder, out, "dudac-all", stdout=sys.stderr)
+        done = _make(folder, out, "dudac-all", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(done.stdout, end="", file=sys.stderr, flush=True)
         if done.returncode != 0:
-            raise Failure(f"{name} does not build")
+            raise Failure(f"{name} does not build", done.stdout)
         home = folder if any((folder / kind).is_dir() for kind in FOLDERS) else self.path
         return Service(name, out / f"{name}.duda", home)
 

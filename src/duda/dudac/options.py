@@ -12,7 +12,7 @@ HELP = """\
 Usage: dudac [OPTION]... -w PATH
        dudac new PATH [--template hello|login|rest|sse|upload]    make a service to begin with
        dudac run PATH [--release] [OPTION]...    as -w; --release: optimised
-       dudac watch PATH [OPTION]...    build and restart when a file is saved
+       dudac watch PATH [OPTION]...    build and load anew when a file is saved
        dudac routes PATH               list its paths, call-backs and their lines
        dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]    one file for another machine
        dudac doctor                    report what is missing on this machine

@@ -2,6 +2,7 @@
 """The configuration of one run, in a private folder that is removed with it."""
 
 import ctypes
+import filecmp
 import os
 import pathlib
 import shutil
@@ -70,10 +71,15 @@ class RunFolder:
     def configuration(self):
         return self.path / "conf"
 
+    @property
+    def pages(self):
+        """The DocumentRoot of the site: empty but for the page of `dudac watch`."""
+        return self.path / "empty"
+
     def write(self, places, services, port, overrides=None, certificate=None):
         """Write all files of a configuration; certificate: (file, key), for TLS. Services are copied: a build disturbs none."""
         overrides = overrides or {}
-        (self.path / "empty").mkdir(exist_ok=True)
+        self.pages.mkdir(exist_ok=True)
         self._copy(services)
         self._write("monkey.conf", section("SERVER", server_lines(port, overrides, certificate is not None)))
         self._write("sites/default", section("HOST", site_lines(self.path, overrides)) +
@@ -95,11 +101,18 @@ class RunFolder:
         return lines
 
     def _copy(self, services):
+        """A service that did not change keeps its file, so a reload keeps it; where none did, a file that they read did."""
         folder = self.path / "services"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        for service in services:
-            shutil.copyfile(service.file, folder / f"{service.name}.duda")
+        folder.mkdir(exist_ok=True)
+        files = {folder / f"{service.name}.duda": service.file for service in services}
+        changed = {file: source for file, source in files.items()
+                   if not file.exists() or not filecmp.cmp(file, source, shallow=False)}
+        for file, source in (changed or files).items():
+            fresh = file.with_suffix(".fresh")  # the server has the other one open
+            shutil.copyfile(source, fresh)
+            fresh.replace(file)
+        for file in set(folder.iterdir()) - set(files):
+            file.unlink()
 
     def _write(self, name, text):
         file = self.configuration / name
