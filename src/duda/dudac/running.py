@@ -57,7 +57,7 @@ class Run:
 
     def __init__(self, places, cache, run, options):
         self.places, self.cache, self.run, self.options = places, cache, run, options
-        self.builder = Builder(places, cache, options.path, options.level, options.is_release)
+        self.builder = Builder(places, cache, options.path, options.level, options.kind)
         self.server = None
         self.listens_at = (None, None)  # the port as configured, and the key pair
 

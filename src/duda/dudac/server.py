@@ -19,7 +19,7 @@ LISTENS = re.compile(r"listening address=(\S+):(\d+)$")
 SKIPPED = re.compile(r"service '([^']*)'(?:: skipped| not found)")
 
 
-def _end_with_dudac():
+def end_with_dudac():
     _libc.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: also when dudac is killed
 
 
@@ -30,7 +30,7 @@ class Server:
         # A group of its own, so that Ctrl-C reaches it through dudac alone; a core file falls into the run's folder.
         self.process = subprocess.Popen([str(places.server), "--configdir", str(run.configuration)], cwd=run.path,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        process_group=0, preexec_fn=_end_with_dudac)
+                                        process_group=0, preexec_fn=end_with_dudac)
         self.pid = self.process.pid
         self.port = None
         self.skipped = set()  # names of services that the server left out
