@@ -8,7 +8,7 @@
  * in it do not.
  */
 
-/** For functions that are entered only then. What they alone call goes with them. */
+/** For functions that are entered only then, or that few programs call. What they alone call goes with them. */
 #define MK_AT_START __attribute__((cold))
 
 /** A function that libmonkey exports for libmonkey-upstream of the same build, and promises to nobody else: docs/abi.txt. */

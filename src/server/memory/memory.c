@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/memory/memory.h"
 
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/invariant.h"
 #include "base/limits.h"
@@ -306,8 +307,9 @@ static int post(struct mk_memory *m, struct mk_shared *shared, bool waits)
     return is_taken ? 0 : MK_E_PEER;
 }
 
-int mk_memory_ask(struct mk_server *server, const struct mk_question *question, mk_answer_fn fn,
-                  void *arg, bool waits)
+/* Few programs ask their own server. */
+MK_AT_START int mk_memory_ask(struct mk_server *server, const struct mk_question *question,
+                              mk_answer_fn fn, void *arg, bool waits)
 {
     struct mk_question q;
     struct mk_memory *m;

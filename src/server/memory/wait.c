@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/code.h"
 #include "base/heap.h"
 #include "base/str.h"
 #include "server/memory/memory.h"
@@ -49,8 +50,9 @@ static void on_answer(const struct mk_answer *answer, void *arg)
     sem_post(&waiter->told);
 }
 
-int mk_server_ask_wait(struct mk_server *server, const struct mk_question *question,
-                       struct mk_answer **answer)
+/* Few programs ask their own server. */
+MK_AT_START int mk_server_ask_wait(struct mk_server *server, const struct mk_question *question,
+                                   struct mk_answer **answer)
 {
     struct waiter waiter = {.answer = NULL};
     int err;
