@@ -173,7 +173,7 @@ struct duda_api_param_by_index {
     short int (*len)(duda_request_t *dr, short int idx);
 };
 
-/* param: Level 2: segments that a pattern of router->map() names. [R] */
+/* param: Level 2: segments that a pattern of router->map() names. Level 3: and those that other patterns name. [R] */
 struct duda_api_param_by_key {
     /* The segment at `:key`, decoded and terminated, freed with the request; NULL: the pattern has no such
        variable. */
@@ -458,13 +458,60 @@ struct duda_api_map {
     } while (0);
 #define duda_map_add_interface(i) map->add_interface(i)
 
-/* router: Level 2: which call-back has which paths, in the order of the calls. [M] */
+/* router: Which call-back has which paths. [M]
+
+   Level 2 asks the patterns of map() in the order of the calls. Level 3 finds a route at once, however many there
+   are, before it asks those:
+
+       static void api(void)
+       {
+           router->before(check_key);
+           router->get("/books", list);
+           router->post("/books", add);
+           router->get("/books/:id<int>", show);
+       }
+
+       int duda_main()
+       {
+           router->group("/api", api);
+           return 0;
+       }
+
+   A pattern is a path below that of the service. `:name` is one segment; with a type only one that fits it:
+   `<int>`, `<uint>` (numbers for param->get_number()), `<hex>`, `<word>` (letters, digits, `_`, `-`) or `<uuid>`.
+   `*name`, at the end, is the rest of the path. Paths that are spelt out come before `:name`, and those before `*name`. Routes
+   of GET answer HEAD; a path with routes of other methods only is answered by 405, OPTIONS by 204, both with Allow.
+   A call that fails stops the start of the server, with its pattern. */
 struct duda_api_router {
-    /* Paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b", where :name
-       is any one, for param->get(). 0, -1. */
+    /* Level 2: paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b",
+       where :name is any one, for param->get(). 0, -1. */
     int (*_map)(char *pattern, void (*cb)(duda_request_t *), char *cb_name, struct mk_list *list);
-    /* The path of the service itself. 0, -1. */
+    /* Level 2: the path of the service itself. 0, -1. */
     int (*_root)(struct web_service *ws, void (*cb)(void *), char *cb_name);
+#if DUDA_API_LEVEL >= 3
+    /* Level 3: call cb for GET and HEAD. 0; -1: the pattern is malformed, longer than 1,024 bytes, has more than 16
+       variables, or a route of this method has it. So for all methods. */
+    int (*get)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for POST. */
+    int (*post)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for PUT. */
+    int (*put)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for PATCH. */
+    int (*patch)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for DELETE. */
+    int (*delete)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for methods that blanks separate, such as "GET POST"; NULL: every method. */
+    int (*route)(const char *methods, const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: call routes(), whose patterns stand behind this prefix; they may be "" then. Groups may be in groups.
+       0; -1: it does not begin with a slash, ends in one, or is too long. */
+    int (*group)(const char *prefix, void (*routes)(void));
+    /* Level 3: for the routes that follow in this group and the groups in it, call hook first. A request that hook
+       ends, begins to answer or parks goes no further; other hooks come in the order of these calls. 0, -1. */
+    int (*before)(void (*hook)(duda_request_t *dr));
+    /* Level 3: likewise, when the answer was sent or the client has left, behind the end call-back. The last one comes
+       first. 0, -1. */
+    int (*after)(void (*hook)(duda_request_t *dr));
+#endif
 };
 #if DUDA_API_LEVEL >= 2
 #define map(pattern, cb)                                                                           \

@@ -73,7 +73,8 @@ struct mk_duda_request {
     size_t body_len, body_size;
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
-    const struct mk_duda_rule *rule; /* of the pattern, level 2: service/routes.h */
+    const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */
+    const struct mk_duda_route *route; /* level 3: service/route.h; NULL: none */
     uint8_t state;                   /* enum mk_duda_request_state */
     bool is_waiting;                 /* wait() without cont() */
     bool is_starved;                 /* the producer waits for more */
