@@ -81,6 +81,10 @@ struct duda_api_gc {
     /* [R] Free ptr (of mem or malloc()) when the request has ended, behind its end call-back. NULL is allowed. 0;
        -1: no memory, and the caller keeps it. */
     int (*add)(duda_request_t *dr, void *ptr);
+#if DUDA_API_LEVEL >= 3
+    /* [R] Level 3: likewise for what free() does not end: call end(arg). */
+    int (*call)(duda_request_t *dr, void (*end)(void *arg), void *arg);
+#endif
 };
 
 /* request: What a client asks for. [R] */
@@ -103,8 +107,8 @@ struct duda_api_request {
     void *(*get_data)(duda_request_t *dr, unsigned long *len);
     /* Bytes of the body; -1: none. */
     long (*content_length)(duda_request_t *dr);
-    /* The value of the field of that name, in any case, with a blank before it; without the blank if the name is
-       given with its colon. Owned by the caller; NULL: no such field. */
+    /* The value of the field of that name, in any case, with a blank before it; without the blank at level 3, or if
+       the name is given with its colon. Owned by the caller; NULL: no such field. */
     char *(*header_get)(duda_request_t *dr, const char *name);
     /* 0: the value of that field begins with val, in its case. The name may have its colon. */
     int (*header_cmp)(duda_request_t *dr, const char *name, const char *val);
@@ -114,6 +118,13 @@ struct duda_api_request {
     int (*validate_socket)(int socket);
     /* [W] MK_TRUE: dr is a request of this worker that has not ended. Any pointer is allowed. */
     int (*validate_request)(duda_request_t *dr);
+#if DUDA_API_LEVEL >= 3
+    /* Level 3: the value of the field of that name, in any case, freed with the request; NULL: no such field. */
+    char *(*header)(duda_request_t *dr, const char *name);
+    /* Level 3: the body, terminated, borrowed until the request has ended; *len: its bytes, unless len is NULL. NULL:
+       none, or a multipart form, whose parts `form` has. */
+    const char *(*body)(duda_request_t *dr, size_t *len);
+#endif
 };
 
 /* response: What the service answers. [R] All calls copy what they are given; they return -1, and log, when they
@@ -194,6 +205,50 @@ struct duda_api_qs {
     /* 0: the first pair with this key has exactly this value; -1. */
     int (*cmp)(duda_request_t *dr, const char *key, const char *value);
 };
+
+#if DUDA_API_LEVEL >= 3
+/* query: Level 3: values of the query, decoded and terminated. [R]
+
+   The query "?q=a%20b&page=2" has a value "a b" of the name q. A value with NUL or with % but without two hexadecimal
+   digits is malformed. */
+struct duda_api_query {
+    /* The first value of that name, freed with the request; "" if it has no `=`. NULL: absent or malformed. */
+    char *(*get)(duda_request_t *dr, const char *name);
+    /* 0: the whole value is a decimal number, which is put into *res; -1: *res is unchanged. */
+    int (*get_number)(duda_request_t *dr, const char *name, long *res);
+    /* The next pair, freed with the request. *at: 0 at first. Malformed pairs are left out. 0; -1: there are no more. */
+    int (*next)(duda_request_t *dr, size_t *at, char **name, char **value);
+};
+
+/* A value of a form, or a file. Texts are terminated. */
+struct duda_field {
+    const char *name;
+    const char *filename; /* NULL: it is a value. What the client says, never a path */
+    const char *type;     /* media type of a file, as sent; NULL: none */
+    const char *value;    /* all of it; NULL: it lies in fd */
+    size_t length;
+    int fd; /* a file without a name, for pread(); -1: it lies in value */
+};
+
+/* form: Level 3: what a page sent in the body, as application/x-www-form-urlencoded or multipart/form-data. [R]
+
+   Values are decoded; they last until the end call-back. The body was read before the call-back. Routes of
+   router->post() and its like have forms of both types, those of router->map() urlencoded ones alone. A multipart form
+   that is malformed, or has more than 1,000 fields or 256 KB of values, was answered by 400 or 413; its files of more
+   than 16 KB lie on the disk. Of an urlencoded one malformed pairs are left out. */
+struct duda_api_form {
+    /* The first value of that name; NULL: there is none. */
+    const char *(*get)(duda_request_t *dr, const char *name);
+    /* 0: the whole value is a decimal number, which is put into *res; -1: *res is unchanged. */
+    int (*get_number)(duda_request_t *dr, const char *name, long *res);
+    /* The first file of that name; NULL: there is none. One without a choice has an empty filename. */
+    const struct duda_field *(*file)(duda_request_t *dr, const char *name);
+    /* A value or file by its number from 0 on, in the order sent; NULL: there are fewer. */
+    const struct duda_field *(*field)(duda_request_t *dr, unsigned idx);
+    /* Write a file to a path, which must not exist. 0; -1: errno says why, and nothing is left there. It blocks. */
+    int (*save)(duda_request_t *dr, const struct duda_field *file, const char *path);
+};
+#endif
 
 /* cookie: Cookies of the request and of the answer. [R] */
 struct duda_api_cookie {

@@ -8,6 +8,7 @@
 #include "service/table.h"
 
 #include <monkey/transport.h>
+#include <monkey/web/form.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +24,19 @@ enum { BODY_FIRST = 4096, LEVEL_ROUTER = 2 };
 
 static void free_garbage(struct mk_duda_request *rq)
 {
+    struct mk_duda_here before;
+
+    if (!rq->garbage)
+        return;
+    before = mk_duda_enter(rq->service, rq->worker);
     while (rq->garbage) {
         struct mk_duda_garbage *next = rq->garbage->next;
 
-        free(rq->garbage->block);
+        rq->garbage->end(rq->garbage->arg);
         free(rq->garbage);
         rq->garbage = next;
     }
+    mk_duda_leave(before);
 }
 
 static void call_back(struct mk_duda_request *rq)
@@ -59,6 +66,7 @@ static void on_end(void *arg)
     mk_duda_answer_fini(rq);
     free_garbage(rq);
     free(rq->body);
+    free(rq->fields);
     mk_duda_table_drop(table, rq);
 }
 
@@ -226,6 +234,20 @@ static bool grow_body(struct mk_duda_request *rq)
     return true;
 }
 
+/* Forms with files, for a route of level 3: not all of it fits into memory. */
+static int read_multipart(struct mk_duda_request *rq)
+{
+    static const struct mk_form_limits limits = {.size = sizeof(limits)};
+
+    return mk_form_read(rq->r, &limits, &rq->multipart);
+}
+
+static bool is_multipart(const struct mk_duda_request *rq)
+{
+    return rq->route && text_begins(mk_request_header(rq->r, MK_STR("Content-Type")),
+                                    MK_STR("multipart/form-data"));
+}
+
 static ssize_t gather(struct mk_duda_request *rq)
 {
     char first[BODY_FIRST];
@@ -304,7 +326,7 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
 
     if (rq->state != MK_DUDA_REQUEST_GATHER)
         return verdict_of(rq);
-    n = gather(rq);
+    n = is_multipart(rq) ? read_multipart(rq) : gather(rq);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;
     if (n < 0)
