@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases: what is asked, by which client, on which cores."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import docroot
 import embedded
 import load
 import servers
+import sockets
 import wsgi
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -23,6 +25,8 @@ DYNAMIC = ("monkey", "nginx", "lighttpd")
 PROXIES = ("monkey", "nginx", "haproxy")
 EMBEDDED = tuple(embedded.SERVERS)
 EVENT_DRIVEN = tuple(name for name in EMBEDDED if name != "embed-civetweb") # 5,000 threads are no comparison
+SOCKETS = tuple(sockets.SERVERS)
+WARM_UP_SECONDS = 0.2
 THROUGH = (1, 2, 5)    # clients, in the comparison with direct access
 
 
@@ -31,7 +35,7 @@ class Case:
     """client(port, cores, seconds) runs the load once; everything else says how."""
     name: str
     title: str
-    client: Callable
+    client: Callable = None
     path: str = docroot.SMALL
     servers: tuple = MAIN
     baseline: str = "nginx"     # ratios are to this server in the same round
@@ -46,6 +50,7 @@ class Case:
     php_keep: bool = False      # connections to it are kept
     cgi: bool = False           # programs are run
     tls: bool = False
+    connected: Callable = None  # in place of client: connected(port, cores) as client: client(seconds); opening does not count
     backends: int = 0           # everything is passed on to so many, which are on the client's cores
 
     def __post_init__(self):
@@ -54,12 +59,26 @@ class Case:
 
     def warm_up(self, port):
         path, clients = (applications.SIZED, applications.CHILDREN) if self.php else (self.path, 16)
-        load.own(port, [path], self.client_cores, connections=clients, seconds=0.2, close=self.close, tls=self.tls)
+        load.own(port, [path], self.client_cores, connections=clients, seconds=WARM_UP_SECONDS, close=self.close, tls=self.tls)
+
+    @contextlib.contextmanager
+    def warm_client(self, port):
+        """client(seconds) of a server that has answered before."""
+        if self.connected:
+            with self.connected(port, self.client_cores) as client:
+                client(WARM_UP_SECONDS)
+                yield client
+        else:
+            self.warm_up(port)
+            yield lambda seconds: self.client(port, self.client_cores, seconds)
 
     def setup(self, root, pool=None):
         return servers.Setup(root=root, path=self.path, size=self.size(), workers=self.workers, close=self.close,
                              tls=self.tls, php=pool.socket if self.php else "", php_keep=self.php_keep, cgi=self.cgi,
                              backends=pool.ports if self.backends else ())
+
+    def units(self, got):
+        return got.bytes / 1e9 if self.unit == "GB" else got.requests
 
     def size(self):
         return len(b"Hello, world\n") if self.path == docroot.SMALL else docroot.SIZES.get(
@@ -78,6 +97,10 @@ def _ab(path, connections, keep):
     """At full length 100,000 requests, as in the tables of old."""
     return lambda port, cores, seconds: load.ab(
         port, path, cores, connections, 100000 if seconds >= 1 else 20000, keep)
+
+
+def _sockets(path, connections, **options):
+    return lambda port, cores: sockets.Client(port, cores, path, connections, **options)
 
 
 def _siege(paths):
@@ -156,6 +179,12 @@ CASES = {case.name: case for case in (
          path=embedded.COUNT, servers=EMBEDDED, baseline="embed-microhttpd", seconds=2),
     Case("wsgi", "a trivial WSGI application, keep-alive, 16 clients", _wrk(docroot.SMALL, 16), servers=tuple(wsgi.SERVERS),
          baseline="wsgi-waitress", seconds=2),
+    Case("ws-echo", "WebSocket: 64 bytes come back, 64 clients", connected=_sockets(sockets.ECHO, 64), path=sockets.ECHO,
+         servers=SOCKETS, baseline="ws-node", unit="message", seconds=2),
+    Case("ws-echo-64k", "WebSocket: 64 KB come back, 16 clients", connected=_sockets(sockets.ECHO, 16, size=sockets.LARGE),
+         path=sockets.ECHO, servers=SOCKETS, baseline="ws-node", unit="message", seconds=2),
+    Case("ws-5000", "WebSocket: 64 bytes to 5,000 clients at once", path=sockets.EVERYBODY, servers=SOCKETS, baseline="ws-node",
+         connected=_sockets(sockets.EVERYBODY, sockets.RECEIVERS, broadcast=True), unit="message", seconds=3, many=True),
     Case("proxy-1m", "1 MB from a backend, 32 clients", _wrk(F1M, 32), path=F1M, servers=PROXIES, backends=1, seconds=2),
 )}
 

@@ -17,7 +17,7 @@ def _pkg_config(name):
     return done.stdout.split() if done.returncode == 0 else None
 
 
-def _own():
+def own_flags():
     """Of the build tree, not of an installed one."""
     build = os.path.abspath(servers.Monkey.build)
     return [f"-I{servers.TOP}/include", f"-L{build}", "-lmonkey", f"-Wl,-rpath,{build}"]
@@ -58,7 +58,7 @@ class Embedded(servers.Server):
 
 
 SERVERS = {server.name: server for server in (
-    Embedded("monkey", "libmonkey, handlers in the program", _own),
+    Embedded("monkey", "libmonkey, handlers in the program", own_flags),
     Embedded("microhttpd", "epoll in a thread of its own", lambda: _pkg_config("libmicrohttpd"), "libmicrohttpd"),
     Embedded("civetweb", "64 threads, one for each connection", _civetweb),
     Embedded("libevent", "evhttp, one loop", lambda: _pkg_config("libevent"), "libevent"),

@@ -16,6 +16,7 @@
  * Prints one JSON object.  Every answer is parsed and must be a 200 with Content-Length and as many
  * bytes as it says; anything else counts as an error.
  */
+#include "histogram.h"
 #include "load_tls.h"
 
 #include <errno.h>
@@ -35,14 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    MAX_PATHS = 64,
-    MAX_DEPTH = 64,
-    MAX_HEAD = 4096,
-    READ_SIZE = 256 << 10,
-    BUCKETS = 64 * 32, /* 32 steps in each power of two of microseconds */
-    STALL_MS = 20000
-};
+enum { MAX_PATHS = 64, MAX_DEPTH = 64, MAX_HEAD = 4096, READ_SIZE = 256 << 10, STALL_MS = 20000 };
 
 struct conn {
     int fd;
@@ -60,7 +54,7 @@ struct totals {
     long requests, errors, bytes;
     long handshakes, resumed; /* TLS */
     double seconds;
-    long latency[BUCKETS];
+    struct histogram latency;
 };
 
 static struct {
@@ -81,48 +75,10 @@ static long to_ask; /* requests not asked yet, with -n */
 static int over;    /* the time is up, or everything was asked and answered */
 static long in_flight;
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void die(const char *what)
 {
     perror(what);
     exit(1);
-}
-
-static int bucket_of(double seconds)
-{
-    unsigned long us = (unsigned long)(seconds * 1e6);
-    int shift = 0;
-
-    while (us >> shift >= 64)
-        shift++;
-    int b = shift == 0 ? (int)us : 32 * shift + (int)(us >> shift);
-    return b < BUCKETS ? b : BUCKETS - 1;
-}
-
-static double value_of(int bucket)
-{
-    int shift = bucket < 64 ? 0 : bucket / 32 - 1;
-
-    return (double)((unsigned long)(bucket - 32 * shift) << shift);
-}
-
-static double percentile(const struct totals *t, double share)
-{
-    long want = (long)((double)t->requests * share), seen = 0;
-
-    for (int i = 0; i < BUCKETS; i++) {
-        seen += t->latency[i];
-        if (seen > want)
-            return value_of(i);
-    }
-    return 0;
 }
 
 static void prepare_requests(char **paths)
@@ -227,7 +183,7 @@ static void answer_done(struct conn *c)
     c->open_answers--;
     in_flight--;
     total->requests++;
-    total->latency[bucket_of(now() - c->asked_at)]++;
+    histogram_add(&total->latency, now() - c->asked_at);
 }
 
 /* Content-Length of a whole head, or -1 when it is not the 200 that was asked for. */
@@ -400,8 +356,8 @@ static void print_totals(const struct totals *t)
 {
     printf("{\"requests\": %ld, \"errors\": %ld, \"bytes\": %ld, \"seconds\": %.4f, "
            "\"p50_us\": %.0f, \"p99_us\": %.0f, \"handshakes\": %ld, \"resumed\": %ld}\n",
-           t->requests, t->errors, t->bytes, t->seconds, percentile(t, 0.5), percentile(t, 0.99),
-           t->handshakes, t->resumed);
+           t->requests, t->errors, t->bytes, t->seconds, histogram_share(&t->latency, 0.5),
+           histogram_share(&t->latency, 0.99), t->handshakes, t->resumed);
 }
 
 /* One request and its whole answer on a blocking socket; 0 or -1. */
@@ -484,8 +440,7 @@ static void run_all(void)
         each[0].bytes += each[i].bytes;
         each[0].handshakes += each[i].handshakes;
         each[0].resumed += each[i].resumed;
-        for (int b = 0; b < BUCKETS; b++)
-            each[0].latency[b] += each[i].latency[b];
+        histogram_merge(&each[0].latency, &each[i].latency);
     }
     print_totals(&each[0]);
     if (opt.fails_on_error && each[0].errors > 0)

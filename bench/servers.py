@@ -82,6 +82,7 @@ class Server:
     name = ""
     note = ""
     small = "hello.txt"         # where it answers 13 bytes
+    ready = (b"200",)           # status of an answer to a plain GET
 
     def program(self):
         """Path of the executable, or None when it is not installed."""
@@ -523,7 +524,7 @@ class Running:
                 with self._connect() as s:
                     s.sendall(request)
                     first = s.recv(4096)
-                    if first.split(b" ")[1:2] != [b"200"]:
+                    if first.split(b" ")[1] not in self.server.ready:
                         raise RuntimeError(f"{self.server.name} answers {first[:80]!r}")
                 # With several workers: until all processes are there.
                 time.sleep(0.05 if self.setup.workers > 1 else 0)

@@ -97,6 +97,8 @@ TARGETS = [
     _embedded("hello", "cpu", 1.05, "monkey"),
     *(_embedded("instructions", how, 0.33) for how in ("keep", "close")),
     *(_embedded("idle10k", "pss_bytes", 1.0, peer) for peer in ("embed-microhttpd", "embed-libevent")),
+    *(Target(case, "cpu", 0.30, None, "ws-node", of="ws-monkey") for case in ("ws-echo", "ws-echo-64k", "ws-5000")),
+    Target("ws-5000", "p99_ms", 50.0, unit="ms", of="ws-monkey"),
     *(Target("wsgi", "cpu", 0.50, None, peer, of="wsgi-monkey") for peer in ("wsgi-waitress", "wsgi-gunicorn")),
     Target("start", "ms", 0.60, 0.45, "nginx"),
     Target("rest", "rss_kb", 2500, 1900, unit="KB"),

@@ -110,3 +110,54 @@ def test_ticker(installation, tmp_path):
                 answer = connection.getresponse()
                 assert answer.headers["Content-Type"] == "text/event-stream"
                 assert events(answer, 3) == [first, first + 1, first + 2]
+
+
+def test_list(installation, tmp_path):
+    program = installation.build("embed/list.c", "monkey")
+    done = subprocess.run([program, f"unix:{tmp_path}/s"], env=installation.env, capture_output=True, text=True, timeout=60,
+                          check=True)
+    assert "ServerName files.example.org\n" in done.stdout
+    assert "quiz text/x-quiz\n" in done.stdout
+    assert f"address unix:{tmp_path}/s\n" in done.stdout
+    assert re.findall(r"^worker (\d): 0 connections$", done.stdout, re.M) == ["0", "1"]
+
+
+class Player:
+    def __init__(self, ask):
+        self.ask, self.cookie = ask, "a=b"
+
+    def request(self, method, target, form=None):
+        """The text of the page; its cookie is kept."""
+        fields = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        status, head, body = self.ask(method, target, form, fields)
+        assert status == 200
+        self.cookie = "a=b; " + head["Set-Cookie"].partition(";")[0]
+        return body.decode()
+
+    def answer(self, question, choice):
+        return self.request("POST", "/", f"question={question}&answer={choice}".encode())
+
+
+def points(page):
+    return int(re.search(r"Points: (\d+)", page)[1])
+
+
+def test_quiz(installation, tmp_path):
+    """A game from its first question to its end, and another player beside it."""
+    with running(installation.env, installation.build("embed/quiz.c", "monkey-web"), tmp_path) as ask:
+        one, other = Player(ask), Player(ask)
+        first = one.request("GET", "/")
+        assert "404" in first and points(first) == 0
+        assert "Welcome.<" in other.request("GET", "/") and one.cookie != other.cookie
+        assert "Right!" in one.answer(0, 1)
+        assert "That question was answered." in one.answer(0, 1)
+        wrong = one.answer(1, 0)
+        assert "Wrong." in wrong and points(wrong) == 1
+        assert points(other.answer(0, 0)) == 0
+        end = one.answer(2, 0)
+        assert points(end) == 2 and "The end." in end
+        assert "That question was answered." in one.answer(3, 0)
+        assert "Choose an answer." in other.answer("x", 0)
+        assert points(one.request("GET", "/new")) == 0
+        assert ask("POST", "/", b"x", {"Content-Type": "text/plain"})[0] == 415
+        assert "Welcome.<" in Player(ask).answer(0, 1)

@@ -10,7 +10,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -73,6 +72,16 @@ def working(tmp_path, mode):
             os.close(end)
 
 
+def sleeps_with(watcher, pid):
+    """Whether wr has the process open and waits: what follows is in its figures."""
+    try:
+        held = [os.readlink(f"/proc/{watcher.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{watcher.pid}/fd")]
+        state = pathlib.Path(f"/proc/{watcher.pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return f"/proc/{pid}" in held and state == "S"
+
+
 # -- accuracy: the helper's own figure is the count of requests, so CPU a request is 1 us
 
 
@@ -82,7 +91,7 @@ def test_cpu_is_what_the_program_says_itself(wr, tmp_path, mode):
         [run] = wr("-p", process.pid, "-i", "20ms", *WORDS, "--", *ask)["runs"]
     figures = run["figures"]
     assert figures["requests"] >= 290_000
-    # Of a child its end is beyond its figure, and its last moments may be beyond ours: some ms of six of them.
+    # Of a child its end is beyond its figure; and of one that wr did not see, the parent has two counts of whole ticks.
     slack = 0.03 if mode in ("children", "unwaited") else 0
     assert 1 - TOLERANCE - slack <= figures["cpu_us_per_request"] <= 1 + TOLERANCE + slack
     assert figures["user_ms"] + figures["kernel_ms"] == pytest.approx(figures["cpu_ms"])
@@ -94,7 +103,7 @@ def test_cpu_that_was_used_before_does_not_count(wr, tmp_path):
         [run] = wr("-p", process.pid, "--", "true")["runs"]
         assert run["figures"]["cpu_ms"] < 20
         [run] = wr("-p", process.pid, *WORDS, "--", *ask)["runs"]
-        assert 0.98 <= run["figures"]["cpu_us_per_request"] <= 1.05
+        assert 0.95 <= run["figures"]["cpu_us_per_request"] <= 1.05
 
 
 def test_memory_is_exact_to_the_page(wr, tmp_path):
@@ -122,14 +131,18 @@ def test_a_target_that_dies_is_said_and_counted(wr, tmp_path):
 # -- watching alone
 
 
-def test_it_watches_without_a_command_until_the_end(wr, tmp_path):
+def test_it_watches_without_a_command_until_the_end(program, tmp_path):
+    out = tmp_path / "out.json"
     with working(tmp_path, "die") as (process, ask):
-        asking = subprocess.Popen(["sh", "-c", "sleep 0.3; exec " + f"sh -c '{ask[2]}'"], stdout=subprocess.DEVNULL)
-        [run] = wr("-p", process.pid, "-i", "20ms", "-t", "30s")["runs"]
-        asking.wait(10)
+        watcher = subprocess.Popen([program, "--json", out, "-p", str(process.pid), "-i", "20ms", "-t", "100s"],
+                                   stdout=subprocess.DEVNULL)
+        assert eventually(lambda: sleeps_with(watcher, process.pid))
+        subprocess.run(ask, check=True, capture_output=True, timeout=30)
+        assert watcher.wait(60) == 0
+    [run] = json.loads(out.read_text())["runs"]
     assert run["client"] is None and run["figures"]["requests"] is None
     assert run["figures"]["cpu_ms"] > 0.9 * 300
-    assert run["figures"]["window_s"] < 29
+    assert run["figures"]["window_s"] < 99
 
 
 def test_its_time_is_bounded_and_samples_are_in_order(wr, tmp_path):
@@ -146,8 +159,7 @@ def test_ctrl_c_ends_the_command_and_keeps_what_was_measured(program, tmp_path):
     with working(tmp_path, "burn") as (process, _):
         watcher = subprocess.Popen([program, "-p", str(process.pid), "--json", out, "--", "sh", "-c",
                                     f"echo $$ >{tmp_path}/pid; exec sleep 100"], stdout=subprocess.PIPE, text=True)
-        eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
-        time.sleep(0.1)
+        assert eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
         watcher.send_signal(signal.SIGINT)
         watcher.communicate(timeout=30)
     [run] = json.loads(out.read_text())["runs"]
@@ -160,7 +172,7 @@ def test_ctrl_c_ends_the_command_and_keeps_what_was_measured(program, tmp_path):
 
 def test_by_name_by_port_and_several_at_once(wr, start, tmp_path):
     server = start(files={"a.txt": "a"})
-    name = tmp_path / "a-rather-long-name-of-a-program"
+    name = tmp_path / f"a-rather-long-name-of-a-program-{os.getpid()}"
     shutil.copy(helper(), name)
     own = subprocess.Popen([name], stdin=subprocess.PIPE)
     try:
@@ -197,7 +209,7 @@ def test_output_without_end_is_bounded(wr):
 
 
 def test_other_bytes_of_names_are_escaped(wr, tmp_path):
-    name = tmp_path / 'a"b<c>\x01\xe4,'
+    name = tmp_path / f'a"b<c>\x01\xe4,{os.getpid()}'
     shutil.copy(helper(), name)
     own = subprocess.Popen([name], stdin=subprocess.PIPE)
     table = tmp_path / "out.csv"
@@ -231,7 +243,8 @@ def test_generators_that_are_here_are_understood(wr, start, name):
     assert [run["concurrency"] for run in runs] == [2, 4]
     for run in runs:
         assert run["client"] == name and run["latency"] == "service"
-        assert run["figures"]["requests"] >= 40 and run["figures"]["errors"] == 0
+        least = {"ab": 200, "wrk": 1, "siege": 20 * run["concurrency"]}[name]
+        assert run["figures"]["requests"] >= least and run["figures"]["errors"] == 0
         assert run["figures"]["cpu_us_per_request"] > 0
         assert run["figures"]["listen_overflows"] is not None
 

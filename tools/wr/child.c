@@ -57,7 +57,7 @@ static void make_room(struct child *c)
     memmove(c->text, c->text + CHILD_TEXT_SIZE - 1 - c->len, c->len);
 }
 
-void child_turn(struct child *c, bool shown)
+static void read_all(struct child *c, bool shown)
 {
     ssize_t got = 0;
 
@@ -76,8 +76,24 @@ void child_turn(struct child *c, bool shown)
         (void)close(c->out);
         c->out = -1;
     }
+}
+
+/* Once it is over, all that it said is there to be read: in this order its last words are not missed. */
+void child_turn(struct child *c, bool shown)
+{
     if (c->pid > 0 && !c->is_over)
         c->is_over = waitpid(c->pid, &c->status, WNOHANG) == c->pid;
+    read_all(c, shown);
+}
+
+/* Members of its group that have become our children; others wait for theirs. */
+static void bury_group(pid_t group)
+{
+    pid_t pid;
+
+    do
+        pid = waitpid(-group, NULL, 0);
+    while (pid > 0 || (pid < 0 && errno == EINTR));
 }
 
 void child_stop(struct child *c, int signal)
@@ -94,6 +110,7 @@ void child_stop(struct child *c, int signal)
             (void)poll(NULL, 0, TURN_MS);
     }
     (void)kill(-c->pid, SIGKILL); /* what it left behind */
+    bury_group(c->pid);
     child_turn(c, false);
 }
 

@@ -21,10 +21,13 @@ struct child {
 /** Start with no input. @return 0, or -1 with errno; child_fini() in any case */
 int child_start(struct child *c, char *const *argv);
 
-/** Read what is there and see whether it is over; never waits. @param shown  also to our error output */
+/**
+ * See whether it is over and read what is there; never waits. Once it is over, text is whole.
+ * @param shown  also to our error output
+ */
 void child_turn(struct child *c, bool shown);
 
-/** Ask its group to end, insist after three seconds, and wait for it. */
+/** Ask its group to end, insist after three seconds, and wait for it and for orphans of the group that are our children. */
 void child_stop(struct child *c, int signal);
 
 void child_fini(struct child *c);

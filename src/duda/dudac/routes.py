@@ -102,7 +102,7 @@ def routes_of(calls):
 
 
 def sources(path):
-    return sorted(file for file in pathlib.Path(path).rglob("*.c") if not any(part.startswith(".") for part in file.parts))
+    return sorted(file for file in pathlib.Path(path).rglob("*.c") if not file.stem.endswith("_test") and not any(part.startswith(".") for part in file.parts))
 
 
 def show_routes(words):
