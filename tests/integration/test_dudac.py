@@ -2,6 +2,8 @@
 """dudac -w: builds, starts, prints where, and leaves nothing behind."""
 
 import os
+import re
+import shutil
 import ssl
 import urllib.request
 
@@ -128,12 +130,67 @@ def test_a_crash_is_reported(tmp_path, folder):
     (folder / "logs").mkdir()
     with dudac.running(tmp_path, "-w", folder) as run:
         with dudac.Connection(("127.0.0.1", run.port)) as connection:
-            connection.send("GET /hello/crash HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.send("GET /hello/crash?a=1 HTTP/1.1\r\nHost: a\r\n\r\n")
             connection.rest_until_cut()
         assert run.process.wait(dudac.WITHIN) == 1
         assert "the server ended by SIGSEGV" in run.errors()
+        assert "Crash in service hello, call-back crash, request GET /hello/crash?a=1\n" in run.errors()
+        if shutil.which("addr2line"):
+            line = MAIN.splitlines().index("    *(volatile int *)0 = 1;") + 1
+            assert re.search(rf"Crash in .*\n    crash at .*main\.c:{line}\n", run.errors())
     report, = (folder / "logs").glob("crash_report.*")
-    assert "Its last lines" in report.read_text()
+    assert "Its last lines" in report.read_text() and "call-back crash" in report.read_text()
+
+
+CRASHES = """\
+#include "webservice.h"
+#include <stdlib.h>
+DUDA_REGISTER("tests", "crashes");
+static int deep(int n)
+{
+    volatile char room[1000];
+    room[0] = (char)n;
+    return n >= 0 ? deep(n / 2 + 1) + room[0] : 0;
+}
+void full(duda_request_t *dr)
+{
+    dr->socket = deep(1);
+}
+void end_of(duda_request_t *dr)
+{
+    (void)dr;
+    abort();
+}
+void aborts(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->end(dr, end_of);
+}
+int duda_main()
+{
+    map->static_add("/full", "full");
+    map->static_add("/aborts", "aborts");
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer ends the process itself")
+@pytest.mark.parametrize("name, function", [("full", "deep"), ("aborts", "end_of")])
+def test_a_crash_elsewhere(tmp_path, name, function):
+    """Where the stack is full, and in a function that is called at the end of a request."""
+    folder = tmp_path / "crashes"
+    folder.mkdir()
+    (folder / "Makefile.in").write_text("NAME = crashes\nOBJECTS = main.o\n")
+    (folder / "main.c").write_text(CRASHES)
+    with dudac.running(tmp_path, "-w", folder) as run:
+        with dudac.Connection(("127.0.0.1", run.port)) as connection:
+            connection.send(f"GET /crashes/{name} HTTP/1.1\r\nHost: a\r\n\r\n")
+            connection.rest_until_cut()
+        assert run.process.wait(dudac.WITHIN) == 1
+    assert f"Crash in service crashes, call-back {name}" in run.errors()
+    if shutil.which("addr2line"):
+        assert f"\n    {function} at " in run.errors()
 
 
 @pytest.mark.parametrize("words, code, said", [

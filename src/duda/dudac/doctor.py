@@ -4,7 +4,7 @@
 import shutil
 
 PROGRAMS = {"make": "builds services", "gcc": "the compiler that most Makefile.in name"}
-COMFORTS = {"gdb": "backtraces of crashes"}
+COMFORTS = {"addr2line": "lines of the source after a crash", "gdb": "values at each call of a crash"}
 
 
 def findings(places):

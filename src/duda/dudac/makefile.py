@@ -35,7 +35,7 @@ $(DUDAC_OUT)/tests: $(DUDAC_TESTS) {runner} {library} $(DUDAC_OUT)/Makefile
 
 # Kind of a build -> flags of the compiler and of the linker, whatever CFLAGS and LDFLAGS have.
 KINDS = {
-    "plain": ("", ""),
+    "plain": ("-g -funwind-tables ", ""),
     "release": ("-O2 -DNDEBUG ", ""),
     "asan": ("-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all ", "-fsanitize=address,undefined "),
 }

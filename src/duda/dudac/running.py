@@ -115,7 +115,9 @@ class Run:
         if not name:
             raise Failure(f"the server ended with exit code {self.server.poll()}", self.server.output())
         report = crash.write_report(self.places, self.run, self.server, self.options.path)
-        raise Failure(f"the server ended by {name}" + (f"; see {report}" if report else ""), self.server.output())
+        place = crash.where(list(self.server.lines))
+        print(place, end="", file=sys.stderr, flush=True)
+        raise Failure(f"the server ended by {name}" + (f"; see {report}" if report else ""), place or self.server.output())
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ static void free_garbage(struct mk_duda_request *rq)
 
     if (!rq->garbage)
         return;
-    before = mk_duda_enter(rq->service, rq->worker);
+    before = mk_duda_enter_request(rq);
     while (rq->garbage) {
         struct mk_duda_garbage *next = rq->garbage->next;
 
@@ -41,7 +41,7 @@ static void free_garbage(struct mk_duda_request *rq)
 
 static void call_back(struct mk_duda_request *rq)
 {
-    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+    struct mk_duda_here before = mk_duda_enter_request(rq);
 
     if (rq->dr.end_callback)
         rq->dr.end_callback(&rq->dr);
@@ -277,7 +277,7 @@ static enum mk_verdict verdict_of(struct mk_duda_request *rq)
 static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_facts *facts,
                             const struct mk_duda_match *match)
 {
-    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+    struct mk_duda_here before = mk_duda_enter_request(rq);
 
     fill_request(rq, facts);
     fill_parts(rq, match);

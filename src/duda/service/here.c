@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "service/service.h"
+#include "service/request.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +17,15 @@ struct mk_duda_here mk_duda_enter(struct mk_duda_service *service, struct mk_dud
 {
     struct mk_duda_here before = here;
 
-    here = (struct mk_duda_here){service, worker};
+    here = (struct mk_duda_here){service, worker, NULL};
+    return before;
+}
+
+struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq)
+{
+    struct mk_duda_here before = here;
+
+    here = (struct mk_duda_here){rq->service, rq->worker, rq};
     return before;
 }
 

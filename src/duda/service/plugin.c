@@ -61,6 +61,8 @@ static int duda_start(const struct mk_context *ctx, const struct mk_context *old
     plan->yard = before ? mk_duda_yard_get(before->yard) : mk_duda_yard_new(ctx->server);
     if (!plan->yard)
         return MK_E_NOMEM;
+    if (!before && plan->set->reports_crashes)
+        mk_duda_yard_report_crashes(plan->yard);
     for (struct mk_duda_home *home = plan->homes; err == 0 && home; home = home->next)
         err = fill_home(ctx, before, home);
     if (err < 0)

@@ -112,6 +112,9 @@ static inline struct mk_str mk_duda_str(mk_pointer p)
  */
 struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call);
 
+/** mk_duda_enter, for a call-back of a request. */
+struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq);
+
 /** Call end(arg), of the service or free, when the request has ended. @return 0, -1 without memory: it is not called. */
 int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg);
 

@@ -93,6 +93,7 @@ struct mk_duda_worker {
     unsigned refs;                      /* configurations */
     struct mk_duda_table *requests;     /* service/table.h: those that live on this worker */
     struct mk_duda_listener *listeners; /* objects/signal.c: the services on this worker */
+    void *crash_stack;                  /* service/crash.h; NULL: crashes are not reported */
 };
 
 /** The service whose `self` this is. */
@@ -107,6 +108,8 @@ static inline struct mk_duda_service *mk_duda_service_of(struct web_service *ws)
 struct mk_duda_here {
     struct mk_duda_service *service; /* NULL: none */
     struct mk_duda_worker *worker;   /* NULL: not a worker's thread */
+    const struct mk_duda_request
+        *request; /* whose call-back runs; NULL: another function of the service */
 };
 
 /** @return borrowed, never NULL; of the calling thread. */

@@ -23,6 +23,10 @@ static const struct mk_field duda_fields[] = {
      .min = 1,
      .max = UINT32_MAX,
      .fallback = "1h"},
+    {.name = "CrashReport",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct mk_duda_settings, reports_crashes),
+     .fallback = "off"},
 };
 
 static const struct mk_field service_fields[] = {

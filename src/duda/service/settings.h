@@ -8,6 +8,7 @@
 struct mk_duda_settings {
     const char *services_root, *packages_root, *document_root, *session_store;
     int64_t park_ms;
+    bool reports_crashes;
 };
 
 /** [WEB_SERVICE] */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/yard.h"
 
+#include "service/crash.h"
 #include "service/table.h"
 
 #include <stdlib.h>
@@ -25,8 +26,18 @@ struct mk_duda_yard *mk_duda_yard_get(struct mk_duda_yard *yard)
 
 void mk_duda_yard_put(struct mk_duda_yard *yard)
 {
-    if (yard && counted_put(&yard->refs))
-        free(yard);
+    if (!yard || !counted_put(&yard->refs))
+        return;
+    if (yard->reports_crashes)
+        mk_duda_crash_unwatch();
+    free(yard);
+}
+
+void mk_duda_yard_report_crashes(struct mk_duda_yard *yard)
+{
+    if (!yard->reports_crashes)
+        mk_duda_crash_watch();
+    yard->reports_crashes = true;
 }
 
 struct mk_duda_worker *mk_duda_worker_take(struct mk_duda_yard *yard, struct mk_worker *worker)
@@ -44,6 +55,8 @@ struct mk_duda_worker *mk_duda_worker_take(struct mk_duda_yard *yard, struct mk_
             free(w);
             return NULL;
         }
+        if (yard->reports_crashes)
+            w->crash_stack = mk_duda_crash_enter();
         *slot = w;
     }
     w->refs++;
@@ -56,5 +69,6 @@ void mk_duda_worker_leave(struct mk_duda_yard *yard, struct mk_duda_worker *w)
         return;
     yard->workers[w->index] = NULL;
     mk_duda_table_free(w->requests);
+    mk_duda_crash_leave(w->crash_stack);
     free(w);
 }
