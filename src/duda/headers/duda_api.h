@@ -320,6 +320,13 @@ struct duda_api_global {
     int (*set)(duda_global_t g, const void *value);
     /* The value of this thread. */
     void *(*get)(duda_global_t g);
+#if DUDA_API_LEVEL >= 3
+    /* [M] Level 3: likewise, and end(value) is called on each thread for the value that is there last, unless it is NULL:
+       when the worker has no more use for this version of the service, or the thread ends. After a reload it may call
+       what is for workers; at the end of the server it must only free. */
+    void (*init_with_end)(duda_global_t *g, void *(*callback)(void *), void *data,
+                          void (*end)(void *value));
+#endif
 };
 typedef struct {
     int enabled; /* services flip this at run time */
