@@ -31,7 +31,8 @@
 /* those of level 3 alone */
 #define DUDA_OBJECTS_3(X)                                                                          \
     X(query, duda_api_query)                                                                       \
-    X(form, duda_api_form)
+    X(form, duda_api_form)                                                                         \
+    X(sse, duda_api_sse)
 
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {

@@ -36,5 +36,6 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .load_package = mk_duda_load_package,
         .query = &mk_duda_query,
         .form = &mk_duda_form,
+        .sse = &mk_duda_sse,
     };
 }

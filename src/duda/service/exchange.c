@@ -86,6 +86,7 @@ void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
         mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
                     rq->is_waiting ? "waited longer than WaitTimeout"
                                    : "called neither end() nor wait() within HandlerTimeout");
+    rq->sr.headers.status = (int)facts.status;
 }
 
 /* ---- what the service sees of it ---- */
