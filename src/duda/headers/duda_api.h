@@ -540,6 +540,42 @@ struct duda_api_worker {
 #define spawn(routine, arg)                                                                        \
     _spawn(routine, arg, &duda_worker_list) /* [M] detached thread started after duda_main() */
 
+#if DUDA_API_LEVEL >= 3
+typedef struct duda_timer duda_timer_t; /* opaque to services */
+/* timer: Level 3: functions that are called later, on the worker that asks for it. [W]
+
+   They may make all calls of a worker, also for its requests. worker->pre_loop() is the place for those that every
+   worker has. Timers end with their service. */
+struct duda_api_timer {
+    /* Call cb(arg) once after so many milliseconds, exact to 100. The timer, valid until cb returns; NULL: no memory,
+       or no worker. */
+    duda_timer_t *(*after)(unsigned ms, void (*cb)(void *arg), void *arg);
+    /* Likewise again and again, so long after each return, until it is cancelled. At least 100. */
+    duda_timer_t *(*every)(unsigned ms, void (*cb)(void *arg), void *arg);
+    /* Do not call it any more; also inside cb. 0; -1: there is no such timer on this worker. Any pointer is allowed. */
+    int (*cancel)(duda_timer_t *timer);
+};
+
+/* task: Level 3: work that blocks, such as a query to a database, without keeping others waiting. [R]
+
+       static void show(duda_request_t *dr)
+       {
+           struct search *s = new_search(query->get(dr, "q"));
+
+           if (task->run(dr, search, answer, mem->free, s) < 0)
+               response->problem(dr, 503, "Try again later", NULL);
+       } */
+struct duda_api_task {
+    /* Park the request, call work(arg) on another thread, then done(dr, arg) on the worker, which answers; done is not
+       called if the client has left, or WaitTimeout is over. work may block, and makes no calls that are [M], [W] or
+       [R]. end(arg), unless NULL, is called once after both and the request, on any thread: mem->free, for example. A
+       request has one task at a time; done may run the next. 0; -1: 64 tasks wait, it has a task or an answer already,
+       or no memory, and nothing is called. */
+    int (*run)(duda_request_t *dr, void (*work)(void *arg),
+               void (*done)(duda_request_t *dr, void *arg), void (*end)(void *arg), void *arg);
+};
+#endif
+
 typedef struct duda_interface duda_interface_t; /* opaque to services */
 typedef struct duda_method duda_method_t;
 typedef struct duda_param duda_param_t;

@@ -32,7 +32,9 @@
 #define DUDA_OBJECTS_3(X)                                                                          \
     X(query, duda_api_query)                                                                       \
     X(form, duda_api_form)                                                                         \
-    X(sse, duda_api_sse)
+    X(sse, duda_api_sse)                                                                           \
+    X(timer, duda_api_timer)                                                                       \
+    X(task, duda_api_task)
 
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {

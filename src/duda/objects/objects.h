@@ -19,6 +19,8 @@ extern const struct duda_api_qs mk_duda_qs;
 extern const struct duda_api_query mk_duda_query;
 extern const struct duda_api_form mk_duda_form;
 extern const struct duda_api_sse mk_duda_sse;
+extern const struct duda_api_timer mk_duda_timer;
+extern const struct duda_api_task mk_duda_task;
 extern const struct duda_api_cookie mk_duda_cookie;
 extern const struct duda_api_session mk_duda_session;
 extern const struct duda_api_console mk_duda_console;

@@ -37,5 +37,7 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .query = &mk_duda_query,
         .form = &mk_duda_form,
         .sse = &mk_duda_sse,
+        .timer = &mk_duda_timer,
+        .task = &mk_duda_task,
     };
 }

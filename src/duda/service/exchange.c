@@ -270,7 +270,7 @@ static ssize_t gather(struct mk_duda_request *rq)
 
 /* ---- the call ---- */
 
-static enum mk_verdict verdict_of(struct mk_duda_request *rq)
+enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
 {
     return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }
@@ -290,7 +290,7 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
         match->target->function(&rq->dr);
     rq->is_inside = false;
     mk_duda_leave(before);
-    return verdict_of(rq);
+    return mk_duda_verdict(rq);
 }
 
 static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
@@ -326,7 +326,7 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
     ssize_t n;
 
     if (rq->state != MK_DUDA_REQUEST_GATHER)
-        return verdict_of(rq);
+        return mk_duda_verdict(rq);
     n = is_multipart(rq) ? read_multipart(rq) : gather(rq);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;

@@ -18,6 +18,7 @@ struct mk_duda_worker;
     X(DIRS, mk_duda_dirs_part)                                                                     \
     X(LOGS, mk_duda_logs_part)                                                                     \
     X(GLOBAL, mk_duda_global_part)                                                                 \
+    X(TIMER, mk_duda_timer_part)                                                                   \
     X(WORKER, mk_duda_worker_part)                                                                 \
     X(WATCH, mk_duda_watch_part)                                                                   \
     X(SIGNAL, mk_duda_signal_part)                                                                 \
