@@ -574,6 +574,58 @@ struct duda_api_task {
     int (*run)(duda_request_t *dr, void (*work)(void *arg),
                void (*done)(duda_request_t *dr, void *arg), void (*end)(void *arg), void *arg);
 };
+
+/* journal: Level 3: what a service reports, for programs: each line is a JSON object with time, level, event and fields.
+   Any thread of the service.
+
+       journal->info("login", "user", name, "from", place, NULL);
+
+   gives {"time":"2014-05-01T10:00:00Z","level":"info","event":"login","user":"ann","from":"home"}. The file is
+   SERVICE.log in LogDir; without a LogDir it is /tmp/SERVICE.duda.messages. A thread of the server writes it. */
+struct duda_api_journal {
+    /* A line with this event, and pairs of texts: a name and its value, which may be any; NULL ends them. 0; -1: the
+       line is longer than 4 KB, or the disk is too slow. */
+    int (*info)(const char *event, ...);
+    /* Likewise, of what should be looked at. */
+    int (*warn)(const char *event, ...);
+    /* Likewise, of what failed. */
+    int (*error)(const char *event, ...);
+};
+
+typedef struct duda_metric duda_metric_t; /* opaque to services */
+/* metrics: Level 3: numbers of a service among the metrics of the server, which its shell prints for Prometheus as
+   monkey_duda_SERVICE_NAME. NULL in place of a metric is allowed. */
+struct duda_api_metrics {
+    /* [M] What only grows. name: letters, digits and `_`; help: one sentence. NULL: no name, there is one of that name,
+       or no memory. */
+    duda_metric_t *(*counter)(const char *name, const char *help);
+    /* [M] Likewise what goes up and down. */
+    duda_metric_t *(*gauge)(const char *name, const char *help);
+    /* [M] Likewise how many seconds something takes: NAME_bucket, with bounds from 1 ms to 10 s, NAME_sum and NAME_count. */
+    duda_metric_t *(*histogram)(const char *name, const char *help);
+    /* Add to a counter, which takes nothing negative, or to a gauge. Any thread. */
+    void (*add)(duda_metric_t *metric, double n);
+    /* Set a gauge. Any thread. */
+    void (*set)(duda_metric_t *metric, double n);
+    /* Count a value of a histogram. Any thread. */
+    void (*observe)(duda_metric_t *metric, double seconds);
+};
+
+typedef struct duda_cache duda_cache_t; /* opaque to services */
+/* cache: Level 3: values by key, which all workers see. There is room for so many bytes; what was not used for the
+   longest time makes room. Any thread. */
+struct duda_api_cache {
+    /* [M] A cache for max bytes with its keys, at least 4,096. It forgets a value seconds after it was set; 0: never.
+       It ends with the service. NULL: no memory. */
+    duda_cache_t *(*create)(size_t max, unsigned seconds);
+    /* Keep a copy of len bytes, in place of those that the key has. 0; -1: more than a quarter of the cache, or no
+       memory. */
+    int (*set)(duda_cache_t *cache, const char *key, const void *value, size_t len);
+    /* A copy of the value, terminated, owned by the caller; *len, unless NULL: its bytes. NULL: none. */
+    void *(*get)(duda_cache_t *cache, const char *key, size_t *len);
+    /* Forget a value. 0; -1: there is none. */
+    int (*drop)(duda_cache_t *cache, const char *key);
+};
 #endif
 
 typedef struct duda_interface duda_interface_t; /* opaque to services */

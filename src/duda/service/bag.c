@@ -39,5 +39,8 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .sse = &mk_duda_sse,
         .timer = &mk_duda_timer,
         .task = &mk_duda_task,
+        .journal = &mk_duda_journal,
+        .metrics = &mk_duda_metrics,
+        .cache = &mk_duda_cache,
     };
 }
