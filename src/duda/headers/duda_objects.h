@@ -31,7 +31,13 @@
 /* those of level 3 alone */
 #define DUDA_OBJECTS_3(X)                                                                          \
     X(query, duda_api_query)                                                                       \
-    X(form, duda_api_form)
+    X(form, duda_api_form)                                                                         \
+    X(sse, duda_api_sse)                                                                           \
+    X(timer, duda_api_timer)                                                                       \
+    X(task, duda_api_task)                                                                         \
+    X(journal, duda_api_journal)                                                                   \
+    X(metrics, duda_api_metrics)                                                                   \
+    X(cache, duda_api_cache)
 
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {

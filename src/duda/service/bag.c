@@ -38,5 +38,11 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .host = &mk_duda_host,
         .query = &mk_duda_query,
         .form = &mk_duda_form,
+        .sse = &mk_duda_sse,
+        .timer = &mk_duda_timer,
+        .task = &mk_duda_task,
+        .journal = &mk_duda_journal,
+        .metrics = &mk_duda_metrics,
+        .cache = &mk_duda_cache,
     };
 }

@@ -92,6 +92,7 @@ void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
         mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
                     rq->is_waiting ? "waited longer than WaitTimeout"
                                    : "called neither end() nor wait() within HandlerTimeout");
+    rq->sr.headers.status = (int)facts.status;
 }
 
 /* ---- what the service sees of it ---- */
@@ -275,7 +276,7 @@ static ssize_t gather(struct mk_duda_request *rq)
 
 /* ---- the call ---- */
 
-static enum mk_verdict verdict_of(struct mk_duda_request *rq)
+enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
 {
     return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }
@@ -295,7 +296,7 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
         match->target->function(&rq->dr);
     rq->is_inside = false;
     mk_duda_leave(before);
-    return verdict_of(rq);
+    return mk_duda_verdict(rq);
 }
 
 static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
@@ -331,7 +332,7 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
     ssize_t n;
 
     if (rq->state != MK_DUDA_REQUEST_GATHER)
-        return verdict_of(rq);
+        return mk_duda_verdict(rq);
     n = is_multipart(rq) ? read_multipart(rq) : gather(rq);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;

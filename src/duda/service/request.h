@@ -46,6 +46,8 @@ struct mk_duda_out {
     int64_t promised; /* what the head says; -1: nothing */
     uint64_t given;   /* bytes queued since the head began */
     bool headers_off;
+    void (*more)(duda_request_t *dr, void *arg); /* response->stream(); NULL: none */
+    void *more_arg;
 };
 
 enum { MK_DUDA_LENGTH_UNSET = -2 };
@@ -65,6 +67,7 @@ struct mk_duda_garbage {
 
 struct mk_duda_fields;
 struct mk_form;
+struct mk_sse;
 
 struct mk_duda_request {
     duda_request_t dr; /* first: what the service has */
@@ -79,6 +82,7 @@ struct mk_duda_request {
     size_t body_len, body_size;
     struct mk_form *multipart;     /* in place of body; NULL: none */
     struct mk_duda_fields *fields; /* objects/form.c; NULL: not asked for yet */
+    struct mk_sse *events;         /* sse->open(); NULL: none */
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
     const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */
