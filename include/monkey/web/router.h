@@ -53,7 +53,7 @@ typedef enum mk_verdict (*mk_handle_fn)(struct mk_request *r, void *arg);
  * @param pattern  copied, as are the methods
  * @param arg      borrowed until the last request of this configuration, and of those that keep its handlers, has ended:
  *                 mk_server_free at the latest
- * @return 0; MK_E_INVALID: the pattern or a method is malformed; MK_E_EXISTS: a
+ * @return 0; MK_E_INVALID: the pattern or a method is malformed, or config, pattern or fn is NULL; MK_E_EXISTS: a
  *         method of this path has a handler; MK_E_LIMIT: more than the bounds above; MK_E_NOMEM.
  * On the control thread.
  */

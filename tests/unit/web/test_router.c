@@ -279,6 +279,24 @@ static void a_handler_may_answer_later(void **state)
     mk_server_free(server);
 }
 
+static void nothing_is_no_handler(void **state)
+{
+    struct mk_config *config = web_config();
+    struct mk_router *router;
+
+    (void)state;
+    assert_int_equal(mk_config_handle(NULL, "GET", "/", show, one), MK_E_INVALID);
+    assert_int_equal(mk_config_handle(config, "GET", NULL, show, one), MK_E_INVALID);
+    assert_int_equal(mk_config_handle(config, "GET", "/", NULL, one), MK_E_INVALID);
+    assert_int_equal(mk_router_new(&router), 0);
+    assert_int_equal(mk_router_add(NULL, "GET", "/", show, one), MK_E_INVALID);
+    assert_int_equal(mk_router_add(router, "GET", NULL, show, one), MK_E_INVALID);
+    assert_int_equal(mk_router_add(router, "GET", "/", NULL, one), MK_E_INVALID);
+    mk_router_free(router);
+    mk_router_free(NULL);
+    mk_config_free(config);
+}
+
 static void a_thousand_routes_are_told_apart(void **state)
 {
     static char patterns[1000][48];
@@ -434,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_find_their_handlers),
+        cmocka_unit_test(nothing_is_no_handler),
         cmocka_unit_test(a_thousand_routes_are_told_apart),
         cmocka_unit_test(a_plugin_runs_a_router_below_a_prefix),
         cmocka_unit_test(files_answer_what_no_handler_does),
