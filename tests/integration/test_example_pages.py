@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of examples/embed that have pages, built from an installation, asked, and looked at by Chromium."""
+
+import contextlib
+import http.client
+import json
+import subprocess
+import urllib.parse
+
+import pytest
+
+from harness import browser, installed, process
+
+PAGES = process.TREE / "examples" / "embed" / "pages"
+PAPER = {False: (251, 248, 241), True: (24, 21, 18)}
+WITHIN = 60.0
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory):
+    return installed.Installation(tmp_path_factory.mktemp("image"))
+
+
+class Program:
+    """One that is running: its URL is the first line that it prints."""
+
+    def __init__(self, installation, program, *words):
+        self.child = subprocess.Popen([program, "127.0.0.1:0", PAGES, *words], env=installation.env, text=True,
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.url = self.child.stdout.readline().strip()
+        assert self.url, "it does not start"
+        self.port = urllib.parse.urlsplit(self.url).port
+
+    def connect(self):
+        return contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=WITHIN))
+
+    def ask(self, method, target, body=None, fields=()):
+        """Status, fields and body."""
+        with self.connect() as connection:
+            connection.request(method, target, body, dict(fields))
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+
+    def json(self, method, target, body=None):
+        status, fields, text = self.ask(method, target, body)
+        assert status >= 400 or fields["Content-Type"] == "application/json"
+        return status, json.loads(text) if status < 400 else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.child.stdin.close()
+        try:
+            assert self.child.wait(WITHIN) == 0 or kind
+        finally:
+            self.child.kill()
+            self.child.wait()
+            self.child.stdout.close()
+
+
+def look(program, folder, name, target=""):
+    """A picture in the light and one in the dark."""
+    for dark, paper in PAPER.items():
+        picture = browser.screenshot(folder, program.url + target, f"{name}-{'dark' if dark else 'light'}", 500, 500, dark)
+        assert picture.corner == paper
+        assert picture.bytes > 5_000, "the page is nearly empty"
+
+
+# ---- notes.c: REST over SQLite ----
+
+@pytest.fixture
+def notes(installation, tmp_path):
+    if installation.is_foreign():
+        pytest.skip("there is no SQLite for this build")
+    program = installation.build("embed/notes.c", "monkey-web sqlite3")
+    with Program(installation, program, tmp_path / "notes.db") as running:
+        yield running
+
+
+def test_notes_are_written_read_changed_and_deleted(notes):
+    assert notes.json("GET", "/notes") == (200, [])
+    assert notes.json("POST", "/notes", "Buy milk") == (201, {"id": 1, "text": "Buy milk"})
+    second = {"id": 2, "text": 'say "h\u00e9", \\o/'}
+    assert notes.json("POST", "/notes", second["text"].encode()) == (201, second)
+    assert notes.json("PUT", "/notes/1", "Buy bread") == (200, {"id": 1, "text": "Buy bread"})
+    assert notes.json("GET", "/notes") == (200, [{"id": 1, "text": "Buy bread"}, second])
+    assert notes.json("GET", "/notes/2") == (200, second)
+    assert notes.json("DELETE", "/notes/2") == (200, second)
+    for method, target in (("GET", "/notes/2"), ("PUT", "/notes/2"), ("DELETE", "/notes/2"), ("GET", "/notes/1x")):
+        assert notes.ask(method, target)[0] == 404
+    assert notes.ask("POST", "/notes", b"x" * 5000)[0] == 413
+    assert notes.ask("PATCH", "/notes/1")[0] == 405
+
+
+def test_the_page_of_notes(notes, tmp_path):
+    for text in ("Buy milk", "Water the plants", "<script>document.title = 'hacked'</script>"):
+        assert notes.ask("POST", "/notes", text)[0] == 201
+    document = browser.document(tmp_path, notes.url)
+    assert "<title>Notes</title>" in document
+    assert "<li>Buy milk<button>Done</button></li>" in document
+    assert "<li>&lt;script&gt;document.title" in document
+    look(notes, tmp_path, "notes")
