@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of examples/embed that have pages, built from an installation, asked, and looked at by Chromium."""
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -8,12 +9,15 @@ import subprocess
 import urllib.parse
 
 import pytest
+import websockets
 
-from harness import browser, installed, process
+from harness import installed, process
+from harness.tab import Tab
 
 PAGES = process.TREE / "examples" / "embed" / "pages"
 PAPER = {False: (251, 248, 241), True: (24, 21, 18)}
 WITHIN = 60.0
+pytestmark = pytest.mark.limit(180)
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +63,28 @@ class Program:
             self.child.stdout.close()
 
 
-def look(program, folder, name, target=""):
+def look(tab, name):
     """A picture in the light and one in the dark."""
     for dark, paper in PAPER.items():
-        picture = browser.screenshot(folder, program.url + target, f"{name}-{'dark' if dark else 'light'}", 500, 500, dark)
+        picture = tab.picture(name, dark)
         assert picture.corner == paper
         assert picture.bytes > 5_000, "the page is nearly empty"
+
+
+@pytest.fixture
+def tab(tmp_path):
+    with Tab(tmp_path) as opened:
+        yield opened
+
+
+def shows(text):
+    """Is it in a line of the page's list?"""
+    return f"[...document.querySelectorAll('li')].some(line => line.textContent.includes({json.dumps(text)}))"
+
+
+def send(tab, text):
+    """Fill the page's form as a person would."""
+    tab.value(f"document.forms[0][0].value = {json.dumps(text)}; document.forms[0].requestSubmit()")
 
 
 # ---- notes.c: REST over SQLite ----
@@ -93,11 +113,51 @@ def test_notes_are_written_read_changed_and_deleted(notes):
     assert notes.ask("PATCH", "/notes/1")[0] == 405
 
 
-def test_the_page_of_notes(notes, tmp_path):
-    for text in ("Buy milk", "Water the plants", "<script>document.title = 'hacked'</script>"):
-        assert notes.ask("POST", "/notes", text)[0] == 201
-    document = browser.document(tmp_path, notes.url)
-    assert "<title>Notes</title>" in document
-    assert "<li>Buy milk<button>Done</button></li>" in document
-    assert "<li>&lt;script&gt;document.title" in document
-    look(notes, tmp_path, "notes")
+def test_the_page_of_notes(notes, tab):
+    assert notes.ask("POST", "/notes", "Buy milk")[0] == 201
+    tab.visit(notes.url)
+    tab.until(shows("Buy milk"))
+    for text in ("Water the plants", "<script>document.title = 'hacked'</script>"):
+        send(tab, text)
+        tab.until(shows(text))
+    assert tab.value("document.title") == "Notes"
+    look(tab, "notes")
+    tab.value("document.querySelector('li button').click()")
+    tab.until("!" + shows("Buy milk"))
+    assert [note["id"] for note in notes.json("GET", "/notes")[1]] == [2, 3]
+
+
+# ---- chat.c: WebSocket ----
+
+@pytest.fixture
+def chat(installation):
+    with Program(installation, installation.build("embed/chat.c", "monkey-web monkey-websocket")) as running:
+        yield running
+
+
+def test_messages_reach_everybody_in_the_room(chat):
+    async def meet():
+        address = f"ws://127.0.0.1:{chat.port}/room"
+        async with websockets.connect(address) as one:
+            assert await one.recv() == "Somebody came."
+            async with websockets.connect(address) as other:
+                assert await one.recv() == await other.recv() == "Somebody came."
+                await other.send("h\u00e9llo")
+                assert await one.recv() == await other.recv() == "h\u00e9llo"
+            assert await one.recv() == "Somebody left."
+            await one.send("x" * 1001)
+            with pytest.raises(websockets.ConnectionClosed) as closed:
+                await one.recv()
+            assert closed.value.rcvd.code == 1009
+
+    asyncio.run(asyncio.wait_for(meet(), WITHIN))
+    assert chat.ask("GET", "/room")[0] == 426
+
+
+def test_the_page_of_the_chat(chat, tab):
+    tab.visit(chat.url)
+    tab.until(shows("Somebody came."))
+    for text in ("Good morning!", "<b>Is anybody here?</b>"):
+        send(tab, text)
+        tab.until(shows(text))
+    look(tab, "chat")
