@@ -161,3 +161,68 @@ def test_the_page_of_the_chat(chat, tab):
         send(tab, text)
         tab.until(shows(text))
     look(tab, "chat")
+
+
+# ---- news.c: long polling and server-sent events ----
+
+@pytest.fixture
+def news(installation):
+    with Program(installation, installation.build("embed/news.c", "monkey-web")) as running:
+        yield running
+
+
+def publish(news, *texts):
+    for text in texts:
+        assert news.ask("POST", "/news", text)[0] == 204
+
+
+def polled(news, after):
+    return news.json("GET", f"/news?after={after}")[1]
+
+
+def event(answer):
+    """The id and the data of the next event."""
+    lines = []
+    while not lines or lines[-1]:
+        lines.append(answer.readline().decode().rstrip("\n"))
+        lines = [line for line in lines if not line.startswith(":")]
+    return lines[0].removeprefix("id: "), lines[1].removeprefix("data: ")
+
+
+def test_a_poll_gets_what_is_newer(news):
+    publish(news, "one", "two")
+    assert polled(news, 0) == {"newest": 2, "news": ["one", "two"]}
+    assert polled(news, 1) == {"newest": 2, "news": ["two"]}
+    assert news.ask("GET", "/news?after=%")[0] == 400
+    assert news.ask("POST", "/news", "x" * 201)[0] == 413
+    publish(news, *(str(number) for number in range(60)))
+    assert polled(news, 0)["news"] == [str(number) for number in range(10, 60)]
+
+
+def test_a_poll_waits_for_news(news):
+    with news.connect() as waiting, news.connect() as leaving:
+        waiting.request("GET", "/news?after=0")
+        leaving.request("GET", "/news?after=0")
+        leaving.close()
+        publish(news, "one")
+        assert json.load(waiting.getresponse()) == {"newest": 1, "news": ["one"]}
+
+
+def test_a_stream_goes_on_after_the_last_event_seen(news):
+    publish(news, "one", "two")
+    with news.connect() as connection:
+        connection.request("GET", "/events", headers={"Last-Event-ID": "1"})
+        stream = connection.getresponse()
+        assert stream.headers["Content-Type"] == "text/event-stream"
+        assert event(stream) == ("2", "two")
+        publish(news, "three")
+        assert event(stream) == ("3", "three")
+
+
+def test_the_page_of_news(news, tab):
+    tab.visit(news.url)
+    for text in ("It rains", "<i>It snows</i>"):
+        send(tab, text)
+        for name in ("events", "poll"):
+            tab.until(f"document.querySelector('#{name} li')?.textContent == {json.dumps(text)}")
+    look(tab, "news")

@@ -28,11 +28,11 @@ class Tab:
         self.child = subprocess.Popen(
             [tools.require("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-             "--hide-scrollbars", "--remote-debugging-port=0", f"--window-size={width},{height}", f"--user-data-dir={profile}",
-             "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+             "--hide-scrollbars", "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True)
         try:
             self.socket = self.loop.run_until_complete(asyncio.wait_for(self.open(profile / "DevToolsActivePort"), WITHIN))
+            self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         except BaseException:
             self.end()
             raise
