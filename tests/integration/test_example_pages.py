@@ -12,6 +12,7 @@ import pytest
 import websockets
 
 from harness import installed, process
+from harness.client import eventually
 from harness.tab import Tab
 
 PAGES = process.TREE / "examples" / "embed" / "pages"
@@ -226,3 +227,57 @@ def test_the_page_of_news(news, tab):
         for name in ("events", "poll"):
             tab.until(f"document.querySelector('#{name} li')?.textContent == {json.dumps(text)}")
     look(tab, "news")
+
+
+# ---- upload.c: files as they arrive ----
+
+@pytest.fixture
+def upload(installation, tmp_path):
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    with Program(installation, installation.build("embed/upload.c", "monkey-web"), folder) as running:
+        running.folder = folder
+        yield running
+
+
+FORM = {"Content-Type": "multipart/form-data; boundary=limit"}
+
+
+def part(disposition, content):
+    return f"--limit\r\nContent-Disposition: form-data; {disposition}\r\n\r\n".encode() + content + b"\r\n"
+
+
+def test_files_are_written_as_they_arrive(upload):
+    large = bytes(range(256)) * 40_000  # above the usual MaxBodySize
+    body = [part('name="file"; filename="../large"', large), part('name="note"', b"a value"),
+            part('name="file"; filename="empty"', b""), part('name="file"; filename=""', b""), b"--limit--\r\n"]
+    status, _, text = upload.ask("POST", "/upload", b"".join(body), FORM)
+    assert (status, json.loads(text)) == (201, [{"name": "../large", "bytes": len(large)}, {"name": "empty", "bytes": 0}])
+    assert sorted(path.read_bytes() for path in upload.folder.iterdir()) == [b"", large]
+
+
+def test_what_is_not_whole_is_removed(upload):
+    for count, ending in ((1, b""), (11, b"--limit--\r\n")):
+        body = part('name="file"; filename="a"', b"x" * 1000) * count + ending
+        assert upload.ask("POST", "/upload", body, FORM)[0] == (413 if ending else 400)
+    with upload.connect() as connection:
+        connection.putrequest("POST", "/upload")
+        connection.putheader("Content-Type", FORM["Content-Type"])
+        connection.putheader("Content-Length", "100000")
+        connection.endheaders(part('name="file"; filename="a"', b"x" * 1000))
+        assert eventually(lambda: list(upload.folder.iterdir()), within=WITHIN)
+    assert eventually(lambda: not list(upload.folder.iterdir()), within=WITHIN)
+    assert upload.ask("POST", "/upload", b"a=b", {"Content-Type": "application/x-www-form-urlencoded"})[0] == 415
+
+
+def test_the_page_of_uploads(upload, tab):
+    tab.visit(upload.url)
+    tab.value("""const chosen = new DataTransfer()
+                 for (const [name, size] of [["Photos.zip", 3e6], ["<b>Letter.txt", 1200]])
+                     chosen.items.add(new File([new Uint8Array(size)], name))
+                 document.forms[0][0].files = chosen.files
+                 document.forms[0].requestSubmit()""")
+    tab.until(shows("Photos.zip3,000,000 bytes"))
+    tab.until(shows("<b>Letter.txt1,200 bytes"))
+    tab.until("(bar => bar.value == bar.max && bar.max > 3e6)(document.querySelector('progress'))")
+    look(tab, "upload")
