@@ -91,7 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (which == 4)
         check_result(text);
     else {
+        char server[64];
+
         status = answer_status(text, size);
+        answer_server(text, server, sizeof(server));
         require(status == 0 || (status >= 100 && status <= 599));
     }
     free(text);

@@ -249,6 +249,16 @@ def test_generators_that_are_here_are_understood(wr, start, name):
         assert run["figures"]["listen_overflows"] is not None
 
 
+def test_versions_of_server_and_generator_are_kept(wr, start, tmp_path):
+    server, generator = start(files={"a.txt": "a"}), tmp_path / "wrk"
+    generator.write_text('#!/bin/sh\ncase $1 in -v) echo "wrk 9 of a test"; echo more; exit 1;; esac\necho cpu_us: 5\n')
+    generator.chmod(0o755)
+    result = wr("-P", server.port, *WORDS, "--", generator, f"http://127.0.0.1:{server.port}/a.txt")
+    assert result["machine"]["client_version"] == "wrk 9 of a test"
+    assert result["runs"][0]["server"].startswith("Monkey/")
+    assert result["machine"]["clocksource"] and result["machine"]["tcp_congestion_control"]
+
+
 def test_errors_are_marked(wr, start):
     if not shutil.which("ab"):
         pytest.skip("ab is not installed")
@@ -283,6 +293,7 @@ def test_servers_take_turns_and_are_stopped(wr, tmp_path):
         (2, 1, "B", 1), (2, 1, "B", 3), (2, 2, "A", 1), (2, 2, "A", 3)]
     for run in runs:
         assert run["figures"]["requests"] == run["concurrency"]
+        assert run["server"].startswith("BaseHTTP/")
         assert run["figures"]["processes"] == 1 and run["figures"]["rss_peak_kb"] > 1000
         assert "died" not in run["flags"]
     assert not subprocess.run(["pgrep", "-f", script], capture_output=True, check=False).stdout

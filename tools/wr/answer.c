@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { PATIENCE_US = 500000, SERVER_ERROR = 500 };
+enum { PATIENCE_US = 500000, SERVER_ERROR = 500, HEAD_SIZE = 1024 };
 
 static bool copy(char *to, size_t size, const char *from, size_t len)
 {
@@ -85,6 +85,19 @@ int answer_status(const char *bytes, size_t len)
     return status >= 100 && status <= 599 ? status : 0;
 }
 
+void answer_server(const char *head, char *server, size_t size)
+{
+    const char *at = strcasestr(head, "\r\nServer:"), *end = strstr(head, "\r\n\r\n");
+
+    if (!at || (end && at > end)) {
+        *server = '\0';
+        return;
+    }
+    at += strlen("\r\nServer:");
+    at += strspn(at, " \t");
+    (void)snprintf(server, size, "%.*s", (int)strcspn(at, "\r\n"), at);
+}
+
 static int connect_to(const struct place *p)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found, *a;
@@ -106,10 +119,10 @@ static int connect_to(const struct place *p)
     return fd;
 }
 
-bool place_answers(const struct place *p)
+bool place_answers(struct place *p)
 {
     int fd = connect_to(p), status;
-    char bytes[64];
+    char bytes[HEAD_SIZE];
     size_t len = 0;
     ssize_t got = 1;
 
@@ -119,9 +132,11 @@ bool place_answers(const struct place *p)
         return fd >= 0;
     }
     (void)dprintf(fd, "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n", p->path, p->host);
-    while (len < sizeof(bytes) && (got = read(fd, bytes + len, sizeof(bytes) - len)) > 0)
+    while (len < sizeof(bytes) - 1 && (got = read(fd, bytes + len, sizeof(bytes) - 1 - len)) > 0)
         len += (size_t)got;
     (void)close(fd);
+    bytes[len] = '\0';
+    answer_server(bytes, p->server, sizeof(p->server));
     status = answer_status(bytes, len);
     return status > 0 && status < SERVER_ERROR;
 }

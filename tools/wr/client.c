@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client.h"
 
+#include "number.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <regex.h>
@@ -11,128 +13,111 @@
 enum { RATE = CLIENT_FIELD_COUNT, GOOD_PERCENT, BAD_PERCENT, SAID_COUNT };
 
 /*
- * A row of a table: a line that begins like this. A blank stands for any number of blanks, ~ for dots, * for a number
+ * Rows of a tool, a line each: the letter of a field, the power of ten in us of times without a word for their unit, a
+ * blank, and how a line of the output begins. There a blank stands for any number of blanks, ~ for dots, * for a number
  * with its unit, # for the number that is meant. Rows of one field are summed, but for latencies.
+ * One text has no pointers that are to be relocated.
  */
-struct row {
-    int field;
-    float unit; /* of times without a word for it, in us */
-    const char *pattern;
+static const char letters[SAID_COUNT + 1] = {
+    [CLIENT_REQUESTS] = 'r', [CLIENT_ERRORS] = 'e', [CLIENT_US] = 't',     [CLIENT_P50_US] = '5',
+    [CLIENT_P90_US] = '9',   [CLIENT_P99_US] = 'c', [CLIENT_MAX_US] = 'm', [RATE] = 'R',
+    [GOOD_PERCENT] = 'G',    [BAD_PERCENT] = 'B',
 };
 
 struct tool {
     const char *name, *sign; /* what its output has, and that of those below not */
     bool is_open_loop;
-    const struct row *rows;
+    const char *rows;
 };
 
-static const struct row ab[] = {
-    {CLIENT_REQUESTS, 1, "Complete requests: #"},
-    {CLIENT_ERRORS, 1, "Failed requests: #"},
-    {CLIENT_ERRORS, 1, "Write errors: #"},
-    {CLIENT_ERRORS, 1, "Non-2xx responses: #"},
-    {CLIENT_US, 1e6, "Time taken for tests: #"},
-    {CLIENT_P50_US, 1e3, "50% #"},
-    {CLIENT_P90_US, 1e3, "90% #"},
-    {CLIENT_P99_US, 1e3, "99% #"},
-    {CLIENT_MAX_US, 1e3, "100% #"},
-    {0},
-};
+static const char ab[] = "r0 Complete requests: #\n"
+                         "e0 Failed requests: #\n"
+                         "e0 Write errors: #\n"
+                         "e0 Non-2xx responses: #\n"
+                         "t6 Time taken for tests: #\n"
+                         "53 50% #\n"
+                         "93 90% #\n"
+                         "c3 99% #\n"
+                         "m3 100% #\n";
 
-static const struct row siege[] = {
-    {CLIENT_REQUESTS, 1, "Transactions: #"},
-    {CLIENT_REQUESTS, 1, "\"transactions\": #"},
-    {CLIENT_ERRORS, 1, "Failed transactions: #"},
-    {CLIENT_ERRORS, 1, "\"failed_transactions\": #"},
-    {CLIENT_US, 1e6, "Elapsed time: #"},
-    {CLIENT_US, 1e6, "\"elapsed_time\": #"},
-    {CLIENT_MAX_US, 1e6, "Longest transaction: #"},
-    {CLIENT_MAX_US, 1e6, "\"longest_transaction\": #"},
-    {0},
-};
+static const char siege[] = "r0 Transactions: #\n"
+                            "r0 \"transactions\": #\n"
+                            "e0 Failed transactions: #\n"
+                            "e0 \"failed_transactions\": #\n"
+                            "t6 Elapsed time: #\n"
+                            "t6 \"elapsed_time\": #\n"
+                            "m6 Longest transaction: #\n"
+                            "m6 \"longest_transaction\": #\n";
 
-static const struct row wrk[] = {
-    {CLIENT_REQUESTS, 1, "# requests in *"},
-    {CLIENT_US, 1e6, "* requests in #"},
-    {CLIENT_ERRORS, 1, "Socket errors: connect #"},
-    {CLIENT_ERRORS, 1, "Socket errors: connect *, read #"},
-    {CLIENT_ERRORS, 1, "Socket errors: connect *, read *, write #"},
-    {CLIENT_ERRORS, 1, "Socket errors: connect *, read *, write *, timeout #"},
-    {CLIENT_ERRORS, 1, "Non-2xx or 3xx responses: #"},
-    {CLIENT_P50_US, 1, "50% #"},
-    {CLIENT_P90_US, 1, "90% #"},
-    {CLIENT_P99_US, 1, "99% #"},
-    {CLIENT_P50_US, 1, "50.000% #"},
-    {CLIENT_P90_US, 1, "90.000% #"},
-    {CLIENT_P99_US, 1, "99.000% #"},
-    {CLIENT_MAX_US, 1, "100.000% #"},
-    {0},
-};
+static const char wrk[] = "r0 # requests in *\n"
+                          "t6 * requests in #\n"
+                          "e0 Socket errors: connect #\n"
+                          "e0 Socket errors: connect *, read #\n"
+                          "e0 Socket errors: connect *, read *, write #\n"
+                          "e0 Socket errors: connect *, read *, write *, timeout #\n"
+                          "e0 Non-2xx or 3xx responses: #\n"
+                          "50 50% #\n"
+                          "90 90% #\n"
+                          "c0 99% #\n"
+                          "50 50.000% #\n"
+                          "90 90.000% #\n"
+                          "c0 99.000% #\n"
+                          "m0 100.000% #\n";
 
-static const struct row h2load[] = {
-    {CLIENT_REQUESTS, 1, "requests: * total, * started, # done"},
-    {CLIENT_ERRORS, 1, "requests: * total, * started, * done, * succeeded, # failed"},
-    {CLIENT_US, 1e6, "finished in #"},
-    {CLIENT_MAX_US, 1, "time for request: * #"},
-    {0},
-};
+static const char h2load[] = "r0 requests: * total, * started, # done\n"
+                             "e0 requests: * total, * started, * done, * succeeded, # failed\n"
+                             "t6 finished in #\n"
+                             "m0 time for request: * #\n";
 
-static const struct row weighttp[] = {
-    {CLIENT_REQUESTS, 1, "requests: * total, * started, # done"},
-    {CLIENT_ERRORS, 1, "requests: * total, * started, * done, * succeeded, # failed"},
-    {CLIENT_ERRORS, 1, "requests: * total, * started, * done, * succeeded, * failed, # errored"},
-    {CLIENT_US, 1e6, "finished in # sec"},
-    {CLIENT_US, 1e3, "finished in * sec, # millisec"},
-    {CLIENT_US, 1, "finished in * sec, * millisec and # microsec"},
-    {0},
-};
+static const char weighttp[] =
+    "r0 requests: * total, * started, # done\n"
+    "e0 requests: * total, * started, * done, * succeeded, # failed\n"
+    "e0 requests: * total, * started, * done, * succeeded, * failed, # errored\n"
+    "t6 finished in # sec\n"
+    "t3 finished in * sec, # millisec\n"
+    "t0 finished in * sec, * millisec and # microsec\n";
 
-static const struct row hey[] = {
-    {CLIENT_REQUESTS, 1, "[*] # responses"}, {CLIENT_ERRORS, 1, "[4*] # responses"},
-    {CLIENT_ERRORS, 1, "[5*] # responses"},  {CLIENT_ERRORS, 1, "[#] Get"},
-    {CLIENT_ERRORS, 1, "[#] Post"},          {CLIENT_US, 1e6, "Total: #"},
-    {CLIENT_P50_US, 1e6, "50% in #"},        {CLIENT_P90_US, 1e6, "90% in #"},
-    {CLIENT_P99_US, 1e6, "99% in #"},        {CLIENT_P50_US, 1e6, "50%% in #"},
-    {CLIENT_P90_US, 1e6, "90%% in #"},       {CLIENT_P99_US, 1e6, "99%% in #"},
-    {CLIENT_MAX_US, 1e6, "Slowest: #"},      {0},
-};
+static const char hey[] = "r0 [*] # responses\n"
+                          "e0 [4*] # responses\n"
+                          "e0 [5*] # responses\n"
+                          "e0 [#] Get\n"
+                          "e0 [#] Post\n"
+                          "t6 Total: #\n"
+                          "56 50% in #\n"
+                          "96 90% in #\n"
+                          "c6 99% in #\n"
+                          "56 50%% in #\n"
+                          "96 90%% in #\n"
+                          "c6 99%% in #\n"
+                          "m6 Slowest: #\n";
 
-static const struct row oha[] = {
-    {CLIENT_REQUESTS, 1, "[*] # responses"},
-    {CLIENT_ERRORS, 1, "[4*] # responses"},
-    {CLIENT_ERRORS, 1, "[5*] # responses"},
-    {GOOD_PERCENT, 1, "Success rate: #"},
-    {CLIENT_US, 1e6, "Total: #"},
-    {CLIENT_P50_US, 1e6, "50.00% in #"},
-    {CLIENT_P90_US, 1e6, "90.00% in #"},
-    {CLIENT_P99_US, 1e6, "99.00% in #"},
-    {CLIENT_P50_US, 1e6, "50% in #"},
-    {CLIENT_P90_US, 1e6, "90% in #"},
-    {CLIENT_P99_US, 1e6, "99% in #"},
-    {CLIENT_MAX_US, 1e6, "Slowest: #"},
-    {0},
-};
+static const char oha[] = "r0 [*] # responses\n"
+                          "e0 [4*] # responses\n"
+                          "e0 [5*] # responses\n"
+                          "G0 Success rate: #\n"
+                          "t6 Total: #\n"
+                          "56 50.00% in #\n"
+                          "96 90.00% in #\n"
+                          "c6 99.00% in #\n"
+                          "56 50% in #\n"
+                          "96 90% in #\n"
+                          "c6 99% in #\n"
+                          "m6 Slowest: #\n";
 
-static const struct row vegeta[] = {
-    {CLIENT_REQUESTS, 1, "Requests [total, rate, throughput] #"},
-    {GOOD_PERCENT, 1, "Success [ratio] #"},
-    {CLIENT_US, 1e6, "Duration [total, attack, wait] #"},
-    {CLIENT_P50_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, #"},
-    {CLIENT_P90_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, #"},
-    {CLIENT_P99_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, #"},
-    {CLIENT_MAX_US, 1e6, "Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, *, #"},
-    {0},
-};
+static const char vegeta[] = "r0 Requests [total, rate, throughput] #\n"
+                             "G0 Success [ratio] #\n"
+                             "t6 Duration [total, attack, wait] #\n"
+                             "56 Latencies [min, mean, 50, 90, 95, 99, max] *, *, #\n"
+                             "96 Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, #\n"
+                             "c6 Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, #\n"
+                             "m6 Latencies [min, mean, 50, 90, 95, 99, max] *, *, *, *, *, *, #\n";
 
-static const struct row k6[] = {
-    {CLIENT_REQUESTS, 1, "http_reqs~: #"},
-    {RATE, 1, "http_reqs~: * #"},
-    {BAD_PERCENT, 1, "http_req_failed~: #"},
-    {CLIENT_P50_US, 1e3, "http_req_duration~: avg=* min=* med=#"},
-    {CLIENT_MAX_US, 1e3, "http_req_duration~: avg=* min=* med=* max=#"},
-    {CLIENT_P90_US, 1e3, "http_req_duration~: avg=* min=* med=* max=* p(90)=#"},
-    {0},
-};
+static const char k6[] = "r0 http_reqs~: #\n"
+                         "R0 http_reqs~: * #\n"
+                         "B0 http_req_failed~: #\n"
+                         "53 http_req_duration~: avg=* min=* med=#\n"
+                         "m3 http_req_duration~: avg=* min=* med=* max=#\n"
+                         "93 http_req_duration~: avg=* min=* med=* max=* p(90)=#\n";
 
 static const struct tool tools[] = {
     {"ab", "This is ApacheBench", false, ab},
@@ -218,12 +203,13 @@ static bool match_one(char sign, const char **line, double unit, double *value)
     return *(*line)++ == sign;
 }
 
-static bool match(const char *line, const struct row *row, double *value)
+/* @param pattern  ends at the end of its line */
+static bool match(const char *line, const char *pattern, double unit, double *value)
 {
     while (is_blank(*line) || *line == '{')
         line++;
-    for (const char *p = row->pattern; *p; p++)
-        if (!match_one(*p, &line, row->unit, value))
+    for (; *pattern != '\n'; pattern++)
+        if (!match_one(*pattern, &line, unit, value))
             return false;
     return true;
 }
@@ -235,18 +221,24 @@ static bool is_latency(int field)
     return field >= CLIENT_P50_US && field <= CLIENT_MAX_US;
 }
 
-static void take_line(const char *line, const struct row *rows, double *said)
+static void take_row(const char *line, const char *row, double *said)
 {
+    static const double units[] = {['0' - '0'] = 1, ['3' - '0'] = 1e3, ['6' - '0'] = 1e6};
+    int field = (int)(strchr(letters, row[0]) - letters);
     double value;
 
-    for (const struct row *row = rows; row->pattern; row++) {
-        if (!match(line, row, &value))
-            continue;
-        if (isnan(said[row->field]) || is_latency(row->field))
-            said[row->field] = value;
-        else
-            said[row->field] += value;
-    }
+    if (!match(line, row + 3, units[row[1] - '0'], &value))
+        return;
+    if (isnan(said[field]) || is_latency(field))
+        said[field] = value;
+    else
+        said[field] += value;
+}
+
+static void take_line(const char *line, const char *rows, double *said)
+{
+    for (; *rows; rows = strchr(rows, '\n') + 1)
+        take_row(line, rows, said);
 }
 
 static const struct tool *tool_of(const char *text)
@@ -265,8 +257,8 @@ static void derive(double *said)
     if (isnan(said[CLIENT_US]) && said[RATE] > 0)
         said[CLIENT_US] = said[CLIENT_REQUESTS] / said[RATE] * 1e6;
     if (!isnan(bad) && bad >= 0)
-        said[CLIENT_ERRORS] = fmax(isnan(said[CLIENT_ERRORS]) ? 0 : said[CLIENT_ERRORS],
-                                   round(said[CLIENT_REQUESTS] * bad / 100));
+        said[CLIENT_ERRORS] = number_larger(isnan(said[CLIENT_ERRORS]) ? 0 : said[CLIENT_ERRORS],
+                                            number_whole(said[CLIENT_REQUESTS] * bad / 100 + 0.5));
     if (isnan(said[CLIENT_ERRORS]))
         said[CLIENT_ERRORS] = 0;
 }

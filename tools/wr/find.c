@@ -4,7 +4,6 @@
 #include "proc.h"
 #include "source.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +21,13 @@ typedef bool (*matches_fn)(int pid, const void *wanted);
 
 static size_t add_matching(struct tree *t, matches_fn matches, const void *wanted)
 {
-    DIR *proc = opendir("/proc");
+    DIR *proc = source_folder(AT_FDCWD, "/proc");
     size_t added = 0;
 
     if (!proc)
         return 0;
     for (const struct dirent *e; (e = readdir(proc));) {
-        int pid = atoi(e->d_name);
+        int pid = (int)strtoll(e->d_name, NULL, 10);
 
         if (pid > 0 && pid != (int)getpid() && matches(pid, wanted))
             added += tree_add(t, pid) == 0;
@@ -42,18 +41,17 @@ static size_t add_matching(struct tree *t, matches_fn matches, const void *wante
 /* The kernel keeps 15 bytes of a name; the executable has all of it. */
 static bool has_name(int pid, const void *wanted)
 {
-    char path[64], text[TEXT_SIZE];
+    const char *stat = source_text(AT_FDCWD, "/proc/%d/stat", pid);
+    char path[32], text[TEXT_SIZE];
     struct proc_stat s;
     ssize_t len;
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    if (source_read(AT_FDCWD, path, text, sizeof(text)) <= 0 || !proc_parse_stat(text, &s) ||
-        s.state == 'Z')
+    if (!stat || !proc_parse_stat(stat, &s) || s.state == 'Z')
         return false;
     if (strcmp(s.name, wanted) == 0)
         return true;
     (void)snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-    len = readlink(path, text, sizeof(text) - 1);
+    len = readlinkat(AT_FDCWD, path, text, sizeof(text) - 1);
     text[len > 0 ? len : 0] = '\0';
     return strrchr(text, '/') && strcmp(strrchr(text, '/') + 1, wanted) == 0;
 }
@@ -93,7 +91,7 @@ static bool holds_socket(int pid, const void *wanted)
     bool is_found = false;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-    fds = opendir(path);
+    fds = source_folder(AT_FDCWD, path);
     if (!fds)
         return false;
     for (const struct dirent *e; !is_found && (e = readdir(fds));) {
@@ -119,10 +117,9 @@ static size_t add_listening(struct tree *t, unsigned port)
 
 static bool is_in_unit(int pid, const void *wanted)
 {
-    char path[32], text[TEXT_SIZE];
+    const char *text = source_text(AT_FDCWD, "/proc/%d/cgroup", pid);
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-    return source_read(AT_FDCWD, path, text, sizeof(text)) > 0 && proc_is_in_unit(text, wanted);
+    return text && proc_is_in_unit(text, wanted);
 }
 
 static size_t add_unit(struct tree *t, const char *name)
@@ -137,11 +134,11 @@ size_t find_processes(struct tree *t, enum find_by by, const char *value)
 {
     switch (by) {
     case FIND_PID:
-        return tree_add(t, atoi(value)) == 0;
+        return tree_add(t, (int)strtoll(value, NULL, 10)) == 0;
     case FIND_NAME:
         return add_matching(t, has_name, value);
     case FIND_PORT:
-        return add_listening(t, (unsigned)atoi(value));
+        return add_listening(t, (unsigned)strtoll(value, NULL, 10));
     default:
         return add_unit(t, value);
     }

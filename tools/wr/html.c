@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "number.h"
 #include "result.h"
 #include "svg.h"
 
@@ -121,8 +122,8 @@ static void table_row(FILE *to, const struct svg_series *s, size_t at)
 
     for (size_t i = 0; i < s->ndots; i++)
         if (s->dots[i].x == s->line[at].x) {
-            low = fmin(low, s->dots[i].y);
-            high = fmax(high, s->dots[i].y);
+            low = number_smaller(s->dots[i].y, low);
+            high = number_larger(s->dots[i].y, high);
         }
     (void)fputs("<tr><td>", to);
     html_text(to, s->name);

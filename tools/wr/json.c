@@ -66,6 +66,8 @@ static void run(FILE *to, const struct run *r)
         member(to, "", "client", r->tool);
     else
         (void)fputs("\"client\":null", to);
+    if (r->server && *r->server)
+        member(to, ",", "server", r->server);
     (void)fprintf(to, ",\"latency\":\"%s\",\n \"figures\":{",
                   r->is_open_loop ? "response" : "service");
     figures(to, r);

@@ -1,17 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 
+#include "child.h"
 #include "source.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+enum { VERSION_TURNS = 100, VERSION_TURN_MS = 10 };
+
 #define FACT_NAME(name, text) text,
 const char *const wr_facts[] = {WR_FACTS(FACT_NAME)};
+
+static const struct {
+    enum wr_fact fact;
+    const char *path;
+} files_of[] = {
+    {WR_FACT_GOVERNOR, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+    {WR_FACT_SOMAXCONN, "/proc/sys/net/core/somaxconn"},
+    {WR_FACT_SYN_BACKLOG, "/proc/sys/net/ipv4/tcp_max_syn_backlog"},
+    {WR_FACT_PORTS, "/proc/sys/net/ipv4/ip_local_port_range"},
+    {WR_FACT_REUSE, "/proc/sys/net/ipv4/tcp_tw_reuse"},
+    {WR_FACT_CONGESTION, "/proc/sys/net/ipv4/tcp_congestion_control"},
+    {WR_FACT_HUGE, "/sys/kernel/mm/transparent_hugepage/enabled"},
+    {WR_FACT_CLOCK, "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+};
 
 /* The file's first line; a tab between two numbers becomes a blank. */
 static void take_file(struct machine *m, enum wr_fact fact, const char *path)
@@ -58,8 +78,41 @@ void machine_read(struct machine *m)
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
         (void)snprintf(m->facts[WR_FACT_FILES], sizeof(m->facts[0]), "%llu",
                        (unsigned long long)files.rlim_cur);
-    take_file(m, WR_FACT_GOVERNOR, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    take_file(m, WR_FACT_SOMAXCONN, "/proc/sys/net/core/somaxconn");
-    take_file(m, WR_FACT_SYN_BACKLOG, "/proc/sys/net/ipv4/tcp_max_syn_backlog");
-    take_file(m, WR_FACT_PORTS, "/proc/sys/net/ipv4/ip_local_port_range");
+    for (size_t i = 0; i < sizeof(files_of) / sizeof(*files_of); i++)
+        take_file(m, files_of[i].fact, files_of[i].path);
+}
+
+/* The word that makes it say its version, or NULL. */
+static const char *word_for_version(const char *program)
+{
+    static const char words[][2][10] = {
+        {"ab", "-V"},         {"siege", "-V"},        {"wrk", "-v"},
+        {"wrk2", "-v"},       {"weighttp", "-v"},     {"h2load", "--version"},
+        {"oha", "--version"}, {"vegeta", "-version"}, {"k6", "version"},
+    };
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(name, words[i][0]) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+void machine_ask_client(struct machine *m, const char *program)
+{
+    const char *word = word_for_version(program);
+    char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)word, NULL};
+    struct child child = {.out = -1};
+    char *fact = m->facts[WR_FACT_CLIENT];
+
+    if (word && child_start(&child, argv) == 0) {
+        for (int turn = 0; !child.is_over && turn < VERSION_TURNS; turn++) {
+            (void)poll(NULL, 0, VERSION_TURN_MS);
+            child_turn(&child, false);
+        }
+        child_stop(&child, SIGKILL);
+        (void)snprintf(fact, sizeof(m->facts[0]), "%.*s", (int)strcspn(child.text, "\n"),
+                       child.text);
+    }
+    child_fini(&child);
 }

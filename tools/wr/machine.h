@@ -12,7 +12,12 @@
     X(SOMAXCONN, "somaxconn")                                                                      \
     X(SYN_BACKLOG, "tcp_max_syn_backlog")                                                          \
     X(PORTS, "ip_local_port_range")                                                                \
-    X(FILES, "open_files")
+    X(REUSE, "tcp_tw_reuse")                                                                       \
+    X(CONGESTION, "tcp_congestion_control")                                                        \
+    X(HUGE, "transparent_hugepage")                                                                \
+    X(CLOCK, "clocksource")                                                                        \
+    X(FILES, "open_files")                                                                         \
+    X(CLIENT, "client_version")
 
 #define WR_FACT_ENUM(name, text) WR_FACT_##name,
 enum wr_fact { WR_FACTS(WR_FACT_ENUM) WR_FACT_COUNT };
@@ -24,5 +29,8 @@ struct machine {
 };
 
 void machine_read(struct machine *m);
+
+/** Ask a load generator that is known for its version, which takes at most a second; others are not started. */
+void machine_ask_client(struct machine *m, const char *program);
 
 #endif

@@ -61,7 +61,7 @@ static long take_number(const char **at, long max)
 
     if (**at < '0' || **at > '9')
         return 0;
-    number = strtol(*at, &end, 10);
+    number = (long)strtoll(*at, &end, 10);
     *at = end;
     return number > max ? 0 : number;
 }
@@ -146,7 +146,7 @@ static const char *add_target(struct options *o, enum find_by by, const char *va
 
     if (!w)
         return "too many targets";
-    if ((by == FIND_PID || by == FIND_PORT) && atoi(value) <= 0)
+    if ((by == FIND_PID || by == FIND_PORT) && strtoll(value, NULL, 10) <= 0)
         return complaint("no number: %s", value);
     w->by = by;
     w->value = value;
@@ -240,7 +240,7 @@ static const char *check(struct options *o)
         return "there is no COMMAND to run";
     if (o->interval_ms < 10)
         return "-i is below 10ms";
-    if (o->port && (atoi(o->port) < 1 || atoi(o->port) > 65535))
+    if (o->port && (strtoll(o->port, NULL, 10) < 1 || strtoll(o->port, NULL, 10) > 65535))
         return "-P is not a port";
     return NULL;
 }

@@ -42,9 +42,9 @@ static char take_code(struct reader *in)
 
     for (int i = 0; i < 4 && *in->at; i++)
         digits[i] = *in->at++;
-    unsigned long code = strtoul(digits, &end, 16);
+    long long code = strtoll(digits, &end, 16);
 
-    if (end != digits + 4 || code == 0 || code > 255)
+    if (end != digits + 4 || code <= 0 || code > 255)
         in->is_bad = true;
     return (char)code;
 }
@@ -262,6 +262,8 @@ static void take_run_member(struct reader *in, const char *key, void *to)
 
     if (strcmp(key, "target") == 0)
         r->target = take_text(in);
+    else if (strcmp(key, "server") == 0)
+        r->server = take_text(in);
     else if (strcmp(key, "round") == 0)
         r->round = take_small(in);
     else if (strcmp(key, "order") == 0)

@@ -24,6 +24,16 @@ struct plan {
     int round, order;
 };
 
+/* What targets say of their versions, for as long as the results live. */
+static char versions[TARGETS_MAX][sizeof(((struct place *)NULL)->server)];
+
+static const char *keep_version(size_t target, const struct place *at)
+{
+    if (at->server[0])
+        memcpy(versions[target], at->server, sizeof(at->server));
+    return versions[target];
+}
+
 static int complain(const char *what, const char *why)
 {
     (void)fprintf(stderr, "wr: %s: %s\n", what, why);
@@ -94,6 +104,7 @@ static int keep(struct plan *p, struct run *runs, const struct target *targets, 
 {
     for (size_t i = 0; i < count; i++) {
         runs[i].target = targets[i].name;
+        runs[i].server = targets[i].server;
         runs[i].round = p->round;
         runs[i].order = p->order;
         runs[i].concurrency = concurrency;
@@ -166,7 +177,7 @@ static bool place_of_server(const struct options *o, struct place *at)
 }
 
 /* The first process of a daemon ends well; what it left has become our child. */
-static bool waits_for_answer(struct child *server, const struct place *at)
+static bool waits_for_answer(struct child *server, struct place *at)
 {
     double end = watch_now_ms() + START_PATIENCE_MS;
 
@@ -225,6 +236,7 @@ static int measure_server(struct plan *p, const struct wanted *server)
         show_end(&child);
         status = complain(server->name, "does not answer");
     }
+    target.server = keep_version((size_t)(server - p->o->targets), &at);
     if (status == 0 && p->o->warm_up_ms > 0 && !watch_is_interrupted)
         (void)run_once(p, &target, 1, p->o->nsteps ? p->o->steps[0] : 0, p->o->warm_up_ms, false);
     if (status == 0 && !watch_is_interrupted)
@@ -251,6 +263,16 @@ static int round_of_servers(struct plan *p)
 
 /* ---- servers that are there ---- */
 
+/* Of several targets nobody knows whose words they are. */
+static void ask_found(const struct plan *p, struct target *targets, size_t count)
+{
+    struct place at = {.server = ""};
+
+    if (count == 1 && p->o->command && place_of_words(p->o->command, &at))
+        (void)place_answers(&at);
+    targets[0].server = keep_version(0, &at);
+}
+
 static int round_of_found(struct plan *p)
 {
     struct target targets[TARGETS_MAX] = {0};
@@ -267,8 +289,10 @@ static int round_of_found(struct plan *p)
                               geteuid() == 0 ? "there is no such process"
                                              : "there is no such process, or only root may see it");
     }
-    if (status == 0)
+    if (status == 0) {
+        ask_found(p, targets, count);
         status = run_steps(p, targets, count);
+    }
     for (size_t i = 0; i < count; i++)
         tree_fini(&targets[i].tree);
     return status;
@@ -282,6 +306,8 @@ int plan_execute(const struct options *o, struct result *r)
     p.total = o->rounds * (o->nsteps ? o->nsteps : 1) * (o->has_servers ? o->ntargets : 1);
     if (o->has_servers)
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* daemons stay ours */
+    if (o->command)
+        machine_ask_client(&r->machine, o->command[0]);
     table_head(stdout);
     for (unsigned i = 1; i <= o->rounds && !watch_is_interrupted; i++) {
         p.round = (int)i;

@@ -16,7 +16,7 @@ static bool take_number(const char **at, uint64_t *number)
 
     if (*p < '0' || *p > '9')
         return false;
-    *number = strtoull(p, &end, 10);
+    *number = (uint64_t)strtoll(p, &end, 10);
     *at = end;
     return true;
 }
@@ -46,7 +46,7 @@ bool proc_parse_stat(const char *text, struct proc_stat *s)
         return false;
     *s = (struct proc_stat){
         .state = close[2],
-        .pid = atoi(text),
+        .pid = (int)strtoll(text, NULL, 10),
         .parent = (int)f[0],
         .minor = f[6],
         .cminor = f[7],

@@ -93,8 +93,8 @@ struct sample {
 
 /** Names are borrowed from what the options or a file said. */
 struct run {
-    const char *target;
-    const char *tool; /* static, or NULL */
+    const char *target, *server; /* server: what its answer says of it, or NULL */
+    const char *tool;            /* static, or NULL */
     bool is_open_loop;
     int round, order, concurrency; /* from 1; concurrency 0: not stepped */
     double figures[WR_FIGURE_COUNT];

@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
+
+enum { TEXT_SIZE = 16384, PATH_SIZE = 512 };
 
 ssize_t source_read(int dir, const char *name, char *text, size_t size)
 {
@@ -21,4 +25,30 @@ ssize_t source_read(int dir, const char *name, char *text, size_t size)
     errno = err;
     text[len] = '\0';
     return got < 0 ? -1 : (ssize_t)len;
+}
+
+const char *source_text(int dir, const char *name, ...)
+{
+    static char text[TEXT_SIZE];
+    char path[PATH_SIZE];
+    va_list words;
+    ssize_t len;
+
+    va_start(words, name);
+    (void)vsnprintf(path, sizeof(path), name, words);
+    va_end(words);
+    len = source_read(dir, path, text, sizeof(text));
+    if (len == 0)
+        errno = ENODATA;
+    return len > 0 ? text : NULL;
+}
+
+DIR *source_folder(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !folder)
+        (void)close(fd);
+    return folder;
 }

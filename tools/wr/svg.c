@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg.h"
 
+#include "number.h"
+
 #include <math.h>
 
 enum { WIDTH = 520, HEIGHT = 260, LEFT = 58, RIGHT = 12, TOP = 34, BOTTOM = 40, TICKS = 5 };
@@ -35,8 +37,14 @@ const char *svg_number(double value, char text[16])
 double svg_round_up(double value)
 {
     static const double steps[] = {1, 2, 5, 10};
-    double power = pow(10, floor(log10(value)));
+    double power = 1;
 
+    if (!(value > 0) || isinf(value))
+        return value;
+    while (power * 10 <= value)
+        power *= 10;
+    while (power > value)
+        power /= 10;
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
         if (value <= steps[i] * power * 1.0000001)
             return steps[i] * power;
@@ -56,8 +64,8 @@ static double y_of(const struct scale *s, double y)
 static void widen(struct scale *s, const struct svg_point *points, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        s->x_max = fmax(s->x_max, points[i].x);
-        s->y_max = fmax(s->y_max, points[i].y);
+        s->x_max = number_larger(points[i].x, s->x_max);
+        s->y_max = number_larger(points[i].y, s->y_max);
     }
 }
 
@@ -73,7 +81,7 @@ static struct scale scale_of(const struct svg_series *series, size_t count)
     s.x_max = s.x_max > 0 ? s.x_max : 1;
     s.y_max = s.y_max > 0 ? s.y_max : 1;
     s.y_step = svg_round_up(s.y_max / TICKS);
-    s.y_max = ceil(s.y_max / s.y_step - 1e-6) * s.y_step;
+    s.y_max = number_whole(s.y_max / s.y_step + 1 - 1e-6) * s.y_step;
     return s;
 }
 

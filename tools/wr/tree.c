@@ -4,7 +4,6 @@
 #include "proc.h"
 #include "source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,9 +34,9 @@ static bool cpu_of(int pid, uint64_t *ns)
 
 static bool read_stat(int dir, struct proc_stat *s)
 {
-    char text[TEXT_SIZE];
+    const char *text = source_text(dir, "stat");
 
-    return source_read(dir, "stat", text, sizeof(text)) > 0 && proc_parse_stat(text, s);
+    return text && proc_parse_stat(text, s);
 }
 
 static void take_stat(struct member *m, const struct proc_stat *s)
@@ -83,17 +82,15 @@ static void take_task_sums(struct member *m, const uint64_t *sums)
 
 static void read_task(struct tree *t, int tasks, const char *tid, uint64_t *sums)
 {
-    char name[64], text[TEXT_SIZE];
+    const char *text = source_text(tasks, "%s/schedstat", tid);
     uint64_t ran, delay, number;
 
-    (void)snprintf(name, sizeof(name), "%s/schedstat", tid);
-    if (source_read(tasks, name, text, sizeof(text)) > 0 &&
-        proc_parse_schedstat(text, &ran, &delay))
+    if (text && proc_parse_schedstat(text, &ran, &delay))
         sums[WR_DELAY] += delay;
     else if (errno != ENOENT && errno != ESRCH)
         t->is_refused[WR_DELAY] = true;
-    (void)snprintf(name, sizeof(name), "%s/status", tid);
-    if (source_read(tasks, name, text, sizeof(text)) <= 0)
+    text = source_text(tasks, "%s/status", tid);
+    if (!text)
         return;
     if (proc_find(text, "voluntary_ctxt_switches:", &number))
         sums[WR_VOLUNTARY] += number;
@@ -130,21 +127,17 @@ static void add_children(struct tree *t, int tasks, const char *tid)
 /* Adds members, so that no pointer to one is kept over it. */
 static void scan_tasks(struct tree *t, size_t i, enum tree_depth depth)
 {
-    int fd = openat(t->members[i].dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+    DIR *tasks = source_folder(t->members[i].dir, "task");
     uint64_t sums[WR_COUNTER_COUNT] = {0};
 
-    if (!tasks) {
-        if (fd >= 0)
-            (void)close(fd);
+    if (!tasks)
         return;
-    }
     for (const struct dirent *e; (e = readdir(tasks));) {
         if (e->d_name[0] == '.')
             continue;
-        add_children(t, fd, e->d_name);
+        add_children(t, dirfd(tasks), e->d_name);
         if (depth == TREE_FULL)
-            read_task(t, fd, e->d_name, sums);
+            read_task(t, dirfd(tasks), e->d_name, sums);
     }
     if (depth == TREE_FULL)
         take_task_sums(&t->members[i], sums);
@@ -160,13 +153,11 @@ static void read_io(struct tree *t, struct member *m)
                 {"wchar:", WR_WRITTEN},
                 {"read_bytes:", WR_DISK_READ},
                 {"write_bytes:", WR_DISK_WRITTEN}};
-    char text[TEXT_SIZE];
-    bool is_read = source_read(m->dir, "io", text, sizeof(text)) > 0;
-    bool is_gone = !is_read && errno == ESRCH;
+    const char *text = source_text(m->dir, "io");
+    bool is_gone = !text && errno == ESRCH;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (!is_gone &&
-            (!is_read || !proc_find(text, rows[i].key, &m->ledger.own[rows[i].counter])))
+        if (!is_gone && (!text || !proc_find(text, rows[i].key, &m->ledger.own[rows[i].counter])))
             t->is_refused[rows[i].counter] = true;
 }
 
@@ -193,7 +184,7 @@ int tree_add(struct tree *t, int pid)
     if (t->count == t->room && grow(t) < 0)
         return -1;
     (void)snprintf(path, sizeof(path), "/proc/%d", pid);
-    m.dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    m.dir = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (m.dir < 0)
         return -1;
     if (!read_stat(m.dir, &s)) {
@@ -224,14 +215,10 @@ static void remove_member(struct tree *t, size_t i)
 
 static void adopt_own_children(struct tree *t)
 {
-    int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char self[16];
+    char self[32];
 
-    (void)snprintf(self, sizeof(self), "%d", (int)getpid());
-    if (fd < 0)
-        return;
-    add_children(t, fd, self);
-    (void)close(fd);
+    (void)snprintf(self, sizeof(self), "/proc/self/task/%d", (int)getpid());
+    add_children(t, AT_FDCWD, self);
 }
 
 void tree_scan(struct tree *t, enum tree_depth depth)
@@ -288,13 +275,11 @@ static uint64_t descriptors_of(const struct member *m)
 {
     struct stat st;
     uint64_t count = 0;
-    int fd;
     DIR *d;
 
     if (fstatat(m->dir, "fd", &st, 0) == 0 && st.st_size > 0)
         return (uint64_t)st.st_size;
-    fd = openat(m->dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    d = fd < 0 ? NULL : fdopendir(fd);
+    d = source_folder(m->dir, "fd");
     if (!d)
         return 0;
     for (const struct dirent *e; (e = readdir(d));)
@@ -338,13 +323,14 @@ static uint64_t line_of(const char *text, const char *key)
 
 bool tree_memory(const struct tree *t, uint64_t kb[WR_MEMORY_COUNT])
 {
-    char text[TEXT_SIZE];
+    const char *text;
 
     memset(kb, 0, WR_MEMORY_COUNT * sizeof(*kb));
     for (size_t i = 0; i < t->count; i++) {
         if (!t->members[i].is_here)
             continue;
-        if (source_read(t->members[i].dir, "smaps_rollup", text, sizeof(text)) <= 0)
+        text = source_text(t->members[i].dir, "smaps_rollup");
+        if (!text)
             return false;
         kb[WR_PSS_KB] += line_of(text, "Pss:");
         kb[WR_PRIVATE_KB] += line_of(text, "Private_Clean:") + line_of(text, "Private_Dirty:");
@@ -355,11 +341,12 @@ bool tree_memory(const struct tree *t, uint64_t kb[WR_MEMORY_COUNT])
 
 bool tree_peaks(const struct tree *t, uint64_t *kb)
 {
-    char text[TEXT_SIZE];
+    const char *text;
 
     *kb = 0;
     for (size_t i = 0; i < t->count; i++) {
-        if (source_read(t->members[i].dir, "status", text, sizeof(text)) <= 0)
+        text = source_text(t->members[i].dir, "status");
+        if (!text)
             return false;
         *kb += line_of(text, "VmHWM:");
     }

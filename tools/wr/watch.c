@@ -2,6 +2,7 @@
 #include "watch.h"
 
 #include "client.h"
+#include "number.h"
 #include "proc.h"
 #include "source.h"
 
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_SIZE = 8192, FULL_MS = 1000 };
+enum { FULL_MS = 1000 };
 
 volatile sig_atomic_t watch_is_interrupted;
 
@@ -88,11 +89,11 @@ static uint64_t ns_of(struct timeval t)
 
 static void look_at_tcp(struct around *a)
 {
-    char text[TEXT_SIZE];
+    const char *text;
 
-    a->has_tcp = source_read(AT_FDCWD, "/proc/net/snmp", text, sizeof(text)) > 0 &&
+    a->has_tcp = (text = source_text(AT_FDCWD, "/proc/net/snmp")) &&
                  proc_find_column(text, "Tcp:", "RetransSegs", &a->retransmits) &&
-                 source_read(AT_FDCWD, "/proc/net/netstat", text, sizeof(text)) > 0 &&
+                 (text = source_text(AT_FDCWD, "/proc/net/netstat")) &&
                  proc_find_column(text, "TcpExt:", "ListenOverflows", &a->overflows);
 }
 
@@ -101,14 +102,14 @@ static struct around look_around(bool wants_tcp)
     struct around a = {.at_ms = watch_now_ms(),
                        .own = (uint64_t)(ms_of(CLOCK_PROCESS_CPUTIME_ID) * 1e6)};
     uint64_t tick_ns = 1000000000U / (uint64_t)sysconf(_SC_CLK_TCK);
-    char text[TEXT_SIZE];
+    const char *text;
     struct proc_machine m;
     struct rusage children;
 
     (void)getrusage(RUSAGE_CHILDREN, &children);
     a.children = ns_of(children.ru_utime) + ns_of(children.ru_stime);
-    a.has_machine =
-        source_read(AT_FDCWD, "/proc/stat", text, sizeof(text)) > 0 && proc_parse_machine(text, &m);
+    text = source_text(AT_FDCWD, "/proc/stat");
+    a.has_machine = text && proc_parse_machine(text, &m);
     if (a.has_machine) {
         a.busy = m.busy * tick_ns;
         a.steal = m.steal * tick_ns;
@@ -127,12 +128,10 @@ static double ms_between(uint64_t before, uint64_t after)
 
 static void count_client_threads(struct course *course, pid_t pid)
 {
-    char path[32], text[TEXT_SIZE];
+    const char *text = source_text(AT_FDCWD, "/proc/%d/stat", (int)pid);
     struct proc_stat s;
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    if (source_read(AT_FDCWD, path, text, sizeof(text)) > 0 && proc_parse_stat(text, &s) &&
-        (double)s.threads > course->client_threads)
+    if (text && proc_parse_stat(text, &s) && (double)s.threads > course->client_threads)
         course->client_threads = (double)s.threads;
 }
 
@@ -177,11 +176,12 @@ static bool is_over(const struct watched *w, double at_ms)
 
 static void wait_until(const struct watched *w, double at_ms)
 {
-    double ms = fmax(at_ms - watch_now_ms(), 0);
-    struct timespec left = {.tv_sec = (time_t)(ms / 1e3), .tv_nsec = (long)(fmod(ms, 1e3) * 1e6)};
+    double ms = number_larger(at_ms - watch_now_ms(), 0);
+    struct timespec left = {.tv_sec = (time_t)(ms / 1e3)};
     struct pollfd out = {.fd = w->argv ? w->child->out : -1, .events = POLLIN};
     sigset_t none;
 
+    left.tv_nsec = (long)((ms - (double)left.tv_sec * 1e3) * 1e6);
     (void)sigemptyset(&none);
     (void)ppoll(&out, 1, &left, &none);
     if (w->argv)
@@ -204,7 +204,7 @@ static void follow(const struct watched *w, struct course *course, struct run *r
             while (next <= now)
                 next += w->options->interval_ms;
         }
-        wait_until(w, w->limit_ms > 0 ? fmin(next, begin + w->limit_ms) : next);
+        wait_until(w, w->limit_ms > 0 ? number_smaller(next, begin + w->limit_ms) : next);
     }
 }
 
@@ -246,7 +246,7 @@ static void take_memory(struct run *r, const struct course *course, size_t i, co
         return;
     /* The sum of what each had at most is more than all had at once; of one process it is exact. */
     if (course->has_peaks[i] && course->most[i][WR_PROCESSES] == 1 && tree_peaks(t, &peaks))
-        most = fmax(most, (double)peaks);
+        most = number_larger(most, (double)peaks);
     r->figures[WR_F_RSS_PEAK] = most;
     r->figures[WR_F_RSS_MEAN] = course->rss_sum[i] / (double)course->nsamples;
     r->figures[WR_F_PROCESSES] = (double)course->most[i][WR_PROCESSES];
@@ -271,7 +271,7 @@ static void take_around(struct run *r, const struct around *before, const struct
     if (before->has_machine && after->has_machine) {
         double busy = ms_between(before->busy, after->busy);
 
-        f[WR_F_FOREIGN_CPU] = fmax(busy - targets_ms - f[WR_F_CLIENT_CPU] - own, 0);
+        f[WR_F_FOREIGN_CPU] = number_larger(busy - targets_ms - f[WR_F_CLIENT_CPU] - own, 0);
         f[WR_F_STEAL] = ms_between(before->steal, after->steal);
     }
     if (before->has_tcp && after->has_tcp) {
@@ -318,9 +318,10 @@ static unsigned flag(enum wr_flag f, bool is_so)
 static bool is_client_bound(const struct course *course, const struct run *r)
 {
     double ms = r->figures[WR_F_WINDOW] * 1e3, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    double client =
-        r->figures[WR_F_CLIENT_CPU] / (ms * fmin(fmax(course->client_threads, 1), cores));
-    double server = r->figures[WR_F_CPU] / (ms * fmin(fmax(r->figures[WR_F_THREADS], 1), cores));
+    double client = r->figures[WR_F_CLIENT_CPU] /
+                    (ms * number_smaller(number_larger(course->client_threads, 1), cores));
+    double server = r->figures[WR_F_CPU] /
+                    (ms * number_smaller(number_larger(r->figures[WR_F_THREADS], 1), cores));
 
     return client > 0.9 && server < 0.7;
 }

@@ -21,9 +21,9 @@ double watch_now_ms(void);
 /** Wait, below a second; the signals come now. */
 void watch_pause(int ms);
 
-/** A target that is watched: what it is called, its processes. */
+/** A target that is watched: what it is called, what its answer says of its version or NULL, its processes. */
 struct target {
-    const char *name;
+    const char *name, *server;
     struct tree tree;
 };
 

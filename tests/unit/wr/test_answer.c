@@ -53,6 +53,28 @@ static void test_an_answer_may_end_anywhere(void **state)
     }
 }
 
+static void test_a_head_names_its_server(void **state)
+{
+    static const struct {
+        const char *head, *server;
+    } rows[] = {
+        {"HTTP/1.1 200 OK\r\nServer: nginx/1.26\r\n\r\n", "nginx/1.26"},
+        {"HTTP/1.1 200 OK\r\nA: b\r\nserver:\t x (y)\r\n\r\n", "x (y)"},
+        {"HTTP/1.1 200 OK\r\nServer: cut", "cut"},
+        {"HTTP/1.1 200 OK\r\nServer: a long name\r\n", "a long nam"},
+        {"HTTP/1.1 200 OK\r\nServer:\r\n\r\n", ""},
+        {"HTTP/1.1 200 OK\r\n\r\n\r\nServer: in the body\r\n\r\n", ""},
+        {"", ""},
+    };
+    char server[11];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        answer_server(rows[i].head, server, sizeof(server));
+        assert_string_equal(server, rows[i].server);
+    }
+}
+
 static bool place_of(const char *word, struct place *p)
 {
     char first[] = "ab", second[2048];
@@ -111,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status_lines),
         cmocka_unit_test(test_an_answer_may_end_anywhere),
+        cmocka_unit_test(test_a_head_names_its_server),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_no_places),
     };
