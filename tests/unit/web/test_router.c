@@ -222,6 +222,32 @@ static void a_reload_keeps_handlers_or_replaces_them_all(void **state)
     assert_int_equal(mk_heap_live(), live);
 }
 
+static void take_text(void *arg, const char *text, size_t len)
+{
+    strncat(arg, text, len < 500 ? len : 500);
+}
+
+/* It has no plugin for them, and plugins stay those of the start: the caller learns why, and the server goes on. */
+static void a_reload_adds_no_handlers_to_a_server_without(void **state)
+{
+    const long live = mk_heap_live();
+    struct mk_server *server = web_serve(web_config());
+    struct mk_config *config = config_with(one);
+    char why[4000] = "";
+
+    (void)state;
+    assert_int_equal(mk_server_reload(server, config), 1);
+    mk_config_faults(config, take_text, why);
+    assert_non_null(strstr(why,
+                           "the program added the plugin \"handlers\", which the running server"
+                           " does not have; that needs a restart"));
+    mk_config_free(config);
+    web_expect(server, "/word", 404, NULL);
+    assert_int_equal(mk_server_reload(server, web_config()), 0);
+    mk_server_free(server);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 static void unused_configurations_leave_nothing(void **state)
 {
     const long live = mk_heap_live();
@@ -458,6 +484,7 @@ int main(void)
         cmocka_unit_test(files_answer_what_no_handler_does),
         cmocka_unit_test(malformed_patterns_are_refused),
         cmocka_unit_test(a_reload_keeps_handlers_or_replaces_them_all),
+        cmocka_unit_test(a_reload_adds_no_handlers_to_a_server_without),
         cmocka_unit_test(unused_configurations_leave_nothing),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_handler_may_answer_later),
