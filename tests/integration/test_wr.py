@@ -259,6 +259,47 @@ def test_versions_of_server_and_generator_are_kept(wr, start, tmp_path):
     assert result["machine"]["clocksource"] and result["machine"]["tcp_congestion_control"]
 
 
+@pytest.fixture
+def group(tmp_path):
+    """A folder that stands for /sys: the group of this process, and a processor of two packages."""
+    found = re.search(r"^0::(/.*)$", pathlib.Path("/proc/self/cgroup").read_text(), re.M)
+    folder = tmp_path / "sys" / "fs" / "cgroup" / found[1].lstrip("/") if found else None
+    if folder:
+        folder.mkdir(parents=True)
+        (folder / "memory.peak").write_text("7340032\n")
+        (folder / "cpu.stat").write_text("usage_usec 1000\nuser_usec 700\nnr_throttled 3\nthrottled_usec 40000\n")
+    for number, name in enumerate(["package-0", "package-1", "psys"]):
+        zone = tmp_path / "sys" / "class" / "powercap" / f"intel-rapl:{number}"
+        zone.mkdir(parents=True)
+        for file, text in {"name": name, "energy_uj": 900_000, "max_energy_range_uj": 1_000_000}.items():
+            (zone / file).write_text(f"{text}\n")
+    return tmp_path / "sys", folder
+
+
+def test_groups_and_energy_are_read_before_and_after(wr, group):
+    sys, folder = group
+    script = f"echo 200000 >{sys}/class/powercap/intel-rapl:0/energy_uj; echo 900500 >{sys}/class/powercap/intel-rapl:1/energy_uj; "
+    if folder:
+        script += f"printf 'usage_usec 3500\nnr_throttled 5\nthrottled_usec 41000\n' >'{folder}/cpu.stat'; "
+    [run] = wr("-p", os.getpid(), "--sys", sys, "--cgroup", "--energy", *WORDS, "--", "sh", "-c", script + "echo cpu_us: 5")["runs"]
+    figures = run["figures"]
+    assert figures["energy_mj"] == pytest.approx(300.5)    # one of them began again
+    if folder:
+        assert figures["cgroup_cpu_ms"] == pytest.approx(2.5) and figures["cgroup_throttled"] == 2
+        assert figures["cgroup_throttled_ms"] == pytest.approx(1) and figures["cgroup_memory_peak_kb"] == 7168
+    assert figures["user_instructions"] is None and "user_instructions" not in wr.text
+
+
+def test_what_was_asked_for_and_cannot_be_read_is_said_once(wr, tmp_path):
+    [run] = wr("-p", os.getpid(), "--sys", tmp_path, "--cgroup", "--energy", "--counters", *WORDS, "--", "sh", "-c", "echo cpu_us: 5")["runs"]
+    figures = run["figures"]
+    [missing] = [line for line in wr.text.splitlines() if line.startswith("not readable here, and left out: ")]
+    for name in ("cgroup_cpu_ms", "cgroup_throttled", "cgroup_memory_peak_kb", "energy_mj"):
+        assert figures[name] is None and f" {name}" in missing
+    for name in ("user_instructions", "kernel_instructions", "cache_misses"):
+        assert f" {name}" in missing if figures[name] is None else figures[name] >= 0
+
+
 def test_errors_are_marked(wr, start):
     if not shutil.which("ab"):
         pytest.skip("ab is not installed")

@@ -22,7 +22,7 @@
 #define WR_FACT_ENUM(name, text) WR_FACT_##name,
 enum wr_fact { WR_FACTS(WR_FACT_ENUM) WR_FACT_COUNT };
 
-extern const char *const wr_facts[WR_FACT_COUNT];
+const char *wr_fact_name(int fact);
 
 struct machine {
     char facts[WR_FACT_COUNT][128];

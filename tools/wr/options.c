@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { REGEX = 256, CSV, JSON, HTML, SERVER, TCP };
+/* Words after two dashes, in the order of longs. Those before TCP have a value. */
+enum { REGEX = 256, CSV, JSON, HTML, SERVER, SYS, TCP, CGROUP, ENERGY, COUNTERS, HELP };
 enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
 
-static const struct option longs[] = {
-    {"requests-regex", required_argument, NULL, REGEX},
-    {"csv", required_argument, NULL, CSV},
-    {"json", required_argument, NULL, JSON},
-    {"html", required_argument, NULL, HTML},
-    {"server", required_argument, NULL, SERVER},
-    {"tcp", no_argument, NULL, TCP},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
+static const char longs[] =
+    "requests-regex\0csv\0json\0html\0server\0sys\0tcp\0cgroup\0energy\0counters\0help";
 
 void options_usage(void)
 {
@@ -36,6 +29,9 @@ void options_usage(void)
                 "  --requests-regex EXPR     the first group is the count of requests in the "
                 "output of COMMAND\n"
                 "  --tcp   retransmits and listen overflows of the machine\n"
+                "  --cgroup CPU, throttling and memory of its control group\n"
+                "  --energy of the processor   --counters  instructions and cache misses\n"
+                "  --sys FOLDER  where /sys is mounted\n"
                 "  -v      show what COMMAND says\n"
                 "to where: --csv FILE   --json FILE   --html FILE\n",
                 stderr);
@@ -186,6 +182,15 @@ static const char *take_file(int c, struct options *o, char *value)
     return NULL;
 }
 
+static void ask(struct options *o, int c)
+{
+    static const unsigned char first[] = {WR_F_RETRANSMITS, WR_F_GROUP_CPU, WR_F_ENERGY,
+                                          WR_F_USER_INSTRUCTIONS, WR_F_CLIENT_CPU};
+
+    for (int f = first[c - TCP]; f < first[c - TCP + 1]; f++)
+        o->asks[f] = true;
+}
+
 static const char *take(struct options *o, int c, char *value)
 {
     switch (c) {
@@ -214,10 +219,20 @@ static const char *take(struct options *o, int c, char *value)
     case REGEX:
         o->requests_regex = value;
         return NULL;
+    case SYS:
+        o->sys = value;
+        return NULL;
     case TCP:
-        return o->has_tcp = true, NULL;
+    case CGROUP:
+    case ENERGY:
+    case COUNTERS:
+        return ask(o, c), NULL;
     case 'v':
         return o->is_verbose = true, NULL;
+    case 'h':
+    case HELP:
+    case '?':
+        return "";
     default:
         return take_file(c, o, value);
     }
@@ -245,15 +260,33 @@ static const char *check(struct options *o)
     return NULL;
 }
 
+/* What stands after two dashes, which getopt() takes for the value of an option that is a dash. */
+static const char *take_long(struct options *o, char *word, char **argv)
+{
+    size_t len = strcspn(word, "=");
+    int c = REGEX;
+
+    while (c <= HELP && (strncmp(wr_text(longs, c - REGEX), word, len) != 0 ||
+                         wr_text(longs, c - REGEX)[len] != '\0'))
+        c++;
+    if (c > HELP || (c >= TCP && word[len]))
+        return complaint("there is no option --%s", word);
+    if (c >= TCP || word[len])
+        return take(o, c, word + len + 1);
+    if (!argv[optind])
+        return complaint("--%s has no value", word);
+    return take(o, c, argv[optind++]);
+}
+
 const char *options_parse(struct options *o, int argc, char **argv)
 {
     const char *why = NULL;
     int c;
 
-    *o = (struct options){.rounds = 1, .interval_ms = 100, .warm_up_ms = 1000};
+    *o = (struct options){.sys = "/sys", .rounds = 1, .interval_ms = 100, .warm_up_ms = 1000};
     optind = 0;
-    while (!why && (c = getopt_long(argc, argv, "+p:n:P:u:c:r:t:i:w:vh", longs, NULL)) != -1)
-        why = c == '?' || c == 'h' ? "" : take(o, c, optarg);
+    while (!why && (c = getopt(argc, argv, "+p:n:P:u:c:r:t:i:w:vh-:")) != -1)
+        why = c == '-' ? take_long(o, optarg, argv) : take(o, c, optarg);
     if (why)
         return why;
     if (optind < argc)

@@ -317,6 +317,6 @@ int plan_execute(const struct options *o, struct result *r)
     if (r->runs.count == 1)
         table_all(stdout, &r->runs.items[0]);
     if (r->runs.count > 0)
-        table_foot(stdout, &r->runs);
+        table_foot(stdout, &r->runs, o->asks);
     return status;
 }
