@@ -8,6 +8,7 @@ import pytest
 
 from harness import dudac
 from harness.client import Connection
+from harness.process import is_sanitized
 
 def hello(run):
     assert run.get("/shop/greet?name=Ann").text == "Hello, Ann!\n"
@@ -75,6 +76,14 @@ def upload(run):
 
 
 TESTS = {"hello": hello, "login": login, "rest": rest, "sse": sse, "upload": upload}
+
+
+@pytest.mark.skipif(is_sanitized(), reason="the tests would have to be built with the sanitizers of the server")
+@pytest.mark.parametrize("template", TESTS)
+def test_the_tests_of_each_template_pass(tmp_path, template):
+    assert dudac.run(tmp_path, "new", "shop", "--template", template).returncode == 0
+    done = dudac.run(tmp_path, "test", tmp_path / "shop", "--asan")
+    assert done.returncode == 0 and done.stdout.endswith(" 0 failed\n") and "warning" not in done.stderr, done
 
 
 @pytest.mark.parametrize("template", TESTS)

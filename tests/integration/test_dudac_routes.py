@@ -51,6 +51,11 @@ def test_level_1(tmp_path):
         "/ cb_root main.c:11", "/shop/buy/:1/:2 cb_buy main.c:6", "/text, with a comma cb_text main.c:7", "(computed) cb_path main.c:8"]
 
 
+def test_level_3(tmp_path):
+    assert [" ".join(row[:-1]) for row in routes(tmp_path, EXAMPLES.parent / "books")] == [
+        "GET /api/books list", "GET /api/books/:id<uint> show", "POST /api/books add", "DELETE /api/books/:id<uint> take_away"]
+
+
 @pytest.mark.parametrize("name", sorted(folder.name for folder in EXAMPLES.iterdir() if folder.is_dir()))
 def test_each_example_has_some(tmp_path, name):
     assert routes(tmp_path, EXAMPLES / name)

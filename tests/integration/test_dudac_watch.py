@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """dudac watch: a saved file is built and served; an error leaves what runs."""
 
+import json
+
 import pytest
 
-from harness import dudac
+from harness import browser, dudac
 
 pytestmark = pytest.mark.plain
 
@@ -41,8 +43,76 @@ def test_a_saved_file(tmp_path):
         source.write_text(SOURCE.replace("WORD", "the second"))
         run.wait_for(lambda: len(run.urls()) == 2, "nothing is built")
         assert run.get("/watched/").body == b"the second"
+        assert run.urls()[0] == run.urls()[1]
         assert run.interrupt() == 0
         assert list(run.folder.iterdir()) == []
+
+
+def page_state(run):
+    return json.loads(run.get("/dudac/state.json").body)
+
+
+def test_the_page_follows(tmp_path):
+    folder = tmp_path / "watched"
+    assert dudac.run(tmp_path, "new", "watched").returncode == 0
+    source = folder / "main.c"
+    whole = source.read_text()
+    with dudac.running(tmp_path, "watch", folder) as run:
+        run.wait_for(lambda: "Watch page" in run.output(), "no page is printed")
+        assert 'src="/watched/"' in run.get("/dudac/").text
+        first = page_state(run)
+        assert first["error"] == ""
+        source.write_text("no C\n")
+        run.wait_for(lambda: page_state(run)["error"], "the page has no error")
+        broken = page_state(run)
+        assert "main.c:1" in broken["error"] and "does not build" in broken["error"] and broken["build"] == first["build"]
+        source.write_text(whole)
+        run.wait_for(lambda: page_state(run)["error"] == "", "the error stays")
+        built = page_state(run)
+        assert built["build"] > first["build"]
+        (folder / "html" / "more.html").write_text("a page")
+        run.wait_for(lambda: page_state(run)["build"] > built["build"], "the page is not shown again")
+        assert len(run.urls()) == 2  # and nothing was built
+
+
+def test_the_page_shows_an_error(tmp_path):
+    folder = tmp_path / "watched"
+    assert dudac.run(tmp_path, "new", "watched").returncode == 0
+    with dudac.running(tmp_path, "watch", folder) as run:
+        run.wait_for(lambda: "Watch page" in run.output(), "no page is printed")
+        (folder / "main.c").write_text("no <C>\n")
+        run.wait_for(lambda: page_state(run)["error"], "the page has no error")
+        shown = browser.document(tmp_path, f"http://127.0.0.1:{run.port}/dudac/")
+        assert "main.c:1" in shown and "watched does not build" in shown and '<pre role="alert">' in shown
+
+
+def test_a_reload_answers_what_was_asked(tmp_path):
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    source = folder / "main.c"
+    (folder / "Makefile.in").write_text("NAME = watched\nOBJECTS = main.o\n")
+    source.write_text(SOURCE.replace("WORD", "first"))
+    with dudac.running(tmp_path, "watch", folder) as run, dudac.Connection(("127.0.0.1", run.port)) as connection:
+        assert connection.request("/watched/").text == "first"
+        source.write_text(SOURCE.replace("WORD", "second"))
+        run.wait_for(lambda: len(run.urls()) == 2, "nothing is built")
+        assert connection.request("/watched/").text == "second"  # on the same connection: the server runs on
+
+
+def test_a_service_that_cannot_be_loaded(tmp_path):
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    source = folder / "main.c"
+    (folder / "Makefile.in").write_text("NAME = watched\nOBJECTS = main.o\n")
+    source.write_text(SOURCE.replace("WORD", "first"))
+    with dudac.running(tmp_path, "watch", folder) as run:
+        source.write_text(SOURCE.replace('"answer")', '"missing")'))
+        run.wait_for(lambda: "keeps what it has" in run.errors(), "no error is printed")
+        run.wait_for(lambda: "missing" in page_state(run)["error"], "the page has no error")
+        assert run.get("/watched/").body == b"first"
+        source.write_text(SOURCE.replace("WORD", "second"))
+        run.wait_for(lambda: len(run.urls()) == 2, "nothing is built")
+        assert run.get("/watched/").body == b"second"
 
 
 def test_sessions_stay(tmp_path):

@@ -60,10 +60,10 @@ def _make(folder, out, goal, **kwargs):
 class Builder:
     """Builds what is below one path; build() may be called again after changes."""
 
-    def __init__(self, places, cache, path, level=None, is_release=False):
-        self.places, self.level, self.is_release = places, level, is_release
+    def __init__(self, places, cache, path, level=None, kind="plain"):
+        self.places, self.level, self.kind = places, level, kind
         self.path = pathlib.Path(path).absolute()
-        digest = hashlib.sha256(f"{self.path.resolve()}\0{places.server}\0{level}\0{is_release}".encode()).hexdigest()[:20]
+        digest = hashlib.sha256(f"{self.path.resolve()}\0{places.server}\0{level}\0{kind}".encode()).hexdigest()[:20]
         self.out = cache.folder / "services" / digest
 
     def build(self, is_forced=False):
@@ -87,15 +87,16 @@ class Builder:
         out.mkdir(parents=True, exist_ok=True)
         self._write_makefile(file, out)
         name = self._name(file, out)
-        done = _make(folder, out, "dudac-all", stdout=sys.stderr)
+        done = _make(folder, out, "dudac-all", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(done.stdout, end="", file=sys.stderr, flush=True)
         if done.returncode != 0:
-            raise Failure(f"{name} does not build")
+            raise Failure(f"{name} does not build", done.stdout)
         home = folder if any((folder / kind).is_dir() for kind in FOLDERS) else self.path
         return Service(name, out / f"{name}.duda", home)
 
     def _write_makefile(self, file, out):
         text = makefile.text(file.read_text(errors="surrogateescape"), out, self.places.headers, self.level,
-                             self.places.is_32_bit(), self.is_release)
+                             self.places.is_32_bit(), self.kind, self.places.testing)
         target = out / "Makefile"
         if not target.exists() or target.read_text(errors="surrogateescape") != text:
             target.write_text(text, errors="surrogateescape")
@@ -108,6 +109,15 @@ class Builder:
         if not name or "/" in name or name.startswith(".") or len(name.split()) != 1:
             raise Failure(f"{file} has no NAME that a service can have")
         return name
+
+    def build_tests(self):
+        """After build(): the program of the tests. Raises Failure."""
+        out = self.out / "built"
+        with _alone_in(self.out):
+            done = _make(self.path, out, "dudac-tests", stdout=sys.stderr)
+        if done.returncode != 0:
+            raise Failure("the tests do not build")
+        return out / "tests"
 
     def _built_elsewhere(self, names):
         """Services that were put into the folder as files."""

@@ -12,6 +12,7 @@ from .places import forget_builds, is_home_chosen
 from .routes import show_routes
 from .running import run_service
 from .scaffold import new_service
+from .testing import test_service
 from .watching import watch_service
 
 
@@ -29,7 +30,8 @@ def run_options(places, words):
     """What options of 2014 ask for. Raises Misuse and Failure."""
     if words == ["doctor"]:
         return examine(places)
-    commands = {"new": new_service, "routes": show_routes, "package": lambda rest: package_service(places, rest)}
+    commands = {"new": new_service, "routes": show_routes, "package": lambda rest: package_service(places, rest),
+                "test": lambda rest: test_service(places, rest)}
     if words[:1] and words[0] in commands:
         return commands[words[0]](words[1:])
     serve = run_service

@@ -3,4 +3,8 @@
 
 
 class Failure(Exception):
-    """A step failed; the text says which and why."""
+    """A step failed; the text says which and why. detail: what a compiler or the server said of it, which was printed already."""
+
+    def __init__(self, sentence, detail=""):
+        super().__init__(sentence)
+        self.detail = detail

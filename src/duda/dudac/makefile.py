@@ -3,19 +3,19 @@
 
 RULES = """\
 
-OBJECTS ?= $(patsubst ./%.c,%.o,$(wildcard ./*.c))
+OBJECTS ?= $(patsubst ./%.c,%.o,$(filter-out %_test.c,$(wildcard ./*.c)))
 override DUDAC_OUT := {out}
 override DUDAC_OBJECTS := $(addprefix $(DUDAC_OUT)/,$(OBJECTS))
 # A service of several files may define variables in its headers: they are one (-fcommon), unless CFLAGS says otherwise.
-override DUDAC_FLAGS = {machine}-fPIC -fcommon $(CFLAGS) {release}{level}$(DEFS) $(INCDIR) -I{headers}
+override DUDAC_FLAGS = {machine}-fPIC -fcommon $(CFLAGS) {compiler}{level}$(DEFS) $(INCDIR) -I{headers}
 
-.PHONY: dudac-all dudac-name
+.PHONY: dudac-all dudac-name dudac-tests
 dudac-all: $(DUDAC_OUT)/$(NAME).duda
 dudac-name:
 	@echo '$(NAME)'
 # A running server may have the file open: another takes its place.
 $(DUDAC_OUT)/$(NAME).duda: $(DUDAC_OBJECTS)
-	$(CC) {machine}-shared -Wl,-Bsymbolic -o $@.fresh $(DUDAC_OBJECTS) -lc $(LDFLAGS)
+	$(CC) {machine}{linker}-shared -Wl,-Bsymbolic -o $@.fresh $(DUDAC_OBJECTS) -lc $(LDFLAGS)
 	mv $@.fresh $@
 $(DUDAC_OUT)/%.o: %.c $(DUDAC_OUT)/Makefile
 	@mkdir -p $(@D)
@@ -23,13 +23,39 @@ $(DUDAC_OUT)/%.o: %.c $(DUDAC_OUT)/Makefile
 -include $(DUDAC_OBJECTS:.o=.d)
 """
 
+TEST_RULES = """\
 
-def text(variables, out, headers, level=None, is_32_bit=False, is_release=False):
+override DUDAC_TESTS := $(patsubst ./%.c,$(DUDAC_OUT)/%.o,$(wildcard ./*_test.c ./*/*_test.c))
+override DUDAC_RUNNER := {machine}{linker}-O1 -g -I{headers} -I{public}
+dudac-tests: $(DUDAC_OUT)/tests
+$(DUDAC_OUT)/tests: $(DUDAC_TESTS) {runner} {library} $(DUDAC_OUT)/Makefile
+	$(CC) $(DUDAC_RUNNER) -o $@ {runner} $(DUDAC_TESTS) {library} -Wl,-rpath,{library_folder} $(LDFLAGS)
+-include $(DUDAC_TESTS:.o=.d)
+"""
+
+# Kind of a build -> flags of the compiler and of the linker, whatever CFLAGS and LDFLAGS have.
+KINDS = {
+    "plain": ("", ""),
+    "release": ("-O2 -DNDEBUG ", ""),
+    "asan": ("-g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all ", "-fsanitize=address,undefined "),
+}
+
+
+def escaped(path):
+    return str(path).replace(" ", "\\ ")
+
+
+def text(variables, out, headers, level=None, is_32_bit=False, kind="plain", testing=None):
     """
     What make reads, started in the folder of the service.
     variables: the text of Makefile.in; out: an existing folder without blanks in its name; level: None leaves it to the sources.
-    is_release: optimised and without assertions, whatever CFLAGS has.
+    testing: places.Testing, for the goal dudac-tests.
     """
-    rules = RULES.format(out=out, headers=str(headers).replace(" ", "\\ "),
-                         level=f"-DDUDA_API_LEVEL={level} " if level else "", machine="-m32 " if is_32_bit else "", release="-O2 -DNDEBUG " if is_release else "")
+    compiler, linker = KINDS[kind]
+    words = {"out": out, "headers": escaped(headers), "level": f"-DDUDA_API_LEVEL={level} " if level else "",
+             "machine": "-m32 " if is_32_bit else "", "compiler": compiler, "linker": linker}
+    rules = RULES.format(**words)
+    if testing:
+        rules += TEST_RULES.format(**words, runner=escaped(testing.runner), library=escaped(testing.library), public=escaped(testing.headers),
+                                   library_folder=escaped(testing.library.parent))
     return ".DEFAULT_GOAL := dudac-all\n" + variables + rules

@@ -12,7 +12,8 @@ HELP = """\
 Usage: dudac [OPTION]... -w PATH
        dudac new PATH [--template hello|login|rest|sse|upload]    make a service to begin with
        dudac run PATH [--release] [OPTION]...    as -w; --release: optimised
-       dudac watch PATH [OPTION]...    build and restart when a file is saved
+       dudac watch PATH [OPTION]...    build and load anew when a file is saved
+       dudac test PATH [--asan] [-V LEVEL]    run its tests, *_test.c
        dudac routes PATH               list its paths, call-backs and their lines
        dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]    one file for another machine
        dudac doctor                    report what is missing on this machine
@@ -42,7 +43,7 @@ class Options:
     port: int = DEFAULT_PORT
     is_secure: bool = False
     is_forced: bool = False
-    is_release: bool = False
+    kind: str = "plain"     # makefile.KINDS
     shows_output: bool = False
     does_update: bool = False
     removes: str = None     # "-r" or "-R"
@@ -79,9 +80,11 @@ def level_number(text):
 
 
 def _take(options, name, value):
-    flags = {"--release": "is_release", "-S": "is_secure", "-F": "is_forced", "-u": "shows_output", "-g": "does_update", "-s": "does_update"}
+    flags = {"-S": "is_secure", "-F": "is_forced", "-u": "shows_output", "-g": "does_update", "-s": "does_update"}
     if name in flags:
         setattr(options, flags[name], True)
+    elif name == "--release":
+        options.kind = "release"
     elif name in ("-h", "-v"):
         options.wants = options.wants or {"-h": "help", "-v": "version"}[name]
     elif name in ("-r", "-R"):

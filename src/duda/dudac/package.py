@@ -140,7 +140,7 @@ def package_service(places, words):
     """Exit code 0. Raises Misuse and Failure."""
     path, level, port, prefix, file = parse(words)
     with Cache() as cache:
-        services = Builder(places, cache, path, level, is_release=True).build()
+        services = Builder(places, cache, path, level, "release").build()
         homes = {service.folder for service in services if service.folders()}
         if len(homes) > 1:
             raise Failure("the services have folders of their own; package each by itself")

@@ -10,6 +10,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Testing:
+    """What `dudac test` builds with."""
+    headers: pathlib.Path   # monkey/ is there
+    library: pathlib.Path   # libmonkey.so
+    runner: pathlib.Path = pathlib.Path(__file__).parent / "runner" / "runner.c"
+
+
+@dataclass(frozen=True)
 class Places:
     version: str
     server: pathlib.Path    # the executable
@@ -17,6 +25,7 @@ class Places:
     plugins: pathlib.Path   # monkey-duda.so is there
     packages: pathlib.Path  # NAME.dpkg; may be missing
     mimes: pathlib.Path     # types of files; may be missing
+    testing: Testing
 
     def is_32_bit(self):
         """Is the server a 32-bit program on a 64-bit machine? A service has the word size of what opens it."""

@@ -9,7 +9,8 @@ from .building import makefiles
 from .options import Misuse
 
 CALL = re.compile(r"(?:(\w+)\s*=\s*)?\b(?:map|router|console)->(static_add|static_add_ref|static_root|interface_new|method_new|"
-                  r"method_builtin_new|interface_add_method|map|root|dashboard)\s*\(([^;]*)\)\s*;")
+                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|route|group)\s*\(([^;]*)\)\s*;")
+FUNCTION = re.compile(r"^[\w\s*]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 TEXT_OR_COMMENT = re.compile(rf"{TEXT.pattern}|/\*.*?\*/|//[^\n]*", re.S)
 ARGUMENT = re.compile(rf"(?:{TEXT.pattern}|[^,\"])+")
@@ -18,7 +19,7 @@ COMPUTED = "(computed)"  # a path or name that is no text in the source
 
 @dataclass(frozen=True)
 class Route:
-    path: str      # behind the name of the service
+    path: str      # behind the name of the service; at level 3 behind the methods
     callback: str
     place: str     # file:line of the call
 
@@ -29,6 +30,7 @@ class Call:
     arguments: list
     variable: str  # what the result is assigned to
     place: str
+    function: str  # in which it is made
 
     def text(self, at):
         found = TEXT.fullmatch(self.arguments[at]) if at < len(self.arguments) else None
@@ -49,7 +51,9 @@ def calls_in(file, shown):
     for match in CALL.finditer(source):
         variable, name, arguments = match.groups()
         line = source.count("\n", 0, match.start(2)) + 1
-        yield Call(name, [word[0].strip() for word in ARGUMENT.finditer(arguments)], variable, f"{shown}:{line}")
+        around = [found[1] for found in FUNCTION.finditer(source, 0, match.start())]
+        yield Call(name, [word[0].strip() for word in ARGUMENT.finditer(arguments)], variable, f"{shown}:{line}",
+                   around[-1] if around else "")
 
 
 def methods_of(calls):
@@ -64,8 +68,30 @@ def methods_of(calls):
             yield Route(f"/{interfaces.get(call.arguments[1], COMPUTED)}/{method.text(0)}{parameters}", method.word(1), method.place)
 
 
+def prefixes_of(calls):
+    """By function: what groups put before its paths."""
+    around = {call.word(1): call for call in calls if call.name == "group"}
+
+    def prefix(function, depth=0):
+        if function not in around or depth > len(around):
+            return ""
+        return prefix(around[function].function, depth + 1) + around[function].text(0)
+
+    return {function: prefix(function) for function in around}
+
+
+def routes_of_level_3(calls):
+    prefixes = prefixes_of(calls)
+    for call in calls:
+        if call.name in ("get", "post", "put", "patch", "delete", "route"):
+            at = 1 if call.name == "route" else 0
+            methods = call.name.upper() if at == 0 else "*" if call.word(0) == "NULL" else call.text(0)
+            yield Route(f"{methods} {prefixes.get(call.function, '')}{call.text(at)}", call.word(at + 1), call.place)
+
+
 def routes_of(calls):
-    """In the order in which the server asks them: the root, methods of interfaces, then the others as they were added."""
+    """In the order in which the server asks them: level 3, the root, methods of interfaces, then the others as they were added."""
+    yield from routes_of_level_3(calls)
     yield from (Route("/", call.word(0), call.place) for call in calls if call.name in ("static_root", "root"))
     yield from methods_of(calls)
     for call in calls:
@@ -76,7 +102,7 @@ def routes_of(calls):
 
 
 def sources(path):
-    return sorted(file for file in pathlib.Path(path).rglob("*.c") if not any(part.startswith(".") for part in file.parts))
+    return sorted(file for file in pathlib.Path(path).rglob("*.c") if not file.stem.endswith("_test") and not any(part.startswith(".") for part in file.parts))
 
 
 def show_routes(words):

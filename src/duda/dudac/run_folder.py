@@ -2,6 +2,7 @@
 """The configuration of one run, in a private folder that is removed with it."""
 
 import ctypes
+import filecmp
 import os
 import pathlib
 import shutil
@@ -14,7 +15,7 @@ def section(name, lines):
     return "".join([f"[{name}]\n", *(f"    {key} {value}\n" for key, value in lines)]) + "\n"
 
 
-def server_lines(port, overrides, is_secure):
+def server_lines(port, overrides, is_secure, is_watched=False):
     """Of [SERVER], with the keys of -M as they were meant in 2014."""
     chosen = {key.lower(): value for key, value in overrides.items()}
     address = chosen.pop("listen", None) or chosen.pop("port", None) or str(port)
@@ -25,6 +26,8 @@ def server_lines(port, overrides, is_secure):
     lines = {"listen": ("Listen", f"{address} tls" if is_secure else address), "coredumps": ("CoreDumps", "on")}
     if os.geteuid() == 0:
         lines["user"] = ("User", "root")
+    if is_watched:
+        lines.update(fdt=("FDT", "off"), filecache=("FileCache", "0"))
     names = {key.lower(): key for key in overrides}
     lines.update({key: (names[key], value) for key, value in chosen.items()})
     return list(lines.values())
@@ -53,11 +56,11 @@ class RunFolder:
     with RunFolder() as run:
         run.write(places, services, ...)
 
-    keeps_sessions: until its end, over restarts of the server.
+    is_watched: sessions are kept until its end, over restarts of the server, and each file is served as it is just then.
     """
 
-    def __init__(self, keeps_sessions=False):
-        self.keeps_sessions = keeps_sessions
+    def __init__(self, is_watched=False):
+        self.is_watched = is_watched
 
     def __enter__(self):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="dudac-"))
@@ -70,12 +73,17 @@ class RunFolder:
     def configuration(self):
         return self.path / "conf"
 
+    @property
+    def pages(self):
+        """The DocumentRoot of the site: empty but for the page of `dudac watch`."""
+        return self.path / "empty"
+
     def write(self, places, services, port, overrides=None, certificate=None):
         """Write all files of a configuration; certificate: (file, key), for TLS. Services are copied: a build disturbs none."""
         overrides = overrides or {}
-        (self.path / "empty").mkdir(exist_ok=True)
+        self.pages.mkdir(exist_ok=True)
         self._copy(services)
-        self._write("monkey.conf", section("SERVER", server_lines(port, overrides, certificate is not None)))
+        self._write("monkey.conf", section("SERVER", server_lines(port, overrides, certificate is not None, self.is_watched)))
         self._write("sites/default", section("HOST", site_lines(self.path, overrides)) +
                     web_services({service.name: service.folders() for service in services}))
         plugins = ["duda"] + (["tls"] if certificate else [])
@@ -90,16 +98,23 @@ class RunFolder:
         lines = [("ServicesRoot", self.path / "services")]
         if places.packages.is_dir():
             lines.append(("PackagesRoot", places.packages))
-        if self.keeps_sessions and has_session_files(places):
+        if self.is_watched and has_session_files(places):
             lines.append(("SessionStore", f"sqlite:{self.path / 'sessions'}"))
         return lines
 
     def _copy(self, services):
+        """A service that did not change keeps its file, so a reload keeps it; where none did, a file that they read did."""
         folder = self.path / "services"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        for service in services:
-            shutil.copyfile(service.file, folder / f"{service.name}.duda")
+        folder.mkdir(exist_ok=True)
+        files = {folder / f"{service.name}.duda": service.file for service in services}
+        changed = {file: source for file, source in files.items()
+                   if not file.exists() or not filecmp.cmp(file, source, shallow=False)}
+        for file, source in (changed or files).items():
+            fresh = file.with_suffix(".fresh")  # the server has the other one open
+            shutil.copyfile(source, fresh)
+            fresh.replace(file)
+        for file in set(folder.iterdir()) - set(files):
+            file.unlink()
 
     def _write(self, name, text):
         file = self.configuration / name

@@ -57,8 +57,9 @@ class Run:
 
     def __init__(self, places, cache, run, options):
         self.places, self.cache, self.run, self.options = places, cache, run, options
-        self.builder = Builder(places, cache, options.path, options.level, options.is_release)
+        self.builder = Builder(places, cache, options.path, options.level, options.kind)
         self.server = None
+        self.listens_at = (None, None)  # the port as configured, and the key pair
 
     def build(self):
         """The services. Raises Failure."""
@@ -69,20 +70,39 @@ class Run:
     def start(self, services):
         """Start a server with them and print where they are. Raises Failure."""
         pair = certificate.pair(self.places, self.cache) if self.options.is_secure else None
-        self.run.write(self.places, services, self.options.port, self.options.overrides, pair)
+        self.listens_at = self.options.port, pair
+        self._write(services)
         self.server = Server(self.places, self.run, self.options.shows_output)
         if not self.server.wait_until_started():
             self.server.stop()
             self.server.show_output()
-            raise Failure("the server does not start")
+            raise Failure("the server does not start", self.server.output())
+        self._show(services)
+
+    def reload(self, services):
+        """Have the server that runs load what has changed, and print where it is. Raises Failure: it keeps what it has."""
+        self._write(services)
+        if not self.server.reload():
+            self.server.show_output()
+            raise Failure("the server keeps what it has", self.server.output())
+        self._show(services)
+
+    def _write(self, services):
+        port, pair = self.listens_at
+        self.run.write(self.places, services, port, self.options.overrides, pair)
+
+    def _show(self, services):
         up = [service.name for service in services if service.name not in self.server.skipped]
         if len(up) < len(services):
             self.server.show_output()
         if not up:
-            raise Failure("the server skipped every service")
-        scheme = "https" if self.options.is_secure else "http"
+            raise Failure("the server skipped every service", self.server.output())
         for name in up:
-            print(f"Service Up  : {scheme}://localhost:{self.server.port}/{name}/", flush=True)
+            print(f"Service Up  : {self.url(name)}", flush=True)
+
+    def url(self, name):
+        """Of the page of a service, or of a folder."""
+        return f"{'https' if self.options.is_secure else 'http'}://localhost:{self.server.port}/{name}/"
 
     def stop(self):
         if self.server:
@@ -93,16 +113,16 @@ class Run:
         name = crash.signal_name(self.server.poll())
         self.server.show_output()
         if not name:
-            raise Failure(f"the server ended with exit code {self.server.poll()}")
+            raise Failure(f"the server ended with exit code {self.server.poll()}", self.server.output())
         report = crash.write_report(self.places, self.run, self.server, self.options.path)
-        raise Failure(f"the server ended by {name}" + (f"; see {report}" if report else ""))
+        raise Failure(f"the server ended by {name}" + (f"; see {report}" if report else ""), self.server.output())
 
 
 @contextlib.contextmanager
-def prepared(places, options, keeps_sessions=False):
+def prepared(places, options, is_watched=False):
     """A Run whose server, folder and cache are cleaned up at the end, which a signal brings."""
     crash.allow_core_files()
-    with until_stopped(), Cache() as cache, RunFolder(keeps_sessions) as folder:
+    with until_stopped(), Cache() as cache, RunFolder(is_watched) as folder:
         run = Run(places, cache, folder, options)
         try:
             yield run

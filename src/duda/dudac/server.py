@@ -14,11 +14,12 @@ START_WITHIN = 60.0
 SHOWN_LINES = 200   # of the output, where something failed
 
 _libc = ctypes.CDLL(None)
+RELOADED = re.compile(r"server configuration reloaded |(; the old configuration stays in force)$")
 LISTENS = re.compile(r"listening address=(\S+):(\d+)$")
 SKIPPED = re.compile(r"service '([^']*)'(?:: skipped| not found)")
 
 
-def _end_with_dudac():
+def end_with_dudac():
     _libc.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: also when dudac is killed
 
 
@@ -29,13 +30,15 @@ class Server:
         # A group of its own, so that Ctrl-C reaches it through dudac alone; a core file falls into the run's folder.
         self.process = subprocess.Popen([str(places.server), "--configdir", str(run.configuration)], cwd=run.path,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        process_group=0, preexec_fn=_end_with_dudac)
+                                        process_group=0, preexec_fn=end_with_dudac)
         self.pid = self.process.pid
         self.port = None
         self.skipped = set()  # names of services that the server left out
         self.lines = collections.deque(maxlen=SHOWN_LINES)
         self._shows_output = shows_output
         self._started = threading.Event()
+        self._reload_ended = threading.Event()
+        self._is_reloaded = False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -44,22 +47,37 @@ class Server:
             for raw in pipe:
                 self._take(raw.decode(errors="replace").rstrip("\n"))
         self._started.set()
+        self._reload_ended.set()
 
     def _take(self, line):
         self.lines.append(line)
         if self._shows_output:
             print(line, flush=True)
-        listens, skipped = LISTENS.search(line), SKIPPED.search(line)
+        listens, skipped, reloaded = LISTENS.search(line), SKIPPED.search(line), RELOADED.search(line)
         if listens:
             self.port = int(listens[2])
         if skipped:
             self.skipped.add(skipped[1])
         if "started workers=" in line:
             self._started.set()
+        if reloaded:
+            self._is_reloaded = not reloaded[1]
+            self._reload_ended.set()
 
     def wait_until_started(self):
         """True when it listens; False when it ended, or is silent for too long."""
         return self._started.wait(START_WITHIN) and self.port is not None and self.process.poll() is None
+
+    def reload(self):
+        """Let it read its configuration again; False: the old one stays in force, or it ended, or is silent for too long."""
+        self.lines.clear()
+        self.skipped.clear()
+        self._is_reloaded = False
+        self._reload_ended.clear()
+        if self.poll() is None:
+            self.process.send_signal(signal.SIGHUP)
+            self._reload_ended.wait(START_WITHIN)
+        return self._is_reloaded and self.poll() is None
 
     def poll(self):
         """Its exit code, as of subprocess; None while it runs."""

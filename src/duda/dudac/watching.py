@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dudac watch`: build and start anew whenever a file of the service was saved."""
+"""`dudac watch`: build and load anew whenever a file of the service was saved, and show it in a page that follows."""
 
 import os
 import pathlib
@@ -8,17 +8,19 @@ import time
 
 from .failure import Failure
 from .running import check_port, prepared
+from .watch_page import WatchPage
 
-LOOK_EVERY = 0.3  # seconds
+LOOK_EVERY = 0.2  # seconds
 STATIC = ("html", "data", "logs")  # the server itself sees what changes there
+PAGES = "html"
 
 
-def stamps(path):
-    """File -> (time, size) of what a service is made of."""
+def stamps(path, is_skipped=lambda name: False):
+    """File -> (time, size) below a folder, without those of folders directly in it that are skipped."""
     found = {}
     for folder, names, files in os.walk(path):
         is_top = pathlib.Path(folder) == pathlib.Path(path)
-        names[:] = [name for name in names if not name.startswith(".") and not (is_top and name in STATIC)]
+        names[:] = [name for name in names if not name.startswith(".") and not (is_top and is_skipped(name))]
         for name in files:
             try:
                 facts = os.stat(os.path.join(folder, name))
@@ -28,46 +30,75 @@ def stamps(path):
     return found
 
 
-def _say(failure):
-    print(f"dudac: {failure}", file=sys.stderr, flush=True)
+class Watch:
+    """One service, from one saved file to the next."""
 
+    def __init__(self, run):
+        self.run, self.page = run, WatchPage(run.run.pages)
+        self.seen = self._look()
+        self.server = self.name = None  # of the page
 
-def _report_end(run):
-    """A server that ended by itself is reported once; the next saved file starts another."""
-    if run.server and run.server.poll() is not None:
-        try:
-            run.report_end()
-        except Failure as failure:
-            _say(failure)
-        run.server = None
+    def _look(self):
+        path = self.run.options.path
+        return stamps(path, STATIC.__contains__), stamps(pathlib.Path(path) / PAGES)
 
-
-def _start(run):
-    """A fault is printed, and a server that runs stays if the service does not build."""
-    try:
-        services = run.build()
-        if run.server:
-            run.stop()
+    def _serve(self):
+        services = self.run.build()
+        self.name = services[0].name
+        if self.run.server:
+            self.run.reload(services)
         else:
-            check_port(run.options)
-        run.start(services)
-        run.options.port = run.server.port  # the browser's page stays where it was
-    except Failure as failure:
-        _say(failure)
-        if run.server and run.server.poll() is not None:  # it did not start
-            run.server = None
+            check_port(self.run.options)
+            self.run.start(services)
+
+    def _show_page(self):
+        """Once for each server."""
+        if self.server is not self.run.server:
+            self.server = self.run.server
+            self.run.options.port = self.server.port  # the browser's page stays where it was
+            self.page.show(self.name)
+            print(f"Watch page  : {self.run.url('dudac')}", flush=True)
+
+    def serve(self):
+        """What is there now. An error is printed and shown in the page, and services that run stay."""
+        try:
+            self._serve()
+            self.page.tell()
+        except Failure as failure:
+            self._report(failure)
+            if self.run.server and self.run.server.poll() is not None:  # it did not start
+                self.run.server = None
+        if self.run.server:
+            self._show_page()
+
+    def _report(self, failure):
+        print(f"dudac: {failure}", file=sys.stderr, flush=True)
+        self.page.tell(f"{failure.detail}\n{failure}".lstrip())
+
+    def _report_end(self):
+        """A server that ended by itself is reported once; the next saved file starts another."""
+        if self.run.server and self.run.server.poll() is not None:
+            try:
+                self.run.report_end()
+            except Failure as failure:
+                self._report(failure)
+            self.run.server = None
+
+    def turn(self):
+        self._report_end()
+        before, self.seen = self.seen, self._look()
+        if self.seen[0] != before[0]:
+            self.serve()
+        elif self.seen[1] != before[1]:
+            self.page.reload()
 
 
 def watch_service(places, options):
     """Exit code 0 after Ctrl-C."""
-    with prepared(places, options, keeps_sessions=True) as run:
-        seen = stamps(options.path)
-        _start(run)
+    with prepared(places, options, is_watched=True) as run:
+        watch = Watch(run)
+        watch.serve()
         while True:  # until a signal
             time.sleep(LOOK_EVERY)
-            _report_end(run)
-            now = stamps(options.path)
-            if now != seen:
-                seen = now
-                _start(run)
+            watch.turn()
     return 0

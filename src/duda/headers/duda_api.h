@@ -81,6 +81,10 @@ struct duda_api_gc {
     /* [R] Free ptr (of mem or malloc()) when the request has ended, behind its end call-back. NULL is allowed. 0;
        -1: no memory, and the caller keeps it. */
     int (*add)(duda_request_t *dr, void *ptr);
+#if DUDA_API_LEVEL >= 3
+    /* [R] Level 3: likewise for what free() does not end: call end(arg). */
+    int (*call)(duda_request_t *dr, void (*end)(void *arg), void *arg);
+#endif
 };
 
 /* request: What a client asks for. [R] */
@@ -103,8 +107,8 @@ struct duda_api_request {
     void *(*get_data)(duda_request_t *dr, unsigned long *len);
     /* Bytes of the body; -1: none. */
     long (*content_length)(duda_request_t *dr);
-    /* The value of the field of that name, in any case, with a blank before it; without the blank if the name is
-       given with its colon. Owned by the caller; NULL: no such field. */
+    /* The value of the field of that name, in any case, with a blank before it; without the blank at level 3, or if
+       the name is given with its colon. Owned by the caller; NULL: no such field. */
     char *(*header_get)(duda_request_t *dr, const char *name);
     /* 0: the value of that field begins with val, in its case. The name may have its colon. */
     int (*header_cmp)(duda_request_t *dr, const char *name, const char *val);
@@ -114,6 +118,13 @@ struct duda_api_request {
     int (*validate_socket)(int socket);
     /* [W] MK_TRUE: dr is a request of this worker that has not ended. Any pointer is allowed. */
     int (*validate_request)(duda_request_t *dr);
+#if DUDA_API_LEVEL >= 3
+    /* Level 3: the value of the field of that name, in any case, freed with the request; NULL: no such field. */
+    char *(*header)(duda_request_t *dr, const char *name);
+    /* Level 3: the body, terminated, borrowed until the request has ended; *len: its bytes, unless len is NULL. NULL:
+       none, or a multipart form, whose parts `form` has. */
+    const char *(*body)(duda_request_t *dr, size_t *len);
+#endif
 };
 
 /* response: What the service answers. [R] All calls copy what they are given; they return -1, and log, when they
@@ -173,7 +184,7 @@ struct duda_api_param_by_index {
     short int (*len)(duda_request_t *dr, short int idx);
 };
 
-/* param: Level 2: segments that a pattern of router->map() names. [R] */
+/* param: Level 2: segments that a pattern of router->map() names. Level 3: and those that other patterns name. [R] */
 struct duda_api_param_by_key {
     /* The segment at `:key`, decoded and terminated, freed with the request; NULL: the pattern has no such
        variable. */
@@ -194,6 +205,50 @@ struct duda_api_qs {
     /* 0: the first pair with this key has exactly this value; -1. */
     int (*cmp)(duda_request_t *dr, const char *key, const char *value);
 };
+
+#if DUDA_API_LEVEL >= 3
+/* query: Level 3: values of the query, decoded and terminated. [R]
+
+   The query "?q=a%20b&page=2" has a value "a b" of the name q. A value with NUL or with % but without two hexadecimal
+   digits is malformed. */
+struct duda_api_query {
+    /* The first value of that name, freed with the request; "" if it has no `=`. NULL: absent or malformed. */
+    char *(*get)(duda_request_t *dr, const char *name);
+    /* 0: the whole value is a decimal number, which is put into *res; -1: *res is unchanged. */
+    int (*get_number)(duda_request_t *dr, const char *name, long *res);
+    /* The next pair, freed with the request. *at: 0 at first. Malformed pairs are left out. 0; -1: there are no more. */
+    int (*next)(duda_request_t *dr, size_t *at, char **name, char **value);
+};
+
+/* A value of a form, or a file. Texts are terminated. */
+struct duda_field {
+    const char *name;
+    const char *filename; /* NULL: it is a value. What the client says, never a path */
+    const char *type;     /* media type of a file, as sent; NULL: none */
+    const char *value;    /* all of it; NULL: it lies in fd */
+    size_t length;
+    int fd; /* a file without a name, for pread(); -1: it lies in value */
+};
+
+/* form: Level 3: what a page sent in the body, as application/x-www-form-urlencoded or multipart/form-data. [R]
+
+   Values are decoded; they last until the end call-back. The body was read before the call-back. Routes of
+   router->post() and its like have forms of both types, those of router->map() urlencoded ones alone. A multipart form
+   that is malformed, or has more than 1,000 fields or 256 KB of values, was answered by 400 or 413; its files of more
+   than 16 KB lie on the disk. Of an urlencoded one malformed pairs are left out. */
+struct duda_api_form {
+    /* The first value of that name; NULL: there is none. */
+    const char *(*get)(duda_request_t *dr, const char *name);
+    /* 0: the whole value is a decimal number, which is put into *res; -1: *res is unchanged. */
+    int (*get_number)(duda_request_t *dr, const char *name, long *res);
+    /* The first file of that name; NULL: there is none. One without a choice has an empty filename. */
+    const struct duda_field *(*file)(duda_request_t *dr, const char *name);
+    /* A value or file by its number from 0 on, in the order sent; NULL: there are fewer. */
+    const struct duda_field *(*field)(duda_request_t *dr, unsigned idx);
+    /* Write a file to a path, which must not exist. 0; -1: errno says why, and nothing is left there. It blocks. */
+    int (*save)(duda_request_t *dr, const struct duda_field *file, const char *path);
+};
+#endif
 
 /* cookie: Cookies of the request and of the answer. [R] */
 struct duda_api_cookie {
@@ -458,13 +513,60 @@ struct duda_api_map {
     } while (0);
 #define duda_map_add_interface(i) map->add_interface(i)
 
-/* router: Level 2: which call-back has which paths, in the order of the calls. [M] */
+/* router: Which call-back has which paths. [M]
+
+   Level 2 asks the patterns of map() in the order of the calls. Level 3 finds a route at once, however many there
+   are, before it asks those:
+
+       static void api(void)
+       {
+           router->before(check_key);
+           router->get("/books", list);
+           router->post("/books", add);
+           router->get("/books/:id<int>", show);
+       }
+
+       int duda_main()
+       {
+           router->group("/api", api);
+           return 0;
+       }
+
+   A pattern is a path below that of the service. `:name` is one segment; with a type only one that fits it:
+   `<int>`, `<uint>` (numbers for param->get_number()), `<hex>`, `<word>` (letters, digits, `_`, `-`) or `<uuid>`.
+   `*name`, at the end, is the rest of the path. Paths that are spelt out come before `:name`, and those before `*name`. Routes
+   of GET answer HEAD; a path with routes of other methods only is answered by 405, OPTIONS by 204, both with Allow.
+   A call that fails stops the start of the server, with its pattern. */
 struct duda_api_router {
-    /* Paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b", where :name
-       is any one, for param->get(). 0, -1. */
+    /* Level 2: paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b",
+       where :name is any one, for param->get(). 0, -1. */
     int (*_map)(char *pattern, void (*cb)(duda_request_t *), char *cb_name, struct mk_list *list);
-    /* The path of the service itself. 0, -1. */
+    /* Level 2: the path of the service itself. 0, -1. */
     int (*_root)(struct web_service *ws, void (*cb)(void *), char *cb_name);
+#if DUDA_API_LEVEL >= 3
+    /* Level 3: call cb for GET and HEAD. 0; -1: the pattern is malformed, longer than 1,024 bytes, has more than 16
+       variables, or a route of this method has it. So for all methods. */
+    int (*get)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for POST. */
+    int (*post)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for PUT. */
+    int (*put)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for PATCH. */
+    int (*patch)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for DELETE. */
+    int (*delete)(const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: likewise for methods that blanks separate, such as "GET POST"; NULL: every method. */
+    int (*route)(const char *methods, const char *pattern, void (*cb)(duda_request_t *dr));
+    /* Level 3: call routes(), whose patterns stand behind this prefix; they may be "" then. Groups may be in groups.
+       0; -1: it does not begin with a slash, ends in one, or is too long. */
+    int (*group)(const char *prefix, void (*routes)(void));
+    /* Level 3: for the routes that follow in this group and the groups in it, call hook first. A request that hook
+       ends, begins to answer or parks goes no further; other hooks come in the order of these calls. 0, -1. */
+    int (*before)(void (*hook)(duda_request_t *dr));
+    /* Level 3: likewise, when the answer was sent or the client has left, behind the end call-back. The last one comes
+       first. 0, -1. */
+    int (*after)(void (*hook)(duda_request_t *dr));
+#endif
 };
 #if DUDA_API_LEVEL >= 2
 #define map(pattern, cb)                                                                           \

@@ -28,12 +28,16 @@
     X(xtime, duda_api_xtime)                                                                       \
     X(dthread, duda_api_dthread)
 
+/* those of level 3 alone */
+#define DUDA_OBJECTS_3(X)                                                                          \
+    X(query, duda_api_query)                                                                       \
+    X(form, duda_api_form)
+
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {
     size_t size; /* sizeof(struct duda_api_objects) of the plugin */
 #define DUDA_OBJECT_MEMBER(name, type) const struct type *name;
     DUDA_OBJECTS(DUDA_OBJECT_MEMBER)
-#undef DUDA_OBJECT_MEMBER
     const struct duda_api_param_by_index *param_by_index;
     const struct duda_api_param_by_key *param_by_key;
     /* calls without an object */
@@ -42,6 +46,8 @@ struct duda_api_objects {
     int (*logger_create)(struct web_service *ws, duda_logger_t *log, char *name);
     void (*set_signal_callback)(struct web_service *ws, void (*func)(int fd, uint64_t val));
     void *(*load_package)(struct web_service *ws, const char *name); /* NULL: it was not found */
+    DUDA_OBJECTS_3(DUDA_OBJECT_MEMBER)
+#undef DUDA_OBJECT_MEMBER
 };
 
 #ifdef DUDA_INSIDE
@@ -69,6 +75,9 @@ struct duda_api_objects {
 
 #define DUDA_OBJECT(name, type) DUDA_OBJ struct type *name;
 DUDA_OBJECTS(DUDA_OBJECT)
+#if DUDA_API_LEVEL >= 3
+DUDA_OBJECTS_3(DUDA_OBJECT)
+#endif
 #undef DUDA_OBJECT
 #if DUDA_API_LEVEL >= 2
 DUDA_OBJ struct duda_api_param_by_key *param;
@@ -89,6 +98,9 @@ static inline void duda_take_objects(const struct duda_api_objects *given, struc
     self = ws;
 #define DUDA_OBJECT_TAKE(name, type) name = (struct type *)given->name;
     DUDA_OBJECTS(DUDA_OBJECT_TAKE)
+#if DUDA_API_LEVEL >= 3
+    DUDA_OBJECTS_3(DUDA_OBJECT_TAKE)
+#endif
 #undef DUDA_OBJECT_TAKE
 #if DUDA_API_LEVEL >= 2
     param = (struct duda_api_param_by_key *)given->param_by_key;

@@ -19,7 +19,7 @@ static char *locate(duda_request_t *dr, const char *file)
 
     if (rq)
         path = mk_duda_dir_join(&rq->service->ws, &rq->service->ws.datadir, file);
-    if (path && mk_duda_request_gc(rq, path) < 0) {
+    if (path && mk_duda_request_gc(rq, free, path) < 0) {
         free(path);
         path = NULL;
     }

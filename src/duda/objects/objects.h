@@ -16,6 +16,8 @@ extern const struct duda_api_gc mk_duda_gc;
 extern const struct duda_api_request mk_duda_request;
 extern const struct duda_api_response mk_duda_response;
 extern const struct duda_api_qs mk_duda_qs;
+extern const struct duda_api_query mk_duda_query;
+extern const struct duda_api_form mk_duda_form;
 extern const struct duda_api_cookie mk_duda_cookie;
 extern const struct duda_api_session mk_duda_session;
 extern const struct duda_api_console mk_duda_console;

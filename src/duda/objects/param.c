@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
+#include "service/pattern.h"
 #include "service/routes.h"
 
 #include <limits.h>
 
-/* Parts of the path: by number at level 1, by name at level 2. */
-
-/* Strict: a sign at most, then digits. @return -1: no number, or too large a one; *number is untouched */
-static int read_number(struct mk_str text, long *number)
-{
-    bool is_negative = text.len > 0 && text.p[0] == '-';
-    size_t i = is_negative || (text.len > 0 && text.p[0] == '+');
-    long n = 0;
-
-    if (i == text.len)
-        return -1;
-    for (; i < text.len; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9' || __builtin_mul_overflow(n, 10, &n) ||
-            __builtin_sub_overflow(n, text.p[i] - '0', &n))
-            return -1;
-    }
-    if (!is_negative && n == LONG_MIN)
-        return -1;
-    *number = is_negative ? n : -n;
-    return 0;
-}
+/* Parts of the path: by number at level 1, by name at levels 2 and 3. */
 
 /* ---- level 1 ---- */
 
@@ -48,7 +29,7 @@ static int index_get_number(duda_request_t *dr, short int idx, long *res)
 {
     struct mk_str value = by_index(dr, idx, "param->get_number");
 
-    return value.p && res ? read_number(value, res) : -1;
+    return value.p && res && mk_duda_number_read(value, res) ? 0 : -1;
 }
 
 static short int index_count(duda_request_t *dr)
@@ -70,6 +51,8 @@ const struct duda_api_param_by_index mk_duda_param_by_index = {
 
 static struct mk_str by_key(struct mk_duda_request *rq, const char *key)
 {
+    if (rq && rq->route && rq->r && key)
+        return mk_path_value(rq->r, mk_str_from(key));
     if (!rq || !rq->rule || !key)
         return (struct mk_str){NULL, 0};
     return mk_duda_variable(rq->rule, mk_duda_rest(rq->service, mk_duda_str(rq->sr.uri_processed)),
@@ -88,7 +71,7 @@ static int key_get_number(duda_request_t *dr, const char *key, long *res)
 {
     struct mk_str value = by_key(mk_duda_request_check(dr, "param->get_number"), key);
 
-    return value.p && res ? read_number(value, res) : -1;
+    return value.p && res && mk_duda_number_read(value, res) ? 0 : -1;
 }
 
 const struct duda_api_param_by_key mk_duda_param_by_key = {.get = key_get,

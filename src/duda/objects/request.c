@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEVEL_CLEAN = 3 };
+
 /* ---- methods ---- */
 
 static int is_method(duda_request_t *dr, int method, const char *call)
@@ -63,6 +65,16 @@ static void *get_data(duda_request_t *dr, unsigned long *len)
     return has_body ? mk_duda_request_copy(NULL, (struct mk_str){rq->body, rq->body_len}) : NULL;
 }
 
+static const char *body(duda_request_t *dr, size_t *len)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "request->body");
+    bool has_body = rq && rq->body;
+
+    if (len)
+        *len = has_body ? rq->body_len : 0;
+    return has_body ? rq->body : NULL;
+}
+
 static long content_length(duda_request_t *dr)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "request->content_length");
@@ -92,19 +104,28 @@ static int is_content_type(duda_request_t *dr, const char *type)
     return value.p && type && text_is(value, mk_str_from(type)) ? MK_TRUE : MK_FALSE;
 }
 
-/* Asked without the colon, the value begins with the blank behind it, which services skip. */
+/* Asked without the colon, the value begins with the blank behind it, which services below level 3 skip. */
 static char *header_get(duda_request_t *dr, const char *name)
 {
     struct mk_str value = field(dr, name, "request->header_get");
-    bool has_blank = name && *name && name[strlen(name) - 1] != ':';
+    bool has_blank;
     char *copy = value.p ? malloc(value.len + 2) : NULL;
 
     if (!copy)
         return NULL;
+    has_blank = mk_duda_request_of(dr)->service->level < LEVEL_CLEAN && name[0] &&
+                name[strlen(name) - 1] != ':';
     copy[0] = ' ';
     memcpy(copy + has_blank, value.p, value.len);
     copy[value.len + has_blank] = '\0';
     return copy;
+}
+
+static char *header(duda_request_t *dr, const char *name)
+{
+    struct mk_str value = field(dr, name, "request->header");
+
+    return value.p ? mk_duda_request_copy(mk_duda_request_of(dr), value) : NULL;
 }
 
 static int header_cmp(duda_request_t *dr, const char *name, const char *val)
@@ -157,4 +178,6 @@ const struct duda_api_request mk_duda_request = {
     .header_contains = header_contains,
     .validate_socket = validate_socket,
     .validate_request = validate_request,
+    .header = header,
+    .body = body,
 };

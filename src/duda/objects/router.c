@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
-#include "service/routes.h"
+#include "service/exchange.h"
+#include "service/route.h"
 
 #include <string.h>
 
@@ -41,4 +42,63 @@ static int set_root(struct web_service *ws, void (*callback)(void *), char *name
     return routes->root.name ? 0 : -1;
 }
 
-const struct duda_api_router mk_duda_router = {._map = add_route, ._root = set_root};
+/* ---- level 3 ---- */
+
+static int add(const char *call, const char *methods, const char *pattern,
+               void (*callback)(duda_request_t *))
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+
+    return s ? mk_duda_route_add(s, call, methods, pattern, callback, mk_duda_on_route) : -1;
+}
+
+/* Each method has a call of its own. */
+#define METHODS(X)                                                                                 \
+    X(get, "GET")                                                                                  \
+    X(post, "POST")                                                                                \
+    X(put, "PUT")                                                                                  \
+    X(patch, "PATCH")                                                                              \
+    X(delete, "DELETE")
+
+#define ADD_METHOD(name, method)                                                                   \
+    static int add_##name(const char *pattern, void (*callback)(duda_request_t *))                 \
+    {                                                                                              \
+        return add("router->" #name, method, pattern, callback);                                   \
+    }
+METHODS(ADD_METHOD)
+
+static int add_methods(const char *methods, const char *pattern, void (*callback)(duda_request_t *))
+{
+    return add("router->route", methods, pattern, callback);
+}
+
+static int add_group(const char *prefix, void (*routes)(void))
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+
+    return s ? mk_duda_route_group(s, prefix, routes) : -1;
+}
+
+static int add_before(void (*hook)(duda_request_t *))
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+
+    return s ? mk_duda_route_hook(s, "router->before", hook, false) : -1;
+}
+
+static int add_after(void (*hook)(duda_request_t *))
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+
+    return s ? mk_duda_route_hook(s, "router->after", hook, true) : -1;
+}
+
+#define METHOD_MEMBER(name, method) .name = add_##name,
+const struct duda_api_router mk_duda_router = {
+    ._map = add_route,
+    ._root = set_root,
+    METHODS(METHOD_MEMBER).route = add_methods,
+    .group = add_group,
+    .before = add_before,
+    .after = add_after,
+};

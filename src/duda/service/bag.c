@@ -34,5 +34,7 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .logger_create = mk_duda_logger_create,
         .set_signal_callback = mk_duda_set_signal_callback,
         .load_package = mk_duda_load_package,
+        .query = &mk_duda_query,
+        .form = &mk_duda_form,
     };
 }

@@ -4,10 +4,11 @@
 #include "kit/text/words.h"
 #include "service/answer.h"
 #include "service/load.h"
-#include "service/routes.h"
+#include "service/route.h"
 #include "service/table.h"
 
 #include <monkey/transport.h>
+#include <monkey/web/form.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +24,19 @@ enum { BODY_FIRST = 4096, LEVEL_ROUTER = 2 };
 
 static void free_garbage(struct mk_duda_request *rq)
 {
+    struct mk_duda_here before;
+
+    if (!rq->garbage)
+        return;
+    before = mk_duda_enter(rq->service, rq->worker);
     while (rq->garbage) {
         struct mk_duda_garbage *next = rq->garbage->next;
 
-        free(rq->garbage->block);
+        rq->garbage->end(rq->garbage->arg);
         free(rq->garbage);
         rq->garbage = next;
     }
+    mk_duda_leave(before);
 }
 
 static void call_back(struct mk_duda_request *rq)
@@ -38,6 +45,8 @@ static void call_back(struct mk_duda_request *rq)
 
     if (rq->dr.end_callback)
         rq->dr.end_callback(&rq->dr);
+    if (rq->route)
+        mk_duda_route_after(rq->route->after, rq);
     mk_duda_leave(before);
 }
 
@@ -57,6 +66,7 @@ static void on_end(void *arg)
     mk_duda_answer_fini(rq);
     free_garbage(rq);
     free(rq->body);
+    free(rq->fields);
     mk_duda_table_drop(table, rq);
 }
 
@@ -224,6 +234,20 @@ static bool grow_body(struct mk_duda_request *rq)
     return true;
 }
 
+/* Forms with files, for a route of level 3: not all of it fits into memory. */
+static int read_multipart(struct mk_duda_request *rq)
+{
+    static const struct mk_form_limits limits = {.size = sizeof(limits)};
+
+    return mk_form_read(rq->r, &limits, &rq->multipart);
+}
+
+static bool is_multipart(const struct mk_duda_request *rq)
+{
+    return rq->route && text_begins(mk_request_header(rq->r, MK_STR("Content-Type")),
+                                    MK_STR("multipart/form-data"));
+}
+
 static ssize_t gather(struct mk_duda_request *rq)
 {
     char first[BODY_FIRST];
@@ -261,7 +285,8 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
     rq->callback = match->target->name;
     rq->state = MK_DUDA_REQUEST_CALLED;
     rq->is_inside = true;
-    match->target->function(&rq->dr);
+    if (!rq->route || mk_duda_route_before(rq->route->before, rq))
+        match->target->function(&rq->dr);
     rq->is_inside = false;
     mk_duda_leave(before);
     return verdict_of(rq);
@@ -281,6 +306,17 @@ static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
     }
 }
 
+/* Where the request goes. A route of level 3 was found before it was made. */
+static void find(const struct mk_duda_request *rq, const struct mk_request_facts *facts,
+                 struct mk_duda_match *match)
+{
+    if (rq->route)
+        *match = (struct mk_duda_match){.target = &rq->route->target};
+    else
+        (void)mk_duda_find(rq->service, mk_duda_rest(rq->service, facts->path), facts->query.p,
+                           match);
+}
+
 /* Called at first and each time that more of the body has come. */
 static enum mk_verdict go_on(struct mk_duda_request *rq)
 {
@@ -290,13 +326,13 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
 
     if (rq->state != MK_DUDA_REQUEST_GATHER)
         return verdict_of(rq);
-    n = gather(rq);
+    n = is_multipart(rq) ? read_multipart(rq) : gather(rq);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;
     if (n < 0)
         return refuse_body(rq, n);
     mk_request_facts(rq->r, &facts); /* reading may have moved its texts */
-    (void)mk_duda_find(rq->service, mk_duda_rest(rq->service, facts.path), facts.query.p, &match);
+    find(rq, &facts, &match);
     return call(rq, &facts, &match);
 }
 
@@ -335,13 +371,60 @@ static enum mk_verdict serve_file(struct mk_request *r, const struct mk_request_
     return rest.len == 0 ? redirect(r, facts) : mk_reply_beneath(r, mk_str_from(root), rest);
 }
 
+/* @param route  of level 3; NULL: match has where it goes */
+static enum mk_verdict begin(struct mk_request *r, const struct mk_request_facts *facts,
+                             struct mk_duda_worker *w, struct mk_duda_service *s,
+                             const struct mk_duda_route *route, const struct mk_duda_match *match)
+{
+    struct mk_duda_request *rq = new_request(r, facts, w, s);
+
+    if (!rq)
+        return mk_reply_error(r, 503, NULL);
+    rq->route = route;
+    return facts->content_length == 0 ? call(rq, facts, match) : go_on(rq);
+}
+
+enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)
+{
+    const struct mk_duda_route *route = arg;
+    const struct mk_duda_match match = {.target = &route->target};
+    struct mk_request_facts facts;
+
+    if (!mk_duda_route_fits(route, r))
+        return MK_VERDICT_PASS;
+    facts.size = sizeof(facts);
+    mk_request_facts(r, &facts);
+    return begin(r, &facts, mk_duda_here()->worker, route->service, route, &match);
+}
+
+/* Routes of level 3 are asked first. @return PASS: none fits */
+static enum mk_verdict serve_route(struct mk_request *r, const struct mk_request_facts *facts,
+                                   struct mk_duda_worker *w, struct mk_duda_service *s,
+                                   struct mk_str rest)
+{
+    struct mk_duda_here before;
+    enum mk_verdict verdict;
+
+    if (rest.len == 0)
+        return redirect(r, facts);
+    before = mk_duda_enter(s, w);
+    verdict = mk_router_run(s->routes->router, r, facts->path.len - rest.len);
+    mk_duda_leave(before);
+    return verdict;
+}
+
 static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts *facts,
                              struct mk_duda_worker *w, struct mk_duda_service *s,
                              struct mk_str rest)
 {
-    struct mk_duda_request *rq;
     struct mk_duda_match match;
 
+    if (s->routes && s->routes->router) {
+        enum mk_verdict verdict = serve_route(r, facts, w, s, rest);
+
+        if (verdict != MK_VERDICT_PASS)
+            return verdict;
+    }
     switch (mk_duda_find(s, rest, facts->query.p, &match)) {
     case MK_DUDA_SLASH:
         return redirect(r, facts);
@@ -350,10 +433,7 @@ static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts
     case MK_DUDA_CALL:
         break;
     }
-    rq = new_request(r, facts, w, s);
-    if (!rq)
-        return mk_reply_error(r, 503, NULL);
-    return facts->content_length == 0 ? call(rq, facts, &match) : go_on(rq);
+    return begin(r, facts, w, s, NULL, &match);
 }
 
 /* The pages of the framework itself: /ddr. */

@@ -7,6 +7,9 @@
 /** The hook: who of the site's services a path belongs to, and what that does with it. PASS: none. */
 enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data);
 
+/** The function of each route of level 3, an mk_handle_fn. @param arg  the route */
+enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg);
+
 /** The hook: was the answer complete? */
 void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx);
 

@@ -13,6 +13,7 @@ struct mk_duda_worker;
  */
 #define MK_DUDA_PART_ROWS(X)                                                                       \
     X(MAP, mk_duda_map_part)                                                                       \
+    X(ROUTE, mk_duda_route_part)                                                                   \
     X(MONKEY, mk_duda_monkey_part)                                                                 \
     X(DIRS, mk_duda_dirs_part)                                                                     \
     X(LOGS, mk_duda_logs_part)                                                                     \

@@ -18,16 +18,13 @@ struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *ca
     return NULL;
 }
 
-int mk_duda_request_gc(struct mk_duda_request *rq, void *block)
+int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg)
 {
-    struct mk_duda_garbage *g = block ? malloc(sizeof(*g)) : NULL;
+    struct mk_duda_garbage *g = malloc(sizeof(*g));
 
-    if (!block)
-        return 0;
     if (!g)
         return -1;
-    g->block = block;
-    g->next = rq->garbage;
+    *g = (struct mk_duda_garbage){rq->garbage, end, arg};
     rq->garbage = g;
     return 0;
 }
@@ -41,7 +38,7 @@ char *mk_duda_request_copy(struct mk_duda_request *rq, struct mk_str text)
     if (text.len > 0)
         memcpy(copy, text.p, text.len);
     copy[text.len] = '\0';
-    if (!rq || mk_duda_request_gc(rq, copy) == 0)
+    if (!rq || mk_duda_request_gc(rq, free, copy) == 0)
         return copy;
     free(copy);
     return NULL;

@@ -54,11 +54,15 @@ struct mk_duda_line {
     char text[];
 };
 
-/** A block that gc->add() was given. */
+/** What gc->add() or gc->call() was given. */
 struct mk_duda_garbage {
     struct mk_duda_garbage *next;
-    void *block;
+    void (*end)(void *arg);
+    void *arg;
 };
+
+struct mk_duda_fields;
+struct mk_form;
 
 struct mk_duda_request {
     duda_request_t dr; /* first: what the service has */
@@ -71,15 +75,18 @@ struct mk_duda_request {
     const char *callback;         /* the name of the call-back that was called, for logs */
     char *body;                   /* terminated; NULL: none */
     size_t body_len, body_size;
+    struct mk_form *multipart;     /* in place of body; NULL: none */
+    struct mk_duda_fields *fields; /* objects/form.c; NULL: not asked for yet */
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
-    const struct mk_duda_rule *rule; /* of the pattern, level 2: service/routes.h */
-    uint8_t state;                   /* enum mk_duda_request_state */
-    bool is_waiting;                 /* wait() without cont() */
-    bool is_starved;                 /* the producer waits for more */
-    bool has_begun;                  /* the server has the head of the answer */
-    bool is_inside;                  /* the hook is on the stack: it need not be resumed */
-    bool is_whole;                   /* the complete answer was sent */
+    const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */
+    const struct mk_duda_route *route; /* level 3: service/route.h; NULL: none */
+    uint8_t state;                     /* enum mk_duda_request_state */
+    bool is_waiting;                   /* wait() without cont() */
+    bool is_starved;                   /* the producer waits for more */
+    bool has_begun;                    /* the server has the head of the answer */
+    bool is_inside;                    /* the hook is on the stack: it need not be resumed */
+    bool is_whole;                     /* the complete answer was sent */
 };
 
 /** The request whose dr this is; dr must be alive. */
@@ -105,8 +112,8 @@ static inline struct mk_str mk_duda_str(mk_pointer p)
  */
 struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call);
 
-/** Free a block (of malloc) when the request ends. @return 0, -1 without memory: the caller keeps it. */
-int mk_duda_request_gc(struct mk_duda_request *rq, void *block);
+/** Call end(arg), of the service or free, when the request has ended. @return 0, -1 without memory: it is not called. */
+int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg);
 
 /** @return a terminated copy: of malloc for rq NULL, else freed when the request ends; NULL without memory. */
 char *mk_duda_request_copy(struct mk_duda_request *rq, struct mk_str text) MK_MUST_USE;

@@ -5,7 +5,7 @@
 #include "service/request.h"
 
 /*
- * What a service does with the paths that are its own: `map` of level 1 and `router` of level 2 fill the tables in
+ * What a service does with the paths that are its own: `map` of level 1 and `router` of levels 2 and 3 fill the tables in
  * duda_main(), and each request is looked up in them.
  */
 
@@ -29,6 +29,8 @@ struct mk_duda_routes {
     struct mk_duda_target root; /* function NULL: none */
     struct mk_duda_rule *rules, **last_rule;
     struct duda_interface *interfaces, **last_interface;
+    struct mk_router *router;    /* level 3: service/route.h; NULL: no routes */
+    struct mk_duda_scope *scope; /* the group whose routes are being added; NULL: none yet */
 };
 
 /** Level 1: /service/interface/method/parameter... */

@@ -41,11 +41,11 @@ def run(tmp_path, *words, env=None):
 
 
 class Running:
-    def __init__(self, tmp_path, words, env):
+    def __init__(self, tmp_path, words, env, options=("-M", "Listen=127.0.0.1:0")):
         self.folder = tmp_path / "temporary"
         self._files = [tmp_path / "stdout", tmp_path / "stderr"]
         with open(self._files[0], "wb") as out, open(self._files[1], "wb") as err:
-            self.process = subprocess.Popen([program(), *map(str, words), "-M", "Listen=127.0.0.1:0"], cwd=tmp_path,
+            self.process = subprocess.Popen([program(), *map(str, words), *options], cwd=tmp_path,
                                             env=environment(tmp_path, **env), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
     def output(self):

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_SERVICE_PATTERN_H
+#define MK_DUDA_SERVICE_PATTERN_H
+
+/* Patterns of the router of level 3: "/books/:id<int>". The types are ours; the rest is that of <monkey/web/router.h>. */
+
+#include <monkey/web/router.h>
+
+#define MK_DUDA_TYPES(X)                                                                           \
+    X(INT, "int", "a decimal number that fits long")                                               \
+    X(UINT, "uint", "likewise, not negative")                                                      \
+    X(HEX, "hex", "hexadecimal digits")                                                            \
+    X(WORD, "word", "letters, digits, _ and -")                                                    \
+    X(UUID, "uuid", "hexadecimal digits in groups of 8, 4, 4, 4 and 12 (RFC 9562 section 4)")
+
+enum mk_duda_type {
+#define MK_DUDA_TYPE_ENUM(name, text, meaning) MK_DUDA_TYPE_##name,
+    MK_DUDA_TYPES(MK_DUDA_TYPE_ENUM)
+#undef MK_DUDA_TYPE_ENUM
+        MK_DUDA_TYPE_COUNT
+};
+
+/** A variable that has a type. */
+struct mk_duda_typed {
+    struct mk_str name;
+    enum mk_duda_type type;
+};
+
+struct mk_duda_pattern {
+    char plain[MK_ROUTE_PATTERN + 1]; /* without the types */
+    struct mk_duda_typed typed[MK_ROUTE_VALUES];
+    unsigned ntyped;
+};
+
+/**
+ * Take the types out of a pattern. What is malformed otherwise is left to the router.
+ * @param text  borrowed by the names of p
+ * @return NULL; else a sentence, static: what is wrong with it
+ */
+const char *mk_duda_pattern_read(struct mk_duda_pattern *p, struct mk_str text) MK_MUST_USE;
+
+/** Read a decimal number, perhaps with a sign. @return false: it is none, or too large; *number is unchanged. */
+bool mk_duda_number_read(struct mk_str text, long *number);
+
+/** Is a value, decoded, of that type? */
+bool mk_duda_type_fits(enum mk_duda_type type, struct mk_str value);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service/route.h"
+
+#include "service/part.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- groups ---- */
+
+/* The group that is open; at first that of the whole service. @return NULL: too late, or no memory */
+static struct mk_duda_scope *scope_of(struct mk_duda_service *s, const char *call)
+{
+    struct mk_duda_routes *routes = mk_duda_routes_of(s, call);
+
+    if (routes && !routes->scope)
+        routes->scope = mk_duda_alloc(s, sizeof(*routes->scope));
+    return routes ? routes->scope : NULL;
+}
+
+int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*routes)(void))
+{
+    struct mk_duda_scope *around = scope_of(s, "router->group"), inner;
+    size_t len = prefix ? strlen(prefix) : 0;
+    int room;
+
+    if (!around)
+        return -1;
+    if (len < 2 || prefix[0] != '/' || prefix[len - 1] == '/' || !routes)
+        return mk_duda_refuse(s, "router->group(\"%s\"): a prefix such as \"/api\" is needed",
+                              prefix ? prefix : "");
+    inner = *around;
+    room = snprintf(inner.prefix, sizeof(inner.prefix), "%s%s", around->prefix, prefix);
+    if (room >= (int)sizeof(inner.prefix))
+        return mk_duda_refuse(s, "router->group(\"%.40s...\"): it is too long", prefix);
+    s->routes->scope = &inner;
+    routes();
+    s->routes->scope = around;
+    return 0;
+}
+
+int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
+                       bool is_after)
+{
+    struct mk_duda_scope *scope = scope_of(s, call);
+    struct mk_duda_hook *hook = scope ? mk_duda_alloc(s, sizeof(*hook)) : NULL;
+    const struct mk_duda_hook **newest;
+
+    if (!hook)
+        return -1;
+    if (!function)
+        return mk_duda_refuse(s, "%s(): a call-back is needed", call);
+    newest = is_after ? &scope->after : &scope->before;
+    *hook = (struct mk_duda_hook){*newest, function};
+    *newest = hook;
+    return 0;
+}
+
+/* ---- routes ---- */
+
+/* @return a copy of what the patterns says of types, with names that last; NULL without memory */
+static const struct mk_duda_typed *copy_typed(struct mk_duda_service *s,
+                                              const struct mk_duda_pattern *p)
+{
+    struct mk_duda_typed *copy = mk_duda_alloc(s, (p->ntyped + 1) * sizeof(*copy));
+
+    for (unsigned i = 0; copy && i < p->ntyped; i++) {
+        const struct mk_str name = p->typed[i].name;
+
+        copy[i].type = p->typed[i].type;
+        copy[i].name = mk_str_from(mk_duda_copy(s, name.p, name.len));
+    }
+    return copy;
+}
+
+static struct mk_duda_route *new_route(struct mk_duda_service *s, const char *methods,
+                                       const char *pattern, const struct mk_duda_pattern *p,
+                                       mk_duda_callback callback)
+{
+    struct mk_duda_route *route = mk_duda_alloc(s, sizeof(*route));
+    char name[MK_ROUTE_PATTERN + 64];
+
+    if (!route)
+        return NULL;
+    (void)snprintf(name, sizeof(name), "%s %s", methods ? methods : "*", pattern);
+    *route = (struct mk_duda_route){
+        .service = s,
+        .target = {.function = callback, .name = mk_duda_copy(s, name, strlen(name))},
+        .before = s->routes->scope->before,
+        .after = s->routes->scope->after,
+        .typed = copy_typed(s, p),
+        .ntyped = p->ntyped,
+    };
+    return route->target.name && route->typed ? route : NULL;
+}
+
+static const char *fault_of(int err)
+{
+    switch (err) {
+    case MK_E_EXISTS:
+        return "another route has this path and method";
+    case MK_E_LIMIT:
+        return "it is too long, or has too many variables or methods";
+    case MK_E_NOMEM:
+        return "no memory";
+    default:
+        return "it is malformed";
+    }
+}
+
+int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *methods,
+                      const char *pattern, mk_duda_callback callback, mk_handle_fn run)
+{
+    struct mk_duda_scope *scope = scope_of(s, call);
+    char whole[MK_ROUTE_PATTERN + 1];
+    struct mk_duda_pattern p;
+    struct mk_duda_route *route;
+    const char *why = NULL;
+    int err = 0;
+
+    if (!scope)
+        return -1;
+    if (!pattern || !callback)
+        return mk_duda_refuse(s, "%s(): a pattern and a call-back are needed", call);
+    if (snprintf(whole, sizeof(whole), "%s%s", scope->prefix, pattern) >= (int)sizeof(whole))
+        err = MK_E_LIMIT;
+    else
+        why = mk_duda_pattern_read(&p, mk_str_from(whole));
+    if (err == 0 && !why && !s->routes->router)
+        err = mk_router_new(&s->routes->router);
+    if (err == 0 && !why) {
+        route = new_route(s, methods, whole, &p, callback);
+        err = route ? mk_router_add(s->routes->router, methods, p.plain, run, route) : MK_E_NOMEM;
+    }
+    if (err < 0)
+        why = fault_of(err);
+    return why ? mk_duda_refuse(s, "%s(\"%.100s\"): %s", call, pattern, why) : 0;
+}
+
+static void free_router(struct mk_duda_service *s)
+{
+    if (s->routes)
+        mk_router_free(s->routes->router);
+}
+
+const struct mk_duda_part mk_duda_route_part = {.exit = free_router};
+
+/* ---- requests ---- */
+
+bool mk_duda_route_fits(const struct mk_duda_route *route, const struct mk_request *r)
+{
+    for (unsigned i = 0; i < route->ntyped; i++) {
+        if (!mk_duda_type_fits(route->typed[i].type, mk_path_value(r, route->typed[i].name)))
+            return false;
+    }
+    return true;
+}
+
+bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
+{
+    if (!newest)
+        return true;
+    if (!mk_duda_route_before(newest->older, rq))
+        return false;
+    newest->function(&rq->dr);
+    return rq->state == MK_DUDA_REQUEST_CALLED && !rq->is_waiting;
+}
+
+void mk_duda_route_after(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
+{
+    for (; newest; newest = newest->older)
+        newest->function(&rq->dr);
+}

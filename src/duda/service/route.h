@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_SERVICE_ROUTE_H
+#define MK_DUDA_SERVICE_ROUTE_H
+
+#include "service/pattern.h"
+#include "service/routes.h"
+
+/* Routes of level 3: a method and a pattern, found by the router of libmonkey-web, with the hooks of their groups. */
+
+/** A hook of a group. A list grows at its head, so that each route keeps those that were there when it was added. */
+struct mk_duda_hook {
+    const struct mk_duda_hook *older;
+    mk_duda_callback function;
+};
+
+struct mk_duda_route {
+    struct mk_duda_service *service;
+    struct mk_duda_target target; /* its name is what logs say: "GET /books/:id<int>" */
+    const struct mk_duda_hook *before, *after; /* the newest; NULL: none */
+    const struct mk_duda_typed *typed;
+    unsigned ntyped;
+};
+
+/** A group while its routes are added. */
+struct mk_duda_scope {
+    char prefix[MK_ROUTE_PATTERN + 1];
+    const struct mk_duda_hook *before, *after;
+};
+
+/**
+ * Add a route to the group that is open.
+ * @param call  "router->get", for logs
+ * @param run   called for its requests, with the route
+ * @return 0; -1, with the sentence of mk_duda_refuse
+ */
+int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *methods,
+                      const char *pattern, mk_duda_callback callback, mk_handle_fn run);
+/** Add the routes of a group. @return as above. */
+int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*routes)(void));
+/** Add a hook to the group that is open. @param is_after  to those that follow the answer. @return as above. */
+int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
+                       bool is_after);
+
+/** Is each variable of the request of the type that the route says? */
+bool mk_duda_route_fits(const struct mk_duda_route *route, const struct mk_request *r);
+/** Call the hooks before the route, the oldest first. @return false: one of them has answered, or will. */
+bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
+/** Call the hooks after the answer, the newest first. */
+void mk_duda_route_after(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
+
+#endif
