@@ -253,7 +253,7 @@ def test_versions_of_server_and_generator_are_kept(wr, start, tmp_path):
     server, generator = start(files={"a.txt": "a"}), tmp_path / "wrk"
     generator.write_text('#!/bin/sh\ncase $1 in -v) echo "wrk 9 of a test"; echo more; exit 1;; esac\necho cpu_us: 5\n')
     generator.chmod(0o755)
-    result = wr("-P", server.port, *WORDS, "--", generator, f"http://127.0.0.1:{server.port}/a.txt")
+    result = wr("-P", server.port, *WORDS, "--", "env", "A=b", generator, f"http://127.0.0.1:{server.port}/a.txt")
     assert result["machine"]["client_version"] == "wrk 9 of a test"
     assert result["runs"][0]["server"].startswith("Monkey/")
     assert result["machine"]["clocksource"] and result["machine"]["tcp_congestion_control"]

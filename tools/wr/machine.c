@@ -99,12 +99,16 @@ static const char *word_for_version(const char *program)
     return NULL;
 }
 
-void machine_ask_client(struct machine *m, const char *program)
+void machine_ask_client(struct machine *m, char *const *words)
 {
-    const char *word = word_for_version(program);
-    char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)word, NULL};
+    const char *word = NULL;
     struct child child = {.out = -1};
     char *fact = m->facts[WR_FACT_CLIENT];
+
+    while (*words && !(word = word_for_version(*words)))
+        words++;
+
+    char *const argv[] = {*words, (char *)(uintptr_t)word, NULL};
 
     if (word && child_start(&child, argv) == 0) {
         for (int turn = 0; !child.is_over && turn < VERSION_TURNS; turn++) {

@@ -307,7 +307,7 @@ int plan_execute(const struct options *o, struct result *r)
     if (o->has_servers)
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* daemons stay ours */
     if (o->command)
-        machine_ask_client(&r->machine, o->command[0]);
+        machine_ask_client(&r->machine, o->command);
     table_head(stdout);
     for (unsigned i = 1; i <= o->rounds && !watch_is_interrupted; i++) {
         p.round = (int)i;
