@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 /* Words after two dashes, in the order of longs. Those before TCP have a value. */
-enum { REGEX = 256, CSV, JSON, HTML, SERVER, SYS, TCP, CGROUP, ENERGY, COUNTERS, HELP };
+enum { REGEX = 256, CSV, JSON, HTML, SERVER, SYS, TCP, CGROUP, ENERGY, COUNTERS, CALLS, HELP };
 enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
 
 static const char longs[] =
-    "requests-regex\0csv\0json\0html\0server\0sys\0tcp\0cgroup\0energy\0counters\0help";
+    "requests-regex\0csv\0json\0html\0server\0sys\0tcp\0cgroup\0energy\0counters\0calls\0help";
 
 void options_usage(void)
 {
@@ -31,6 +31,7 @@ void options_usage(void)
                 "  --tcp   retransmits and listen overflows of the machine\n"
                 "  --cgroup CPU, throttling and memory of its control group\n"
                 "  --energy of the processor   --counters  instructions and cache misses\n"
+                "  --calls  system calls\n"
                 "  --sys FOLDER  where /sys is mounted\n"
                 "  -v      show what COMMAND says\n"
                 "to where: --csv FILE   --json FILE   --html FILE\n",
@@ -184,8 +185,8 @@ static const char *take_file(int c, struct options *o, char *value)
 
 static void ask(struct options *o, int c)
 {
-    static const unsigned char first[] = {WR_F_RETRANSMITS, WR_F_GROUP_CPU, WR_F_ENERGY,
-                                          WR_F_USER_INSTRUCTIONS, WR_F_CLIENT_CPU};
+    static const unsigned char first[] = {WR_F_RETRANSMITS,       WR_F_GROUP_CPU, WR_F_ENERGY,
+                                          WR_F_USER_INSTRUCTIONS, WR_F_CALLS,     WR_F_CLIENT_CPU};
 
     for (int f = first[c - TCP]; f < first[c - TCP + 1]; f++)
         o->asks[f] = true;
@@ -226,6 +227,7 @@ static const char *take(struct options *o, int c, char *value)
     case CGROUP:
     case ENERGY:
     case COUNTERS:
+    case CALLS:
         return ask(o, c), NULL;
     case 'v':
         return o->is_verbose = true, NULL;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perf.h"
 
+#include "proc.h"
 #include "source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -36,6 +38,15 @@ static void add(struct perf *p, const struct perf_event *e, int tid)
         p->fds[p->count++] = fd;
     else if (errno != ESRCH)
         p->is_refused = true;
+}
+
+uint64_t perf_tracepoint(const char *sys)
+{
+    const char *text =
+        source_text(AT_FDCWD, "%s/kernel/tracing/events/raw_syscalls/sys_enter/id", sys);
+    uint64_t id;
+
+    return text && proc_find(text, "", &id) ? id : UINT64_MAX;
 }
 
 void perf_begin(struct perf *p, const struct tree *t, const struct perf_event *event)

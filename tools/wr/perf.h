@@ -21,6 +21,9 @@ struct perf {
     bool is_refused;
 };
 
+/** The number of the tracepoint that all system calls pass; UINT64_MAX: only root may see it. @param sys  where /sys is */
+uint64_t perf_tracepoint(const char *sys);
+
 /** Begin to count. What the machine lacks, or does not allow, is refused; perf_end() in any case. */
 void perf_begin(struct perf *p, const struct tree *t, const struct perf_event *event);
 

@@ -55,6 +55,8 @@
     X(USER_INSTRUCTIONS, "user_instructions", NONE, "instructions in the program")                 \
     X(KERNEL_INSTRUCTIONS, "kernel_instructions", NONE, "instructions in the kernel")              \
     X(CACHE_MISSES, "cache_misses", NONE, "misses of the last cache")                              \
+    X(CALLS, "system_calls", NONE, "system calls")                                                 \
+    X(CALLS_A_REQUEST, "system_calls_per_request", LESS, "system calls a request")                 \
     X(CLIENT_CPU, "client_cpu_ms", NONE, "CPU of the generator")                                   \
     X(FOREIGN_CPU, "foreign_cpu_ms", NONE, "CPU of all other processes")                           \
     X(STEAL, "steal_ms", NONE, "time that a hypervisor gave to others")                            \

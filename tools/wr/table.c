@@ -60,7 +60,7 @@ static void say_what_is_missing(FILE *to, const struct runs *all, const bool *as
 {
     const char *before = "not readable here, and left out: ";
 
-    for (int f = WR_F_CPU; f <= WR_F_CACHE_MISSES; f++)
+    for (int f = WR_F_CPU; f <= WR_F_CALLS; f++)
         if ((f <= WR_F_DESCRIPTORS || asks[f]) && !is_known(all, (enum wr_figure)f)) {
             (void)fprintf(to, "%s%s", before, wr_figure_name(f));
             before = ", ";

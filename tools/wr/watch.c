@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FULL_MS = 1000, COUNTERS = WR_F_CACHE_MISSES - WR_F_USER_INSTRUCTIONS + 1 };
+enum { FULL_MS = 1000, COUNTERS = WR_F_CALLS - WR_F_USER_INSTRUCTIONS + 1 };
 
 volatile sig_atomic_t watch_is_interrupted;
 
@@ -303,15 +303,17 @@ static void take_group(double *f, const struct cgroup *before, const struct cgro
 
 static void begin_counters(const struct watched *w, struct course *course)
 {
-    static const struct perf_event events[COUNTERS] = {
+    const struct perf_event events[COUNTERS] = {
         {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false, true},
         {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true, false},
         {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false, false},
+        {PERF_TYPE_TRACEPOINT, perf_tracepoint(w->options->sys), false, false},
     };
 
-    for (size_t i = 0; w->options->asks[WR_F_USER_INSTRUCTIONS] && i < w->ntargets; i++)
+    for (size_t i = 0; i < w->ntargets; i++)
         for (size_t c = 0; c < COUNTERS; c++)
-            perf_begin(&course->counters[i][c], &w->targets[i].tree, &events[c]);
+            if (w->options->asks[WR_F_USER_INSTRUCTIONS + c])
+                perf_begin(&course->counters[i][c], &w->targets[i].tree, &events[c]);
 }
 
 static void end_counters(const struct watched *w, struct course *course, struct run *runs)
@@ -340,6 +342,7 @@ static void take_client(struct run *r, const struct client_result *c)
         double us = c->values[CLIENT_US];
 
         f[WR_F_RATE] = f[WR_F_REQUESTS] / (us > 0 ? us / 1e6 : f[WR_F_WINDOW]);
+        f[WR_F_CALLS_A_REQUEST] = f[WR_F_CALLS] / f[WR_F_REQUESTS];
         f[WR_F_CPU_A_REQUEST] = f[WR_F_CPU] * 1e3 / f[WR_F_REQUESTS];
     }
 }
