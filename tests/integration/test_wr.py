@@ -97,6 +97,30 @@ def test_cpu_is_what_the_program_says_itself(wr, tmp_path, mode):
     assert figures["user_ms"] + figures["kernel_ms"] == pytest.approx(figures["cpu_ms"])
 
 
+def test_cpu_is_what_perf_stat_says_and_what_the_hypervisor_took(wr, tmp_path):
+    """perf counts the time that a hypervisor took as the program's, kernels with paravirtual clocks do not."""
+    perf = ["perf", "stat", "-x,", "-e", "task-clock"]
+    if not shutil.which("perf") or subprocess.run([*perf, "true"], capture_output=True, timeout=60, check=False).returncode:
+        pytest.skip("perf does not work here")
+    out = tmp_path / "perf"
+    with working(tmp_path, "burn") as (process, ask):
+        [run] = wr("-p", process.pid, *WORDS, "--", *perf, "-o", out, "-p", process.pid, "--", *ask)["runs"]
+    perf_ms = float(re.search(r"^([\d.]+),msec,task-clock", out.read_text(), re.M)[1])
+    figures = run["figures"]
+    stolen_ms = figures["steal_ms"] + 2000 / os.sysconf("SC_CLK_TCK") * os.cpu_count()  # counts of whole ticks
+    assert figures["cpu_ms"] * (1 - TOLERANCE) <= perf_ms <= figures["cpu_ms"] * (1 + TOLERANCE) + stolen_ms
+
+
+def test_cpu_is_what_time_says(wr, tmp_path):
+    """As the kernel tells the parent of a program that ended, less what it used to start."""
+    with working(tmp_path, "die") as (process, ask):
+        ask[-1] += f"; until grep -q '^State:.Z' /proc/{process.pid}/status; do sleep 0.05; done"
+        [run] = wr("-p", process.pid, *WORDS, "--", *ask)["runs"]
+        used = os.wait4(process.pid, 0)[2]
+    ms = 1000 * (used.ru_utime + used.ru_stime)
+    assert run["figures"]["cpu_ms"] == pytest.approx(ms, rel=TOLERANCE, abs=12)
+
+
 def test_cpu_that_was_used_before_does_not_count(wr, tmp_path):
     with working(tmp_path, "children") as (process, ask):
         subprocess.run(ask, check=True, capture_output=True, timeout=30)
