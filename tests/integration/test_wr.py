@@ -325,6 +325,23 @@ def test_system_calls_of_a_program_and_its_children_are_counted(wr, tmp_path):
     assert run["figures"]["system_calls_per_request"] == pytest.approx(count / run["figures"]["requests"])
 
 
+def test_system_calls_are_named_and_the_program_goes_on(wr, tmp_path):
+    with working(tmp_path, "calls") as (process, ask):
+        [run] = wr("-p", process.pid, "--trace", *WORDS, "--", *ask)["runs"]
+        if "calls" not in run:
+            assert "nothing to trace" in wr.complaint
+            pytest.skip("ptrace is not allowed here")
+        assert run["calls"]["getppid"] == 5000 and run["calls"]["wait4"] == 1, run["calls"]
+        assert "traced" in run["flags"] and '"getppid": 5000' in wr.text
+        [run] = wr("-p", process.pid, *WORDS, "--", *ask)["runs"]
+    assert run["figures"]["requests"] > 0 and "traced" not in run["flags"]
+
+
+def test_a_tracer_without_processes_says_so(program):
+    done = subprocess.run([f"{program}-calls"], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1 and "wr-calls PID" in done.stderr
+
+
 def test_what_was_asked_for_and_cannot_be_read_is_said_once(wr, tmp_path):
     [run] = wr("-p", os.getpid(), "--sys", tmp_path, "--cgroup", "--energy", "--counters", *WORDS, "--", "sh", "-c", "echo cpu_us: 5")["runs"]
     figures = run["figures"]

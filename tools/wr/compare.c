@@ -21,7 +21,8 @@ static bool is_same_case(const struct run *a, const struct run *b)
 static size_t values_of(const struct runs *all, const struct run *like, enum wr_figure f,
                         double *values)
 {
-    const unsigned broken = 1U << WR_FLAG_FAILED | 1U << WR_FLAG_CUT | 1U << WR_FLAG_DIED;
+    const unsigned broken =
+        1U << WR_FLAG_FAILED | 1U << WR_FLAG_CUT | 1U << WR_FLAG_DIED | 1U << WR_FLAG_TRACED;
     size_t count = 0;
 
     for (size_t i = 0; i < all->count && count < VALUES_MAX; i++) {

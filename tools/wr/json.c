@@ -71,7 +71,10 @@ static void run(FILE *to, const struct run *r)
     (void)fprintf(to, ",\"latency\":\"%s\",\n \"figures\":{",
                   r->is_open_loop ? "response" : "service");
     figures(to, r);
-    (void)fputs("},\n \"flags\":[", to);
+    (void)fputs("},\n ", to);
+    if (r->calls)
+        (void)fprintf(to, "\"calls\":%s,\n ", r->calls);
+    (void)fputs("\"flags\":[", to);
     flags(to, r);
     (void)fputs("],\"samples\":[", to);
     samples(to, r);

@@ -7,18 +7,33 @@
 #include <unistd.h>
 
 /* Words after two dashes, in the order of longs. Those before TCP have a value. */
-enum { REGEX = 256, CSV, JSON, HTML, SERVER, SYS, TCP, CGROUP, ENERGY, COUNTERS, CALLS, HELP };
+enum {
+    REGEX = 256,
+    CSV,
+    JSON,
+    HTML,
+    SERVER,
+    SYS,
+    TCP,
+    CGROUP,
+    ENERGY,
+    COUNTERS,
+    CALLS,
+    TRACE,
+    HELP
+};
 enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
 
 static const char longs[] =
-    "requests-regex\0csv\0json\0html\0server\0sys\0tcp\0cgroup\0energy\0counters\0calls\0help";
+    "requests-"
+    "regex\0csv\0json\0html\0server\0sys\0tcp\0cgroup\0energy\0counters\0calls\0trace\0help";
 
 void options_usage(void)
 {
     (void)fputs("usage: wr [options] [-- COMMAND...]\n"
                 "       wr compare [--force] A.json B.json\n"
                 "       wr plot RESULT.json REPORT.html\n"
-                "whom to watch, with all that descends from it; several are shown apart:\n"
+                "whom to watch, with all descendants; several are shown apart:\n"
                 "  -p PID   -n NAME   -P PORT (who listens there)   -u UNIT (of systemd)\n"
                 "  --server NAME='COMMAND'   start it before each round and stop it after; -P says "
                 "where it answers\n"
@@ -26,12 +41,11 @@ void options_usage(void)
                 "  -c FROM:TO:STEP | N,N,...  run COMMAND for each, with %c replaced by it\n"
                 "  -r N    rounds            -w TIME  warm-up of a started server (1s)\n"
                 "  -t TIME at most so long   -i TIME  between samples (100ms)\n"
-                "  --requests-regex EXPR     the first group is the count of requests in the "
-                "output of COMMAND\n"
+                "  --requests-regex EXPR  its first group finds the count of requests\n"
                 "  --tcp   retransmits and listen overflows of the machine\n"
                 "  --cgroup CPU, throttling and memory of its control group\n"
                 "  --energy of the processor   --counters  instructions and cache misses\n"
-                "  --calls  system calls\n"
+                "  --calls  system calls   --trace  by name, which slows the server\n"
                 "  --sys FOLDER  where /sys is mounted\n"
                 "  -v      show what COMMAND says\n"
                 "to where: --csv FILE   --json FILE   --html FILE\n",
@@ -185,6 +199,10 @@ static const char *take_file(int c, struct options *o, char *value)
 
 static void ask(struct options *o, int c)
 {
+    if (c == TRACE) {
+        o->is_traced = true;
+        return;
+    }
     static const unsigned char first[] = {WR_F_RETRANSMITS,       WR_F_GROUP_CPU, WR_F_ENERGY,
                                           WR_F_USER_INSTRUCTIONS, WR_F_CALLS,     WR_F_CLIENT_CPU};
 
@@ -228,6 +246,7 @@ static const char *take(struct options *o, int c, char *value)
     case ENERGY:
     case COUNTERS:
     case CALLS:
+    case TRACE:
         return ask(o, c), NULL;
     case 'v':
         return o->is_verbose = true, NULL;

@@ -32,7 +32,7 @@ struct options {
     const char *requests_regex, *csv, *json, *html;
     const char *sys;            /* where /sys is mounted */
     bool asks[WR_FIGURE_COUNT]; /* figures that are read only if they are asked for */
-    bool is_verbose;
+    bool is_verbose, is_traced;
 };
 
 /** FROM:TO:STEP, or numbers with commas, into at most STEPS_MAX. @return how many; 0: it is neither, or too many */

@@ -144,8 +144,10 @@ static int run_once(struct plan *p, struct target *targets, size_t count, int co
     }
     if (kept && keep(p, runs, targets, count, concurrency) != 0)
         status = FAILED;
-    for (size_t i = 0; !kept && i < count; i++)
+    for (size_t i = 0; !kept && i < count; i++) {
         free(runs[i].samples);
+        free(runs[i].calls);
+    }
     child_fini(&child);
     free_words(words);
     return status;
@@ -285,9 +287,7 @@ static int round_of_found(struct plan *p)
 
         targets[i].name = wanted->name;
         if (find_processes(&targets[i].tree, wanted->by, wanted->value) == 0)
-            status = complain(wanted->name,
-                              geteuid() == 0 ? "there is no such process"
-                                             : "there is no such process, or only root may see it");
+            status = complain(wanted->name, "there is no such process, or only root may see it");
     }
     if (status == 0) {
         ask_found(p, targets, count);

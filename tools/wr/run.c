@@ -95,8 +95,10 @@ struct run *runs_add(struct runs *all, const struct run *taken)
 
 void runs_fini(struct runs *all)
 {
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
         free(all->items[i].samples);
+        free(all->items[i].calls);
+    }
     free(all->items);
     *all = (struct runs){0};
 }

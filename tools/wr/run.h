@@ -81,6 +81,7 @@ enum wr_better wr_figure_better(int figure);
     X(FOREIGN, "foreign_load", "other processes took more than 3 % of a core")                     \
     X(STOLEN, "stolen", "the hypervisor took more than 1 % of the time")                           \
     X(DIED, "died", "no process of the target was left at the end")                                \
+    X(TRACED, "traced", "system calls were traced, which slows the server: only they are exact")   \
     X(CUT, "cut", "the run was ended before its time")
 
 #define WR_FLAG_ENUM(name, text, sentence) WR_FLAG_##name,
@@ -104,6 +105,7 @@ struct run {
     bool is_open_loop;
     int round, order, concurrency; /* from 1; concurrency 0: not stepped */
     double figures[WR_FIGURE_COUNT];
+    char *calls;            /* owned; system calls by name, an object of JSON, or NULL */
     unsigned flags;         /* 1 << enum wr_flag */
     struct sample *samples; /* owned */
     size_t nsamples, room;

@@ -107,4 +107,6 @@ void table_all(FILE *to, const struct run *r)
         if (!isnan(r->figures[f]))
             (void)fprintf(to, "  %-22s%16.*f  %s\n", wr_figure_name(f),
                           r->figures[f] < 1000 ? 2 : 0, r->figures[f], wr_figure_meaning(f));
+    if (r->calls)
+        (void)fprintf(to, "  %s\n", r->calls);
 }

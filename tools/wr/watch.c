@@ -8,6 +8,7 @@
 #include "perf.h"
 #include "proc.h"
 #include "source.h"
+#include "trace.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -39,6 +40,7 @@ struct course {
     struct around before;
     struct perf counters[TARGETS_MAX][COUNTERS];
     char groups[TARGETS_MAX][CGROUP_PATH_SIZE];
+    struct child tracers[TARGETS_MAX];
     double next_full_ms, rss_sum[TARGETS_MAX], client_threads;
     uint64_t most[TARGETS_MAX][WR_GAUGE_COUNT];
     bool has_peaks[TARGETS_MAX];
@@ -77,6 +79,11 @@ static double ms_of(clockid_t clock)
 double watch_now_ms(void)
 {
     return ms_of(CLOCK_MONOTONIC);
+}
+
+double watch_now_s(void)
+{
+    return ms_of(CLOCK_REALTIME) / 1e3;
 }
 
 void watch_pause(int ms)
@@ -326,6 +333,30 @@ static void end_counters(const struct watched *w, struct course *course, struct 
                 runs[i].figures[WR_F_USER_INSTRUCTIONS + c] = sum;
 }
 
+static unsigned flag(enum wr_flag f, bool is_so)
+{
+    return is_so ? 1U << f : 0;
+}
+
+/* Each target has its tracer. One that does not count says why, and the figure is left out. */
+static void begin_traces(const struct watched *w, struct course *course)
+{
+    for (size_t i = 0; w->options->is_traced && i < w->ntargets; i++) {
+        struct tree *t = &w->targets[i].tree;
+
+        (void)trace_begin(&course->tracers[i], t);
+        t->except[1] = course->tracers[i].pid;
+    }
+}
+
+static void end_traces(const struct watched *w, struct course *course, struct run *runs)
+{
+    for (size_t i = 0; w->options->is_traced && i < w->ntargets; i++) {
+        runs[i].calls = trace_end(&course->tracers[i]);
+        runs[i].flags |= flag(WR_FLAG_TRACED, runs[i].calls);
+    }
+}
+
 static void take_client(struct run *r, const struct client_result *c)
 {
     double *f = r->figures;
@@ -354,11 +385,6 @@ static bool read_client(const struct watched *w, struct client_result *c)
     if (w->options->requests_regex)
         return client_parse_by(w->options->requests_regex, text, c) == 0;
     return client_parse(text, c);
-}
-
-static unsigned flag(enum wr_flag f, bool is_so)
-{
-    return is_so ? 1U << f : 0;
 }
 
 /* Of its cores a generator can use no more than it has threads. */
@@ -411,8 +437,8 @@ static void conclude(const struct watched *w, struct course *course, struct run 
             runs[i].figures[WR_F_CLIENT_CPU] = NAN;
         if (is_counted)
             take_client(&runs[i], &client);
-        runs[i].flags = flags_of(w, course, &runs[i], is_counted) |
-                        flag(WR_FLAG_DIED, w->argv && tree_living(&w->targets[i].tree) == 0);
+        runs[i].flags |= flags_of(w, course, &runs[i], is_counted) |
+                         flag(WR_FLAG_DIED, w->argv && tree_living(&w->targets[i].tree) == 0);
     }
 }
 
@@ -426,18 +452,21 @@ int watch_run(const struct watched *w, struct run *runs)
         if (w->targets[i].tree.count > 0) /* the first process stands for its target */
             cgroup_find(w->targets[i].tree.members[0].pid, course.groups[i]);
     }
+    begin_traces(w, &course);
     begin_counters(w, &course);
     course.before = look_around(w, &course);
     if (w->argv && child_start(w->child, w->argv) < 0) {
         end_counters(w, &course, runs);
+        end_traces(w, &course, runs);
         return -1;
     }
     for (size_t i = 0; w->argv && i < w->ntargets; i++)
-        w->targets[i].tree.except = w->child->pid;
+        w->targets[i].tree.except[0] = w->child->pid;
     follow(w, &course, runs);
     if (w->argv && !w->child->is_over)
         child_stop(w->child, SIGINT);
     end_counters(w, &course, runs);
+    end_traces(w, &course, runs);
     take_sample(w, &course, runs, TREE_FULL);
     conclude(w, &course, runs);
     return 0;
