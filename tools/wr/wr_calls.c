@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "call_names.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,13 +21,6 @@
  */
 
 enum { CALLS_MAX = 1024, PASSES = 8, SYSCALL_STOP = SIGTRAP | 0x80 };
-
-static const struct {
-    int number;
-    const char *name;
-} names[] = {
-#include "wr_call_names.h"
-};
 
 struct count {
     uint64_t calls;
@@ -131,9 +125,9 @@ static int by_calls(const void *a, const void *b)
 
 static void print_name(unsigned number)
 {
-    for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
-        if ((unsigned)names[n].number == number) {
-            (void)printf("\"%s\"", names[n].name);
+    for (size_t n = 0; n < call_name_count; n++)
+        if (call_names[n].number == number) {
+            (void)printf("\"%s\"", call_names[n].name);
             return;
         }
     (void)printf("\"call_%u\"", number);
