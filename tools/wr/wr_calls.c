@@ -28,6 +28,7 @@ struct count {
 };
 
 static struct count counts[CALLS_MAX];
+static bool has_names = true;
 static volatile sig_atomic_t is_over;
 
 /* Once more in a second: it may have come between a look at is_over and the wait. */
@@ -73,14 +74,24 @@ static bool seize_all(const char *pid)
 
 /* ---- counting ---- */
 
+/* The names are those of programs with words of our size. */
+static bool has_our_words(uint32_t arch)
+{
+    const uint32_t is_64_bit = 0x80000000; /* __AUDIT_ARCH_64BIT */
+
+    return ((arch & is_64_bit) != 0) == (sizeof(long) == sizeof(uint64_t));
+}
+
 static void count_call(pid_t tid)
 {
     struct __ptrace_syscall_info info;
     const uintptr_t size = sizeof(info);
 
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)size, &info) > 0 &&
-        info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr < CALLS_MAX)
-        counts[info.entry.nr].calls++;
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)size, &info) <= 0 ||
+        info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr >= CALLS_MAX)
+        return;
+    counts[info.entry.nr].calls++;
+    has_names &= has_our_words(info.arch);
 }
 
 static bool is_stop_of_job(int signal)
@@ -125,7 +136,7 @@ static int by_calls(const void *a, const void *b)
 
 static void print_name(unsigned number)
 {
-    for (size_t n = 0; n < call_name_count; n++)
+    for (size_t n = 0; has_names && n < call_name_count; n++)
         if (call_names[n].number == number) {
             (void)printf("\"%s\"", call_names[n].name);
             return;
