@@ -86,10 +86,11 @@ static void report_call(const void *at)
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     void *calls[CALLS_MAX];
-    int n = backtrace(calls, CALLS_MAX);
+    int n;
 
     (void)context;
     report_head(number);
+    n = backtrace(calls, CALLS_MAX); /* which crashes itself after a jump to nowhere */
     for (int i = OWN_CALLS; i < n; i++)
         report_call(calls[i]);
     if (info->si_code <= 0) /* somebody has sent it */
