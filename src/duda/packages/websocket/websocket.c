@@ -9,6 +9,7 @@
 
 #include <monkey/request.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,14 @@
 
 #define EVERYBODY "\1"
 
-enum { TYPES = WS_ON_TIMEOUT + 1, BUCKETS = 256, CHANNEL_TEXT = 16 };
+enum { TYPES = WS_ON_TIMEOUT + 1, BUCKETS = 1024, CHANNEL_TEXT = 16 };
 
 struct socket {
     ws_request_t wr; /* first: what the service has */
     struct mk_ws *ws;
     const struct mk_ws_spec *spec;
     struct socket *next; /* of its bucket */
+    pthread_t thread;    /* of its worker */
     struct room_seat *seats;
     void *data;
     unsigned code;           /* of its end */
@@ -35,8 +37,12 @@ typedef void (*callback)(duda_request_t *, ws_request_t *);
 static callback callbacks[TYPES];
 static int has_broadcaster;
 
-/* Those of this worker: services keep pointers to connections that have ended. */
-static __thread struct socket **alive;
+/*
+ * Those of all workers: services keep pointers to connections that have ended. No variable of threads: a library that is
+ * opened late has those in memory that LeakSanitizer cannot follow, and nobody would free what they point to.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct socket *alive[BUCKETS];
 
 /* ---- the table ---- */
 
@@ -44,40 +50,47 @@ static struct socket **bucket_of(const ws_request_t *wr)
 {
     uintptr_t n = (uintptr_t)wr / 64;
 
-    return &alive[(n ^ (n >> 8)) % BUCKETS];
+    return &alive[(n ^ (n >> 10)) % BUCKETS];
 }
 
+/* Alive, and of the thread that asks. */
 static struct socket *find(const ws_request_t *wr)
 {
-    struct socket *s = alive && wr ? *bucket_of(wr) : NULL;
+    struct socket *s;
 
+    if (!wr)
+        return NULL;
+    (void)pthread_mutex_lock(&lock);
+    s = *bucket_of(wr);
     while (s && &s->wr != wr)
         s = s->next;
+    if (s && !pthread_equal(s->thread, pthread_self()))
+        s = NULL;
+    (void)pthread_mutex_unlock(&lock);
     return s;
 }
 
-static int add(struct socket *s)
+static void add(struct socket *s)
 {
-    struct socket **bucket;
+    struct socket **bucket = bucket_of(&s->wr);
 
-    if (!alive)
-        alive = calloc(BUCKETS, sizeof(struct socket *));
-    if (!alive)
-        return -1;
-    bucket = bucket_of(&s->wr);
+    s->thread = pthread_self();
+    (void)pthread_mutex_lock(&lock);
     s->next = *bucket;
     *bucket = s;
-    return 0;
+    (void)pthread_mutex_unlock(&lock);
 }
 
 static void take_out(struct socket *s)
 {
     struct socket **at = bucket_of(&s->wr);
 
+    (void)pthread_mutex_lock(&lock);
     while (*at && *at != s)
         at = &(*at)->next;
     if (*at)
         *at = s->next;
+    (void)pthread_mutex_unlock(&lock);
 }
 
 /* ---- channels ---- */
@@ -237,10 +250,9 @@ static int open_socket(duda_request_t *dr, int channel, const struct ws_options 
 {
     struct socket *s = dr ? new_socket(dr, channel, options) : NULL;
 
-    if (!s || add(s) < 0) {
-        free(s);
+    if (!s)
         return -1;
-    }
+    add(s);
     if (duda_objects_given->host->upgrade(dr, accept_request, s) == 0)
         return 0;
     take_out(s);
