@@ -3,12 +3,39 @@
 
 import json
 import re
+import types
 
 import pytest
 
 from harness import dudac
 from harness.client import Connection
+from harness.frames import BINARY, TEXT, Raw, frame
 from harness.process import is_sanitized
+
+
+def chat(run):
+    place = types.SimpleNamespace(connect=lambda: Connection(("127.0.0.1", run.port)))
+    with Raw(place, "/shop/chat") as ann, Raw(place, "/shop/chat") as bob:
+        ann.say("Ann")
+        assert ann.hear() == "\tAnn is here"
+        bob.say("Bob")
+        assert ann.hear() == bob.hear() == "\tBob is here"
+        ann.say("a <b>\tc")
+        assert ann.hear() == bob.hear() == "Ann\ta <b>\tc"
+        ann.say("x" * 4000)
+        assert ann.hear() == bob.hear() == "Ann\t" + "x" * 4000
+        ann.leave()
+        assert bob.hear() == "\tAnn has left"
+        bob.send(frame(BINARY, b"Bob"))
+        assert bob.closed() == 1003
+    for wrong in ("", "A\tB", "x" * 80):
+        with Raw(place, "/shop/chat") as guest:
+            guest.say(wrong)
+            assert guest.closed() == 4000
+    with Raw(place, "/shop/chat") as guest:
+        guest.send(frame(TEXT, b"x" * 4001))
+        assert guest.closed() == 1009
+
 
 def hello(run):
     assert run.get("/shop/greet?name=Ann").text == "Hello, Ann!\n"
@@ -75,7 +102,7 @@ def upload(run):
     assert run.request("/shop/files/empty", "DELETE").status == 405
 
 
-TESTS = {"hello": hello, "login": login, "rest": rest, "sse": sse, "upload": upload}
+TESTS = {"chat": chat, "hello": hello, "login": login, "rest": rest, "sse": sse, "upload": upload}
 
 
 @pytest.mark.skipif(is_sanitized(), reason="the tests would have to be built with the sanitizers of the server")
@@ -109,7 +136,7 @@ def test_what_is_there_stays(tmp_path):
 @pytest.mark.parametrize("words, code, said", [
     ([], 2, "takes one name"),
     (["a", "b"], 2, "takes one name"),
-    (["shop", "--template"], 2, "there are hello, login, rest, sse, upload"),
+    (["shop", "--template"], 2, "there are chat, hello, login, rest, sse, upload"),
     (["shop", "--template", "common"], 2, "no template 'common'"),
     (["1shop"], 1, "a letter first"),
     (["my shop"], 1, "no name of a service"),
