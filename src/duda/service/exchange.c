@@ -50,24 +50,30 @@ static void call_back(struct mk_duda_request *rq)
     mk_duda_leave(before);
 }
 
-/* Of a client that has left the request is not valid any more when the service learns of it. */
-static void on_end(void *arg)
+void mk_duda_request_over(struct mk_duda_request *rq)
 {
-    struct mk_duda_request *rq = arg;
     struct mk_duda_table *table = rq->worker->requests;
 
     rq->state = MK_DUDA_REQUEST_OVER;
-    rq->r = NULL;
     if (!rq->is_whole)
         mk_duda_table_remove(table, rq);
     call_back(rq);
     if (rq->is_whole)
         mk_duda_table_remove(table, rq);
-    mk_duda_answer_fini(rq);
     free_garbage(rq);
     free(rq->body);
     free(rq->fields);
     mk_duda_table_drop(table, rq);
+}
+
+static void on_end(void *arg)
+{
+    struct mk_duda_request *rq = arg;
+
+    rq->r = NULL;
+    mk_duda_answer_fini(rq);
+    if (rq->state != MK_DUDA_REQUEST_TAKEN)
+        mk_duda_request_over(rq);
 }
 
 void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)

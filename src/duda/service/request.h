@@ -6,6 +6,7 @@
  * A request of a service, from its head to the end call-back.
  *
  *     gather -> called -> open -> ended -> over
+ *                   called -> taken
  *         a request is over at any time when its client leaves
  */
 
@@ -16,6 +17,7 @@
     X(CALLED, "called", "the service has it; nothing of its answer was sent")                      \
     X(OPEN, "open", "send_headers() or flush() has begun the answer")                              \
     X(ENDED, "ended", "end() was called; its answer is being sent")                                \
+    X(TAKEN, "taken", "a package has its connection, and says when that ends")                     \
     X(OVER, "over", "answered or broken off; only its end call-back still sees it")
 
 enum mk_duda_request_state {
