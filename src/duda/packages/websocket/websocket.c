@@ -114,17 +114,17 @@ struct event {
 
 static void call_service(void *arg)
 {
-    const struct event *event = arg;
+    const struct event *e = arg;
 
-    event->callback(event->socket->wr.dr, &event->socket->wr);
+    e->callback(e->socket->wr.dr, &e->socket->wr);
 }
 
 static void tell(struct socket *s, int type)
 {
-    struct event event = {s, callbacks[type]};
+    struct event e = {s, callbacks[type]};
 
-    if (event.callback)
-        duda_objects_given->host->run(s->wr.dr, call_service, &event);
+    if (e.callback)
+        duda_objects_given->host->run(s->wr.dr, call_service, &e);
 }
 
 static void on_open(struct mk_ws *ws)
@@ -260,65 +260,65 @@ static int accept_with(duda_request_t *dr, const struct ws_options *options)
 
 /* ---- messages ---- */
 
-static int is_message(int opcode, const void *data, uint64_t len)
+static int is_message(int opcode, const void *bytes, uint64_t len)
 {
-    return (opcode == WS_OPCODE_TEXT || opcode == WS_OPCODE_BINARY) && (data || len == 0) &&
+    return (opcode == WS_OPCODE_TEXT || opcode == WS_OPCODE_BINARY) && (bytes || len == 0) &&
            len <= SIZE_MAX / 2;
 }
 
-static struct mk_str bytes_of(const void *data, uint64_t len)
+static struct mk_str bytes_of(const void *bytes, uint64_t len)
 {
-    return (struct mk_str){len > 0 ? data : "", (size_t)len};
+    return (struct mk_str){len > 0 ? bytes : "", (size_t)len};
 }
 
 /* A Close of the service's own: a code of two bytes and a reason, or nothing. */
-static int write_close(struct socket *s, const unsigned char *data, uint64_t len)
+static int write_close(struct socket *s, const unsigned char *bytes, uint64_t len)
 {
     unsigned code = MK_WS_NORMAL;
 
     if (len >= 2)
-        code = (unsigned)data[0] << 8 | data[1];
-    mk_ws_close(s->ws, code, len > 2 ? bytes_of(data + 2, len - 2) : MK_STR(""));
+        code = (unsigned)bytes[0] << 8 | bytes[1];
+    mk_ws_close(s->ws, code, len > 2 ? bytes_of(bytes + 2, len - 2) : MK_STR(""));
     return 0;
 }
 
-static int write_frame(ws_request_t *wr, unsigned int opcode, unsigned char *data, uint64_t len)
+static int write_frame(ws_request_t *wr, unsigned int opcode, unsigned char *bytes, uint64_t len)
 {
     struct socket *s = find(wr);
 
-    if (!s || (len > 0 && !data))
+    if (!s || (len > 0 && !bytes))
         return -1;
     if (opcode == WS_OPCODE_CLOSE)
-        return write_close(s, data, len);
+        return write_close(s, bytes, len);
     if (opcode == WS_OPCODE_PING)
-        return len > 125 || mk_ws_ping(s->ws, bytes_of(data, len)) < 0 ? -1 : 0;
-    if (!is_message((int)opcode, data, len))
+        return len > 125 || mk_ws_ping(s->ws, bytes_of(bytes, len)) < 0 ? -1 : 0;
+    if (!is_message((int)opcode, bytes, len))
         return -1;
-    return mk_ws_send(s->ws, (enum mk_ws_kind)opcode, bytes_of(data, len)) < 0 ? -1 : 0;
+    return mk_ws_send(s->ws, (enum mk_ws_kind)opcode, bytes_of(bytes, len)) < 0 ? -1 : 0;
 }
 
-static int send_to_channel(int channel, struct mk_ws *except, int opcode, const void *data,
+static int send_to_channel(int channel, struct mk_ws *except, int opcode, const void *bytes,
                            uint64_t len)
 {
     char text[CHANNEL_TEXT];
 
-    if (!has_broadcaster || !is_message(opcode, data, len))
+    if (!has_broadcaster || !is_message(opcode, bytes, len))
         return -1;
     return room_send(channel_name(text, channel), except, (enum mk_ws_kind)opcode,
-                     bytes_of(data, len));
+                     bytes_of(bytes, len));
 }
 
-static int broadcast_from(ws_request_t *wr, unsigned char *data, uint64_t len, int opcode,
+static int broadcast_from(ws_request_t *wr, unsigned char *bytes, uint64_t len, int opcode,
                           int channel)
 {
     struct socket *s = find(wr);
 
-    return wr && !s ? -1 : send_to_channel(channel, s ? s->ws : NULL, opcode, data, len);
+    return wr && !s ? -1 : send_to_channel(channel, s ? s->ws : NULL, opcode, bytes, len);
 }
 
-static int broadcast_to_all(unsigned char *data, uint64_t len, int opcode, int channel)
+static int broadcast_to_all(unsigned char *bytes, uint64_t len, int opcode, int channel)
 {
-    return send_to_channel(channel, NULL, opcode, data, len);
+    return send_to_channel(channel, NULL, opcode, bytes, len);
 }
 
 static int allow_broadcasts(void)
@@ -382,13 +382,13 @@ static int leave(ws_request_t *wr, const char *room)
     return s && is_room(room) ? room_leave(&s->seats, s->ws, room) : -1;
 }
 
-static int to_room(const char *room, ws_request_t *wr, int opcode, const void *data, uint64_t len)
+static int to_room(const char *room, ws_request_t *wr, int opcode, const void *bytes, uint64_t len)
 {
     struct socket *s = find(wr);
 
-    if ((wr && !s) || !is_room(room) || !is_message(opcode, data, len))
+    if ((wr && !s) || !is_room(room) || !is_message(opcode, bytes, len))
         return -1;
-    return room_send(room, s ? s->ws : NULL, (enum mk_ws_kind)opcode, bytes_of(data, len));
+    return room_send(room, s ? s->ws : NULL, (enum mk_ws_kind)opcode, bytes_of(bytes, len));
 }
 
 static struct duda_api_websockets calls = {
