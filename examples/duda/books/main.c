@@ -71,8 +71,8 @@ static void add(duda_request_t *dr)
         response->problem(dr, 507, "The shelf is full", "Take a book away first.");
         return;
     }
-    snprintf(location, sizeof(location), "Location: /books/api/books/%d", id);
-    response->http_header(dr, location);
+    snprintf(location, sizeof(location), "/books/api/books/%d", id);
+    response->header(dr, "Location", location);
     response->send(dr, 201, "text/plain; charset=utf-8", "%s\n", title);
 }
 

@@ -2,6 +2,10 @@
 #ifndef DUDA_COMPAT_API_H
 #define DUDA_COMPAT_API_H
 #include "mk_core.h"
+#ifdef __cplusplus
+#define delete del
+#define _end end
+#endif
 
 /*
  * The objects of a service. Each call says where it may be made:
@@ -167,6 +171,8 @@ struct duda_api_response {
     /* Send what is queued, after the head. Bytes that still wait; -1. */
     int (*flush)(duda_request_t *dr);
 #if DUDA_API_LEVEL >= 3
+    /* Level 3: a field, in place of those of that name. 0; -1 as for http_header(). */
+    int (*header)(duda_request_t *dr, const char *name, const char *value);
     /* Level 3: answer with this status, 200 to 599, this media type, and text as printf() makes it, in place of what
        is queued; with the fields that were set. It ends the answer, and returns. 0; -1: its head was sent, or no
        status. So for the next two. */
@@ -784,5 +790,9 @@ struct duda_api_dthread {
 };
 
 /* -- the pre-instantiated objects, and the calls without one: */
+#ifdef __cplusplus
+#undef delete
+#undef _end
+#endif
 #include "duda_objects.h"
 #endif

@@ -57,8 +57,8 @@ struct duda_api_objects {
 #undef DUDA_OBJECT_MEMBER
 };
 
-#ifdef DUDA_INSIDE
-/* The plugin itself has the tables, and none of the names that its services have. */
+#if defined(DUDA_INSIDE) || defined(__cplusplus)
+/* The plugin itself has the tables, and none of the names that its services have. For C++: mk_core.h. */
 #undef end
 #undef finalize
 #undef debug
@@ -78,7 +78,8 @@ struct duda_api_objects {
 #undef add_interface
 #undef map
 #undef root
-#else
+#endif
+#ifndef DUDA_INSIDE
 
 #define DUDA_OBJECT(name, type) DUDA_OBJ struct type *name;
 DUDA_OBJECTS(DUDA_OBJECT)

@@ -11,6 +11,7 @@
 #ifndef _TIME_BITS
 #define _TIME_BITS 64
 #endif
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -28,12 +29,24 @@
 #include <sys/epoll.h>
 #undef printf /* with _FORTIFY_SOURCE clang's is a macro, and response->printf() is none */
 
-_Static_assert(
-    sizeof(off_t) == 8,
-    "compile with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64, or include webservice.h first");
+static_assert(sizeof(off_t) == 8,
+              "compile with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64, or include webservice.h first");
 
 #ifndef DUDA_API_LEVEL
 #define DUDA_API_LEVEL 1
+#endif
+/*
+ * In C++17, at level 3: a word of the language is no name, so delete is del; and names that are macros in C would be those of
+ * the standard library. response->end() does not return then, like finalize(), which is C's alone; the others are called
+ * with all of their arguments, as in conf->_service_root(self).
+ */
+#ifdef __cplusplus
+#if DUDA_API_LEVEL < 3
+#error "services in C++ need DUDA_API_LEVEL 3"
+#endif
+#define DUDA_EXTERN_C extern "C"
+#else
+#define DUDA_EXTERN_C
 #endif
 /* marks the per-service object pointers: one instance per .duda/.dpkg, shared by all of its
    translation units, never exported, never preempted by the server's own symbols            */

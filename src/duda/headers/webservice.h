@@ -4,13 +4,15 @@
 #include "duda_api.h"
 
 /* exactly one translation unit of a service has both of these: */
-#define DUDA_REGISTER(app_name, app_path) struct duda_webservice ws_info = {app_name, app_path}
+#define DUDA_REGISTER(app_name, app_path)                                                          \
+    struct duda_webservice ws_info = {(char *)app_name, (char *)app_path}
 
 /* `int duda_main()` is a macro so that the objects above are filled in before the service's code runs.
    It must accept `()`; accepting `(void)` and `(struct duda_api_objects *api)` too helps older services.
    Result 0: service is registered; anything else: service is skipped.                                   */
 int duda_main_of_service(struct duda_api_objects *dapi);
-MK_EXPORT int duda_bootstrap_service(struct duda_api_objects *dapi, struct web_service *ws);
+DUDA_EXTERN_C MK_EXPORT int duda_bootstrap_service(struct duda_api_objects *dapi,
+                                                   struct web_service *ws);
 #define duda_main(...)                                                                             \
     duda_bootstrap_service(struct duda_api_objects *dapi, struct web_service *ws)                  \
     {                                                                                              \
@@ -22,10 +24,15 @@ MK_EXPORT int duda_bootstrap_service(struct duda_api_objects *dapi, struct web_s
 
 /* optional, by exported name, called once at server shutdown:  void duda_exit();                         */
 
+#ifdef __cplusplus
+#define DUDA_SAME_TYPE(object) (decltype(object))
+#else
+#define DUDA_SAME_TYPE(object)
+#endif
 /* [M] set the package's object pointer; without the package duda_main() ends here, and the service is skipped */
 #define duda_load_package(object, name)                                                            \
     do {                                                                                           \
-        object = duda_load_package_by_name(name, dapi, self);                                      \
+        object = DUDA_SAME_TYPE(object) duda_load_package_by_name(name, dapi, self);               \
         if (!object)                                                                               \
             return -1;                                                                             \
     } while (0)

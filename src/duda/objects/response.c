@@ -230,6 +230,14 @@ static int end(duda_request_t *dr, void (*callback)(duda_request_t *))
     return mk_duda_answer_end(rq);
 }
 
+static int header(duda_request_t *dr, const char *name, const char *value)
+{
+    struct mk_duda_request *rq = check(dr, "response->header");
+
+    return rq && name && value ? mk_duda_answer_replace(rq, mk_str_from(name), mk_str_from(value))
+                               : -1;
+}
+
 /* ---- whole answers, level 3 ---- */
 
 /* @return whether the answer can still be any other; then it has this status, and nothing queued */
@@ -367,6 +375,7 @@ const struct duda_api_response mk_duda_response = {
     .cont = cont,
     ._end = end,
     .flush = flush,
+    .header = header,
     .send = send_text,
     .redirect = redirect,
     .problem = problem,

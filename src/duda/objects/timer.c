@@ -28,6 +28,12 @@ static struct timers *timers_of(const struct mk_duda_seat *seat)
     return seat->parts[MK_DUDA_PART_TIMER];
 }
 
+static void drop(struct duda_timer *t)
+{
+    mk_alarm_free(t->alarm);
+    free(t);
+}
+
 static void end(struct duda_timer *t)
 {
     struct duda_timer **at = &timers_of(t->seat)->first;
@@ -35,8 +41,7 @@ static void end(struct duda_timer *t)
     while (*at != t)
         at = &(*at)->next;
     *at = t->next;
-    mk_alarm_free(t->alarm);
-    free(t);
+    drop(t);
 }
 
 static void ring(struct mk_alarm *alarm, void *arg)
@@ -110,9 +115,16 @@ static int cancel(duda_timer_t *timer)
 static void stop(struct mk_duda_service *s, struct mk_duda_worker *w)
 {
     struct timers *timers = mk_duda_local(s, w, MK_DUDA_PART_TIMER);
+    struct duda_timer *t = timers ? timers->first : NULL;
 
-    while (timers && timers->first)
-        end(timers->first);
+    while (t) {
+        struct duda_timer *next = t->next;
+
+        drop(t);
+        t = next;
+    }
+    if (timers)
+        timers->first = NULL;
 }
 
 const struct mk_duda_part mk_duda_timer_part = {.local_size = sizeof(struct timers),

@@ -13,7 +13,8 @@ static void send_text(duda_request_t *dr)
 {
     response->printf(dr, "dropped");
     response->http_header(dr, "Content-Type: text/html");
-    response->http_header(dr, "X-Kept: 1");
+    response->http_header(dr, "X-Kept: 0");
+    response->header(dr, "X-KEPT", "1");
     response->send(dr, 201, "text/plain", "%s %d", "text", 7);
     if (response->send(dr, 200, "text/plain", "again") != -1)
         abort();

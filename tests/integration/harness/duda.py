@@ -35,7 +35,7 @@ def packages():
 
 
 @functools.cache
-def _flags():
+def word_size():
     """A service has the word size of the server that opens it."""
     with open(executable.binary(), "rb") as file:
         return ["-m32"] if file.read(5)[4] == 1 else []
@@ -55,7 +55,7 @@ def build(folder, *sources, name=None, level=1, ending="duda", flags=("-fcommon"
         paths.append(str(path))
     target = folder / f"{name}.{ending}"
     fresh = folder / f"{name}.fresh"  # a loaded file is replaced, not written to
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *_flags(),
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *word_size(),
                     *flags, f"-DDUDA_API_LEVEL={level}", f"-I{HEADERS}", "-Wl,-Bsymbolic", "-o", str(fresh), *paths],
                    check=True, timeout=120)
     fresh.rename(target)

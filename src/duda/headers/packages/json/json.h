@@ -2,6 +2,9 @@
 #ifndef DUDA_PACKAGE_JSON_H
 #define DUDA_PACKAGE_JSON_H
 #include "duda_api.h"
+#ifdef __cplusplus
+#define delete del
+#endif
 #define cJSON_False 0
 #define cJSON_True 1
 #define cJSON_NULL 2
@@ -106,6 +109,9 @@ struct duda_api_json {
     json_t *(*body)(duda_request_t *dr, struct json_fault *fault);
 #endif
 };
+#ifdef __cplusplus
+#undef delete
+#endif
 typedef struct duda_api_json json_object_t;
 DUDA_OBJ json_object_t *json;
 #endif
