@@ -124,7 +124,12 @@ def _steps(runs, colours):
             + '<p class="note">Bold: the first, or not seen to differ from it. *: with errors, out of competition.</p>')
 
 
-def _case(name, runs, colours, quick):
+def _generator(name, results):
+    """Its command and version; older results have neither."""
+    return results.get("generators", {}).get(name) or {"command": CASES[name].command, "version": ""}
+
+
+def _case(name, runs, colours, quick, generator):
     case = CASES[name]
     if case.is_idle:
         body = _one_step(ranking.memory(runs), colours, True)
@@ -133,9 +138,10 @@ def _case(name, runs, colours, quick):
     else:
         body = _one_step(ranking.cpu(runs, ranking.steps_of(runs)[0]), colours)
     servers = sorted({run["target"] for run in runs})
+    version = f' ({html.escape(generator["version"])})' if generator["version"] else ""
     repeat = f"bench/contest/contest{' --quick' if quick else ''} --case {name} --server {servers[0]}"
     return (f'<section id="{name}"><h2>{html.escape(name)}: {html.escape(case.title)}</h2>'
-            f'<p class="note">Generator: <code>{html.escape(case.command)}</code>. One cell again: <code>{repeat}</code></p>{body}</section>')
+            f'<p class="note">Generator: <code>{html.escape(generator["command"])}</code>{version}. One cell again: <code>{repeat}</code></p>{body}</section>')
 
 
 # ---- all of them ----
@@ -190,5 +196,5 @@ def of(results):
             "<p>Ranks are by the CPU time that a server takes for a request, in user and kernel mode; for idle connections by its "
             "memory for each. Less is better. The rules: <code>bench/contest/RULES.md</code>.</p>"
             f"{_doubts(results)}{_summary(results)}<p class='note'>Measured on: {html.escape(machine)}.</p>{_servers(results)}"
-            + "".join(_case(name, runs, colours, results["quick"]) for name, runs in results["cases"].items() if runs)
+            + "".join(_case(name, runs, colours, results["quick"], _generator(name, results)) for name, runs in results["cases"].items() if runs)
             + "</body></html>\n")

@@ -126,6 +126,13 @@ MK_API unsigned mk_ws_protocol(const struct mk_ws *ws);
 MK_API ssize_t mk_ws_send(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message);
 
 /**
+ * Send a ping of the application's own (section 5.5.2), beside those of ping_ms. Its pong is not reported.
+ * @param payload  at most 125 bytes, which come back
+ * @return 0; MK_E_LIMIT; MK_E_NOMEM; MK_E_PEER: the connection is closing.
+ */
+MK_API int mk_ws_ping(struct mk_ws *ws, struct mk_str payload);
+
+/**
  * Begin the closing handshake (section 7.1.2) after what waits. Messages that still come are dropped. The connection ends
  * when the peer has answered, at the latest after close_ms. The first call counts.
  * @param code    1000 to 1014 without those that are reported only, or 3000 to 4999; others become 1011
@@ -161,6 +168,9 @@ MK_API void mk_ws_group_leave(struct mk_ws_group *g, struct mk_ws *ws);
  * @return 0; MK_E_NOMEM, MK_E_PEER: the server has ended: nobody gets it.
  */
 MK_API int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str message);
+/** The same to all members but ws, which may be none. On the worker of ws. */
+MK_API int mk_ws_group_send_others(struct mk_ws_group *g, struct mk_ws *ws, enum mk_ws_kind kind,
+                                   struct mk_str message);
 
 #ifdef __cplusplus
 }

@@ -202,21 +202,23 @@ static struct mk_sse *new_stream(struct mk_request *r, const struct mk_sse_optio
     return NULL;
 }
 
-static int write_head(struct mk_request *r)
+static int write_head(const struct mk_sse *s)
 {
     struct mk_reply p;
-    int err = mk_reply_begin(&p, r, 200);
+    int err = mk_reply_begin(&p, s->r, 200);
 
     if (err < 0)
         return err;
     mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/event-stream"));
     mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
+    if (s->options.on_head)
+        s->options.on_head(&p, s->options.arg);
     return mk_reply_end(&p, -1);
 }
 
 static int answer(struct mk_sse *s)
 {
-    int err = write_head(s->r);
+    int err = write_head(s);
 
     if (err < 0)
         return err;

@@ -25,6 +25,7 @@ struct mk_ws_group {
 struct message {
     struct counted refs; /* of the workers that have not sent it */
     struct mk_ws_group *group;
+    struct mk_ws_handle *sender; /* does not get it; NULL: all do */
     struct ws_frame *frame;
 };
 
@@ -111,6 +112,7 @@ static void put_message(struct message *message)
     if (!counted_put(&message->refs))
         return;
     ws_frame_put(message->frame);
+    mk_ws_handle_put(message->sender);
     mk_ws_group_free(message->group);
     free(message);
 }
@@ -120,31 +122,49 @@ static void send_to_members(struct mk_worker *w, void *arg)
 {
     struct message *message = arg;
 
-    for (struct ws_member *m = message->group->members[mk_worker_index(w)]; m; m = m->next)
-        (void)ws_queue_send(m->ws, message->frame);
+    for (struct ws_member *m = message->group->members[mk_worker_index(w)]; m; m = m->next) {
+        if (!message->sender || m->ws->handle != message->sender)
+            (void)ws_queue_send(m->ws, message->frame);
+    }
     put_message(message);
 }
 
-int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str message)
+/* @param sender  taken, also on failure */
+static int send_message(struct mk_ws_group *g, struct mk_ws_handle *sender, enum mk_ws_kind kind,
+                        struct mk_str text)
 {
-    struct ws_frame *frame = ws_frame_new(kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
+    struct ws_frame *frame = ws_frame_new(kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, text);
     struct message *m = frame ? malloc(sizeof(*m)) : NULL;
     int err;
 
     if (!m) {
         if (frame)
             ws_frame_put(frame);
+        mk_ws_handle_put(sender);
         return MK_E_NOMEM;
     }
     counted_get(&g->refs);
     counted_init(&m->refs, g->nworkers);
     m->group = g;
+    m->sender = sender;
     m->frame = frame;
     err = mk_server_handle_each_worker(g->server, send_to_members, m);
     if (err < 0) {
-        ws_frame_put(frame);
-        mk_ws_group_free(g);
-        free(m);
+        counted_init(&m->refs, 1);
+        put_message(m);
     }
     return err;
+}
+
+int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str message)
+{
+    return send_message(g, NULL, kind, message);
+}
+
+int mk_ws_group_send_others(struct mk_ws_group *g, struct mk_ws *ws, enum mk_ws_kind kind,
+                            struct mk_str message)
+{
+    struct mk_ws_handle *sender = mk_ws_handle(ws);
+
+    return sender ? send_message(g, sender, kind, message) : MK_E_NOMEM;
 }

@@ -280,6 +280,13 @@ enum mk_verdict mk_ws_accept(struct mk_request *r, const struct mk_ws_spec *spec
     return MK_VERDICT_DONE;
 }
 
+int mk_ws_ping(struct mk_ws *ws, struct mk_str payload)
+{
+    if (payload.len > WS_CONTROL_MAX)
+        return MK_E_LIMIT;
+    return ws->state == WS_OPEN ? ws_queue_control(ws, WS_PING, payload) : MK_E_PEER;
+}
+
 void *mk_ws_data(const struct mk_ws *ws)
 {
     return ws->data;

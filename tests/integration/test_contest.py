@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -43,6 +44,24 @@ def test_two_servers_take_turns_and_are_on_the_page(tmp_path):
     assert not shown.open and all(address.startswith("#") for address in shown.outside)
     assert "16 requests pipelined" in shown.text and "nginx" in shown.text
     assert "2 rounds instead of five" in shown.text and "a look, not a result" in shown.text
+
+
+def test_http2_is_measured_where_a_server_offers_it(tmp_path):
+    if not shutil.which("h2load"):
+        pytest.skip("h2load is not installed")
+    results, page = contest(tmp_path, "--case", "h2", "--server", "monkey", "--server", "nginx")
+    [run] = results["cases"]["h2"]      # not ours, which does not offer it
+    assert run["target"] == "nginx" and run["figures"]["requests"] > 0 and not {"failed", "errors"} & set(run["flags"]), run
+    assert results["generators"]["h2"]["version"].startswith("h2load") and "(h2load" in Page(page).text
+
+
+def test_cases_of_many_steps_are_for_full_contests():
+    """They have another command where their generator is not installed."""
+    script = "import sys; sys.path.insert(0, sys.argv[1]); import disciplines; case = disciplines.CASES['f200k-fine']\n" \
+             "import shutil; shutil.which = lambda name: name == 'wrk'\n" \
+             "print(case.is_long, len(case.steps), case.generator().split()[0], disciplines.CASES['site'].generator())"
+    done = subprocess.run(["/usr/bin/python3", "-c", script, CONTEST.parent], capture_output=True, text=True, timeout=20, check=False)
+    assert done.stdout.strip() == "True 91 wrk None", done.stdout + done.stderr
 
 
 def test_a_server_with_errors_has_no_rank(tmp_path):

@@ -30,7 +30,12 @@ def test_books(service):
     assert added.status == 201 and added.header("Location") == "/books/api/books/1"
     assert service("/api/books", "POST", headers=key).status == 400
     assert service("/api/books/1").body == b"Emma\n" and service("/api/books").body == b"1 Emma\n"
-    assert service("/api/books/2").status == 404 and service("/api/books/one").status == 404
+    tag = service("/api/books/1").header("ETag")
+    assert service("/api/books/1", headers={"If-None-Match": tag}).status == 304
+    form = {**key, "Content-Type": "application/x-www-form-urlencoded"}
+    assert service("/api/books", "POST", headers=form, body=b"title=War+and+Peace").body == b"War and Peace\n"
+    assert service("/api/books?x", "GET").body == b"1 Emma\n2 War and Peace\n"
+    assert service("/api/books/3").status == 404 and service("/api/books/one").status == 404
     refused = service("/api/books/1", "PUT")
     assert refused.status == 405 and refused.header("Allow") == "DELETE, GET, HEAD, OPTIONS"
     assert service("/api/books/1", "DELETE", headers=key).status == 204 and service("/api/books/1").status == 404

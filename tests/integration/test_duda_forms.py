@@ -105,4 +105,4 @@ def test_what_a_request_has_is_ended_with_it(server):
         return int(server.get("/inputs3/count").body.split()[0])
 
     assert server.get("/inputs3/count").body.endswith(b" 0 -1")
-    eventually(lambda: counted() >= 5)
+    assert eventually(lambda: counted() >= 5)

@@ -99,6 +99,10 @@ def test_json_of_level_3(start, tmp_path):
     assert (patched.status, patched.text) == (200, '{"id":9223372036854775807,"b":{"c":[18446744073709551615]}} 18446744073709551615')
     assert server.get("/tree/write").text == '{"list":[-9223372036854775808,0.5,true,null,"\u00e9"],"tree":{"n":18446744073709551615}}'
     assert server.get("/tree/wrong").text == "all refused"
+    assert server.request("/tree/body", "PATCH", body=b'{"n": 7}').text == "7"
+    for text, detail in ((b'{"n": 7', "a comma or } is expected"), (b"", "there is no body")):
+        refused = server.request("/tree/body", "POST", body=text)
+        assert refused.status == 400 and detail in refused.text
 
 
 BODIES = [b"abc", b"a" * 55, b"a" * 56, b"a" * 63, b"a" * 64, b"a" * 111, b"a" * 112, b"a" * 128, bytes(range(256)) * 40]

@@ -101,11 +101,11 @@ def steps(server):
 
 
 def test_hooks_after_the_answer_come_after_the_end_callback_the_last_first(server):
-    eventually(lambda: steps(server) == b".")
+    assert eventually(lambda: steps(server) == b".")
     answer = server.request("/routed/group/5/body", "POST", body=b"x" * 20000)
     assert answer.status == 200 and answer.body == b"20000 " + b"x" * 20000
     seen = []
-    eventually(lambda: seen.append(steps(server)) or seen[-1] != b".")
+    assert eventually(lambda: seen.append(steps(server)) or seen[-1] != b".")
     assert seen[-1] == b"end second first ."
 
 

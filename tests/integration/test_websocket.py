@@ -9,16 +9,14 @@ import struct
 import pytest
 import websockets
 
-from harness import certificates, http, secured
+from harness import certificates, frames, secured
+from harness.frames import BINARY, CLOSE, CONTINUATION, OPENING, PING, PONG, TEXT, frame
 from harness.plugins import load, path
 
 KINDS = ("echo", "pieces", "group", "close", "flood", "new", "old", "threads", "small", "pings")
 HANDLERS = "".join(f"Match ^/{kind} sockets {kind}\n" for kind in KINDS)
 CONFIG = {"server": "Workers 2\nScheduler Fair", "handlers": HANDLERS}
 PATIENCE = 30
-CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-OPENING = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
-           "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
 
 
 @pytest.fixture(scope="module")
@@ -26,45 +24,9 @@ def server(start_shared):
     return start_shared(**CONFIG, extra={"plugins.load": load("sockets")})
 
 
-def frame(opcode, payload=b"", final=True, mask=b"\x01\x02\x03\x04"):
-    size = len(payload)
-    length = (struct.pack("!B", 0x80 | size) if size < 126 else
-              struct.pack("!BH", 0xFE, size) if size < 65536 else struct.pack("!BQ", 0xFF, size))
-    masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
-    return bytes([opcode | (0x80 if final else 0)]) + length + mask + masked
-
-
-class Raw:
-    """A client that sends what it likes."""
-
+class Raw(frames.Raw):
     def __init__(self, server, kind):
-        self.connection = server.connect()
-        self.connection.send(http.request(f"/{kind}", headers=OPENING))
-        self.head = http.read_head(self.connection.stream)
-        assert self.head.status == 101
-        assert self.head.all("Sec-WebSocket-Accept") == ["s3pPLMBiTxaQ9kYGzzhZRbK+xOo="]
-
-    def send(self, *frames):
-        self.connection.send(b"".join(frames))
-
-    def receive(self):
-        first, size = self.connection.stream.exactly(2)
-        assert first & 0x80 and size < 128, "final, not masked"
-        if size >= 126:
-            size = int.from_bytes(self.connection.stream.exactly(2 if size == 126 else 8), "big")
-        return first & 15, self.connection.stream.exactly(size)
-
-    def closed(self):
-        """The code of Close, behind which nothing comes."""
-        opcode, payload = self.receive()
-        assert opcode == CLOSE
-        return int.from_bytes(payload[:2], "big") if payload else None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection.close()
+        super().__init__(server, f"/{kind}")
 
 
 def run(coroutine):

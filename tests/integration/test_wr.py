@@ -49,6 +49,10 @@ def wr(program, tmp_path):
     return run
 
 
+def is_32_bit(program):
+    return pathlib.Path(program).read_bytes()[4] == 1
+
+
 def helper():
     # Static: pages of a shared library count as private or not by what other programs run just then.
     return tools.helper("work.c", "-static")
@@ -95,6 +99,30 @@ def test_cpu_is_what_the_program_says_itself(wr, tmp_path, mode):
     slack = 0.03 if mode in ("children", "unwaited") else 0
     assert 1 - TOLERANCE - slack <= figures["cpu_us_per_request"] <= 1 + TOLERANCE + slack
     assert figures["user_ms"] + figures["kernel_ms"] == pytest.approx(figures["cpu_ms"])
+
+
+def test_cpu_is_what_perf_stat_says_and_what_the_hypervisor_took(wr, tmp_path):
+    """perf counts the time that a hypervisor took as the program's, kernels with paravirtual clocks do not."""
+    perf = ["perf", "stat", "-x,", "-e", "task-clock"]
+    if not shutil.which("perf") or subprocess.run([*perf, "true"], capture_output=True, timeout=60, check=False).returncode:
+        pytest.skip("perf does not work here")
+    out = tmp_path / "perf"
+    with working(tmp_path, "burn") as (process, ask):
+        [run] = wr("-p", process.pid, *WORDS, "--", *perf, "-o", out, "-p", process.pid, "--", *ask)["runs"]
+    perf_ms = float(re.search(r"^([\d.]+),msec,task-clock", out.read_text(), re.M)[1])
+    figures = run["figures"]
+    stolen_ms = figures["steal_ms"] + 2000 / os.sysconf("SC_CLK_TCK") * os.cpu_count()  # counts of whole ticks
+    assert figures["cpu_ms"] * (1 - TOLERANCE) <= perf_ms <= figures["cpu_ms"] * (1 + TOLERANCE) + stolen_ms
+
+
+def test_cpu_is_what_time_says(wr, tmp_path):
+    """As the kernel tells the parent of a program that ended, less what it used to start."""
+    with working(tmp_path, "die") as (process, ask):
+        ask[-1] += f"; until grep -q '^State:.Z' /proc/{process.pid}/status; do sleep 0.05; done"
+        [run] = wr("-p", process.pid, *WORDS, "--", *ask)["runs"]
+        used = os.wait4(process.pid, 0)[2]
+    ms = 1000 * (used.ru_utime + used.ru_stime)
+    assert run["figures"]["cpu_ms"] == pytest.approx(ms, rel=TOLERANCE, abs=12)
 
 
 def test_cpu_that_was_used_before_does_not_count(wr, tmp_path):
@@ -253,10 +281,82 @@ def test_versions_of_server_and_generator_are_kept(wr, start, tmp_path):
     server, generator = start(files={"a.txt": "a"}), tmp_path / "wrk"
     generator.write_text('#!/bin/sh\ncase $1 in -v) echo "wrk 9 of a test"; echo more; exit 1;; esac\necho cpu_us: 5\n')
     generator.chmod(0o755)
-    result = wr("-P", server.port, *WORDS, "--", generator, f"http://127.0.0.1:{server.port}/a.txt")
+    result = wr("-P", server.port, *WORDS, "--", "env", "A=b", generator, f"http://127.0.0.1:{server.port}/a.txt")
     assert result["machine"]["client_version"] == "wrk 9 of a test"
     assert result["runs"][0]["server"].startswith("Monkey/")
     assert result["machine"]["clocksource"] and result["machine"]["tcp_congestion_control"]
+
+
+@pytest.fixture
+def group(tmp_path):
+    """A folder that stands for /sys: the group of this process, and a processor of two packages."""
+    found = re.search(r"^0::(/.*)$", pathlib.Path("/proc/self/cgroup").read_text(), re.M)
+    folder = tmp_path / "sys" / "fs" / "cgroup" / found[1].lstrip("/") if found else None
+    if folder:
+        folder.mkdir(parents=True)
+        (folder / "memory.peak").write_text("7340032\n")
+        (folder / "cpu.stat").write_text("usage_usec 1000\nuser_usec 700\nnr_throttled 3\nthrottled_usec 40000\n")
+    for number, name in enumerate(["package-0", "package-1", "psys"]):
+        zone = tmp_path / "sys" / "class" / "powercap" / f"intel-rapl:{number}"
+        zone.mkdir(parents=True)
+        for file, text in {"name": name, "energy_uj": 900_000, "max_energy_range_uj": 1_000_000}.items():
+            (zone / file).write_text(f"{text}\n")
+    return tmp_path / "sys", folder
+
+
+def test_groups_and_energy_are_read_before_and_after(wr, group):
+    sys, folder = group
+    script = f"echo 200000 >{sys}/class/powercap/intel-rapl:0/energy_uj; echo 900500 >{sys}/class/powercap/intel-rapl:1/energy_uj; "
+    if folder:
+        script += f"printf 'usage_usec 3500\nnr_throttled 5\nthrottled_usec 41000\n' >'{folder}/cpu.stat'; "
+    [run] = wr("-p", os.getpid(), "--sys", sys, "--cgroup", "--energy", *WORDS, "--", "sh", "-c", script + "echo cpu_us: 5")["runs"]
+    figures = run["figures"]
+    assert figures["energy_mj"] == pytest.approx(300.5)    # one of them began again
+    if folder:
+        assert figures["cgroup_cpu_ms"] == pytest.approx(2.5) and figures["cgroup_throttled"] == 2
+        assert figures["cgroup_throttled_ms"] == pytest.approx(1) and figures["cgroup_memory_peak_kb"] == 7168
+    assert figures["user_instructions"] is None and "user_instructions" not in wr.text
+
+
+def test_system_calls_of_a_program_and_its_children_are_counted(wr, tmp_path):
+    with working(tmp_path, "calls") as (process, ask):
+        [run] = wr("-p", process.pid, "--calls", *WORDS, "--", *ask)["runs"]
+    count = run["figures"]["system_calls"]
+    if count is None:
+        assert " system_calls" in wr.text.partition("left out: ")[2]
+        pytest.skip("the tracepoint cannot be read here")
+    assert 5000 <= count <= 5100    # and what else it does: reading the question, writing the answer, clocks
+    assert run["figures"]["system_calls_per_request"] == pytest.approx(count / run["figures"]["requests"])
+
+
+def test_system_calls_are_named_and_the_program_goes_on(program, wr, tmp_path):
+    with working(tmp_path, "calls") as (process, ask):
+        [run] = wr("-p", process.pid, "--trace", *WORDS, "--", *ask)["runs"]
+        if "calls" not in run:
+            assert "nothing to trace" in wr.complaint
+            pytest.skip("ptrace is not allowed here")
+        if is_32_bit(program) != is_32_bit(helper()):
+            assert 5000 in run["calls"].values() and all(name.startswith("call_") for name in run["calls"]), run["calls"]
+            return
+        assert run["calls"]["getppid"] == 5000 and run["calls"]["wait4"] == 1, run["calls"]
+        assert "traced" in run["flags"] and '"getppid": 5000' in wr.text
+        [run] = wr("-p", process.pid, *WORDS, "--", *ask)["runs"]
+    assert run["figures"]["requests"] > 0 and "traced" not in run["flags"]
+
+
+def test_a_tracer_without_processes_says_so(program):
+    done = subprocess.run([f"{program}-calls"], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1 and "wr-calls PID" in done.stderr
+
+
+def test_what_was_asked_for_and_cannot_be_read_is_said_once(wr, tmp_path):
+    [run] = wr("-p", os.getpid(), "--sys", tmp_path, "--cgroup", "--energy", "--counters", *WORDS, "--", "sh", "-c", "echo cpu_us: 5")["runs"]
+    figures = run["figures"]
+    [missing] = [line for line in wr.text.splitlines() if line.startswith("not readable here, and left out: ")]
+    for name in ("cgroup_cpu_ms", "cgroup_throttled", "cgroup_memory_peak_kb", "energy_mj"):
+        assert figures[name] is None and f" {name}" in missing
+    for name in ("user_instructions", "kernel_instructions", "cache_misses"):
+        assert f" {name}" in missing if figures[name] is None else figures[name] >= 0
 
 
 def test_errors_are_marked(wr, start):
@@ -322,7 +422,7 @@ def test_progress_is_shown_on_a_terminal_only(program):
 
 
 def test_its_size_is_bounded(program, tmp_path):
-    if executable.is_sanitized() or b"musl" in pathlib.Path(program).read_bytes():
+    if executable.is_sanitized() or b"musl" in pathlib.Path(program).read_bytes() or is_32_bit(program):
         pytest.skip("only the shipped build is sized")
     subprocess.run(["strip", "-o", tmp_path / "stripped", program], check=True)
     assert (tmp_path / "stripped").stat().st_size <= 60 * 1024

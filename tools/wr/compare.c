@@ -21,7 +21,8 @@ static bool is_same_case(const struct run *a, const struct run *b)
 static size_t values_of(const struct runs *all, const struct run *like, enum wr_figure f,
                         double *values)
 {
-    const unsigned broken = 1U << WR_FLAG_FAILED | 1U << WR_FLAG_CUT | 1U << WR_FLAG_DIED;
+    const unsigned broken =
+        1U << WR_FLAG_FAILED | 1U << WR_FLAG_CUT | 1U << WR_FLAG_DIED | 1U << WR_FLAG_TRACED;
     size_t count = 0;
 
     for (size_t i = 0; i < all->count && count < VALUES_MAX; i++) {
@@ -54,7 +55,7 @@ static void compare_figure(FILE *to, const struct result *a, const struct result
     if (nbefore == 0 || nafter == 0)
         return;
     (void)fprintf(to, "%-16.15s%6d  %-22s%14.6g%14.6g  ", like->target, like->concurrency,
-                  wr_figures[f].name, stats_median(before, nbefore), stats_median(after, nafter));
+                  wr_figure_name(f), stats_median(before, nbefore), stats_median(after, nafter));
     if (!stats_ratio(before, nbefore, after, nafter, &i)) {
         /* Errors where there were none need no statistics. */
         bool is_new_error = f == WR_F_ERRORS && before[nbefore - 1] == 0 && after[0] > 0;
@@ -65,7 +66,7 @@ static void compare_figure(FILE *to, const struct result *a, const struct result
         return;
     }
     t->compared++;
-    (void)fprintf(to, "%s (%.3f to %.3f)\n", verdict_of(i, wr_figures[f].better, t), i.low, i.high);
+    (void)fprintf(to, "%s (%.3f to %.3f)\n", verdict_of(i, wr_figure_better(f), t), i.low, i.high);
 }
 
 static bool is_first_of_case(const struct runs *all, size_t at)
@@ -91,7 +92,7 @@ static const char *difference(const struct result *a, const struct result *b)
 
     for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
         if (strcmp(a->machine.facts[facts[i]], b->machine.facts[facts[i]]) != 0)
-            return wr_facts[facts[i]];
+            return wr_fact_name(facts[i]);
     return is_tool_other(&a->runs, &b->runs) ? "client" : NULL;
 }
 
@@ -109,7 +110,7 @@ enum compare_exit compare_results(FILE *to, const struct result *a, const struct
                   "after", "after / before");
     for (size_t i = 0; i < a->runs.count; i++)
         for (int f = 0; f < WR_FIGURE_COUNT; f++)
-            if (wr_figures[f].better != WR_NONE && is_first_of_case(&a->runs, i))
+            if (wr_figure_better(f) != WR_NONE && is_first_of_case(&a->runs, i))
                 compare_figure(to, a, b, &a->runs.items[i], (enum wr_figure)f, &t);
     if (t.compared == 0)
         (void)fputs(

@@ -33,6 +33,6 @@ void result_csv(FILE *to, const struct result *all)
         }
         for (int f = 0; f < WR_FIGURE_COUNT; f++)
             if (!isnan(r->figures[f]))
-                line(to, r, r->figures[WR_F_WINDOW] * 1e3, wr_figures[f].name, r->figures[f]);
+                line(to, r, r->figures[WR_F_WINDOW] * 1e3, wr_figure_name(f), r->figures[f]);
     }
 }

@@ -245,7 +245,7 @@ static void facts(FILE *to, const struct result *r)
     (void)fputs("<p class=\"soft\">", to);
     for (int f = 0; f < WR_FACT_COUNT; f++)
         if (r->machine.facts[f][0]) {
-            (void)fprintf(to, "%s%s ", f ? "; " : "", wr_facts[f]);
+            (void)fprintf(to, "%s%s ", f ? "; " : "", wr_fact_name(f));
             html_text(to, r->machine.facts[f]);
         }
     (void)fputs("</p>\n", to);
@@ -265,7 +265,7 @@ static void doubts(FILE *to, const struct runs *all)
     for (int f = 0; f < WR_FLAG_COUNT; f++)
         if (counts[f])
             (void)fprintf(to, "<li>%zu of %zu runs: %s</li>\n", counts[f], all->count,
-                          wr_flags[f].sentence);
+                          wr_flag_sentence(f));
     if (has_service_times)
         (void)fputs("<li>Latencies are service times: the generator asks again only after an "
                     "answer, and so asks a "

@@ -28,7 +28,7 @@ static void member(FILE *to, const char *before, const char *name, const char *t
 static void figures(FILE *to, const struct run *r)
 {
     for (int f = 0; f < WR_FIGURE_COUNT; f++) {
-        (void)fprintf(to, "%s\"%s\":", f ? "," : "", wr_figures[f].name);
+        (void)fprintf(to, "%s\"%s\":", f ? "," : "", wr_figure_name(f));
         if (isfinite(r->figures[f]))
             (void)fprintf(to, "%.10g", r->figures[f]);
         else
@@ -42,7 +42,7 @@ static void flags(FILE *to, const struct run *r)
 
     for (int f = 0; f < WR_FLAG_COUNT; f++)
         if (r->flags & 1U << f) {
-            (void)fprintf(to, "%s\"%s\"", before, wr_flags[f].name);
+            (void)fprintf(to, "%s\"%s\"", before, wr_flag_name(f));
             before = ",";
         }
 }
@@ -71,7 +71,10 @@ static void run(FILE *to, const struct run *r)
     (void)fprintf(to, ",\"latency\":\"%s\",\n \"figures\":{",
                   r->is_open_loop ? "response" : "service");
     figures(to, r);
-    (void)fputs("},\n \"flags\":[", to);
+    (void)fputs("},\n ", to);
+    if (r->calls)
+        (void)fprintf(to, "\"calls\":%s,\n ", r->calls);
+    (void)fputs("\"flags\":[", to);
     flags(to, r);
     (void)fputs("],\"samples\":[", to);
     samples(to, r);
@@ -85,7 +88,7 @@ void result_json(FILE *to, const struct result *all)
     member(to, "", "command", all->command);
     (void)fputs(",\n\"machine\":{", to);
     for (int f = 0; f < WR_FACT_COUNT; f++)
-        member(to, f ? "," : "", wr_facts[f], all->machine.facts[f]);
+        member(to, f ? "," : "", wr_fact_name(f), all->machine.facts[f]);
     (void)fputs("},\n\"runs\":[\n", to);
     for (size_t i = 0; i < all->runs.count; i++) {
         (void)fputs(i ? ",\n" : "", to);

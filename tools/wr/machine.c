@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include "child.h"
+#include "run.h"
 #include "source.h"
 
 #include <fcntl.h>
@@ -16,25 +17,25 @@
 
 enum { VERSION_TURNS = 100, VERSION_TURN_MS = 10 };
 
-#define FACT_NAME(name, text) text,
-const char *const wr_facts[] = {WR_FACTS(FACT_NAME)};
+#define FACT_NAME(name, text) text "\0"
 
-static const struct {
-    enum wr_fact fact;
-    const char *path;
-} files_of[] = {
-    {WR_FACT_GOVERNOR, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
-    {WR_FACT_SOMAXCONN, "/proc/sys/net/core/somaxconn"},
-    {WR_FACT_SYN_BACKLOG, "/proc/sys/net/ipv4/tcp_max_syn_backlog"},
-    {WR_FACT_PORTS, "/proc/sys/net/ipv4/ip_local_port_range"},
-    {WR_FACT_REUSE, "/proc/sys/net/ipv4/tcp_tw_reuse"},
-    {WR_FACT_CONGESTION, "/proc/sys/net/ipv4/tcp_congestion_control"},
-    {WR_FACT_HUGE, "/sys/kernel/mm/transparent_hugepage/enabled"},
-    {WR_FACT_CLOCK, "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
-};
+const char *wr_fact_name(int fact)
+{
+    return wr_text(WR_FACTS(FACT_NAME), fact);
+}
+
+/* In the order of the facts from GOVERNOR on. */
+static const char fact_files[] = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\0"
+                                 "/proc/sys/net/core/somaxconn\0"
+                                 "/proc/sys/net/ipv4/tcp_max_syn_backlog\0"
+                                 "/proc/sys/net/ipv4/ip_local_port_range\0"
+                                 "/proc/sys/net/ipv4/tcp_tw_reuse\0"
+                                 "/proc/sys/net/ipv4/tcp_congestion_control\0"
+                                 "/sys/kernel/mm/transparent_hugepage/enabled\0"
+                                 "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 /* The file's first line; a tab between two numbers becomes a blank. */
-static void take_file(struct machine *m, enum wr_fact fact, const char *path)
+static void take_file(struct machine *m, int fact, const char *path)
 {
     char *text = m->facts[fact];
 
@@ -78,8 +79,8 @@ void machine_read(struct machine *m)
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
         (void)snprintf(m->facts[WR_FACT_FILES], sizeof(m->facts[0]), "%llu",
                        (unsigned long long)files.rlim_cur);
-    for (size_t i = 0; i < sizeof(files_of) / sizeof(*files_of); i++)
-        take_file(m, files_of[i].fact, files_of[i].path);
+    for (int f = WR_FACT_GOVERNOR; f <= WR_FACT_CLOCK; f++)
+        take_file(m, f, wr_text(fact_files, f - WR_FACT_GOVERNOR));
 }
 
 /* The word that makes it say its version, or NULL. */
@@ -98,12 +99,16 @@ static const char *word_for_version(const char *program)
     return NULL;
 }
 
-void machine_ask_client(struct machine *m, const char *program)
+void machine_ask_client(struct machine *m, char *const *words)
 {
-    const char *word = word_for_version(program);
-    char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)word, NULL};
+    const char *word = NULL;
     struct child child = {.out = -1};
     char *fact = m->facts[WR_FACT_CLIENT];
+
+    while (*words && !(word = word_for_version(*words)))
+        words++;
+
+    char *const argv[] = {*words, (char *)(uintptr_t)word, NULL};
 
     if (word && child_start(&child, argv) == 0) {
         for (int turn = 0; !child.is_over && turn < VERSION_TURNS; turn++) {

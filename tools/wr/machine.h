@@ -22,7 +22,7 @@
 #define WR_FACT_ENUM(name, text) WR_FACT_##name,
 enum wr_fact { WR_FACTS(WR_FACT_ENUM) WR_FACT_COUNT };
 
-extern const char *const wr_facts[WR_FACT_COUNT];
+const char *wr_fact_name(int fact);
 
 struct machine {
     char facts[WR_FACT_COUNT][128];
@@ -30,7 +30,10 @@ struct machine {
 
 void machine_read(struct machine *m);
 
-/** Ask a load generator that is known for its version, which takes at most a second; others are not started. */
-void machine_ask_client(struct machine *m, const char *program);
+/**
+ * Ask the first of the words that names a load generator we know for its version, for at most a second: it may stand
+ * after others, as in taskset -c 1 wrk. Others are not started.
+ */
+void machine_ask_client(struct machine *m, char *const *words);
 
 #endif

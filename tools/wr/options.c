@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { REGEX = 256, CSV, JSON, HTML, SERVER, TCP };
+/* Words after two dashes, in the order of longs. Those before TCP have a value. */
+enum {
+    REGEX = 256,
+    CSV,
+    JSON,
+    HTML,
+    SERVER,
+    SYS,
+    TCP,
+    CGROUP,
+    ENERGY,
+    COUNTERS,
+    CALLS,
+    TRACE,
+    HELP
+};
 enum { CONCURRENCY_MAX = 1000000, ROUNDS_MAX = 1000 };
 
-static const struct option longs[] = {
-    {"requests-regex", required_argument, NULL, REGEX},
-    {"csv", required_argument, NULL, CSV},
-    {"json", required_argument, NULL, JSON},
-    {"html", required_argument, NULL, HTML},
-    {"server", required_argument, NULL, SERVER},
-    {"tcp", no_argument, NULL, TCP},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
+static const char longs[] =
+    "requests-"
+    "regex\0csv\0json\0html\0server\0sys\0tcp\0cgroup\0energy\0counters\0calls\0trace\0help";
 
 void options_usage(void)
 {
     (void)fputs("usage: wr [options] [-- COMMAND...]\n"
                 "       wr compare [--force] A.json B.json\n"
                 "       wr plot RESULT.json REPORT.html\n"
-                "whom to watch, with all that descends from it; several are shown apart:\n"
+                "whom to watch, with all descendants; several are shown apart:\n"
                 "  -p PID   -n NAME   -P PORT (who listens there)   -u UNIT (of systemd)\n"
                 "  --server NAME='COMMAND'   start it before each round and stop it after; -P says "
                 "where it answers\n"
@@ -33,9 +41,12 @@ void options_usage(void)
                 "  -c FROM:TO:STEP | N,N,...  run COMMAND for each, with %c replaced by it\n"
                 "  -r N    rounds            -w TIME  warm-up of a started server (1s)\n"
                 "  -t TIME at most so long   -i TIME  between samples (100ms)\n"
-                "  --requests-regex EXPR     the first group is the count of requests in the "
-                "output of COMMAND\n"
+                "  --requests-regex EXPR  its first group finds the count of requests\n"
                 "  --tcp   retransmits and listen overflows of the machine\n"
+                "  --cgroup CPU, throttling and memory of its control group\n"
+                "  --energy of the processor   --counters  instructions and cache misses\n"
+                "  --calls  system calls   --trace  by name, which slows the server\n"
+                "  --sys FOLDER  where /sys is mounted\n"
                 "  -v      show what COMMAND says\n"
                 "to where: --csv FILE   --json FILE   --html FILE\n",
                 stderr);
@@ -186,6 +197,19 @@ static const char *take_file(int c, struct options *o, char *value)
     return NULL;
 }
 
+static void ask(struct options *o, int c)
+{
+    if (c == TRACE) {
+        o->is_traced = true;
+        return;
+    }
+    static const unsigned char first[] = {WR_F_RETRANSMITS,       WR_F_GROUP_CPU, WR_F_ENERGY,
+                                          WR_F_USER_INSTRUCTIONS, WR_F_CALLS,     WR_F_CLIENT_CPU};
+
+    for (int f = first[c - TCP]; f < first[c - TCP + 1]; f++)
+        o->asks[f] = true;
+}
+
 static const char *take(struct options *o, int c, char *value)
 {
     switch (c) {
@@ -214,10 +238,22 @@ static const char *take(struct options *o, int c, char *value)
     case REGEX:
         o->requests_regex = value;
         return NULL;
+    case SYS:
+        o->sys = value;
+        return NULL;
     case TCP:
-        return o->has_tcp = true, NULL;
+    case CGROUP:
+    case ENERGY:
+    case COUNTERS:
+    case CALLS:
+    case TRACE:
+        return ask(o, c), NULL;
     case 'v':
         return o->is_verbose = true, NULL;
+    case 'h':
+    case HELP:
+    case '?':
+        return "";
     default:
         return take_file(c, o, value);
     }
@@ -245,15 +281,33 @@ static const char *check(struct options *o)
     return NULL;
 }
 
+/* What stands after two dashes, which getopt() takes for the value of an option that is a dash. */
+static const char *take_long(struct options *o, char *word, char **argv)
+{
+    size_t len = strcspn(word, "=");
+    int c = REGEX;
+
+    while (c <= HELP && (strncmp(wr_text(longs, c - REGEX), word, len) != 0 ||
+                         wr_text(longs, c - REGEX)[len] != '\0'))
+        c++;
+    if (c > HELP || (c >= TCP && word[len]))
+        return complaint("there is no option --%s", word);
+    if (c >= TCP || word[len])
+        return take(o, c, word + len + 1);
+    if (!argv[optind])
+        return complaint("--%s has no value", word);
+    return take(o, c, argv[optind++]);
+}
+
 const char *options_parse(struct options *o, int argc, char **argv)
 {
     const char *why = NULL;
     int c;
 
-    *o = (struct options){.rounds = 1, .interval_ms = 100, .warm_up_ms = 1000};
+    *o = (struct options){.sys = "/sys", .rounds = 1, .interval_ms = 100, .warm_up_ms = 1000};
     optind = 0;
-    while (!why && (c = getopt_long(argc, argv, "+p:n:P:u:c:r:t:i:w:vh", longs, NULL)) != -1)
-        why = c == '?' || c == 'h' ? "" : take(o, c, optarg);
+    while (!why && (c = getopt(argc, argv, "+p:n:P:u:c:r:t:i:w:vh-:")) != -1)
+        why = c == '-' ? take_long(o, optarg, argv) : take(o, c, optarg);
     if (why)
         return why;
     if (optind < argc)

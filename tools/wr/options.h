@@ -3,6 +3,7 @@
 #define WR_OPTIONS_H
 
 #include "find.h"
+#include "run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,9 @@ struct options {
     unsigned rounds;
     uint32_t seconds_ms, interval_ms, warm_up_ms; /* seconds 0: until the end */
     const char *requests_regex, *csv, *json, *html;
-    bool has_tcp, is_verbose;
+    const char *sys;            /* where /sys is mounted */
+    bool asks[WR_FIGURE_COUNT]; /* figures that are read only if they are asked for */
+    bool is_verbose, is_traced;
 };
 
 /** FROM:TO:STEP, or numbers with commas, into at most STEPS_MAX. @return how many; 0: it is neither, or too many */

@@ -184,7 +184,7 @@ static void take_fact(struct reader *in, const char *key, void *to)
     struct machine *m = to;
 
     for (int f = 0; f < WR_FACT_COUNT; f++)
-        if (strcmp(key, wr_facts[f]) == 0) {
+        if (strcmp(key, wr_fact_name(f)) == 0) {
             (void)snprintf(m->facts[f], sizeof(m->facts[f]), "%s", take_text(in));
             return;
         }
@@ -196,7 +196,7 @@ static void take_figure(struct reader *in, const char *key, void *to)
     struct run *r = to;
 
     for (int f = 0; f < WR_FIGURE_COUNT; f++)
-        if (strcmp(key, wr_figures[f].name) == 0) {
+        if (strcmp(key, wr_figure_name(f)) == 0) {
             r->figures[f] = take_number(in);
             return;
         }
@@ -212,7 +212,7 @@ static void take_flags(struct reader *in, struct run *r)
         const char *name = take_text(in);
 
         for (int f = 0; f < WR_FLAG_COUNT; f++)
-            if (strcmp(name, wr_flags[f].name) == 0)
+            if (strcmp(name, wr_flag_name(f)) == 0)
                 r->flags |= 1U << f;
     } while (more(in, ']'));
 }

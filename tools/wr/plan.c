@@ -144,8 +144,10 @@ static int run_once(struct plan *p, struct target *targets, size_t count, int co
     }
     if (kept && keep(p, runs, targets, count, concurrency) != 0)
         status = FAILED;
-    for (size_t i = 0; !kept && i < count; i++)
+    for (size_t i = 0; !kept && i < count; i++) {
         free(runs[i].samples);
+        free(runs[i].calls);
+    }
     child_fini(&child);
     free_words(words);
     return status;
@@ -285,9 +287,7 @@ static int round_of_found(struct plan *p)
 
         targets[i].name = wanted->name;
         if (find_processes(&targets[i].tree, wanted->by, wanted->value) == 0)
-            status = complain(wanted->name,
-                              geteuid() == 0 ? "there is no such process"
-                                             : "there is no such process, or only root may see it");
+            status = complain(wanted->name, "there is no such process, or only root may see it");
     }
     if (status == 0) {
         ask_found(p, targets, count);
@@ -307,7 +307,7 @@ int plan_execute(const struct options *o, struct result *r)
     if (o->has_servers)
         (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* daemons stay ours */
     if (o->command)
-        machine_ask_client(&r->machine, o->command[0]);
+        machine_ask_client(&r->machine, o->command);
     table_head(stdout);
     for (unsigned i = 1; i <= o->rounds && !watch_is_interrupted; i++) {
         p.round = (int)i;
@@ -317,6 +317,6 @@ int plan_execute(const struct options *o, struct result *r)
     if (r->runs.count == 1)
         table_all(stdout, &r->runs.items[0]);
     if (r->runs.count > 0)
-        table_foot(stdout, &r->runs);
+        table_foot(stdout, &r->runs, o->asks);
     return status;
 }

@@ -7,11 +7,45 @@
 
 enum { SAMPLES_MAX = 4096 };
 
-#define FIGURE_ROW(name, text, better, meaning) [WR_F_##name] = {text, WR_##better, meaning},
-const struct wr_figure_row wr_figures[] = {WR_FIGURES(FIGURE_ROW)};
+#define FIGURE_TEXTS(name, text, better, meaning) text "\0" meaning "\0"
+#define FIGURE_BETTER(name, text, better, meaning) WR_##better,
+#define FLAG_TEXTS(name, text, sentence) text "\0" sentence "\0"
 
-#define FLAG_ROW(name, text, sentence) [WR_FLAG_##name] = {text, sentence},
-const struct wr_flag_row wr_flags[] = {WR_FLAGS(FLAG_ROW)};
+static const char figures[] = WR_FIGURES(FIGURE_TEXTS);
+static const unsigned char betters[] = {WR_FIGURES(FIGURE_BETTER)};
+static const char flags[] = WR_FLAGS(FLAG_TEXTS);
+
+const char *wr_text(const char *list, int number)
+{
+    while (number-- > 0)
+        list += strlen(list) + 1;
+    return list;
+}
+
+const char *wr_figure_name(int figure)
+{
+    return wr_text(figures, 2 * figure);
+}
+
+const char *wr_figure_meaning(int figure)
+{
+    return wr_text(figures, 2 * figure + 1);
+}
+
+enum wr_better wr_figure_better(int figure)
+{
+    return (enum wr_better)betters[figure];
+}
+
+const char *wr_flag_name(int flag)
+{
+    return wr_text(flags, 2 * flag);
+}
+
+const char *wr_flag_sentence(int flag)
+{
+    return wr_text(flags, 2 * flag + 1);
+}
 
 void run_init(struct run *r)
 {
@@ -61,8 +95,10 @@ struct run *runs_add(struct runs *all, const struct run *taken)
 
 void runs_fini(struct runs *all)
 {
-    for (size_t i = 0; i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++) {
         free(all->items[i].samples);
+        free(all->items[i].calls);
+    }
     free(all->items);
     *all = (struct runs){0};
 }

@@ -47,6 +47,16 @@
     X(RETRANSMITS, "tcp_retransmits", NONE, "TCP segments sent again, of all programs")            \
     X(OVERFLOWS, "listen_overflows", NONE,                                                         \
       "connections refused by full listen queues, of all programs")                                \
+    X(GROUP_CPU, "cgroup_cpu_ms", NONE, "CPU of the target's control group")                       \
+    X(THROTTLED, "cgroup_throttled", NONE, "periods in which the group had to stop")               \
+    X(THROTTLED_MS, "cgroup_throttled_ms", NONE, "for how long")                                   \
+    X(GROUP_PEAK, "cgroup_memory_peak_kb", NONE, "the group's memory, the most since it was made") \
+    X(ENERGY, "energy_mj", NONE, "energy of the processor, of all programs")                       \
+    X(USER_INSTRUCTIONS, "user_instructions", NONE, "instructions in the program")                 \
+    X(KERNEL_INSTRUCTIONS, "kernel_instructions", NONE, "instructions in the kernel")              \
+    X(CACHE_MISSES, "cache_misses", NONE, "misses of the last cache")                              \
+    X(CALLS, "system_calls", NONE, "system calls")                                                 \
+    X(CALLS_A_REQUEST, "system_calls_per_request", LESS, "system calls a request")                 \
     X(CLIENT_CPU, "client_cpu_ms", NONE, "CPU of the generator")                                   \
     X(FOREIGN_CPU, "foreign_cpu_ms", NONE, "CPU of all other processes")                           \
     X(STEAL, "steal_ms", NONE, "time that a hypervisor gave to others")                            \
@@ -57,13 +67,9 @@ enum wr_better { WR_NONE, WR_LESS, WR_MORE };
 #define WR_FIGURE_ENUM(name, text, better, meaning) WR_F_##name,
 enum wr_figure { WR_FIGURES(WR_FIGURE_ENUM) WR_FIGURE_COUNT };
 
-struct wr_figure_row {
-    const char *name;
-    enum wr_better better;
-    const char *meaning;
-};
-
-extern const struct wr_figure_row wr_figures[WR_FIGURE_COUNT];
+const char *wr_figure_name(int figure);
+const char *wr_figure_meaning(int figure);
+enum wr_better wr_figure_better(int figure);
 
 /** What makes a run doubtful: name, sentence. */
 #define WR_FLAGS(X)                                                                                \
@@ -75,16 +81,17 @@ extern const struct wr_figure_row wr_figures[WR_FIGURE_COUNT];
     X(FOREIGN, "foreign_load", "other processes took more than 3 % of a core")                     \
     X(STOLEN, "stolen", "the hypervisor took more than 1 % of the time")                           \
     X(DIED, "died", "no process of the target was left at the end")                                \
+    X(TRACED, "traced", "system calls were traced, which slows the server: only they are exact")   \
     X(CUT, "cut", "the run was ended before its time")
 
 #define WR_FLAG_ENUM(name, text, sentence) WR_FLAG_##name,
 enum wr_flag { WR_FLAGS(WR_FLAG_ENUM) WR_FLAG_COUNT };
 
-struct wr_flag_row {
-    const char *name, *sentence;
-};
+const char *wr_flag_name(int flag);
+const char *wr_flag_sentence(int flag);
 
-extern const struct wr_flag_row wr_flags[WR_FLAG_COUNT];
+/** A text of a list of them, each ended by NUL: lists of pointers would be relocated at each start. */
+const char *wr_text(const char *list, int number);
 
 struct sample {
     uint32_t at_ms, cpu_ms; /* since the run began */
@@ -98,6 +105,7 @@ struct run {
     bool is_open_loop;
     int round, order, concurrency; /* from 1; concurrency 0: not stepped */
     double figures[WR_FIGURE_COUNT];
+    char *calls;            /* owned; system calls by name, an object of JSON, or NULL */
     unsigned flags;         /* 1 << enum wr_flag */
     struct sample *samples; /* owned */
     size_t nsamples, room;

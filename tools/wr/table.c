@@ -4,20 +4,19 @@
 #include <math.h>
 
 static const struct {
-    enum wr_figure figure;
-    const char *title;
-    double unit;
-    int digits;
+    unsigned char figure, digits;
+    short unit;
+    char title[12];
 } columns[] = {
-    {WR_F_RATE, "req/s", 1, 0},
-    {WR_F_ERRORS, "errors", 1, 0},
-    {WR_F_CPU_A_REQUEST, "CPU us/req", 1, 1},
-    {WR_F_CPU, "CPU ms", 1, 0},
-    {WR_F_USER, "user", 1, 0},
-    {WR_F_KERNEL, "kernel", 1, 0},
-    {WR_F_RSS_PEAK, "RSS peak KB", 1, 0},
-    {WR_F_PRIVATE, "private KB", 1, 0},
-    {WR_F_P99, "p99 ms", 1e3, 2},
+    {WR_F_RATE, 0, 1, "req/s"},
+    {WR_F_ERRORS, 0, 1, "errors"},
+    {WR_F_CPU_A_REQUEST, 1, 1, "CPU us/req"},
+    {WR_F_CPU, 0, 1, "CPU ms"},
+    {WR_F_USER, 0, 1, "user"},
+    {WR_F_KERNEL, 0, 1, "kernel"},
+    {WR_F_RSS_PEAK, 0, 1, "RSS peak KB"},
+    {WR_F_PRIVATE, 0, 1, "private KB"},
+    {WR_F_P99, 2, 1000, "p99 ms"},
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
@@ -43,7 +42,7 @@ void table_row(FILE *to, const struct run *r)
     }
     for (int f = 0; f < WR_FLAG_COUNT; f++)
         if (r->flags & 1U << f)
-            (void)fprintf(to, "  %s", wr_flags[f].name);
+            (void)fprintf(to, "  %s", wr_flag_name(f));
     (void)fputs("\n", to);
     (void)fflush(to);
 }
@@ -57,13 +56,13 @@ static bool is_known(const struct runs *all, enum wr_figure f)
 }
 
 /* What every run lacks is said once; what only some generators say, and what was not asked for, is no lack. */
-static void say_what_is_missing(FILE *to, const struct runs *all)
+static void say_what_is_missing(FILE *to, const struct runs *all, const bool *asks)
 {
     const char *before = "not readable here, and left out: ";
 
-    for (int f = WR_F_CPU; f <= WR_F_DESCRIPTORS; f++)
-        if (!is_known(all, (enum wr_figure)f)) {
-            (void)fprintf(to, "%s%s", before, wr_figures[f].name);
+    for (int f = WR_F_CPU; f <= WR_F_CALLS; f++)
+        if ((f <= WR_F_DESCRIPTORS || asks[f]) && !is_known(all, (enum wr_figure)f)) {
+            (void)fprintf(to, "%s%s", before, wr_figure_name(f));
             before = ", ";
         }
     if (before[0] == ',')
@@ -83,7 +82,7 @@ static void say_own_cost(FILE *to, const struct runs *all)
         (void)fprintf(to, "wr itself used %.2f %% of a core.\n", own_ms / window_ms * 100);
 }
 
-void table_foot(FILE *to, const struct runs *all)
+void table_foot(FILE *to, const struct runs *all, const bool *asks)
 {
     unsigned flags = 0;
     bool has_latencies = false;
@@ -94,11 +93,11 @@ void table_foot(FILE *to, const struct runs *all)
     }
     for (int f = 0; f < WR_FLAG_COUNT; f++)
         if (flags & 1U << f)
-            (void)fprintf(to, "%s: %s\n", wr_flags[f].name, wr_flags[f].sentence);
+            (void)fprintf(to, "%s: %s\n", wr_flag_name(f), wr_flag_sentence(f));
     if (has_latencies)
         (void)fputs("Latencies are service times: the generator asks again only after an answer.\n",
                     to);
-    say_what_is_missing(to, all);
+    say_what_is_missing(to, all, asks);
     say_own_cost(to, all);
 }
 
@@ -106,6 +105,8 @@ void table_all(FILE *to, const struct run *r)
 {
     for (int f = 0; f < WR_FIGURE_COUNT; f++)
         if (!isnan(r->figures[f]))
-            (void)fprintf(to, "  %-22s%16.*f  %s\n", wr_figures[f].name,
-                          r->figures[f] < 1000 ? 2 : 0, r->figures[f], wr_figures[f].meaning);
+            (void)fprintf(to, "  %-22s%16.*f  %s\n", wr_figure_name(f),
+                          r->figures[f] < 1000 ? 2 : 0, r->figures[f], wr_figure_meaning(f));
+    if (r->calls)
+        (void)fprintf(to, "  %s\n", r->calls);
 }

@@ -9,7 +9,9 @@
 /** The table on a terminal: a head, a row a run, and below what made runs doubtful. */
 void table_head(FILE *to);
 void table_row(FILE *to, const struct run *r);
-void table_foot(FILE *to, const struct runs *all);
+
+/** @param asks  figures that were asked for: WR_FIGURE_COUNT of them. Which of those are missing is said too. */
+void table_foot(FILE *to, const struct runs *all, const bool *asks);
 
 /** Every figure of a run that is known, a line each. */
 void table_all(FILE *to, const struct run *r);

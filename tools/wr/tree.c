@@ -108,7 +108,7 @@ static struct member *member_of(const struct tree *t, int pid)
 
 static void add_child(struct tree *t, int pid)
 {
-    if (pid != t->except && !member_of(t, pid))
+    if (pid != t->except[0] && pid != t->except[1] && !member_of(t, pid))
         (void)tree_add(t, pid);
 }
 

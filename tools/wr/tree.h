@@ -35,7 +35,7 @@ struct tree {
     uint64_t gone[WR_COUNTER_COUNT];   /* of members that ended and whose parent is not watched */
     bool is_refused[WR_COUNTER_COUNT]; /* could not be read of a member */
     bool has_own_children; /* children of this very process that are not except belong to it */
-    int except;
+    int except[2];
 };
 
 enum tree_depth { TREE_QUICK, TREE_FULL };

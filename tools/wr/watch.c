@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The guarded ppoll() of glibc 2.36 takes times of 32 bits where those of its callers have 64: all waits were over at once. */
+#if __SIZEOF_LONG__ == 4
+#undef _FORTIFY_SOURCE
+#endif
+
 #include "watch.h"
 
+#include "cgroup.h"
 #include "client.h"
+#include "energy.h"
 #include "number.h"
+#include "perf.h"
 #include "proc.h"
 #include "source.h"
+#include "trace.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FULL_MS = 1000 };
+enum { FULL_MS = 1000, COUNTERS = WR_F_CALLS - WR_F_USER_INSTRUCTIONS + 1 };
 
 volatile sig_atomic_t watch_is_interrupted;
 
@@ -25,12 +35,17 @@ struct around {
     double at_ms;
     uint64_t busy, steal, own, children;
     uint64_t retransmits, overflows;
+    struct energy energy;
+    struct cgroup groups[TARGETS_MAX];
     bool has_machine, has_tcp;
 };
 
 /* What happened meanwhile. */
 struct course {
     struct around before;
+    struct perf counters[TARGETS_MAX][COUNTERS];
+    char groups[TARGETS_MAX][CGROUP_PATH_SIZE];
+    struct child tracers[TARGETS_MAX];
     double next_full_ms, rss_sum[TARGETS_MAX], client_threads;
     uint64_t most[TARGETS_MAX][WR_GAUGE_COUNT];
     bool has_peaks[TARGETS_MAX];
@@ -71,6 +86,11 @@ double watch_now_ms(void)
     return ms_of(CLOCK_MONOTONIC);
 }
 
+double watch_now_s(void)
+{
+    return ms_of(CLOCK_REALTIME) / 1e3;
+}
+
 void watch_pause(int ms)
 {
     struct timespec left = {.tv_nsec = ms * 1000000L};
@@ -97,8 +117,9 @@ static void look_at_tcp(struct around *a)
                  proc_find_column(text, "TcpExt:", "ListenOverflows", &a->overflows);
 }
 
-static struct around look_around(bool wants_tcp)
+static struct around look_around(const struct watched *w, const struct course *course)
 {
+    const bool *asks = w->options->asks;
     struct around a = {.at_ms = watch_now_ms(),
                        .own = (uint64_t)(ms_of(CLOCK_PROCESS_CPUTIME_ID) * 1e6)};
     uint64_t tick_ns = 1000000000U / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -114,8 +135,12 @@ static struct around look_around(bool wants_tcp)
         a.busy = m.busy * tick_ns;
         a.steal = m.steal * tick_ns;
     }
-    if (wants_tcp)
+    if (asks[WR_F_RETRANSMITS])
         look_at_tcp(&a);
+    if (asks[WR_F_ENERGY])
+        a.energy = energy_read(w->options->sys);
+    for (size_t i = 0; asks[WR_F_GROUP_CPU] && i < w->ntargets; i++)
+        a.groups[i] = cgroup_read(w->options->sys, course->groups[i]);
     return a;
 }
 
@@ -280,6 +305,63 @@ static void take_around(struct run *r, const struct around *before, const struct
     }
 }
 
+static void take_group(double *f, const struct cgroup *before, const struct cgroup *after)
+{
+    f[WR_F_GROUP_CPU] = after->cpu_ms - before->cpu_ms;
+    f[WR_F_THROTTLED] = after->throttled - before->throttled;
+    f[WR_F_THROTTLED_MS] = after->throttled_ms - before->throttled_ms;
+    f[WR_F_GROUP_PEAK] = after->peak_kb;
+}
+
+static void begin_counters(const struct watched *w, struct course *course)
+{
+    const struct perf_event events[COUNTERS] = {
+        {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false, true},
+        {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, true, false},
+        {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false, false},
+        {PERF_TYPE_TRACEPOINT, perf_tracepoint(w->options->sys), false, false},
+    };
+
+    for (size_t i = 0; i < w->ntargets; i++)
+        for (size_t c = 0; c < COUNTERS; c++)
+            if (w->options->asks[WR_F_USER_INSTRUCTIONS + c])
+                perf_begin(&course->counters[i][c], &w->targets[i].tree, &events[c]);
+}
+
+static void end_counters(const struct watched *w, struct course *course, struct run *runs)
+{
+    double sum;
+
+    for (size_t i = 0; i < w->ntargets; i++)
+        for (int c = 0; c < COUNTERS; c++)
+            if (perf_end(&course->counters[i][c], &sum))
+                runs[i].figures[WR_F_USER_INSTRUCTIONS + c] = sum;
+}
+
+static unsigned flag(enum wr_flag f, bool is_so)
+{
+    return is_so ? 1U << f : 0;
+}
+
+/* Each target has its tracer. One that does not count says why, and the figure is left out. */
+static void begin_traces(const struct watched *w, struct course *course)
+{
+    for (size_t i = 0; w->options->is_traced && i < w->ntargets; i++) {
+        struct tree *t = &w->targets[i].tree;
+
+        (void)trace_begin(&course->tracers[i], t);
+        t->except[1] = course->tracers[i].pid;
+    }
+}
+
+static void end_traces(const struct watched *w, struct course *course, struct run *runs)
+{
+    for (size_t i = 0; w->options->is_traced && i < w->ntargets; i++) {
+        runs[i].calls = trace_end(&course->tracers[i]);
+        runs[i].flags |= flag(WR_FLAG_TRACED, runs[i].calls);
+    }
+}
+
 static void take_client(struct run *r, const struct client_result *c)
 {
     double *f = r->figures;
@@ -296,6 +378,7 @@ static void take_client(struct run *r, const struct client_result *c)
         double us = c->values[CLIENT_US];
 
         f[WR_F_RATE] = f[WR_F_REQUESTS] / (us > 0 ? us / 1e6 : f[WR_F_WINDOW]);
+        f[WR_F_CALLS_A_REQUEST] = f[WR_F_CALLS] / f[WR_F_REQUESTS];
         f[WR_F_CPU_A_REQUEST] = f[WR_F_CPU] * 1e3 / f[WR_F_REQUESTS];
     }
 }
@@ -307,11 +390,6 @@ static bool read_client(const struct watched *w, struct client_result *c)
     if (w->options->requests_regex)
         return client_parse_by(w->options->requests_regex, text, c) == 0;
     return client_parse(text, c);
-}
-
-static unsigned flag(enum wr_flag f, bool is_so)
-{
-    return is_so ? 1U << f : 0;
 }
 
 /* Of its cores a generator can use no more than it has threads. */
@@ -344,7 +422,7 @@ static unsigned flags_of(const struct watched *w, const struct course *course, c
 
 static void conclude(const struct watched *w, struct course *course, struct run *runs)
 {
-    struct around after = look_around(w->options->has_tcp);
+    struct around after = look_around(w, course);
     struct client_result client;
     bool is_counted = w->argv && read_client(w, &client);
     double all_ms = 0;
@@ -355,13 +433,17 @@ static void conclude(const struct watched *w, struct course *course, struct run 
     }
     for (size_t i = 0; i < w->ntargets; i++) {
         take_around(&runs[i], &course->before, &after, all_ms);
+        if (w->options->asks[WR_F_GROUP_CPU])
+            take_group(runs[i].figures, &course->before.groups[i], &after.groups[i]);
+        if (course->before.energy.count > 0)
+            runs[i].figures[WR_F_ENERGY] = energy_between(&course->before.energy, &after.energy);
         take_memory(&runs[i], course, i, &w->targets[i].tree);
         if (!w->argv)
             runs[i].figures[WR_F_CLIENT_CPU] = NAN;
         if (is_counted)
             take_client(&runs[i], &client);
-        runs[i].flags = flags_of(w, course, &runs[i], is_counted) |
-                        flag(WR_FLAG_DIED, w->argv && tree_living(&w->targets[i].tree) == 0);
+        runs[i].flags |= flags_of(w, course, &runs[i], is_counted) |
+                         flag(WR_FLAG_DIED, w->argv && tree_living(&w->targets[i].tree) == 0);
     }
 }
 
@@ -372,15 +454,24 @@ int watch_run(const struct watched *w, struct run *runs)
     for (size_t i = 0; i < w->ntargets; i++) {
         course.has_peaks[i] = tree_reset_peaks(&w->targets[i].tree);
         tree_begin(&w->targets[i].tree);
+        if (w->targets[i].tree.count > 0) /* the first process stands for its target */
+            cgroup_find(w->targets[i].tree.members[0].pid, course.groups[i]);
     }
-    course.before = look_around(w->options->has_tcp);
-    if (w->argv && child_start(w->child, w->argv) < 0)
+    begin_traces(w, &course);
+    begin_counters(w, &course);
+    course.before = look_around(w, &course);
+    if (w->argv && child_start(w->child, w->argv) < 0) {
+        end_counters(w, &course, runs);
+        end_traces(w, &course, runs);
         return -1;
+    }
     for (size_t i = 0; w->argv && i < w->ntargets; i++)
-        w->targets[i].tree.except = w->child->pid;
+        w->targets[i].tree.except[0] = w->child->pid;
     follow(w, &course, runs);
     if (w->argv && !w->child->is_over)
         child_stop(w->child, SIGINT);
+    end_counters(w, &course, runs);
+    end_traces(w, &course, runs);
     take_sample(w, &course, runs, TREE_FULL);
     conclude(w, &course, runs);
     return 0;

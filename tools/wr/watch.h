@@ -18,6 +18,9 @@ void watch_init(void);
 /** ms of the monotonic clock. */
 double watch_now_ms(void);
 
+/** Seconds of the epoch. */
+double watch_now_s(void);
+
 /** Wait, below a second; the signals come now. */
 void watch_pause(int ms);
 

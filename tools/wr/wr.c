@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* wr: watch what a server costs, from the outside, while somebody loads it. */
 
@@ -43,7 +42,7 @@ static int save(const char *path, result_write_fn write, const struct result *r)
 
 static int measure(const struct options *o)
 {
-    struct result r = {.command = line_of(o->command), .began_s = (double)time(NULL)};
+    struct result r = {.command = line_of(o->command), .began_s = watch_now_s()};
     int status = 1;
 
     watch_init();

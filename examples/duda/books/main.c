@@ -5,7 +5,7 @@ DUDA_REGISTER("examples", "a shelf of books behind an API");
 
 /*
  * GET    /books/api/books        the shelf
- * POST   /books/api/books        a new one; the body is its title
+ * POST   /books/api/books        a new one; the body is its title, or a form with one
  * GET    /books/api/books/1      one of them
  * DELETE /books/api/books/1      is taken away
  *
@@ -16,14 +16,6 @@ enum { SHELF = 100, TITLE = 80 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all workers see the shelf */
 static char shelf[SHELF][TITLE];
-
-static void answer(duda_request_t *dr, int status, const char *text)
-{
-    response->http_status(dr, status);
-    response->http_header(dr, "Content-Type: text/plain; charset=utf-8");
-    response->printf(dr, "%s\n", text);
-    response->end(dr, NULL);
-}
 
 /* The route lets numbers alone pass. @return "" for a place without a book */
 static char *place(duda_request_t *dr)
@@ -61,21 +53,27 @@ static int put_on_shelf(const char *title)
     return id < SHELF ? id + 1 : 0;
 }
 
+/* As a form of a page, or as it is. */
 static void add(duda_request_t *dr)
 {
-    char *title = request->get_data(dr, NULL), location[64];
+    const char *title = form->get(dr, "title");
+    char location[64];
     int id;
 
-    gc->add(dr, title);
     if (!title)
-        answer(dr, 400, "The body is the title.");
-    else if ((id = put_on_shelf(title)) == 0)
-        answer(dr, 507, "The shelf is full.");
-    else {
-        snprintf(location, sizeof(location), "Location: /books/api/books/%d", id);
-        response->http_header(dr, location);
-        answer(dr, 201, title);
+        title = request->body(dr, NULL);
+    if (!title || !title[0]) {
+        response->problem(dr, 400, "A book needs a title", NULL);
+        return;
     }
+    id = put_on_shelf(title);
+    if (id == 0) {
+        response->problem(dr, 507, "The shelf is full", "Take a book away first.");
+        return;
+    }
+    snprintf(location, sizeof(location), "Location: /books/api/books/%d", id);
+    response->http_header(dr, location);
+    response->send(dr, 201, "text/plain; charset=utf-8", "%s\n", title);
 }
 
 static void show(duda_request_t *dr)
@@ -85,7 +83,10 @@ static void show(duda_request_t *dr)
     pthread_mutex_lock(&lock);
     snprintf(title, TITLE, "%s", place(dr));
     pthread_mutex_unlock(&lock);
-    answer(dr, title[0] ? 200 : 404, title[0] ? title : "There is no such book.");
+    if (!title[0])
+        response->problem(dr, 404, "There is no such book", NULL);
+    else if (!response->unchanged(dr, title, 0))
+        response->send(dr, 200, "text/plain; charset=utf-8", "%s\n", title);
 }
 
 static void take_away(duda_request_t *dr)
@@ -100,7 +101,7 @@ static void take_away(duda_request_t *dr)
 static void check_key(duda_request_t *dr)
 {
     if (request->header_cmp(dr, "X-Key", "secret") < 0)
-        answer(dr, 403, "X-Key is missing.");
+        response->problem(dr, 403, "X-Key is missing", NULL);
 }
 
 static void log_change(duda_request_t *dr)

@@ -38,6 +38,9 @@ struct mk_sse_options {
                     void *arg); /* after MK_E_BUSY: all that waited is sent; may be NULL */
     void (*on_end)(void *arg);  /* called once, after the end of the stream; may be NULL */
     void *arg;
+    void (*on_head)(
+        struct mk_reply *p,
+        void *arg); /* called in mk_sse_open, to add lines with mk_reply_line; may be NULL */
 };
 
 /**

@@ -166,11 +166,57 @@ struct duda_api_response {
     int (*_end)(duda_request_t *dr, void (*end_cb)(duda_request_t *));
     /* Send what is queued, after the head. Bytes that still wait; -1. */
     int (*flush)(duda_request_t *dr);
+#if DUDA_API_LEVEL >= 3
+    /* Level 3: answer with this status, 200 to 599, this media type, and text as printf() makes it, in place of what
+       is queued; with the fields that were set. It ends the answer, and returns. 0; -1: its head was sent, or no
+       status. So for the next two. */
+    int (*send)(duda_request_t *dr, int status, const char *type, const char *fmt, ...);
+    /* Level 3: likewise with a Location: 301, 302, 303 (after POST), 307 or 308. */
+    int (*redirect)(duda_request_t *dr, int status, const char *location);
+    /* Level 3: likewise with an error from 400 on, for programs: application/problem+json. detail: what this request
+       has wrong; NULL: nothing to add. RFC 9457 */
+    int (*problem)(duda_request_t *dr, int status, const char *title, const char *detail);
+    /* Level 3: say what the answer is about. version: a text that changes with it, such as a number or all of its
+       bytes, which becomes its ETag; NULL: none. modified: seconds since 1970; 0: not known. MK_TRUE: the client has
+       it already, or asks for another version: it was answered by 304 or 412, and the call-back returns. RFC 9110
+       section 13 */
+    int (*unchanged)(duda_request_t *dr, const char *version, time_t modified);
+    /* Level 3: begin the answer, and call more(dr, arg) each time that the client has taken all that was queued: it
+       queues the next piece, or ends the answer. So an answer of any length needs the memory of one piece. 0; -1. */
+    int (*stream)(duda_request_t *dr, void (*more)(duda_request_t *dr, void *arg), void *arg);
+    /* Level 3: in end call-backs and hooks of router->after(), the status that was sent; before, that of the service. 0:
+       none; -1: the client has left. */
+    int (*status)(duda_request_t *dr);
+#endif
 };
 #define end(dr, cb)                                                                                \
     _end(dr, cb);                                                                                  \
     return;                            /* finish the response AND return from the (void) callback */
 #define finalize(dr, cb) _end(dr, cb); /* same, without the return */
+
+#if DUDA_API_LEVEL >= 3
+/* sse: Level 3: server-sent events: an answer without an end, to which events are added as they happen. [R]
+
+       static void events(duda_request_t *dr)
+       {
+           if (sse->open(dr, forget) == 0)
+               remember(dr);
+       }
+
+   Texts are UTF-8. A comment every 15 seconds keeps quiet streams open in proxies. */
+struct duda_api_sse {
+    /* Begin the stream, with the fields that were set. end_cb, as of response->end(), is called when it has ended.
+       0; -1: the head was sent. */
+    int (*open)(duda_request_t *dr, void (*end_cb)(duda_request_t *));
+    /* The id of the last event that the client saw before it connected again; NULL: none. Freed with the request. */
+    char *(*last_id)(duda_request_t *dr);
+    /* Send an event. type: NULL is "message"; id: NULL: none; data: lines, as many as there are. 0; 1: 64 KB wait for
+       a slow client, and this one was left out; -1: no stream, or a type or id with a line end. */
+    int (*send)(duda_request_t *dr, const char *type, const char *id, const char *data);
+    /* End the stream behind what waits. 0; -1: there is none. */
+    int (*close)(duda_request_t *dr);
+};
+#endif
 
 /* param: Level 1: segments of the path behind the interface and the method, decoded. [R] */
 struct duda_api_param_by_index {
@@ -250,6 +296,20 @@ struct duda_api_form {
 };
 #endif
 
+#if DUDA_API_LEVEL >= 3
+/* {.name = "theme", .value = "dark"} is one for the site until the browser ends, not sent from other sites' pages */
+struct duda_cookie {
+    const char *name, *value;
+    const char *path;      /* NULL: "/" */
+    const char *domain;    /* and its subdomains; NULL: this host alone */
+    const char *same_site; /* "Strict", "Lax" or "None"; NULL: "Lax" */
+    long max_age;          /* seconds; 0: until the browser ends; less: the browser forgets it */
+    int is_secure;         /* for https alone */
+    int is_http_only;      /* not for scripts */
+    int is_partitioned;    /* by the site of the page around; needs is_secure */
+};
+#endif
+
 /* cookie: Cookies of the request and of the answer. [R] */
 struct duda_api_cookie {
     /* Set a cookie for the paths of the service (level 1) or of the site (level 2). expires: seconds since 1970; 0:
@@ -261,6 +321,13 @@ struct duda_api_cookie {
     int (*cmp)(duda_request_t *dr, char *key, char *val);
     /* Let the browser forget a cookie. */
     int (*destroy)(duda_request_t *dr, char *key, int key_len);
+#if DUDA_API_LEVEL >= 3
+    /* Level 3: the value of the first cookie of that name, terminated, freed with the request; NULL: none. */
+    char *(*value)(duda_request_t *dr, const char *name);
+    /* Level 3: set a cookie with all that it may have. 0; -1, which is logged: bytes that no cookie may have, or one
+       that browsers ignore, such as same_site "None" without is_secure. RFC 6265 */
+    int (*put)(duda_request_t *dr, const struct duda_cookie *cookie);
+#endif
 };
 #define COOKIE_EXPIRE_TIME 337606980 /* the "delete" date: 12 Sep 1980 11:43:00 GMT */
 #define SESSION_KEY "DUDA_SESSION"   /* cookie name */
@@ -472,6 +539,94 @@ struct duda_api_worker {
 };
 #define spawn(routine, arg)                                                                        \
     _spawn(routine, arg, &duda_worker_list) /* [M] detached thread started after duda_main() */
+
+#if DUDA_API_LEVEL >= 3
+typedef struct duda_timer duda_timer_t; /* opaque to services */
+/* timer: Level 3: functions that are called later, on the worker that asks for it. [W]
+
+   They may make all calls of a worker, also for its requests. worker->pre_loop() is the place for those that every
+   worker has. Timers end with their service. */
+struct duda_api_timer {
+    /* Call cb(arg) once after so many milliseconds, exact to 100. The timer, valid until cb returns; NULL: no memory,
+       or no worker. */
+    duda_timer_t *(*after)(unsigned ms, void (*cb)(void *arg), void *arg);
+    /* Likewise again and again, so long after each return, until it is cancelled. At least 100. */
+    duda_timer_t *(*every)(unsigned ms, void (*cb)(void *arg), void *arg);
+    /* Do not call it any more; also inside cb. 0; -1: there is no such timer on this worker. Any pointer is allowed. */
+    int (*cancel)(duda_timer_t *timer);
+};
+
+/* task: Level 3: work that blocks, such as a query to a database, without keeping others waiting. [R]
+
+       static void show(duda_request_t *dr)
+       {
+           struct search *s = new_search(query->get(dr, "q"));
+
+           if (task->run(dr, search, answer, mem->free, s) < 0)
+               response->problem(dr, 503, "Try again later", NULL);
+       } */
+struct duda_api_task {
+    /* Park the request, call work(arg) on another thread, then done(dr, arg) on the worker, which answers; done is not
+       called if the client has left, or WaitTimeout is over. work may block, and makes no calls that are [M], [W] or
+       [R]. end(arg), unless NULL, is called once after both and the request, on any thread: mem->free, for example. A
+       request has one task at a time; done may run the next. 0; -1: 64 tasks wait, it has a task or an answer already,
+       or no memory, and nothing is called. */
+    int (*run)(duda_request_t *dr, void (*work)(void *arg),
+               void (*done)(duda_request_t *dr, void *arg), void (*end)(void *arg), void *arg);
+};
+
+/* journal: Level 3: what a service reports, for programs: each line is a JSON object with time, level, event and fields.
+   Any thread of the service.
+
+       journal->info("login", "user", name, "from", place, NULL);
+
+   gives {"time":"2014-05-01T10:00:00Z","level":"info","event":"login","user":"ann","from":"home"}. The file is
+   SERVICE.log in LogDir; without a LogDir it is /tmp/SERVICE.duda.messages. A thread of the server writes it. */
+struct duda_api_journal {
+    /* A line with this event, and pairs of texts: a name and its value, which may be any; NULL ends them. 0; -1: the
+       line is longer than 4 KB, or the disk is too slow. */
+    int (*info)(const char *event, ...);
+    /* Likewise, of what should be looked at. */
+    int (*warn)(const char *event, ...);
+    /* Likewise, of what failed. */
+    int (*error)(const char *event, ...);
+};
+
+typedef struct duda_metric duda_metric_t; /* opaque to services */
+/* metrics: Level 3: numbers of a service among the metrics of the server, which its shell prints for Prometheus as
+   monkey_duda_SERVICE_NAME. NULL in place of a metric is allowed. */
+struct duda_api_metrics {
+    /* [M] What only grows. name: letters, digits and `_`; help: one sentence. NULL: no name, there is one of that name,
+       or no memory. */
+    duda_metric_t *(*counter)(const char *name, const char *help);
+    /* [M] Likewise what goes up and down. */
+    duda_metric_t *(*gauge)(const char *name, const char *help);
+    /* [M] Likewise how many seconds something takes: NAME_bucket, with bounds from 1 ms to 10 s, NAME_sum and NAME_count. */
+    duda_metric_t *(*histogram)(const char *name, const char *help);
+    /* Add to a counter, which takes nothing negative, or to a gauge. Any thread. */
+    void (*add)(duda_metric_t *metric, double n);
+    /* Set a gauge. Any thread. */
+    void (*set)(duda_metric_t *metric, double n);
+    /* Count a value of a histogram. Any thread. */
+    void (*observe)(duda_metric_t *metric, double seconds);
+};
+
+typedef struct duda_cache duda_cache_t; /* opaque to services */
+/* cache: Level 3: values by key, which all workers see. There is room for so many bytes; what was not used for the
+   longest time makes room. Any thread. */
+struct duda_api_cache {
+    /* [M] A cache for max bytes with its keys, at least 4,096. It forgets a value seconds after it was set; 0: never.
+       It ends with the service. NULL: no memory. */
+    duda_cache_t *(*create)(size_t max, unsigned seconds);
+    /* Keep a copy of len bytes, in place of those that the key has. 0; -1: more than a quarter of the cache, or no
+       memory. */
+    int (*set)(duda_cache_t *cache, const char *key, const void *value, size_t len);
+    /* A copy of the value, terminated, owned by the caller; *len, unless NULL: its bytes. NULL: none. */
+    void *(*get)(duda_cache_t *cache, const char *key, size_t *len);
+    /* Forget a value. 0; -1: there is none. */
+    int (*drop)(duda_cache_t *cache, const char *key);
+};
+#endif
 
 typedef struct duda_interface duda_interface_t; /* opaque to services */
 typedef struct duda_method duda_method_t;

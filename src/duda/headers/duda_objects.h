@@ -31,7 +31,13 @@
 /* those of level 3 alone */
 #define DUDA_OBJECTS_3(X)                                                                          \
     X(query, duda_api_query)                                                                       \
-    X(form, duda_api_form)
+    X(form, duda_api_form)                                                                         \
+    X(sse, duda_api_sse)                                                                           \
+    X(timer, duda_api_timer)                                                                       \
+    X(task, duda_api_task)                                                                         \
+    X(journal, duda_api_journal)                                                                   \
+    X(metrics, duda_api_metrics)                                                                   \
+    X(cache, duda_api_cache)
 
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {
@@ -46,6 +52,7 @@ struct duda_api_objects {
     int (*logger_create)(struct web_service *ws, duda_logger_t *log, char *name);
     void (*set_signal_callback)(struct web_service *ws, void (*func)(int fd, uint64_t val));
     void *(*load_package)(struct web_service *ws, const char *name); /* NULL: it was not found */
+    const struct duda_host *host; /* for packages: duda_host.h */
     DUDA_OBJECTS_3(DUDA_OBJECT_MEMBER)
 #undef DUDA_OBJECT_MEMBER
 };

@@ -3,12 +3,14 @@
 #include "objects/objects.h"
 #include "service/answer.h"
 
+#include <monkey/web/cookie.h>
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { LEVEL_ROUTER = 2, DATE_ROOM = 64 };
+enum { LEVEL_ROUTER = 2, DATE_ROOM = 64, COOKIE_ROOM = MK_COOKIE_PAIR + 3 * MK_COOKIE_ATTRIBUTE };
 
 /* RFC 6265 section 4.1.1: what would end the pair is not allowed in it. */
 static bool is_plain(const char *text, int len)
@@ -110,5 +112,56 @@ static int cmp(duda_request_t *dr, char *key, char *val)
                : -1;
 }
 
+/* ---- level 3 ---- */
+
+static char *value_of(duda_request_t *dr, const char *name)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "cookie->value");
+    struct mk_str value;
+
+    return find(rq, name, &value) ? mk_duda_request_copy(rq, value) : NULL;
+}
+
+/* @return MK_SAME_SITE_UNSAID: no such word */
+static enum mk_same_site same_site_of(const char *word)
+{
+    const struct mk_str name = mk_str_from(word);
+
+    if (!word || text_is_word(name, MK_STR("Lax")))
+        return MK_SAME_SITE_LAX;
+    if (text_is_word(name, MK_STR("Strict")))
+        return MK_SAME_SITE_STRICT;
+    return text_is_word(name, MK_STR("None")) ? MK_SAME_SITE_NONE : MK_SAME_SITE_UNSAID;
+}
+
+static int put(duda_request_t *dr, const struct duda_cookie *c)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "cookie->put");
+    struct mk_cookie cookie = {.size = sizeof(cookie)};
+    const char *why = "its same_site is none";
+    char text[COOKIE_ROOM];
+    ssize_t len = MK_E_INVALID;
+
+    if (!rq || !rq->r || !c || !c->name || !c->value)
+        return -1;
+    cookie.name = mk_str_from(c->name);
+    cookie.value = mk_str_from(c->value);
+    cookie.path = mk_str_from(c->path ? c->path : "/");
+    cookie.domain = mk_str_from(c->domain);
+    cookie.has_max_age = c->max_age != 0;
+    cookie.max_age = c->max_age;
+    cookie.same_site = same_site_of(c->same_site);
+    cookie.secure = c->is_secure;
+    cookie.http_only = c->is_http_only;
+    cookie.partitioned = c->is_partitioned;
+    if (cookie.same_site != MK_SAME_SITE_UNSAID)
+        len = mk_cookie_write(text, sizeof(text), &cookie, &why);
+    if (len >= 0)
+        return mk_duda_answer_field(rq, MK_STR("Set-Cookie"), (struct mk_str){text, (size_t)len});
+    mk_duda_log(rq->service, MK_LOG_WARN, "%s: cookie->put(\"%.60s\"): %s", rq->callback, c->name,
+                len == MK_E_INVALID ? why : "it is too long");
+    return -1;
+}
+
 const struct duda_api_cookie mk_duda_cookie = {
-    .set = set, .get = get, .cmp = cmp, .destroy = destroy};
+    .set = set, .get = get, .cmp = cmp, .destroy = destroy, .value = value_of, .put = put};

@@ -2,6 +2,10 @@
 #include "objects/objects.h"
 #include "service/answer.h"
 
+#include <monkey/web/choice.h>
+#include <monkey/web/entity.h>
+#include <monkey/web/json.h>
+
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -226,6 +230,127 @@ static int end(duda_request_t *dr, void (*callback)(duda_request_t *))
     return mk_duda_answer_end(rq);
 }
 
+/* ---- whole answers, level 3 ---- */
+
+/* @return whether the answer can still be any other; then it has this status, and nothing queued */
+static bool begin(struct mk_duda_request *rq, int status, int lowest, const char *call)
+{
+    if (!rq)
+        return false;
+    if (status < lowest || status > 599) {
+        mk_duda_log(rq->service, MK_LOG_WARN, "%s: %s(%d) has no such status", rq->callback, call,
+                    status);
+        return false;
+    }
+    if (mk_duda_answer_clear(rq) < 0) {
+        mk_duda_log(rq->service, MK_LOG_WARN, "%s: %s(%d) after the head", rq->callback, call,
+                    status);
+        return false;
+    }
+    rq->sr.headers.status = status;
+    return true;
+}
+
+MK_PRINTF(4, 5)
+static int send_text(duda_request_t *dr, int status, const char *type, const char *fmt, ...)
+{
+    struct mk_duda_request *rq = check(dr, "response->send");
+    va_list ap;
+    int result;
+
+    if (!type || !fmt || !begin(rq, status, 200, "response->send") ||
+        mk_duda_answer_replace(rq, MK_STR("Content-Type"), mk_str_from(type)) < 0)
+        return -1;
+    va_start(ap, fmt);
+    result = vprint(rq, fmt, ap);
+    va_end(ap);
+    return result < 0 ? -1 : mk_duda_answer_end(rq);
+}
+
+static int redirect(duda_request_t *dr, int status, const char *location)
+{
+    struct mk_duda_request *rq = check(dr, "response->redirect");
+    bool is_redirect =
+        status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+
+    if (!location || !begin(rq, is_redirect ? status : 0, 300, "response->redirect") ||
+        mk_duda_answer_replace(rq, MK_STR("Location"), mk_str_from(location)) < 0)
+        return -1;
+    return mk_duda_answer_end(rq);
+}
+
+/* Texts of a service are short; one that is not UTF-8 gets U+FFFD. */
+static int write_problem(struct mk_duda_request *rq, int status, const char *title,
+                         const char *detail)
+{
+    struct mk_json j;
+
+    mk_json_begin_reply(&j, rq->r, 16384);
+    mk_json_object(&j);
+    mk_json_key(&j, MK_STR("title"));
+    mk_json_text(&j, mk_str_from(title));
+    mk_json_key(&j, MK_STR("status"));
+    mk_json_int(&j, status);
+    if (detail) {
+        mk_json_key(&j, MK_STR("detail"));
+        mk_json_text(&j, mk_str_from(detail));
+    }
+    mk_json_close(&j);
+    return mk_json_end(&j) < 0 ? -1 : mk_duda_answer_bytes(rq, j.p, j.len);
+}
+
+static int problem(duda_request_t *dr, int status, const char *title, const char *detail)
+{
+    struct mk_duda_request *rq = check(dr, "response->problem");
+
+    if (!title || !begin(rq, status, 400, "response->problem") ||
+        mk_duda_answer_replace(rq, MK_STR("Content-Type"), MK_STR("application/problem+json")) <
+            0 ||
+        write_problem(rq, status, title, detail) < 0)
+        return -1;
+    return mk_duda_answer_end(rq);
+}
+
+static int unchanged(duda_request_t *dr, const char *version, time_t modified)
+{
+    struct mk_duda_request *rq = check(dr, "response->unchanged");
+    struct mk_entity e = {.size = sizeof(e), .has_modified = modified != 0, .modified = modified};
+    char tag[MK_ETAG_TEXT], date[MK_DATE_TEXT];
+    unsigned status;
+
+    if (!rq || rq->state != MK_DUDA_REQUEST_CALLED)
+        return MK_FALSE;
+    if (version) {
+        e.etag = mk_etag_write(tag, mk_str_from(version), false);
+        (void)mk_duda_answer_replace(rq, MK_STR("ETag"), e.etag);
+    }
+    if (modified) {
+        mk_date_write(date, modified);
+        (void)mk_duda_answer_replace(rq, MK_STR("Last-Modified"),
+                                     (struct mk_str){date, sizeof(date)});
+    }
+    status = mk_entity_check(rq->r, &e);
+    if (status == 200 || !begin(rq, (int)status, 300, "response->unchanged"))
+        return MK_FALSE;
+    return mk_duda_answer_end(rq) == 0 ? MK_TRUE : MK_FALSE;
+}
+
+static int stream(duda_request_t *dr, void (*more)(duda_request_t *dr, void *arg), void *arg)
+{
+    struct mk_duda_request *rq = check(dr, "response->stream");
+
+    if (!rq || !more || rq->out.headers_off)
+        return -1;
+    return mk_duda_answer_stream(rq, more, arg);
+}
+
+static int status_of(duda_request_t *dr)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "response->status");
+
+    return rq ? rq->sr.headers.status : -1;
+}
+
 const struct duda_api_response mk_duda_response = {
     .send_headers = send_headers,
     .headers_off = headers_off,
@@ -242,4 +367,10 @@ const struct duda_api_response mk_duda_response = {
     .cont = cont,
     ._end = end,
     .flush = flush,
+    .send = send_text,
+    .redirect = redirect,
+    .problem = problem,
+    .unchanged = unchanged,
+    .stream = stream,
+    .status = status_of,
 };

@@ -112,6 +112,30 @@ int mk_duda_answer_field(struct mk_duda_request *rq, struct mk_str name, struct 
     return keep_line(rq, name, value);
 }
 
+static void drop_lines(struct mk_duda_out *out, struct mk_str name)
+{
+    struct mk_duda_line **at = &out->lines;
+
+    while (*at) {
+        struct mk_duda_line *line = *at;
+
+        if (text_is_word(line->name, name)) {
+            out->line_bytes -= line->name.len + line->value.len + 4;
+            *at = line->next;
+        } else {
+            at = &line->next;
+        }
+    }
+    out->last_line = at;
+}
+
+int mk_duda_answer_replace(struct mk_duda_request *rq, struct mk_str name, struct mk_str value)
+{
+    if (rq->state == MK_DUDA_REQUEST_CALLED)
+        drop_lines(&rq->out, name);
+    return mk_duda_answer_field(rq, name, value);
+}
+
 int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row)
 {
     const char *colon = row.p ? memchr(row.p, ':', row.len) : NULL;
@@ -184,6 +208,19 @@ int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t l
     return 0;
 }
 
+int mk_duda_answer_clear(struct mk_duda_request *rq)
+{
+    struct mk_duda_out *out = &rq->out;
+
+    if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off)
+        return -1;
+    while (out->first)
+        drop_first(out);
+    out->queued = out->given = 0;
+    out->length = MK_DUDA_LENGTH_UNSET;
+    return 0;
+}
+
 int mk_duda_answer_file(struct mk_duda_request *rq, int fd, uint64_t at, uint64_t len)
 {
     struct mk_duda_chunk *chunk = is_open(rq) ? add_chunk(&rq->out, 0) : NULL;
@@ -219,6 +256,25 @@ static ssize_t take_bytes(struct mk_duda_chunk *chunk, char *dst, size_t len)
     return n;
 }
 
+static void drop_empty(struct mk_duda_out *out)
+{
+    while (out->first && out->first->len == 0)
+        drop_first(out);
+}
+
+/* The service is asked inside a call of the server, which sees itself what was queued. */
+static void ask_for_more(struct mk_duda_request *rq)
+{
+    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+    bool was_inside = rq->is_inside;
+
+    rq->is_inside = true;
+    rq->out.more(&rq->dr, rq->out.more_arg);
+    rq->is_inside = was_inside;
+    mk_duda_leave(before);
+    drop_empty(&rq->out);
+}
+
 static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
 {
     struct mk_duda_request *rq = arg;
@@ -226,8 +282,9 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
     ssize_t n;
 
     (void)r;
-    while (out->first && out->first->len == 0)
-        drop_first(out);
+    drop_empty(out);
+    if (!out->first && out->more && rq->state != MK_DUDA_REQUEST_ENDED)
+        ask_for_more(rq);
     if (!out->first) {
         rq->is_starved = rq->state != MK_DUDA_REQUEST_ENDED;
         return rq->is_starved ? MK_E_AGAIN : 0;
@@ -324,6 +381,16 @@ int mk_duda_answer_open(struct mk_duda_request *rq)
     }
     mk_duda_answer_push(rq);
     return 0;
+}
+
+int mk_duda_answer_stream(struct mk_duda_request *rq, void (*more)(duda_request_t *dr, void *arg),
+                          void *arg)
+{
+    rq->out.more = more;
+    rq->out.more_arg = arg;
+    if (is_head(rq))
+        return mk_duda_answer_end(rq);
+    return mk_duda_answer_open(rq);
 }
 
 static int64_t length_of(const struct mk_duda_request *rq)

@@ -15,6 +15,12 @@ int mk_duda_answer_line(struct mk_duda_request *rq, struct mk_str row);
 /** Add a field of these parts. */
 int mk_duda_answer_field(struct mk_duda_request *rq, struct mk_str name, struct mk_str value);
 
+/** Likewise, in place of those of that name. */
+int mk_duda_answer_replace(struct mk_duda_request *rq, struct mk_str name, struct mk_str value);
+
+/** Drop what is queued, and the length that was set; the fields stay. @return -1: the head was sent */
+int mk_duda_answer_clear(struct mk_duda_request *rq);
+
 /** Queue bytes, copied. */
 int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t len);
 /** Queue a range of a file. fd is taken, also on failure. */
@@ -22,6 +28,9 @@ int mk_duda_answer_file(struct mk_duda_request *rq, int fd, uint64_t at, uint64_
 
 /** Send the head now, and from now on what is queued. @return -1: it was sent already */
 int mk_duda_answer_open(struct mk_duda_request *rq);
+/** Likewise, and ask more(dr, arg) for the next bytes whenever none is queued, until the answer is ended. */
+int mk_duda_answer_stream(struct mk_duda_request *rq, void (*more)(duda_request_t *dr, void *arg),
+                          void *arg);
 /** Nothing more comes. @return -1: it was ended already */
 int mk_duda_answer_end(struct mk_duda_request *rq);
 /** With headers_off(): take the head that the service has printed first out of the queue. raw.c. @return -1: there is none; 500 */

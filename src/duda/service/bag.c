@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
 #include "service/load.h"
+#include "service/upgrade.h"
 
 /* The tables are the same for all services; `monkey` has facts of a server, so its part puts it in. */
 void mk_duda_fill_bag(struct duda_api_objects *o)
@@ -34,7 +35,14 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .logger_create = mk_duda_logger_create,
         .set_signal_callback = mk_duda_set_signal_callback,
         .load_package = mk_duda_load_package,
+        .host = &mk_duda_host,
         .query = &mk_duda_query,
         .form = &mk_duda_form,
+        .sse = &mk_duda_sse,
+        .timer = &mk_duda_timer,
+        .task = &mk_duda_task,
+        .journal = &mk_duda_journal,
+        .metrics = &mk_duda_metrics,
+        .cache = &mk_duda_cache,
     };
 }

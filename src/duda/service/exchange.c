@@ -50,24 +50,30 @@ static void call_back(struct mk_duda_request *rq)
     mk_duda_leave(before);
 }
 
-/* Of a client that has left the request is not valid any more when the service learns of it. */
-static void on_end(void *arg)
+void mk_duda_request_over(struct mk_duda_request *rq)
 {
-    struct mk_duda_request *rq = arg;
     struct mk_duda_table *table = rq->worker->requests;
 
     rq->state = MK_DUDA_REQUEST_OVER;
-    rq->r = NULL;
     if (!rq->is_whole)
         mk_duda_table_remove(table, rq);
     call_back(rq);
     if (rq->is_whole)
         mk_duda_table_remove(table, rq);
-    mk_duda_answer_fini(rq);
     free_garbage(rq);
     free(rq->body);
     free(rq->fields);
     mk_duda_table_drop(table, rq);
+}
+
+static void on_end(void *arg)
+{
+    struct mk_duda_request *rq = arg;
+
+    rq->r = NULL;
+    mk_duda_answer_fini(rq);
+    if (rq->state != MK_DUDA_REQUEST_TAKEN)
+        mk_duda_request_over(rq);
 }
 
 void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
@@ -86,6 +92,7 @@ void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
         mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
                     rq->is_waiting ? "waited longer than WaitTimeout"
                                    : "called neither end() nor wait() within HandlerTimeout");
+    rq->sr.headers.status = (int)facts.status;
 }
 
 /* ---- what the service sees of it ---- */
@@ -269,7 +276,7 @@ static ssize_t gather(struct mk_duda_request *rq)
 
 /* ---- the call ---- */
 
-static enum mk_verdict verdict_of(struct mk_duda_request *rq)
+enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
 {
     return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }
@@ -289,7 +296,7 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
         match->target->function(&rq->dr);
     rq->is_inside = false;
     mk_duda_leave(before);
-    return verdict_of(rq);
+    return mk_duda_verdict(rq);
 }
 
 static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
@@ -325,7 +332,7 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
     ssize_t n;
 
     if (rq->state != MK_DUDA_REQUEST_GATHER)
-        return verdict_of(rq);
+        return mk_duda_verdict(rq);
     n = is_multipart(rq) ? read_multipart(rq) : gather(rq);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;

@@ -10,7 +10,16 @@ enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context 
 /** The function of each route of level 3, an mk_handle_fn. @param arg  the route */
 enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg);
 
+/** Has the request its answer, or does the hook wait? */
+enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq);
+
 /** The hook: was the answer complete? */
 void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx);
+
+/**
+ * The end of a request that has no struct mk_request any more: its end call-back, and its memory. Of a client that has left
+ * it is not valid any more when the service learns of it.
+ */
+void mk_duda_request_over(struct mk_duda_request *rq);
 
 #endif

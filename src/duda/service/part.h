@@ -17,7 +17,11 @@ struct mk_duda_worker;
     X(MONKEY, mk_duda_monkey_part)                                                                 \
     X(DIRS, mk_duda_dirs_part)                                                                     \
     X(LOGS, mk_duda_logs_part)                                                                     \
+    X(JOURNAL, mk_duda_journal_part)                                                               \
+    X(METRICS, mk_duda_metrics_part)                                                               \
+    X(CACHE, mk_duda_cache_part)                                                                   \
     X(GLOBAL, mk_duda_global_part)                                                                 \
+    X(TIMER, mk_duda_timer_part)                                                                   \
     X(WORKER, mk_duda_worker_part)                                                                 \
     X(WATCH, mk_duda_watch_part)                                                                   \
     X(SIGNAL, mk_duda_signal_part)                                                                 \

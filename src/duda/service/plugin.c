@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "objects/metrics.h"
 #include "service/exchange.h"
 #include "service/load.h"
 #include "service/settings.h"
@@ -138,6 +139,7 @@ static const struct mk_plugin duda = {
     .worker_stop = duda_worker_stop,
     .on_handle = mk_duda_on_handle,
     .on_finish = mk_duda_on_finish,
+    .metrics = mk_duda_tell_metrics,
     .traits = MK_TRAIT_ELSEWHERE,
 };
 MK_PLUGIN_EXPORT(duda);

@@ -6,6 +6,7 @@
  * A request of a service, from its head to the end call-back.
  *
  *     gather -> called -> open -> ended -> over
+ *                   called -> taken
  *         a request is over at any time when its client leaves
  */
 
@@ -16,6 +17,7 @@
     X(CALLED, "called", "the service has it; nothing of its answer was sent")                      \
     X(OPEN, "open", "send_headers() or flush() has begun the answer")                              \
     X(ENDED, "ended", "end() was called; its answer is being sent")                                \
+    X(TAKEN, "taken", "a package has its connection, and says when that ends")                     \
     X(OVER, "over", "answered or broken off; only its end call-back still sees it")
 
 enum mk_duda_request_state {
@@ -44,6 +46,8 @@ struct mk_duda_out {
     int64_t promised; /* what the head says; -1: nothing */
     uint64_t given;   /* bytes queued since the head began */
     bool headers_off;
+    void (*more)(duda_request_t *dr, void *arg); /* response->stream(); NULL: none */
+    void *more_arg;
 };
 
 enum { MK_DUDA_LENGTH_UNSET = -2 };
@@ -63,6 +67,7 @@ struct mk_duda_garbage {
 
 struct mk_duda_fields;
 struct mk_form;
+struct mk_sse;
 
 struct mk_duda_request {
     duda_request_t dr; /* first: what the service has */
@@ -77,6 +82,7 @@ struct mk_duda_request {
     size_t body_len, body_size;
     struct mk_form *multipart;     /* in place of body; NULL: none */
     struct mk_duda_fields *fields; /* objects/form.c; NULL: not asked for yet */
+    struct mk_sse *events;         /* sse->open(); NULL: none */
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
     const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */

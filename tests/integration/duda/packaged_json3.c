@@ -43,6 +43,20 @@ static void patch(duda_request_t *dr)
     show(dr, 200, text);
 }
 
+/* A member of the body. */
+static void body(duda_request_t *dr)
+{
+    struct json_fault fault = {0};
+    json_t *tree = json->body(dr, &fault);
+    int64_t n = -1;
+
+    json->get_int64(json->pointer(tree, "/n"), &n);
+    if (tree)
+        response->send(dr, 200, "text/plain", "%lld", (long long)n);
+    else
+        response->problem(dr, 400, "The body is no JSON", fault.reason);
+}
+
 static int to_response(void *user, const char *bytes, size_t len)
 {
     return response->print(user, (char *)bytes, len);
@@ -98,5 +112,6 @@ int duda_main()
     router->map("/patch", patch);
     router->map("/write", write_text);
     router->map("/wrong", wrong);
+    router->route("POST PATCH", "/body", body);
     return 0;
 }

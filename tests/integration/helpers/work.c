@@ -16,7 +16,7 @@
  */
 
 /* Children use more: what they used is known from their parent in ticks of 10 ms. */
-enum { BURN_MS = 300, CHILDREN_MS = 1200, PARTS = 6, MEMORY = 48 << 20 };
+enum { BURN_MS = 300, CHILDREN_MS = 1200, PARTS = 6, MEMORY = 48 << 20, CALLS = 5000 };
 
 static long long cpu_us(clockid_t clock)
 {
@@ -89,6 +89,18 @@ static void memory(void)
     munmap(bytes, MEMORY);
 }
 
+/* Half of them in a child that it waits for. */
+static void calls(void)
+{
+    pid_t child = fork();
+
+    for (int i = 0; i < CALLS / 2; i++)
+        getppid();
+    if (child == 0)
+        _exit(0);
+    wait(NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "burn";
@@ -105,6 +117,8 @@ int main(int argc, char **argv)
             below = children(mode[0] == 'u');
         else if (strcmp(mode, "memory") == 0)
             memory();
+        else if (strcmp(mode, "calls") == 0)
+            calls();
         else
             burn(CLOCK_PROCESS_CPUTIME_ID, BURN_MS);
         if (strcmp(mode, "rename") == 0)

@@ -25,13 +25,20 @@ static int send_one(struct mk_sse *s, const char *type, const char *id, const ch
     return mk_sse_send(s, &event);
 }
 
+static void add_line(struct mk_reply *p, void *arg)
+{
+    mk_reply_line(p, MK_STR("X-More"), mk_str_from(arg));
+}
+
 static enum mk_verdict send_some(struct mk_request *r, void *arg)
 {
-    const struct mk_sse_options options = {
-        .size = sizeof(options), .retry_ms = 5000, .on_end = count_end};
+    const struct mk_sse_options options = {.size = sizeof(options),
+                                           .retry_ms = 5000,
+                                           .on_end = count_end,
+                                           .on_head = add_line,
+                                           .arg = arg};
     struct mk_sse *s;
 
-    (void)arg;
     assert_int_equal(mk_sse_open(r, &options, &s), 0);
     assert_int_equal(
         send_one(s, "t", mk_sse_last_id(r).p ? "seen" : "new", "one\ntwo\r\nthree\rfour\n"), 0);
@@ -51,13 +58,14 @@ static enum mk_verdict send_some(struct mk_request *r, void *arg)
 static void events_are_lines(void **state)
 {
     const long live = mk_heap_live();
-    struct mk_server *server = web_serve_one("GET", "/", send_some, NULL);
+    struct mk_server *server = web_serve_one("GET", "/", send_some, (void *)(uintptr_t) "lines");
     struct mk_answer *got;
 
     (void)state;
     atomic_store(&ends, 0);
     got = web_ask(server, "GET", "/", NULL, NULL);
     assert_true(web_has_line(got, "Content-Type: text/event-stream"));
+    assert_true(web_has_line(got, "X-More: lines"));
     assert_true(web_has_line(got, "Cache-Control: no-store"));
     web_is(got, 200, EVENTS("new"));
     web_is(web_ask(server, "GET", "/", "Last-Event-ID: 6\r\n", NULL), 200, EVENTS("seen"));

@@ -38,6 +38,24 @@ static void members_alone_get_a_message(void **state)
     end(&s, g);
 }
 
+static void a_sender_does_not_get_what_is_for_others(void **state)
+{
+    struct scene s;
+    struct mk_ws_group *g = make(&s);
+    struct mk_ws other = s.ws;
+
+    (void)state;
+    s.credit = 100;
+    assert_int_equal(mk_ws_group_join(g, &s.ws), 0);
+    assert_int_equal(mk_ws_group_send_others(g, &s.ws, MK_WS_TEXT, MK_STR("one")), 0);
+    SCENE_EXPECT(&s, "");
+    assert_int_equal(mk_ws_group_send_others(g, &other, MK_WS_TEXT, MK_STR("two")), 0);
+    SCENE_EXPECT(&s, "\x81\x03two");
+    ws_handle_end(&other);
+    mk_ws_group_leave(g, &s.ws);
+    end(&s, g);
+}
+
 static void a_second_join_and_a_second_leave_change_nothing(void **state)
 {
     struct scene s;
@@ -85,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_alone_get_a_message),
+        cmocka_unit_test(a_sender_does_not_get_what_is_for_others),
         cmocka_unit_test(a_second_join_and_a_second_leave_change_nothing),
         cmocka_unit_test(a_connection_that_ends_leaves_all_groups),
         cmocka_unit_test(a_group_outlives_its_server),

@@ -228,9 +228,26 @@ static void test_failed_write_ends_the_connection(void **state)
     scene_close(&s);
 }
 
+static void a_ping_goes_before_what_waits(void **state)
+{
+    struct scene s;
+    char payload[126] = {0};
+
+    (void)state;
+    scene_open(&s);
+    assert_int_equal(mk_ws_ping(&s.ws, (struct mk_str){payload, sizeof(payload)}), MK_E_LIMIT);
+    assert_true(mk_ws_send(&s.ws, MK_WS_TEXT, MK_STR("waits")) > 0);
+    assert_int_equal(mk_ws_ping(&s.ws, MK_STR("beat")), 0);
+    scene_take(&s, 100);
+    SCENE_EXPECT(&s, "\x89\x04"
+                     "beat\x81\x05waits");
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ping_goes_before_what_waits),
         cmocka_unit_test(test_sends_at_once_without_a_queue),
         cmocka_unit_test(test_keeps_order_at_each_split),
         cmocka_unit_test(test_pong_overtakes_whole_messages_only),

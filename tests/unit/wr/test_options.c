@@ -101,9 +101,13 @@ static void test_a_command_line(void **state)
     assert_int_equal(o.ntargets, 2);
     assert_string_equal(o.targets[1].command, "x=y");
     assert_int_equal(o.warm_up_ms, 0);
-    assert_null(parse(&o, "-p 1 -t 30s -i 50ms --tcp"));
+    assert_null(parse(&o, "-p 1 -t 30s -i 50ms --tcp --json=a --csv b --energy"));
     assert_null(o.command);
-    assert_true(o.has_tcp);
+    assert_string_equal(o.json, "a");
+    assert_string_equal(o.csv, "b");
+    assert_string_equal(o.sys, "/sys");
+    assert_true(o.asks[WR_F_RETRANSMITS] && o.asks[WR_F_OVERFLOWS] && o.asks[WR_F_ENERGY]);
+    assert_false(o.asks[WR_F_GROUP_CPU] || o.asks[WR_F_USER_INSTRUCTIONS] || o.asks[WR_F_CPU]);
 }
 
 static void test_refused_command_lines(void **state)
@@ -119,6 +123,12 @@ static void test_refused_command_lines(void **state)
                                         "-n a -r x",
                                         "-n a -i 1ms",
                                         "-n a -t never",
+                                        "-n a --no-such",
+                                        "-n a --tc",
+                                        "-n a --tcpx",
+                                        "-n a --tcp=1",
+                                        "-n a --json",
+                                        "-n a --=x",
                                         "--server A -- ab",
                                         "--server =x -- ab",
                                         "--server A=b",

@@ -98,6 +98,26 @@ static char *leave_to(duda_request_t *dr, char *text)
     return NULL;
 }
 
+static void delete_tree(void *item)
+{
+    json_delete(item);
+}
+
+static json_t *body_of(duda_request_t *dr, struct json_fault *fault)
+{
+    size_t len;
+    const char *text = request->body(dr, &len);
+    json_t *item = text ? parse_text(text, len, JSON_UNIQUE_KEYS, fault) : NULL;
+
+    if (!text && fault)
+        *fault = (struct json_fault){.line = 1, .column = 1, .reason = "there is no body"};
+    if (item && gc->call(dr, delete_tree, item) < 0) {
+        json_delete(item);
+        return NULL;
+    }
+    return item;
+}
+
 static char *print_gc(duda_request_t *dr, json_t *item)
 {
     return leave_to(dr, print(item));
@@ -149,6 +169,7 @@ static json_object_t calls = {
     .write_null = json_write_null,
     .write_item = json_write_item,
     .writer_end = json_writer_end,
+    .body = body_of,
 };
 
 duda_package_t *duda_package_main()

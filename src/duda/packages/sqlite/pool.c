@@ -177,14 +177,14 @@ const char *sqlite_pool_error(sqlite_pool_t *pool)
 /* ---- statements ---- */
 
 /* @return a kept statement of this text that nobody uses; else a place: a free one, or that unused longest; NULL: all are lent */
-static struct kept *place_of(struct connection *c, const char *query)
+static struct kept *place_of(struct connection *c, const char *sql)
 {
     struct kept *place = NULL;
 
     for (struct kept *k = c->kept; k < c->kept + KEPT_MAX; k++) {
         if (k->is_lent)
             continue;
-        if (k->handle && strcmp(sqlite3_sql(k->handle), query) == 0)
+        if (k->handle && strcmp(sqlite3_sql(k->handle), sql) == 0)
             return k;
         if (!place || !k->handle || (place->handle && k->used < place->used))
             place = k;
@@ -192,17 +192,17 @@ static struct kept *place_of(struct connection *c, const char *query)
     return place;
 }
 
-sqlite3_stmt *sqlite_pool_prepare(sqlite_pool_t *pool, const char *query)
+sqlite3_stmt *sqlite_pool_prepare(sqlite_pool_t *pool, const char *sql)
 {
     struct connection *c = connection_of(pool);
-    struct kept *k = c && query ? place_of(c, query) : NULL;
+    struct kept *k = c && sql ? place_of(c, sql) : NULL;
 
     if (!k)
         return NULL;
-    if (!k->handle || strcmp(sqlite3_sql(k->handle), query) != 0) {
+    if (!k->handle || strcmp(sqlite3_sql(k->handle), sql) != 0) {
         (void)sqlite3_finalize(k->handle);
         k->handle = NULL;
-        if (sqlite3_prepare_v3(c->db, query, -1, SQLITE_PREPARE_PERSISTENT, &k->handle, NULL) !=
+        if (sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &k->handle, NULL) !=
             SQLITE_OK)
             return NULL;
     }

@@ -15,7 +15,7 @@
 sqlite_pool_t *sqlite_pool_new(const char *path, int busy_ms, char *why, size_t size);
 void sqlite_pool_free(sqlite_pool_t *pool);
 sqlite3 *sqlite_pool_connection(sqlite_pool_t *pool);
-sqlite3_stmt *sqlite_pool_prepare(sqlite_pool_t *pool, const char *query);
+sqlite3_stmt *sqlite_pool_prepare(sqlite_pool_t *pool, const char *sql);
 int sqlite_pool_release(sqlite_pool_t *pool, sqlite3_stmt *handle);
 int sqlite_pool_run(sqlite_pool_t *pool, const char *queries);
 

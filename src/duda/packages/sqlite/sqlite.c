@@ -48,14 +48,14 @@ static sqlite3 *open_db(const char *path)
     return NULL;
 }
 
-static int dump(sqlite3 *db, const char *query, sqlite3_stmt **handle)
+static int dump(sqlite3 *db, const char *sql, sqlite3_stmt **handle)
 {
     if (!handle)
         return -1;
     *handle = NULL;
-    if (!db || !query)
+    if (!db || !sql)
         return -1;
-    return sqlite3_prepare_v2(db, query, -1, handle, NULL) == SQLITE_OK && *handle ? 0 : -1;
+    return sqlite3_prepare_v2(db, sql, -1, handle, NULL) == SQLITE_OK && *handle ? 0 : -1;
 }
 
 static int step(sqlite3_stmt *handle)
@@ -107,14 +107,14 @@ static int done(sqlite3_stmt *handle)
     return is_ours ? 0 : -1;
 }
 
-static int exec(duda_request_t *dr, sqlite3 *db, const char *query,
+static int exec(duda_request_t *dr, sqlite3 *db, const char *sql,
                 int (*row)(void *cb_data, int n, char **values, char **names), void *user)
 {
     struct sqlite_cb_data first = {.dr = dr, .data = user};
 
-    if (!db || !query)
+    if (!db || !sql)
         return -1;
-    return sqlite3_exec(db, query, row, &first, NULL) == SQLITE_OK ? 0 : -1;
+    return sqlite3_exec(db, sql, row, &first, NULL) == SQLITE_OK ? 0 : -1;
 }
 
 static int close_db(sqlite3 *db)

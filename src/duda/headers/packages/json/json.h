@@ -101,6 +101,9 @@ struct duda_api_json {
     void (*write_null)(json_writer_t *w);
     void (*write_item)(json_writer_t *w, const json_t *item); /* a tree */
     int (*writer_end)(json_writer_t *w); /* frees it. 0: the text is whole and put; -1 */
+    /* [R] The tree of the body of any method, freed with the request, strict about keys. NULL as for parse_text(), or
+       without a body, whose reason is "there is no body". */
+    json_t *(*body)(duda_request_t *dr, struct json_fault *fault);
 #endif
 };
 typedef struct duda_api_json json_object_t;

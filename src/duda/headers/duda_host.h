@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DUDA_HOST_H
+#define DUDA_HOST_H
+#include "duda_api.h"
+
+/* For packages, not for services: how a connection becomes a package's, as WebSockets do. duda_objects_given->host */
+
+struct mk_request; /* <monkey/request.h> */
+
+struct duda_host {
+    size_t size; /* sizeof(struct duda_host) of the plugin */
+    /*
+     * [R] Let accept(r, arg) answer the request in place of the service. It returns 1: the connection is the package's
+     * from now on, and dr lives until release(); 0: it has refused. Texts of dr are then copies.
+     * 0; -1: refused, or the request has an answer already.
+     */
+    int (*upgrade)(duda_request_t *dr, int (*accept)(struct mk_request *r, void *arg), void *arg);
+    /* The connection has ended: dr has its end call-back, and is freed. On its worker. */
+    void (*release)(duda_request_t *dr);
+    /* Call fn(arg), which may call the service. On the worker of dr, between upgrade() and release(). */
+    void (*run)(duda_request_t *dr, void (*fn)(void *arg), void *arg);
+};
+#endif
