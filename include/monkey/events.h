@@ -140,6 +140,13 @@ enum mk_work_kind {
  */
 MK_API int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(void *arg),
                            void (*done)(void *arg), void *arg) MK_MUST_USE;
+/**
+ * Take work back that waits in the queue, for example because its request has ended: another gets its place. Any thread.
+ * @param kind, arg  as for mk_offload_kind; of several with this arg the first
+ * @return true: neither work nor done will be called; false: it has begun, or there is none.
+ */
+MK_API bool mk_offload_drop(struct mk_worker *w, enum mk_work_kind kind,
+                            const void *arg) MK_MUST_USE;
 /** mk_offload_kind with MK_WORK_OTHER. */
 MK_API int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *arg),
                       void *arg) MK_MUST_USE;

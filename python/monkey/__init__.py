@@ -17,12 +17,13 @@ Any WSGI application is served by `python -m monkey module:application` or by mo
 
 from ._monkey import PASS, ConfigError, Error, FileWrapper, version as __version__
 from .application import Server
-from .classic import (Mimetype, configure, init, mimetype_add, mimetype_list, scheduler_worker_info, set_callback, start, stop,
-                      vhost_list)
+from .classic import (Mimetype, Worker, configure, getconfig, init, mimetype_add, mimetype_list, scheduler_worker_info,
+                      scheduler_workers_info, set_callback, start, stop, vhost_list)
 from .routes import Abort, Request, Response
 from .serving import Serving
 
 __all__ = [
     "PASS", "Abort", "ConfigError", "Error", "FileWrapper", "Mimetype", "Request", "Response", "Server", "Serving",
-    "configure", "init", "mimetype_add", "mimetype_list", "scheduler_worker_info", "set_callback", "start", "stop", "vhost_list",
+    "Worker", "configure", "getconfig", "init", "mimetype_add", "mimetype_list", "scheduler_worker_info",
+    "scheduler_workers_info", "set_callback", "start", "stop", "vhost_list",
 ]

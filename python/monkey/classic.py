@@ -23,6 +23,10 @@ KEYS = {  # of configure(): the key of [SERVER] and the unit of a number
 }
 DEFAULTS = {"workers": 1, "timeout": 15, "hideversion": True, "resume": True, "keepalive": True, "keepalivetimeout": 15,
             "maxkeepaliverequest": 50, "maxrequestsize": 32, "symlink": False, "defaultmimetype": "text/plain"}
+SPELLINGS = {  # in 2012, beside those of the C library
+    "keepalive_timeout": "keepalivetimeout", "max_keepalive_request": "maxkeepaliverequest",
+    "max_request_size": "maxrequestsize", "default_mimetype": "defaultmimetype",
+}
 CALLBACKS = ("close", "data", "ip", "url")
 
 
@@ -31,6 +35,18 @@ class Mimetype(NamedTuple):
 
     name: str
     type: str
+
+
+class Worker(NamedTuple):
+    """What a worker has counted."""
+
+    accepted_connections: int
+    closed_connections: int
+    pid: int
+
+    def print_info(self) -> None:
+        """Write it to standard output."""
+        print(f"pid {self.pid}: {self.accepted_connections} connections accepted, {self.closed_connections} closed")
 
 
 COMMON_TYPES = (  # as libmonkey-2012 has them
@@ -148,17 +164,25 @@ def init(address: Optional[str] = None, port: int = 0, plugins: int = 0,
 
 def configure(**keys: Any) -> bool:
     """Set workers, timeout, userdir, indexfile, hideversion, resume, keepalive, keepalivetimeout, maxkeepaliverequest,
-    maxrequestsize (KB), symlink or defaultmimetype. Fails for other names, before init() and while the server runs; raises
+    maxrequestsize (KB), symlink or defaultmimetype; keepalive_timeout, max_keepalive_request, max_request_size and
+    default_mimetype are the same. Fails for other names, before init() and while the server runs; raises
     TypeError for a value that is neither text, number nor bool."""
     for name, value in keys.items():
         expect(f"configure: {name}", value, str, int, bool)
     if not _context or _context.serving:
         return _refuse("configure: call it after init() and before start()")
-    unknown = sorted(set(keys) - set(KEYS))
+    named = {SPELLINGS.get(name, name): value for name, value in keys.items()}
+    unknown = sorted(set(named) - set(KEYS))
     if unknown:
         return _refuse(f"configure: unknown key {unknown[0]}")
-    _context.keys.update(keys)
+    _context.keys.update(named)
     return True
+
+
+def getconfig() -> Dict[str, Any]:
+    """The values of configure() with their defaults, "" for none, under the names of 2012; {} before init()."""
+    names = {key: name for name, key in SPELLINGS.items()}
+    return {names.get(key, key): _context.keys.get(key, "") for key in KEYS} if _context else {}
 
 
 def set_callback(name: str, function: Callable[..., Any]) -> bool:
@@ -230,3 +254,11 @@ def scheduler_worker_info() -> List[Dict[str, int]]:
     if not _context or not _context.serving:
         return []
     return [{"active_connections": one.get("connections", 0), "pid": os.getpid()} for one in _context.serving.stats()]
+
+
+def scheduler_workers_info() -> List[Worker]:
+    """What each worker has counted; all are threads of this process."""
+    if not _context or not _context.serving:
+        return []
+    return [Worker(one.get("accepted", 0), max(0, one.get("accepted", 0) - one.get("connections", 0)), os.getpid())
+            for one in _context.serving.stats()]

@@ -98,6 +98,23 @@ int mk_offload_pool_add(struct mk_offload_pool *pool, struct mk_offload_job *job
     return err;
 }
 
+struct mk_offload_job *mk_offload_pool_drop(struct mk_offload_pool *pool, const void *arg)
+{
+    struct mk_offload_job **at, *job;
+
+    pthread_mutex_lock(&pool->lock);
+    for (at = &pool->first; (job = *at) && job->arg != arg; at = &job->next)
+        ;
+    if (job) {
+        *at = job->next;
+        if (!job->next)
+            pool->last = at;
+        pool->queued--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return job;
+}
+
 void mk_offload_pool_end(struct mk_offload_pool *pool)
 {
     struct mk_offload_job *waiting, *next;

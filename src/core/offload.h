@@ -24,6 +24,7 @@ struct mk_offload_job {
     void (*finish)(
         struct mk_offload_job
             *job); /* once, behind work on its thread, or in its place: mk_offload_pool_end */
+    void *arg;     /* for both, and for mk_offload_pool_drop */
 };
 
 struct mk_offload_pool {
@@ -50,6 +51,14 @@ void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsign
  */
 MK_INSIDE int mk_offload_pool_add(struct mk_offload_pool *pool,
                                   struct mk_offload_job *job) MK_MUST_USE;
+
+/**
+ * Take back a job that waits, so that another has its place. Any thread.
+ * @param arg  of the job
+ * @return it, whose functions are not called; NULL: no job with this arg waits.
+ */
+struct mk_offload_job *mk_offload_pool_drop(struct mk_offload_pool *pool,
+                                            const void *arg) MK_MUST_USE;
 
 /** Finish the jobs that still wait, without working them, and wait for those that run. Twice is once. */
 void mk_offload_pool_end(struct mk_offload_pool *pool);

@@ -20,6 +20,7 @@ struct mk_task_group {
 
 struct mk_task {
     struct mk_request *request; /* NULL: it has ended */
+    struct mk_worker *worker;
     struct mk_task_calls calls;
     void *arg;
     bool is_running;       /* from its start until its worker knows that work has ended */
@@ -71,7 +72,7 @@ static void free_task(struct mk_task *t)
     mk_heap_free(t);
 }
 
-/* A thread will come to it and find nothing to do. */
+/* A thread has come to it already and will find nothing to do. */
 static void give_up(struct mk_task *t)
 {
     leave(t->calls.group);
@@ -87,6 +88,10 @@ static void on_request_end(void *arg)
 
     t->request = NULL;
     atomic_store(&t->is_wanted, false);
+    if (t->is_running && mk_offload_drop(t->worker, MK_WORK_HANDLER, t)) {
+        leave(t->calls.group);
+        t->is_running = false;
+    }
     if (!t->is_running)
         free_task(t);
     else if (!atomic_exchange(&t->is_taken, true))
@@ -175,8 +180,9 @@ static int run(struct mk_request *r, struct mk_task *t)
     if (!enter(t->calls.group))
         return MK_E_BUSY;
     mk_request_facts(r, &facts);
+    t->worker = facts.worker;
     t->is_running = true;
-    err = mk_offload_kind(facts.worker, MK_WORK_HANDLER, work, done, t);
+    err = mk_offload_kind(t->worker, MK_WORK_HANDLER, work, done, t);
     if (err == 0)
         return 0;
     t->is_running = false;

@@ -143,9 +143,14 @@ def test_the_calls_of_2012(run, tmp_path):
         assert not monkey.start()
         assert not monkey.stop()
         assert not monkey.configure(workers=1)
+        assert monkey.getconfig() == {} and monkey.scheduler_workers_info() == []
         assert monkey.init("127.0.0.1", port, 0, "www")
         assert monkey.configure(workers=2, indexfile="index.html", maxrequestsize=16, keepalive=True)
         assert not monkey.configure(wrokers=1)
+        assert monkey.configure(keepalive_timeout=7, max_keepalive_request=9, max_request_size=16, default_mimetype="a/b")
+        values = monkey.getconfig()
+        assert (values["workers"], values["keepalive_timeout"], values["max_keepalive_request"]) == (2, 7, 9)
+        assert (values["max_request_size"], values["default_mimetype"], values["userdir"]) == (16, "a/b", "")
         assert monkey.set_callback("data", data)
         assert monkey.set_callback("url", lambda url: "secret" not in url)
         assert monkey.set_callback("ip", lambda ip: ip == "127.0.0.1")
@@ -162,6 +167,11 @@ def test_the_calls_of_2012(run, tmp_path):
         assert ask(at, "/secret")[0] == 403
         assert monkey.vhost_list()[0]["document_root"] == "www"
         assert [one["pid"] for one in monkey.scheduler_worker_info()] == [os.getpid()] * 2
+        workers = monkey.scheduler_workers_info()
+        assert [one.pid for one in workers] == [os.getpid()] * 2
+        assert sum(one.accepted_connections for one in workers) >= 5
+        assert all(0 <= one.closed_connections <= one.accepted_connections for one in workers)
+        workers[0].print_info()
         assert monkey.stop()
         assert not monkey.stop()
         assert monkey.init("127.0.0.1", port) and monkey.start() and monkey.stop()

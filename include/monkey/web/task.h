@@ -41,8 +41,8 @@ struct mk_task_calls {
     size_t size;                 /* sizeof(struct mk_task_calls) */
     struct mk_task_group *group; /* its bound; NULL: that of the server alone */
     /**
-     * Does the work, on a thread of the pool; not called if the request has ended before, which frees the task's place in
-     * its group and ends arg at once; its place in the queue is free when a thread comes to it. It may block.
+     * Does the work, on a thread of the pool; not called if the request has ended before, which frees the task's places
+     * in its group and in the queue, and ends arg at once. It may block.
      *
      * The request may end at any moment, so no call that takes a request is allowed, nor texts that are borrowed from it:
      * copy what the work needs before mk_task_start. Allowed are mk_task_is_wanted, calls without a request or worker

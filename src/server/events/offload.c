@@ -15,14 +15,13 @@ struct task {
     struct mk_worker *worker;
     void (*work)(void *arg);
     void (*done)(void *arg);
-    void *arg;
 };
 
 static void do_work(struct mk_offload_job *job)
 {
     const struct task *t = MK_CONTAINER_OF(job, struct task, job);
 
-    t->work(t->arg);
+    t->work(job->arg);
 }
 
 static void tell_worker(struct mk_offload_job *job)
@@ -37,7 +36,7 @@ static void on_done(struct mk_post *post)
     struct task t = *MK_CONTAINER_OF(post, struct task, post);
 
     mk_heap_free(MK_CONTAINER_OF(post, struct task, post));
-    t.done(t.arg);
+    t.done(t.job.arg);
 }
 
 int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(void *arg),
@@ -52,17 +51,25 @@ int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(vo
     if (!t)
         return MK_E_NOMEM;
     *t = (struct task){
-        .job = {.work = do_work, .finish = tell_worker},
+        .job = {.work = do_work, .finish = tell_worker, .arg = arg},
         .post = {.fn = on_done},
         .worker = w,
         .work = work,
         .done = done,
-        .arg = arg,
     };
     err = mk_offload_pool_add(&w->shared->offload[kind], &t->job);
     if (err < 0)
         mk_heap_free(t);
     return err;
+}
+
+bool mk_offload_drop(struct mk_worker *w, enum mk_work_kind kind, const void *arg)
+{
+    struct mk_offload_job *job = mk_offload_pool_drop(&w->shared->offload[kind], arg);
+
+    if (job)
+        mk_heap_free(MK_CONTAINER_OF(job, struct task, job));
+    return job != NULL;
 }
 
 int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)

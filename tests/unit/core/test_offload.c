@@ -133,6 +133,40 @@ static void the_queue_is_bounded(void **state)
     site_close(&s);
 }
 
+/* From the middle, the front and the back: those around stay in their order, and others can come. */
+static void jobs_that_wait_are_taken_back(void **state)
+{
+    static const int dropped[] = {2, 0, 4};
+    struct probe running[MK_OFFLOAD_THREADS], waiting[5], late;
+    struct site s;
+
+    (void)state;
+    site_open(&s);
+    for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
+        assert_int_equal(give(&s, &running[i], true), 0);
+    await(&s.begun, MK_OFFLOAD_THREADS);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(give(&s, &waiting[i], false), 0);
+        waiting[i].job.arg = &waiting[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        struct probe *p = &waiting[dropped[i]];
+
+        assert_ptr_equal(mk_offload_pool_drop(&s.pool, p), &p->job);
+        assert_null(mk_offload_pool_drop(&s.pool, p));
+    }
+    assert_null(mk_offload_pool_drop(&s.pool, &running[0]));
+    assert_int_equal(s.pool.queued, 2);
+    assert_int_equal(give(&s, &late, false), 0);
+    for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
+        sem_post(&s.may_end);
+    await(&s.finished, MK_OFFLOAD_THREADS + 3);
+    site_close(&s);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(waiting[i].worked + waiting[i].finished, i % 2 == 1 ? 2 : 0);
+    assert_int_equal(late.worked, 1);
+}
+
 static void *let_them_end(void *arg)
 {
     struct site *s = arg;
@@ -219,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_start_with_work_and_are_nice),
         cmocka_unit_test(the_queue_is_bounded),
+        cmocka_unit_test(jobs_that_wait_are_taken_back),
         cmocka_unit_test(the_end_waits_for_work_and_finishes_the_rest),
         cmocka_unit_test(every_job_taken_is_finished_once),
     };

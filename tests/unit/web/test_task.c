@@ -264,6 +264,34 @@ static void a_request_that_ends_leaves_its_group(void **state)
     assert_int_equal(mk_heap_live(), live);
 }
 
+/* The queue is full of tasks whose requests end: their places are for others, while no thread is free. */
+static void a_request_that_ends_leaves_the_queue(void **state)
+{
+    const long live = mk_heap_live();
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin_with_timeout);
+    for (int i = 0; i < THREADS; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    for (int i = 0; i < QUEUE; i++)
+        ask_later(&s);
+    wait_for(&s.ends, QUEUE);
+    wait_for(&s.served, QUEUE); /* each with 500 */
+    atomic_store(&s.is_patient, true);
+    for (int i = 0; i < QUEUE + 1; i++)
+        ask_later(&s);
+    wait_for(&s.busy, 1);
+    for (int i = 0; i < THREADS + QUEUE; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, THREADS + QUEUE + QUEUE);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.busy), 1);
+    assert_int_equal(atomic_load(&s.begun), THREADS + QUEUE);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 static int client_of(const struct mk_server *server)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -469,6 +497,7 @@ int main(void)
         cmocka_unit_test(a_group_is_a_bound),
         cmocka_unit_test(a_full_queue_refuses),
         cmocka_unit_test(a_request_that_ends_leaves_its_group),
+        cmocka_unit_test(a_request_that_ends_leaves_the_queue),
         cmocka_unit_test(clients_may_leave_their_tasks),
         cmocka_unit_test(a_reload_lets_tasks_go_on),
         cmocka_unit_test(a_graceful_stop_waits_for_tasks),

@@ -99,6 +99,33 @@ static void a_freed_server_is_done_with_everything(void **state)
     dir_remove(f.dir);
 }
 
+static void work_that_waits_is_taken_back(void **state)
+{
+    struct probe running[MK_OFFLOAD_THREADS], waiting;
+    struct fixture f;
+
+    (void)state;
+    dir_make(f.dir);
+    fixture_open(&f, NULL);
+    for (int i = 0; i < MK_OFFLOAD_THREADS; i++) {
+        open_probe(&running[i], f.worker);
+        assert_int_equal(mk_offload(f.worker, work, done, &running[i]), 0);
+        assert_int_equal(sem_wait(&running[i].begun), 0);
+    }
+    open_probe(&waiting, f.worker);
+    assert_int_equal(mk_offload(f.worker, work, done, &waiting), 0);
+    assert_false(mk_offload_drop(f.worker, MK_WORK_FILE, &waiting));
+    assert_true(mk_offload_drop(f.worker, MK_WORK_OTHER, &waiting));
+    assert_false(mk_offload_drop(f.worker, MK_WORK_OTHER, &waiting));
+    assert_false(mk_offload_drop(f.worker, MK_WORK_OTHER, &running[0]));
+    for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
+        sem_post(&running[i].may_end);
+    fixture_close(&f);
+    assert_int_equal(waiting.worked + waiting.done, 0);
+    assert_int_equal(running[0].done, 1);
+    dir_remove(f.dir);
+}
+
 /* A crowd of one kind fills its own queue. */
 static void kinds_do_not_wait_for_each_other(void **state)
 {
@@ -158,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(done_comes_to_the_worker),
         cmocka_unit_test(a_freed_server_is_done_with_everything),
+        cmocka_unit_test(work_that_waits_is_taken_back),
         cmocka_unit_test(kinds_do_not_wait_for_each_other),
         cmocka_unit_test(no_memory_is_told),
     };
