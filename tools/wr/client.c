@@ -225,7 +225,7 @@ static void take_row(const char *line, const char *row, double *said)
 {
     static const double units[] = {['0' - '0'] = 1, ['3' - '0'] = 1e3, ['6' - '0'] = 1e6};
     int field = (int)(strchr(letters, row[0]) - letters);
-    double value;
+    double value = 0;
 
     if (!match(line, row + 3, units[row[1] - '0'], &value))
         return;
