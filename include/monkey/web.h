@@ -10,6 +10,7 @@
 #include <monkey/web/entity.h>
 #include <monkey/web/form.h>
 #include <monkey/web/json.h>
+#include <monkey/web/metrics.h>
 #include <monkey/web/multipart.h>
 #include <monkey/web/query.h>
 #include <monkey/web/router.h>

@@ -33,7 +33,7 @@ MK_AT_START int mk_server_new(struct mk_server **server, struct mk_config *confi
 
 MK_AT_START const struct mk_config *mk_server_config(const struct mk_server *server)
 {
-    return mk_server_snapshot(server)->arg;
+    return server ? mk_server_snapshot(server)->arg : NULL;
 }
 
 /* The first line of a fault's text says it all; the others show where. */
@@ -75,6 +75,8 @@ static int change_to(struct mk_server *server, struct mk_config *config)
 
 MK_AT_START void mk_server_reload_failed(struct mk_server *server, const char *why)
 {
+    if (!server || !why)
+        return;
     mk_reload_begin(server);
     mk_reload_report_failed(server, why);
 }

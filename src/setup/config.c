@@ -67,7 +67,7 @@ MK_AT_START void mk_config_free(struct mk_config *config)
 
 MK_AT_START int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg), void *arg)
 {
-    return mk_arena_on_free(&config->arena, fn, arg);
+    return config && fn ? mk_arena_on_free(&config->arena, fn, arg) : MK_E_INVALID;
 }
 
 void mk_config_drop_text(struct mk_config *config)
@@ -193,6 +193,8 @@ MK_AT_START int mk_config_read(struct mk_config *config, const struct mk_config_
     const char *sites;
     int err;
 
+    if (!config || !files)
+        return MK_E_INVALID;
     if (files->dir) {
         config->dir = mk_arena_strdup(&config->text, mk_str_from(files->dir));
         if (!config->dir)
@@ -266,9 +268,13 @@ MK_AT_START static struct mk_site_file *add_site(struct mk_config *config, const
 MK_AT_START int mk_config_set_site(struct mk_config *config, const char *name, const char *section,
                                    const char *key, const char *value, const char *origin)
 {
-    const struct mk_origin at = {.file = mk_arena_strdup(&config->text, mk_str_from(origin))};
-    struct mk_site_file *site = find_site(config->sites, config->nsites, name);
+    struct mk_origin at = {0};
+    struct mk_site_file *site;
 
+    if (!config || !name || !section || !key || !value || !origin)
+        return MK_E_INVALID;
+    at.file = mk_arena_strdup(&config->text, mk_str_from(origin));
+    site = find_site(config->sites, config->nsites, name);
     if (!site)
         site = find_site(config->more_sites, config->nmore_sites, name);
     if (!site)
@@ -281,6 +287,8 @@ MK_AT_START int mk_config_set_site(struct mk_config *config, const char *name, c
 
 MK_AT_START int mk_config_plugin_dir(struct mk_config *config, const char *dir)
 {
+    if (!config || !dir)
+        return MK_E_INVALID;
     config->plugin_dir = mk_arena_strdup(&config->text, mk_str_from(dir));
     config->checked = false;
     return config->plugin_dir ? 0 : MK_E_NOMEM;
@@ -290,6 +298,8 @@ MK_AT_START int mk_config_one_shot(struct mk_config *config, const char *dir)
 {
     const struct mk_origin at = {.file = "one-shot"};
 
+    if (!config || !dir)
+        return MK_E_INVALID;
     config->sites = mk_arena_zalloc(&config->text, sizeof(*config->sites));
     if (!config->sites)
         return MK_E_NOMEM;
@@ -313,6 +323,8 @@ MK_AT_START void mk_config_follow(struct mk_config *config, const struct mk_conf
 
 MK_AT_START int mk_config_check(struct mk_config *config)
 {
+    if (!config)
+        return MK_E_INVALID;
     if (!config->checked) {
         config->check_result = mk_config_build(config);
         config->checked = true;

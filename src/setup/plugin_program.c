@@ -16,14 +16,15 @@ static const struct mk_program_plugin *find(const struct mk_program_plugin *firs
 MK_AT_START int mk_config_plugin(struct mk_config *config, const struct mk_plugin *plugin,
                                  void *argument)
 {
-    struct mk_program_plugin *added, **end = &config->programs;
+    struct mk_program_plugin *added, **end;
 
-    if (!mk_plugin_is_usable(plugin) || find(config->programs, plugin->name) ||
-        mk_plugin_static(mk_str_from(plugin->name)))
+    if (!config || !plugin || !mk_plugin_is_usable(plugin) ||
+        find(config->programs, plugin->name) || mk_plugin_static(mk_str_from(plugin->name)))
         return MK_E_INVALID;
     added = mk_arena_alloc(&config->text, sizeof(*added));
     if (!added)
         return MK_E_NOMEM;
+    end = &config->programs;
     *added = (struct mk_program_plugin){.plugin = plugin, .argument = argument};
     while (*end)
         end = &(*end)->next;

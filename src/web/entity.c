@@ -3,6 +3,7 @@
 
 #include <monkey/events.h>
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "http/date.h"
 #include "http/preconditions.h"
@@ -111,17 +112,27 @@ enum mk_verdict mk_reply_unchanged(struct mk_request *r, const struct mk_entity 
     return MK_VERDICT_DONE;
 }
 
-/* What is left of a content that is being sent. */
-struct sending {
+/* What is left of a range that is being sent, or of the whole content. */
+struct piece {
     mk_entity_fn give;
     void *arg;
     uint64_t at, left;
     bool has_length;
 };
 
+/* An answer that is being made. */
+struct sending {
+    struct mk_request *r;
+    const struct mk_entity *e;
+    mk_entity_fn give;
+    void *arg;
+    int count; /* of ranges; 0: the whole */
+    struct mk_range ranges[MK_LIMIT_RANGES];
+};
+
 static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
 {
-    struct sending *s = arg;
+    struct piece *s = arg;
     ssize_t got;
 
     if (s->left == 0)
@@ -138,28 +149,25 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
     return got;
 }
 
-/*
- * @param range  out: what is to be sent
- * @return 200, 206 or 416.
- */
-static unsigned judge_range(const struct mk_request *r, const struct mk_entity *e,
-                            struct mk_range *range)
+/* @return 200, 206 with ranges, or 416. */
+static unsigned judge_ranges(struct sending *s)
 {
-    const struct mk_str wanted = mk_request_header(r, MK_STR("Range"));
+    const struct mk_str wanted = mk_request_header(s->r, MK_STR("Range"));
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_validators v;
     int count;
 
-    mk_request_facts(r, &facts);
-    v = validators_of(e, &facts);
-    if (!wanted.p || e->length < 0 || !mk_str_eq(facts.method, MK_STR("GET")) ||
-        !mk_if_range_holds(mk_request_header(r, MK_STR("If-Range")), &v))
+    mk_request_facts(s->r, &facts);
+    v = validators_of(s->e, &facts);
+    if (!wanted.p || s->e->length < 0 || !mk_str_eq(facts.method, MK_STR("GET")) ||
+        !mk_if_range_holds(mk_request_header(s->r, MK_STR("If-Range")), &v))
         return 200;
-    count = mk_range_parse(wanted, (uint64_t)e->length, range, 1);
-    return count == 1 ? 206 : count < 0 ? 416 : 200;
+    count = mk_range_parse(wanted, (uint64_t)s->e->length, s->ranges, MK_LIMIT_RANGES);
+    s->count = count > 0 ? count : 0;
+    return count > 0 ? 206 : count < 0 ? 416 : 200;
 }
 
-static enum mk_verdict refuse_range(struct mk_request *r, const struct mk_entity *e)
+static enum mk_verdict refuse_ranges(struct mk_request *r, const struct mk_entity *e)
 {
     const char *line =
         mk_request_printf(r, "Content-Range: bytes */%lld\r\n", (long long)e->length);
@@ -167,58 +175,150 @@ static enum mk_verdict refuse_range(struct mk_request *r, const struct mk_entity
     return mk_reply_error(r, line ? 416 : 500, line);
 }
 
-static int write_head(struct mk_request *r, const struct mk_entity *e, unsigned status,
-                      const struct mk_range *range, int64_t length)
+/*
+ * @param type   NULL: none
+ * @param range  the only one; NULL: there is none, or there are several
+ */
+static int write_head(const struct sending *s, const char *type, const struct mk_range *range,
+                      int64_t length)
 {
     struct mk_reply p;
     char text[96];
-    int err = mk_reply_begin(&p, r, status);
+    int err = mk_reply_begin(&p, s->r, s->count > 0 ? 206 : 200);
 
     if (err < 0)
         return err;
-    if (e->type)
-        mk_reply_line(&p, MK_STR("Content-Type"), mk_str_from(e->type));
-    if (e->length >= 0)
+    if (type)
+        mk_reply_line(&p, MK_STR("Content-Type"), mk_str_from(type));
+    if (s->e->length >= 0)
         mk_reply_line(&p, MK_STR("Accept-Ranges"), MK_STR("bytes"));
-    if (status == 206) {
+    if (range) {
         (void)snprintf(text, sizeof(text), "bytes %llu-%llu/%lld", (unsigned long long)range->first,
-                       (unsigned long long)range->last, (long long)e->length);
+                       (unsigned long long)range->last, (long long)s->e->length);
         mk_reply_line(&p, MK_STR("Content-Range"), mk_str_from(text));
     }
-    add_validators(&p, e);
+    add_validators(&p, s->e);
     return mk_reply_end(&p, length);
 }
 
-static enum mk_verdict send(struct mk_request *r, const struct mk_entity *e, struct sending *s)
+static uint64_t length_of(const struct mk_range *range)
 {
-    struct mk_range range = {0, 0};
-    const unsigned status = judge_range(r, e, &range);
-    int64_t length = e->length;
+    return range->last - range->first + 1;
+}
 
-    if (status == 416)
-        return refuse_range(r, e);
-    if (status == 206) {
-        s->at = range.first;
-        length = (int64_t)(range.last - range.first + 1);
+/* After the head, so that an answer without memory is broken off. */
+static int queue_piece(const struct sending *s, uint64_t at, uint64_t length, bool has_length)
+{
+    struct piece *piece;
+
+    if (length == 0)
+        return 0;
+    piece = mk_request_alloc(s->r, sizeof(*piece));
+    if (!piece)
+        return MK_E_NOMEM;
+    *piece = (struct piece){s->give, s->arg, at, length, has_length};
+    return mk_reply_producer(s->r, produce, piece);
+}
+
+static int send_all(const struct sending *s)
+{
+    const int64_t length = s->e->length;
+    const bool has_length = length >= 0;
+    int err = write_head(s, s->e->type, NULL, length);
+
+    return err < 0 ? err
+                   : queue_piece(s, 0, has_length ? (uint64_t)length : UINT64_MAX, has_length);
+}
+
+static int send_one(const struct sending *s)
+{
+    const uint64_t length = length_of(&s->ranges[0]);
+    int err = write_head(s, s->e->type, &s->ranges[0], (int64_t)length);
+
+    return err < 0 ? err : queue_piece(s, s->ranges[0].first, length, true);
+}
+
+/* ---- several ranges: multipart/byteranges (RFC 9110 section 14.6) ---- */
+
+/* What stands before part i, or after the last when i is the count. */
+static struct mk_str separator(const struct sending *s, int i, const char *boundary)
+{
+    const char *type = s->e->type;
+
+    if (i == s->count)
+        return mk_str_from(mk_request_printf(s->r, "\r\n--%s--\r\n", boundary));
+    return mk_str_from(
+        mk_request_printf(s->r, "\r\n--%s\r\n%s%s%sContent-Range: bytes %llu-%llu/%lld\r\n\r\n",
+                          boundary, type ? "Content-Type: " : "", type ? type : "",
+                          type ? "\r\n" : "", (unsigned long long)s->ranges[i].first,
+                          (unsigned long long)s->ranges[i].last, (long long)s->e->length));
+}
+
+static int queue_parts(const struct sending *s, const struct mk_str *separators)
+{
+    for (int i = 0; i <= s->count; i++) {
+        int err = mk_reply_memory(s->r, separators[i]);
+
+        if (err == 0 && i < s->count)
+            err = queue_piece(s, s->ranges[i].first, length_of(&s->ranges[i]), true);
+        if (err < 0)
+            return err;
     }
-    s->left = length < 0 ? UINT64_MAX : (uint64_t)length;
-    s->has_length = length >= 0;
-    if (write_head(r, e, status, &range, length) == 0 && s->left > 0)
-        (void)!mk_reply_producer(r, produce, s);
-    return MK_VERDICT_DONE;
+    return 0;
+}
+
+/* Each request has another one, so no content can have it on purpose. */
+static int write_boundary(const struct sending *s, char dst[MK_ETAG_TEXT])
+{
+    const uint64_t ticket = mk_request_ticket(s->r);
+    const struct mk_str seed[] = {{(const char *)&ticket, sizeof(ticket)}, s->e->etag};
+
+    if (ticket == 0)
+        return MK_E_NOMEM;
+    (void)snprintf(dst, MK_ETAG_TEXT, "monkey%016llx",
+                   (unsigned long long)hash(hash(14695981039346656037U, seed[0]), seed[1]));
+    return 0;
+}
+
+static int send_several(const struct sending *s)
+{
+    struct mk_str separators[MK_LIMIT_RANGES + 1];
+    char boundary[MK_ETAG_TEXT];
+    char type[MK_ETAG_TEXT + 40];
+    uint64_t length = 0;
+    int err = write_boundary(s, boundary);
+
+    if (err < 0)
+        return err;
+    for (int i = 0; i <= s->count; i++) {
+        separators[i] = separator(s, i, boundary);
+        if (!separators[i].p)
+            return MK_E_NOMEM;
+        length += separators[i].len + (i < s->count ? length_of(&s->ranges[i]) : 0);
+    }
+    (void)snprintf(type, sizeof(type), "multipart/byteranges; boundary=%s", boundary);
+    err = write_head(s, type, NULL, (int64_t)length);
+    return err < 0 ? err : queue_parts(s, separators);
 }
 
 enum mk_verdict mk_reply_entity(struct mk_request *r, const struct mk_entity *e, mk_entity_fn give,
                                 void *arg)
 {
-    const unsigned status = mk_entity_check(r, e);
-    struct sending *s;
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct sending s = {.r = r, .e = e, .give = give, .arg = arg};
+    unsigned status = mk_entity_check(r, e);
+    int err;
 
     if (status != 200)
         return mk_reply_unchanged(r, e, status);
-    s = mk_request_alloc(r, sizeof(*s));
-    if (!s)
+    if (judge_ranges(&s) == 416)
+        return refuse_ranges(r, e);
+    err = s.count > 1 ? send_several(&s) : s.count == 1 ? send_one(&s) : send_all(&s);
+    if (err != MK_E_NOMEM)
+        return MK_VERDICT_DONE;
+    mk_request_facts(r, &facts);
+    if (facts.status == 0)
         return mk_reply_error(r, 500, NULL);
-    *s = (struct sending){.give = give, .arg = arg};
-    return send(r, e, s);
+    mk_reply_abort(r);
+    return MK_VERDICT_DONE;
 }

@@ -60,8 +60,12 @@ static int add_router(struct mk_config *config, struct mk_router **router)
 int mk_config_handle(struct mk_config *config, const char *methods, const char *pattern,
                      mk_handle_fn fn, void *arg)
 {
-    struct mk_router *router = mk_config_argument(config, &handlers);
-    int err = router ? 0 : add_router(config, &router);
+    struct mk_router *router;
+    int err;
 
+    if (!config || !pattern || !fn)
+        return MK_E_INVALID;
+    router = mk_config_argument(config, &handlers);
+    err = router ? 0 : add_router(config, &router);
     return err < 0 ? err : mk_router_add(router, methods, pattern, fn, arg);
 }

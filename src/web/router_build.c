@@ -341,7 +341,7 @@ int mk_router_add(struct mk_router *router, const char *methods, const char *pat
     struct mk_route *route;
     const char *methods_copy, *copy;
 
-    if (!pattern || !fn)
+    if (!router || !pattern || !fn)
         return MK_E_INVALID;
     route = mk_arena_zalloc(&router->arena, sizeof(*route));
     methods_copy = methods ? mk_arena_strdup(&router->arena, mk_str_from(methods)) : NULL;

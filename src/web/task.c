@@ -186,10 +186,13 @@ static int run(struct mk_request *r, struct mk_task *t)
 
 int mk_task_start(struct mk_request *r, const struct mk_task_calls *calls, void *arg)
 {
-    const struct mk_task_calls own = calls_of(calls);
+    struct mk_task_calls own;
     struct mk_task *t;
     int err;
 
+    if (!r || !calls)
+        return MK_E_INVALID;
+    own = calls_of(calls);
     if (!own.work || !own.answer)
         return MK_E_INVALID;
     if (mk_task_runs(r))

@@ -50,7 +50,7 @@ MK_API enum mk_verdict mk_reply_unchanged(struct mk_request *r, const struct mk_
                                           unsigned status) MK_MUST_USE;
 
 /**
- * Give bytes of the content from an offset on. Offsets follow each other without gaps; the first is that of the range.
+ * Give bytes of the content from an offset on. Within a range, offsets follow each other without gaps.
  * @return > 0: bytes written to dst; MK_E_AGAIN as for mk_produce_fn; 0: the end, of a content of unknown length, otherwise an
  *         error; another error breaks the answer off.
  */
@@ -58,8 +58,9 @@ typedef ssize_t (*mk_entity_fn)(struct mk_request *r, void *arg, uint64_t at, ch
                                 size_t len);
 
 /**
- * Answer GET or HEAD with a content: 304 or 412 by mk_entity_check, 206 for one range of a known length (If-Range
- * obeyed), 416, or 200. Several ranges are answered with all of it. With Accept-Ranges, ETag, Last-Modified and Content-Type.
+ * Answer GET or HEAD with a content: 304 or 412 by mk_entity_check, 206 for ranges of a known length (If-Range
+ * obeyed), 416, or 200. Several ranges become multipart/byteranges: one after the other, as the request names them; more than
+ * eight are answered with all of it. With Accept-Ranges, ETag, Last-Modified and Content-Type.
  * @param arg  lives as long as the request
  * @return MK_VERDICT_DONE.
  */

@@ -48,12 +48,12 @@ typedef enum mk_verdict (*mk_handle_fn)(struct mk_request *r, void *arg);
 /**
  * Answer requests with functions of the program, on all sites, before their files and after their [HANDLERS]. The handlers of
  * a server stay when it is reloaded with a configuration for which this was never called; calls for the new one replace all
- * of them at once. A server that was started without handlers cannot get any by a reload. Requests in flight keep the handlers that they began with.
+ * of them at once. For a server that was started without handlers, one in a reload is a fault (mk_server_reload returns 1) and changes nothing. Requests in flight keep the handlers that they began with.
  * @param methods  separated by blanks, any tokens: "GET", "PUT PATCH"; NULL: every method
  * @param pattern  copied, as are the methods
  * @param arg      borrowed until the last request of this configuration, and of those that keep its handlers, has ended:
  *                 mk_server_free at the latest
- * @return 0; MK_E_INVALID: the pattern or a method is malformed; MK_E_EXISTS: a
+ * @return 0; MK_E_INVALID: the pattern or a method is malformed, or config, pattern or fn is NULL; MK_E_EXISTS: a
  *         method of this path has a handler; MK_E_LIMIT: more than the bounds above; MK_E_NOMEM.
  * On the control thread.
  */

@@ -69,7 +69,7 @@ struct mk_task_calls {
  * and mk_server_free for work that has begun. A request that has begun keeps its handler over a reload, and so do its tasks.
  * @param calls  copied, except for the group
  * @return 0; MK_E_BUSY: the queue or the group is full (mk_reply_refusal answers with 503); MK_E_EXISTS: a task
- *         of this request has not ended; MK_E_INVALID: work or answer is NULL; MK_E_NOMEM. On error none of the functions
+ *         of this request has not ended; MK_E_INVALID: work or answer is NULL, or there are no calls; MK_E_NOMEM. On error none of the functions
  *         is called, and arg stays the caller's.
  */
 MK_API int mk_task_start(struct mk_request *r, const struct mk_task_calls *calls,

@@ -280,14 +280,14 @@ const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server)
 
 int mk_server_fd(const struct mk_server *server)
 {
-    return server->done_fd;
+    return server ? server->done_fd : MK_E_INVALID;
 }
 
 /* ---- facts ---- */
 
 MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn fn, void *arg)
 {
-    for (const struct mk_listener *l = server->listeners; l; l = l->next) {
+    for (const struct mk_listener *l = server ? server->listeners : NULL; l; l = l->next) {
         if (l->open)
             fn(arg, l->endpoint.text, strlen(l->endpoint.text));
     }
@@ -295,7 +295,7 @@ MK_AT_START void mk_server_addresses(const struct mk_server *server, mk_text_fn 
 
 MK_AT_START unsigned mk_server_port(const struct mk_server *server, unsigned index)
 {
-    for (const struct mk_listener *l = server->listeners; l; l = l->next) {
+    for (const struct mk_listener *l = server ? server->listeners : NULL; l; l = l->next) {
         if (l->open && index-- == 0)
             return mk_addr_port(&l->addr);
     }
@@ -304,7 +304,7 @@ MK_AT_START unsigned mk_server_port(const struct mk_server *server, unsigned ind
 
 unsigned mk_server_workers(const struct mk_server *server)
 {
-    return server->shared.nworkers;
+    return server ? server->shared.nworkers : 0;
 }
 
 MK_AT_START int mk_server_stats(const struct mk_server *server, unsigned worker,
@@ -312,10 +312,11 @@ MK_AT_START int mk_server_stats(const struct mk_server *server, unsigned worker,
 {
     const struct mk_counters *c;
     struct mk_worker_stats all;
-    size_t size = stats->size; /* an older caller has fewer members */
+    size_t size;
 
-    if (worker >= server->shared.nworkers)
+    if (!stats || worker >= mk_server_workers(server))
         return MK_E_INVALID;
+    size = stats->size; /* an older caller has fewer members */
     c = &server->shared.workers[worker]->counters;
     all = (struct mk_worker_stats){
         .size = size,

@@ -80,8 +80,11 @@ static void reopen_logs_of_plugins(const struct mk_snapshot *s)
 
 MK_AT_START int mk_server_reopen_logs(struct mk_server *server)
 {
-    int err = mk_server_open_log(server, server->snapshot->set.error_log);
+    int err;
 
+    if (!server)
+        return MK_E_INVALID;
+    err = mk_server_open_log(server, server->snapshot->set.error_log);
     mk_log(&server->shared.log, err < 0 ? MK_LOG_ERROR : MK_LOG_INFO, MK_LOG_SERVER, "%s",
            err < 0 ? server->why : "logs reopened");
     reopen_logs_of_plugins(server->snapshot);

@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 #include "base/heap.h"
@@ -65,6 +66,14 @@ static void reload_inside(struct mk_server *server)
     mk_config_free(config);
 }
 
+static sem_t may_go_on;
+
+static void wait_for(sem_t *sem)
+{
+    while (sem_wait(sem) < 0)
+        continue;
+}
+
 static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -88,6 +97,9 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     case 'l': /* late */
         mk_alarm_set(mk_alarm_new(ctx->worker, answer_late, r), 300);
         return MK_VERDICT_LATER;
+    case 'b': /* block */
+        wait_for(&may_go_on);
+        break;
     case 'n': /* never */
         return MK_VERDICT_LATER;
     default:
@@ -162,15 +174,66 @@ static void nothing_is_refused(void **state)
     assert_int_equal(mk_server_wait(NULL, -1), MK_E_INVALID);
     assert_int_equal(mk_server_ask(NULL, &question, NULL, NULL), MK_E_INVALID);
     assert_int_equal(mk_server_ask_wait(NULL, &question, &answer), MK_E_INVALID);
+    assert_string_equal(mk_server_why(NULL), "no reason known");
+    mk_server_stop(NULL, 0);
+    mk_server_free(NULL);
+    mk_config_free(NULL);
+    mk_config_free(config);
+}
+
+static void facts_of_nothing_are_none(void **state)
+{
+    struct mk_worker_stats stats = {.size = sizeof(stats)};
+    char text[16000] = "";
+
+    (void)state;
+    assert_int_equal(mk_server_workers(NULL), 0);
+    assert_int_equal(mk_server_stats(NULL, 0, &stats), MK_E_INVALID);
+    assert_int_equal(mk_server_port(NULL, 0), 0);
+    mk_server_addresses(NULL, embedded_append, text);
+    assert_string_equal(text, "");
+    assert_int_equal(mk_server_fd(NULL), MK_E_INVALID);
+    assert_null(mk_server_config(NULL));
+    assert_int_equal(mk_server_reopen_logs(NULL), MK_E_INVALID);
+    mk_server_stop_because(NULL, 0, "test");
+    mk_server_reload_failed(NULL, "test");
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* What is refused leaves no trace: the configuration has no fault afterwards. */
+static void nothing_is_no_setting(void **state)
+{
+    const struct mk_config_files files = {.size = sizeof(files)};
+    struct mk_config *config = embedded_config("1", NULL, NULL);
+
+    (void)state;
     assert_int_equal(mk_config_set(NULL, "SERVER", "Timeout", "1", "test"), MK_E_INVALID);
     assert_int_equal(mk_config_set(config, NULL, "Timeout", "1", "test"), MK_E_INVALID);
     assert_int_equal(mk_config_set(config, "SERVER", NULL, "1", "test"), MK_E_INVALID);
     assert_int_equal(mk_config_set(config, "SERVER", "Timeout", NULL, "test"), MK_E_INVALID);
     assert_int_equal(mk_config_set(config, "SERVER", "Timeout", "1", NULL), MK_E_INVALID);
-    assert_string_equal(mk_server_why(NULL), "no reason known");
-    mk_server_stop(NULL, 0);
-    mk_server_free(NULL);
-    mk_config_free(NULL);
+    assert_int_equal(mk_config_set_site(NULL, "a", "HOST", "b", "c", "test"), MK_E_INVALID);
+    assert_int_equal(mk_config_set_site(config, NULL, "HOST", "b", "c", "test"), MK_E_INVALID);
+    assert_int_equal(mk_config_set_site(config, "a", NULL, "b", "c", "test"), MK_E_INVALID);
+    assert_int_equal(mk_config_set_site(config, "a", "HOST", NULL, "c", "test"), MK_E_INVALID);
+    assert_int_equal(mk_config_set_site(config, "a", "HOST", "b", NULL, "test"), MK_E_INVALID);
+    assert_int_equal(mk_config_set_site(config, "a", "HOST", "b", "c", NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_read(NULL, &files), MK_E_INVALID);
+    assert_int_equal(mk_config_read(config, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_one_shot(NULL, "/"), MK_E_INVALID);
+    assert_int_equal(mk_config_one_shot(config, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_plugin_dir(NULL, "/"), MK_E_INVALID);
+    assert_int_equal(mk_config_plugin_dir(config, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_plugin(NULL, &plugin, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_plugin(config, NULL, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_on_free(NULL, nothing, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_on_free(config, NULL, NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_check(NULL), MK_E_INVALID);
+    assert_int_equal(mk_config_check(config), 0);
     mk_config_free(config);
 }
 
@@ -313,10 +376,41 @@ static void a_handler_that_never_answers_is_ended(void **state)
     mk_server_free(server);
 }
 
+/* Other workers go on meanwhile; the connections of the one that is held up wait for it. */
+static void a_handler_that_blocks_holds_up_its_worker_alone(void **state)
+{
+    enum { CLIENTS = 4 };
+    struct mk_server *server = serve("2");
+    struct mk_worker_stats stats = {.size = sizeof(stats)};
+    int blocked = embedded_connect(server);
+    struct pollfd clients[CLIENTS];
+
+    (void)state;
+    assert_int_equal(sem_init(&may_go_on, 0, 0), 0);
+    embedded_get(blocked, "/block");
+    for (unsigned worker = 0; stats.connections == 0; worker ^= 1) {
+        (void)poll(NULL, 0, 5);
+        assert_int_equal(mk_server_stats(server, worker, &stats), 0);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = (struct pollfd){.fd = embedded_connect(server), .events = POLLIN};
+        embedded_get(clients[i].fd, "/");
+    }
+    assert_true(poll(clients, CLIENTS, 60000) > 0);
+    sem_post(&may_go_on);
+    for (int i = 0; i < CLIENTS; i++)
+        read_answer(clients[i].fd, "goes on");
+    read_answer(blocked, "goes on");
+    mk_server_free(server);
+    sem_destroy(&may_go_on);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_refused),
+        cmocka_unit_test(facts_of_nothing_are_none),
+        cmocka_unit_test(nothing_is_no_setting),
         cmocka_unit_test(the_configuration_of_a_server_has_no_texts),
         cmocka_unit_test(calls_have_an_order),
         cmocka_unit_test(handlers_may_not_wait_for_themselves),
@@ -325,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_graceful_stop_finishes_requests),
         cmocka_unit_test(a_running_server_may_be_freed),
         cmocka_unit_test(a_handler_that_never_answers_is_ended),
+        cmocka_unit_test(a_handler_that_blocks_holds_up_its_worker_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web_scene.h"
 
+#include "base/heap.h"
+
 /* Preconditions and ranges of what handlers make: src/web/entity.c. */
 
 static const char content[] = "0123456789";
@@ -64,7 +66,9 @@ static const struct {
     {"GET", "Range: bytes=5-\r\nIf-Range: \"v1\"\r\n", 206, "56789", NULL},
     {"GET", "Range: bytes=5-\r\nIf-Range: \"v0\"\r\n", 200, "0123456789", NULL},
     {"GET", "Range: bytes=10-\r\n", 416, NULL, "Content-Range: bytes */10"},
-    {"GET", "Range: bytes=0-0,5-5\r\n", 200, "0123456789", NULL},
+    {"GET", "Range: bytes=0-0,1-1\r\n", 206, "01", "Content-Range: bytes 0-1/10"},
+    {"GET", "Range: bytes=0-0,5-5\r\nIf-Range: \"v0\"\r\n", 200, "0123456789", NULL},
+    {"HEAD", "Range: bytes=0-0,5-5\r\n", 200, "", "Content-Length: 10"},
     {"GET", "Range: lines=1\r\n", 200, "0123456789", NULL},
     {"HEAD", "Range: bytes=2-4\r\n", 200, "", "Content-Length: 10"},
     {"PUT", "If-Match: \"v1\"\r\n", 201, "", NULL},
@@ -102,6 +106,69 @@ static void clients_get_what_they_lack(void **state)
                      (int)got->fields.len, got->fields.p);
         web_is(got, cases[i].status, cases[i].body);
     }
+    mk_server_free(server);
+}
+
+/* The boundary that an answer names, copied. */
+static void boundary_of(const struct mk_answer *answer, char dst[80])
+{
+    static const char before[] = "Content-Type: multipart/byteranges; boundary=";
+    const char *at = memmem(answer->fields.p, answer->fields.len, before, sizeof(before) - 1);
+
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + sizeof(before) - 1, "%79[a-z0-9]", dst), 1);
+}
+
+static struct mk_answer *ask_parts(struct mk_server *server, char boundary[80])
+{
+    struct mk_answer *answer =
+        web_ask(server, "GET", "/", "Range: bytes=7-8, 0-2, -1, 20-\r\n", NULL);
+
+    assert_int_equal(answer->status, 206);
+    assert_false(web_has_line(answer, "Content-Range"));
+    assert_true(web_has_line(answer, "ETag: \"v1\""));
+    boundary_of(answer, boundary);
+    return answer;
+}
+
+static void several_ranges_are_parts(void **state)
+{
+    const long live = mk_heap_live();
+    struct mk_server *server = serve();
+    char boundary[80], other[80], expected[1000];
+
+    (void)state;
+    for (int typed = 0; typed < 2; typed++) {
+        const char *type = typed ? "Content-Type: a/b\r\n" : "";
+
+        struct mk_answer *answer;
+
+        entity.type = typed ? "a/b" : NULL;
+        answer = ask_parts(server, boundary);
+        (void)snprintf(expected, sizeof(expected),
+                       "\r\n--%s\r\n%sContent-Range: bytes 7-9/10\r\n\r\n789"
+                       "\r\n--%s\r\n%sContent-Range: bytes 0-2/10\r\n\r\n012\r\n--%s--\r\n",
+                       boundary, type, boundary, type, boundary);
+        web_is(answer, 206, expected);
+    }
+    mk_answer_free(ask_parts(server, other));
+    assert_string_not_equal(boundary, other);
+    mk_server_free(server);
+    assert_int_equal(mk_heap_live(), live);
+}
+
+static void too_many_ranges_are_the_whole(void **state)
+{
+    struct mk_server *server = serve();
+
+    (void)state;
+    web_is(web_ask(server, "GET", "/", "Range: bytes=0-0,2-2,4-4,6-6,8-8\r\n", NULL), 206, NULL);
+    web_is(web_ask(server, "GET", "/",
+                   "Range: bytes=,,,,,0-0,2-2,4-4,6-6,8-8,9-9,9-9,9-9,9-9,9-9,"
+                   "9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,"
+                   "9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9,9-9\r\n",
+                   NULL),
+           200, content);
     mk_server_free(server);
 }
 
@@ -158,6 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_get_what_they_lack),
+        cmocka_unit_test(several_ranges_are_parts),
+        cmocka_unit_test(too_many_ranges_are_the_whole),
         cmocka_unit_test(without_validators_there_is_nothing_to_compare),
         cmocka_unit_test(lengths_may_be_unknown),
         cmocka_unit_test(tags_differ_with_the_bytes),

@@ -222,6 +222,32 @@ static void a_reload_keeps_handlers_or_replaces_them_all(void **state)
     assert_int_equal(mk_heap_live(), live);
 }
 
+static void take_text(void *arg, const char *text, size_t len)
+{
+    strncat(arg, text, len < 500 ? len : 500);
+}
+
+/* It has no plugin for them, and plugins stay those of the start: the caller learns why, and the server goes on. */
+static void a_reload_adds_no_handlers_to_a_server_without(void **state)
+{
+    const long live = mk_heap_live();
+    struct mk_server *server = web_serve(web_config());
+    struct mk_config *config = config_with(one);
+    char why[4000] = "";
+
+    (void)state;
+    assert_int_equal(mk_server_reload(server, config), 1);
+    mk_config_faults(config, take_text, why);
+    assert_non_null(strstr(why,
+                           "the program added the plugin \"handlers\", which the running server"
+                           " does not have; that needs a restart"));
+    mk_config_free(config);
+    web_expect(server, "/word", 404, NULL);
+    assert_int_equal(mk_server_reload(server, web_config()), 0);
+    mk_server_free(server);
+    assert_int_equal(mk_heap_live(), live);
+}
+
 static void unused_configurations_leave_nothing(void **state)
 {
     const long live = mk_heap_live();
@@ -277,6 +303,24 @@ static void a_handler_may_answer_later(void **state)
     web_expect(server, "/later/seven", 200, "seven");
     assert_int_equal(calls, 2);
     mk_server_free(server);
+}
+
+static void nothing_is_no_handler(void **state)
+{
+    struct mk_config *config = web_config();
+    struct mk_router *router;
+
+    (void)state;
+    assert_int_equal(mk_config_handle(NULL, "GET", "/", show, one), MK_E_INVALID);
+    assert_int_equal(mk_config_handle(config, "GET", NULL, show, one), MK_E_INVALID);
+    assert_int_equal(mk_config_handle(config, "GET", "/", NULL, one), MK_E_INVALID);
+    assert_int_equal(mk_router_new(&router), 0);
+    assert_int_equal(mk_router_add(NULL, "GET", "/", show, one), MK_E_INVALID);
+    assert_int_equal(mk_router_add(router, "GET", NULL, show, one), MK_E_INVALID);
+    assert_int_equal(mk_router_add(router, "GET", "/", NULL, one), MK_E_INVALID);
+    mk_router_free(router);
+    mk_router_free(NULL);
+    mk_config_free(config);
 }
 
 static void a_thousand_routes_are_told_apart(void **state)
@@ -434,11 +478,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_find_their_handlers),
+        cmocka_unit_test(nothing_is_no_handler),
         cmocka_unit_test(a_thousand_routes_are_told_apart),
         cmocka_unit_test(a_plugin_runs_a_router_below_a_prefix),
         cmocka_unit_test(files_answer_what_no_handler_does),
         cmocka_unit_test(malformed_patterns_are_refused),
         cmocka_unit_test(a_reload_keeps_handlers_or_replaces_them_all),
+        cmocka_unit_test(a_reload_adds_no_handlers_to_a_server_without),
         cmocka_unit_test(unused_configurations_leave_nothing),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_handler_may_answer_later),

@@ -27,7 +27,7 @@ struct scene {
     atomic_int started;              /* tasks */
     atomic_bool is_patient;          /* of begin_with_timeout */
     atomic_int served, busy, broken; /* answers to mk_server_ask */
-    int results[2];
+    int results[3];
 };
 
 static void scene_close(struct scene *s)
@@ -392,6 +392,7 @@ static enum mk_verdict begin_wrongly(struct mk_request *r, void *arg)
     s->worker = pthread_self();
     incomplete.work = NULL;
     s->results[0] = mk_task_start(r, &incomplete, s);
+    s->results[2] = mk_task_start(r, NULL, s);
     if (mk_task_start(r, &s->calls, s) < 0)
         return mk_reply_error(r, 500, NULL);
     s->results[1] = mk_task_start(r, &s->calls, s);
@@ -408,6 +409,7 @@ static void misuse_is_refused(void **state)
     scene_close(&s);
     assert_int_equal(s.results[0], MK_E_INVALID);
     assert_int_equal(s.results[1], MK_E_EXISTS);
+    assert_int_equal(s.results[2], MK_E_INVALID);
     assert_int_equal(atomic_load(&s.ends), 1);
 }
 
