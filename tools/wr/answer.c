@@ -19,18 +19,25 @@ static bool copy(char *to, size_t size, const char *from, size_t len)
     return true;
 }
 
+/* @return where c stands before the end, or NULL; the text goes on behind the end, and NUL ends it */
+static const char *find_before(const char *at, const char *end, char c)
+{
+    at = strchr(at, c);
+    return at && at < end ? at : NULL;
+}
+
 static bool parse_authority(const char *at, size_t len, struct place *p)
 {
     const char *end = at + len, *host = at, *host_end, *colon;
 
     if (len > 0 && *at == '[') {
         host = at + 1;
-        host_end = memchr(host, ']', (size_t)(end - host));
+        host_end = find_before(host, end, ']');
         if (!host_end)
             return false;
         colon = host_end + 1 < end ? host_end + 1 : NULL;
     } else {
-        colon = memchr(at, ':', len);
+        colon = find_before(at, end, ':');
         host_end = colon ? colon : end;
     }
     if (colon &&

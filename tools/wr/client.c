@@ -3,7 +3,6 @@
 
 #include "number.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -135,6 +134,11 @@ static const struct tool tools[] = {
 
 /* ---- one line ---- */
 
+static bool is_letter(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
 /* A blank may stand before the word for a unit, but not before another word that begins like it. */
 static double unit_of(const char **at, double otherwise)
 {
@@ -149,7 +153,7 @@ static double unit_of(const char **at, double otherwise)
         const char *end = word + strlen(units[i].word);
 
         if (strncmp(word, units[i].word, (size_t)(end - word)) != 0 ||
-            (word != *at && isalpha((unsigned char)*end)))
+            (word != *at && is_letter(*end)))
             continue;
         *at = end;
         return units[i].us;
@@ -225,7 +229,7 @@ static void take_row(const char *line, const char *row, double *said)
 {
     static const double units[] = {['0' - '0'] = 1, ['3' - '0'] = 1e3, ['6' - '0'] = 1e6};
     int field = (int)(strchr(letters, row[0]) - letters);
-    double value;
+    double value = 0;
 
     if (!match(line, row + 3, units[row[1] - '0'], &value))
         return;

@@ -73,12 +73,12 @@ bool perf_end(struct perf *p, double *sum)
 
     *sum = 0;
     for (size_t i = 0; i < p->count; i++) {
-        if (read(p->fds[i], &got, sizeof(got)) != (ssize_t)sizeof(got))
-            is_known = false;
-        else if (got.running > 0)
+        bool is_read = read(p->fds[i], &got, sizeof(got)) == (ssize_t)sizeof(got);
+
+        if (is_read && got.running > 0)
             *sum += (double)got.value * (double)got.enabled / (double)got.running;
-        else if (got.enabled > 0)
-            is_known = false; /* no counter was ever free */
+        else if (!is_read || got.enabled > 0) /* no counter was ever free */
+            is_known = false;
         (void)close(p->fds[i]);
     }
     free(p->fds);

@@ -97,14 +97,14 @@ static void draw_axes(FILE *to, const struct svg_axes *axes, const struct scale 
     double step = svg_round_up(s->x_max / TICKS);
     char text[16];
 
-    for (double value = 0; value <= s->y_max * 1.0001; value += s->y_step) {
-        double y = y_of(s, value);
+    for (int i = 0; i * s->y_step <= s->y_max * 1.0001; i++) {
+        double value = i * s->y_step, y = y_of(s, value);
 
         (void)fprintf(to, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, y, WIDTH - RIGHT);
         text_at(to, LEFT - 6, y + 4, "end", svg_number(value, text));
     }
-    for (double x = 0; x <= s->x_max * 1.0001; x += step)
-        text_at(to, x_of(s, x), HEIGHT - BOTTOM + 16, "middle", svg_number(x, text));
+    for (int i = 0; i * step <= s->x_max * 1.0001; i++)
+        text_at(to, x_of(s, i * step), HEIGHT - BOTTOM + 16, "middle", svg_number(i * step, text));
     text_at(to, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, HEIGHT - 6, "middle", axes->x);
     text_at(to, 4, 14, "start", axes->y);
 }
