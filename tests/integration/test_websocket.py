@@ -2,6 +2,7 @@
 """WebSocket (RFC 6455) through the plugin `sockets`, against the client of Python's websockets and by single frames."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import struct
@@ -231,10 +232,24 @@ def test_a_slow_reader_is_closed(server):
             assert other.receive() == (TEXT, b"not delayed")
 
 
+def turn_of_each_worker(stack, server):
+    """A function that returns when each worker has ended a turn of its loop that began meanwhile."""
+    clients = [stack.enter_context(Raw(server, "echo")) for _ in range(8)]  # the least-loaded worker gets each
+
+    def turn():
+        for ws in clients * 2:
+            ws.send(frame(TEXT, b"turn"))
+            assert ws.receive() == (TEXT, b"turn")
+    return turn
+
+
 @pytest.mark.parametrize("kind", ["new", "old"])
 def test_messages_are_dropped(server, kind):
-    with Raw(server, kind) as ws:
+    with contextlib.ExitStack() as stack:
+        turn = turn_of_each_worker(stack, server)
+        ws = stack.enter_context(Raw(server, kind))
         ws.send(frame(TEXT, b"go"), frame(PING, b"end"))
+        turn()  # all is sent, and nothing was read
         numbers = []
         while (got := ws.receive())[0] != PONG:
             numbers.append(int(got[1][:7]))
