@@ -52,6 +52,7 @@ static void a_sender_does_not_get_what_is_for_others(void **state)
     assert_int_equal(mk_ws_group_send_others(g, &other, MK_WS_TEXT, MK_STR("two")), 0);
     SCENE_EXPECT(&s, "\x81\x03two");
     ws_handle_end(&other);
+    ws_handle_end(&s.ws);
     mk_ws_group_leave(g, &s.ws);
     end(&s, g);
 }
