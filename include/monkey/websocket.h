@@ -3,7 +3,7 @@
 #define MONKEY_WEBSOCKET_H
 
 /*
- * WebSocket (RFC 6455) for handlers of plugins and programs. In libmonkey-websocket: pkg-config --libs monkey-websocket.
+ * WebSocket (RFC 6455, RFC 7692) for handlers of plugins and programs. In libmonkey-websocket: pkg-config --libs monkey-websocket.
  *
  *     static void on_message(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message)
  *     {
@@ -48,6 +48,20 @@ enum mk_ws_policy {
     MK_WS_DROP_OLD, /* the oldest messages are dropped of which no byte was sent */
 };
 
+/**
+ * Compression of messages, if the client offers it and the library was built with zlib (RFC 7692). It costs CPU time, and a
+ * secret that shares a message with a stranger's text can be guessed by its length.
+ */
+enum mk_ws_deflate {
+    MK_WS_PLAIN, /* none */
+    MK_WS_DEFLATE, /* each message by itself: a connection has memory for it, up to 80 KB, during a message alone */
+    /*
+     * A message may refer to those before it (context takeover): similar small messages become much smaller, for up to 80 KB
+     * of memory all the time. Not in what the server sends with MK_WS_DROP_OLD, since a dropped message would be missing.
+     */
+    MK_WS_DEFLATE_KEEP,
+};
+
 /** Codes of Close (section 7.4.1). */
 enum mk_ws_code {
     MK_WS_NORMAL = 1000,
@@ -65,10 +79,11 @@ enum mk_ws_code {
 
 enum {
     MK_WS_DEFAULT_MAX = 1 << 20, /* bytes of a frame, of a message, and of what waits to be sent */
-    MK_WS_DEFAULT_PING_MS = 30000, /* of silence */
-    MK_WS_DEFAULT_PONG_MS = 10000, /* for the answer to a ping */
-    MK_WS_DEFAULT_CLOSE_MS = 5000, /* for the closing handshake */
-    MK_WS_NEVER = 0x7fffffff,      /* for ping_ms: no pings */
+    MK_WS_DEFAULT_PING_MS = 30000,   /* of silence */
+    MK_WS_DEFAULT_PONG_MS = 10000,   /* for the answer to a ping */
+    MK_WS_DEFAULT_CLOSE_MS = 5000,   /* for the closing handshake */
+    MK_WS_DEFAULT_DEFLATE_MIN = 128, /* bytes */
+    MK_WS_NEVER = 0x7fffffff,        /* for ping_ms: no pings */
 };
 
 /** How a kind of connections behaves; 0 and NULL are the defaults. */
@@ -95,11 +110,13 @@ struct mk_ws_spec {
         *protocols; /* subprotocols, the best first, with blanks between; NULL: none is agreed on */
     /** Allowed ones, with blanks between; "*": any; NULL: the request's own. A client that sends no Origin is always allowed. */
     const char *origins;
-    uint32_t max_frame;   /* bytes; larger: 1009 */
-    uint32_t max_message; /* bytes; larger: 1009 */
+    uint32_t max_frame;   /* bytes, as sent; larger: 1009 */
+    uint32_t max_message; /* bytes, decompressed; larger: 1009 */
     uint32_t max_queue;   /* bytes that wait for a slow reader, in max_queue / 32 + 16 messages */
     enum mk_ws_policy policy;
     unsigned ping_ms, pong_ms, close_ms;
+    enum mk_ws_deflate deflate;
+    uint32_t deflate_min; /* bytes; shorter messages are sent as they are */
 };
 
 /**

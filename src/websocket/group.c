@@ -4,6 +4,7 @@
 #include <monkey/events.h>
 #include <monkey/server.h>
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Members are listed by worker, and only that worker touches its list: the path of a message has no lock. */
@@ -27,6 +28,8 @@ struct message {
     struct mk_ws_group *group;
     struct mk_ws_handle *sender; /* does not get it; NULL: all do */
     struct ws_frame *frame;
+    _Atomic(struct ws_frame *)
+        packed; /* for connections without context takeover; NULL: nobody has needed it */
 };
 
 struct mk_ws_group *mk_ws_group_new(struct mk_server *server)
@@ -111,10 +114,55 @@ static void put_message(struct message *message)
 {
     if (!counted_put(&message->refs))
         return;
+    if (atomic_load(&message->packed))
+        ws_frame_put(atomic_load(&message->packed));
     ws_frame_put(message->frame);
     mk_ws_handle_put(message->sender);
     mk_ws_group_free(message->group);
     free(message);
+}
+
+/* @return with a reference; the message as it is if it cannot be compressed */
+static struct ws_frame *pack(const struct ws_frame *frame, struct ws_pack *by)
+{
+    struct ws_frame *result = NULL;
+    struct mk_str packed;
+
+    if (ws_pack_message(by, ws_frame_payload(frame), &packed)) {
+        result = ws_frame_packed(ws_frame_opcode(frame), packed);
+        ws_pack_drop(packed);
+    }
+    return result;
+}
+
+/* Compressed once, by whoever comes first; two workers may do it at the same time. */
+static struct ws_frame *packed_of(struct message *message, struct mk_ws *ws)
+{
+    struct ws_frame *there = atomic_load(&message->packed), *fresh;
+
+    if (there)
+        return there;
+    fresh = pack(message->frame, ws->pack);
+    if (!fresh) {
+        counted_get(&message->frame->refs);
+        fresh = message->frame;
+    }
+    if (atomic_compare_exchange_strong(&message->packed, &there, fresh))
+        return fresh;
+    ws_frame_put(fresh);
+    return there;
+}
+
+static void send_to(struct mk_ws *ws, struct message *message)
+{
+    const struct mk_str payload = ws_frame_payload(message->frame);
+
+    if (!ws_is_packed(ws, payload.len))
+        (void)ws_queue_send(ws, message->frame);
+    else if (ws_pack_is_shareable(ws->pack))
+        (void)ws_queue_send(ws, packed_of(message, ws));
+    else
+        (void)ws_queue_send_message(ws, ws_frame_opcode(message->frame), payload);
 }
 
 /* Nothing here calls the application, so the list stays as it is. */
@@ -124,7 +172,7 @@ static void send_to_members(struct mk_worker *w, void *arg)
 
     for (struct ws_member *m = message->group->members[mk_worker_index(w)]; m; m = m->next) {
         if (!message->sender || m->ws->handle != message->sender)
-            (void)ws_queue_send(m->ws, message->frame);
+            send_to(m->ws, message);
     }
     put_message(message);
 }
@@ -148,6 +196,7 @@ static int send_message(struct mk_ws_group *g, struct mk_ws_handle *sender, enum
     m->group = g;
     m->sender = sender;
     m->frame = frame;
+    atomic_init(&m->packed, NULL);
     err = mk_server_handle_each_worker(g->server, send_to_members, m);
     if (err < 0) {
         counted_init(&m->refs, 1);

@@ -44,6 +44,8 @@ void ws_opening_field(struct ws_opening *o, const struct ws_rules *rules, struct
         o->norigins++;
     } else if (text_is_word(name, MK_STR("Sec-WebSocket-Protocol"))) {
         choose_protocol(o, rules, value);
+    } else if (text_is_word(name, MK_STR("Sec-WebSocket-Extensions"))) {
+        ws_deflate_offer(&o->deflate, &rules->deflate, value);
     }
 }
 

@@ -2,9 +2,7 @@
 #ifndef WEBSOCKET_HANDSHAKE_H
 #define WEBSOCKET_HANDSHAKE_H
 
-#include <monkey/types.h>
-
-#include <stdbool.h>
+#include "websocket/extension.h"
 
 /* The opening handshake of a server (RFC 6455 section 4.2), without the request: fields in, a verdict out. */
 
@@ -14,6 +12,7 @@ enum { WS_KEY_LEN = 24, WS_ACCEPT_LEN = 28 };
 struct ws_rules {
     const char *protocols; /* names, the best first, with blanks between; NULL: none */
     const char *origins;   /* with blanks between; "*": any; NULL: that of the request itself */
+    struct ws_deflate_rules deflate;
 };
 
 /** A client's wishes; zeroed before the first field. Texts are borrowed from the request. */
@@ -22,6 +21,7 @@ struct ws_opening {
     unsigned nkeys, nversions, norigins;
     unsigned rank; /* of protocol in ws_rules.protocols, from 1; 0: none */
     bool is_upgrade, is_websocket;
+    struct ws_deflate deflate;
 };
 
 /** Take a field line of the request; fields of other names are passed over. */

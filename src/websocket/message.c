@@ -85,22 +85,65 @@ static void pass_on(struct mk_ws *ws, struct ws_gathered *g, struct mk_str bytes
         deliver(ws, g->kind, (struct mk_str){g->bytes ? g->bytes : "", g->len}, true);
 }
 
+/* @return what the piece belongs to; NULL: no memory, and the connection was closed. */
+static struct ws_gathered *message_of(struct mk_ws *ws, const struct ws_piece *piece)
+{
+    struct ws_gathered *g = gathered(ws);
+
+    if (g && piece->is_first && piece->opcode != WS_CONTINUATION)
+        g->kind = piece->opcode;
+    return g;
+}
+
+static void take_bytes(struct mk_ws *ws, struct ws_gathered *g, struct mk_str bytes, bool is_last)
+{
+    g->total += bytes.len;
+    if (g->total > ws_max(ws->spec->max_message, MK_WS_DEFAULT_MAX))
+        ws_fail(ws, MK_WS_TOO_LARGE, "a message is too large");
+    else if (g->kind == MK_WS_TEXT && !is_text(&g->utf8, bytes, is_last))
+        ws_fail(ws, MK_WS_INVALID_TEXT, "a text is not UTF-8");
+    else
+        pass_on(ws, g, bytes, is_last);
+}
+
 static void take_part(struct mk_ws *ws, const struct ws_piece *piece)
 {
     const bool is_last = piece->is_last && piece->is_final;
-    struct ws_gathered *g = gathered(ws);
+    struct ws_gathered *g = message_of(ws, piece);
 
     if (!g)
         return;
-    if (piece->is_first && piece->opcode != WS_CONTINUATION)
-        g->kind = piece->opcode;
-    g->total += piece->bytes.len;
-    if (g->total > ws_max(ws->spec->max_message, MK_WS_DEFAULT_MAX))
-        ws_fail(ws, MK_WS_TOO_LARGE, "a message is too large");
-    else if (g->kind == MK_WS_TEXT && !is_text(&g->utf8, piece->bytes, is_last))
-        ws_fail(ws, MK_WS_INVALID_TEXT, "a text is not UTF-8");
-    else
-        pass_on(ws, g, piece->bytes, is_last);
+    take_bytes(ws, g, piece->bytes, is_last);
+    if (is_last)
+        ws_gathered_free(ws);
+}
+
+static bool is_reading(const struct mk_ws *ws)
+{
+    return ws->state == WS_OPEN || ws->state == WS_CLOSING;
+}
+
+/* A small message may become a large one: its parts are counted as they come. */
+static void take_packed(struct mk_ws *ws, const struct ws_piece *piece)
+{
+    const bool is_last = piece->is_last && piece->is_final;
+    struct ws_gathered *g = message_of(ws, piece);
+    struct mk_str input = piece->bytes;
+    char bytes[WS_UNPACKED_ROOM];
+    size_t len;
+    int got = 1;
+
+    if (!g)
+        return;
+    while (got == 1 && is_reading(ws)) {
+        got = ws_unpack(ws->pack, &input, is_last, bytes, &len);
+        if (got == 1 || got == 0)
+            take_bytes(ws, g, (struct mk_str){bytes, len}, got == 0);
+    }
+    if (got == MK_E_BAD)
+        ws_fail(ws, MK_WS_INVALID_TEXT, "a message is not compressed as agreed");
+    else if (got == MK_E_NOMEM)
+        ws_fail(ws, MK_WS_INTERNAL, "out of memory");
     if (is_last)
         ws_gathered_free(ws);
 }
@@ -141,6 +184,8 @@ static void take_piece(struct mk_ws *ws, const struct ws_piece *piece)
         take_control(ws, piece->opcode, piece->bytes);
     else if (ws_is_control(piece->opcode))
         take_control_part(ws, piece);
+    else if (piece->is_packed)
+        take_packed(ws, piece);
     else if (is_whole && piece->is_final && piece->opcode != WS_CONTINUATION)
         take_whole(ws, piece);
     else
@@ -149,7 +194,7 @@ static void take_piece(struct mk_ws *ws, const struct ws_piece *piece)
 
 void ws_take_input(struct mk_ws *ws, char *bytes, size_t len)
 {
-    while (ws->state == WS_OPEN || ws->state == WS_CLOSING) {
+    while (is_reading(ws)) {
         struct ws_piece piece;
         const char *why;
         size_t used;

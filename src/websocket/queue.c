@@ -37,6 +37,7 @@ static struct ws_frame *frame_of(const void *head, size_t nhead, struct mk_str p
         return NULL;
     counted_init(&frame->refs, 1);
     frame->len = nhead + payload.len;
+    frame->nhead = (uint8_t)nhead;
     memcpy(frame->bytes, head, nhead);
     if (payload.len > 0)
         memcpy(frame->bytes + nhead, payload.p, payload.len);
@@ -48,6 +49,13 @@ struct ws_frame *ws_frame_new(enum ws_opcode opcode, struct mk_str payload)
     uint8_t head[WS_SENT_HEAD_MAX];
 
     return frame_of(head, ws_frame_head(head, opcode, false, payload.len), payload);
+}
+
+struct ws_frame *ws_frame_packed(enum ws_opcode opcode, struct mk_str payload)
+{
+    uint8_t head[WS_SENT_HEAD_MAX];
+
+    return frame_of(head, ws_frame_head(head, opcode, true, payload.len), payload);
 }
 
 void ws_frame_put(struct ws_frame *frame)
@@ -277,28 +285,57 @@ static ssize_t keep_rest(struct mk_ws *ws, const uint8_t *head, size_t nhead, st
     return err < 0 ? err : waiting(ws);
 }
 
-ssize_t ws_queue_send_bytes(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str payload)
+static ssize_t send_parts(struct mk_ws *ws, const uint8_t *head, size_t nhead,
+                          struct mk_str payload)
 {
-    uint8_t head[WS_SENT_HEAD_MAX];
-    const size_t nhead = ws_frame_head(head, opcode, false, payload.len);
     ssize_t sent = 0;
-    int err = may_send(ws, nhead + payload.len);
 
-    if (err < 0)
-        return err;
     if (!ws->queue) {
         union {
-            const char *from;
+            const void *from;
             void *to;
-        } p = {payload.p};
-        const struct iovec parts[] = {{head, nhead}, {p.to, payload.len}};
+        } parts[] = {{head}, {payload.p}};
+        const struct iovec iov[] = {{parts[0].to, nhead}, {parts[1].to, payload.len}};
 
-        sent = write_now(ws, parts, payload.len > 0 ? 2 : 1);
+        sent = write_now(ws, iov, payload.len > 0 ? 2 : 1);
     }
     if (sent < 0)
         return MK_E_PEER;
     return (size_t)sent == nhead + payload.len ? 0
                                                : keep_rest(ws, head, nhead, payload, (size_t)sent);
+}
+
+bool ws_is_packed(const struct mk_ws *ws, size_t len)
+{
+    return ws->pack && len >= ws_max(ws->spec->deflate_min, MK_WS_DEFAULT_DEFLATE_MIN);
+}
+
+/* After the policy: what is compressed is sent, since what comes next may refer to it. */
+static ssize_t send_packed(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str packed)
+{
+    uint8_t head[WS_SENT_HEAD_MAX];
+    ssize_t sent = send_parts(ws, head, ws_frame_head(head, opcode, true, packed.len), packed);
+
+    if (sent < 0)
+        ws_pack_forget(ws->pack);
+    return sent;
+}
+
+ssize_t ws_queue_send_message(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str message)
+{
+    uint8_t head[WS_SENT_HEAD_MAX];
+    const size_t nhead = ws_frame_head(head, opcode, false, message.len);
+    int err = may_send(ws, nhead + message.len);
+    struct mk_str packed;
+    ssize_t sent;
+
+    if (err < 0)
+        return err;
+    if (!ws_is_packed(ws, message.len) || !ws_pack_message(ws->pack, message, &packed))
+        return send_parts(ws, head, nhead, message);
+    sent = send_packed(ws, opcode, packed);
+    ws_pack_drop(packed);
+    return sent;
 }
 
 /* Section 5.5.3: of several pings the last may be answered alone, so pongs of a peer that reads nothing take no memory. */
@@ -319,13 +356,13 @@ int ws_queue_control(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str payl
         return MK_E_NOMEM;
     drop_control(ws);
     err = put(ws, frame, 0, true, opcode != WS_CLOSE);
-    ws_frame_put(frame);
     if (err == 0)
         ws_queue_flush(ws);
+    ws_frame_put(frame); /* the queue has its own. NOLINT(clang-analyzer-unix.Malloc) */
     return err;
 }
 
 ssize_t mk_ws_send(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message)
 {
-    return ws_queue_send_bytes(ws, kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
+    return ws_queue_send_message(ws, kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
 }

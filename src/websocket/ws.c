@@ -60,6 +60,7 @@ static void end(struct mk_ws *ws)
     mk_stream_close(ws->stream);
     ws_gathered_free(ws);
     ws_queue_free(ws);
+    ws_pack_free(ws->pack);
     free(ws);
 }
 
@@ -180,10 +181,21 @@ static void on_stream(struct mk_stream *s, unsigned events, void *arg)
 
 /* ---- the handshake ---- */
 
+static struct ws_deflate_rules deflate_rules(const struct mk_ws_spec *spec)
+{
+    const bool may_keep = spec->deflate == MK_WS_DEFLATE_KEEP;
+
+    return (struct ws_deflate_rules){
+        .is_allowed = spec->deflate != MK_WS_PLAIN && ws_pack_is_possible(),
+        .may_keep_sent = may_keep && spec->policy != MK_WS_DROP_OLD,
+        .may_keep_received = may_keep,
+    };
+}
+
 static unsigned judge(struct mk_request *r, const struct mk_ws_spec *spec, struct ws_opening *o,
                       const char **why)
 {
-    const struct ws_rules rules = {spec->protocols, spec->origins};
+    const struct ws_rules rules = {spec->protocols, spec->origins, deflate_rules(spec)};
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_str name, value;
     struct ws_asked asked;
@@ -224,7 +236,7 @@ static enum mk_verdict refuse(struct mk_request *r, unsigned status, const char 
 
 static int answer(struct mk_request *r, const struct ws_opening *o)
 {
-    char accept[WS_ACCEPT_LEN];
+    char accept[WS_ACCEPT_LEN], extension[WS_EXTENSION_ROOM];
     struct mk_reply p;
     int err = mk_reply_begin(&p, r, 101);
 
@@ -236,10 +248,15 @@ static int answer(struct mk_request *r, const struct ws_opening *o)
     mk_reply_line(&p, MK_STR("Sec-WebSocket-Accept"), (struct mk_str){accept, sizeof(accept)});
     if (o->rank > 0)
         mk_reply_line(&p, MK_STR("Sec-WebSocket-Protocol"), o->protocol);
+    if (o->deflate.is_agreed)
+        mk_reply_line(&p, MK_STR("Sec-WebSocket-Extensions"),
+                      (struct mk_str){extension, ws_deflate_answer(extension, &o->deflate)});
     return mk_reply_end(&p, 0);
 }
 
-static struct mk_ws *new_ws(struct mk_request *r, const struct mk_ws_spec *spec, void *data)
+/* Without memory for it nothing is agreed on. */
+static struct mk_ws *new_ws(struct mk_request *r, const struct mk_ws_spec *spec, void *data,
+                            struct ws_opening *o)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_ws *ws = calloc(1, sizeof(*ws));
@@ -251,6 +268,9 @@ static struct mk_ws *new_ws(struct mk_request *r, const struct mk_ws_spec *spec,
     ws->data = data;
     ws->worker = facts.worker;
     ws->frames.max = ws_max(spec->max_frame, MK_WS_DEFAULT_MAX);
+    ws->protocol = (uint8_t)o->rank;
+    ws->pack = o->deflate.is_agreed ? ws_pack_new(&o->deflate) : NULL;
+    ws->frames.may_pack = o->deflate.is_agreed = ws->pack != NULL;
     return ws;
 }
 
@@ -267,11 +287,11 @@ enum mk_verdict mk_ws_accept(struct mk_request *r, const struct mk_ws_spec *spec
     status = judge(r, spec, &o, &why);
     if (status != 101)
         return refuse(r, status, why);
-    ws = new_ws(r, spec, data);
+    ws = new_ws(r, spec, data, &o);
     if (!ws)
         return mk_reply_error(r, 503, NULL);
-    ws->protocol = (uint8_t)o.rank;
     if (answer(r, &o) < 0 || mk_request_take(r, &ws->stream, on_stream, ws) < 0) {
+        ws_pack_free(ws->pack);
         free(ws);
         return MK_VERDICT_CLOSE;
     }

@@ -5,6 +5,7 @@
 #include "kit/counted/counted.h"
 #include "kit/states/states.h"
 #include "websocket/frame.h"
+#include "websocket/pack.h"
 #include "websocket/utf8.h"
 
 #include <monkey/stream.h>
@@ -29,6 +30,7 @@ enum ws_state {
 struct ws_frame {
     struct counted refs;
     size_t len;
+    uint8_t nhead; /* bytes before the payload */
     char bytes[];
 };
 
@@ -52,6 +54,7 @@ struct mk_ws {
     void *data;
     struct mk_worker *worker;
     struct ws_frames frames;
+    struct ws_pack *pack;         /* NULL: no compression */
     struct ws_gathered *gathered; /* NULL: nothing is incomplete */
     struct ws_queue *queue;       /* NULL: nothing waits */
     struct mk_ws_handle *handle;  /* NULL: nobody asked for one */
@@ -94,11 +97,23 @@ void ws_leave(struct mk_ws *ws);
 
 /** @return a frame with one reference; NULL: no memory. */
 struct ws_frame *ws_frame_new(enum ws_opcode opcode, struct mk_str payload);
+/** The same of a payload that is compressed. */
+struct ws_frame *ws_frame_packed(enum ws_opcode opcode, struct mk_str payload);
+static inline enum ws_opcode ws_frame_opcode(const struct ws_frame *frame)
+{
+    return (enum ws_opcode)(frame->bytes[0] & 15);
+}
+static inline struct mk_str ws_frame_payload(const struct ws_frame *frame)
+{
+    return (struct mk_str){frame->bytes + frame->nhead, frame->len - frame->nhead};
+}
 void ws_frame_put(struct ws_frame *frame);
 /** Send a frame or let it wait. A reference is taken if it waits. @return as mk_ws_send */
 ssize_t ws_queue_send(struct mk_ws *ws, struct ws_frame *frame);
-/** Send bytes of a message without making a frame, unless some must wait. @return as mk_ws_send */
-ssize_t ws_queue_send_bytes(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str payload);
+/** Send a message, compressed if that was agreed on. No frame is made, unless some of it must wait. @return as mk_ws_send */
+ssize_t ws_queue_send_message(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str message);
+/** Is a message worth being compressed for this connection? */
+bool ws_is_packed(const struct mk_ws *ws, size_t len);
 /** Send a control frame, whatever waits: a ping or pong before messages, a Close after them. @return 0 or MK_E_NOMEM. */
 int ws_queue_control(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str payload);
 /** Send what waits, as far as the peer takes it. */

@@ -230,6 +230,17 @@ def test_options(rooms):
     assert eventually(lambda: rooms.get("/rooms/state").text == "1009 0", within=30.0)
 
 
+def test_compression(rooms):
+    with play(rooms, **{"Sec-WebSocket-Extensions": "permessage-deflate"}) as ws:
+        answers = ws.head.all("Sec-WebSocket-Extensions")
+        if not answers:
+            pytest.skip("this build has no zlib")
+        assert answers == ["permessage-deflate; server_no_context_takeover; client_no_context_takeover"]
+        assert ws.hear() == "protocol 0"
+        ws.send(frame(TEXT, b"\x00\x06\x00\xf9\xff+lobby\x00", packed=True))
+        assert ws.hear() == "in"
+
+
 def test_close_codes(rooms):
     with play(rooms) as ws:
         ws.hear()

@@ -77,6 +77,7 @@ static void play(duda_request_t *dr)
     const struct ws_options options = {.protocols = "chess go",
                                        .origins = "https://games.example",
                                        .max_message = 100,
+                                       .deflate = 1,
                                        .data = calloc(1, sizeof(struct player))};
 
     if (websocket->accept(dr, &options) == 0)

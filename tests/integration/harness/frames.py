@@ -10,12 +10,12 @@ OPENING = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Versi
            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
 
 
-def frame(opcode, payload=b"", final=True, mask=b"\x01\x02\x03\x04"):
+def frame(opcode, payload=b"", final=True, mask=b"\x01\x02\x03\x04", packed=False):
     size = len(payload)
     length = (struct.pack("!B", 0x80 | size) if size < 126 else
               struct.pack("!BH", 0xFE, size) if size < 65536 else struct.pack("!BQ", 0xFF, size))
     masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
-    return bytes([opcode | (0x80 if final else 0)]) + length + mask + masked
+    return bytes([opcode | (0x80 if final else 0) | (0x40 if packed else 0)]) + length + mask + masked
 
 
 class Raw:
@@ -34,12 +34,18 @@ class Raw:
     def say(self, text):
         self.send(frame(TEXT, text.encode()))
 
-    def receive(self):
+    def receive_frame(self):
+        """(opcode, is it compressed, payload) of a whole message or a control frame."""
         first, size = self.connection.stream.exactly(2)
-        assert first & 0x80 and size < 128, "final, not masked"
+        assert first & 0xb0 == 0x80 and size < 128, "final, not masked"
         if size >= 126:
             size = int.from_bytes(self.connection.stream.exactly(2 if size == 126 else 8), "big")
-        return first & 15, self.connection.stream.exactly(size)
+        return first & 15, bool(first & 0x40), self.connection.stream.exactly(size)
+
+    def receive(self):
+        opcode, is_packed, payload = self.receive_frame()
+        assert not is_packed
+        return opcode, payload
 
     def hear(self):
         opcode, payload = self.receive()

@@ -168,7 +168,7 @@ static void test_rows(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct ws_rules rules = {rows[i].protocols, rows[i].origins};
+        const struct ws_rules rules = {.protocols = rows[i].protocols, .origins = rows[i].origins};
         const struct ws_asked asked = {
             .method = mk_str_from(rows[i].method),
             .host = MK_STR("example.org:80"),

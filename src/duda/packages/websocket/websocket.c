@@ -217,6 +217,9 @@ static struct socket *new_socket_with(const struct ws_options *options)
     s->own[0].origins = copy_text(&room, options->origins);
     s->own[0].max_message = s->own[0].max_frame = options->max_message;
     s->own[0].max_queue = options->max_queue;
+    s->own[0].deflate = options->deflate == 1   ? MK_WS_DEFLATE
+                        : options->deflate == 2 ? MK_WS_DEFLATE_KEEP
+                                                : MK_WS_PLAIN;
     s->data = options->data;
     s->spec = s->own;
     return s;
