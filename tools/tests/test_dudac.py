@@ -18,7 +18,7 @@ def test_defaults():
 
 @pytest.mark.parametrize("words, level, warns", [
     (["-V", "2", "-w", "p"], 2, False), (["-Vdst-2", "-w", "p"], 2, False), (["-V", "dst-1", "-w", "p"], 1, False),
-    (["-w", "p", "-V", "2"], None, True)])
+    (["-V", "3", "-w", "p"], 3, False), (["-w", "p", "-V", "2"], None, True)])
 def test_a_level_counts_before_the_path(words, level, warns):
     found = options.parse(words)
     assert found.level == level and bool(found.warnings) == warns
@@ -29,7 +29,7 @@ def test_letters_of_2014_are_accepted():
     assert (found.does_update, found.is_secure, found.shows_output, found.port, found.path) == (True, True, True, 0, "p")
 
 
-@pytest.mark.parametrize("words", [[], ["-f"], ["-w"], ["-p", "x", "-w", "p"], ["-p", "65536"], ["-V", "3"], ["-M", "x"], ["p"]])
+@pytest.mark.parametrize("words", [[], ["-f"], ["-w"], ["-p", "x", "-w", "p"], ["-p", "65536"], ["-V", "4"], ["-M", "x"], ["p"]])
 def test_what_is_not_understood(words):
     with pytest.raises(options.Misuse):
         options.parse(words)

@@ -5,7 +5,7 @@ import getopt
 from dataclasses import dataclass, field
 
 LETTERS = "gsFrRAXJTDhuvSp:w:V:M:"
-LEVELS = {"1": 1, "dst-1": 1, "2": 2, "dst-2": 2}
+LEVELS = {"1": 1, "dst-1": 1, "2": 2, "dst-2": 2, "3": 3}
 DEFAULT_PORT = 2001
 
 HELP = """\
@@ -19,7 +19,7 @@ Usage: dudac [OPTION]... -w PATH
        dudac doctor                    report what is missing on this machine
 
   -w PATH       build the service in PATH and run it until Ctrl-C
-  -V LEVEL      level of the interface, before -w: 1 (dst-1, the default) or 2 (dst-2)
+  -V LEVEL      level of the interface, before -w: 1 (dst-1, the default), 2 (dst-2) or 3
   -p PORT       TCP port; default 2001, 0: any free port
   -S            TLS, with a key pair that is generated when there is none
   -M K=V,...    set keys of the server's configuration
@@ -75,7 +75,7 @@ def port_number(text):
 
 def level_number(text):
     if text not in LEVELS:
-        raise Misuse(f"-V takes 1 or 2, not '{text}'")
+        raise Misuse(f"-V takes 1, 2 or 3, not '{text}'")
     return LEVELS[text]
 
 
