@@ -52,7 +52,7 @@ struct duda_api_objects {
     int (*logger_create)(struct web_service *ws, duda_logger_t *log, char *name);
     void (*set_signal_callback)(struct web_service *ws, void (*func)(int fd, uint64_t val));
     void *(*load_package)(struct web_service *ws, const char *name); /* NULL: it was not found */
-    const struct duda_host *host; /* for packages: duda_host.h */
+    const struct duda_host *host;                                    /* for packages: duda_host.h */
     DUDA_OBJECTS_3(DUDA_OBJECT_MEMBER)
 #undef DUDA_OBJECT_MEMBER
 };
