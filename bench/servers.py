@@ -524,7 +524,7 @@ class Running:
                 with self._connect() as s:
                     s.sendall(request)
                     first = s.recv(4096)
-                    if first.split(b" ")[1] not in self.server.ready:
+                    if first[9:12] not in self.server.ready:
                         raise RuntimeError(f"{self.server.name} answers {first[:80]!r}")
                 # With several workers: until all processes are there.
                 time.sleep(0.05 if self.setup.workers > 1 else 0)
