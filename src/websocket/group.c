@@ -155,14 +155,10 @@ static struct ws_frame *packed_of(struct message *message, struct mk_ws *ws)
 
 static void send_to(struct mk_ws *ws, struct message *message)
 {
-    const struct mk_str payload = ws_frame_payload(message->frame);
-
-    if (!ws_is_packed(ws, payload.len))
-        (void)ws_queue_send(ws, message->frame);
-    else if (ws_pack_is_shareable(ws->pack))
+    if (ws_is_packed(ws, ws_frame_payload(message->frame).len) && ws_pack_is_shareable(ws->pack))
         (void)ws_queue_send(ws, packed_of(message, ws));
     else
-        (void)ws_queue_send_message(ws, ws_frame_opcode(message->frame), payload);
+        (void)ws_queue_send_framed(ws, message->frame);
 }
 
 /* Nothing here calls the application, so the list stays as it is. */

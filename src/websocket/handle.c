@@ -78,10 +78,8 @@ static void run_job(struct mk_worker *w, void *arg)
     struct mk_ws *ws = job->handle->ws; /* this worker alone changes it */
 
     (void)w;
-    if (ws && job->frame && ws_is_packed(ws, ws_frame_payload(job->frame).len))
-        (void)ws_queue_send_message(ws, ws_frame_opcode(job->frame), ws_frame_payload(job->frame));
-    else if (ws && job->frame)
-        (void)ws_queue_send(ws, job->frame);
+    if (ws && job->frame)
+        (void)ws_queue_send_framed(ws, job->frame);
     else if (ws)
         mk_ws_close(ws, job->code, (struct mk_str){"", 0});
     free_job(job);

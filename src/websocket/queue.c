@@ -338,6 +338,15 @@ ssize_t ws_queue_send_message(struct mk_ws *ws, enum ws_opcode opcode, struct mk
     return sent;
 }
 
+ssize_t ws_queue_send_framed(struct mk_ws *ws, struct ws_frame *frame)
+{
+    const struct mk_str message = ws_frame_payload(frame);
+
+    return ws_is_packed(ws, message.len)
+               ? ws_queue_send_message(ws, ws_frame_opcode(frame), message)
+               : ws_queue_send(ws, frame);
+}
+
 /* Section 5.5.3: of several pings the last may be answered alone, so pongs of a peer that reads nothing take no memory. */
 static void drop_control(struct mk_ws *ws)
 {

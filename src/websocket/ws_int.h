@@ -112,6 +112,8 @@ void ws_frame_put(struct ws_frame *frame);
 ssize_t ws_queue_send(struct mk_ws *ws, struct ws_frame *frame);
 /** Send a message, compressed if that was agreed on. No frame is made, unless some of it must wait. @return as mk_ws_send */
 ssize_t ws_queue_send_message(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str message);
+/** The same of a message that has a frame, which is not compressed. */
+ssize_t ws_queue_send_framed(struct mk_ws *ws, struct ws_frame *frame);
 /** Is a message worth being compressed for this connection? */
 bool ws_is_packed(const struct mk_ws *ws, size_t len);
 /** Send a control frame, whatever waits: a ping or pong before messages, a Close after them. @return 0 or MK_E_NOMEM. */
