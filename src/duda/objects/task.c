@@ -32,7 +32,7 @@ static enum mk_verdict answer(struct mk_request *r, void *arg)
 {
     struct job *job = arg;
     struct mk_duda_request *rq = job->rq;
-    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+    struct mk_duda_here before = mk_duda_enter_request(rq);
 
     rq->is_waiting = false;
     mk_request_ends_on_hangup(r, false);

@@ -265,7 +265,7 @@ static void drop_empty(struct mk_duda_out *out)
 /* The service is asked inside a call of the server, which sees itself what was queued. */
 static void ask_for_more(struct mk_duda_request *rq)
 {
-    struct mk_duda_here before = mk_duda_enter(rq->service, rq->worker);
+    struct mk_duda_here before = mk_duda_enter_request(rq);
     bool was_inside = rq->is_inside;
 
     rq->is_inside = true;
