@@ -171,8 +171,8 @@ static void tell_one(const struct telling *t, const struct duda_metric *m, const
     t->tell(t->arg, &metric);
 }
 
-/* Each bucket has those below it too. @return how many there are */
-static double tell_buckets(const struct telling *t, struct duda_metric *m)
+/* Each bucket has those below it too. */
+static void tell_buckets(const struct telling *t, struct duda_metric *m)
 {
     double count = 0;
     char text[32];
@@ -183,26 +183,30 @@ static double tell_buckets(const struct telling *t, struct duda_metric *m)
             (void)snprintf(text, sizeof(text), "%g", bounds[i]);
         tell_one(t, m, "_bucket", count, i < BOUNDS ? text : "+Inf");
     }
+}
+
+static double count_of(struct duda_metric *m)
+{
+    double count = 0;
+
+    for (unsigned i = 0; i <= BOUNDS; i++)
+        count += atomic_load(&m->counts[i]);
     return count;
 }
 
 static void tell_metric(const struct telling *t, struct duda_metric *m, unsigned sample)
 {
-    double count = 0;
-
     if (m->type != HISTOGRAM) {
         if (sample == 0)
             tell_one(t, m, "", atomic_load(&m->value), NULL);
         return;
     }
     if (sample == 0)
-        (void)tell_buckets(t, m);
+        tell_buckets(t, m);
     if (sample == 1)
         tell_one(t, m, "_sum", atomic_load(&m->value), NULL);
-    for (unsigned i = 0; sample == 2 && i <= BOUNDS; i++)
-        count += atomic_load(&m->counts[i]);
     if (sample == 2)
-        tell_one(t, m, "_count", count, NULL);
+        tell_one(t, m, "_count", count_of(m), NULL);
 }
 
 /* The same service may be on several sites; samples of one name stand together. */
