@@ -731,8 +731,8 @@ struct duda_api_router {
     /* Level 3: for the routes that follow in this group and the groups in it, call hook first. A request that hook
        ends, begins to answer or parks goes no further; other hooks come in the order of these calls. 0, -1. */
     int (*before)(void (*hook)(duda_request_t *dr));
-    /* Level 3: likewise, when the answer was sent or the client has left, behind the end call-back. The last one comes
-       first. 0, -1. */
+    /* Level 3: for the same routes, call hook when a request has ended: the answer was sent, or the client has left, and
+       the end call-back has returned. Hooks run in the reverse order of these calls. 0, -1. */
     int (*after)(void (*hook)(duda_request_t *dr));
 #endif
 };
