@@ -21,7 +21,7 @@ def installation(tmp_path_factory):
     return installed.Installation(tmp_path_factory.mktemp("image"))
 
 
-class Program:
+class Program(installed.Running):
     def __init__(self, installation, program, folder):
         self.path = folder / "socket"
         self.child = subprocess.Popen([program, f"unix:{self.path}"], env=installation.env, stdin=subprocess.PIPE)
@@ -44,17 +44,6 @@ class Program:
 
     def threads(self):
         return len(list(pathlib.Path(f"/proc/{self.child.pid}/task").iterdir()))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        self.child.stdin.close()
-        try:
-            assert self.child.wait(WITHIN) == 0 or kind
-        finally:
-            self.child.kill()
-            self.child.wait()
 
 
 def is_sanitized(installation):

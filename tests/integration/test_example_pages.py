@@ -26,7 +26,7 @@ def installation(tmp_path_factory):
     return installed.Installation(tmp_path_factory.mktemp("image"))
 
 
-class Program:
+class Program(installed.Running):
     """One that is running: its URL is the first line that it prints."""
 
     def __init__(self, installation, program, *words):
@@ -50,18 +50,6 @@ class Program:
         status, fields, text = self.ask(method, target, body)
         assert status >= 400 or fields["Content-Type"] == "application/json"
         return status, json.loads(text) if status < 400 else None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        self.child.stdin.close()
-        try:
-            assert self.child.wait(WITHIN) == 0 or kind
-        finally:
-            self.child.kill()
-            self.child.wait()
-            self.child.stdout.close()
 
 
 def look(tab, name):

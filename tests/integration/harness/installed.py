@@ -12,6 +12,9 @@ import pytest
 from harness import process
 
 
+END_WITHIN = 60.0  # seconds
+
+
 class Installation:
     """An installation in an empty folder."""
 
@@ -42,3 +45,20 @@ class Installation:
         subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", source, "-o", program, *shlex.split(flags)], env=self.env,
                        check=True)
         return program
+
+
+class Running:
+    """A program that was built, started by a class of its own as self.child; it ends well when its input ends."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.child.stdin.close()
+        try:
+            assert self.child.wait(END_WITHIN) == 0 or kind
+        finally:
+            self.child.kill()
+            self.child.wait()
+            if self.child.stdout:
+                self.child.stdout.close()

@@ -233,6 +233,29 @@ static enum mk_verdict begin_with_timeout(struct mk_request *r, void *arg)
     return begin(r, arg);
 }
 
+static void ask_many(struct scene *s, int n)
+{
+    for (int i = 0; i < n; i++)
+        ask_later(s);
+}
+
+/* All threads have begun. So many tasks fill a bound; they end with their requests, and so many others have their places. */
+static void expect_places_of(struct scene *s, int places)
+{
+    ask_many(s, places);
+    wait_for(&s->ends, places);
+    wait_for(&s->served, places); /* each with 500 */
+    atomic_store(&s->is_patient, true);
+    ask_many(s, places + 1);
+    wait_for(&s->busy, 1);
+    for (int i = 0; i < THREADS + places; i++)
+        sem_post(&s->may_end);
+    wait_for(&s->served, THREADS + places + places);
+    scene_close(s);
+    assert_int_equal(atomic_load(&s->busy), 1);
+    assert_int_equal(atomic_load(&s->begun), THREADS + places);
+}
+
 static void a_request_that_ends_leaves_its_group(void **state)
 {
     enum { MEMBERS = 5 };
@@ -241,30 +264,16 @@ static void a_request_that_ends_leaves_its_group(void **state)
 
     (void)state;
     scene_open(&s, hold_on, say_done, begin_with_timeout);
-    for (int i = 0; i < THREADS; i++)
-        ask_later(&s);
+    ask_many(&s, THREADS);
     wait_for(&s.begun, THREADS);
     assert_int_equal(mk_task_group_new(&s.calls.group, MEMBERS), 0);
-    for (int i = 0; i < MEMBERS; i++)
-        ask_later(&s);
-    wait_for(&s.ends, MEMBERS);
-    wait_for(&s.served, MEMBERS); /* each with 500 */
-    atomic_store(&s.is_patient, true);
-    for (int i = 0; i < MEMBERS + 1; i++)
-        ask_later(&s);
-    wait_for(&s.busy, 1);
-    for (int i = 0; i < THREADS + MEMBERS; i++)
-        sem_post(&s.may_end);
-    wait_for(&s.served, THREADS + MEMBERS + MEMBERS);
-    scene_close(&s);
-    assert_int_equal(atomic_load(&s.busy), 1);
-    assert_int_equal(atomic_load(&s.begun), THREADS + MEMBERS);
+    expect_places_of(&s, MEMBERS);
     assert_int_equal(atomic_load(&s.ends), THREADS + MEMBERS + MEMBERS);
     mk_task_group_free(s.calls.group);
     assert_int_equal(mk_heap_live(), live);
 }
 
-/* The queue is full of tasks whose requests end: their places are for others, while no thread is free. */
+/* While no thread is free. */
 static void a_request_that_ends_leaves_the_queue(void **state)
 {
     const long live = mk_heap_live();
@@ -272,23 +281,9 @@ static void a_request_that_ends_leaves_the_queue(void **state)
 
     (void)state;
     scene_open(&s, hold_on, say_done, begin_with_timeout);
-    for (int i = 0; i < THREADS; i++)
-        ask_later(&s);
+    ask_many(&s, THREADS);
     wait_for(&s.begun, THREADS);
-    for (int i = 0; i < QUEUE; i++)
-        ask_later(&s);
-    wait_for(&s.ends, QUEUE);
-    wait_for(&s.served, QUEUE); /* each with 500 */
-    atomic_store(&s.is_patient, true);
-    for (int i = 0; i < QUEUE + 1; i++)
-        ask_later(&s);
-    wait_for(&s.busy, 1);
-    for (int i = 0; i < THREADS + QUEUE; i++)
-        sem_post(&s.may_end);
-    wait_for(&s.served, THREADS + QUEUE + QUEUE);
-    scene_close(&s);
-    assert_int_equal(atomic_load(&s.busy), 1);
-    assert_int_equal(atomic_load(&s.begun), THREADS + QUEUE);
+    expect_places_of(&s, QUEUE);
     assert_int_equal(mk_heap_live(), live);
 }
 
