@@ -9,6 +9,7 @@ enum {
     TURN_IN = 4 * H2_IN,   /* read in one event */
     TURN_OUT = 4 * H2_OUT, /* sent in one event */
     TICK_MS = 500,
+    REST_MS = 5000,  /* for the rest of a body that nobody wants: then the stream is reset */
     NOTICE_MS = 200, /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
 
@@ -27,10 +28,15 @@ bool h2_conn_pay(struct h2_conn *c, enum h2_price what)
 {
     if (h2_credit_pay(&c->credit, what, h2_conn_now_ms(c)))
         return true;
-    if (c->state != H2_CONN_OVER)
-        (void)nghttp2_session_terminate_session(c->session, NGHTTP2_ENHANCE_YOUR_CALM);
-    c->state = H2_CONN_OVER;
+    h2_conn_fail(c, NGHTTP2_ENHANCE_YOUR_CALM);
     return false;
+}
+
+void h2_conn_fail(struct h2_conn *c, uint32_t code)
+{
+    if (c->state != H2_CONN_OVER)
+        (void)nghttp2_session_terminate_session(c->session, code);
+    c->state = H2_CONN_OVER;
 }
 
 /* ---- its end ---- */
@@ -160,11 +166,53 @@ static void send_frames(struct h2_conn *c)
 
 /* ---- input ---- */
 
+/* @return false: the session is broken. */
+static bool feed(struct h2_conn *c, const uint8_t *bytes, size_t len)
+{
+    ssize_t used;
+
+    c->depth++;
+    used = nghttp2_session_mem_recv(c->session, bytes, len);
+    c->depth--;
+    if (used < 0)
+        c->state = H2_CONN_OVER; /* not HTTP/2, or no memory */
+    return used >= 0;
+}
+
+static bool is_expected(const struct h2_conn *c, int32_t id)
+{
+    const struct h2_stream *s = nghttp2_session_get_stream_user_data(c->session, id);
+
+    return s && !s->has_end;
+}
+
+/* DATA of a stream that is not open may be a fault, which nghttp2 does not tell; or its HEADERS are among these bytes. */
+static bool take_bytes(struct h2_conn *c, const uint8_t *bytes, size_t len)
+{
+    size_t fed = 0, at = 0;
+    h2_fault fault = 0;
+    int32_t id;
+
+    while (at < len && fault == 0) {
+        at += h2_watch_bytes(&c->watch, bytes + at, len - at, &id, &fault);
+        if (id == 0 || fault || is_expected(c, id))
+            continue;
+        if (!feed(c, bytes + fed, at - fed))
+            return false;
+        fed = at;
+        if (!is_expected(c, id))
+            fault = h2_watch_closed(&c->watch, id, true);
+    }
+    if (fault)
+        h2_conn_fail(c, fault);
+    return fault || fed == len || feed(c, bytes + fed, len - fed);
+}
+
 /* @return false: no more now. */
 static bool receive_some(struct h2_conn *c)
 {
     struct h2_local *l = c->local;
-    ssize_t n = mk_stream_read(c->stream, l->in, sizeof(l->in)), used;
+    ssize_t n = mk_stream_read(c->stream, l->in, sizeof(l->in));
 
     c->has_more = n > 0;
     if (n == MK_E_AGAIN)
@@ -174,19 +222,18 @@ static bool receive_some(struct h2_conn *c)
         c->is_lost = c->is_lost || n < 0;
         return false;
     }
-    c->depth++;
-    used = nghttp2_session_mem_recv(c->session, l->in, (size_t)n);
-    c->depth--;
-    if (used < 0)
-        c->state = H2_CONN_OVER; /* not HTTP/2, or no memory */
-    return used >= 0;
+    return take_bytes(c, l->in, (size_t)n);
 }
 
 /* A client that takes nothing is not read from: what it asks for could only wait. */
 static void receive(struct h2_conn *c)
 {
     for (size_t got = 0; got < TURN_IN && !c->is_lost; got += H2_IN) {
-        if (h2_text_left(&c->left) > 0 || !receive_some(c))
+        if (h2_text_left(&c->left) > 0) {
+            c->has_more = true;
+            return;
+        }
+        if (!receive_some(c))
             return;
     }
     mk_stream_run_soon(c->stream);
@@ -227,6 +274,8 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
         next = s->next;
         if (h2_stream_waits_for_client(s) && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
+        else if (s->state == H2_STREAM_ENDED && now_ms - s->moved_ms >= REST_MS)
+            (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
         else if (s->state == H2_STREAM_HEAD && now_ms - s->moved_ms >= limits->timeout_ms)
             c->is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
     }
@@ -260,8 +309,7 @@ static void tick(struct h2_conn *c)
     if (c->nstreams > 0 || c->state == H2_CONN_OVER ||
         now_ms - c->idle_ms < (is_begun ? limits.keepalive_ms : limits.timeout_ms))
         return;
-    (void)nghttp2_session_terminate_session(c->session, NGHTTP2_NO_ERROR);
-    c->state = H2_CONN_OVER;
+    h2_conn_fail(c, NGHTTP2_NO_ERROR);
 }
 
 /* Is there nothing more to do for it? */
@@ -269,7 +317,8 @@ static bool is_done(const struct h2_conn *c)
 {
     if (h2_text_left(&c->left) > 0)
         return false;
-    if (c->nstreams == 0 && (c->has_ended || c->state == H2_CONN_LEAVING || c->state == H2_CONN_OVER))
+    if (c->nstreams == 0 &&
+        (c->has_ended || c->state == H2_CONN_LEAVING || c->state == H2_CONN_OVER))
         return true;
     return !nghttp2_session_want_read(c->session) && !nghttp2_session_want_write(c->session);
 }
@@ -337,6 +386,7 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
     h2_credit_init(&c->credit, c->idle_ms);
+    h2_watch_init(&c->watch);
     if (nghttp2_session_server_new2(&c->session, l->callbacks, c, l->option) != 0 ||
         say_settings(c) != 0) {
         free_conn(c);

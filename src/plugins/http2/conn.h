@@ -5,6 +5,7 @@
 #include "credit.h"
 #include "local.h"
 #include "stream.h"
+#include "watch.h"
 
 /** X(NAME, sentence) */
 #define H2_CONN_STATES(X)                                                                          \
@@ -28,6 +29,7 @@ struct h2_conn {
     struct h2_stream *streams;
     struct h2_text left; /* bytes that the kernel did not take */
     struct h2_credit credit;
+    struct h2_watch watch;
     int64_t moved_ms; /* when the client last took bytes, or a wait for it began */
     int64_t idle_ms;  /* since when it has no stream */
     unsigned nstreams;
@@ -47,6 +49,8 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
 void h2_conn_wake(struct h2_conn *c);
 /** A cheap frame came. @return false: too many; the session is terminated. */
 bool h2_conn_pay(struct h2_conn *c, enum h2_price what);
+/** A fault of the connection: its session is terminated. */
+void h2_conn_fail(struct h2_conn *c, uint32_t code);
 int64_t h2_conn_now_ms(const struct h2_conn *c);
 
 /** The callbacks of all sessions. @return NULL without memory. */

@@ -29,6 +29,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
+    c->watch.newest = frame->hd.stream_id;
     s = h2_stream_new(c, frame->hd.stream_id);
     if (!s)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -120,10 +121,30 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 /* Frames of a type that nobody knows are skipped (RFC 9113 section 5.5); they are not free. */
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, void *user)
 {
+    struct h2_conn *c = user;
+    h2_fault fault = 0;
+
     (void)session;
     if (hd->type > NGHTTP2_CONTINUATION && hd->type != NGHTTP2_PRIORITY_UPDATE)
-        (void)h2_conn_pay(user, H2_PRICE_OTHER);
+        (void)h2_conn_pay(c, H2_PRICE_OTHER);
+    if (hd->type == NGHTTP2_HEADERS && !find(c, hd->stream_id))
+        fault = h2_watch_closed(&c->watch, hd->stream_id, false);
+    if (fault)
+        h2_conn_fail(c, fault);
     return 0;
+}
+
+enum { SKIP_MAX = 64 << 10 };
+
+/* The answer is complete; a little that its client still sends is cheaper than telling it (RFC 9113 section 8.1). */
+static bool skip(struct h2_stream *s, size_t len)
+{
+    s->skipped += (uint32_t)len;
+    if (s->skipped <= SKIP_MAX)
+        return false;
+    (void)nghttp2_session_consume_connection(s->conn->session, len);
+    (void)nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
+    return true;
 }
 
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
@@ -138,6 +159,8 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
         return nghttp2_session_consume_connection(session, len) == NGHTTP2_ERR_NOMEM
                    ? NGHTTP2_ERR_CALLBACK_FAILURE
                    : 0;
+    if (s->state == H2_STREAM_ENDED && skip(s, len))
+        return 0;
     return reset_for(c, id, h2_stream_take(s, bytes, len));
 }
 
@@ -150,18 +173,16 @@ static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame
     return 0;
 }
 
-/* The answer is complete, and what its client still sends is not wanted (RFC 9113 section 8.1). */
 static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     struct h2_stream *s;
 
-    if (!(frame->hd.flags & NGHTTP2_FLAG_END_STREAM) ||
-        (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS))
+    (void)session;
+    if (frame->hd.type != NGHTTP2_RST_STREAM)
         return 0;
     s = find(user, frame->hd.stream_id);
-    if (s && !s->has_end)
-        (void)nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
-                                        NGHTTP2_NO_ERROR);
+    if (s)
+        s->is_reset = true;
     return 0;
 }
 
@@ -172,6 +193,7 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *u
     (void)code;
     if (!s)
         return 0;
+    h2_watch_end(&s->conn->watch, id, s->is_reset && !s->has_end);
     (void)nghttp2_session_set_stream_user_data(session, id, NULL);
     h2_stream_free(s);
     return 0;

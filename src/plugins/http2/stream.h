@@ -34,9 +34,9 @@ struct h2_stream {
     struct h2_stream *next, **at; /* of its connection's */
     struct h2_conn *conn;
     struct mk_exchange *exchange; /* NULL: not begun, or ended */
-    struct h2_text head;          /* of the request; then its trailers, and at last those of the answer */
+    struct h2_text head;   /* of the request; then its trailers, and at last those of the answer */
     struct h2_text cookie; /* its crumbs, joined (RFC 9113 section 8.2.3) */
-    struct h2_text body; /* what nobody has read */
+    struct h2_text body;   /* what nobody has read */
     struct h2_part method, target, authority;
     uint32_t fields_at; /* of head; 0: no field that is not a pseudo-header has come */
     int32_t id;
@@ -45,10 +45,12 @@ struct h2_stream {
     int64_t moved_ms;         /* when its client last took something, or began to be waited for */
     uint8_t state;            /* enum h2_stream_state */
     bool expects_continue, has_host;
-    bool is_large;    /* its head has more than may be: the rest is not kept */
-    bool has_end;     /* its client sends no more */
-    bool is_pulled;   /* inside mk_exchange_pull */
+    bool is_large;  /* its head has more than may be: the rest is not kept */
+    bool has_end;   /* its client sends no more */
+    bool is_pulled; /* inside mk_exchange_pull */
     bool has_trailers;
+    bool is_reset;    /* by us */
+    uint32_t skipped; /* bytes of its body behind the answer */
 };
 
 /** A head begins. @return NULL without memory. */
