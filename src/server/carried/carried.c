@@ -222,8 +222,7 @@ static void ask(struct mk_request *r, bool is_large)
     mk_asking_go(r, MK_ASKING_ASKED);
     if (r->view->snapshot->nsites > 1)
         mk_route_choose_site(r);
-    if (is_large ||
-        r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
+    if (is_large || r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);
@@ -257,25 +256,6 @@ void mk_carried_wake(struct mk_request *r)
 void mk_carried_renew_timeout(struct mk_request *r)
 {
     set_timer(mk_carried_of(r));
-}
-
-struct mk_str mk_carried_refused_line(const struct mk_request *r)
-{
-    (void)r;
-    return (struct mk_str){NULL, 0};
-}
-
-bool mk_carried_cannot_splice(const struct mk_request *r)
-{
-    (void)r;
-    return false;
-}
-
-enum mk_pump mk_carried_splice(struct mk_request *r, int fd, size_t len, size_t *moved)
-{
-    (void)r, (void)fd, (void)len;
-    *moved = 0;
-    return MK_PUMP_COPY;
 }
 
 enum mk_pump mk_carried_flush(struct mk_request *r, bool more)

@@ -48,7 +48,8 @@ static void on_conn_event(struct mk_watch *w, uint32_t events)
     if (c->worker->view->snapshot->on_conn_event.count > 0 && !tell_plugins(c, events))
         return;
     if ((events & EPOLLERR) || ((events & EPOLLHUP) && !reads_to_the_end(c))) {
-        mk_conn_close(c, c->state == MK_H1_IDLE || c->state == MK_H1_OFFER ? MK_CLOSE_PEER_LEFT : MK_CLOSE_PEER_CUT);
+        mk_conn_close(c, c->state == MK_H1_IDLE || c->state == MK_H1_OFFER ? MK_CLOSE_PEER_LEFT
+                                                                           : MK_CLOSE_PEER_CUT);
         return;
     }
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) || c->link.waits_for)
@@ -133,7 +134,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
         .link = {.transport = endpoint->proxy ? &mk_transport_liana : via->transport, .fd = fd},
         .id = w->next_id++,
         .peer = *peer,
-        .state = endpoint->proxy  ? MK_H1_PROXY
+        .state = endpoint->proxy ? MK_H1_PROXY
                  : via->protocol ? MK_H1_OFFER
                                  : MK_H1_IDLE,
         .timed_state = MK_H1_STATE_COUNT,

@@ -258,37 +258,9 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     return go(c, turn, mk_h1_first_state(c));
 }
 
-/* @return NEXT: there is input to judge. */
-static enum mk_step fill_offer(struct mk_conn *c)
-{
-    ssize_t n = fill(c);
-
-    if (n > 0)
-        return MK_STEP_NEXT;
-    if (n != MK_E_AGAIN)
-        return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
-    if (c->job && mk_job_input(c->job) == 0)
-        mk_job_put(c);
-    return MK_STEP_WAIT;
-}
-
 static enum mk_step step_offer(struct mk_conn *c, struct mk_turn *turn)
 {
-    enum mk_choice choice =
-        c->job && mk_job_input(c->job) > 0 ? mk_h1_judge_offer(c) : MK_CHOICE_MORE;
-
-    switch (choice) {
-    case MK_CHOICE_MORE:
-        break;
-    case MK_CHOICE_HTTP:
-        return go(c, turn, MK_H1_IDLE);
-    case MK_CHOICE_PROTOCOL:
-        return mk_h1_begin_protocol(c) ? go(c, turn, MK_H1_TAKEN)
-                                       : close_for(c, MK_CLOSE_NO_MEMORY);
-    case MK_CHOICE_NONE:
-        return close_for(c, MK_CLOSE_DENIED);
-    }
-    return fill_offer(c);
+    return mk_h1_step_offer(c, turn);
 }
 
 static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)

@@ -22,18 +22,8 @@ static inline bool mk_h1_has_request(const struct mk_conn *c)
 
 /* h1_offer.c: connections whose clients may choose another protocol */
 
-enum mk_choice {
-    MK_CHOICE_MORE, /* the bytes so far may become either */
-    MK_CHOICE_HTTP,
-    MK_CHOICE_PROTOCOL,
-    MK_CHOICE_NONE, /* neither that nor HTTP is spoken here */
-};
-
-/** What the bytes in its job tell, or its transport. */
-enum mk_choice mk_h1_judge_offer(const struct mk_conn *c);
-/** @return false: no memory, or its plugin cannot; it is to be closed. */
-bool mk_h1_begin_protocol(struct mk_conn *c) MK_MUST_USE;
-
+/** The step of OFFER. */
+enum mk_step mk_h1_step_offer(struct mk_conn *c, const struct mk_turn *turn);
 /** The state in which a connection waits for its first byte, once its peer is known. */
 enum mk_h1_state mk_h1_first_state(const struct mk_conn *c);
 

@@ -29,7 +29,8 @@ bool mk_memory_weigh(struct mk_memory *m)
 {
     uint64_t before = m->held;
 
-    m->held = (uint64_t)m->in.cap + m->head.cap + m->body.cap + m->trailers.cap + m->carried.request.held;
+    m->held =
+        (uint64_t)m->in.cap + m->head.cap + m->body.cap + m->trailers.cap + m->carried.request.held;
     if (m->held == before)
         return true;
     atomic_fetch_add_explicit(&m->shared->asked, m->held - before, memory_order_relaxed);

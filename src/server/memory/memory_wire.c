@@ -172,11 +172,8 @@ const struct mk_wire mk_memory_wire = {
     .may_send = may_send,
     .send_part = send_part,
     .send_piece = send_piece,
-    .can_splice = mk_carried_cannot_splice,
-    .splice = mk_carried_splice,
     .flush = mk_carried_flush,
     .end_body = end_body,
     .wake = mk_carried_wake,
     .renew_timeout = mk_carried_renew_timeout,
-    .refused_line = mk_carried_refused_line,
 };

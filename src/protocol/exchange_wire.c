@@ -5,7 +5,7 @@
 #include "server/answer/reply.h"
 #include "server/files/files.h"
 #include "server/h1/conn.h"
-#include "server/protocol/exchange.h"
+#include "protocol/exchange.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
@@ -201,12 +201,9 @@ const struct mk_wire mk_exchange_wire = {
     .may_send = may_send,
     .send_part = send_part,
     .send_piece = send_piece,
-    .can_splice = mk_carried_cannot_splice,
-    .splice = mk_carried_splice,
     .flush = mk_carried_flush,
     .end_body = end_body,
     .wake = mk_carried_wake,
     .renew_timeout = mk_carried_renew_timeout,
     .peer = name_peer,
-    .refused_line = mk_carried_refused_line,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_SERVER_PROTOCOL_EXCHANGE_H
-#define MK_SERVER_PROTOCOL_EXCHANGE_H
+#ifndef MK_PROTOCOL_EXCHANGE_H
+#define MK_PROTOCOL_EXCHANGE_H
 
 #include "base/buf.h"
 #include "server/carried/carried.h"

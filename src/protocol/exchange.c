@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/protocol/exchange.h"
+#include "protocol/exchange.h"
 
 #include "base/code.h"
 #include "base/heap.h"
@@ -89,8 +89,9 @@ void mk_exchange_break(struct mk_exchange *x)
 
 static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
 {
-    int err = mk_head_text(b, head->method, head->target, head->fields,
-                           head->has_body && head->content_length > 0 ? (size_t)head->content_length : 0);
+    int err =
+        mk_head_text(b, head->method, head->target, head->fields,
+                     head->has_body && head->content_length > 0 ? (size_t)head->content_length : 0);
 
     if (err < 0 || !head->expects_continue)
         return err;
@@ -119,7 +120,8 @@ static struct mk_exchange *make(const struct mk_exchange_head *head,
 }
 
 int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
-                      const struct mk_exchange_head *head, const struct mk_carrier *carrier, void *arg)
+                      const struct mk_exchange_head *head, const struct mk_carrier *carrier,
+                      void *arg)
 {
     struct mk_exchange *x;
     int err;
