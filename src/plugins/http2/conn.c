@@ -203,6 +203,8 @@ static bool take_bytes(struct h2_conn *c, const uint8_t *bytes, size_t len)
         if (!is_expected(c, id))
             fault = h2_watch_closed(&c->watch, id, true);
     }
+    for (; c->watch.idle > 0 && h2_conn_pay(c, H2_PRICE_IDLE); c->watch.idle--)
+        ;
     if (fault)
         h2_conn_fail(c, fault);
     return fault || fed == len || feed(c, bytes + fed, len - fed);

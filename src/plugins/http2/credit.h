@@ -14,11 +14,10 @@
     X(FAULT, 20, "a stream that we reset because of its client")                                   \
     X(SETTINGS, 20, "each has an answer")                                                          \
     X(PING, 10, "each has an answer")                                                              \
-    X(PRIORITY, 4, "PRIORITY and PRIORITY_UPDATE")                                                 \
     X(WINDOW, 1, "WINDOW_UPDATE")                                                                  \
     X(EMPTY, 10, "DATA without bytes or end")                                                      \
     X(FIELD, 1, "a field of a head that is too large already")                                     \
-    X(OTHER, 4, "a frame of no known type")
+    X(IDLE, 4, "PRIORITY, PRIORITY_UPDATE, CONTINUATION, and frames of no known type")
 
 enum h2_price {
 #define H2_PRICE_ENUM(name, price, sentence) H2_PRICE_##name,
@@ -28,7 +27,7 @@ enum h2_price {
 };
 
 enum {
-    H2_CREDIT_MAX = 4000,   /* also at first */
+    H2_CREDIT_MAX = 4000, /* also at first */
     H2_CREDIT_A_SECOND = 400,
     H2_CREDIT_A_REQUEST = 4, /* one that was answered */
     H2_CREDIT_BYTES = 1024,  /* so many of a body, either way, earn 1 */

@@ -9,12 +9,12 @@
 /* What the connections of one worker share. Pages of its buffers that no byte passed cost nothing. */
 
 enum {
-    H2_FRAME_HEAD = 9,      /* RFC 9113 section 4.1 */
-    H2_FRAME_MAX = 16384,   /* of a frame that we send: what each client takes */
+    H2_FRAME_HEAD = 9,    /* RFC 9113 section 4.1 */
+    H2_FRAME_MAX = 16384, /* of a frame that we send: what each client takes */
     H2_OUT = 4 * (H2_FRAME_HEAD + H2_FRAME_MAX),
     H2_IN = 16384,
-    H2_FIELDS = 256,        /* of a head that we send */
-    H2_NAMES = 16384,       /* bytes of their names */
+    H2_FIELDS = 256,  /* of a head that we send */
+    H2_NAMES = 16384, /* bytes of their names */
 };
 
 /** [HTTP2]. */

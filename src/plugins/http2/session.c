@@ -105,28 +105,20 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
             c->is_pinged = false;
         (void)h2_conn_pay(c, H2_PRICE_PING);
         return 0;
-    case NGHTTP2_PRIORITY:
-    case NGHTTP2_PRIORITY_UPDATE:
-        (void)h2_conn_pay(c, H2_PRICE_PRIORITY);
-        return 0;
     case NGHTTP2_WINDOW_UPDATE:
         (void)h2_conn_pay(c, H2_PRICE_WINDOW);
         return 0;
     default:
-        (void)h2_conn_pay(c, H2_PRICE_OTHER);
         return 0;
     }
 }
 
-/* Frames of a type that nobody knows are skipped (RFC 9113 section 5.5); they are not free. */
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, void *user)
 {
     struct h2_conn *c = user;
     h2_fault fault = 0;
 
     (void)session;
-    if (hd->type > NGHTTP2_CONTINUATION && hd->type != NGHTTP2_PRIORITY_UPDATE)
-        (void)h2_conn_pay(c, H2_PRICE_OTHER);
     if (hd->type == NGHTTP2_HEADERS && !find(c, hd->stream_id))
         fault = h2_watch_closed(&c->watch, hd->stream_id, false);
     if (fault)

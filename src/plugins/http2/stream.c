@@ -139,7 +139,8 @@ static int take_field(struct h2_stream *s, struct mk_str name, struct mk_str val
         take_length(s, value);
         return 0;
     }
-    if (is(name, MK_STR("expect")) && value.len == 12 && strncasecmp(value.p, "100-continue", 12) == 0) {
+    if (is(name, MK_STR("expect")) && value.len == 12 &&
+        strncasecmp(value.p, "100-continue", 12) == 0) {
         s->expects_continue = true;
         return 0;
     }
@@ -181,7 +182,8 @@ static void widen(struct h2_stream *s, size_t len)
     if (s->consumed >= s->window && s->window <= most / 2 && !s->has_end) {
         s->window *= 2;
         s->consumed = 0;
-        (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, s->id, s->window);
+        (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, s->id,
+                                                    s->window);
     }
     c->consumed += (int32_t)len;
     if (c->consumed >= c->window && c->window <= most / 2) {
@@ -412,7 +414,8 @@ static bool submit_trailers(struct h2_stream *s)
 {
     struct h2_local *l = s->conn->local;
     ssize_t count = split_fields(l, 0, (struct mk_str){s->head.p, s->head.len});
-    int err = count < 0 ? -1 : nghttp2_submit_trailer(s->conn->session, s->id, l->fields, (size_t)count);
+    int err =
+        count < 0 ? -1 : nghttp2_submit_trailer(s->conn->session, s->id, l->fields, (size_t)count);
 
     h2_text_free(&s->head);
     return err == 0;

@@ -52,6 +52,7 @@ static int judge(struct h2_watch *w, h2_fault *fault)
         if (*fault == 0 && w->got == HEAD)
             return -1;
     }
+    w->idle += type == NGHTTP2_PRIORITY || type >= NGHTTP2_CONTINUATION;
     w->skip = length_of(w) - (w->got - HEAD);
     w->got = 0;
     return type;

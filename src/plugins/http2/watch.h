@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * What nghttp2 does not look at: frames of streams that have ended, and PRIORITY, which nobody obeys here (RFC 9218
- * section 2.1) but which may be malformed all the same.
+ * What nghttp2 does not look at, or does not tell: frames of streams that have ended; PRIORITY, which nobody obeys here
+ * (RFC 9218 section 2.1) but which may be malformed all the same; and how many frames come that move nothing.
  */
 
 enum {
@@ -24,6 +24,7 @@ struct h2_watch {
     uint8_t nresets;     /* of resets, modulo their number */
     bool has_all_resets; /* fewer were made than are kept */
     uint8_t nends;
+    uint32_t idle; /* frames of PRIORITY, CONTINUATION and unknown types that nobody has paid for */
     int32_t newest; /* stream that a client has begun */
     int32_t resets[H2_WATCH_RESETS], ends[H2_WATCH_ENDS];
 };
