@@ -291,7 +291,8 @@ def test_floods_end_the_connection(server, name):
     with Frames(address(server)) as other:
         other.send(other.head(1, "/a.txt"))
         assert other.answer(1) == (200, b"a")
-    assert eventually(lambda: private_kb(server) < before + 6000), (before, private_kb(server))
+    if not executable.is_sanitized():  # which keeps freed memory
+        assert eventually(lambda: private_kb(server) < before + 6000), (before, private_kb(server))
 
 
 def test_an_hpack_bomb_is_a_large_head(client):

@@ -100,7 +100,8 @@ static bool gather_frame(struct h2_conn *c)
         c->is_lost = true;
         return false;
     }
-    memcpy(l->out + l->used, bytes, (size_t)n);
+    if (n > 0)
+        memcpy(l->out + l->used, bytes, (size_t)n);
     l->used += (size_t)n;
     return n > 0 || l->has_data;
 }

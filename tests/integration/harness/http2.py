@@ -4,6 +4,7 @@ HTTP/2 clients. H2Socket carries requests that a test writes as HTTP/1.1, one st
 wrong.
 """
 
+import email.utils
 import re
 import socket
 import struct
@@ -139,7 +140,8 @@ class Answer:
         elif isinstance(event, h2.events.StreamReset):
             self.to_send = b""
             if event.error_code == PROTOCOL_ERROR and self.status == 0:  # malformed (RFC 9113 8.1.1): HTTP/1 says it with 400
-                self.status, self.fields, self.is_over = 400, b"content-length: 0\r\n", True
+                self.fields = b"date: %s\r\ncontent-length: 0\r\n" % email.utils.formatdate(usegmt=True).encode()
+                self.status, self.is_over = 400, True
             elif event.error_code != NO_ERROR:
                 self.fail()
 
