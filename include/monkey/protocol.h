@@ -38,14 +38,14 @@ struct mk_protocol {
 
 /** What limits a connection, as its configuration has it. Times in ms, sizes in bytes. */
 struct mk_conn_limits {
-    size_t size;                 /* sizeof(struct mk_conn_limits), set by the caller */
-    unsigned timeout_ms;         /* Timeout: for the first request, and for the rest of each head */
-    unsigned keepalive_ms;       /* KeepAliveTimeout: between requests */
-    unsigned write_ms;           /* WriteTimeout: for a client that takes nothing */
-    size_t max_head;             /* MaxRequestSize */
-    unsigned max_fields;         /* MaxHeaders */
-    unsigned max_requests;       /* MaxKeepAliveRequest */
-    bool is_stopping;            /* the server stops: no further requests are wanted */
+    size_t size;           /* sizeof(struct mk_conn_limits), set by the caller */
+    unsigned timeout_ms;   /* Timeout: for the first request, and for the rest of each head */
+    unsigned keepalive_ms; /* KeepAliveTimeout: between requests */
+    unsigned write_ms;     /* WriteTimeout: for a client that takes nothing */
+    size_t max_head;       /* MaxRequestSize */
+    unsigned max_fields;   /* MaxHeaders */
+    unsigned max_requests; /* MaxKeepAliveRequest */
+    bool is_stopping;      /* the server stops: no further requests are wanted */
 };
 MK_API void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits);
 
@@ -56,7 +56,7 @@ MK_API struct mk_str mk_link_offer(const struct mk_link *l);
 
 /** The head of a request. All texts are borrowed for the call. */
 struct mk_exchange_head {
-    size_t size;          /* sizeof(struct mk_exchange_head) */
+    size_t size; /* sizeof(struct mk_exchange_head) */
     struct mk_str method;
     struct mk_str target; /* path and query, `*`, or the authority of CONNECT */
     /**
@@ -79,6 +79,10 @@ struct mk_carrier {
     ssize_t (*read)(void *arg, char *dst, size_t len);
     /** @return bytes that have come and were not read. */
     size_t (*buffered)(const void *arg);
+    /** @return room for the field lines of a head, len bytes, which is this request's until a head is begun for another one; NULL: no memory. */
+    char *(*begin_head)(void *arg, size_t len);
+    /** @return whether that room is still this request's. */
+    bool (*has_head)(const void *arg);
     /**
      * A head is complete. An interim response (1xx but 101) is followed by another head.
      * @param fields    field lines with their line ends, in the case in which they were written; no field of HTTP/1's framing
@@ -102,8 +106,9 @@ struct mk_carrier {
  * @return 0; MK_E_INVALID: the head has bytes that none may have, or a field that is not allowed; MK_E_LIMIT: a line is
  *         too long; MK_E_NOMEM. After an error nothing was begun.
  */
-MK_API int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c, const struct mk_exchange_head *head,
-                            const struct mk_carrier *carrier, void *arg) MK_MUST_USE;
+MK_API int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
+                             const struct mk_exchange_head *head, const struct mk_carrier *carrier,
+                             void *arg) MK_MUST_USE;
 /**
  * Take bytes of the answer's body, which are copied or read from their file to dst.
  * @param len      > 0
@@ -112,7 +117,7 @@ MK_API int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c, c
  *         called, and exchange is gone.
  */
 MK_API ssize_t mk_exchange_pull(struct mk_exchange *exchange, char *dst, size_t len,
-                               bool *is_last) MK_MUST_USE;
+                                bool *is_last) MK_MUST_USE;
 /** Bytes of the request's body have come, or its end. */
 MK_API void mk_exchange_arrived(struct mk_exchange *exchange);
 /** Fields behind the request's body, before the end is read. @param lines  with their line ends, copied. @return 0, MK_E_LIMIT, MK_E_NOMEM. */

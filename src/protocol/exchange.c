@@ -49,10 +49,9 @@ static void free_exchange(struct mk_carried *c)
 {
     struct mk_exchange *x = exchange_of(c);
 
-    mk_buf_fini(&x->text);
+    mk_heap_free(x->long_text);
     mk_buf_fini(&x->rest);
-    mk_heap_free(x->room);
-    mk_heap_free(x);
+    mk_pool_put(&c->request.worker->jobs, x);
 }
 
 /* Outside of a pull, nothing is sent: its protocol is to pull. */
@@ -99,44 +98,59 @@ static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
     return mk_buf_append_str(b, MK_STR("Expect: 100-continue\r\n\r\n"));
 }
 
-static struct mk_exchange *make(const struct mk_exchange_head *head,
-                                const struct mk_carrier *carrier, void *arg, int *err)
+/* Most heads fit into the block; a longer one gets memory of its own. @return 0 or an error. */
+static int keep_head(struct mk_exchange *x, const struct mk_exchange_head *head,
+                     struct mk_str *text)
 {
-    struct mk_exchange *x = mk_heap_zalloc(1, sizeof(*x));
+    struct mk_buf b = {.p = x->own_text, .cap = MK_EXCHANGE_TEXT, .max = MK_EXCHANGE_TEXT};
+    int err = write_head(&b, head);
 
-    *err = MK_E_NOMEM;
+    if (err == MK_E_LIMIT) {
+        mk_buf_init(&b, SIZE_MAX / 4);
+        err = write_head(&b, head);
+        x->long_text = b.p;
+    }
+    *text = mk_buf_str(&b);
+    return err;
+}
+
+static struct mk_exchange *make(struct mk_worker *w, const struct mk_carrier *carrier, void *arg)
+{
+    struct mk_exchange *x = mk_pool_get(&w->jobs);
+
     if (!x)
         return NULL;
+    memset(x, 0, offsetof(struct mk_exchange, arena_start));
     mk_carried_init(&x->carried, &kind);
+    x->carried.request.worker = w;
     x->carrier = carrier;
     x->arg = arg;
-    mk_buf_init(&x->text, SIZE_MAX / 4);
     mk_buf_init(&x->rest, MK_LIMIT_EXCHANGE_REST);
-    *err = write_head(&x->text, head);
-    if (*err == 0)
-        return x;
-    free_exchange(&x->carried);
-    return NULL;
+    return x;
 }
 
 int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
                       const struct mk_exchange_head *head, const struct mk_carrier *carrier,
                       void *arg)
 {
-    struct mk_exchange *x;
+    struct mk_exchange *x = make(c->worker, carrier, arg);
+    struct mk_str text;
     int err;
 
-    x = make(head, carrier, arg, &err);
     if (!x)
+        return MK_E_NOMEM;
+    err = keep_head(x, head, &text);
+    if (err < 0) {
+        free_exchange(&x->carried);
         return err;
+    }
     c->requests++;
-    mk_carried_begin(&x->carried, c->worker, c->id);
+    mk_carried_begin(&x->carried, c->worker, c->id, x->arena_start, sizeof(x->arena_start));
     x->carried.request.conn = c;
     x->carried.request.is_secure = c->link.transport->is_secure;
     x->carried.request.traced = x->carried.request.traced ? c->requests : 0;
     *exchange = x;
-    mk_carried_route(&x->carried, mk_buf_str(&x->text), head->has_body && head->content_length < 0,
-                     false);
+    mk_carried_route(&x->carried, text, head->has_body && head->content_length < 0, false);
     return 0;
 }
 

@@ -4,23 +4,27 @@
 
 #include "base/buf.h"
 #include "server/carried/carried.h"
+#include "server/h1/job.h"
 
 #include <monkey/protocol.h>
 
-/** A request that a plugin's protocol carries, and its answer. <monkey/protocol.h> is its face. */
+/** A request that a plugin's protocol carries, and its answer, in a block of a job's size. <monkey/protocol.h> is its face. */
 struct mk_exchange {
     struct mk_carried carried;
     const struct mk_carrier *carrier;
     void *arg;
-    struct mk_buf text; /* of its head */
-    char *room;         /* for a head that is being written; heap, NULL: there is none */
-    char *dst;          /* where the body goes, while it is pulled; NULL: it is not */
+    char *long_text; /* its head, where own_text is too short; heap */
+    char *dst;       /* where the body goes, while it is pulled; NULL: it is not */
     size_t dst_left;
     struct mk_buf rest; /* of a piece, for which dst had no room */
     size_t rest_at;
     bool is_over;   /* its end is known */
     bool is_broken; /* by its protocol, which is not told */
+    char arena_start[MK_JOB_ARENA] __attribute__((aligned(16)));
+    char own_text[];
 };
+
+enum { MK_EXCHANGE_TEXT = MK_JOB_SIZE - offsetof(struct mk_exchange, own_text) };
 
 extern const struct mk_wire mk_exchange_wire;
 

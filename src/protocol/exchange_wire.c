@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/heap.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "server/answer/reply.h"
@@ -69,11 +68,9 @@ static int begin_head(struct mk_reply *p)
 {
     struct mk_exchange *x = mk_exchange_of(p->r);
 
-    if (!x->room)
-        x->room = mk_heap_alloc(MK_LIMIT_ANSWER_HEAD);
-    if (!x->room)
+    p->start = p->at = x->carrier->begin_head(x->arg, MK_LIMIT_ANSWER_HEAD);
+    if (!p->start)
         return MK_E_PEER;
-    p->start = p->at = x->room;
     p->end = p->start + MK_LIMIT_ANSWER_HEAD - TAIL_MAX;
     if (!x->carried.is_running)
         mk_request_resume(p->r); /* answered from elsewhere: it goes on in its own turn */
@@ -82,19 +79,17 @@ static int begin_head(struct mk_reply *p)
 
 static bool has_head(const struct mk_reply *p)
 {
-    return p->start == mk_exchange_of(p->r)->room && p->r->answering < MK_ANSWERING_BODY;
+    const struct mk_exchange *x = mk_exchange_of(p->r);
+
+    return x->carrier->has_head(x->arg);
 }
 
-/* @return as the carrier's head. */
 static int give_head(const struct mk_reply *p, unsigned status, bool has_body)
 {
     struct mk_exchange *x = mk_exchange_of(p->r);
     struct mk_str fields = {p->start, (size_t)(p->at - p->start)};
-    int err = x->carrier->head(x->arg, status, fields, has_body);
 
-    mk_heap_free(x->room);
-    x->room = NULL;
-    return err;
+    return x->carrier->head(x->arg, status, fields, has_body);
 }
 
 static int end_interim(struct mk_reply *p)

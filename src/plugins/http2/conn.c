@@ -363,11 +363,10 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
 static int say_settings(struct h2_conn *c)
 {
     const struct h2_settings *set = &c->local->set;
-    const struct mk_conn_limits limits = limits_of(c);
     const nghttp2_settings_entry entries[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, (uint32_t)set->max_streams},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, (uint32_t)set->stream_window},
-        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)limits.max_head},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)c->max_head},
         {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}, /* RFC 9218 section 2.1 */
     };
 
@@ -386,6 +385,7 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     l->refs++;
     c->conn = conn;
     c->stream = stream;
+    c->max_head = limits_of(c).max_head;
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
     h2_credit_init(&c->credit, c->idle_ms);

@@ -24,6 +24,7 @@ struct h2_local *h2_local_new(struct mk_worker *worker, const struct h2_settings
     local->set = *set;
     local->refs = 1;
     local->used = 0;
+    local->writing = NULL;
     local->option = NULL;
     local->callbacks = h2_session_callbacks();
     if (local->callbacks && make_option(local))

@@ -15,6 +15,7 @@ enum {
     H2_IN = 16384,
     H2_FIELDS = 256,  /* of a head that we send */
     H2_NAMES = 16384, /* bytes of their names */
+    H2_ROOM = 16384,  /* for a head that is being written */
 };
 
 /** [HTTP2]. */
@@ -24,15 +25,19 @@ struct h2_settings {
     int64_t ping_ms;
 };
 
+struct h2_stream;
+
 struct h2_local {
     struct mk_worker *worker;
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *option;
     struct h2_settings set;
-    unsigned refs; /* its configuration, and connections */
-    size_t used;   /* of out; 0 between any two calls of a connection */
-    bool has_data; /* a DATA frame was written */
+    unsigned refs;                   /* its configuration, and connections */
+    size_t used;                     /* of out; 0 between any two calls of a connection */
+    bool has_data;                   /* a DATA frame was written */
+    const struct h2_stream *writing; /* whose head is in room; NULL: nobody's */
     nghttp2_nv fields[H2_FIELDS];
+    char room[H2_ROOM];
     char names[H2_NAMES];
     uint8_t in[H2_IN];
     char out[H2_OUT];

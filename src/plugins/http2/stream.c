@@ -37,6 +37,8 @@ void h2_stream_free(struct h2_stream *s)
 {
     if (s->exchange)
         mk_exchange_break(s->exchange);
+    if (s->conn->local->writing == s)
+        s->conn->local->writing = NULL;
     *s->at = s->next;
     if (s->next)
         s->next->at = s->at;
@@ -53,12 +55,10 @@ void h2_stream_free(struct h2_stream *s)
 
 static int keep(struct h2_stream *s, struct h2_text *to, struct mk_str text)
 {
-    struct mk_conn_limits limits = {.size = sizeof(limits)};
-    int err;
+    size_t max = s->conn->max_head;
+    int err = h2_text_append(to, text.p, text.len, 2 * max);
 
-    mk_conn_limits(s->conn->conn, &limits);
-    err = h2_text_append(to, text.p, text.len, 2 * limits.max_head);
-    s->is_large = s->is_large || err == MK_E_LIMIT || s->head.len > limits.max_head;
+    s->is_large = s->is_large || err == MK_E_LIMIT || s->head.len > max;
     return err == MK_E_NOMEM ? err : 0;
 }
 
@@ -215,16 +215,21 @@ static size_t buffered(const void *arg)
     return h2_text_left(&((const struct h2_stream *)arg)->body);
 }
 
+/* In lower case. */
 static bool is_of_http1(struct mk_str name)
 {
-    static const char *const names[] = {"connection", "keep-alive", "proxy-connection",
-                                        "transfer-encoding", "upgrade"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (name.len == strlen(names[i]) && strncasecmp(name.p, names[i], name.len) == 0)
-            return true;
+    switch (name.len) {
+    case 7:
+        return is(name, MK_STR("upgrade"));
+    case 10:
+        return is(name, MK_STR("connection")) || is(name, MK_STR("keep-alive"));
+    case 16:
+        return is(name, MK_STR("proxy-connection"));
+    case 17:
+        return is(name, MK_STR("transfer-encoding"));
+    default:
+        return false;
     }
-    return false;
 }
 
 /* Names are lower case in HTTP/2 (RFC 9113 section 8.2). @return the copy's begin; NULL: no room. */
@@ -269,11 +274,12 @@ static ssize_t split_fields(struct h2_local *l, size_t count, struct mk_str line
             value.p++, value.len--;
         lines.len -= (size_t)(end + 2 - lines.p);
         lines.p = end + 2;
-        if (is_of_http1(name))
-            continue;
         copy = lower(l, &used, name);
         if (!copy || count == H2_FIELDS)
             return MK_E_LIMIT;
+        if (is_of_http1((struct mk_str){copy, name.len}))
+            continue;
+
         l->fields[count++] = pair(copy, name.len, value.p, value.len);
     }
     return (ssize_t)count;
@@ -293,6 +299,22 @@ static int submit_head(struct h2_stream *s, ssize_t count, bool is_interim, bool
                                    has_body ? &body : NULL);
 }
 
+static char *begin_head(void *arg, size_t len)
+{
+    struct h2_stream *s = stream_of(arg);
+    struct h2_local *l = s->conn->local;
+
+    l->writing = s;
+    return len <= sizeof(l->room) ? l->room : NULL;
+}
+
+static bool has_head(const void *arg)
+{
+    const struct h2_stream *s = arg;
+
+    return s->conn->local->writing == s;
+}
+
 static int take_head(void *arg, unsigned status, struct mk_str fields, bool has_body)
 {
     struct h2_stream *s = stream_of(arg);
@@ -301,6 +323,7 @@ static int take_head(void *arg, unsigned status, struct mk_str fields, bool has_
                       (char)('0' + status % 10)};
     ssize_t count;
 
+    l->writing = NULL;
     l->fields[0] = pair(":status", 7, digits, sizeof(digits));
     count = split_fields(l, 1, fields);
     if (count < 0)
@@ -351,6 +374,8 @@ static const struct mk_carrier carrier = {
     .size = sizeof(struct mk_carrier),
     .read = read_body,
     .buffered = buffered,
+    .begin_head = begin_head,
+    .has_head = has_head,
     .head = take_head,
     .ready = be_ready,
     .trailers = take_trailers,

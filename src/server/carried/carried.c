@@ -182,7 +182,8 @@ void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind)
     mk_list_init(&c->link);
 }
 
-void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id)
+void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, void *start,
+                      size_t size)
 {
     struct mk_request *r = &c->request;
 
@@ -196,7 +197,7 @@ void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id)
     r->began_ms = w->loop.clock.mono_ms;
     r->patience_ms = (uint32_t)settings_of(c)->handler_timeout_ms;
     r->keep_alive = true;
-    mk_arena_init(&r->arena, NULL, 0, MK_LIMIT_REQUEST_ARENA);
+    mk_arena_init(&r->arena, start, size, MK_LIMIT_REQUEST_ARENA);
     mk_list_add_tail(&w->carried, &c->link);
 }
 

@@ -44,8 +44,13 @@ static inline struct mk_carried *mk_carried_of(const struct mk_request *r)
 
 /** Before anything else. The object is zeroed. */
 MK_INSIDE void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind);
-/** It is the worker's from now on, with the configuration in force. @param id  for logs */
-MK_INSIDE void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id);
+/**
+ * It is the worker's from now on, with the configuration in force.
+ * @param id     for logs
+ * @param start  first memory of the request's arena, which lives as long; NULL: none
+ */
+MK_INSIDE void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, void *start,
+                                size_t size);
 /**
  * Read its head, with the limits of HTTP/1, and ask hooks and handlers; or refuse it. Then its first turn runs.
  * @param head  a whole head as HTTP/1 text, which lives as long as the request

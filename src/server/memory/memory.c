@@ -92,7 +92,7 @@ static void on_post(struct mk_post *post)
         free_memory(m);
         return;
     }
-    mk_carried_begin(&m->carried, w, w->next_id++);
+    mk_carried_begin(&m->carried, w, w->next_id++, NULL, 0);
     m->carried.request.is_secure = m->is_secure;
     mk_carried_route(&m->carried, (struct mk_str){m->in.p, m->body_at}, false, m->is_body_large);
 }
