@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP/2 (RFC 9113, plugin http2): what tests of HTTP over it (CARRIER=h2) do not see."""
 
+import os
 import pathlib
 import re
 import signal
@@ -384,6 +385,27 @@ def test_a_reload_keeps_connections(server, client):
 
 
 # ---- known clients ----
+
+def h2spec():
+    """The conformance suite, which tools/deps --test builds."""
+    program = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "monkey" / "h2spec"
+    if not program.is_file():
+        pytest.skip("h2spec is not there: run tools/deps --test")
+    return program
+
+
+@pytest.mark.limit(120)
+@pytest.mark.parametrize("transport", ["", "tls"])
+def test_conformance_suite(start, transport):
+    """h2spec: sections of RFC 9113 and 7541, one case after the other"""
+    program = h2spec()
+    tls_conf = {"plugins/tls/tls.conf": section("TLS", certificates.issue().lines())} if transport else {}
+    server = start(server=f"Listen 127.0.0.1:0 {transport} h2 !http", files={"a.txt": "some text to send"},
+                   extra=loads("http2", *([transport] if transport else []), **tls_conf))
+    words = [program, "-h", "127.0.0.1", "-p", str(server.port), "--path", "/a.txt", "-S", "-o", "5", *(["-t", "-k"] if transport else [])]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=110)
+    assert re.search(r"146 tests, 146 passed, 0 skipped, 0 failed", ran.stdout), ran.stdout[ran.stdout.find("Failures"):]
+
 
 def test_known_clients(server):
     url = f"http://127.0.0.1:{server.port}"

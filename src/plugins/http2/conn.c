@@ -196,11 +196,12 @@ static bool take_bytes(struct h2_conn *c, const uint8_t *bytes, size_t len)
 
     while (at < len && fault == 0) {
         at += h2_watch_bytes(&c->watch, bytes + at, len - at, &id, &fault);
-        if (id == 0 || fault || is_expected(c, id))
+        if (id == 0 || fault || (!c->watch.has_ends && is_expected(c, id)))
             continue;
         if (!feed(c, bytes + fed, at - fed))
             return false;
         fed = at;
+        c->watch.has_ends = false;
         if (!is_expected(c, id))
             fault = h2_watch_closed(&c->watch, id, true);
     }
@@ -208,6 +209,7 @@ static bool take_bytes(struct h2_conn *c, const uint8_t *bytes, size_t len)
         ;
     if (fault)
         h2_conn_fail(c, fault);
+    c->watch.has_ends = false;
     return fault || fed == len || feed(c, bytes + fed, len - fed);
 }
 
