@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "out.h"
 
 /* Trees become texts without recursion: the lists that are open are on a stack of fixed size. */
 
@@ -33,17 +33,25 @@ static bool is_object(const json_t *item)
     return (item->type & JSON_TYPE) == cJSON_Object;
 }
 
+static void put_number(struct printer *p, const json_t *item)
+{
+    const char *digits = json_digits(item);
+    char *to = digits ? NULL : json_room(&p->out, JSON_NUMBER_ROOM);
+
+    if (digits)
+        put_text(p, digits);
+    else if (to)
+        p->out.len = (size_t)(json_put_number(to, item->valuedouble) - p->out.text);
+}
+
 static void put_scalar(struct printer *p, const json_t *item)
 {
-    char number[JSON_NUMBER_ROOM];
-
     switch (item->type & JSON_TYPE) {
     case cJSON_String:
         json_put_string(&p->out, item->valuestring);
         break;
     case cJSON_Number:
-        json_print_number(number, item->valuedouble);
-        put_text(p, json_digits(item) ? json_digits(item) : number);
+        put_number(p, item);
         break;
     case cJSON_True:
         put_text(p, "true");
@@ -126,24 +134,37 @@ static void print_tree(struct printer *p, const json_t *item)
         item = print_item(p, item);
 }
 
+/* It is large: what is needed is set. */
+static void print(struct printer *p, const struct json_out *out, const json_t *item,
+                  bool is_indented)
+{
+    p->out = *out;
+    p->is_indented = is_indented;
+    p->depth = 0;
+    print_tree(p, item);
+}
+
 char *json_print(const json_t *item, bool is_indented)
 {
-    struct printer p = {.is_indented = is_indented};
+    struct printer p;
+    char *text;
 
     if (!item)
         return NULL;
-    print_tree(&p, item);
+    print(&p, &(struct json_out){0}, item, is_indented);
     json_put(&p.out, "", 1);
-    if (!p.out.has_failed)
-        return p.out.text;
+    if (!p.out.has_failed) {
+        text = json_memory->realloc(p.out.text, p.out.len);
+        return text ? text : p.out.text;
+    }
     json_memory->free(p.out.text);
     return NULL;
 }
 
 void json_put_item(struct json_out *out, const json_t *item)
 {
-    struct printer p = {.out = *out};
+    struct printer p;
 
-    print_tree(&p, item);
+    print(&p, out, item, false);
     *out = p.out;
 }
