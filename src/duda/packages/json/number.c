@@ -10,65 +10,85 @@
 
 /* Numbers read and printed with a point, whatever the locale of the service: RFC 8259 section 6. */
 
-static const char *digits(const char *p, const char *end)
-{
-    while (p < end && *p >= '0' && *p <= '9')
-        p++;
-    return p;
-}
-
-static const char *fraction(const char *p, const char *end)
-{
-    const char *behind;
-
-    if (p == end || *p != '.')
-        return p;
-    behind = digits(p + 1, end);
-    return behind > p + 1 ? behind : NULL;
-}
-
-static const char *exponent(const char *p, const char *end)
-{
-    const char *behind;
-
-    if (p == end || (*p != 'e' && *p != 'E'))
-        return p;
-    p++;
-    if (p < end && (*p == '+' || *p == '-'))
-        p++;
-    behind = digits(p, end);
-    return behind > p ? behind : NULL;
-}
-
-/* @return behind what the grammar lets be a number; NULL: it is none */
-static const char *number_end(const char *p, const char *end)
-{
-    const char *first = p < end && *p == '-' ? p + 1 : p;
-
-    p = digits(first, end);
-    if (p == first)
-        return NULL;
-    if (*first == '0')
-        p = first + 1;
-    p = fraction(p, end);
-    return p ? exponent(p, end) : NULL;
-}
-
 enum {
     DIGITS_MAX = 19,  /* of 64 bits */
     EXACT_POWER = 22, /* a double has 10^22, not 10^23 */
 };
 
-/* @return the power of ten in the text behind its "e"; the text need not end with a zero byte */
-static long power_of(const char *p, const char *end)
+/* What the grammar lets be a number. */
+struct scanned {
+    const char *begin, *end;
+    bool is_negative;
+    uint64_t value; /* of the digits, if 64 bits hold them */
+    long power;     /* of ten */
+};
+
+/* @return behind digits, which go to *value */
+static const char *take_digits(const char *p, const char *end, uint64_t *value)
+{
+    uint64_t sum = *value;
+
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+        sum = sum * 10 + (uint64_t)(*p - '0');
+    *value = sum;
+    return p;
+}
+
+/* @return behind an exponent, whose letter is before p; NULL: it has no digit */
+static const char *take_exponent(struct scanned *n, const char *p, const char *end)
 {
     static const long beyond = 100000000; /* of any double, whatever digits stand before */
-    const bool is_negative = *p == '-';
+    const bool is_negative = p < end && *p == '-';
+    const char *first;
     long power = 0;
 
-    for (p += *p == '-' || *p == '+'; p < end && power < beyond; p++)
-        power = power * 10 + (*p - '0');
-    return is_negative ? -power : power;
+    p += is_negative || (p < end && *p == '+');
+    for (first = p; p < end && *p >= '0' && *p <= '9'; p++)
+        power = power < beyond ? power * 10 + (*p - '0') : power;
+    n->power += is_negative ? -power : power;
+    return p > first ? p : NULL;
+}
+
+/* @return behind a fraction, whose point is before p; NULL: it has no digit */
+static const char *take_fraction(struct scanned *n, const char *p, const char *end)
+{
+    const char *behind = take_digits(p, end, &n->value);
+
+    n->power = p - behind;
+    return behind > p ? behind : NULL;
+}
+
+/* @return false: it is no number */
+static bool scan(struct scanned *n, const char *p, const char *end)
+{
+    const char *first;
+
+    *n = (struct scanned){.begin = p, .is_negative = p < end && *p == '-'};
+    first = p += n->is_negative;
+    p = p < end && *p == '0' ? p + 1 : take_digits(p, end, &n->value);
+    if (p == first)
+        return false;
+    if (p < end && *p == '.')
+        p = take_fraction(n, p + 1, end);
+    if (p && p < end && (*p == 'e' || *p == 'E'))
+        p = take_exponent(n, p + 1, end);
+    n->end = p;
+    return p != NULL;
+}
+
+/* Without zeros before them, 19 always fit. */
+static bool fits_value(const struct scanned *n)
+{
+    const char *p = n->begin + n->is_negative;
+    long count = 0;
+
+    if (n->end - p <= DIGITS_MAX)
+        return true;
+    while (p < n->end && (*p == '0' || *p == '.'))
+        p++;
+    for (; p < n->end && *p != 'e' && *p != 'E'; p++)
+        count += *p != '.';
+    return count <= DIGITS_MAX;
 }
 
 /* Both the digits and the power of ten are exact, so that one operation rounds once. @return false: they are not */
@@ -85,36 +105,12 @@ static bool read_exact(uint64_t value, long power, double *number)
     return true;
 }
 
-/* @return behind an integer's or fraction's digits, which go to *value as far as there is room for *room of them */
-static const char *take_digits(const char *p, const char *end, uint64_t *value, long *room)
+static bool read_short(const struct scanned *n, double *number)
 {
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        *room -= *value > 0 || *p > '0';
-        *value = *value * 10 + (uint64_t)(*p - '0');
-    }
-    return p;
-}
-
-/* @return false: there are more digits than 64 bits have */
-static bool read_short(const char *p, const char *end, double *number)
-{
-    const bool is_negative = *p == '-';
-    uint64_t value = 0;
-    long room = DIGITS_MAX;
-    long power = 0;
-
-    p = take_digits(p + is_negative, end, &value, &room);
-    if (p < end && *p == '.') {
-        const char *point = ++p;
-
-        p = take_digits(p, end, &value, &room);
-        power = point - p;
-    }
-    if (p < end)
-        power += power_of(p + 1, end);
-    if (room < 0 || (!read_exact(value, power, number) && !json_to_double(value, power, number)))
+    if (!fits_value(n) ||
+        (!read_exact(n->value, n->power, number) && !json_to_double(n->value, n->power, number)))
         return false;
-    if (is_negative)
+    if (n->is_negative)
         *number = -*number;
     return true;
 }
@@ -123,26 +119,18 @@ static bool read_short(const char *p, const char *end, double *number)
  * The point of a locale may be any text, so numbers go through strtod without one: 1.25e3 as 125e1.
  * @return false: no memory
  */
-static bool read_long(const char *p, const char *end, double *number)
+static bool read_long(const struct scanned *n, double *number)
 {
-    const size_t size = (size_t)(end - p) + 24;
+    const size_t size = (size_t)(n->end - n->begin) + 24;
     char room[64], *text = size > sizeof(room) ? json_memory->alloc(size) : room, *to = text;
-    long power = 0, places = 0;
-    bool has_point = false;
 
     if (!text)
         return false;
-    for (; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') {
-            has_point = true;
-            continue;
-        }
-        *to++ = *p;
-        places += has_point;
+    for (const char *p = n->begin; p < n->end && *p != 'e' && *p != 'E'; p++) {
+        if (*p != '.')
+            *to++ = *p;
     }
-    if (p < end)
-        power = power_of(p + 1, end);
-    (void)snprintf(to, 24, "e%ld", power - places);
+    (void)snprintf(to, 24, "e%ld", n->power);
     *number = strtod(text, NULL);
     if (text != room)
         json_memory->free(text);
@@ -151,14 +139,15 @@ static bool read_long(const char *p, const char *end, double *number)
 
 const char *json_read_number(const char *p, const char *end, double *number)
 {
-    const char *behind = number_end(p, end);
+    struct scanned n;
 
-    *number = behind ? 0 : (double)NAN;
-    if (!behind)
+    *number = (double)NAN;
+    if (!scan(&n, p, end))
         return NULL;
-    if (!read_short(p, behind, number) && !read_long(p, behind, number))
+    *number = 0;
+    if (!read_short(&n, number) && !read_long(&n, number))
         return NULL;
-    return isfinite(*number) ? behind : NULL;
+    return isfinite(*number) ? n.end : NULL;
 }
 
 /* ---- integers of 64 bits ---- */

@@ -81,31 +81,47 @@ static char *put_escaped(char *to, char c)
     return to + 5;
 }
 
-static void put_stretch(struct json_out *out, const char *p, const char *end)
+/* @return behind what p to end are within a string */
+static char *put_stretch(char *to, const char *p, const char *end)
 {
-    char *to = json_room(out, (size_t)(end - p) * ESCAPE_ROOM + 2);
-
-    if (!to)
-        return;
     while (p < end) {
         p = json_copy_plain(&to, p, end, false);
         if (p < end)
             to = put_escaped(to, *p++);
     }
-    out->len = (size_t)(to - out->text);
+    return to;
+}
+
+static void put_long_string(struct json_out *out, const char *text, size_t len)
+{
+    JSON_PUT(out, "\"");
+    while (len > 0) {
+        const size_t part = len < STRETCH ? len : STRETCH;
+        char *to = json_room(out, part * ESCAPE_ROOM);
+
+        if (!to)
+            return;
+        out->len = (size_t)(put_stretch(to, text, text + part) - out->text);
+        text += part;
+        len -= part;
+    }
+    JSON_PUT(out, "\"");
 }
 
 void json_put_string(struct json_out *out, const char *text)
 {
-    size_t len = text ? strlen(text) : 0;
+    const size_t len = text ? strlen(text) : 0;
+    char *to;
 
-    json_put(out, "\"", 1);
-    while (len > 0 && !out->has_failed) {
-        const size_t part = len < STRETCH ? len : STRETCH;
-
-        put_stretch(out, text, text + part);
-        text += part;
-        len -= part;
+    if (len > STRETCH) {
+        put_long_string(out, text, len);
+        return;
     }
-    json_put(out, "\"", 1);
+    to = json_room(out, len * ESCAPE_ROOM + 2);
+    if (!to)
+        return;
+    *to++ = '"';
+    to = len > 0 ? put_stretch(to, text, text + len) : to;
+    *to++ = '"';
+    out->len = (size_t)(to - out->text);
 }

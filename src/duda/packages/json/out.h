@@ -17,4 +17,17 @@ static inline char *json_room(struct json_out *out, size_t len)
     return out->text + out->len;
 }
 
+/** json_put() of a few bytes, whose number the compiler knows. */
+static inline void json_put_few(struct json_out *out, const char *bytes, size_t len)
+{
+    char *to = json_room(out, len);
+
+    if (!to)
+        return;
+    memcpy(to, bytes, len);
+    out->len += len;
+}
+
+#define JSON_PUT(out, text) json_put_few(out, text, sizeof(text) - 1)
+
 #endif

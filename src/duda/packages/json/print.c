@@ -10,15 +10,10 @@ struct printer {
     const json_t *open[JSON_DEPTH_MAX];
 };
 
-static void put_text(struct printer *p, const char *text)
-{
-    json_put(&p->out, text, strlen(text));
-}
-
 static void put_tabs(struct printer *p, unsigned count)
 {
     while (p->is_indented && count-- > 0)
-        put_text(p, "\t");
+        JSON_PUT(&p->out, "\t");
 }
 
 static bool is_list(const json_t *item)
@@ -39,7 +34,7 @@ static void put_number(struct printer *p, const json_t *item)
     char *to = digits ? NULL : json_room(&p->out, JSON_NUMBER_ROOM);
 
     if (digits)
-        put_text(p, digits);
+        json_put(&p->out, digits, strlen(digits));
     else if (to)
         p->out.len = (size_t)(json_put_number(to, item->valuedouble) - p->out.text);
 }
@@ -54,13 +49,13 @@ static void put_scalar(struct printer *p, const json_t *item)
         put_number(p, item);
         break;
     case cJSON_True:
-        put_text(p, "true");
+        JSON_PUT(&p->out, "true");
         break;
     case cJSON_False:
-        put_text(p, "false");
+        JSON_PUT(&p->out, "false");
         break;
     default:
-        put_text(p, "null");
+        JSON_PUT(&p->out, "null");
     }
 }
 
@@ -71,7 +66,10 @@ static void put_key(struct printer *p, const json_t *item)
         return;
     put_tabs(p, p->depth);
     json_put_string(&p->out, item->string);
-    put_text(p, p->is_indented ? ":\t" : ":");
+    if (p->is_indented)
+        JSON_PUT(&p->out, ":\t");
+    else
+        JSON_PUT(&p->out, ":");
 }
 
 static void put_opening(struct printer *p, const json_t *list)
@@ -81,14 +79,14 @@ static void put_opening(struct printer *p, const json_t *list)
         return;
     }
     p->open[p->depth++] = list;
-    put_text(p, is_object(list) ? p->is_indented ? "{\n" : "{" : "[");
+    json_put_few(&p->out, is_object(list) ? "{\n" : "[", is_object(list) && p->is_indented ? 2 : 1);
 }
 
 static void put_comma(struct printer *p)
 {
-    put_text(p, ",");
+    JSON_PUT(&p->out, ",");
     if (p->is_indented)
-        put_text(p, is_object(p->open[p->depth - 1]) ? "\n" : " ");
+        json_put_few(&p->out, is_object(p->open[p->depth - 1]) ? "\n" : " ", 1);
 }
 
 /* @return the list that is closed now */
@@ -97,10 +95,10 @@ static const json_t *put_closing(struct printer *p)
     const json_t *list = p->open[--p->depth];
 
     if (is_object(list) && p->is_indented && list->child)
-        put_text(p, "\n");
+        JSON_PUT(&p->out, "\n");
     if (is_object(list))
         put_tabs(p, p->depth);
-    put_text(p, is_object(list) ? "}" : "]");
+    json_put_few(&p->out, is_object(list) ? "}" : "]", 1);
     return list;
 }
 
