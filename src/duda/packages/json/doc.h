@@ -9,12 +9,23 @@
 
 #include "tree.h"
 
-struct json_doc;
+struct json_piece;
+
+struct json_doc {
+    size_t items; /* that are not deleted; only with atomic operations */
+    struct json_piece *pieces;
+    char *text, *end; /* strings */
+};
 
 /** Each item is within one of these. */
 struct json_node {
     struct json_doc *home; /* NULL: it has memory of its own, as its strings have */
     json_t item;
+};
+
+struct json_piece {
+    struct json_piece *next;
+    struct json_node nodes[];
 };
 
 static inline struct json_node *json_node_of(json_t *item)
@@ -27,7 +38,7 @@ struct json_build {
     struct json_doc *doc;
     struct json_node *next, *end; /* items that are free */
     char *to;                     /* the next string */
-    size_t count;                 /* items so far */
+    size_t count;                 /* items for which there is memory */
 };
 
 /** @return false: no memory */
@@ -38,7 +49,11 @@ bool json_build_grow(struct json_build *b);
 void json_build_end(struct json_build *b, bool is_kept);
 
 /** @return whether the document has this text, which is freed with it */
-bool json_doc_has(const struct json_doc *doc, const char *text);
+static inline bool json_doc_has(const struct json_doc *doc, const char *text)
+{
+    return text >= doc->text && text < doc->end;
+}
+
 /** So many items are deleted; any thread. */
 void json_doc_drop(struct json_doc *doc, size_t count);
 

@@ -62,7 +62,7 @@ static json_t *read_word(struct reader *r)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         json_t *item;
 
-        if ((size_t)(r->end - r->p) < words[i].len ||
+        if (*r->p != *words[i].text || (size_t)(r->end - r->p) < words[i].len ||
             memcmp(r->p, words[i].text, words[i].len) != 0)
             continue;
         item = new_item(r, words[i].type);

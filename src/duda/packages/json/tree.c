@@ -92,19 +92,6 @@ void json_add_member(json_t *object, const char *key, json_t *item)
     json_add(object, item);
 }
 
-/* The members of an item come before what follows it, so that freeing needs no stack. */
-static void lift_members(json_t *item)
-{
-    json_t *last = item->child;
-
-    if (!last)
-        return;
-    while (last->next)
-        last = last->next;
-    last->next = item->next;
-    item->next = item->child;
-}
-
 /* Items of one document, which are counted off at once. */
 struct dropped {
     struct json_doc *home;
@@ -118,9 +105,19 @@ static void drop_all(struct dropped *d)
     d->count = 0;
 }
 
-/* Without its strings, and not what is below it. */
-static void drop(struct dropped *d, struct json_node *node)
+static bool is_reference(const json_t *item)
 {
+    return (item->type & cJSON_IsReference) != 0;
+}
+
+/* One item without what is below it. */
+static void drop(struct dropped *d, json_t *item)
+{
+    struct json_node *node = json_node_of(item);
+
+    if (!is_reference(item))
+        free_text(node->home, item->valuestring);
+    free_text(node->home, item->string);
     if (!node->home) {
         json_memory->free(node);
         return;
@@ -131,24 +128,37 @@ static void drop(struct dropped *d, struct json_node *node)
     d->count++;
 }
 
+/* Lists wait for their members, linked by prev, so that deleting needs no stack. @return the item after this one; NULL: none */
+static json_t *drop_upwards(struct dropped *d, json_t *item, json_t **waiting)
+{
+    json_t *next = item->next;
+
+    drop(d, item);
+    while (!next && *waiting) {
+        json_t *list = *waiting;
+
+        *waiting = list->prev;
+        next = list->next;
+        drop(d, list);
+    }
+    return next;
+}
+
 void json_delete(json_t *item)
 {
     struct dropped dropped = {0};
+    json_t *waiting = NULL;
 
     if (item)
         item->next = NULL;
     while (item) {
-        struct json_node *node = json_node_of(item);
-        json_t *next;
-
-        if (!(item->type & cJSON_IsReference)) {
-            lift_members(item);
-            free_text(node->home, item->valuestring);
+        if (item->child && !is_reference(item)) {
+            item->prev = waiting;
+            waiting = item;
+            item = item->child;
+        } else {
+            item = drop_upwards(&dropped, item, &waiting);
         }
-        next = item->next;
-        free_text(node->home, item->string);
-        drop(&dropped, node);
-        item = next;
     }
     drop_all(&dropped);
 }
