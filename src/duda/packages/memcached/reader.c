@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader.h"
 
-#undef DUDA_API_LEVEL
-#define DUDA_API_LEVEL 3
-#include "packages/memcached/memcached.h"
+#include "object.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +115,7 @@ static int tail(struct memc_reader *r)
     return 0;
 }
 
-static int end(struct memc_reader *r)
+static int finish(struct memc_reader *r)
 {
     return strcmp(r->line, "END") == 0 ? done(r, MEMCACHED_OK) : malformed(r, "no END");
 }
@@ -134,7 +132,7 @@ static int on_line(struct memc_reader *r)
     case MEMC_READER_TAIL:
         return tail(r);
     default:
-        return end(r);
+        return finish(r);
     }
 }
 

@@ -22,14 +22,14 @@ enum memc_kind {
 };
 
 #define MEMC_READER_STATES(X)                                                                      \
-    X(FIRST, first, "the first line")                                                              \
-    X(VALUE, value, "bytes of a value")                                                            \
-    X(TAIL, tail, "the line end after a value")                                                    \
-    X(END, end, "the line END")                                                                    \
-    X(DONE, done, "the answer is complete")
+    X(FIRST, "the first line")                                                                     \
+    X(VALUE, "bytes of a value")                                                                   \
+    X(TAIL, "the line end after a value")                                                          \
+    X(END, "the line END")                                                                         \
+    X(DONE, "the answer is complete")
 
 enum memc_reader_state {
-#define MEMC_STATE(name, step, meaning) MEMC_READER_##name,
+#define MEMC_STATE(name, meaning) MEMC_READER_##name,
     MEMC_READER_STATES(MEMC_STATE)
 #undef MEMC_STATE
 };
