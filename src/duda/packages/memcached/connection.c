@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "connection.h"
 
-#include "clock/clock.h"
+#include "kit/clock/clock.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

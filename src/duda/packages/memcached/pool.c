@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool.h"
 
-#include "clock/clock.h"
+#include "kit/clock/clock.h"
 #include "connection.h"
 #include "parking.h"
 
