@@ -24,9 +24,9 @@ static void end_worker(void *pool)
 /* @return 0; -1: a bound is exceeded */
 static int take_options(memcached_client_t *c, const struct memcached_options *o)
 {
-    c->connections = o->connections ? o->connections : MEMC_CONNECTIONS_USUAL_MAX;
-    c->timeout_ms = o->timeout_ms ? o->timeout_ms : MEMC_TIMEOUT_USUAL_MS_MAX;
-    c->value_max = o->value_max ? o->value_max : MEMC_VALUE_USUAL_MAX;
+    c->connections = o->connections ? o->connections : MEMC_CONNECTIONS_USUAL;
+    c->timeout_ms = o->timeout_ms ? o->timeout_ms : MEMC_TIMEOUT_USUAL_MS;
+    c->value_max = o->value_max ? o->value_max : MEMC_VALUE_USUAL;
     return c->connections <= MEMC_CONNECTIONS_MAX && c->value_max <= MEMC_VALUE_MAX ? 0 : -1;
 }
 

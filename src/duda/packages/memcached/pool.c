@@ -22,11 +22,11 @@ void memc_server_failed(struct memc_server *s, bool is_probe)
     if (!(s->pool->alive & bit_of(s)) && !is_probe)
         return; /* another connection of it has failed before */
     if (s->retry_ms == 0)
-        s->retry_ms = MEMC_RETRY_FIRST_MS_MAX;
-    else if (s->retry_ms < MEMC_RETRY_LAST_MS_MAX / 2)
+        s->retry_ms = MEMC_RETRY_FIRST_MS;
+    else if (s->retry_ms < MEMC_RETRY_LAST_MS / 2)
         s->retry_ms *= 2;
     else
-        s->retry_ms = MEMC_RETRY_LAST_MS_MAX;
+        s->retry_ms = MEMC_RETRY_LAST_MS;
     s->retry_at_ms = clock_now_ms() + s->retry_ms;
     s->is_probed = false;
     if (s->pool->alive & bit_of(s))
@@ -121,7 +121,7 @@ int memc_pool_submit(struct memc_pool *pool, struct memc_command *c, duda_reques
     if (pool->ncommands >= MEMC_COMMANDS_MAX)
         return MEMCACHED_FULL;
     if (!pool->tick)
-        pool->tick = timer->every(MEMC_TICK_MS_MAX, on_tick, pool);
+        pool->tick = timer->every(MEMC_TICK_MS, on_tick, pool);
     if (!pool->tick || (dr && memc_park(pool, c, dr) < 0))
         return MEMCACHED_FULL;
     c->deadline_ms = clock_now_ms() + pool->client->timeout_ms;

@@ -163,7 +163,7 @@ static int make_room(struct memc_reader *r, size_t len)
     if (r->value && r->value_got + len < r->value_room)
         return 0;
     room = room > r->value_got + len + 1 ? room : r->value_got + len + 1;
-    room = room > MEMC_VALUE_STEP_MAX ? room : MEMC_VALUE_STEP_MAX;
+    room = room > MEMC_VALUE_STEP ? room : MEMC_VALUE_STEP;
     room = room < r->value_len + 1 ? room : r->value_len + 1;
     bytes = realloc(r->value, room);
     if (!bytes)

@@ -42,7 +42,7 @@ static void place(struct memc_ring *ring, const char *name, uint32_t server)
 {
     char text[MEMC_ADDRESS_MAX + 16];
 
-    for (int i = 0; i < MEMC_POINTS_MAX; i++) {
+    for (int i = 0; i < MEMC_POINTS; i++) {
         const int len = snprintf(text, sizeof(text), "%s-%d", name, i);
 
         ring->points[ring->n++] =
@@ -52,7 +52,7 @@ static void place(struct memc_ring *ring, const char *name, uint32_t server)
 
 struct memc_ring *memc_ring_new(const char *const *names, size_t n)
 {
-    struct memc_ring *ring = malloc(sizeof(*ring) + n * MEMC_POINTS_MAX * sizeof(struct point));
+    struct memc_ring *ring = malloc(sizeof(*ring) + n * MEMC_POINTS * sizeof(struct point));
 
     if (!ring)
         return NULL;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Consistent hashing as ketama does it: each server has MEMC_POINTS_MAX points on a ring, and a key belongs to the next point.
+ * Consistent hashing as ketama does it: each server has MEMC_POINTS points on a ring, and a key belongs to the next point.
  * A server that goes leaves its keys to the next servers, and moves no others.
  */
 
