@@ -253,9 +253,9 @@ static int take_bytes(struct memc_connection *c, const char *bytes, size_t len)
 
 /* ---- events ---- */
 
-static int on_close(int fd, void *data)
+static int on_close(int fd, void *arg)
 {
-    struct memc_connection *c = data;
+    struct memc_connection *c = arg;
 
     (void)fd;
     fail(c, MEMCACHED_LOST, "the server closed the connection",
@@ -263,9 +263,9 @@ static int on_close(int fd, void *data)
     return DUDA_EVENT_OWNED;
 }
 
-static int on_read(int fd, void *data)
+static int on_read(int fd, void *arg)
 {
-    struct memc_connection *c = data;
+    struct memc_connection *c = arg;
     char room[ROOM];
 
     for (int i = 0; i < ROUNDS_MAX; i++) {
@@ -281,9 +281,9 @@ static int on_read(int fd, void *data)
     return DUDA_EVENT_OWNED;
 }
 
-static int on_write(int fd, void *data)
+static int on_write(int fd, void *arg)
 {
-    struct memc_connection *c = data;
+    struct memc_connection *c = arg;
     int err = 0;
     socklen_t len = sizeof(err);
 

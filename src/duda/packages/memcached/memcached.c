@@ -34,8 +34,10 @@ static int make_ring(memcached_client_t *c)
 {
     const char *names[MEMC_SERVERS_MAX];
 
-    for (unsigned i = 0; i < c->nplaces; i++)
+    for (unsigned i = 0; i < c->nplaces; i++) {
         names[i] = c->places[i].text;
+        c->all |= (uint64_t)1 << i;
+    }
     c->ring = memc_ring_new(names, c->nplaces);
     return c->ring ? 0 : -1;
 }

@@ -5,11 +5,6 @@
 #include "connection.h"
 #include "parking.h"
 
-static uint64_t all_servers(const struct memcached_client *client)
-{
-    return UINT64_MAX >> (64 - client->nplaces);
-}
-
 static uint64_t bit_of(const struct memc_server *s)
 {
     return (uint64_t)1 << (s - s->pool->servers);
@@ -79,7 +74,7 @@ static void on_tick(void *arg)
 
     for (unsigned i = 0; i < pool->client->nplaces; i++)
         look_after(&pool->servers[i], now_ms);
-    if (pool->ncommands > 0 || pool->alive != all_servers(pool->client))
+    if (pool->ncommands > 0 || pool->alive != pool->client->all)
         return;
     (void)timer->cancel(pool->tick);
     pool->tick = NULL;
@@ -151,7 +146,7 @@ struct memc_pool *memc_pool_new(const struct memcached_client *client)
     if (!pool)
         return NULL;
     pool->client = client;
-    pool->alive = all_servers(client);
+    pool->alive = client->all;
     for (unsigned i = 0; i < client->nplaces; i++) {
         pool->servers[i].pool = pool;
         pool->servers[i].place = &client->places[i];

@@ -12,6 +12,7 @@
 struct memcached_client {
     struct memc_place places[MEMC_SERVERS_MAX];
     unsigned nplaces, connections, timeout_ms;
+    uint64_t all; /* a bit for each place */
     size_t value_max;
     struct memc_ring *ring;
     duda_global_t pools; /* of each worker */
