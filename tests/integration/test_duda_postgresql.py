@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package postgresql: the published calls, and what level 3 adds."""
 
-import time
 import urllib.parse
 
 import pytest
 
-from harness import duda, postgres_server
-
-
-def wait_until(is_so):
-    deadline = time.monotonic() + 50
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+from harness import postgres_server
+from harness.postgres_server import wait_until
 
 
 @pytest.fixture
@@ -24,14 +17,8 @@ def database():
 
 @pytest.fixture
 def serve(start, tmp_path):
-    """Starts a service of tests/integration/duda that uses this database."""
-    if not (duda.packages() / "postgresql.dpkg").exists():
-        pytest.skip("this build has no libpq")
-
-    def run(source, level, database, *flags, uri=None):
-        duda.build(tmp_path / "services", source, name="db", level=level,
-                   flags=("-fcommon", f'-DDATABASE="{uri or database.uri()}"', f'-DDB_PORT="{database.port}"', *flags))
-        return start(**duda.config(tmp_path / "services", "db", server="Workers 1", duda={"PackagesRoot": duda.packages()}))
+    def run(source, level, database, *flags, **keys):
+        return postgres_server.serve(start, tmp_path / "services", database, source, level, *flags, **keys)
 
     return run
 

@@ -20,7 +20,8 @@ import time
 
 import pytest
 
-from harness.client import free_port
+from harness import duda
+from harness.client import eventually, free_port
 
 READY = 60  # seconds, under sanitizers and beside other tests
 USER = "monkey"
@@ -178,3 +179,17 @@ def start(**settings):
         yield server.start()
     finally:
         server.close()
+
+
+def serve(start, folder, database, source, level, *flags, names=("db",), uri=None):
+    """A server of one worker with services of tests/integration/duda that use this database."""
+    if not (duda.packages() / "postgresql.dpkg").exists():
+        pytest.skip("this build has no libpq")
+    for name in names:
+        duda.build(folder, source, name=name, level=level,
+                   flags=("-fcommon", f'-DDATABASE="{uri or database.uri()}"', f'-DDB_PORT="{database.port}"', *flags))
+    return start(**duda.config(folder, *names, server="Workers 1", duda={"PackagesRoot": duda.packages()}))
+
+
+def wait_until(condition):
+    assert eventually(condition, within=50, every=0.1)
