@@ -152,7 +152,8 @@ static void on_notify(void *priv, const char *channel, const char *payload)
 {
     const size_t len = strlen(heard);
 
-    snprintf(heard + len, sizeof(heard) - len, "%s:%s;", channel, payload ? payload : "from now on");
+    snprintf(heard + len, sizeof(heard) - len, "%s:%s;", channel,
+             payload ? payload : "from now on");
 }
 
 static void begin_to_hear(void *arg)

@@ -142,8 +142,10 @@ struct pg_home {
 
 /* ---- postgresql.c ---- */
 
-/** @return what this worker has, made if it is missing; NULL: no memory, or not a worker */
+/** @return what this worker has; NULL: nothing yet */
 struct pg_home *pg_home(void);
+/** Likewise, made if it is missing. @return NULL: no memory, or not a worker */
+struct pg_home *pg_home_made(void);
 
 long long pg_now_ms(void);
 

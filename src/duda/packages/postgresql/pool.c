@@ -12,7 +12,7 @@
 struct pg_pool *pg_pool_of(duda_global_t *pool)
 {
     const struct pg_target *t = pool ? global->get(*pool) : NULL;
-    struct pg_home *home = t ? pg_home() : NULL;
+    struct pg_home *home = t ? pg_home_made() : NULL;
     struct pg_pool *p = home ? home->pools : NULL;
 
     while (p && p->target != t)

@@ -45,9 +45,25 @@ static void end_home(void *value)
 
 struct pg_home *pg_home(void)
 {
-    struct pg_home *home = global->get(homes);
+    return global->get(homes);
+}
 
-    if (home)
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Other threads have neither timers nor events. */
+static bool is_worker(void)
+{
+    return timer->cancel(timer->after(PG_LIMIT_MS, nothing, NULL)) == 0;
+}
+
+struct pg_home *pg_home_made(void)
+{
+    struct pg_home *home = pg_home();
+
+    if (home || !is_worker())
         return home;
     home = calloc(1, sizeof(*home));
     if (home && global->set(homes, home) < 0) {
@@ -62,7 +78,7 @@ struct pg_home *pg_home(void)
 static postgresql_conn_t *connect_to(struct pg_target *t, duda_request_t *dr,
                                      postgresql_connect_cb *cb)
 {
-    struct pg_home *home = t ? pg_home() : NULL;
+    struct pg_home *home = t ? pg_home_made() : NULL;
     struct pg_guest *guest;
     struct postgresql_conn *c = NULL;
 

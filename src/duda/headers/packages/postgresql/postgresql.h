@@ -100,7 +100,7 @@ struct duda_api_postgresql {
        server that does not answer loses the connection. 10 s unless set, at least 100 ms. Not for connections of a pool.
        0, -1. */
     int (*time_limit)(postgresql_conn_t *conn, unsigned ms);
-    /* [M] Likewise for a pool, with the time that run() and begin() wait for a connection. 0, -1. */
+    /* [M] Likewise for a pool. run() and begin() wait as long for a connection. 0, -1. */
     int (*pool_time_limit)(duda_global_t *pool, unsigned ms);
     /* One statement with texts for $1, $2, ... on any connection of the pool, first come, first served; it is prepared, and
        kept by each connection (32 of them). dr may be NULL. on_end is called once, never from within. 0; -1: refused, or
