@@ -23,6 +23,7 @@ LAYERS = {
     "setup": {PUBLIC, "base", "core", "http", "settings", "conf"},
     "server": {PUBLIC, "base", "core", "http", "settings", "setup"},
     "upstream": {PUBLIC, "base", "core", "http", "settings", "setup", "server"},
+    "protocol": {PUBLIC, "base", "core", "http", "settings", "setup", "server"},
     "lib": {PUBLIC, "base", "core", "http", "settings", "conf", "setup", "server"},
     "web": {PUBLIC, "base", "http", "kit"},
     "websocket": {PUBLIC, "<zlib.h>", "kit"},
@@ -35,7 +36,7 @@ ON_PUBLIC = ["src/bin", "src/compat", "src/kit/*", "src/plugins/*", "src/duda", 
 # stand before it. Files beside the rooms come last and see all of them. Unit tests of a room see what it sees, and what
 # drives them, which lies beside the rooms of tests.
 ROOMS = {
-    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "memory", "h1", "events", "run"],
+    "src/server": ["link", "files", "worker", "request", "answer", "route", "backend", "carried", "memory", "h1", "events", "run"],
     "src/plugins/cgi": ["palm", "entry", "yard", "run"],
     "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],

@@ -89,6 +89,7 @@ enum mk_traits {
 
 struct mk_head;
 struct mk_metric;
+struct mk_protocol;
 typedef void (*mk_metric_fn)(void *arg, const struct mk_metric *metric);
 
 struct mk_plugin {
@@ -209,6 +210,11 @@ struct mk_plugin {
     /* ---- traits ---- */
 
     unsigned traits; /* enum mk_traits */
+
+    /* ---- protocols ---- */
+
+    /** A protocol beside HTTP/1, for connections whose clients choose it (<monkey/protocol.h>). */
+    const struct mk_protocol *protocol;
 };
 
 /** The first members of every plugin. */

@@ -11,7 +11,7 @@
 /** For functions that are entered only then, or that few programs call. What they alone call goes with them. */
 #define MK_AT_START __attribute__((cold))
 
-/** A function that libmonkey exports for libmonkey-upstream of the same build, and promises to nobody else: docs/abi.txt. */
+/** A function that libmonkey exports for libmonkey-upstream and libmonkey-protocol of the same build, and promises to nobody else: docs/abi.txt. */
 #define MK_INSIDE __attribute__((visibility("default")))
 
 /** Give the pages back to the system. From any thread, whatever runs. */

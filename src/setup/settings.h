@@ -20,7 +20,9 @@ struct mk_listen {
     const char *text;      /* the address as written, without flags */
     bool proxy;            /* a PROXY protocol header comes first */
     bool needs_port;       /* old form: the port comes from Port */
+    bool has_no_http;      /* the flag !http */
     const char *transport; /* its flag; NULL: TransportLayer's */
+    const char *protocol;  /* its flag; NULL: only what is agreed on by ALPN */
     struct mk_via via;     /* set by mk_via_choose */
     const struct mk_setting *setting;
 };

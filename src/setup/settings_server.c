@@ -23,14 +23,12 @@ static int parse_listen_flag(struct mk_setup *ctx, const struct mk_setting *s, s
         return 0;
     }
     if (mk_str_ieq(flag, MK_STR("h2"))) {
-        mk_fault_add(ctx->faults, &s->value_at,
-                     "Listen: the flag \"h2\" needs HTTP/2, which this server does not speak");
-        return MK_E_INVALID;
+        l->protocol = "h2";
+        return 0;
     }
     if (mk_str_ieq(flag, MK_STR("!http"))) {
-        mk_fault_add(ctx->faults, &s->value_at,
-                     "Listen: \"!http\" leaves no protocol: HTTP/1 is the only one");
-        return MK_E_INVALID;
+        l->has_no_http = true;
+        return 0;
     }
     if (l->transport) {
         mk_fault_add(ctx->faults, &s->value_at,

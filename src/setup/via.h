@@ -4,13 +4,21 @@
 
 #include <monkey/transport.h>
 
+#include <stdint.h>
+
+struct mk_protocol;
 struct mk_setup;
 struct mk_snapshot;
 
-/** What carries the bytes of a listener or of a stream, and whose context it is given. */
+/** What carries the bytes of a listener or of a stream, and whose context it is given. Plugins are those of the snapshot, by number. */
 struct mk_via {
     const struct mk_transport *transport;
-    unsigned plugin; /* among the snapshot's */
+    uint16_t plugin;
+    /* of a listener: */
+    uint16_t protocol_plugin;
+    bool is_spoken_at_once; /* a client may begin with the protocol's preface, without ALPN */
+    bool has_no_http;       /* the protocol alone, without HTTP/1 */
+    const struct mk_protocol *protocol; /* that connections may speak beside HTTP/1; NULL: none */
 };
 
 /** The transport of a loaded plugin, by its name in any case. @return false: there is none. */

@@ -3,7 +3,7 @@
 
 import pytest
 
-from harness import http
+from harness import carriers, http
 from harness.cgi import make_executable, start_site
 
 ENV = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\nexec env\n"
@@ -161,7 +161,7 @@ def test_output_that_ends_early_is_cut_off(server):
 def test_killed_script_is_cut_off(server, script):
     """A broken pipe too: while the client waits it is not ours."""
     answer = server.raw_until_cut(http.request(f"/cgi-bin/{script}"))
-    assert b"half" in answer
+    assert b"half" in answer or carriers.is_h2()  # where RST_STREAM may overtake what waits to be sent
     assert http.is_cut_off(answer)
 
 

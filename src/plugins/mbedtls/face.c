@@ -13,7 +13,13 @@ static const int hashes[] = {MBEDTLS_MD_SHA256, MBEDTLS_MD_SHA384, MBEDTLS_MD_SH
                              MBEDTLS_MD_NONE};
 /* What we speak, the best first; of backends only the newer is asked. The library takes no const; nobody writes them. */
 static const char *protocols[] = {"http/1.1", "http/1.0", NULL};
+static const char *more_protocols[] = {"h2", "http/1.1", "http/1.0", NULL};
 static const char *backend_protocols[] = {"http/1.1", NULL};
+
+void mbed_face_offer(struct mbed_face *face, bool has_h2)
+{
+    (void)mbedtls_ssl_conf_alpn_protocols(&face->conf, has_h2 ? more_protocols : protocols);
+}
 
 static int use_keys(struct mbed_face *face, struct mbed_pairs *pairs)
 {

@@ -33,4 +33,7 @@ void mbed_face_fini(struct mbed_face *face);
 int mbed_link_on_name(void *worker, mbedtls_ssl_context *ssl, const unsigned char *name,
                       size_t len);
 
+/** What links may agree on from now on (RFC 7301): asked for before each step of a handshake, since links of several listeners share a face. */
+void mbed_face_offer(struct mbed_face *face, bool has_h2);
+
 #endif

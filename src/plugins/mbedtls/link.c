@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
 
+#include <monkey/protocol.h>
+
 #include <stdlib.h>
 
-static int begin_server(struct mbed_link *own)
+static int begin_server(struct mbed_link *own, const struct mk_link *l)
 {
+    const struct mk_str offer = mk_link_offer(l);
     struct tls_link *t = &own->link;
 
     t->site = tls_live_site(t->local->live, (struct mk_str){NULL, 0});
     if (!t->site)
         return MK_E_UNSUPPORTED;
     own->face = mbed_face_of_site(mbed_worker_of(t), t->site);
+    own->offers_h2 = offer.len == 2 && memcmp(offer.p, "h2", 2) == 0;
     return 0;
 }
 
@@ -60,7 +64,7 @@ static int mbed_open(struct mk_link *l, const struct mk_context *ctx, const char
     own->link.local = &w->local;
     mbed_worker_ref(w);
     own->link.fd = l->fd;
-    err = l->is_client ? begin_client(own, tls_name_without_dot(name, text)) : begin_server(own);
+    err = l->is_client ? begin_client(own, tls_name_without_dot(name, text)) : begin_server(own, l);
     if (err < 0)
         mbed_link_engine.free(&own->link);
     else

@@ -43,6 +43,7 @@ struct mbed_link {
     char *name; /* SNI; heap; NULL: none */
     int error;  /* the library's, of the last call that failed; 0: the kit's call failed */
     uint16_t in_at, in_len;
+    bool offers_h2;   /* beside HTTP/1 */
     bool has_ssl;     /* ssl is to be freed */
     bool told_alert;  /* an alert was sent */
     bool has_touched; /* the library's buffers may have pages to give back */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "face.h"
 #include "library.h"
 #include "link.h"
 #include "subject.h"
@@ -35,6 +36,7 @@ int mbed_link_on_name(void *worker, mbedtls_ssl_context *ssl, const unsigned cha
     own->link.site = tls_live_site(w->local.live, wanted);
     own->face = mbed_face_of_site(w, own->link.site);
     mbed_use_conf(ssl, &own->face->conf);
+    mbed_face_offer(own->face, own->offers_h2);
     free(own->name);
     own->name = len <= TLS_NAME_MAX ? strndup(wanted.p, len) : NULL;
     return 0;
@@ -91,6 +93,8 @@ static int shake_library(struct mbed_link *own)
     int result;
 
     at_first->has_resumed = false;
+    if (own->link.site)
+        mbed_face_offer(at_first, own->offers_h2);
     result = mbedtls_ssl_handshake(&own->ssl);
     if (result == 0 || at_first->has_resumed)
         alert = judge(own, at_first);

@@ -24,34 +24,34 @@ static int on_hello(SSL *ssl, int *alert, void *arg)
 
 /* ---- which protocol ---- */
 
-/* What we speak, the best first. The last one is all that curl -0 offers. */
-static const char *const protocols[] = {"http/1.1", "http/1.0"};
+/* What is always spoken, the best first. The last one is all that curl -0 offers. */
+static const struct mk_str protocols[] = {MK_STR_INIT("http/1.1"), MK_STR_INIT("http/1.0")};
 
-static const unsigned char *find_offered(const unsigned char *in, unsigned len, const char *name)
+static bool choose(const unsigned char **out, unsigned char *out_len, const unsigned char *in,
+                   unsigned len, struct mk_str name)
 {
-    size_t wanted = strlen(name);
-
     for (unsigned at = 0; at < len && at + 1 + in[at] <= len; at += 1U + in[at]) {
-        if (in[at] == wanted && memcmp(in + at + 1, name, wanted) == 0)
-            return in + at;
+        if (in[at] != name.len || memcmp(in + at + 1, name.p, name.len) != 0)
+            continue;
+        *out = in + at + 1;
+        *out_len = in[at];
+        return true;
     }
-    return NULL;
+    return false;
 }
 
-/* Who offers only what we do not speak is told so: no_application_protocol, RFC 7301 section 3.2. */
+/* Who offers only what is not spoken here is told so: no_application_protocol, RFC 7301 section 3.2. */
 static int on_protocols(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                         const unsigned char *in, unsigned in_len, void *arg)
 {
-    (void)ssl;
-    (void)arg;
-    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
-        const unsigned char *found = find_offered(in, in_len, protocols[i]);
+    const struct openssl_link *own = (const struct openssl_link *)openssl_link_of(ssl);
 
-        if (!found)
-            continue;
-        *out = found + 1;
-        *out_len = found[0];
+    (void)arg;
+    if (own->offer.p && choose(out, out_len, in, in_len, own->offer))
         return SSL_TLSEXT_ERR_OK;
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
+        if (choose(out, out_len, in, in_len, protocols[i]))
+            return SSL_TLSEXT_ERR_OK;
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }

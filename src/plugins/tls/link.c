@@ -3,6 +3,8 @@
 
 #include "pipe.h"
 
+#include <monkey/protocol.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -89,6 +91,8 @@ static int openssl_open(struct mk_link *l, const struct mk_context *ctx, const c
     t->fd = l->fd;
     t->state = TLS_LINK_SHAKING;
     ERR_clear_error();
+    if (!l->is_client)
+        own->offer = mk_link_offer(l);
     if (!l->is_client)
         t->site = tls_live_site(t->local->live, (struct mk_str){NULL, 0});
     own->ssl = l->is_client ? begin_client(t->local->live, tls_name_without_dot(name, text))

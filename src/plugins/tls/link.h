@@ -30,6 +30,7 @@ void openssl_worker_put(struct openssl_worker *w);
 struct openssl_link {
     struct tls_link link;
     SSL *ssl;
+    struct mk_str offer; /* what may be chosen beside HTTP/1; p NULL: nothing */
 };
 
 extern const struct tls_link_engine openssl_link_engine;

@@ -188,7 +188,7 @@ static enum mk_pump pump_producer(struct mk_request *r, struct mk_source *s, siz
 {
     enum mk_pump verdict = MK_PUMP_COPY;
 
-    if (s->fill && r->wire->can_splice(r))
+    if (s->fill && r->wire->can_splice && r->wire->can_splice(r))
         verdict = pump_filled(r, s, budget);
     return verdict == MK_PUMP_COPY ? pump_given(r, s, budget) : verdict;
 }

@@ -117,7 +117,9 @@ ssize_t mk_pipe_read(struct mk_pipe *p, char *dst, size_t len)
 
 bool mk_pipe_can_splice(const struct mk_pipe *p)
 {
-    return p->can_splice && p->request->wire->can_splice(p->request);
+    const struct mk_wire *wire = p->request->wire;
+
+    return p->can_splice && wire->can_splice && wire->can_splice(p->request);
 }
 
 bool mk_pipe_has_bytes(const struct mk_pipe *p)

@@ -38,7 +38,7 @@ static bool tell_plugins(struct mk_conn *c, uint32_t events)
 /* Both sides have ended where we, or the transport, ended ours first; what the peer sent before must be read, or it is reset. */
 static bool reads_to_the_end(const struct mk_conn *c)
 {
-    return c->state == MK_H1_LINGER || c->state == MK_H1_IDLE;
+    return c->state == MK_H1_LINGER || c->state == MK_H1_IDLE || c->state == MK_H1_OFFER;
 }
 
 static void on_conn_event(struct mk_watch *w, uint32_t events)
@@ -48,7 +48,8 @@ static void on_conn_event(struct mk_watch *w, uint32_t events)
     if (c->worker->view->snapshot->on_conn_event.count > 0 && !tell_plugins(c, events))
         return;
     if ((events & EPOLLERR) || ((events & EPOLLHUP) && !reads_to_the_end(c))) {
-        mk_conn_close(c, c->state == MK_H1_IDLE ? MK_CLOSE_PEER_LEFT : MK_CLOSE_PEER_CUT);
+        mk_conn_close(c, c->state == MK_H1_IDLE || c->state == MK_H1_OFFER ? MK_CLOSE_PEER_LEFT
+                                                                           : MK_CLOSE_PEER_CUT);
         return;
     }
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP) || c->link.waits_for)
@@ -133,7 +134,9 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
         .link = {.transport = endpoint->proxy ? &mk_transport_liana : via->transport, .fd = fd},
         .id = w->next_id++,
         .peer = *peer,
-        .state = endpoint->proxy ? MK_H1_PROXY : MK_H1_IDLE,
+        .state = endpoint->proxy ? MK_H1_PROXY
+                 : via->protocol ? MK_H1_OFFER
+                                 : MK_H1_IDLE,
         .timed_state = MK_H1_STATE_COUNT,
         .readable = true,
     };
@@ -214,7 +217,7 @@ void mk_conn_stop(struct mk_conn *c)
         mk_take_stop(c);
     else if (c->state == MK_H1_IDLE && !c->job && c->requests > 0)
         end_idle(c);
-    else if ((c->state == MK_H1_IDLE || c->state == MK_H1_PROXY) && !c->job)
+    else if (c->state <= MK_H1_IDLE && !c->job)
         mk_conn_close(c, MK_CLOSE_STOPPING);
     else if (c->job && c->job->request.view)
         c->job->request.keep_alive = false;

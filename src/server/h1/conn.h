@@ -17,7 +17,9 @@
  * answered the state says whom the connection waits for, so that each has its timeout.
  */
 #define MK_H1_STATES(X)                                                                            \
-    X(PROXY, proxy, TO(IDLE) | TO(FLUSH), "PROXY protocol header expected", proxy)                 \
+    X(PROXY, proxy, TO(OFFER) | TO(IDLE) | TO(FLUSH), "PROXY protocol header expected", proxy)     \
+    X(OFFER, offer, TO(IDLE) | TO(TAKEN) | TO(FLUSH),                                              \
+      "no byte yet that tells which protocol its client chose", offer)                             \
     X(IDLE, idle, TO(HEAD) | TO(FLUSH), "no byte of the next request yet", idle)                   \
     X(HEAD, head, TO(ROUTE) | TO(REPLY) | TO(FLUSH), "request line and fields arriving", head)     \
     X(ROUTE, route, TO(REPLY), "choosing virtual host and handler", route)                         \

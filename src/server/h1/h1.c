@@ -255,7 +255,12 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
         return close_for(c, MK_CLOSE_DENIED);
     if (carried_later && !carry(c, (size_t)used))
         return close_for(c, MK_CLOSE_TRANSPORT);
-    return go(c, turn, MK_H1_IDLE);
+    return go(c, turn, mk_h1_first_state(c));
+}
+
+static enum mk_step step_offer(struct mk_conn *c, struct mk_turn *turn)
+{
+    return mk_h1_step_offer(c, turn);
 }
 
 static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)

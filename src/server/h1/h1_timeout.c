@@ -126,6 +126,7 @@ static int64_t timeout_of(const struct mk_conn *c)
     const struct mk_server_settings *set = mk_h1_settings(c);
 
     switch ((enum mk_h1_state)c->state) {
+    case MK_H1_OFFER:
     case MK_H1_IDLE:
         return c->requests > 0 ? set->keepalive_timeout_ms : silent_timeout(c, set->timeout_ms);
     case MK_H1_REPLY:
@@ -164,7 +165,8 @@ static bool has_progress(const struct mk_conn *c)
 void mk_h1_set_timeout(struct mk_conn *c)
 {
     struct mk_loop *loop = &c->worker->loop;
-    bool first_wait = c->timed_state == MK_H1_IDLE && c->state == MK_H1_HEAD && c->requests == 0;
+    bool first_wait = (c->timed_state == MK_H1_IDLE || c->timed_state == MK_H1_OFFER) &&
+                      (c->state == MK_H1_HEAD || c->state == MK_H1_IDLE) && c->requests == 0;
 
     settle_state(c);
     if (c->timed_state == c->state && !has_progress(c))
@@ -216,6 +218,7 @@ bool mk_h1_on_timeout(struct mk_conn *c)
 {
     settle_state(c);
     switch ((enum mk_h1_state)c->state) {
+    case MK_H1_OFFER:
     case MK_H1_IDLE:
         if (c->requests > 0) {
             mk_h1_end(c, MK_CLOSE_IDLE);
@@ -257,6 +260,7 @@ uint32_t mk_h1_useless_ms(const struct mk_conn *c)
     uint32_t silent_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
 
     switch ((enum mk_h1_state)c->timed_state) {
+    case MK_H1_OFFER:
     case MK_H1_IDLE:
     case MK_H1_HEAD:
     case MK_H1_DRAIN:

@@ -138,10 +138,8 @@ static const struct mk_stream_kind taken = {
 
 /* ---- taking ---- */
 
-int mk_h1_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
+int mk_take_conn(struct mk_conn *c, struct mk_stream **stream, mk_stream_fn fn, void *arg)
 {
-    struct mk_conn *c = r->conn;
-
     if (c->stream)
         return MK_E_INVALID;
     c->stream = mk_stream_new(c->worker, fn, arg);
@@ -152,4 +150,9 @@ int mk_h1_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn,
     c->stream->link = &c->link;
     *stream = c->stream;
     return 0;
+}
+
+int mk_h1_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg)
+{
+    return mk_take_conn(r->conn, stream, fn, arg);
 }

@@ -3,16 +3,9 @@
 
 #include "base/code.h"
 #include "base/heap.h"
-#include "base/invariant.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/head_text.h"
-#include "server/answer/body.h"
-#include "server/answer/reply.h"
-#include "server/request/ticket.h"
-#include "server/request/wire.h"
-#include "server/route/route.h"
-#include "server/route/stage.h"
 #include "server/worker/worker.h"
 
 /* A request from memory: asked on any thread, answered in turns of its worker, told once. */
@@ -36,7 +29,8 @@ bool mk_memory_weigh(struct mk_memory *m)
 {
     uint64_t before = m->held;
 
-    m->held = (uint64_t)m->in.cap + m->head.cap + m->body.cap + m->trailers.cap + m->request.held;
+    m->held =
+        (uint64_t)m->in.cap + m->head.cap + m->body.cap + m->trailers.cap + m->carried.request.held;
     if (m->held == before)
         return true;
     atomic_fetch_add_explicit(&m->shared->asked, m->held - before, memory_order_relaxed);
@@ -44,12 +38,12 @@ bool mk_memory_weigh(struct mk_memory *m)
 }
 
 /* The one call of its fn. */
-static void tell(struct mk_memory *m)
+static void tell(struct mk_memory *m, int error)
 {
     const struct mk_answer answer = {
         .size = sizeof(answer),
-        .error = m->error,
-        .status = m->request.status,
+        .error = error,
+        .status = m->carried.request.status,
         .fields = mk_buf_str(&m->head),
         .body = mk_buf_str(&m->body),
         .trailers = mk_buf_str(&m->trailers),
@@ -58,171 +52,35 @@ static void tell(struct mk_memory *m)
     m->fn(&answer, m->arg);
 }
 
-static void on_gone(struct mk_watch *w)
+static struct mk_memory *memory_of(struct mk_carried *c)
 {
-    free_memory(MK_CONTAINER_OF(w, struct mk_memory, watch));
+    return MK_CONTAINER_OF(c, struct mk_memory, carried);
 }
 
-/* Its stage 40 runs, then it is told. */
-static void end(struct mk_memory *m, int error)
+static int weigh_turn(struct mk_carried *c, enum mk_pump verdict)
 {
-    struct mk_request *r = &m->request;
-    struct mk_view *view = r->view;
-
-    m->error = m->error ? m->error : error;
-    if (m->error)
-        mk_answering_break(r);
-    mk_timer_cancel(&m->timer);
-    mk_list_remove(&m->link);
-    mk_body_drop(r);
-    mk_asking_go(r, MK_ASKING_OVER);
-    if (r->site->on_finish.count > 0)
-        mk_stage_finish(r);
-    tell(m);
-    mk_ticket_end(r);
-    mk_arena_fini(&r->arena);
-    mk_view_put(view);
-    mk_count(&m->worker->counters.requests, 1);
-    (void)!mk_watch_release(&m->worker->loop, &m->watch);
+    (void)verdict;
+    return mk_memory_weigh(memory_of(c)) ? 0 : MK_E_NOMEM;
 }
 
-static int error_of(enum mk_pump verdict)
+static void tell_end(struct mk_carried *c, int error)
 {
-    return verdict == MK_PUMP_NO_MEMORY ? MK_E_NOMEM : MK_E_BAD;
+    tell(memory_of(c), error);
 }
 
-/* It waits for its handler: as long as that makes progress, each time anew. */
-static void wait(struct mk_memory *m)
+static void free_carried(struct mk_carried *c)
 {
-    if (mk_timer_is_set(&m->timer) && m->waited_at == m->body.len)
-        return;
-    m->waited_at = m->body.len;
-    mk_memory_wire.renew_timeout(&m->request);
+    free_memory(memory_of(c));
 }
 
-static enum mk_pump turn(struct mk_memory *m)
-{
-    struct mk_request *r = &m->request;
-    size_t budget = MK_LIMIT_TURN_BYTES;
-    enum mk_pump verdict;
-
-    mk_reply_note(r);
-    verdict = mk_body_pump(r, &budget);
-    if (verdict != MK_PUMP_DONE || !mk_asking_is_parked(r))
-        return verdict;
-    if (!mk_asking_is_woken(r))
-        return MK_PUMP_SOURCE;
-    mk_route_resume(r);
-    mk_reply_note(r);
-    return mk_asking_is_parked(r) ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
-}
-
-static void run(struct mk_memory *m)
-{
-    enum mk_pump verdict;
-    bool has_room;
-
-    m->is_running = true;
-    verdict = turn(m);
-    m->is_running = false;
-    has_room = mk_memory_weigh(m);
-    if (mk_answering_is_broken(&m->request))
-        end(m, MK_E_BAD);
-    else if (!has_room && verdict != MK_PUMP_DONE)
-        end(m, MK_E_NOMEM);
-    else if (verdict == MK_PUMP_TURN)
-        mk_memory_wire.wake(&m->request);
-    else if (verdict == MK_PUMP_SOURCE)
-        wait(m);
-    else
-        end(m, verdict == MK_PUMP_DONE ? 0 : error_of(verdict));
-}
-
-static void on_event(struct mk_watch *w, uint32_t events)
-{
-    (void)events;
-    run(MK_CONTAINER_OF(w, struct mk_memory, watch));
-}
-
-static void on_timer(struct mk_timer *t)
-{
-    struct mk_memory *m = MK_CONTAINER_OF(t, struct mk_memory, timer);
-    struct mk_request *r = &m->request;
-
-    if (m->waited_at != m->body.len) { /* it went on without a wait */
-        wait(m);
-        return;
-    }
-    mk_request_log_slow_handler(r);
-    if (r->status != 0) {
-        end(m, MK_E_TIMEOUT);
-        return;
-    }
-    mk_asking_unpark(r);
-    mk_reply_refuse(r, MK_REFUSAL_HANDLER_SLOW);
-    run(m);
-}
+static const struct mk_carried_kind kind = {
+    .wire = &mk_memory_wire,
+    .after_turn = weigh_turn,
+    .tell = tell_end,
+    .free = free_carried,
+};
 
 /* ---- its beginning ---- */
-
-static int parse(struct mk_memory *m)
-{
-    const struct mk_server_settings *set = &m->request.view->snapshot->set;
-    struct mk_request *r = &m->request;
-    const struct mk_h1_limits limits = {
-        .head = (uint32_t)set->max_request_size,
-        .target = MK_LIMIT_TARGET,
-        .fields = (uint32_t)set->max_headers,
-    };
-
-    r->text = m->in.p;
-    if (mk_h1_head_parse(&r->head, m->in.p, m->body_at, &limits) != (ssize_t)m->body_at)
-        return MK_E_INVALID;
-    r->head_len = (uint32_t)m->body_at;
-    return 0;
-}
-
-static void begin_request(struct mk_memory *m, struct mk_worker *w)
-{
-    struct mk_request *r = &m->request;
-
-    r->wire = &mk_memory_wire;
-    r->worker = w;
-    r->view = w->view;
-    r->view->users++;
-    r->site = &r->view->snapshot->sites[0];
-    r->id = w->next_id++;
-    r->traced = mk_log_traces(mk_worker_log(w), MK_LOG_HTTP);
-    r->is_secure = m->is_secure;
-    r->began_ms = w->loop.clock.mono_ms;
-    r->patience_ms = (uint32_t)r->view->snapshot->set.handler_timeout_ms;
-    if (m->in.len > m->body_at)
-        mk_receiving_go(r, MK_RECEIVING_UNREAD);
-    mk_arena_init(&r->arena, NULL, 0, MK_LIMIT_REQUEST_ARENA);
-    mk_list_add_tail(&w->asked, &m->link);
-}
-
-/* As for a client's: a head that is refused by this server's limits is answered too. */
-static void route(struct mk_memory *m)
-{
-    struct mk_request *r = &m->request;
-
-    m->is_running = true;
-    if (parse(m) < 0) {
-        r->reason = mk_h1_fault_text(r->head.fault);
-        mk_reply_page(r, mk_fault_status(r->head.fault), true);
-    } else {
-        mk_asking_go(r, MK_ASKING_ASKED);
-        if (r->view->snapshot->nsites > 1)
-            mk_route_choose_site(r);
-        if (m->is_body_large ||
-            r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
-            mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
-        else
-            mk_route(r);
-    }
-    run(m);
-}
 
 static void on_post(struct mk_post *post)
 {
@@ -230,19 +88,13 @@ static void on_post(struct mk_post *post)
     struct mk_worker *w = m->worker;
 
     if (w->stopping || w->ended) { /* ended: of a server that was never started */
-        m->error = MK_E_PEER;
-        tell(m);
+        tell(m, MK_E_PEER);
         free_memory(m);
         return;
     }
-    begin_request(m, w);
-    route(m);
-}
-
-void mk_memory_end(struct mk_worker *w)
-{
-    while (!mk_list_is_empty(&w->asked))
-        end(MK_CONTAINER_OF(w->asked.next, struct mk_memory, link), MK_E_PEER);
+    mk_carried_begin(&m->carried, w, w->next_id++, NULL, 0);
+    m->carried.request.is_secure = m->is_secure;
+    mk_carried_route(&m->carried, (struct mk_str){m->in.p, m->body_at}, false, m->is_body_large);
 }
 
 /* ---- asking ---- */
@@ -283,9 +135,7 @@ static int copy_question(struct mk_question *to, const struct mk_question *from)
 static void init(struct mk_memory *m, size_t max_answer)
 {
     m->post.fn = on_post;
-    mk_watch_init(&m->watch, -1, on_event, on_gone);
-    mk_timer_init(&m->timer, on_timer);
-    mk_list_init(&m->link);
+    mk_carried_init(&m->carried, &kind);
     mk_buf_init(&m->head, HEAD_ROOM);
     mk_buf_init(&m->body, max_answer ? max_answer : ANSWER_MAX);
     mk_buf_init(&m->trailers, MK_LIMIT_TRAILERS);

@@ -20,7 +20,7 @@ enum {
 
 static struct mk_memory *memory_of(const struct mk_request *r)
 {
-    return MK_CONTAINER_OF((struct mk_request *)(uintptr_t)r, struct mk_memory, request);
+    return MK_CONTAINER_OF(mk_carried_of(r), struct mk_memory, carried);
 }
 
 static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
@@ -55,7 +55,7 @@ static int begin_head(struct mk_reply *p)
     if (!p->start)
         return MK_E_PEER;
     p->end = p->start + HEAD_MAX - TAIL_MAX;
-    if (!m->is_running)
+    if (!m->carried.is_running)
         mk_request_resume(p->r); /* answered from elsewhere: it ends when its own turn comes */
     return 0;
 }
@@ -98,8 +98,8 @@ static char *reserve(struct mk_memory *m, size_t len)
 
     if (to && mk_memory_weigh(m))
         return to;
-    m->error = to ? MK_E_NOMEM : m->body.error;
-    mk_reply_break(&m->request);
+    m->carried.error = to ? MK_E_NOMEM : m->body.error;
+    mk_reply_break(&m->carried.request);
     return NULL;
 }
 
@@ -151,56 +151,15 @@ static enum mk_pump send_part(struct mk_request *r, struct mk_source *s, size_t 
     return MK_PUMP_DONE;
 }
 
-static bool can_splice(const struct mk_request *r)
-{
-    (void)r;
-    return false;
-}
-
-static enum mk_pump splice_nothing(struct mk_request *r, int fd, size_t len, size_t *moved)
-{
-    (void)r, (void)fd, (void)len;
-    *moved = 0;
-    return MK_PUMP_COPY;
-}
-
-static enum mk_pump flush(struct mk_request *r, bool more)
-{
-    (void)r, (void)more;
-    return MK_PUMP_DONE;
-}
-
 static enum mk_pump end_body(struct mk_request *r)
 {
     struct mk_memory *m = memory_of(r);
 
-    for (const struct mk_trailer *t = r->trailer; t && m->error == 0; t = t->next)
-        m->error = mk_buf_append_str(&m->trailers, t->line);
-    return m->error == 0 ? MK_PUMP_DONE : MK_PUMP_NO_MEMORY;
-}
+    int err = 0;
 
-/* ---- time and ends ---- */
-
-static void wake(struct mk_request *r)
-{
-    mk_watch_run_soon(&r->worker->loop, &memory_of(r)->watch);
-}
-
-static void renew_timeout(struct mk_request *r)
-{
-    struct mk_memory *m = memory_of(r);
-
-    if (r->patience_ms > 0)
-        mk_timer_set(&r->worker->loop.wheel, &m->timer,
-                     r->worker->loop.clock.mono_ms + r->patience_ms);
-    else
-        mk_timer_cancel(&m->timer);
-}
-
-static struct mk_str refused_line(const struct mk_request *r)
-{
-    (void)r;
-    return (struct mk_str){NULL, 0};
+    for (const struct mk_trailer *t = r->trailer; t && err == 0; t = t->next)
+        err = mk_buf_append_str(&m->trailers, t->line);
+    return err == 0 ? MK_PUMP_DONE : MK_PUMP_NO_MEMORY;
 }
 
 const struct mk_wire mk_memory_wire = {
@@ -213,11 +172,8 @@ const struct mk_wire mk_memory_wire = {
     .may_send = may_send,
     .send_part = send_part,
     .send_piece = send_piece,
-    .can_splice = can_splice,
-    .splice = splice_nothing,
-    .flush = flush,
+    .flush = mk_carried_flush,
     .end_body = end_body,
-    .wake = wake,
-    .renew_timeout = renew_timeout,
-    .refused_line = refused_line,
+    .wake = mk_carried_wake,
+    .renew_timeout = mk_carried_renew_timeout,
 };

@@ -77,8 +77,8 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
     facts->user = r->user;
     facts->reason = r->reason;
-    facts->request_line =
-        mk_asking_is_over(r) ? r->wire->refused_line(r) : (struct mk_str){NULL, 0};
+    facts->request_line = mk_asking_is_over(r) && r->wire->refused_line ? r->wire->refused_line(r)
+                                                                        : (struct mk_str){NULL, 0};
     if (facts->request_line.p && facts->target.len == 0)
         facts->target = target_of_line(facts->request_line);
     facts->symlinks = r->view->snapshot->set.symlink;

@@ -2,6 +2,7 @@
 #ifndef MK_SERVER_REQUEST_REQUEST_STATE_H
 #define MK_SERVER_REQUEST_REQUEST_STATE_H
 
+#include "base/code.h"
 #include "base/invariant.h"
 #include "core/states.h"
 #include "server/request/request.h"
@@ -146,7 +147,7 @@ void mk_answering_break(struct mk_request *r);
 
 /* ---- how far its body is read ---- */
 
-void mk_receiving_go(struct mk_request *r, enum mk_receiving to);
+MK_INSIDE void mk_receiving_go(struct mk_request *r, enum mk_receiving to);
 
 /** Is there nothing of its body to come? */
 static inline bool mk_receiving_is_done(const struct mk_request *r)

@@ -65,7 +65,7 @@ struct mk_wire {
     enum mk_pump (*send_part)(struct mk_request *r, struct mk_source *s, size_t *budget);
     /** Send a piece of a body that comes as it likes, after may_send. @param len  > 0, at most 8192. @return DONE or CUT. */
     enum mk_pump (*send_piece)(struct mk_request *r, const char *bytes, size_t len);
-    /** May splice be used for this answer's body? */
+    /** May splice be used for this answer's body? NULL: never. */
     bool (*can_splice)(const struct mk_request *r);
     /**
      * Move bytes from a pipe to the client, after a flush.
@@ -91,7 +91,7 @@ struct mk_wire {
     int (*take)(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
     /** Who is at the other end, for the log. NULL: nobody. */
     void (*peer)(const struct mk_request *r, char dst[MK_PEER_TEXT]);
-    /** Of a head that was refused: its first line, as far as it came; p NULL: none. */
+    /** Of a head that was refused: its first line, as far as it came; p NULL: none. NULL: it has no line. */
     struct mk_str (*refused_line)(const struct mk_request *r);
 };
 

@@ -37,8 +37,9 @@ MK_AT_START static void say_listens(struct listing *l)
         const struct mk_listen *at = &l->set->listens[i];
 
         say_setting(l, "Listen",
-                    mk_arena_printf(&l->arena, "%s%s%s%s", at->text, at->proxy ? " proxy" : "",
-                                    at->transport ? " " : "", at->transport ? at->transport : ""));
+                    mk_arena_printf(&l->arena, "%s%s%s%s%s%s", at->text, at->proxy ? " proxy" : "",
+                                    at->transport ? " " : "", at->transport ? at->transport : "",
+                                    at->protocol ? " h2" : "", at->has_no_http ? " !http" : ""));
     }
 }
 

@@ -8,7 +8,7 @@
 #include "core/thread.h"
 #include "server/h1/conn.h"
 #include "server/h1/job.h"
-#include "server/memory/memory.h"
+#include "server/carried/carried.h"
 #include "server/run/server_int.h"
 #include "server/backend/stream.h"
 
@@ -58,7 +58,7 @@ int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server, 
     mk_ports_init(&w->ports);
     mk_tickets_init(&w->tickets);
     mk_list_init(&w->worker.streams);
-    mk_list_init(&w->worker.asked);
+    mk_list_init(&w->worker.carried);
     mk_crowd_init(&w->crowd, &w->worker);
     mk_budget_init(&w->budget, &w->worker);
     mk_timer_init(&w->trim, on_trim);
@@ -146,7 +146,7 @@ MK_AT_START static void cut_one(void *block, void *arg)
 MK_AT_START static void cut_all(struct mk_worker_thread *w)
 {
     mk_pool_each(&w->worker.conns, cut_one, NULL);
-    mk_memory_end(&w->worker);
+    mk_carried_end_all(&w->worker);
 }
 
 MK_AT_START static void begin_stop(struct mk_worker_thread *w)
@@ -170,7 +170,7 @@ static bool advance_stop(struct mk_worker_thread *w)
         cut_all(w);
     w->saw_acceptor_end = atomic_load(&w->worker.server->acceptor_ended);
     return !atomic_load(&w->worker.server->swapping) && w->worker.conns.used == 0 &&
-           mk_list_is_empty(&w->worker.asked) && w->saw_acceptor_end &&
+           mk_list_is_empty(&w->worker.carried) && w->saw_acceptor_end &&
            !(w->handoff && mk_handoff_count(w->handoff) > 0);
 }
 
@@ -236,7 +236,7 @@ MK_AT_START static void begin(struct mk_worker_thread *w)
 MK_AT_START static void end(struct mk_worker_thread *w)
 {
     mk_streams_end(&w->worker);
-    mk_memory_end(&w->worker);
+    mk_carried_end_all(&w->worker);
     mk_loop_turn(&w->worker.loop, 0, NULL, NULL); /* bury what was closed last */
     mk_server_thread_ended(w->worker.server);
 }

@@ -41,7 +41,7 @@ struct mk_worker {
     /* Bytes that its connections hold (MaxMemory); written by its thread only. */
     _Atomic uint64_t held;
     struct mk_list streams; /* taken or dialled, until their owners close them */
-    struct mk_list asked;   /* requests from memory that are being answered */
+    struct mk_list carried; /* requests that are being answered, but for those of HTTP/1 */
     /* A connection has ended. NULL while nobody waits for its place. */
     void (*on_room)(struct mk_worker *w);
     unsigned index;

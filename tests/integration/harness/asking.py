@@ -87,7 +87,7 @@ class AskSocket:
 
     def sendall(self, data):
         self._sent += data
-        while question := _cut_off(self._sent):
+        while question := cut_off(self._sent):
             *question, self._sent, is_last = question
             self._waiting.append((question, is_last))
         self._ask_next()
@@ -100,7 +100,7 @@ class AskSocket:
     def recv(self, size):
         if not self._came and not self._ended and self._asked:
             number, method, is_last = self._asked
-            self._came, is_whole = _as_bytes(method, *self._hub.answer(number, self._timeout))
+            self._came, is_whole = as_bytes(method, *self._hub.answer(number, self._timeout))
             self._asked, self._ended = None, is_last or not is_whole
             self._ask_next()
         if not self._came and not self._ended:
@@ -118,7 +118,7 @@ class AskSocket:
         pass
 
 
-def _cut_off(data):
+def cut_off(data):
     """The first request in data: method, target, fields, body, what follows it, is it the last; None: not whole yet."""
     head, end, rest = data.partition(b"\r\n\r\n")
     if not end:
@@ -164,7 +164,7 @@ def _cut_off_chunks(rest):
         rest = after[size + 2:]
 
 
-def _as_bytes(method, status, error, fields, body, trailers):
+def as_bytes(method, status, error, fields, body, trailers):
     """What a connection would have carried, and is it whole?"""
     if status == 0:
         if error == MK_E_INVALID:

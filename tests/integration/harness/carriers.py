@@ -9,17 +9,21 @@ which; without it, plain sockets.
     memory     no socket at all: tests/memory/memory.c
     bytewise   the same, and each byte of a request arrives alone
     ask        no connection: requests from memory, by mk_server_ask_wait (tests/memory/asking.c)
+    h2         the plugin http2, on TCP and Unix sockets
+    h2tls      the same over TLS, agreed on by ALPN
 """
 
 import os
+import re
 import socket
 
 import pytest
 
-from harness import asking, certificates, memory, tls
+from harness import asking, certificates, http2, memory, tls
 
 PLAIN, MEMORY, SECURE, ASK = "plain", ("memory", "bytewise"), ("tls", "mbedtls"), "ask"
-NAMES = (PLAIN, *SECURE, *MEMORY, ASK)
+H2 = ("h2", "h2tls")
+NAMES = (PLAIN, *SECURE, *MEMORY, ASK, *H2)
 
 # Files about what a client on a connection sees of HTTP. All others are about plugins, the program, accepting, reloading or TLS
 # itself, or have clients of their own.
@@ -49,13 +53,22 @@ def is_asked():
     return name() == ASK
 
 
+def is_h2():
+    return name() in H2
+
+
+def is_by_request():
+    """Does each request go on its own, so that tests of connections of HTTP/1 make no sense?"""
+    return is_asked() or is_h2()
+
+
 def has_pipes():
     """Does the server speak with its clients by its standard input and output?"""
     return is_memory() or is_asked()
 
 
 def is_secure():
-    return name() in SECURE
+    return name() in SECURE or name() == "h2tls"
 
 
 def is_of_http(file_name):
@@ -66,14 +79,14 @@ def is_elsewhere(file_name):
     """Is a file of tests about something that the carrier does not change?"""
     if name() == PLAIN or not file_name.startswith("test_"):
         return False
-    return file_name not in ASKED_FILES if is_asked() else not is_of_http(file_name)
+    return file_name not in ASKED_FILES if is_by_request() else not is_of_http(file_name)
 
 
 def leaves_out(item):
     """Does a test make no sense over this carrier? Its mark says why."""
     if name() == PLAIN:
         return False
-    marks = ["plain", *(["socket"] if has_pipes() else []), *(["connection"] if is_asked() else [])]
+    marks = ["plain", *(["socket"] if has_pipes() else []), *(["connection"] if is_by_request() else [])]
     return any(item.get_closest_marker(mark) for mark in marks)
 
 
@@ -90,16 +103,29 @@ def configure(texts, plugin):
     """Let what a configuration's Listen lines say nothing of be carried so. plugin: what to load for a name."""
     if name() in (PLAIN, ASK):
         return
-    texts["monkey.conf"] += f"    TransportLayer {'memory' if is_memory() else name()}\n"
-    if is_memory():
-        texts["plugins.load"] += "    Load memory\n"
-        return
-    loaded = plugin(name())
+    if is_h2():
+        load(texts, plugin, "http2")
+        texts["monkey.conf"] = re.sub(r"(?m)^( *Listen [^#\n]*?)( h2)?$", r"\1 h2", texts["monkey.conf"])
+    transport = "memory" if is_memory() else "tls" if is_secure() and is_h2() else name()
+    if name() != "h2":
+        configure_transport(texts, plugin, transport)
+
+
+def load(texts, plugin, wanted):
+    loaded = plugin(wanted)
     if not loaded:
         pytest.skip("this build has no such plugin")
     texts["plugins.load"] += f"    Load {loaded}\n"
+
+
+def configure_transport(texts, plugin, transport):
+    texts["monkey.conf"] += f"    TransportLayer {transport}\n"
+    if is_memory():
+        texts["plugins.load"] += "    Load memory\n"
+        return
+    load(texts, plugin, transport)
     lines = certificates.issue().lines().replace("\n", "\n    ")
-    texts.setdefault(f"plugins/{name()}/{name()}.conf", f"[TLS]\n    {lines}\n")
+    texts.setdefault(f"plugins/{transport}/{transport}.conf", f"[TLS]\n    {lines}\n")
 
 
 def connect(address, timeout, receive_buffer=None, source=None):
@@ -107,13 +133,23 @@ def connect(address, timeout, receive_buffer=None, source=None):
     if isinstance(address, (memory.Hub, asking.Hub)):
         return address.connect(timeout)
     raw = _socket(address, timeout, receive_buffer, source)
-    if not is_secure():
-        return raw
     try:
-        return tls.TlsSocket(raw)
+        return over(raw)
     except BaseException:
         raw.close()
         raise
+
+
+def over(raw):
+    if name() == "h2":
+        return http2.H2Socket(raw)
+    if name() == "h2tls":
+        context = certificates.trusting()
+        context.set_alpn_protocols(["h2", "http/1.1"])
+        secured = tls.TlsSocket(raw, context)
+        assert secured.tls.selected_alpn_protocol() == "h2"
+        return http2.H2Socket(secured, "https")
+    return tls.TlsSocket(raw) if is_secure() else raw
 
 
 def _socket(address, timeout, receive_buffer, source):

@@ -6,7 +6,8 @@
 /* Which states of a connection may follow each other. test_h1.c walks them with requests. */
 
 static const struct change allowed[] = {
-    {"proxy", "idle"},    {"proxy", "flush"},   {"idle", "head"},     {"idle", "flush"},
+    {"proxy", "offer"},   {"proxy", "idle"},    {"proxy", "flush"},   {"offer", "idle"},
+    {"offer", "taken"},   {"offer", "flush"},   {"idle", "head"},     {"idle", "flush"},
     {"head", "route"},    {"head", "reply"},    {"head", "flush"},    {"route", "reply"},
     {"reply", "body"},    {"reply", "handler"}, {"reply", "drain"},   {"reply", "flush"},
     {"reply", "idle"},    {"body", "reply"},    {"body", "handler"},  {"body", "drain"},

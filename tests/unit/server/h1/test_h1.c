@@ -285,7 +285,8 @@ static unsigned walk_exchange(const struct exchange *e, size_t in_piece, size_t 
 
 static void only_allowed_states_follow_each_other(void **state)
 {
-    unsigned seen = BIT(PROXY) | BIT(HANDLER) | BIT(TAKEN); /* they have tests of their own */
+    unsigned seen =
+        BIT(PROXY) | BIT(OFFER) | BIT(HANDLER) | BIT(TAKEN); /* they have tests of their own */
 
     (void)state;
     for (size_t i = 0; i < MK_ARRAY_LEN(exchanges); i++) {

@@ -65,7 +65,7 @@ static void talk(const struct mk_question *q, struct heard *h)
     turns(h);
     assert_int_equal(h->calls, 1);
     mk_loop_turn(loop(), 0, NULL, NULL);
-    assert_true(mk_list_is_empty(&answer_site.worker->asked));
+    assert_true(mk_list_is_empty(&answer_site.worker->carried));
 }
 
 static void forget(struct heard *h)
@@ -372,7 +372,7 @@ static void test_waiting_questions_share_max_memory(void **state)
     mk_count(&answer_site.worker->held, -4 * (uint64_t)sizeof(body));
     assert_int_equal(ask(&q, &h[1]), 0);
     mk_loop_turn(loop(), 0, NULL, NULL);
-    mk_memory_end(answer_site.worker);
+    mk_carried_end_all(answer_site.worker);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(h[i].error, MK_E_PEER);
         forget(&h[i]);
@@ -496,7 +496,7 @@ static struct mk_memory *last;
 
 static enum mk_verdict later_after_the_head(struct mk_request *r)
 {
-    last = MK_CONTAINER_OF(r, struct mk_memory, request);
+    last = MK_CONTAINER_OF(r, struct mk_memory, carried.request);
     answer_head(r, 200, -1);
     assert_int_equal(mk_reply_pipe(r, pipe_fd, UINT64_MAX), 0);
     return MK_VERDICT_DONE;
@@ -523,14 +523,14 @@ static void test_progress_renews_the_handlers_time(void **state)
     int fd = ask_a_pipe(&h);
 
     (void)state;
-    assert_true(mk_timer_is_set(&last->timer));
-    last->waited_at = 0;
-    last->body.len = 5; /* sent without a wait */
-    mk_timer_cancel(&last->timer);
-    last->timer.fn(&last->timer);
+    assert_true(mk_timer_is_set(&last->carried.timer));
+    last->carried.waited_at = 0;
+    last->carried.request.body_sent = 5; /* sent without a wait */
+    mk_timer_cancel(&last->carried.timer);
+    last->carried.timer.fn(&last->carried.timer);
     assert_int_equal(h.calls, 0);
-    assert_true(mk_timer_is_set(&last->timer));
-    last->body.len = 0;
+    assert_true(mk_timer_is_set(&last->carried.timer));
+    last->carried.request.body_sent = 0;
     close(fd);
     turns(&h);
     assert_int_equal(h.error, 0);
@@ -548,8 +548,8 @@ static void test_slow_handler_is_logged(void **state)
     (void)state;
     assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
     mk_log_set_fd(log, ends[1]);
-    mk_timer_cancel(&last->timer);
-    last->timer.fn(&last->timer);
+    mk_timer_cancel(&last->carried.timer);
+    last->carried.timer.fn(&last->carried.timer);
     assert_int_equal(h.error, MK_E_TIMEOUT);
     assert_int_equal(h.status, 200);
     n = read(ends[0], text, sizeof(text) - 1);
@@ -705,7 +705,7 @@ static void test_end_of_the_worker(void **state)
     waiting = NULL;
     assert_int_equal(ask(&q, &h), 0);
     mk_loop_turn(loop(), 0, NULL, NULL);
-    mk_memory_end(answer_site.worker);
+    mk_carried_end_all(answer_site.worker);
     assert_int_equal(h.calls, 1);
     assert_int_equal(h.error, MK_E_PEER);
     forget(&h);

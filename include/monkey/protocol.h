@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MONKEY_PROTOCOL_H
+#define MONKEY_PROTOCOL_H
+
+/*
+ * A protocol is a plugin: it takes over connections whose clients choose it, and makes requests of their bytes that pass
+ * the same stages, handlers, filters and limits as those of HTTP/1.
+ *
+ * A client chooses a protocol by ALPN (RFC 7301), on a listener with a secure transport, or by beginning with the protocol's
+ * preface, on a listener with the protocol's flag (`Listen 8080 h2`). The connection's place, its counting and stage 10
+ * stay the server's; its bytes are the protocol's, as a stream (<monkey/stream.h>). HTTP/1 goes on for everyone else.
+ *
+ * All functions and operations of a connection run on its worker.
+ */
+
+#include <monkey/request.h>
+#include <monkey/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mk_exchange;
+struct mk_context;
+
+struct mk_protocol {
+    size_t size;           /* sizeof(struct mk_protocol) */
+    struct mk_str name;    /* its ALPN name, and its flag of Listen: "h2" */
+    struct mk_str preface; /* the first bytes of each client, at most 64 */
+    /**
+     * Take over a connection. Its first event has MK_IO_READ | MK_IO_WRITE, and the preface is still to be read.
+     * @param ctx     of the protocol's plugin, for the default site. Borrowed for the call
+     * @param stream  the plugin's from now on; mk_stream_tell gives it a callback. Its end is the connection's
+     * @return 0; an error: the library closes the stream.
+     */
+    int (*begin)(const struct mk_context *ctx, struct mk_conn *c, struct mk_stream *stream);
+};
+
+/** What limits a connection, as its configuration has it. Times in ms, sizes in bytes. */
+struct mk_conn_limits {
+    size_t size;           /* sizeof(struct mk_conn_limits), set by the caller */
+    unsigned timeout_ms;   /* Timeout: for the first request, and for the rest of each head */
+    unsigned keepalive_ms; /* KeepAliveTimeout: between requests */
+    unsigned write_ms;     /* WriteTimeout: for a client that takes nothing */
+    size_t max_head;       /* MaxRequestSize */
+    unsigned max_fields;   /* MaxHeaders */
+    unsigned max_requests; /* MaxKeepAliveRequest */
+    bool is_stopping;      /* the server stops: no further requests are wanted */
+};
+MK_API void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits);
+
+/** @return the ALPN name of the protocol that connections of this link's listener may choose beside HTTP/1; {NULL, 0}: none. For transports, of accepted links. */
+MK_API struct mk_str mk_link_offer(const struct mk_link *l);
+
+/* ---- requests ---- */
+
+/** The head of a request. All texts are borrowed for the call. */
+struct mk_exchange_head {
+    size_t size; /* sizeof(struct mk_exchange_head) */
+    struct mk_str method;
+    struct mk_str target; /* path and query, `*`, or the authority of CONNECT */
+    /**
+     * Field lines with their line ends, Host among them. Content-Length, Transfer-Encoding, Connection, Upgrade, Expect, TE
+     * and Trailer are not allowed.
+     */
+    struct mk_str fields;
+    bool has_body;
+    bool expects_continue;  /* Expect: 100-continue (RFC 9110 section 10.1.1) */
+    int64_t content_length; /* of a body; -1: unknown */
+};
+
+/**
+ * How a protocol carries a request. `arg` is that of mk_exchange_begin. No operation is called after end, nor after
+ * mk_exchange_break.
+ */
+struct mk_carrier {
+    size_t size; /* sizeof(struct mk_carrier) */
+    /** Bytes of the request's body. @return > 0; 0: its end; MK_E_AGAIN: call mk_exchange_arrived when more has come; MK_E_BAD, MK_E_PEER. */
+    ssize_t (*read)(void *arg, char *dst, size_t len);
+    /** @return bytes that have come and were not read. */
+    size_t (*buffered)(const void *arg);
+    /** @return room for the field lines of a head, len bytes, which is this request's until a head is begun for another one; NULL: no memory. */
+    char *(*begin_head)(void *arg, size_t len);
+    /** @return whether that room is still this request's. */
+    bool (*has_head)(const void *arg);
+    /**
+     * A head is complete. An interim response (1xx but 101) is followed by another head.
+     * @param fields    field lines with their line ends, in the case in which they were written; no field of HTTP/1's framing
+     *                  but Content-Length. Borrowed for the call
+     * @param has_body  bytes follow: mk_exchange_pull gives them, then or after ready
+     * @return 0; an error breaks the answer off.
+     */
+    int (*head)(void *arg, unsigned status, struct mk_str fields, bool has_body);
+    /** The answer may go on: call mk_exchange_pull when the client takes more. Not inside this call. */
+    void (*ready)(void *arg);
+    /** Field lines behind the body; inside mk_exchange_pull, with its last bytes. NULL: the protocol has no trailers. */
+    void (*trailers)(void *arg, struct mk_str fields);
+    /** The request has ended. @param error  0: its answer is complete; otherwise it is broken off. */
+    void (*end)(void *arg, int error);
+};
+
+/**
+ * Begin a request: sites, stages and handlers as for HTTP/1, perhaps with an answer inside this call.
+ * @param exchange out, before the first operation is called: its name until end, or mk_exchange_break
+ * @param carrier  lives as long as the request
+ * @return 0; MK_E_INVALID: the head has bytes that none may have, or a field that is not allowed; MK_E_LIMIT: a line is
+ *         too long; MK_E_NOMEM. After an error nothing was begun.
+ */
+MK_API int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
+                             const struct mk_exchange_head *head, const struct mk_carrier *carrier,
+                             void *arg) MK_MUST_USE;
+/**
+ * Take bytes of the answer's body, which are copied or read from their file to dst.
+ * @param len      > 0
+ * @param is_last  out: the body ends with these bytes, perhaps none. end was called, and exchange is gone
+ * @return bytes; 0; MK_E_AGAIN: nothing now, ready will be called; another error: the answer is broken off, end was
+ *         called, and exchange is gone.
+ */
+MK_API ssize_t mk_exchange_pull(struct mk_exchange *exchange, char *dst, size_t len,
+                                bool *is_last) MK_MUST_USE;
+/** Bytes of the request's body have come, or its end. */
+MK_API void mk_exchange_arrived(struct mk_exchange *exchange);
+/** Fields behind the request's body, before the end is read. @param lines  with their line ends, copied. @return 0, MK_E_LIMIT, MK_E_NOMEM. */
+MK_API int mk_exchange_set_trailers(struct mk_exchange *exchange, struct mk_str lines) MK_MUST_USE;
+/** The client does not want the answer any more, or its connection is gone. */
+MK_API void mk_exchange_break(struct mk_exchange *exchange);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream.h"
+
+#include "conn.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+/* A stream's request: its head as fields come, its body as frames come, its answer as the client takes it. */
+
+static bool is(struct mk_str a, struct mk_str b)
+{
+    return a.len == b.len && memcmp(a.p, b.p, a.len) == 0;
+}
+
+struct h2_stream *h2_stream_new(struct h2_conn *c, int32_t id)
+{
+    struct h2_stream *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->conn = c;
+    s->id = id;
+    s->window = (int32_t)c->local->set.stream_window;
+    s->content_length = -1;
+    s->moved_ms = h2_conn_now_ms(c);
+    s->next = c->streams;
+    s->at = &c->streams;
+    if (s->next)
+        s->next->at = &s->next;
+    c->streams = s;
+    c->nstreams++;
+    return s;
+}
+
+void h2_stream_free(struct h2_stream *s)
+{
+    if (s->exchange)
+        mk_exchange_break(s->exchange);
+    if (s->conn->local->writing == s)
+        s->conn->local->writing = NULL;
+    *s->at = s->next;
+    if (s->next)
+        s->next->at = s->at;
+    s->conn->nstreams--;
+    if (s->conn->nstreams == 0)
+        s->conn->idle_ms = h2_conn_now_ms(s->conn);
+    h2_text_free(&s->head);
+    h2_text_free(&s->cookie);
+    h2_text_free(&s->body);
+    free(s);
+}
+
+/* ---- its head ---- */
+
+static int keep(struct h2_stream *s, struct h2_text *to, struct mk_str text)
+{
+    size_t max = s->conn->max_head;
+    int err = h2_text_append(to, text.p, text.len, 2 * max);
+
+    s->is_large = s->is_large || err == MK_E_LIMIT || s->head.len > max;
+    return err == MK_E_NOMEM ? err : 0;
+}
+
+static int keep_line(struct h2_stream *s, struct mk_str name, struct mk_str value)
+{
+    int err = keep(s, &s->head, name);
+
+    if (err == 0)
+        err = keep(s, &s->head, MK_STR(": "));
+    if (err == 0)
+        err = keep(s, &s->head, value);
+    return err == 0 ? keep(s, &s->head, MK_STR("\r\n")) : err;
+}
+
+static struct mk_str part(const struct h2_stream *s, struct h2_part part)
+{
+    return (struct mk_str){s->head.p + part.at, part.len};
+}
+
+/* nghttp2 has seen to it that each comes once, before all other fields (RFC 9113 section 8.3). */
+static int take_pseudo(struct h2_stream *s, struct mk_str name, struct mk_str value)
+{
+    struct h2_part *to = is(name, MK_STR(":method")) ? &s->method
+                         : is(name, MK_STR(":path")) ? &s->target
+                                                     : &s->authority;
+
+    if (is(name, MK_STR(":scheme")))
+        return 0;
+    *to = (struct h2_part){s->head.len, (uint32_t)value.len};
+    return keep(s, &s->head, value);
+}
+
+/* :authority stands for Host (RFC 9113 section 8.3.1). */
+static int begin_fields(struct h2_stream *s)
+{
+    char host[1024];
+    struct mk_str name = part(s, s->authority);
+
+    if (s->fields_at > 0)
+        return 0;
+    s->fields_at = s->head.len;
+    if (name.len == 0)
+        return 0;
+    if (name.len > sizeof(host)) /* the text moves when it grows, and no host is that long */
+        return MK_E_BAD;
+    memcpy(host, name.p, name.len);
+    return keep_line(s, MK_STR("Host"), (struct mk_str){host, name.len});
+}
+
+/* Both may be there and must say the same; which of them is there decides nothing. */
+static int take_host(struct h2_stream *s, struct mk_str value)
+{
+    struct mk_str name = part(s, s->authority);
+
+    if (s->authority.len == 0)
+        return keep_line(s, MK_STR("Host"), value);
+    return name.len == value.len && strncasecmp(name.p, value.p, name.len) == 0 ? 0 : MK_E_BAD;
+}
+
+static int take_cookie(struct h2_stream *s, struct mk_str crumb)
+{
+    int err = s->cookie.len > 0 ? keep(s, &s->cookie, MK_STR("; ")) : 0;
+
+    return err == 0 ? keep(s, &s->cookie, crumb) : err;
+}
+
+/* nghttp2 has seen to it that it is a number, and there once. */
+static void take_length(struct h2_stream *s, struct mk_str value)
+{
+    s->content_length = 0;
+    for (size_t i = 0; i < value.len && s->content_length < INT64_MAX / 16; i++)
+        s->content_length = s->content_length * 10 + (value.p[i] - '0');
+}
+
+static int take_field(struct h2_stream *s, struct mk_str name, struct mk_str value)
+{
+    if (is(name, MK_STR("content-length"))) {
+        take_length(s, value);
+        return 0;
+    }
+    if (is(name, MK_STR("expect")) && value.len == 12 &&
+        strncasecmp(value.p, "100-continue", 12) == 0) {
+        s->expects_continue = true;
+        return 0;
+    }
+    if (is(name, MK_STR("te")) || is(name, MK_STR("trailer")) || is(name, MK_STR("expect")))
+        return 0;
+    if (is(name, MK_STR("cookie")))
+        return take_cookie(s, value);
+    return is(name, MK_STR("host")) ? take_host(s, value) : keep_line(s, name, value);
+}
+
+int h2_stream_field(struct h2_stream *s, struct mk_str name, struct mk_str value)
+{
+    int err;
+
+    if (s->is_large)
+        return h2_conn_pay(s->conn, H2_PRICE_FIELD) ? 0 : MK_E_BAD;
+    if (s->state != H2_STREAM_HEAD)
+        return keep_line(s, name, value); /* a trailer */
+    if (name.p[0] == ':')
+        return take_pseudo(s, name, value);
+    err = begin_fields(s);
+    return err == 0 ? take_field(s, name, value) : err;
+}
+
+/* ---- as the server's carrier ---- */
+
+static struct h2_stream *stream_of(void *arg)
+{
+    return arg;
+}
+
+/* What was read may come again. The window doubles when a whole one was, as long as all of them may (PERFORMANCE: one upload is to fill the link). */
+static void widen(struct h2_stream *s, size_t len)
+{
+    struct h2_conn *c = s->conn;
+    int32_t most = (int32_t)c->local->set.connection_window;
+
+    s->consumed += (int32_t)len;
+    if (s->consumed >= s->window && s->window <= most / 2 && !s->has_end) {
+        s->window *= 2;
+        s->consumed = 0;
+        (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, s->id,
+                                                    s->window);
+    }
+    c->consumed += (int32_t)len;
+    if (c->consumed >= c->window && c->window <= most / 2) {
+        c->window *= 2;
+        c->consumed = 0;
+        (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, 0, c->window);
+    }
+}
+
+static ssize_t read_body(void *arg, char *dst, size_t len)
+{
+    struct h2_stream *s = stream_of(arg);
+    size_t n = h2_text_left(&s->body);
+
+    if (n == 0)
+        return s->has_end ? 0 : MK_E_AGAIN;
+    if (n > len)
+        n = len;
+    memcpy(dst, s->body.p + s->body.at, n);
+    h2_text_use(&s->body, n);
+    (void)nghttp2_session_consume(s->conn->session, s->id, n);
+    widen(s, n);
+    h2_conn_wake(s->conn);
+    return (ssize_t)n;
+}
+
+static size_t buffered(const void *arg)
+{
+    return h2_text_left(&((const struct h2_stream *)arg)->body);
+}
+
+/* In lower case. */
+static bool is_of_http1(struct mk_str name)
+{
+    switch (name.len) {
+    case 7:
+        return is(name, MK_STR("upgrade"));
+    case 10:
+        return is(name, MK_STR("connection")) || is(name, MK_STR("keep-alive"));
+    case 16:
+        return is(name, MK_STR("proxy-connection"));
+    case 17:
+        return is(name, MK_STR("transfer-encoding"));
+    default:
+        return false;
+    }
+}
+
+/* Names are lower case in HTTP/2 (RFC 9113 section 8.2). @return the copy's begin; NULL: no room. */
+static char *lower(struct h2_local *l, size_t *used, struct mk_str name)
+{
+    char *copy = l->names + *used;
+
+    if (name.len > sizeof(l->names) - *used)
+        return NULL;
+    for (size_t i = 0; i < name.len; i++)
+        copy[i] = (char)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] | 0x20 : name.p[i]);
+    *used += name.len;
+    return copy;
+}
+
+static nghttp2_nv pair(const char *name, size_t name_len, const char *value, size_t value_len)
+{
+    return (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name,
+                        .namelen = name_len,
+                        .value = (uint8_t *)(uintptr_t)value,
+                        .valuelen = value_len};
+}
+
+/* @return fields in all; MK_E_LIMIT. */
+static ssize_t split_fields(struct h2_local *l, size_t count, struct mk_str lines)
+{
+    size_t used = 0;
+
+    while (lines.len > 0) {
+        const char *end = memchr(lines.p, '\r', lines.len), *colon;
+        struct mk_str name, value;
+        char *copy;
+
+        if (!end)
+            return MK_E_LIMIT;
+        colon = memchr(lines.p, ':', (size_t)(end - lines.p));
+        if (!colon)
+            return MK_E_LIMIT;
+        name = (struct mk_str){lines.p, (size_t)(colon - lines.p)};
+        value = (struct mk_str){colon + 1, (size_t)(end - colon - 1)};
+        while (value.len > 0 && (value.p[0] == ' ' || value.p[0] == '\t'))
+            value.p++, value.len--;
+        lines.len -= (size_t)(end + 2 - lines.p);
+        lines.p = end + 2;
+        copy = lower(l, &used, name);
+        if (!copy || count == H2_FIELDS)
+            return MK_E_LIMIT;
+        if (is_of_http1((struct mk_str){copy, name.len}))
+            continue;
+
+        l->fields[count++] = pair(copy, name.len, value.p, value.len);
+    }
+    return (ssize_t)count;
+}
+
+static int submit_head(struct h2_stream *s, ssize_t count, bool is_interim, bool has_body)
+{
+    struct h2_conn *c = s->conn;
+    const nghttp2_data_provider body = {.source = {.ptr = s}, .read_callback = h2_stream_give};
+
+    if (is_interim)
+        return nghttp2_submit_headers(c->session, NGHTTP2_FLAG_NONE, s->id, NULL, c->local->fields,
+                                      (size_t)count, NULL);
+    s->state = has_body ? H2_STREAM_SENDING : H2_STREAM_ENDED;
+    s->moved_ms = h2_conn_now_ms(c);
+    return nghttp2_submit_response(c->session, s->id, c->local->fields, (size_t)count,
+                                   has_body ? &body : NULL);
+}
+
+static char *begin_head(void *arg, size_t len)
+{
+    struct h2_stream *s = stream_of(arg);
+    struct h2_local *l = s->conn->local;
+
+    l->writing = s;
+    return len <= sizeof(l->room) ? l->room : NULL;
+}
+
+static bool has_head(const void *arg)
+{
+    const struct h2_stream *s = arg;
+
+    return s->conn->local->writing == s;
+}
+
+static int take_head(void *arg, unsigned status, struct mk_str fields, bool has_body)
+{
+    struct h2_stream *s = stream_of(arg);
+    struct h2_local *l = s->conn->local;
+    char digits[3] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10),
+                      (char)('0' + status % 10)};
+    ssize_t count;
+
+    l->writing = NULL;
+    l->fields[0] = pair(":status", 7, digits, sizeof(digits));
+    count = split_fields(l, 1, fields);
+    if (count < 0)
+        return (int)count;
+    h2_conn_wake(s->conn);
+    return submit_head(s, count, status < 200, has_body) == 0 ? 0 : MK_E_NOMEM;
+}
+
+static void be_ready(void *arg)
+{
+    struct h2_stream *s = stream_of(arg);
+
+    if (s->state != H2_STREAM_STARVED)
+        return;
+    s->state = H2_STREAM_SENDING;
+    s->moved_ms = h2_conn_now_ms(s->conn);
+    (void)nghttp2_session_resume_data(s->conn->session, s->id);
+    h2_conn_wake(s->conn);
+}
+
+static void take_trailers(void *arg, struct mk_str lines)
+{
+    struct h2_stream *s = stream_of(arg);
+
+    h2_text_free(&s->head);
+    s->has_trailers = h2_text_append(&s->head, lines.p, lines.len, lines.len) == 0;
+}
+
+static void end_exchange(void *arg, int error)
+{
+    struct h2_stream *s = stream_of(arg);
+
+    s->exchange = NULL;
+    if (error == 0) {
+        h2_credit_earn(&s->conn->credit, H2_CREDIT_A_REQUEST);
+        be_ready(s); /* without a byte: only the end of its body is missing */
+        return;
+    }
+    s->state = H2_STREAM_ENDED;
+    if (s->is_pulled)
+        return;
+    (void)nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id,
+                                    NGHTTP2_INTERNAL_ERROR);
+    h2_conn_wake(s->conn);
+}
+
+static const struct mk_carrier carrier = {
+    .size = sizeof(struct mk_carrier),
+    .read = read_body,
+    .buffered = buffered,
+    .begin_head = begin_head,
+    .has_head = has_head,
+    .head = take_head,
+    .ready = be_ready,
+    .trailers = take_trailers,
+    .end = end_exchange,
+};
+
+/* ---- what its client sends ---- */
+
+int h2_stream_begin(struct h2_stream *s)
+{
+    struct mk_exchange_head head = {.size = sizeof(head)};
+    int err = begin_fields(s);
+
+    if (err == 0 && s->cookie.len > 0)
+        err = keep_line(s, MK_STR("Cookie"), (struct mk_str){s->cookie.p, s->cookie.len});
+    if (err < 0)
+        return err;
+    head.method = part(s, s->method);
+    head.target = s->target.len > 0 ? part(s, s->target) : part(s, s->authority); /* CONNECT */
+    head.fields = (struct mk_str){s->head.p + s->fields_at, s->head.len - s->fields_at};
+    head.has_body = !s->has_end;
+    head.content_length = s->content_length;
+    head.expects_continue = s->expects_continue;
+    s->state = H2_STREAM_ASKED;
+    err = mk_exchange_begin(&s->exchange, s->conn->conn, &head, &carrier, s);
+    h2_text_free(&s->head);
+    h2_text_free(&s->cookie);
+    return err == 0 || err == MK_E_NOMEM ? err : MK_E_BAD;
+}
+
+int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len)
+{
+    if (!s->exchange) { /* nobody reads it any more */
+        (void)nghttp2_session_consume(s->conn->session, s->id, len);
+        return 0;
+    }
+    if (h2_text_append(&s->body, bytes, len, UINT32_MAX / 8) < 0)
+        return MK_E_NOMEM;
+    mk_exchange_arrived(s->exchange);
+    return 0;
+}
+
+void h2_stream_end_input(struct h2_stream *s)
+{
+    s->has_end = true;
+    if (s->exchange && s->head.len > 0)
+        (void)!mk_exchange_set_trailers(s->exchange, (struct mk_str){s->head.p, s->head.len});
+    h2_text_free(&s->head);
+    if (s->exchange)
+        mk_exchange_arrived(s->exchange);
+}
+
+/* ---- what its client takes ---- */
+
+bool h2_stream_waits_for_client(const struct h2_stream *s)
+{
+    return s->state == H2_STREAM_SENDING;
+}
+
+static bool submit_trailers(struct h2_stream *s)
+{
+    struct h2_local *l = s->conn->local;
+    ssize_t count = split_fields(l, 0, (struct mk_str){s->head.p, s->head.len});
+    int err =
+        count < 0 ? -1 : nghttp2_submit_trailer(s->conn->session, s->id, l->fields, (size_t)count);
+
+    h2_text_free(&s->head);
+    return err == 0;
+}
+
+static void end_body(struct h2_stream *s, uint32_t *flags)
+{
+    s->state = H2_STREAM_ENDED;
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (s->has_trailers && submit_trailers(s))
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+}
+
+ssize_t h2_stream_give(nghttp2_session *session, int32_t id, uint8_t *buf, size_t length,
+                       uint32_t *flags, nghttp2_data_source *source, void *user)
+{
+    struct h2_stream *s = source->ptr;
+    struct h2_local *l = s->conn->local;
+    bool is_last = true;
+    ssize_t n = 0;
+
+    (void)session, (void)id, (void)buf, (void)user;
+    if (s->exchange) {
+        s->is_pulled = true;
+        n = mk_exchange_pull(s->exchange, l->out + l->used + H2_FRAME_HEAD, length, &is_last);
+        s->is_pulled = false;
+    }
+    if (n == MK_E_AGAIN) {
+        s->state = H2_STREAM_STARVED;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    if (n < 0)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    s->moved_ms = h2_conn_now_ms(s->conn);
+    h2_credit_move(&s->conn->credit, (uint64_t)n);
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (is_last)
+        end_body(s, flags);
+    return n;
+}

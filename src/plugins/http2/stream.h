@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HTTP2_STREAM_H
+#define HTTP2_STREAM_H
+
+#include "text.h"
+
+#include <monkey/protocol.h>
+
+#include <nghttp2/nghttp2.h>
+
+struct h2_conn;
+
+/** How a stream's request stands. X(NAME, sentence) */
+#define H2_STREAM_STATES(X)                                                                        \
+    X(HEAD, "its head arrives")                                                                    \
+    X(ASKED, "its request is answered; no final head yet")                                         \
+    X(SENDING, "a body leaves when its client takes it")                                           \
+    X(STARVED, "a body leaves; its source has nothing now")                                        \
+    X(ENDED, "all of its answer is with nghttp2, or it is given up")
+
+enum h2_stream_state {
+#define H2_STREAM_ENUM(name, sentence) H2_STREAM_##name,
+    H2_STREAM_STATES(H2_STREAM_ENUM)
+#undef H2_STREAM_ENUM
+};
+
+/** A part of a head. */
+struct h2_part {
+    uint32_t at, len;
+};
+
+/** A stream (RFC 9113 section 5): one request and its answer. */
+struct h2_stream {
+    struct h2_stream *next, **at; /* of its connection's */
+    struct h2_conn *conn;
+    struct mk_exchange *exchange; /* NULL: not begun, or ended */
+    struct h2_text head;   /* of the request; then its trailers, and at last those of the answer */
+    struct h2_text cookie; /* its crumbs, joined (RFC 9113 section 8.2.3) */
+    struct h2_text body;   /* what nobody has read */
+    struct h2_part method, target, authority;
+    uint32_t fields_at; /* of head; 0: no field that is not a pseudo-header has come */
+    int32_t id;
+    int32_t window, consumed; /* of its body: how much may come, and was read since that grew */
+    int64_t content_length;   /* -1: unknown */
+    int64_t moved_ms;         /* when its client last took something, or began to be waited for */
+    uint8_t state;            /* enum h2_stream_state */
+    bool expects_continue, has_host;
+    bool is_large;  /* its head has more than may be: the rest is not kept */
+    bool has_end;   /* its client sends no more */
+    bool is_pulled; /* inside mk_exchange_pull */
+    bool has_trailers;
+    bool is_reset;    /* by us */
+    uint32_t skipped; /* bytes of its body behind the answer */
+};
+
+/** A head begins. @return NULL without memory. */
+struct h2_stream *h2_stream_new(struct h2_conn *c, int32_t id) MK_MUST_USE;
+/** Its request is broken off when it has not ended. */
+void h2_stream_free(struct h2_stream *s);
+
+/** A field of its head, or of its trailers. @return 0; MK_E_BAD: malformed (RFC 9113 section 8.1.1); MK_E_NOMEM. */
+int h2_stream_field(struct h2_stream *s, struct mk_str name, struct mk_str value) MK_MUST_USE;
+/** Its head is complete: the request begins. @return 0; MK_E_BAD, MK_E_NOMEM: it is to be reset. */
+int h2_stream_begin(struct h2_stream *s) MK_MUST_USE;
+/** Bytes of its body came. @return 0 or MK_E_NOMEM. */
+int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len) MK_MUST_USE;
+/** Its client sends no more. */
+void h2_stream_end_input(struct h2_stream *s);
+/** Does it wait for its client to take more? */
+bool h2_stream_waits_for_client(const struct h2_stream *s);
+
+/** nghttp2_data_source_read_callback. */
+ssize_t h2_stream_give(nghttp2_session *session, int32_t id, uint8_t *buf, size_t length,
+                       uint32_t *flags, nghttp2_data_source *source, void *user);
+
+#endif

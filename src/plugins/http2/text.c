@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <stdlib.h>
+
+enum { FIRST = 256 };
+
+static void close_gap(struct h2_text *t)
+{
+    if (t->at == 0)
+        return;
+    memmove(t->p, t->p + t->at, t->len - t->at);
+    t->len -= t->at;
+    t->at = 0;
+}
+
+static int grow(struct h2_text *t, size_t need)
+{
+    size_t cap = t->cap ? t->cap : FIRST;
+    char *p;
+
+    while (cap < need)
+        cap *= 2;
+    p = realloc(t->p, cap);
+    if (!p)
+        return MK_E_NOMEM;
+    t->p = p;
+    t->cap = (uint32_t)cap;
+    return 0;
+}
+
+int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max)
+{
+    if (len > max || h2_text_left(t) > max - len || max > UINT32_MAX / 4)
+        return MK_E_LIMIT;
+    if (len == 0)
+        return 0;
+    if (len > t->cap - t->len)
+        close_gap(t);
+    if (len > t->cap - t->len && grow(t, t->len + len) < 0)
+        return MK_E_NOMEM;
+    memcpy(t->p + t->len, bytes, len);
+    t->len += (uint32_t)len;
+    return 0;
+}
+
+void h2_text_use(struct h2_text *t, size_t len)
+{
+    t->at += (uint32_t)len;
+    if (t->at == t->len)
+        h2_text_free(t);
+}
+
+void h2_text_free(struct h2_text *t)
+{
+    free(t->p);
+    *t = (struct h2_text){.p = NULL};
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HTTP2_TEXT_H
+#define HTTP2_TEXT_H
+
+#include <monkey/types.h>
+
+/** Bytes that grow, up to a bound that each append names. Zeroed at first. */
+struct h2_text {
+    char *p;
+    uint32_t at, len, cap; /* at: bytes before it were used */
+};
+
+/** @return 0; MK_E_LIMIT: it would hold more than max; MK_E_NOMEM. Nothing was appended then. */
+int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max);
+/** The first bytes are not needed any more. */
+void h2_text_use(struct h2_text *t, size_t len);
+void h2_text_free(struct h2_text *t);
+
+static inline size_t h2_text_left(const struct h2_text *t)
+{
+    return t->len - t->at;
+}
+
+#endif

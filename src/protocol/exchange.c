@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "protocol/exchange.h"
+
+#include "base/code.h"
+#include "base/heap.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "http/head_text.h"
+#include "server/answer/reply.h"
+#include "server/h1/conn.h"
+#include "server/request/request_state.h"
+#include "server/worker/worker.h"
+
+/* Requests that a plugin's protocol carries: their beginning, their end, and the bytes of their answers. */
+
+void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits)
+{
+    const struct mk_server_settings *set = &c->worker->view->snapshot->set;
+
+    *limits = (struct mk_conn_limits){
+        .size = limits->size,
+        .timeout_ms = (unsigned)set->timeout_ms,
+        .keepalive_ms = (unsigned)set->keepalive_timeout_ms,
+        .write_ms = (unsigned)set->write_timeout_ms,
+        .max_head = (size_t)set->max_request_size,
+        .max_fields = (unsigned)set->max_headers,
+        .max_requests = (unsigned)set->max_keepalive_requests,
+        .is_stopping = c->worker->stopping,
+    };
+}
+
+/* ---- its end ---- */
+
+static struct mk_exchange *exchange_of(struct mk_carried *c)
+{
+    return MK_CONTAINER_OF(c, struct mk_exchange, carried);
+}
+
+static void tell(struct mk_carried *c, int error)
+{
+    struct mk_exchange *x = exchange_of(c);
+
+    x->is_over = true;
+    if (!x->is_broken)
+        x->carrier->end(x->arg, error);
+}
+
+static void free_exchange(struct mk_carried *c)
+{
+    struct mk_exchange *x = exchange_of(c);
+
+    mk_heap_free(x->long_text);
+    mk_buf_fini(&x->rest);
+    mk_pool_put(&c->request.worker->jobs, x);
+}
+
+/* Outside of a pull, nothing is sent: its protocol is to pull. */
+static int after_turn(struct mk_carried *c, enum mk_pump verdict)
+{
+    struct mk_exchange *x = exchange_of(c);
+
+    if (verdict == MK_PUMP_READER && !x->dst)
+        x->carrier->ready(x->arg);
+    return 0;
+}
+
+static const struct mk_carried_kind kind = {
+    .wire = &mk_exchange_wire,
+    .after_turn = after_turn,
+    .tell = tell,
+    .free = free_exchange,
+};
+
+/* No status of HTTP, but of logs: the client did not wait for an answer. */
+enum { STATUS_CLIENT_LEFT = 499 };
+
+void mk_exchange_break(struct mk_exchange *x)
+{
+    struct mk_request *r = &x->carried.request;
+
+    x->is_broken = true;
+    if (r->status == 0)
+        r->status = STATUS_CLIENT_LEFT;
+    mk_carried_end(&x->carried, MK_E_PEER);
+}
+
+/* ---- its beginning ---- */
+
+static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
+{
+    int err =
+        mk_head_text(b, head->method, head->target, head->fields,
+                     head->has_body && head->content_length > 0 ? (size_t)head->content_length : 0);
+
+    if (err < 0 || !head->expects_continue)
+        return err;
+    b->len -= 2; /* the empty line */
+    return mk_buf_append_str(b, MK_STR("Expect: 100-continue\r\n\r\n"));
+}
+
+/* Most heads fit into the block; a longer one gets memory of its own. @return 0 or an error. */
+static int keep_head(struct mk_exchange *x, const struct mk_exchange_head *head,
+                     struct mk_str *text)
+{
+    struct mk_buf b = {.p = x->own_text, .cap = MK_EXCHANGE_TEXT, .max = MK_EXCHANGE_TEXT};
+    int err = write_head(&b, head);
+
+    if (err == MK_E_LIMIT) {
+        mk_buf_init(&b, SIZE_MAX / 4);
+        err = write_head(&b, head);
+        x->long_text = b.p;
+    }
+    *text = mk_buf_str(&b);
+    return err;
+}
+
+static struct mk_exchange *make(struct mk_worker *w, const struct mk_carrier *carrier, void *arg)
+{
+    struct mk_exchange *x = mk_pool_get(&w->jobs);
+
+    if (!x)
+        return NULL;
+    memset(x, 0, offsetof(struct mk_exchange, arena_start));
+    mk_carried_init(&x->carried, &kind);
+    x->carried.request.worker = w;
+    x->carrier = carrier;
+    x->arg = arg;
+    mk_buf_init(&x->rest, MK_LIMIT_EXCHANGE_REST);
+    return x;
+}
+
+int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
+                      const struct mk_exchange_head *head, const struct mk_carrier *carrier,
+                      void *arg)
+{
+    struct mk_exchange *x = make(c->worker, carrier, arg);
+    struct mk_str text;
+    int err;
+
+    if (!x)
+        return MK_E_NOMEM;
+    err = keep_head(x, head, &text);
+    if (err < 0) {
+        free_exchange(&x->carried);
+        return err;
+    }
+    c->requests++;
+    mk_carried_begin(&x->carried, c->worker, c->id, x->arena_start, sizeof(x->arena_start));
+    x->carried.request.conn = c;
+    x->carried.request.is_secure = c->link.transport->is_secure;
+    x->carried.request.traced = x->carried.request.traced ? c->requests : 0;
+    *exchange = x;
+    mk_carried_route(&x->carried, text, head->has_body && head->content_length < 0, false);
+    return 0;
+}
+
+/* ---- bytes that come ---- */
+
+void mk_exchange_arrived(struct mk_exchange *x)
+{
+    mk_request_resume(&x->carried.request);
+}
+
+int mk_exchange_set_trailers(struct mk_exchange *x, struct mk_str lines)
+{
+    struct mk_request *r = &x->carried.request;
+
+    if (lines.len > MK_LIMIT_TRAILERS)
+        return MK_E_LIMIT;
+    r->trailers = mk_arena_strdup(&r->arena, lines);
+    if (!r->trailers)
+        return MK_E_NOMEM;
+    r->body.trailers = (uint32_t)lines.len;
+    return 0;
+}
+
+/* ---- bytes that go ---- */
+
+size_t mk_exchange_put(struct mk_exchange *x, const char *bytes, size_t len)
+{
+    size_t n = len < x->dst_left ? len : x->dst_left;
+
+    memcpy(x->dst, bytes, n);
+    x->dst += n;
+    x->dst_left -= n;
+    return n;
+}
+
+static void put_rest(struct mk_exchange *x)
+{
+    if (!mk_exchange_has_rest(x))
+        return;
+    x->rest_at += mk_exchange_put(x, x->rest.p + x->rest_at, x->rest.len - x->rest_at);
+    if (!mk_exchange_has_rest(x))
+        x->rest.len = x->rest_at = 0;
+}
+
+ssize_t mk_exchange_pull(struct mk_exchange *x, char *dst, size_t len, bool *is_last)
+{
+    size_t got;
+
+    *is_last = false;
+    x->dst = dst;
+    x->dst_left = len;
+    put_rest(x);
+    if (x->dst_left > 0)
+        mk_carried_run(&x->carried);
+    got = len - x->dst_left;
+    x->dst = NULL;
+    x->dst_left = 0;
+    if (x->is_over && x->carried.error < 0)
+        return x->carried.error;
+    *is_last = x->is_over;
+    return got > 0 || x->is_over ? (ssize_t)got : MK_E_AGAIN;
+}

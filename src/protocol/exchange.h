@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_PROTOCOL_EXCHANGE_H
+#define MK_PROTOCOL_EXCHANGE_H
+
+#include "base/buf.h"
+#include "server/carried/carried.h"
+#include "server/h1/job.h"
+
+#include <monkey/protocol.h>
+
+/** A request that a plugin's protocol carries, and its answer, in a block of a job's size. <monkey/protocol.h> is its face. */
+struct mk_exchange {
+    struct mk_carried carried;
+    const struct mk_carrier *carrier;
+    void *arg;
+    char *long_text; /* its head, where own_text is too short; heap */
+    char *dst;       /* where the body goes, while it is pulled; NULL: it is not */
+    size_t dst_left;
+    struct mk_buf rest; /* of a piece, for which dst had no room */
+    size_t rest_at;
+    bool is_over;   /* its end is known */
+    bool is_broken; /* by its protocol, which is not told */
+    char arena_start[MK_JOB_ARENA] __attribute__((aligned(16)));
+    char own_text[];
+};
+
+enum { MK_EXCHANGE_TEXT = MK_JOB_SIZE - offsetof(struct mk_exchange, own_text) };
+
+extern const struct mk_wire mk_exchange_wire;
+
+static inline struct mk_exchange *mk_exchange_of(const struct mk_request *r)
+{
+    return MK_CONTAINER_OF(mk_carried_of(r), struct mk_exchange, carried);
+}
+
+/** Is there something of a piece that dst had no room for? */
+static inline bool mk_exchange_has_rest(const struct mk_exchange *x)
+{
+    return x->rest_at < x->rest.len;
+}
+
+/** Copy as much as dst has room for. @return the number of bytes. */
+size_t mk_exchange_put(struct mk_exchange *x, const char *bytes, size_t len);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/carried/carried.h"
+
+#include "base/invariant.h"
+#include "base/limits.h"
+#include "server/answer/body.h"
+#include "server/answer/reply.h"
+#include "server/request/ticket.h"
+#include "server/request/wire.h"
+#include "server/route/route.h"
+#include "server/route/stage.h"
+#include "server/worker/worker.h"
+
+static const struct mk_server_settings *settings_of(const struct mk_carried *c)
+{
+    return &c->request.view->snapshot->set;
+}
+
+/* ---- its end ---- */
+
+static void on_gone(struct mk_watch *w)
+{
+    struct mk_carried *c = MK_CONTAINER_OF(w, struct mk_carried, watch);
+
+    c->kind->free(c);
+}
+
+void mk_carried_end(struct mk_carried *c, int error)
+{
+    struct mk_request *r = &c->request;
+    struct mk_view *view = r->view;
+
+    if (mk_asking_is_over(r))
+        return;
+    c->error = c->error ? c->error : error;
+    if (c->error)
+        mk_answering_break(r);
+    mk_timer_cancel(&c->timer);
+    mk_list_remove(&c->link);
+    mk_body_drop(r);
+    mk_asking_go(r, MK_ASKING_OVER);
+    if (r->site->on_finish.count > 0)
+        mk_stage_finish(r);
+    c->kind->tell(c, c->error);
+    mk_ticket_end(r);
+    mk_arena_fini(&r->arena);
+    mk_view_put(view);
+    mk_count(&r->worker->counters.requests, 1);
+    (void)!mk_watch_release(&r->worker->loop, &c->watch);
+}
+
+void mk_carried_end_all(struct mk_worker *w)
+{
+    while (!mk_list_is_empty(&w->carried))
+        mk_carried_end(MK_CONTAINER_OF(w->carried.next, struct mk_carried, link), MK_E_PEER);
+}
+
+static int error_of(enum mk_pump verdict)
+{
+    return verdict == MK_PUMP_NO_MEMORY ? MK_E_NOMEM : MK_E_BAD;
+}
+
+/* ---- its turns ---- */
+
+/* Nothing of its body has come that nobody has read, and somebody reads it. */
+static bool waits_for_sender(const struct mk_request *r)
+{
+    return r->receiving == MK_RECEIVING_READING && r->wire->buffered(r) == 0;
+}
+
+static void set_timer(struct mk_carried *c)
+{
+    struct mk_request *r = &c->request;
+    struct mk_loop *loop = &r->worker->loop;
+    int64_t ms;
+
+    c->is_sender_waited_for = waits_for_sender(r);
+    ms = c->is_sender_waited_for ? settings_of(c)->body_timeout_ms : r->patience_ms;
+    if (ms > 0)
+        mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + ms);
+    else
+        mk_timer_cancel(&c->timer);
+}
+
+/* It waits for its handler, or for its sender: as long as that makes progress, each time anew. */
+static void wait(struct mk_carried *c)
+{
+    if (mk_timer_is_set(&c->timer) && c->waited_at == c->request.body_sent &&
+        c->is_sender_waited_for == waits_for_sender(&c->request))
+        return;
+    c->waited_at = c->request.body_sent;
+    set_timer(c);
+}
+
+static enum mk_pump turn(struct mk_carried *c)
+{
+    struct mk_request *r = &c->request;
+    size_t budget = MK_LIMIT_TURN_BYTES;
+    enum mk_pump verdict;
+
+    mk_reply_note(r);
+    verdict = mk_body_pump(r, &budget);
+    if (verdict != MK_PUMP_DONE || !mk_asking_is_parked(r))
+        return verdict;
+    if (!mk_asking_is_woken(r))
+        return MK_PUMP_SOURCE;
+    mk_route_resume(r);
+    mk_reply_note(r);
+    return mk_asking_is_parked(r) ? MK_PUMP_SOURCE : mk_body_pump(r, &budget);
+}
+
+static void go_on(struct mk_carried *c, enum mk_pump verdict)
+{
+    switch (verdict) {
+    case MK_PUMP_TURN:
+        mk_carried_wake(&c->request);
+        break;
+    case MK_PUMP_SOURCE:
+        wait(c);
+        break;
+    case MK_PUMP_READER: /* its protocol knows how long a reader may take */
+        mk_timer_cancel(&c->timer);
+        break;
+    default:
+        mk_carried_end(c, verdict == MK_PUMP_DONE ? 0 : error_of(verdict));
+    }
+}
+
+void mk_carried_run(struct mk_carried *c)
+{
+    enum mk_pump verdict;
+    int err = 0;
+
+    if (mk_asking_is_over(&c->request))
+        return;
+    c->is_running = true;
+    verdict = turn(c);
+    c->is_running = false;
+    if (c->kind->after_turn)
+        err = c->kind->after_turn(c, verdict);
+    if (mk_answering_is_broken(&c->request))
+        mk_carried_end(c, MK_E_BAD);
+    else if (err < 0 && verdict != MK_PUMP_DONE)
+        mk_carried_end(c, err);
+    else
+        go_on(c, verdict);
+}
+
+static void on_event(struct mk_watch *w, uint32_t events)
+{
+    (void)events;
+    mk_carried_run(MK_CONTAINER_OF(w, struct mk_carried, watch));
+}
+
+static void on_timer(struct mk_timer *t)
+{
+    struct mk_carried *c = MK_CONTAINER_OF(t, struct mk_carried, timer);
+    struct mk_request *r = &c->request;
+
+    if (c->waited_at != r->body_sent) { /* it went on without a wait */
+        wait(c);
+        return;
+    }
+    if (!c->is_sender_waited_for)
+        mk_request_log_slow_handler(r);
+    if (r->status != 0) {
+        mk_carried_end(c, MK_E_TIMEOUT);
+        return;
+    }
+    mk_asking_unpark(r);
+    mk_reply_refuse(r, c->is_sender_waited_for ? MK_REFUSAL_BODY_SLOW : MK_REFUSAL_HANDLER_SLOW);
+    mk_carried_run(c);
+}
+
+/* ---- its beginning ---- */
+
+void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind)
+{
+    c->kind = kind;
+    mk_watch_init(&c->watch, -1, on_event, on_gone);
+    mk_timer_init(&c->timer, on_timer);
+    mk_list_init(&c->link);
+}
+
+void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, void *start,
+                      size_t size)
+{
+    struct mk_request *r = &c->request;
+
+    r->wire = c->kind->wire;
+    r->worker = w;
+    r->view = w->view;
+    r->view->users++;
+    r->site = &r->view->snapshot->sites[0];
+    r->id = id;
+    r->traced = mk_log_traces(mk_worker_log(w), MK_LOG_HTTP);
+    r->began_ms = w->loop.clock.mono_ms;
+    r->patience_ms = (uint32_t)settings_of(c)->handler_timeout_ms;
+    r->keep_alive = true;
+    mk_arena_init(&r->arena, start, size, MK_LIMIT_REQUEST_ARENA);
+    mk_list_add_tail(&w->carried, &c->link);
+}
+
+static int parse(struct mk_carried *c, struct mk_str head)
+{
+    const struct mk_server_settings *set = settings_of(c);
+    struct mk_request *r = &c->request;
+    const struct mk_h1_limits limits = {
+        .head = (uint32_t)set->max_request_size,
+        .target = MK_LIMIT_TARGET,
+        .fields = (uint32_t)set->max_headers,
+    };
+
+    r->text = head.p;
+    if (mk_h1_head_parse(&r->head, head.p, head.len, &limits) != (ssize_t)head.len)
+        return MK_E_INVALID;
+    r->head_len = (uint32_t)head.len;
+    return 0;
+}
+
+static void ask(struct mk_request *r, bool is_large)
+{
+    mk_asking_go(r, MK_ASKING_ASKED);
+    if (r->view->snapshot->nsites > 1)
+        mk_route_choose_site(r);
+    if (is_large || r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
+        mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
+    else
+        mk_route(r);
+}
+
+/* As for a client of HTTP/1: a head that is refused by this server's limits is answered too. */
+void mk_carried_route(struct mk_carried *c, struct mk_str head, bool has_more, bool is_large)
+{
+    struct mk_request *r = &c->request;
+
+    c->is_running = true;
+    if (parse(c, head) < 0) {
+        r->reason = mk_h1_fault_text(r->head.fault);
+        mk_reply_page(r, mk_fault_status(r->head.fault), true);
+    } else {
+        r->head.chunked = has_more;
+        if (has_more || r->head.content_length > 0)
+            mk_receiving_go(r, MK_RECEIVING_UNREAD);
+        ask(r, is_large);
+    }
+    mk_carried_run(c);
+}
+
+/* ---- parts of its wire ---- */
+
+void mk_carried_wake(struct mk_request *r)
+{
+    mk_watch_run_soon(&r->worker->loop, &mk_carried_of(r)->watch);
+}
+
+void mk_carried_renew_timeout(struct mk_request *r)
+{
+    set_timer(mk_carried_of(r));
+}
+
+enum mk_pump mk_carried_flush(struct mk_request *r, bool more)
+{
+    (void)r, (void)more;
+    return MK_PUMP_DONE;
+}

@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP/2 (RFC 9113, plugin http2): what tests of HTTP over it (CARRIER=h2) do not see."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+from harness import certificates, executable, http2
+from harness.client import eventually
+from harness.config import section
+from harness.http2 import (ACK, CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, NO_ERROR,
+                           PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, frame)
+
+BODY = b"x" * 100_000
+ECHO = "Match ^/echo echo"
+
+
+def loads(*names, **files):
+    """What start() takes for these plugins, with files of theirs."""
+    if not all(executable.plugin(name) for name in names):
+        pytest.skip("this build has no such plugin")
+    return {"plugins.load": section("PLUGINS", "\n".join(f"Load {executable.plugin(name)}" for name in names)), **files}
+
+
+def address(server):
+    return "127.0.0.1", server.port
+
+
+@pytest.fixture(scope="module")
+def server(start_shared):
+    return start_shared(server="Listen 127.0.0.1:0 h2\nWriteTimeout 1\nMaxRequestSize 8K", handlers=ECHO,
+                        extra=loads("http2"), files={"a.txt": "a", "large.bin": BODY})
+
+
+@pytest.fixture
+def client(server):
+    with Frames(address(server)) as client:
+        yield client
+
+
+# ---- which protocol ----
+
+def test_both_protocols_are_spoken_at_one_address(server, client):
+    """RFC 9113 3.3"""
+    client.send(client.head(1, "/a.txt"))
+    assert client.answer(1) == (200, b"a")
+    assert server.get("/a.txt").body == b"a"
+
+
+@pytest.mark.parametrize("cut", [1, 3, 23])
+def test_the_preface_may_come_in_pieces(server, cut):
+    """RFC 9113 3.4"""
+    raw = socket.create_connection(address(server), timeout=10)
+    raw.sendall(http2.PREFACE[:cut])
+    time.sleep(0.05)
+    with Frames(None, preface=http2.PREFACE[cut:], raw=raw) as client:
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a")
+
+
+def test_without_the_flag_the_preface_is_refused(start):
+    server = start(extra=loads("http2"), files={"a.txt": "a"})
+    assert server.raw(http2.PREFACE).startswith(b"HTTP/1.1 ")
+
+
+def test_http_1_may_be_left_out(start):
+    server = start(server="Listen 127.0.0.1:0 h2 !http", extra=loads("http2"), files={"a.txt": "a"})
+    assert server.raw(b"GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n") == b""
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a")
+
+
+def test_upgrade_to_h2c_is_ignored(server):
+    """RFC 9113 3.1"""
+    response = server.get("/a.txt", headers={"Upgrade": "h2c", "Connection": "Upgrade, HTTP2-Settings", "HTTP2-Settings": "AAMAAABk"})
+    assert (response.status, response.body) == (200, b"a")
+
+
+@pytest.mark.parametrize("transport", ["tls", "mbedtls"])
+@pytest.mark.parametrize("offers, agreed", [(["h2", "http/1.1"], "h2"), (["http/1.1", "h2"], "h2"), (["http/1.1"], "http/1.1"), (None, None)])
+def test_alpn_chooses(start, transport, offers, agreed):
+    """RFC 9113 3.2, RFC 7301"""
+    tls_conf = {f"plugins/{transport}/{transport}.conf": section("TLS", certificates.issue().lines())}
+    server = start(server=f"Listen 127.0.0.1:0 {transport}", extra=loads("http2", transport, **tls_conf), files={"a.txt": "a"})
+    context = certificates.trusting()
+    if offers:
+        context.set_alpn_protocols(offers)
+    with certificates.connected(address(server), context) as connection:
+        assert connection.selected_alpn_protocol() == agreed
+        if agreed == "h2":
+            client = Frames(None, raw=connection)
+            client.send(client.head(1, "/a.txt", scheme="https"))
+            assert client.answer(1) == (200, b"a")
+        else:
+            connection.sendall(b"GET /a.txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("lines, sentence", [
+    ("MaxConcurrentStreams 0", "MaxConcurrentStreams"), ("StreamWindow 2M", "StreamWindow: larger than ConnectionWindow"),
+    ("ConnectionWindow 1K", "ConnectionWindow"), ("Streams 1", "unknown key"),
+])
+def test_faults_of_the_configuration_are_named(start, lines, sentence):
+    server = start(extra=loads("http2", **{"plugins/http2/http2.conf": section("HTTP2", lines)}), wait=False)
+    assert server.expect_exit() != 0
+    assert sentence in server.log() and "http2.conf:2" in server.log()
+
+
+# ---- requests ----
+
+def test_streams_are_answered_side_by_side(client):
+    """RFC 9113 5.1.2: 50 at once"""
+    client.send(*(client.head(2 * i + 1, "/a.txt") for i in range(50)))
+    ended = set()
+    while len(ended) < 50:
+        one = client.until(DATA)
+        assert one.payload == b"a" and one.flags & END_STREAM
+        ended.add(one.stream)
+    assert ended == set(range(1, 101, 2))
+
+
+def test_a_large_answer_needs_window(server):
+    """RFC 9113 6.9: nothing more than the window allows"""
+    with Frames(address(server), receive_buffer=65536) as client:
+        client.send(client.head(1, "/large.bin"))
+        got = 0
+        while got < 65535:
+            one = client.until(DATA)
+            got += len(one.payload)
+        assert got == 65535
+        client.send(frame(WINDOW_UPDATE, 0, 0, (1 << 20).to_bytes(4, "big")))
+        client.send(frame(WINDOW_UPDATE, 0, 1, (7).to_bytes(4, "big")))
+        assert len(client.until(DATA).payload) == 7
+        client.send(frame(WINDOW_UPDATE, 0, 1, (1 << 20).to_bytes(4, "big")))
+        while True:
+            one = client.until(DATA)
+            got += len(one.payload)
+            if one.flags & END_STREAM:
+                break
+        assert got + 7 == len(BODY)
+
+
+def test_head_has_no_body(client):
+    client.send(client.head(1, "/large.bin", method="HEAD"))
+    one = client.until(HEADERS)
+    assert one.flags & END_STREAM and one.fields[b"content-length"] == b"100000"
+
+
+def test_field_names_are_lower_case_and_none_is_of_http_1(client):
+    """RFC 9113 8.2, 8.2.2"""
+    client.send(client.head(1, "/a.txt"))
+    fields = client.until(HEADERS).fields
+    assert all(name == name.lower() for name in fields)
+    assert not {b"connection", b"keep-alive", b"transfer-encoding", b"upgrade"} & set(fields)
+
+
+@pytest.mark.parametrize("length", [None, 12])
+def test_a_body_is_echoed(client, length):
+    fields = [("content-length", str(length))] if length else []
+    client.send(client.head(1, "/echo", "POST", fields, end=False), frame(DATA, 0, 1, b"Hello, "), frame(DATA, END_STREAM, 1, b"world"))
+    status, body = client.answer(1)
+    assert status == 200 and b"Hello, world" in body
+
+
+def test_a_large_body_passes_the_window(server):
+    """RFC 9113 6.9.1: the window is given back as the handler reads"""
+    with Frames(address(server), settings=(4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big")) as client:
+        client.send(frame(WINDOW_UPDATE, 0, 0, (1 << 30).to_bytes(4, "big")), client.head(1, "/echo", "POST", end=False))
+        window = {0: 65535, 1: 65535}
+        sent = 0
+        while sent < 1 << 20:
+            size = min(16384, *window.values(), (1 << 20) - sent)
+            if size:
+                client.send(frame(DATA, 0, 1, b"y" * size))
+                sent += size
+                window = {stream: left - size for stream, left in window.items()}
+                continue
+            one = client.until(WINDOW_UPDATE, RST_STREAM, GOAWAY)
+            assert one.kind == WINDOW_UPDATE, one
+            window[one.stream] += int.from_bytes(one.payload, "big")
+        client.send(frame(DATA, END_STREAM, 1))
+        while not (one := client.until(DATA)).flags & END_STREAM:
+            pass
+
+
+def test_cookie_crumbs_are_joined(client):
+    """RFC 9113 8.2.3"""
+    client.send(client.head(1, "/echo", fields=[("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")]))
+    _, body = client.answer(1)
+    assert re.search(rb"(?i)cookie: a=1; b=2", body), body
+
+
+def test_100_is_sent_before_a_body_is_read(client):
+    """RFC 9110 10.1.1"""
+    client.send(client.head(1, "/echo", "POST", [("expect", "100-continue")], end=False))
+    assert client.until(HEADERS).fields[b":status"] == b"100"
+    client.send(frame(DATA, END_STREAM, 1, b"now"))
+    status, body = client.answer(1)
+    assert status == 200 and b"now" in body
+
+
+@pytest.mark.parametrize("fields, sentence", [
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("host", "b")], "two hosts"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt")], "no host"),
+    ([(":method", "GET"), (":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a")], "two methods"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", ""), (":authority", "a")], "an empty path"),
+    ([(":method", "GET"), (":path", "/a.txt"), (":authority", "a")], "no scheme"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("Upper", "x")], "upper case"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("connection", "close")], "connection"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("te", "gzip")], "te"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("transfer-encoding", "chunked")], "framing"),
+    ([(":method", "GET"), (":scheme", "http"), ("x", "y"), (":path", "/a.txt"), (":authority", "a")], "order"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), (":status", "200")], "of responses"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("x", "a\r\nb: c")], "a line end"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a"), ("content-length", "5")], "a length without body"),
+    ([(":method", "GET"), (":scheme", "http"), (":path", "/a b"), (":authority", "a")], "a blank in the path"),
+    ([(":method", "GE T"), (":scheme", "http"), (":path", "/a.txt"), (":authority", "a")], "a blank in the method"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_malformed_requests_are_reset(client, fields, sentence):
+    """RFC 9113 8.1.1, 8.2, 8.2.2, 8.3, 8.3.1: a stream error, and the connection goes on; nothing is served"""
+    client.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, client.encoder.encode(fields)))
+    answer = client.answer(1)
+    assert answer == PROTOCOL_ERROR or (isinstance(answer, tuple) and answer[0] == 400), answer
+    client.send(client.head(3, "/a.txt"))
+    assert client.answer(3) == (200, b"a")
+
+
+def test_a_body_must_have_its_length(client):
+    """RFC 9113 8.1.1"""
+    client.send(client.head(1, "/echo", "POST", [("content-length", "5")], end=False), frame(DATA, END_STREAM, 1, b"123456"))
+    assert client.answer(1) == PROTOCOL_ERROR
+
+
+def test_what_http_1_refuses_is_refused(client):
+    for stream, path, fields, status in ((1, "/../a.txt", [], 403), (3, "/a.txt", [("x", "y" * 9000)], 431), (5, "/%zz", [], 400)):
+        client.send(client.head(stream, path, fields=fields))
+        assert client.answer(stream)[0] == status
+
+
+def test_a_stream_that_is_reset_ends_its_request(server):
+    """RFC 9113 5.4.2: the log has it as one whose client left"""
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/echo", "POST", end=False))
+        client.send(frame(DATA, 0, 1, b"some"), frame(RST_STREAM, 0, 1, CANCEL.to_bytes(4, "big")))
+        client.send(client.head(3, "/a.txt"))
+        assert client.answer(3) == (200, b"a")
+
+
+# ---- bounds ----
+
+FLOODS = {
+    "rapid reset": lambda c, i: c.head(2 * i + 1, "/a.txt") + frame(RST_STREAM, 0, 2 * i + 1, CANCEL.to_bytes(4, "big")),
+    "resets by the server": lambda c, i: c.head(2 * i + 1, "/echo", "POST", end=False) + frame(WINDOW_UPDATE, 0, 2 * i + 1, bytes(4)),
+    "SETTINGS": lambda c, i: frame(SETTINGS),
+    "PING": lambda c, i: frame(PING, 0, 0, b"12345678"),
+    "PRIORITY": lambda c, i: frame(PRIORITY, 0, 1, bytes([0, 0, 0, 3, 16])),
+    "PRIORITY_UPDATE": lambda c, i: frame(http2.PRIORITY_UPDATE, 0, 0, (2 * i + 1).to_bytes(4, "big") + b"u=1"),
+    "empty DATA": lambda c, i: (c.head(1, "/echo", "POST", end=False) if i == 0 else b"") + frame(DATA, 0, 1),
+    "windows of 1": lambda c, i: frame(WINDOW_UPDATE, 0, 0, (1).to_bytes(4, "big")),
+    "unknown frames": lambda c, i: frame(0xbe, 0, 0, b"x"),
+    "CONTINUATION": lambda c, i: c.head(1, "/a.txt", flags=0) if i == 0 else frame(CONTINUATION, 0, 1, b""),
+    "malformed heads": lambda c, i: c.head(2 * i + 1, "/a.txt", fields=[("Upper", "x")]),
+}
+
+
+def private_kb(server):
+    return int(re.search(r"RssAnon:\s+(\d+)", pathlib.Path(f"/proc/{server.process.pid}/status").read_text())[1])
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_floods_end_the_connection(server, name):
+    """RFC 9113 10.5; CVE-2023-44487, CVE-2025-8671, CVE-2024-27316: the client is told, others are served, memory stays"""
+    before = private_kb(server)
+    with Frames(address(server)) as client:
+        try:
+            for i in range(30):
+                client.send(b"".join(FLOODS[name](client, 1000 * i + j) for j in range(1000)))
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        try:
+            told = client.until(GOAWAY)
+        except (ConnectionResetError, BrokenPipeError):
+            told = None
+        assert told is None or told.code in (ENHANCE_YOUR_CALM, NO_ERROR, PROTOCOL_ERROR, http2.INTERNAL_ERROR), told.code
+    with Frames(address(server)) as other:
+        other.send(other.head(1, "/a.txt"))
+        assert other.answer(1) == (200, b"a")
+    if not executable.is_sanitized():  # which keeps freed memory
+        assert eventually(lambda: private_kb(server) < before + 6000), (before, private_kb(server))
+
+
+def test_an_hpack_bomb_is_a_large_head(client):
+    """RFC 7541 7.3: a few bytes that unfold to megabytes"""
+    big = client.head(1, "/a.txt", fields=[("bomb", "x" * 3500)])
+    index = bytes([0x80 | 62])
+    client.send(big)
+    assert client.answer(1) == (200, b"a")
+    head = client.encoder.encode([(":method", "GET"), (":scheme", "http"), (":authority", "localhost"), (":path", "/a.txt")])
+    client.send(frame(HEADERS, END_HEADERS | END_STREAM, 3, head + index * 4000))
+    answer = client.answer(3)
+    assert answer is None or answer == ENHANCE_YOUR_CALM or answer[0] == 431, answer
+
+
+def test_more_streams_than_allowed_are_refused(server):
+    """RFC 9113 5.1.2"""
+    with Frames(address(server)) as client:
+        client.send(*(client.head(2 * i + 1, "/echo", "POST", end=False) for i in range(101)))
+        assert client.until(RST_STREAM, GOAWAY).stream == 201
+
+
+def test_a_window_that_stays_shut_ends_the_stream(server):
+    """WriteTimeout; RFC 9113 10.5"""
+    with Frames(address(server), settings=(4).to_bytes(2, "big") + bytes(4)) as client:  # INITIAL_WINDOW_SIZE 0
+        client.send(client.head(1, "/a.txt"))
+        assert client.until(RST_STREAM).code == CANCEL
+
+
+def test_a_client_that_reads_nothing_is_left(server):
+    """WriteTimeout, with the kernel's buffers full"""
+    with Frames(address(server), settings=(4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big"), receive_buffer=4096) as client:
+        client.send(frame(WINDOW_UPDATE, 0, 0, (1 << 30).to_bytes(4, "big")))
+        client.send(*(client.head(2 * i + 1, "/large.bin") for i in range(90)))
+        time.sleep(2.5)
+        received = 0
+        while (one := client.receive()) is not None and received < 12_000_000:
+            received += len(one.payload)
+        assert received < 9_000_000
+
+
+# ---- time and ends ----
+
+def test_an_idle_connection_is_told_and_closed(start):
+    """KeepAliveTimeout; RFC 9113 6.8"""
+    server = start(server="Listen 127.0.0.1:0 h2\nKeepAliveTimeout 1\nTimeout 1", extra=loads("http2"), files={"a.txt": "a"})
+    with Frames(address(server)) as silent, Frames(address(server)) as client:
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a")
+        for connection in (client, silent):
+            assert connection.until(GOAWAY).code == NO_ERROR
+            assert connection.until(GOAWAY) is None
+
+
+def test_a_stop_says_goaway_twice_and_waits(start):
+    """RFC 9113 6.8"""
+    server = start(server="Listen 127.0.0.1:0 h2", handlers=ECHO, extra=loads("http2"), files={"a.txt": "a"})
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/echo", "POST", end=False))
+        client.send(client.head(3, "/a.txt"))
+        assert client.answer(3) == (200, b"a")
+        server.signal(signal.SIGTERM)
+        notice = client.until(GOAWAY)
+        assert notice.code == NO_ERROR and int.from_bytes(notice.payload[:4], "big") == 0x7fffffff
+        client.send(client.head(5, "/a.txt"))
+        assert client.answer(5) == (200, b"a")
+        last = client.until(GOAWAY)
+        assert last.code == NO_ERROR and int.from_bytes(last.payload[:4], "big") == 5
+        client.send(frame(DATA, END_STREAM, 1, b"still"))
+        status, body = client.answer(1)
+        assert status == 200 and b"still" in body
+        assert client.receive() is None
+
+
+def test_settings_are_acknowledged_and_pings_answered(client):
+    """RFC 9113 6.5.3, 6.7"""
+    assert client.until(SETTINGS).flags == 0
+    assert client.until(SETTINGS).flags == ACK
+    client.send(frame(PING, 0, 0, b"abcdefgh"))
+    answer = client.until(PING)
+    assert (answer.flags, answer.payload) == (ACK, b"abcdefgh")
+
+
+def test_a_reload_keeps_connections(server, client):
+    client.send(client.head(1, "/a.txt"))
+    assert client.answer(1) == (200, b"a")
+    server.reload()
+    client.send(client.head(3, "/a.txt"))
+    assert client.answer(3) == (200, b"a")
+
+
+# ---- known clients ----
+
+def h2spec():
+    """The conformance suite, which tools/deps --test builds."""
+    program = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "monkey" / "h2spec"
+    if not program.is_file():
+        pytest.skip("h2spec is not there: run tools/deps --test")
+    return program
+
+
+@pytest.mark.limit(120)
+@pytest.mark.parametrize("transport", ["", "tls"])
+def test_conformance_suite(start, transport):
+    """h2spec: sections of RFC 9113 and 7541, one case after the other"""
+    program = h2spec()
+    tls_conf = {"plugins/tls/tls.conf": section("TLS", certificates.issue().lines())} if transport else {}
+    server = start(server=f"Listen 127.0.0.1:0 {transport} h2 !http", files={"a.txt": "some text to send"},
+                   extra=loads("http2", *([transport] if transport else []), **tls_conf))
+    words = [program, "-h", "127.0.0.1", "-p", str(server.port), "--path", "/a.txt", "-S", "-o", "5", *(["-t", "-k"] if transport else [])]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=110)
+    assert re.search(r"146 tests, 146 passed, 0 skipped, 0 failed", ran.stdout), ran.stdout[ran.stdout.find("Failures"):]
+
+
+def test_known_clients(server):
+    url = f"http://127.0.0.1:{server.port}"
+    curl = subprocess.run(["curl", "-s", "--http2-prior-knowledge", "-w", "%{http_version}", f"{url}/a.txt"], capture_output=True, timeout=20)
+    assert curl.stdout == b"a2"
+    nghttp = subprocess.run(["nghttp", "-n", "-v", f"{url}/large.bin"], capture_output=True, timeout=20)
+    assert b":status: 200" in nghttp.stdout and nghttp.returncode == 0
+    load = subprocess.run(["h2load", "-n", "2000", "-c", "4", "-m", "16", f"{url}/a.txt"], capture_output=True, text=True, timeout=50)
+    assert "2000 succeeded, 0 failed, 0 errored" in load.stdout
