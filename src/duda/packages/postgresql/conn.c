@@ -237,19 +237,19 @@ static bool receive(struct postgresql_conn *c)
     return false;
 }
 
+/* With an error, in their order. @param with_first  also that which is under way */
 static void fail_all(struct postgresql_conn *c, const char *why, bool with_first)
 {
-    while (c->first && (with_first || !c->is_sent || c->first->next)) {
-        struct postgresql_query *q = c->first;
+    for (;;) {
+        const bool is_kept = c->is_sent && !with_first;
+        struct postgresql_query **at = is_kept ? &c->first->next : &c->first, *q = *at;
 
-        if (c->is_sent && !with_first) {
-            q = c->first->next;
-            c->first->next = q->next;
-            if (!q->next)
-                c->last = &c->first->next;
-        } else {
-            q = unlink_first(c);
-        }
+        if (!q)
+            return;
+        *at = q->next;
+        if (!q->next)
+            c->last = at;
+        c->is_sent = is_kept;
         pg_query_fail(q, why, NULL);
         pg_query_finish(q);
     }
