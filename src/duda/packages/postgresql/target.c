@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pg.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keywords and values of libpq. A host that is a name is refused: libpq would block while it is looked up. */
+
+static int add(struct pg_target *t, const char *key, const char *value)
+{
+    if (t->count + 1 >= t->room) {
+        const unsigned room = t->room ? t->room * 2 : 16;
+        char **keys = realloc(t->keys, room * sizeof(*keys));
+        char **values = keys ? realloc(t->values, room * sizeof(*values)) : NULL;
+
+        t->keys = keys ? keys : t->keys;
+        if (!values)
+            return -1;
+        t->values = values;
+        t->room = room;
+    }
+    t->keys[t->count] = strdup(key);
+    t->values[t->count] = t->keys[t->count] ? strdup(value) : NULL;
+    if (!t->values[t->count]) {
+        free(t->keys[t->count]);
+        t->keys[t->count] = NULL;
+        return -1;
+    }
+    t->count++;
+    t->keys[t->count] = t->values[t->count] = NULL;
+    return 0;
+}
+
+void pg_target_free(struct pg_target *t)
+{
+    if (!t)
+        return;
+    for (unsigned i = 0; i < t->count; i++) {
+        free(t->keys[i]);
+        free(t->values[i]);
+    }
+    free(t->keys);
+    free(t->values);
+    free(t);
+}
+
+/* ---- URIs ---- */
+
+static bool is_list(const char *dbname)
+{
+    return strchr(dbname, '=') || strncmp(dbname, "postgresql://", 13) == 0 ||
+           strncmp(dbname, "postgres://", 11) == 0;
+}
+
+static const char *add_options(struct pg_target *t, const PQconninfoOption *options)
+{
+    for (const PQconninfoOption *o = options; o->keyword; o++) {
+        if (o->val && add(t, o->keyword, o->val) < 0)
+            return "no memory";
+    }
+    return NULL;
+}
+
+static const char *add_list(struct pg_target *t, const char *text)
+{
+    PQconninfoOption *options = PQconninfoParse(text, NULL);
+    const char *why = options ? add_options(t, options) : "ill-formed";
+
+    PQconninfoFree(options);
+    return why;
+}
+
+static const char *add_all(struct pg_target *t, const char *const *keys, const char *const *values,
+                           int expand_dbname)
+{
+    const char *why = NULL;
+
+    /* Kerberos would ask its own servers, and block; a later one counts */
+    if (add(t, "gssencmode", "disable") < 0)
+        return "no memory";
+    for (unsigned i = 0; !why && keys[i]; i++) {
+        if (!values[i])
+            continue;
+        if (expand_dbname && strcmp(keys[i], "dbname") == 0 && is_list(values[i]))
+            why = add_list(t, values[i]);
+        else if (add(t, keys[i], values[i]) < 0)
+            why = "no memory";
+    }
+    return why;
+}
+
+/* ---- hosts ---- */
+
+static const char *value_of(const struct pg_target *t, const char *key)
+{
+    for (unsigned i = t->count; i-- > 0;) {
+        if (strcmp(t->keys[i], key) == 0 && t->values[i][0])
+            return t->values[i];
+    }
+    return NULL;
+}
+
+/* One of a list, of len bytes. */
+static bool is_address(const char *host, size_t len)
+{
+    char text[INET6_ADDRSTRLEN], parsed[sizeof(struct in6_addr)];
+
+    if (len == 0 || host[0] == '/' || host[0] == '@')
+        return true;
+    if (len >= sizeof(text))
+        return false;
+    memcpy(text, host, len);
+    text[len] = '\0';
+    return inet_pton(AF_INET, text, parsed) == 1 || inet_pton(AF_INET6, text, parsed) == 1;
+}
+
+static bool are_addresses(const char *hosts)
+{
+    for (;;) {
+        const size_t len = strcspn(hosts, ",");
+
+        if (!is_address(hosts, len))
+            return false;
+        if (!hosts[len])
+            return true;
+        hosts += len + 1;
+    }
+}
+
+/* What the environment and service files say counts unless the service says something. */
+static const char *check_hosts(struct pg_target *t)
+{
+    PQconninfoOption *options = PQconndefaults();
+    const char *host = value_of(t, "host"), *address = value_of(t, "hostaddr"), *why = NULL;
+
+    for (const PQconninfoOption *o = options; o && o->keyword; o++) {
+        if (!host && strcmp(o->keyword, "host") == 0)
+            host = o->val;
+        if (!address && strcmp(o->keyword, "hostaddr") == 0)
+            address = o->val;
+    }
+    if (host && !(address && address[0])) {
+        if (strcmp(host, "localhost") == 0)
+            why = add(t, "hostaddr", "127.0.0.1") < 0 ? "no memory" : NULL;
+        else if (!are_addresses(host))
+            why = "the host is a name, which would block while it is looked up: add hostaddr";
+    }
+    PQconninfoFree(options);
+    return why;
+}
+
+struct pg_target *pg_target_new(const char *call, const char *const *keys,
+                                const char *const *values, int expand_dbname)
+{
+    struct pg_target *t = calloc(1, sizeof(*t));
+    const char *why = !t                 ? "no memory"
+                      : !keys || !values ? "no parameters"
+                                         : add_all(t, keys, values, expand_dbname);
+
+    if (!why)
+        why = check_hosts(t);
+    if (!why)
+        return t;
+    msg->err("postgresql->%s(): %s", call, why); /* values may have a password */
+    pg_target_free(t);
+    return NULL;
+}
