@@ -66,7 +66,11 @@ class Server:
         raise KeyError(name)
 
     def pause(self):
+        """Stop it; it answers nothing that is sent from now on."""
+        tasks = pathlib.Path(f"/proc/{self._process.pid}/task")
         self._process.send_signal(signal.SIGSTOP)
+        assert eventually(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.glob("*/stat")),
+                          within=PATIENCE), "memcached does not stop"
 
     def go_on(self):
         self._process.send_signal(signal.SIGCONT)
