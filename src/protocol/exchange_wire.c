@@ -181,6 +181,11 @@ static enum mk_pump end_body(struct mk_request *r)
 
 /* ---- time and ends ---- */
 
+static const char *name_version(const struct mk_request *r)
+{
+    return mk_exchange_of(r)->carrier->version;
+}
+
 static void name_peer(const struct mk_request *r, char dst[MK_PEER_TEXT])
 {
     (void)mk_conn_peer(r->conn, dst);
@@ -200,5 +205,6 @@ const struct mk_wire mk_exchange_wire = {
     .end_body = end_body,
     .wake = mk_carried_wake,
     .renew_timeout = mk_carried_renew_timeout,
+    .version = name_version,
     .peer = name_peer,
 };

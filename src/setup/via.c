@@ -41,13 +41,16 @@ static void offer(struct mk_via *via, const struct mk_snapshot *s, const struct 
 
 static void check_protocol(const struct mk_listen *l, struct mk_setup *ctx)
 {
-    if (l->protocol && !(l->via.protocol && mk_str_ieq(mk_str_from(l->protocol), l->via.protocol->name)))
+    if (l->protocol &&
+        !(l->via.protocol && mk_str_ieq(mk_str_from(l->protocol), l->via.protocol->name)))
         mk_fault_add(ctx->faults, &l->setting->value_at,
-                     "Listen: the flag \"%s\" needs the plugin http2, which is not loaded", l->protocol);
+                     "Listen: the flag \"%s\" needs the plugin http2, which is not loaded",
+                     l->protocol);
     else if (l->has_no_http && !l->via.protocol)
-        mk_fault_add(ctx->faults, &l->setting->value_at,
-                     "Listen: \"!http\" leaves no protocol; load the plugin http2, and add the flag "
-                     "\"h2\" or the name of a secure transport");
+        mk_fault_add(
+            ctx->faults, &l->setting->value_at,
+            "Listen: \"!http\" leaves no protocol; load the plugin http2, and add the flag "
+            "\"h2\" or the name of a secure transport");
 }
 
 static void refuse_flag(const struct mk_listen *l, struct mk_setup *ctx)

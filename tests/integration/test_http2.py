@@ -34,7 +34,7 @@ def address(server):
 
 @pytest.fixture(scope="module")
 def server(start_shared):
-    return start_shared(server="Listen 127.0.0.1:0 h2\nWriteTimeout 1\nMaxRequestSize 8K", handlers=ECHO,
+    return start_shared(server="Listen 127.0.0.1:0 h2\nMaxRequestSize 8K", handlers=ECHO,
                         extra=loads("http2"), files={"a.txt": "a", "large.bin": BODY})
 
 
@@ -253,6 +253,18 @@ def test_a_stream_that_is_reset_ends_its_request(server):
         assert client.answer(3) == (200, b"a")
 
 
+def test_logs_and_scripts_name_the_protocol(start, tmp_path):
+    log = tmp_path / "access.log"
+    server = start(server="Listen 127.0.0.1:0 h2", extra=loads("http2", "logger"), site=section("LOGGER", f"AccessLog {log}"),
+                   files={"a.txt": "a"})
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a")
+    assert server.get("/a.txt").status == 200
+    assert eventually(lambda: log.is_file() and log.read_text().count("\n") == 2)
+    assert '"GET /a.txt HTTP/2.0" 200' in log.read_text() and '"GET /a.txt HTTP/1.1" 200' in log.read_text()
+
+
 # ---- bounds ----
 
 FLOODS = {
@@ -315,16 +327,21 @@ def test_more_streams_than_allowed_are_refused(server):
         assert client.until(RST_STREAM, GOAWAY).stream == 201
 
 
-def test_a_window_that_stays_shut_ends_the_stream(server):
+@pytest.fixture(scope="module")
+def impatient(start_shared):
+    return start_shared(server="Listen 127.0.0.1:0 h2\nWriteTimeout 1", extra=loads("http2"), files={"a.txt": "a", "large.bin": BODY})
+
+
+def test_a_window_that_stays_shut_ends_the_stream(impatient):
     """WriteTimeout; RFC 9113 10.5"""
-    with Frames(address(server), settings=(4).to_bytes(2, "big") + bytes(4)) as client:  # INITIAL_WINDOW_SIZE 0
+    with Frames(address(impatient), settings=(4).to_bytes(2, "big") + bytes(4)) as client:  # INITIAL_WINDOW_SIZE 0
         client.send(client.head(1, "/a.txt"))
         assert client.until(RST_STREAM).code == CANCEL
 
 
-def test_a_client_that_reads_nothing_is_left(server):
+def test_a_client_that_reads_nothing_is_left(impatient):
     """WriteTimeout, with the kernel's buffers full"""
-    with Frames(address(server), settings=(4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big"), receive_buffer=4096) as client:
+    with Frames(address(impatient), settings=(4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big"), receive_buffer=4096) as client:
         client.send(frame(WINDOW_UPDATE, 0, 0, (1 << 30).to_bytes(4, "big")))
         client.send(*(client.head(2 * i + 1, "/large.bin") for i in range(90)))
         time.sleep(2.5)

@@ -266,12 +266,11 @@ static void put_body(struct walk *w)
 
 static void put_request(struct walk *w)
 {
-    char protocol[24], software[40];
+    char software[40];
 
-    (void)snprintf(protocol, sizeof(protocol), "HTTP/1.%u", w->f.minor);
     (void)snprintf(software, sizeof(software), "Monkey/%s", mk_version());
     put(w, MK_STR("GATEWAY_INTERFACE"), MK_STR("CGI/1.1"));
-    put_text(w, MK_STR("SERVER_PROTOCOL"), protocol);
+    put_text(w, MK_STR("SERVER_PROTOCOL"), w->f.protocol);
     put_text(w, MK_STR("SERVER_SOFTWARE"), software);
     put(w, MK_STR("REQUEST_METHOD"), w->f.method);
     put(w, MK_STR("REQUEST_URI"), w->f.target);

@@ -195,13 +195,17 @@ static bool take_bytes(struct h2_conn *c, const uint8_t *bytes, size_t len)
     int32_t id;
 
     while (at < len && fault == 0) {
+        size_t before;
+
         at += h2_watch_bytes(&c->watch, bytes + at, len - at, &id, &fault);
         if (id == 0 || fault || (!c->watch.has_ends && is_expected(c, id)))
             continue;
-        if (!feed(c, bytes + fed, at - fed))
+        before =
+            at > H2_FRAME_HEAD ? at - H2_FRAME_HEAD : 0; /* what came with an earlier read is fed */
+        if (before > fed && !feed(c, bytes + fed, before - fed))
             return false;
-        fed = at;
-        c->watch.has_ends = false;
+        fed = before > fed ? before : fed;
+        c->watch.has_ends = c->watch.is_end;
         if (!is_expected(c, id))
             fault = h2_watch_closed(&c->watch, id, true);
     }

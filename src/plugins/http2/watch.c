@@ -52,8 +52,9 @@ static int judge(struct h2_watch *w, h2_fault *fault)
         if (*fault == 0 && w->got == HEAD)
             return -1;
     }
-    w->has_ends = w->has_ends || type == NGHTTP2_RST_STREAM ||
-                  (type <= NGHTTP2_HEADERS && w->bytes[4] & NGHTTP2_FLAG_END_STREAM);
+    w->is_end = type == NGHTTP2_RST_STREAM ||
+                (type <= NGHTTP2_HEADERS && w->bytes[4] & NGHTTP2_FLAG_END_STREAM);
+    w->has_ends = w->has_ends || w->is_end;
     w->idle += type == NGHTTP2_PRIORITY || type >= NGHTTP2_CONTINUATION;
     w->skip = length_of(w) - (w->got - HEAD);
     w->got = 0;

@@ -23,8 +23,8 @@ struct h2_watch {
     uint8_t bytes[14];   /* of a frame's head, and of a payload of PRIORITY */
     uint8_t nresets;     /* of resets, modulo their number */
     bool has_all_resets; /* fewer were made than are kept */
-    bool
-        has_ends; /* frames were walked that end a stream, or a side of it; cleared by who has passed them on */
+    bool is_end;         /* the frame that was walked last ends a stream, or a side of it */
+    bool has_ends;       /* one of those that were walked since they were last passed on */
     uint8_t nends;
     uint32_t idle; /* frames of PRIORITY, CONTINUATION and unknown types that nobody has paid for */
     int32_t newest; /* stream that a client has begun */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "decimal.h"
 #include "tree.h"
 
 #include <errno.h>
@@ -9,116 +10,127 @@
 
 /* Numbers read and printed with a point, whatever the locale of the service: RFC 8259 section 6. */
 
-static const char *digits(const char *p, const char *end)
+enum {
+    DIGITS_MAX = 19,  /* of 64 bits */
+    EXACT_POWER = 22, /* a double has 10^22, not 10^23 */
+};
+
+/* What the grammar lets be a number. */
+struct scanned {
+    const char *begin, *end;
+    bool is_negative;
+    uint64_t value; /* of the digits, if 64 bits hold them */
+    long power;     /* of ten */
+};
+
+/* @return behind digits, which go to *value */
+static const char *take_digits(const char *p, const char *end, uint64_t *value)
 {
-    while (p < end && *p >= '0' && *p <= '9')
-        p++;
+    uint64_t sum = *value;
+
+    for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+        sum = sum * 10 + (uint64_t)(*p - '0');
+    *value = sum;
     return p;
 }
 
-static const char *fraction(const char *p, const char *end)
+/* @return behind an exponent, whose letter is before p; NULL: it has no digit */
+static const char *take_exponent(struct scanned *n, const char *p, const char *end)
 {
-    const char *behind;
+    static const long beyond = 100000000; /* of any double, whatever digits stand before */
+    const bool is_negative = p < end && *p == '-';
+    const char *first;
+    long power = 0;
 
-    if (p == end || *p != '.')
-        return p;
-    behind = digits(p + 1, end);
-    return behind > p + 1 ? behind : NULL;
+    p += is_negative || (p < end && *p == '+');
+    for (first = p; p < end && *p >= '0' && *p <= '9'; p++)
+        power = power < beyond ? power * 10 + (*p - '0') : power;
+    n->power += is_negative ? -power : power;
+    return p > first ? p : NULL;
 }
 
-static const char *exponent(const char *p, const char *end)
+/* @return behind a fraction, whose point is before p; NULL: it has no digit */
+static const char *take_fraction(struct scanned *n, const char *p, const char *end)
 {
-    const char *behind;
+    const char *behind = take_digits(p, end, &n->value);
 
-    if (p == end || (*p != 'e' && *p != 'E'))
-        return p;
-    p++;
-    if (p < end && (*p == '+' || *p == '-'))
-        p++;
-    behind = digits(p, end);
+    n->power = p - behind;
     return behind > p ? behind : NULL;
 }
 
-/* @return behind what the grammar lets be a number; NULL: it is none */
-static const char *number_end(const char *p, const char *end)
+/* @return false: it is no number */
+static bool scan(struct scanned *n, const char *p, const char *end)
 {
-    const char *first = p < end && *p == '-' ? p + 1 : p;
+    const char *first;
 
-    p = digits(first, end);
+    *n = (struct scanned){.begin = p, .is_negative = p < end && *p == '-'};
+    first = p += n->is_negative;
+    p = p < end && *p == '0' ? p + 1 : take_digits(p, end, &n->value);
     if (p == first)
-        return NULL;
-    if (*first == '0')
-        p = first + 1;
-    p = fraction(p, end);
-    return p ? exponent(p, end) : NULL;
+        return false;
+    if (p < end && *p == '.')
+        p = take_fraction(n, p + 1, end);
+    if (p && p < end && (*p == 'e' || *p == 'E'))
+        p = take_exponent(n, p + 1, end);
+    n->end = p;
+    return p != NULL;
 }
 
-/*
- * Most numbers have few digits: both the digits and the power of ten are then exact, and one operation rounds once.
- * @return whether *number is set
- */
-static bool read_short(const char *p, const char *end, double *number)
+/* Without zeros before them, 19 always fit. */
+static bool fits_value(const struct scanned *n)
 {
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
-    const bool is_negative = *p == '-';
-    uint64_t value = 0;
-    size_t count = 0, places = 0;
-    bool has_point = false;
+    const char *p = n->begin + n->is_negative;
+    long count = 0;
 
-    for (p += is_negative; p < end; p++) {
-        if (*p == '.') {
-            has_point = true;
-            continue;
-        }
-        if (*p == 'e' || *p == 'E' || ++count > 15)
-            return false;
-        value = value * 10 + (uint64_t)(*p - '0');
-        places += has_point;
-    }
-    if (places >= sizeof(powers) / sizeof(powers[0]) || (places > 0 && FLT_EVAL_METHOD != 0))
+    if (n->end - p <= DIGITS_MAX)
+        return true;
+    while (p < n->end && (*p == '0' || *p == '.'))
+        p++;
+    for (; p < n->end && *p != 'e' && *p != 'E'; p++)
+        count += *p != '.';
+    return count <= DIGITS_MAX;
+}
+
+/* Both the digits and the power of ten are exact, so that one operation rounds once. @return false: they are not */
+static bool read_exact(uint64_t value, long power, double *number)
+{
+    static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+    if (FLT_EVAL_METHOD != 0 || value > UINT64_C(1) << 53 || power < -EXACT_POWER ||
+        power > EXACT_POWER)
         return false;
-    *number = (double)value / powers[places];
-    if (is_negative)
-        *number = -*number;
+    *number = power < 0 ? (double)value / powers[-power] : (double)value * powers[power];
     return true;
 }
 
-/* @return the power of ten in the text behind its "e"; the text need not end with a zero byte */
-static long power_of(const char *p, const char *end)
+static bool read_short(const struct scanned *n, double *number)
 {
-    static const long beyond = 100000000; /* of any double, whatever digits stand before */
-    const bool is_negative = *p == '-';
-    long power = 0;
-
-    for (p += *p == '-' || *p == '+'; p < end && power < beyond; p++)
-        power = power * 10 + (*p - '0');
-    return is_negative ? -power : power;
+    if (!fits_value(n) ||
+        (!read_exact(n->value, n->power, number) && !json_to_double(n->value, n->power, number)))
+        return false;
+    if (n->is_negative)
+        *number = -*number;
+    return true;
 }
 
 /*
  * The point of a locale may be any text, so numbers go through strtod without one: 1.25e3 as 125e1.
  * @return false: no memory
  */
-static bool read_long(const char *p, const char *end, double *number)
+static bool read_long(const struct scanned *n, double *number)
 {
-    const size_t size = (size_t)(end - p) + 24;
+    const size_t size = (size_t)(n->end - n->begin) + 24;
     char room[64], *text = size > sizeof(room) ? json_memory->alloc(size) : room, *to = text;
-    long power = 0, places = 0;
-    bool has_point = false;
 
     if (!text)
         return false;
-    for (; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') {
-            has_point = true;
-            continue;
-        }
-        *to++ = *p;
-        places += has_point;
+    for (const char *p = n->begin; p < n->end && *p != 'e' && *p != 'E'; p++) {
+        if (*p != '.')
+            *to++ = *p;
     }
-    if (p < end)
-        power = power_of(p + 1, end);
-    (void)snprintf(to, 24, "e%ld", power - places);
+    (void)snprintf(to, 24, "e%ld", n->power);
     *number = strtod(text, NULL);
     if (text != room)
         json_memory->free(text);
@@ -127,45 +139,15 @@ static bool read_long(const char *p, const char *end, double *number)
 
 const char *json_read_number(const char *p, const char *end, double *number)
 {
-    const char *behind = number_end(p, end);
+    struct scanned n;
 
-    *number = behind ? 0 : (double)NAN;
-    if (!behind)
+    *number = (double)NAN;
+    if (!scan(&n, p, end))
         return NULL;
-    if (!read_short(p, behind, number) && !read_long(p, behind, number))
+    *number = 0;
+    if (!read_short(&n, number) && !read_long(&n, number))
         return NULL;
-    return isfinite(*number) ? behind : NULL;
-}
-
-/* Set text to digits of a positive number without a point. @return the power of ten of the first one. */
-static int decimal(char *text, double number, int precision)
-{
-    char raw[64], *to = text, *p = raw;
-
-    snprintf(raw, sizeof(raw), "%.*e", precision - 1, number);
-    for (; *p != 'e'; p++) {
-        if (*p >= '0' && *p <= '9')
-            *to++ = *p;
-    }
-    while (to > text + 1 && to[-1] == '0')
-        to--;
-    *to = '\0';
-    return (int)strtol(p + 1, NULL, 10);
-}
-
-static void put_decimal(char *text, size_t size, const char *all, int power)
-{
-    int count = (int)strlen(all);
-
-    if (power < -5 || power > 16)
-        snprintf(text, size, "%.1s%s%se%d", all, count > 1 ? "." : "", all + 1, power);
-    else if (power < 0)
-        snprintf(text, size, "0.%.*s%s", -power - 1, "0000", all);
-    else if (power >= count)
-        snprintf(text, size, "%s%.*s", all, power - count + 1, "0000000000000000");
-    else
-        snprintf(text, size, "%.*s%s%s", power + 1, all, count > power + 1 ? "." : "",
-                 all + power + 1);
+    return isfinite(*number) ? n.end : NULL;
 }
 
 /* ---- integers of 64 bits ---- */
@@ -184,33 +166,37 @@ static bool fits_64(const char *digits)
     return errno == 0 && *behind == '\0';
 }
 
-bool json_keep_digits(json_t *number, const char *digits, size_t len)
+bool json_needs_digits(double number, const char *digits, size_t len)
 {
     char text[24];
 
-    if (fabs(number->valuedouble) < exact || len >= sizeof(text))
-        return true;
+    if (fabs(number) < exact || len >= sizeof(text))
+        return false;
     memcpy(text, digits, len);
     text[len] = '\0';
-    if (!fits_64(text))
-        return true;
-    number->valuestring = json_copy_text(text);
-    return number->valuestring != NULL;
+    return fits_64(text);
 }
 
 /* A service may have set valuedouble since. */
 const char *json_digits(const json_t *number)
 {
-    const char *text = number->valuestring;
+    const char *text = number->valuestring, *behind;
+    double value = 0;
 
-    return text && strtod(text, NULL) == number->valuedouble ? text : NULL;
+    if (!text)
+        return NULL;
+    behind = json_read_number(text, text + strlen(text), &value);
+    return behind && *behind == '\0' && value == number->valuedouble ? text : NULL;
 }
 
 static json_t *new_integer(double value, const char *digits)
 {
     json_t *item = json_new_number(value);
 
-    if (!item || json_keep_digits(item, digits, strlen(digits)))
+    if (!item || !json_needs_digits(value, digits, strlen(digits)))
+        return item;
+    item->valuestring = json_copy_text(digits);
+    if (item->valuestring)
         return item;
     json_delete(item);
     return NULL;
@@ -273,62 +259,76 @@ int json_uint64(const json_t *item, uint64_t *value)
     return 0;
 }
 
-static bool reads_back(const char *all, int power, double number)
-{
-    char text[32];
+/* ---- printing ---- */
 
-    (void)snprintf(text, sizeof(text), "%se%d", all, power + 1 - (int)strlen(all));
-    return strtod(text, NULL) == number;
+static char *put(char *to, const char *bytes, int len)
+{
+    return (char *)memcpy(to, bytes, (size_t)len) + len;
 }
 
-/*
- * Print a number that has few digits behind the point: the fewest such that one exact division gives it again.
- * @return false: it has not
- */
-static bool put_short(char *text, double number)
+static char *put_zeros(char *to, int count)
 {
-    static const double powers[] = {1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+    return (char *)memset(to, '0', (size_t)count) + count;
+}
 
-    if (FLT_EVAL_METHOD != 0 || number >= 1e9 || number < 1e-3)
-        return false;
-    for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++) {
-        const long long scaled = (long long)(number * powers[i] + 0.5);
-        const long long unit = (long long)powers[i];
+char *json_put_digits(char *to, uint64_t value)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char digits[20], *p = digits + sizeof(digits);
 
-        if ((double)scaled / powers[i] != number)
-            continue;
-        (void)snprintf(text, JSON_NUMBER_ROOM - 1, "%lld.%0*lld", scaled / unit, (int)i + 1,
-                       scaled % unit);
-        return true;
+    for (; value >= 100; value /= 100)
+        p = memcpy(p - 2, pairs + value % 100 * 2, 2);
+    if (value >= 10)
+        p = memcpy(p - 2, pairs + value * 2, 2);
+    else
+        *--p = (char)('0' + value);
+    return put(to, p, (int)(digits + sizeof(digits) - p));
+}
+
+static char *put_power(char *to, int power)
+{
+    *to++ = 'e';
+    if (power < 0)
+        *to++ = '-';
+    return json_put_digits(to, (uint64_t)(power < 0 ? -power : power));
+}
+
+/* With an exponent only where zeros would be many. */
+static char *put_decimal(char *to, struct json_decimal decimal)
+{
+    char all[20];
+    const int count = (int)(json_put_digits(all, decimal.digits) - all);
+    const int first = decimal.power + count - 1; /* the power of ten of the first digit */
+    const int whole = first < -5 || first > 16 ? 1 : first + 1;
+
+    if (whole <= 0)
+        return put(put_zeros(put(to, "0.", 2), -whole), all, count);
+    if (whole >= count) {
+        to = put_zeros(put(to, all, count), whole - count);
+    } else {
+        to = put(to, all, whole);
+        *to++ = '.';
+        to = put(to, all + whole, count - whole);
     }
-    return false;
+    return whole == 1 && first != 0 ? put_power(to, first) : to;
+}
+
+char *json_put_number(char *to, double number)
+{
+    if (!isfinite(number))
+        return put(to, "null", 4);
+    if (signbit(number))
+        *to++ = '-';
+    number = fabs(number);
+    if (number <= exact && number == (double)(int64_t)number)
+        return json_put_digits(to, (uint64_t)number);
+    return put_decimal(to, json_shortest(number));
 }
 
 void json_print_number(char text[JSON_NUMBER_ROOM], double number)
 {
-    char all[20];
-    char *to = text;
-
-    if (!isfinite(number)) {
-        memcpy(text, "null", sizeof("null"));
-        return;
-    }
-    if (signbit(number))
-        *to++ = '-';
-    number = fabs(number);
-    if (number <= exact && number == (double)(long long)number) {
-        snprintf(to, JSON_NUMBER_ROOM - 1, "%lld", (long long)number);
-        return;
-    }
-    if (put_short(to, number))
-        return;
-    /* Any 15 digits survive a normal double, so fewer are found by leaving out zeros. */
-    for (int precision = isnormal(number) ? 15 : 1; precision <= 17; precision++) {
-        int power = decimal(all, number, precision);
-
-        if (!reads_back(all, power, number))
-            continue;
-        put_decimal(to, JSON_NUMBER_ROOM - 1, all, power);
-        return;
-    }
+    *json_put_number(text, number) = '\0';
 }

@@ -1,80 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "out.h"
+#include "scan.h"
 
-#include <stdio.h>
+enum {
+    PIECE = 4096,
+    STRETCH = 512,   /* bytes of a string for which there is room at once */
+    ESCAPE_ROOM = 6, /* of one byte: \u001f */
+    FIRST_ROOM = 1024,
+};
 
-enum { PIECE = 4096 };
+void json_flush(struct json_out *out)
+{
+    size_t done = 0;
 
-/* @return whether there is room for len bytes more */
-static bool make_room(struct json_out *out, size_t len)
+    while (!out->has_failed && done < out->len) {
+        const size_t part = out->len - done < PIECE ? out->len - done : PIECE;
+
+        if (out->give(out->user, out->text + done, part) != 0)
+            out->has_failed = true;
+        done += part;
+    }
+    out->len = 0;
+}
+
+/* Give whole pieces; what is left stays. */
+static void give_pieces(struct json_out *out)
+{
+    const size_t len = out->len, left = len % PIECE;
+
+    out->len -= left;
+    json_flush(out);
+    memmove(out->text, out->text + len - left, left);
+    out->len = left;
+}
+
+char *json_make_room(struct json_out *out, size_t len)
 {
     size_t room;
     char *text;
 
+    if (out->give && out->len >= PIECE)
+        give_pieces(out);
+    if (out->has_failed)
+        return NULL;
     if (out->room - out->len >= len)
-        return true;
-    room = 2 * out->room + len + 64;
+        return out->text + out->len;
+    room = 2 * out->room + len + FIRST_ROOM;
     text = json_memory->realloc(out->text, room);
-    if (!text)
-        return false;
+    if (!text) {
+        out->has_failed = true;
+        return NULL;
+    }
     out->text = text;
     out->room = room;
-    return true;
-}
-
-static void gather(struct json_out *out, const char *bytes, size_t len)
-{
-    if (out->has_failed || !make_room(out, len)) {
-        out->has_failed = true;
-        return;
-    }
-    memcpy(out->text + out->len, bytes, len);
-    out->len += len;
-}
-
-void json_flush(struct json_out *out)
-{
-    if (!out->has_failed && out->len > 0 && out->give(out->user, out->text, out->len) != 0)
-        out->has_failed = true;
-    out->len = 0;
+    return text + out->len;
 }
 
 void json_put(struct json_out *out, const char *bytes, size_t len)
 {
-    while (out->give && len > PIECE - out->len && !out->has_failed) {
-        const size_t part = PIECE - out->len;
+    char *to = json_room(out, len);
 
-        gather(out, bytes, part);
-        json_flush(out);
-        bytes += part;
-        len -= part;
-    }
-    gather(out, bytes, len);
+    if (!to)
+        return;
+    memcpy(to, bytes, len);
+    out->len += len;
 }
 
-static void put_escaped(struct json_out *out, char c)
+static char *put_escaped(char *to, char c)
 {
-    char escape[8];
+    static const char digits[] = "0123456789abcdef";
 
-    if (c == '"' || c == '\\')
-        (void)snprintf(escape, sizeof(escape), "\\%c", c);
-    else
-        (void)snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)(unsigned char)c);
-    json_put(out, escape, strlen(escape));
+    *to++ = '\\';
+    if (c == '"' || c == '\\') {
+        *to++ = c;
+        return to;
+    }
+    memcpy(to, "u00", 3);
+    to[3] = digits[(unsigned char)c >> 4];
+    to[4] = digits[c & 0xf];
+    return to + 5;
+}
+
+/* @return behind what p to end are within a string */
+static char *put_stretch(char *to, const char *p, const char *end)
+{
+    while (p < end) {
+        p = json_copy_plain(&to, p, end, false);
+        if (p < end)
+            to = put_escaped(to, *p++);
+    }
+    return to;
+}
+
+static void put_long_string(struct json_out *out, const char *text, size_t len)
+{
+    JSON_PUT(out, "\"");
+    while (len > 0) {
+        const size_t part = len < STRETCH ? len : STRETCH;
+        char *to = json_room(out, part * ESCAPE_ROOM);
+
+        if (!to)
+            return;
+        out->len = (size_t)(put_stretch(to, text, text + part) - out->text);
+        text += part;
+        len -= part;
+    }
+    JSON_PUT(out, "\"");
 }
 
 void json_put_string(struct json_out *out, const char *text)
 {
-    json_put(out, "\"", 1);
-    while (text && *text) {
-        size_t plain = 0;
+    const size_t len = text ? strlen(text) : 0;
+    char *to;
 
-        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        json_put(out, text, plain);
-        text += plain;
-        if (*text)
-            put_escaped(out, *text++);
+    if (len > STRETCH) {
+        put_long_string(out, text, len);
+        return;
     }
-    json_put(out, "\"", 1);
+    to = json_room(out, len * ESCAPE_ROOM + 2);
+    if (!to)
+        return;
+    *to++ = '"';
+    to = len > 0 ? put_stretch(to, text, text + len) : to;
+    *to++ = '"';
+    out->len = (size_t)(to - out->text);
 }

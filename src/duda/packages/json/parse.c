@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "doc.h"
 
 #include <math.h>
 
@@ -9,6 +9,7 @@ struct reader {
     const char *p, *end;
     const char *reason; /* of the first error */
     bool has_unique_keys;
+    struct json_build build;
     unsigned depth;
     json_t *root;
     struct level {
@@ -30,7 +31,7 @@ static json_t *fail(struct reader *r, const char *reason)
 
 static json_t *new_item(struct reader *r, int type)
 {
-    json_t *item = json_new(type);
+    json_t *item = json_build_item(&r->build, type);
 
     return item ? item : fail(r, no_memory);
 }
@@ -61,12 +62,14 @@ static json_t *read_word(struct reader *r)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         json_t *item;
 
-        if ((size_t)(r->end - r->p) < words[i].len ||
+        if (*r->p != *words[i].text || (size_t)(r->end - r->p) < words[i].len ||
             memcmp(r->p, words[i].text, words[i].len) != 0)
             continue;
         item = new_item(r, words[i].type);
-        if (item)
+        if (item) {
+            item->valueint = words[i].type == cJSON_True;
             r->p += words[i].len;
+        }
         return item;
     }
     return fail(r, "a value is expected");
@@ -76,15 +79,20 @@ static json_t *read_number(struct reader *r)
 {
     double number;
     const char *behind = json_read_number(r->p, r->end, &number);
-    json_t *item = behind ? json_new_number(number) : NULL;
+    const size_t len = behind ? (size_t)(behind - r->p) : 0;
+    json_t *item = behind ? new_item(r, cJSON_Number) : NULL;
 
-    if (!behind && isnan(number))
-        return fail(r, "a number is expected");
-    if (!behind && isinf(number))
-        return fail(r, "the number is too large");
-    if (!item || !json_keep_digits(item, r->p, (size_t)(behind - r->p))) {
-        json_delete(item);
-        return fail(r, no_memory);
+    if (!behind)
+        return fail(r, isnan(number)   ? "a number is expected"
+                       : isinf(number) ? "the number is too large"
+                                       : no_memory);
+    if (!item)
+        return NULL;
+    json_set_number(item, number);
+    if (json_needs_digits(number, r->p, len)) {
+        item->valuestring = memcpy(r->build.to, r->p, len);
+        r->build.to[len] = '\0';
+        r->build.to += len + 1;
     }
     r->p = behind;
     return item;
@@ -93,30 +101,28 @@ static json_t *read_number(struct reader *r)
 /* Behind its opening quote. @return NULL: failed */
 static char *read_text(struct reader *r)
 {
-    const char *p = r->p;
-    char *text = json_read_string(&p, r->end);
+    char *text = r->build.to;
 
-    if (p)
-        r->p = p;
-    if (!text && !p)
-        (void)fail(r, no_memory);
-    else if (!text)
+    r->p = json_read_string(r->p, r->end, &r->build.to);
+    if (r->p == r->end || *r->p != '"') {
         (void)fail(r, r->p == r->end ? "the string does not end" : "this may not be in a string");
+        return NULL;
+    }
+    r->p++;
+    *r->build.to++ = '\0';
     return text;
 }
 
 static json_t *read_string(struct reader *r)
 {
-    json_t *item = new_item(r, cJSON_String);
+    char *text;
+    json_t *item;
 
-    if (!item)
-        return NULL;
     r->p++;
-    item->valuestring = read_text(r);
-    if (!item->valuestring) {
-        json_delete(item);
-        return NULL;
-    }
+    text = read_text(r);
+    item = text ? new_item(r, cJSON_String) : NULL;
+    if (item)
+        item->valuestring = text;
     return item;
 }
 
@@ -183,10 +189,8 @@ static enum step read_value(struct reader *r)
 
     if (!is_in_object(r) || read_key(r, &key))
         item = read_item(r);
-    if (!item) {
-        json_memory->free(key);
+    if (!item)
         return FAILED;
-    }
     item->string = key;
     append(r, item);
     if (item->type != cJSON_Array && item->type != cJSON_Object)
@@ -231,22 +235,28 @@ static enum step read_separator(struct reader *r)
     return FAILED;
 }
 
-static json_t *parse(struct reader *r)
+static json_t *parse(struct reader *r, const char *text, size_t len, int options)
 {
     enum step step = VALUE;
 
+    r->p = text;
+    r->end = text + len;
+    r->has_unique_keys = (options & JSON_UNIQUE_KEYS) != 0;
+    r->reason = NULL;
+    r->root = NULL;
+    r->depth = 0;
+    if (!json_build_begin(&r->build, len))
+        return fail(r, no_memory);
     while (step == VALUE || step == AFTER_VALUE)
         step = step == VALUE ? read_value(r) : read_separator(r);
-    if (step == DONE)
-        return r->root;
-    json_delete(r->root);
-    return NULL;
+    json_build_end(&r->build, step == DONE);
+    return step == DONE ? r->root : NULL;
 }
 
 json_t *json_parse(const char *text, size_t len, const char **stop)
 {
-    struct reader r = {.p = text, .end = text + len};
-    json_t *item = parse(&r);
+    struct reader r; /* it is large: what is needed is set */
+    json_t *item = parse(&r, text, len, 0);
 
     *stop = r.p;
     return item;
@@ -269,9 +279,8 @@ static void find_place(struct json_fault *fault, const char *text, const char *s
 
 json_t *json_parse_text(const char *text, size_t len, int options, struct json_fault *fault)
 {
-    struct reader r = {
-        .p = text, .end = text + len, .has_unique_keys = (options & JSON_UNIQUE_KEYS) != 0};
-    json_t *item = parse(&r);
+    struct reader r;
+    json_t *item = parse(&r, text, len, options);
 
     if (!item && fault) {
         find_place(fault, text, r.p);

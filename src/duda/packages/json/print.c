@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "out.h"
 
 /* Trees become texts without recursion: the lists that are open are on a stack of fixed size. */
 
@@ -10,15 +10,10 @@ struct printer {
     const json_t *open[JSON_DEPTH_MAX];
 };
 
-static void put_text(struct printer *p, const char *text)
-{
-    json_put(&p->out, text, strlen(text));
-}
-
 static void put_tabs(struct printer *p, unsigned count)
 {
     while (p->is_indented && count-- > 0)
-        put_text(p, "\t");
+        JSON_PUT(&p->out, "\t");
 }
 
 static bool is_list(const json_t *item)
@@ -33,26 +28,34 @@ static bool is_object(const json_t *item)
     return (item->type & JSON_TYPE) == cJSON_Object;
 }
 
+static void put_number(struct printer *p, const json_t *item)
+{
+    const char *digits = json_digits(item);
+    char *to = digits ? NULL : json_room(&p->out, JSON_NUMBER_ROOM);
+
+    if (digits)
+        json_put(&p->out, digits, strlen(digits));
+    else if (to)
+        p->out.len = (size_t)(json_put_number(to, item->valuedouble) - p->out.text);
+}
+
 static void put_scalar(struct printer *p, const json_t *item)
 {
-    char number[JSON_NUMBER_ROOM];
-
     switch (item->type & JSON_TYPE) {
     case cJSON_String:
         json_put_string(&p->out, item->valuestring);
         break;
     case cJSON_Number:
-        json_print_number(number, item->valuedouble);
-        put_text(p, json_digits(item) ? json_digits(item) : number);
+        put_number(p, item);
         break;
     case cJSON_True:
-        put_text(p, "true");
+        JSON_PUT(&p->out, "true");
         break;
     case cJSON_False:
-        put_text(p, "false");
+        JSON_PUT(&p->out, "false");
         break;
     default:
-        put_text(p, "null");
+        JSON_PUT(&p->out, "null");
     }
 }
 
@@ -63,7 +66,10 @@ static void put_key(struct printer *p, const json_t *item)
         return;
     put_tabs(p, p->depth);
     json_put_string(&p->out, item->string);
-    put_text(p, p->is_indented ? ":\t" : ":");
+    if (p->is_indented)
+        JSON_PUT(&p->out, ":\t");
+    else
+        JSON_PUT(&p->out, ":");
 }
 
 static void put_opening(struct printer *p, const json_t *list)
@@ -73,14 +79,14 @@ static void put_opening(struct printer *p, const json_t *list)
         return;
     }
     p->open[p->depth++] = list;
-    put_text(p, is_object(list) ? p->is_indented ? "{\n" : "{" : "[");
+    json_put_few(&p->out, is_object(list) ? "{\n" : "[", is_object(list) && p->is_indented ? 2 : 1);
 }
 
 static void put_comma(struct printer *p)
 {
-    put_text(p, ",");
+    JSON_PUT(&p->out, ",");
     if (p->is_indented)
-        put_text(p, is_object(p->open[p->depth - 1]) ? "\n" : " ");
+        json_put_few(&p->out, is_object(p->open[p->depth - 1]) ? "\n" : " ", 1);
 }
 
 /* @return the list that is closed now */
@@ -89,10 +95,10 @@ static const json_t *put_closing(struct printer *p)
     const json_t *list = p->open[--p->depth];
 
     if (is_object(list) && p->is_indented && list->child)
-        put_text(p, "\n");
+        JSON_PUT(&p->out, "\n");
     if (is_object(list))
         put_tabs(p, p->depth);
-    put_text(p, is_object(list) ? "}" : "]");
+    json_put_few(&p->out, is_object(list) ? "}" : "]", 1);
     return list;
 }
 
@@ -126,24 +132,37 @@ static void print_tree(struct printer *p, const json_t *item)
         item = print_item(p, item);
 }
 
+/* It is large: what is needed is set. */
+static void print(struct printer *p, const struct json_out *out, const json_t *item,
+                  bool is_indented)
+{
+    p->out = *out;
+    p->is_indented = is_indented;
+    p->depth = 0;
+    print_tree(p, item);
+}
+
 char *json_print(const json_t *item, bool is_indented)
 {
-    struct printer p = {.is_indented = is_indented};
+    struct printer p;
+    char *text;
 
     if (!item)
         return NULL;
-    print_tree(&p, item);
+    print(&p, &(struct json_out){0}, item, is_indented);
     json_put(&p.out, "", 1);
-    if (!p.out.has_failed)
-        return p.out.text;
+    if (!p.out.has_failed) {
+        text = json_memory->realloc(p.out.text, p.out.len);
+        return text ? text : p.out.text;
+    }
     json_memory->free(p.out.text);
     return NULL;
 }
 
 void json_put_item(struct json_out *out, const json_t *item)
 {
-    struct printer p = {.out = *out};
+    struct printer p;
 
-    print_tree(&p, item);
+    print(&p, out, item, false);
     *out = p.out;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "scan.h"
 #include "tree.h"
 
 /* The strings of a text: RFC 8259 section 7. */
@@ -111,31 +112,12 @@ static const char *read_character(const char *p, const char *end, char **to)
     return p + n;
 }
 
-/* @return behind the bytes of ASCII that stand for themselves */
-static const char *plain(const char *p, const char *end)
+const char *json_read_string(const char *p, const char *end, char **to)
 {
-    while (p < end && *p != '"' && *p != '\\' && (signed char)*p >= 0x20)
-        p++;
-    return p;
-}
+    while (p < end) {
+        const char *next;
 
-/* An escape is longer than what it means, so the raw length is room enough. */
-static const char *closing_quote(const char *p, const char *end)
-{
-    while (p < end && *p != '"')
-        p += *p == '\\' && end - p > 1 ? 2 : 1;
-    return p;
-}
-
-/* @return behind what could be read: the closing quote, an error or the end */
-static const char *read_into(char **to, const char *p, const char *end)
-{
-    while (p < end && *p != '"') {
-        const char *next = plain(p, end);
-
-        memcpy(*to, p, (size_t)(next - p));
-        *to += next - p;
-        p = next;
+        p = json_copy_plain(to, p, end, true);
         if (p == end || *p == '"')
             break;
         next = read_character(p, end, to);
@@ -144,24 +126,6 @@ static const char *read_into(char **to, const char *p, const char *end)
         p = next;
     }
     return p;
-}
-
-char *json_read_string(const char **at, const char *end)
-{
-    char *text = json_memory->alloc((size_t)(closing_quote(*at, end) - *at) + 1), *to = text;
-
-    if (!text) {
-        *at = NULL;
-        return NULL;
-    }
-    *at = read_into(&to, *at, end);
-    if (*at == end || **at != '"') {
-        json_memory->free(text);
-        return NULL;
-    }
-    ++*at;
-    *to = '\0';
-    return text;
 }
 
 bool json_is_text(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "doc.h"
 
 #include <limits.h>
 #include <strings.h>
@@ -8,13 +8,13 @@ const struct duda_api_mem *json_memory;
 
 json_t *json_new(int type)
 {
-    json_t *item = json_memory->alloc_z(sizeof(*item));
+    struct json_node *node = json_memory->alloc_z(sizeof(*node));
 
-    if (item)
-        item->type = type;
-    if (item && type == cJSON_True)
-        item->valueint = 1;
-    return item;
+    if (!node)
+        return NULL;
+    node->item.type = type;
+    node->item.valueint = type == cJSON_True;
+    return &node->item;
 }
 
 static int to_int(double number)
@@ -24,14 +24,18 @@ static int to_int(double number)
     return number > INT_MIN ? (int)number : INT_MIN; /* of no number as well */
 }
 
+void json_set_number(json_t *item, double number)
+{
+    item->valuedouble = number;
+    item->valueint = to_int(number);
+}
+
 json_t *json_new_number(double number)
 {
     json_t *item = json_new(cJSON_Number);
 
-    if (item) {
-        item->valuedouble = number;
-        item->valueint = to_int(number);
-    }
+    if (item)
+        json_set_number(item, number);
     return item;
 }
 
@@ -50,11 +54,17 @@ json_t *json_new_string(const char *text)
     if (!item)
         return NULL;
     item->valuestring = json_copy_text(text);
-    if (!item->valuestring) {
-        json_memory->free(item);
-        return NULL;
-    }
-    return item;
+    if (item->valuestring)
+        return item;
+    json_delete(item);
+    return NULL;
+}
+
+/* Free a string of an item, unless it goes with the document. */
+static void free_text(const struct json_doc *home, char *text)
+{
+    if (text && (!home || !json_doc_has(home, text)))
+        json_memory->free(text);
 }
 
 void json_add(json_t *list, json_t *item)
@@ -77,40 +87,80 @@ void json_add_member(json_t *object, const char *key, json_t *item)
 {
     if (!object || !item)
         return;
-    json_memory->free(item->string);
+    free_text(json_node_of(item)->home, item->string);
     item->string = key ? json_copy_text(key) : NULL;
     json_add(object, item);
 }
 
-/* The members of an item come before what follows it, so that freeing needs no stack. */
-static void lift_members(json_t *item)
-{
-    json_t *last = item->child;
+/* Items of one document, which are counted off at once. */
+struct dropped {
+    struct json_doc *home;
+    size_t count;
+};
 
-    if (!last)
+static void drop_all(struct dropped *d)
+{
+    if (d->count > 0)
+        json_doc_drop(d->home, d->count);
+    d->count = 0;
+}
+
+static bool is_reference(const json_t *item)
+{
+    return (item->type & cJSON_IsReference) != 0;
+}
+
+/* One item without what is below it. */
+static void drop(struct dropped *d, json_t *item)
+{
+    struct json_node *node = json_node_of(item);
+
+    if (!is_reference(item))
+        free_text(node->home, item->valuestring);
+    free_text(node->home, item->string);
+    if (!node->home) {
+        json_memory->free(node);
         return;
-    while (last->next)
-        last = last->next;
-    last->next = item->next;
-    item->next = item->child;
+    }
+    if (node->home != d->home)
+        drop_all(d);
+    d->home = node->home;
+    d->count++;
+}
+
+/* Lists wait for their members, linked by prev, so that deleting needs no stack. @return the item after this one; NULL: none */
+static json_t *drop_upwards(struct dropped *d, json_t *item, json_t **waiting)
+{
+    json_t *next = item->next;
+
+    drop(d, item);
+    while (!next && *waiting) {
+        json_t *list = *waiting;
+
+        *waiting = list->prev;
+        next = list->next;
+        drop(d, list);
+    }
+    return next;
 }
 
 void json_delete(json_t *item)
 {
+    struct dropped dropped = {0};
+    json_t *waiting = NULL;
+
     if (item)
         item->next = NULL;
     while (item) {
-        json_t *next;
-
-        if (!(item->type & cJSON_IsReference)) {
-            lift_members(item);
-            json_memory->free(item->valuestring);
+        if (item->child && !is_reference(item)) {
+            item->prev = waiting;
+            waiting = item;
+            item = item->child;
+        } else {
+            item = drop_upwards(&dropped, item, &waiting);
         }
-        next = item->next;
-        json_memory->free(item->string);
-        json_memory->free(item);
-        item = next;
     }
+    drop_all(&dropped);
 }
 
 int json_size(json_t *list)

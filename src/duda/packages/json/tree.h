@@ -27,6 +27,8 @@ extern const struct duda_api_mem *json_memory;
 /** @return an item without members, owned by the caller; NULL: no memory. */
 json_t *json_new(int type);
 json_t *json_new_number(double number);
+/** Give an item both of its numbers. */
+void json_set_number(json_t *item, double number);
 /** @param text  copied; NULL: none, then there is no item. */
 json_t *json_new_string(const char *text);
 
@@ -65,8 +67,12 @@ int json_has_unique_keys(json_t *object);
  * @return its end; NULL, then *number is not a number: there is none; infinite: it is too large; 0: no memory
  */
 const char *json_read_number(const char *p, const char *end, double *number);
-/** Read a string behind its opening quote. @return its text, *at is behind it; NULL: an error at *at, which is NULL without memory. */
-char *json_read_string(const char **at, const char *end);
+/**
+ * Read a string behind its opening quote.
+ * @param to  room for as many bytes as there are up to end; out: behind the text, which has no end mark
+ * @return the closing quote; or where reading stopped: an error, or the end
+ */
+const char *json_read_string(const char *p, const char *end, char **to);
 
 /**
  * Print a tree.
@@ -78,9 +84,13 @@ char *json_print(const json_t *item, bool is_indented);
 enum { JSON_NUMBER_ROOM = 40 };
 /** Print the shortest digits that read back as the same number, in any locale; "null" if it is none. */
 void json_print_number(char text[JSON_NUMBER_ROOM], double number);
+/** The same without an end mark. @return behind it */
+char *json_put_number(char *to, double number);
+/** The digits of an integer, at most 20. @return behind them */
+char *json_put_digits(char *to, uint64_t value);
 
-/** Keep the digits of a number that is an integer of 64 bits and may not be exact as a double. @return false: no memory. */
-bool json_keep_digits(json_t *number, const char *digits, size_t len);
+/** @return whether a number is an integer of 64 bits by its digits and may not be exact as a double: valuestring has them then */
+bool json_needs_digits(double number, const char *digits, size_t len);
 /** @return the digits of such a number, borrowed from it; NULL: valuedouble says all. */
 const char *json_digits(const json_t *number);
 json_t *json_new_int64(int64_t value);

@@ -6,11 +6,14 @@
 #include "packages/sha1/sha1.h"
 
 #include "kit/digest/digest.h"
+#include "kit/digest/hmac.h"
 
 /* SHA-1 (FIPS 180-4) and its message code. Old protocols ask for it; nothing new should. */
 
 _Static_assert(sizeof(sha1_state_t) >= sizeof(struct sha1),
                "the state of a service has room for ours");
+
+HMAC_HASH(sha1, 64, SHA1_LEN);
 
 static void begin(sha1_state_t *state)
 {
@@ -54,34 +57,10 @@ static void digest(const void *in, unsigned char *out, size_t in_len)
     finish(&state, out);
 }
 
-/* The key as a block of so many bytes, each with this pad: RFC 2104 section 2. */
-static void add_key(sha1_state_t *state, const unsigned char key[64], unsigned char pad)
+static void code(const void *key, size_t key_len, const void *in, size_t in_len, unsigned char *out)
 {
-    unsigned char block[64];
-
-    for (size_t i = 0; i < sizeof(block); i++)
-        block[i] = key[i] ^ pad;
-    begin(state);
-    add(state, block, sizeof(block));
-    explicit_bzero(block, sizeof(block));
-}
-
-static void hmac(const void *key, size_t key_len, const void *in, size_t in_len, unsigned char *out)
-{
-    unsigned char block[64] = {0}, inner[20];
-    sha1_state_t state;
-
-    if (key && key_len > sizeof(block))
-        digest(key, block, key_len);
-    else if (key && key_len > 0)
-        memcpy(block, key, key_len);
-    add_key(&state, block, 0x36);
-    add(&state, in, in_len);
-    finish(&state, inner);
-    add_key(&state, block, 0x5c);
-    add(&state, inner, sizeof(inner));
-    finish(&state, out);
-    explicit_bzero(block, sizeof(block));
+    if (out)
+        hmac(&hmac_sha1, key, key_len, in, in_len, out);
 }
 
 static void encode(const void *in, unsigned char *out, unsigned long in_len)
@@ -95,7 +74,7 @@ static int same(const void *a, const void *b, size_t len)
 }
 
 static sha1_object_t calls = {
-    .encode = encode, .begin = begin, .add = add, .finish = finish, .hmac = hmac, .same = same};
+    .encode = encode, .begin = begin, .add = add, .finish = finish, .hmac = code, .same = same};
 
 duda_package_t *duda_package_main()
 {

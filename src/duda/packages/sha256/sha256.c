@@ -6,6 +6,7 @@
 #include "packages/sha256/sha256.h"
 
 #include "kit/digest/digest.h"
+#include "kit/digest/hmac.h"
 #include "sha2.h"
 
 /* SHA-256 and SHA-512 (FIPS 180-4) and their message codes. */
@@ -13,6 +14,9 @@
 _Static_assert(sizeof(sha256_state_t) >= sizeof(struct sha256) &&
                    sizeof(sha512_state_t) >= sizeof(struct sha512),
                "the state of a service has room for ours");
+
+HMAC_HASH(sha256, 64, SHA256_LEN);
+HMAC_HASH(sha512, 128, SHA512_LEN);
 
 static void begin(sha256_state_t *state)
 {
@@ -56,34 +60,10 @@ static void digest(const void *in, unsigned char *out, size_t in_len)
     finish(&state, out);
 }
 
-/* The key as a block of so many bytes, each with this pad: RFC 2104 section 2. */
-static void add_key(sha256_state_t *state, const unsigned char key[64], unsigned char pad)
+static void code(const void *key, size_t key_len, const void *in, size_t in_len, unsigned char *out)
 {
-    unsigned char block[64];
-
-    for (size_t i = 0; i < sizeof(block); i++)
-        block[i] = key[i] ^ pad;
-    begin(state);
-    add(state, block, sizeof(block));
-    explicit_bzero(block, sizeof(block));
-}
-
-static void hmac(const void *key, size_t key_len, const void *in, size_t in_len, unsigned char *out)
-{
-    unsigned char block[64] = {0}, inner[32];
-    sha256_state_t state;
-
-    if (key && key_len > sizeof(block))
-        digest(key, block, key_len);
-    else if (key && key_len > 0)
-        memcpy(block, key, key_len);
-    add_key(&state, block, 0x36);
-    add(&state, in, in_len);
-    finish(&state, inner);
-    add_key(&state, block, 0x5c);
-    add(&state, inner, sizeof(inner));
-    finish(&state, out);
-    explicit_bzero(block, sizeof(block));
+    if (out)
+        hmac(&hmac_sha256, key, key_len, in, in_len, out);
 }
 
 /* in_len is an int since 2012: less than nothing is nothing. */
@@ -139,48 +119,24 @@ static void digest512(const void *in, unsigned char *out, size_t in_len)
     finish512(&state, out);
 }
 
-/* The key as a block of so many bytes, each with this pad: RFC 2104 section 2. */
-static void add_key512(sha512_state_t *state, const unsigned char key[128], unsigned char pad)
-{
-    unsigned char block[128];
-
-    for (size_t i = 0; i < sizeof(block); i++)
-        block[i] = key[i] ^ pad;
-    begin512(state);
-    add512(state, block, sizeof(block));
-    explicit_bzero(block, sizeof(block));
-}
-
-static void hmac512(const void *key, size_t key_len, const void *in, size_t in_len,
+static void code512(const void *key, size_t key_len, const void *in, size_t in_len,
                     unsigned char *out)
 {
-    unsigned char block[128] = {0}, inner[64];
-    sha512_state_t state;
-
-    if (key && key_len > sizeof(block))
-        digest512(key, block, key_len);
-    else if (key && key_len > 0)
-        memcpy(block, key, key_len);
-    add_key512(&state, block, 0x36);
-    add512(&state, in, in_len);
-    finish512(&state, inner);
-    add_key512(&state, block, 0x5c);
-    add512(&state, inner, sizeof(inner));
-    finish512(&state, out);
-    explicit_bzero(block, sizeof(block));
+    if (out)
+        hmac(&hmac_sha512, key, key_len, in, in_len, out);
 }
 
 static sha256_object_t calls = {.encode = encode,
                                 .begin = begin,
                                 .add = add,
                                 .finish = finish,
-                                .hmac = hmac,
+                                .hmac = code,
                                 .same = same,
                                 .encode512 = digest512,
                                 .begin512 = begin512,
                                 .add512 = add512,
                                 .finish512 = finish512,
-                                .hmac512 = hmac512};
+                                .hmac512 = code512};
 
 duda_package_t *duda_package_main()
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pool.h"
+#include "later.h"
 
 #include "duda_package.h"
 
@@ -94,7 +94,7 @@ static bool is_of(sqlite3 *db, const sqlite3_stmt *handle)
 }
 
 /* Two threads cannot both find the same statement: the second looks after the first has finalized. */
-static int done(sqlite3_stmt *handle)
+static int end_statement(sqlite3_stmt *handle)
 {
     bool is_ours = false;
 
@@ -192,6 +192,22 @@ static int transaction(duda_request_t *dr, sqlite_pool_t *pool,
     return sqlite_pool_transaction(pool, work, arg, dr ? is_wanted : NULL, dr);
 }
 
+static int query_later(duda_request_t *dr, sqlite_pool_t *pool,
+                       int (*work)(sqlite_pool_t *pool, void *arg),
+                       void (*done)(duda_request_t *dr, int result, void *arg),
+                       void (*end)(void *arg), void *arg)
+{
+    return sqlite_later(dr, pool, false, &(struct sqlite_work){work, done, end, arg});
+}
+
+static int transaction_later(duda_request_t *dr, sqlite_pool_t *pool,
+                             int (*work)(sqlite_pool_t *pool, void *arg),
+                             void (*done)(duda_request_t *dr, int result, void *arg),
+                             void (*end)(void *arg), void *arg)
+{
+    return sqlite_later(dr, pool, true, &(struct sqlite_work){work, done, end, arg});
+}
+
 static sqlite_object_t calls = {
     .open = open_db,
     .dump = dump,
@@ -199,7 +215,7 @@ static sqlite_object_t calls = {
     .get_int = get_int,
     .get_double = get_double,
     .get_text = get_text,
-    .done = done,
+    .done = end_statement,
     .exec = exec,
     .close = close_db,
     .pool_open = pool_open,
@@ -216,6 +232,8 @@ static sqlite_object_t calls = {
     .run = sqlite_pool_run,
     .transaction = transaction,
     .error_text = sqlite_pool_error,
+    .query_later = query_later,
+    .transaction_later = transaction_later,
 };
 
 duda_package_t *duda_package_main()

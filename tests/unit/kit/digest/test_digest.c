@@ -9,6 +9,9 @@
 #include <cmocka.h>
 
 #include "kit/digest/digest.h"
+#include "kit/digest/hmac.h"
+
+HMAC_HASH(sha1, 64, SHA1_LEN);
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -100,12 +103,52 @@ static void test_same_bytes(void **state)
     assert_true(is_same_bytes("abc", "xyz", 0));
 }
 
+/* RFC 2202 section 3. */
+static void test_hmac_vectors(void **state)
+{
+    static const struct {
+        char key[81];
+        const char *text, *code;
+    } rows[] = {
+        {"\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v\v", "Hi There",
+         "b617318655057264e28bc0b6fb378c8ef146be00"},
+        {"Jefe", "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"},
+        {"", "Test Using Larger Than Block-Size Key - Hash Key First",
+         "aa4ae5e15272d00e95705637ce8a3b55ed402112"}, /* its key is 80 times 0xaa */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint8_t code[SHA1_LEN], key[80];
+        char text[2 * SHA1_LEN + 1];
+        size_t len = strlen(rows[i].key);
+
+        memset(key, 0xaa, sizeof(key));
+        memcpy(key, rows[i].key, len);
+        hmac(&hmac_sha1, key, len > 0 ? len : sizeof(key), rows[i].text, strlen(rows[i].text),
+             code);
+        hex(text, code, sizeof(code));
+        assert_string_equal(text, rows[i].code);
+    }
+}
+
+static void test_hmac_of_nothing(void **state)
+{
+    uint8_t code[SHA1_LEN];
+    char text[2 * SHA1_LEN + 1];
+
+    (void)state;
+    hmac(&hmac_sha1, NULL, 0, NULL, 0, code);
+    hex(text, code, sizeof(code));
+    assert_string_equal(text, "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha1_vectors),
-        cmocka_unit_test(test_base64),
-        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_sha1_vectors),    cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_same_bytes),      cmocka_unit_test(test_hmac_vectors),
+        cmocka_unit_test(test_hmac_of_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,9 @@ struct json_fault {
 typedef int (*json_put_fn)(void *user, const char *bytes, size_t len);
 typedef struct json_writer json_writer_t;
 #endif
-/* json: Trees of JSON values (RFC 8259). A tree is of one thread at a time. */
+/* json: Trees of JSON values (RFC 8259). A tree is of one thread at a time. Items come from these calls alone. Items and strings
+   of one text share memory, which goes with the last of its items: a service does not free a string of an item, but may set
+   it to memory of mem->alloc(), which goes with the item. */
 struct duda_api_json {
     /* A value of its own; delete() frees it, or the tree that it is put into. NULL: no memory; so for all of these. */
     json_t *(*create_null)(void);

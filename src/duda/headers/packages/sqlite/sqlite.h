@@ -16,8 +16,9 @@ typedef struct sqlite_pool sqlite_pool_t;
 #define SQLITE_LOST_CLIENT (-2)
 #endif
 /*
- * sqlite: Databases of SQLite. Calls wait for the file and for other writers, and so does the worker that makes them. What
- * open() returns is shared by all workers; level 3 has pools, with a connection for each thread.
+ * sqlite: Databases of SQLite. Calls wait for the file and for other writers, and so does the worker that makes them, except
+ * for those that end in _later. What open() returns is shared by all workers; level 3 has pools, with a connection for each
+ * thread.
  */
 struct duda_api_sqlite {
     /* [M] A database with synchronous=OFF, made if it is missing; NULL: logged. */
@@ -68,6 +69,21 @@ struct duda_api_sqlite {
                        int (*work)(sqlite_pool_t *pool, void *arg), void *arg);
     /* The last error of this thread's connection, borrowed until its next call. */
     const char *(*error_text)(sqlite_pool_t *pool);
+    /* [R] Park the request and call work on a thread of the server, whose connection is that of this thread, so that the
+       worker serves others meanwhile; then done with what work returned, on the worker, where it answers. done is not
+       called if the client has left or WaitTimeout is over. work makes no calls that are [M], [W] or [R]: what it needs of
+       the request is copied into arg before. end(arg), unless NULL, is called once after both and the request. 0; -1: as
+       for task->run(), or without a pool, work or done, and nothing is called. */
+    int (*query_later)(duda_request_t *dr, sqlite_pool_t *pool,
+                       int (*work)(sqlite_pool_t *pool, void *arg),
+                       void (*done)(duda_request_t *dr, int result, void *arg),
+                       void (*end)(void *arg), void *arg);
+    /* [R] Likewise within transaction(), whose result done gets. It is also rolled back when the request has ended before
+       COMMIT, so that a client that left has changed nothing. */
+    int (*transaction_later)(duda_request_t *dr, sqlite_pool_t *pool,
+                             int (*work)(sqlite_pool_t *pool, void *arg),
+                             void (*done)(duda_request_t *dr, int result, void *arg),
+                             void (*end)(void *arg), void *arg);
 #endif
 };
 typedef struct duda_api_sqlite sqlite_object_t;

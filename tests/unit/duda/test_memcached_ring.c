@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duda_test.h"
+
+#include "packages/memcached/command.h"
+#include "packages/memcached/places.h"
+#include "packages/memcached/ring.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERVERS = 8, KEYS = 20000 };
+
+static const char *const names[SERVERS] = {"10.0.0.1:11211", "10.0.0.2:11211", "10.0.0.3:11211",
+                                           "10.0.0.4:11211", "10.0.0.5:11211", "10.0.0.6:11211",
+                                           "10.0.0.7:11211", "10.0.0.8:11211"};
+
+static uint32_t hash_of(int key)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "key:%d", key);
+    return memc_hash(text, strlen(text));
+}
+
+static void each_server_has_its_share(void **state)
+{
+    struct memc_ring *ring = memc_ring_new(names, SERVERS);
+    unsigned share[SERVERS] = {0};
+
+    (void)state;
+    assert_non_null(ring);
+    for (int i = 0; i < KEYS; i++)
+        share[memc_ring_find(ring, hash_of(i), UINT64_MAX)]++;
+    for (int i = 0; i < SERVERS; i++)
+        assert_in_range(share[i], KEYS / SERVERS / 2, KEYS / SERVERS * 2);
+    memc_ring_free(ring);
+}
+
+/* Whether it is left out or no longer in the list. */
+static void only_the_keys_of_a_server_that_goes_move(void **state)
+{
+    struct memc_ring *all = memc_ring_new(names, SERVERS);
+    struct memc_ring *fewer = memc_ring_new(names, SERVERS - 1);
+    const uint64_t alive = UINT64_MAX & ~((uint64_t)1 << (SERVERS - 1));
+    int moved = 0;
+
+    (void)state;
+    for (int i = 0; i < KEYS; i++) {
+        const int before = memc_ring_find(all, hash_of(i), UINT64_MAX);
+        const int after = memc_ring_find(all, hash_of(i), alive);
+
+        assert_int_equal(after, memc_ring_find(fewer, hash_of(i), UINT64_MAX));
+        if (before == SERVERS - 1)
+            moved++;
+        else
+            assert_int_equal(after, before);
+    }
+    assert_in_range(moved, KEYS / SERVERS / 2, KEYS / SERVERS * 2);
+    memc_ring_free(all);
+    memc_ring_free(fewer);
+}
+
+static void no_server_is_alive(void **state)
+{
+    struct memc_ring *ring = memc_ring_new(names, SERVERS);
+
+    (void)state;
+    assert_int_equal(memc_ring_find(ring, 0, 0), -1);
+    assert_int_equal(memc_ring_find(ring, UINT32_MAX, 4), 2);
+    memc_ring_free(ring);
+}
+
+static void reads_places(void **state)
+{
+    static const struct {
+        const char *text;
+        int n;
+    } rows[] = {
+        {"127.0.0.1:11211", 1},
+        {" [::1]:1  10.0.0.1:65535\t", 2},
+        {NULL, -1},
+        {"", -1},
+        {"  ", -1},
+        {"localhost:11211", -1},
+        {"127.0.0.1", -1},
+        {"127.0.0.1:", -1},
+        {"127.0.0.1:0", -1},
+        {"127.0.0.1:65536", -1},
+        {"127.0.0.1:1x", -1},
+        {"127.0.0.1:-1", -1},
+        {"::1:11211", -1},
+        {"[::1:11211", -1},
+        {"[::1]11211", -1},
+        {"[::1]:1 [0::1]:1", -1},
+        {"127.0.0.1:1 127.0.0.1:1", -1},
+    };
+    struct memc_place *places = calloc(MEMC_SERVERS_MAX, sizeof(*places));
+    char many[(MEMC_SERVERS_MAX + 1) * 16] = "";
+
+    (void)state;
+    assert_non_null(places);
+    for (size_t i = 0; i < NUMBER_OF(rows); i++)
+        assert_int_equal(memc_places_read(rows[i].text, places), rows[i].n);
+    for (int i = 0; i <= MEMC_SERVERS_MAX; i++) {
+        assert_int_equal(memc_places_read(many, places), i > 0 ? i : -1);
+        (void)snprintf(many + strlen(many), 16, "127.0.0.1:%d ", i + 1);
+    }
+    assert_int_equal(memc_places_read(many, places), -1);
+    free(places);
+}
+
+static void writes_commands(void **state)
+{
+    static const struct {
+        struct memc_order order;
+        const char *bytes; /* NULL: refused */
+    } rows[] = {
+        {{MEMC_VERB_GET, "key", NULL, 0, 0}, "get key\r\n"},
+        {{MEMC_VERB_SET, "key", "v\r\n", 3, 0}, "set key 0 0 3\r\nv\r\n\r\n"},
+        {{MEMC_VERB_ADD, "key", NULL, 0, UINT32_MAX}, "add key 0 4294967295 0\r\n\r\n"},
+        {{MEMC_VERB_REPLACE, "key", "v", 1, 60}, "replace key 0 60 1\r\nv\r\n"},
+        {{MEMC_VERB_DROP, "key", NULL, 0, 0}, "delete key\r\n"},
+        {{MEMC_VERB_INCR, "key", NULL, 0, UINT64_MAX}, "incr key 18446744073709551615\r\n"},
+        {{MEMC_VERB_DECR, "key", NULL, 0, 2}, "decr key 2\r\n"},
+        {{MEMC_VERB_TOUCH, "\xc3\xa4", NULL, 0, 9}, "touch \xc3\xa4 9\r\n"},
+        {{MEMC_VERB_VERSION, NULL, NULL, 0, 0}, "version\r\n"},
+        {{MEMC_VERB_GET, NULL, NULL, 0, 0}, NULL},
+        {{MEMC_VERB_GET, "", NULL, 0, 0}, NULL},
+        {{MEMC_VERB_GET, "a b", NULL, 0, 0}, NULL},
+        {{MEMC_VERB_GET, "a\r\nflush_all", NULL, 0, 0}, NULL},
+        {{MEMC_VERB_GET, "a\x7f", NULL, 0, 0}, NULL},
+        {{MEMC_VERB_SET, "key", NULL, 1, 0}, NULL},
+        {{MEMC_VERB_SET, "key", "123456789", 9, 0}, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < NUMBER_OF(rows); i++) {
+        bool is_refused;
+        struct memc_command *c = memc_command_new(&rows[i].order, 8, &is_refused);
+
+        assert_int_equal(is_refused, rows[i].bytes == NULL);
+        if (rows[i].bytes) {
+            assert_non_null(c);
+            assert_int_equal(c->len, strlen(rows[i].bytes));
+            assert_memory_equal(c->bytes, rows[i].bytes, c->len);
+        }
+        free(c);
+    }
+}
+
+static void a_key_has_at_most_250_bytes(void **state)
+{
+    char key[MEMC_KEY_MAX + 2] = "";
+    struct memc_order order = {.verb = MEMC_VERB_REPLACE, .key = key, .number = UINT32_MAX};
+    struct memc_command *c;
+    bool is_refused;
+
+    (void)state;
+    memset(key, 'k', MEMC_KEY_MAX);
+    c = memc_command_new(&order, 0, &is_refused);
+    assert_non_null(c);
+    assert_int_equal(c->key_len, MEMC_KEY_MAX);
+    assert_memory_equal(c->bytes + c->key_at, key, MEMC_KEY_MAX);
+    free(c);
+    key[MEMC_KEY_MAX] = 'k';
+    assert_null(memc_command_new(&order, 0, &is_refused));
+    assert_true(is_refused);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_server_has_its_share),
+        cmocka_unit_test(only_the_keys_of_a_server_that_goes_move),
+        cmocka_unit_test(no_server_is_alive),
+        cmocka_unit_test(reads_places),
+        cmocka_unit_test(writes_commands),
+        cmocka_unit_test(a_key_has_at_most_250_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
