@@ -164,6 +164,12 @@ static inline struct mk_str mk_h1_head_field(const struct mk_h1_head *h, const c
     return mk_piece_str(h->known[id], buf);
 }
 
+/** @return "HTTP/1.1" or "HTTP/1.0"; static. */
+static inline const char *mk_h1_head_version(const struct mk_h1_head *h)
+{
+    return h->minor > 0 ? "HTTP/1.1" : "HTTP/1.0";
+}
+
 static inline bool mk_h1_head_has_body(const struct mk_h1_head *h)
 {
     return h->chunked || h->content_length > 0;

@@ -147,6 +147,24 @@ def test_a_large_answer_needs_window(server):
         assert got + 7 == len(BODY)
 
 
+def test_a_piece_waits_for_a_small_window(server):
+    """RFC 9113 6.9: what a handler gave at once leaves in pieces"""
+    with Frames(address(server), settings=(4).to_bytes(2, "big") + (10).to_bytes(4, "big")) as client:
+        sent = bytes(i % 251 for i in range(30_000))
+        client.send(client.head(1, "/echo", "POST", end=False), frame(DATA, 0, 1, sent[:10_000]), frame(DATA, 0, 1, sent[10_000:20_000]),
+                    frame(DATA, END_STREAM, 1, sent[20_000:]))
+        body = client.until(DATA).payload
+        assert len(body) == 10
+        while True:
+            client.send(frame(WINDOW_UPDATE, 0, 1, (1000).to_bytes(4, "big")))
+            one = client.until(DATA, RST_STREAM, GOAWAY)
+            assert one.kind == DATA and len(one.payload) <= 1000
+            body += one.payload
+            if one.flags & END_STREAM:
+                break
+        assert body.endswith(sent)
+
+
 def test_head_has_no_body(client):
     client.send(client.head(1, "/large.bin", method="HEAD"))
     one = client.until(HEADERS)

@@ -82,9 +82,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     if (facts->request_line.p && facts->target.len == 0)
         facts->target = target_of_line(facts->request_line);
     facts->symlinks = r->view->snapshot->set.symlink;
-    facts->protocol = r->wire->version    ? r->wire->version(r)
-                      : r->head.minor > 0 ? "HTTP/1.1"
-                                          : "HTTP/1.0";
+    facts->protocol = r->wire->version ? r->wire->version(r) : mk_h1_head_version(&r->head);
 }
 
 /* Every line of a log asks: only who was built with a shorter struct gets a copy. */

@@ -89,7 +89,7 @@ struct mk_wire {
      * @return 0; MK_E_INVALID: it is taken already; MK_E_NOMEM.
      */
     int (*take)(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
-    /** The protocol's name and version, for logs and scripts. NULL: that of HTTP/1. */
+    /** The protocol's name and version, for logs and scripts. NULL: that of the head's text. */
     const char *(*version)(const struct mk_request *r);
     /** Who is at the other end, for the log. NULL: nobody. */
     void (*peer)(const struct mk_request *r, char dst[MK_PEER_TEXT]);
