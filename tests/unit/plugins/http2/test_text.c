@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "text.h"
+
+static void test_bytes_keep_their_order(void **state)
+{
+    struct h2_text t = {.p = NULL};
+    uint8_t next = 0, expected = 0;
+
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        for (int i = 0; i < 7; i++, next++)
+            assert_int_equal(h2_text_append(&t, &next, 1, 4096), 0);
+        for (int i = 0; i < 5; i++, expected++) {
+            assert_int_equal((uint8_t)t.p[t.at], expected);
+            h2_text_use(&t, 1);
+        }
+    }
+    assert_int_equal(h2_text_left(&t), 1000);
+    h2_text_free(&t);
+}
+
+static void test_a_bound_is_held(void **state)
+{
+    struct h2_text t = {.p = NULL};
+
+    (void)state;
+    assert_int_equal(h2_text_append(&t, "12345", 5, 5), 0);
+    assert_int_equal(h2_text_append(&t, "6", 1, 5), MK_E_LIMIT);
+    assert_int_equal(h2_text_append(&t, "", 0, 5), 0);
+    h2_text_use(&t, 2);
+    assert_int_equal(h2_text_append(&t, "67", 2, 5), 0);
+    assert_memory_equal(t.p + t.at, "34567", 5);
+    h2_text_free(&t);
+}
+
+static void test_an_empty_one_has_no_memory(void **state)
+{
+    struct h2_text t = {.p = NULL};
+
+    (void)state;
+    assert_int_equal(h2_text_append(&t, "1", 1, 1), 0);
+    h2_text_use(&t, 1);
+    assert_null(t.p);
+    assert_int_equal(h2_text_left(&t), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_keep_their_order),
+        cmocka_unit_test(test_a_bound_is_held),
+        cmocka_unit_test(test_an_empty_one_has_no_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
