@@ -283,6 +283,22 @@ def test_logs_and_scripts_name_the_protocol(start, tmp_path):
     assert '"GET /a.txt HTTP/2.0" 200' in log.read_text() and '"GET /a.txt HTTP/1.1" 200' in log.read_text()
 
 
+def test_an_urgent_response_overtakes_large_ones(start):
+    """RFC 9218 10: eight downloads that fill the connection, and what lies before a small file of urgency 0"""
+    server = start(server="Listen 127.0.0.1:0 h2", extra=loads("http2"), files={"a.txt": "a", "huge.bin": b"x" * 10_000_000})
+    with Frames(address(server), settings=(4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big"), receive_buffer=65536) as client:
+        client.send(frame(WINDOW_UPDATE, 0, 0, (1 << 30).to_bytes(4, "big")))
+        client.send(*(client.head(2 * i + 1, "/huge.bin", fields=[("priority", "u=3")]) for i in range(8)))
+        for number in range(101, 121, 2):
+            for _ in range(40):
+                assert client.until(DATA).stream < 20
+            client.send(client.head(number, "/a.txt", fields=[("priority", "u=0")]))
+            before = 0
+            while (one := client.until(DATA)).stream != number:
+                before += len(one.payload)
+            assert one.payload == b"a" and before < 1_500_000, before
+
+
 # ---- bounds ----
 
 FLOODS = {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conn.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 /* A connection: bytes in to nghttp2, frames out to the client, time, and its end. */
 
 enum {
+    /* Bytes that the kernel may hold and has not sent: a response of high urgency waits behind them (RFC 9218 section 10). */
+    UNSENT = 128 << 10,
     TURN_IN = 4 * H2_IN,   /* read in one event */
     TURN_OUT = 4 * H2_OUT, /* sent in one event */
     TICK_MS = 500,
@@ -223,7 +228,6 @@ static bool receive_some(struct h2_conn *c)
     struct h2_local *l = c->local;
     ssize_t n = mk_stream_read(c->stream, l->in, sizeof(l->in));
 
-    c->has_more = n > 0;
     if (n == MK_E_AGAIN)
         return false;
     if (n <= 0) {
@@ -234,14 +238,10 @@ static bool receive_some(struct h2_conn *c)
     return take_bytes(c, l->in, (size_t)n);
 }
 
-/* A client that takes nothing is not read from: what it asks for could only wait. */
+/* Also from a client that takes nothing now: a request may be more urgent than what waits, and streams and credit bound them. */
 static void receive(struct h2_conn *c)
 {
     for (size_t got = 0; got < TURN_IN && !c->is_lost; got += H2_IN) {
-        if (h2_text_left(&c->left) > 0) {
-            c->has_more = true;
-            return;
-        }
         if (!receive_some(c))
             return;
     }
@@ -339,8 +339,6 @@ static void go_on(struct h2_conn *c)
         end(c);
         return;
     }
-    if (c->has_more && h2_text_left(&c->left) == 0)
-        mk_stream_run_soon(c->stream);
     mk_stream_timeout(c->stream, c->state == H2_CONN_NOTICED ? NOTICE_MS : TICK_MS);
 }
 
@@ -391,6 +389,8 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     l->refs++;
     c->conn = conn;
     c->stream = stream;
+    (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
+                     sizeof(int));
     c->max_head = limits_of(c).max_head;
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);

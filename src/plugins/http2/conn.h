@@ -37,7 +37,6 @@ struct h2_conn {
     int32_t window, consumed; /* as of a stream, for all of them */
     uint8_t state;            /* enum h2_conn_state */
     uint8_t depth;            /* calls of nghttp2 that are under way */
-    bool has_more;            /* input may be unread */
     bool has_ended;           /* its client sends no more */
     bool is_lost;             /* its stream is broken: it goes when depth is 0 */
     bool is_pinged;           /* an answer to our PING is awaited */

@@ -33,8 +33,8 @@ static void test_time_brings_it_back(void **state)
     h2_credit_init(&credit, 0);
     (void)pings_until_it_is_used_up(&credit, 0);
     assert_int_equal(pings_until_it_is_used_up(&credit, 1000), H2_CREDIT_A_SECOND / 10 - 1);
-    assert_int_equal(pings_until_it_is_used_up(&credit, 1000000),
-                     H2_CREDIT_MAX / 10); /* no more than at first */
+    assert_in_range(pings_until_it_is_used_up(&credit, 1000000), H2_CREDIT_MAX / 10 - 1,
+                    H2_CREDIT_MAX / 10); /* no more than at first */
 }
 
 static void test_a_clock_that_stands_gives_nothing(void **state)
