@@ -372,7 +372,7 @@ static void end_exchange(void *arg, int error)
 
 static const struct mk_carrier carrier = {
     .size = sizeof(struct mk_carrier),
-    .version = "HTTP/2.0",
+    .version = MK_STR_INIT("HTTP/2.0"),
     .read = read_body,
     .buffered = buffered,
     .begin_head = begin_head,
