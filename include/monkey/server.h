@@ -333,7 +333,8 @@ MK_API int mk_config_command(struct mk_config *config, const char *plugin, const
 /* ---- Server ---- */
 
 /**
- * Make a server from a configuration, which is taken, also on failure, except with faults.
+ * Make a server from a configuration, which is taken, also on failure, except with faults. Calls that would change, serve or
+ * free one that a server has do nothing, with MK_E_INVALID.
  * @return 0; > 0: number of faults, and the caller keeps the configuration to show them; MK_E_NOMEM.
  */
 MK_API int mk_server_new(struct mk_server **server, struct mk_config *config,

@@ -15,7 +15,7 @@ MK_AT_START int mk_server_new(struct mk_server **server, struct mk_config *confi
     int err;
 
     *server = NULL;
-    if (!config)
+    if (!mk_config_is_free(config))
         return MK_E_INVALID;
     err = mk_config_check(config);
     if (err > 0)
@@ -85,7 +85,7 @@ MK_AT_START int mk_server_reload(struct mk_server *server, struct mk_config *con
 {
     int err;
 
-    if (!server || !config)
+    if (!server || !mk_config_is_free(config))
         return MK_E_INVALID;
     mk_reload_begin(server);
     err = change_to(server, config);

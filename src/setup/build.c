@@ -217,7 +217,7 @@ static int make_source(struct mk_config *config)
 static void on_unused(struct mk_snapshot *s, void *arg)
 {
     (void)s;
-    mk_config_free(arg);
+    mk_config_end(arg);
 }
 
 int mk_config_build(struct mk_config *config)

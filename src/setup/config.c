@@ -56,13 +56,17 @@ MK_AT_START int mk_config_new(struct mk_config **out, const struct mk_host *host
     return 0;
 }
 
-MK_AT_START void mk_config_free(struct mk_config *config)
+void mk_config_end(struct mk_config *config)
 {
-    if (!config)
-        return;
     mk_arena_fini(&config->text);
     mk_arena_fini(&config->arena);
     mk_heap_free(config);
+}
+
+MK_AT_START void mk_config_free(struct mk_config *config)
+{
+    if (mk_config_is_free(config))
+        mk_config_end(config);
 }
 
 MK_AT_START int mk_config_on_free(struct mk_config *config, void (*fn)(void *arg), void *arg)
@@ -76,6 +80,7 @@ void mk_config_drop_text(struct mk_config *config)
     mk_faults_init(&config->faults, &config->text);
     config->source = (struct mk_snapshot_source){.nsites = 0};
     config->read_paths.count = 0;
+    config->is_taken = true;
     mk_heap_trim();
 }
 
@@ -193,7 +198,7 @@ MK_AT_START int mk_config_read(struct mk_config *config, const struct mk_config_
     const char *sites;
     int err;
 
-    if (!config || !files)
+    if (!mk_config_is_free(config) || !files)
         return MK_E_INVALID;
     if (files->dir) {
         config->dir = mk_arena_strdup(&config->text, mk_str_from(files->dir));
@@ -229,7 +234,7 @@ MK_AT_START int mk_config_set(struct mk_config *config, const char *section, con
 {
     struct mk_origin at = {0};
 
-    if (!config || !section || !key || !value || !origin)
+    if (!mk_config_is_free(config) || !section || !key || !value || !origin)
         return MK_E_INVALID;
     at.file = mk_arena_strdup(&config->text, mk_str_from(origin));
     if (!at.file)
@@ -271,7 +276,7 @@ MK_AT_START int mk_config_set_site(struct mk_config *config, const char *name, c
     struct mk_origin at = {0};
     struct mk_site_file *site;
 
-    if (!config || !name || !section || !key || !value || !origin)
+    if (!mk_config_is_free(config) || !name || !section || !key || !value || !origin)
         return MK_E_INVALID;
     at.file = mk_arena_strdup(&config->text, mk_str_from(origin));
     site = find_site(config->sites, config->nsites, name);
@@ -287,7 +292,7 @@ MK_AT_START int mk_config_set_site(struct mk_config *config, const char *name, c
 
 MK_AT_START int mk_config_plugin_dir(struct mk_config *config, const char *dir)
 {
-    if (!config || !dir)
+    if (!mk_config_is_free(config) || !dir)
         return MK_E_INVALID;
     config->plugin_dir = mk_arena_strdup(&config->text, mk_str_from(dir));
     config->checked = false;
@@ -298,7 +303,7 @@ MK_AT_START int mk_config_one_shot(struct mk_config *config, const char *dir)
 {
     const struct mk_origin at = {.file = "one-shot"};
 
-    if (!config || !dir)
+    if (!mk_config_is_free(config) || !dir)
         return MK_E_INVALID;
     config->sites = mk_arena_zalloc(&config->text, sizeof(*config->sites));
     if (!config->sites)
@@ -315,7 +320,7 @@ MK_AT_START int mk_config_one_shot(struct mk_config *config, const char *dir)
 
 MK_AT_START void mk_config_follow(struct mk_config *config, const struct mk_config *before)
 {
-    if (config->before == before)
+    if (!mk_config_is_free(config) || config->before == before)
         return;
     config->before = before;
     config->checked = false;

@@ -39,8 +39,18 @@ struct mk_config {
     struct mk_snapshot_source source;
     struct mk_snapshot snapshot;
     bool checked;
+    bool is_taken; /* by a server: nothing changes or frees it but the end of its last request */
     int check_result;
 };
+
+/** May the program change it, or give it to a server? */
+static inline bool mk_config_is_free(const struct mk_config *config)
+{
+    return config && !config->is_taken;
+}
+
+/** As mk_config_free, taken or not. */
+void mk_config_end(struct mk_config *config);
 
 /** Where plugins are that are loaded by name. */
 const char *mk_config_plugins_from(const struct mk_config *config);

@@ -18,7 +18,7 @@ MK_AT_START int mk_config_plugin(struct mk_config *config, const struct mk_plugi
 {
     struct mk_program_plugin *added, **end;
 
-    if (!config || !plugin || !mk_plugin_is_usable(plugin) ||
+    if (!mk_config_is_free(config) || !plugin || !mk_plugin_is_usable(plugin) ||
         find(config->programs, plugin->name) || mk_plugin_static(mk_str_from(plugin->name)))
         return MK_E_INVALID;
     added = mk_arena_alloc(&config->text, sizeof(*added));
@@ -35,7 +35,8 @@ MK_AT_START int mk_config_plugin(struct mk_config *config, const struct mk_plugi
 
 MK_AT_START void *mk_config_argument(const struct mk_config *config, const struct mk_plugin *plugin)
 {
-    const struct mk_program_plugin *added = find(config->programs, plugin->name);
+    const struct mk_program_plugin *added =
+        config->is_taken ? NULL : find(config->programs, plugin->name);
 
     return added && added->plugin == plugin ? added->argument : NULL;
 }

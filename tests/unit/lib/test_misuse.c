@@ -260,6 +260,38 @@ static void the_configuration_of_a_server_has_no_texts(void **state)
     mk_server_free(server);
 }
 
+/* The server has taken it: a program that keeps its pointer changes, serves and frees nothing with it. */
+static void the_configuration_of_a_server_is_not_changed(void **state)
+{
+    const struct mk_config_files files = {.size = sizeof(files)};
+    struct mk_config *config = embedded_config("2", &plugin, NULL);
+    struct mk_server *server, *other = NULL;
+
+    (void)state;
+    assert_int_equal(mk_server_new(&server, config, &host), 0);
+    assert_int_equal(mk_server_listen(server), 0);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(mk_config_set(config, "SERVER", "Workers", "1", "test"), MK_E_INVALID);
+        assert_int_equal(mk_config_set_site(config, "a", "HOST", "ServerName", "b", "test"),
+                         MK_E_INVALID);
+        assert_int_equal(mk_config_read(config, &files), MK_E_INVALID);
+        assert_int_equal(mk_config_one_shot(config, "/"), MK_E_INVALID);
+        assert_int_equal(mk_config_plugin_dir(config, "/"), MK_E_INVALID);
+        assert_int_equal(mk_config_plugin(config, &plugin, NULL), MK_E_INVALID);
+        assert_null(mk_config_argument(config, &plugin));
+        assert_int_equal(mk_server_new(&other, config, &host), MK_E_INVALID);
+        assert_null(other);
+        mk_config_follow(config, NULL);
+        assert_int_equal(mk_config_check(config), 0);
+        mk_config_free(config);
+        if (round == 0)
+            assert_int_equal(mk_server_start(server), 0);
+        assert_int_equal(mk_server_reload(server, config), MK_E_INVALID);
+        is_answered(server, "/", "goes on");
+    }
+    mk_server_free(server);
+}
+
 static void calls_have_an_order(void **state)
 {
     struct mk_server *server = make("2");
@@ -412,6 +444,7 @@ int main(void)
         cmocka_unit_test(facts_of_nothing_are_none),
         cmocka_unit_test(nothing_is_no_setting),
         cmocka_unit_test(the_configuration_of_a_server_has_no_texts),
+        cmocka_unit_test(the_configuration_of_a_server_is_not_changed),
         cmocka_unit_test(calls_have_an_order),
         cmocka_unit_test(handlers_may_not_wait_for_themselves),
         cmocka_unit_test(a_handler_may_stop_its_server),
