@@ -110,6 +110,11 @@ static const struct {
       .on_open = join,
       .on_message = broadcast,
       .on_close = on_close}},
+    {"crowd", /* whose clients need not answer pings while the others open */
+     {.size = sizeof(struct mk_ws_spec),
+      .on_open = join,
+      .on_message = broadcast,
+      .ping_ms = MK_WS_NEVER}},
     {"packed",
      {.size = sizeof(struct mk_ws_spec),
       .on_message = echo,
