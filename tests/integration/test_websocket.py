@@ -18,6 +18,7 @@ KINDS = ("echo", "pieces", "group", "close", "flood", "new", "old", "threads", "
 HANDLERS = "".join(f"Match ^/{kind} sockets {kind}\n" for kind in KINDS)
 CONFIG = {"server": "Workers 2\nScheduler Fair", "handlers": HANDLERS}
 PATIENCE = 30
+OF_SOCKETS = pytest.mark.plain("a client that knows no other carriers")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,7 @@ def test_methods(server):
     assert server.request("/echo", method="POST", headers={**OPENING, "Content-Length": "0"}).status == 405
 
 
+@OF_SOCKETS
 def test_subprotocols(server):
     async def talk():
         async with connect(server, "echo", subprotocols=["good", "best"]) as ws:
@@ -67,6 +69,7 @@ def test_subprotocols(server):
 # ---- messages
 
 @pytest.mark.parametrize("size", [0, 1, 64, 125, 126, 65535, 65536, 300000])
+@OF_SOCKETS
 def test_echo(server, size):
     async def talk():
         async with connect(server, "echo") as ws:
@@ -77,6 +80,7 @@ def test_echo(server, size):
     run(talk())
 
 
+@OF_SOCKETS
 def test_pipelined_echoes_keep_their_order(server):
     async def talk():
         async with connect(server, "echo") as ws:
@@ -87,6 +91,7 @@ def test_pipelined_echoes_keep_their_order(server):
     run(talk())
 
 
+@OF_SOCKETS
 def test_echo_over_tls(start):
     config = secured.config(certificates.issue().lines(), **CONFIG)
     config["extra"]["plugins.load"] += f"    Load {path('sockets')}\n"
@@ -117,6 +122,7 @@ def test_frames_byte_by_byte(server):
         assert ws.receive() == (BINARY, b"x" * 130)
 
 
+@pytest.mark.plain("pieces are what arrives at once")
 def test_pieces(server):
     with Raw(server, "pieces") as ws:
         ws.send(frame(TEXT, b"one", final=False), frame(CONTINUATION, b"two"))
@@ -193,6 +199,7 @@ def test_each_end_is_told_once(start):
     assert server.log().count("websocket ended") == 3
 
 
+@pytest.mark.socket("a server in memory ends at once")
 def test_a_graceful_stop_says_1001(start):
     server = start(**CONFIG, extra={"plugins.load": load("sockets")})
     with Raw(server, "echo") as ws:
@@ -203,6 +210,7 @@ def test_a_graceful_stop_says_1001(start):
     assert server.expect_exit() == 0
 
 
+@pytest.mark.socket("a server in memory is not reloaded")
 def test_connections_outlive_a_reload(start):
     server = start(**CONFIG, extra={"plugins.load": load("sockets")})
     with Raw(server, "group") as ws:
@@ -260,6 +268,7 @@ def test_messages_are_dropped(server, kind):
 
 # ---- other threads, groups
 
+@OF_SOCKETS
 def test_sends_from_other_threads(server):
     async def talk():
         async with connect(server, "threads") as ws:
@@ -276,6 +285,7 @@ def test_connections_end_while_threads_send(server):
             ws.receive()
 
 
+@OF_SOCKETS
 def test_a_group_on_two_workers_keeps_the_order_of_a_sender(server):
     async def talk():
         members = [await connect(server, "group") for _ in range(20)]

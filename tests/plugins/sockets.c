@@ -51,8 +51,14 @@ static void broadcast(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str mess
 /* The message is "CODE REASON". */
 static void close_as_asked(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message)
 {
+    char code[5] = ""; /* a message is not terminated */
+
     (void)kind;
-    mk_ws_close(ws, (unsigned)atoi(message.p), (struct mk_str){message.p + 5, message.len - 5});
+    if (message.len < sizeof(code))
+        return;
+    memcpy(code, message.p, sizeof(code) - 1);
+    mk_ws_close(ws, (unsigned)atoi(code),
+                (struct mk_str){message.p + sizeof(code), message.len - sizeof(code)});
 }
 
 static void flood(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message)

@@ -30,7 +30,7 @@ NAMES = (PLAIN, *SECURE, *MEMORY, ASK, *H2)
 HTTP_FILES = {f"test_{topic}.py" for topic in (
     "conditional content_types directories error_pages expect fair_turns half_close header_lines keepalive large_files "
     "lingering_close methods paths pipelining precompressed ranges redirects request_bodies request_refusals size_limits "
-    "smuggling split_input static_files symlinks timeouts try_files userdir virtual_hosts").split()}
+    "smuggling split_input static_files symlinks timeouts try_files userdir virtual_hosts websocket").split()}
 
 # Files about what answers a request: a handler, a filter, a file, a backend.
 ASKED_FILES = {f"test_{topic}.py" for topic in (
