@@ -77,6 +77,21 @@ MK_API int mk_server_ask_wait(struct mk_server *server, const struct mk_question
 /** NULL is allowed. */
 MK_API void mk_answer_free(struct mk_answer *answer);
 
+/**
+ * Open a connection to the server without an address: for what is more than requests, such as WebSocket, pipelining or a
+ * client library of the program. From any thread, at any time between mk_server_new and mk_server_free; the server may listen
+ * nowhere. The server's end is accepted like that of a client on a plain unix socket: all stages run, its peer is "unix:" with
+ * this process's user, its address in logs "inside". It counts for MaxConnections, but is never refused for it.
+ *
+ *     int fd = mk_server_connect(server);
+ *
+ *     send(fd, "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n...", len, MSG_NOSIGNAL);
+ *
+ * @return a stream socket, blocking, close-on-exec, the caller's; MK_E_INVALID: no server; MK_E_PEER: mk_server_stop was called; MK_E_NOFD,
+ *         MK_E_NOMEM or MK_E_SYS. It is served once the server has started; if that ends before, the input ends.
+ */
+MK_API int mk_server_connect(struct mk_server *server) MK_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif
