@@ -283,7 +283,7 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
         next = s->next;
         if (h2_stream_waits_for_client(s) && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
-        else if (s->state == H2_STREAM_ENDED && now_ms - s->moved_ms >= REST_MS)
+        else if (s->state == H2_STREAM_ENDED && !s->has_end && now_ms - s->moved_ms >= REST_MS)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
         else if (s->state == H2_STREAM_HEAD && now_ms - s->moved_ms >= limits->timeout_ms)
             c->is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
@@ -303,11 +303,34 @@ static void keep_alive(struct h2_conn *c, int64_t now_ms)
     c->is_pinged = true;
 }
 
+/* How long it may stay without a stream. */
+static int64_t idle_left_ms(const struct h2_conn *c, int64_t now_ms,
+                            const struct mk_conn_limits *limits)
+{
+    bool is_begun = nghttp2_session_get_last_proc_stream_id(c->session) > 0;
+
+    return c->idle_ms + (is_begun ? limits->keepalive_ms : limits->timeout_ms) - now_ms;
+}
+
+/* An idle connection is not looked at before it must be. */
+static void set_timeout(struct h2_conn *c)
+{
+    const struct mk_conn_limits limits = limits_of(c);
+    int64_t ping_ms = c->local->set.ping_ms, left_ms = TICK_MS;
+
+    if (c->state == H2_CONN_NOTICED)
+        left_ms = NOTICE_MS;
+    else if (c->nstreams == 0 && h2_text_left(&c->left) == 0)
+        left_ms = idle_left_ms(c, h2_conn_now_ms(c), &limits);
+    if (ping_ms > 0 && ping_ms < left_ms)
+        left_ms = ping_ms;
+    mk_stream_timeout(c->stream, left_ms > 1 ? (unsigned)left_ms : 1);
+}
+
 static void tick(struct h2_conn *c)
 {
     const struct mk_conn_limits limits = limits_of(c);
     int64_t now_ms = h2_conn_now_ms(c);
-    bool is_begun = nghttp2_session_get_last_proc_stream_id(c->session) > 0;
 
     if (c->state == H2_CONN_NOTICED)
         leave(c);
@@ -315,21 +338,19 @@ static void tick(struct h2_conn *c)
         c->is_lost = true;
     reset_stalled(c, now_ms, &limits);
     keep_alive(c, now_ms);
-    if (c->nstreams > 0 || c->state == H2_CONN_OVER ||
-        now_ms - c->idle_ms < (is_begun ? limits.keepalive_ms : limits.timeout_ms))
-        return;
-    h2_conn_fail(c, NGHTTP2_NO_ERROR);
+    if (c->nstreams == 0 && idle_left_ms(c, now_ms, &limits) <= 0)
+        h2_conn_fail(c, NGHTTP2_NO_ERROR);
 }
 
 /* Is there nothing more to do for it? */
 static bool is_done(const struct h2_conn *c)
 {
-    if (h2_text_left(&c->left) > 0)
+    if (h2_text_left(&c->left) > 0 || nghttp2_session_want_write(c->session))
         return false;
     if (c->nstreams == 0 &&
         (c->has_ended || c->state == H2_CONN_LEAVING || c->state == H2_CONN_OVER))
         return true;
-    return !nghttp2_session_want_read(c->session) && !nghttp2_session_want_write(c->session);
+    return !nghttp2_session_want_read(c->session);
 }
 
 static void go_on(struct h2_conn *c)
@@ -339,7 +360,7 @@ static void go_on(struct h2_conn *c)
         end(c);
         return;
     }
-    mk_stream_timeout(c->stream, c->state == H2_CONN_NOTICED ? NOTICE_MS : TICK_MS);
+    set_timeout(c);
 }
 
 static void on_event(struct mk_stream *stream, unsigned events, void *arg)
