@@ -52,7 +52,9 @@ static void free_conn(struct h2_conn *c)
 
     while (c->streams)
         h2_stream_free(c->streams);
-    nghttp2_session_del(c->session);
+    if (!c->is_broken)
+        nghttp2_session_del(c->session);
+    h2_blocks_free(&c->blocks);
     h2_text_free(&c->left);
     free(c);
     h2_local_put(l);
@@ -70,6 +72,12 @@ static void end(struct h2_conn *c)
     c->stream = NULL;
     free_conn(c);
     mk_stream_close(stream);
+}
+
+/* nghttp2 is not called again. */
+static void break_session(struct h2_conn *c)
+{
+    c->is_lost = c->is_broken = true;
 }
 
 /* ---- output ---- */
@@ -102,7 +110,7 @@ static bool gather_frame(struct h2_conn *c)
     l->has_data = false;
     n = nghttp2_session_mem_send(c->session, &bytes);
     if (n < 0) {
-        c->is_lost = true;
+        break_session(c);
         return false;
     }
     if (n > 0)
@@ -180,8 +188,8 @@ static bool feed(struct h2_conn *c, const uint8_t *bytes, size_t len)
     c->depth++;
     used = nghttp2_session_mem_recv(c->session, bytes, len);
     c->depth--;
-    if (used < 0)
-        c->state = H2_CONN_OVER; /* not HTTP/2, or no memory */
+    if (used < 0) /* not HTTP/2, or no memory */
+        break_session(c);
     return used >= 0;
 }
 
@@ -355,7 +363,8 @@ static bool is_done(const struct h2_conn *c)
 
 static void go_on(struct h2_conn *c)
 {
-    send_frames(c);
+    if (!c->is_lost)
+        send_frames(c);
     if (c->is_lost || is_done(c)) {
         end(c);
         return;
@@ -376,9 +385,9 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         return;
     if (events & (MK_IO_READ | MK_IO_HANGUP))
         receive(c);
-    if (events & MK_IO_HANGUP)
+    if (events & MK_IO_HANGUP && !c->is_lost)
         note_stop(c);
-    if (events & MK_IO_TIMEOUT)
+    if (events & MK_IO_TIMEOUT && !c->is_lost)
         tick(c);
     go_on(c);
 }
@@ -417,7 +426,8 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
     h2_credit_init(&c->credit, c->idle_ms);
     h2_watch_init(&c->watch);
-    if (nghttp2_session_server_new2(&c->session, l->callbacks, c, l->option) != 0 ||
+    h2_blocks_init(&c->blocks);
+    if (nghttp2_session_server_new3(&c->session, l->callbacks, c, l->option, &c->blocks.mem) != 0 ||
         say_settings(c) != 0) {
         free_conn(c);
         return MK_E_NOMEM;
