@@ -266,9 +266,10 @@ static struct mk_conn_limits limits_of(const struct h2_conn *c)
     return limits;
 }
 
-static void note_stop(struct h2_conn *c)
+/* The server stops, or the connection has had its requests. */
+static void announce_end(struct h2_conn *c)
 {
-    if (c->state != H2_CONN_OPEN || !limits_of(c).is_stopping)
+    if (c->state != H2_CONN_OPEN)
         return;
     (void)nghttp2_submit_shutdown_notice(c->session);
     c->state = H2_CONN_NOTICED;
@@ -385,8 +386,9 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         return;
     if (events & (MK_IO_READ | MK_IO_HANGUP))
         receive(c);
-    if (events & MK_IO_HANGUP && !c->is_lost)
-        note_stop(c);
+    if (!c->is_lost &&
+        (c->nrequests >= c->max_requests || (events & MK_IO_HANGUP && limits_of(c).is_stopping)))
+        announce_end(c);
     if (events & MK_IO_TIMEOUT && !c->is_lost)
         tick(c);
     go_on(c);
@@ -422,6 +424,7 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
                      sizeof(int));
     c->max_head = limits_of(c).max_head;
+    c->max_requests = limits_of(c).max_requests;
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
     h2_credit_init(&c->credit, c->idle_ms);

@@ -32,9 +32,10 @@ struct h2_conn {
     struct h2_text left; /* bytes that the kernel did not take */
     struct h2_credit credit;
     struct h2_watch watch;
-    int64_t moved_ms; /* when the client last took bytes, or a wait for it began */
-    int64_t idle_ms;  /* since when it has no stream */
-    size_t max_head;  /* bytes of a request's */
+    int64_t moved_ms;                 /* when the client last took bytes, or a wait for it began */
+    int64_t idle_ms;                  /* since when it has no stream */
+    size_t max_head;                  /* bytes of a request's */
+    unsigned nrequests, max_requests; /* begun so far; MaxKeepAliveRequest */
     unsigned nstreams;
     int32_t window, consumed; /* as of a stream, for all of them */
     uint8_t state;            /* enum h2_conn_state */
