@@ -348,6 +348,7 @@ int mk_router_add(struct mk_router *router, const char *methods, const char *pat
     copy = mk_arena_strdup(&router->arena, mk_str_from(pattern));
     if (!route || !copy || (methods && !methods_copy))
         return MK_E_NOMEM;
+    route->pattern = copy;
     route->fn = fn;
     route->arg = arg;
     return add(router, mk_str_from(methods_copy), mk_str_from(copy), route);
