@@ -80,7 +80,9 @@ static bool begin_value(struct mk_json *j)
 
 static void open_one(struct mk_json *j, bool is_array)
 {
-    if (j && j->error == 0 && j->depth == MK_JSON_DEPTH)
+    if (!j)
+        return;
+    if (j->error == 0 && j->depth == MK_JSON_DEPTH)
         j->error = MK_E_LIMIT;
     if (!begin_value(j))
         return;
