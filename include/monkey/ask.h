@@ -7,6 +7,12 @@
  * goes through everything that a client's goes through: its site is chosen, stages 20, 30 and 40 run, files,
  * handlers, filters and error pages answer. There is no connection, so stages 10 and 50 do not run, and
  * mk_request_facts has conn NULL, which all mk_conn_ calls accept.
+ *
+ * What is more than requests, such as WebSocket, pipelining or a client library of the program, has a connection without an
+ * address:
+ *
+ *     fd = mk_server_connect(server);
+ *     send(fd, "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n...", len, MSG_NOSIGNAL);
  */
 
 #include <monkey/types.h>
@@ -78,17 +84,12 @@ MK_API int mk_server_ask_wait(struct mk_server *server, const struct mk_question
 MK_API void mk_answer_free(struct mk_answer *answer);
 
 /**
- * Open a connection to the server without an address: for what is more than requests, such as WebSocket, pipelining or a
- * client library of the program. From any thread, at any time between mk_server_new and mk_server_free; the server may listen
- * nowhere. The server's end is accepted like that of a client on a plain unix socket: all stages run, its peer is "unix:" with
- * this process's user, its address in logs "inside". It counts for MaxConnections, but is never refused for it.
- *
- *     int fd = mk_server_connect(server);
- *
- *     send(fd, "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n...", len, MSG_NOSIGNAL);
- *
- * @return a stream socket, blocking, close-on-exec, the caller's; MK_E_INVALID: no server; MK_E_PEER: mk_server_stop was called; MK_E_NOFD,
- *         MK_E_NOMEM or MK_E_SYS. It is served once the server has started; if that ends before, the input ends.
+ * Open a connection to the server without an address. From any thread, at any time between mk_server_new and
+ * mk_server_free; the server may listen nowhere. The server's end is accepted like that of a client on a plain unix socket:
+ * all stages run, its peer is "unix:" with this process's user, its address in logs "inside". It counts for MaxConnections,
+ * but is never refused for it. It is served once the server has started; if that ends before, the input ends.
+ * @return a stream socket, blocking, close-on-exec, the caller's; MK_E_INVALID: no server; MK_E_PEER: mk_server_stop was
+ *         called; MK_E_NOFD, MK_E_NOMEM or MK_E_SYS.
  */
 MK_API int mk_server_connect(struct mk_server *server) MK_MUST_USE;
 
