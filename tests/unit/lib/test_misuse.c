@@ -408,14 +408,16 @@ static void a_handler_that_never_answers_is_ended(void **state)
     mk_server_free(server);
 }
 
-/* Other workers go on meanwhile; the connections of the one that is held up wait for it. */
+/* Other workers go on meanwhile; the connections of the one that is held up wait for it. The kernel chooses a client's worker. */
 static void a_handler_that_blocks_holds_up_its_worker_alone(void **state)
 {
-    enum { CLIENTS = 4 };
+    enum { CLIENTS_MAX = 64, PATIENCE_MS = 60000 };
     struct mk_server *server = serve("2");
     struct mk_worker_stats stats = {.size = sizeof(stats)};
     int blocked = embedded_connect(server);
-    struct pollfd clients[CLIENTS];
+    struct pollfd clients[CLIENTS_MAX];
+    unsigned count = 0;
+    int nanswered = 0;
 
     (void)state;
     assert_int_equal(sem_init(&may_go_on, 0, 0), 0);
@@ -424,13 +426,14 @@ static void a_handler_that_blocks_holds_up_its_worker_alone(void **state)
         (void)poll(NULL, 0, 5);
         assert_int_equal(mk_server_stats(server, worker, &stats), 0);
     }
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = (struct pollfd){.fd = embedded_connect(server), .events = POLLIN};
-        embedded_get(clients[i].fd, "/");
+    while (nanswered == 0 && count < CLIENTS_MAX) {
+        clients[count] = (struct pollfd){.fd = embedded_connect(server), .events = POLLIN};
+        embedded_get(clients[count++].fd, "/");
+        nanswered = poll(clients, count, count < CLIENTS_MAX ? 50 : PATIENCE_MS);
     }
-    assert_true(poll(clients, CLIENTS, 60000) > 0);
+    assert_true(nanswered > 0);
     sem_post(&may_go_on);
-    for (int i = 0; i < CLIENTS; i++)
+    for (unsigned i = 0; i < count; i++)
         read_answer(clients[i].fd, "goes on");
     read_answer(blocked, "goes on");
     mk_server_free(server);
