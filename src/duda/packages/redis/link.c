@@ -82,10 +82,18 @@ static void fail(struct redis_link *l, enum redis_fault fault, const char *why)
     unwatch(l);
 }
 
+static void mark_unsent(struct redis_command *c)
+{
+    for (; c; c = c->next)
+        c->is_unsent = true;
+}
+
 static void tell(struct redis_link *l)
 {
     struct redis_command *c;
 
+    mark_unsent(l->unsent);
+    mark_unsent(l->held.first);
     while (!l->is_closed && ((c = pop(&l->commands)) || (c = pop(&l->held)))) {
         l->ncommands--;
         l->owner->on_answer(l, c, NULL);
@@ -226,8 +234,14 @@ static void become_ready(struct redis_link *l)
 
     l->state = REDIS_LINK_READY;
     l->was_ready = true;
-    while ((c = pop(&l->held)))
-        queue(l, c);
+    while ((c = pop(&l->held))) {
+        if (!c->is_over) {
+            queue(l, c);
+            continue;
+        }
+        l->ncommands--;
+        redis_command_free(c);
+    }
     if (l->owner->on_ready)
         l->owner->on_ready(l);
 }

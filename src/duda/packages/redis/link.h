@@ -41,12 +41,17 @@ struct redis_command {
     size_t len;
     unsigned confirmations; /* of channels, in place of an answer; 0: it has an answer */
     bool is_greeting;
+    bool is_unsent; /* of one without an answer: the server has not got all of it */
+    bool is_over;   /* its owner has given it up: it is not sent any more if it waits for that */
     /* its owner's */
     void (*fn)(void); /* of the service; NULL: it does not want to know */
     void *arg;
+    int64_t deadline_ms; /* of CLOCK_MONOTONIC */
+    struct parking *parking;
 };
 
 struct redis_link;
+struct parking;
 
 /* Who has a link, which lives while these functions run. No call of this header makes them, but where it says so. */
 struct redis_owner {
@@ -66,8 +71,10 @@ struct redis_queue {
 
 struct redis_link {
     const struct redis_owner *owner;
-    void *of; /* the owner */
-    int fd;   /* -1: none */
+    void *of;                /* the owner */
+    struct redis_link *next; /* its owner's */
+    int64_t limit_ms;        /* likewise: until it must be ready */
+    int fd;                  /* -1: none */
     enum redis_link_state state;
     bool was_ready;
     bool is_inside;    /* functions of its owner may be on the stack */
