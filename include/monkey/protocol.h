@@ -74,8 +74,8 @@ struct mk_exchange_head {
  * mk_exchange_break.
  */
 struct mk_carrier {
-    size_t size;         /* sizeof(struct mk_carrier) */
-    const char *version; /* of the protocol, as logs and scripts name it: "HTTP/2.0" */
+    size_t size;           /* sizeof(struct mk_carrier) */
+    struct mk_str version; /* of the protocol, as logs and scripts name it: "HTTP/2.0" */
     /** Bytes of the request's body. @return > 0; 0: its end; MK_E_AGAIN: call mk_exchange_arrived when more has come; MK_E_BAD, MK_E_PEER. */
     ssize_t (*read)(void *arg, char *dst, size_t len);
     /** @return bytes that have come and were not read. */

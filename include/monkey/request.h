@@ -63,7 +63,8 @@ struct mk_request_facts {
     bool symlinks;             /* symbolic links are followed (SymLink) */
     /* as sent, of a request with a refused head; p NULL for others */
     struct mk_str request_line;
-    const char *protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; minor is 1 for all but the first */
+    struct mk_str
+        protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; static; minor is 1 for all but the first */
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
 /** Two of the facts alone, for what looks at every request: method and path. */

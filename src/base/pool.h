@@ -2,8 +2,6 @@
 #ifndef MK_BASE_POOL_H
 #define MK_BASE_POOL_H
 
-#include "base/code.h"
-
 #include <monkey/types.h>
 
 #include "base/list.h"
@@ -30,8 +28,8 @@ void mk_pool_init(struct mk_pool *p, size_t block_size);
 void mk_pool_fini(struct mk_pool *p);
 
 /** @return an uninitialised block, aligned to 64 bytes, or NULL. */
-MK_INSIDE void *mk_pool_get(struct mk_pool *p) MK_MUST_USE;
-MK_INSIDE void mk_pool_put(struct mk_pool *p, void *block);
+void *mk_pool_get(struct mk_pool *p) MK_MUST_USE;
+void mk_pool_put(struct mk_pool *p, void *block);
 
 /** Call fn for every block that is out. fn may neither get nor put blocks of this pool. */
 void mk_pool_each(struct mk_pool *p, void (*fn)(void *block, void *arg), void *arg);

@@ -165,9 +165,9 @@ static inline struct mk_str mk_h1_head_field(const struct mk_h1_head *h, const c
 }
 
 /** @return "HTTP/1.1" or "HTTP/1.0"; static. */
-static inline const char *mk_h1_head_version(const struct mk_h1_head *h)
+static inline struct mk_str mk_h1_head_version(const struct mk_h1_head *h)
 {
-    return h->minor > 0 ? "HTTP/1.1" : "HTTP/1.0";
+    return (struct mk_str){h->minor > 0 ? "HTTP/1.1" : "HTTP/1.0", 8};
 }
 
 static inline bool mk_h1_head_has_body(const struct mk_h1_head *h)

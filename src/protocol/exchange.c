@@ -51,7 +51,7 @@ static void free_exchange(struct mk_carried *c)
 
     mk_heap_free(x->long_text);
     mk_buf_fini(&x->rest);
-    mk_pool_put(&c->request.worker->jobs, x);
+    mk_carried_free_block(c->request.worker, x);
 }
 
 /* Outside of a pull, nothing is sent: its protocol is to pull. */
@@ -116,7 +116,7 @@ static int keep_head(struct mk_exchange *x, const struct mk_exchange_head *head,
 
 static struct mk_exchange *make(struct mk_worker *w, const struct mk_carrier *carrier, void *arg)
 {
-    struct mk_exchange *x = mk_pool_get(&w->jobs);
+    struct mk_exchange *x = mk_carried_block(w);
 
     if (!x)
         return NULL;

@@ -181,7 +181,7 @@ static enum mk_pump end_body(struct mk_request *r)
 
 /* ---- time and ends ---- */
 
-static const char *name_version(const struct mk_request *r)
+static struct mk_str name_version(const struct mk_request *r)
 {
     return mk_exchange_of(r)->carrier->version;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/router_int.h"
 
+#include "kit/clock/clock.h"
+
 #include <monkey/plugin.h>
 
 /*
@@ -27,8 +29,16 @@ static void stop(const struct mk_context *ctx)
 
 static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
+    const int64_t begun_ms = clock_tick_ms();
+    const struct mk_route *route;
+    const enum mk_verdict verdict = mk_router_call(ctx->config, r, 0, &route);
+    const int64_t held_ms = clock_tick_ms() - begun_ms;
+
     (void)data;
-    return mk_router_run(ctx->config, r, 0);
+    if (held_ms > MK_HANDLER_HELD_MS && route)
+        mk_request_log(r, MK_LOG_WARN, "handler blocked its worker pattern=%s ms=%lld",
+                       route->pattern, (long long)held_ms);
+    return verdict;
 }
 
 static const struct mk_plugin handlers = {

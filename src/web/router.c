@@ -200,10 +200,14 @@ static int keep_values(struct mk_request *r, const struct search *s)
     return mk_request_keep(r, &match_key, match);
 }
 
-enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r, size_t prefix)
+enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request *r, size_t prefix,
+                               const struct mk_route **route)
 {
     struct search s;
 
+    *route = NULL;
+    if (!router || !r)
+        return MK_VERDICT_PASS;
     s.path = mk_request_path(r);
     s.method = mk_request_method(r);
     s.route = NULL;
@@ -215,16 +219,26 @@ enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request 
         return s.nmissed > 0 ? answer_without(&s, r) : MK_VERDICT_PASS;
     if (s.route->nnames > 0 && keep_values(r, &s) < 0)
         return mk_reply_error(r, 500, NULL);
+    *route = s.route;
     return s.route->fn(r, s.route->arg);
+}
+
+enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r, size_t prefix)
+{
+    const struct mk_route *route;
+
+    return mk_router_call(router, r, prefix, &route);
 }
 
 struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name)
 {
-    const struct match *match = mk_request_kept(r, &match_key);
-    const struct mk_str path = mk_request_path(r), none = {NULL, 0};
+    const struct match *match = r ? mk_request_kept(r, &match_key) : NULL;
+    const struct mk_str none = {NULL, 0};
+    struct mk_str path;
 
     if (!match)
         return none;
+    path = mk_request_path(r);
     for (size_t i = 0; i < match->route->nnames; i++) {
         const struct value v = match->values[i];
 

@@ -8,8 +8,11 @@
 
 int mk_router_new(struct mk_router **out)
 {
-    struct mk_router *router = mk_heap_zalloc(1, sizeof(*router));
+    struct mk_router *router;
 
+    if (!out)
+        return MK_E_INVALID;
+    router = mk_heap_zalloc(1, sizeof(*router));
     if (!router)
         return MK_E_NOMEM;
     mk_arena_init(&router->arena, NULL, 0, SIZE_MAX);
@@ -348,6 +351,7 @@ int mk_router_add(struct mk_router *router, const char *methods, const char *pat
     copy = mk_arena_strdup(&router->arena, mk_str_from(pattern));
     if (!route || !copy || (methods && !methods_copy))
         return MK_E_NOMEM;
+    route->pattern = copy;
     route->fn = fn;
     route->arg = arg;
     return add(router, mk_str_from(methods_copy), mk_str_from(copy), route);

@@ -21,6 +21,7 @@ struct mk_route {
     size_t nmethods; /* 0: every method */
     const struct mk_str *names;
     size_t nnames;
+    const char *pattern;
     mk_handle_fn fn;
     void *arg;
 };
@@ -43,5 +44,12 @@ struct mk_router {
 
 /** Another holder; mk_router_free drops one. */
 void mk_router_hold(struct mk_router *router);
+
+/**
+ * As mk_router_run.
+ * @param route  out: whose handler was called; NULL: none was
+ */
+enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request *r, size_t prefix,
+                               const struct mk_route **route);
 
 #endif

@@ -398,6 +398,31 @@ def test_an_idle_connection_is_told_and_closed(start):
             assert connection.until(GOAWAY) is None
 
 
+def test_a_connection_has_so_many_requests(start):
+    """MaxKeepAliveRequest; RFC 9113 6.8"""
+    server = start(server="Listen 127.0.0.1:0 h2\nMaxKeepAliveRequest 3", extra=loads("http2"), files={"a.txt": "a"})
+    with Frames(address(server)) as client:
+        for stream in (1, 3):
+            client.send(client.head(stream, "/a.txt"))
+            assert client.answer(stream) == (200, b"a")
+        client.send(client.head(5, "/a.txt"))
+        notice, last = client.until(GOAWAY), client.until(GOAWAY)
+        assert (notice.code, last.code) == (NO_ERROR, NO_ERROR)
+        assert int.from_bytes(last.payload[:4], "big") == 5
+        assert client.receive() is None
+
+
+def test_a_silent_client_is_asked(start):
+    """PingInterval; RFC 9113 6.7"""
+    server = start(server="Listen 127.0.0.1:0 h2\nTimeout 60", files={"a.txt": "a"},
+                   extra=loads("http2", **{"plugins/http2/http2.conf": section("HTTP2", "PingInterval 1")}))
+    with Frames(address(server)) as client:
+        ping = client.until(PING)
+        client.send(frame(PING, ACK, 0, ping.payload))
+        assert client.until(PING) is not None  # asked again, and not answered
+        assert client.until(GOAWAY) is None
+
+
 def test_a_stop_says_goaway_twice_and_waits(start):
     """RFC 9113 6.8"""
     server = start(server="Listen 127.0.0.1:0 h2", handlers=ECHO, extra=loads("http2"), files={"a.txt": "a"})

@@ -38,6 +38,9 @@ struct mk_router;
 /** Bounds of one pattern, and of the methods of one path. */
 enum { MK_ROUTE_PATTERN = 1024, MK_ROUTE_VALUES = 16, MK_ROUTE_METHODS = 32 };
 
+/** A handler of mk_config_handle that keeps its worker for longer, in ms, is reported in the error log (LogLevel warn). */
+enum { MK_HANDLER_HELD_MS = 500 };
+
 /**
  * Answers a request, on the thread of its worker, as on_handle of a plugin does (<monkey/plugin.h>): it must not block, and
  * after MK_VERDICT_LATER it is called again. MK_VERDICT_PASS goes on to the next plugin and the files.

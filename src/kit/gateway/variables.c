@@ -270,7 +270,7 @@ static void put_request(struct walk *w)
 
     (void)snprintf(software, sizeof(software), "Monkey/%s", mk_version());
     put(w, MK_STR("GATEWAY_INTERFACE"), MK_STR("CGI/1.1"));
-    put_text(w, MK_STR("SERVER_PROTOCOL"), w->f.protocol);
+    put(w, MK_STR("SERVER_PROTOCOL"), w->f.protocol);
     put_text(w, MK_STR("SERVER_SOFTWARE"), software);
     put(w, MK_STR("REQUEST_METHOD"), w->f.method);
     put(w, MK_STR("REQUEST_URI"), w->f.target);

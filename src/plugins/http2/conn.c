@@ -52,7 +52,9 @@ static void free_conn(struct h2_conn *c)
 
     while (c->streams)
         h2_stream_free(c->streams);
-    nghttp2_session_del(c->session);
+    if (!c->is_broken)
+        nghttp2_session_del(c->session);
+    h2_blocks_free(&c->blocks);
     h2_text_free(&c->left);
     free(c);
     h2_local_put(l);
@@ -70,6 +72,12 @@ static void end(struct h2_conn *c)
     c->stream = NULL;
     free_conn(c);
     mk_stream_close(stream);
+}
+
+/* nghttp2 is not called again. */
+static void break_session(struct h2_conn *c)
+{
+    c->is_lost = c->is_broken = true;
 }
 
 /* ---- output ---- */
@@ -102,7 +110,7 @@ static bool gather_frame(struct h2_conn *c)
     l->has_data = false;
     n = nghttp2_session_mem_send(c->session, &bytes);
     if (n < 0) {
-        c->is_lost = true;
+        break_session(c);
         return false;
     }
     if (n > 0)
@@ -180,8 +188,8 @@ static bool feed(struct h2_conn *c, const uint8_t *bytes, size_t len)
     c->depth++;
     used = nghttp2_session_mem_recv(c->session, bytes, len);
     c->depth--;
-    if (used < 0)
-        c->state = H2_CONN_OVER; /* not HTTP/2, or no memory */
+    if (used < 0) /* not HTTP/2, or no memory */
+        break_session(c);
     return used >= 0;
 }
 
@@ -258,9 +266,10 @@ static struct mk_conn_limits limits_of(const struct h2_conn *c)
     return limits;
 }
 
-static void note_stop(struct h2_conn *c)
+/* The server stops, or the connection has had its requests. */
+static void announce_end(struct h2_conn *c)
 {
-    if (c->state != H2_CONN_OPEN || !limits_of(c).is_stopping)
+    if (c->state != H2_CONN_OPEN)
         return;
     (void)nghttp2_submit_shutdown_notice(c->session);
     c->state = H2_CONN_NOTICED;
@@ -283,7 +292,7 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
         next = s->next;
         if (h2_stream_waits_for_client(s) && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
-        else if (s->state == H2_STREAM_ENDED && now_ms - s->moved_ms >= REST_MS)
+        else if (s->state == H2_STREAM_ENDED && !s->has_end && now_ms - s->moved_ms >= REST_MS)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
         else if (s->state == H2_STREAM_HEAD && now_ms - s->moved_ms >= limits->timeout_ms)
             c->is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
@@ -303,11 +312,34 @@ static void keep_alive(struct h2_conn *c, int64_t now_ms)
     c->is_pinged = true;
 }
 
+/* How long it may stay without a stream. */
+static int64_t idle_left_ms(const struct h2_conn *c, int64_t now_ms,
+                            const struct mk_conn_limits *limits)
+{
+    bool is_begun = nghttp2_session_get_last_proc_stream_id(c->session) > 0;
+
+    return c->idle_ms + (is_begun ? limits->keepalive_ms : limits->timeout_ms) - now_ms;
+}
+
+/* An idle connection is not looked at before it must be. */
+static void set_timeout(struct h2_conn *c)
+{
+    const struct mk_conn_limits limits = limits_of(c);
+    int64_t ping_ms = c->local->set.ping_ms, left_ms = TICK_MS;
+
+    if (c->state == H2_CONN_NOTICED)
+        left_ms = NOTICE_MS;
+    else if (c->nstreams == 0 && h2_text_left(&c->left) == 0)
+        left_ms = idle_left_ms(c, h2_conn_now_ms(c), &limits);
+    if (ping_ms > 0 && ping_ms < left_ms)
+        left_ms = ping_ms;
+    mk_stream_timeout(c->stream, left_ms > 1 ? (unsigned)left_ms : 1);
+}
+
 static void tick(struct h2_conn *c)
 {
     const struct mk_conn_limits limits = limits_of(c);
     int64_t now_ms = h2_conn_now_ms(c);
-    bool is_begun = nghttp2_session_get_last_proc_stream_id(c->session) > 0;
 
     if (c->state == H2_CONN_NOTICED)
         leave(c);
@@ -315,31 +347,30 @@ static void tick(struct h2_conn *c)
         c->is_lost = true;
     reset_stalled(c, now_ms, &limits);
     keep_alive(c, now_ms);
-    if (c->nstreams > 0 || c->state == H2_CONN_OVER ||
-        now_ms - c->idle_ms < (is_begun ? limits.keepalive_ms : limits.timeout_ms))
-        return;
-    h2_conn_fail(c, NGHTTP2_NO_ERROR);
+    if (c->nstreams == 0 && idle_left_ms(c, now_ms, &limits) <= 0)
+        h2_conn_fail(c, NGHTTP2_NO_ERROR);
 }
 
 /* Is there nothing more to do for it? */
 static bool is_done(const struct h2_conn *c)
 {
-    if (h2_text_left(&c->left) > 0)
+    if (h2_text_left(&c->left) > 0 || nghttp2_session_want_write(c->session))
         return false;
     if (c->nstreams == 0 &&
         (c->has_ended || c->state == H2_CONN_LEAVING || c->state == H2_CONN_OVER))
         return true;
-    return !nghttp2_session_want_read(c->session) && !nghttp2_session_want_write(c->session);
+    return !nghttp2_session_want_read(c->session);
 }
 
 static void go_on(struct h2_conn *c)
 {
-    send_frames(c);
+    if (!c->is_lost)
+        send_frames(c);
     if (c->is_lost || is_done(c)) {
         end(c);
         return;
     }
-    mk_stream_timeout(c->stream, c->state == H2_CONN_NOTICED ? NOTICE_MS : TICK_MS);
+    set_timeout(c);
 }
 
 static void on_event(struct mk_stream *stream, unsigned events, void *arg)
@@ -355,9 +386,10 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         return;
     if (events & (MK_IO_READ | MK_IO_HANGUP))
         receive(c);
-    if (events & MK_IO_HANGUP)
-        note_stop(c);
-    if (events & MK_IO_TIMEOUT)
+    if (!c->is_lost &&
+        (c->nrequests >= c->max_requests || (events & MK_IO_HANGUP && limits_of(c).is_stopping)))
+        announce_end(c);
+    if (events & MK_IO_TIMEOUT && !c->is_lost)
         tick(c);
     go_on(c);
 }
@@ -392,11 +424,13 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
                      sizeof(int));
     c->max_head = limits_of(c).max_head;
+    c->max_requests = limits_of(c).max_requests;
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
     h2_credit_init(&c->credit, c->idle_ms);
     h2_watch_init(&c->watch);
-    if (nghttp2_session_server_new2(&c->session, l->callbacks, c, l->option) != 0 ||
+    h2_blocks_init(&c->blocks);
+    if (nghttp2_session_server_new3(&c->session, l->callbacks, c, l->option, &c->blocks.mem) != 0 ||
         say_settings(c) != 0) {
         free_conn(c);
         return MK_E_NOMEM;

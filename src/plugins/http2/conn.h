@@ -2,6 +2,7 @@
 #ifndef HTTP2_CONN_H
 #define HTTP2_CONN_H
 
+#include "blocks.h"
 #include "credit.h"
 #include "local.h"
 #include "stream.h"
@@ -26,18 +27,21 @@ struct h2_conn {
     struct mk_conn *conn;
     struct mk_stream *stream;
     nghttp2_session *session;
+    struct h2_blocks blocks; /* of the session */
     struct h2_stream *streams;
     struct h2_text left; /* bytes that the kernel did not take */
     struct h2_credit credit;
     struct h2_watch watch;
-    int64_t moved_ms; /* when the client last took bytes, or a wait for it began */
-    int64_t idle_ms;  /* since when it has no stream */
-    size_t max_head;  /* bytes of a request's */
+    int64_t moved_ms;                 /* when the client last took bytes, or a wait for it began */
+    int64_t idle_ms;                  /* since when it has no stream */
+    size_t max_head;                  /* bytes of a request's */
+    unsigned nrequests, max_requests; /* begun so far; MaxKeepAliveRequest */
     unsigned nstreams;
     int32_t window, consumed; /* as of a stream, for all of them */
     uint8_t state;            /* enum h2_conn_state */
     uint8_t depth;            /* calls of nghttp2 that are under way */
     bool has_ended;           /* its client sends no more */
+    bool is_broken;           /* a call of nghttp2 failed: its session is not used any more */
     bool is_lost;             /* its stream is broken: it goes when depth is 0 */
     bool is_pinged;           /* an answer to our PING is awaited */
 };

@@ -30,6 +30,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
     c->watch.newest = frame->hd.stream_id;
+    c->nrequests++;
     s = h2_stream_new(c, frame->hd.stream_id);
     if (!s)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;

@@ -37,6 +37,9 @@ void h2_stream_free(struct h2_stream *s)
 {
     if (s->exchange)
         mk_exchange_break(s->exchange);
+    if (h2_text_left(&s->body) > 0 &&
+        !s->conn->is_broken) /* nobody will read it: the window is the other streams' */
+        (void)nghttp2_session_consume_connection(s->conn->session, h2_text_left(&s->body));
     if (s->conn->local->writing == s)
         s->conn->local->writing = NULL;
     *s->at = s->next;
@@ -372,7 +375,7 @@ static void end_exchange(void *arg, int error)
 
 static const struct mk_carrier carrier = {
     .size = sizeof(struct mk_carrier),
-    .version = "HTTP/2.0",
+    .version = MK_STR_INIT("HTTP/2.0"),
     .read = read_body,
     .buffered = buffered,
     .begin_head = begin_head,

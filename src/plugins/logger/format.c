@@ -65,7 +65,7 @@ static struct mk_str protocol(const struct logger_entry *e)
 {
     if (!e->facts->method.p)
         return (struct mk_str){NULL, 0};
-    return mk_str_from(e->facts->protocol);
+    return e->facts->protocol;
 }
 
 /* A head that was refused is shown as it was sent, whatever it is. */

@@ -174,6 +174,16 @@ static void on_timer(struct mk_timer *t)
 
 /* ---- its beginning ---- */
 
+void *mk_carried_block(struct mk_worker *w)
+{
+    return mk_pool_get(&w->jobs);
+}
+
+void mk_carried_free_block(struct mk_worker *w, void *block)
+{
+    mk_pool_put(&w->jobs, block);
+}
+
 void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind)
 {
     c->kind = kind;

@@ -42,6 +42,9 @@ static inline struct mk_carried *mk_carried_of(const struct mk_request *r)
     return MK_CONTAINER_OF((struct mk_request *)(uintptr_t)r, struct mk_carried, request);
 }
 
+/** Memory of a job's size for an object that a protocol makes, uninitialised. @return NULL without memory. */
+MK_INSIDE void *mk_carried_block(struct mk_worker *w) MK_MUST_USE;
+MK_INSIDE void mk_carried_free_block(struct mk_worker *w, void *block);
 /** Before anything else. The object is zeroed. */
 MK_INSIDE void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind);
 /**

@@ -22,8 +22,9 @@ static inline bool mk_h1_has_request(const struct mk_conn *c)
 
 /* h1_offer.c: connections whose clients may choose another protocol */
 
-/** The step of OFFER. */
-enum mk_step mk_h1_step_offer(struct mk_conn *c, const struct mk_turn *turn);
+/** The step of OFFER, once a connection: no part of what each request passes. */
+__attribute__((noinline, cold)) enum mk_step mk_h1_step_offer(struct mk_conn *c,
+                                                              const struct mk_turn *turn);
 /** The state in which a connection waits for its first byte, once its peer is known. */
 enum mk_h1_state mk_h1_first_state(const struct mk_conn *c);
 

@@ -165,8 +165,9 @@ static bool has_progress(const struct mk_conn *c)
 void mk_h1_set_timeout(struct mk_conn *c)
 {
     struct mk_loop *loop = &c->worker->loop;
-    bool first_wait = (c->timed_state == MK_H1_IDLE || c->timed_state == MK_H1_OFFER) &&
-                      (c->state == MK_H1_HEAD || c->state == MK_H1_IDLE) && c->requests == 0;
+    bool first_wait = MK_UNLIKELY(c->requests == 0) &&
+                      (c->timed_state == MK_H1_IDLE || c->timed_state == MK_H1_OFFER) &&
+                      (c->state == MK_H1_HEAD || c->state == MK_H1_IDLE);
 
     settle_state(c);
     if (c->timed_state == c->state && !has_progress(c))

@@ -90,7 +90,7 @@ struct mk_wire {
      */
     int (*take)(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
     /** The protocol's name and version, for logs and scripts. NULL: that of the head's text. */
-    const char *(*version)(const struct mk_request *r);
+    struct mk_str (*version)(const struct mk_request *r);
     /** Who is at the other end, for the log. NULL: nobody. */
     void (*peer)(const struct mk_request *r, char dst[MK_PEER_TEXT]);
     /** Of a head that was refused: its first line, as far as it came; p NULL: none. NULL: it has no line. */

@@ -37,7 +37,7 @@ static struct mk_request request(const struct fake_field *fields)
                                          .query = MK_STR("y=%20"),
                                          .host = MK_STR("example.org:8080"),
                                          .scheme = "http",
-                                         .protocol = "HTTP/1.1",
+                                         .protocol = MK_STR_INIT("HTTP/1.1"),
                                          .minor = 1,
                                          .document_root = "/srv",
                                          .site_name = ""},

@@ -11,7 +11,7 @@ static const struct mk_request_facts usual_facts = {
     .path = MK_STR_INIT("/a b"),
     .query = MK_STR_INIT("x=1"),
     .host = MK_STR_INIT("example.org:8080"),
-    .protocol = "HTTP/1.1",
+    .protocol = MK_STR_INIT("HTTP/1.1"),
     .minor = 1,
     .status = 200,
     .body_sent = 1234,
