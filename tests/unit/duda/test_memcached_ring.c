@@ -95,7 +95,7 @@ static void reads_places(void **state)
         {"[::1]:1 [0::1]:1", -1},
         {"127.0.0.1:1 127.0.0.1:1", -1},
     };
-    struct memc_place *places = calloc(MEMC_SERVERS_MAX, sizeof(*places));
+    struct address *places = calloc(MEMC_SERVERS_MAX, sizeof(*places));
     char many[(MEMC_SERVERS_MAX + 1) * 16] = "";
 
     (void)state;

@@ -12,7 +12,6 @@
     X(CLIENTS_MAX, 8, "clients of a service")                                                      \
     X(SERVERS_MAX, 64, "servers of a client")                                                      \
     X(POINTS, 160, "points of a server on the ring")                                               \
-    X(ADDRESS_MAX, 64, "bytes of an address as a text, with its port")                             \
     X(CONNECTIONS_USUAL, 2, "connections of a worker to a server unless the service says so")      \
     X(CONNECTIONS_MAX, 16, "connections of a worker to a server")                                  \
     X(COMMANDS_MAX, 1024, "commands of a worker without an answer")                                \

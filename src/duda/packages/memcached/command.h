@@ -34,15 +34,15 @@ struct memc_order {
     uint64_t number; /* seconds, or what is added or subtracted */
 };
 
-struct memc_parking;
+struct parking;
 
 /* A command and its bytes, in one block. */
 struct memc_command {
     struct memc_command *next; /* behind it on its connection */
     memcached_fn fn;           /* NULL: nobody waits for the answer */
     void *arg;
-    struct memc_parking *parking; /* of its request; NULL: it has none */
-    int64_t deadline_ms;          /* of CLOCK_MONOTONIC */
+    struct parking *parking; /* of its request; NULL: it has none */
+    int64_t deadline_ms;     /* of CLOCK_MONOTONIC */
     enum memc_kind kind;
     uint32_t hash;
     size_t key_at, key_len;

@@ -3,8 +3,6 @@
 
 #include "kit/clock/clock.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/uio.h>
 
 enum { ROUNDS_MAX = 16, ROOM = 16384 }; /* of one event, so that others have their turn */
@@ -297,22 +295,6 @@ static int on_write(int fd, void *arg)
 
 /* ---- the beginning ---- */
 
-/* @return a socket that is connected or connecting; -1 */
-static int begin_to_connect(const struct memc_place *place)
-{
-    const int fd = socket(place->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-
-    if (fd < 0)
-        return -1;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (connect(fd, (const struct sockaddr *)&place->address, place->len) == 0 ||
-        errno == EINPROGRESS)
-        return fd;
-    (void)close(fd);
-    return -1;
-}
-
 struct memc_connection *memc_connection_open(struct memc_server *s)
 {
     struct memc_connection *c = calloc(1, sizeof(*c));
@@ -321,7 +303,7 @@ struct memc_connection *memc_connection_open(struct memc_server *s)
         return NULL;
     c->server = s;
     c->is_writing = true;
-    c->fd = begin_to_connect(s->place);
+    c->fd = address_connect(s->place);
     if (c->fd < 0 || event->add(c->fd, DUDA_EVENT_RW, DUDA_EVENT_LEVEL_TRIGGERED, on_read, on_write,
                                 on_close, on_close, on_close, c) < 0) {
         if (c->fd >= 0)

@@ -4,14 +4,7 @@
 
 #include "bounds.h"
 
-#include <sys/socket.h>
-
-/* Where a server is. */
-struct memc_place {
-    char text[MEMC_ADDRESS_MAX]; /* as the service wrote it: "127.0.0.1:11211", "[::1]:11211" */
-    struct sockaddr_storage address;
-    socklen_t len;
-};
+#include "remote/address.h"
 
 /**
  * Read addresses with blanks between them.
@@ -19,6 +12,6 @@ struct memc_place {
  * @param places  room for MEMC_SERVERS_MAX
  * @return their number, at least 1; -1: one is not numeric or there twice, or there are none or too many
  */
-int memc_places_read(const char *text, struct memc_place *places);
+int memc_places_read(const char *text, struct address *places);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "kit/clock/clock.h"
 #include "connection.h"
-#include "parking.h"
 
 static uint64_t bit_of(const struct memc_server *s)
 {
@@ -117,22 +116,39 @@ int memc_pool_submit(struct memc_pool *pool, struct memc_command *c, duda_reques
         return MEMCACHED_FULL;
     if (!pool->tick)
         pool->tick = timer->every(MEMC_TICK_MS, on_tick, pool);
-    if (!pool->tick || (dr && memc_park(pool, c, dr) < 0))
+    if (pool->tick && dr)
+        c->parking = parking_enter(&pool->lot, dr);
+    if (!pool->tick || (dr && !c->parking))
         return MEMCACHED_FULL;
     c->deadline_ms = clock_now_ms() + pool->client->timeout_ms;
     if (memc_pool_route(pool, c) == 0) {
         pool->ncommands++;
         return 0;
     }
-    memc_unpark(c);
+    parking_cancel(c->parking);
     return MEMCACHED_DOWN;
+}
+
+struct answered {
+    const struct memc_command *command;
+    const struct memcached_answer *answer;
+};
+
+static void call_service(duda_request_t *dr, void *arg)
+{
+    const struct answered *a = arg;
+
+    if (a->command->fn)
+        a->command->fn(dr, a->answer, a->command->arg);
 }
 
 void memc_pool_answer(struct memc_pool *pool, struct memc_command *c,
                       const struct memcached_answer *answer)
 {
+    struct answered a = {c, answer};
+
     pool->ncommands--;
-    memc_unpark_and_call(c, answer);
+    parking_leave(c->parking, call_service, &a);
     free(c);
 }
 
@@ -162,6 +178,6 @@ void memc_pool_free(struct memc_pool *pool)
             memc_connection_free(c);
         }
     }
-    memc_forget_parkings(pool);
+    parking_lot_end(&pool->lot);
     free(pool);
 }

@@ -4,13 +4,14 @@
 
 #include "command.h"
 #include "places.h"
+#include "remote/parking.h"
 #include "ring.h"
 
 /* The servers of a client as one worker sees them. Everything here belongs to the thread of that worker. */
 
 /* What a service asked for: shared by all workers, and never changed. */
 struct memcached_client {
-    struct memc_place places[MEMC_SERVERS_MAX];
+    struct address places[MEMC_SERVERS_MAX];
     unsigned nplaces, connections, timeout_ms;
     uint64_t all; /* a bit for each place */
     size_t value_max;
@@ -20,7 +21,7 @@ struct memcached_client {
 
 struct memc_server {
     struct memc_pool *pool;
-    const struct memc_place *place;
+    const struct address *place;
     struct memc_connection *connections;
     unsigned nconnections;
     unsigned retry_ms; /* back-off after a failure; 0: none */
@@ -28,15 +29,13 @@ struct memc_server {
     bool is_probed; /* a connection tries it */
 };
 
-enum { MEMC_PARKINGS = 64 };
-
 struct memc_pool {
     const struct memcached_client *client;
     uint64_t alive;     /* a bit for each server that is not left out */
     unsigned ncommands; /* without an answer */
     duda_timer_t *tick; /* while there are commands, or servers are left out */
-    struct memc_parking *parkings[MEMC_PARKINGS]; /* by request */
-    struct memc_server servers[];                 /* as the client's places */
+    struct parking_lot lot;
+    struct memc_server servers[]; /* as the client's places */
 };
 
 /** @return owned by the caller; NULL: no memory */

@@ -2,6 +2,7 @@
 #include "ring.h"
 
 #include "bounds.h"
+#include "remote/address.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static int by_place(const void *a, const void *b)
 
 static void place(struct memc_ring *ring, const char *name, uint32_t server)
 {
-    char text[MEMC_ADDRESS_MAX + 16];
+    char text[ADDRESS_TEXT_MAX + 16];
 
     for (int i = 0; i < MEMC_POINTS; i++) {
         const int len = snprintf(text, sizeof(text), "%s-%d", name, i);

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Servers of Redis for tests: the program itself with a folder of its own, and one that answers as a test wants it.
+
+    with redis_server.Server(tmp_path) as server:
+        server.ask("GET", "key")  # b"$-1\\r\\n"
+"""
+
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from harness.client import eventually, free_port
+from harness.memcached_server import Liar as _Liar
+
+PATIENCE = 60.0
+
+
+class Liar(_Liar):
+    """Answers the first command on each connection as a test wants it."""
+
+    @property
+    def port(self):
+        return int(self.address.rpartition(":")[2])
+
+
+class Server:
+    """redis-server on a free port of loopback, which it keeps when it is started again. It keeps nothing unless asked to."""
+
+    def __init__(self, folder, *options, name="redis", keeps=False):
+        self._program = shutil.which("redis-server")
+        if not self._program:
+            pytest.skip("redis-server is not installed")
+        self._folder = pathlib.Path(folder) / name
+        self._folder.mkdir()
+        self._options = ["--appendonly", "yes", "--appendfsync", "always"] if keeps else ["--appendonly", "no"]
+        self._options += options
+        self._password = dict(zip(options, options[1:])).get("--requirepass")
+        self._process = None
+        self.port = free_port()
+        self.start()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def start(self):
+        with open(self._folder / "log", "ab") as log:
+            self._process = subprocess.Popen(
+                [self._program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "",
+                 "--daemonize", "no", *self._options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        assert eventually(self._is_ready, within=PATIENCE), (self._folder / "log").read_text()
+
+    def _is_ready(self):
+        assert self._process.poll() is None, (self._folder / "log").read_text()
+        try:
+            return self.ask("PING") == b"+PONG\r\n"
+        except OSError:
+            return False
+
+    def ask(self, *words):
+        """What the server sends for a command, as bytes of its protocol."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as sock, sock.makefile("rb") as file:
+            if self._password:
+                sock.sendall(_command("AUTH", self._password))
+                assert file.readline() == b"+OK\r\n"
+            sock.sendall(_command(*words))
+            line = file.readline()
+            if line[:1] == b"$" and int(line[1:]) >= 0:
+                line += file.read(int(line[1:]) + 2)
+            return line
+
+    def text(self, *words):
+        """The text that a command answers with; None: none."""
+        answer = self.ask(*words)
+        return None if answer == b"$-1\r\n" else answer.partition(b"\r\n")[2][:-2].decode()
+
+    def clients(self):
+        """Connections beside that which asks."""
+        return len(self.text("CLIENT", "LIST").splitlines()) - 1
+
+    def pause(self):
+        """Stop it: it answers nothing that is sent from now on."""
+        tasks = pathlib.Path(f"/proc/{self._process.pid}/task")
+        self._process.send_signal(signal.SIGSTOP)
+        assert eventually(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.glob("*/stat")),
+                          within=PATIENCE), "redis-server does not stop"
+
+    def go_on(self):
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self):
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(PATIENCE)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+def _command(*words):
+    encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+    return b"*%d\r\n" % len(encoded) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded)
