@@ -128,7 +128,7 @@ static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
     struct mk_buf lines;
     char *copy;
 
-    mk_buf_init(&lines, MK_LIMIT_SITE_LINES);
+    mk_buf_init(&lines, MK_LIMIT_SITE_LINES + 1); /* with the NUL of printing */
     for (size_t i = 0; i < site->set.nheaders; i++) {
         const struct mk_header_line *h = &site->set.headers[i];
 

@@ -75,10 +75,10 @@ static void on_room(struct mk_worker *w)
     mk_ports_resume(&mk_worker_thread_of(w)->ports);
 }
 
-/* Are more above the maximum than can be told so? */
+/* With the one that was just taken: are more above the maximum than can be told so? */
 static bool is_overrun(struct mk_server *server)
 {
-    return atomic_load_explicit(&server->shared.connections, memory_order_relaxed) >=
+    return atomic_load_explicit(&server->shared.connections, memory_order_relaxed) >
            atomic_load_explicit(&server->shared.max_connections, memory_order_relaxed) +
                MK_LIMIT_BUSY_ANSWERS;
 }

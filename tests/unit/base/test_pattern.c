@@ -312,6 +312,63 @@ static void depth_is_bounded(void **state)
     mk_arena_fini(&arena);
 }
 
+/* @return why it is refused, "" when it is not. */
+static const char *refusal(struct mk_str text)
+{
+    struct mk_arena arena;
+    struct mk_pattern p;
+    const char *why;
+    size_t where;
+    int err;
+
+    mk_arena_init(&arena, NULL, 0, SIZE_MAX);
+    err = mk_pattern_init(&p, text, &arena, &why, &where);
+    assert_true(err == 0 || err == MK_E_INVALID);
+    mk_arena_fini(&arena);
+    return err < 0 ? why : "";
+}
+
+/* Sets of two bytes, each another one: n of them, one or the other. */
+static struct mk_str many_sets(char *text, unsigned n)
+{
+    char *end = text;
+
+    for (unsigned i = 0; i < n; i++) {
+        *end++ = '[';
+        *end++ = (char)(0x80 + i % 32);
+        *end++ = (char)(0xc0 + i / 32);
+        *end++ = ']';
+        *end++ = '|';
+    }
+    return (struct mk_str){text, (size_t)(end - text) - 1};
+}
+
+static void sets_are_bounded(void **state)
+{
+    char text[5 * (MK_LIMIT_PATTERN_SETS + 1)];
+
+    (void)state;
+    assert_string_equal(refusal(many_sets(text, MK_LIMIT_PATTERN_SETS)), "");
+    assert_string_equal(refusal(many_sets(text, MK_LIMIT_PATTERN_SETS + 1)), "it is too large");
+}
+
+/* What must know which of the last n bytes were an "a" has a state for each subset of them. */
+static void states_are_bounded(void **state)
+{
+    (void)state;
+    assert_string_equal(refusal(MK_STR("a.{10}b")), "");
+    assert_string_equal(refusal(MK_STR("a.{11}b")), "it needs too many states");
+}
+
+/* The same states, but each has a cell for every byte that some part of the pattern tells from the others. */
+static void cells_are_bounded(void **state)
+{
+    (void)state;
+    assert_string_equal(refusal(MK_STR("a.{10}b|^/0123456789cdefghijkl")), "");
+    assert_string_equal(refusal(MK_STR("a.{10}b|^/0123456789cdefghijklmnopqrstuvwxyz")),
+                        "it needs too many states");
+}
+
 /* Each allocation fails in turn, until none does; then the pattern is whole. */
 static void lack_of_memory_is_an_error(void **state)
 {
@@ -430,6 +487,9 @@ int main(void)
         LEAK_CHECKED(reads_no_byte_behind_the_end),
         LEAK_CHECKED(bad_patterns_are_refused_at_their_place),
         LEAK_CHECKED(depth_is_bounded),
+        LEAK_CHECKED(sets_are_bounded),
+        LEAK_CHECKED(states_are_bounded),
+        LEAK_CHECKED(cells_are_bounded),
         LEAK_CHECKED(lack_of_memory_is_an_error),
         LEAK_CHECKED(a_path_is_passed_once_whatever_the_pattern),
         LEAK_CHECKED(memory_is_bounded),

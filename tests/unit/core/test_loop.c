@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core_test.h"
 
+#include "base/heap.h"
+#include "base/limits.h"
 #include "core/loop.h"
 
 #include <stdatomic.h>
@@ -169,6 +171,33 @@ static void on_timer(struct mk_timer *t)
     t->fn = NULL;
 }
 
+/* More descriptors are ready than a turn looks at: the others have the next one, which does not wait. */
+static void a_turn_takes_so_many_events(void **state)
+{
+    enum { COUNT = MK_LIMIT_TURN_EVENTS + 10 };
+    struct probe *probes = mk_heap_zalloc(COUNT, sizeof(*probes));
+    struct mk_loop loop;
+    int events = 0;
+
+    (void)state;
+    assert_non_null(probes);
+    assert_int_equal(mk_loop_init(&loop), 0);
+    for (int i = 0; i < COUNT; i++)
+        open_probe(&probes[i], &loop, 1);
+    turn(&loop);
+    for (int i = 0; i < COUNT; i++)
+        events += probes[i].events;
+    assert_int_equal(events, MK_LIMIT_TURN_EVENTS);
+    turn(&loop);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(probes[i].events, 1);
+        mk_watch_close(&loop, &probes[i].watch);
+    }
+    turn(&loop);
+    mk_loop_fini(&loop);
+    mk_heap_free(probes);
+}
+
 static void timers_end_the_wait(void **state)
 {
     struct mk_loop loop;
@@ -296,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_closed_watch_hears_nothing_and_goes_at_the_end),
         cmocka_unit_test(a_closed_watch_hears_nothing_of_a_copy_of_its_descriptor),
         cmocka_unit_test(a_ready_watch_runs_once_a_turn),
+        cmocka_unit_test(a_turn_takes_so_many_events),
         cmocka_unit_test(timers_end_the_wait),
         cmocka_unit_test(work_seen_before_sleeping_ends_the_wait),
         cmocka_unit_test(posts_arrive_in_order_and_wake_the_loop),

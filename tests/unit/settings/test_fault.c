@@ -106,6 +106,29 @@ static void test_a_fault_without_memory_still_counts(void **state)
     mk_arena_fini(&arena);
 }
 
+/* A message that fills the text of an error to its last byte, and one that is a byte longer. */
+static void test_text_of_a_fault_is_bounded(void **state)
+{
+    const size_t room = MK_LIMIT_FAULT_TEXT - strlen("error: \n");
+    struct mk_fault fault = {.message = NULL};
+    struct mk_arena arena;
+
+    (void)state;
+    mk_arena_init(&arena, NULL, 0, SIZE_MAX);
+    for (size_t len = room; len <= room + 1; len++) {
+        char *message = mk_arena_zalloc(&arena, len + 1), *text;
+
+        assert_non_null(message);
+        memset(message, 'x', len);
+        fault.message = message;
+        text = mk_fault_text(&fault, &arena);
+        assert_int_equal(text != NULL, len == room);
+        if (text)
+            assert_int_equal(strlen(text), MK_LIMIT_FAULT_TEXT);
+    }
+    mk_arena_fini(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +136,7 @@ int main(void)
         cmocka_unit_test(test_long_line_is_clipped_round_the_column),
         cmocka_unit_test(test_faults_beyond_the_limit_are_counted_only),
         cmocka_unit_test(test_a_fault_without_memory_still_counts),
+        cmocka_unit_test(test_text_of_a_fault_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include "base/heap.h"
+#include "base/limits.h"
 #include "sample.h"
+#include "settings/describe_int.h"
 
 #include <stdio.h>
 
@@ -290,6 +292,27 @@ static void test_each_allocation_fails_once(void **state)
     }
 }
 
+/* Words to choose from that fill the text about a setting to its last byte, and a byte more. */
+static void test_text_about_a_setting_is_bounded(void **state)
+{
+    static char word[MK_LIMIT_FIELD_TEXT + 1];
+    static const char *const names[] = {"on", word, NULL};
+    static const struct mk_field field = {.name = "Key", .type = MK_FIELD_ENUM, .names = names};
+    const size_t room = MK_LIMIT_FIELD_TEXT - strlen("on or ");
+    struct mk_arena arena;
+    char *text;
+
+    (void)state;
+    mk_arena_init(&arena, NULL, 0, SIZE_MAX);
+    memset(word, 'x', room);
+    text = mk_field_expected(&field, true, &arena);
+    assert_non_null(text);
+    assert_int_equal(strlen(text), MK_LIMIT_FIELD_TEXT);
+    word[room] = 'x';
+    assert_null(mk_field_expected(&field, true, &arena));
+    mk_arena_fini(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_words_replace_the_default_and_add_up),
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_format_reads_back),
+        cmocka_unit_test(test_text_about_a_setting_is_bounded),
         cmocka_unit_test(test_each_allocation_fails_once),
     };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "base/limits.h"
+
 /* What single lines of a configuration are taken for, and what is said of wrong ones. */
 
 static void wrong_lines_are_named(void **state)
@@ -25,6 +27,7 @@ static void wrong_lines_are_named(void **state)
         {{"SERVER", "Listen", "80 liana mbedtls", 0}, "not \"liana\" and \"mbedtls\""},
         {{"SERVER", "Listen", "80 proxy", 0}, "needs TrustedProxies"},
         {{"SERVER", "Port", "0", 0}, "Port"},
+        {{"SERVER", "Workers", "256", 0}, NULL},
         {{"SERVER", "Workers", "257", 0}, "Workers"},
         {{"SERVER", "CPUAffinity", "0 1 2", 0}, NULL},
         {{"SERVER", "CPUAffinity", "0 x", 0}, "CPUAffinity: expected CPU numbers"},
@@ -188,6 +191,35 @@ static void traces_join_a_level(void **state)
     plan_free(&plan);
 }
 
+/* As many lines of one key as its bound lets through, then one more. */
+static void check_lines(const struct row *line, size_t max, const char *says)
+{
+    struct row rows[66] = {{NULL, NULL, NULL, 0}};
+
+    assert_true(max + 1 < MK_ARRAY_LEN(rows));
+    for (size_t count = 0; count <= max; count++) {
+        struct plan plan;
+
+        rows[count] = *line;
+        plan_make(&plan, rows);
+        assert_int_equal(plan.error, 0);
+        if ((strstr(plan_faults(&plan), says) != NULL) != (count == max))
+            fail_msg("%zu times %s: %s", count + 1, line->key, plan_faults(&plan));
+        plan_free(&plan);
+    }
+}
+
+static void lines_are_bounded(void **state)
+{
+    static const struct row listen = {"SERVER", "Listen", "0", 0},
+                            load = {"PLUGINS", "Load", "liana", 0};
+
+    (void)state;
+    check_lines(&listen, MK_LIMIT_LISTENERS, "at most 64 Listen lines");
+    /* one is the test's own: echo */
+    check_lines(&load, MK_LIMIT_PLUGINS - 1, "at most 64 of them");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_port_completes_listens_of_the_old_form),
         cmocka_unit_test(the_same_address_twice_is_a_fault),
         cmocka_unit_test(traces_join_a_level),
+        cmocka_unit_test(lines_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

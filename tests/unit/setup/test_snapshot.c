@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "base/limits.h"
 #include "base/str.h"
+#include "setup/plugin.h"
+
+#include <monkey/plugin.h>
 
 static const struct row sites[] = {
     {"SERVER", "HideVersion", "on", 0},
@@ -183,6 +187,45 @@ static void the_last_reference_says_so(void **state)
     plan_free(&plan);
 }
 
+/* Lines of a site that fill its bound to the last byte, then one byte more. */
+static void lines_of_a_site_are_bounded(void **state)
+{
+    char value[MK_LIMIT_SITE_LINES + 16] = "X-A: ";
+    const struct row rows[] = {
+        {"HOST", "Header", "X-B: b", 0}, {"HOST", "Header", value, 0}, {NULL, NULL, NULL, 0}};
+    size_t room = MK_LIMIT_SITE_LINES - strlen("X-B: b\r\n") - strlen("\r\n");
+
+    (void)state;
+    for (size_t len = room; len <= room + 1; len++) {
+        struct plan plan;
+
+        memset(value + 5, 'a', len - 5);
+        value[len] = '\0';
+        plan_make(&plan, rows);
+        assert_int_equal(plan.error, 0);
+        if (len == room)
+            assert_int_equal(plan.snapshot.sites[0].extra_lines.len, MK_LIMIT_SITE_LINES);
+        else
+            assert_non_null(strstr(plan_faults(&plan), "may have 8192 bytes in all"));
+        assert_int_equal(plan.faults.count, len - room);
+        plan_free(&plan);
+    }
+}
+
+static void names_of_plugins_are_bounded(void **state)
+{
+    char name[MK_LIMIT_PLUGIN_NAME + 2];
+    const struct mk_plugin plugin = {MK_PLUGIN(name, "has a long name")};
+
+    (void)state;
+    memset(name, 'a', sizeof(name));
+    name[MK_LIMIT_PLUGIN_NAME] = '\0';
+    assert_true(mk_plugin_is_usable(&plugin));
+    memset(name, 'a', sizeof(name));
+    name[MK_LIMIT_PLUGIN_NAME + 1] = '\0';
+    assert_false(mk_plugin_is_usable(&plugin));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +236,8 @@ int main(void)
         cmocka_unit_test(types_have_a_charset_and_a_fallback),
         cmocka_unit_test(sites_need_roots_where_they_come_from_files),
         cmocka_unit_test(the_last_reference_says_so),
+        cmocka_unit_test(lines_of_a_site_are_bounded),
+        cmocka_unit_test(names_of_plugins_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,45 @@ static void without_memory_strangers_are_strangers(void **state)
     assert_non_null(root_of("alice"));
 }
 
+static void names_of_users_are_bounded(void **state)
+{
+    char name[MK_LIMIT_USER_NAME + 1];
+
+    (void)state;
+    memset(name, 'x', sizeof(name));
+    name[MK_LIMIT_USER_NAME - 1] = '\0'; /* its NUL counts */
+    newest = name;
+    assert_non_null(root_of(name));
+    name[MK_LIMIT_USER_NAME - 1] = 'x';
+    name[MK_LIMIT_USER_NAME] = '\0';
+    assert_int_equal(miss(name), 0);
+}
+
+/* The directory that was unused for longest goes; when it is asked for again, the user is looked up again. */
+static void open_directories_are_bounded(void **state)
+{
+    char name[16];
+
+    (void)state;
+    newest = name;
+    for (int i = 0; i <= MK_LIMIT_USER_ROOTS; i++) {
+        (void)snprintf(name, sizeof(name), "name%d", i);
+        assert_non_null(root_of(name));
+        assert_non_null(root_of("alice")); /* used again and again: stays */
+        assert_true(files.nroots <= MK_LIMIT_USER_ROOTS);
+    }
+    assert_int_equal(files.nroots, MK_LIMIT_USER_ROOTS);
+    nasked = 0;
+    assert_non_null(root_of("alice"));
+    assert_int_equal(nasked, 0);
+    (void)snprintf(name, sizeof(name), "name2");
+    assert_non_null(root_of(name));
+    assert_int_equal(nasked, 0);
+    (void)snprintf(name, sizeof(name), "name0");
+    assert_non_null(root_of(name));
+    assert_int_equal(nasked, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +213,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stranger_is_asked_for_once_in_some_seconds, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(strangers_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_of_users_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(open_directories_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_failed_look_up_says_nothing_of_the_user, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(without_memory_strangers_are_strangers, set_up, tear_down),

@@ -375,12 +375,48 @@ static void a_shortage_is_no_fact(void **state)
     close_table();
 }
 
+/* The largest that is sent from memory, and a byte more. */
+static void bytes_of_small_files_only(void **state)
+{
+    (void)state;
+    file_write(dir, "small", NULL, MK_LIMIT_SMALL_BODY);
+    file_write(dir, "larger", NULL, MK_LIMIT_SMALL_BODY + 1);
+    open_table(NULL, 20);
+    look("/small");
+    assert_non_null(look("/small")->body);
+    look("/larger");
+    assert_null(look("/larger")->body);
+    close_table();
+}
+
+/* Slashes make no other file of a path, but count as its bytes. */
+static void paths_are_bounded(void **state)
+{
+    char path[MK_LIMIT_PATH + 2];
+    size_t slashes = MK_LIMIT_PATH - strlen("/sub") - strlen("d.html");
+
+    (void)state;
+    open_table(NULL, 20);
+    memset(path, '/', sizeof(path));
+    memcpy(path, "/sub", 4);
+    memcpy(path + 4 + slashes, "d.html", sizeof("d.html"));
+    assert_int_equal(strlen(path), MK_LIMIT_PATH);
+    assert_int_equal(look(path)->kind, MK_FILE_REGULAR);
+    memset(path + 4 + slashes, '/', 2);
+    memcpy(path + 5 + slashes, "d.html", sizeof("d.html"));
+    assert_int_equal(strlen(path), MK_LIMIT_PATH + 1);
+    assert_int_equal(look(path)->kind, MK_FILE_NONE);
+    close_table();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_is_there),
         cmocka_unit_test(the_lines_of_an_answer_are_ready),
         cmocka_unit_test(the_second_look_brings_the_bytes),
+        cmocka_unit_test(bytes_of_small_files_only),
+        cmocka_unit_test(paths_are_bounded),
         cmocka_unit_test(bytes_stay_within_their_budget),
         cmocka_unit_test(no_budget_keeps_no_bytes),
         cmocka_unit_test(the_least_used_goes_first),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "h1_site.h"
 
+#include "base/limits.h"
 #include "server/h1/job.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 /* How connections end, what they wait for, and what comes before the first request. */
@@ -96,6 +98,81 @@ static void the_server_being_full_is_said(void **state)
     assert_true(loopback_has(&lb, "Retry-After: "));
     loopback_close(&lb);
     loopback_free(&lb);
+}
+
+/* ---- bytes that nobody wants ---- */
+
+/* A request with so long a body that nobody reads, whole or in one chunk, and another one behind it. */
+static struct mk_str with_body(char *to, size_t size, size_t length, bool is_chunked)
+{
+    static const char next[] = GET("/small.txt", "");
+    static char bytes[MK_LIMIT_BODY_SKIP + 1];
+    int len =
+        is_chunked
+            ? snprintf(to, size,
+                       "POST /small.txt HTTP/1.1\r\n" HOST
+                       "Transfer-Encoding: chunked\r\n\r\n%zx\r\n",
+                       length)
+            : snprintf(to, size, "POST /small.txt HTTP/1.1\r\n" HOST "Content-Length: %zu\r\n\r\n",
+                       length);
+    struct mk_str in = {to, (size_t)len + length};
+    int more;
+
+    assert_true(in.len + 100 < size);
+    memcpy(to + len, bytes, length);
+    more = snprintf(to + in.len, size - in.len, "%s%s", is_chunked ? "\r\n0\r\n\r\n" : "", next);
+    in.len += (size_t)more;
+    return in;
+}
+
+static void so_much_body_is_skipped(void **state)
+{
+    enum { SIZE = MK_LIMIT_BODY_SKIP + 1000 };
+    struct mk_server_settings *set = &fix.plan.snapshot.set;
+    int64_t max_body_size = set->max_body_size;
+    char *in = malloc(SIZE);
+
+    (void)state;
+    assert_non_null(in);
+    set->max_body_size = 1 << 20;
+    for (int i = 0; i < 4; i++) {
+        bool is_chunked = i % 2 == 1;
+        size_t more = i / 2;
+        struct loopback lb = begin(with_body(in, SIZE, MK_LIMIT_BODY_SKIP + more, is_chunked));
+
+        loopback_open(&lb);
+        loopback_run(&lb);
+        assert_int_equal(loopback_status(&lb, 0), 405);
+        if (loopback_status(&lb, 1) != (more > 0 ? 0 : 200))
+            fail_msg("%zu bytes more, %s: %u", more, is_chunked ? "chunked" : "whole",
+                     loopback_status(&lb, 1));
+        loopback_close(&lb);
+        loopback_free(&lb);
+    }
+    set->max_body_size = max_body_size;
+    free(in);
+}
+
+/* A client that says more after the last answer is heard for so many bytes. */
+static void lingering_reads_so_much(void **state)
+{
+    char *more = calloc(1, MK_LIMIT_LINGER_BYTES);
+    struct loopback lb = begin(MK_STR("x\r\n\r\n"));
+
+    (void)state;
+    assert_non_null(more);
+    loopback_open(&lb);
+    loopback_run(&lb);
+    assert_int_equal(lb.conn->state, MK_H1_LINGER);
+    loopback_say(&lb, (struct mk_str){more, MK_LIMIT_LINGER_BYTES - 1});
+    loopback_run(&lb);
+    assert_false(loopback_is_closed(&lb));
+    loopback_say(&lb, (struct mk_str){more, 1});
+    loopback_run(&lb);
+    assert_true(loopback_is_closed(&lb));
+    loopback_close(&lb);
+    loopback_free(&lb);
+    free(more);
 }
 
 /* ---- timeouts ---- */
@@ -218,6 +295,8 @@ int main(void)
         RUN(half_closed_peers_get_their_answers),
         RUN(a_file_that_shrinks_while_it_is_sent_ends_the_connection),
         RUN(the_server_being_full_is_said),
+        RUN(so_much_body_is_skipped),
+        RUN(lingering_reads_so_much),
         RUN(silence_ends_with_what_fits_the_state),
         RUN(a_late_body_gets_no_second_answer),
         RUN(a_client_that_waits_is_told_to_send),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../answer.h"
+#include "../heard.h"
 
 #include "server/memory/memory.h"
 
@@ -8,75 +9,9 @@
 
 /* Requests from memory, without sockets and threads: the seam of server/request/wire.h by its smallest protocol. */
 
-enum { TURNS = 200 };
-
-struct heard {
-    unsigned calls;
-    int error;
-    unsigned status;
-    char fields[4096], trailers[256];
-    char *body;
-    size_t body_len;
-};
-
-static void keep(char *to, size_t size, struct mk_str s)
-{
-    assert_true(s.len < size);
-    if (s.len > 0)
-        memcpy(to, s.p, s.len);
-    to[s.len] = '\0';
-}
-
-static void hear(const struct mk_answer *a, void *arg)
-{
-    struct heard *h = arg;
-
-    h->calls++;
-    h->error = a->error;
-    h->status = a->status;
-    keep(h->fields, sizeof(h->fields), a->fields);
-    keep(h->trailers, sizeof(h->trailers), a->trailers);
-    h->body_len = a->body.len;
-    h->body = test_malloc(a->body.len + 1);
-    keep(h->body, a->body.len + 1, a->body);
-}
-
 static struct mk_loop *loop(void)
 {
     return &answer_site.worker->loop;
-}
-
-static int ask(const struct mk_question *q, struct heard *h)
-{
-    *h = (struct heard){.calls = 0};
-    return mk_server_ask(answer_site.server, q, hear, h);
-}
-
-static void turns(const struct heard *h)
-{
-    for (int i = 0; i < TURNS && h->calls == 0; i++)
-        mk_loop_turn(loop(), 0, NULL, NULL);
-}
-
-/* Ask and let it be answered. */
-static void talk(const struct mk_question *q, struct heard *h)
-{
-    assert_int_equal(ask(q, h), 0);
-    turns(h);
-    assert_int_equal(h->calls, 1);
-    mk_loop_turn(loop(), 0, NULL, NULL);
-    assert_true(mk_list_is_empty(&answer_site.worker->carried));
-}
-
-static void forget(struct heard *h)
-{
-    test_free(h->body);
-    h->body = NULL;
-}
-
-static struct mk_question question(const char *target)
-{
-    return (struct mk_question){.size = sizeof(struct mk_question), .target = mk_str_from(target)};
 }
 
 static enum mk_verdict (*handle)(struct mk_request *r);
@@ -120,53 +55,53 @@ static void test_file(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct mk_question q = question(rows[i].target);
+        struct mk_question q = heard_question(rows[i].target);
         struct heard h;
 
         q.fields = mk_str_from(rows[i].fields);
-        talk(&q, &h);
+        heard_talk(&answer_site, &q, &h);
         if (h.error != 0 || h.status != rows[i].status || !strstr(h.fields, rows[i].line) ||
             (rows[i].body && strcmp(h.body, rows[i].body) != 0))
             fail_msg("%s: error %d, status %u\n%s%s", rows[i].sentence, h.error, h.status, h.fields,
                      h.body);
         assert_null(strstr(h.fields, "HTTP/"));
         assert_null(strstr(h.fields, "Connection"));
-        forget(&h);
+        heard_free(&h);
     }
 }
 
 static void test_large_file_is_bounded(void **state)
 {
-    struct mk_question q = question("/large");
+    struct mk_question q = heard_question("/large");
     struct heard h;
 
     (void)state;
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, 0);
     assert_int_equal(h.body_len, 200000);
     for (size_t i = 0; i < h.body_len; i++)
         assert_int_equal(h.body[i], file_byte(i));
-    forget(&h);
+    heard_free(&h);
     q.max_answer = 100000;
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, MK_E_LIMIT);
     assert_int_equal(h.status, 200);
     assert_true(h.body_len <= 100000);
-    forget(&h);
+    heard_free(&h);
 }
 
 static void test_head_has_no_body(void **state)
 {
-    struct mk_question q = question("/hello");
+    struct mk_question q = heard_question("/hello");
     struct heard h;
 
     (void)state;
     q.method = MK_STR("HEAD");
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, 0);
     assert_non_null(strstr(h.fields, "Content-Length: 5\r\n"));
     assert_int_equal(h.body_len, 0);
-    forget(&h);
+    heard_free(&h);
 }
 
 /* ---- handlers ---- */
@@ -185,40 +120,40 @@ static enum mk_verdict echo_upper(struct mk_request *r)
 
 static void test_body_goes_to_the_handler(void **state)
 {
-    struct mk_question q = question("/?x=1");
+    struct mk_question q = heard_question("/?x=1");
     struct heard h;
 
     (void)state;
     handle = echo_upper;
     q.method = MK_STR("POST");
     q.body = MK_STR("abc");
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, 0);
     assert_int_equal(h.status, 201);
     assert_string_equal(h.body, "ABC");
-    forget(&h);
+    heard_free(&h);
 }
 
 static void test_large_body_is_refused_before_it_is_copied(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = echo_upper;
     q.method = MK_STR("POST");
     q.body = (struct mk_str){"not so much", SIZE_MAX / 16};
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, 0);
     assert_int_equal(h.status, 413);
-    forget(&h);
+    heard_free(&h);
 }
 
 static int wait_result;
 
 static enum mk_verdict wait_for_itself(struct mk_request *r)
 {
-    struct mk_question q = question("/hello");
+    struct mk_question q = heard_question("/hello");
     struct mk_answer *answer;
 
     mk_worker_enter(answer_site.worker);
@@ -230,14 +165,14 @@ static enum mk_verdict wait_for_itself(struct mk_request *r)
 
 static void test_worker_does_not_wait_for_itself(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = wait_for_itself;
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(wait_result, MK_E_INVALID);
-    forget(&h);
+    heard_free(&h);
 }
 
 static void test_waiting_needs_a_running_server(void **state)
@@ -250,7 +185,7 @@ static void test_waiting_needs_a_running_server(void **state)
         {"after the stop", MK_ASK_OVER},
     };
     struct mk_shared *shared = &answer_site.server->shared;
-    struct mk_question q = question("/hello");
+    struct mk_question q = heard_question("/hello");
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -267,12 +202,12 @@ static void test_waiting_needs_a_running_server(void **state)
 static void test_stopped_server_takes_no_requests(void **state)
 {
     struct mk_shared *shared = &answer_site.server->shared;
-    struct mk_question q = question("/hello");
+    struct mk_question q = heard_question("/hello");
     struct heard h;
 
     (void)state;
     mk_shared_set_asks(shared, MK_ASK_OVER);
-    assert_int_equal(ask(&q, &h), MK_E_PEER);
+    assert_int_equal(heard_ask(&answer_site, &q, &h), MK_E_PEER);
     mk_shared_set_asks(shared, MK_ASK_NOT_YET);
     mk_loop_turn(loop(), 0, NULL, NULL);
     assert_int_equal(h.calls, 0);
@@ -291,22 +226,22 @@ static enum mk_verdict later(struct mk_request *r)
 
 static void test_later(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = later;
     waiting = NULL;
-    assert_int_equal(ask(&q, &h), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, &h), 0);
     for (int i = 0; i < 5; i++)
         mk_loop_turn(loop(), 0, NULL, NULL);
     assert_int_equal(h.calls, 0);
     assert_non_null(waiting);
     mk_request_resume(waiting);
-    turns(&h);
+    heard_turns(&answer_site, &h);
     assert_int_equal(h.calls, 1);
     assert_string_equal(h.body, "now");
-    forget(&h);
+    heard_free(&h);
 }
 
 /* ---- MaxMemory ---- */
@@ -330,7 +265,7 @@ static void nothing_is_held(void)
 static void test_question_beyond_max_memory(void **state)
 {
     static char body[100000];
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
@@ -338,13 +273,13 @@ static void test_question_beyond_max_memory(void **state)
     q.method = MK_STR("POST");
     q.body = (struct mk_str){body, sizeof(body)};
     limit_memory(sizeof(body));
-    assert_int_equal(ask(&q, &h), MK_E_NOMEM);
+    assert_int_equal(heard_ask(&answer_site, &q, &h), MK_E_NOMEM);
     assert_int_equal(h.calls, 0);
     nothing_is_held();
     q.body = MK_STR("abc");
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_string_equal(h.body, "ABC");
-    forget(&h);
+    heard_free(&h);
     nothing_is_held();
 }
 
@@ -357,7 +292,7 @@ static enum mk_verdict never(struct mk_request *r)
 static void test_waiting_questions_share_max_memory(void **state)
 {
     static char body[40000];
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h[2], refused;
 
     (void)state;
@@ -365,33 +300,33 @@ static void test_waiting_questions_share_max_memory(void **state)
     q.method = MK_STR("POST");
     q.body = (struct mk_str){body, sizeof(body)};
     limit_memory(5 * sizeof(body));
-    assert_int_equal(ask(&q, &h[0]), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, &h[0]), 0);
     assert_true(atomic_load(&shared()->asked) >= sizeof(body));
     mk_count(&answer_site.worker->held, 4 * sizeof(body)); /* as connections do */
-    assert_int_equal(ask(&q, &refused), MK_E_NOMEM);
+    assert_int_equal(heard_ask(&answer_site, &q, &refused), MK_E_NOMEM);
     mk_count(&answer_site.worker->held, -4 * (uint64_t)sizeof(body));
-    assert_int_equal(ask(&q, &h[1]), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, &h[1]), 0);
     mk_loop_turn(loop(), 0, NULL, NULL);
     mk_carried_end_all(answer_site.worker);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(h[i].error, MK_E_PEER);
-        forget(&h[i]);
+        heard_free(&h[i]);
     }
     nothing_is_held();
 }
 
 static void test_answer_beyond_max_memory(void **state)
 {
-    struct mk_question q = question("/large");
+    struct mk_question q = heard_question("/large");
     struct heard h;
 
     (void)state;
     limit_memory(150000);
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, MK_E_NOMEM);
     assert_int_equal(h.status, 200);
     assert_true(h.body_len > 0 && h.body_len < 200000);
-    forget(&h);
+    heard_free(&h);
     nothing_is_held();
 }
 
@@ -403,16 +338,16 @@ static enum mk_verdict keep_much(struct mk_request *r)
 
 static void test_handler_that_keeps_more_than_max_memory(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = keep_much;
     limit_memory(150000);
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, MK_E_NOMEM);
     assert_int_equal(h.status, 0);
-    forget(&h);
+    heard_free(&h);
     nothing_is_held();
 }
 
@@ -443,18 +378,18 @@ static enum mk_verdict streamed(struct mk_request *r)
 
 static void test_producer_and_trailers(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = streamed;
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, 0);
     assert_int_equal(h.body_len, 3 * 8192);
     assert_string_equal(h.trailers, "X-Sum: 1\r\n");
     assert_null(strstr(h.fields, "chunked"));
     assert_null(strstr(h.fields, "Content-Length"));
-    forget(&h);
+    heard_free(&h);
 }
 
 static int pipe_fd;
@@ -468,7 +403,7 @@ static enum mk_verdict piped(struct mk_request *r)
 
 static void test_pipe_is_waited_for(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
     int ends[2];
 
@@ -476,17 +411,17 @@ static void test_pipe_is_waited_for(void **state)
     assert_int_equal(pipe(ends), 0);
     pipe_fd = ends[0];
     handle = piped;
-    assert_int_equal(ask(&q, &h), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, &h), 0);
     for (int i = 0; i < 3; i++)
         mk_loop_turn(loop(), 0, NULL, NULL);
     assert_int_equal(h.calls, 0);
     assert_int_equal(write(ends[1], "from a pipe", 11), 11);
     close(ends[1]);
-    turns(&h);
+    heard_turns(&answer_site, &h);
     assert_int_equal(h.calls, 1);
     assert_int_equal(h.error, 0);
     assert_string_equal(h.body, "from a pipe");
-    forget(&h);
+    heard_free(&h);
     mk_loop_turn(loop(), 0, NULL, NULL);
 }
 
@@ -505,13 +440,13 @@ static enum mk_verdict later_after_the_head(struct mk_request *r)
 /* A question whose answer is a pipe's. @return where the test writes to. */
 static int ask_a_pipe(struct heard *h)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     int ends[2];
 
     assert_int_equal(pipe(ends), 0);
     pipe_fd = ends[0];
     handle = later_after_the_head;
-    assert_int_equal(ask(&q, h), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, h), 0);
     for (int i = 0; i < 3; i++)
         mk_loop_turn(loop(), 0, NULL, NULL);
     return ends[1];
@@ -532,9 +467,9 @@ static void test_progress_renews_the_handlers_time(void **state)
     assert_true(mk_timer_is_set(&last->carried.timer));
     last->carried.request.body_sent = 0;
     close(fd);
-    turns(&h);
+    heard_turns(&answer_site, &h);
     assert_int_equal(h.error, 0);
-    forget(&h);
+    heard_free(&h);
 }
 
 static void test_slow_handler_is_logged(void **state)
@@ -560,7 +495,7 @@ static void test_slow_handler_is_logged(void **state)
     close(ends[0]);
     close(fd);
     mk_loop_turn(loop(), 0, NULL, NULL);
-    forget(&h);
+    heard_free(&h);
 }
 
 /* ---- facts, ends, mistakes ---- */
@@ -592,15 +527,15 @@ static enum mk_verdict look(struct mk_request *r)
 
 static void test_facts_without_a_connection(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = look;
     q.is_secure = true;
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.status, 200);
-    forget(&h);
+    heard_free(&h);
 }
 
 static enum mk_verdict abort_it(struct mk_request *r)
@@ -612,14 +547,14 @@ static enum mk_verdict abort_it(struct mk_request *r)
 
 static void test_answer_that_is_broken_off(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = abort_it;
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, MK_E_BAD);
-    forget(&h);
+    heard_free(&h);
 }
 
 static void test_malformed_questions(void **state)
@@ -639,12 +574,12 @@ static void test_malformed_questions(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        struct mk_question q = question(rows[i].target);
+        struct mk_question q = heard_question(rows[i].target);
         struct heard h;
 
         q.method = mk_str_from(rows[i].method);
         q.fields = mk_str_from(rows[i].fields);
-        if (ask(&q, &h) != MK_E_INVALID)
+        if (heard_ask(&answer_site, &q, &h) != MK_E_INVALID)
             fail_msg("%s is taken", rows[i].sentence);
     }
 }
@@ -652,7 +587,7 @@ static void test_malformed_questions(void **state)
 /* The server's limits are the client's, and so is the answer. */
 static void test_large_head_is_answered(void **state)
 {
-    struct mk_question q = question("/hello");
+    struct mk_question q = heard_question("/hello");
     size_t len = 8 << 20;
     char *field = test_malloc(len);
     struct heard h;
@@ -662,10 +597,10 @@ static void test_large_head_is_answered(void **state)
     memcpy(field, "X: ", 3);
     memcpy(field + len - 2, "\r\n", 2);
     q.fields = (struct mk_str){field, len};
-    talk(&q, &h);
+    heard_talk(&answer_site, &q, &h);
     assert_int_equal(h.error, 0);
     assert_int_equal(h.status, 431);
-    forget(&h);
+    heard_free(&h);
     test_free(field);
 }
 
@@ -675,70 +610,70 @@ static void test_size_of_the_question(void **state)
     struct {
         struct mk_question known;
         char later[16];
-    } newer = {question("/hello"), "of a newer one"};
-    struct mk_question older = question("/large");
+    } newer = {heard_question("/hello"), "of a newer one"};
+    struct mk_question older = heard_question("/large");
     struct heard h;
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         older.size = too_short[i];
-        assert_int_equal(ask(&older, &h), MK_E_INVALID);
+        assert_int_equal(heard_ask(&answer_site, &older, &h), MK_E_INVALID);
     }
     older.size = offsetof(struct mk_question, max_answer);
     older.max_answer = 1; /* what lies behind an older question is not its own */
-    talk(&older, &h);
+    heard_talk(&answer_site, &older, &h);
     assert_int_equal(h.error, 0);
-    forget(&h);
+    heard_free(&h);
     newer.known.size = sizeof(newer);
-    talk(&newer.known, &h);
+    heard_talk(&answer_site, &newer.known, &h);
     assert_string_equal(h.body, "hello");
-    forget(&h);
+    heard_free(&h);
 }
 
 static void test_end_of_the_worker(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard h;
 
     (void)state;
     handle = later;
     waiting = NULL;
-    assert_int_equal(ask(&q, &h), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, &h), 0);
     mk_loop_turn(loop(), 0, NULL, NULL);
     mk_carried_end_all(answer_site.worker);
     assert_int_equal(h.calls, 1);
     assert_int_equal(h.error, MK_E_PEER);
-    forget(&h);
+    heard_free(&h);
     mk_loop_turn(loop(), 0, NULL, NULL);
 }
 
 static void test_worker_that_stops_takes_no_new_requests(void **state)
 {
-    struct mk_question q = question("/");
+    struct mk_question q = heard_question("/");
     struct heard old, new;
 
     (void)state;
     handle = later;
     waiting = NULL;
-    assert_int_equal(ask(&q, &old), 0);
+    assert_int_equal(heard_ask(&answer_site, &q, &old), 0);
     mk_loop_turn(loop(), 0, NULL, NULL);
     answer_site.worker->stopping = true;
-    assert_int_equal(ask(&q, &new), 0);
-    turns(&new);
+    assert_int_equal(heard_ask(&answer_site, &q, &new), 0);
+    heard_turns(&answer_site, &new);
     assert_int_equal(new.error, MK_E_PEER);
     assert_int_equal(new.status, 0);
     assert_int_equal(old.calls, 0);
     mk_request_resume(waiting);
-    turns(&old);
+    heard_turns(&answer_site, &old);
     assert_string_equal(old.body, "now"); /* the grace time is for it */
     answer_site.worker->stopping = false;
-    forget(&old);
-    forget(&new);
+    heard_free(&old);
+    heard_free(&new);
 }
 
 static void test_without_memory(void **state)
 {
-    struct mk_question q = question("/hello");
+    struct mk_question q = heard_question("/hello");
     struct heard h;
     bool done = false;
 
@@ -747,14 +682,14 @@ static void test_without_memory(void **state)
         int err;
 
         mk_heap_fail_after(n);
-        err = ask(&q, &h);
+        err = heard_ask(&answer_site, &q, &h);
         if (err == 0)
-            turns(&h);
+            heard_turns(&answer_site, &h);
         mk_heap_fail_after(-1);
         assert_true(err == MK_E_NOMEM || h.calls == 1);
         done = err == 0 && h.status == 200 && h.error == 0;
         if (err == 0)
-            forget(&h);
+            heard_free(&h);
         mk_loop_turn(loop(), 0, NULL, NULL);
     }
     assert_true(done);
