@@ -702,8 +702,10 @@ struct duda_api_map {
 
    A pattern is a path below that of the service. `:name` is one segment; with a type only one that fits it:
    `<int>`, `<uint>` (numbers for param->get_number()), `<hex>`, `<word>` (letters, digits, `_`, `-`) or `<uuid>`.
-   `*name`, at the end, is the rest of the path. Paths that are spelt out come before `:name`, and those before `*name`. Routes
-   of GET answer HEAD; a path with routes of other methods only is answered by 405, OPTIONS by 204, both with Allow.
+   `*name`, at the end, is the rest of the path. Paths that are spelt out come before `:name`, and those before `*name`. A path
+   may have several routes of a method whose types differ: they are asked in the order of the calls, one without types last,
+   and where none fits, the next pattern is tried. Routes of GET answer HEAD; a path with routes of other methods only is
+   answered by 405, OPTIONS by 204, both with Allow.
    A call that fails stops the start of the server, with its pattern. */
 struct duda_api_router {
     /* Level 2: paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b",
@@ -713,7 +715,7 @@ struct duda_api_router {
     int (*_root)(struct web_service *ws, void (*cb)(void *), char *cb_name);
 #if DUDA_API_LEVEL >= 3
     /* Level 3: call cb for GET and HEAD. 0; -1: the pattern is malformed, longer than 1,024 bytes, has more than 16
-       variables, or a route of this method has it. So for all methods. */
+       variables, or a route of this method without types has it. So for all methods. */
     int (*get)(const char *pattern, void (*cb)(duda_request_t *dr));
     /* Level 3: likewise for POST. */
     int (*post)(const char *pattern, void (*cb)(duda_request_t *dr));

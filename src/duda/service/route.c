@@ -108,6 +108,18 @@ static const char *fault_of(int err)
     }
 }
 
+/* Is each variable of the request of the type that the route says? */
+static bool fits(const struct mk_request *r, void *arg)
+{
+    const struct mk_duda_route *route = arg;
+
+    for (unsigned i = 0; i < route->ntyped; i++) {
+        if (!mk_duda_type_fits(route->typed[i].type, mk_path_value(r, route->typed[i].name)))
+            return false;
+    }
+    return true;
+}
+
 int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *methods,
                       const char *pattern, mk_duda_callback callback, mk_handle_fn run)
 {
@@ -130,7 +142,9 @@ int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *m
         err = mk_router_new(&s->routes->router);
     if (err == 0 && !why) {
         route = new_route(s, methods, whole, &p, callback);
-        err = route ? mk_router_add(s->routes->router, methods, p.plain, run, route) : MK_E_NOMEM;
+        err = route ? mk_router_add_if(s->routes->router, methods, p.plain,
+                                       p.ntyped > 0 ? fits : NULL, run, route)
+                    : MK_E_NOMEM;
     }
     if (err < 0)
         why = fault_of(err);
@@ -146,15 +160,6 @@ static void free_router(struct mk_duda_service *s)
 const struct mk_duda_part mk_duda_route_part = {.exit = free_router};
 
 /* ---- requests ---- */
-
-bool mk_duda_route_fits(const struct mk_duda_route *route, const struct mk_request *r)
-{
-    for (unsigned i = 0; i < route->ntyped; i++) {
-        if (!mk_duda_type_fits(route->typed[i].type, mk_path_value(r, route->typed[i].name)))
-            return false;
-    }
-    return true;
-}
 
 bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
 {

@@ -41,8 +41,6 @@ int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*ro
 int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
                        bool is_after);
 
-/** Is each variable of the request of the type that the route says? */
-bool mk_duda_route_fits(const struct mk_duda_route *route, const struct mk_request *r);
 /** Call the hooks before the route, the oldest first. @return false: one of them has answered, or will. */
 bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
 /** Call the hooks after the answer, the newest first. */
