@@ -46,11 +46,14 @@ struct mk_compat *mk_compat_get(uintptr_t handle, const char *call)
     if (c)
         c->users++;
     pthread_mutex_unlock(&list_mutex);
-    if (c)
+    if (c) {
         pthread_mutex_lock(&c->mutex);
-    else
-        mk_compat_warn(call, handle ? "this context was freed" : "the context is NULL");
-    return c;
+        if (!c->is_closed)
+            return c;
+        mk_compat_put(c);
+    }
+    mk_compat_warn(call, handle ? "this context was freed" : "the context is NULL");
+    return NULL;
 }
 
 struct mk_compat *mk_compat_get_idle(uintptr_t handle, const char *call)
@@ -81,6 +84,7 @@ void mk_compat_put(struct mk_compat *c)
 
 void mk_compat_close(struct mk_compat *c)
 {
+    c->is_closed = true;
     pthread_mutex_lock(&list_mutex);
     for (struct mk_compat **at = &list; *at; at = &(*at)->next) {
         if (*at == c) {

@@ -28,6 +28,7 @@ struct mk_compat {
     unsigned users; /* calls that have it, and the list of contexts; under the list's mutex */
     pthread_mutex_t mutex;
     enum mk_compat_state state;
+    bool is_closed;
     struct mk_compat_setting *settings; /* the newest first */
     struct mk_server *server;           /* while RUNNING */
     /* set by the interface before mk_compat_open */

@@ -51,9 +51,12 @@ static ssize_t gather(struct mk_request *r, struct gathered *g, size_t max)
 int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
-    struct gathered *g = mk_request_kept(r, &gathered_key);
+    struct gathered *g;
     ssize_t got = 1;
 
+    if (!r || !body)
+        return MK_E_INVALID;
+    g = mk_request_kept(r, &gathered_key);
     mk_request_facts(r, &facts);
     if (facts.content_length > 0 && (uint64_t)facts.content_length > max)
         return MK_E_LIMIT;
@@ -75,6 +78,8 @@ int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
 
 enum mk_verdict mk_reply_refusal(struct mk_request *r, int error)
 {
+    if (!r)
+        return MK_VERDICT_DONE;
     switch (error) {
     case MK_E_AGAIN:
         return MK_VERDICT_LATER;

@@ -111,7 +111,7 @@ int mk_choose_type(struct mk_str accept, const struct mk_str *offers, int noffer
     int chosen = -1, most = 0;
     unsigned fits;
 
-    for (int i = 0; i < noffers; i++) {
+    for (int i = 0; offers && i < noffers; i++) {
         int weight = accept.p ? weigh(accept, offers[i], fit_type, &fits) : 1000;
 
         if (weight > most) {
@@ -146,7 +146,7 @@ int mk_choose_language(struct mk_str accept, const struct mk_str *offers, int no
 {
     int chosen = -1, most = 0;
 
-    for (int i = 0; i < noffers; i++) {
+    for (int i = 0; offers && i < noffers; i++) {
         unsigned fits = FITS;
         int weight = accept.p ? weigh(accept, offers[i], fit_language, &fits) : 1000;
         int rank = weight * 4 + (int)(fits < FITS ? fits : FITS);
@@ -166,7 +166,7 @@ int mk_choose_coding(struct mk_str accept, const struct mk_str *offers, int noff
     unsigned most = 0;
     int chosen = -1;
 
-    for (int i = 0; i < noffers; i++) {
+    for (int i = 0; offers && i < noffers; i++) {
         unsigned weight = mk_accept_encoding(accept, offers[i]);
 
         if (weight > most) {
@@ -179,10 +179,11 @@ int mk_choose_coding(struct mk_str accept, const struct mk_str *offers, int noff
 
 void mk_date_write(char dst[MK_DATE_TEXT], int64_t t)
 {
-    mk_date_format(dst, t);
+    if (dst)
+        mk_date_format(dst, t);
 }
 
 int mk_date_read(struct mk_str text, int64_t now, int64_t *t)
 {
-    return mk_date_parse(text, now, t);
+    return t ? mk_date_parse(text, now, t) : MK_E_INVALID;
 }

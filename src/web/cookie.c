@@ -11,7 +11,7 @@
 
 bool mk_cookie_next(struct mk_str *rest, struct mk_str *name, struct mk_str *value)
 {
-    while (rest->len > 0) {
+    while (rest && name && value && rest->len > 0) {
         const char *end = memchr(rest->p, ';', rest->len);
         const struct mk_str piece = {rest->p, end ? (size_t)(end - rest->p) : rest->len};
         const struct mk_str pair = mk_str_trim(piece);
@@ -33,7 +33,7 @@ struct mk_str mk_cookie_value(const struct mk_request *r, struct mk_str wanted)
     struct mk_str field, rest, name, value;
     uint32_t at = 0;
 
-    while (mk_request_next_header(r, &at, &field, &rest)) {
+    while (r && mk_request_next_header(r, &at, &field, &rest)) {
         if (!mk_str_ieq(field, MK_STR("Cookie")))
             continue;
         while (mk_cookie_next(&rest, &name, &value)) {
@@ -156,6 +156,11 @@ ssize_t mk_cookie_write(char *dst, size_t size, const struct mk_cookie *cookie, 
     struct output o = {.p = dst, .size = size};
     const char *reason;
 
+    if (!dst || !cookie) {
+        if (why)
+            *why = "there is no cookie, or no room for it";
+        return MK_E_INVALID;
+    }
     memcpy(&c, cookie, cookie->size < sizeof(c) ? cookie->size : sizeof(c));
     reason = malformed(&c);
     if (reason && why)
@@ -176,8 +181,11 @@ int mk_reply_cookie(struct mk_reply *p, const struct mk_cookie *cookie)
 {
     char text[MK_COOKIE_PAIR + 2 * MK_COOKIE_ATTRIBUTE + 128];
     const char *why = "a cookie is too large";
-    ssize_t len = mk_cookie_write(text, sizeof(text), cookie, &why);
+    ssize_t len;
 
+    if (!p)
+        return MK_E_INVALID;
+    len = mk_cookie_write(text, sizeof(text), cookie, &why);
     if (len < 0) {
         mk_request_log(p->r, MK_LOG_ERROR, "%s", why);
         return (int)len;

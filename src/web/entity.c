@@ -25,9 +25,11 @@ struct mk_str mk_etag_write(char dst[MK_ETAG_TEXT], struct mk_str bytes, bool is
 {
     const uint64_t first = hash(14695981039346656037U, bytes);
     const uint64_t second = hash(first ^ 0x9e3779b97f4a7c15U ^ bytes.len, bytes);
-    int len = snprintf(dst, MK_ETAG_TEXT, "%s\"%016llx%016llx\"", is_weak ? "W/" : "",
-                       (unsigned long long)first, (unsigned long long)second);
+    int len = 0;
 
+    if (dst)
+        len = snprintf(dst, MK_ETAG_TEXT, "%s\"%016llx%016llx\"", is_weak ? "W/" : "",
+                       (unsigned long long)first, (unsigned long long)second);
     return (struct mk_str){dst, (size_t)len};
 }
 
@@ -66,10 +68,13 @@ static bool is_read(const struct mk_request_facts *facts)
 
 unsigned mk_entity_check(const struct mk_request *r, const struct mk_entity *e)
 {
-    const struct mk_preconditions p = conditions_of(r, e);
     struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_preconditions p;
     struct mk_validators v;
 
+    if (!r || !e)
+        return 412;
+    p = conditions_of(r, e);
     if (e->is_missing)
         return p.if_match.p ? 412 : 200;
     mk_request_facts(r, &facts);
@@ -103,8 +108,10 @@ enum mk_verdict mk_reply_unchanged(struct mk_request *r, const struct mk_entity 
 {
     struct mk_reply p;
 
-    if (status != 304)
-        return mk_reply_error(r, status, NULL);
+    if (!r)
+        return MK_VERDICT_DONE;
+    if (status != 304 || !e)
+        return mk_reply_error(r, e ? status : 500, NULL);
     if (mk_reply_begin(&p, r, status) == 0) {
         add_validators(&p, e);
         (void)!mk_reply_end(&p, 0);
@@ -306,9 +313,12 @@ enum mk_verdict mk_reply_entity(struct mk_request *r, const struct mk_entity *e,
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct sending s = {.r = r, .e = e, .give = give, .arg = arg};
-    unsigned status = mk_entity_check(r, e);
+    unsigned status;
     int err;
 
+    if (!r || !e || !give)
+        return r ? mk_reply_error(r, 500, NULL) : MK_VERDICT_DONE;
+    status = mk_entity_check(r, e);
     if (status != 200)
         return mk_reply_unchanged(r, e, status);
     if (judge_ranges(&s) == 416)

@@ -287,9 +287,13 @@ static int begin(struct mk_request *r, const struct mk_form_limits *limits, stru
 
 int mk_form_read(struct mk_request *r, const struct mk_form_limits *limits, struct mk_form **out)
 {
-    struct mk_form *form = mk_request_kept(r, &form_key);
-    int err = form ? 0 : begin(r, limits, &form);
+    struct mk_form *form;
+    int err;
 
+    if (!r || !out)
+        return MK_E_INVALID;
+    form = mk_request_kept(r, &form_key);
+    err = form ? 0 : begin(r, limits, &form);
     if (err == 0 && !form->is_whole)
         err = form->parts ? read_parts(r, form) : read_pairs(r, form);
     if (err < 0)
@@ -301,7 +305,7 @@ int mk_form_read(struct mk_request *r, const struct mk_form_limits *limits, stru
 
 const struct mk_form_field *mk_form_field(const struct mk_form *form, unsigned index)
 {
-    const struct entry *at = form->first;
+    const struct entry *at = form ? form->first : NULL;
 
     while (at && index-- > 0)
         at = at->next;
@@ -311,7 +315,7 @@ const struct mk_form_field *mk_form_field(const struct mk_form *form, unsigned i
 static const struct mk_form_field *find(const struct mk_form *form, struct mk_str name,
                                         bool is_file)
 {
-    for (const struct entry *at = form->first; at; at = at->next) {
+    for (const struct entry *at = form ? form->first : NULL; at; at = at->next) {
         if ((at->field.filename.p != NULL) == is_file && mk_str_eq(at->field.name, name))
             return &at->field;
     }

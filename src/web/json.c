@@ -19,7 +19,8 @@ enum {
 
 void mk_json_begin(struct mk_json *j, char *p, size_t size, mk_json_room_fn room, void *arg)
 {
-    *j = (struct mk_json){.p = p, .size = size, .room = room, .arg = arg};
+    if (j)
+        *j = (struct mk_json){.p = p, .size = p ? size : 0, .room = room, .arg = arg};
 }
 
 /* @return where that many bytes may be written; NULL with an error. */
@@ -62,8 +63,10 @@ static bool in_array(const struct mk_json *j)
 /* What stands before a value. @return whether one may stand here. */
 static bool begin_value(struct mk_json *j)
 {
-    const bool is_in_object = j->depth > 0 && !in_array(j);
+    const bool is_in_object = j && j->depth > 0 && !in_array(j);
 
+    if (!j)
+        return false;
     if (j->error == 0 && (is_in_object ? !j->has_key : j->depth == 0 && j->has_value))
         j->error = MK_E_INVALID;
     if (j->error < 0)
@@ -77,6 +80,8 @@ static bool begin_value(struct mk_json *j)
 
 static void open_one(struct mk_json *j, bool is_array)
 {
+    if (!j)
+        return;
     if (j->error == 0 && j->depth == MK_JSON_DEPTH)
         j->error = MK_E_LIMIT;
     if (!begin_value(j))
@@ -100,9 +105,9 @@ void mk_json_array(struct mk_json *j)
 
 void mk_json_close(struct mk_json *j)
 {
-    if (j->error == 0 && (j->depth == 0 || j->has_key))
+    if (j && j->error == 0 && (j->depth == 0 || j->has_key))
         j->error = MK_E_INVALID;
-    if (j->error < 0)
+    if (!j || j->error < 0)
         return;
     put_byte(j, in_array(j) ? ']' : '}');
     j->depth--;
@@ -142,9 +147,9 @@ static void put_text(struct mk_json *j, struct mk_str text)
 
 void mk_json_key(struct mk_json *j, struct mk_str name)
 {
-    if (j->error == 0 && (j->depth == 0 || in_array(j) || j->has_key))
+    if (j && j->error == 0 && (j->depth == 0 || in_array(j) || j->has_key))
         j->error = MK_E_INVALID;
-    if (j->error < 0)
+    if (!j || j->error < 0)
         return;
     if (j->has_value)
         put_byte(j, ',');
@@ -232,16 +237,16 @@ void mk_json_null(struct mk_json *j)
 
 void mk_json_raw(struct mk_json *j, struct mk_str json)
 {
-    if (j->error == 0 && json.len == 0)
+    if (j && j->error == 0 && json.len == 0)
         j->error = MK_E_INVALID;
     put_word(j, json);
 }
 
 int mk_json_end(struct mk_json *j)
 {
-    if (j->error == 0 && (j->depth > 0 || !j->has_value))
+    if (j && j->error == 0 && (j->depth > 0 || !j->has_value))
         j->error = MK_E_INVALID;
-    return j->error;
+    return j ? j->error : MK_E_INVALID;
 }
 
 /* ---- as an answer ---- */
@@ -276,14 +281,17 @@ static void drop(void *arg)
 
 void mk_json_begin_reply(struct mk_json *j, struct mk_request *r, size_t max)
 {
-    char **owned = mk_request_alloc(r, sizeof(char *));
+    char **owned = j && r ? mk_request_alloc(r, sizeof(char *)) : NULL;
 
+    if (!j)
+        return;
     if (owned) {
         *owned = NULL;
         if (mk_request_on_end(r, drop, owned) < 0)
             owned = NULL;
     }
     mk_json_begin(j, NULL, 0, grow, owned);
+    j->error = r ? 0 : MK_E_INVALID;
     j->max = max;
 }
 
@@ -292,6 +300,8 @@ enum mk_verdict mk_reply_json(struct mk_request *r, unsigned status, struct mk_j
     struct mk_reply p;
     const int err = mk_json_end(j);
 
+    if (!r)
+        return MK_VERDICT_DONE;
     if (err < 0) {
         mk_request_log(r, MK_LOG_ERROR, "a handler wrote no valid JSON: %s", mk_error_text(err));
         return mk_reply_error(r, 500, NULL);

@@ -67,10 +67,13 @@ static struct mk_str text_of(struct mk_request *r)
 
 enum mk_verdict mk_reply_metrics(struct mk_request *r, void *arg)
 {
-    const struct mk_str text = text_of(r);
+    struct mk_str text;
     struct mk_reply p;
 
     (void)arg;
+    if (!r)
+        return MK_VERDICT_DONE;
+    text = text_of(r);
     if (!text.p)
         return mk_reply_error(r, 500, NULL);
     if (mk_reply_begin(&p, r, 200) == 0) {

@@ -83,7 +83,7 @@ int mk_multipart_new(struct mk_multipart **out, struct mk_str content_type,
 {
     struct mk_multipart *m;
     struct mk_str boundary;
-    int err = find_boundary(content_type, &boundary);
+    int err = out && calls ? find_boundary(content_type, &boundary) : MK_E_INVALID;
 
     if (err < 0)
         return err;
@@ -331,6 +331,8 @@ static ssize_t feed_some(struct mk_multipart *m, const char *bytes, size_t len)
 
 int mk_multipart_feed(struct mk_multipart *m, const char *bytes, size_t len)
 {
+    if (!m || (!bytes && len > 0))
+        return MK_E_INVALID;
     while (m->error == 0 && len > 0) {
         ssize_t used = feed_some(m, bytes, len);
 
@@ -346,7 +348,7 @@ int mk_multipart_feed(struct mk_multipart *m, const char *bytes, size_t len)
 
 int mk_multipart_end(const struct mk_multipart *m)
 {
-    if (m->error < 0)
-        return m->error;
+    if (!m || m->error < 0)
+        return m ? m->error : MK_E_INVALID;
     return m->state == EPILOGUE ? 0 : MK_E_BAD;
 }

@@ -7,7 +7,7 @@
 
 bool mk_pair_next(struct mk_str *rest, struct mk_str *name, struct mk_str *value)
 {
-    while (rest->len > 0) {
+    while (rest && name && value && rest->len > 0) {
         const char *end = memchr(rest->p, '&', rest->len);
         const struct mk_str pair = {rest->p, end ? (size_t)(end - rest->p) : rest->len};
         const char *equals = pair.len > 0 ? memchr(pair.p, '=', pair.len) : NULL;
@@ -55,6 +55,8 @@ ssize_t mk_pair_decode(char *dst, struct mk_str text)
 {
     size_t len = 0;
 
+    if (!dst)
+        return MK_E_INVALID;
     while (text.len > 0) {
         int byte = next_byte(&text);
 
@@ -97,8 +99,11 @@ static struct mk_str query_of(const struct mk_request *r)
 
 int mk_query_value(struct mk_request *r, struct mk_str name, struct mk_str *value)
 {
-    struct mk_str rest = query_of(r), raw, text;
+    struct mk_str rest, raw, text;
 
+    if (!r || !value)
+        return MK_E_INVALID;
+    rest = query_of(r);
     while (mk_pair_next(&rest, &raw, &text)) {
         if (is_named(raw, name))
             return decode_copy(r, text, value);
@@ -108,10 +113,13 @@ int mk_query_value(struct mk_request *r, struct mk_str name, struct mk_str *valu
 
 int mk_query_next(struct mk_request *r, size_t *at, struct mk_str *name, struct mk_str *value)
 {
-    const struct mk_str query = query_of(r);
-    struct mk_str rest = mk_str_skip(query, *at), raw, text;
+    struct mk_str query, rest, raw, text;
     int err;
 
+    if (!r || !at || !name || !value)
+        return MK_E_INVALID;
+    query = query_of(r);
+    rest = mk_str_skip(query, *at);
     if (!mk_pair_next(&rest, &raw, &text))
         return 0;
     *at = query.len - rest.len;

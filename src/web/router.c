@@ -244,6 +244,8 @@ enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request
     struct search s;
 
     *route = NULL;
+    if (!router || !r)
+        return MK_VERDICT_PASS;
     s.path = mk_request_path(r);
     s.method = mk_request_method(r);
     s.r = r;
@@ -271,11 +273,13 @@ enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request 
 
 struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name)
 {
-    const struct match *match = mk_request_kept(r, &match_key);
-    const struct mk_str path = mk_request_path(r), none = {NULL, 0};
+    const struct match *match = r ? mk_request_kept(r, &match_key) : NULL;
+    const struct mk_str none = {NULL, 0};
+    struct mk_str path;
 
     if (!match)
         return none;
+    path = mk_request_path(r);
     for (size_t i = 0; i < match->route->nnames; i++) {
         const struct value v = match->values[i];
 

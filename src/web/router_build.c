@@ -8,8 +8,11 @@
 
 int mk_router_new(struct mk_router **out)
 {
-    struct mk_router *router = mk_heap_zalloc(1, sizeof(*router));
+    struct mk_router *router;
 
+    if (!out)
+        return MK_E_INVALID;
+    router = mk_heap_zalloc(1, sizeof(*router));
     if (!router)
         return MK_E_NOMEM;
     mk_arena_init(&router->arena, NULL, 0, SIZE_MAX);

@@ -137,6 +137,8 @@ int mk_sse_send(struct mk_sse *s, const struct mk_sse_event *event)
     struct mk_sse_event e = {.size = sizeof(e)};
     size_t before;
 
+    if (!s || !event)
+        return MK_E_INVALID;
     memcpy(&e, event, event->size < sizeof(e) ? event->size : sizeof(e));
     if (s->is_closed || !is_one_line(e.type) || !is_one_line(e.id))
         return MK_E_INVALID;
@@ -153,6 +155,8 @@ int mk_sse_send(struct mk_sse *s, const struct mk_sse_event *event)
 
 void mk_sse_close(struct mk_sse *s)
 {
+    if (!s)
+        return;
     s->is_closed = true;
     mk_alarm_cancel(s->heartbeat);
     mk_request_resume(s->r);
@@ -230,10 +234,15 @@ static int answer(struct mk_sse *s)
 
 int mk_sse_open(struct mk_request *r, const struct mk_sse_options *options, struct mk_sse **out)
 {
-    struct mk_sse *s = new_stream(r, options);
-    void (*on_end)(void *arg) = s ? s->options.on_end : NULL;
-    int err = s ? mk_request_on_end(r, end, s) : MK_E_NOMEM;
+    struct mk_sse *s;
+    void (*on_end)(void *arg);
+    int err;
 
+    if (!r || !out)
+        return MK_E_INVALID;
+    s = new_stream(r, options);
+    on_end = s ? s->options.on_end : NULL;
+    err = s ? mk_request_on_end(r, end, s) : MK_E_NOMEM;
     if (err < 0 && s)
         drop(s);
     if (err < 0)
@@ -251,5 +260,5 @@ int mk_sse_open(struct mk_request *r, const struct mk_sse_options *options, stru
 
 struct mk_str mk_sse_last_id(const struct mk_request *r)
 {
-    return mk_request_header(r, MK_STR("Last-Event-ID"));
+    return r ? mk_request_header(r, MK_STR("Last-Event-ID")) : (struct mk_str){NULL, 0};
 }

@@ -34,8 +34,9 @@ static const char task_key;
 
 int mk_task_group_new(struct mk_task_group **group, unsigned most)
 {
-    *group = NULL;
-    if (most == 0)
+    if (group)
+        *group = NULL;
+    if (!group || most == 0)
         return MK_E_INVALID;
     *group = mk_heap_zalloc(1, sizeof(**group));
     if (!*group)
@@ -137,12 +138,12 @@ static void done(void *arg)
 
 bool mk_task_is_wanted(const struct mk_task *t)
 {
-    return atomic_load(&t->is_wanted);
+    return t && atomic_load(&t->is_wanted);
 }
 
 bool mk_task_runs(const struct mk_request *r)
 {
-    const struct mk_task *t = mk_request_kept(r, &task_key);
+    const struct mk_task *t = r ? mk_request_kept(r, &task_key) : NULL;
 
     return t && t->is_running;
 }

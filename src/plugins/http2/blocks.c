@@ -85,6 +85,11 @@ void h2_blocks_init(struct h2_blocks *blocks)
 
 void h2_blocks_free(struct h2_blocks *blocks)
 {
-    while (blocks->first)
-        give_back(blocks->first + 1, blocks);
+    struct h2_block *b = blocks->first, *next;
+
+    for (; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    blocks->first = NULL;
 }
