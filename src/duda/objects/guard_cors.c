@@ -132,26 +132,32 @@ static struct mk_str join(struct mk_duda_service *s, const char *words)
     return len > 0 ? (struct mk_str){text, len} : (struct mk_str){NULL, 0};
 }
 
-int mk_duda_guard_cors(const struct duda_cors *from)
+/* Without what is said, what most want. */
+static int fill(struct mk_duda_service *s, struct cors *c, const struct duda_cors *from)
 {
-    struct mk_duda_service *s;
-    struct cors *c = mk_duda_guards_of(&s, "guard->cors") ? mk_duda_alloc(s, sizeof(*c)) : NULL;
-    const char *origins = from && from->origins ? from->origins : "", *why;
-    char *copy = c ? mk_duda_copy(s, origins, strlen(origins)) : NULL;
-    int len;
+    const long age = from->max_age > 0 ? from->max_age : (from->max_age < 0 ? 0 : MAX_AGE);
+    int len = snprintf(c->age_text, sizeof(c->age_text), "%ld", age);
 
-    if (!copy)
-        return -1;
-    c->has_credentials = from && from->credentials;
-    why = read_origins(c, mk_str_from(copy));
-    if (why)
-        return mk_duda_refuse(s, "guard->cors(\"%.60s\"): %s", origins, why);
     c->methods = join(s, from->methods ? from->methods : "GET HEAD POST PUT PATCH DELETE");
     c->headers = join(s, from->headers ? from->headers : "Content-Type");
     c->has_any_header = text_is(c->headers, MK_STR("*"));
     c->exposed = join(s, from->exposed);
-    len = snprintf(c->age_text, sizeof(c->age_text), "%ld",
-                   from->max_age ? from->max_age : (long)MAX_AGE);
-    c->max_age = from->max_age < 0 ? MK_STR("0") : (struct mk_str){c->age_text, (size_t)len};
+    c->max_age = (struct mk_str){c->age_text, (size_t)len};
     return mk_duda_route_cors(s, "guard->cors", check, c);
+}
+
+int mk_duda_guard_cors(const struct duda_cors *cors)
+{
+    static const struct duda_cors none;
+    const struct duda_cors *from = cors ? cors : &none;
+    const char *origins = from->origins ? from->origins : "", *why;
+    struct mk_duda_service *s;
+    struct cors *c = mk_duda_guards_of(&s, "guard->cors") ? mk_duda_alloc(s, sizeof(*c)) : NULL;
+    char *copy = c ? mk_duda_copy(s, origins, strlen(origins)) : NULL;
+
+    if (!copy)
+        return -1;
+    c->has_credentials = from->credentials;
+    why = read_origins(c, mk_str_from(copy));
+    return why ? mk_duda_refuse(s, "guard->cors(\"%.60s\"): %s", origins, why) : fill(s, c, from);
 }
