@@ -5,7 +5,7 @@
 
 /* A request to its handler. */
 
-enum { MISSED_MAX = 8 };
+enum { MISSED_MAX = 8, ALLOW_MAX = 1024 };
 
 struct value {
     uint32_t at, len;
@@ -19,11 +19,13 @@ struct match {
 
 struct search {
     struct mk_str path, method;
+    struct mk_request *r;
     const struct mk_route *route; /* out */
     struct value values[MK_ROUTE_VALUES];
-    /* nodes of the path that have other methods, the best first */
-    const struct mk_route_node *missed[MISSED_MAX];
-    size_t nmissed;
+    unsigned nmissed; /* nodes of the path that have other methods */
+    bool has_asked;   /* a route whether it takes the request */
+    bool has_failed;  /* no memory */
+    char allow[ALLOW_MAX];
 };
 
 static const char match_key;
@@ -38,32 +40,120 @@ static inline bool is_same(const char *a, const char *b, size_t len)
     return true;
 }
 
-/* Which of a node's routes fits: the one of this method, or of every method. @return NULL: none does. */
-static const struct mk_route *of_method(const struct mk_route_node *node, struct mk_str method)
+/* ---- which routes of a node take the request ---- */
+
+static bool keep_values(const struct search *s, const struct mk_route *route)
 {
-    for (const struct mk_route *route = node->routes; route; route = route->next) {
-        if (route->nmethods == 0)
+    const size_t size = route->nnames * sizeof(struct value);
+    struct match *match = mk_request_kept(s->r, &match_key);
+
+    if (!match || match->route->nnames < route->nnames)
+        match = mk_request_alloc(s->r, sizeof(*match) + size);
+    if (!match)
+        return false;
+    match->route = route;
+    memcpy(match->values, s->values, size);
+    return mk_request_keep(s->r, &match_key, match) == 0;
+}
+
+static bool takes(struct search *s, const struct mk_route *route)
+{
+    if (!route->fits)
+        return true;
+    s->has_asked = true;
+    if (keep_values(s, route))
+        return route->fits(s->r, route->arg);
+    s->has_failed = true;
+    return false;
+}
+
+static bool has_method(const struct mk_route *route, struct mk_str method)
+{
+    for (size_t i = 0; i < route->nmethods; i++) {
+        if (route->methods[i].len == method.len &&
+            is_same(route->methods[i].p, method.p, method.len))
+            return true;
+    }
+    return route->nmethods == 0;
+}
+
+/* Which of a node's routes fits: one of this method, or of every method. @return NULL: none does. */
+static const struct mk_route *of_method(struct search *s, const struct mk_route_node *node,
+                                        struct mk_str method)
+{
+    for (const struct mk_route *route = node->asked; route; route = route->behind) {
+        if (has_method(route, method) && takes(s, route))
             return route;
-        for (size_t i = 0; i < route->nmethods; i++) {
-            if (route->methods[i].len == method.len &&
-                is_same(route->methods[i].p, method.p, method.len))
-                return route;
-        }
     }
     return NULL;
 }
+
+/* ---- which methods would be answered (RFC 9110 section 10.2.1) ---- */
+
+static bool is_listed(struct mk_str list, struct mk_str word)
+{
+    struct mk_str member;
+
+    for (list = mk_str_trim(list); mk_str_next_word(&list, &member);) {
+        if (member.len > 0 && member.p[member.len - 1] == ',')
+            member.len--;
+        if (mk_str_eq(member, word))
+            return true;
+    }
+    return false;
+}
+
+static void list_method(char list[ALLOW_MAX], struct mk_str method)
+{
+    size_t len = strlen(list);
+
+    if (is_listed((struct mk_str){list, len}, method) || len + method.len + 3 > ALLOW_MAX)
+        return;
+    if (len > 0) {
+        memcpy(list + len, ", ", 2);
+        len += 2;
+    }
+    memcpy(list + len, method.p, method.len);
+    list[len + method.len] = '\0';
+}
+
+static void list_methods(char list[ALLOW_MAX], const struct mk_route *route)
+{
+    for (size_t i = 0; i < route->nmethods; i++) {
+        list_method(list, route->methods[i]);
+        if (mk_str_eq(route->methods[i], MK_STR("GET")))
+            list_method(list, MK_STR("HEAD"));
+    }
+}
+
+static void miss(struct search *s, const struct mk_route_node *node)
+{
+    bool has_any = false;
+
+    if (s->nmissed == MISSED_MAX)
+        return;
+    for (const struct mk_route *route = node->routes; route; route = route->next) {
+        if (takes(s, route)) {
+            has_any = true;
+            list_methods(s->allow, route);
+        }
+    }
+    s->nmissed += has_any;
+}
+
+/* ---- the search ---- */
 
 /* The path ends here: @return whether the search is over. */
 static bool arrive(struct search *s, const struct mk_route_node *node)
 {
     if (!node->routes)
         return false;
-    s->route = of_method(node, s->method);
+    s->route = of_method(s, node, s->method);
     if (!s->route && mk_str_eq(s->method, MK_STR("HEAD")))
-        s->route = of_method(node, MK_STR("GET"));
-    if (!s->route && s->nmissed < MISSED_MAX)
-        s->missed[s->nmissed++] = node;
-    return s->route != NULL;
+        s->route = of_method(s, node, MK_STR("GET"));
+    if (!s->route)
+        miss(s, node);
+    return s->route || s->has_failed;
 }
 
 static const struct mk_route_node *child_of(const struct mk_route_node *node, char first)
@@ -121,83 +211,31 @@ static bool search_from(struct search *s, const struct mk_route_node *node, size
     }
 }
 
-/* ---- answers without a handler ---- */
+/* ---- running ---- */
 
-static bool is_listed(struct mk_str list, struct mk_str word)
-{
-    struct mk_str member;
-
-    for (list = mk_str_trim(list); mk_str_next_word(&list, &member);) {
-        if (member.len > 0 && member.p[member.len - 1] == ',')
-            member.len--;
-        if (mk_str_eq(member, word))
-            return true;
-    }
-    return false;
-}
-
-static void list_method(char *list, size_t size, struct mk_str method)
-{
-    size_t len = strlen(list);
-
-    if (is_listed((struct mk_str){list, len}, method) || len + method.len + 3 > size)
-        return;
-    if (len > 0) {
-        memcpy(list + len, ", ", 2);
-        len += 2;
-    }
-    memcpy(list + len, method.p, method.len);
-    list[len + method.len] = '\0';
-}
-
-/* Which methods would be answered (RFC 9110 section 10.2.1). */
-static void list_methods(const struct search *s, char *list, size_t size)
-{
-    list[0] = '\0';
-    for (size_t i = 0; i < s->nmissed; i++) {
-        for (const struct mk_route *at = s->missed[i]->routes; at; at = at->next) {
-            for (size_t m = 0; m < at->nmethods; m++) {
-                list_method(list, size, at->methods[m]);
-                if (mk_str_eq(at->methods[m], MK_STR("GET")))
-                    list_method(list, size, MK_STR("HEAD"));
-            }
-        }
-    }
-    list_method(list, size, MK_STR("OPTIONS"));
-}
-
-static enum mk_verdict answer_without(const struct search *s, struct mk_request *r)
+static enum mk_verdict answer_without(struct search *s, struct mk_request *r)
 {
     struct mk_reply p;
-    char allow[1024];
     char *lines;
 
-    list_methods(s, allow, sizeof(allow));
+    list_method(s->allow, MK_STR("OPTIONS"));
     if (!mk_str_eq(s->method, MK_STR("OPTIONS"))) {
-        lines = mk_request_printf(r, "Allow: %s\r\n", allow);
+        lines = mk_request_printf(r, "Allow: %s\r\n", s->allow);
         return mk_reply_error(r, lines ? 405 : 500, lines);
     }
     if (mk_reply_begin(&p, r, 204) == 0) {
-        mk_reply_line(&p, MK_STR("Allow"), mk_str_from(allow));
+        mk_reply_line(&p, MK_STR("Allow"), mk_str_from(s->allow));
         (void)!mk_reply_end(&p, 0);
     }
     return MK_VERDICT_DONE;
 }
 
-/* ---- running ---- */
-
-static int keep_values(struct mk_request *r, const struct search *s)
+/* What mk_path_value reads from now on. */
+static bool keep_match(const struct search *s)
 {
-    const size_t size = s->route->nnames * sizeof(struct value);
-    struct match *match = mk_request_kept(r, &match_key);
-
-    if (!match || match->route != s->route)
-        match = mk_request_alloc(r, sizeof(*match) + size);
-    if (!match)
-        return MK_E_NOMEM;
-    match->route = s->route;
-    memcpy(match->values, s->values, size);
-    return mk_request_keep(r, &match_key, match);
+    if (s->route->nnames > 0)
+        return keep_values(s, s->route);
+    return !s->has_asked || mk_request_keep(s->r, &match_key, NULL) == 0;
 }
 
 enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request *r, size_t prefix,
@@ -210,14 +248,17 @@ enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request
         return MK_VERDICT_PASS;
     s.path = mk_request_path(r);
     s.method = mk_request_method(r);
+    s.r = r;
     s.route = NULL;
     s.nmissed = 0;
+    s.has_asked = s.has_failed = false;
+    s.allow[0] = '\0';
     /* all patterns begin with a slash: the root has one child */
     if (prefix >= s.path.len || router->root.nchildren == 0)
         return MK_VERDICT_PASS;
     if (!search_from(&s, router->root.children[0], prefix, 0))
         return s.nmissed > 0 ? answer_without(&s, r) : MK_VERDICT_PASS;
-    if (s.route->nnames > 0 && keep_values(r, &s) < 0)
+    if (s.has_failed || !keep_match(&s))
         return mk_reply_error(r, 500, NULL);
     *route = s.route;
     return s.route->fn(r, s.route->arg);

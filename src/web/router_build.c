@@ -264,19 +264,25 @@ static bool has_method(const struct mk_route *route, struct mk_str method)
     return false;
 }
 
-/* Would a request of the new route have two? Every method is one more choice, behind those by name. */
+/* Every method is one more choice, behind those by name. */
+static bool shares_method(const struct mk_route *a, const struct mk_route *b)
+{
+    for (size_t i = 0; i < b->nmethods; i++) {
+        if (has_method(a, b->methods[i]))
+            return true;
+    }
+    return a->nmethods == 0 && b->nmethods == 0;
+}
+
+/* Would the new route never be asked? */
 static int check_methods(const struct mk_route_node *node, const struct mk_route *added)
 {
     size_t count = added->nmethods;
 
     for (const struct mk_route *route = node->routes; route; route = route->next) {
-        if (added->nmethods == 0 && route->nmethods == 0)
-            return MK_E_EXISTS;
-        for (size_t i = 0; i < added->nmethods; i++) {
-            if (has_method(route, added->methods[i]))
-                return MK_E_EXISTS;
-        }
         count += route->nmethods;
+        if (!route->fits && shares_method(route, added))
+            return MK_E_EXISTS;
     }
     return count > MK_ROUTE_METHODS ? MK_E_LIMIT : 0;
 }
@@ -306,12 +312,16 @@ static bool is_before(const struct mk_route *a, const struct mk_route *b)
 
 static void append(struct mk_route_node *node, struct mk_route *route)
 {
-    struct mk_route **end = &node->routes;
+    struct mk_route **end = &node->routes, **last = &node->asked;
 
     while (*end && is_before(*end, route))
         end = &(*end)->next;
     route->next = *end;
     *end = route;
+    while (*last && (route->nmethods == 0 || (*last)->nmethods > 0))
+        last = &(*last)->behind;
+    route->behind = *last;
+    *last = route;
 }
 
 static int add(struct mk_router *router, struct mk_str methods, struct mk_str text,
@@ -338,8 +348,8 @@ static int add(struct mk_router *router, struct mk_str methods, struct mk_str te
     return err;
 }
 
-int mk_router_add(struct mk_router *router, const char *methods, const char *pattern,
-                  mk_handle_fn fn, void *arg)
+int mk_router_add_if(struct mk_router *router, const char *methods, const char *pattern,
+                     mk_fits_fn fits, mk_handle_fn fn, void *arg)
 {
     struct mk_route *route;
     const char *methods_copy, *copy;
@@ -352,7 +362,14 @@ int mk_router_add(struct mk_router *router, const char *methods, const char *pat
     if (!route || !copy || (methods && !methods_copy))
         return MK_E_NOMEM;
     route->pattern = copy;
+    route->fits = fits;
     route->fn = fn;
     route->arg = arg;
     return add(router, mk_str_from(methods_copy), mk_str_from(copy), route);
+}
+
+int mk_router_add(struct mk_router *router, const char *methods, const char *pattern,
+                  mk_handle_fn fn, void *arg)
+{
+    return mk_router_add_if(router, methods, pattern, NULL, fn, arg);
 }

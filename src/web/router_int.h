@@ -16,12 +16,14 @@
 
 /** One mk_router_add. */
 struct mk_route {
-    struct mk_route *next; /* of the same node */
+    struct mk_route *next;   /* of the same node, by method */
+    struct mk_route *behind; /* of the same node, in the order in which they are asked */
     const struct mk_str *methods;
     size_t nmethods; /* 0: every method */
     const struct mk_str *names;
     size_t nnames;
     const char *pattern;
+    mk_fits_fn fits; /* NULL: it takes all requests */
     mk_handle_fn fn;
     void *arg;
 };
@@ -34,6 +36,7 @@ struct mk_route_node {
     struct mk_route_node *segment; /* where a `:name` leads; its label is empty */
     struct mk_route_node *rest;    /* where a `*name` ends */
     struct mk_route *routes;       /* that end here; NULL: none does */
+    struct mk_route *asked;        /* the same ones */
 };
 
 struct mk_router {

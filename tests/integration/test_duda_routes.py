@@ -37,7 +37,10 @@ UUID = "0190163d-8694-739b-aea5-966c26f8ad91"
     ("PURGE", "/three", "any id=- -1 rest=-"),
     ("BREW", "/any", "any id=- -1 rest=-"),
     ("GET", "/number/x", "old id=- -1 rest=-"),  # of no route, so of map()
-    ("PATCH", "/number/-1", "old id=- -1 rest=-"),
+    ("GET", "/kind/7", "number id=7 7 rest=-"),  # types tell routes of one path apart
+    ("GET", f"/kind/{UUID}", f"uuid id={UUID} -1 rest=-"),
+    ("GET", "/kind/seven", "slug id=- -1 rest=seven"),
+    ("GET", "/kind/seven/more", "all id=- -1 rest=seven/more"),
     ("GET", "/group/before", "group id=- -1 rest=-"),
     ("GET", "/group/", "group id=- -1 rest=-"),
     ("GET", "/group/5", "inner id=5 5 rest=-"),
@@ -62,8 +65,10 @@ def test_head_is_answered_by_get(server):
 
 @pytest.mark.parametrize("method, path, status, allow", [
     ("PUT", "/number/12", 405, {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"}),
+    ("PATCH", "/number/-1", 405, {"GET", "HEAD", "POST", "DELETE", "OPTIONS"}),  # whose types fit
     ("GET", "/only", 405, {"PUT", "OPTIONS"}),
     ("OPTIONS", "/only", 204, {"PUT", "OPTIONS"}),
+    ("PUT", "/kind/seven/more", 405, {"GET", "HEAD", "OPTIONS"}),
     ("OPTIONS", "/three", 204, {"GET", "HEAD", "POST", "PURGE", "OPTIONS"}),
 ])
 def test_methods_that_a_path_has_not(server, method, path, status, allow):

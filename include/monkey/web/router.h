@@ -81,6 +81,21 @@ MK_API int mk_router_add(struct mk_router *router, const char *methods, const ch
                          mk_handle_fn fn, void *arg) MK_MUST_USE;
 
 /**
+ * Does a handler take a request whose method and path fit? mk_path_value has the values of its pattern. It may be asked
+ * several times for one request, also about handlers of other methods, so it changes nothing.
+ */
+typedef bool (*mk_fits_fn)(const struct mk_request *r, void *arg);
+
+/**
+ * As mk_router_add, for a handler that takes only some of those requests: where fits(r, arg) is false, the search goes on as
+ * if the pattern did not match. One method of one path may have several such handlers, asked in the order of the calls, and
+ * behind them one that takes all.
+ * @return as mk_router_add; MK_E_EXISTS: a handler of this method and path takes all requests already.
+ */
+MK_API int mk_router_add_if(struct mk_router *router, const char *methods, const char *pattern,
+                            mk_fits_fn fits, mk_handle_fn fn, void *arg) MK_MUST_USE;
+
+/**
  * Call the handler of a request, in on_handle or on_request. Any number of workers at once. Allocates nothing, except some
  * bytes of the request for the values of a pattern that has names.
  * @param prefix  bytes at the beginning of the path that the patterns do not know: of "/shop/items/1" with 5 they match

@@ -593,7 +593,8 @@ struct duda_api_task {
 
        journal->info("login", "user", name, "from", place, NULL);
 
-   gives {"time":"2014-05-01T10:00:00Z","level":"info","event":"login","user":"ann","from":"home"}. The file is
+   gives {"time":"2014-05-01T10:00:00Z","level":"info","event":"login","user":"ann","from":"home"}, and "request" where
+   guard->request_id() has named the request whose call-back runs. The file is
    SERVICE.log in LogDir; without a LogDir it is /tmp/SERVICE.duda.messages. A thread of the server writes it. */
 struct duda_api_journal {
     /* A line with this event, and pairs of texts: a name and its value, which may be any; NULL ends them. 0; -1: the
@@ -702,8 +703,10 @@ struct duda_api_map {
 
    A pattern is a path below that of the service. `:name` is one segment; with a type only one that fits it:
    `<int>`, `<uint>` (numbers for param->get_number()), `<hex>`, `<word>` (letters, digits, `_`, `-`) or `<uuid>`.
-   `*name`, at the end, is the rest of the path. Paths that are spelt out come before `:name`, and those before `*name`. Routes
-   of GET answer HEAD; a path with routes of other methods only is answered by 405, OPTIONS by 204, both with Allow.
+   `*name`, at the end, is the rest of the path. Paths that are spelt out come before `:name`, and those before `*name`. A path
+   may have several routes of a method whose types differ: they are asked in the order of the calls, one without types last,
+   and where none fits, the next pattern is tried. Routes of GET answer HEAD; a path with routes of other methods only is
+   answered by 405, OPTIONS by 204, both with Allow.
    A call that fails stops the start of the server, with its pattern. */
 struct duda_api_router {
     /* Level 2: paths of the service that begin with "/a/b/"; or those whose segments are those of "/a/:name/b",
@@ -713,7 +716,7 @@ struct duda_api_router {
     int (*_root)(struct web_service *ws, void (*cb)(void *), char *cb_name);
 #if DUDA_API_LEVEL >= 3
     /* Level 3: call cb for GET and HEAD. 0; -1: the pattern is malformed, longer than 1,024 bytes, has more than 16
-       variables, or a route of this method has it. So for all methods. */
+       variables, or a route of this method without types has it. So for all methods. */
     int (*get)(const char *pattern, void (*cb)(duda_request_t *dr));
     /* Level 3: likewise for POST. */
     int (*post)(const char *pattern, void (*cb)(duda_request_t *dr));
@@ -741,6 +744,68 @@ struct duda_api_router {
     _map(pattern, cb, #cb,                                                                         \
          &duda_router_list) /* [M] "/a/b/" prefix or "/a/:var/b" fields, in order */
 #define root(cb) _root(self, (void (*)(void *))cb, #cb) /* [M] the service's own root URL */
+#endif
+#if DUDA_API_LEVEL >= 3
+/* Which pages of other sites may use a group. Texts are lists, separated by blanks. */
+struct duda_cors {
+    const char
+        *origins; /* "https://app.example http://localhost:3000"; "*": all, without credentials */
+    const char *methods; /* NULL: "GET HEAD POST PUT PATCH DELETE" */
+    const char *headers; /* fields that requests may have; NULL: "Content-Type"; "*": all */
+    const char
+        *exposed; /* fields of answers that scripts may read beyond the usual ones; NULL: none */
+    long
+        max_age; /* seconds for which browsers keep the answer to their question; 0: 600; less: none */
+    int credentials; /* with cookies */
+};
+
+/* guard: Level 3: ready hooks for groups. [M]
+
+   Each is added as by router->before(): for the routes that follow in the group, in the order of the calls. What a guard
+   refuses is answered with application/problem+json.
+
+       static void api(void)
+       {
+           guard->request_id();
+           guard->cors(&(struct duda_cors){.origins = "https://app.example"});
+           guard->rate(100, 60);
+           router->get("/books", list);
+
+           guard->login("user", "/login");
+           guard->csrf("user");
+           router->post("/books", add);
+       }
+
+   A call that fails stops the start of the server. */
+struct duda_api_guard {
+    /* Give each request a name: that of its field X-Request-Id, of at most 64 letters, digits, `.`, `_` and `-`, or a new
+       one. The answer has it in the same field, and lines of `journal` in "request". 0, -1. */
+    int (*request_id)(void);
+    /* [R] That name, until the end call-back has returned; NULL: none. */
+    const char *(*id)(duda_request_t *dr);
+    /* Let pages of other sites use these routes: fields of struct duda_cors, which is copied. What browsers ask before
+       (OPTIONS with Access-Control-Request-Method) is answered before all hooks, for each path of the group; 403 for other
+       origins. Answers name Origin in Vary. It replaces that of the group around. 0; -1: no origins, one with a path, or
+       "*" with credentials. Fetch standard, section 3.2 */
+    int (*cors)(const struct duda_cors *cors);
+    /* Let a client send so many requests at once, and regain as many in so many seconds; others are answered by 429 with
+       Retry-After. A client is an IPv4 address or a network of 64 bits: that of the connection, which a PROXY header may
+       have named, or, from peers in TrustedProxies, the last one of X-Forwarded-For. The busiest 16,384 are remembered, on
+       all workers together. 0; -1: no requests or no seconds, or more than a million. */
+    int (*rate)(unsigned requests, unsigned seconds);
+    /* Refuse requests without a value of this name in the session. page: a path of the service to which browsers are sent
+       by 303, with `next`: the path and query that they asked for; NULL: none. What does not ask for text/html is answered
+       by 401. 0; -1: no name, or session->init() was not called. */
+    int (*login)(const char *name, const char *page);
+    /* Refuse by 403 what another site's page made a browser send: requests of methods other than GET, HEAD and OPTIONS
+       without a token of their session, in the form as csrf_token or in the field X-CSRF-Token. name: the value of the
+       session that says who has logged in: tokens end when it changes; NULL: none. 0; -1: session->init() was not
+       called, or another name was given before. */
+    int (*csrf)(const char *name);
+    /* [R] A token for a form or script of this answer, freed with the request; it begins a session if there is none, so
+       nothing of the answer was sent. NULL: csrf() was not called, or there is no session. */
+    const char *(*token)(duda_request_t *dr);
+};
 #endif
 #define DTHREAD_DEAD 0
 #define DTHREAD_READY 1

@@ -37,7 +37,8 @@
     X(task, duda_api_task)                                                                         \
     X(journal, duda_api_journal)                                                                   \
     X(metrics, duda_api_metrics)                                                                   \
-    X(cache, duda_api_cache)
+    X(cache, duda_api_cache)                                                                       \
+    X(guard, duda_api_guard)
 
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {

@@ -3,7 +3,7 @@
 #include "objects/logs.h"
 #include "objects/objects.h"
 #include "objects/scribe.h"
-#include "service/service.h"
+#include "service/request.h"
 
 #include <monkey/web/json.h>
 
@@ -36,6 +36,15 @@ static void add(struct mk_json *j, const char *name, const char *value)
     mk_json_text(j, mk_str_from(value));
 }
 
+/* Which request is being answered, if it has a name. */
+static void add_request(struct mk_json *j)
+{
+    const struct mk_duda_request *rq = mk_duda_here()->request;
+
+    if (rq && rq->id)
+        add(j, "request", rq->id);
+}
+
 static int write_pairs(const char *level, const char *event, va_list pairs)
 {
     struct mk_duda_service *s = mk_duda_here()->service;
@@ -53,6 +62,7 @@ static int write_pairs(const char *level, const char *event, va_list pairs)
     add(&j, "time", now);
     add(&j, "level", level);
     add(&j, "event", event);
+    add_request(&j);
     while ((name = va_arg(pairs, const char *)))
         add(&j, name, va_arg(pairs, const char *));
     mk_json_close(&j);

@@ -24,6 +24,7 @@ extern const struct duda_api_task mk_duda_task;
 extern const struct duda_api_journal mk_duda_journal;
 extern const struct duda_api_metrics mk_duda_metrics;
 extern const struct duda_api_cache mk_duda_cache;
+extern const struct duda_api_guard mk_duda_guard;
 extern const struct duda_api_cookie mk_duda_cookie;
 extern const struct duda_api_session mk_duda_session;
 extern const struct duda_api_console mk_duda_console;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "objects/session.h"
+
 #include "objects/objects.h"
 #include "objects/session_file.h"
 #include "objects/session_store.h"
@@ -20,6 +22,11 @@ enum { COOKIE_MAX = 256, LEVEL_OF_ROUTER = 2 };
 static struct sessions *sessions_of(const struct mk_duda_service *s)
 {
     return mk_duda_state(s, MK_DUDA_PART_SESSION);
+}
+
+bool mk_duda_has_sessions(const struct mk_duda_service *s)
+{
+    return sessions_of(s)->store != NULL;
 }
 
 static struct mk_duda_sessions *store_of(const struct mk_duda_request *rq)

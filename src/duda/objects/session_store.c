@@ -2,9 +2,8 @@
 #include "objects/session_store.h"
 
 #include "objects/objects.h"
+#include "objects/random.h"
 #include "objects/session_file.h"
-
-#include <sys/random.h>
 
 struct value {
     struct value *next;
@@ -22,6 +21,8 @@ struct session {
     int nvalues;
     struct mk_duda_session_id id;
 };
+
+_Static_assert((int)MK_DUDA_SESSION_ID_LEN == (int)MK_DUDA_RANDOM_LEN, "an identity is random");
 
 enum {
     CHAINS = 4096,
@@ -147,17 +148,6 @@ static struct value **value_of(struct mk_duda_sessions *store, struct session *s
 
 /* ---- beginning ---- */
 
-static bool has_random(struct mk_duda_session_id *id)
-{
-    unsigned char bits[MK_DUDA_SESSION_ID_LEN / 2];
-
-    if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
-        return false;
-    for (size_t i = 0; i < sizeof(bits); i++)
-        (void)snprintf(id->text + 2 * i, 3, "%02x", bits[i]);
-    return true;
-}
-
 static void inherit(struct mk_duda_sessions *store, struct session *s, const char *old)
 {
     struct session *from = find(store, old);
@@ -189,7 +179,7 @@ int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old,
 {
     struct session *s = calloc(1, sizeof(*s));
 
-    if (!s || !has_random(&s->id)) {
+    if (!s || !mk_duda_random_text(s->id.text)) {
         free(s);
         return -1;
     }

@@ -44,5 +44,6 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .journal = &mk_duda_journal,
         .metrics = &mk_duda_metrics,
         .cache = &mk_duda_cache,
+        .guard = &mk_duda_guard,
     };
 }

@@ -397,8 +397,6 @@ enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)
     const struct mk_duda_match match = {.target = &route->target};
     struct mk_request_facts facts;
 
-    if (!mk_duda_route_fits(route, r))
-        return MK_VERDICT_PASS;
     facts.size = sizeof(facts);
     mk_request_facts(r, &facts);
     return begin(r, &facts, mk_duda_here()->worker, route->service, route, &match);

@@ -20,6 +20,7 @@ struct mk_duda_worker;
     X(JOURNAL, mk_duda_journal_part)                                                               \
     X(METRICS, mk_duda_metrics_part)                                                               \
     X(CACHE, mk_duda_cache_part)                                                                   \
+    X(GUARD, mk_duda_guard_part)                                                                   \
     X(GLOBAL, mk_duda_global_part)                                                                 \
     X(TIMER, mk_duda_timer_part)                                                                   \
     X(WORKER, mk_duda_worker_part)                                                                 \

@@ -87,6 +87,7 @@ struct mk_duda_request {
     struct mk_duda_garbage *garbage;
     const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */
     const struct mk_duda_route *route; /* level 3: service/route.h; NULL: none */
+    const char *id;                    /* guard->request_id(); NULL: none */
     uint8_t state;                     /* enum mk_duda_request_state */
     bool is_waiting;                   /* wait() without cont() */
     bool is_starved;                   /* the producer waits for more */

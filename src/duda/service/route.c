@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/route.h"
 
+#include "kit/text/words.h"
 #include "service/part.h"
 
 #include <stdio.h>
@@ -39,20 +40,53 @@ int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*ro
     return 0;
 }
 
-int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
-                       bool is_after)
+/* @return the hook, added to the list; NULL: too late, or no memory */
+static struct mk_duda_hook *add_hook(struct mk_duda_service *s, const char *call, bool is_after)
 {
     struct mk_duda_scope *scope = scope_of(s, call);
     struct mk_duda_hook *hook = scope ? mk_duda_alloc(s, sizeof(*hook)) : NULL;
     const struct mk_duda_hook **newest;
 
     if (!hook)
-        return -1;
+        return NULL;
+    newest = is_after ? &scope->after : &scope->before;
+    hook->older = *newest;
+    *newest = hook;
+    return hook;
+}
+
+int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
+                       bool is_after)
+{
+    struct mk_duda_hook *hook;
+
     if (!function)
         return mk_duda_refuse(s, "%s(): a call-back is needed", call);
-    newest = is_after ? &scope->after : &scope->before;
-    *hook = (struct mk_duda_hook){*newest, function};
-    *newest = hook;
+    hook = add_hook(s, call, is_after);
+    if (!hook)
+        return -1;
+    hook->function = function;
+    return 0;
+}
+
+int mk_duda_route_guard(struct mk_duda_service *s, const char *call,
+                        void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg)
+{
+    struct mk_duda_hook *hook = add_hook(s, call, false);
+
+    if (!hook)
+        return -1;
+    hook->check = check;
+    hook->arg = arg;
+    return 0;
+}
+
+int mk_duda_route_cors(struct mk_duda_service *s, const char *call,
+                       void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg)
+{
+    if (mk_duda_route_guard(s, call, check, arg) < 0)
+        return -1;
+    s->routes->scope->cors = s->routes->scope->before;
     return 0;
 }
 
@@ -88,10 +122,14 @@ static struct mk_duda_route *new_route(struct mk_duda_service *s, const char *me
         .target = {.function = callback, .name = mk_duda_copy(s, name, strlen(name))},
         .before = s->routes->scope->before,
         .after = s->routes->scope->after,
+        .cors = s->routes->scope->cors,
         .typed = copy_typed(s, p),
         .ntyped = p->ntyped,
     };
-    return route->target.name && route->typed ? route : NULL;
+    if (!route->target.name || !route->typed)
+        return NULL;
+    route->pattern = route->target.name + strlen(methods ? methods : "*") + 1;
+    return route;
 }
 
 static const char *fault_of(int err)
@@ -106,6 +144,91 @@ static const char *fault_of(int err)
     default:
         return "it is malformed";
     }
+}
+
+/* Is each variable of the request of the type that the route says? */
+static bool fits(const struct mk_request *r, void *arg)
+{
+    const struct mk_duda_route *route = arg;
+
+    for (unsigned i = 0; i < route->ntyped; i++) {
+        if (!mk_duda_type_fits(route->typed[i].type, mk_path_value(r, route->typed[i].name)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what browsers ask before they send a request to another site ---- */
+
+/* A pattern that is to have such a route. */
+struct mk_duda_preflight {
+    struct mk_duda_preflight *next;
+    const char *plain; /* the pattern without types */
+    mk_handle_fn run;
+    struct mk_duda_hook check;
+    struct mk_duda_route route;
+};
+
+bool mk_duda_is_preflight(const struct mk_request *r)
+{
+    return text_is(mk_request_method(r), MK_STR("OPTIONS")) &&
+           mk_request_header(r, MK_STR("Origin")).p &&
+           mk_request_header(r, MK_STR("Access-Control-Request-Method")).p;
+}
+
+static bool fits_preflight(const struct mk_request *r, void *arg)
+{
+    return mk_duda_is_preflight(r) && fits(r, arg);
+}
+
+/* Never called: the hook before it answers. */
+static void preflight(duda_request_t *dr)
+{
+    (void)dr;
+}
+
+/* @return 0 or MK_E_NOMEM */
+static int note_preflight(struct mk_duda_service *s, const struct mk_duda_route *like,
+                          const char *plain, mk_handle_fn run)
+{
+    struct mk_duda_preflight *p = s->routes->preflights;
+
+    while (p && strcmp(p->route.pattern, like->pattern) != 0)
+        p = p->next;
+    if (p)
+        return 0;
+    p = mk_duda_alloc(s, sizeof(*p));
+    if (!p)
+        return MK_E_NOMEM;
+    p->next = s->routes->preflights;
+    p->plain = mk_duda_copy(s, plain, strlen(plain));
+    p->run = run;
+    p->check = *like->cors;
+    p->check.older = NULL;
+    p->route = *like;
+    p->route.target.function = preflight;
+    p->route.before = &p->check;
+    p->route.after = NULL;
+    s->routes->preflights = p;
+    return p->plain ? 0 : MK_E_NOMEM;
+}
+
+/* A route that the service has for OPTIONS itself begins with the same hook. */
+static int add_preflights(struct mk_duda_service *s)
+{
+    int err = 0;
+
+    for (struct mk_duda_preflight *p = s->routes ? s->routes->preflights : NULL; p && err == 0;
+         p = p->next) {
+        err = mk_router_add_if(s->routes->router, "OPTIONS", p->plain, fits_preflight, p->run,
+                               &p->route);
+        if (err == MK_E_EXISTS)
+            err = 0;
+        if (err < 0)
+            return mk_duda_refuse(s, "guard->cors() for %.100s: %s", p->route.pattern,
+                                  fault_of(err));
+    }
+    return 0;
 }
 
 int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *methods,
@@ -130,7 +253,11 @@ int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *m
         err = mk_router_new(&s->routes->router);
     if (err == 0 && !why) {
         route = new_route(s, methods, whole, &p, callback);
-        err = route ? mk_router_add(s->routes->router, methods, p.plain, run, route) : MK_E_NOMEM;
+        err = route ? mk_router_add_if(s->routes->router, methods, p.plain,
+                                       p.ntyped > 0 ? fits : NULL, run, route)
+                    : MK_E_NOMEM;
+        if (err == 0 && route->cors)
+            err = note_preflight(s, route, p.plain, run);
     }
     if (err < 0)
         why = fault_of(err);
@@ -143,18 +270,9 @@ static void free_router(struct mk_duda_service *s)
         mk_router_free(s->routes->router);
 }
 
-const struct mk_duda_part mk_duda_route_part = {.exit = free_router};
+const struct mk_duda_part mk_duda_route_part = {.ready = add_preflights, .exit = free_router};
 
 /* ---- requests ---- */
-
-bool mk_duda_route_fits(const struct mk_duda_route *route, const struct mk_request *r)
-{
-    for (unsigned i = 0; i < route->ntyped; i++) {
-        if (!mk_duda_type_fits(route->typed[i].type, mk_path_value(r, route->typed[i].name)))
-            return false;
-    }
-    return true;
-}
 
 bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
 {
@@ -162,7 +280,10 @@ bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_requ
         return true;
     if (!mk_duda_route_before(newest->older, rq))
         return false;
-    newest->function(&rq->dr);
+    if (newest->check)
+        newest->check(rq, newest->arg);
+    else
+        newest->function(&rq->dr);
     return rq->state == MK_DUDA_REQUEST_CALLED && !rq->is_waiting;
 }
 

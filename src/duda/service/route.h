@@ -10,13 +10,18 @@
 /** A hook of a group. A list grows at its head, so that each route keeps those that were there when it was added. */
 struct mk_duda_hook {
     const struct mk_duda_hook *older;
-    mk_duda_callback function;
+    mk_duda_callback function; /* of the service; NULL: it is a guard */
+    /* a guard: it answers what it refuses */
+    void (*check)(struct mk_duda_request *rq, const void *arg);
+    const void *arg;
 };
 
 struct mk_duda_route {
     struct mk_duda_service *service;
     struct mk_duda_target target; /* its name is what logs say: "GET /books/:id<int>" */
+    const char *pattern;          /* within the name */
     const struct mk_duda_hook *before, *after; /* the newest; NULL: none */
+    const struct mk_duda_hook *cors; /* one of those before; NULL: for pages of this site alone */
     const struct mk_duda_typed *typed;
     unsigned ntyped;
 };
@@ -24,7 +29,7 @@ struct mk_duda_route {
 /** A group while its routes are added. */
 struct mk_duda_scope {
     char prefix[MK_ROUTE_PATTERN + 1];
-    const struct mk_duda_hook *before, *after;
+    const struct mk_duda_hook *before, *after, *cors;
 };
 
 /**
@@ -41,8 +46,20 @@ int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*ro
 int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
                        bool is_after);
 
-/** Is each variable of the request of the type that the route says? */
-bool mk_duda_route_fits(const struct mk_duda_route *route, const struct mk_request *r);
+/** Add a guard to the group that is open. @param arg  lives as long as the service. @return as above. */
+int mk_duda_route_guard(struct mk_duda_service *s, const char *call,
+                        void (*check)(struct mk_duda_request *rq, const void *arg),
+                        const void *arg);
+/**
+ * Likewise the one that knows which other sites may use the routes. What browsers ask it before has a route of its own for
+ * each pattern, made when duda_main() has returned.
+ */
+int mk_duda_route_cors(struct mk_duda_service *s, const char *call,
+                       void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg);
+
+/** Does a browser ask whether it may send a request? Fetch standard, section 3.2.2 */
+bool mk_duda_is_preflight(const struct mk_request *r);
+
 /** Call the hooks before the route, the oldest first. @return false: one of them has answered, or will. */
 bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
 /** Call the hooks after the answer, the newest first. */

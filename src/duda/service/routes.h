@@ -31,6 +31,7 @@ struct mk_duda_routes {
     struct duda_interface *interfaces, **last_interface;
     struct mk_router *router;    /* level 3: service/route.h; NULL: no routes */
     struct mk_duda_scope *scope; /* the group whose routes are being added; NULL: none yet */
+    struct mk_duda_preflight *preflights; /* service/route.c */
 };
 
 /** Level 1: /service/interface/method/parameter... */

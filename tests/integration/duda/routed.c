@@ -36,6 +36,8 @@ SAYS(any)
 SAYS(old)
 SAYS(group)
 SAYS(inner)
+SAYS(slug)
+SAYS(all)
 
 static void add_step(const char *name)
 {
@@ -142,6 +144,11 @@ int duda_main()
     router->get("/rest/:id", segment);
     router->route("GET POST PURGE", "/three", any);
     router->route(NULL, "/any", any);
+    router->get("/kind/:id<int>", number);
+    router->get("/kind/:id<uuid>", uuid);
+    router->get("/kind/:rest", slug);
+    router->get("/kind/*rest", all);
+    router->get("/kind/:id<int>/more", inner);
     router->map("/number/", old);
     router->group("/group", group_routes);
     return 0;

@@ -367,6 +367,63 @@ static int shop_check_site(struct mk_setup *setup)
     return mk_setup_route(setup, MK_STR("^/sh"), NULL, NULL, false);
 }
 
+static bool is_made_of(const struct mk_request *r, const char *bytes)
+{
+    const struct mk_str id = mk_path_value(r, MK_STR("id"));
+
+    for (size_t i = 0; i < id.len; i++) {
+        if (!strchr(bytes, id.p[i]))
+            return false;
+    }
+    return id.p != NULL;
+}
+
+static bool is_number(const struct mk_request *r, void *arg)
+{
+    (void)arg;
+    return is_made_of(r, "0123456789");
+}
+
+static bool is_hex(const struct mk_request *r, void *arg)
+{
+    (void)arg;
+    return is_made_of(r, "0123456789abcdef");
+}
+
+/* Handlers that take some requests alone. The word of a handler is what it shows. */
+static const struct {
+    const char *methods, *pattern;
+    mk_fits_fn fits;
+    char word[8];
+} choosy[] = {
+    {"GET POST", "/typed/:id", is_number, "number"},
+    {"GET", "/typed/:id", is_hex, "hex"},
+    {"GET", "/typed/:other", NULL, "any"},
+    {"PUT", "/typed/:id", is_hex, "put"},
+    {NULL, "/typed/:id/x", is_number, "x"},
+    {"GET", "/typed/*rest", NULL, "rest"},
+    {"GET", "/only/:id", is_number, "only"},
+    {"POST", "/only/:id", is_hex, "post"},
+    {"GET", "/spelt/:id", is_number, "first"},
+    {"GET", "/spelt/:id/y", NULL, "second"},
+    {"GET", "/:other/abc", NULL, "third"},
+    {"GET", "/plain/:id", is_number, "fourth"},
+    {"GET", "/plain/*", NULL, "fifth"},
+};
+
+static int add_choosy(struct mk_router *router)
+{
+    static char words[sizeof(choosy) / sizeof(choosy[0])][8];
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < sizeof(choosy) / sizeof(choosy[0]); i++) {
+        memcpy(words[i], choosy[i].word, sizeof(words[i]));
+        err = mk_router_add_if(router, choosy[i].methods, choosy[i].pattern, choosy[i].fits, show,
+                               words[i]);
+    }
+    return err;
+}
+
 static int shop_start(const struct mk_context *ctx, const struct mk_context *old)
 {
     struct shop *object = ctx->config;
@@ -375,6 +432,8 @@ static int shop_start(const struct mk_context *ctx, const struct mk_context *old
     (void)old;
     if (err == 0)
         err = mk_router_add(object->router, "GET", "/items/:id", show, one);
+    if (err == 0)
+        err = add_choosy(object->router);
     if (err < 0)
         mk_router_free(object->router);
     return err;
@@ -420,6 +479,63 @@ static void a_plugin_runs_a_router_below_a_prefix(void **state)
     web_is(web_ask(server, "PUT", "/shop/items/3", NULL, NULL), 405, NULL);
     mk_server_free(server);
     assert_int_equal(mk_heap_live(), live);
+}
+
+static void handlers_take_some_requests(void **state)
+{
+    static const struct {
+        const char *method, *path;
+        unsigned status;
+        const char *body; /* of 200; otherwise of Allow, NULL: none */
+    } cases[] = {
+        {"GET", "/shop/typed/12", 200, "number id=12"},
+        {"POST", "/shop/typed/12", 200, "number id=12"},
+        {"GET", "/shop/typed/12ab", 200, "hex id=12ab"},
+        {"HEAD", "/shop/typed/12ab", 200, ""},
+        {"GET", "/shop/typed/xyz", 200, "any other=xyz"},
+        {"POST", "/shop/typed/xyz", 405, "Allow: GET, HEAD, OPTIONS"},
+        {"POST", "/shop/typed/ab", 405, "Allow: GET, HEAD, PUT, OPTIONS"},
+        {"PATCH", "/shop/typed/1/x", 200, "x id=1"},
+        {"GET", "/shop/typed/a/x", 200, "rest rest=a/x"},
+        {"GET", "/shop/only/x", 404, NULL},
+        {"PUT", "/shop/only/a", 405, "Allow: POST, OPTIONS"},
+        {"OPTIONS", "/shop/only/1", 204, "Allow: GET, HEAD, POST, OPTIONS"},
+        {"GET", "/shop/spelt/abc", 200, "third other=spelt"},
+        {"GET", "/shop/plain/abc", 200, "fifth"}, /* and no id of the one before */
+    };
+    struct mk_config *config = web_config();
+    struct mk_server *server;
+
+    (void)state;
+    assert_int_equal(mk_config_plugin(config, &shop_plugin, NULL), 0);
+    server = web_serve(config);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct mk_answer *answer = web_ask(server, cases[i].method, cases[i].path, NULL, NULL);
+
+        if (answer->status != cases[i].status)
+            fail_msg("%s %s: %u", cases[i].method, cases[i].path, answer->status);
+        if (cases[i].status == 200)
+            web_is(answer, 200, cases[i].body);
+        else
+            check_allow(answer, cases[i].body);
+    }
+    mk_server_free(server);
+}
+
+static void a_handler_that_is_never_asked_is_refused(void **state)
+{
+    struct mk_router *router;
+
+    (void)state;
+    assert_int_equal(mk_router_new(&router), 0);
+    assert_int_equal(mk_router_add(router, "GET", "/:a", show, one), 0);
+    assert_int_equal(mk_router_add_if(router, "GET POST", "/:id", is_number, show, one),
+                     MK_E_EXISTS);
+    assert_int_equal(mk_router_add_if(router, "PUT", "/:id", is_number, show, one), 0);
+    assert_int_equal(mk_router_add_if(router, NULL, "/:id", is_number, show, one), 0);
+    assert_int_equal(mk_router_add(router, NULL, "/:id", show, one), 0);
+    assert_int_equal(mk_router_add_if(router, NULL, "/:id", is_number, show, one), MK_E_EXISTS);
+    mk_router_free(router);
 }
 
 /* ---- beside files ---- */
@@ -481,6 +597,8 @@ int main(void)
         cmocka_unit_test(nothing_is_no_handler),
         cmocka_unit_test(a_thousand_routes_are_told_apart),
         cmocka_unit_test(a_plugin_runs_a_router_below_a_prefix),
+        cmocka_unit_test(handlers_take_some_requests),
+        cmocka_unit_test(a_handler_that_is_never_asked_is_refused),
         cmocka_unit_test(files_answer_what_no_handler_does),
         cmocka_unit_test(malformed_patterns_are_refused),
         cmocka_unit_test(a_reload_keeps_handlers_or_replaces_them_all),

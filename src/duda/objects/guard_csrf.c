@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/digest/digest.h"
+#include "kit/text/words.h"
+#include "objects/guard.h"
+#include "objects/objects.h"
+#include "objects/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Tokens against requests that pages of other sites provoke. The session keeps a secret and who had logged in when it was
+ * made. Whoever logs in or out gets another one, so what was learned before is worth nothing. Each token is masked with
+ * random bits: its text in a compressed page tells nothing (BREACH).
+ */
+
+enum { LEN = MK_DUDA_RANDOM_LEN, TOKEN_LEN = 2 * LEN };
+
+static char key[] = "_csrf"; /* "SECRET who" */
+
+/* ---- the secret ---- */
+
+/* @return who has logged in, "" nobody; owned by the caller. NULL without memory */
+static char *who_is(struct mk_duda_request *rq)
+{
+    const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
+    char *name = (char *)(uintptr_t)guards->logged_in;
+    char *who = name[0] ? mk_duda_session.get(&rq->dr, name) : NULL;
+
+    return who ? who : strdup("");
+}
+
+/* @return false: there is none, or somebody else has logged in */
+static bool read_secret(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+{
+    char *value = mk_duda_session.get(&rq->dr, key);
+    bool is_ours = value && strlen(value) > LEN && strcmp(value + LEN + 1, who) == 0;
+
+    if (is_ours) {
+        memcpy(secret, value, LEN);
+        secret[LEN] = '\0';
+    }
+    free(value);
+    return is_ours;
+}
+
+static bool make_secret(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+{
+    const size_t size = LEN + strlen(who) + 2;
+    char *value = malloc(size);
+    bool is_kept = value && mk_duda_random_text(secret);
+
+    if (is_kept) {
+        (void)snprintf(value, size, "%s %s", secret, who);
+        is_kept = mk_duda_session.create(&rq->dr, key, value, 0) == 0;
+    }
+    free(value);
+    return is_kept;
+}
+
+/* ---- masks: what is masked twice is what it was ---- */
+
+static unsigned digit_of(char c)
+{
+    return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
+}
+
+static void mask(char text[LEN + 1], const char with[LEN])
+{
+    for (unsigned i = 0; i < LEN; i++)
+        text[i] = "0123456789abcdef"[(digit_of(text[i]) ^ digit_of(with[i])) & 15];
+}
+
+/* ---- calls ---- */
+
+const char *mk_duda_guard_token(duda_request_t *dr)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "guard->token");
+    const struct mk_duda_guards *guards =
+        rq && rq->r ? mk_duda_state(rq->service, MK_DUDA_PART_GUARD) : NULL;
+    char secret[LEN + 1], token[TOKEN_LEN + 1], *who;
+    bool has_secret;
+
+    if (!guards || !guards->logged_in)
+        return NULL;
+    who = who_is(rq);
+    has_secret = who && (read_secret(rq, who, secret) || make_secret(rq, who, secret));
+    free(who);
+    if (!has_secret || !mk_duda_random_text(token))
+        return NULL;
+    mask(secret, token);
+    memcpy(token + LEN, secret, LEN + 1);
+    return mk_duda_request_copy(rq, (struct mk_str){token, TOKEN_LEN});
+}
+
+static struct mk_str given_token(struct mk_duda_request *rq)
+{
+    const struct mk_str field = mk_request_header(rq->r, MK_STR("X-CSRF-Token"));
+
+    return field.p ? field : mk_str_from(mk_duda_form.get(&rq->dr, "csrf_token"));
+}
+
+static bool is_right(struct mk_duda_request *rq, struct mk_str token)
+{
+    char secret[LEN + 1], given[LEN + 1], *who;
+    bool has_secret;
+
+    for (size_t i = 0; i < token.len; i++) {
+        if (!strchr("0123456789abcdef", token.p[i]) || token.p[i] == '\0')
+            return false;
+    }
+    if (token.len != TOKEN_LEN)
+        return false;
+    who = who_is(rq);
+    has_secret = who && read_secret(rq, who, secret);
+    free(who);
+    memcpy(given, token.p + LEN, LEN);
+    mask(given, token.p);
+    return has_secret && is_same_bytes(secret, given, LEN);
+}
+
+static bool is_safe(const struct mk_duda_request *rq)
+{
+    return rq->sr.method == MK_HTTP_METHOD_GET || rq->sr.method == MK_HTTP_METHOD_HEAD ||
+           rq->sr.method == MK_HTTP_METHOD_OPTIONS;
+}
+
+static void check(struct mk_duda_request *rq, const void *arg)
+{
+    (void)arg;
+    if (!is_safe(rq) && !is_right(rq, given_token(rq)))
+        (void)mk_duda_response.problem(&rq->dr, 403, "The page is too old, or of another site",
+                                       "Load the page again, and send its csrf_token.");
+}
+
+int mk_duda_guard_csrf(const char *name)
+{
+    static const char call[] = "guard->csrf";
+    struct mk_duda_service *s;
+    struct mk_duda_guards *guards = mk_duda_guards_of(&s, call);
+
+    if (!guards || !mk_duda_guard_has_sessions(s, call))
+        return -1;
+    name = name ? name : "";
+    if (guards->logged_in && strcmp(guards->logged_in, name) != 0)
+        return mk_duda_refuse(s, "%s(\"%.40s\"): it was called with another name", call, name);
+    guards->logged_in = mk_duda_copy(s, name, strlen(name));
+    return guards->logged_in ? mk_duda_route_guard(s, call, check, NULL)
+                             : mk_duda_refuse(s, "no memory");
+}
