@@ -59,7 +59,7 @@ int net_parse(struct mk_str text, struct net *net, bool *loose)
     char copy[TEXT_MAX], *slash;
     unsigned first = 0, bits;
 
-    if (text.len >= sizeof(copy))
+    if (text.len == 0 || text.len >= sizeof(copy))
         return MK_E_BAD;
     memcpy(copy, text.p, text.len);
     copy[text.len] = '\0';
