@@ -71,16 +71,13 @@ static const struct mk_carried_kind kind = {
     .free = free_exchange,
 };
 
-/* No status of HTTP, but of logs: the client did not wait for an answer. */
-enum { STATUS_CLIENT_LEFT = 499 };
-
 void mk_exchange_break(struct mk_exchange *x)
 {
     struct mk_request *r = &x->carried.request;
 
     x->is_broken = true;
     if (r->status == 0)
-        r->status = STATUS_CLIENT_LEFT;
+        r->status = MK_STATUS_CLIENT_LEFT;
     mk_carried_end(&x->carried, MK_E_PEER);
 }
 

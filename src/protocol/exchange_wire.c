@@ -10,12 +10,9 @@
 
 #include <monkey/server.h>
 
-#include <stdio.h>
 #include <unistd.h>
 
 /* The seam between a request and the protocol of a plugin. */
-
-enum { TAIL_MAX = 64 }; /* Content-Length */
 
 /* ---- the request's body ---- */
 
@@ -68,13 +65,8 @@ static int begin_head(struct mk_reply *p)
 {
     struct mk_exchange *x = mk_exchange_of(p->r);
 
-    p->start = p->at = x->carrier->begin_head(x->arg, MK_LIMIT_ANSWER_HEAD);
-    if (!p->start)
-        return MK_E_PEER;
-    p->end = p->start + MK_LIMIT_ANSWER_HEAD - TAIL_MAX;
-    if (!x->carried.is_running)
-        mk_request_resume(p->r); /* answered from elsewhere: it goes on in its own turn */
-    return 0;
+    return mk_carried_begin_head(p, x->carrier->begin_head(x->arg, MK_LIMIT_ANSWER_HEAD),
+                                 MK_LIMIT_ANSWER_HEAD);
 }
 
 static bool has_head(const struct mk_reply *p)
@@ -84,27 +76,21 @@ static bool has_head(const struct mk_reply *p)
     return x->carrier->has_head(x->arg);
 }
 
-static int give_head(const struct mk_reply *p, unsigned status, bool has_body)
+static int end_interim(struct mk_reply *p)
 {
     struct mk_exchange *x = mk_exchange_of(p->r);
     struct mk_str fields = {p->start, (size_t)(p->at - p->start)};
 
-    return x->carrier->head(x->arg, status, fields, has_body);
-}
-
-static int end_interim(struct mk_reply *p)
-{
-    return give_head(p, p->status, true);
+    return x->carrier->head(x->arg, p->status, fields, true);
 }
 
 static int end_head(struct mk_reply *p, int64_t length, bool has_content)
 {
-    struct mk_request *r = p->r;
+    struct mk_exchange *x = mk_exchange_of(p->r);
+    bool has_body = has_content && length != 0 && p->r->head.method != MK_METHOD_HEAD;
+    struct mk_str fields = mk_carried_end_head(p, length, has_content);
 
-    if (has_content && length >= 0 && !p->has_length)
-        p->at += sprintf(p->at, "Content-Length: %llu\r\n", (unsigned long long)length);
-    r->chunked = has_content && length < 0; /* trailers may follow */
-    return give_head(p, r->status, has_content && length != 0 && r->head.method != MK_METHOD_HEAD);
+    return x->carrier->head(x->arg, p->r->status, fields, has_body);
 }
 
 /* ---- the body ---- */
@@ -166,13 +152,12 @@ static enum mk_pump end_body(struct mk_request *r)
 {
     struct mk_exchange *x = mk_exchange_of(r);
     struct mk_buf lines;
-    int err = 0;
+    int err;
 
     if (!r->trailer || !x->carrier->trailers)
         return MK_PUMP_DONE;
     mk_buf_init(&lines, MK_LIMIT_TRAILERS);
-    for (const struct mk_trailer *t = r->trailer; t && err == 0; t = t->next)
-        err = mk_buf_append_str(&lines, t->line);
+    err = mk_carried_put_trailers(r, &lines);
     if (err == 0)
         x->carrier->trailers(x->arg, mk_buf_str(&lines));
     mk_buf_fini(&lines);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/carried/carried.h"
 
+#include "base/buf.h"
 #include "base/invariant.h"
 #include "base/limits.h"
 #include "server/answer/body.h"
@@ -10,6 +11,8 @@
 #include "server/route/route.h"
 #include "server/route/stage.h"
 #include "server/worker/worker.h"
+
+#include <stdio.h>
 
 static const struct mk_server_settings *settings_of(const struct mk_carried *c)
 {
@@ -258,6 +261,34 @@ void mk_carried_route(struct mk_carried *c, struct mk_str head, bool has_more, b
 }
 
 /* ---- parts of its wire ---- */
+
+int mk_carried_begin_head(struct mk_reply *p, char *room, size_t size)
+{
+    p->start = p->at = room;
+    if (!room)
+        return MK_E_PEER;
+    p->end = room + size - MK_CARRIED_TAIL;
+    if (!mk_carried_of(p->r)->is_running)
+        mk_request_resume(p->r); /* answered from elsewhere: it goes on in its own turn */
+    return 0;
+}
+
+struct mk_str mk_carried_end_head(struct mk_reply *p, int64_t length, bool has_content)
+{
+    if (has_content && length >= 0 && !p->has_length)
+        p->at += sprintf(p->at, "Content-Length: %llu\r\n", (unsigned long long)length);
+    p->r->chunked = has_content && length < 0;
+    return (struct mk_str){p->start, (size_t)(p->at - p->start)};
+}
+
+int mk_carried_put_trailers(const struct mk_request *r, struct mk_buf *to)
+{
+    int err = 0;
+
+    for (const struct mk_trailer *t = r->trailer; t && err == 0; t = t->next)
+        err = mk_buf_append_str(to, t->line);
+    return err;
+}
 
 void mk_carried_wake(struct mk_request *r)
 {

@@ -70,6 +70,17 @@ MK_INSIDE void mk_carried_end(struct mk_carried *c, int error);
 void mk_carried_end_all(struct mk_worker *w);
 
 /* Parts of its wire. */
+
+struct mk_buf;
+
+enum { MK_CARRIED_TAIL = 64 }; /* of a head's room: Content-Length */
+
+/** The rest of begin_head. @param room  of size bytes, the tail included; NULL: none. @return 0 or MK_E_PEER. */
+MK_INSIDE int mk_carried_begin_head(struct mk_reply *p, char *room, size_t size);
+/** Content-Length, where the length is known and not written yet; what has none may have trailers. @return the fields. */
+MK_INSIDE struct mk_str mk_carried_end_head(struct mk_reply *p, int64_t length, bool has_content);
+/** Append the trailers' lines of a body that has ended. @return 0 or the buffer's error. */
+MK_INSIDE int mk_carried_put_trailers(const struct mk_request *r, struct mk_buf *to);
 MK_INSIDE void mk_carried_wake(struct mk_request *r);
 MK_INSIDE void mk_carried_renew_timeout(struct mk_request *r);
 MK_INSIDE enum mk_pump mk_carried_flush(struct mk_request *r, bool more);

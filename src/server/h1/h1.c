@@ -25,18 +25,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
-{
-    c->close_reason = (uint8_t)reason;
-    return MK_STEP_CLOSE;
-}
-
-static enum mk_step go(struct mk_conn *c, const struct mk_turn *turn, enum mk_h1_state state)
-{
-    mk_conn_change(c, turn->traced, state);
-    return MK_STEP_NEXT;
-}
-
 /* ---- input ---- */
 
 ssize_t mk_h1_recv(struct mk_conn *c, char *dst, size_t len)
@@ -121,9 +109,6 @@ static bool is_last_of_client(const struct mk_conn *c)
     return c->job->request.head_len > 0 && !c->job->request.head.keep_alive;
 }
 
-/* No status of HTTP, but of logs: the client did not wait for an answer. */
-enum { STATUS_CLIENT_LEFT = 499 };
-
 static void end_request(struct mk_conn *c, bool whole)
 {
     struct mk_request *r = &c->job->request;
@@ -154,7 +139,7 @@ void mk_h1_abandon(struct mk_conn *c, bool has_left)
     if (!mk_h1_has_request(c))
         return;
     if (has_left && c->job->request.head_len > 0 && c->job->request.status == 0)
-        c->job->request.status = STATUS_CLIENT_LEFT;
+        c->job->request.status = MK_STATUS_CLIENT_LEFT;
     end_request(c, false);
 }
 
@@ -178,7 +163,8 @@ static enum mk_step flush_before_wait(struct mk_conn *c)
     if (flushed == MK_PUMP_DONE)
         return MK_STEP_NEXT;
     if (flushed != MK_PUMP_READER)
-        return close_for(c, flushed == MK_PUMP_NO_MEMORY ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+        return mk_h1_close_for(c, flushed == MK_PUMP_NO_MEMORY ? MK_CLOSE_NO_MEMORY
+                                                               : MK_CLOSE_PEER_CUT);
     mk_conn_go(c, MK_H1_FLUSH);
     return MK_STEP_WAIT;
 }
@@ -232,7 +218,7 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
     ssize_t n, used;
 
     if (!mk_conn_may_name_peer(c)) /* nothing counts its connections, so it may hold none */
-        return close_for(c, MK_CLOSE_PROXY);
+        return mk_h1_close_for(c, MK_CLOSE_PROXY);
     n = carried_later ? peek(c) : fill(c);
     if (n == MK_E_AGAIN) {
         if (mk_job_input(c->job) == 0)
@@ -240,22 +226,22 @@ static enum mk_step step_proxy(struct mk_conn *c, struct mk_turn *turn)
         return MK_STEP_WAIT;
     }
     if (n <= 0)
-        return close_for(c, MK_CLOSE_PROXY);
+        return mk_h1_close_for(c, MK_CLOSE_PROXY);
     used = mk_proxy_head_parse(&head, c->job->in + c->job->in_body, mk_job_input(c->job));
     if (used == MK_E_AGAIN)
         return MK_STEP_NEXT;
     if (used < 0)
-        return close_for(c, MK_CLOSE_PROXY);
+        return mk_h1_close_for(c, MK_CLOSE_PROXY);
     if (!carried_later)
         c->job->in_body += (uint32_t)used;
     c->job->in_at = c->job->in_body;
     if (head.has_source && !mk_conn_set_peer(c, head.source_ip, head.source_port))
-        return close_for(c, MK_CLOSE_CROWDED);
+        return mk_h1_close_for(c, MK_CLOSE_CROWDED);
     if (!mk_conn_ask_accept(c))
-        return close_for(c, MK_CLOSE_DENIED);
+        return mk_h1_close_for(c, MK_CLOSE_DENIED);
     if (carried_later && !carry(c, (size_t)used))
-        return close_for(c, MK_CLOSE_TRANSPORT);
-    return go(c, turn, mk_h1_first_state(c));
+        return mk_h1_close_for(c, MK_CLOSE_TRANSPORT);
+    return mk_h1_go(c, turn, mk_h1_first_state(c));
 }
 
 static enum mk_step step_offer(struct mk_conn *c, struct mk_turn *turn)
@@ -274,7 +260,7 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
             return flushed == MK_STEP_NEXT ? MK_STEP_SOON : flushed;
         }
         begin_request(c);
-        return go(c, turn, MK_H1_HEAD);
+        return mk_h1_go(c, turn, MK_H1_HEAD);
     }
     flushed = flush_before_wait(c);
     if (flushed != MK_STEP_NEXT)
@@ -290,7 +276,7 @@ static enum mk_step step_idle(struct mk_conn *c, struct mk_turn *turn)
         mk_job_put(c);
         return MK_STEP_WAIT;
     }
-    return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
+    return mk_h1_close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
 }
 
 /* Which byte it is says more than that there is one: quotes and fragments are links written by hand. */
@@ -326,7 +312,7 @@ static enum mk_step refuse_head(struct mk_conn *c, const struct mk_turn *turn)
     c->requests++;
     mk_count(&c->worker->counters.reasons[mk_reason_of_fault(fault)], 1);
     mk_reply_page(r, mk_fault_status(fault), true);
-    return go(c, turn, MK_H1_REPLY);
+    return mk_h1_go(c, turn, MK_H1_REPLY);
 }
 
 static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
@@ -346,7 +332,7 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
         job->request.head_len = (uint32_t)n;
         job->in_body = job->in_at + (uint32_t)n;
         turn->requests--;
-        return go(c, turn, MK_H1_ROUTE);
+        return mk_h1_go(c, turn, MK_H1_ROUTE);
     }
     if (n == MK_E_BAD)
         return refuse_head(c, turn);
@@ -358,7 +344,7 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
         return MK_STEP_NEXT;
     if (n == MK_E_AGAIN)
         return MK_STEP_WAIT;
-    return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
+    return mk_h1_close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_CUT);
 }
 
 static int frame_body(struct mk_request *r, const struct mk_server_settings *set)
@@ -395,7 +381,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);
-    return go(c, turn, MK_H1_REPLY);
+    return mk_h1_go(c, turn, MK_H1_REPLY);
 }
 
 /* Only the rest of a file is left: the connection keeps that much and lends its job to others. */
@@ -427,17 +413,17 @@ static enum mk_step after_pump(struct mk_conn *c, enum mk_pump verdict)
     case MK_PUMP_TURN:
         return MK_STEP_SOON;
     case MK_PUMP_TRUNCATED:
-        return close_for(c, MK_CLOSE_TRUNCATED);
+        return mk_h1_close_for(c, MK_CLOSE_TRUNCATED);
     case MK_PUMP_CUT:
-        return close_for(c, MK_CLOSE_PEER_CUT);
+        return mk_h1_close_for(c, MK_CLOSE_PEER_CUT);
     case MK_PUMP_NO_MEMORY:
-        return close_for(c, MK_CLOSE_NO_MEMORY);
+        return mk_h1_close_for(c, MK_CLOSE_NO_MEMORY);
     case MK_PUMP_DONE: /* these two never get here */
     case MK_PUMP_COPY:
     case MK_PUMP_BROKEN:
         break;
     }
-    return close_for(c, MK_CLOSE_SOURCE);
+    return mk_h1_close_for(c, MK_CLOSE_SOURCE);
 }
 
 /* The budget ran out with bytes still gathered: they leave before the others' turn. */
@@ -505,7 +491,7 @@ static enum mk_step break_off(struct mk_conn *c)
     bool dropped = c->job->request.asking == MK_ASKING_DROPPED;
 
     send_what_was_true(c);
-    return close_for(c, dropped ? MK_CLOSE_DENIED : MK_CLOSE_SOURCE);
+    return mk_h1_close_for(c, dropped ? MK_CLOSE_DENIED : MK_CLOSE_SOURCE);
 }
 
 /* A plugin took the connection: it has it when the head has left. */
@@ -513,7 +499,7 @@ static enum mk_step hand_over(struct mk_conn *c, const struct mk_turn *turn)
 {
     end_request(c, true);
     c->closing = c->must_linger = false;
-    return go(c, turn, MK_H1_FLUSH);
+    return mk_h1_go(c, turn, MK_H1_FLUSH);
 }
 
 static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
@@ -526,7 +512,7 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     if (verdict == MK_PUMP_DONE && mk_asking_is_parked(r))
         verdict = wait_for_hook(c, turn);
     if (verdict == MK_PUMP_SOURCE && r->ends_on_hangup && c->hung_up && mk_receiving_is_done(r))
-        return close_for(c, MK_CLOSE_PEER_CUT);
+        return mk_h1_close_for(c, MK_CLOSE_PEER_CUT);
     if (verdict == MK_PUMP_READER || verdict == MK_PUMP_TURN)
         keep_only_tail(c);
     if (verdict != MK_PUMP_DONE)
@@ -536,9 +522,9 @@ static enum mk_step step_reply(struct mk_conn *c, struct mk_turn *turn)
     if (c->stream)
         return hand_over(c, turn);
     if (!mk_receiving_is_done(r) && r->keep_alive)
-        return go(c, turn, MK_H1_DRAIN);
+        return mk_h1_go(c, turn, MK_H1_DRAIN);
     end_request(c, true);
-    return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+    return mk_h1_go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
 static enum mk_step step_taken(struct mk_conn *c, struct mk_turn *turn)
@@ -565,7 +551,7 @@ static enum mk_step step_drain(struct mk_conn *c, struct mk_turn *turn)
     if (n != 0)
         r->keep_alive = false; /* too long or malformed: it is not worth reading on */
     end_request(c, true);
-    return go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
+    return mk_h1_go(c, turn, c->closing ? MK_H1_FLUSH : MK_H1_IDLE);
 }
 
 void mk_h1_end(struct mk_conn *c, enum mk_close reason)
@@ -596,14 +582,14 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
     if (c->stream)
-        return go(c, turn, MK_H1_TAKEN);
+        return mk_h1_go(c, turn, MK_H1_TAKEN);
     if (!c->closing)
-        return go(c, turn, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
+        return mk_h1_go(c, turn, mk_h1_has_request(c) ? MK_H1_HEAD : MK_H1_IDLE);
     if (may_close_at_once(c))
         return MK_STEP_CLOSE;
     mk_link_shutdown(&c->link);
     mk_job_put(c);
-    return go(c, turn, MK_H1_LINGER);
+    return mk_h1_go(c, turn, MK_H1_LINGER);
 }
 
 /* A close with unread input, or input after it, would reset the connection, and the peer might lose our answers (RFC 9112
@@ -624,7 +610,8 @@ static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
     if (n <= 0)
         return MK_STEP_CLOSE;
     c->lingered += (uint32_t)n;
-    return c->lingered < MK_LIMIT_LINGER_BYTES ? MK_STEP_SOON : close_for(c, MK_CLOSE_LINGERED);
+    return c->lingered < MK_LIMIT_LINGER_BYTES ? MK_STEP_SOON
+                                               : mk_h1_close_for(c, MK_CLOSE_LINGERED);
 }
 
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
@@ -638,5 +625,5 @@ enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)
     case MK_H1_STATE_COUNT:
         break;
     }
-    return close_for(c, MK_CLOSE_SOURCE);
+    return mk_h1_close_for(c, MK_CLOSE_SOURCE);
 }

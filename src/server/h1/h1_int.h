@@ -2,6 +2,7 @@
 #ifndef MK_SERVER_H1_H1_INT_H
 #define MK_SERVER_H1_H1_INT_H
 
+#include "server/h1/conn_state.h"
 #include "server/h1/h1.h"
 #include "server/h1/job.h"
 #include "server/worker/worker.h"
@@ -12,6 +13,21 @@
 static inline const struct mk_server_settings *mk_h1_settings(const struct mk_conn *c)
 {
     return &c->worker->view->snapshot->set;
+}
+
+/* How steps end. */
+
+static inline enum mk_step mk_h1_close_for(struct mk_conn *c, enum mk_close reason)
+{
+    c->close_reason = (uint8_t)reason;
+    return MK_STEP_CLOSE;
+}
+
+static inline enum mk_step mk_h1_go(struct mk_conn *c, const struct mk_turn *turn,
+                                    enum mk_h1_state state)
+{
+    mk_conn_change(c, turn->traced, state);
+    return MK_STEP_NEXT;
 }
 
 /** Is a request under way? */

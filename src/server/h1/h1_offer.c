@@ -83,18 +83,6 @@ static bool begin_protocol(struct mk_conn *c)
     return false;
 }
 
-static enum mk_step go_on(struct mk_conn *c, const struct mk_turn *turn, enum mk_h1_state state)
-{
-    mk_conn_change(c, turn->traced, state);
-    return MK_STEP_NEXT;
-}
-
-static enum mk_step close_for(struct mk_conn *c, enum mk_close reason)
-{
-    c->close_reason = (uint8_t)reason;
-    return MK_STEP_CLOSE;
-}
-
 /* @return NEXT: there is input to judge. */
 static enum mk_step fill_offer(struct mk_conn *c)
 {
@@ -103,7 +91,7 @@ static enum mk_step fill_offer(struct mk_conn *c)
     if (n > 0)
         return MK_STEP_NEXT;
     if (n != MK_E_AGAIN)
-        return close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
+        return mk_h1_close_for(c, n == MK_E_NOMEM ? MK_CLOSE_NO_MEMORY : MK_CLOSE_PEER_LEFT);
     if (c->job && mk_job_input(c->job) == 0)
         mk_job_put(c);
     return MK_STEP_WAIT;
@@ -117,11 +105,12 @@ enum mk_step mk_h1_step_offer(struct mk_conn *c, const struct mk_turn *turn)
     case CHOICE_MORE:
         break;
     case CHOICE_HTTP:
-        return go_on(c, turn, MK_H1_IDLE);
+        return mk_h1_go(c, turn, MK_H1_IDLE);
     case CHOICE_PROTOCOL:
-        return begin_protocol(c) ? go_on(c, turn, MK_H1_TAKEN) : close_for(c, MK_CLOSE_NO_MEMORY);
+        return begin_protocol(c) ? mk_h1_go(c, turn, MK_H1_TAKEN)
+                                 : mk_h1_close_for(c, MK_CLOSE_NO_MEMORY);
     case CHOICE_NONE:
-        return close_for(c, MK_CLOSE_DENIED);
+        return mk_h1_close_for(c, MK_CLOSE_DENIED);
     }
     return fill_offer(c);
 }

@@ -7,14 +7,12 @@
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 /* The seam between a request and memory: bytes in from the question, bytes out to the answer. */
 
 enum {
     HEAD_MAX = 16384,
-    TAIL_MAX = 64, /* Content-Length */
     COPY_MAX = 64 << 10,
 };
 
@@ -51,13 +49,7 @@ static int begin_head(struct mk_reply *p)
     struct mk_memory *m = memory_of(p->r);
 
     m->head.len = 0;
-    p->start = p->at = mk_buf_reserve(&m->head, HEAD_MAX);
-    if (!p->start)
-        return MK_E_PEER;
-    p->end = p->start + HEAD_MAX - TAIL_MAX;
-    if (!m->carried.is_running)
-        mk_request_resume(p->r); /* answered from elsewhere: it ends when its own turn comes */
-    return 0;
+    return mk_carried_begin_head(p, mk_buf_reserve(&m->head, HEAD_MAX), HEAD_MAX);
 }
 
 static bool has_head(const struct mk_reply *p)
@@ -74,12 +66,7 @@ static int end_interim(struct mk_reply *p)
 
 static int end_head(struct mk_reply *p, int64_t length, bool has_content)
 {
-    struct mk_request *r = p->r;
-
-    if (has_content && length >= 0 && !p->has_length)
-        p->at += sprintf(p->at, "Content-Length: %llu\r\n", (unsigned long long)length);
-    r->chunked = has_content && length < 0; /* trailers may follow */
-    memory_of(r)->head.len = (size_t)(p->at - p->start);
+    memory_of(p->r)->head.len = mk_carried_end_head(p, length, has_content).len;
     return 0;
 }
 
@@ -153,13 +140,8 @@ static enum mk_pump send_part(struct mk_request *r, struct mk_source *s, size_t 
 
 static enum mk_pump end_body(struct mk_request *r)
 {
-    struct mk_memory *m = memory_of(r);
-
-    int err = 0;
-
-    for (const struct mk_trailer *t = r->trailer; t && err == 0; t = t->next)
-        err = mk_buf_append_str(&m->trailers, t->line);
-    return err == 0 ? MK_PUMP_DONE : MK_PUMP_NO_MEMORY;
+    return mk_carried_put_trailers(r, &memory_of(r)->trailers) == 0 ? MK_PUMP_DONE
+                                                                    : MK_PUMP_NO_MEMORY;
 }
 
 const struct mk_wire mk_memory_wire = {

@@ -20,6 +20,9 @@ struct mk_view;
 struct mk_wire;
 struct mk_worker;
 
+/** No status of HTTP, but of logs: the client did not wait for an answer. */
+enum { MK_STATUS_CLIENT_LEFT = 499 };
+
 /** A part of an answer's body: where the bytes come from. In the request's arena. */
 struct mk_source {
     struct mk_source *next;
