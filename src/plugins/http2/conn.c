@@ -290,7 +290,7 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
 
     for (; s; s = next) {
         next = s->next;
-        if (h2_stream_waits_for_client(s) && now_ms - s->moved_ms >= limits->write_ms)
+        if (s->state == H2_STREAM_SENDING && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
         else if (s->state == H2_STREAM_ENDED && !s->has_end && now_ms - s->moved_ms >= REST_MS)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
@@ -324,13 +324,15 @@ static int64_t idle_left_ms(const struct h2_conn *c, int64_t now_ms,
 /* An idle connection is not looked at before it must be. */
 static void set_timeout(struct h2_conn *c)
 {
-    const struct mk_conn_limits limits = limits_of(c);
     int64_t ping_ms = c->local->set.ping_ms, left_ms = TICK_MS;
 
-    if (c->state == H2_CONN_NOTICED)
+    if (c->state == H2_CONN_NOTICED) {
         left_ms = NOTICE_MS;
-    else if (c->nstreams == 0 && h2_text_left(&c->left) == 0)
+    } else if (c->nstreams == 0 && h2_text_left(&c->left) == 0) {
+        const struct mk_conn_limits limits = limits_of(c);
+
         left_ms = idle_left_ms(c, h2_conn_now_ms(c), &limits);
+    }
     if (ping_ms > 0 && ping_ms < left_ms)
         left_ms = ping_ms;
     mk_stream_timeout(c->stream, left_ms > 1 ? (unsigned)left_ms : 1);
@@ -414,6 +416,7 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
 {
     struct h2_local *l = ctx->local;
     struct h2_conn *c = calloc(1, sizeof(*c));
+    struct mk_conn_limits limits;
 
     if (!c)
         return MK_E_NOMEM;
@@ -423,8 +426,9 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     c->stream = stream;
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},
                      sizeof(int));
-    c->max_head = limits_of(c).max_head;
-    c->max_requests = limits_of(c).max_requests;
+    limits = limits_of(c);
+    c->max_head = limits.max_head;
+    c->max_requests = limits.max_requests;
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
     h2_credit_init(&c->credit, c->idle_ms);

@@ -8,18 +8,15 @@ static struct h2_stream *find(struct h2_conn *c, int32_t id)
     return nghttp2_session_get_stream_user_data(c->session, id);
 }
 
-static int reset(struct h2_conn *c, int32_t id, uint32_t code)
+static int reset_for(struct h2_conn *c, int32_t id, int err)
 {
+    uint32_t code = err == MK_E_NOMEM ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_PROTOCOL_ERROR;
+
+    if (err == 0)
+        return 0;
     (void)h2_conn_pay(c, H2_PRICE_FAULT);
     (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, id, code);
     return 0;
-}
-
-static int reset_for(struct h2_conn *c, int32_t id, int err)
-{
-    if (err == 0)
-        return 0;
-    return reset(c, id, err == MK_E_NOMEM ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_PROTOCOL_ERROR);
 }
 
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user)

@@ -2,16 +2,11 @@
 #include "stream.h"
 
 #include "conn.h"
+#include "kit/text/words.h"
 
 #include <stdlib.h>
-#include <strings.h>
 
 /* A stream's request: its head as fields come, its body as frames come, its answer as the client takes it. */
-
-static bool is(struct mk_str a, struct mk_str b)
-{
-    return a.len == b.len && memcmp(a.p, b.p, a.len) == 0;
-}
 
 struct h2_stream *h2_stream_new(struct h2_conn *c, int32_t id)
 {
@@ -84,11 +79,11 @@ static struct mk_str part(const struct h2_stream *s, struct h2_part part)
 /* nghttp2 has seen to it that each comes once, before all other fields (RFC 9113 section 8.3). */
 static int take_pseudo(struct h2_stream *s, struct mk_str name, struct mk_str value)
 {
-    struct h2_part *to = is(name, MK_STR(":method")) ? &s->method
-                         : is(name, MK_STR(":path")) ? &s->target
-                                                     : &s->authority;
+    struct h2_part *to = text_is(name, MK_STR(":method")) ? &s->method
+                         : text_is(name, MK_STR(":path")) ? &s->target
+                                                          : &s->authority;
 
-    if (is(name, MK_STR(":scheme")))
+    if (text_is(name, MK_STR(":scheme")))
         return 0;
     *to = (struct h2_part){s->head.len, (uint32_t)value.len};
     return keep(s, &s->head, value);
@@ -118,7 +113,7 @@ static int take_host(struct h2_stream *s, struct mk_str value)
 
     if (s->authority.len == 0)
         return keep_line(s, MK_STR("Host"), value);
-    return name.len == value.len && strncasecmp(name.p, value.p, name.len) == 0 ? 0 : MK_E_BAD;
+    return text_is_word(name, value) ? 0 : MK_E_BAD;
 }
 
 static int take_cookie(struct h2_stream *s, struct mk_str crumb)
@@ -138,20 +133,20 @@ static void take_length(struct h2_stream *s, struct mk_str value)
 
 static int take_field(struct h2_stream *s, struct mk_str name, struct mk_str value)
 {
-    if (is(name, MK_STR("content-length"))) {
+    if (text_is(name, MK_STR("content-length"))) {
         take_length(s, value);
         return 0;
     }
-    if (is(name, MK_STR("expect")) && value.len == 12 &&
-        strncasecmp(value.p, "100-continue", 12) == 0) {
+    if (text_is(name, MK_STR("expect")) && text_is_word(value, MK_STR("100-continue"))) {
         s->expects_continue = true;
         return 0;
     }
-    if (is(name, MK_STR("te")) || is(name, MK_STR("trailer")) || is(name, MK_STR("expect")))
+    if (text_is(name, MK_STR("te")) || text_is(name, MK_STR("trailer")) ||
+        text_is(name, MK_STR("expect")))
         return 0;
-    if (is(name, MK_STR("cookie")))
+    if (text_is(name, MK_STR("cookie")))
         return take_cookie(s, value);
-    return is(name, MK_STR("host")) ? take_host(s, value) : keep_line(s, name, value);
+    return text_is(name, MK_STR("host")) ? take_host(s, value) : keep_line(s, name, value);
 }
 
 int h2_stream_field(struct h2_stream *s, struct mk_str name, struct mk_str value)
@@ -175,7 +170,7 @@ static struct h2_stream *stream_of(void *arg)
     return arg;
 }
 
-/* What was read may come again. The window doubles when a whole one was, as long as all of them may (PERFORMANCE: one upload is to fill the link). */
+/* What was read may come again. The window doubles when a whole one was, as long as all of them may: one upload is to fill the link. */
 static void widen(struct h2_stream *s, size_t len)
 {
     struct h2_conn *c = s->conn;
@@ -223,13 +218,13 @@ static bool is_of_http1(struct mk_str name)
 {
     switch (name.len) {
     case 7:
-        return is(name, MK_STR("upgrade"));
+        return text_is(name, MK_STR("upgrade"));
     case 10:
-        return is(name, MK_STR("connection")) || is(name, MK_STR("keep-alive"));
+        return text_is(name, MK_STR("connection")) || text_is(name, MK_STR("keep-alive"));
     case 16:
-        return is(name, MK_STR("proxy-connection"));
+        return text_is(name, MK_STR("proxy-connection"));
     case 17:
-        return is(name, MK_STR("transfer-encoding"));
+        return text_is(name, MK_STR("transfer-encoding"));
     default:
         return false;
     }
@@ -243,7 +238,7 @@ static char *lower(struct h2_local *l, size_t *used, struct mk_str name)
     if (name.len > sizeof(l->names) - *used)
         return NULL;
     for (size_t i = 0; i < name.len; i++)
-        copy[i] = (char)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] | 0x20 : name.p[i]);
+        copy[i] = text_lower(name.p[i]);
     *used += name.len;
     return copy;
 }
@@ -262,19 +257,15 @@ static ssize_t split_fields(struct h2_local *l, size_t count, struct mk_str line
     size_t used = 0;
 
     while (lines.len > 0) {
-        const char *end = memchr(lines.p, '\r', lines.len), *colon;
+        const char *end = memchr(lines.p, '\r', lines.len);
+        const char *colon = end ? memchr(lines.p, ':', (size_t)(end - lines.p)) : NULL;
         struct mk_str name, value;
         char *copy;
 
-        if (!end)
-            return MK_E_LIMIT;
-        colon = memchr(lines.p, ':', (size_t)(end - lines.p));
         if (!colon)
             return MK_E_LIMIT;
         name = (struct mk_str){lines.p, (size_t)(colon - lines.p)};
-        value = (struct mk_str){colon + 1, (size_t)(end - colon - 1)};
-        while (value.len > 0 && (value.p[0] == ' ' || value.p[0] == '\t'))
-            value.p++, value.len--;
+        value = text_trim((struct mk_str){colon + 1, (size_t)(end - colon - 1)});
         lines.len -= (size_t)(end + 2 - lines.p);
         lines.p = end + 2;
         copy = lower(l, &used, name);
@@ -282,7 +273,6 @@ static ssize_t split_fields(struct h2_local *l, size_t count, struct mk_str line
             return MK_E_LIMIT;
         if (is_of_http1((struct mk_str){copy, name.len}))
             continue;
-
         l->fields[count++] = pair(copy, name.len, value.p, value.len);
     }
     return (ssize_t)count;
@@ -433,11 +423,6 @@ void h2_stream_end_input(struct h2_stream *s)
 }
 
 /* ---- what its client takes ---- */
-
-bool h2_stream_waits_for_client(const struct h2_stream *s)
-{
-    return s->state == H2_STREAM_SENDING;
-}
 
 static bool submit_trailers(struct h2_stream *s)
 {

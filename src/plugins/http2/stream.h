@@ -66,8 +66,6 @@ int h2_stream_begin(struct h2_stream *s) MK_MUST_USE;
 int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len) MK_MUST_USE;
 /** Its client sends no more. */
 void h2_stream_end_input(struct h2_stream *s);
-/** Does it wait for its client to take more? */
-bool h2_stream_waits_for_client(const struct h2_stream *s);
 
 /** nghttp2_data_source_read_callback. */
 ssize_t h2_stream_give(nghttp2_session *session, int32_t id, uint8_t *buf, size_t length,
