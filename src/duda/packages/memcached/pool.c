@@ -15,13 +15,7 @@ void memc_server_failed(struct memc_server *s, bool is_probe)
 {
     if (!(s->pool->alive & bit_of(s)) && !is_probe)
         return; /* another connection of it has failed before */
-    if (s->retry_ms == 0)
-        s->retry_ms = MEMC_RETRY_FIRST_MS;
-    else if (s->retry_ms < MEMC_RETRY_LAST_MS / 2)
-        s->retry_ms *= 2;
-    else
-        s->retry_ms = MEMC_RETRY_LAST_MS;
-    s->retry_at_ms = clock_now_ms() + s->retry_ms;
+    backoff_failed(&s->backoff, MEMC_RETRY_FIRST_MS, MEMC_RETRY_LAST_MS);
     s->is_probed = false;
     if (s->pool->alive & bit_of(s))
         msg->warn("memcached: %s is left out", s->place->text);
@@ -31,7 +25,7 @@ void memc_server_failed(struct memc_server *s, bool is_probe)
 void memc_server_is_back(struct memc_server *s)
 {
     s->pool->alive |= bit_of(s);
-    s->retry_ms = 0;
+    backoff_end(&s->backoff);
     s->is_probed = false;
     msg->info("memcached: %s is back", s->place->text);
 }
@@ -62,7 +56,7 @@ static void look_after(struct memc_server *s, int64_t now_ms)
         next = c->next;
         memc_connection_expire(c, now_ms);
     }
-    if (s->retry_ms > 0 && !s->is_probed && now_ms >= s->retry_at_ms)
+    if (backoff_is_on(&s->backoff) && !s->is_probed && backoff_is_over(&s->backoff, now_ms))
         probe(s, now_ms);
 }
 

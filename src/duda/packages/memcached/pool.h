@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "places.h"
+#include "remote/backoff.h"
 #include "remote/parking.h"
 #include "ring.h"
 
@@ -24,8 +25,7 @@ struct memc_server {
     const struct address *place;
     struct memc_connection *connections;
     unsigned nconnections;
-    unsigned retry_ms; /* back-off after a failure; 0: none */
-    int64_t retry_at_ms;
+    struct backoff backoff;
     bool is_probed; /* a connection tries it */
 };
 

@@ -298,7 +298,7 @@ static void set_up(struct postgresql_conn *c)
         c->pool->connecting--;
     c->state = PG_READY;
     c->was_ready = true;
-    c->idle_since = pg_now_ms();
+    c->idle_since = clock_now_ms();
     watch(c, false);
     if (c->is_ear)
         pg_ear_listen(c->pool);
@@ -382,7 +382,7 @@ static void give_back(struct postgresql_conn *c)
     pg_guest_put(c->guest);
     c->guest = NULL;
     c->is_lent = c->is_leaving = c->is_left = false;
-    c->idle_since = pg_now_ms();
+    c->idle_since = clock_now_ms();
 }
 
 /* @return whether it has to roll back before it is another's */

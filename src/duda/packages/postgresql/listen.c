@@ -65,7 +65,7 @@ static void ask(struct pg_pool *p, const char *sql, postgresql_query_end_cb *on_
 
 void pg_ear_open(struct pg_pool *p)
 {
-    if (!p->channels || p->ear || pg_now_ms() < p->retry_at)
+    if (!p->channels || p->ear || !backoff_is_over(&p->backoff, clock_now_ms()))
         return;
     p->ear = pg_conn_new(p->home, p->target, p, true);
 }

@@ -6,6 +6,8 @@
 #define DUDA_API_LEVEL 3 /* all calls of the object */
 #include "packages/postgresql/postgresql.h"
 
+#include "remote/backoff.h"
+
 #include <libpq-fe.h>
 #include <stdbool.h>
 
@@ -61,7 +63,7 @@ struct postgresql_query {
     struct pg_values *params;
     int result_format;
     unsigned limit_ms;
-    long long deadline; /* while it waits for a connection */
+    int64_t deadline; /* while it waits for a connection */
     postgresql_query_result_cb *on_result;
     postgresql_query_row_cb *on_row;
     postgresql_query_end_cb *on_end;
@@ -105,7 +107,7 @@ struct postgresql_conn {
     postgresql_disconnect_cb *on_disconnect;
     duda_timer_t *timer;
     unsigned limit_ms;
-    long long idle_since;
+    int64_t idle_since;
     struct postgresql_query *first, **last;
     struct pg_kept kept[PG_KEPT_MAX];
     unsigned serial;
@@ -128,8 +130,7 @@ struct pg_pool {
     unsigned nwaiting;
     int open; /* connections, without the ear */
     int connecting;
-    unsigned backoff_ms;
-    long long retry_at;
+    struct backoff backoff;
     char why[256]; /* the last attempt failed; "": it did not */
     struct pg_channel *channels;
     struct postgresql_conn *ear;
@@ -146,8 +147,6 @@ struct pg_home {
 struct pg_home *pg_home(void);
 /** Likewise, made if it is missing. @return NULL: no memory, or not a worker */
 struct pg_home *pg_home_made(void);
-
-long long pg_now_ms(void);
 
 /* ---- target.c ---- */
 

@@ -51,7 +51,7 @@ static bool is_free(const struct postgresql_conn *c, const struct pg_pool *p)
 /* The call-backs of a query may end others. */
 static void expire(struct pg_pool *p)
 {
-    const long long now = pg_now_ms();
+    const int64_t now = clock_now_ms();
     struct postgresql_query **at = &p->waiting, *q;
 
     while ((q = *at)) {
@@ -74,7 +74,7 @@ static void expire(struct pg_pool *p)
 /* @return whether there are more idle connections than stay open */
 static bool shrink(struct pg_pool *p)
 {
-    const long long before = pg_now_ms() - PG_IDLE_MS;
+    const int64_t before = clock_now_ms() - PG_IDLE_MS;
     struct postgresql_conn *c = p->home->conns;
 
     while (c && p->open > p->target->min) {
@@ -108,17 +108,13 @@ void pg_pool_tick(struct pg_pool *p)
 
 void pg_pool_connected(struct pg_pool *p)
 {
-    p->backoff_ms = 0;
-    p->retry_at = 0;
+    backoff_end(&p->backoff);
     p->why[0] = '\0';
 }
 
 void pg_pool_failed(struct pg_pool *p, const char *why)
 {
-    p->backoff_ms = p->backoff_ms ? p->backoff_ms * 2 : PG_BACKOFF_MS;
-    if (p->backoff_ms > PG_BACKOFF_MOST_MS)
-        p->backoff_ms = PG_BACKOFF_MOST_MS;
-    p->retry_at = pg_now_ms() + p->backoff_ms;
+    backoff_failed(&p->backoff, PG_BACKOFF_MS, PG_BACKOFF_MOST_MS);
     (void)snprintf(p->why, sizeof(p->why), "%s", why);
 }
 
@@ -137,7 +133,7 @@ static struct postgresql_conn *open_one(struct pg_pool *p)
 {
     struct postgresql_conn *c;
 
-    if (p->open >= p->target->max || pg_now_ms() < p->retry_at)
+    if (p->open >= p->target->max || !backoff_is_over(&p->backoff, clock_now_ms()))
         return NULL;
     c = pg_conn_new(p->home, p->target, p, false);
     if (c && p->open > p->target->min)
@@ -190,7 +186,7 @@ int pg_pool_add(struct pg_pool *p, struct postgresql_query *q)
 {
     if (p->nwaiting >= PG_WAITING_MAX)
         return -1;
-    q->deadline = pg_now_ms() + (p->target->limit_ms ? p->target->limit_ms : PG_LIMIT_MS);
+    q->deadline = clock_now_ms() + (p->target->limit_ms ? p->target->limit_ms : PG_LIMIT_MS);
     *p->last = q;
     p->last = &q->next;
     p->nwaiting++;

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The calls of the package. */
 
@@ -14,14 +13,6 @@ static duda_global_t homes;
 static struct pg_target *targets; /* of pools; duda_main() alone adds some */
 
 /* ---- workers ---- */
-
-long long pg_now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* The worker has no more use for the service, or its thread has ended: no call-back can be made. */
 static void end_home(void *value)

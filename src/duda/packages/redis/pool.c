@@ -82,23 +82,16 @@ static void on_answer(struct redis_link *l, struct redis_command *c, const redis
 
 void redis_pool_is_back(struct redis_pool *pool)
 {
-    if (pool->retry_ms > 0)
+    if (backoff_is_on(&pool->backoff))
         msg->info("redis: %s is back", pool->client->place.text);
-    pool->retry_ms = 0;
-    pool->retry_at_ms = 0;
+    backoff_end(&pool->backoff);
 }
 
 void redis_pool_failed(struct redis_pool *pool, const char *why)
 {
-    if (pool->retry_ms == 0)
+    if (!backoff_is_on(&pool->backoff))
         msg->warn("redis: %s: %s", pool->client->place.text, why);
-    if (pool->retry_ms == 0)
-        pool->retry_ms = REDIS_RETRY_FIRST_MS;
-    else if (pool->retry_ms < REDIS_RETRY_LAST_MS / 2)
-        pool->retry_ms *= 2;
-    else
-        pool->retry_ms = REDIS_RETRY_LAST_MS;
-    pool->retry_at_ms = clock_now_ms() + pool->retry_ms;
+    backoff_failed(&pool->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
 }
 
 static void on_ready(struct redis_link *l)
@@ -153,7 +146,7 @@ struct redis_link *redis_pool_open(struct redis_pool *pool, const struct redis_o
     const int64_t now_ms = clock_now_ms();
     struct redis_link *l;
 
-    if (now_ms < pool->retry_at_ms)
+    if (!backoff_is_over(&pool->backoff, now_ms))
         return NULL;
     l = redis_link_open(&pool->client->place, of, pool);
     if (!l) {

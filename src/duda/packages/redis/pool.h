@@ -4,6 +4,7 @@
 
 #include "link.h"
 
+#include "remote/backoff.h"
 #include "remote/parking.h"
 
 /* The server of a client as one worker sees it. Everything here belongs to the thread of that worker. */
@@ -29,8 +30,7 @@ struct redis_pool {
     struct redis_link *links;
     unsigned nlinks;
     unsigned ncommands; /* whose function has not been called */
-    unsigned retry_ms;  /* back-off after a failure; 0: none */
-    int64_t retry_at_ms;
+    struct backoff backoff;
     duda_timer_t *tick;     /* while there is something to wait for */
     struct redis_link *ear; /* hears channels, and nothing else; NULL: none */
     struct redis_sub *subs;
