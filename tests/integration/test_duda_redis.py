@@ -5,6 +5,7 @@ import pytest
 
 from harness import duda, redis_server
 from harness.client import eventually
+from harness.liar import Liar
 
 WITHIN = 50.0
 SLOW = b"GET /db/slow HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -12,8 +13,7 @@ SLOW = b"GET /db/slow HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @pytest.fixture(autouse=True)
 def _has_package():
-    if not (duda.packages() / "redis.dpkg").exists():
-        pytest.skip("this build has no hiredis")
+    duda.require_package("redis")
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_server_that_lies(serve, lie):
     answer, closes = LIES[lie]
-    with redis_server.Liar(answer, closes) as liar:
+    with Liar(answer, closes) as liar:
         server = serve(liar)
         assert server.get("/db/slow").text[-1] in ";]"
         connected, failed, disconnected, lost, answers, unanswered = counts(server)

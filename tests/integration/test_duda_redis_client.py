@@ -8,6 +8,7 @@ import pytest
 
 from harness import duda, redis_server
 from harness.client import eventually
+from harness.liar import Liar
 
 WITHIN = 50.0
 PATIENT = ".timeout_ms=50000"  # longer than a busy machine keeps a server from its answer
@@ -16,8 +17,7 @@ POP = b"GET /db/pop?key=never HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @pytest.fixture(autouse=True)
 def _has_package():
-    if not (duda.packages() / "redis.dpkg").exists():
-        pytest.skip("this build has no hiredis")
+    duda.require_package("redis")
 
 
 @pytest.fixture
@@ -308,7 +308,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_server_that_lies(serve, lie):
     answer, closes, wanted = LIES[lie]
-    with redis_server.Liar(answer, closes) as liar:
+    with Liar(answer, closes) as liar:
         server = serve(liar, ".timeout_ms=1000" if wanted == -2 else PATIENT)
         assert result(server, "GET", "a") == wanted
         assert eventually(lambda: result(server, "GET", "a") == wanted and liar.connections > 1, within=WITHIN)

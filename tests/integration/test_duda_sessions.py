@@ -145,8 +145,7 @@ def stored(tmp_path, store):
 
 @pytest.fixture
 def sqlite_store(tmp_path):
-    if not (duda.packages() / "sqlite.dpkg").exists():
-        pytest.skip("this machine has no SQLite for the server")
+    duda.require_package("sqlite")
     return tmp_path / "sessions.db"
 
 

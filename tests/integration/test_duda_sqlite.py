@@ -14,8 +14,7 @@ WRITERS = 100
 @pytest.fixture
 def serve(start, tmp_path):
     """Starts a service of tests/integration/duda with a database in the folder of the test."""
-    if not (duda.packages() / "sqlite.dpkg").exists():
-        pytest.skip("this build has no SQLite")
+    duda.require_package("sqlite")
 
     def run(source, level):
         duda.build(tmp_path / "services", source, name="db", level=level,

@@ -15,8 +15,7 @@ ROWS = 3
 
 @pytest.fixture
 def server(start, tmp_path):
-    if not (duda.packages() / "sqlite.dpkg").exists():
-        pytest.skip("this build has no SQLite")
+    duda.require_package("sqlite")
     duda.build(tmp_path / "services", "packaged_later", name="db", level=3,
                flags=("-fcommon", f'-DDATABASE="{tmp_path / "rows.db"}"'))
     return start(server="Workers 1", **duda.config(tmp_path / "services", "db", duda={"PackagesRoot": duda.packages()}))

@@ -21,8 +21,7 @@ WORKERS = "Workers 2\nScheduler Fair\n"
 @pytest.fixture
 def services(tmp_path):
     """Builds services into the folder of the test; websocket.dpkg must be there."""
-    if not (duda.packages() / "websocket.dpkg").exists():
-        pytest.skip("this build has no package websocket")
+    duda.require_package("websocket")
     return tmp_path / "services"
 
 

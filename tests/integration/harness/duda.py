@@ -34,6 +34,12 @@ def packages():
     return pathlib.Path(executable.binary()).parent / "src" / "duda" / "packages"
 
 
+def require_package(name):
+    """A test of a package that this build has not is skipped."""
+    if not (packages() / f"{name}.dpkg").exists():
+        pytest.skip(f"this build has no package {name}")
+
+
 @functools.cache
 def word_size():
     """A service has the word size of the server that opens it."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Servers of memcached for tests: the program itself, and one that answers as a test wants it.
+Servers of memcached for tests.
 
     with memcached_server.Server(tmp_path) as server:
         server.ask(b"get key\\r\\n", b"END\\r\\n")
@@ -13,10 +13,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import threading
 
 import pytest
 
+from harness import stopped
 from harness.client import eventually
 
 PATIENCE = 30.0
@@ -67,10 +67,7 @@ class Server:
 
     def pause(self):
         """Stop it; it answers nothing that is sent from now on."""
-        tasks = pathlib.Path(f"/proc/{self._process.pid}/task")
-        self._process.send_signal(signal.SIGSTOP)
-        assert eventually(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.glob("*/stat")),
-                          within=PATIENCE), "memcached does not stop"
+        stopped.stop(self._process)
 
     def go_on(self):
         self._process.send_signal(signal.SIGCONT)
@@ -85,51 +82,3 @@ class Server:
     def __exit__(self, *_):
         if self._process.poll() is None:
             self.kill()
-
-
-class Liar:
-    """Answers the first bytes on each connection with others, and then says nothing or closes."""
-
-    def __init__(self, answer, closes=False):
-        self._answer, self._closes = answer, closes
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._sockets, self._threads = [], [threading.Thread(target=self._accept)]
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        self.connections = 0
-        self._threads[0].start()
-
-    def _accept(self):
-        while True:
-            try:
-                sock, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            self._sockets.append(sock)
-            self._threads.append(threading.Thread(target=self._serve, args=(sock,)))
-            self._threads[-1].start()
-
-    def _serve(self, sock):
-        try:
-            if sock.recv(65536):
-                sock.sendall(self._answer)
-            while not self._closes and sock.recv(65536):
-                pass
-        except OSError:
-            pass
-        sock.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._threads[0].join(PATIENCE)
-        for sock in self._sockets:
-            try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-        for thread in self._threads[1:]:
-            thread.join(PATIENCE)
-        self._listener.close()

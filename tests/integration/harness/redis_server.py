@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Servers of Redis for tests: the program itself with a folder of its own, and one that answers as a test wants it.
+Servers of Redis for tests, each with a folder of its own.
 
     with redis_server.Server(tmp_path) as server:
         server.ask("GET", "key")  # b"$-1\\r\\n"
@@ -14,18 +14,10 @@ import subprocess
 
 import pytest
 
+from harness import stopped
 from harness.client import eventually, free_port
-from harness.memcached_server import Liar as _Liar
 
 PATIENCE = 60.0
-
-
-class Liar(_Liar):
-    """Answers the first command on each connection as a test wants it."""
-
-    @property
-    def port(self):
-        return int(self.address.rpartition(":")[2])
 
 
 class Server:
@@ -85,10 +77,7 @@ class Server:
 
     def pause(self):
         """Stop it: it answers nothing that is sent from now on."""
-        tasks = pathlib.Path(f"/proc/{self._process.pid}/task")
-        self._process.send_signal(signal.SIGSTOP)
-        assert eventually(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks.glob("*/stat")),
-                          within=PATIENCE), "redis-server does not stop"
+        stopped.stop(self._process)
 
     def go_on(self):
         self._process.send_signal(signal.SIGCONT)
