@@ -20,6 +20,14 @@ int compat_set_up(void **state)
     return mkdtemp(dir) && chmod(dir, 0755) == 0 ? 0 : -1;
 }
 
+int compat_set_up_listening(void **state)
+{
+    if (compat_set_up(state) < 0)
+        return -1;
+    compat_listen_to_warnings();
+    return 0;
+}
+
 int compat_tear_down(void **state)
 {
     (void)state;

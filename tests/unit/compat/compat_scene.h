@@ -18,6 +18,8 @@
 
 /** Make the folder, and remove it. For cmocka's groups. */
 int compat_set_up(void **state);
+/** The same, with compat_listen_to_warnings(). */
+int compat_set_up_listening(void **state);
 int compat_tear_down(void **state);
 
 /** @return "FOLDER/name"; static for each name, of which there are few. */

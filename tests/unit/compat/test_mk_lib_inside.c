@@ -12,14 +12,6 @@
 
 /* The 1.8 interface: calls inside its callbacks, in a wrong order, for nothing, and by two threads at once. */
 
-static int group_set_up(void **state)
-{
-    if (compat_set_up(state) < 0)
-        return -1;
-    compat_listen_to_warnings();
-    return 0;
-}
-
 static mk_ctx_t *own;
 
 static void handle(mk_request_t *request, void *data)
@@ -52,46 +44,9 @@ static void on_message(mk_mq_t *queue, void *message, size_t size, void *data)
     X(stop, mk_stop(own))                                                                          \
     X(destroy, mk_destroy(own))
 
-#define CALL(name, call)                                                                           \
-    static int name(void)                                                                          \
-    {                                                                                              \
-        return (call);                                                                             \
-    }
-CALLS(CALL)
-#undef CALL
+enum { REFUSED = -1 };
 
-static const struct row {
-    const char *name;
-    int (*call)(void);
-} rows[] = {
-#define ROW(name, call) {#name, name},
-    CALLS(ROW)
-#undef ROW
-};
-
-/* The first call that was not refused; callbacks note it, tests read it when the server has stopped. */
-static const char *_Atomic allowed;
-static atomic_int refused;
-
-static void call_all(void)
-{
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].call() == -1)
-            atomic_fetch_add(&refused, 1);
-        else
-            atomic_store(&allowed, rows[i].name);
-    }
-}
-
-/* @param times  that callbacks called all */
-static void all_were_refused(int times)
-{
-    const char *name = atomic_exchange(&allowed, NULL);
-
-    if (name)
-        fail_msg("%s was not refused", name);
-    assert_int_equal(atomic_exchange(&refused, 0), times * (int)(sizeof(rows) / sizeof(rows[0])));
-}
+#include "refusals.h"
 
 /* ---- inside callbacks ---- */
 
@@ -219,7 +174,7 @@ static pthread_barrier_t together;
 
 static void *call_row(void *row)
 {
-    const struct row *r = row;
+    const struct refusal_row *r = row;
 
     pthread_barrier_wait(&together);
     return r->call() == -1 ? NULL : own;
@@ -228,7 +183,7 @@ static void *call_row(void *row)
 /* @return how many of both calls were not refused. */
 static int call_both(int (*one)(void), int (*two)(void))
 {
-    struct row calls[2] = {{NULL, one}, {NULL, two}};
+    struct refusal_row calls[2] = {{NULL, one}, {NULL, two}};
     pthread_t threads[2];
     int done = 0;
 
@@ -302,5 +257,5 @@ int main(void)
         cmocka_unit_test(a_start_may_wait_for_the_end_of_its_context),
     };
 
-    return cmocka_run_group_tests(tests, group_set_up, compat_tear_down);
+    return cmocka_run_group_tests(tests, compat_set_up_listening, compat_tear_down);
 }

@@ -5,14 +5,6 @@
 
 /* Misuse of the 1.8 interface: a warning and a result, never a crash. */
 
-static int group_set_up(void **state)
-{
-    if (compat_set_up(state) < 0)
-        return -1;
-    compat_listen_to_warnings();
-    return 0;
-}
-
 static mk_ctx_t *make(void)
 {
     mk_ctx_t *ctx = mk_create();
@@ -187,5 +179,5 @@ int main(void)
         cmocka_unit_test(memory_may_fail),
     };
 
-    return cmocka_run_group_tests(tests, group_set_up, compat_tear_down);
+    return cmocka_run_group_tests(tests, compat_set_up_listening, compat_tear_down);
 }

@@ -8,14 +8,6 @@
 
 /* The 2012 interface: calls inside its callbacks, after the end, for nothing, and by two threads at once. */
 
-static int group_set_up(void **state)
-{
-    if (compat_set_up(state) < 0)
-        return -1;
-    compat_listen_to_warnings();
-    return 0;
-}
-
 static mklib_ctx own;
 
 /* X(name, call): every call that changes or ends a context */
@@ -27,46 +19,9 @@ static mklib_ctx own;
     X(start, mklib_start(own))                                                                     \
     X(stop, mklib_stop(own))
 
-#define CALL(name, call)                                                                           \
-    static int name(void)                                                                          \
-    {                                                                                              \
-        return (call);                                                                             \
-    }
-CALLS(CALL)
-#undef CALL
+enum { REFUSED = MKLIB_FALSE };
 
-static const struct row {
-    const char *name;
-    int (*call)(void);
-} rows[] = {
-#define ROW(name, call) {#name, name},
-    CALLS(ROW)
-#undef ROW
-};
-
-/* The first call that was not refused; callbacks note it, tests read it when the server has stopped. */
-static const char *_Atomic allowed;
-static atomic_int refused;
-
-static void call_all(void)
-{
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].call() == MKLIB_FALSE)
-            atomic_fetch_add(&refused, 1);
-        else
-            atomic_store(&allowed, rows[i].name);
-    }
-}
-
-/* @param times  that callbacks called all */
-static void all_were_refused(int times)
-{
-    const char *name = atomic_exchange(&allowed, NULL);
-
-    if (name)
-        fail_msg("%s was not refused", name);
-    assert_int_equal(atomic_exchange(&refused, 0), times * (int)(sizeof(rows) / sizeof(rows[0])));
-}
+#include "refusals.h"
 
 /* ---- inside callbacks ---- */
 
@@ -196,5 +151,5 @@ int main(void)
         cmocka_unit_test(one_of_two_stops_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, group_set_up, compat_tear_down);
+    return cmocka_run_group_tests(tests, compat_set_up_listening, compat_tear_down);
 }
