@@ -94,7 +94,7 @@ struct mk_carrier {
     int (*head)(void *arg, unsigned status, struct mk_str fields, bool has_body);
     /** The answer may go on: call mk_exchange_pull when the client takes more. Not inside this call. */
     void (*ready)(void *arg);
-    /** Field lines behind the body; inside mk_exchange_pull, with its last bytes. NULL: the protocol has no trailers. */
+    /** Field lines after the body; inside mk_exchange_pull, with its last bytes. NULL: the protocol has no trailers. */
     void (*trailers)(void *arg, struct mk_str fields);
     /** The request has ended. @param error  0: its answer is complete; otherwise it is broken off. */
     void (*end)(void *arg, int error);
@@ -121,7 +121,7 @@ MK_API ssize_t mk_exchange_pull(struct mk_exchange *exchange, char *dst, size_t 
                                 bool *is_last) MK_MUST_USE;
 /** Bytes of the request's body have come, or its end. */
 MK_API void mk_exchange_arrived(struct mk_exchange *exchange);
-/** Fields behind the request's body, before the end is read. @param lines  with their line ends, copied. @return 0, MK_E_LIMIT, MK_E_NOMEM. */
+/** Fields after the request's body, before its end is read. @param lines  with their line ends, copied. @return 0, MK_E_LIMIT, MK_E_NOMEM. */
 MK_API int mk_exchange_set_trailers(struct mk_exchange *exchange, struct mk_str lines) MK_MUST_USE;
 /** The client does not want the answer any more, or its connection is gone. */
 MK_API void mk_exchange_break(struct mk_exchange *exchange);

@@ -31,7 +31,7 @@ typedef void(postgresql_notify_cb)(void *priv, const char *channel, const char *
  * Hosts are addresses, `localhost` (127.0.0.1) or folders of Unix sockets; other names would block the worker, and are
  * refused unless `hostaddr` is there too. `connect_timeout` is 10 s unless it is set.
  *
- * A connection has one query under way, and those behind it in order. Each query that was taken has its end call-back
+ * A connection has one query under way; the next ones wait in order. Each query that was taken has its end call-back
  * exactly once, also when the connection is lost; its result and row call-backs are not made once its request has ended.
  * A connection with a request lives no longer than that: queries that were not sent end with an error, and a transaction that
  * is open is rolled back. Without a request it lives until disconnect(). An old pointer to a connection is refused.

@@ -63,7 +63,7 @@ typedef void (*redis_message_fn)(const char *channel, const char *message, size_
 /*
  * redis: Servers of Redis, without waiting: commands are sent, and their answers come by call-back on the same worker. [W]
  *
- * A context is a connection of its own. With a request it ends behind the last answer once the request has ended, after 10 s
+ * A context is a connection of its own. With a request it ends after the last answer once the request has ended, after 10 s
  * at the latest; without one it lives until disconnect() or free(). An old pointer to a context is refused. Each command
  * that was taken has its call-back once; reply is borrowed until it returns, and NULL if the connection ended without an
  * answer, rc->errstr. Commands have no time limit here. (P)SUBSCRIBE calls fn for each confirmation and message, and with
@@ -89,7 +89,7 @@ struct duda_api_redis {
        NULL. Commands may be sent at once. rc->err: it cannot be; NULL: dr is not a request, no memory, or not a
        worker. */
     redisAsyncContext *(*connect)(const char *ip, int port, duda_request_t *dr);
-    /* End it behind the last answer. It takes no more commands, and may be gone afterwards. */
+    /* End it after the last answer. It takes no more commands, and may be gone afterwards. */
     void (*disconnect)(redisAsyncContext *rc);
     /* Call back on this worker, as connect() has begun to. 0; -1: rc->err. */
     int (*attach)(redisAsyncContext *rc, duda_request_t *dr);
@@ -120,8 +120,8 @@ struct duda_api_redis {
        fn is not called. */
     int (*run)(redis_client_t *client, duda_request_t *dr, redis_fn fn, void *arg, const char *fmt,
                ...);
-    /* Likewise, with a time limit of its own. One that lets the server wait, such as BLPOP, keeps those behind it on its
-       connection waiting. */
+    /* Likewise, with a time limit of its own. One that lets the server wait, such as BLPOP, delays the later ones of
+       its connection. */
     int (*run_within)(redis_client_t *client, unsigned ms, duda_request_t *dr, redis_fn fn,
                       void *arg, const char *fmt, ...);
     /* Likewise, from n words, which are copied. lens NULL: they are terminated. */
