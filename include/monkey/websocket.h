@@ -22,6 +22,9 @@
  *
  * A peer that is silent for ping_ms gets a ping, and is closed if nothing comes within pong_ms. A graceful stop of the server
  * sends 1001 to all. A reload keeps connections. Text is checked as it comes, before on_piece and on_message get it.
+ *
+ * NULL for a request, a connection, a handle or a group does no harm: a call with a return code gives MK_E_INVALID, one that
+ * looks for something finds nothing. A spec that is NULL is answered 500.
  */
 
 #include <monkey/request.h>

@@ -40,7 +40,7 @@ static struct mk_str cut(struct mk_str reason)
 
 void mk_ws_close(struct mk_ws *ws, unsigned code, struct mk_str reason)
 {
-    if (ws->state > WS_OPEN)
+    if (!ws || ws->state > WS_OPEN)
         return;
     if (!may_be_sent(code))
         code = MK_WS_INTERNAL;

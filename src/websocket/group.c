@@ -35,7 +35,7 @@ struct message {
 struct mk_ws_group *mk_ws_group_new(struct mk_server *server)
 {
     const unsigned n = mk_server_workers(server);
-    struct mk_ws_group *g = calloc(1, sizeof(*g) + n * sizeof(struct ws_member *));
+    struct mk_ws_group *g = server ? calloc(1, sizeof(*g) + n * sizeof(struct ws_member *)) : NULL;
 
     if (!g)
         return NULL;
@@ -68,8 +68,11 @@ static struct ws_member **find(struct mk_ws_group *g, struct mk_ws *ws)
 
 int mk_ws_group_join(struct mk_ws_group *g, struct mk_ws *ws)
 {
-    struct ws_member **head = &g->members[mk_worker_index(ws->worker)], *m;
+    struct ws_member **head, *m;
 
+    if (!g || !ws)
+        return MK_E_INVALID;
+    head = &g->members[mk_worker_index(ws->worker)];
     if (*find(g, ws))
         return 0;
     m = malloc(sizeof(*m));
@@ -98,9 +101,9 @@ static void leave(struct ws_member **at)
 
 void mk_ws_group_leave(struct mk_ws_group *g, struct mk_ws *ws)
 {
-    struct ws_member **at = find(g, ws);
+    struct ws_member **at = g && ws ? find(g, ws) : NULL;
 
-    if (*at)
+    if (at && *at)
         leave(at);
 }
 
@@ -203,13 +206,16 @@ static int send_message(struct mk_ws_group *g, struct mk_ws_handle *sender, enum
 
 int mk_ws_group_send(struct mk_ws_group *g, enum mk_ws_kind kind, struct mk_str message)
 {
-    return send_message(g, NULL, kind, message);
+    return g ? send_message(g, NULL, kind, message) : MK_E_INVALID;
 }
 
 int mk_ws_group_send_others(struct mk_ws_group *g, struct mk_ws *ws, enum mk_ws_kind kind,
                             struct mk_str message)
 {
-    struct mk_ws_handle *sender = mk_ws_handle(ws);
+    struct mk_ws_handle *sender;
 
+    if (!g || !ws)
+        return MK_E_INVALID;
+    sender = mk_ws_handle(ws);
     return sender ? send_message(g, sender, kind, message) : MK_E_NOMEM;
 }

@@ -21,7 +21,8 @@ struct job {
 
 struct mk_ws_handle *mk_ws_handle_get(struct mk_ws_handle *h)
 {
-    counted_get(&h->refs);
+    if (h)
+        counted_get(&h->refs);
     return h;
 }
 
@@ -35,8 +36,10 @@ void mk_ws_handle_put(struct mk_ws_handle *h)
 
 struct mk_ws_handle *mk_ws_handle(struct mk_ws *ws)
 {
-    struct mk_ws_handle *h = ws->handle;
+    struct mk_ws_handle *h = ws ? ws->handle : NULL;
 
+    if (!ws)
+        return NULL;
     if (!h) {
         h = calloc(1, sizeof(*h));
         if (!h)
@@ -106,12 +109,15 @@ static int post(struct mk_ws_handle *h, struct ws_frame *frame, unsigned code)
 
 int mk_ws_handle_send(struct mk_ws_handle *h, enum mk_ws_kind kind, struct mk_str message)
 {
-    struct ws_frame *frame = ws_frame_new(kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
+    struct ws_frame *frame;
 
+    if (!h)
+        return MK_E_INVALID;
+    frame = ws_frame_new(kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
     return frame ? post(h, frame, 0) : MK_E_NOMEM;
 }
 
 int mk_ws_handle_close(struct mk_ws_handle *h, unsigned code)
 {
-    return post(h, NULL, code);
+    return h ? post(h, NULL, code) : MK_E_INVALID;
 }

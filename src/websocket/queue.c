@@ -373,5 +373,6 @@ int ws_queue_control(struct mk_ws *ws, enum ws_opcode opcode, struct mk_str payl
 
 ssize_t mk_ws_send(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message)
 {
-    return ws_queue_send_message(ws, kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message);
+    return ws ? ws_queue_send_message(ws, kind == MK_WS_TEXT ? WS_TEXT : WS_BINARY, message)
+              : MK_E_INVALID;
 }

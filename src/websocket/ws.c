@@ -284,6 +284,10 @@ enum mk_verdict mk_ws_accept(struct mk_request *r, const struct mk_ws_spec *spec
 
     if (out)
         *out = NULL;
+    if (!r)
+        return MK_VERDICT_DONE;
+    if (!spec)
+        return mk_reply_error(r, 500, NULL);
     status = judge(r, spec, &o, &why);
     if (status != 101)
         return refuse(r, status, why);
@@ -302,6 +306,8 @@ enum mk_verdict mk_ws_accept(struct mk_request *r, const struct mk_ws_spec *spec
 
 int mk_ws_ping(struct mk_ws *ws, struct mk_str payload)
 {
+    if (!ws)
+        return MK_E_INVALID;
     if (payload.len > WS_CONTROL_MAX)
         return MK_E_LIMIT;
     return ws->state == WS_OPEN ? ws_queue_control(ws, WS_PING, payload) : MK_E_PEER;
@@ -309,15 +315,15 @@ int mk_ws_ping(struct mk_ws *ws, struct mk_str payload)
 
 void *mk_ws_data(const struct mk_ws *ws)
 {
-    return ws->data;
+    return ws ? ws->data : NULL;
 }
 
 struct mk_worker *mk_ws_worker(const struct mk_ws *ws)
 {
-    return ws->worker;
+    return ws ? ws->worker : NULL;
 }
 
 unsigned mk_ws_protocol(const struct mk_ws *ws)
 {
-    return ws->protocol;
+    return ws ? ws->protocol : 0;
 }

@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from harness import frames, tools
+from harness import family, frames, tools
 from harness.frames import TEXT, frame
 from harness.plugins import load
 from harness.process import is_sanitized
@@ -16,6 +16,7 @@ RECEIVERS = 300 if is_sanitized() else 5000
 SENDERS, MESSAGES = 4, 20
 DESCRIPTORS = 2 * RECEIVERS + 500  # of which files of the server have a share
 END = "the end"
+IDLE, IDLE_BYTES = 4000, 400  # a connection, beyond what an idle one of HTTP takes
 
 
 def texts(sender):
@@ -59,3 +60,37 @@ def test_those_who_leave_get_nothing_and_the_others_go_on(members):
         got = [member.hear() for _ in range(2 * MESSAGES + 1)]
         assert [text for text in got if text.startswith("0 ")] == texts(0), f"receiver {number}"
         assert [text for text in got if text.startswith("1 ") or text == END] == [*texts(1), END], f"receiver {number}"
+
+
+def kept_alive(server):
+    connection = server.connect()
+    assert connection.request("/index.html").status == 200
+    return connection
+
+
+def talked_once(server):
+    raw = frames.Raw(server, "/echo")
+    raw.say("hello")
+    assert raw.hear() == "hello"
+    return raw
+
+
+def idle_bytes(start, connect):
+    """Private memory of a connection that was used once and is silent since."""
+    server = start(server=f"Workers 1\nFDLimit {2 * IDLE}\nKeepAliveTimeout 250\nTimeout 250", files={"index.html": "hello"},
+                   handlers="Match ^/echo sockets echo\n", extra={"plugins.load": load("sockets")})
+    with connect(server):
+        pass
+    before = family.private_kb(server.pid)
+    with contextlib.ExitStack() as stack:
+        for _ in range(IDLE):
+            stack.enter_context(connect(server))
+        return (family.private_kb(server.pid) - before) * 1024 / IDLE
+
+
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer's build has other sizes")
+def test_an_idle_websocket_takes_little_more_than_an_idle_connection(start):
+    tools.raise_descriptor_limit(2 * IDLE + 500)
+    plain, websocket = idle_bytes(start, kept_alive), idle_bytes(start, talked_once)
+    assert websocket - plain <= IDLE_BYTES, f"{websocket:.0f} bytes, of which {plain:.0f} are HTTP's"
+    print(f"{websocket:.0f} bytes, of which {plain:.0f} are HTTP's")
