@@ -18,8 +18,7 @@ struct word {
     "this server does not compress; Precompressed on sends FILE.br, FILE.zst or FILE.gz "          \
     "beside FILE"
 #define ALIAS                                                                                      \
-    "a folder elsewhere is reached by a symbolic link below DocumentRoot and SymLink on in "       \
-    "[SERVER], or by a site of its own"
+    "a folder elsewhere is shown by the plugin file: Load file, and Alias /path /folder in [FILE]"
 #define PROXY                                                                                      \
     "requests are passed on by the plugin proxy_reverse: ServerList and Match in [PROXY_ENTRY] "   \
     "of plugins/proxy_reverse/"

@@ -212,7 +212,7 @@ SENTENCES = [
      r'User: there is no account "nosuchuser"'),
     ("compression", {"host": "Gzip on"}, "sites/default:3:5", "error",
      r'unknown key "Gzip" in \[HOST\]: .*Precompressed on'),
-    ("alias", {"host": "Alias /a /srv/a"}, "sites/default:3:5", "error", r'unknown key "Alias" in \[HOST\]: .*SymLink on'),
+    ("alias", {"host": "Alias /a /srv/a"}, "sites/default:3:5", "error", r'unknown key "Alias" in \[HOST\]: .*plugin file: Load file'),
     ("location", {"site": "[LOCATION]\n    Root /x\n"}, "sites/default:3:1", "error",
      r"unknown section \[LOCATION\]: .*Match REGEX PLUGIN.*\[HANDLERS\]"),
     # of Monkey 1
