@@ -196,6 +196,8 @@ MK_API bool mk_request_matches_on(const struct mk_request *r, struct mk_match *m
  *         request; MK_E_EXISTS: there is an answer already; MK_E_NOMEM; MK_E_PEER: the request has ended.
  */
 MK_API int mk_request_reroute(struct mk_request *r, struct mk_str target) MK_MUST_USE;
+/** The same, with the request's own method and body. Of the facts only path and query are then those of the other path. */
+MK_API int mk_request_rewrite(struct mk_request *r, struct mk_str target) MK_MUST_USE;
 
 /* ---- later ---- */
 

@@ -208,7 +208,7 @@ bool mk_request_matches(const struct mk_request *r, struct mk_str path)
     return mk_request_matches_on(r, &m, path);
 }
 
-int mk_request_reroute(struct mk_request *r, struct mk_str target)
+static int turn_to(struct mk_request *r, struct mk_str target)
 {
     const char *mark = memchr(target.p, '?', target.len);
     struct mk_str query = {NULL, 0};
@@ -232,13 +232,31 @@ int mk_request_reroute(struct mk_request *r, struct mk_str target)
         return err;
     r->query = query;
     r->reroutes++;
-    r->moved = true;
     r->found = false;
     if (r->asking != MK_ASKING_MOVED)
         mk_asking_go(r, MK_ASKING_MOVED);
+    mk_request_resume(r);
+    return 0;
+}
+
+int mk_request_rewrite(struct mk_request *r, struct mk_str target)
+{
+    int err = turn_to(r, target);
+
+    if (err == 0)
+        r->requeried = true;
+    return err;
+}
+
+int mk_request_reroute(struct mk_request *r, struct mk_str target)
+{
+    int err = turn_to(r, target);
+
+    if (err < 0)
+        return err;
+    r->moved = true;
     if (r->head.method != MK_METHOD_HEAD)
         r->head.method = MK_METHOD_GET;
-    mk_request_resume(r);
     return 0;
 }
 

@@ -3,48 +3,6 @@
 
 #include "text.h"
 
-struct row {
-    const char *sentence;
-    struct mk_str in, out;
-};
-
-/* Each in memory of exactly the promised size, which ASan watches. */
-static void check(const struct row *rows, size_t count, size_t growth,
-                  size_t (*fn)(char *dst, struct mk_str s))
-{
-    for (size_t i = 0; i < count; i++) {
-        char *in = malloc(rows[i].in.len ? rows[i].in.len : 1);
-        char *out = malloc(rows[i].in.len * growth + 1);
-        size_t len;
-
-        assert_non_null(in);
-        assert_non_null(out);
-        memcpy(in, rows[i].in.p, rows[i].in.len);
-        len = fn(out, (struct mk_str){in, rows[i].in.len});
-        if (len != rows[i].out.len || memcmp(out, rows[i].out.p, len) != 0)
-            fail_msg("%s: gave %.*s", rows[i].sentence, (int)len, out);
-        assert_true(len <= rows[i].in.len * growth);
-        free(in);
-        free(out);
-    }
-}
-
-#define CHECK(rows, growth, fn) check(rows, sizeof(rows) / sizeof((rows)[0]), growth, fn)
-
-static void urls_keep_every_byte(void **state)
-{
-    static const struct row rows[] = {
-        {"unreserved", MK_STR_INIT("aZ09-._~"), MK_STR_INIT("aZ09-._~")},
-        {"what means something in a URL", MK_STR_INIT("%?#&;/\\"),
-         MK_STR_INIT("%25%3F%23%26%3B%2F%5C")},
-        {"no scheme", MK_STR_INIT("javascript:x"), MK_STR_INIT("javascript%3Ax")},
-        {"any byte", MK_STR_INIT("\x01\n \xFF\"<"), MK_STR_INIT("%01%0A%20%FF%22%3C")},
-    };
-
-    (void)state;
-    CHECK(rows, DIRLISTING_URL_GROWTH, dirlisting_url);
-}
-
 static void sizes_are_for_people(void **state)
 {
     static const struct {
@@ -77,7 +35,6 @@ static void sizes_are_for_people(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(urls_keep_every_byte),
         cmocka_unit_test(sizes_are_for_people),
     };
 
