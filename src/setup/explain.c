@@ -22,7 +22,7 @@ struct word {
 #define PROXY                                                                                      \
     "requests are passed on by the plugin proxy_reverse: ServerList and Match in [PROXY_ENTRY] "   \
     "of plugins/proxy_reverse/"
-#define TRY_FILES "TryFiles, Redirect or a Match line in [HANDLERS] does this"
+#define TRY_FILES "TryFiles in [HOST] or the plugin rewrite does this: Load rewrite, and [REWRITE]"
 #define TLS_FILES                                                                                  \
     "certificates are in [TLS] of the plugin tls: CertificateFile and KeyFile; Load tls in "       \
     "plugins.load, and the flag tls of Listen"

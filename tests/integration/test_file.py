@@ -9,7 +9,11 @@ from harness import process
 from harness.backend import Backend, servers
 from harness.config import Config, section
 
-LOADED = {"plugins.load": section("PLUGINS", "Load file")}
+def loads(*names):
+    return section("PLUGINS", "\n".join(f"Load {process.plugin(name)}" for name in names))
+
+
+LOADED = {"plugins.load": loads("file")}
 
 
 def loaded(**files):
@@ -77,7 +81,7 @@ def test_files_are_those_of_the_site(start):
 def test_an_entry_of_the_proxy_leaves_them_alone(start):
     with Backend() as backend:
         server = start(handlers="Match ^/static/ file", files={"static/a.txt": "of the site"},
-                       extra={"plugins.load": section("PLUGINS", "Load file\nLoad proxy_reverse"), "plugins/proxy_reverse/proxy_reverse.conf":
+                       extra={"plugins.load": loads("file", "proxy_reverse"), "plugins/proxy_reverse/proxy_reverse.conf":
                               section("PROXY_ENTRY", f"{servers([backend])}\nMatch ^/")})
         assert server.get("/static/a.txt").text == "of the site"
         assert server.get("/static/none").status == 404
@@ -153,7 +157,7 @@ def test_an_alias_for_all_sites(start, docs, tmp_path):
 
 def test_rules_hold_for_an_alias(start, docs, tmp_path):
     server = start(site=aliases(f"/docs {docs}"), extra=loaded(**{
-        "plugins.load": section("PLUGINS", "Load file\nLoad mandril"), "plugins/mandril/rules.conf": section("RULES", "Deny_URL /docs/b")}))
+        "plugins.load": loads("file", "mandril"), "plugins/mandril/rules.conf": section("RULES", "Deny_URL /docs/b")}))
     assert server.get("/docs/b/").status == 403
     assert server.get("/docs/a.txt").status == 200
 

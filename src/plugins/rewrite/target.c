@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "target.h"
+
+#include "kit/text/percent.h"
+#include "kit/text/words.h"
+
+#include <string.h>
+
+static const struct variable {
+    struct mk_str name;
+    enum target_kind kind;
+} variables[] = {
+#define TARGET_ROW(kind, text) {MK_STR_INIT(text), TARGET_##kind},
+    TARGET_VARIABLES(TARGET_ROW)
+#undef TARGET_ROW
+    /* as TryFiles calls them */
+    {MK_STR_INIT("uri"), TARGET_PATH},
+    {MK_STR_INIT("args"), TARGET_QUERY},
+};
+
+/* ---- reading ---- */
+
+unsigned target_status(struct mk_str text)
+{
+    static const struct {
+        struct mk_str text;
+        unsigned status;
+    } known[] = {{MK_STR_INIT("301"), 301},
+                 {MK_STR_INIT("302"), 302},
+                 {MK_STR_INIT("303"), 303},
+                 {MK_STR_INIT("307"), 307},
+                 {MK_STR_INIT("308"), 308}};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (text_is(text, known[i].text))
+            return known[i].status;
+    }
+    return 0;
+}
+
+static bool is_letter(char c)
+{
+    return text_lower(c) >= 'a' && text_lower(c) <= 'z';
+}
+
+static size_t name_len(struct mk_str text)
+{
+    size_t len = 0;
+
+    while (len < text.len && (is_letter(text.p[len]) || text.p[len] == '_'))
+        len++;
+    return len;
+}
+
+/* @param rest  after the dollar; in and out. @return false: there is no such variable. */
+static bool take_variable(struct mk_str *rest, struct target_part *part)
+{
+    const size_t len = name_len(*rest);
+
+    if (rest->len > 0 && rest->p[0] >= '0' && rest->p[0] <= '9') {
+        part->kind = TARGET_CAPTURE;
+        part->capture = (unsigned)(rest->p[0] - '0');
+        *rest = (struct mk_str){rest->p + 1, rest->len - 1};
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        if (!text_is((struct mk_str){rest->p, len}, variables[i].name))
+            continue;
+        part->kind = variables[i].kind;
+        *rest = (struct mk_str){rest->p + len, rest->len - len};
+        return true;
+    }
+    return false;
+}
+
+static struct mk_str take_text(struct mk_str *rest)
+{
+    const char *mark = memchr(rest->p, '$', rest->len);
+    struct mk_str text = {rest->p, mark ? (size_t)(mark - rest->p) : rest->len};
+
+    *rest = (struct mk_str){rest->p + text.len, rest->len - text.len};
+    return text;
+}
+
+/* Where the byte after this one stands. */
+static enum target_place place_after(enum target_place place, char c, unsigned *slashes)
+{
+    if (place == TARGET_IN_QUERY)
+        return place;
+    if (c == '?' || c == '#')
+        return TARGET_IN_QUERY;
+    if (place == TARGET_AT_START)
+        return c == '/' && ++*slashes == 2 ? TARGET_IN_AUTHORITY : place;
+    return c == '/' ? TARGET_IN_PATH : place;
+}
+
+/* RFC 3986 section 3.1: "https://", which `$scheme` may stand for. @return whether it is none. */
+static bool has_no_scheme(struct mk_str text)
+{
+    const char *colon = memmem(text.p, text.len, "://", 3);
+    size_t len = colon ? (size_t)(colon - text.p) : 0;
+
+    if (text_is((struct mk_str){text.p, len}, MK_STR("$scheme")))
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (!is_letter(text.p[i]))
+            return true;
+    }
+    return len == 0;
+}
+
+static bool has_blank_or_control(struct mk_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.p[i] <= ' ' || (unsigned char)text.p[i] >= 0x7f)
+            return true;
+    }
+    return false;
+}
+
+static void note_variable(struct target *t, const struct target_part *part)
+{
+    t->is_constant = false;
+    if (part->kind == TARGET_CAPTURE && part->capture >= t->ncaptures)
+        t->ncaptures = part->capture + 1;
+    if (part->place == TARGET_IN_AUTHORITY)
+        t->is_host_chosen = part->kind != TARGET_HOST && part->kind != TARGET_PORT;
+}
+
+static void note_text(struct target *t, const struct target_part *part)
+{
+    if (part->place == TARGET_IN_AUTHORITY && !memchr("/?#:", part->text.p[0], 4))
+        t->is_host_chosen = false;
+    t->has_query = t->has_query || memchr(part->text.p, '?', part->text.len);
+}
+
+/* A text that goes on from one place to the next is a part for each. */
+static struct mk_str take_text_of_place(struct mk_str *text, enum target_place *place,
+                                        unsigned *slashes)
+{
+    const enum target_place begun = *place;
+    struct mk_str taken = {text->p, 0};
+
+    while (taken.len < text->len && *place == begun)
+        *place = place_after(*place, text->p[taken.len++], slashes);
+    *text = (struct mk_str){text->p + taken.len, text->len - taken.len};
+    return taken;
+}
+
+static bool take_part(struct target *t, struct mk_str *rest, enum target_place *place,
+                      unsigned *slashes)
+{
+    struct target_part *part = &t->parts[t->nparts++];
+    struct mk_str left = *rest, text;
+
+    *part = (struct target_part){.place = *place};
+    if (rest->p[0] == '$') {
+        *rest = (struct mk_str){rest->p + 1, rest->len - 1};
+        if (!take_variable(rest, part))
+            return false;
+        if (part->kind == TARGET_PATH && *place == TARGET_IN_AUTHORITY)
+            part->place = *place = TARGET_IN_PATH; /* it begins with a slash */
+        note_variable(t, part);
+        return true;
+    }
+    text = take_text(&left);
+    part->text = take_text_of_place(&text, place, slashes);
+    *rest = (struct mk_str){rest->p + part->text.len, rest->len - part->text.len};
+    note_text(t, part);
+    return true;
+}
+
+int target_parse(struct target *t, struct mk_str text, const char **why)
+{
+    enum target_place place = TARGET_AT_START;
+    unsigned slashes = 0;
+
+    *t = (struct target){.is_constant = true, .is_local = text.len > 0 && text.p[0] == '/'};
+    *why = "a target begins with a slash or a scheme such as https://";
+    if (t->is_local ? text.len > 1 && text.p[1] == '/' : has_no_scheme(text))
+        return MK_E_INVALID;
+    *why = "a target has no blanks and no bytes that a URL cannot have: write them as %20";
+    if (has_blank_or_control(text))
+        return MK_E_INVALID;
+    if (t->is_local)
+        place = TARGET_IN_PATH;
+    while (text.len > 0) {
+        *why = "a target has at most 32 variables and texts between them";
+        if (t->nparts == TARGET_PARTS)
+            return MK_E_INVALID;
+        *why = "an unknown variable: there are $1 to $9, $path, $query, $host, $scheme, "
+               "$remote_addr and $server_port";
+        if (!take_part(t, &text, &place, &slashes))
+            return MK_E_INVALID;
+    }
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static struct mk_str value_of(const struct target_part *part, const struct target_values *values)
+{
+    if (part->kind == TARGET_TEXT)
+        return part->text;
+    return part->kind == TARGET_CAPTURE ? values->captures[part->capture]
+                                        : values->by_kind[part->kind];
+}
+
+/* Texts are as they were written, and so are a query and a host as they were sent and checked. */
+static bool is_escaped(const struct target_part *part)
+{
+    switch (part->kind) {
+    case TARGET_TEXT:
+    case TARGET_SCHEME:
+        return true;
+    case TARGET_QUERY:
+        return part->place == TARGET_IN_QUERY;
+    case TARGET_HOST:
+        return part->place == TARGET_IN_AUTHORITY;
+    default:
+        return false;
+    }
+}
+
+static size_t write_part(const struct target_part *part, struct mk_str value, char *dst)
+{
+    if (!is_escaped(part))
+        return text_percent(dst, value, part->place == TARGET_IN_PATH ? TEXT_PERCENT_PATH : "");
+    if (value.len > 0)
+        memcpy(dst, value.p, value.len);
+    return value.len;
+}
+
+size_t target_room(const struct target *t, const struct target_values *values)
+{
+    size_t room = 0;
+
+    for (unsigned i = 0; i < t->nparts; i++)
+        room += value_of(&t->parts[i], values).len * TEXT_PERCENT_GROWTH;
+    return room;
+}
+
+/* "//host" would be a URL of another host: RFC 3986 section 4.2. */
+static size_t drop_slashes(char *dst, size_t len)
+{
+    size_t more = 0;
+
+    while (more + 1 < len && dst[more + 1] == '/')
+        more++;
+    memmove(dst, dst + more, len - more);
+    return len - more;
+}
+
+size_t target_write(const struct target *t, const struct target_values *values, char *dst)
+{
+    size_t len = 0;
+
+    for (unsigned i = 0; i < t->nparts; i++)
+        len += write_part(&t->parts[i], value_of(&t->parts[i], values), dst + len);
+    return t->is_local ? drop_slashes(dst, len) : len;
+}

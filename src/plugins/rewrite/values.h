@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REWRITE_VALUES_H
+#define REWRITE_VALUES_H
+
+#include "target.h"
+
+#include <monkey/request.h>
+
+/* What a request gives for the variables of a target. */
+
+struct values {
+    struct target_values of_target;
+    struct mk_str target, host; /* as sent */
+    char address[MK_PEER_TEXT];
+};
+
+/** @param v  stays where it is: values refer to it, and to the request */
+void values_of(struct values *v, struct mk_request *r);
+/** @return whether a Location is the URL that was asked for: a redirect would be followed for ever. */
+bool values_lead_here(const struct values *v, struct mk_str location);
+
+#endif
