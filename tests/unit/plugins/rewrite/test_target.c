@@ -141,17 +141,16 @@ static void others_are_refused(void **state)
 
 static void parts_are_bounded(void **state)
 {
-    char text[3 * TARGET_PARTS + 2] = "/";
+    char text[1 + 2 * TARGET_PARTS] = "/"; /* and as many variables */
     struct target t;
     const char *why;
 
     (void)state;
-    for (unsigned i = 1; i < TARGET_PARTS; i++)
-        strcat(text, "$1");
-    assert_int_equal(target_parse(&t, mk_str_from(text), &why), 0);
+    for (unsigned i = 0; i < TARGET_PARTS; i++)
+        memcpy(text + 1 + (size_t)2 * i, "$1", 2);
+    assert_int_equal(target_parse(&t, (struct mk_str){text, sizeof(text) - 2}, &why), 0);
     assert_int_equal(t.nparts, TARGET_PARTS);
-    strcat(text, "$1");
-    assert_int_equal(target_parse(&t, mk_str_from(text), &why), MK_E_INVALID);
+    assert_int_equal(target_parse(&t, (struct mk_str){text, sizeof(text)}, &why), MK_E_INVALID);
 }
 
 static void statuses_are_those_of_redirects(void **state)
