@@ -10,60 +10,42 @@
 
 /* ---- names of others ---- */
 
-struct word {
-    const char *name, *more;
+struct hint {
+    const char *names; /* with blanks between */
+    const char *more;
 };
 
-#define PRECOMPRESSED                                                                              \
-    "this server does not compress; Precompressed on sends FILE.br, FILE.zst or FILE.gz "          \
-    "beside FILE"
-#define ALIAS                                                                                      \
-    "a folder elsewhere is shown by the plugin file: Load file, and Alias /path /folder in [FILE]"
-#define PROXY                                                                                      \
-    "requests are passed on by the plugin proxy_reverse: ServerList and Match in [PROXY_ENTRY] "   \
-    "of plugins/proxy_reverse/"
-#define TRY_FILES "TryFiles in [HOST] or the plugin rewrite does this: Load rewrite, and [REWRITE]"
-#define TLS_FILES                                                                                  \
-    "certificates are in [TLS] of the plugin tls: CertificateFile and KeyFile; Load tls in "       \
-    "plugins.load, and the flag tls of Listen"
-
-static const struct word keys_of_others[] = {
-    {"Gzip", PRECOMPRESSED},
-    {"GzipTypes", PRECOMPRESSED},
-    {"Compress", PRECOMPRESSED},
-    {"Deflate", PRECOMPRESSED},
-    {"Brotli", PRECOMPRESSED},
-    {"Alias", ALIAS},
-    {"ProxyPass", PROXY},
-    {"proxy_pass", PROXY},
+static const struct hint hints_for_keys[] = {
+    {"Gzip GzipTypes Compress Deflate Brotli",
+     "answers are compressed by the plugin compress: Load compress"},
+    {"Alias", "folders elsewhere are shown by the plugin file: Load file, and Alias in [FILE]"},
+    {"ProxyPass proxy_pass", "requests are passed on by the plugin proxy_reverse: Match and "
+                             "ServerList in [PROXY_ENTRY]"},
     {"fastcgi_pass", "FastCGI is a plugin: Match \\.php(/|$) fastcgi in [HANDLERS]"},
     {"Root", "it is called DocumentRoot, in [HOST]"},
-    {"Index", "it is called Indexfile, in [SERVER]"},
-    {"DirectoryIndex", "it is called Indexfile, in [SERVER]"},
+    {"Index DirectoryIndex", "it is called Indexfile, in [SERVER]"},
     {"AutoIndex", "directories are listed by the plugin dirlisting: Listing on in [DIRLISTING]"},
-    {"Rewrite", TRY_FILES},
-    {"RewriteRule", TRY_FILES},
-    {"ErrorDocument", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
-    {"error_page", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
-    {"SSLCertificateFile", TLS_FILES},
-    {"ssl_certificate", TLS_FILES},
+    {"Rewrite RewriteRule",
+     "TryFiles in [HOST] or the plugin rewrite does this: Load rewrite, and [REWRITE]"},
+    {"ErrorDocument error_page", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
+    {"SSLCertificateFile ssl_certificate", "it is in [TLS] of the plugin tls: Load tls"},
 };
 
-static const struct word sections_of_others[] = {
-    {"LOCATION", "lines Match REGEX PLUGIN in [HANDLERS] choose by path, and CacheControl by the "
-                 "name of the file"},
-    {"DIRECTORY", "lines Match REGEX PLUGIN in [HANDLERS] choose by path"},
-    {"VIRTUALHOST", "each file of sites/ is a site, with a [HOST]"},
-    {"VHOST", "each file of sites/ is a site, with a [HOST]"},
-    {"SSL", "it is called [TLS] now, of the plugin tls: Load tls in plugins.load, and the flag tls "
-            "of Listen"},
+static const struct hint hints_for_sections[] = {
+    {"LOCATION DIRECTORY", "lines Match REGEX PLUGIN in [HANDLERS] choose by path"},
+    {"VIRTUALHOST VHOST", "each file of sites/ is a site, with a [HOST]"},
+    {"SSL", "it is called [TLS] now, of the plugin tls: Load tls"},
 };
 
-static const char *find_word(const struct word *words, size_t count, struct mk_str name)
+static const char *find_hint(const struct hint *hints, size_t count, struct mk_str name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (mk_str_ieq(name, mk_str_from(words[i].name)))
-            return words[i].more;
+        struct mk_str rest = mk_str_from(hints[i].names), word;
+
+        while (mk_str_next_word(&rest, &word)) {
+            if (mk_str_ieq(name, word))
+                return hints[i].more;
+        }
     }
     return NULL;
 }
@@ -142,10 +124,10 @@ MK_AT_START const char *mk_explain_name(const struct mk_faults *faults, struct m
     const char *more;
 
     if (!key.p) {
-        more = find_word(sections_of_others, MK_ARRAY_LEN(sections_of_others), section);
+        more = find_hint(hints_for_sections, MK_ARRAY_LEN(hints_for_sections), section);
         return more ? more : place_of(s, section, faults->arena);
     }
-    more = find_word(keys_of_others, MK_ARRAY_LEN(keys_of_others), key);
+    more = find_hint(hints_for_keys, MK_ARRAY_LEN(hints_for_keys), key);
     if (more)
         return more;
     more = section_with(s, key);

@@ -124,10 +124,11 @@ static void warn_of_glob(struct mk_str pattern, const struct mk_origin *at, cons
 
         if (!is_star)
             continue;
-        mk_fault_warn(ctx->faults, at,
-                      "%s: \"%.*s\" is a regular expression, not a pattern of file names: write "
-                      "\\.php$ for names that end in .php, ^/img/ for all below /img/",
-                      key, (int)pattern.len, pattern.p);
+        mk_fault_warn(
+            ctx->faults, at,
+            "%s: \"%.*s\" is a regular expression: write \\.php$ for names that end in .php, "
+            "^/img/ for all below /img/",
+            key, (int)pattern.len, pattern.p);
         return;
     }
 }
@@ -135,6 +136,7 @@ static void warn_of_glob(struct mk_str pattern, const struct mk_origin *at, cons
 int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct mk_str pattern,
                         void *data, const struct mk_origin *at, const char *key)
 {
+    static const struct mk_str no_path = MK_STR_INIT("$.");
     const struct mk_plugin_check *check = ctx->arg;
     struct mk_snapshot *s = check->snapshot;
     struct mk_route route = {
@@ -143,7 +145,9 @@ int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct
     struct mk_route *kept;
     const char *why;
     size_t where;
-    int err = mk_pattern_init(&route.match, pattern, ctx->arena, &why, &where);
+    int err =
+        mk_pattern_init(&route.match, mk_str_has_prefix(pattern, MK_STR("@")) ? no_path : pattern,
+                        ctx->arena, &why, &where);
 
     route.pattern = mk_setup_copy(ctx, pattern);
     if (!route.pattern.p)

@@ -124,6 +124,9 @@ struct mk_site_settings {
     size_t nhandlers;
 };
 
+/** @return the last item of TryFiles if it is the name of a route, "@name"; otherwise NULL. */
+const struct mk_str *mk_site_named_try(const struct mk_site_settings *set);
+
 /** [MIMETYPES]: pairs in the order written. */
 struct mk_mime_settings {
     struct mk_mime_line {

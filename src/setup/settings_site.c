@@ -27,10 +27,11 @@ static bool has_variable(struct mk_setup *ctx, const struct mk_setting *s, struc
                                      (mk_char_lower(*end) >= 'a' && mk_char_lower(*end) <= 'z')));
     if (end - mark < 2)
         return false;
-    mk_fault_add(ctx->faults, &s->value_at,
-                 "Redirect: \"%.*s\" would be sent unchanged; write the name of the host, such as "
-                 "https://www.example.org/: path and query follow a URL that ends in a slash",
-                 (int)(end - mark), mark);
+    mk_fault_add(
+        ctx->faults, &s->value_at,
+        "Redirect: \"%.*s\" would be sent unchanged: the Redirect of the plugin rewrite has "
+        "variables",
+        (int)(end - mark), mark);
     return true;
 }
 
@@ -142,7 +143,16 @@ static bool is_try_item(struct mk_str item)
     if (item.p[0] == '=')
         return item.len == 4 && mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 &&
                status >= 400;
-    return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri"));
+    return item.p[0] == '/' || mk_str_has_prefix(item, MK_STR("$uri")) ||
+           (item.p[0] == '@' && item.len > 1);
+}
+
+MK_AT_START const struct mk_str *mk_site_named_try(const struct mk_site_settings *set)
+{
+    const struct mk_str *last =
+        set->try_files.count ? &set->try_files.items[set->try_files.count - 1] : NULL;
+
+    return last && last->p[0] == '@' ? last : NULL;
 }
 
 static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
@@ -162,10 +172,11 @@ static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
                          (int)(word.len < 60 ? word.len : 60), word.p);
             return MK_E_INVALID;
         }
-        if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES)
+        if (!is_try_item(word) || site->try_files.count == MK_LIMIT_REROUTES ||
+            mk_site_named_try(site))
             return mk_setup_refuse(ctx, s,
                                    "up to 10 of $uri, $uri/, $uri.suffix, /path, /path?query and "
-                                   "=status");
+                                   "=status, and @name at the end alone");
         item = MK_SETTINGS_APPEND(ctx, &site->try_files, items, count);
         if (!item)
             return MK_E_NOMEM;

@@ -132,11 +132,23 @@ static int list_slashless(struct mk_site *site, struct mk_setup *ctx)
     return 0;
 }
 
+static void check_try_files(const struct mk_site *site, const struct mk_tree *tree,
+                            struct mk_setup *ctx)
+{
+    const struct mk_str *name = mk_site_named_try(&site->set);
+
+    if (name && !mk_site_named_route(site, *name))
+        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "TryFiles"),
+                     "TryFiles: no Match line of this site has the name %.*s", (int)name->len,
+                     name->p);
+}
+
 int mk_site_check(struct mk_site *site, const struct mk_tree *tree, bool need_root,
                   struct mk_setup *ctx)
 {
     check_root(site, tree, need_root, ctx);
     check_names(site, tree, ctx);
     check_error_pages(site, ctx);
+    check_try_files(site, tree, ctx);
     return list_slashless(site, ctx);
 }

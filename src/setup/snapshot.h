@@ -18,7 +18,7 @@ struct mk_snapshot;
 
 /** One line of [HANDLERS]. */
 struct mk_route {
-    struct mk_str pattern; /* as written */
+    struct mk_str pattern; /* as written; "@name": for TryFiles, which calls it by that name */
     struct mk_pattern match;
     struct mk_hooked who;
     void *data; /* for its on_handle */
@@ -121,6 +121,9 @@ bool mk_site_is_within(const struct mk_site *site, const struct mk_hooked *who, 
  * place. Those that answer from elsewhere (MK_TRAIT_ELSEWHERE) have no source here.
  */
 bool mk_site_is_handled(const struct mk_site *site, struct mk_str path);
+
+/** @return the first route that is written "@name"; NULL: none. */
+const struct mk_route *mk_site_named_route(const struct mk_site *site, struct mk_str name);
 
 static inline void mk_snapshot_get(struct mk_snapshot *s)
 {

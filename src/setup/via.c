@@ -49,8 +49,7 @@ static void check_protocol(const struct mk_listen *l, struct mk_setup *ctx)
     else if (l->has_no_http && !l->via.protocol)
         mk_fault_add(
             ctx->faults, &l->setting->value_at,
-            "Listen: \"!http\" leaves no protocol; load the plugin http2, and add the flag "
-            "\"h2\" or the name of a secure transport");
+            "Listen: \"!http\" leaves no protocol: Load http2, and add h2 or a secure transport");
 }
 
 static void refuse_flag(const struct mk_listen *l, struct mk_setup *ctx)
@@ -72,8 +71,7 @@ void mk_via_choose(struct mk_snapshot *s, struct mk_setup *ctx)
 
     if (!mk_via_find(&usual, s, mk_str_from(set->transport)))
         mk_fault_add(ctx->faults, &set->transport_at,
-                     "TransportLayer: \"%s\" needs the plugin of that name, which is not loaded; "
-                     "except liana, which is built in",
+                     "TransportLayer: \"%s\" needs the plugin of that name, which is not loaded",
                      set->transport);
     for (size_t i = 0; i < set->nlistens; i++) {
         struct mk_listen *l = &set->listens[i];

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """TryFiles: other names for what was asked, tried in order."""
 
+import time
+
 import pytest
 
+from harness import http, process
+from harness.backend import Backend, servers
 from harness.cgi import make_executable, start_site
+from harness.config import Config, section
 
 FILES = {"index.html": "application", "a.txt": "a", "page.html": "page", "dir/index.html": "dir", "empty/x": "", "ünï.html": "uni",
          "maintenance.html": "closed"}
@@ -141,3 +146,63 @@ def test_unknown_variables_are_refused(start, line):
     server = start(host=f"TryFiles {line}", wait=False)
     assert server.expect_exit() != 0
     assert "sites/default:3:14: error: TryFiles: " in server.log()
+
+
+# ---- a handler by its name ----
+
+NAMED = "Match @app echo"
+
+
+def test_what_is_no_file_is_for_the_handler_of_that_name(start):
+    server = start(host="TryFiles $uri $uri/ @app", handlers=NAMED, files={"a.txt": "a file", "b/index.html": "a folder"})
+    assert server.get("/a.txt").text == "a file"
+    assert server.get("/b/").text == "a folder"
+    assert server.get("/b").header("Location") == "/b/"
+    assert "GET /other?x=y" in server.get("/other?x=y").text
+    assert "POST /other" in server.request("/other", "POST", body=b"the body").text
+    assert server.request("/other", "POST", body=b"the body").text.endswith("the body")
+
+
+@pytest.mark.connection
+def test_a_named_handler_may_wait_for_a_body(start):
+    server = start(host="TryFiles $uri @app", handlers=NAMED)
+    with server.connect() as connection:
+        connection.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\nthe ")
+        time.sleep(0.1)  # until the handler has said that it waits
+        connection.send("body")
+        assert b"the body" in http.read_response(connection.stream, "POST").body
+
+
+def test_no_path_leads_to_it(start):
+    server = start(handlers=NAMED, files={"@app": "a file", "x@app/a": "another"})
+    assert server.get("/@app").text == "a file"
+    assert server.get("/x@app/a").text == "another"
+    assert server.get("/none@app").status == 404
+
+
+def test_handlers_of_paths_come_first(start):
+    server = start(host="TryFiles $uri @app", handlers=f"Match ^/own/ echo\n{NAMED}", files={"own/a": "a file"})
+    assert "GET /own/a" in server.get("/own/a").text
+
+
+def test_the_first_of_that_name_is_asked(start, tmp_path):
+    with Backend() as backend:
+        entry = section("PROXY_ENTRY", f"{servers([backend])}\nMatch @app")
+        server = start(host="TryFiles $uri @app", files={"a.txt": "a file"}, extra={
+            "plugins.load": section("PLUGINS", f"Load {process.plugin('proxy_reverse')}"),
+            "plugins/proxy_reverse/proxy_reverse.conf": entry})
+        assert server.get("/a.txt").text == "a file"
+        assert server.get("/b?c=d").status == 200
+        assert [request.target for request in backend.requests] == ["/b?c=d"]
+
+
+@pytest.mark.parametrize("host, handlers, fault", [
+    ("TryFiles $uri @app", "Match ^/ echo", "TryFiles: no Match line of this site has the name @app"),
+    ("TryFiles @app $uri", NAMED, "TryFiles: expected up to 10 of $uri,"),
+    ("TryFiles $uri @", NAMED, "TryFiles: expected up to 10 of $uri,"),
+])
+def test_faults_of_names(tmp_path, host, handlers, fault):
+    written = Config(tmp_path)
+    written.write(host=host, handlers=handlers)
+    result = process.run("--configdir", written.folder, "--test")
+    assert result.returncode == 1 and fault in result.stdout + result.stderr

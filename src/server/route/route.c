@@ -277,7 +277,7 @@ void mk_route_resume(struct mk_request *r)
             answer(r);
         break;
     case MK_STAGE_HANDLE:
-        if (!ask_handlers(r, r->hook))
+        if (!mk_stage_handle(r, r->hook) && !ask_handlers(r, r->hook + 1U))
             mk_static_serve(r);
         break;
     case MK_STAGE_DIRECTORY:

@@ -390,6 +390,15 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
     return false;
 }
 
+/* @return whether it answered, which its name alone chose. */
+static bool try_named(struct mk_request *r, struct mk_str name)
+{
+    const struct mk_route *route = mk_site_named_route(r->site, name);
+
+    r->found = true;
+    return mk_stage_handle(r, (size_t)(route - r->site->routes));
+}
+
 static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
 {
     const struct mk_words *items = &r->site->set.try_files;
@@ -401,6 +410,11 @@ static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
         if (item.p[0] == '=') {
             if (mk_str_to_u64(mk_str_skip(item, 1), 599, &status) == 0 && !refuse_method(r))
                 answer_error(r, (unsigned)status);
+            return;
+        }
+        if (item.p[0] == '@') {
+            if (!try_named(r, item))
+                break;
             return;
         }
         if (try_one(r, root, item, query) || (i + 1 == items->count && try_handler(r, item, query)))

@@ -45,7 +45,7 @@ static void wrong_lines_are_named(void **state)
         {{"SERVER", "DefaultMimeType", "text", 0}, "DefaultMimeType: expected a media type"},
         {{"SERVER", "TransportLayer", "Liana", 0}, NULL},
         {{"SERVER", "TransportLayer", "tls", 0}, "needs the plugin of that name"},
-        {{"SERVER", "TransportLayer", "rope", 0}, "except liana, which is built in"},
+        {{"SERVER", "TransportLayer", "rope", 0}, "needs the plugin of that name"},
         {{"SERVER", "OverCapacity", "Resist", 0}, NULL},
         {{"SERVER", "MaxKeepAliveRequests", "7", 0}, NULL},
         {{"SERVER", "Tiemout", "7", 0}, "Timeout"},
