@@ -2,6 +2,7 @@
 """Metrics and health over HTTP."""
 
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ import urllib.parse
 
 import pytest
 
-from harness import http, process
+from harness import certificates, fastcgi, http, process, secured
 from harness import plugins as test_plugins
 from harness.backend import backends, servers
+from harness.cgi import load as load_cgi
+from harness.cgi import start_site
 from harness.client import Connection, eventually, free_port
 from harness.config import section
 
@@ -296,6 +299,93 @@ def test_json_has_the_same_samples(start):
     names = {re.sub("{.*", "", key) for key in scrape(server)}
     assert {s["name"] for s in page["samples"]} == names
     assert page["version"] and page["uptime_ms"] >= 0
+
+
+# -- what other plugins count
+
+
+@pytest.mark.parametrize("plugin", ["tls", "mbedtls"])
+def test_handshakes(start, plugin):
+    config = secured.config(certificates.issue().lines(), plugin=plugin)
+    config["extra"]["plugins.load"] += f"    Load {process.plugin('status')}\n"
+    config["extra"]["plugins/status/status.conf"] = section("STATUS", "")
+    server = start(**config)
+    with server.connect() as plain:
+        plain.send(http.request("/"))
+        assert b" 400 " in plain.rest_until_cut()
+    assert secured.ask(server, "/a.txt")
+    since = secured.ask(server, "/metrics").text
+    server.reload(**config)
+    for text, done in ((since, 2), (secured.ask(server, "/metrics").text, 3)):
+        now = samples(text)
+        assert now[f'monkey_{plugin}_handshakes_total{{peer="client"}}'] == done
+        assert now[f'monkey_{plugin}_handshakes_failed_total{{peer="client"}}'] == 1
+        assert now[f'monkey_{plugin}_handshakes_total{{peer="backend"}}'] == 0
+
+
+def with_status(config):
+    config["extra"]["plugins.load"] += f"    Load {process.plugin('status')}\n"
+    config["extra"]["plugins/status/status.conf"] = section("STATUS", "")
+    return config
+
+
+def test_fastcgi(start):
+    with fastcgi.Application(lambda call: call.answer(b"done")) as application:
+        config = with_status(fastcgi.config(application, match="^/app"))
+        server = start(**config)
+        for _ in range(3):
+            assert server.get("/app").status == 200
+        server.reload(**config)
+        now = scrape(server)
+        of = {key.partition("{")[0]: value for key, value in now.items() if key.startswith("monkey_fastcgi_")}
+        assert of == {"monkey_fastcgi_up": 1, "monkey_fastcgi_active_requests": 0, "monkey_fastcgi_requests_total": 3,
+                      "monkey_fastcgi_failures_total": 0}
+    for _ in range(2):
+        assert server.get("/app").status == 502
+    now = {key.partition("{")[0]: value for key, value in scrape(server).items()}
+    assert now["monkey_fastcgi_failures_total"] >= 2
+
+
+def test_cgi(start):
+    script = "#!/bin/sh\necho 'Content-Type: text/plain'\necho\nsleep 0.5\necho done\n"
+    server = start_site(start, {"slow": script}, "MaxProcesses 1\nQueueLength 1",
+                        extra={**load_cgi("status"), "plugins/status/status.conf": section("STATUS", "")})
+    with server.connect() as first, server.connect() as second:
+        first.send(http.request("/cgi-bin/slow"))
+        assert eventually(lambda: scrape(server)['monkey_cgi_running{pool="shared"}'] == 1)
+        second.send(http.request("/cgi-bin/slow"))
+        assert eventually(lambda: scrape(server)['monkey_cgi_waiting{pool="shared"}'] == 1)
+        assert server.get("/cgi-bin/slow").status == 503
+        assert first.response().status == second.response().status == 200
+    now = scrape(server)
+    assert now['monkey_cgi_started_total{pool="shared"}'] == 2
+    assert now['monkey_cgi_refused_total{pool="shared"}'] == 1
+
+
+# -- the dashboard
+
+
+def test_the_dashboard_names_what_there_is(start):
+    """Each metric of each query is in the scrape of a server that has all of these plugins, with the labels that it is grouped by."""
+    dashboard = json.loads((pathlib.Path(__file__).parents[2] / "packaging" / "grafana-dashboard.json").read_text())
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    queries += [variable["query"]["query"] for variable in dashboard["templating"]["list"] if variable["type"] == "query"]
+    named = {name for query in queries for name in re.findall(r"\bmonkey_\w+", query)}
+    with backends(1) as one, fastcgi.Application(lambda call: call.answer(b"done")) as application:
+        load = "".join(f"Load {process.plugin(name)}\n" for name in ("proxy_reverse", "fastcgi", "cgi", "tls", "status"))
+        server = start(handlers="Match ^/app fastcgi\nMatch ^/cgi-bin/ cgi", files=FILES, extra={
+            "plugins.load": section("PLUGINS", load), "plugins/status/status.conf": section("STATUS", ""),
+            "plugins/fastcgi/fastcgi.conf": fastcgi.settings(application, location="Mount /app"),
+            "plugins/proxy_reverse/proxy_reverse.conf": section("PROXY_ENTRY", f"Name shop\nMatch ^/shop\n{servers(one)}")})
+        assert server.get("/shop").status == server.get("/app").status == 200
+        now = scrape(server)
+    there = {key.partition("{")[0] for key in now}
+    assert len(named) > 20 and named <= there, named - there
+    for query in queries:
+        for labels, name in re.findall(r"by \(([\w, ]+)\) \((?:rate|increase)?\(?(monkey_\w+)", query):
+            keys = [key for key in now if key.partition("{")[0] == name]
+            assert all(f'{label}="' in keys[0] for label in labels.split(", ")), query
+    assert [panel["id"] for panel in dashboard["panels"]] == list(range(1, len(dashboard["panels"]) + 1))
 
 
 # -- health

@@ -44,8 +44,8 @@ def test_numbers_come_and_go_on(start, tmp_path):
         assert "connecting" not in text and re.search(r"Monkey \d[^<]*, up 0:00:0", text)
         rows = re.findall(r"<tr>(.*?)</tr>", text)
         cells = [re.findall(r"<t[hd]>(?:<b[^>]*>)?([^<]*)", row) for row in rows]
-        assert [row[1] for row in cells if row[0] == "default"] == ["41"] or [row for row in cells if row[0] == "default"]
-        assert ["shop " + backend.address for backend in two] == [row[0] for row in cells if row[0].startswith("shop ")]
+        assert [int(row[1]) for row in cells if row[0] == "default"][0] >= 41
+        assert sorted("shop " + backend.address for backend in two) == [row[0] for row in cells if row[0].startswith("shop ")]
         assert [row[1] for row in cells if row[0].startswith("shop ")] == ["up", "up"]
         assert "&lt;b&gt;.example" in text and "<b>.example" not in text
         assert len(re.search(r'<polyline points="([^"]*)"', text)[1].split()) >= 3
