@@ -352,14 +352,14 @@ def test_cgi(start):
                         extra={**load_cgi("status"), "plugins/status/status.conf": section("STATUS", "")})
     with server.connect() as first, server.connect() as second:
         first.send(http.request("/cgi-bin/slow"))
-        assert eventually(lambda: scrape(server)['monkey_cgi_running{pool="shared"}'] == 1)
+        assert eventually(lambda: scrape(server)['monkey_cgi_running{pool="site"}'] == 1)
         second.send(http.request("/cgi-bin/slow"))
-        assert eventually(lambda: scrape(server)['monkey_cgi_waiting{pool="shared"}'] == 1)
+        assert eventually(lambda: scrape(server)['monkey_cgi_waiting{pool="site"}'] == 1)
         assert server.get("/cgi-bin/slow").status == 503
         assert first.response().status == second.response().status == 200
     now = scrape(server)
-    assert now['monkey_cgi_started_total{pool="shared"}'] == 2
-    assert now['monkey_cgi_refused_total{pool="shared"}'] == 1
+    assert now['monkey_cgi_started_total{pool="site"}'] == 2
+    assert now['monkey_cgi_refused_total{pool="site"}'] == 1
 
 
 # -- the dashboard

@@ -4,6 +4,8 @@
 #include "entry/settings.h"
 #include "yard/pool.h"
 
+#include "kit/text/words.h"
+
 static double running(const struct pool_facts *f)
 {
     return f->used;
@@ -35,6 +37,12 @@ static const struct family {
     {"monkey_cgi_refused_total", "Requests refused because too many waited.", true, refused},
 };
 
+/* "shared", "site example.org"; "site" for a site without a name. */
+static struct mk_str name_of(const struct cgi_site *site)
+{
+    return text_trim(mk_str_from(*site->pool_name ? site->pool_name : "shared"));
+}
+
 /* Sites share pools: each is told of once. */
 static bool is_first(const struct cgi_config *config, const struct cgi_site *site)
 {
@@ -56,7 +64,7 @@ static void tell_family(const struct cgi_config *config, const struct family *fa
             .is_counter = family->is_counter,
             .is_brief = true,
             .nlabels = 1,
-            .labels = {{"pool", mk_str_from(*site->pool_name ? site->pool_name : "shared")}},
+            .labels = {{"pool", name_of(site)}},
         };
         struct pool_facts facts;
 
