@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metrics and health over HTTP."""
 
+import contextlib
+import ctypes
+import itertools
 import json
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import time
 import urllib.parse
@@ -299,6 +304,81 @@ def test_json_has_the_same_samples(start):
     names = {re.sub("{.*", "", key) for key in scrape(server)}
     assert {s["name"] for s in page["samples"]} == names
     assert page["version"] and page["uptime_ms"] >= 0
+
+
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+WALL = 0x40000000
+
+
+@contextlib.contextmanager
+def standing(thread):
+    """One thread of a server stands still."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.ptrace(PTRACE_SEIZE, thread, None, None) < 0:
+        pytest.skip(f"this system traces no threads: errno {ctypes.get_errno()}")
+    assert libc.ptrace(PTRACE_INTERRUPT, thread, None, None) == 0
+    os.waitpid(thread, WALL)
+    try:
+        yield
+    finally:
+        libc.ptrace(PTRACE_DETACH, thread, None, None)
+
+
+def silent_workers(server):
+    """As a scrape on the worker that turns says; None: the connection came to the other one."""
+    with server.connect(timeout=3) as connection:
+        try:
+            answer = connection.request("/metrics")
+        except (AssertionError, OSError):
+            return None
+        return samples(answer.text)["monkey_workers_silent"]
+
+
+def test_a_stuck_worker_does_not_hold_the_answer_up(start):
+    server = start(**configured(server="Workers 2"))
+    tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
+    workers = [int(task.name) for task in tasks.iterdir() if "worker" in (task / "comm").read_text()]
+    assert len(workers) == 2, [(task / "comm").read_text() for task in tasks.iterdir()]
+    with standing(workers[1]):
+        assert 1 in [silent_workers(server) for _ in range(4)]
+    assert eventually(lambda: silent_workers(server) == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["/metrics", "/status?format=json", "/health/ready"])
+def test_a_scrape_while_an_allocation_fails(start, allocations, target):
+    server = start(env=allocations.environment, **configured("ReadyWhen monkey_site_responses_total", server="Workers 1"))
+    for number in itertools.count(1):
+        answer = None
+        with server.connect() as connection, contextlib.suppress(AssertionError, OSError):
+            connection.request("/a.txt")
+            allocations.arm(number)
+            answer = connection.request(target)
+        allocations.disarm()
+        assert answer is None or answer.status in (200, 500, 503), number
+        assert server.is_running(), f"allocation {number}\n{server.log()[-2000:]}"
+        if not allocations.failed:
+            break
+    assert answer.status == 200 and number > 1
+
+
+@pytest.mark.slow
+def test_a_reload_while_an_allocation_fails(start, allocations):
+    """It is refused and the old configuration stays, with its counters; or it succeeds."""
+    config = configured("Allow ::/0", server="Workers 1", sites={"b": "[HOST]\n    ServerName b.example\n    DocumentRoot /tmp\n"})
+    server = start(env=allocations.environment, **config)
+    for number in itertools.count(1):
+        since = len(server.log())
+        allocations.arm(number)
+        server.signal(signal.SIGHUP)
+        assert eventually(lambda: "reload" in server.log()[since:].lower() or not server.is_running())
+        allocations.disarm()
+        assert server.is_running(), f"allocation {number}\n{server.log()[-2000:]}"
+        assert server.get("/a.txt").status == 200
+        if not allocations.failed:
+            break
+    assert number > 20
+    assert scrape(server)['monkey_site_responses_total{site="default",status="2xx"}'] == number
 
 
 # -- what other plugins count
