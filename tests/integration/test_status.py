@@ -23,6 +23,7 @@ from harness.cgi import load as load_cgi
 from harness.cgi import start_site
 from harness.client import Connection, eventually, free_port
 from harness.config import section
+from harness.http2 import Frames
 
 FILES = {"a.txt": "a" * 100}
 OPEN = ("application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,"
@@ -105,6 +106,16 @@ def test_durations_are_a_histogram(start):
     assert counts["0.5"] == 1 and counts["2.5"] == 2 and counts["+Inf"] == 2 == now[name + '_count{site="default"}']
     assert [value for _, value in buckets] == sorted(value for _, value in buckets)
     assert 0.5 < now[name + '_sum{site="default"}'] < 2.5
+
+
+def test_requests_over_http2_are_counted_and_answered(start):
+    server = start(**configured(server="Workers 1\nListen 127.0.0.1:0 h2", plugins=["http2"]))
+    with Frames(("127.0.0.1", server.port)) as client:
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a" * 100)
+        client.send(client.head(3, "/metrics"))
+        status, text = client.answer(3)
+    assert status == 200 and samples(text.decode())['monkey_site_responses_total{site="default",status="2xx"}'] == 1
 
 
 def test_workers_count_together(start):
@@ -209,6 +220,14 @@ def test_faults_have_their_place(tmp_path, lines, why):
     checked = process.run("--configdir", config.folder, "--test")
     assert checked.returncode == 1
     assert why in checked.stdout + checked.stderr and "status.conf:" in checked.stdout + checked.stderr
+
+
+def test_a_match_line_is_refused(tmp_path):
+    config = process.Config(tmp_path)
+    config.write(handlers="Match ^/metrics status", **configured())
+    checked = process.run("--configdir", config.folder, "--test")
+    assert checked.returncode == 1
+    assert "its paths are Metrics, Page and Health of [STATUS]" in checked.stdout + checked.stderr
 
 
 # -- to whom

@@ -123,6 +123,17 @@ enum status_path status_path_of(const struct status_site *site, struct mk_str pa
 
 /* ---- a configuration ---- */
 
+int status_check_match(struct mk_setup *setup, const struct mk_setting *line,
+                       const struct mk_words *parameters, void **data)
+{
+    (void)parameters;
+    *data = NULL;
+    mk_setup_fault(
+        setup, &line->value_at,
+        "status: its paths are Metrics, Page and Health of [STATUS], not lines of Match");
+    return 0;
+}
+
 int status_check(struct mk_setup *setup)
 {
     struct status_config *config = mk_setup_alloc(setup, sizeof(*config));

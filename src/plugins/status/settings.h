@@ -47,6 +47,9 @@ extern const struct mk_section_spec *const status_sections[];
 
 int status_check(struct mk_setup *setup);
 int status_check_site(struct mk_setup *setup);
+/** Refuses the line: it would limit the counting to its paths. */
+int status_check_match(struct mk_setup *setup, const struct mk_setting *line,
+                       const struct mk_words *parameters, void **data);
 
 /** @return which of them it is; STATUS_PATHS: none. */
 enum status_path status_path_of(const struct status_site *site, struct mk_str path);

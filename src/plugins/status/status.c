@@ -119,6 +119,7 @@ static const struct mk_plugin plugin = {
     .sections = status_sections,
     .check = status_check,
     .check_site = status_check_site,
+    .check_match = status_check_match,
     .start = start,
     .stop = stop,
     .worker_start = worker_start,
