@@ -116,7 +116,7 @@ static void end_scrape(void *arg)
     struct scrape *s = arg;
 
     mk_alarm_free(s->alarm);
-    gather_put(s->gather);
+    status_gather_put(s->gather);
 }
 
 /* @return NULL without memory. */
@@ -130,13 +130,13 @@ static struct scrape *begin_scrape(struct mk_request *r, const struct mk_context
     s->alarm = mk_alarm_new(ctx->worker, on_late, s);
     if (!s->alarm)
         return NULL;
-    s->gather = gather_begin(r, ctx->server);
+    s->gather = status_gather_begin(r, ctx->server);
     if (s->gather && mk_request_on_end(r, end_scrape, s) == 0) {
         mk_alarm_set(s->alarm, PATIENCE_MS);
         return s;
     }
     if (s->gather)
-        gather_put(s->gather);
+        status_gather_put(s->gather);
     mk_alarm_free(s->alarm);
     return NULL;
 }
@@ -186,7 +186,7 @@ static enum mk_verdict scrape(struct mk_request *r, const struct mk_context *ctx
         s = begin_scrape(r, ctx);
     if (!s)
         return mk_reply_error(r, 503, NULL);
-    if (!s->is_late && !gather_is_done(s->gather))
+    if (!s->is_late && !status_gather_is_done(s->gather))
         return MK_VERDICT_LATER;
     return (is_json ? answer_json : answer_metrics)(r, ctx, s->gather);
 }
@@ -220,7 +220,7 @@ enum mk_verdict status_answer(struct mk_request *r, const struct mk_context *ctx
     struct mk_request_facts facts = {.size = sizeof(facts)};
 
     mk_request_facts(r, &facts);
-    if (!guard_admits(is_health(path) ? &site->health_guard : &site->guard, facts.conn))
+    if (!status_guard_admits(is_health(path) ? &site->health_guard : &site->guard, facts.conn))
         return mk_reply_error(r, 403, NULL);
     if (!text_is(facts.method, MK_STR("GET")) && !text_is(facts.method, MK_STR("HEAD")))
         return mk_reply_error(r, 405, "Allow: GET, HEAD\r\n");

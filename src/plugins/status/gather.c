@@ -24,7 +24,7 @@ struct gather {
     struct part parts[];
 };
 
-void gather_put(struct gather *g)
+void status_gather_put(struct gather *g)
 {
     if (counted_put(&g->refs))
         free(g);
@@ -65,12 +65,12 @@ static void answer(struct mk_worker *w, void *arg)
     if (atomic_fetch_sub_explicit(&g->pending, 1, memory_order_acq_rel) == 1 &&
         mk_server_resume(g->server, g->ticket) < 0)
         mk_server_log(g->server, MK_LOG_DEBUG, "status: no memory: a scrape goes on by its alarm");
-    gather_put(g);
+    status_gather_put(g);
 }
 
 /* ---- where the request is ---- */
 
-struct gather *gather_begin(struct mk_request *r, struct mk_server *server)
+struct gather *status_gather_begin(struct mk_request *r, struct mk_server *server)
 {
     const unsigned count = mk_server_workers(server);
     struct gather *g = calloc(1, sizeof(*g) + count * sizeof(struct part));
@@ -88,17 +88,17 @@ struct gather *gather_begin(struct mk_request *r, struct mk_server *server)
     return NULL;
 }
 
-bool gather_is_done(const struct gather *g)
+bool status_gather_is_done(const struct gather *g)
 {
     return atomic_load_explicit(&g->pending, memory_order_acquire) == 0;
 }
 
-unsigned gather_missing(const struct gather *g)
+unsigned status_gather_missing(const struct gather *g)
 {
     return atomic_load_explicit(&g->pending, memory_order_acquire);
 }
 
-unsigned gather_add_up(const struct gather *g, struct gather_count counts[GATHER_STATES])
+unsigned status_gather_add_up(const struct gather *g, struct gather_count counts[GATHER_STATES])
 {
     unsigned ncounts = 0;
 

@@ -19,12 +19,12 @@ struct gather;
  * Ask all workers. The request is resumed when the last of them has answered.
  * @return it, with a reference of the caller's; NULL without memory
  */
-struct gather *gather_begin(struct mk_request *r, struct mk_server *server);
-bool gather_is_done(const struct gather *g);
+struct gather *status_gather_begin(struct mk_request *r, struct mk_server *server);
+bool status_gather_is_done(const struct gather *g);
 /** Workers that have not answered (yet). */
-unsigned gather_missing(const struct gather *g);
+unsigned status_gather_missing(const struct gather *g);
 /** Add up those that have. @return states, each once */
-unsigned gather_add_up(const struct gather *g, struct gather_count counts[GATHER_STATES]);
-void gather_put(struct gather *g);
+unsigned status_gather_add_up(const struct gather *g, struct gather_count counts[GATHER_STATES]);
+void status_gather_put(struct gather *g);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "kit/text/words.h"
 
-int guard_read(struct mk_setup *setup, const struct mk_words *words, const char *key,
-               const struct mk_origin *at, struct guard *guard)
+int status_guard_read(struct mk_setup *setup, const struct mk_words *words, const char *key,
+                      const struct mk_origin *at, struct guard *guard)
 {
     *guard = (struct guard){.nets = mk_setup_alloc(setup, (words->count + 1) * sizeof(struct net))};
     if (!guard->nets)
@@ -24,7 +24,7 @@ int guard_read(struct mk_setup *setup, const struct mk_words *words, const char 
     return 0;
 }
 
-bool guard_admits(const struct guard *guard, const struct mk_conn *c)
+bool status_guard_admits(const struct guard *guard, const struct mk_conn *c)
 {
     struct mk_conn_facts facts = {.size = sizeof(facts)};
 

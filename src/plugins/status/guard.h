@@ -18,10 +18,10 @@ struct guard {
  * Read the words of a key. Each one that is no network is a fault at `at`.
  * @return 0 or MK_E_NOMEM.
  */
-int guard_read(struct mk_setup *setup, const struct mk_words *words, const char *key,
-               const struct mk_origin *at, struct guard *guard) MK_MUST_USE;
+int status_guard_read(struct mk_setup *setup, const struct mk_words *words, const char *key,
+                      const struct mk_origin *at, struct guard *guard) MK_MUST_USE;
 
 /** @param c  NULL: a request of the program itself, which is admitted. */
-bool guard_admits(const struct guard *guard, const struct mk_conn *c);
+bool status_guard_admits(const struct guard *guard, const struct mk_conn *c);
 
 #endif

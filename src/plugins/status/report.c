@@ -50,7 +50,7 @@ static void put_of_plugin(void *arg, const struct mk_metric *from)
 static void put_connections(struct exposition *e, const struct gather *g)
 {
     struct gather_count counts[GATHER_STATES];
-    const unsigned ncounts = gather_add_up(g, counts);
+    const unsigned ncounts = status_gather_add_up(g, counts);
     struct exposition_sample s = {
         .name = "monkey_connection_states",
         .help = "Open connections by state, of the workers that answered.",
@@ -65,7 +65,7 @@ static void put_connections(struct exposition *e, const struct gather *g)
     s = (struct exposition_sample){
         .name = "monkey_workers_silent",
         .help = "Workers that did not answer within a second: they are stuck or overloaded.",
-        .value = gather_missing(g),
+        .value = status_gather_missing(g),
     };
     exposition_put(e, &s);
 }

@@ -151,13 +151,13 @@ static int read_guards(struct mk_setup *setup, struct status_site *site)
 {
     const struct status_settings *set = site->set;
     const struct mk_words *words = set->health_allow.count > 0 ? &set->health_allow : &set->allow;
-    int err =
-        guard_read(setup, &set->allow, "Allow", mk_setup_place(setup, set, "Allow"), &site->guard);
+    int err = status_guard_read(setup, &set->allow, "Allow", mk_setup_place(setup, set, "Allow"),
+                                &site->guard);
 
     if (err < 0)
         return err;
-    return guard_read(setup, words, "HealthAllow", mk_setup_place(setup, set, "HealthAllow"),
-                      &site->health_guard);
+    return status_guard_read(setup, words, "HealthAllow", mk_setup_place(setup, set, "HealthAllow"),
+                             &site->health_guard);
 }
 
 /* A site answers if it has the section; the first one also if the plugin's file has it. */
