@@ -65,10 +65,10 @@ static struct mk_str family_of(const struct exposition_sample *s)
 /* FNV-1a. */
 static uint64_t hash_of(struct mk_str name)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = 0xcbf29ce484222325U;
 
     for (size_t i = 0; i < name.len; i++)
-        hash = (hash ^ (unsigned char)name.p[i]) * 0x100000001b3u;
+        hash = (hash ^ (unsigned char)name.p[i]) * 0x100000001b3U;
     return hash;
 }
 
