@@ -252,6 +252,17 @@ class MonkeyRules(Monkey):
         return command
 
 
+class MonkeyStatus(Monkey):
+    name = "monkey-status"
+    note = "the plugin status counts every request"
+    plugins = "    Load status\n"
+
+    def command(self, setup):
+        command = super().command(setup)
+        _write(os.path.join(setup.dir, "conf"), "plugins/status/status.conf", "[STATUS]\n    Metrics /metrics\n")
+        return command
+
+
 class Nginx(Server):
     name = "nginx"
     note = "sendfile, tcp_nopush, tcp_nodelay on; access_log off; open_file_cache off"
@@ -444,7 +455,7 @@ class Floor(Server):
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
-                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, NginxLogbuf,
+                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, MonkeyStatus, NginxLogbuf,
                                           MonkeyMbedtls, Haproxy)}
 
 

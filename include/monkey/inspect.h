@@ -24,6 +24,7 @@ struct mk_server_facts {
     uint64_t reloads;        /* successful ones */
     int log_level;           /* enum mk_log_level */
     uint64_t reloads_failed; /* the previous configuration stayed in force */
+    bool is_stopping;        /* mk_server_stop was called */
 };
 /** Any thread. */
 MK_API void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts);

@@ -71,6 +71,15 @@ MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts
 MK_API struct mk_str mk_request_method(const struct mk_request *r);
 MK_API struct mk_str mk_request_path(const struct mk_request *r);
 
+/** The result of a request, for what counts every one in on_finish. Small enough for two registers, so it never grows. */
+struct mk_request_result {
+    uint32_t status; /* as in the facts */
+    uint32_t
+        took_ms; /* since the first byte of the request, from one turn of the loop to another */
+    uint64_t body_sent; /* as in the facts */
+};
+MK_API struct mk_request_result mk_request_result(const struct mk_request *r);
+
 /**
  * Walk the ways in which applications may read the path. Number 0 is facts.path. Further ones exist for a path with `;`
  * (some applications cut the rest of the segment), `\` (taken for `/`), or dots or blanks at the end of a segment

@@ -44,6 +44,8 @@ def settings(name, tmp_path):
         server = section("FASTCGI_SERVER", f"ServerName app\nServerPath {tmp_path}/nobody")
         location = section("FASTCGI_LOCATION", "Mount /fastcgi\nMatch ^/fastcgi(/|$)")
         return {"plugins/fastcgi/fastcgi.conf": server + location}, ""
+    if name == "status":
+        return {"plugins/status/status.conf": section("STATUS", "")}, ""
     if name == "cgi":
         return {"plugins/cgi/cgi.conf": section("CGI", "Match ^/cgi-bin/ /bin/sh")}, ""
     return {}, ""

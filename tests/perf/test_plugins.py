@@ -40,3 +40,10 @@ def test_rules_stay_in_budget(built, setup, tmp_path, how):
     without, ruled = least(built, setup, tmp_path, ("monkey", "monkey-rules"), how == "close", budgets.PLUGINS_RULES[how])
     print(f"{how}: {without:.0f} instructions without rules, {ruled:.0f} with 10,000 networks and a path")
     assert ruled <= without * (1 + budgets.PLUGINS_RULES[how])
+
+
+@pytest.mark.parametrize("how", ["keep", "close"])
+def test_counting_stays_in_budget(built, setup, tmp_path, how):
+    without, counted = least(built, setup, tmp_path, ("monkey", "monkey-status"), how == "close", budgets.PLUGINS_STATUS[how])
+    print(f"{how}: {without:.0f} instructions without the plugin status, {counted:.0f} with it")
+    assert counted <= without * (1 + budgets.PLUGINS_STATUS[how])

@@ -60,6 +60,7 @@ void tls_local_init(struct tls_local *w, const struct tls_link_engine *engine,
     w->engine = engine;
     w->worker = worker;
     w->live = tls_live_ref(live);
+    w->census = live ? live->census : NULL;
     w->logged_s[0] = w->logged_s[1] = -1;
     w->used = 0;
 }

@@ -81,6 +81,7 @@ struct tls_local {
     const struct tls_link_engine *engine;
     struct mk_worker *worker;
     struct tls_live *live;
+    struct tls_census *census; /* live's; NULL: nothing is counted */
     int64_t logged_s
         [2]; /* when a line was last written that a peer can provoke: of clients, of backends */
     char *in, *out; /* what is to be encrypted, and records; empty between any two calls */

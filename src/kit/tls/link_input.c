@@ -34,6 +34,11 @@ static int end_input(struct tls_link *t)
     return MK_E_AGAIN;
 }
 
+static void count(const struct tls_link *t, bool done)
+{
+    tls_census_count(t->local->census, t->site ? TLS_SIDE_CLIENT : TLS_SIDE_BACKEND, done);
+}
+
 static int refuse_plain(struct tls_link *t)
 {
     char answer[TLS_PLAIN_MAX];
@@ -42,6 +47,7 @@ static int refuse_plain(struct tls_link *t)
     t->local->used = 0; /* an alert would not be understood, nor be for the next link */
     (void)send(t->fd, answer, len, MSG_NOSIGNAL);
     tls_link_complain(t, MK_LOG_DEBUG, "handshake failed", "a request arrived in the clear");
+    count(t, false);
     return end_input(t);
 }
 
@@ -80,6 +86,7 @@ static int shake(struct mk_link *l)
         return refuse_plain(t);
     if (step == TLS_STEP_DONE && t->state != TLS_LINK_BROKEN) {
         tls_link_become(t, TLS_LINK_OPEN);
+        count(t, true);
         return 0;
     }
     err = tls_link_flush_input(l);
@@ -88,6 +95,7 @@ static int shake(struct mk_link *l)
         return MK_E_AGAIN;
     }
     complain_of_handshake(t);
+    count(t, false);
     return end_input(t);
 }
 

@@ -20,6 +20,7 @@ void tls_live_put(struct tls_live *live)
     tls_names_fini(&live->names);
     tls_names_fini(&live->backend_names);
     tls_tickets_put(live->tickets);
+    tls_census_put(live->census);
     free(live->sites);
     free(live->backends);
     free(live);

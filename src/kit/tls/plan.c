@@ -305,7 +305,7 @@ static int build(const struct mk_context *ctx, const struct tls_plan *plan, stru
 
     live->sites = calloc(plan->count + 1, sizeof(*live->sites));
     live->backends = calloc(plan->nbackends, sizeof(*live->backends));
-    if (!live->tickets || !live->sites || !live->backends)
+    if (!live->tickets || !live->census || !live->sites || !live->backends)
         return MK_E_NOMEM;
     for (struct planned *p = plan->first; p && err == 0; p = p->next)
         err = build_site(ctx, live, p, r);
@@ -329,6 +329,7 @@ int tls_plan_start(const struct mk_context *ctx, const struct mk_context *old)
     live->fallback = plan->fallback ? plan->fallback->index : 0;
     live->tickets =
         before && before->live ? tls_tickets_ref(before->live->tickets) : tls_tickets_new();
+    live->census = before && before->live ? tls_census_ref(before->live->census) : tls_census_new();
     err = build(ctx, plan, live, &report);
     if (err == 0) {
         plan->live = live;
@@ -346,6 +347,12 @@ void tls_plan_stop(const struct mk_context *ctx)
 
     tls_live_put(plan->live);
     plan->live = NULL;
+}
+
+void tls_plan_metrics(const struct mk_context *ctx, const char *const names[2], mk_metric_fn tell,
+                      void *arg)
+{
+    tls_census_tell(tls_plan_live(ctx)->census, names, tell, arg);
 }
 
 struct tls_live *tls_plan_live(const struct mk_context *ctx)

@@ -3,6 +3,7 @@
 #define KIT_TLS_PLAN_H
 
 #include "kit/counted/counted.h"
+#include "kit/tls/census.h"
 #include "kit/tls/files.h"
 #include "kit/tls/names.h"
 #include "kit/tls/tickets.h"
@@ -63,6 +64,7 @@ struct tls_live {
     struct counted refs;
     const struct tls_engine *engine;
     struct tls_tickets *tickets;
+    struct tls_census *census;
     struct tls_site *sites;
     size_t nsites;
     unsigned fallback; /* the site for names that nobody has; meaningless without sites */
@@ -79,6 +81,9 @@ int tls_plan_check(struct mk_setup *setup, const struct tls_engine *engine) MK_M
 int tls_plan_check_site(struct mk_setup *setup) MK_MUST_USE;
 int tls_plan_start(const struct mk_context *ctx, const struct mk_context *old) MK_MUST_USE;
 void tls_plan_stop(const struct mk_context *ctx);
+/** The hook `metrics`. @param names  as for tls_census_tell */
+void tls_plan_metrics(const struct mk_context *ctx, const char *const names[2], mk_metric_fn tell,
+                      void *arg);
 /** From start to stop, borrowed. */
 struct tls_live *tls_plan_live(const struct mk_context *ctx);
 

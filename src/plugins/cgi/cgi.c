@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "run/metrics.h"
 #include "run/run.h"
 
 /*
@@ -92,5 +93,6 @@ static const struct mk_plugin cgi = {
     .worker_start = cgi_worker_start,
     .worker_stop = cgi_worker_stop,
     .on_handle = cgi_on_handle,
+    .metrics = cgi_metrics,
 };
 MK_PLUGIN_EXPORT(cgi);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/metrics.h"
 #include "exchange/exchange.h"
 
 #include <stdlib.h>
@@ -138,5 +139,6 @@ static const struct mk_plugin fastcgi = {
     .worker_start = fastcgi_worker_start,
     .worker_stop = fastcgi_worker_stop,
     .on_handle = fastcgi_on_handle,
+    .metrics = fcgi_metrics,
 };
 MK_PLUGIN_EXPORT(fastcgi);

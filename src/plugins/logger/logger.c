@@ -3,6 +3,8 @@
 #include "line.h"
 #include "settings.h"
 
+#include "kit/quiet/quiet.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -231,6 +233,8 @@ static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)
     struct logger_local *local = ctx->local;
     struct logger_line line;
 
+    if (quiet_is(r))
+        return;
     logger_line_begin(&line, c->format, r, &local->texts);
     if (site->access != LOGGER_NO_TARGET)
         logger_gather_line(local->gather, (size_t)site->access, c->targets[site->access],

@@ -25,6 +25,14 @@ static enum mk_verdict mbed_on_request(struct mk_request *r, const struct mk_con
     return tls_judge(r, ctx, mbed_transport.name, tls_link_policy);
 }
 
+static void mbed_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
+{
+    static const char *const names[] = {"monkey_mbedtls_handshakes_total",
+                                        "monkey_mbedtls_handshakes_failed_total"};
+
+    tls_plan_metrics(ctx, names, tell, arg);
+}
+
 static int mbed_command(const char *const *words, char *text, size_t size)
 {
     return tls_make_cert_command(words, mbed_make_cert, text, size);
@@ -42,5 +50,6 @@ static const struct mk_plugin mbed_plugin = {
     .on_request = mbed_on_request,
     .transport = &mbed_transport,
     .command = mbed_command,
+    .metrics = mbed_metrics,
 };
 MK_PLUGIN_EXPORT(mbed_plugin);

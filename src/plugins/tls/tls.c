@@ -25,6 +25,14 @@ static enum mk_verdict tls_on_request(struct mk_request *r, const struct mk_cont
     return tls_judge(r, ctx, openssl_transport.name, tls_link_policy);
 }
 
+static void tls_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
+{
+    static const char *const names[] = {"monkey_tls_handshakes_total",
+                                        "monkey_tls_handshakes_failed_total"};
+
+    tls_plan_metrics(ctx, names, tell, arg);
+}
+
 static int tls_command(const char *const *words, char *text, size_t size)
 {
     return tls_make_cert_command(words, pair_make, text, size);
@@ -42,5 +50,6 @@ static const struct mk_plugin plugin = {
     .on_request = tls_on_request,
     .transport = &openssl_transport,
     .command = tls_command,
+    .metrics = tls_metrics,
 };
 MK_PLUGIN_EXPORT(plugin);

@@ -54,6 +54,15 @@ struct mk_str mk_request_path(const struct mk_request *r)
     return r->path;
 }
 
+struct mk_request_result mk_request_result(const struct mk_request *r)
+{
+    return (struct mk_request_result){
+        .status = r->status,
+        .took_ms = (uint32_t)(r->worker->loop.clock.mono_ms - r->began_ms),
+        .body_sent = r->body_sent,
+    };
+}
+
 static void fill(struct mk_request_facts *facts, const struct mk_request *r)
 {
     const struct mk_site_settings *site = &r->site->set;

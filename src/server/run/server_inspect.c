@@ -21,6 +21,7 @@ MK_AT_START void mk_server_facts(const struct mk_server *server, struct mk_serve
         .reloads = atomic_load(&server->reloads),
         .reloads_failed = atomic_load(&server->reloads_failed),
         .log_level = atomic_load(&server->shared.log.level),
+        .is_stopping = atomic_load(&server->stop_at_ms) != INT64_MAX,
     };
     struct mk_clock clock = {0};
 

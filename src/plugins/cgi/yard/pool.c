@@ -69,6 +69,7 @@ static struct place *pop(struct pool *pool)
     take_out(pool, place);
     place->state = PLACE_GRANTED;
     pool->used++;
+    pool->granted++;
     return place;
 }
 
@@ -76,6 +77,7 @@ static struct place *pop(struct pool *pool)
 static void put_back(struct pool *pool, struct place *place)
 {
     pool->used--;
+    pool->granted--;
     place->state = PLACE_WAITS;
     place->next = pool->first;
     place->link = &pool->first;
@@ -98,6 +100,13 @@ static void grant(struct pool *pool)
             return;
         }
     }
+}
+
+void pool_facts(struct pool *pool, struct pool_facts *facts)
+{
+    pthread_mutex_lock(pool->lock);
+    *facts = (struct pool_facts){pool->used, pool->nwaiting, pool->granted, pool->refused};
+    pthread_mutex_unlock(pool->lock);
 }
 
 unsigned pool_waiting(struct pool *pool)
@@ -127,9 +136,11 @@ int pool_take(struct pool *pool, struct place *place)
     pthread_mutex_lock(pool->lock);
     if (pool->used < pool->max && !pool->first) {
         pool->used++;
+        pool->granted++;
         place->state = PLACE_HELD;
         err = 0;
     } else if (pool->nwaiting >= pool->max_waiting) {
+        pool->refused++;
         err = MK_E_BUSY;
     } else {
         place->state = PLACE_WAITS;

@@ -14,6 +14,7 @@ struct pool {
     void *lock; /* pthread_mutex_t, in pool.c */
     unsigned max, used, max_waiting, nwaiting;
     struct place *first, **last; /* who waits, the longest first */
+    uint64_t granted, refused;   /* places since the start; requests for which too many waited */
     struct uploads *uploads;     /* that hold places; its owner's. NULL: none */
 };
 
@@ -33,6 +34,13 @@ struct place {
 
 struct pool *pool_new(void);
 void pool_free(struct pool *pool);
+struct pool_facts {
+    unsigned used, waiting;
+    uint64_t granted, refused;
+};
+/** Any thread. */
+void pool_facts(struct pool *pool, struct pool_facts *facts);
+
 /** Who waits now. Any thread. */
 unsigned pool_waiting(struct pool *pool);
 /** New bounds, for who comes from now on. Any thread. */

@@ -42,6 +42,7 @@ struct choice backend_choice(struct backend *b)
 
 bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms)
 {
+    atomic_fetch_add_explicit(&b->failures, 1, memory_order_relaxed);
     if (offline_ms == 0)
         return false;
     return atomic_exchange_explicit(&b->offline_until_ms, now_ms + offline_ms,
@@ -52,6 +53,10 @@ void backend_remember(struct backend *b, const struct backend *old)
 {
     atomic_store_explicit(&b->offline_until_ms,
                           atomic_load_explicit(&old->offline_until_ms, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&b->requests, atomic_load_explicit(&old->requests, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&b->failures, atomic_load_explicit(&old->failures, memory_order_relaxed),
                           memory_order_relaxed);
 }
 

@@ -18,6 +18,8 @@ struct backend {
     struct counted refs;
     atomic_uint busy;                 /* requests that were given to it and have not ended */
     _Atomic int64_t offline_until_ms; /* 0: not known to be broken */
+    _Atomic uint64_t requests,
+        failures; /* attempts to get an answer, and of them those that failed */
 };
 
 /** @param options  of its connections, max_connections > 0. @return it, with one reference; NULL without memory. Control thread. */
@@ -30,7 +32,7 @@ struct choice backend_choice(struct backend *b);
 
 /** It did not take or did not answer a request. @return whether this is news. */
 bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms);
-/** It is the same server as another, whose health it takes over. */
+/** It is the same server as another, whose health and counters it takes over. */
 void backend_remember(struct backend *b, const struct backend *old);
 /** It answers. @return whether this is news. */
 bool backend_works(struct backend *b);

@@ -60,6 +60,7 @@ static int take(struct exchange *x, bool fresh)
         return err;
     }
     atomic_fetch_add_explicit(&b->busy, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&b->requests, 1, memory_order_relaxed);
     x->busy = b;
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "entry/viewers.h"
 
+#include "kit/text/choice.h"
 #include "kit/text/words.h"
 
 #include <monkey/inspect.h>
@@ -49,58 +50,16 @@ const struct proxy_entry *proxy_view_next(const struct proxy_view *view,
 
 /* ---- in which form ---- */
 
-/* The value of a parameter of a query. */
-static struct mk_str parameter(struct mk_str query, struct mk_str name)
-{
-    while (query.len > 0) {
-        struct mk_str part = text_cut(&query, '&'), value = part, key = text_cut(&value, '=');
-
-        if (key.len < part.len && text_is(key, name))
-            return value;
-    }
-    return (struct mk_str){NULL, 0};
-}
-
-/* "q=0.25": 250 (RFC 9110 section 12.4.2); 1000 for what is none. */
-static int weight_in(struct mk_str parameters)
-{
-    int weight = 1000;
-
-    while (parameters.len > 0) {
-        struct mk_str one = text_trim(text_cut(&parameters, ';'));
-
-        if (one.len < 3 || (one.p[0] | 0x20) != 'q' || one.p[1] != '=' || one.p[2] != '0')
-            continue;
-        weight = 0;
-        for (size_t i = 4, unit = 100; i < one.len && unit > 0; i++, unit /= 10)
-            weight += (int)unit * (one.p[i] >= '0' && one.p[i] <= '9' ? one.p[i] - '0' : 0);
-    }
-    return weight;
-}
-
-/* @return the weight of a type that is named; 0: it is not, or unwanted. */
-static int weight_of(struct mk_str accept, struct mk_str type)
-{
-    int weight = 0;
-
-    while (accept.len > 0) {
-        struct mk_str parameters = text_cut(&accept, ',');
-
-        if (text_is_word(text_trim(text_cut(&parameters, ';')), type))
-            weight = weight_in(parameters);
-    }
-    return weight;
-}
-
 /* Only where it is named: who sends a list of many types is a browser. */
 static bool accepts_json(struct mk_str accept)
 {
-    return weight_of(accept, MK_STR("application/json")) > weight_of(accept, MK_STR("text/html"));
+    return text_weight(accept, MK_STR("application/json")) >
+           text_weight(accept, MK_STR("text/html"));
 }
 
 static bool wants_json(struct mk_request *r, struct mk_str query)
 {
-    struct mk_str format = parameter(query, MK_STR("format")),
+    struct mk_str format = text_parameter(query, MK_STR("format")),
                   accept = mk_request_header(r, MK_STR("Accept"));
 
     if (format.p)
@@ -110,7 +69,7 @@ static bool wants_json(struct mk_request *r, struct mk_str query)
 
 static unsigned refresh_of(struct mk_str query)
 {
-    struct mk_str text = parameter(query, MK_STR("refresh"));
+    struct mk_str text = text_parameter(query, MK_STR("refresh"));
     unsigned seconds = 0;
 
     for (size_t i = 0; i < text.len; i++) {

@@ -3,7 +3,7 @@
 #define PROXY_STATISTICS_INT_H
 
 #include "backends/facts.h"
-#include "statistics/page.h"
+#include "kit/page/page.h"
 #include "statistics/statistics.h"
 
 /** Which entries a page shows. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PROXY_PAGE_H
-#define PROXY_PAGE_H
+#ifndef KIT_PAGE_H
+#define KIT_PAGE_H
 
 #include <monkey/types.h>
 
@@ -19,6 +19,8 @@ struct page {
 void page_free(struct page *page);
 /** Our own text. */
 void page_put(struct page *page, const char *text);
+/** The same, by its length. */
+void page_bytes(struct page *page, struct mk_str bytes);
 void page_printf(struct page *page, const char *fmt, ...) MK_PRINTF(2, 3);
 /** Text of others for HTML, in an attribute too: text_html. */
 void page_html(struct page *page, struct mk_str text);

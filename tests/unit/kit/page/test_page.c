@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "statistics/page.h"
+#include "kit/page/page.h"
 
 static void expect(struct page *page, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "statistics/page.h"
+#include "kit/page/page.h"
 
 #include "kit/text/escape.h"
 
@@ -38,17 +38,17 @@ static bool make_page_room(struct page *page, size_t len)
     return true;
 }
 
-static void put_bytes(struct page *page, const char *bytes, size_t len)
+void page_bytes(struct page *page, struct mk_str bytes)
 {
-    if (!make_page_room(page, len))
+    if (bytes.len == 0 || !make_page_room(page, bytes.len))
         return;
-    memcpy(page->p + page->len, bytes, len);
-    page->len += len;
+    memcpy(page->p + page->len, bytes.p, bytes.len);
+    page->len += bytes.len;
 }
 
 void page_put(struct page *page, const char *text)
 {
-    put_bytes(page, text, strlen(text));
+    page_bytes(page, mk_str_from(text));
 }
 
 void page_printf(struct page *page, const char *fmt, ...)
@@ -63,7 +63,7 @@ void page_printf(struct page *page, const char *fmt, ...)
     if (len < 0 || (size_t)len >= sizeof(piece))
         page->failed = true;
     else
-        put_bytes(page, piece, (size_t)len);
+        page_bytes(page, (struct mk_str){piece, (size_t)len});
 }
 
 void page_html(struct page *page, struct mk_str text)

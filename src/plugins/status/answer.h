@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef STATUS_ANSWER_H
+#define STATUS_ANSWER_H
+
+#include "settings.h"
+
+/** Answer a request for one of a site's paths. Called again after LATER. */
+enum mk_verdict status_answer(struct mk_request *r, const struct mk_context *ctx,
+                              enum status_path path);
+
+#endif
