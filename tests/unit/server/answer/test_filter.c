@@ -124,6 +124,53 @@ static int liar(void *state, const char *in, size_t *in_len, char *out, size_t *
     return 0;
 }
 
+/* Like a compressor that can be flushed: lower-case letters wait for the source to have nothing, or its end. */
+struct held {
+    char bytes[64];
+    size_t len, nreleases;
+};
+
+static int hold(void *state, const char *in, size_t *in_len, char *out, size_t *out_len, bool last)
+{
+    struct held *held = state;
+    bool is_release = *in_len == 0 && !last;
+
+    assert_true(held->len + *in_len <= sizeof(held->bytes));
+    memcpy(held->bytes + held->len, in, *in_len);
+    held->len += *in_len;
+    if (!is_release && !last) {
+        *out_len = 0;
+        return MK_FILTER_HOLDS;
+    }
+    if (is_release)
+        out[0] = (char)('0' + ++held->nreleases);
+    memcpy(out + is_release, held->bytes, held->len);
+    *out_len = held->len + is_release;
+    held->len = 0;
+    return last ? MK_FILTER_DONE : MK_FILTER_MORE;
+}
+
+/* It says that it holds something, and has nothing. */
+static int pretend(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                   bool last)
+{
+    int result = upper(state, in, in_len, out, out_len, last);
+
+    return result ? result : MK_FILTER_HOLDS;
+}
+
+/* Counts the calls with nothing, of which there are to be none while a source has more. */
+static int count_releases(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                          bool last)
+{
+    size_t *sum = state;
+
+    (void)in;
+    *sum += *in_len == 0 && !last;
+    *out_len = last ? (size_t)snprintf(out, *out_len, "%zu", *sum) : 0;
+    return last ? MK_FILTER_DONE : MK_FILTER_HOLDS;
+}
+
 /* ---- hooks ---- */
 
 static int with(struct mk_request *r, struct mk_head *head, mk_filter_fn fn)
@@ -178,6 +225,30 @@ static int to_standstill(struct mk_request *r, struct mk_head *head)
 static int to_lie(struct mk_request *r, struct mk_head *head)
 {
     return with(r, head, liar);
+}
+
+static int to_held(struct mk_request *r, struct mk_head *head)
+{
+    struct held *state = mk_arena_zalloc(&r->arena, sizeof(*state));
+
+    return state ? mk_head_filter(head, hold, state) : MK_E_NOMEM;
+}
+
+static int held_twice(struct mk_request *r, struct mk_head *head)
+{
+    int err = to_held(r, head);
+
+    return err < 0 ? err : to_held(r, head);
+}
+
+static int to_pretence(struct mk_request *r, struct mk_head *head)
+{
+    return with(r, head, pretend);
+}
+
+static int to_releases(struct mk_request *r, struct mk_head *head)
+{
+    return with(r, head, count_releases);
 }
 
 static int ten_then_count(struct mk_request *r, struct mk_head *head)
@@ -266,6 +337,20 @@ static ssize_t give_two(struct mk_request *r, void *arg, char *dst, size_t len)
     return *calls < 5 ? 2 : 0;
 }
 
+/* It has something each third time: what a filter wrote because of the first refusal meets a second one. */
+static ssize_t give_rarely(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    size_t *calls = arg;
+
+    (void)len;
+    if (++*calls % 3) {
+        mk_request_resume(r);
+        return MK_E_AGAIN;
+    }
+    memcpy(dst, "pr", 2);
+    return *calls < 9 ? 2 : 0;
+}
+
 static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
     const char *path = r->path.p;
@@ -290,7 +375,7 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     (void)close(fds[1]);
     if (mk_reply_memory(r, MK_STR("mem")) < 0 ||
         mk_reply_fd(r, open(name, O_RDONLY | O_CLOEXEC), 1, 3) < 0 || !calls ||
-        mk_reply_producer(r, give_two, calls) < 0) {
+        mk_reply_producer(r, strcmp(path, "/h/rare") == 0 ? give_rarely : give_two, calls) < 0) {
         (void)close(fds[0]);
         return MK_VERDICT_DONE;
     }
@@ -332,6 +417,10 @@ static const struct exchange {
     {"no content", to_upper, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 204 No Content\r\n" NAMED "Allow: GET, HEAD, OPTIONS\r\n\r\n", false},
     {"parts cannot be changed", to_upper, GET("/h/parts", ""), "", true},
     {"sources of all kinds", to_count, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n2\r\n14\r\n0\r\n\r\n", false},
+    {"what is held leaves when the source has nothing", to_held, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n7\r\n1memell\r\n3\r\n2pr\r\n3\r\n3pr\r\n4\r\npipe\r\n0\r\n\r\n", false},
+    {"from each of two that hold", held_twice, GET("/h/rare", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n8\r\n11memell\r\n4\r\n22pr\r\n4\r\n33pr\r\n4\r\npipe\r\n0\r\n\r\n", false},
+    {"one that claims to hold something", to_pretence, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n3\r\nMEM\r\n3\r\nELL\r\n2\r\nPR\r\n2\r\nPR\r\n4\r\nPIPE\r\n0\r\n\r\n", false},
+    {"the end of a turn releases nothing", to_releases, GET("/large.txt", ""), "HTTP/1.1 200 OK\r\n" NAMED WEAK CHUNKED "\r\n1\r\n0\r\n0\r\n\r\n", false},
     {"fewer bytes than were promised", to_nothing, GET("/h/short", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n", true},
     {"more bytes than were promised", to_count, GET("/h/long", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n2\r\n10\r\n", true},
     {"pipelined", to_upper, GET("/a.txt", "") HEAD("/a.txt") GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED WEAK CHUNKED "\r\n5\r\nHELLO\r\n0\r\n\r\n" "HTTP/1.1 200 OK\r\n" NAMED WEAK CHUNKED "\r\n" "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n3\r\nMEM\r\n3\r\nELL\r\n2\r\nPR\r\n2\r\nPR\r\n4\r\nPIPE\r\n0\r\n\r\n", false},
