@@ -85,6 +85,8 @@ enum mk_traits {
     MK_TRAIT_ELSEWHERE = 1,
     /* If built in, the plugin is loaded without a Load line, before plugins that have one. */
     MK_TRAIT_ALWAYS = 2,
+    /* on_head leaves the bodies of answers with parts (206) as they are, so clients still get ranges. */
+    MK_TRAIT_PARTS = 4,
 };
 
 struct mk_head;
@@ -171,7 +173,8 @@ struct mk_plugin {
 
     /**
      * The head of an answer is complete except for its framing. Read and change it (mk_head_*), and filter
-     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the complete file.
+     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the complete file,
+     * unless the plugin has MK_TRAIT_PARTS.
      * @return 0, or an error: the answer is broken off.
      */
     int (*on_head)(struct mk_request *r, const struct mk_context *ctx, struct mk_head *head);

@@ -36,6 +36,15 @@ bool mk_site_is_handled(const struct mk_site *site, struct mk_str path)
     return false;
 }
 
+bool mk_site_gives_parts(const struct mk_site *site)
+{
+    for (size_t i = 0; i < site->on_head.count; i++) {
+        if (!(site->on_head.items[i].plugin->traits & MK_TRAIT_PARTS))
+            return false;
+    }
+    return true;
+}
+
 bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
 {
     for (size_t i = 0; i < site->set.nheaders; i++) {

@@ -96,5 +96,6 @@ static const struct mk_plugin compress = {
     .worker_stop = worker_stop,
     .on_head = on_head,
     .metrics = metrics,
+    .traits = MK_TRAIT_PARTS,
 };
 MK_PLUGIN_EXPORT(compress);

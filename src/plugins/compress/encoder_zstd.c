@@ -7,7 +7,7 @@
 
 /* zstd (RFC 8878) by libzstd. Browsers accept windows of 8 MB (RFC 9659); ours is smaller by far. */
 
-enum { WINDOW_LOG = 14, TABLE_LOG = 14 };
+enum { WINDOW_LOG = 14, TABLE_LOG = 13 };
 
 static const struct {
     ZSTD_cParameter parameter;

@@ -34,7 +34,7 @@ HTTP_FILES = {f"test_{topic}.py" for topic in (
 
 # Files about what answers a request: a handler, a filter, a file, a backend.
 ASKED_FILES = {f"test_{topic}.py" for topic in (
-    "cgi conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts large_files methods paths "
+    "cgi compress conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts large_files methods paths "
     "precompressed proxy proxy_balancers proxy_error_pages ranges redirects static_files symlinks try_files userdir "
     "virtual_hosts").split()}
 

@@ -464,6 +464,27 @@ static int set_up(void **state)
     return 0;
 }
 
+static void plugins_that_leave_parts_give_ranges(void **state)
+{
+    static const struct mk_plugin parts = {.on_head = on_head, .traits = MK_TRAIT_PARTS};
+    static const struct mk_hooked both[] = {{.plugin = &parts}, {.plugin = &probe}};
+    static const struct exchange exchange = {.hook = leave};
+    struct mk_hooks *hooks = &fix.plan.snapshot.sites[0].on_head, before = *hooks;
+
+    (void)state;
+    for (size_t count = 1; count <= 2; count++) {
+        struct loopback lb;
+
+        current = &exchange;
+        loopback_init(&lb, fix.worker, MK_STR(GET("/a.txt", "Range: bytes=0-1\r\n")));
+        *hooks = (struct mk_hooks){both, count};
+        loopback_talk(&lb);
+        assert_int_equal(loopback_status(&lb, 0), count == 1 ? 206 : 200);
+        loopback_free(&lb);
+    }
+    *hooks = before;
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -575,6 +596,7 @@ int main(void)
         cmocka_unit_test(filters_work_as_written_here),
         cmocka_unit_test(slow_readers_get_the_same),
         cmocka_unit_test(nothing_runs_ahead_of_its_reader),
+        cmocka_unit_test(plugins_that_leave_parts_give_ranges),
         cmocka_unit_test(failing_allocations_are_survived),
     };
 
