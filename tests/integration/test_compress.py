@@ -281,6 +281,6 @@ def test_wrong_lines_are_reported_once(start, line, sentence, place):
     kwargs = configured(line if place == "file" else "Level 2", site="" if place == "file" else section("COMPRESS", line))
     server = start(wait=False, **kwargs)
     assert server.expect_exit() == 1
-    found = [row for row in server.log().splitlines() if re.search(sentence, row)]
-    assert len(found) == 1, server.log()
-    assert any(("compress.conf:2" if place == "file" else "sites/default:") in row for row in found), server.log()
+    found = [row for row in server.log().splitlines() if "error: " in row]
+    assert len(found) == 1 and re.search(sentence, found[0]), server.log()
+    assert ("compress.conf:2" if place == "file" else "sites/default:") in found[0]

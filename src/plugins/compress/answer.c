@@ -126,7 +126,10 @@ static int add_vary(struct mk_request *r, struct mk_head *head)
     return longer ? mk_head_set(head, MK_STR("Vary"), mk_str_from(longer)) : MK_E_NOMEM;
 }
 
-/* A client that has the compressed answer named its weak tag: this one is still the same. RFC 9110 section 15.4.5. */
+/*
+ * A client that has the compressed answer named its weak tag: the answer that is not sent has the same one (RFC 9110 section
+ * 15.4.5). @return 1: it did; 0: it did not; or an error.
+ */
 static int name_as_asked(struct mk_request *r, struct mk_head *head)
 {
     const struct walk asked = {.r = r, .name = MK_STR("If-None-Match")};
@@ -138,9 +141,19 @@ static int name_as_asked(struct mk_request *r, struct mk_head *head)
     weak = mk_request_printf(r, "W/%.*s", (int)tag.len, tag.p);
     if (!weak)
         return MK_E_NOMEM;
-    return has_token(&asked, mk_str_from(weak)) && !has_token(&asked, tag)
-               ? mk_head_set(head, MK_STR("ETag"), mk_str_from(weak))
-               : 0;
+    if (!has_token(&asked, mk_str_from(weak)) || has_token(&asked, tag))
+        return 0;
+    return mk_head_set(head, MK_STR("ETag"), mk_str_from(weak)) < 0 ? MK_E_LIMIT : 1;
+}
+
+/* Of applications that leave the type out it says nothing; the client's tag does. */
+static int answer_not_modified(struct mk_request *r, struct mk_head *head, bool can_be)
+{
+    int named = name_as_asked(r, head);
+
+    if (named > 0 || can_be)
+        (void)add_vary(r, head);
+    return named == MK_E_NOMEM ? MK_E_NOMEM : 0;
 }
 
 /* ---- compressing ---- */
@@ -214,13 +227,15 @@ int compress_answer(struct mk_request *r, struct mk_head *head, const struct com
     struct mk_request_facts facts = {.size = sizeof(facts)};
     unsigned level, chosen;
     struct mk_str wanted;
+    bool can_be;
 
     mk_request_facts(r, &facts);
     facts.status = mk_head_status(head);
-    if (!is_eligible(r, head, &facts, s) || add_vary(r, head) < 0 || is_part(facts.status))
-        return 0;
+    can_be = is_eligible(r, head, &facts, s);
     if (facts.status == 304)
-        return name_as_asked(r, head) == MK_E_NOMEM ? MK_E_NOMEM : 0;
+        return answer_not_modified(r, head, can_be);
+    if (!can_be || add_vary(r, head) < 0 || is_part(facts.status))
+        return 0;
     wanted = joined(&accept);
     if (!wanted.p)
         return 0;

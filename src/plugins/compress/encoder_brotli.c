@@ -4,34 +4,89 @@
 #ifdef COMPRESS_HAS_BR
 
 #include <brotli/encode.h>
+#include <setjmp.h>
 #include <stdlib.h>
 
 /* br (RFC 7932) by libbrotlienc. */
 
 enum { WINDOW_BITS = 16 }; /* 18 would take 5 MB from level 5 on, and save 3 % */
 
+/* What the library takes. It ends the process when it gets no memory (BROTLI_ENCODER_EXIT_ON_OOM is how it is built), so
+ * a failure jumps out of it instead, and all is freed here. */
+struct block {
+    struct block *before, *next;
+    max_align_t start[];
+};
+
 struct brotli {
     BrotliEncoderState *encoder;
-    bool is_flushing; /* until all of it is written the library takes no other operation */
+    struct block *blocks;
+    jmp_buf no_memory; /* set while the library runs */
+    bool is_flushing;  /* until all of it is written the library takes no other operation */
 };
+
+static void *take(void *arg, size_t size)
+{
+    struct brotli *b = arg;
+    struct block *block = malloc(sizeof(*block) + size);
+
+    if (!block)
+        longjmp(b->no_memory, 1);
+    *block = (struct block){.next = b->blocks};
+    if (b->blocks)
+        b->blocks->before = block;
+    b->blocks = block;
+    return block->start;
+}
+
+static void give_back(void *arg, void *p)
+{
+    struct brotli *b = arg;
+    struct block *block;
+
+    if (!p)
+        return;
+    block = (struct block *)(void *)((char *)p - offsetof(struct block, start));
+    if (block->before)
+        block->before->next = block->next;
+    else
+        b->blocks = block->next;
+    if (block->next)
+        block->next->before = block->before;
+    free(block);
+}
+
+/* The library's own state is one of the blocks, whatever it was doing. */
+static void close_brotli(void *state)
+{
+    struct brotli *b = state;
+
+    while (b->blocks)
+        give_back(b, b->blocks->start);
+    free(b);
+}
+
+static bool make_encoder(struct brotli *b, unsigned level)
+{
+    if (setjmp(b->no_memory))
+        return false;
+    b->encoder = BrotliEncoderCreateInstance(take, give_back, b);
+    return b->encoder && BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_QUALITY, level) &&
+           BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_LGWIN, WINDOW_BITS);
+}
 
 static void *open_brotli(unsigned level)
 {
     struct brotli *b = calloc(1, sizeof(*b));
 
-    if (!b)
-        return NULL;
-    b->encoder = BrotliEncoderCreateInstance(NULL, NULL, NULL);
-    if (!b->encoder) {
-        free(b);
-        return NULL;
+    if (b && !make_encoder(b, level)) {
+        close_brotli(b);
+        b = NULL;
     }
-    (void)BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_QUALITY, level);
-    (void)BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_LGWIN, WINDOW_BITS);
     return b;
 }
 
-/* One operation. What was used and written moves on. @return whether the library could. */
+/* One operation. What was used and written moves on, unless it fails. @return whether the library could. */
 static bool run(struct brotli *b, BrotliEncoderOperation operation, struct mk_str *in, char **out,
                 size_t *room)
 {
@@ -43,12 +98,13 @@ static bool run(struct brotli *b, BrotliEncoderOperation operation, struct mk_st
         char *text;
         uint8_t *bytes;
     } to = {*out};
-    BROTLI_BOOL could = BrotliEncoderCompressStream(b->encoder, operation, &in->len, &from.bytes,
-                                                    room, &to.bytes, NULL);
 
+    if (setjmp(b->no_memory) || !BrotliEncoderCompressStream(b->encoder, operation, &in->len,
+                                                             &from.bytes, room, &to.bytes, NULL))
+        return false;
     in->p = from.text;
     *out = to.text;
-    return could;
+    return true;
 }
 
 static bool flush(struct brotli *b, char **out, size_t *room)
@@ -84,14 +140,6 @@ static int code_brotli(void *state, const char *in, size_t *in_len, char *out, s
     *in_len -= input.len;
     *out_len -= room;
     return could ? result_of(b, flow) : MK_E_NOMEM; /* it has no other reason */
-}
-
-static void close_brotli(void *state)
-{
-    struct brotli *b = state;
-
-    BrotliEncoderDestroyInstance(b->encoder);
-    free(b);
 }
 
 const struct encoder encoder_br = {
