@@ -9,9 +9,10 @@
 /* gzip (RFC 1952) by zlib. */
 
 enum {
-    /* 64 KB for the window and its chains, 32 KB for hashes and symbols: pages become 1 to 2 % larger than with 256 KB */
-    WINDOW_BITS = 14,
-    MEMORY_LEVEL = 6,
+    /* 32 KB for the window and its chains, 64 KB for hashes and symbols: pages become 3 % larger than with the 256 KB of
+     * zlib's own choice, and take an eighth less time */
+    WINDOW_BITS = 13,
+    MEMORY_LEVEL = 7,
     GZIP = 16, /* added to the window's bits: with the gzip header */
 };
 
