@@ -13,8 +13,7 @@ static const struct mk_field fields[] = {
      .type = MK_FIELD_WORDS,
      .flags = MK_FIELD_REPEAT,
      SETTING(types),
-     .fallback = "text/* application/json application/javascript application/xml application/wasm "
-                 "application/manifest+json *+json *+xml"},
+     .fallback = "text/* application/json application/javascript application/xml *+json *+xml"},
     {.name = "Level", .type = MK_FIELD_INT, SETTING(level), .min = 1, .max = 9, .fallback = "5"},
     {.name = "BusyLevel",
      .type = MK_FIELD_INT,
