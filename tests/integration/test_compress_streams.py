@@ -21,10 +21,10 @@ HTML = "Content-Type: text/html\r\n"
 EVENTS = "Content-Type: text/event-stream\r\n"
 
 
-def behind(backend, lines="", **kwargs):
+def behind(backend, lines="", plugins=(), **kwargs):
     """What start() takes for a proxy whose answers are compressed."""
     extra = proxy(f"{servers([backend])}\nMatch ^/")
-    return configured(lines, plugins=("proxy_reverse",), extra=extra, **kwargs)
+    return configured(lines, plugins=(*plugins, "proxy_reverse"), extra=extra, **kwargs)
 
 
 def start_with_shell(start, **kwargs):
@@ -172,12 +172,13 @@ class Events:
 
 
 @pytest.mark.plain
+@pytest.mark.parametrize("protocol", ["--http1.1", "--http2-prior-knowledge"])
 @pytest.mark.parametrize("coding", CODINGS)
-def test_each_event_arrives_before_the_next_is_made(start, coding):
+def test_each_event_arrives_before_the_next_is_made(start, coding, protocol):
     events = Events()
     with Backend(each=events) as backend:
-        server = start(**behind(backend))
-        client = subprocess.Popen(["curl", "-sN", "--compressed", "-H", f"Accept-Encoding: {coding}", f"http://127.0.0.1:{server.port}/"],
+        server = start(**behind(backend, plugins=("http2",), server="Listen 127.0.0.1:0 h2"))
+        client = subprocess.Popen(["curl", "-sN", protocol, "--compressed", "-H", f"Accept-Encoding: {coding}", f"http://127.0.0.1:{server.port}/"],
                                   stdout=subprocess.PIPE)
         try:
             for number in range(1, 40):

@@ -61,8 +61,10 @@ static void close_brotli(void *state)
 {
     struct brotli *b = state;
 
-    while (b->blocks)
-        give_back(b, b->blocks->start);
+    for (struct block *block = b->blocks, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
     free(b);
 }
 
