@@ -27,11 +27,16 @@ def behind(backend, lines="", plugins=(), **kwargs):
     return configured(lines, plugins=(*plugins, "proxy_reverse"), extra=extra, **kwargs)
 
 
-def start_with_shell(start, **kwargs):
-    place = f"/tmp/monkey-compress-{time.monotonic_ns()}"
+def with_shell(place, kwargs):
+    """What start() takes, with a shell that `value` asks."""
     kwargs["extra"]["plugins.load"] += f"    Load {executable.plugin('cheetah')}\n"
     kwargs["extra"]["plugins/cheetah/cheetah.conf"] = f"[CHEETAH]\n    Socket {place}\n"
-    server = start(**kwargs)
+    return kwargs
+
+
+def start_with_shell(start, **kwargs):
+    place = f"/tmp/monkey-compress-{time.monotonic_ns()}"
+    server = start(**with_shell(place, kwargs))
     server.place = place
     return server
 
@@ -263,9 +268,10 @@ def test_clients_that_leave_take_their_memory_along(start, coding):
 
 @pytest.mark.plain
 def test_memory_is_bounded(start):
-    """Above Memory the next coding that fits is taken, then none."""
-    with Backend(each=(events := Events())) as backend:
-        server = start_with_shell(start, server="Workers 1", **behind(backend, "Memory 2300K"))
+    """Above Memory, or half of it for events, the next coding that fits is taken, then none."""
+    events = Events()
+    with Backend(each=lambda c, q: c.answer(PAGE, fields=HTML) if q.target == "/page" else events(c, q)) as backend:
+        server = start_with_shell(start, server="Workers 1", **behind(backend, "Memory 4600K"))
         clients, codings = [], []
         for _ in range(4):
             client = server.connect()
@@ -278,13 +284,16 @@ def test_memory_is_bounded(start):
             assert b"Vary: Accept-Encoding" in head
         assert codings == ["br", "gzip", "gzip", None]
         assert value(server, "left_out_total") == 1
+        assert server.get("/page", {"Accept-Encoding": "br, gzip"}).header("Content-Encoding") == "br"
         assert value(server, "memory_bytes") == (2048 + 2 * 104) * 1024
+        server.reload(**with_shell(server.place, behind(backend, "Memory 100K")))
+        assert server.get("/page", {"Accept-Encoding": "br, gzip"}).header("Content-Encoding") is None
+        server.reload(**with_shell(server.place, behind(backend, "Memory 4600K")))
         for client in clients:
             client.close()
         events.ended.set()
-        events.go.release(5)
+        events.go.release(4)
         assert eventually(lambda: value(server, "memory_bytes") == 0)
-        assert server.get("/", {"Accept-Encoding": "br, gzip"}).header("Content-Encoding") == "br"
 
 
 @pytest.mark.plain

@@ -178,9 +178,17 @@ static unsigned level_for(struct compress_worker *w, const struct compress_setti
     return (unsigned)(w->load.is_busy ? s->busy_level : s->level);
 }
 
+/* Streams of events last for hours: they leave half of the memory to others. */
+static size_t memory_for(const struct mk_head *head, const struct compress_settings *s)
+{
+    struct mk_str type = mk_head_get(head, MK_STR("Content-Type"));
+
+    return (size_t)(text_begins(type, MK_STR("text/event-stream")) ? s->memory / 2 : s->memory);
+}
+
 /* The coding that the client likes best, or the next one where that needs too much memory. @return noffers: none. */
 static unsigned choose(const struct compress_settings *s, struct mk_str accept,
-                       const struct compress_worker *w, unsigned level)
+                       const struct compress_worker *w, unsigned level, size_t memory)
 {
     struct mk_str offers[ENCODERS_MAX + 1];
     unsigned which[ENCODERS_MAX], n = 0;
@@ -190,7 +198,7 @@ static unsigned choose(const struct compress_settings *s, struct mk_str accept,
     for (unsigned i = 0; i < s->noffers; i++) {
         size_t need = encoder_memory(encoder_at(s->numbers[i]), level);
 
-        if (w->held + need > (uint64_t)s->memory) {
+        if (w->held + need > memory) {
             is_short = true;
             continue;
         }
@@ -240,7 +248,7 @@ int compress_answer(struct mk_request *r, struct mk_head *head, const struct com
     if (!wanted.p)
         return 0;
     level = level_for(w, s, facts.worker);
-    chosen = choose(s, wanted, w, level);
+    chosen = choose(s, wanted, w, level, memory_for(head, s));
     if (chosen == s->noffers)
         return 0;
     return compress(r, head, w, s->numbers[chosen], level, !text_is(facts.method, MK_STR("HEAD")));

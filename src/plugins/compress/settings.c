@@ -22,7 +22,7 @@ static const struct mk_field fields[] = {
      .max = 9,
      .fallback = "1"},
     {.name = "MinSize", .type = MK_FIELD_SIZE, SETTING(min_size), .fallback = "1K"},
-    {.name = "Memory", .type = MK_FIELD_SIZE, SETTING(memory), .fallback = "32M"},
+    {.name = "Memory", .type = MK_FIELD_SIZE, SETTING(memory), .max = INT32_MAX, .fallback = "32M"},
     {.name = "Cookies", .type = MK_FIELD_BOOL, SETTING(cookies), .fallback = "off"},
 };
 
