@@ -85,6 +85,8 @@ enum mk_traits {
     MK_TRAIT_ELSEWHERE = 1,
     /* If built in, the plugin is loaded without a Load line, before plugins that have one. */
     MK_TRAIT_ALWAYS = 2,
+    /* on_head leaves the bodies of answers with parts (206) as they are, so clients still get ranges. */
+    MK_TRAIT_PARTS = 4,
 };
 
 struct mk_head;
@@ -171,7 +173,8 @@ struct mk_plugin {
 
     /**
      * The head of an answer is complete except for its framing. Read and change it (mk_head_*), and filter
-     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the complete file.
+     * its body with mk_head_filter. On a site where this hook acts, requests for ranges get the complete file,
+     * unless the plugin has MK_TRAIT_PARTS.
      * @return 0, or an error: the answer is broken off.
      */
     int (*on_head)(struct mk_request *r, const struct mk_context *ctx, struct mk_head *head);
@@ -335,14 +338,23 @@ MK_API bool mk_head_next(const struct mk_head *head, uint32_t *at, struct mk_str
 /** Remove all fields of that name; then add one with this value, unless its p is NULL. Framing fields cannot be set. @return 0, MK_E_LIMIT, MK_E_INVALID. */
 MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value);
 
+/** Results of a filter. */
+enum mk_filter_result {
+    MK_FILTER_MORE = 0, /* call again with more input or room */
+    MK_FILTER_DONE = 1, /* the output is complete */
+    /* as MORE, and input is held back for better output: if the source has nothing for now, call with empty input, and
+     * all that is held will be written. Again after each call that writes something and returns this */
+    MK_FILTER_HOLDS = 2,
+};
+
 /**
  * Transform bytes of a body. Input arrives in arbitrary pieces: a word may be cut in two.
- * @param in, in_len    in: input, at most 8 KB a call, empty only with last; out: bytes used. Unused bytes are
- *                      passed again before further ones. Both buffers are borrowed for the call
+ * @param in, in_len    in: input, at most 8 KB a call, empty only with last or after MK_FILTER_HOLDS; out: bytes used.
+ *                      Unused bytes are passed again before further ones. Both buffers are borrowed for the call
  * @param out, out_len  in: room, always at least 8 KB; out: bytes written
  * @param last          the input ends with these bytes
- * @return 1: the output is complete; 0: call again with more input or room; an error breaks the answer off,
- *         and so does a call that uses and writes nothing although it had input or last.
+ * @return enum mk_filter_result; an error breaks the answer off, and so does a call that uses and writes nothing
+ *         although it had input or last.
  */
 typedef int (*mk_filter_fn)(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
                             bool last);

@@ -45,6 +45,15 @@ const struct mk_route *mk_site_named_route(const struct mk_site *site, struct mk
     return NULL;
 }
 
+bool mk_site_gives_parts(const struct mk_site *site)
+{
+    for (size_t i = 0; i < site->on_head.count; i++) {
+        if (!(site->on_head.items[i].plugin->traits & MK_TRAIT_PARTS))
+            return false;
+    }
+    return true;
+}
+
 bool mk_site_overrides(const struct mk_site *site, struct mk_str field)
 {
     for (size_t i = 0; i < site->set.nheaders; i++) {

@@ -125,6 +125,9 @@ bool mk_site_is_handled(const struct mk_site *site, struct mk_str path);
 /** @return the first route that is written "@name"; NULL: none. */
 const struct mk_route *mk_site_named_route(const struct mk_site *site, struct mk_str name);
 
+/** Do clients get ranges of its files? Filters without MK_TRAIT_PARTS are given the whole. */
+bool mk_site_gives_parts(const struct mk_site *site);
+
 static inline void mk_snapshot_get(struct mk_snapshot *s)
 {
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);

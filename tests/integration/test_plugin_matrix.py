@@ -28,6 +28,8 @@ def settings(name, tmp_path):
         return {}, section("AUTH", f"Location /private\nUsers {tmp_path}/users")
     if name == "logger":
         return {"plugins/logger/logger.conf": section("LOGGER", f"MasterLog {tmp_path}/master.log")}, ""
+    if name == "compress":
+        return {"plugins/compress/compress.conf": section("COMPRESS", "MinSize 0")}, ""
     if name == "dirlisting":
         return {}, section("DIRLISTING", "Listing on")
     if name == "mandril":

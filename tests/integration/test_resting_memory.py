@@ -2,6 +2,7 @@
 """What only starting and reloading need is given back when they are over: its code too."""
 
 import base64
+import gzip
 import hashlib
 import pathlib
 import re
@@ -88,7 +89,7 @@ def test_logs_opened_again_need_no_code_for_the_start(start):
 SHA1 = "{SHA1}" + base64.b64encode(hashlib.sha1(b"secret").digest()).decode()
 ALICE = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
 # Built in they would be themselves among the code for the start.
-PLUGINS = [name for name in ("auth", "cgi", "dirlisting", "logger", "mandril", "proxy_reverse")
+PLUGINS = [name for name in ("auth", "cgi", "compress", "dirlisting", "logger", "mandril", "proxy_reverse")
            if isinstance(process.plugin(name), pathlib.Path)]
 
 
@@ -109,6 +110,7 @@ def with_many_features(tmp_path, backend):
                   "cgi-bin/hi": "#!/bin/sh\necho 'Content-Type: text/plain'\necho\necho hi\n"},
         "extra": {"plugins.load": section("PLUGINS", "\n".join(f"Load {process.plugin(name)}" for name in PLUGINS)),
                   "plugins/mandril/mandril.conf": section("RULES", "Deny_URL /denied"),
+                  "plugins/compress/compress.conf": section("COMPRESS", "Types text/html\nMinSize 0"),
                   "plugins/proxy_reverse/proxy_reverse.conf": section("PROXY_ENTRY", f"{servers([backend])}\nMatch ^/proxied")},
     }
 
@@ -147,6 +149,7 @@ OF_PLUGINS = {
     ("auth", "no password"): lambda s: s.get("/private/c.txt").status == 401,
     ("dirlisting", "a list"): lambda s: s.get("/list/").status == 200,
     ("mandril", "a denial"): lambda s: s.get("/denied").status == 403,
+    ("compress", "a page"): lambda s: gzip.decompress(s.get("/page.html", {"Accept-Encoding": "gzip"}).body) == b"page",
     ("cgi", "a script"): lambda s: s.get("/cgi-bin/hi").text == "hi\n",
     ("proxy_reverse", "a backend"): lambda s: s.get("/proxied").text == "hello",
 }

@@ -247,10 +247,12 @@ struct feed {
     enum mk_pump verdict;
 };
 
-/* What is not the filter's to know: MK_E_AGAIN for all waits, MK_E_BAD for all ends. */
+/* For filters: MK_E_BUSY when only the turn is over, MK_E_AGAIN for other waits, MK_E_BAD for all ends. */
 static ssize_t give_up_feed(struct feed *feed, enum mk_pump verdict)
 {
     feed->verdict = verdict;
+    if (verdict == MK_PUMP_TURN)
+        return MK_E_BUSY;
     return mk_pump_has_failed(verdict) ? MK_E_BAD : MK_E_AGAIN;
 }
 
@@ -289,7 +291,7 @@ static enum mk_pump after_empty_pull(struct mk_request *r, ssize_t n, enum mk_pu
         r->body_left = 0;
     if (n == 0)
         return MK_PUMP_DONE;
-    if (n != MK_E_AGAIN && !mk_pump_has_failed(verdict))
+    if (n == MK_E_BAD && !mk_pump_has_failed(verdict))
         return MK_PUMP_BROKEN; /* a filter failed */
     return verdict == MK_PUMP_SOURCE ? wait_for_source(r) : verdict;
 }

@@ -13,6 +13,7 @@ struct mk_filter {
     size_t at, len; /* of in: what it has not used yet */
     bool last;      /* nothing follows that */
     bool done;      /* it will give no more */
+    bool holds;     /* it writes more when its source has nothing */
     char in[PIECE];
 };
 
@@ -38,7 +39,7 @@ int mk_filter_add(struct mk_request *r, mk_filter_fn fn, void *state)
     f->fn = fn;
     f->state = state;
     f->at = f->len = 0;
-    f->last = f->done = false;
+    f->last = f->done = f->holds = false;
     r->filter = f;
     return 0;
 }
@@ -55,7 +56,8 @@ static ssize_t turn(struct pull *pull, struct mk_filter *f, char *dst, size_t le
         return mk_reply_misuse(pull->r, "a filter used or wrote more than its buffers hold",
                                MK_E_BAD);
     f->at += in;
-    f->done = err > 0;
+    f->holds = err == MK_FILTER_HOLDS;
+    f->done = err > 0 && !f->holds;
     if (out == 0 && in == 0 && !f->done && (given > 0 || f->last))
         return mk_reply_misuse(pull->r, "a filter makes no progress", MK_E_BAD);
     return out == 0 && !f->done ? MK_E_AGAIN : (ssize_t)out;
@@ -76,6 +78,16 @@ static ssize_t refill(struct pull *pull, struct mk_filter *f)
     return n;
 }
 
+/* The source has nothing for now. @return bytes written, or MK_E_AGAIN. */
+static ssize_t release(struct pull *pull, struct mk_filter *f, char *dst, size_t len)
+{
+    ssize_t n = f->holds ? turn(pull, f, dst, len) : MK_E_AGAIN;
+
+    if (n == MK_E_AGAIN)
+        f->holds = false;
+    return n;
+}
+
 /* Recursive as deep as there are filters. */
 static ssize_t pull_from(struct pull *pull, struct mk_filter *f, char *dst, size_t len)
 {
@@ -88,7 +100,7 @@ static ssize_t pull_from(struct pull *pull, struct mk_filter *f, char *dst, size
             ssize_t came = refill(pull, f);
 
             if (came < 0)
-                return came;
+                return came == MK_E_AGAIN ? release(pull, f, dst, len) : came;
         }
         n = turn(pull, f, dst, len);
     }

@@ -102,7 +102,7 @@ static void add_common_lines(struct mk_buf *b, const struct mk_files *f, const s
     mk_date_format(date, file->mtime_s);
     add_line(b, site, MK_STR("Last-Modified"), (struct mk_str){date, MK_DATE_LEN});
     add_line(b, site, MK_STR("ETag"), file->etag);
-    if (f->snapshot->set.resume && site->on_head.count == 0) /* filters are given the whole */
+    if (f->snapshot->set.resume && mk_site_gives_parts(site))
         add_line(b, site, MK_STR("Accept-Ranges"), MK_STR("bytes"));
     if (site->set.precompressed)
         add_vary(b, site);

@@ -148,7 +148,7 @@ void mk_static_send(struct mk_request *r, struct mk_file *file)
             return;
         }
     }
-    if (r->head.known[MK_FIELD_RANGE].off && r->site->on_head.count == 0 &&
+    if (r->head.known[MK_FIELD_RANGE].off && mk_site_gives_parts(r->site) &&
         mk_static_send_ranges(r, file, type, coding))
         return;
     send_whole(r, file, type, coding);

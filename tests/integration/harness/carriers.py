@@ -34,8 +34,8 @@ HTTP_FILES = {f"test_{topic}.py" for topic in (
 
 # Files about what answers a request: a handler, a filter, a file, a backend.
 ASKED_FILES = {f"test_{topic}.py" for topic in (
-    "cgi conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts file large_files methods paths "
-    "precompressed proxy proxy_balancers proxy_error_pages ranges redirects rewrite static_files symlinks try_files userdir "
+    "cgi compress conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts file large_files methods "
+    "paths precompressed proxy proxy_balancers proxy_error_pages ranges redirects rewrite static_files symlinks try_files userdir "
     "virtual_hosts").split()}
 
 

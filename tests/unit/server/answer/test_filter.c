@@ -71,6 +71,7 @@ static int count_all(void *state, const char *in, size_t *in_len, char *out, siz
     size_t *sum = state;
 
     (void)in;
+    assert_true(*in_len > 0 || last); /* it holds nothing that it could release */
     *sum += *in_len;
     if (!last) {
         *out_len = 0;
@@ -122,6 +123,53 @@ static int liar(void *state, const char *in, size_t *in_len, char *out, size_t *
     (void)in_len;
     *out_len += 1;
     return 0;
+}
+
+/* Like a compressor that can be flushed: lower-case letters wait for the source to have nothing, or its end. */
+struct held {
+    char bytes[64];
+    size_t len, nreleases;
+};
+
+static int hold(void *state, const char *in, size_t *in_len, char *out, size_t *out_len, bool last)
+{
+    struct held *held = state;
+    bool is_release = *in_len == 0 && !last;
+
+    assert_true(held->len + *in_len <= sizeof(held->bytes));
+    memcpy(held->bytes + held->len, in, *in_len);
+    held->len += *in_len;
+    if (!is_release && !last) {
+        *out_len = 0;
+        return MK_FILTER_HOLDS;
+    }
+    if (is_release)
+        out[0] = (char)('0' + ++held->nreleases);
+    memcpy(out + is_release, held->bytes, held->len);
+    *out_len = held->len + is_release;
+    held->len = 0;
+    return last ? MK_FILTER_DONE : MK_FILTER_MORE;
+}
+
+/* It says that it holds something, and has nothing. */
+static int pretend(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                   bool last)
+{
+    int result = upper(state, in, in_len, out, out_len, last);
+
+    return result ? result : MK_FILTER_HOLDS;
+}
+
+/* Counts the calls with nothing, of which there are to be none while a source has more. */
+static int count_releases(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                          bool last)
+{
+    size_t *sum = state;
+
+    (void)in;
+    *sum += *in_len == 0 && !last;
+    *out_len = last ? (size_t)snprintf(out, *out_len, "%zu", *sum) : 0;
+    return last ? MK_FILTER_DONE : MK_FILTER_HOLDS;
 }
 
 /* ---- hooks ---- */
@@ -178,6 +226,30 @@ static int to_standstill(struct mk_request *r, struct mk_head *head)
 static int to_lie(struct mk_request *r, struct mk_head *head)
 {
     return with(r, head, liar);
+}
+
+static int to_held(struct mk_request *r, struct mk_head *head)
+{
+    struct held *state = mk_arena_zalloc(&r->arena, sizeof(*state));
+
+    return state ? mk_head_filter(head, hold, state) : MK_E_NOMEM;
+}
+
+static int held_twice(struct mk_request *r, struct mk_head *head)
+{
+    int err = to_held(r, head);
+
+    return err < 0 ? err : to_held(r, head);
+}
+
+static int to_pretence(struct mk_request *r, struct mk_head *head)
+{
+    return with(r, head, pretend);
+}
+
+static int to_releases(struct mk_request *r, struct mk_head *head)
+{
+    return with(r, head, count_releases);
 }
 
 static int ten_then_count(struct mk_request *r, struct mk_head *head)
@@ -266,6 +338,20 @@ static ssize_t give_two(struct mk_request *r, void *arg, char *dst, size_t len)
     return *calls < 5 ? 2 : 0;
 }
 
+/* It has something each third time: what a filter wrote because of the first refusal meets a second one. */
+static ssize_t give_rarely(struct mk_request *r, void *arg, char *dst, size_t len)
+{
+    size_t *calls = arg;
+
+    (void)len;
+    if (++*calls % 3) {
+        mk_request_resume(r);
+        return MK_E_AGAIN;
+    }
+    memcpy(dst, "pr", 2);
+    return *calls < 9 ? 2 : 0;
+}
+
 static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
     const char *path = r->path.p;
@@ -290,7 +376,7 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     (void)close(fds[1]);
     if (mk_reply_memory(r, MK_STR("mem")) < 0 ||
         mk_reply_fd(r, open(name, O_RDONLY | O_CLOEXEC), 1, 3) < 0 || !calls ||
-        mk_reply_producer(r, give_two, calls) < 0) {
+        mk_reply_producer(r, strcmp(path, "/h/rare") == 0 ? give_rarely : give_two, calls) < 0) {
         (void)close(fds[0]);
         return MK_VERDICT_DONE;
     }
@@ -332,6 +418,10 @@ static const struct exchange {
     {"no content", to_upper, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 204 No Content\r\n" NAMED "Allow: GET, HEAD, OPTIONS\r\n\r\n", false},
     {"parts cannot be changed", to_upper, GET("/h/parts", ""), "", true},
     {"sources of all kinds", to_count, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n2\r\n14\r\n0\r\n\r\n", false},
+    {"what is held leaves when the source has nothing", to_held, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n7\r\n1memell\r\n3\r\n2pr\r\n3\r\n3pr\r\n4\r\npipe\r\n0\r\n\r\n", false},
+    {"from each of two that hold", held_twice, GET("/h/rare", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n8\r\n11memell\r\n4\r\n22pr\r\n4\r\n33pr\r\n4\r\npipe\r\n0\r\n\r\n", false},
+    {"one that claims to hold something", to_pretence, GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n3\r\nMEM\r\n3\r\nELL\r\n2\r\nPR\r\n2\r\nPR\r\n4\r\nPIPE\r\n0\r\n\r\n", false},
+    {"the end of a turn releases nothing", to_releases, GET("/large.txt", ""), "HTTP/1.1 200 OK\r\n" NAMED WEAK CHUNKED "\r\n1\r\n0\r\n0\r\n\r\n", false},
     {"fewer bytes than were promised", to_nothing, GET("/h/short", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n", true},
     {"more bytes than were promised", to_count, GET("/h/long", ""), "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n2\r\n10\r\n", true},
     {"pipelined", to_upper, GET("/a.txt", "") HEAD("/a.txt") GET("/h", ""), "HTTP/1.1 200 OK\r\n" NAMED WEAK CHUNKED "\r\n5\r\nHELLO\r\n0\r\n\r\n" "HTTP/1.1 200 OK\r\n" NAMED WEAK CHUNKED "\r\n" "HTTP/1.1 200 OK\r\n" NAMED CHUNKED "\r\n3\r\nMEM\r\n3\r\nELL\r\n2\r\nPR\r\n2\r\nPR\r\n4\r\nPIPE\r\n0\r\n\r\n", false},
@@ -373,6 +463,27 @@ static int set_up(void **state)
     mk_log_set_fd(&fix.server->shared.log,
                   open("/dev/null", O_WRONLY | O_CLOEXEC)); /* mistakes are made on purpose */
     return 0;
+}
+
+static void plugins_that_leave_parts_give_ranges(void **state)
+{
+    static const struct mk_plugin parts = {.on_head = on_head, .traits = MK_TRAIT_PARTS};
+    static const struct mk_hooked both[] = {{.plugin = &parts}, {.plugin = &probe}};
+    static const struct exchange exchange = {.hook = leave};
+    struct mk_hooks *hooks = &fix.plan.snapshot.sites[0].on_head, before = *hooks;
+
+    (void)state;
+    for (size_t count = 1; count <= 2; count++) {
+        struct loopback lb;
+
+        current = &exchange;
+        loopback_init(&lb, fix.worker, MK_STR(GET("/a.txt", "Range: bytes=0-1\r\n")));
+        *hooks = (struct mk_hooks){both, count};
+        loopback_talk(&lb);
+        assert_int_equal(loopback_status(&lb, 0), count == 1 ? 206 : 200);
+        loopback_free(&lb);
+    }
+    *hooks = before;
 }
 
 static int tear_down(void **state)
@@ -486,6 +597,7 @@ int main(void)
         cmocka_unit_test(filters_work_as_written_here),
         cmocka_unit_test(slow_readers_get_the_same),
         cmocka_unit_test(nothing_runs_ahead_of_its_reader),
+        cmocka_unit_test(plugins_that_leave_parts_give_ranges),
         cmocka_unit_test(failing_allocations_are_survived),
     };
 

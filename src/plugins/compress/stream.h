@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COMPRESS_STREAM_H
+#define COMPRESS_STREAM_H
+
+#include "encoder.h"
+#include "load.h"
+#include "tally.h"
+
+/* The compressed body of an answer under way, and what a worker has of them. */
+
+/** Of one worker and configuration, on the worker's thread. */
+struct compress_worker {
+    struct tally *tally; /* borrowed from the configuration */
+    size_t held;         /* the most memory that streams under way take */
+    struct load load;
+};
+
+struct stream;
+
+/**
+ * Begin a stream, which ends with the request.
+ * @param number  of encoder_at
+ * @return NULL: no memory.
+ */
+struct stream *stream_open(struct mk_request *r, struct compress_worker *w, unsigned number,
+                           unsigned level);
+
+/** A mk_filter_fn. @param state  the stream */
+int stream_change(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                  bool last);
+
+#endif
