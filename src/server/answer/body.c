@@ -3,6 +3,7 @@
 
 #include "core/fd.h"
 #include "server/answer/filter.h"
+#include "server/answer/misuse.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
 #include "server/files/files.h"
@@ -48,7 +49,7 @@ static ssize_t give(struct mk_request *r, struct mk_source *s, char *dst, size_t
                                               : mk_pipe_read(s->pipe, dst, len);
 
     return n > (ssize_t)len
-               ? mk_reply_misuse(r, "a producer wrote more than its buffer holds", MK_E_INVALID)
+               ? mk_misuse_log(r, "a producer wrote more than its buffer holds", MK_E_INVALID)
                : n;
 }
 
@@ -347,9 +348,9 @@ static bool has_promise(const struct mk_request *r)
 static void judge_length(struct mk_request *r)
 {
     if (r->overrun)
-        (void)mk_reply_misuse(r, "a longer body than its head promised; clipped", 0);
+        (void)mk_misuse_log(r, "a longer body than its head promised; clipped", 0);
     else if (has_promise(r) && r->body_left > 0)
-        (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
+        (void)mk_misuse_log(r, "a shorter body than its head promised", 0);
 }
 
 static enum mk_pump end_body(struct mk_request *r)
