@@ -89,7 +89,8 @@ static int finish(struct mk_reply *p, int64_t length)
     if (is_interim(p->status))
         return mk_reply_finish_interim(p);
     err = mk_reply_finish(p, r->status == 205 ? 0 : length);
-    r->head_only = r->head_only || r->status == 205; /* RFC 9110 section 15.3.6 */
+    if (r->status == 205) /* RFC 9110 section 15.3.6 */
+        r->framing = MK_FRAMING_ABSENT;
     return err;
 }
 
@@ -99,7 +100,7 @@ static int give_up(struct mk_reply *p, int err)
     struct mk_request *r = p->r;
 
     mk_reply_forget(r);
-    r->chunked = r->until_close = r->head_only = false;
+    r->framing = MK_FRAMING_LENGTH;
     return mk_misuse_log(
         r, err == MK_E_LIMIT ? "a head that is too large" : "a head with an invalid line", err);
 }

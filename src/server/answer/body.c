@@ -356,7 +356,7 @@ static void judge_length(struct mk_request *r)
 static enum mk_pump end_body(struct mk_request *r)
 {
     mk_answering_change(r, MK_ANSWERING_ENDED);
-    if (r->head_only)
+    if (r->framing == MK_FRAMING_ABSENT)
         return MK_PUMP_DONE;
     if (r->overrun || r->body_left > 0)
         judge_length(r);
@@ -392,7 +392,7 @@ bool mk_body_is_tail(const struct mk_request *r)
 {
     const struct mk_source *s = r->first;
 
-    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->filter &&
-           r->answering == MK_ANSWERING_BODY && !r->overrun &&
-           (!has_promise(r) || r->body_left == s->end - s->at);
+    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file &&
+           r->framing != MK_FRAMING_CHUNKS && !r->filter && r->answering == MK_ANSWERING_BODY &&
+           !r->overrun && (!has_promise(r) || r->body_left == s->end - s->at);
 }

@@ -113,7 +113,8 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     err = p->error ? p->error : r->wire->end_head(p, length, has_content);
     if (err < 0)
         return err;
-    r->head_only = r->head.method == MK_METHOD_HEAD || !has_content;
+    if (r->head.method == MK_METHOD_HEAD || !has_content)
+        r->framing = MK_FRAMING_ABSENT;
     mk_answering_change(r, MK_ANSWERING_BODY);
     return 0;
 }

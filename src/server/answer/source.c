@@ -23,7 +23,7 @@ static int accepts(struct mk_request *r)
 
     if ((!mk_answering_is_open(r) && !is_cut) || mk_asking_is_over(r))
         return mk_misuse_log(r, "a body without a head, or after its end", MK_E_INVALID);
-    return r->head_only || is_cut;
+    return r->framing == MK_FRAMING_ABSENT || is_cut;
 }
 
 static struct mk_source *add_source(struct mk_request *r)
@@ -60,11 +60,12 @@ int mk_reply_memory(struct mk_request *r, struct mk_str bytes)
 
 int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at, uint64_t end)
 {
-    struct mk_source *s = NULL;
+    bool is_unseen = r->framing == MK_FRAMING_ABSENT || at == end;
+    struct mk_source *s = is_unseen ? NULL : add_source(r);
 
-    if (r->head_only || at == end || !(s = add_source(r))) {
+    if (!s) {
         mk_file_put(file);
-        return r->head_only || at == end ? 0 : MK_E_NOMEM;
+        return is_unseen ? 0 : MK_E_NOMEM;
     }
     s->kind = MK_SOURCE_FILE;
     s->file = file;
@@ -151,7 +152,7 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
     if (!mk_field_is_name(name) || (mk_field_rules(name) & MK_RULE_NO_TRAILER) ||
         !mk_field_is_value(value))
         return mk_misuse_log(r, "a field that is not allowed as a trailer", MK_E_INVALID);
-    if (no || !r->chunked)
+    if (no || r->framing != MK_FRAMING_CHUNKS)
         return 0;
     for (; *last; last = &(*last)->next)
         len += (*last)->line.len;
