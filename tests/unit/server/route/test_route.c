@@ -309,7 +309,7 @@ static void targets_of_turns_are_bounded(void **state)
         struct heard h;
 
         memset(field + len, 'q', query);
-        strcpy(field + len + query, "\r\n");
+        memcpy(field + len + query, "\r\n", sizeof("\r\n"));
         q.fields = mk_str_from(field);
         open_site(rows);
         heard_talk(&fix, &q, &h);

@@ -29,7 +29,7 @@ static struct mk_request r;
 static struct proxy_worker home;
 static struct proxy_settings set;
 static struct proxy_entry entry;
-static struct proxy_exchange x;
+static struct proxy_exchange ex;
 
 static char body[BODY_MAX], events[4096];
 static size_t body_len;
@@ -128,56 +128,56 @@ int mk_reply_trailer(struct mk_request *request, struct mk_str name, struct mk_s
 
 void proxy_answers(struct proxy_attempt *attempt)
 {
-    assert_ptr_equal(attempt, &x.attempt);
+    assert_ptr_equal(attempt, &ex.attempt);
     note("answers;");
 }
 
-void proxy_exchange_time(struct proxy_exchange *of, int64_t ms)
+void proxy_exchange_time(struct proxy_exchange *x, int64_t ms)
 {
-    of->is_timed = ms > 0;
+    x->is_timed = ms > 0;
 }
 
-void proxy_exchange_give_up(struct proxy_exchange *of, enum proxy_outcome outcome)
+void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome)
 {
-    assert_ptr_equal(of, &x);
+    assert_ptr_equal(x, &ex);
     note(outcome == PROXY_ANSWERED ? "answered;" : outcome == PROXY_BROKE ? "broke;" : "other;");
 }
 
-void proxy_exchange_fail(struct proxy_exchange *of, unsigned status, const char *why)
+void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
 {
     note("fail %u %s;", status, why);
-    proxy_exchange_turn(of, PROXY_OVER);
+    proxy_exchange_turn(x, PROXY_OVER);
 }
 
-void proxy_exchange_retry(struct proxy_exchange *of, const char *why)
+void proxy_exchange_retry(struct proxy_exchange *x, const char *why)
 {
-    assert_null(of->down);
+    assert_null(x->down);
     note("retry: %s;", why);
-    proxy_exchange_turn(of, PROXY_OVER);
+    proxy_exchange_turn(x, PROXY_OVER);
 }
 
-void proxy_exchange_refuse(struct proxy_exchange *of, const char *why)
+void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
 {
     note("refuse: %s;", why);
-    proxy_exchange_turn(of, PROXY_OVER);
+    proxy_exchange_turn(x, PROXY_OVER);
 }
 
-void proxy_exchange_finish(struct proxy_exchange *of, bool reusable)
+void proxy_exchange_finish(struct proxy_exchange *x, bool reusable)
 {
     note("finish %s;", reusable ? "reusable" : "used up");
-    proxy_exchange_turn(of, PROXY_REST);
+    proxy_exchange_turn(x, PROXY_REST);
 }
 
-int proxy_upload_send(struct proxy_exchange *of)
+int proxy_upload_send(struct proxy_exchange *x)
 {
-    assert_int_equal(of->sending, PROXY_PART);
+    assert_int_equal(x->sending, PROXY_PART);
     return upload_error;
 }
 
-void proxy_tunnel_begin(struct proxy_exchange *of, size_t head_len)
+void proxy_tunnel_begin(struct proxy_exchange *x, size_t head_len)
 {
     note("tunnel %zu;", head_len);
-    proxy_exchange_turn(of, PROXY_TUNNEL);
+    proxy_exchange_turn(x, PROXY_TUNNEL);
 }
 
 void proxy_trace(const void *exchange, const struct states *table, unsigned was, unsigned is)
@@ -195,14 +195,14 @@ static int begin(void **state)
     set = (struct proxy_settings){.read_ms = 60000};
     entry = (struct proxy_entry){.name = "e", .set = &set};
     backend = (struct mk_stream){.step = SIZE_MAX, .end = MK_E_AGAIN, .fd = -1};
-    x = (struct proxy_exchange){.r = &r,
-                                .home = &home,
-                                .set = &set,
-                                .entry = &entry,
-                                .s = &backend,
-                                .state = PROXY_SEND,
-                                .sending = PROXY_WHOLE,
-                                .reading = PROXY_READ};
+    ex = (struct proxy_exchange){.r = &r,
+                                 .home = &home,
+                                 .set = &set,
+                                 .entry = &entry,
+                                 .s = &backend,
+                                 .state = PROXY_SEND,
+                                 .sending = PROXY_WHOLE,
+                                 .reading = PROXY_READ};
     events[0] = '\0';
     body_len = 0;
     now_ms = 5000;
@@ -214,9 +214,9 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    proxy_buffer_put(&home.buffers, x.down);
-    proxy_buffer_put(&home.buffers, x.trailers);
-    x.down = x.trailers = NULL;
+    proxy_buffer_put(&home.buffers, ex.down);
+    proxy_buffer_put(&home.buffers, ex.trailers);
+    ex.down = ex.trailers = NULL;
     proxy_buffers_free(&home.buffers);
     proxy_pipes_free(&home.pipes);
     fake_end(&r);
@@ -235,7 +235,7 @@ static void says(const char *bytes, size_t step, int then)
 
 static bool is_reading_head(void)
 {
-    return x.state == PROXY_SEND || x.state == PROXY_HEAD;
+    return ex.state == PROXY_SEND || ex.state == PROXY_HEAD;
 }
 
 /* As events come, until the head was seen to or nothing more comes. */
@@ -244,7 +244,7 @@ static void read_head(void)
     for (int i = 0; i < 100000 && is_reading_head(); i++) {
         bool was_all = backend.at == backend.len;
 
-        proxy_answer_read(&x);
+        proxy_answer_read(&ex);
         if (was_all && backend.end == MK_E_AGAIN)
             return;
     }
@@ -260,9 +260,9 @@ static ssize_t pull(void)
         n = r.produce(&r, r.produce_arg, piece, sizeof(piece));
         if (n > 0)
             take(piece, (size_t)n);
-        if (x.state == PROXY_REST && n == 0)
+        if (ex.state == PROXY_REST && n == 0)
             break;
-        if (x.state == PROXY_REST && !x.down)
+        if (ex.state == PROXY_REST && !ex.down)
             return 0;
     }
     return r.produce ? n : 0;
@@ -308,14 +308,14 @@ static void answers_are_passed_on_in_pieces_of_any_size(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t j = 0; j < sizeof(steps) / sizeof(steps[0]); j++) {
             begin(state);
-            x.is_head = rows[i].is_head;
+            ex.is_head = rows[i].is_head;
             (void)talk(rows[i].bytes, steps[j], rows[i].then);
             if (strcmp(r.said, rows[i].said) != 0 || body_len != strlen(rows[i].body) ||
                 memcmp(body, rows[i].body, body_len) != 0 ||
                 (rows[i].events && strcmp(events, rows[i].events) != 0))
                 fail_msg("%s, by %zu: %s\n%.*s\n%s", rows[i].sentence, steps[j], r.said,
                          (int)body_len, body, events);
-            assert_int_equal(x.report.received, body_len);
+            assert_int_equal(ex.report.received, body_len);
             end(state);
         }
     }
@@ -343,7 +343,7 @@ static void fields_behind_a_body(void **state)
         bool wanted = i < 3;
 
         begin(state);
-        x.wants_trailers = wanted;
+        ex.wants_trailers = wanted;
         (void)talk(bytes, steps[i % 3], MK_E_AGAIN);
         assert_string_equal(r.said, wanted ? "200\nTrailer: X-T\nlength -1\n" : "200\nlength -1\n");
         assert_string_equal(events, wanted ? "answers;trailer X-T=1;finish reusable;"
@@ -351,7 +351,7 @@ static void fields_behind_a_body(void **state)
         end(state);
     }
     begin(state); /* fields that Connection names are not known any more when they come */
-    x.wants_trailers = true;
+    ex.wants_trailers = true;
     (void)talk(OK CHUNKED "Connection: X-T\r\n\r\n0\r\nX-T: 1\r\n\r\n", SIZE_MAX, MK_E_AGAIN);
     assert_string_equal(events, "answers;finish reusable;");
 }
@@ -359,15 +359,23 @@ static void fields_behind_a_body(void **state)
 static void hints_of_the_backend_open_the_body(void **state)
 {
     (void)state;
-    x.reading = PROXY_HELD; /* Expect: 100-continue */
+    ex.reading = PROXY_HELD; /* Expect: 100-continue */
     says("HTTP/1.1 100 Continue\r\n\r\n", SIZE_MAX, MK_E_AGAIN);
     read_head();
-    assert_int_equal(x.reading, PROXY_OPEN);
+    assert_int_equal(ex.reading, PROXY_OPEN);
     assert_string_equal(events, "soon;");
     assert_string_equal(r.said, "");
 }
 
 /* ---- answers that are none ---- */
+
+static void append(char *to, size_t size, const char *text)
+{
+    size_t len = strlen(to);
+
+    assert_true(len + strlen(text) < size);
+    (void)snprintf(to + len, size - len, "%s", text);
+}
 
 static void heads_that_are_none_are_seen_to(void **state)
 {
@@ -394,12 +402,12 @@ static void heads_that_are_none_are_seen_to(void **state)
     (void)snprintf(huge, sizeof(huge), OK "X: %030000d", 0);
     (void)snprintf(named, sizeof(named), OK "Connection: a%01100d\r\n\r\n", 0);
     for (int i = 0; i < 17; i++)
-        strcat(many, "HTTP/1.1 103 Hints\r\n\r\n");
+        append(many, sizeof(many), "HTTP/1.1 103 Hints\r\n\r\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin(state);
         (void)talk(rows[i].bytes, SIZE_MAX, rows[i].then);
-        if (x.state != PROXY_OVER || (rows[i].events && strcmp(events, rows[i].events) != 0))
-            fail_msg("%s: state %u, %s", rows[i].sentence, x.state, events);
+        if (ex.state != PROXY_OVER || (rows[i].events && strcmp(events, rows[i].events) != 0))
+            fail_msg("%s: state %u, %s", rows[i].sentence, ex.state, events);
         if (!rows[i].events) /* what has no status line may be another service: others are asked */
             assert_true(strncmp(events, i == 3 ? "retry: " : "refuse: ", 7) == 0);
         end(state);
@@ -412,8 +420,8 @@ static void so_many_answers_before_the_answer_pass(void **state)
 
     (void)state;
     for (int i = 0; i < 16; i++)
-        strcat(bytes, "HTTP/1.1 103 Hints\r\n\r\n");
-    strcat(bytes, OK LENGTH(0) "\r\n");
+        append(bytes, sizeof(bytes), "HTTP/1.1 103 Hints\r\n\r\n");
+    append(bytes, sizeof(bytes), OK LENGTH(0) "\r\n");
     (void)talk(bytes, SIZE_MAX, MK_E_AGAIN);
     assert_string_equal(events, "answers;finish reusable;");
 }
@@ -426,14 +434,14 @@ static void a_change_of_protocol_must_be_the_one_asked_for(void **state)
     char expected[32];
 
     r.fields = asked;
-    x.wants_upgrade = true;
+    ex.wants_upgrade = true;
     (void)talk(yes, SIZE_MAX, MK_E_AGAIN);
     (void)snprintf(expected, sizeof(expected), "tunnel %zu;", strlen(yes));
     assert_string_equal(events, expected);
     end(state);
     begin(state);
     r.fields = asked;
-    x.wants_upgrade = true;
+    ex.wants_upgrade = true;
     (void)talk(other, SIZE_MAX, MK_E_AGAIN);
     assert_string_equal(events, "refuse: the backend changed the protocol unasked;");
     end(state);
@@ -454,9 +462,9 @@ static void a_head_that_is_too_large_for_us_is_refused(void **state)
     r.begin_error = MK_E_PEER;
     says(OK LENGTH(0) "\r\n", SIZE_MAX, MK_E_AGAIN);
     backend.waits = true;
-    proxy_answer_read(&x);
+    proxy_answer_read(&ex);
     assert_string_equal(events, "");
-    assert_int_equal(x.state, PROXY_HEAD);
+    assert_int_equal(ex.state, PROXY_HEAD);
 }
 
 /* ---- bodies that end too early, and whose fault that is ---- */
@@ -478,7 +486,7 @@ static void a_body_that_is_not_whole_is_broken_off(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin(state);
         if (talk(rows[i].bytes, 1, rows[i].then) != MK_E_BAD ||
-            strcmp(events, "answers;broke;") != 0 || x.state != PROXY_OVER)
+            strcmp(events, "answers;broke;") != 0 || ex.state != PROXY_OVER)
             fail_msg("%s: %s", rows[i].sentence, events);
         assert_true(body_len <= 3 && memcmp(body, "hel", body_len) == 0);
         assert_int_equal(r.produce(&r, r.produce_arg, body, 1), MK_E_BAD); /* for good */
@@ -506,7 +514,7 @@ static void a_client_that_is_slow_is_no_fault_of_the_backend(void **state)
         says(OK LENGTH(5) "\r\nhel", SIZE_MAX, 0);
         read_head();
         now_ms += rows[i].ms;
-        x.intake.owes = rows[i].owes;
+        ex.intake.owes = rows[i].owes;
         assert_int_equal(pull(), MK_E_BAD);
         assert_string_equal(events, rows[i].events);
         end(state);
@@ -514,9 +522,9 @@ static void a_client_that_is_slow_is_no_fault_of_the_backend(void **state)
     begin(state); /* since the backend is waited for, the client takes all there is */
     says(OK LENGTH(5) "\r\nhel", SIZE_MAX, MK_E_AGAIN);
     read_head();
-    assert_false(x.is_timed);
+    assert_false(ex.is_timed);
     assert_int_equal(pull(), MK_E_AGAIN);
-    assert_true(x.is_timed); /* ReadTimeout runs */
+    assert_true(ex.is_timed); /* ReadTimeout runs */
     now_ms += 10 * STALL_MS;
     backend.end = 0;
     assert_int_equal(pull(), MK_E_BAD);
@@ -533,7 +541,7 @@ static void the_rest_of_the_request_goes_on(void **state)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin(state);
-        x.sending = PROXY_PART;
+        ex.sending = PROXY_PART;
         says(OK LENGTH(5) "\r\nhello", strlen(OK LENGTH(5) "\r\n"), MK_E_AGAIN);
         read_head();
         upload_error = rows[i].error;
@@ -563,31 +571,31 @@ static void a_large_body_goes_by_a_pipe(void **state)
     assert_int_equal(write(ends[1], head, strlen(head)), strlen(head));
     assert_int_equal(write(ends[1], bytes, at), at);
     backend.fd = ends[0];
-    proxy_answer_read(&x);
-    assert_true(x.has_pipe && fill != NULL);
+    proxy_answer_read(&ex);
+    assert_true(ex.has_pipe && fill != NULL);
     assert_int_equal(body_len, at);
-    while (x.state == PROXY_BODY) {
+    while (ex.state == PROXY_BODY) {
         size_t more = len - at < 30000 ? len - at : 30000;
 
         assert_int_equal(write(ends[1], bytes + at, more), more);
         at += more;
-        n = fill(&r, &x, n > 0 ? (size_t)n : 0, &out);
+        n = fill(&r, &ex, n > 0 ? (size_t)n : 0, &out);
         assert_true(n > 10);
         piped += (size_t)n;
         assert_int_equal(read(out, body + body_len, 10), 10); /* a client that takes little */
         body_len += 10;
         n -= 10;
-        assert_int_equal(fill(&r, &x, 10, &out), n);
+        assert_int_equal(fill(&r, &ex, 10, &out), n);
         assert_int_equal(read(out, body + body_len, (size_t)n), n);
         body_len += (size_t)n;
     }
     assert_int_equal(piped, len - 1000);
     assert_memory_equal(body, bytes, len);
     assert_string_equal(events, "answers;finish reusable;");
-    assert_int_equal(fill(&r, &x, (size_t)n, &out), 0);
-    assert_int_equal(x.report.received, len);
-    assert_true(x.body.total == len && x.body.left == 0);
-    proxy_pipe_put(&home.pipes, &x.pipe);
+    assert_int_equal(fill(&r, &ex, (size_t)n, &out), 0);
+    assert_int_equal(ex.report.received, len);
+    assert_true(ex.body.total == len && ex.body.left == 0);
+    proxy_pipe_put(&home.pipes, &ex.pipe);
     close(ends[0]);
     close(ends[1]);
 }

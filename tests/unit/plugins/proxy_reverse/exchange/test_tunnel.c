@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,8 +229,7 @@ static struct proxy_buffer *head_and(const char *rest)
     struct proxy_buffer *b = calloc(1, sizeof(*b) + len + 1);
 
     assert_non_null(b);
-    strcpy(b->bytes, head);
-    strcat(b->bytes, rest);
+    (void)snprintf(b->bytes, len + 1, "%s%s", head, rest);
     b->end = len;
     b->size = len;
     return b;
