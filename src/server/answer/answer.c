@@ -3,8 +3,9 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "http/status.h"
-#include "server/request/wire.h"
+#include "server/answer/misuse.h"
 #include "server/answer/reply.h"
+#include "server/request/wire.h"
 #include "server/worker/worker.h"
 
 #include <monkey/field.h>
@@ -20,19 +21,6 @@ void mk_reply_break(struct mk_request *r)
     r->keep_alive = false;
 }
 
-int mk_reply_misuse(struct mk_request *r, const char *what, int err)
-{
-    if (!r->misused)
-        mk_log_peer(mk_worker_log(r->worker), MK_LOG_ERROR, MK_LOG_PLUGIN,
-                    "plugin failed conn=%llu status=%u why=\"%s\"", (unsigned long long)r->id,
-                    r->status, what);
-    r->misused = true;
-    r->keep_alive = false;
-    if (mk_answering_is_settled(r))
-        mk_reply_break(r);
-    return err;
-}
-
 static bool is_interim(unsigned status)
 {
     return status < 200 && status != 101;
@@ -46,9 +34,9 @@ int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
     if (mk_answering_is_broken(r) || mk_asking_is_over(r))
         return MK_E_PEER;
     if (r->status != 0)
-        return mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
+        return mk_misuse_log(r, "a second answer", MK_E_EXISTS);
     if (status < 100 || status > 599 || (status == 101 && r->head.minor == 0))
-        return mk_reply_misuse(r, "an answer with an invalid status", MK_E_INVALID);
+        return mk_misuse_log(r, "an answer with an invalid status", MK_E_INVALID);
     if (status == 200 && r->page_of != 0) {
         status = r->page_of;
         mk_count(&r->worker->counters.refused, 1);
@@ -101,7 +89,8 @@ static int finish(struct mk_reply *p, int64_t length)
     if (is_interim(p->status))
         return mk_reply_finish_interim(p);
     err = mk_reply_finish(p, r->status == 205 ? 0 : length);
-    r->head_only = r->head_only || r->status == 205; /* RFC 9110 section 15.3.6 */
+    if (r->status == 205) /* RFC 9110 section 15.3.6 */
+        r->framing = MK_FRAMING_ABSENT;
     return err;
 }
 
@@ -111,8 +100,8 @@ static int give_up(struct mk_reply *p, int err)
     struct mk_request *r = p->r;
 
     mk_reply_forget(r);
-    r->chunked = r->until_close = r->head_only = false;
-    return mk_reply_misuse(
+    r->framing = MK_FRAMING_LENGTH;
+    return mk_misuse_log(
         r, err == MK_E_LIMIT ? "a head that is too large" : "a head with an invalid line", err);
 }
 

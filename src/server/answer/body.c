@@ -3,6 +3,7 @@
 
 #include "core/fd.h"
 #include "server/answer/filter.h"
+#include "server/answer/misuse.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
 #include "server/files/files.h"
@@ -48,7 +49,7 @@ static ssize_t give(struct mk_request *r, struct mk_source *s, char *dst, size_t
                                               : mk_pipe_read(s->pipe, dst, len);
 
     return n > (ssize_t)len
-               ? mk_reply_misuse(r, "a producer wrote more than its buffer holds", MK_E_INVALID)
+               ? mk_misuse_log(r, "a producer wrote more than its buffer holds", MK_E_INVALID)
                : n;
 }
 
@@ -349,15 +350,15 @@ static bool has_promise(const struct mk_request *r)
 static void judge_length(struct mk_request *r)
 {
     if (r->overrun)
-        (void)mk_reply_misuse(r, "a longer body than its head promised; clipped", 0);
+        (void)mk_misuse_log(r, "a longer body than its head promised; clipped", 0);
     else if (has_promise(r) && r->body_left > 0)
-        (void)mk_reply_misuse(r, "a shorter body than its head promised", 0);
+        (void)mk_misuse_log(r, "a shorter body than its head promised", 0);
 }
 
 static enum mk_pump end_body(struct mk_request *r)
 {
     mk_answering_change(r, MK_ANSWERING_ENDED);
-    if (r->head_only)
+    if (r->framing == MK_FRAMING_ABSENT)
         return MK_PUMP_DONE;
     if (r->overrun || r->body_left > 0)
         judge_length(r);
@@ -393,7 +394,7 @@ bool mk_body_is_tail(const struct mk_request *r)
 {
     const struct mk_source *s = r->first;
 
-    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file && !r->chunked && !r->filter &&
-           r->answering == MK_ANSWERING_BODY && !r->overrun &&
-           (!has_promise(r) || r->body_left == s->end - s->at);
+    return s && !s->next && s->kind == MK_SOURCE_FILE && s->file &&
+           r->framing != MK_FRAMING_CHUNKS && !r->filter && r->answering == MK_ANSWERING_BODY &&
+           !r->overrun && (!has_promise(r) || r->body_left == s->end - s->at);
 }

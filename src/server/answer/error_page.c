@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "http/status.h"
+#include "server/answer/misuse.h"
 #include "server/answer/reply.h"
 #include "server/worker/worker.h"
 
@@ -165,7 +166,7 @@ enum mk_verdict mk_reply_redirect(struct mk_request *r, unsigned status, struct 
     struct mk_reply p;
 
     if (!can_be || location.len == 0 || !mk_field_is_value(location)) {
-        (void)mk_reply_misuse(r, "an invalid redirect", MK_E_INVALID);
+        (void)mk_misuse_log(r, "an invalid redirect", MK_E_INVALID);
         mk_reply_page(r, 500, true);
         return MK_VERDICT_DONE;
     }
@@ -191,9 +192,9 @@ enum mk_verdict mk_reply_error(struct mk_request *r, unsigned status, const char
     struct mk_str text = lines ? mk_str_from(lines) : lines_of(status);
 
     if (mk_answering_is_settled(r)) {
-        (void)mk_reply_misuse(r, "a second answer", MK_E_EXISTS);
+        (void)mk_misuse_log(r, "a second answer", MK_E_EXISTS);
     } else if (status < 400 || status > 599 || !are_lines(text)) {
-        (void)mk_reply_misuse(r, "an invalid error page", MK_E_INVALID);
+        (void)mk_misuse_log(r, "an invalid error page", MK_E_INVALID);
         mk_reply_page(r, 500, true);
     } else {
         if (status == 408) /* nobody waits for the rest of it (RFC 9110 section 15.5.9) */

@@ -2,6 +2,7 @@
 #include "server/answer/filter.h"
 
 #include "base/limits.h"
+#include "server/answer/misuse.h"
 #include "server/answer/reply.h"
 
 enum { PIECE = 8192 }; /* what a filter is given at most, and the room that it has at least */
@@ -53,13 +54,13 @@ static ssize_t turn(struct pull *pull, struct mk_filter *f, char *dst, size_t le
     if (err < 0)
         return MK_E_BAD; /* which one is the filter's own matter */
     if (in > given || out > len)
-        return mk_reply_misuse(pull->r, "a filter used or wrote more than its buffers hold",
-                               MK_E_BAD);
+        return mk_misuse_log(pull->r, "a filter used or wrote more than its buffers hold",
+                             MK_E_BAD);
     f->at += in;
     f->holds = err == MK_FILTER_HOLDS;
     f->done = err > 0 && !f->holds;
     if (out == 0 && in == 0 && !f->done && (given > 0 || f->last))
-        return mk_reply_misuse(pull->r, "a filter makes no progress", MK_E_BAD);
+        return mk_misuse_log(pull->r, "a filter makes no progress", MK_E_BAD);
     return out == 0 && !f->done ? MK_E_AGAIN : (ssize_t)out;
 }
 

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "server/answer/filter.h"
+#include "server/answer/misuse.h"
 #include "server/answer/reply.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
@@ -135,9 +136,9 @@ static int ask(struct mk_request *r, struct mk_head *head)
             continue;
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
         if (err < 0)
-            return mk_reply_misuse(r, "a filter refused the head", err);
+            return mk_misuse_log(r, "a filter refused the head", err);
         if (mk_answering_is_broken(r) || !r->wire->has_head(head->p))
-            return mk_reply_misuse(r, "a filter sent an answer of its own", MK_E_INVALID);
+            return mk_misuse_log(r, "a filter sent an answer of its own", MK_E_INVALID);
     }
     return 0;
 }

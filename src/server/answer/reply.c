@@ -5,6 +5,7 @@
 #include "http/date.h"
 #include "http/status.h"
 #include "server/answer/head.h"
+#include "server/answer/misuse.h"
 #include "server/request/wire.h"
 #include "server/worker/worker.h"
 
@@ -77,7 +78,7 @@ int mk_reply_finish_interim(struct mk_reply *p)
 
 void mk_reply_instead(struct mk_request *r)
 {
-    (void)mk_reply_misuse(r, "a head without an end", 0);
+    (void)mk_misuse_log(r, "a head without an end", 0);
     mk_reply_forget(r);
     mk_reply_refuse(r, MK_REFUSAL_HANDLER);
 }
@@ -112,7 +113,8 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     err = p->error ? p->error : r->wire->end_head(p, length, has_content);
     if (err < 0)
         return err;
-    r->head_only = r->head.method == MK_METHOD_HEAD || !has_content;
+    if (r->head.method == MK_METHOD_HEAD || !has_content)
+        r->framing = MK_FRAMING_ABSENT;
     mk_answering_change(r, MK_ANSWERING_BODY);
     return 0;
 }

@@ -52,9 +52,6 @@ static inline void mk_reply_note(struct mk_request *r)
 /** The answer cannot be finished: what was true of it may leave, and the connection closes. */
 void mk_reply_break(struct mk_request *r);
 
-/** A call that a plugin should not have made: logged, once for each request; an answer that has begun is broken off. @return err. */
-int mk_reply_misuse(struct mk_request *r, const char *what, int err);
-
 /** Takes over the reference. @return 0 or MK_E_NOMEM. */
 int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at,
                   uint64_t end) MK_MUST_USE;

@@ -5,6 +5,7 @@
 #include "core/fd.h"
 #include "http/field.h"
 #include "server/answer/body.h"
+#include "server/answer/misuse.h"
 #include "server/answer/pipe.h"
 #include "server/answer/reply.h"
 #include "server/files/files.h"
@@ -21,8 +22,8 @@ static int accepts(struct mk_request *r)
     bool is_cut = r->answering == MK_ANSWERING_CUT;
 
     if ((!mk_answering_is_open(r) && !is_cut) || mk_asking_is_over(r))
-        return mk_reply_misuse(r, "a body without a head, or after its end", MK_E_INVALID);
-    return r->head_only || is_cut;
+        return mk_misuse_log(r, "a body without a head, or after its end", MK_E_INVALID);
+    return r->framing == MK_FRAMING_ABSENT || is_cut;
 }
 
 static struct mk_source *add_source(struct mk_request *r)
@@ -59,11 +60,12 @@ int mk_reply_memory(struct mk_request *r, struct mk_str bytes)
 
 int mk_reply_file(struct mk_request *r, struct mk_file *file, uint64_t at, uint64_t end)
 {
-    struct mk_source *s = NULL;
+    bool is_unseen = r->framing == MK_FRAMING_ABSENT || at == end;
+    struct mk_source *s = is_unseen ? NULL : add_source(r);
 
-    if (r->head_only || at == end || !(s = add_source(r))) {
+    if (!s) {
         mk_file_put(file);
-        return r->head_only || at == end ? 0 : MK_E_NOMEM;
+        return is_unseen ? 0 : MK_E_NOMEM;
     }
     s->kind = MK_SOURCE_FILE;
     s->file = file;
@@ -79,7 +81,7 @@ int mk_reply_fd(struct mk_request *r, int fd, uint64_t at, uint64_t len)
     struct mk_source *s;
 
     if (no == 0 && (at > INT64_MAX || len > INT64_MAX - at))
-        no = mk_reply_misuse(r, "an impossible part of a file", MK_E_INVALID);
+        no = mk_misuse_log(r, "an impossible part of a file", MK_E_INVALID);
     if (no || len == 0) {
         mk_fd_close(&fd);
         return no < 0 ? no : 0;
@@ -113,7 +115,7 @@ int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max)
     }
     s->kind = MK_SOURCE_PIPE;
     err = mk_pipe_open(&s->pipe, r, fd, max);
-    return err < 0 ? mk_reply_misuse(r, "a pipe that cannot be watched", err) : 0;
+    return err < 0 ? mk_misuse_log(r, "a pipe that cannot be watched", err) : 0;
 }
 
 int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)
@@ -149,13 +151,13 @@ int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str val
         return no;
     if (!mk_field_is_name(name) || (mk_field_rules(name) & MK_RULE_NO_TRAILER) ||
         !mk_field_is_value(value))
-        return mk_reply_misuse(r, "a field that is not allowed as a trailer", MK_E_INVALID);
-    if (no || !r->chunked)
+        return mk_misuse_log(r, "a field that is not allowed as a trailer", MK_E_INVALID);
+    if (no || r->framing != MK_FRAMING_CHUNKS)
         return 0;
     for (; *last; last = &(*last)->next)
         len += (*last)->line.len;
     if (len > MK_LIMIT_TRAILERS)
-        return mk_reply_misuse(r, "too many trailers", MK_E_LIMIT);
+        return mk_misuse_log(r, "too many trailers", MK_E_LIMIT);
     trailer = mk_arena_zalloc(&r->arena, sizeof(*trailer));
     line = trailer ? mk_arena_printf(&r->arena, "%.*s: %.*s\r\n", (int)name.len, name.p,
                                      (int)value.len, value.p)

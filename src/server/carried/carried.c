@@ -277,7 +277,7 @@ struct mk_str mk_carried_end_head(struct mk_reply *p, int64_t length, bool has_c
 {
     if (has_content && length >= 0 && !p->has_length)
         p->at += sprintf(p->at, "Content-Length: %llu\r\n", (unsigned long long)length);
-    p->r->chunked = has_content && length < 0;
+    p->r->framing = has_content && length < 0 ? MK_FRAMING_CHUNKS : MK_FRAMING_LENGTH;
     return (struct mk_str){p->start, (size_t)(p->at - p->start)};
 }
 

@@ -87,7 +87,7 @@ enum mk_pump mk_h1_send_part(struct mk_request *r, struct mk_source *s, size_t *
     enum mk_pump verdict = MK_PUMP_DONE;
 
     if (s->at < s->end) {
-        if (r->chunked && !s->framed)
+        if (r->framing == MK_FRAMING_CHUNKS && !s->framed)
             verdict = begin_chunk(c, s);
         if (verdict == MK_PUMP_DONE)
             verdict =
@@ -106,11 +106,11 @@ enum mk_pump mk_h1_send_piece(struct mk_request *r, const char *bytes, size_t le
 
     if (!to)
         return MK_PUMP_CUT;
-    if (r->chunked)
+    if (r->framing == MK_FRAMING_CHUNKS)
         at = mk_h1_chunk_head(to, len);
     memcpy(to + at, bytes, len);
     at += len;
-    if (r->chunked) {
+    if (r->framing == MK_FRAMING_CHUNKS) {
         memcpy(to + at, "\r\n", 2);
         at += 2;
     }
@@ -121,7 +121,7 @@ enum mk_pump mk_h1_send_piece(struct mk_request *r, const char *bytes, size_t le
 
 bool mk_h1_can_splice(const struct mk_request *r)
 {
-    return !r->chunked && r->conn->link.transport->is_plain;
+    return r->framing != MK_FRAMING_CHUNKS && r->conn->link.transport->is_plain;
 }
 
 static enum mk_pump pump_of_splice(void)
@@ -167,7 +167,7 @@ enum mk_pump mk_h1_end_body(struct mk_request *r)
     struct mk_conn *c = r->conn;
     enum mk_pump verdict;
 
-    if (!r->chunked)
+    if (r->framing != MK_FRAMING_CHUNKS)
         return MK_PUMP_DONE;
     verdict = add_bytes(c, "0\r\n", 3);
     for (const struct mk_trailer *t = r->trailer; t && verdict == MK_PUMP_DONE; t = t->next)

@@ -100,11 +100,11 @@ static void put_framing(struct mk_reply *p, int64_t length)
     if (length >= 0) {
         put_length(p, (uint64_t)length);
     } else if (r->head.minor == 1) {
-        r->chunked = true;
+        r->framing = MK_FRAMING_CHUNKS;
         p->at = append_str(p->at, MK_STR("Transfer-Encoding: chunked\r\n"));
     } else {
         r->keep_alive = false;
-        r->until_close = true;
+        r->framing = MK_FRAMING_CLOSE;
     }
 }
 

@@ -260,7 +260,8 @@ static void reset_if_cut(struct mk_conn *c)
     static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     const struct mk_request *r = &c->job->request;
 
-    if (!r->until_close || (!mk_answering_is_open(r) && r->answering != MK_ANSWERING_CUT))
+    if (r->framing != MK_FRAMING_CLOSE ||
+        (!mk_answering_is_open(r) && r->answering != MK_ANSWERING_CUT))
         return;
     c->link.is_cut = true;
     (void)setsockopt(c->link.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/invariant.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "server/answer/reply.h"
 #include "server/files/files.h"
@@ -11,10 +12,7 @@
 
 /* The seam between a request and memory: bytes in from the question, bytes out to the answer. */
 
-enum {
-    HEAD_MAX = 16384,
-    COPY_MAX = 64 << 10,
-};
+enum { COPY_MAX = 64 << 10 };
 
 static struct mk_memory *memory_of(const struct mk_request *r)
 {
@@ -49,7 +47,8 @@ static int begin_head(struct mk_reply *p)
     struct mk_memory *m = memory_of(p->r);
 
     m->head.len = 0;
-    return mk_carried_begin_head(p, mk_buf_reserve(&m->head, HEAD_MAX), HEAD_MAX);
+    return mk_carried_begin_head(p, mk_buf_reserve(&m->head, MK_LIMIT_ANSWER_HEAD),
+                                 MK_LIMIT_ANSWER_HEAD);
 }
 
 static bool has_head(const struct mk_reply *p)

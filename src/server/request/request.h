@@ -47,6 +47,14 @@ struct mk_source {
     };
 };
 
+/** How the end of an answer's body shows (RFC 9112 section 6). A new request has the first. */
+enum mk_framing {
+    MK_FRAMING_LENGTH, /* by the length that its head says */
+    MK_FRAMING_CHUNKS, /* by the last chunk, or what its protocol has for that; trailers may follow */
+    MK_FRAMING_CLOSE,  /* by the end of the connection */
+    MK_FRAMING_ABSENT, /* there is no body, whatever the head says */
+};
+
 /** A field behind a chunked body, with its line end. In the request's arena. */
 struct mk_trailer {
     struct mk_trailer *next;
@@ -96,17 +104,15 @@ struct mk_request {
     uint8_t asking;    /* enum mk_asking */
     uint8_t answering; /* enum mk_answering */
     uint8_t receiving; /* enum mk_receiving */
+    uint8_t framing;   /* enum mk_framing */
     bool moved;     /* mk_request_reroute: method, path and query are no longer those of the head */
     bool found;     /* an index or fallback file took the path's place */
     bool requeried; /* and query, which an item of TryFiles had, that of the target's */
     bool ends_on_hangup; /* a client that closes its sending half has left */
-    bool until_close;    /* its body ends with the connection */
     bool overrun;        /* sources gave more than its head promised */
     bool misused;        /* a wrong call for this request was logged */
     bool keep_alive;
     bool is_secure;          /* nobody between its client and the server reads it */
-    bool head_only;          /* no body in the answer, whatever its head says */
-    bool chunked;            /* the answer's body is sent in chunks */
     uint32_t body_waited_ms; /* for its client to send of its body */
     uint32_t held;           /* mk_request_hold */
 };

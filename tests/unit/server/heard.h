@@ -12,7 +12,7 @@ struct heard {
     unsigned calls; /* of the callback */
     int error;
     unsigned status;
-    char fields[4096], trailers[256];
+    char fields[16384], trailers[256];
     char *body; /* with a NUL behind it */
     size_t body_len;
 };

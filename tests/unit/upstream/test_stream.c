@@ -2,6 +2,7 @@
 #define MK_PLUGIN_STATIC
 #include "watcher.h"
 
+#include "base/limits.h"
 #include "server/backend/stream.h"
 
 #include <errno.h>
@@ -221,6 +222,32 @@ static void input_and_its_end_may_come_together(void **state)
     watcher_wait(&owner, MK_IO_HANGUP);
     assert_int_equal(mk_stream_read(owner.s, owner.in, 100), 3);
     assert_int_equal(mk_stream_read(owner.s, owner.in, 100), 0);
+}
+
+/* One call takes no more parts than its bound; what it took is what it says. */
+static void parts_of_a_write_are_bounded(void **state)
+{
+    static const int rows[] = {MK_LIMIT_STREAM_PARTS - 1, MK_LIMIT_STREAM_PARTS,
+                               MK_LIMIT_STREAM_PARTS + 1, 1500};
+    static char text[1500];
+    struct iovec parts[MK_ARRAY_LEN(text)];
+
+    (void)state;
+    connect_to("127.0.0.1:0", NULL);
+    for (size_t i = 0; i < MK_ARRAY_LEN(text); i++) {
+        text[i] = (char)('a' + i % 26);
+        parts[i] = (struct iovec){&text[i], 1};
+    }
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        int taken = rows[i] < MK_LIMIT_STREAM_PARTS ? rows[i] : MK_LIMIT_STREAM_PARTS;
+        const char *heard;
+
+        assert_int_equal(mk_stream_write(owner.s, parts, rows[i]), taken);
+        watcher_turns(&fix);
+        heard = peer_read(peer);
+        assert_int_equal(strlen(heard), taken);
+        assert_memory_equal(heard, text, (size_t)taken);
+    }
 }
 
 static void a_reset_is_the_last_event(void **state)
@@ -488,6 +515,7 @@ int main(void)
         CASE(sockets_are_as_promised),
         CASE(the_end_is_told_and_read),
         CASE(input_and_its_end_may_come_together),
+        CASE(parts_of_a_write_are_bounded),
         CASE(a_reset_is_the_last_event),
         CASE(a_refusal_is_told),
         CASE(what_cannot_be_is_said_at_once),

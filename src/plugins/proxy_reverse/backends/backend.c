@@ -138,7 +138,7 @@ static bool copy_texts(struct proxy_backend *b, const struct proxy_entry *e,
 /* Bytes as they are, which is what no transport means. */
 static bool is_plain(const char *transport)
 {
-    return transport && strcmp(transport, "liana") == 0;
+    return transport && strcasecmp(transport, "liana") == 0;
 }
 
 static struct mk_upstream_options connections_of(const struct proxy_settings *set,

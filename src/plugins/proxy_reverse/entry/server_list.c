@@ -169,7 +169,7 @@ static void merge_servers(struct proxy_settings *set)
 int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set)
 {
     unsigned usual =
-        set->transport && strcmp(set->transport, "liana") != 0 ? HTTPS_PORT : HTTP_PORT;
+        set->transport && strcasecmp(set->transport, "liana") != 0 ? HTTPS_PORT : HTTP_PORT;
     char text[HOST_MAX + 16];
 
     for (size_t i = 0; i < set->nservers; i++) {

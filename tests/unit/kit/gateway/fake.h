@@ -40,7 +40,7 @@ struct mk_request {
     void *produce_arg;
     unsigned resumed;
     char moved_to[256];
-    int move_error;
+    int move_error, begin_error, end_error; /* of calls that may fail; 0: they do not */
 };
 
 static inline bool fake_is(struct mk_str a, const char *b)
@@ -189,8 +189,9 @@ void mk_request_log(const struct mk_request *r, enum mk_log_level level, const c
 int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
 {
     *p = (struct mk_reply){.r = r, .status = status};
-    fake_say(r, "%u\n", status);
-    return 0;
+    if (r->begin_error == 0)
+        fake_say(r, "%u\n", status);
+    return r->begin_error;
 }
 
 void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
@@ -201,7 +202,7 @@ void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
 int mk_reply_end(struct mk_reply *p, int64_t length)
 {
     fake_say(p->r, "length %lld\n", (long long)length);
-    return 0;
+    return p->r->end_error;
 }
 
 int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg)

@@ -2,6 +2,7 @@
 #include "answer.h"
 
 #include "base/str.h"
+#include "server/answer/reply.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -543,6 +544,72 @@ static void large_parts_are_one_chunk(void **state)
     }
 }
 
+/* ---- how the end of a body shows ---- */
+
+static const struct framed {
+    const char *sentence, *in;
+    unsigned status;
+    int64_t length;
+    enum mk_framing framing;
+} framings[] = {
+    {"a length", GET, 200, 5, MK_FRAMING_LENGTH},
+    {"no length", GET, 200, -1, MK_FRAMING_CHUNKS},
+    {"no length, of HTTP/1.0", OLD, 200, -1, MK_FRAMING_CLOSE},
+    {"a length, of HTTP/1.0", OLD, 200, 5, MK_FRAMING_LENGTH},
+    {"HEAD", HEAD, 200, 5, MK_FRAMING_ABSENT},
+    {"HEAD without a length", HEAD, 200, -1, MK_FRAMING_ABSENT},
+    {"HEAD without a length, of HTTP/1.0", "HEAD / HTTP/1.0\r\n\r\n", 200, -1, MK_FRAMING_ABSENT},
+    {"204 (RFC 9110 section 15.3.5)", GET, 204, -1, MK_FRAMING_ABSENT},
+    {"205 (RFC 9110 section 15.3.6)", GET, 205, 5, MK_FRAMING_ABSENT},
+    {"304 (RFC 9110 section 15.4.5)", GET, 304, 5, MK_FRAMING_ABSENT},
+    {"an error", GET, 404, 5, MK_FRAMING_LENGTH},
+};
+static const struct framed *framed;
+
+static enum mk_verdict frame(struct mk_request *r)
+{
+    (void)answer_head(r, framed->status, framed->length);
+    if (r->framing != framed->framing)
+        fail_msg("%s: %u", framed->sentence, r->framing);
+    if (framed->framing == MK_FRAMING_ABSENT) /* nobody will see it */
+        assert_int_equal(mk_reply_memory(r, STR("hello")), 0);
+    else
+        assert_int_equal(letters(r), 0);
+    mk_reply_break(r);
+    return MK_VERDICT_DONE;
+}
+
+static enum mk_verdict frame_anew(struct mk_request *r)
+{
+    struct mk_reply p;
+
+    assert_int_equal(mk_reply_begin(&p, r, 200), 0);
+    mk_reply_line(&p, STR("X A"), STR("b"));
+    assert_int_equal(mk_reply_end(&p, -1), MK_E_INVALID);
+    assert_int_equal(r->framing, MK_FRAMING_LENGTH);
+    return MK_VERDICT_DONE;
+}
+
+static void the_end_of_a_body_shows_in_one_way(void **state)
+{
+    static const struct answer again = {"", frame_anew, GET, "", false};
+    struct loopback lb;
+
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(framings); i++) {
+        const struct answer answer = {framings[i].sentence, frame, framings[i].in, "", true};
+
+        framed = &framings[i];
+        answer_begin(&lb, &answer);
+        loopback_talk(&lb);
+        loopback_free(&lb);
+    }
+    answer_begin(&lb, &again);
+    loopback_talk(&lb);
+    assert_int_equal(loopback_status(&lb, 0), 500);
+    loopback_free(&lb);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -550,6 +617,7 @@ int main(void)
         cmocka_unit_test(slow_readers_get_the_same),
         cmocka_unit_test(failing_allocations_are_survived),
         cmocka_unit_test(large_parts_are_one_chunk),
+        cmocka_unit_test(the_end_of_a_body_shows_in_one_way),
     };
 
     return cmocka_run_group_tests(tests, answer_set_up, answer_tear_down);

@@ -191,6 +191,86 @@ static void a_port_that_closes_takes_no_more_than_its_share(void **state)
     assert_int_equal(naccepts, MK_LIMIT_DRAIN_ACCEPTS);
 }
 
+/* Of a listener that the configuration has no more. */
+static void leave(bool lingers)
+{
+    struct mk_listener *l = fix.server->listeners;
+
+    l->wanted = false;
+    l->lingers = lingers;
+    assert_int_equal(mk_ports_update(ports(), fix.server, fix.worker, &fix.worker->loop), 0);
+    assert_int_equal(l->fds[0], -1); /* the port has the socket alone */
+}
+
+static bool is_listening(void)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+
+    memcpy(addr.sun_path, where, strlen(where) + 1);
+    err = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+    mk_fd_close(&fd);
+    return err == 0;
+}
+
+static void a_port_that_nobody_wants_closes_at_once(void **state)
+{
+    int fd = dial();
+
+    (void)state;
+    leave(false);
+    assert_int_equal(own_connections(), 1); /* whoever waited is served */
+    assert_true(mk_list_is_empty(&ports()->list));
+    assert_false(is_listening());
+    mk_fd_close(&fd);
+}
+
+/* Handshakes with the socket end well, although another takes its place. */
+static void a_port_that_is_replaced_lingers(void **state)
+{
+    struct mk_loop *loop = &fix.worker->loop;
+    struct mk_listener *l = fix.server->listeners;
+    int fd;
+
+    (void)state;
+    leave(true);
+    assert_int_equal(atomic_load(&l->lingering), 1);
+    fd = dial();
+    turn();
+    assert_int_equal(own_connections(), 1);
+    leave(true); /* another reload does not begin its time anew, nor end it */
+    assert_int_equal(atomic_load(&l->lingering), 1);
+    mk_wheel_run(&loop->wheel, loop->clock.mono_ms + (MK_FD_DEFER_S + 1) * 1000 - 200);
+    assert_true(is_listening());
+    mk_wheel_run(&loop->wheel, loop->clock.mono_ms + (MK_FD_DEFER_S + 1) * 1000 + 200);
+    assert_false(is_listening());
+    assert_int_equal(atomic_load(&l->lingering), 0);
+    assert_true(mk_list_is_empty(&ports()->list));
+    mk_fd_close(&fd);
+}
+
+/* The listener comes back while its old socket lingers: then it has two ports, of which the old one ends. */
+static void a_listener_that_comes_back_has_a_port_again(void **state)
+{
+    struct mk_listener *l = fix.server->listeners;
+    char why[256];
+    int fd;
+
+    (void)state;
+    leave(true);
+    mk_listeners_settle(fix.server);
+    assert_int_equal(mk_listeners_open(fix.server, &fix.plan.snapshot.set, why, sizeof(why)), 0);
+    assert_int_equal(mk_ports_update(ports(), fix.server, fix.worker, &fix.worker->loop), 0);
+    assert_true(l->fds[0] >= 0 && is_listening());
+    assert_int_equal(atomic_load(&l->lingering), 1);
+    mk_wheel_run(&fix.worker->loop.wheel, fix.worker->loop.clock.mono_ms + 10000);
+    assert_int_equal(atomic_load(&l->lingering), 0);
+    fd = dial();
+    turn();
+    assert_int_equal(own_connections(), 1);
+    mk_fd_close(&fd);
+}
+
 static void clients_wait_until_there_is_room(void **state)
 {
     int one = dial(), two = dial();
@@ -287,6 +367,9 @@ int main(void)
         TEST(a_turn_accepts_no_more_than_its_share),
         TEST(a_port_that_closes_takes_what_waits),
         TEST(a_port_that_closes_takes_no_more_than_its_share),
+        TEST(a_port_that_nobody_wants_closes_at_once),
+        TEST(a_port_that_is_replaced_lingers),
+        TEST(a_listener_that_comes_back_has_a_port_again),
         TEST(clients_wait_until_there_is_room),
         TEST(so_many_above_the_maximum_get_an_answer),
         TEST(above_the_maximum_all_are_closed),

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "exchange/exchange.h"
+#include "exchange/head.h"
+
+/* Bytes both ways after 101, between two streams that are scripts. */
+
+enum { LONG = 40 << 14, TIMEOUT = 90000, HALF = 60000 };
+
+struct mk_stream {
+    const char *in; /* what arrives, and has not been read */
+    size_t in_len;
+    bool ends;           /* the end of input follows */
+    int in_error, error; /* of each read after it, of each write; 0: none */
+    size_t room, step;   /* bytes that it takes, in all and at a time */
+    char *out;
+    size_t out_len;
+    bool has_shut, is_closed;
+    unsigned timeout_ms, nsoon;
+    mk_stream_fn fn;
+    void *arg;
+};
+
+static struct mk_stream client, backend;
+static struct {
+    int begin_error, end_error, take_error;
+    unsigned status, nresumed, nfields;
+    unsigned ended, given_back, given_up, failed;
+    struct proxy_report report;
+    bool is_late;             /* the client's stream comes after the call */
+    struct mk_stream **place; /* where it is to be written */
+} seen;
+static struct mk_stream *late;
+static char many[LONG];
+
+/* ---- the server ---- */
+
+ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
+{
+    assert_false(s->is_closed);
+    if (s->in_len == 0)
+        return s->in_error ? s->in_error : s->ends ? 0 : MK_E_AGAIN;
+    len = s->in_len < len ? s->in_len : len;
+    memcpy(buf, s->in, len);
+    s->in += len;
+    s->in_len -= len;
+    return (ssize_t)len;
+}
+
+ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int count)
+{
+    size_t n = iov->iov_len < s->step ? iov->iov_len : s->step;
+
+    assert_int_equal(count, 1);
+    assert_false(s->is_closed || s->has_shut);
+    if (s->error)
+        return s->error;
+    n = n < s->room ? n : s->room;
+    if (n == 0)
+        return MK_E_AGAIN;
+    assert_true(s->out_len + n <= LONG);
+    memcpy(s->out + s->out_len, iov->iov_base, n);
+    s->out_len += n;
+    s->room -= n;
+    return (ssize_t)n;
+}
+
+void mk_stream_shutdown(struct mk_stream *s)
+{
+    assert_false(s->has_shut);
+    s->has_shut = true;
+}
+
+void mk_stream_close(struct mk_stream *s)
+{
+    if (s)
+        s->is_closed = true;
+}
+
+void mk_stream_run_soon(struct mk_stream *s)
+{
+    s->nsoon++;
+}
+
+void mk_stream_timeout(struct mk_stream *s, unsigned ms)
+{
+    s->timeout_ms = ms;
+}
+
+void mk_stream_tell(struct mk_stream *s, mk_stream_fn fn, void *arg)
+{
+    s->fn = fn;
+    s->arg = arg;
+}
+
+void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool reusable)
+{
+    (void)u;
+    assert_ptr_equal(s, &backend);
+    assert_false(reusable); /* nobody knows what is on it */
+    s->is_closed = true;
+    seen.given_back++;
+}
+
+int mk_reply_begin(struct mk_reply *p, struct mk_request *r, unsigned status)
+{
+    *p = (struct mk_reply){.r = r, .status = status};
+    seen.status = status;
+    return seen.begin_error;
+}
+
+int mk_reply_end(struct mk_reply *p, int64_t length)
+{
+    (void)p;
+    assert_int_equal(length, 0);
+    return seen.end_error;
+}
+
+int mk_request_take(struct mk_request *r, struct mk_stream **s, mk_stream_fn fn, void *arg)
+{
+    (void)r;
+    if (seen.take_error)
+        return seen.take_error;
+    client.fn = fn;
+    client.arg = arg;
+    *(seen.is_late ? &late : s) = &client;
+    seen.place = s;
+    return 0;
+}
+
+void mk_request_resume(struct mk_request *r)
+{
+    (void)r;
+    seen.nresumed++;
+}
+
+/* ---- the rest of the plugin ---- */
+
+void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
+{
+    (void)x, (void)p;
+    seen.nfields++;
+}
+
+void proxy_answers(struct proxy_attempt *attempt)
+{
+    assert_non_null(attempt->backend);
+}
+
+void proxy_end(struct proxy_attempt *attempt, const struct proxy_report *report)
+{
+    assert_non_null(attempt->backend);
+    seen.ended++;
+    seen.report = *report;
+}
+
+void proxy_exchange_give_up(struct proxy_exchange *x, enum proxy_outcome outcome)
+{
+    (void)x;
+    assert_int_equal(outcome, PROXY_LEFT);
+    seen.given_up++;
+}
+
+void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
+{
+    (void)x, (void)why;
+    assert_int_equal(seen.given_up, 1); /* before */
+    assert_int_equal(status, 502);
+    seen.failed++;
+}
+
+void proxy_trace(const void *exchange, const struct states *table, unsigned was, unsigned is)
+{
+    (void)exchange, (void)table, (void)was, (void)is;
+}
+
+/* ---- an exchange whose backend has said 101 ---- */
+
+static struct proxy_settings set;
+static struct proxy_exchange x;
+static char *outs[2];
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(many); i++)
+        many[i] = (char)(i * 7 + i / 251);
+    outs[0] = malloc(LONG);
+    outs[1] = malloc(LONG);
+    return outs[0] && outs[1] ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(outs[0]);
+    free(outs[1]);
+    return 0;
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    memset(&seen, 0, sizeof(seen));
+    client = (struct mk_stream){.room = LONG, .step = LONG, .out = outs[0]};
+    backend = (struct mk_stream){.room = LONG, .step = LONG, .out = outs[1]};
+    set = (struct proxy_settings){.tunnel_ms = TIMEOUT};
+    x = (struct proxy_exchange){.set = &set,
+                                .s = &backend,
+                                .state = PROXY_HEAD,
+                                .began_us = clock_now_us(),
+                                .attempt = {.backend = (struct proxy_backend *)&backend}};
+    return 0;
+}
+
+static struct proxy_buffer *head_and(const char *rest)
+{
+    static const char head[] = "101 head";
+    size_t len = strlen(head) + strlen(rest);
+    struct proxy_buffer *b = calloc(1, sizeof(*b) + len + 1);
+
+    assert_non_null(b);
+    (void)snprintf(b->bytes, len + 1, "%s%s", head, rest);
+    b->end = len;
+    b->size = len;
+    return b;
+}
+
+/* @param rest  bytes of the backend that came with its head */
+static void begin(const char *rest)
+{
+    x.down = head_and(rest);
+    proxy_tunnel_begin(&x, strlen("101 head"));
+    assert_int_equal(x.down->at, 0); /* its fields are read again */
+    free(x.down);
+}
+
+static void arrives(struct mk_stream *s, const char *bytes, size_t len)
+{
+    s->in = bytes;
+    s->in_len = len;
+}
+
+static void tell(struct mk_stream *s, unsigned events)
+{
+    s->fn(s, events, s->arg);
+}
+
+/* The tunnel is over, once, and both connections are closed. */
+static void check_over(uint64_t sent, uint64_t received)
+{
+    assert_int_equal(seen.ended, 1);
+    assert_int_equal(seen.given_back, 1);
+    assert_true(client.is_closed && backend.is_closed);
+    assert_int_equal(seen.report.outcome, PROXY_ANSWERED);
+    assert_int_equal(seen.report.status, 101);
+    assert_true(seen.report.sent == sent && seen.report.received == received);
+    assert_true(seen.report.whole_us >= seen.report.head_us);
+}
+
+static void end_it(void)
+{
+    tell(&backend, MK_IO_ERROR);
+}
+
+/* ---- tests ---- */
+
+static void the_exchange_hands_over_what_it_has(void **state)
+{
+    (void)state;
+    begin("");
+    assert_int_equal(seen.status, 101);
+    assert_int_equal(seen.nfields, 1);
+    assert_int_equal(seen.nresumed, 1);
+    assert_int_equal(x.state, PROXY_TUNNEL);
+    assert_null(x.s);
+    assert_null(x.attempt.backend); /* the exchange does not report it */
+    assert_int_equal(backend.timeout_ms, TIMEOUT);
+    end_it();
+    check_over(0, 0);
+}
+
+static void bytes_go_both_ways(void **state)
+{
+    (void)state;
+    begin("first ");
+    arrives(&client, "ping", 4);
+    arrives(&backend, "pong", 4);
+    tell(&client, MK_IO_READ | MK_IO_WRITE);
+    assert_int_equal(client.out_len, 10);
+    assert_memory_equal(client.out, "first pong", 10);
+    assert_int_equal(backend.out_len, 4);
+    assert_memory_equal(backend.out, "ping", 4);
+    end_it();
+    check_over(4, 10);
+}
+
+/* The backend may be heard before the server has made the client's stream: then nothing is done. */
+static void a_backend_that_is_early_waits(void **state)
+{
+    (void)state;
+    seen.is_late = true;
+    begin("");
+    arrives(&backend, "pong", 4);
+    tell(&backend, MK_IO_READ);
+    assert_int_equal(client.out_len, 0);
+    *seen.place = late;
+    tell(&client, MK_IO_WRITE);
+    assert_int_equal(client.out_len, 4);
+    end_it();
+}
+
+static void what_one_side_does_not_take_holds_the_other(void **state)
+{
+    (void)state;
+    begin("");
+    client.room = 100;
+    arrives(&backend, many, 50000);
+    tell(&backend, MK_IO_READ);
+    assert_int_equal(client.out_len, 100);
+    assert_int_equal(backend.in_len, 50000 - PROXY_BUFFER); /* one piece, no more */
+    tell(&backend, MK_IO_READ);
+    assert_int_equal(backend.in_len, 50000 - PROXY_BUFFER);
+    arrives(&client, "up", 2); /* the other direction does not wait */
+    tell(&client, MK_IO_READ);
+    assert_int_equal(backend.out_len, 2);
+    client.room = LONG;
+    tell(&client, MK_IO_WRITE);
+    assert_int_equal(client.out_len, 50000);
+    assert_memory_equal(client.out, many, 50000);
+    end_it();
+    check_over(2, 50000);
+}
+
+static void bytes_taken_in_small_parts_stay_in_order(void **state)
+{
+    (void)state;
+    begin("with the head");
+    client.step = 7;
+    arrives(&backend, many, 30000);
+    tell(&client, MK_IO_WRITE);
+    assert_int_equal(client.out_len, 13 + 30000);
+    assert_memory_equal(client.out, "with the head", 13);
+    assert_memory_equal(client.out + 13, many, 30000);
+    end_it();
+}
+
+/* One side that is always ready gives way to the other connections of its worker. */
+static void a_turn_moves_no_more_than_its_share(void **state)
+{
+    const size_t share = (size_t)32 * PROXY_BUFFER;
+
+    (void)state;
+    begin("");
+    arrives(&client, many, LONG);
+    tell(&client, MK_IO_READ);
+    assert_int_equal(backend.out_len, share);
+    assert_int_equal(client.nsoon, 1);
+    tell(&client, MK_IO_READ);
+    assert_int_equal(backend.out_len, LONG);
+    assert_int_equal(client.nsoon, 1);
+    assert_memory_equal(backend.out, many, LONG);
+    end_it();
+}
+
+static void each_end_is_told_to_the_other_side(void **state)
+{
+    (void)state;
+    begin("");
+    client.ends = true;
+    arrives(&client, "bye", 3);
+    tell(&client, MK_IO_READ | MK_IO_HANGUP);
+    assert_memory_equal(backend.out, "bye", 3);
+    assert_true(backend.has_shut && !client.has_shut);
+    assert_int_equal(seen.ended, 0);
+    arrives(&backend, "and more", 8); /* the other direction goes on */
+    tell(&backend, MK_IO_READ);
+    assert_int_equal(client.out_len, 8);
+    assert_int_equal(backend.timeout_ms, HALF); /* but not for as long */
+    backend.ends = true;
+    tell(&backend, MK_IO_READ);
+    assert_true(client.has_shut);
+    check_over(3, 8);
+}
+
+/* The end comes after all bytes, also those that wait. */
+static void an_end_waits_for_the_bytes_before_it(void **state)
+{
+    (void)state;
+    begin("");
+    client.room = 1;
+    backend.ends = true;
+    arrives(&backend, "all", 3);
+    tell(&backend, MK_IO_READ);
+    assert_false(client.has_shut);
+    client.room = LONG;
+    tell(&client, MK_IO_WRITE);
+    assert_memory_equal(client.out, "all", 3);
+    assert_true(client.has_shut);
+    end_it();
+}
+
+static void half_a_tunnel_has_a_short_time_at_most(void **state)
+{
+    (void)state;
+    set.tunnel_ms = 5000;
+    begin("");
+    client.ends = true;
+    tell(&client, MK_IO_READ);
+    tell(&client, MK_IO_WRITE);
+    assert_int_equal(backend.timeout_ms, 5000);
+    end_it();
+}
+
+static void each_of_these_ends_it(void **state)
+{
+    static const struct {
+        const char *sentence;
+        struct mk_stream *of;
+        unsigned events;
+        int read_error, write_error; /* of the client */
+    } rows[] = {
+        {"the client broke", &client, MK_IO_ERROR | MK_IO_READ, 0, 0},
+        {"the server stops", &client, MK_IO_HANGUP, 0, 0},
+        {"the backend broke", &backend, MK_IO_ERROR, 0, 0},
+        {"nobody says anything", &backend, MK_IO_TIMEOUT, 0, 0},
+        {"the client cannot be read", &client, MK_IO_READ, MK_E_PEER, 0},
+        {"the client takes no more", &backend, MK_IO_READ, 0, MK_E_PEER},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        prepare(state);
+        begin("rest"); /* memory that is given back */
+        client.in_error = rows[i].read_error;
+        client.error = rows[i].write_error;
+        tell(rows[i].of, rows[i].events);
+        if (seen.ended != 1)
+            fail_msg("%s: ended %u times", rows[i].sentence, seen.ended);
+        check_over(0, 4);
+    }
+}
+
+/* Without a tunnel the request is answered, as far as it can be, and its attempt ends as one that the client left. */
+static void without_a_tunnel_there_is_an_error(void **state)
+{
+    for (int i = 0; i < 3; i++) {
+        prepare(state);
+        seen.begin_error = i == 0 ? MK_E_PEER : 0;
+        seen.end_error = i == 1 ? MK_E_LIMIT : 0;
+        seen.take_error = i == 2 ? MK_E_NOMEM : 0;
+        begin("rest");
+        assert_int_equal(seen.given_up, 1);
+        assert_int_equal(seen.failed, 1);
+        assert_int_equal(seen.ended, 0);
+        assert_int_equal(seen.nresumed, 0);
+        assert_ptr_equal(x.s, &backend);
+        assert_non_null(x.attempt.backend);
+    }
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, prepare)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_exchange_hands_over_what_it_has),
+        CASE(bytes_go_both_ways),
+        CASE(a_backend_that_is_early_waits),
+        CASE(what_one_side_does_not_take_holds_the_other),
+        CASE(bytes_taken_in_small_parts_stay_in_order),
+        CASE(a_turn_moves_no_more_than_its_share),
+        CASE(each_end_is_told_to_the_other_side),
+        CASE(an_end_waits_for_the_bytes_before_it),
+        CASE(half_a_tunnel_has_a_short_time_at_most),
+        CASE(each_of_these_ends_it),
+        CASE(without_a_tunnel_there_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answer.h"
+
+#include "heard.h"
+
+#include "base/limits.h"
+#include "base/str.h"
+
+/* How large the head of an answer and the memory of a request may be, at the bound and one byte above, over HTTP/1 and from memory. */
+
+#define LENGTH "Content-Length: 5\r\n\r\n"
+
+/* ---- the head ---- */
+
+/* The room that protocols keep for the framing at a head's end. */
+enum { TAIL_OF_H1 = 128, TAIL_OF_MEMORY = 64 };
+
+static size_t above;        /* bytes that a head has beyond its room */
+static size_t lines_end;    /* where its lines ended, from its start */
+static bool in_small_lines; /* many lines, in place of one long one */
+static char letters[MK_LIMIT_ANSWER_HEAD];
+
+/* A line of len bytes with its end. */
+static void add_line(struct mk_reply *p, size_t len)
+{
+    mk_reply_line(p, STR("X"), (struct mk_str){letters, len - 5});
+}
+
+/* As many lines as there is room for, and so many bytes above it. */
+static enum mk_verdict fill_head(struct mk_request *r)
+{
+    struct mk_reply p;
+
+    assert_int_equal(mk_reply_begin(&p, r, 200), 0);
+    for (int i = 0; in_small_lines && i < 100; i++)
+        add_line(&p, 50);
+    add_line(&p, (size_t)(p.end - p.at) + above);
+    lines_end = (size_t)(p.at - p.start);
+    assert_int_equal(mk_reply_end(&p, 5), above > 0 ? MK_E_LIMIT : 0);
+    assert_int_equal(mk_reply_memory(r, STR("hello")), above > 0 ? MK_E_INVALID : 0);
+    return MK_VERDICT_DONE;
+}
+
+static void talk_heads(void (*talk)(void))
+{
+    memset(letters, 'x', sizeof(letters));
+    for (int i = 0; i < 4; i++) {
+        above = i & 1;
+        in_small_lines = i & 2;
+        talk();
+    }
+}
+
+static void head_of_h1(void)
+{
+    static const struct answer answer = {"", fill_head, GET, "", false};
+    struct loopback lb;
+
+    answer_begin(&lb, &answer);
+    loopback_talk(&lb);
+    if (above > 0) {
+        assert_true(loopback_begins(&lb, FAILED));
+        assert_false(loopback_has(&lb, "xxx"));
+    } else {
+        lines_end += strlen("HTTP/1.1 200 OK\r\n");
+        assert_int_equal(lines_end, MK_LIMIT_ANSWER_HEAD - TAIL_OF_H1);
+        assert_int_equal(lb.out_len, lines_end + strlen(LENGTH "hello"));
+        assert_true(loopback_begins(&lb, OK "X: xx*") && loopback_has(&lb, "x\r\n" LENGTH "hello"));
+    }
+    loopback_free(&lb);
+}
+
+static void heads_over_h1_are_bounded(void **state)
+{
+    (void)state;
+    talk_heads(head_of_h1);
+}
+
+static enum mk_verdict (*handle)(struct mk_request *r);
+
+static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    (void)ctx, (void)data;
+    return handle(r);
+}
+
+static const struct mk_plugin probe = {
+    MK_PLUGIN("probe", "answers as a test says"),
+    .on_handle = on_handle,
+};
+
+static void ask_from_memory(enum mk_verdict (*fn)(struct mk_request *r), struct heard *h)
+{
+    struct mk_question q = heard_question("/any");
+
+    handle = fn;
+    fixture_handle(&answer_site, &probe, NULL);
+    heard_talk(&answer_site, &q, h);
+}
+
+static void head_of_memory(void)
+{
+    struct heard h;
+
+    ask_from_memory(fill_head, &h);
+    assert_int_equal(h.error, 0);
+    assert_int_equal(h.status, above > 0 ? 500 : 200);
+    if (above > 0) {
+        assert_null(strstr(h.fields, "xxx"));
+    } else {
+        assert_int_equal(lines_end, MK_LIMIT_ANSWER_HEAD - TAIL_OF_MEMORY);
+        assert_int_equal(strlen(h.fields), lines_end + strlen("Content-Length: 5\r\n"));
+        assert_string_equal(h.body, "hello");
+    }
+    heard_free(&h);
+}
+
+static void heads_from_memory_are_bounded(void **state)
+{
+    (void)state;
+    talk_heads(head_of_memory);
+}
+
+/* ---- the memory of a request ---- */
+
+static size_t left; /* of its memory, when it answers */
+
+/* Take all memory but left bytes, in pieces of different sizes; then answer. */
+static enum mk_verdict take_memory(struct mk_request *r)
+{
+    size_t all = MK_LIMIT_REQUEST_ARENA - r->arena.used - left;
+
+    assert_int_equal(r->arena.max, MK_LIMIT_REQUEST_ARENA);
+    for (size_t len = 16; all > 0; len = len < 20000 ? len * 2 : 16) {
+        size_t take = len < all ? len : all;
+        char *at = mk_request_alloc(r, take);
+
+        assert_non_null(at);
+        memset(at, 'm', take);
+        all -= take;
+    }
+    assert_null(mk_request_alloc(r, left + 1));
+    (void)answer_head(r, 200, 5);
+    assert_int_equal(mk_reply_memory(r, STR("hello")),
+                     left < sizeof(struct mk_source) ? MK_E_NOMEM : 0);
+    return MK_VERDICT_DONE;
+}
+
+enum { PIECE = (sizeof(struct mk_source) + 15) / 16 * 16 }; /* what an arena gives for one */
+
+static const struct {
+    size_t left;
+    bool answers;
+} rows[] = {{PIECE, true}, {PIECE - 16, false}, {0, false}};
+
+static void memory_of_a_request_over_h1_is_bounded(void **state)
+{
+    static const struct answer answer = {"", take_memory, GET GET, "", false};
+
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        struct loopback lb;
+
+        left = rows[i].left;
+        answer_begin(&lb, &answer);
+        loopback_open(&lb);
+        loopback_run(&lb);
+        /* The next request of the connection has all memory again; an answer that broke is its last. */
+        assert_int_equal(loopback_status(&lb, 1), rows[i].answers ? 200 : 0);
+        assert_int_equal(loopback_is_closed(&lb), !rows[i].answers);
+        assert_int_equal(loopback_has(&lb, "hello"), rows[i].answers);
+        loopback_close(&lb);
+        loopback_free(&lb);
+    }
+}
+
+static void memory_of_a_request_from_memory_is_bounded(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        struct heard h;
+
+        left = rows[i].left;
+        ask_from_memory(take_memory, &h);
+        assert_int_equal(h.error, rows[i].answers ? 0 : MK_E_BAD);
+        assert_string_equal(h.body, rows[i].answers ? "hello" : "");
+        heard_free(&h);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heads_over_h1_are_bounded),
+        cmocka_unit_test(heads_from_memory_are_bounded),
+        cmocka_unit_test(memory_of_a_request_over_h1_is_bounded),
+        cmocka_unit_test(memory_of_a_request_from_memory_is_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, answer_set_up, answer_tear_down);
+}
