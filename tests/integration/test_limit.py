@@ -10,6 +10,7 @@ from harness import http2, process
 from harness.client import Connection, eventually
 from harness.config import Config, section
 from harness.http2 import CANCEL, RST_STREAM, Frames, frame
+from harness.shell import ask
 
 FILES = {"index.html": "<p>hello", "a.txt": "a", "api/b.txt": "b", "large.bin": b"x" * 30_000_000}
 
@@ -69,7 +70,7 @@ def test_streams_of_http2_are_counted(start):
     with Frames(("127.0.0.1", server.port)) as client:
         seen = []
         for stream in (1, 3, 5, 7):
-            client.head(stream, "/a.txt")
+            client.send(client.head(stream, "/a.txt"))
             seen.append(client.answer(stream)[0])
     assert seen == [200] * 3 + [429]
 
@@ -135,19 +136,31 @@ def test_a_rule_is_for_methods_and_paths(start, scope, target, method, is_counte
 # ---- requests at a time ----
 
 def hold(server, source=None):
-    """A request whose answer the client does not read."""
-    connection = Connection(("127.0.0.1", server.port), receive_buffer=4096, source=source)
-    connection.send(b"GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n")
+    """A request whose handler waits for its body."""
+    connection = Connection(("127.0.0.1", server.port), source=source)
+    connection.send(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+    assert connection.sock.recv(12) == b"HTTP/1.1 100"
     return connection
 
 
+def with_handler(*lines, **config):
+    return limited(*lines, names=("limit", "echo"), handlers="Match ^/echo echo", **config)
+
+
 def test_requests_at_a_time_until_the_client_closes_the_connection(start):
-    server = start(**limited("Concurrent r address 2"))
+    server = start(**with_handler("Concurrent r address 2"))
     with hold(server), hold(server):
-        eventually(lambda: server.get("/a.txt").status == 429)
-        assert server.get("/a.txt").header("Retry-After") == "1"
+        answer = server.get("/a.txt")
+        assert (answer.status, answer.header("Retry-After")) == (429, "1")
         assert get_from(server, "127.0.0.2") == 200
     eventually(lambda: server.get("/a.txt").status == 200)
+
+
+def test_a_request_that_the_server_gives_up_is_released(start):
+    server = start(server="BodyTimeout 1", **with_handler("Concurrent r address 1"))
+    with hold(server):
+        assert server.get("/a.txt").status == 429
+        eventually(lambda: server.get("/a.txt").status == 200, within=20)
 
 
 def test_ended_requests_and_errors_are_released(start):
@@ -162,18 +175,17 @@ def test_a_stream_that_is_reset_is_released(start):
         pytest.skip("this build has no http2")
     server = start(server="Listen 127.0.0.1:0 h2", **limited("Concurrent r address 1", names=("limit", "http2")))
     with Frames(("127.0.0.1", server.port)) as client:
-        client.head(1, "/large.bin")
-        client.head(3, "/a.txt")
-        assert client.answer(3)[0] == 429
+        client.send(client.head(1, "/large.bin"), client.head(3, "/a.txt"))
+        assert client.until(http2.HEADERS, stream=3).fields[b":status"] == b"429"
         client.send(frame(RST_STREAM, stream=1, payload=CANCEL.to_bytes(4, "big")))
         eventually(lambda: server.get("/a.txt").status == 200)
 
 
 def test_a_running_request_counts_after_a_reload(start):
-    config = limited("Concurrent r address 1")
+    config = with_handler("Concurrent r address 1")
     server = start(**config)
     with hold(server):
-        eventually(lambda: server.get("/a.txt").status == 429)
+        assert server.get("/a.txt").status == 429
         server.reload(expect="reloaded", **config)
         assert server.get("/a.txt").status == 429
     eventually(lambda: server.get("/a.txt").status == 200)
@@ -213,8 +225,7 @@ def test_the_log_has_few_lines_of_many_refusals(start):
 def test_metrics(start, tmp_path):
     if not process.plugin("cheetah"):
         pytest.skip("this build has no cheetah")
-    from test_cheetah import ask  # pylint: disable=import-outside-toplevel
-    extra = {**loads("limit", "cheetah"), "plugins/cheetah/cheetah.conf": section("CHEETAH", f"Listen unix:{tmp_path}/shell")}
+    extra = {**loads("limit", "cheetah"), "plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {tmp_path}/shell")}
     server = start(**{**limited("Rate r address 1/h burst=2", "Concurrent c all 5"), "extra": extra})
     statuses(server, 5)
     text = ask(tmp_path / "shell", "metrics")
