@@ -144,7 +144,7 @@ def hold(server, source=None):
 
 
 def with_handler(*lines, **config):
-    return limited(*lines, names=("limit", "echo"), handlers="Match ^/echo echo", **config)
+    return limited(*lines, handlers="Match ^/echo echo", **config)
 
 
 def test_requests_at_a_time_until_the_client_closes_the_connection(start):
