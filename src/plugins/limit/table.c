@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct place {
+    uint64_t hash;
+    int64_t full_at_ns; /* of a bucket */
+    uint32_t running;   /* requests; the place is kept while there are any */
+    uint32_t is_used;
+};
+
+struct shard {
+    _Alignas(64) pthread_mutex_t lock;
+    struct table_counts counts;
+};
+
+struct table {
+    struct shard shards[TABLE_SHARDS];
+    uint64_t secret[2];
+    uint32_t nsets;
+    struct place places[];
+};
+
+struct table *table_new(uint32_t nkeys, const uint64_t secret[2])
+{
+    const uint32_t nsets = nkeys / TABLE_WAYS + (nkeys % TABLE_WAYS != 0);
+    size_t size = sizeof(struct table) + (size_t)nsets * TABLE_WAYS * sizeof(struct place);
+    struct table *t;
+
+    size = (size + 63) / 64 * 64;
+    t = aligned_alloc(64, size);
+    if (!t)
+        return NULL;
+    memset(t, 0, size);
+    memcpy(t->secret, secret, sizeof(t->secret));
+    t->nsets = nsets;
+    for (unsigned i = 0; i < TABLE_SHARDS; i++)
+        pthread_mutex_init(&t->shards[i].lock, NULL);
+    return t;
+}
+
+void table_free(struct table *t)
+{
+    if (!t)
+        return;
+    for (unsigned i = 0; i < TABLE_SHARDS; i++)
+        pthread_mutex_destroy(&t->shards[i].lock);
+    free(t);
+}
+
+size_t table_bytes(const struct table *t)
+{
+    return sizeof(*t) + (size_t)t->nsets * TABLE_WAYS * sizeof(struct place);
+}
+
+/* ---- SipHash-2-4 (Aumasson and Bernstein, 2012) ---- */
+
+static uint64_t rotate(uint64_t x, unsigned bits)
+{
+    return x << bits | x >> (64 - bits);
+}
+
+static void sip_round(uint64_t v[4])
+{
+    v[0] += v[1], v[2] += v[3];
+    v[1] = rotate(v[1], 13) ^ v[0];
+    v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[1], v[0] += v[3];
+    v[1] = rotate(v[1], 17) ^ v[2];
+    v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] = rotate(v[2], 32);
+}
+
+static void sip_word(uint64_t v[4], uint64_t word)
+{
+    v[3] ^= word;
+    sip_round(v);
+    sip_round(v);
+    v[0] ^= word;
+}
+
+static uint64_t little_endian(const uint8_t *p, size_t len)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < len; i++)
+        word |= (uint64_t)p[i] << (8 * i);
+    return word;
+}
+
+uint64_t table_hash(const struct table *t, const void *key, size_t len)
+{
+    const uint8_t *p = key;
+    const uint64_t length = (uint64_t)len << 56;
+    uint64_t v[4] = {
+        t->secret[0] ^ 0x736f6d6570736575U,
+        t->secret[1] ^ 0x646f72616e646f6dU,
+        t->secret[0] ^ 0x6c7967656e657261U,
+        t->secret[1] ^ 0x7465646279746573U,
+    };
+
+    for (; len >= 8; p += 8, len -= 8)
+        sip_word(v, little_endian(p, 8));
+    sip_word(v, length | little_endian(p, len));
+    v[2] ^= 0xff;
+    for (int i = 0; i < 4; i++)
+        sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* ---- places ---- */
+
+static uint32_t set_of(const struct table *t, uint64_t hash)
+{
+    return (uint32_t)((hash >> 32) * t->nsets >> 32);
+}
+
+static struct shard *lock_shard(struct table *t, uint64_t hash)
+{
+    struct shard *s = &t->shards[set_of(t, hash) % TABLE_SHARDS];
+
+    pthread_mutex_lock(&s->lock);
+    return s;
+}
+
+static struct place *find(struct table *t, uint64_t hash)
+{
+    struct place *at = &t->places[(size_t)set_of(t, hash) * TABLE_WAYS];
+
+    for (int i = 0; i < TABLE_WAYS; i++) {
+        if (at[i].is_used && at[i].hash == hash)
+            return &at[i];
+    }
+    return NULL;
+}
+
+/* The place for a new key. @return NULL: requests run in all of them. */
+static struct place *fullest(struct table *t, uint64_t hash)
+{
+    struct place *at = &t->places[(size_t)set_of(t, hash) * TABLE_WAYS], *best = NULL;
+
+    for (int i = 0; i < TABLE_WAYS; i++) {
+        if (at[i].running == 0 && (!best || at[i].full_at_ns < best->full_at_ns))
+            best = &at[i];
+    }
+    return best;
+}
+
+static struct place *find_or_make(struct table *t, struct shard *s, uint64_t hash, int64_t now_ns)
+{
+    struct place *place = find(t, hash);
+
+    if (place)
+        return place;
+    place = fullest(t, hash);
+    if (!place)
+        return NULL;
+    s->counts.keys += !place->is_used;
+    s->counts.evictions += place->full_at_ns > now_ns;
+    *place = (struct place){.hash = hash, .is_used = 1};
+    return place;
+}
+
+int64_t table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate, int64_t now_ns)
+{
+    struct shard *s = lock_shard(t, hash);
+    struct place *place = find_or_make(t, s, hash, now_ns);
+    /* No requests run in a table of buckets, so there is a place. */
+    int64_t wait_ns = bucket_take(&place->full_at_ns, rate, now_ns);
+
+    if (wait_ns > 0)
+        s->counts.refused++;
+    else
+        s->counts.allowed++;
+    pthread_mutex_unlock(&s->lock);
+    return wait_ns;
+}
+
+static enum table_entry enter(struct shard *s, struct place *place, uint32_t max)
+{
+    if (!place) {
+        s->counts.uncounted++;
+        return TABLE_UNCOUNTED;
+    }
+    if (place->running >= max) {
+        s->counts.refused++;
+        return TABLE_REFUSED;
+    }
+    s->counts.allowed++;
+    place->running++;
+    return TABLE_ENTERED;
+}
+
+enum table_entry table_enter(struct table *t, uint64_t hash, uint32_t max)
+{
+    struct shard *s = lock_shard(t, hash);
+    enum table_entry entry = enter(s, find_or_make(t, s, hash, 0), max);
+
+    pthread_mutex_unlock(&s->lock);
+    return entry;
+}
+
+void table_leave(struct table *t, uint64_t hash)
+{
+    struct shard *s = lock_shard(t, hash);
+    struct place *place = find(t, hash);
+
+    if (place && place->running > 0)
+        place->running--;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void table_count(struct table *t, struct table_counts *counts)
+{
+    memset(counts, 0, sizeof(*counts));
+    for (unsigned i = 0; i < TABLE_SHARDS; i++) {
+        struct shard *s = &t->shards[i];
+
+        pthread_mutex_lock(&s->lock);
+        counts->allowed += s->counts.allowed;
+        counts->refused += s->counts.refused;
+        counts->evictions += s->counts.evictions;
+        counts->uncounted += s->counts.uncounted;
+        counts->keys += s->counts.keys;
+        pthread_mutex_unlock(&s->lock);
+    }
+}
