@@ -33,8 +33,8 @@ static void test_hash_is_siphash(void **state)
     uint8_t bytes[15];
 
     (void)state;
-    for (uint8_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = i;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)i;
     assert_true(table_hash(t, bytes, 0) == 0x726fdb47dd0e0e31);
     assert_true(table_hash(t, bytes, 15) == 0xa129ca6149be45e5);
     table_free(t);
