@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <endian.h>
 #include <string.h>
 
 struct place {
@@ -83,13 +84,13 @@ static void sip_word(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
+/* Up to eight bytes. */
 static uint64_t little_endian(const uint8_t *p, size_t len)
 {
     uint64_t word = 0;
 
-    for (size_t i = 0; i < len; i++)
-        word |= (uint64_t)p[i] << (8 * i);
-    return word;
+    memcpy(&word, p, len);
+    return le64toh(word);
 }
 
 uint64_t table_hash(const struct table *t, const void *key, size_t len)
