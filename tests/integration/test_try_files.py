@@ -185,6 +185,7 @@ def test_handlers_of_paths_come_first(start):
     assert "GET /own/a" in server.get("/own/a").text
 
 
+@pytest.mark.socket  # backends have ports
 def test_the_first_of_that_name_is_asked(start, tmp_path):
     with Backend() as backend:
         entry = section("PROXY_ENTRY", f"{servers([backend])}\nMatch @app")
@@ -196,6 +197,7 @@ def test_the_first_of_that_name_is_asked(start, tmp_path):
         assert [request.target for request in backend.requests] == ["/b?c=d"]
 
 
+@pytest.mark.plain  # no connections at all
 @pytest.mark.parametrize("host, handlers, fault", [
     ("TryFiles $uri @app", "Match ^/ echo", "TryFiles: no Match line of this site has the name @app"),
     ("TryFiles @app $uri", NAMED, "TryFiles: expected up to 10 of $uri,"),
