@@ -91,6 +91,25 @@ def test_clients_that_share_an_account(start, key, other):
     assert get_from(server, "127.0.1.1") == (429 if key in ("all", "path") else 200)
 
 
+def test_a_match_line_limits_the_rules_to_its_paths(start):
+    server = start(handlers="Match ^/api/ limit", **limited("Rate r address 1/h"))
+    assert statuses(server, 2) == [200, 200]
+    assert statuses(server, 2, "/api/b.txt") == [200, 429]
+
+
+def test_clients_of_ipv6_are_counted(start):
+    server = start(server="Listen [::1]:0", **limited("Rate r address 1/h"))
+    with Connection(("::1", server.port)) as connection:
+        assert [connection.request("/a.txt").status for _ in range(2)] == [200, 429]
+
+
+def test_clients_of_unix_sockets_have_no_address(start, tmp_path):
+    server = start(server=f"Listen unix:{tmp_path}/sock", **limited("Rate r address 1/h", "Rate login all 1/h /api/*"))
+    asked = ["/a.txt", "/a.txt", "/api/b.txt", "/api/b.txt"]
+    with Connection(f"{tmp_path}/sock") as connection:
+        assert [connection.request(path).status for path in asked] == [200, 200, 200, 429]
+
+
 def test_each_path_may_have_an_account(start):
     server = start(**limited("Rate r path 1/h"))
     assert [server.get(path).status for path in ("/a.txt", "/a.txt", "/api/b.txt")] == [200, 429, 200]
