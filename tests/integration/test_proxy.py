@@ -86,6 +86,43 @@ def test_rewrite(start, target, passed):
         assert backend.requests[0].target == passed
 
 
+def leads_back(*lines, status="302 Found"):
+    """each of a backend that answers with these lines."""
+    fields = "".join(f"{line}\r\n" for line in lines)
+    return lambda conn, request: conn.answer(b"", status, fields)
+
+
+def test_rewrite_leads_back(start):
+    answers = leads_back("Location: /v1/x?y", "Content-Location: /v1/z", "Refresh: 5; url=/v1/", "Set-Cookie: a=b; Path=/; HttpOnly",
+                         "Set-Cookie: c=d; Domain=inner.test; Path=/v1/e", "Link: </v1/>")
+    with Backend(each=answers) as backend:
+        server = start(**configured("Rewrite /api/ /v1/\nHost inner.test", backend))
+        answer = server.get("/api/q")
+    assert [answer.header(name) for name in ("Location", "Content-Location", "Refresh", "Link")] == \
+        ["/api/x?y", "/api/z", "5; url=/api/", "</v1/>"]
+    assert answer.all("Set-Cookie") == ["a=b; Path=/api; HttpOnly", "c=d; Path=/api/e"]
+
+
+def test_urls_of_the_backend_lead_back(start):
+    with Backend() as backend:
+        backend.each = leads_back(f"Location: http://{backend.address}/login")
+        server = start(**configured("Rewrite /reg/ /\nHost server", backend))
+        assert server.get("/reg/").header("Location") == "/reg/login"
+
+
+def test_urls_of_the_site_lead_back(start):
+    with Backend(each=leads_back("Location: https://shop.test/login")) as backend:
+        server = start(**configured("Rewrite /reg/ /", backend))
+        assert server.get("/reg/", {"Host": "shop.test"}).header("Location") == "https://shop.test/reg/login"
+
+
+@pytest.mark.parametrize("lines", ["", "Rewrite /api/ /v1/\nRewriteAnswers off"])
+def test_without_it_nothing_is_rewritten(start, lines):
+    with Backend(each=leads_back("Location: /v1/x", "Set-Cookie: a=b; Path=/")) as backend:
+        answer = start(**configured(lines, backend)).get("/api/q")
+    assert (answer.header("Location"), answer.header("Set-Cookie")) == ("/v1/x", "a=b; Path=/")
+
+
 # -- bodies
 
 

@@ -396,6 +396,7 @@ static const struct mk_field fields[] = {
      AT(forwarded),
      .fallback = "auto"},
     {.name = "Rewrite", .type = MK_FIELD_CUSTOM, .parse = parse_rewrite},
+    {.name = "RewriteAnswers", .type = MK_FIELD_BOOL, AT(rewrites_answers), .fallback = "on"},
     {.name = "SetHeader",
      .type = MK_FIELD_CUSTOM,
      .flags = MK_FIELD_REPEAT,

@@ -79,6 +79,7 @@ struct proxy_settings {
     int forwarded;                    /* enum proxy_forwarded */
     struct mk_str rewrite_from;       /* p NULL: the target goes as it came */
     struct mk_str rewrite_to;         /* in its place at the beginning of the path */
+    bool rewrites_answers;            /* and the other way round */
     struct proxy_line *sets;          /* SetHeader */
     struct proxy_line *removes;       /* RemoveHeader; values are empty */
     const char *statistics_url;       /* NULL: no page */

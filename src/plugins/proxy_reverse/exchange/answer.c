@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/back.h"
 #include "exchange/exchange.h"
 #include "exchange/head.h"
 
@@ -248,6 +249,38 @@ static bool announces(const struct proxy_exchange *x, struct mk_str name, struct
            proxy_may_announce(value);
 }
 
+/* ---- the way back of Rewrite ---- */
+
+static struct proxy_back way_back(const struct proxy_exchange *x)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    mk_request_facts(x->r, &facts);
+    return (struct proxy_back){
+        .from = x->set->rewrite_from,
+        .to = x->set->rewrite_to,
+        .authority = x->attempt.authority,
+        .told = x->set->host == PROXY_HOST_TEXT ? x->set->host_text : (struct mk_str){NULL, 0},
+        .host = facts.host,
+    };
+}
+
+/* @return the value for the client; as it came, where it has no path of the backend, and without memory. */
+static struct mk_str for_client(const struct proxy_exchange *x, struct mk_str name,
+                                struct mk_str value)
+{
+    struct proxy_back back;
+    size_t len;
+    char *text;
+
+    if (!x->set->rewrite_from.p || !x->set->rewrites_answers || !proxy_back_knows(name))
+        return value;
+    back = way_back(x);
+    text = mk_request_alloc(x->r, proxy_back_room(&back, value));
+    len = text ? proxy_back_value(&back, name, value, text) : 0;
+    return len > 0 ? (struct mk_str){text, len} : value;
+}
+
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
 {
     struct mk_str name, value;
@@ -258,7 +291,7 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
                      (x->names_fields && proxy_connection_has(next_field, x, name));
 
         if (!stays || is_upgrade(x, name) || (!x->names_fields && announces(x, name, value)))
-            mk_reply_line(p, name, value);
+            mk_reply_line(p, name, for_client(x, name, value));
     }
 }
 
