@@ -31,6 +31,11 @@ OPEN = ("application/openmetrics-text;version=1.0.0;q=0.5,application/openmetric
 SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (\S+)$')
 
 
+def needs(*plugins):
+    missing = [name for name in plugins if not process.plugin(name)]
+    return pytest.mark.skipif(bool(missing), reason=f"not built: {missing}")
+
+
 def configured(lines="", plugins=(), extra=None, **kwargs):
     load = "".join(f"Load {test_plugins.path(name) if name == 'measure' else process.plugin(name)}\n" for name in (*plugins, "status"))
     return {"files": FILES, "extra": {"plugins.load": section("PLUGINS", load),
@@ -108,6 +113,7 @@ def test_durations_are_a_histogram(start):
     assert 0.5 < now[name + '_sum{site="default"}'] < 2.5
 
 
+@needs("http2")
 def test_requests_over_http2_are_counted_and_answered(start):
     server = start(**configured(server="Workers 1\nListen 127.0.0.1:0 h2", plugins=["http2"]))
     with Frames(("127.0.0.1", server.port)) as client:
@@ -404,7 +410,7 @@ def test_a_reload_while_an_allocation_fails(start, allocations):
 # -- what other plugins count
 
 
-@pytest.mark.parametrize("plugin", ["tls", "mbedtls"])
+@pytest.mark.parametrize("plugin", [pytest.param(name, marks=needs(name)) for name in ("tls", "mbedtls")])
 def test_handshakes(start, plugin):
     config = secured.config(certificates.issue().lines(), plugin=plugin)
     config["extra"]["plugins.load"] += f"    Load {process.plugin('status')}\n"
@@ -465,6 +471,7 @@ def test_cgi(start):
 # -- the dashboard
 
 
+@needs("proxy_reverse", "fastcgi", "cgi", "tls")
 def test_the_dashboard_names_what_there_is(start):
     """Each metric of each query is in the scrape of a server that has all of these plugins, with the labels that it is grouped by."""
     dashboard = json.loads((pathlib.Path(__file__).parents[2] / "packaging" / "grafana-dashboard.json").read_text())
