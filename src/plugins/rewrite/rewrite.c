@@ -128,6 +128,7 @@ static enum mk_verdict refuse(struct mk_request *r, unsigned status, const struc
     return mk_reply_error(r, status, NULL);
 }
 
+/* Nothing, where the client is there already. */
 static enum mk_verdict redirect(struct mk_request *r, const struct values *v, struct mk_str to,
                                 unsigned status)
 {
@@ -196,28 +197,38 @@ static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
     return MK_VERDICT_PASS;
 }
 
-static enum mk_verdict try_map(struct mk_request *r, const struct map *m)
+static enum mk_verdict try_maps(struct mk_request *r, const struct site *site)
 {
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    enum mk_verdict verdict = MK_VERDICT_PASS;
     struct values v;
-    const struct map_line *line;
 
-    values_of(&v, r);
-    line = map_find(m, v.of_target.by_kind[TARGET_PATH], v.of_target.by_kind[TARGET_QUERY]);
-    return line ? redirect(r, &v, map_target(m, line), line->status) : MK_VERDICT_PASS;
+    if (site->nmaps == 0)
+        return verdict;
+    mk_request_facts(r, &facts);
+    for (size_t i = 0; i < site->nmaps && verdict == MK_VERDICT_PASS; i++) {
+        const struct map *m = &site->maps[i];
+        const struct map_line *line = map_find(m, facts.path, facts.query);
+
+        if (!line)
+            continue;
+        values_of(&v, r);
+        verdict = redirect(r, &v, map_target(m, line), line->status);
+    }
+    return verdict;
 }
 
 static enum mk_verdict rewrite_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
     static const char seen; /* its address is the key */
     const struct site *site = ctx->site;
-    enum mk_verdict verdict = MK_VERDICT_PASS;
+    enum mk_verdict verdict;
 
     if (mk_request_kept(r, &seen))
         return MK_VERDICT_PASS; /* of a rewritten path, an index file, an error page */
     if (mk_request_keep(r, &seen, ctx->local) < 0)
         return mk_reply_error(r, 503, NULL);
-    for (size_t i = 0; i < site->nmaps && verdict == MK_VERDICT_PASS; i++)
-        verdict = try_map(r, &site->maps[i]);
+    verdict = try_maps(r, site);
     return verdict == MK_VERDICT_PASS ? try_rules(r, site, ctx->local) : verdict;
 }
 
