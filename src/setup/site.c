@@ -36,15 +36,6 @@ bool mk_site_is_handled(const struct mk_site *site, struct mk_str path)
     return false;
 }
 
-const struct mk_route *mk_site_named_route(const struct mk_site *site, struct mk_str name)
-{
-    for (size_t i = 0; i < site->nroutes; i++) {
-        if (mk_str_eq(site->routes[i].pattern, name))
-            return &site->routes[i];
-    }
-    return NULL;
-}
-
 bool mk_site_gives_parts(const struct mk_site *site)
 {
     for (size_t i = 0; i < site->on_head.count; i++) {

@@ -132,12 +132,15 @@ static int list_slashless(struct mk_site *site, struct mk_setup *ctx)
     return 0;
 }
 
-static void check_try_files(const struct mk_site *site, const struct mk_tree *tree,
-                            struct mk_setup *ctx)
+static void check_try_files(struct mk_site *site, const struct mk_tree *tree, struct mk_setup *ctx)
 {
     const struct mk_str *name = mk_site_named_try(&site->set);
 
-    if (name && !mk_site_named_route(site, *name))
+    for (size_t i = 0; name && !site->named && i < site->nroutes; i++) {
+        if (mk_str_eq(site->routes[i].pattern, *name))
+            site->named = &site->routes[i];
+    }
+    if (name && !site->named)
         mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "TryFiles"),
                      "TryFiles: no Match line of this site has the name %.*s", (int)name->len,
                      name->p);

@@ -31,7 +31,8 @@ struct mk_site {
     struct mk_str extra_lines; /* what Header adds, as field lines */
     struct mk_route *routes;
     size_t nroutes;
-    struct mk_route *limits; /* Match lines of plugins that answer nothing: where they act */
+    const struct mk_route *named; /* that the last item of TryFiles names; NULL: it names none */
+    struct mk_route *limits;      /* Match lines of plugins that answer nothing: where they act */
     size_t nlimits;
     struct mk_words slashless; /* "/dav" for a route ^/dav/, where SlashRedirect is on */
     struct mk_hooks on_request, on_directory, on_head, on_finish;
@@ -121,9 +122,6 @@ bool mk_site_is_within(const struct mk_site *site, const struct mk_hooked *who, 
  * place. Those that answer from elsewhere (MK_TRAIT_ELSEWHERE) have no source here.
  */
 bool mk_site_is_handled(const struct mk_site *site, struct mk_str path);
-
-/** @return the first route that is written "@name"; NULL: none. */
-const struct mk_route *mk_site_named_route(const struct mk_site *site, struct mk_str name);
 
 /** Do clients get ranges of its files? Filters without MK_TRAIT_PARTS are given the whole. */
 bool mk_site_gives_parts(const struct mk_site *site);

@@ -390,13 +390,11 @@ static bool try_one(struct mk_request *r, struct mk_file_root *root, struct mk_s
     return false;
 }
 
-/* @return whether it answered, which its name alone chose. */
-static bool try_named(struct mk_request *r, struct mk_str name)
+/* @return whether the handler answered, which its name alone chose. */
+static bool try_named(struct mk_request *r)
 {
-    const struct mk_route *route = mk_site_named_route(r->site, name);
-
     r->found = true;
-    return mk_stage_handle(r, (size_t)(route - r->site->routes));
+    return mk_stage_handle(r, (size_t)(r->site->named - r->site->routes));
 }
 
 static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
@@ -413,7 +411,7 @@ static void serve_try_files(struct mk_request *r, struct mk_file_root *root)
             return;
         }
         if (item.p[0] == '@') {
-            if (!try_named(r, item))
+            if (!try_named(r))
                 break;
             return;
         }
