@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "packages/json/tree.h"
+#include "json/tree.h"
 
 /*
  * Any bytes as a text of JSON. What is accepted is printed as a text that is read as the same, in the same bytes by both

@@ -25,7 +25,8 @@ struct mk_faults {
     /**
      * More about a name that a table has not, from who knows all tables: "it belongs to [SERVER]".
      * @param key  p NULL: the section itself is unknown
-     * @return a clause, or NULL: nothing is known. The member is NULL where nobody knows more.
+     * @return a clause; "": the key is no fault, another table has it for the same section; NULL: nothing is known. The
+     *         member is NULL where nobody knows more.
      */
     const char *(*explain)(const struct mk_faults *faults, struct mk_str section,
                            struct mk_str key);

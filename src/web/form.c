@@ -8,11 +8,9 @@
 #include "base/heap.h"
 #include "base/str.h"
 #include "kit/text/words.h"
+#include "kit/unnamed/unnamed.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* A form as a whole: its values in memory, its large files in temporary ones. */
@@ -110,33 +108,9 @@ static int add_field(struct mk_form *form, struct mk_str name, struct mk_str fil
 
 /* ---- files on disk ---- */
 
-static int open_unnamed(const char *dir)
+static int write_bytes(int fd, struct mk_str bytes)
 {
-    char path[4096];
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT))
-        return fd;
-    if ((size_t)snprintf(path, sizeof(path), "%s/.monkey-form-XXXXXX", dir) >= sizeof(path))
-        return -1;
-    fd = mkostemp(path, O_CLOEXEC); /* a file system without O_TMPFILE */
-    if (fd >= 0)
-        (void)unlink(path);
-    return fd;
-}
-
-static int write_all(int fd, struct mk_str bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t done = write(fd, bytes.p, bytes.len);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return MK_E_SYS;
-        bytes = mk_str_skip(bytes, (size_t)done);
-    }
-    return 0;
+    return unnamed_write(fd, bytes.p, bytes.len) ? 0 : MK_E_SYS;
 }
 
 /* What is in memory goes to a file, and all that follows too. */
@@ -144,10 +118,10 @@ static int spool(struct mk_form *form, struct entry *e)
 {
     int err;
 
-    e->field.fd = open_unnamed(form->limits.dir);
+    e->field.fd = unnamed_open(form->limits.dir);
     if (e->field.fd < 0)
         return errno == EMFILE || errno == ENFILE ? MK_E_NOFD : MK_E_SYS;
-    err = write_all(e->field.fd, mk_buf_str(&e->bytes));
+    err = write_bytes(e->field.fd, mk_buf_str(&e->bytes));
     form->memory -= e->bytes.len;
     mk_buf_fini(&e->bytes);
     return err;
@@ -167,7 +141,7 @@ static int add_bytes(void *arg, struct mk_str bytes)
     if (err < 0)
         return err;
     if (e->field.fd >= 0)
-        return write_all(e->field.fd, bytes);
+        return write_bytes(e->field.fd, bytes);
     err = use_memory(form, bytes.len);
     return err < 0 ? err : mk_buf_append(&e->bytes, bytes.p, bytes.len);
 }

@@ -328,16 +328,21 @@ def test_waiting_log_ins_of_clients_that_left_are_forgotten(start, tmp_path):
     assert server.get("/private/a.txt", headers=basic("slow", "secret")).status == 200
 
 
-def least_ms(server, users, rounds=7):
-    """For each user the shortest time of a refusal, asked in turns: what else the machine does only adds."""
+def processor_seconds(pid):
+    """That all threads of a process have used: of its clock, see clock_getcpuclockid(3)."""
+    return time.clock_gettime(~pid << 3 | 2)
+
+
+def least_ms(server, users, rounds=4):
+    """For each user the least that a refusal costs the server, asked in turns: what else the machine does hardly adds."""
     least = dict.fromkeys(users, math.inf)
     for number in range(rounds):
         for user in users:
-            begun = time.monotonic()
+            begun = processor_seconds(server.pid)
             with server.connect(source=f"127.0.6.{number + 1}") as connection:
                 connection.send(http.request("/private/a.txt", headers=list(basic(user, "guess").items())))
                 assert connection.response().status == 401
-            least[user] = min(least[user], (time.monotonic() - begun) * 1000)
+            least[user] = min(least[user], (processor_seconds(server.pid) - begun) * 1000)
     return least.values()
 
 

@@ -119,6 +119,35 @@ ssize_t base64_decode(uint8_t *dst, const char *text, size_t len)
     return (ssize_t)(n - pads);
 }
 
+static int six_bits_of_url(char c)
+{
+    if (c == '+' || c == '/')
+        return -1;
+    return six_bits((char)(c == '-' ? '+' : c == '_' ? '/' : c));
+}
+
+ssize_t base64url_decode(uint8_t *dst, const char *text, size_t len)
+{
+    uint32_t bits = 0;
+    unsigned held = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        int six = six_bits_of_url(text[i]);
+
+        if (six < 0)
+            return -1;
+        bits = bits << 6 | (uint32_t)six;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            dst[n++] = (uint8_t)(bits >> held);
+            bits &= (1U << held) - 1;
+        }
+    }
+    return held >= 6 || bits != 0 ? -1 : (ssize_t)n;
+}
+
 size_t base64_encode(char *dst, const uint8_t *bytes, size_t len)
 {
     static const char letters[] =
@@ -141,6 +170,19 @@ size_t base64_encode(char *dst, const uint8_t *bytes, size_t len)
             dst[n - 1] = letters[bits & 63];
     }
     return n;
+}
+
+void websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len)
+{
+    static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    uint8_t digest[SHA1_LEN];
+    struct sha1 sha1;
+
+    sha1_init(&sha1);
+    sha1_add(&sha1, key, len);
+    sha1_add(&sha1, guid, sizeof(guid) - 1);
+    sha1_end(&sha1, digest);
+    (void)base64_encode(dst, digest, sizeof(digest));
 }
 
 bool is_same_bytes(const void *a, const void *b, size_t len)

@@ -29,8 +29,19 @@ void sha1_end(struct sha1 *s, uint8_t digest[SHA1_LEN]);
  */
 ssize_t base64_decode(uint8_t *dst, const char *text, size_t len);
 
+/**
+ * Decode base64url without padding (RFC 7515 section 2). Bits that no byte has must be zero, so each text has one form.
+ * @param dst  room for len / 4 * 3 + 2 bytes
+ * @return bytes, or -1.
+ */
+ssize_t base64url_decode(uint8_t *dst, const char *text, size_t len);
+
 /** Encode base64 with padding. @param dst  room for (len + 2) / 3 * 4 bytes; not terminated. @return bytes. */
 size_t base64_encode(char *dst, const uint8_t *bytes, size_t len);
+
+enum { WEBSOCKET_KEY_LEN = 24, WEBSOCKET_ACCEPT_LEN = 28 };
+/** Write Sec-WebSocket-Accept for a key (RFC 6455 section 4.2.2). */
+void websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len);
 
 /** In a time that depends on len alone. */
 bool is_same_bytes(const void *a, const void *b, size_t len);

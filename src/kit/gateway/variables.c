@@ -4,6 +4,7 @@
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
+#include <monkey/notes.h>
 #include <monkey/server.h>
 
 #include <stdio.h>
@@ -93,7 +94,7 @@ static bool is_repeated(const struct mk_request *r, struct mk_str name, const ch
     uint32_t at = 0;
     bool behind = false;
 
-    while (mk_request_next_header(r, &at, &other, &value)) {
+    while (mk_request_next_unnoted(r, &at, &other, &value)) {
         if (other.p == line) {
             if (before)
                 return false;
@@ -114,13 +115,13 @@ static struct mk_str join(struct mk_request *r, struct mk_str name)
     uint32_t at = 0;
     char *text;
 
-    while (mk_request_next_header(r, &at, &other, &value))
+    while (mk_request_next_unnoted(r, &at, &other, &value))
         len += text_is_word(other, name) ? value.len + between.len : 0;
     text = mk_request_alloc(r, len + 1);
     if (!text)
         return (struct mk_str){NULL, 0};
     len = 0;
-    for (at = 0; mk_request_next_header(r, &at, &other, &value);) {
+    for (at = 0; mk_request_next_unnoted(r, &at, &other, &value);) {
         if (!text_is_word(other, name))
             continue;
         if (len > 0) {
@@ -140,7 +141,7 @@ static void put_fields(struct walk *w)
     struct mk_str name, value;
     uint32_t at = 0;
 
-    while (w->error == 0 && mk_request_next_header(w->r, &at, &name, &value)) {
+    while (w->error == 0 && mk_request_next_unnoted(w->r, &at, &name, &value)) {
         size_t len = is_withheld(w, name) ? 0 : gateway_field_name(text, name);
 
         if (len == 0 || is_repeated(w->r, name, name.p, true))
@@ -152,6 +153,8 @@ static void put_fields(struct walk *w)
         }
         put(w, (struct mk_str){text, len}, value.p ? value : MK_STR(""));
     }
+    for (at = 0; w->error == 0 && mk_request_next_passed(w->r, &at, &name, &value);)
+        put(w, (struct mk_str){text, gateway_field_name(text, name)}, value);
 }
 
 /* ---- who speaks with whom ---- */

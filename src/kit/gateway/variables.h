@@ -37,6 +37,8 @@ struct gateway_variables {
  * "; "). There is no HTTP_PROXY, which programs take for a setting of their own, nothing that is said of the framing or to a
  * proxy, and no HTTP_AUTHORIZATION where the server itself has checked the password.
  *
+ * Fields of notes (<monkey/notes.h>) take the place of the client's.
+ *
  * @return 0, MK_E_NOMEM, or what put_one said.
  */
 int gateway_variables_each(const struct gateway_variables *v, struct mk_request *r,

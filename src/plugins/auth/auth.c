@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cache.h"
 #include "check.h"
 #include "guesses.h"
 #include "password.h"
 #include "source.h"
 
+#include "kit/guard/guard.h"
+#include "kit/guard/recent.h"
 #include "kit/text/words.h"
 
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -19,26 +19,19 @@
 
 /** One [AUTH] section. */
 struct location {
-    const char *path; /* as written, then without a slash at its end */
-    const char *title;
+    struct guard guard;
     const char *users;
     struct source *source; /* from start to stop */
     const char *challenge; /* the WWW-Authenticate line */
 };
 
-struct site {
-    struct location **locations; /* the longest path first */
-    size_t count;
-};
-
 struct auth {
-    struct location **locations; /* of all sites */
-    size_t count;
+    struct guards locations; /* of all sites */
     struct guesses *guesses; /* of all configurations of a server */
 };
 
 struct local {
-    struct cache cache;
+    struct recent recent;
     struct checks checks;
 };
 
@@ -47,11 +40,11 @@ struct local {
 static const struct mk_field fields[] = {
     {.name = "Location",
      .type = MK_FIELD_STRING,
-     .offset = offsetof(struct location, path),
+     .offset = offsetof(struct location, guard.path),
      .fallback = "/"},
     {.name = "Title",
      .type = MK_FIELD_STRING,
-     .offset = offsetof(struct location, title),
+     .offset = offsetof(struct location, guard.title),
      .fallback = "Restricted"},
     {.name = "Users", .type = MK_FIELD_PATH, .offset = offsetof(struct location, users)},
 };
@@ -62,26 +55,18 @@ static const struct mk_section_spec *const sections[] = {&auth_section, NULL};
 
 /* ---- a configuration ---- */
 
-static bool is_title(const char *title)
-{
-    for (; *title; title++) {
-        if ((unsigned char)*title < ' ' || *title == '"' || *title == '\\' || *title == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static int make_challenge(struct mk_setup *setup, struct location *l)
 {
     static const char before[] = "WWW-Authenticate: Basic realm=\"";
     static const char behind[] = "\", charset=\"UTF-8\"\r\n";
-    char *line = mk_setup_alloc(setup, sizeof(before) + strlen(l->title) + sizeof(behind));
+    size_t title_len = strlen(l->guard.title);
+    char *line = mk_setup_alloc(setup, sizeof(before) + title_len + sizeof(behind));
 
     if (!line)
         return MK_E_NOMEM;
     memcpy(line, before, sizeof(before) - 1);
-    memcpy(line + sizeof(before) - 1, l->title, strlen(l->title));
-    memcpy(line + sizeof(before) - 1 + strlen(l->title), behind, sizeof(behind));
+    memcpy(line + sizeof(before) - 1, l->guard.title, title_len);
+    memcpy(line + sizeof(before) - 1 + title_len, behind, sizeof(behind));
     l->challenge = line;
     return 0;
 }
@@ -103,63 +88,15 @@ static void check_users(struct mk_setup *setup, const struct location *l)
     users_put(users);
 }
 
-/* Without the slash at its end: "/a/" and "/a" are the same place, and "/" is the empty one. */
-static int trim_path(struct mk_setup *setup, struct location *l)
-{
-    struct mk_str path = mk_str_from(l->path);
-
-    while (path.len > 0 && path.p[path.len - 1] == '/')
-        path.len--;
-    path = mk_setup_copy(setup, path);
-    l->path = path.p;
-    return path.p ? 0 : MK_E_NOMEM;
-}
-
 static int check_location(struct mk_setup *setup, struct location *l)
 {
     if (!l->users)
         mk_setup_fault(setup, mk_setup_origin(setup, l), "[AUTH] needs Users, a file of users");
     else
         check_users(setup, l);
-    if (l->path[0] != '/')
-        mk_setup_fault(setup, mk_setup_place(setup, l, "Location"),
-                       "Location: expected a path such as /private, got \"%s\"", l->path);
-    if (!is_title(l->title))
-        mk_setup_fault(setup, mk_setup_place(setup, l, "Title"),
-                       "Title: quotes, backslashes and control bytes are not allowed");
     if (l->users && mk_setup_needs(setup, MK_RESOURCE_READ, l->users) < 0)
         return MK_E_NOMEM;
-    return trim_path(setup, l) < 0 || make_challenge(setup, l) < 0 ? MK_E_NOMEM : 0;
-}
-
-static int compare_locations(const void *a, const void *b)
-{
-    const struct location *const *x = a, *const *y = b;
-    size_t nx = strlen((*x)->path), ny = strlen((*y)->path);
-
-    return nx != ny ? (nx < ny) - (nx > ny) : strcasecmp((*x)->path, (*y)->path);
-}
-
-/* Only one of two could be meant, and its users would be the only ones. */
-static void refuse_doubles(struct mk_setup *setup, const struct site *site)
-{
-    for (size_t i = 1; i < site->count; i++) {
-        const struct location *l = site->locations[i];
-
-        if (strcasecmp(l->path, site->locations[i - 1]->path) == 0)
-            mk_setup_fault(setup, mk_setup_place(setup, l, "Location"),
-                           "Location: another [AUTH] of this site has %s",
-                           *l->path ? l->path : "/");
-    }
-}
-
-static size_t count_sections(struct mk_setup *setup)
-{
-    size_t count = 0;
-
-    for (void *l = NULL; (l = mk_setup_section(setup, &auth_section, l));)
-        count++;
-    return count;
+    return make_challenge(setup, l);
 }
 
 static int auth_check(struct mk_setup *setup)
@@ -172,44 +109,20 @@ static int auth_check(struct mk_setup *setup)
     return 0;
 }
 
-/* The sites' locations, for start and stop. */
-static int note_locations(struct mk_setup *setup, const struct site *site)
-{
-    struct auth *auth = mk_setup_config(setup);
-    struct location **all =
-        mk_setup_alloc(setup, (auth->count + site->count + 1) * sizeof(struct location *));
-
-    if (!all)
-        return MK_E_NOMEM;
-    if (auth->count > 0)
-        memcpy(all, auth->locations, auth->count * sizeof(struct location *));
-    if (site->count > 0)
-        memcpy(all + auth->count, site->locations, site->count * sizeof(struct location *));
-    auth->locations = all;
-    auth->count += site->count;
-    return 0;
-}
-
 static int auth_check_site(struct mk_setup *setup)
 {
-    struct site *site = mk_setup_alloc(setup, sizeof(*site));
-    size_t count = count_sections(setup);
+    struct guards *site = mk_setup_alloc(setup, sizeof(*site));
+    struct auth *auth = mk_setup_config(setup);
 
-    if (!site)
+    if (!site || guards_gather(setup, &auth_section, site) < 0)
         return MK_E_NOMEM;
-    site->locations = mk_setup_alloc(setup, (count + 1) * sizeof(struct location *));
-    if (!site->locations)
-        return MK_E_NOMEM;
-    for (struct location *l = NULL; (l = mk_setup_section(setup, &auth_section, l));) {
-        if (check_location(setup, l) < 0)
+    for (size_t i = 0; i < site->count; i++) {
+        if (check_location(setup, (struct location *)site->items[i]) < 0)
             return MK_E_NOMEM;
-        site->locations[site->count++] = l;
     }
-    qsort(site->locations, count, sizeof(struct location *), compare_locations);
-    refuse_doubles(setup, site);
     mk_setup_keep(setup, site);
-    mk_setup_act(setup, count > 0 ? MK_ACTS_REQUEST : 0);
-    return note_locations(setup, site);
+    mk_setup_act(setup, site->count > 0 ? MK_ACTS_REQUEST : 0);
+    return guards_add(setup, &auth->locations, site);
 }
 
 /* ---- life ---- */
@@ -227,9 +140,11 @@ static void auth_stop(const struct mk_context *ctx)
 {
     struct auth *auth = ctx->config;
 
-    for (size_t i = 0; i < auth->count; i++) {
-        source_put(auth->locations[i]->source);
-        auth->locations[i]->source = NULL;
+    for (size_t i = 0; i < auth->locations.count; i++) {
+        struct location *l = (struct location *)auth->locations.items[i];
+
+        source_put(l->source);
+        l->source = NULL;
     }
     guesses_put(auth->guesses);
     auth->guesses = NULL;
@@ -239,8 +154,8 @@ static int open_sources(const struct mk_context *ctx)
 {
     struct auth *auth = ctx->config;
 
-    for (size_t i = 0; i < auth->count; i++) {
-        struct location *l = auth->locations[i];
+    for (size_t i = 0; i < auth->locations.count; i++) {
+        struct location *l = (struct location *)auth->locations.items[i];
         struct users_fault fault;
 
         l->source = source_open(ctx->server, l->users, &fault);
@@ -271,7 +186,7 @@ static int auth_worker_start(const struct mk_context *ctx, void **out)
 
     if (!local)
         return MK_E_NOMEM;
-    if (getrandom(local->cache.key, sizeof(local->cache.key), 0) != sizeof(local->cache.key)) {
+    if (!recent_init(&local->recent)) {
         free(local);
         return MK_E_SYS;
     }
@@ -330,40 +245,21 @@ static bool read_credentials(struct mk_request *r, struct credentials *c)
 
 /* ---- requests ---- */
 
-/* In any case, as handlers' routes match: what is behind one must not open by another spelling. */
-static const struct location *find_location(const struct site *site, struct mk_str path)
+/* What a user and a password come to, for the users that a file has now. */
+static void digest_of(const struct recent *recent, const struct source *source,
+                      const struct users *users, const struct credentials *c,
+                      uint8_t digest[SHA1_LEN])
 {
-    for (size_t i = 0; i < site->count; i++) {
-        const struct location *l = site->locations[i];
-        size_t len = strlen(l->path);
+    uintptr_t which = (uintptr_t)source;
+    struct sha1 s;
 
-        if (path.len >= len && strncasecmp(path.p, l->path, len) == 0 &&
-            (path.len == len || path.p[len] == '/'))
-            return l;
-    }
-    return NULL;
-}
-
-/*
- * The place of a path, however it is read behind us: "/admin;v=1/x" is below /admin for many applications.
- * @param found  out: NULL: free to all
- * @return 0; MK_E_ACCESS: it is in different places, and whoever may see the one may not see the other; MK_E_NOMEM.
- */
-static int find_place(struct mk_request *r, const struct site *site, const struct location **found)
-{
-    struct mk_str path;
-    int more;
-
-    *found = NULL;
-    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
-        const struct location *l = find_location(site, path);
-
-        if (*found && l && l != *found)
-            return MK_E_ACCESS;
-        if (l)
-            *found = l;
-    }
-    return more;
+    recent_begin(recent, &s);
+    sha1_add(&s, &which, sizeof(which));
+    sha1_add(&s, &users->serial, sizeof(users->serial));
+    sha1_add(&s, &c->user.len, sizeof(c->user.len));
+    sha1_add(&s, c->user.p, c->user.len);
+    sha1_add(&s, c->password, strlen(c->password));
+    sha1_end(&s, digest);
 }
 
 /* What is known of a request's credentials so far. */
@@ -455,10 +351,10 @@ static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
     enum standing standing;
     uint8_t digest[SHA1_LEN];
 
-    cache_digest(&local->cache, l->source, q.users, c->user, c->password, digest);
-    standing = judge(&q, check, cache_has(&local->cache, digest, now_ms));
+    digest_of(&local->recent, l->source, q.users, c, digest);
+    standing = judge(&q, check, recent_has(&local->recent, digest, now_ms));
     if (standing == RIGHT)
-        cache_put(&local->cache, digest, now_ms);
+        recent_put(&local->recent, digest, now_ms);
     users_put(q.users);
     return standing;
 }
@@ -466,14 +362,16 @@ static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
 static enum mk_verdict auth_on_request(struct mk_request *r, const struct mk_context *ctx)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
+    const struct guard *guard;
     const struct location *l;
     struct credentials c;
-    int err = find_place(r, ctx->site, &l);
+    int err = guards_find(r, ctx->site, &guard);
 
     if (err < 0)
         return mk_reply_error(r, err == MK_E_ACCESS ? 403 : 503, NULL);
-    if (!l)
+    if (!guard)
         return MK_VERDICT_PASS;
+    l = (const struct location *)guard;
     mk_request_facts(r, &facts);
     if (!read_credentials(r, &c))
         return mk_reply_error(r, 401, l->challenge);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include "kit/text/number.h"
+#include "kit/text/refuse.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -8,23 +10,6 @@
 static const char *const key_names[] = {"address", "net", "field", "cookie", "path", "all", NULL};
 
 enum { BITS_V4 = 32, BITS_V6 = 64, MAPPED_BITS = 96 };
-
-/* ---- numbers ---- */
-
-/* @return the number, 1 to max; 0: it is none. */
-static uint32_t read_number(struct mk_str text, uint32_t max)
-{
-    uint64_t number = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9')
-            return 0;
-        number = number * 10 + (uint64_t)(text.p[i] - '0');
-        if (number > max)
-            return 0;
-    }
-    return (uint32_t)number;
-}
 
 /* @return seconds; 0: no unit of time. */
 static uint32_t read_period(struct mk_str unit)
@@ -81,8 +66,8 @@ static int take_bits(struct mk_setup *setup, const struct mk_setting *s, struct 
                      struct mk_str text)
 {
     const bool both = memchr(text.p, ',', text.len) != NULL;
-    const uint32_t v4 = read_number(text_cut(&text, ','), BITS_V4);
-    const uint32_t v6 = both ? read_number(text, 128) : BITS_V6;
+    const uint32_t v4 = text_number(text_cut(&text, ','), BITS_V4);
+    const uint32_t v6 = both ? text_number(text, 128) : BITS_V6;
 
     if (v4 == 0 || v6 == 0)
         return mk_setup_refuse(setup, s,
@@ -90,18 +75,6 @@ static int take_bits(struct mk_setup *setup, const struct mk_setting *s, struct 
     rule->bits_v4 = (uint8_t)v4;
     rule->bits_v6 = (uint8_t)v6;
     return 0;
-}
-
-static int refuse_key(struct mk_setup *setup, const struct mk_setting *s, struct mk_str word)
-{
-    const char *near = mk_setup_nearest(word, key_names);
-
-    mk_setup_fault(setup, &s->value_at,
-                   "%s: expected address, net=24,56, field=NAME, cookie=NAME, path or all, got "
-                   "\"%.*s\"%s%s%s",
-                   s->key.p, (int)word.len, word.p, near ? ", did you mean " : "", near ? near : "",
-                   near ? "?" : "");
-    return MK_E_INVALID;
 }
 
 static int find_key(struct mk_str word)
@@ -122,7 +95,8 @@ static int take_key(struct mk_setup *setup, const struct mk_setting *s, struct l
     const int key = find_key(kind);
 
     if (key < 0 || has_value != (key == KEY_NET || key == KEY_FIELD || key == KEY_COOKIE))
-        return refuse_key(setup, s, kind);
+        return text_refuse_word(
+            setup, s, "address, net=24,56, field=NAME, cookie=NAME, path or all", kind, key_names);
     rule->key = (enum limit_key)key;
     rule->bits_v4 = BITS_V4;
     rule->bits_v6 = BITS_V6;
@@ -219,13 +193,13 @@ static int take_rate(struct mk_setup *setup, const struct mk_setting *s, struct 
                      struct mk_str *rest)
 {
     struct mk_str period = text_next_word(rest), after = *rest;
-    const uint32_t count = read_number(text_cut(&period, '/'), BUCKET_COUNT_MAX);
+    const uint32_t count = text_number(text_cut(&period, '/'), BUCKET_COUNT_MAX);
     const uint32_t period_s = read_period(period);
     const struct mk_str word = text_next_word(&after);
     uint32_t burst = 1;
 
     if (text_begins(word, MK_STR("burst="))) {
-        burst = read_number((struct mk_str){word.p + 6, word.len - 6}, BUCKET_COUNT_MAX);
+        burst = text_number((struct mk_str){word.p + 6, word.len - 6}, BUCKET_COUNT_MAX);
         *rest = after;
     }
     if (count == 0 || period_s == 0 || burst == 0)
@@ -257,7 +231,7 @@ static int parse_concurrent(struct mk_setup *setup, const struct mk_setting *s)
 
     if (err < 0)
         return err;
-    rule->running_max = read_number(text_next_word(&rest), LIMIT_RUNNING_MAX);
+    rule->running_max = text_number(text_next_word(&rest), LIMIT_RUNNING_MAX);
     if (rule->running_max == 0)
         return mk_setup_refuse(setup, s, "NAME KEY and a number of requests, 1 to a million");
     err = take_scope(setup, s, rule, rest);

@@ -31,6 +31,7 @@ struct mk_request {
     const char *peer;
     unsigned opened;   /* paths that were tried */
     unsigned *asked;   /* how often the pattern was; NULL: not counted */
+    void *notes;       /* mk_request_kept: the only object; NULL: none */
     void *memory[256]; /* to be freed */
     size_t nmemory;
     /* the answer */
@@ -95,6 +96,12 @@ bool mk_request_next_header(const struct mk_request *r, uint32_t *at, struct mk_
     *value = mk_str_from(r->fields[*at].value);
     ++*at;
     return true;
+}
+
+void *mk_request_kept(const struct mk_request *r, const void *key)
+{
+    (void)key;
+    return r->notes;
 }
 
 struct mk_str mk_request_header(const struct mk_request *r, struct mk_str name)

@@ -9,6 +9,8 @@
 #include "fake.h"
 #include "variables.h"
 
+#include <monkey/notes.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct block {
@@ -165,6 +167,33 @@ static void test_fields_that_are_not_given(void **state)
     fake_end(&r);
 }
 
+static void test_notes_take_the_place_of_fields(void **state)
+{
+    static const struct fake_field fields[] = {
+        {"X-Request-Id", "evil"}, {"TraceState", "evil"}, {"x-request-id", "evil"},
+        {"X-Request", "good"},    {NULL, NULL},
+    };
+    static const struct mk_note notes[] = {
+        {.name = "request_id", .text = MK_STR_INIT("7f"), .field = "X-Request-ID"},
+        {.name = "tracestate", .text = MK_STR_INIT(""), .field = "tracestate"},
+        {.name = "x", .number = 1, .field = "X-Request"}, /* without text it is no field */
+        {.name = "y", .text = MK_STR_INIT("y")},
+    };
+    struct mk_notes list = {.notes = notes, .count = COUNT(notes)};
+    const struct gateway_variables v = {.script = &script};
+    struct mk_request r = request(fields);
+    struct block b = {.len = 0};
+
+    (void)state;
+    r.notes = &list;
+    assert_int_equal(gateway_variables_each(&v, &r, put, &b), 0);
+    require_none(&b, "evil");
+    require_none(&b, "TRACESTATE");
+    require(&b, "HTTP_X_REQUEST_ID=7f");
+    require(&b, "HTTP_X_REQUEST=good");
+    fake_end(&r);
+}
+
 static void test_repeated_fields_are_one(void **state)
 {
     static const struct fake_field fields[] = {
@@ -298,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_meta_variables),
         cmocka_unit_test(test_nothing_where_there_is_nothing),
         cmocka_unit_test(test_fields_that_are_not_given),
+        cmocka_unit_test(test_notes_take_the_place_of_fields),
         cmocka_unit_test(test_repeated_fields_are_one),
         cmocka_unit_test(test_users_and_certificates),
         cmocka_unit_test(test_own_variables_win),
