@@ -58,7 +58,7 @@ struct mk_upstream_options {
 /**
  * Make a backend of a server, shared by its workers. It belongs to no configuration: a reload adopts it by
  * keeping the pointer.
- * @return the backend, owned by the caller; NULL: no memory. Control thread.
+ * @return the backend, owned by the caller; NULL: no memory. Any thread, while the server lives.
  */
 MK_API struct mk_upstream *mk_upstream_new(struct mk_server *server,
                                            const struct mk_upstream_options *options) MK_MUST_USE;

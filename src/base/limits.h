@@ -13,6 +13,7 @@ enum mk_limits {
     MK_LIMIT_CONF_FILES = 4096, /* files of one configuration, includes counted */
     MK_LIMIT_CONF_DEPTH = 16,   /* includes inside includes */
     MK_LIMIT_SITE_LINES = 8192, /* what Header adds to each answer of a site */
+    MK_LIMIT_VARIANTS = 1024,   /* of sites, for their [LOCATION] sections */
     MK_LIMIT_PLUGINS = 64,      /* Load lines */
     MK_LIMIT_PLUGIN_NAME = 64,
     MK_LIMIT_RELOAD_REPORT = 64 << 10, /* of faults that a shell can ask for */
@@ -41,6 +42,7 @@ enum mk_limits {
     MK_LIMIT_REQUEST_ARENA = 256 << 10, /* memory of one request beyond its head */
     MK_LIMIT_ANSWER_HEAD = 16384,       /* with the site's own lines */
     MK_LIMIT_EXCHANGE_REST = 8192,      /* of a piece for which a protocol had no room */
+    MK_LIMIT_TUNNEL = 65536,            /* of a stream that a protocol carries, for its client */
     MK_LIMIT_RESPONSE_FIELDS = 200,     /* of a backend's response */
     MK_LIMIT_FILTERS = 8,               /* of one answer's body */
     MK_LIMIT_REROUTES = 10,             /* a request routed again for an index or fallback file */

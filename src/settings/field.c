@@ -38,6 +38,8 @@ static void fault_unknown_key(const struct mk_section_spec *spec, const struct m
     const char *more =
         faults->explain ? faults->explain(faults, mk_str_from(spec->name), s->key) : NULL;
 
+    if (more && !*more)
+        return;
     for (size_t i = 0; i < spec->nfields; i++) {
         mk_nearest_offer(&near, s->key, spec->fields[i].name);
         mk_nearest_offer(&near, s->key, spec->fields[i].alias);
@@ -354,10 +356,16 @@ int mk_fields_inherit(const struct mk_section_spec *spec, const struct mk_sectio
             return MK_E_NOMEM;
     }
     for (s = section ? section->first : NULL; s; s = s->next) {
-        if (add_copy(merged, s, arena) < 0)
+        if (!(spec->flags & MK_SECTION_LOCATION && !find_field(spec, s->key)) &&
+            add_copy(merged, s, arena) < 0)
             return MK_E_NOMEM;
     }
     return 0;
+}
+
+bool mk_fields_have(const struct mk_section_spec *spec, struct mk_str key)
+{
+    return find_field(spec, key);
 }
 
 const struct mk_setting *mk_field_source(const struct mk_field *f, const struct mk_section *section)

@@ -39,7 +39,8 @@ int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section 
 
 /**
  * What a site's section says together with what it leaves unsaid and the file's section says; by the
- * keys that are written, not by their values. Apply it in place of either.
+ * keys that are written, not by their values. Apply it in place of either. Keys that a table for [LOCATION] does not have
+ * are those of others.
  * @param section, file  NULL: nothing was written there
  * @param arena          for the settings of merged, which are copies
  * @param merged         zeroed by the caller
@@ -48,6 +49,9 @@ int mk_fields_apply(const struct mk_section_spec *spec, const struct mk_section 
 int mk_fields_inherit(const struct mk_section_spec *spec, const struct mk_section *section,
                       const struct mk_section *file, struct mk_arena *arena,
                       struct mk_section *merged) MK_MUST_USE;
+
+/** Does a table have a row for this key? */
+bool mk_fields_have(const struct mk_section_spec *spec, struct mk_str key);
 
 /**
  * A table with rows of our size, whatever header it was built with: members that it lacks are zero.

@@ -49,6 +49,12 @@ static bool is_field(const struct mk_field *f, struct mk_str key)
            (f->alias && mk_str_ieq(key, mk_str_from(f->alias))) || (f->flags & MK_FIELD_ANY_KEY);
 }
 
+static void dump_setting(struct dump *d, const char *key, const struct mk_setting *s)
+{
+    say_origin(d, &s->value_at);
+    say(d, "    %s %s\n", key, s->value.p);
+}
+
 /* Repeatable and custom fields as they were written. @return whether there was any. */
 static bool dump_written(struct dump *d, const struct mk_field *f, const struct mk_section *s)
 {
@@ -57,8 +63,7 @@ static bool dump_written(struct dump *d, const struct mk_field *f, const struct 
     for (const struct mk_setting *at = s ? s->first : NULL; at; at = at->next) {
         if (!is_field(f, at->key))
             continue;
-        say_origin(d, &at->value_at);
-        say(d, "    %s %s\n", f->flags & MK_FIELD_ANY_KEY ? at->key.p : f->name, at->value.p);
+        dump_setting(d, f->flags & MK_FIELD_ANY_KEY ? at->key.p : f->name, at);
         any = true;
     }
     return any;
@@ -70,8 +75,8 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
     const struct mk_setting *source = mk_field_source(f, s);
     char *value;
 
-    if (f->type == MK_FIELD_CUSTOM || (f->flags & MK_FIELD_REPEAT)) {
-        if (!dump_written(d, f, s) && f->fallback)
+    if (!settings || f->type == MK_FIELD_CUSTOM || (f->flags & MK_FIELD_REPEAT)) {
+        if (!dump_written(d, f, s) && f->fallback && settings)
             say(d, "    # default\n    %s %s\n", f->name, f->fallback);
         return;
     }
@@ -89,11 +94,12 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
     say(d, "    %s %s\n", f->name, value);
 }
 
-static void dump_section(struct dump *d, const struct mk_section_spec *spec,
+/* @return whether it is wanted. */
+static bool dump_section(struct dump *d, const struct mk_section_spec *spec,
                          const struct mk_section *s, const void *settings)
 {
     if (d->only && !mk_str_ieq(mk_str_from(spec->name), mk_str_from(d->only)))
-        return;
+        return false;
     if (d->place)
         say(d, "%s# %s", d->any ? "\n" : "", d->place);
     d->place = NULL;
@@ -101,6 +107,7 @@ static void dump_section(struct dump *d, const struct mk_section_spec *spec,
     say(d, "\n[%s]\n", spec->name);
     for (size_t i = 0; i < spec->nfields; i++)
         dump_field(d, &spec->fields[i], s, settings);
+    return true;
 }
 
 static void dump_core(struct dump *d, const struct mk_section_spec *spec,
@@ -109,7 +116,7 @@ static void dump_core(struct dump *d, const struct mk_section_spec *spec,
     const struct mk_section *s = mk_section_find(tree->first, mk_str_from(spec->name));
 
     if (s || !(spec->fields[0].flags & MK_FIELD_REPEAT) || spec->nfields > 1)
-        dump_section(d, spec, s, settings);
+        (void)dump_section(d, spec, s, settings);
 }
 
 /* Of the whole a file's comment is said even where no section of it is. */
@@ -133,7 +140,7 @@ static void dump_plugin(struct dump *d, const struct mk_loaded *p)
     d->failed |= !name;
     begin_place(d, name);
     for (const struct mk_occurrence *o = p->draft->of_file; o; o = o->next)
-        dump_section(d, o->spec, &o->effective, o->settings);
+        (void)dump_section(d, o->spec, &o->effective, o->settings);
 }
 
 /* Some hundred lines that are as in the file say nothing of this configuration; who wants them asks for the section. */
@@ -154,24 +161,49 @@ static void dump_mimes(struct dump *d, const struct mk_tree *tree)
         say(d, "\n# %zu types as in %s; monkey --dump MIMETYPES shows them\n", count, file);
 }
 
+/* A section to whose keys plugins add theirs. */
+static void dump_place(struct dump *d, const struct mk_snapshot *s,
+                       const struct mk_section_spec *spec, const struct mk_section *section,
+                       const void *settings)
+{
+    if (!dump_section(d, spec, section, settings))
+        return;
+    for (const struct mk_setting *at = section ? section->first : NULL; at; at = at->next) {
+        if (mk_plugins_have_key(s, at->key))
+            dump_setting(d, at->key.p, at);
+    }
+}
+
+/* Without settings: a default here would hold in place of what the site says. */
+static void dump_places(struct dump *d, const struct mk_snapshot *s, const struct mk_tree *tree,
+                        const void *settings)
+{
+    struct mk_section *at = tree->first;
+
+    dump_place(d, s, &mk_spec_host, mk_section_find(at, MK_STR("HOST")), settings);
+    for (; (at = mk_section_find(at, MK_STR("LOCATION"))); at = at->next)
+        dump_place(d, s, &mk_spec_location, at, NULL);
+}
+
 /* Sections that the site's file has; what only the plugin's has stands there. */
 static void dump_plugin_of_site(struct dump *d, const struct mk_loaded *p, size_t site)
 {
     for (const struct mk_occurrence *o = p->draft->of_sites[site]; o; o = o->next) {
-        if (o->section)
-            dump_section(d, o->spec, &o->effective, o->settings);
+        if (o->section && !(o->spec->flags & MK_SECTION_LOCATION))
+            (void)dump_section(d, o->spec, &o->effective, o->settings);
     }
 }
 
 static void dump_site(struct dump *d, const struct mk_config *config, size_t index)
 {
-    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
-                                                          &mk_spec_handlers};
     const struct mk_snapshot *s = &config->snapshot;
+    const struct mk_tree *tree = &config->source.sites[index];
+    const struct mk_site_settings *set = &s->sites[index].set;
 
     begin_place(d, *config->sites[index].path ? config->sites[index].path : "default site");
-    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
-        dump_core(d, specs[i], &config->source.sites[index], &s->sites[index].set);
+    dump_places(d, s, tree, set);
+    dump_core(d, &mk_spec_error_pages, tree, set);
+    dump_core(d, &mk_spec_handlers, tree, set);
     for (size_t i = 0; i < s->nplugins; i++)
         dump_plugin_of_site(d, &s->plugins[i], index);
 }

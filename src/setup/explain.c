@@ -16,25 +16,22 @@ struct hint {
 };
 
 static const struct hint hints_for_keys[] = {
-    {"Gzip GzipTypes Compress Deflate Brotli",
-     "answers are compressed by the plugin compress: Load compress"},
-    {"Alias", "folders elsewhere are shown by the plugin file: Load file, and Alias in [FILE]"},
-    {"ProxyPass proxy_pass", "requests are passed on by the plugin proxy_reverse: Match and "
-                             "ServerList in [PROXY_ENTRY]"},
+    {"Gzip GzipTypes Compress Deflate Brotli", "the plugin compress does this: Load compress"},
+    {"Alias", "see the plugin file: Load file, and Alias in [FILE]"},
+    {"ProxyPass proxy_pass", "ServerList in [PROXY_ENTRY] does this: Load proxy_reverse"},
     {"fastcgi_pass", "FastCGI is a plugin: Match \\.php(/|$) fastcgi in [HANDLERS]"},
     {"Root", "it is called DocumentRoot, in [HOST]"},
-    {"Index DirectoryIndex", "it is called Indexfile, in [SERVER]"},
-    {"AutoIndex", "directories are listed by the plugin dirlisting: Listing on in [DIRLISTING]"},
-    {"Rewrite RewriteRule",
-     "TryFiles in [HOST] or the plugin rewrite does this: Load rewrite, and [REWRITE]"},
-    {"ErrorDocument error_page", "error pages are lines \"404 /file.html\" in [ERROR_PAGES]"},
-    {"SSLCertificateFile ssl_certificate", "it is in [TLS] of the plugin tls: Load tls"},
+    {"Index DirectoryIndex", "it is called Indexfile"},
+    {"Allow Deny", "the plugin mandril has both: Load mandril"},
+    {"AutoIndex", "the plugin dirlisting does this: Listing on in [DIRLISTING]"},
+    {"Rewrite RewriteRule", "TryFiles or [REWRITE] do this: Load rewrite"},
+    {"ErrorDocument error_page", "write \"404 /file.html\" in [ERROR_PAGES]"},
+    {"SSLCertificateFile ssl_certificate", "it is in [TLS]: Load tls"},
 };
 
 static const struct hint hints_for_sections[] = {
-    {"LOCATION DIRECTORY", "lines Match REGEX PLUGIN in [HANDLERS] choose by path"},
     {"VIRTUALHOST VHOST", "each file of sites/ is a site, with a [HOST]"},
-    {"SSL", "it is called [TLS] now, of the plugin tls: Load tls"},
+    {"SSL", "it is [TLS] now: Load tls"},
 };
 
 static const char *find_hint(const struct hint *hints, size_t count, struct mk_str name)
@@ -56,11 +53,9 @@ static const struct {
     const struct mk_section_spec *spec;
     const char *place;
 } ours[] = {
-    {&mk_spec_server, "monkey.conf"},
-    {&mk_spec_host, "a file of sites/"},
-    {&mk_spec_error_pages, "a file of sites/"},
-    {&mk_spec_handlers, "a file of sites/"},
-    {&mk_spec_mime, "monkey.mime"},
+    {&mk_spec_server, "monkey.conf"},        {&mk_spec_host, "a file of sites/"},
+    {&mk_spec_location, "a file of sites/"}, {&mk_spec_error_pages, "a file of sites/"},
+    {&mk_spec_handlers, "a file of sites/"}, {&mk_spec_mime, "monkey.mime"},
     {&mk_spec_plugins, "plugins.load"},
 };
 
@@ -127,6 +122,9 @@ MK_AT_START const char *mk_explain_name(const struct mk_faults *faults, struct m
         more = find_hint(hints_for_sections, MK_ARRAY_LEN(hints_for_sections), section);
         return more ? more : place_of(s, section, faults->arena);
     }
+    if ((section.p == mk_spec_host.name || section.p == mk_spec_location.name) &&
+        mk_plugins_have_key(s, key))
+        return "";
     more = find_hint(hints_for_keys, MK_ARRAY_LEN(hints_for_keys), key);
     if (more)
         return more;

@@ -25,11 +25,11 @@ struct mk_draft {
     const struct mk_section_spec *const *given; /* NULL-terminated */
     const struct mk_section_spec **specs; /* the same with rows of our size; NULL-terminated */
     struct mk_occurrence *of_file;
-    struct mk_occurrence **of_sites; /* by the site's index */
+    struct mk_occurrence **of_sites; /* by the site's index, variants too */
     unsigned *acts;                  /* likewise: bits of enum mk_acts */
-    unsigned acts_everywhere;        /* of them, those of connections, which have no site */
-    bool *is_switched_on;            /* likewise: by a Match line */
-    bool has_switch;                 /* on any site */
+    unsigned acts_everywhere; /* those of connections, which have no site, and of rules by path */
+    bool *is_switched_on;     /* likewise: by a Match line */
+    bool has_switch;          /* on any site */
     bool is_bad; /* it has faults: its further hooks would work with half of what they need */
 };
 
@@ -130,6 +130,13 @@ int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source,
 /** Fill the drafts: the first half of mk_plugins_check. */
 int mk_plugins_fill(struct mk_snapshot *s, struct mk_snapshot_source *source,
                     struct mk_setup *ctx) MK_MUST_USE;
+
+/** Is it a key of a loaded plugin in [HOST] and [LOCATION]? */
+bool mk_plugins_have_key(const struct mk_snapshot *s, struct mk_str key);
+
+/** Compile an expression. @return 0, MK_E_INVALID (noted at the place) or MK_E_NOMEM. */
+int mk_plugin_compile(struct mk_setup *ctx, struct mk_pattern *match, struct mk_str pattern,
+                      const struct mk_origin *at, const char *key) MK_MUST_USE;
 
 /** Add a route to one of the lists of a check. @return 0, MK_E_INVALID (noted at the place) or MK_E_NOMEM. */
 int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct mk_str pattern,

@@ -109,10 +109,23 @@ static void fault_pattern(struct mk_str pattern, const char *why, size_t where,
 {
     struct mk_origin place = at ? *at : (struct mk_origin){0};
 
-    if (place.column > 0 && mk_str_has_prefix(mk_str_skip(place.text, place.column - 1), pattern))
+    if (place.column > 0 && place.text.p &&
+        mk_str_has_prefix(mk_str_skip(place.text, place.column - 1), pattern))
         place.column += (unsigned)where;
     mk_fault_add(ctx->faults, at ? &place : NULL, "%s: invalid regular expression \"%.*s\": %s",
                  key, (int)pattern.len, pattern.p, why);
+}
+
+int mk_plugin_compile(struct mk_setup *ctx, struct mk_pattern *match, struct mk_str pattern,
+                      const struct mk_origin *at, const char *key)
+{
+    const char *why;
+    size_t where;
+    int err = mk_pattern_init(match, pattern, ctx->arena, &why, &where);
+
+    if (err == MK_E_INVALID)
+        fault_pattern(pattern, why, where, at, key, ctx);
+    return err;
 }
 
 /* A star with nothing in front of it is one of file names: as an expression it means something else. */
@@ -143,19 +156,14 @@ int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct
         .who = {.plugin = check->plugin->plugin, .index = (unsigned)(check->plugin - s->plugins)},
         .data = data};
     struct mk_route *kept;
-    const char *why;
-    size_t where;
-    int err =
-        mk_pattern_init(&route.match, mk_str_has_prefix(pattern, MK_STR("@")) ? no_path : pattern,
-                        ctx->arena, &why, &where);
+    int err = mk_plugin_compile(
+        ctx, &route.match, mk_str_has_prefix(pattern, MK_STR("@")) ? no_path : pattern, at, key);
 
     route.pattern = mk_setup_copy(ctx, pattern);
     if (!route.pattern.p)
         return MK_E_NOMEM;
     if (list != &check->global || check->site->index == 0)
         warn_of_glob(pattern, at, key, ctx);
-    if (err == MK_E_INVALID)
-        fault_pattern(pattern, why, where, at, key, ctx);
     if (err < 0)
         return err;
     kept = MK_SETTINGS_APPEND(ctx, list, items, count);
@@ -179,9 +187,9 @@ static void fault_no_plugin(const struct mk_handler_line *line, const struct mk_
         names[i] = s->plugins[i].plugin->name;
     near = mk_nearest_name(line->plugin, names);
     mk_fault_add(ctx->faults, &line->setting->value_at,
-                 "Match: \"%.*s\" needs the plugin of that name, which is not loaded%s%s%s",
-                 (int)line->plugin.len, line->plugin.p, near ? "; did you mean \"" : "",
-                 near ? near : "", near ? "\"?" : "");
+                 "%s: \"%.*s\" needs the plugin of that name, which is not loaded%s%s%s",
+                 line->setting->key.p, (int)line->plugin.len, line->plugin.p,
+                 near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static int check_parameters(const struct mk_handler_line *line, struct mk_loaded *p,
@@ -195,17 +203,21 @@ static int check_parameters(const struct mk_handler_line *line, struct mk_loaded
     if (p->plugin->check_match)
         err = p->plugin->check_match(ctx, line->setting, &line->params, data);
     else if (line->params.count > 0)
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %s takes no parameters",
-                     p->plugin->name);
+        mk_fault_add(ctx->faults, &line->setting->value_at, "%s: %s takes no parameters",
+                     line->setting->key.p, p->plugin->name);
     if (err < 0 && err != MK_E_NOMEM && ctx->faults->count == noted)
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %s refuses this line: %s",
-                     p->plugin->name, mk_error_text(err));
+        mk_fault_add(ctx->faults, &line->setting->value_at, "%s: %s refuses this line: %s",
+                     line->setting->key.p, p->plugin->name, mk_error_text(err));
     return err == MK_E_NOMEM ? err : 0;
 }
 
 static int check_line(const struct mk_handler_line *line, struct mk_setup *ctx)
 {
     struct mk_plugin_check *check = ctx->arg;
+    const char *of_place = check->site->set.match; /* of `Handler`: it has all that is there */
+    struct mk_str pattern = line->pattern.p ? line->pattern
+                            : of_place      ? mk_str_from(of_place)
+                                            : MK_STR("^/");
     struct mk_loaded *p = mk_plugins_find(check->snapshot, line->plugin);
     bool is_handler = p && p->plugin->on_handle;
     void *data = NULL;
@@ -215,16 +227,16 @@ static int check_line(const struct mk_handler_line *line, struct mk_setup *ctx)
         fault_no_plugin(line, check->snapshot, ctx);
         return 0;
     }
-    if (!is_handler && !p->plugin->check_site) {
-        mk_fault_add(ctx->faults, &line->setting->value_at, "Match: %s answers no requests",
-                     p->plugin->name);
+    if (!is_handler && !(p->plugin->check_site && line->pattern.p)) {
+        mk_fault_add(ctx->faults, &line->setting->value_at, "%s: %s answers no requests",
+                     line->setting->key.p, p->plugin->name);
         return 0;
     }
     check->plugin = p;
     if (check_parameters(line, p, ctx, &data) < 0)
         return MK_E_NOMEM;
-    err = mk_plugin_add_route(ctx, is_handler ? &check->of_handlers : &check->limits, line->pattern,
-                              data, &line->setting->value_at, "Match");
+    err = mk_plugin_add_route(ctx, is_handler ? &check->of_handlers : &check->limits, pattern, data,
+                              &line->setting->value_at, "Match");
     return err == MK_E_NOMEM ? err : 0;
 }
 
@@ -330,21 +342,41 @@ static int make_server_hooks(struct mk_snapshot *s, struct mk_setup *ctx)
 
 static int make_lists(struct mk_snapshot *s, struct mk_setup *ctx)
 {
+    const size_t count = mk_snapshot_places(s);
+
     for (size_t i = 0; i < s->nplugins; i++) {
         struct mk_loaded *p = &s->plugins[i];
 
-        p->sites = mk_arena_zalloc(ctx->arena, s->nsites * sizeof(*p->sites));
-        p->draft->acts = mk_arena_alloc(ctx->faults->arena, s->nsites * sizeof(unsigned));
-        p->draft->is_switched_on = mk_arena_zalloc(ctx->faults->arena, s->nsites * sizeof(bool));
+        p->sites = mk_arena_zalloc(ctx->arena, count * sizeof(*p->sites));
+        p->draft->acts = mk_arena_alloc(ctx->faults->arena, count * sizeof(unsigned));
+        p->draft->is_switched_on = mk_arena_zalloc(ctx->faults->arena, count * sizeof(bool));
         if (!p->sites || !p->draft->acts || !p->draft->is_switched_on)
             return MK_E_NOMEM;
         p->draft->acts_everywhere = MK_ACTS_OF_CONNECTIONS;
-        for (size_t j = 0; j < s->nsites; j++)
+        for (size_t j = 0; j < count; j++)
             p->draft->acts[j] = ACTS_UNSAID;
     }
     return 0;
 }
 
+/* What holds around a variant; plugins with keys in [LOCATION] are asked for more. */
+static int check_in_place(struct mk_loaded *p, struct mk_site *site, struct mk_setup *ctx)
+{
+    struct mk_draft *draft = p->draft;
+
+    if (site->parent) {
+        const unsigned parent = site->parent->index;
+
+        draft->is_switched_on[site->index] = draft->is_switched_on[parent];
+        draft->acts[site->index] = draft->acts[parent];
+        p->sites[site->index] = p->sites[parent];
+        if (!draft->of_sites[site->index])
+            return 0;
+    }
+    return check_site(p, site, ctx);
+}
+
+/* Handlers of a variant come before those around it. */
 static int check_one_site(struct mk_snapshot *s, struct mk_site *site, struct mk_setup *ctx)
 {
     struct mk_plugin_check *check = ctx->arg;
@@ -352,13 +384,29 @@ static int check_one_site(struct mk_snapshot *s, struct mk_site *site, struct mk
 
     check->site = site;
     check->of_handlers = check->of_site = check->global = check->limits = (struct mk_route_list){0};
+    if (site->parent) {
+        check->limits = (struct mk_route_list){site->parent->limits, site->parent->nlimits};
+        check->global = (struct mk_route_list){site->parent->routes, site->parent->nroutes};
+    }
     for (size_t i = 0; err == 0 && i < site->set.nhandlers; i++)
         err = check_line(&site->set.handlers[i], ctx);
     for (size_t i = 0; err == 0 && i < s->nplugins; i++)
-        err = check_site(&s->plugins[i], site, ctx);
-    if (err == 0)
-        err = join_routes(site, check, ctx);
-    return err < 0 ? err : make_site_hooks(s, site, ctx);
+        err = check_in_place(&s->plugins[i], site, ctx);
+    return err < 0 ? err : join_routes(site, check, ctx);
+}
+
+/* Parents stand before their variants. What is wrong in one of those is wrong in others too. */
+static int check_sites(struct mk_snapshot *s, struct mk_setup *ctx)
+{
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < mk_snapshot_places(s); i++) {
+        if (!s->sites[i].parent || ctx->faults->count == 0)
+            err = check_one_site(s, &s->sites[i], ctx);
+    }
+    for (size_t i = 0; err == 0 && i < mk_snapshot_places(s); i++)
+        err = make_site_hooks(s, &s->sites[i], ctx);
+    return err;
 }
 
 int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source, struct mk_setup *ctx)
@@ -374,8 +422,8 @@ int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source, s
         note_switches(s);
     for (size_t i = 0; err == 0 && i < s->nplugins; i++)
         err = check_file(&s->plugins[i], ctx);
-    for (size_t i = 0; err == 0 && i < s->nsites; i++)
-        err = check_one_site(s, &s->sites[i], ctx);
+    if (err == 0)
+        err = check_sites(s, ctx);
     ctx->arg = NULL;
     return err < 0 ? err : make_server_hooks(s, ctx);
 }

@@ -47,8 +47,8 @@ void mk_plugins_warn_unused(const struct mk_tree *files, const char *plugin,
 
 /* ---- which sections a site may have ---- */
 
-static const struct mk_section_spec *const of_core[] = {&mk_spec_host, &mk_spec_error_pages,
-                                                        &mk_spec_handlers};
+static const struct mk_section_spec *const of_core[] = {&mk_spec_host, &mk_spec_location,
+                                                        &mk_spec_error_pages, &mk_spec_handlers};
 
 static size_t gather_site_specs(const struct mk_snapshot *s, const struct mk_section_spec **specs)
 {
@@ -253,8 +253,37 @@ static int fill_file(struct mk_draft *draft, struct mk_tree *tree, struct mk_set
     return err;
 }
 
-static int fill_site(struct mk_draft *draft, size_t site, const struct mk_tree *tree,
-                     struct mk_setup *ctx)
+/* ---- keys in [HOST] and [LOCATION] ---- */
+
+bool mk_plugins_have_key(const struct mk_snapshot *s, struct mk_str key)
+{
+    for (size_t i = 0; i < s->nplugins; i++) {
+        const struct mk_section_spec *const *spec = s->plugins[i].draft->specs;
+
+        for (; *spec; spec++) {
+            if ((*spec)->flags & MK_SECTION_LOCATION && mk_fields_have(*spec, key))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What a place says to a plugin, and what holds around it: before all others in its list. */
+static int fill_location(struct mk_draft *draft, size_t index, const struct mk_site *place,
+                         const struct mk_section *section, struct mk_setup *ctx)
+{
+    struct mk_occurrence **list = &draft->of_sites[place->index];
+    struct mk_occurrence *around = place->parent ? draft->of_sites[place->parent->index] : NULL;
+    int err = add_occurrence(list, draft, index, section, around ? &around->effective : NULL, ctx);
+
+    if (err == 0)
+        (*list)->next = around; /* whose sections hold here too */
+    return err;
+}
+
+/* @param tree  of a site; NULL: of a variant, where the other sections of the site hold too */
+static int fill_site(struct mk_draft *draft, const struct mk_site *place,
+                     const struct mk_tree *tree, struct mk_setup *ctx)
 {
     int err = 0;
 
@@ -264,8 +293,12 @@ static int fill_site(struct mk_draft *draft, size_t site, const struct mk_tree *
                         (MK_SECTION_FILE | MK_SECTION_INHERIT);
         const struct mk_section_spec *from = inherits ? draft->given[i] : draft->specs[i]->base;
 
-        if (flags & MK_SECTION_SITE)
-            err = add_all(&draft->of_sites[site], draft, i, tree,
+        if (flags & MK_SECTION_LOCATION)
+            err = fill_location(
+                draft, i, place,
+                tree ? mk_section_find(tree->first, MK_STR("HOST")) : place->section, ctx);
+        else if (flags & MK_SECTION_SITE && tree)
+            err = add_all(&draft->of_sites[place->index], draft, i, tree,
                           from ? section_of_file(draft, from) : NULL,
                           inherits && !(flags & MK_SECTION_REPEAT), ctx);
     }
@@ -284,13 +317,13 @@ static int fill_plugin(struct mk_snapshot *s, struct mk_snapshot_source *source,
     check->plugin = &s->plugins[index];
     check->site = NULL;
     draft->of_sites =
-        mk_arena_zalloc(ctx->faults->arena, s->nsites * sizeof(struct mk_occurrence *));
+        mk_arena_zalloc(ctx->faults->arena, mk_snapshot_places(s) * sizeof(struct mk_occurrence *));
     if (!draft->of_sites)
         return MK_E_NOMEM;
     err = fill_file(draft, source->plugin_files ? &source->plugin_files[index] : NULL, ctx);
-    for (size_t i = 0; err == 0 && ctx->faults->count == noted && i < s->nsites; i++) {
+    for (size_t i = 0; err == 0 && ctx->faults->count == noted && i < mk_snapshot_places(s); i++) {
         check->site = &s->sites[i];
-        err = fill_site(draft, i, &source->sites[i], ctx);
+        err = fill_site(draft, check->site, i < s->nsites ? &source->sites[i] : NULL, ctx);
     }
     draft->is_bad = ctx->faults->count > noted;
     return err;

@@ -121,6 +121,9 @@ MK_AT_START void mk_setup_act(struct mk_setup *setup, unsigned acts)
         draft->acts[check->site->index] = acts & MK_ACTS_OF_SITES;
     else
         draft->acts_everywhere = acts & MK_ACTS_OF_CONNECTIONS;
+    /* A rule of one location looks at all requests, for others may read their paths as leading there. */
+    if (check->site && check->site->parent)
+        draft->acts_everywhere |= acts & MK_ACTS_REQUEST;
 }
 
 MK_AT_START int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *data,
@@ -133,6 +136,7 @@ MK_AT_START int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, vo
                      check->plugin->plugin->name);
         return MK_E_INVALID;
     }
+    global = global && !check->site->parent; /* whose routes a variant has there */
     return mk_plugin_add_route(setup, global ? &check->global : &check->of_site, pattern, data, at,
                                "Match");
 }

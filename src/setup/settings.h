@@ -105,17 +105,23 @@ struct mk_handler_line {
     const struct mk_setting *setting;
 };
 
-/** The sections of one file in sites/. Lists are arrays in the arena. */
+/** The sections of one file in sites/, or what holds in a place of it. Lists are arrays in the arena. */
 struct mk_site_settings {
     struct mk_words names;
     const char *document_root;
+    struct mk_str path; /* of [LOCATION]: decoded, without a slash at its end */
+    const char *match;  /* of [LOCATION]; NULL: it has a path */
+    struct mk_words index_files;
+    int64_t max_body_size, handler_timeout_ms, body_timeout_ms;
+    bool symlink;
     struct mk_str redirect; /* p NULL: none */
     unsigned redirect_status;
     struct mk_header_line *headers;
     size_t nheaders;
-    struct mk_cache_line *cache_lines;
+    struct mk_cache_line *cache_lines; /* of a location: before those around it */
     size_t ncache_lines;
     struct mk_words try_files;
+    const struct mk_setting *try_setting; /* while the configuration is checked */
     bool precompressed, slash_redirect;
     bool lenient_paths; /* rules hold against a path as others may read it too */
     struct mk_error_page *error_pages;
@@ -148,7 +154,8 @@ struct mk_plugin_settings {
 };
 
 extern const struct mk_section_spec mk_spec_server;
-extern const struct mk_section_spec mk_spec_host, mk_spec_error_pages, mk_spec_handlers;
+extern const struct mk_section_spec mk_spec_host, mk_spec_location;
+extern const struct mk_section_spec mk_spec_error_pages, mk_spec_handlers;
 extern const struct mk_section_spec mk_spec_mime;
 extern const struct mk_section_spec mk_spec_plugins;
 

@@ -43,17 +43,20 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
 
     if (!rest.p)
         return MK_E_NOMEM;
+    if (mk_str_ieq(rest, MK_STR("off"))) { /* in a place of a site that has one */
+        site->redirect.p = NULL;
+        return 0;
+    }
     if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
         return mk_setup_refuse(ctx, s, "a URL and perhaps a status");
     if (has_variable(ctx, s, url))
         return MK_E_INVALID;
     if (mk_str_next_word(&rest, &status)) {
-        char wanted[8];
+        char wanted[8] = "";
 
-        if (mk_str_to_u64(status, 999, &code) < 0 || mk_str_next_word(&rest, &extra))
-            return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
-        (void)snprintf(wanted, sizeof(wanted), " %u ", (unsigned)code);
-        if (!strstr(known_statuses, wanted))
+        if (mk_str_to_u64(status, 999, &code) == 0)
+            (void)snprintf(wanted, sizeof(wanted), " %u ", (unsigned)code);
+        if (!wanted[0] || mk_str_next_word(&rest, &extra) || !strstr(known_statuses, wanted))
             return mk_setup_refuse(ctx, s, "a URL and perhaps one of 301 302 303 307 308");
     }
     site->redirect = url;
@@ -64,14 +67,12 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
 MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = mk_setup_copy(ctx, s->value), name;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), name = {NULL, 0};
     struct mk_header_line *line;
 
     if (!rest.p)
         return MK_E_NOMEM;
-    if (!mk_str_next_word(&rest, &name))
-        return mk_setup_refuse(ctx, s, "a field name and a value");
-    if (name.p[name.len - 1] == ':')
+    if (mk_str_next_word(&rest, &name) && name.p[name.len - 1] == ':')
         name.len--;
     if (!mk_field_is_name(name))
         return mk_setup_refuse(ctx, s, "a field name and a value");
@@ -162,6 +163,7 @@ static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
 
     if (!rest.p)
         return MK_E_NOMEM;
+    site->try_setting = s;
     while (mk_str_next_word(&rest, &word)) {
         struct mk_str *item;
 
@@ -185,11 +187,55 @@ static int parse_try_files(struct mk_setup *ctx, const struct mk_setting *s)
     return 0;
 }
 
+/* `Match REGEX PLUGIN ...`, or `Handler PLUGIN ...` for all of a place. */
+MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    struct mk_str rest = s->value, word;
+    struct mk_handler_line line = {.setting = s};
+    struct mk_handler_line *kept;
+
+    if ((mk_char_lower(s->key.p[0]) == 'm' && !mk_str_next_word(&rest, &line.pattern)) ||
+        !mk_str_next_word(&rest, &line.plugin))
+        return mk_setup_refuse(ctx, s, "a regular expression and a plugin");
+    while (mk_str_next_word(&rest, &word)) {
+        if (mk_words_append(&line.params, ctx->arena, word) < 0)
+            return MK_E_NOMEM;
+    }
+    kept = MK_SETTINGS_APPEND(ctx, site, handlers, nhandlers);
+    if (!kept)
+        return MK_E_NOMEM;
+    *kept = line;
+    return 0;
+}
+
+MK_AT_START static int parse_path(struct mk_setup *ctx, const struct mk_setting *s)
+{
+    struct mk_site_settings *site = ctx->settings;
+    char *path = mk_arena_alloc(ctx->arena, s->value.len);
+
+    if (!path)
+        return MK_E_NOMEM;
+    if (mk_uri_normalise(s->value, path, &site->path.len) < 0)
+        return mk_setup_refuse(ctx, s, "a path such as /api");
+    site->path.p = path;
+    site->path.len -= path[site->path.len - 1] == '/';
+    return 0;
+}
+
 #define H(member) offsetof(struct mk_site_settings, member)
 
-static const struct mk_field host_fields[] = {
+enum { SITE_ONLY = 4, PLACE_ONLY = 2, DAY_MS = 24 * 3600 * 1000 };
+
+/* [HOST] and [LOCATION] overlap: what is in the middle both have. */
+static const struct mk_field site_fields[] = {
     {.name = "ServerName", .type = MK_FIELD_WORDS, .offset = H(names), .flags = MK_FIELD_REPEAT},
     {.name = "DocumentRoot", .type = MK_FIELD_PATH, .offset = H(document_root)},
+    {.name = "SlashRedirect",
+     .type = MK_FIELD_BOOL,
+     .offset = H(slash_redirect),
+     .fallback = "off"},
+    {.name = "LenientPaths", .type = MK_FIELD_BOOL, .offset = H(lenient_paths), .fallback = "on"},
     {.name = "Redirect", .type = MK_FIELD_CUSTOM, .parse = parse_redirect},
     {.name = "Header", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_header},
     {.name = "CacheControl",
@@ -198,15 +244,38 @@ static const struct mk_field host_fields[] = {
      .parse = parse_cache_control},
     {.name = "TryFiles", .type = MK_FIELD_CUSTOM, .parse = parse_try_files},
     {.name = "Precompressed", .type = MK_FIELD_BOOL, .offset = H(precompressed), .fallback = "off"},
-    {.name = "SlashRedirect",
-     .type = MK_FIELD_BOOL,
-     .offset = H(slash_redirect),
-     .fallback = "off"},
-    {.name = "LenientPaths", .type = MK_FIELD_BOOL, .offset = H(lenient_paths), .fallback = "on"},
+    {.name = "Indexfile",
+     .type = MK_FIELD_WORDS,
+     .offset = H(index_files),
+     .flags = MK_FIELD_REPEAT},
+    {.name = "SymLink", .type = MK_FIELD_BOOL, .offset = H(symlink)},
+    {.name = "MaxBodySize", .type = MK_FIELD_SIZE, .offset = H(max_body_size), .max = INT64_MAX},
+    {.name = "HandlerTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = H(handler_timeout_ms),
+     .min = 100,
+     .max = DAY_MS},
+    {.name = "BodyTimeout",
+     .type = MK_FIELD_TIME,
+     .offset = H(body_timeout_ms),
+     .min = 100,
+     .max = DAY_MS},
+    {.name = "Handler", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},
+    {.name = "Path", .type = MK_FIELD_CUSTOM, .parse = parse_path},
+    {.name = "Match", .type = MK_FIELD_STRING, .offset = H(match)},
 };
 
+#define SITE_SPEC(section, section_flags, first, count)                                            \
+    {                                                                                              \
+        .size = sizeof(struct mk_section_spec), .field_size = sizeof(struct mk_field),             \
+        .name = (section), .fields = site_fields + (first), .nfields = (count),                    \
+        .settings_size = sizeof(struct mk_site_settings), .flags = (section_flags)                 \
+    }
+
 const struct mk_section_spec mk_spec_host =
-    MK_SECTION("HOST", 0, struct mk_site_settings, host_fields);
+    SITE_SPEC("HOST", 0, 0, MK_ARRAY_LEN(site_fields) - PLACE_ONLY);
+const struct mk_section_spec mk_spec_location =
+    SITE_SPEC("LOCATION", MK_SECTION_REPEAT, SITE_ONLY, MK_ARRAY_LEN(site_fields) - SITE_ONLY);
 
 MK_AT_START static int parse_error_page(struct mk_setup *ctx, const struct mk_setting *s)
 {
@@ -221,12 +290,11 @@ MK_AT_START static int parse_error_page(struct mk_setup *ctx, const struct mk_se
                      "[ERROR_PAGES]: expected a status from 400 to 599, got \"%s\"", s->key.p);
         return MK_E_INVALID;
     }
-    if (memmem(s->value.p, s->value.len, "://", 3))
-        return mk_setup_refuse(ctx, s, "a file below the document root, such as /404.html");
     path = mk_arena_printf(ctx->arena, "/%s", s->value.p + (s->value.p[0] == '/'));
     if (!path)
         return MK_E_NOMEM;
-    if (mk_uri_normalise(mk_str_from(path), path, &len) < 0)
+    if (memmem(s->value.p, s->value.len, "://", 3) ||
+        mk_uri_normalise(mk_str_from(path), path, &len) < 0)
         return mk_setup_refuse(ctx, s, "a file below the document root, such as /404.html");
     path[len] = '\0';
     page = MK_SETTINGS_APPEND(ctx, site, error_pages, nerror_pages);
@@ -245,26 +313,6 @@ static const struct mk_field error_page_fields[] = {
 
 const struct mk_section_spec mk_spec_error_pages =
     MK_SECTION("ERROR_PAGES", 0, struct mk_site_settings, error_page_fields);
-
-MK_AT_START static int parse_match(struct mk_setup *ctx, const struct mk_setting *s)
-{
-    struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = s->value, word;
-    struct mk_handler_line line = {.setting = s};
-    struct mk_handler_line *kept;
-
-    if (!mk_str_next_word(&rest, &line.pattern) || !mk_str_next_word(&rest, &line.plugin))
-        return mk_setup_refuse(ctx, s, "a regular expression and a plugin");
-    while (mk_str_next_word(&rest, &word)) {
-        if (mk_words_append(&line.params, ctx->arena, word) < 0)
-            return MK_E_NOMEM;
-    }
-    kept = MK_SETTINGS_APPEND(ctx, site, handlers, nhandlers);
-    if (!kept)
-        return MK_E_NOMEM;
-    *kept = line;
-    return 0;
-}
 
 static const struct mk_field handler_fields[] = {
     {.name = "Match", .type = MK_FIELD_CUSTOM, .flags = MK_FIELD_REPEAT, .parse = parse_match},

@@ -26,6 +26,7 @@ bool mk_site_is_within(const struct mk_site *site, const struct mk_hooked *who, 
 
 bool mk_site_is_handled(const struct mk_site *site, struct mk_str path)
 {
+    site = mk_site_at(site, path);
     for (size_t i = 0; i < site->nroutes; i++) {
         const struct mk_route *route = &site->routes[i];
 

@@ -132,16 +132,17 @@ static int list_slashless(struct mk_site *site, struct mk_setup *ctx)
     return 0;
 }
 
-static void check_try_files(struct mk_site *site, const struct mk_tree *tree, struct mk_setup *ctx)
+static void check_try_files(struct mk_site *site, struct mk_setup *ctx)
 {
     const struct mk_str *name = mk_site_named_try(&site->set);
 
+    site->named = NULL;
     for (size_t i = 0; name && !site->named && i < site->nroutes; i++) {
         if (mk_str_eq(site->routes[i].pattern, *name))
             site->named = &site->routes[i];
     }
     if (name && !site->named)
-        mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "TryFiles"),
+        mk_fault_add(ctx->faults, &site->set.try_setting->value_at,
                      "TryFiles: no Match line of this site has the name %.*s", (int)name->len,
                      name->p);
 }
@@ -149,9 +150,11 @@ static void check_try_files(struct mk_site *site, const struct mk_tree *tree, st
 int mk_site_check(struct mk_site *site, const struct mk_tree *tree, bool need_root,
                   struct mk_setup *ctx)
 {
-    check_root(site, tree, need_root, ctx);
-    check_names(site, tree, ctx);
-    check_error_pages(site, ctx);
-    check_try_files(site, tree, ctx);
+    if (tree) {
+        check_root(site, tree, need_root, ctx);
+        check_names(site, tree, ctx);
+        check_error_pages(site, ctx);
+    }
+    check_try_files(site, ctx);
     return list_slashless(site, ctx);
 }

@@ -8,6 +8,7 @@ struct mk_site;
 
 /**
  * The last check of a site, when its routes are there: root, names, error pages, and what SlashRedirect needs.
+ * @param tree       NULL: of a variant of a site
  * @param need_root  a site without DocumentRoot is a fault, unless a handler has every path
  * @return 0 (faults may have been noted) or MK_E_NOMEM.
  */

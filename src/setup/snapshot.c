@@ -5,6 +5,7 @@
 #include "base/code.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "setup/location.h"
 #include "setup/plugin.h"
 #include "setup/settings_int.h"
 #include "setup/site_check.h"
@@ -123,7 +124,7 @@ static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
 
 /* ---- sites ---- */
 
-static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
+int mk_site_make_lines(struct mk_site *site, struct mk_setup *ctx)
 {
     struct mk_buf lines;
     char *copy;
@@ -145,24 +146,63 @@ static int build_extra_lines(struct mk_site *site, struct mk_setup *ctx)
     return copy ? 0 : MK_E_NOMEM;
 }
 
+/* What [HOST] leaves unsaid is as [SERVER] has it. */
+static int read_host(const struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
+                     struct mk_setup *ctx)
+{
+    struct mk_site_settings *set = &site->set;
+    int err;
+
+    ctx->settings = set;
+    err = mk_fields_defaults(&mk_spec_host, set, ctx);
+    set->index_files = s->set.index_files;
+    set->symlink = s->set.symlink;
+    set->max_body_size = s->set.max_body_size;
+    set->handler_timeout_ms = s->set.handler_timeout_ms;
+    set->body_timeout_ms = s->set.body_timeout_ms;
+    return err < 0 ? err : apply_all(tree, &mk_spec_host, set, ctx);
+}
+
 static int build_site(struct mk_snapshot *s, struct mk_site *site, struct mk_tree *tree,
                       struct mk_setup *ctx)
 {
-    static const struct mk_section_spec *const specs[] = {&mk_spec_host, &mk_spec_error_pages,
-                                                          &mk_spec_handlers};
+    int err;
 
     site->snapshot = s;
     site->index = (unsigned)(site - s->sites);
     if (mk_plugins_check_sections(s, tree, ctx) < 0)
         return MK_E_NOMEM;
-    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-        int err = i == 0 ? read_section(tree, specs[i], &site->set, ctx)
-                         : apply_all(tree, specs[i], &site->set, ctx);
+    err = read_host(s, site, tree, ctx);
+    if (err == 0)
+        err = apply_all(tree, &mk_spec_error_pages, &site->set, ctx);
+    if (err == 0)
+        err = apply_all(tree, &mk_spec_handlers, &site->set, ctx);
+    return err < 0 ? err : mk_site_make_lines(site, ctx);
+}
 
-        if (err < 0)
-            return err;
+static int build_sites(struct mk_snapshot *s, struct mk_snapshot_source *source,
+                       struct mk_setup *ctx)
+{
+    size_t nvariants = 0;
+    int err = 0;
+
+    s->nsites = source->nsites;
+    for (size_t i = 0; i < s->nsites; i++)
+        nvariants += mk_places_count(&source->sites[i]);
+    if (nvariants > MK_LIMIT_VARIANTS) {
+        mk_fault_add(ctx->faults, NULL, "too many [LOCATION] sections");
+        nvariants = 0;
     }
-    return build_extra_lines(site, ctx);
+    s->is_divided = s->nsites + nvariants > 1;
+    s->sites = mk_arena_zalloc(ctx->arena, (s->nsites + nvariants) * sizeof(*s->sites));
+    if (!s->sites)
+        return MK_E_NOMEM;
+    for (size_t i = 0; err == 0 && i < s->nsites; i++) {
+        err = build_site(s, &s->sites[i], &source->sites[i], ctx);
+        if (err == 0 && nvariants > 0)
+            err = mk_places_build(s, &s->sites[i], &source->sites[i], ctx);
+    }
+    return err;
 }
 
 /* ---- host names ---- */
@@ -253,18 +293,14 @@ int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
     if (err < 0)
         return err;
     mk_via_choose(s, ctx);
-    s->nsites = source->nsites;
-    s->sites = mk_arena_zalloc(ctx->arena, s->nsites * sizeof(*s->sites));
-    if (!s->sites)
-        return MK_E_NOMEM;
-    for (size_t i = 0; i < s->nsites; i++) {
-        err = build_site(s, &s->sites[i], &source->sites[i], ctx);
-        if (err < 0)
-            return err;
+    err = build_sites(s, source, ctx);
+    if (err == 0)
+        err = mk_plugins_check(s, source, ctx);
+    for (size_t i = 0; err == 0 && i < mk_snapshot_places(s); i++) {
+        if (i < s->nsites || ctx->faults->count == 0)
+            err = mk_site_check(&s->sites[i], i < s->nsites ? &source->sites[i] : NULL,
+                                source->need_roots, ctx);
     }
-    err = mk_plugins_check(s, source, ctx);
-    for (size_t i = 0; err == 0 && i < s->nsites; i++)
-        err = mk_site_check(&s->sites[i], &source->sites[i], source->need_roots, ctx);
     return err < 0 ? err : build_names(s, source->sites, ctx);
 }
 

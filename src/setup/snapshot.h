@@ -14,6 +14,7 @@
  * reload builds another one.
  */
 
+struct mk_places;
 struct mk_snapshot;
 
 /** One line of [HANDLERS]. */
@@ -24,9 +25,13 @@ struct mk_route {
     void *data; /* for its on_handle */
 };
 
+/** A site, or what it is in a place that a [LOCATION] names: a variant, with settings and hooks of its own. */
 struct mk_site {
     struct mk_site_settings set;
     const struct mk_snapshot *snapshot;
+    const struct mk_places *places; /* of the site, for its variants too; NULL: it has none */
+    struct mk_site *parent;         /* what a variant inherits from; NULL: of a site */
+    struct mk_section *section;     /* of a variant, while the configuration is checked */
     unsigned index;
     struct mk_str extra_lines; /* what Header adds, as field lines */
     struct mk_route *routes;
@@ -49,8 +54,9 @@ struct mk_snapshot {
     void (*on_unused)(struct mk_snapshot *s, void *arg);
     void *arg;
     struct mk_server_settings set;
-    struct mk_site *sites; /* the first is the default site */
-    size_t nsites;
+    struct mk_site *sites; /* the first is the default site; behind the sites their variants */
+    size_t nsites, nvariants;
+    bool is_divided;                        /* a request has a choice of sites or variants */
     struct mk_host_name *names, *wildcards; /* sorted by name */
     size_t nnames, nwildcards;
     struct mk_mime mime;
@@ -102,8 +108,16 @@ struct mk_snapshot_source {
 int mk_snapshot_build(struct mk_snapshot *s, struct mk_snapshot_source *source,
                       struct mk_setup *ctx) MK_MUST_USE;
 
+static inline size_t mk_snapshot_places(const struct mk_snapshot *s)
+{
+    return s->nsites + s->nvariants;
+}
+
 /** The site for a host name (without port, any case); the default site for unknown ones. */
 const struct mk_site *mk_snapshot_site(const struct mk_snapshot *s, struct mk_str host);
+
+/** The variant of a site (or of another variant of it) for a decoded path; the site itself where no location is. */
+const struct mk_site *mk_site_at(const struct mk_site *site, struct mk_str path);
 
 /** The site's page for a status; NULL: none. */
 const struct mk_error_page *mk_site_error_page(const struct mk_site *site, unsigned status);

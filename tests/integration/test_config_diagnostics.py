@@ -213,8 +213,6 @@ SENTENCES = [
     ("compression", {"host": "Gzip on"}, "sites/default:3:5", "error",
      r'unknown key "Gzip" in \[HOST\]: .*Load compress'),
     ("alias", {"host": "Alias /a /srv/a"}, "sites/default:3:5", "error", r'unknown key "Alias" in \[HOST\]: .*plugin file: Load file'),
-    ("location", {"site": "[LOCATION]\n    Root /x\n"}, "sites/default:3:1", "error",
-     r"unknown section \[LOCATION\]: .*Match REGEX PLUGIN.*\[HANDLERS\]"),
     # of Monkey 1
     ("old TLS section", {"site": "[SSL]\n    CertificateFile a\n"}, "sites/default:3:1", "error",
      r"unknown section \[SSL\]: .*\[TLS\].*Load tls"),

@@ -12,7 +12,10 @@ from harness.client import free_port
 PAGES = {name: (process.TREE / "docs" / f"from-{name}.md").read_text() for name in ("nginx", "apache", "monkey-1")}
 PLUGINS = set(re.findall(r"^    Load (\w+)$", "".join(PAGES.values()), re.M))
 
-pytestmark = pytest.mark.skipif(not all(process.plugin(name) for name in PLUGINS), reason="not all plugins are built")
+pytestmark = [
+    pytest.mark.skipif(not all(process.plugin(name) for name in PLUGINS), reason="not all plugins are built"),
+    pytest.mark.once("pages of the documentation"),
+]
 
 
 def files_of(page, title):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""System calls a request, counted by strace with one worker and clients that keep it busy."""
+"""System calls a request, counted by wr with one worker and clients that keep it busy."""
 
 import docroot
 import pytest

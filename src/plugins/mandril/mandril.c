@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "access.h"
 #include "kit/nets/nets.h"
 #include "kit/text/set.h"
 #include "kit/text/words.h"
@@ -43,6 +44,13 @@ struct mandril {
     uint32_t nrules, npaths;
     struct text_set texts; /* of paths */
     struct addresses strict, dry;
+    bool has_places; /* with Allow or Deny */
+};
+
+/** A site, or a place in it. */
+struct place {
+    struct mk_words names;       /* of the site */
+    const struct access *access; /* NULL: it has no Allow or Deny */
 };
 
 /* ---- settings ---- */
@@ -149,7 +157,7 @@ static const struct mk_field fields[] = {
 
 static const struct mk_section_spec rules_section =
     MK_SECTION("RULES", MK_SECTION_FILE | MK_SECTION_REPEAT, struct section, fields);
-static const struct mk_section_spec *const sections[] = {&rules_section, NULL};
+static const struct mk_section_spec *const sections[] = {&rules_section, &access_section, NULL};
 
 /* ---- a configuration ---- */
 
@@ -231,15 +239,15 @@ static int mandril_check(struct mk_setup *setup)
 
 static int mandril_check_site(struct mk_setup *setup)
 {
-    const struct mandril *m = mk_setup_config(setup);
-    const struct mk_words *names = mk_setup_site_names(setup);
-    struct mk_words *kept = mk_setup_alloc(setup, sizeof(*kept));
+    struct mandril *m = mk_setup_config(setup);
+    struct place *place = mk_setup_alloc(setup, sizeof(*place));
 
-    if (!kept)
+    if (!place || access_make(setup, &place->access) < 0)
         return MK_E_NOMEM;
-    *kept = *names;
-    mk_setup_keep(setup, kept);
-    mk_setup_act(setup, m->npaths > 0 ? MK_ACTS_REQUEST : 0);
+    place->names = *mk_setup_site_names(setup);
+    m->has_places |= place->access != NULL;
+    mk_setup_keep(setup, place);
+    mk_setup_act(setup, m->npaths > 0 || place->access ? MK_ACTS_REQUEST : 0);
     return 0;
 }
 
@@ -296,9 +304,10 @@ static int find_texts(struct mk_request *r, const struct mandril *m, uint8_t *fo
     return more;
 }
 
-static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_context *ctx)
+static enum mk_verdict refuse_by_text(struct mk_request *r, const struct mk_context *ctx)
 {
     const struct mandril *m = ctx->config;
+    const struct place *place = ctx->site;
     uint8_t *found = mk_request_alloc(r, TEXT_SET_FOUND_SIZE(m->npaths));
 
     if (!found)
@@ -309,7 +318,7 @@ static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_
     for (uint32_t i = 0; (i = text_set_next(found, i, m->npaths)) < m->npaths; i++) {
         const struct rule *rule = m->paths[i];
 
-        if (rule->kind == RULE_HOTLINK && !comes_from_elsewhere(r, ctx->site))
+        if (rule->kind == RULE_HOTLINK && !comes_from_elsewhere(r, &place->names))
             continue;
         mk_request_log(r, rule->dry_run ? MK_LOG_WARN : MK_LOG_INFO, "request %s by=%s:%u",
                        rule->dry_run ? "would be refused" : "refused", rule->file, rule->line);
@@ -317,6 +326,46 @@ static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_
             return mk_reply_error(r, 403, NULL);
     }
     return MK_VERDICT_PASS;
+}
+
+/* ---- places ---- */
+
+static void tell_of_denial(const struct mk_request *r, const struct access_denial *why)
+{
+    if (why->file)
+        mk_request_log(r, MK_LOG_INFO, "request refused by=%s:%u", why->file, why->line);
+    else
+        mk_request_log(r, MK_LOG_INFO, "request refused by=\"no Allow line\"");
+}
+
+/* In each place that an application behind the site may take the path for. @return 0, 1: denied, MK_E_NOMEM. */
+static int is_denied(struct mk_request *r, const struct mk_context *ctx)
+{
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct access_denial why;
+    struct mk_str path;
+    int more;
+
+    mk_request_facts(r, &facts);
+    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
+        const struct place *place = i == 0 ? ctx->site : mk_request_site_at(r, ctx, path);
+
+        if (access_denies(place->access, &facts, &why)) {
+            tell_of_denial(r, &why);
+            return 1;
+        }
+    }
+    return more;
+}
+
+static enum mk_verdict mandril_on_request(struct mk_request *r, const struct mk_context *ctx)
+{
+    const struct mandril *m = ctx->config;
+    int denied = m->has_places ? is_denied(r, ctx) : 0;
+
+    if (denied != 0)
+        return mk_reply_error(r, denied > 0 ? 403 : 503, NULL);
+    return m->npaths > 0 ? refuse_by_text(r, ctx) : MK_VERDICT_PASS;
 }
 
 static const struct mk_plugin mandril = {

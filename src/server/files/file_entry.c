@@ -19,7 +19,7 @@ int mk_file_open_at(const struct mk_files *f, const struct mk_file_root *root, s
         return MK_E_NOENT;
     if (path.len > MK_LIMIT_PATH)
         return MK_E_NOENT;
-    return mk_file_open_beneath(root->fd, path.p + 1, f->snapshot->set.symlink, f->openat2, facts);
+    return mk_file_open_beneath(root->fd, path.p + 1, root->site->set.symlink, f->openat2, facts);
 }
 
 static uint64_t mix(uint64_t h, uint64_t value)
@@ -71,13 +71,15 @@ static struct mk_str base_name(struct mk_str path)
 
 static void add_cache_control(struct mk_buf *b, const struct mk_site *site, struct mk_str path)
 {
-    for (size_t i = 0; i < site->set.ncache_lines; i++) {
-        const struct mk_cache_line *line = &site->set.cache_lines[i];
-        bool whole = memchr(line->glob.p, '/', line->glob.len) != NULL;
+    for (const struct mk_site *at = site; at; at = at->parent) {
+        for (size_t i = 0; i < at->set.ncache_lines; i++) {
+            const struct mk_cache_line *line = &at->set.cache_lines[i];
+            bool whole = memchr(line->glob.p, '/', line->glob.len) != NULL;
 
-        if (mk_str_glob(line->glob, whole ? path : base_name(path))) {
-            add_line(b, site, MK_STR("Cache-Control"), line->value);
-            return;
+            if (mk_str_glob(line->glob, whole ? path : base_name(path))) {
+                add_line(b, site, MK_STR("Cache-Control"), line->value);
+                return;
+            }
         }
     }
 }

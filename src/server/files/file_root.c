@@ -37,7 +37,7 @@ static bool is_same_directory(const struct mk_file_facts *a, const struct mk_fil
 static int open_user_root(const struct mk_files *f, const struct mk_file_root *root,
                           struct mk_file_facts *facts)
 {
-    int fd = mk_file_open_root_beneath(root->path, root->beneath, f->snapshot->set.symlink,
+    int fd = mk_file_open_root_beneath(root->path, root->beneath, root->site->set.symlink,
                                        f->openat2, facts);
 
     if (fd >= 0 && facts->uid != root->owner) {

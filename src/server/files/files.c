@@ -26,10 +26,10 @@ MK_AT_START int mk_files_init(struct mk_files *f, const struct mk_snapshot *snap
     mk_list_init(&f->missing_age);
     mk_list_init(&f->roots);
     mk_list_init(&f->strangers);
-    f->site_roots = mk_heap_zalloc(snapshot->nsites, sizeof(*f->site_roots));
+    f->site_roots = mk_heap_zalloc(mk_snapshot_places(snapshot), sizeof(*f->site_roots));
     if (!f->site_roots)
         return MK_E_NOMEM;
-    for (size_t i = 0; i < snapshot->nsites; i++)
+    for (size_t i = 0; i < mk_snapshot_places(snapshot); i++)
         mk_file_root_init(&f->site_roots[i], &snapshot->sites[i],
                           snapshot->sites[i].set.document_root);
     return 0;
@@ -124,7 +124,7 @@ MK_AT_START void mk_files_fini(struct mk_files *f)
         evict_oldest(f, &f->age);
     while (!mk_list_is_empty(&f->missing_age))
         evict_oldest(f, &f->missing_age);
-    for (size_t i = 0; f->site_roots && i < f->snapshot->nsites; i++)
+    for (size_t i = 0; f->site_roots && i < mk_snapshot_places(f->snapshot); i++)
         mk_fd_close(&f->site_roots[i].fd);
     mk_heap_free(f->site_roots);
     mk_file_roots_free(f);

@@ -61,7 +61,7 @@ struct mk_files {
     size_t nroots;
     struct mk_list strangers; /* names of no user, for some seconds */
     size_t nstrangers;
-    struct mk_file_root *site_roots; /* one a site */
+    struct mk_file_root *site_roots; /* one a site, and one a variant of it */
     struct mk_file *buckets[256];
 };
 

@@ -98,7 +98,7 @@ static void begin_request(struct mk_conn *c)
     r->site = &r->view->snapshot->sites[0];
     r->traced = mk_log_traces(mk_worker_log(c->worker), MK_LOG_HTTP) ? c->requests + 1 : 0;
     r->began_ms = c->worker->loop.clock.mono_ms;
-    r->patience_ms = (uint32_t)mk_h1_settings(c)->handler_timeout_ms;
+    r->patience_ms = (uint32_t)r->site->set.handler_timeout_ms;
     mk_arena_init(&r->arena, job->arena_start, sizeof(job->arena_start), MK_LIMIT_REQUEST_ARENA);
     mk_job_begin_message(job);
 }
@@ -349,10 +349,11 @@ static enum mk_step step_head(struct mk_conn *c, struct mk_turn *turn)
 
 static int frame_body(struct mk_request *r, const struct mk_server_settings *set)
 {
-    uint64_t max = (uint64_t)set->max_body_size;
+    uint64_t max;
 
     if (!r->head.chunked && r->head.content_length == 0)
         return 0;
+    max = (uint64_t)r->site->set.max_body_size;
     mk_receiving_go(r, MK_RECEIVING_UNREAD);
     if (r->head.chunked) {
         uint32_t left = (uint32_t)set->max_request_size - r->head_len;
@@ -375,7 +376,7 @@ static enum mk_step step_route(struct mk_conn *c, struct mk_turn *turn)
     mk_asking_change(r, MK_ASKING_ASKED);
     r->keep_alive = r->head.keep_alive && set->keepalive &&
                     c->requests < set->max_keepalive_requests && !c->worker->stopping;
-    if (r->view->snapshot->nsites > 1)
+    if (r->view->snapshot->is_divided)
         mk_route_choose_site(r);
     if (frame_body(r, set) < 0)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);

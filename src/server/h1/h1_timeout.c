@@ -69,7 +69,7 @@ static int64_t sender_timeout(const struct mk_conn *c)
 {
     const struct mk_server_settings *set = mk_h1_settings(c);
     const struct mk_request *r = &c->job->request;
-    int64_t grace_ms = set->body_timeout_ms;
+    int64_t grace_ms = r->site->set.body_timeout_ms;
 
     if (set->min_rate == 0)
         return grace_ms;
@@ -137,7 +137,7 @@ static int64_t timeout_of(const struct mk_conn *c)
     case MK_H1_HANDLER:
         return handler_timeout(c);
     case MK_H1_DRAIN:
-        return set->body_timeout_ms;
+        return c->job->request.site->set.body_timeout_ms;
     case MK_H1_LINGER:
         return MK_LIMIT_LINGER_MS;
     default:
@@ -257,7 +257,6 @@ static uint32_t behind(int64_t before_ms, uint32_t silent_ms)
 
 uint32_t mk_h1_useless_ms(const struct mk_conn *c)
 {
-    const struct mk_server_settings *set = mk_h1_settings(c);
     uint32_t silent_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
 
     switch ((enum mk_h1_state)c->timed_state) {
@@ -271,7 +270,7 @@ uint32_t mk_h1_useless_ms(const struct mk_conn *c)
     case MK_H1_FLUSH:
         return behind(c->behind_ms, silent_ms);
     case MK_H1_BODY:
-        return behind(set->body_timeout_ms - sender_timeout(c), silent_ms);
+        return behind(c->job->request.site->set.body_timeout_ms - sender_timeout(c), silent_ms);
     default:
         return 0;
     }

@@ -90,7 +90,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
                                                                         : (struct mk_str){NULL, 0};
     if (facts->request_line.p && facts->target.len == 0)
         facts->target = target_of_line(facts->request_line);
-    facts->symlinks = r->view->snapshot->set.symlink;
+    facts->symlinks = site->symlink;
     facts->protocol = r->wire->version ? r->wire->version(r) : mk_h1_head_version(&r->head);
 }
 
@@ -143,6 +143,14 @@ int mk_request_reading(struct mk_request *r, unsigned number, struct mk_str *pat
     path->len = mk_uri_read(r->path, readings, text);
     text[path->len] = '\0';
     return 1;
+}
+
+void *mk_request_site_at(const struct mk_request *r, const struct mk_context *ctx,
+                         struct mk_str path)
+{
+    ptrdiff_t rows = (ptrdiff_t)mk_site_at(r->site, path)->index - (ptrdiff_t)r->site->index;
+
+    return ctx[rows * (ptrdiff_t)r->view->snapshot->nplugins].site;
 }
 
 int mk_request_set_user(struct mk_request *r, struct mk_str user)

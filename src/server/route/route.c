@@ -148,6 +148,13 @@ static void answer(struct mk_request *r)
         mk_static_serve(r);
 }
 
+/* Its path may be another one now. */
+__attribute__((noinline)) static void choose_place(struct mk_request *r)
+{
+    r->site = mk_site_at(r->site, r->path);
+    r->patience_ms = (uint32_t)r->site->set.handler_timeout_ms;
+}
+
 void mk_route_choose_site(struct mk_request *r)
 {
     struct mk_str authority = mk_request_authority(r), host;
@@ -155,6 +162,10 @@ void mk_route_choose_site(struct mk_request *r)
 
     if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
         r->site = mk_snapshot_site(r->view->snapshot, host);
+    /* A path that is none is refused in its turn; the place is needed before: it limits the body. */
+    if (r->site->places && r->head.form <= MK_TARGET_ABSOLUTE)
+        (void)!set_path(r, mk_h1_head_path(&r->head, r->text));
+    choose_place(r);
 }
 
 void mk_route(struct mk_request *r)
@@ -169,6 +180,8 @@ void mk_route(struct mk_request *r)
 
 bool mk_route_again(struct mk_request *r)
 {
+    if (r->site->places)
+        choose_place(r);
     return mk_stage_request(r, 0) || ask_handlers(r, 0);
 }
 
@@ -267,6 +280,8 @@ void mk_route_resume(struct mk_request *r)
     mk_asking_go(r, MK_ASKING_ASKED);
     if (has_moved) {
         r->directory_from = 0;
+        if (r->site->places)
+            choose_place(r);
         if (!mk_stage_request(r, 0))
             answer(r);
         return;

@@ -155,6 +155,8 @@ static void send_read(struct mk_request *r, struct mk_file *file)
 /* A file that another path led to is routed once more, so that what a handler owns is never sent as source. */
 static void send_other(struct mk_request *r, struct mk_file *file)
 {
+    const struct mk_site *before = r->site;
+
     if (mk_file_root_is_apart(file->root)) {
         send_read(r, file);
         return;
@@ -171,10 +173,14 @@ static void send_other(struct mk_request *r, struct mk_file *file)
         mk_reply_refuse(r, MK_REFUSAL_REROUTED);
         return;
     }
-    if (mk_route_again(r) || refuse_method(r))
+    if (mk_route_again(r)) {
         mk_file_put(file);
-    else
-        mk_static_send(r, file);
+    } else if (r->site != before) { /* it is found, and sent, as in its own place */
+        mk_file_put(file);
+        mk_static_serve(r);
+    } else {
+        send_read(r, file);
+    }
 }
 
 static struct mk_str join(struct mk_request *r, struct mk_str a, struct mk_str b)
@@ -185,7 +191,7 @@ static struct mk_str join(struct mk_request *r, struct mk_str a, struct mk_str b
 /* @return true when an index file of the directory answered, or could not for want of memory or descriptors. */
 static bool send_index(struct mk_request *r, struct mk_file_root *root, struct mk_str dir)
 {
-    const struct mk_words *names = &r->view->snapshot->set.index_files;
+    const struct mk_words *names = &r->site->set.index_files;
 
     for (size_t i = 0; i < names->count; i++) {
         struct mk_str path = join(r, dir, names->items[i]);

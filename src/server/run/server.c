@@ -121,7 +121,7 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     mk_arena_init(&server->plugin_names, NULL, 0, SIZE_MAX);
     mk_per_address_init(&server->shared.per_address, snapshot->set.max_connections_per_ip);
     mk_server_share_descriptors(server);
-    mk_server_apply_limits(server, &snapshot->set);
+    mk_server_apply_limits(server, snapshot);
     note_making(server);
     mk_snapshot_get(snapshot);
     mk_server_adopt(server, snapshot);

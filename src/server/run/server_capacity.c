@@ -55,12 +55,16 @@ static int64_t max_memory(const struct mk_server_settings *set)
     return set->max_memory > 0 ? set->max_memory : machine / MEMORY_SHARE;
 }
 
-void mk_server_apply_limits(struct mk_server *server, const struct mk_server_settings *set)
+void mk_server_apply_limits(struct mk_server *server, const struct mk_snapshot *snapshot)
 {
+    const struct mk_server_settings *set = &snapshot->set;
+
     atomic_store(&server->shared.max_connections, max_connections(server, set));
     atomic_store(&server->over_capacity, set->over_capacity);
     atomic_store(&server->shared.max_memory, max_memory(set));
-    atomic_store(&server->shared.max_body_size, set->max_body_size);
+    /* Of several, which one a body is for shows when its head is read. */
+    atomic_store(&server->shared.max_body_size,
+                 snapshot->is_divided ? INT64_MAX : snapshot->sites->set.max_body_size);
     atomic_store(&server->shared.per_address.max, set->max_connections_per_ip);
     mk_log_set_levels(&server->shared.log, set->log.level, set->log.traced, set->log.traced_level);
 }

@@ -87,6 +87,6 @@ int mk_server_open_log(struct mk_server *server, const char *target) MK_MUST_USE
 /** Divide the process's descriptors: how many files a worker keeps open. */
 void mk_server_share_descriptors(struct mk_server *server);
 /** Put the limits and log levels of these settings in force. */
-void mk_server_apply_limits(struct mk_server *server, const struct mk_server_settings *set);
+void mk_server_apply_limits(struct mk_server *server, const struct mk_snapshot *snapshot);
 
 #endif

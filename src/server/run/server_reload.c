@@ -222,7 +222,7 @@ static int swap(struct mk_server *server, struct mk_snapshot *snapshot)
         return err;
     }
     note_what_needs_restart(server, snapshot);
-    mk_server_apply_limits(server, &snapshot->set);
+    mk_server_apply_limits(server, snapshot);
     mk_snapshot_get(snapshot);
     mk_server_adopt(server, snapshot);
     atomic_fetch_add(&server->reloads, 1);

@@ -10,7 +10,7 @@
 static int make_contexts(struct mk_view *view, struct mk_worker *w)
 {
     const struct mk_snapshot *s = view->snapshot;
-    size_t count = s->nsites * s->nplugins;
+    size_t count = mk_snapshot_places(s) * s->nplugins;
 
     view->contexts = mk_heap_zalloc(count, sizeof(*view->contexts));
     if (!view->contexts)
@@ -53,7 +53,7 @@ static void set_local(struct mk_view *view, size_t plugin, void *local)
 {
     const struct mk_snapshot *s = view->snapshot;
 
-    for (size_t i = 0; i < s->nsites; i++)
+    for (size_t i = 0; i < mk_snapshot_places(s); i++)
         view->contexts[i * s->nplugins + plugin].local = local;
 }
 

@@ -128,7 +128,7 @@ static struct mk_str with_body(char *to, size_t size, size_t length, bool is_chu
 static void so_much_body_is_skipped(void **state)
 {
     enum { SIZE = MK_LIMIT_BODY_SKIP + 1000 };
-    struct mk_server_settings *set = &fix.plan.snapshot.set;
+    struct mk_site_settings *set = &fix.plan.snapshot.sites->set;
     int64_t max_body_size = set->max_body_size;
     char *in = malloc(SIZE);
 

@@ -52,7 +52,7 @@ static int set_up(void **state)
     fixture_open(&fix, NULL);
     set = settings();
     set->timeout_ms = TIMEOUT;
-    set->body_timeout_ms = BODY;
+    fix.plan.snapshot.sites->set.body_timeout_ms = BODY;
     set->write_timeout_ms = WRITE;
     set->keepalive_timeout_ms = KEEPALIVE;
     set->min_rate = set->min_read_rate = 0;
@@ -81,6 +81,7 @@ static int begin(void **state)
     conn.peer.is_unix = true;
     assert_non_null(mk_job_get(&conn));
     *request() = (struct mk_request){.view = fix.worker->view,
+                                     .site = fix.plan.snapshot.sites,
                                      .worker = fix.worker,
                                      .patience_ms = HANDLER,
                                      .asking = MK_ASKING_ASKED};

@@ -67,22 +67,22 @@ static void open_files_are_bounded(void **state)
 
 static void connections_leave_descriptors_for_files(void **state)
 {
-    struct mk_server_settings set = fix.plan.snapshot.set;
+    struct mk_snapshot snapshot = fix.plan.snapshot;
     struct rlimit limit = {.rlim_cur = 200, .rlim_max = before.rlim_max};
     int64_t without;
 
     (void)state;
-    set.max_connections = 0;
+    snapshot.set.max_connections = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     mk_server_share_descriptors(fix.server);
-    mk_server_apply_limits(fix.server, &set);
+    mk_server_apply_limits(fix.server, &snapshot);
     without = atomic_load(&fix.server->shared.max_connections);
     assert_in_range(without, 4, 200 - (int64_t)fix.server->shared.files_per_worker);
-    set.max_connections = 1000; /* more than there are descriptors for */
-    mk_server_apply_limits(fix.server, &set);
+    snapshot.set.max_connections = 1000; /* more than there are descriptors for */
+    mk_server_apply_limits(fix.server, &snapshot);
     assert_int_equal(atomic_load(&fix.server->shared.max_connections), without);
-    set.max_connections = 5;
-    mk_server_apply_limits(fix.server, &set);
+    snapshot.set.max_connections = 5;
+    mk_server_apply_limits(fix.server, &snapshot);
     assert_int_equal(atomic_load(&fix.server->shared.max_connections), 5);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
