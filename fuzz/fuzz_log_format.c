@@ -11,18 +11,24 @@
 
 enum { ROOM = 64 << 10 };
 
-static struct logger_entry entry_of(const struct mk_request_facts *facts, struct mk_str sent)
+static struct logger_entry entry_of(const struct mk_request_facts *facts, struct mk_str sent,
+                                    const struct mk_note *note)
 {
+    static const struct mk_note number = {.name = "n", .number = 1234567, .decimals = 3};
     struct logger_entry e = {
         .facts = facts,
         .peer = MK_STR("192.0.2.7"),
         .user = sent,
         .subject = sent,
         .time = MK_STR("now"),
+        .day = MK_STR("today"),
+        .zone = MK_STR("Z"),
     };
 
     for (size_t i = 0; i < LOGGER_HEADERS_MAX; i++)
         e.headers[i] = sent;
+    for (size_t i = 0; i < LOGGER_NOTES_MAX; i++)
+        e.notes[i] = i % 2 ? &number : note;
     return e;
 }
 
@@ -62,7 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                .status = 200,
                                                .body_sent = 1,
                                                .site_name = ""};
-        const struct logger_entry e = entry_of(&facts, sent);
+        const struct mk_note note = {.name = "t", .text = sent};
+        const struct logger_entry e = entry_of(&facts, sent, &note);
         struct logger_text t = {.at = room, .end = room + sizeof(room)};
 
         logger_format_line(&format, &e, &t);

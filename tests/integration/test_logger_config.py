@@ -16,7 +16,24 @@ def check(folder, *arguments, **config):
 
 
 @pytest.mark.parametrize("settings, sentence", [
-    ("Format commun", "common, combined, json or a format in quotes"),
+    ("Format commun", "common, combined, json, json with names, or a format in quotes"),
+    ("Format json statuss", "after json names such as timestamp, status or backend, or KEY=%VARIABLE"),
+    ("LogIf statuss>=400", "got \"statuss\", did you mean status?"),
+    ("LogIf status>=4x", "a status up to 599 after its sign"),
+    ("LogIf status", "expected status>=400"),
+    ("LogIf time>=0", "a time such as 500ms or 2s after its sign"),
+    ("LogIf path>/a", "= or != after method and path"),
+    ("LogIf path=a", "a path such as /api/*"),
+    ("LogIf " + "status=200 " * 9, "at most 8 conditions in a line"),
+    ("LogIf status=200\n" * 33, "at most 32 lines"),
+    ("Sample 100", "a part such as 1/100"),
+    ("Sample 2/1", "a part such as 1/100"),
+    ("Sample 1/2000000", "at most a million"),
+    ("Sample 1/10 sometimes", "perhaps errors"),
+    ("RotateSize 1K", "RotateSize"),
+    ("RotateCount 0", "RotateCount"),
+    ("RotateCount 101", "RotateCount"),
+    ("RotateDaily weekly", "RotateDaily"),
     ("Format '%z'", "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign"),
     ("Format '%{Referer i'", "}"),
     ("FlushTimeout soon", "FlushTimeout"),
@@ -27,7 +44,7 @@ def check(folder, *arguments, **config):
 def test_a_wrong_value_has_its_place_and_a_sentence(tmp_path, settings, sentence):
     code, text = check(tmp_path, "--test", settings=settings)
     assert code == 1
-    assert "logger.conf:2:" in text
+    assert f"logger.conf:{1 + max(1, settings.count(chr(10)))}:" in text
     assert sentence in text
 
 

@@ -73,6 +73,34 @@ def test_what_others_add_is_kept(start):
     assert eventually(lambda: lines_of(log) == ["/1", "theirs", "/2"])
 
 
+def test_full_files_are_renamed_under_load(start):
+    server = start(**logging("FlushTimeout 0\nRotateSize 64K\nRotateCount 100",
+                             server=f"Workers 2\n{PATIENT}", files={"index.html": "hello"}))
+    log = server.conf / "access.log"
+    with Crowd(server.port) as crowd:
+        assert eventually((server.conf / "access.log.5").exists, within=30)
+    assert crowd.faults == []
+    server.stop()
+    files = [log, *server.conf.glob("access.log.*")]
+    assert all(0 < path.stat().st_size <= 64 << 10 for path in files)
+    lines = [line for path in files for line in lines_of(path)]
+    assert told_lost(server) == 0 and len(files) < 100
+    assert check_numbers(lines, crowd.answers) == crowd.answers
+
+
+def test_files_of_yesterday_are_renamed_and_old_ones_go(start, tmp_path):
+    log = tmp_path / "access"
+    for name, text in {"access": "yesterday\n", "access.1": "one\n", "access.2": "two\n"}.items():
+        (tmp_path / name).write_text(text)
+    os.utime(log, (1, 1))
+    server = start(**logging("FlushTimeout 0\nFormat '%U'\nRotateDaily on\nRotateCount 2", log=f"AccessLog {log}"))
+    server.get("/new")
+    assert eventually(lambda: lines_of(log) == ["/new"])
+    assert lines_of(tmp_path / "access.1") == ["yesterday"]
+    assert lines_of(tmp_path / "access.2") == ["one"]
+    assert not (tmp_path / "access.3").exists()
+
+
 @needs_root
 def test_the_keeper_opens_logs_that_only_root_may_open(start_open, open_folder):  # noqa: F811
     (open_folder / "logs").mkdir(mode=0o700)

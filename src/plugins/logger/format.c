@@ -13,6 +13,12 @@ static const char json_text[] =
 
 /* ---- fields ---- */
 
+static void put_quote(struct logger_text *t, const struct logger_piece *piece)
+{
+    if (piece->style == LOGGER_JSON)
+        logger_put(t, MK_STR("\""));
+}
+
 /* A field that may be absent: "-" in text, null in JSON, where the quotes are its own. */
 static void put_field(struct logger_text *t, struct mk_str s, size_t max,
                       const struct logger_piece *piece)
@@ -23,22 +29,18 @@ static void put_field(struct logger_text *t, struct mk_str s, size_t max,
         logger_put(t, json ? MK_STR("null") : MK_STR("-"));
         return;
     }
-    if (json)
-        logger_put(t, MK_STR("\""));
+    put_quote(t, piece);
     logger_put_escaped(t, s, max, piece->style);
-    if (json)
-        logger_put(t, MK_STR("\""));
+    put_quote(t, piece);
 }
 
 /* Not escaped: the server itself writes it. */
 static void put_peer(struct logger_text *t, const struct logger_entry *e,
                      const struct logger_piece *piece)
 {
-    if (piece->style == LOGGER_JSON)
-        logger_put(t, MK_STR("\""));
+    put_quote(t, piece);
     logger_put(t, e->peer);
-    if (piece->style == LOGGER_JSON)
-        logger_put(t, MK_STR("\""));
+    put_quote(t, piece);
 }
 
 static void put_nothing(struct logger_text *t, const struct logger_entry *e,
@@ -61,6 +63,50 @@ static void put_time(struct logger_text *t, const struct logger_entry *e,
     logger_put(t, e->time);
 }
 
+static void put_wall_s(struct logger_text *t, const struct logger_entry *e,
+                       const struct logger_piece *piece)
+{
+    (void)piece;
+    logger_put_uint(t, (uint64_t)e->wall_ms / 1000);
+}
+
+static void put_wall_ms(struct logger_text *t, const struct logger_entry *e,
+                        const struct logger_piece *piece)
+{
+    (void)piece;
+    logger_put_uint(t, (uint64_t)e->wall_ms);
+}
+
+/* The last digits of a number. */
+static void put_fraction(struct logger_text *t, uint64_t part, unsigned decimals)
+{
+    uint64_t unit = 1;
+
+    for (unsigned i = 1; i < decimals; i++)
+        unit *= 10;
+    for (; decimals > 0; decimals--, unit /= 10)
+        logger_put_uint(t, part / unit % 10);
+}
+
+/* RFC 3339 with milliseconds */
+static void put_iso(struct logger_text *t, const struct logger_entry *e,
+                    const struct logger_piece *piece)
+{
+    put_quote(t, piece);
+    logger_put(t, e->day);
+    logger_put(t, MK_STR("."));
+    put_fraction(t, (uint64_t)e->wall_ms, 3);
+    logger_put(t, e->zone);
+    put_quote(t, piece);
+}
+
+static void put_msec_frac(struct logger_text *t, const struct logger_entry *e,
+                          const struct logger_piece *piece)
+{
+    (void)piece;
+    put_fraction(t, (uint64_t)e->wall_ms, 3);
+}
+
 static struct mk_str protocol(const struct logger_entry *e)
 {
     if (!e->facts->method.p)
@@ -73,18 +119,20 @@ static void put_request_line(struct logger_text *t, const struct logger_entry *e
                              const struct logger_piece *piece)
 {
     if (e->facts->request_line.len > 0) {
-        logger_put_escaped(t, e->facts->request_line, LOGGER_LONG_MAX, piece->style);
+        put_field(t, e->facts->request_line, LOGGER_LONG_MAX, piece);
         return;
     }
     if (!e->facts->method.p || e->facts->request_line.p) { /* the line is empty */
         put_nothing(t, e, piece);
         return;
     }
+    put_quote(t, piece);
     logger_put_escaped(t, e->facts->method, LOGGER_SHORT_MAX, piece->style);
     logger_put(t, MK_STR(" "));
     logger_put_escaped(t, e->facts->target, LOGGER_LONG_MAX, piece->style);
     logger_put(t, MK_STR(" "));
     logger_put(t, protocol(e));
+    put_quote(t, piece);
 }
 
 static void put_method(struct logger_text *t, const struct logger_entry *e,
@@ -105,10 +153,14 @@ static void put_path(struct logger_text *t, const struct logger_entry *e,
     put_field(t, e->facts->path, LOGGER_LONG_MAX, piece);
 }
 
-/* With its question mark, and nothing at all without: %U%q is the whole. */
+/* With its question mark, and nothing at all without: %U%q is the whole. In JSON the value alone. */
 static void put_query(struct logger_text *t, const struct logger_entry *e,
                       const struct logger_piece *piece)
 {
+    if (piece->style == LOGGER_JSON) {
+        put_field(t, e->facts->query, LOGGER_LONG_MAX, piece);
+        return;
+    }
     if (!e->facts->query.p)
         return;
     logger_put(t, MK_STR("?"));
@@ -150,7 +202,7 @@ static void put_bytes(struct logger_text *t, const struct logger_entry *e,
 static void put_bytes_or_dash(struct logger_text *t, const struct logger_entry *e,
                               const struct logger_piece *piece)
 {
-    if (e->facts->body_sent == 0)
+    if (e->facts->body_sent == 0 && piece->style != LOGGER_JSON)
         logger_put(t, MK_STR("-"));
     else
         put_bytes(t, e, piece);
@@ -210,7 +262,28 @@ static void put_tls_cipher(struct logger_text *t, const struct logger_entry *e,
 static void put_header(struct logger_text *t, const struct logger_entry *e,
                        const struct logger_piece *piece)
 {
-    put_field(t, e->headers[piece->header], LOGGER_LONG_MAX, piece);
+    put_field(t, e->headers[piece->index], LOGGER_LONG_MAX, piece);
+}
+
+/* What other plugins say of the request. */
+static void put_note(struct logger_text *t, const struct logger_entry *e,
+                     const struct logger_piece *piece)
+{
+    const struct mk_note *note = e->notes[piece->index];
+    uint64_t whole, unit = 1;
+
+    if (!note || note->text.p) {
+        put_field(t, note ? note->text : (struct mk_str){NULL, 0}, LOGGER_LONG_MAX, piece);
+        return;
+    }
+    whole = (uint64_t)note->number;
+    for (unsigned i = 0; i < note->decimals; i++)
+        unit *= 10;
+    logger_put_uint(t, whole / unit);
+    if (note->decimals > 0) {
+        logger_put(t, MK_STR("."));
+        put_fraction(t, whole, note->decimals);
+    }
 }
 
 /* What stands behind a percent sign: docs/man/monkey-logger.5 has the same list. */
@@ -224,6 +297,10 @@ static const struct variable {
     {'l', NULL, put_nothing},
     {'u', NULL, put_user},
     {'t', NULL, put_time},
+    {'t', "sec", put_wall_s},
+    {'t', "msec", put_wall_ms},
+    {'t', "msec_frac", put_msec_frac},
+    {'t', "iso", put_iso},
     {'r', NULL, put_request_line},
     {'r', "target", put_target},
     {'m', NULL, put_method},
@@ -285,41 +362,69 @@ static struct logger_piece *add_piece(struct compiler *c, logger_piece_fn put)
     return piece;
 }
 
-/* @return index of the name among the format's, to which it is added. */
-static size_t header_index(struct compiler *c, struct mk_str name)
+/* A list of different names in the format, to which those of %{NAME}i and %{NAME}n are added. */
+struct names {
+    struct mk_str *all;
+    size_t *count, max;
+    const char *too_many;
+};
+
+/* @return index of the name among them, to which it is added, terminated. */
+static size_t index_of(struct compiler *c, const struct names *n, struct mk_str name)
 {
-    struct logger_format *f = c->f;
     size_t i = 0;
 
-    while (i < f->nheaders && !text_is_word(f->headers[i], name))
+    while (i < *n->count && !text_is_word(n->all[i], name))
         i++;
-    if (i == LOGGER_HEADERS_MAX) {
-        refuse(c, "a format with at most 16 different header fields");
+    if (i == n->max) {
+        refuse(c, n->too_many);
         return 0;
     }
-    if (i == f->nheaders) {
-        f->headers[f->nheaders++] = (struct mk_str){f->texts + c->used, name.len};
+    if (i == *n->count) {
+        n->all[(*n->count)++] = (struct mk_str){c->f->texts + c->used, name.len};
         for (size_t k = 0; k < name.len; k++)
             add_byte(c, name.p[k]);
+        add_byte(c, '\0');
         c->lead = c->used;
     }
     return i;
 }
 
-static void add_header(struct compiler *c, struct mk_str name)
+static void add_named(struct compiler *c, logger_piece_fn put, const struct names *n,
+                      struct mk_str name)
 {
-    struct logger_piece *piece = add_piece(c, put_header);
+    struct logger_piece *piece = add_piece(c, put);
 
     if (name.len == 0)
-        refuse(c, "a name in %{NAME}i");
+        refuse(c, "a name in %{NAME}i and %{NAME}n");
     else if (piece)
-        piece->header = (uint8_t)header_index(c, name);
+        piece->index = (uint8_t)index_of(c, n, name);
+}
+
+static void add_header(struct compiler *c, struct mk_str name)
+{
+    const struct names headers = {c->f->headers, &c->f->nheaders, LOGGER_HEADERS_MAX,
+                                  "a format with at most 16 different header fields"};
+
+    add_named(c, put_header, &headers, name);
+}
+
+static void add_note(struct compiler *c, struct mk_str name)
+{
+    const struct names notes = {c->f->notes, &c->f->nnotes, LOGGER_NOTES_MAX,
+                                "a format with at most 16 different notes"};
+
+    add_named(c, put_note, &notes, name);
 }
 
 static void add_variable(struct compiler *c, char letter, struct mk_str parameter)
 {
     if (letter == 'i' && parameter.p) {
         add_header(c, parameter);
+        return;
+    }
+    if (letter == 'n' && parameter.p) {
+        add_note(c, parameter);
         return;
     }
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
@@ -329,12 +434,14 @@ static void add_variable(struct compiler *c, char letter, struct mk_str paramete
         if (v->letter == letter && !wanted.p == !parameter.p &&
             (!wanted.p || text_is_word(wanted, parameter))) {
             (void)add_piece(c, v->put);
+            c->f->has_ms = c->f->has_ms || (letter == 't' && parameter.p);
             return;
         }
     }
     refuse(c,
-           "one of %h %a %l %u %t %r %{target}r %m %U %q %H %V %v %s %b %B %T %{ms}T %D %X "
-           "%{SSL_PROTOCOL}x %{SSL_CIPHER}x %{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign");
+           "one of %h %a %l %u %t %{iso}t %{sec}t %{msec}t %{msec_frac}t %r %{target}r %m %U %q %H "
+           "%V %v %s %b %B %T %{ms}T %D %X %{NAME}n %{SSL_PROTOCOL}x %{SSL_CIPHER}x "
+           "%{SSL_CLIENT_S_DN}x %{NAME}i %% after a percent sign");
 }
 
 /* @return bytes used of what stands behind a percent sign. */
@@ -385,6 +492,100 @@ static void read_format(struct compiler *c, struct mk_str s)
     (void)add_piece(c, NULL);
 }
 
+/* ---- members of JSON lines ---- */
+
+/* Names after `json`: docs/man/monkey-logger.5 has the same list. */
+static const struct {
+    const char *name, *variable;
+} members[] = {
+    {"time", "t"},
+    {"timestamp", "{iso}t"},
+    {"time_ms", "{msec}t"},
+    {"peer", "h"},
+    {"user", "u"},
+    {"request", "r"},
+    {"method", "m"},
+    {"target", "{target}r"},
+    {"path", "U"},
+    {"query", "q"},
+    {"protocol", "H"},
+    {"host", "V"},
+    {"site", "v"},
+    {"status", "s"},
+    {"bytes", "B"},
+    {"duration_ms", "{ms}T"},
+    {"referer", "{Referer}i"},
+    {"agent", "{User-Agent}i"},
+    {"whole", "X"},
+    {"tls_version", "{SSL_PROTOCOL}x"},
+    {"tls_cipher", "{SSL_CIPHER}x"},
+    {"tls_subject", "{SSL_CLIENT_S_DN}x"},
+    {"backend", "{backend}n"},
+    {"backend_connect_ms", "{backend_connect_ms}n"},
+    {"backend_first_ms", "{backend_first_ms}n"},
+    {"backend_whole_ms", "{backend_whole_ms}n"},
+    {"request_id", "{request_id}n"},
+    {"trace_id", "{trace_id}n"},
+    {"span_id", "{span_id}n"},
+    {"parent_id", "{parent_id}n"},
+};
+
+static void add_key(struct compiler *c, struct mk_str key)
+{
+    add_byte(c, c->f->npieces == 0 ? '{' : ',');
+    add_byte(c, '"');
+    for (size_t i = 0; i < key.len; i++) {
+        const char b = text_lower(key.p[i]);
+
+        if (!((b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || (b && strchr("_-.", b))))
+            refuse(c, "keys of letters, digits, `_`, `-` and `.` before = in a json format");
+        else
+            add_byte(c, key.p[i]);
+    }
+    add_byte(c, '"');
+    add_byte(c, ':');
+}
+
+/* @return the variable of a name, without its percent sign; p NULL: it has none. */
+static struct mk_str member_variable(struct mk_str name)
+{
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (text_is(mk_str_from(members[i].name), name))
+            return mk_str_from(members[i].variable);
+    }
+    return (struct mk_str){NULL, 0};
+}
+
+/* NAME, or KEY=%VARIABLE. */
+static void add_member(struct compiler *c, struct mk_str word)
+{
+    const bool has_own = memchr(word.p, '=', word.len) != NULL;
+    struct mk_str variable = word, key = text_cut(&variable, '=');
+
+    if (!has_own)
+        variable = member_variable(key);
+    else if (variable.len > 1 && variable.p[0] == '%' && variable.p[1] != '%' && key.len > 0)
+        variable = (struct mk_str){variable.p + 1, variable.len - 1};
+    else
+        variable.p = NULL;
+    if (!variable.p) {
+        refuse(c, "after json names such as timestamp, status or backend, or KEY=%VARIABLE");
+        return;
+    }
+    add_key(c, key);
+    if (read_variable(c, variable) != variable.len)
+        refuse(c, "one variable such as %{X-Name}i after = in a json format");
+}
+
+static void read_members(struct compiler *c, struct mk_str rest)
+{
+    for (struct mk_str word; !c->why && (word = text_next_word(&rest)).p;)
+        add_member(c, word);
+    add_byte(c, '}');
+    add_byte(c, '\n');
+    (void)add_piece(c, NULL);
+}
+
 static const struct {
     const char *name, *text;
     enum logger_style style;
@@ -415,10 +616,15 @@ int logger_format_compile(struct logger_format *f, struct mk_str text, const cha
     struct compiler c = {.f = f};
     struct mk_str source;
 
+    struct mk_str rest = text;
+
     memset(f, 0, sizeof(*f));
     source = format_text(text, &f->style);
-    if (!source.p)
-        refuse(&c, "common, combined, json or a format in quotes");
+    if (!source.p && text_is_word(text_next_word(&rest), MK_STR("json"))) {
+        f->style = LOGGER_JSON;
+        read_members(&c, rest);
+    } else if (!source.p)
+        refuse(&c, "common, combined, json, json with names, or a format in quotes");
     else
         read_format(&c, source);
     *why = c.why;

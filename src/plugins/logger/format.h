@@ -4,16 +4,17 @@
 
 #include "text.h"
 
-#include <monkey/request.h>
+#include <monkey/notes.h>
 
 /*
- * Formats of a line: a table of pieces, made once from common, combined, json or the text of a custom
- * one, and run for each request. The letters are those of Apache's mod_log_config.
+ * Formats of a line: a table of pieces, made once from common, combined, json with or without names of members, or
+ * the text of a custom one, and run for each request. The letters are those of Apache's mod_log_config.
  */
 
 enum {
     LOGGER_PIECES_MAX = 64,
     LOGGER_HEADERS_MAX = 16,  /* different %{NAME}i of one format */
+    LOGGER_NOTES_MAX = 16,    /* different %{NAME}n of one format */
     LOGGER_FORMAT_MAX = 1024, /* bytes of its text */
     LOGGER_LONG_MAX = 1024,   /* of one field in a line: targets, paths and header fields */
     LOGGER_SHORT_MAX = 128,   /* method, user, names of hosts */
@@ -26,8 +27,11 @@ struct logger_entry {
     struct mk_str user;                             /* p NULL: nobody */
     struct mk_str subject, tls_version, tls_cipher; /* p NULL: none */
     struct mk_str time;                             /* ready text of the format's style */
+    int64_t wall_ms;                                /* since 1970; 0 unless has_ms of the format */
+    struct mk_str day, zone;                        /* 2026-11-21T10:00:00 and +00:00; likewise */
     uint64_t duration_ms;
-    struct mk_str headers[LOGGER_HEADERS_MAX]; /* values, in the order of the format's names */
+    struct mk_str headers[LOGGER_HEADERS_MAX];     /* values, in the order of the format's names */
+    const struct mk_note *notes[LOGGER_NOTES_MAX]; /* likewise; NULL: there is none */
 };
 
 struct logger_piece;
@@ -38,20 +42,22 @@ struct logger_piece {
     struct mk_str lead;  /* copied as it is before the field */
     logger_piece_fn put; /* NULL: no field */
     uint8_t style;       /* enum logger_style */
-    uint8_t header;      /* of %{NAME}i: index into the names */
+    uint8_t index;       /* of %{NAME}i and %{NAME}n: of the name */
 };
 
 struct logger_format {
     enum logger_style style;
-    size_t npieces, nheaders;
+    bool has_ms; /* a time with milliseconds */
+    size_t npieces, nheaders, nnotes;
     struct logger_piece pieces[LOGGER_PIECES_MAX];
     struct mk_str headers[LOGGER_HEADERS_MAX];
-    char texts[LOGGER_FORMAT_MAX]; /* of leads and names */
+    struct mk_str notes[LOGGER_NOTES_MAX]; /* terminated */
+    char texts[LOGGER_FORMAT_MAX];         /* of leads and names */
 };
 
 /**
  * Make a format.
- * @param text  common, combined, json (any case), or a custom one in ' or " quotes
+ * @param text  common, combined, json (any case), json and names of members, or a custom one in ' or " quotes
  * @param why   out, with MK_E_INVALID: what is wrong, static
  * @return 0 or MK_E_INVALID.
  */

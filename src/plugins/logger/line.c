@@ -27,6 +27,14 @@ static int write_json_time(char *dst, const struct tm *tm, char sign, long minut
                     tm->tm_sec, sign, (int)(minutes / 60), (int)(minutes % 60));
 }
 
+static void write_zone(char dst[LOGGER_ZONE_MAX], const struct tm *tm)
+{
+    const long minutes = tm->tm_gmtoff / 60, size = minutes < 0 ? -minutes : minutes;
+
+    (void)snprintf(dst, LOGGER_ZONE_MAX, "%c%02u:%02u", minutes < 0 ? '-' : '+',
+                   (unsigned)(size / 60) % 100, (unsigned)(size % 60));
+}
+
 static struct mk_str time_text(struct logger_texts *c, int64_t now_s, enum logger_style style)
 {
     if (c->at_s != now_s || c->style != style) {
@@ -44,6 +52,25 @@ static struct mk_str time_text(struct logger_texts *c, int64_t now_s, enum logge
         c->style = style;
     }
     return (struct mk_str){c->time, c->time_len};
+}
+
+/* What a time with milliseconds has around them. */
+static void put_day(struct logger_texts *c, struct logger_entry *e)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (c->day_s != now.tv_sec) {
+        struct tm tm;
+
+        (void)localtime_r(&now.tv_sec, &tm);
+        (void)strftime(c->day, sizeof(c->day), "%Y-%m-%dT%H:%M:%S", &tm);
+        write_zone(c->zone, &tm);
+        c->day_s = now.tv_sec;
+    }
+    e->wall_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    e->day = mk_str_from(c->day);
+    e->zone = mk_str_from(c->zone);
 }
 
 /* Clients send several requests, and those of a proxy have all one address. */
@@ -80,9 +107,13 @@ void logger_line_begin(struct logger_line *line, const struct logger_format *for
     e->tls_version = mk_str_from(line->conn.tls_version);
     e->tls_cipher = mk_str_from(line->conn.tls_cipher);
     e->time = time_text(texts, mk_worker_wall_s(line->facts.worker), format->style);
+    if (format->has_ms)
+        put_day(texts, e);
     e->duration_ms = took > 0 ? (uint64_t)took : 0;
     for (size_t i = 0; i < format->nheaders; i++)
         e->headers[i] = mk_request_header(r, format->headers[i]);
+    for (size_t i = 0; i < format->nnotes; i++)
+        e->notes[i] = mk_request_note(r, format->notes[i].p);
 }
 
 void logger_line_access(const void *arg, struct logger_text *t)
@@ -117,6 +148,15 @@ static void put_named(struct logger_text *t, struct mk_str name, struct mk_str v
     logger_put(t, MK_STR("\""));
 }
 
+static void put_noted(struct logger_text *t, struct mk_str name, const struct logger_line *line,
+                      const char *which)
+{
+    const struct mk_note *note = mk_request_note(line->request, which);
+
+    if (note)
+        put_named(t, name, note->text);
+}
+
 void logger_line_error(const void *arg, struct logger_text *t)
 {
     const struct logger_line *line = arg;
@@ -130,6 +170,8 @@ void logger_line_error(const void *arg, struct logger_text *t)
     logger_put(t, e->peer);
     logger_put(t, MK_STR(" status="));
     logger_put_uint(t, facts->status);
+    put_noted(t, MK_STR(" request_id=\""), line, "request_id");
+    put_noted(t, MK_STR(" trace_id=\""), line, "trace_id");
     put_named(t, MK_STR(" reason=\""), mk_str_from(facts->reason));
     if (facts->request_line.p) {
         put_named(t, MK_STR(" request=\""), facts->request_line);

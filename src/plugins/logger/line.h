@@ -6,7 +6,7 @@
 
 /* From a request that has ended to its lines. */
 
-enum { LOGGER_TIME_MAX = 40 };
+enum { LOGGER_TIME_MAX = 40, LOGGER_ZONE_MAX = 8 };
 
 /** Texts that lines have in common, of one worker: the time, made once a second, and the last client's address. */
 struct logger_texts {
@@ -14,6 +14,8 @@ struct logger_texts {
     size_t time_len;
     enum logger_style style;
     char time[LOGGER_TIME_MAX];
+    int64_t day_s; /* of day and zone; 0: none yet */
+    char day[LOGGER_TIME_MAX], zone[LOGGER_ZONE_MAX];
     bool peer_is_unix;
     uint8_t peer_ip[16];
     size_t peer_len; /* 0: none yet */

@@ -3,6 +3,7 @@
 #include "line.h"
 #include "settings.h"
 
+#include "kit/clock/clock.h"
 #include "kit/quiet/quiet.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct logger_local {
     struct logger_gather *gather;
     struct mk_alarm *alarm;
     struct logger_texts texts;
+    uint64_t random; /* of Sample */
     bool alarm_is_set;
 };
 
@@ -80,6 +82,12 @@ static int open_place(const struct mk_context *ctx, struct logger_config *c,
     return *target ? 0 : MK_E_NOMEM;
 }
 
+/* For files that are rotated; on the sink's thread. */
+static int open_again(void *server, const char *path)
+{
+    return open_file(server, path);
+}
+
 static void close_places(struct logger_config *c)
 {
     for (int i = 0; c->targets && i < c->nplaces; i++) {
@@ -88,6 +96,14 @@ static void close_places(struct logger_config *c)
     }
     free(c->targets);
     c->targets = NULL;
+}
+
+static void rotate_places(const struct mk_context *ctx, struct logger_config *c)
+{
+    c->rotation.open = open_again;
+    c->rotation.arg = ctx->server;
+    for (int i = 0; i < c->nplaces; i++)
+        logger_target_rotate(c->sink, c->targets[i], &c->rotation);
 }
 
 static int open_places(const struct mk_context *ctx, struct logger_config *c)
@@ -99,6 +115,8 @@ static int open_places(const struct mk_context *ctx, struct logger_config *c)
         return MK_E_NOMEM;
     for (const struct logger_place *p = c->places; err == 0 && p; p = p->next)
         err = open_place(ctx, c, p, &c->targets[i++]);
+    if (err == 0)
+        rotate_places(ctx, c);
     return err;
 }
 
@@ -205,6 +223,7 @@ static int logger_worker_start(const struct mk_context *ctx, void **out)
     if (!local)
         return MK_E_NOMEM;
     local->config = c;
+    local->random = ((uint64_t)clock_now_us() << 16) | (mk_worker_index(ctx->worker) + 1);
     pipe = logger_sink_pipe(c->sink, mk_worker_index(ctx->worker));
     if (pipe)
         local->gather = logger_gather_new(pipe, (size_t)c->nplaces);
@@ -226,17 +245,37 @@ static void logger_worker_stop(const struct mk_context *ctx)
 
 /* ---- requests ---- */
 
+static bool wants_access(const struct logger_site *site, struct logger_local *local,
+                         const struct mk_request *r)
+{
+    struct mk_request_result result;
+
+    if (site->access == LOGGER_NO_TARGET || !site->rules)
+        return site->access != LOGGER_NO_TARGET;
+    result = mk_request_result(r);
+    return logger_rules_want(site->rules,
+                             &(const struct logger_asked){.status = result.status,
+                                                          .took_ms = result.took_ms,
+                                                          .method = mk_request_method(r),
+                                                          .path = mk_request_path(r)},
+                             &local->random);
+}
+
 static void logger_on_finish(struct mk_request *r, const struct mk_context *ctx)
 {
     const struct logger_config *c = ctx->config;
     const struct logger_site *site = ctx->site;
     struct logger_local *local = ctx->local;
     struct logger_line line;
+    bool has_access;
 
     if (quiet_is(r))
         return;
+    has_access = wants_access(site, local, r);
+    if (!has_access && site->error == LOGGER_NO_TARGET)
+        return;
     logger_line_begin(&line, c->format, r, &local->texts);
-    if (site->access != LOGGER_NO_TARGET)
+    if (has_access)
         logger_gather_line(local->gather, (size_t)site->access, c->targets[site->access],
                            logger_line_access, &line);
     if (site->error != LOGGER_NO_TARGET && line.facts.status >= 400)

@@ -7,13 +7,16 @@
 #include <syslog.h>
 
 struct file_settings {
+    struct logger_rules rules; /* first, as their parsers have it */
     int64_t flush_ms;
     const char *master;
     const struct logger_format *format;
-    bool to_syslog;
+    bool to_syslog, rotate_daily;
+    int64_t rotate_size, rotate_count;
 };
 
 struct site_settings {
+    struct logger_rules rules; /* first */
     const char *access, *error;
 };
 
@@ -41,6 +44,25 @@ static const struct mk_field file_fields[] = {
      .type = MK_FIELD_BOOL,
      .offset = offsetof(struct file_settings, to_syslog),
      .fallback = "off"},
+    {.name = "RotateSize",
+     .type = MK_FIELD_SIZE,
+     .offset = offsetof(struct file_settings, rotate_size),
+     .min = LOGGER_ROTATE_MIN},
+    {.name = "RotateDaily",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct file_settings, rotate_daily),
+     .fallback = "off"},
+    {.name = "RotateCount",
+     .type = MK_FIELD_INT,
+     .offset = offsetof(struct file_settings, rotate_count),
+     .min = 1,
+     .max = LOGGER_ROTATE_COUNT_MAX,
+     .fallback = "5"},
+    {.name = "LogIf",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = logger_rules_parse_condition},
+    {.name = "Sample", .type = MK_FIELD_CUSTOM, .parse = logger_rules_parse_sample},
 };
 static const struct mk_section_spec file_section =
     MK_SECTION("LOGGER", MK_SECTION_FILE, struct file_settings, file_fields);
@@ -48,11 +70,31 @@ static const struct mk_section_spec file_section =
 static const struct mk_field site_fields[] = {
     {.name = "AccessLog", .type = MK_FIELD_PATH, .offset = offsetof(struct site_settings, access)},
     {.name = "ErrorLog", .type = MK_FIELD_PATH, .offset = offsetof(struct site_settings, error)},
+    {.name = "LogIf",
+     .type = MK_FIELD_CUSTOM,
+     .flags = MK_FIELD_REPEAT,
+     .parse = logger_rules_parse_condition},
+    {.name = "Sample", .type = MK_FIELD_CUSTOM, .parse = logger_rules_parse_sample},
 };
 static const struct mk_section_spec site_section =
     MK_SECTION("LOGGER", MK_SECTION_SITE, struct site_settings, site_fields);
 
-const struct mk_section_spec *const logger_sections[] = {&file_section, &site_section, NULL};
+/** In [HOST] and [LOCATION]. */
+struct location_settings {
+    bool access;
+};
+
+static const struct mk_field location_fields[] = {
+    {.name = "AccessLog",
+     .type = MK_FIELD_BOOL,
+     .offset = offsetof(struct location_settings, access),
+     .fallback = "on"},
+};
+static const struct mk_section_spec location_section =
+    MK_SECTION("LOCATION", MK_SECTION_LOCATION, struct location_settings, location_fields);
+
+const struct mk_section_spec *const logger_sections[] = {&file_section, &location_section,
+                                                         &site_section, NULL};
 
 /* ---- places ---- */
 
@@ -133,14 +175,40 @@ int logger_check(struct mk_setup *setup)
     c->flush_ms = (unsigned)set->flush_ms;
     c->to_syslog = set->to_syslog;
     c->format = set->format;
+    c->rules = set->rules;
+    c->rotation.size = (off_t)set->rotate_size;
+    c->rotation.daily = set->rotate_daily;
+    if (set->rotate_size > 0 || set->rotate_daily)
+        c->rotation.count = (unsigned)set->rotate_count;
     if (!set->master && !set->to_syslog)
         return 0;
     return place_for(setup, c, set, "MasterLog", set->master, &syslog_access, &c->master);
 }
 
+/* A site's own LogIf lines replace those of the file, and so does its Sample. */
+static int merge_rules(struct mk_setup *setup, const struct logger_config *c,
+                       const struct site_settings *set, struct logger_site *site)
+{
+    struct logger_rules *rules = mk_setup_alloc(setup, sizeof(*rules));
+
+    if (!rules)
+        return MK_E_NOMEM;
+    *rules = c->rules;
+    if (set && set->rules.first)
+        rules->first = set->rules.first;
+    if (set && set->rules.of > 0) {
+        rules->take = set->rules.take;
+        rules->of = set->rules.of;
+        rules->errors_stay = set->rules.errors_stay;
+    }
+    site->rules = rules->first || rules->of > 0 ? rules : NULL;
+    return 0;
+}
+
 int logger_check_site(struct mk_setup *setup)
 {
     const struct site_settings *set = mk_setup_section(setup, &site_section, NULL);
+    const struct location_settings *location = mk_setup_section(setup, &location_section, NULL);
     struct logger_config *c = mk_setup_config(setup);
     struct logger_site *site = mk_setup_alloc(setup, sizeof(*site));
     int err = 0;
@@ -150,10 +218,14 @@ int logger_check_site(struct mk_setup *setup)
     mk_setup_keep(setup, site);
     site->access = c->master;
     site->error = LOGGER_NO_TARGET;
+    if (merge_rules(setup, c, set, site) < 0)
+        return MK_E_NOMEM;
     if (set && set->access)
         err = place_for(setup, c, set, "AccessLog", set->access, &syslog_access, &site->access);
     if (err == 0 && set && set->error)
         err = place_for(setup, c, set, "ErrorLog", set->error, &syslog_error, &site->error);
+    if (location && !location->access)
+        site->access = LOGGER_NO_TARGET;
     if (mk_setup_switch(setup) == MK_SWITCH_OFF)
         site->access = site->error = LOGGER_NO_TARGET;
     mk_setup_act(setup, site->access != LOGGER_NO_TARGET || site->error != LOGGER_NO_TARGET

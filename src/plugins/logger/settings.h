@@ -3,6 +3,8 @@
 #define LOGGER_SETTINGS_H
 
 #include "format.h"
+#include "rotate.h"
+#include "rules.h"
 
 #include <monkey/plugin.h>
 
@@ -22,6 +24,8 @@ struct logger_config {
     unsigned flush_ms;
     bool to_syslog;
     const struct logger_format *format;
+    struct logger_rotation rotation;
+    struct logger_rules rules; /* of sites that have none of their own */
     int master; /* index of the place of sites that name none; LOGGER_NO_TARGET: there is none */
     int nplaces;
     struct logger_place *places, **last;
@@ -31,7 +35,8 @@ struct logger_config {
 };
 
 struct logger_site {
-    int access, error; /* indexes of places */
+    int access, error;                /* indexes of places */
+    const struct logger_rules *rules; /* NULL: each request has a line in the access log */
 };
 
 extern const struct mk_section_spec *const logger_sections[];

@@ -89,6 +89,18 @@ static void tell_lost(struct logger_sink *s, struct logger_target *t, bool recov
     s->say(s->arg, recovered ? MK_LOG_INFO : MK_LOG_WARN, text);
 }
 
+static void tell_rotation(struct logger_sink *s, struct logger_target *t)
+{
+    char text[512];
+
+    if (t->rotate_error == 0)
+        return;
+    (void)snprintf(text, sizeof(text), "log cannot be rotated, and grows path=%.300s: %s", t->name,
+                   strerror(t->rotate_error));
+    t->rotate_error = 0;
+    s->say(s->arg, MK_LOG_ERROR, text);
+}
+
 /* A last short line may still fit on a disk that is full: it has room when it takes lines for a while. */
 static void tell_recovered(struct logger_sink *s, struct logger_target *t)
 {
@@ -143,6 +155,7 @@ static void write_frame(struct logger_sink *s, const struct logger_pipe *p,
 
     if (t->failed_round != s->round)
         err = logger_target_write(t, p->in, frame->bytes, &left);
+    tell_rotation(s, t);
     if (err == 0) {
         if (t->failing)
             tell_recovered(s, t);
@@ -182,6 +195,7 @@ static void begin_round(struct logger_sink *s)
     for (struct logger_target *t = s->targets; t; t = t->next) {
         logger_target_renew(t);
         logger_target_round(t);
+        t->rotation = t->wanted;
         t->unused = t->refs == 0;
     }
     pthread_mutex_unlock(&s->lock);
@@ -426,6 +440,14 @@ void logger_target_reopen(struct logger_sink *s, struct logger_target *t, int fd
     if (unused >= 0)
         (void)close(unused);
     look_now(s);
+}
+
+void logger_target_rotate(struct logger_sink *s, struct logger_target *t,
+                          const struct logger_rotation *rotation)
+{
+    pthread_mutex_lock(&s->lock);
+    t->wanted = *rotation;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void logger_target_lost(struct logger_target *t, unsigned lines)

@@ -29,6 +29,7 @@ enum {
 struct logger_sink;
 struct logger_pipe;
 struct logger_target;
+struct logger_rotation;
 
 /** Tells people something, one line; called on the sink's thread, or on the one that calls. */
 typedef void (*logger_say_fn)(void *arg, enum mk_log_level level, const char *text);
@@ -67,6 +68,9 @@ void logger_target_give(struct logger_target *t, logger_take_fn take, void *arg)
 void logger_target_put(struct logger_sink *s, struct logger_target *t);
 /** Write to another descriptor from now on; taken. */
 void logger_target_reopen(struct logger_sink *s, struct logger_target *t, int fd);
+/** Rename its files from the next round on, as said; before that, and for other things than files, nothing. */
+void logger_target_rotate(struct logger_sink *s, struct logger_target *t,
+                          const struct logger_rotation *rotation);
 /** Lines were lost before they came to the pipe. Any thread. */
 void logger_target_lost(struct logger_target *t, unsigned lines);
 

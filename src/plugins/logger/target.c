@@ -22,6 +22,7 @@ static void use_fd(struct logger_target *t, int fd)
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         t->way = fcntl(fd, F_SETFL, flags & ~O_APPEND) == 0 ? LOGGER_BY_SPLICE : LOGGER_BY_PWRITE;
         t->at = st.st_size;
+        t->midnight = t->at > 0 ? logger_rotate_midnight(st.st_mtime) : 0;
     } else {
         (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
         (void)fcntl(fd, F_SETPIPE_SZ, LOGGER_PIPE_SIZE); /* a fifo: its reader may pause */
@@ -211,6 +212,37 @@ static int splice_all(struct logger_target *t, int pipe, size_t *left)
     return 0;
 }
 
+/* ---- rotation ---- */
+
+static bool is_due(struct logger_target *t, size_t bytes)
+{
+    const struct logger_rotation *r = &t->rotation;
+    time_t now;
+
+    if (r->count == 0)
+        return false;
+    now = time(NULL);
+    if (t->at == 0 || t->midnight == 0)
+        t->midnight = logger_rotate_midnight(now);
+    if (t->at == 0 || now < t->again)
+        return false;
+    return (r->size > 0 && t->at + (off_t)bytes > r->size) || (r->daily && now >= t->midnight);
+}
+
+static void rotate(struct logger_target *t)
+{
+    int fd = logger_rotate(&t->rotation, t->name);
+
+    if (fd < 0) {
+        t->rotate_error = t->again == 0 ? errno : 0; /* told once */
+        t->again = time(NULL) + LOGGER_ROTATE_AGAIN_S;
+        return;
+    }
+    t->again = 0;
+    (void)close(t->fd);
+    use_fd(t, fd);
+}
+
 void logger_target_round(struct logger_target *t)
 {
     t->patience_ms = LOGGER_PATIENCE_MS;
@@ -221,8 +253,11 @@ int logger_target_write(struct logger_target *t, int pipe, size_t bytes, size_t 
     int err;
 
     *left = bytes;
-    if (t->way == LOGGER_BY_SPLICE || t->way == LOGGER_BY_PWRITE)
+    if (t->way == LOGGER_BY_SPLICE || t->way == LOGGER_BY_PWRITE) {
         find_end(t);
+        if (is_due(t, bytes))
+            rotate(t);
+    }
     if (t->way != LOGGER_BY_SPLICE)
         return copy(t, pipe, bytes, left);
     err = splice_all(t, pipe, left);

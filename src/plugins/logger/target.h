@@ -2,6 +2,7 @@
 #ifndef LOGGER_TARGET_H
 #define LOGGER_TARGET_H
 
+#include "rotate.h"
 #include "sink.h"
 
 #include <sys/types.h>
@@ -18,16 +19,21 @@ enum logger_way {
 
 struct logger_target {
     struct logger_target *next;
-    unsigned refs;      /* under the sink's lock */
-    atomic_int next_fd; /* opened anew, to be used from the next round on; -1: none */
-    atomic_uint lost;   /* lines not written since the last report */
+    unsigned refs;                 /* under the sink's lock */
+    struct logger_rotation wanted; /* likewise */
+    atomic_int next_fd;            /* opened anew, to be used from the next round on; -1: none */
+    atomic_uint lost;              /* lines not written since the last report */
     /* the thread's own */
     int fd;
     enum logger_way way;
     int priority;        /* syslog */
     logger_take_fn take; /* BY_PROGRAM */
     void *take_arg;
-    off_t at;              /* where the next frame of a regular file goes */
+    off_t at; /* where the next frame of a regular file goes */
+    struct logger_rotation rotation;
+    time_t midnight;       /* after the file's last line: daily rotation is due then; 0: unknown */
+    time_t again;          /* a rotation that failed is tried again; 0: none did */
+    int rotate_error;      /* errno of it, to be told; 0: was told */
     bool unused;           /* nobody had it when this round began */
     int patience_ms;       /* left of this round's */
     unsigned failed_round; /* in which it took no more last */

@@ -41,8 +41,10 @@ void attempt_worked(const struct exchange *x)
 
 void attempt_count_out(struct exchange *x)
 {
-    if (x->busy)
-        atomic_fetch_sub_explicit(&x->busy->busy, 1, memory_order_relaxed);
+    if (!x->busy)
+        return;
+    backend_notes_time(&x->notes, BACKEND_NOTE_WHOLE);
+    atomic_fetch_sub_explicit(&x->busy->busy, 1, memory_order_relaxed);
     x->busy = NULL;
 }
 
@@ -54,6 +56,7 @@ static int take(struct exchange *x, bool fresh)
     int err;
 
     exchange_turn(x, &exchange_states, &x->state, EXCHANGE_CONNECT);
+    backend_notes_begin(&x->notes, x->r, x->server->name);
     err = mk_upstream_take(b->pool->upstream, x->worker, fresh, on_connected, x, &x->wait);
     if (err < 0) {
         x->wait = NULL;
@@ -195,6 +198,7 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         return;
     }
     exchange_turn(x, &exchange_states, &x->state, EXCHANGE_SEND);
+    backend_notes_time(&x->notes, BACKEND_NOTE_CONNECT);
     x->s = s;
     x->is_fresh = fresh;
     x->is_untold = true;

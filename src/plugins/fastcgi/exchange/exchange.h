@@ -9,6 +9,7 @@
 #include "exchange/scripts.h"
 #include "exchange/states.h"
 
+#include "kit/backends/notes.h"
 #include "kit/gateway/answer.h"
 #include "kit/gateway/complaint.h"
 #include "kit/gateway/script.h"
@@ -77,6 +78,7 @@ struct exchange {
     struct outgoing out;
     struct incoming in;
     struct gateway_complaint complaint;
+    struct backend_notes notes;
 };
 
 /** on_handle of a request for this location. */

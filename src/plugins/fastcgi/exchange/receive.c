@@ -110,6 +110,12 @@ static int end_of_input(struct exchange *x)
     return MK_E_EOF;
 }
 
+static void take_first(struct exchange *x)
+{
+    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_ANSWER);
+    backend_notes_time(&x->notes, BACKEND_NOTE_FIRST);
+}
+
 /* @return 0: go on; MK_E_AGAIN. */
 static int fill(struct exchange *x)
 {
@@ -133,7 +139,7 @@ static int fill(struct exchange *x)
     }
     exchange_disarm(x);
     if (x->state == EXCHANGE_SEND)
-        exchange_turn(x, &exchange_states, &x->state, EXCHANGE_ANSWER);
+        take_first(x);
     strip(x, (size_t)n);
     return 0;
 }

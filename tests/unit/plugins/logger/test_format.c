@@ -130,8 +130,10 @@ static void writes_custom_formats(void **state)
 static void refuses_formats_that_are_none(void **state)
 {
     static const char *const rows[] = {
-        "",         "commun", "'",    "''",      "'abc",   "'%'",     "'%z'",
-        "'%{Name'", "'%{}i'", "'%i'", "'%{x}h'", "'a\nb'", "'%{ms}'",
+        "",          "commun",   "'",        "''",       "'abc",      "'%'",        "'%z'",
+        "json x",    "json =%h", "json a=h", "json a=%", "json a=%%", "json a=%hh", "json a\"b=%h",
+        "json a=%z", "json %h",  "'%{Name'", "'%{}i'",   "'%{}n'",    "'%n'",       "'%{x}t'",
+        "'%i'",      "'%{x}h'",  "'a\nb'",   "'%{ms}'",
     };
     struct logger_format f;
     const char *why;
@@ -204,6 +206,57 @@ static void the_longest_line_fits(void **state)
     }
 }
 
+static void writes_members_of_choice(void **state)
+{
+    static const struct mk_note backend = {.name = "backend", .text = MK_STR_INIT("db\"1")};
+    static const struct mk_note whole = {.name = "w", .number = 12050, .decimals = 3};
+    static const struct mk_note count = {.name = "n", .number = 7};
+    struct logger_entry e = usual();
+
+    (void)state;
+    assert_line("json status path", &e, "{\"status\":200,\"path\":\"/a b\"}");
+    assert_line("JSON  query  ua=%{User-Agent}i request bytes peer", &e,
+                "{\"query\":\"x=1\",\"ua\":null,\"request\":\"GET /a%20b?x=1 HTTP/1.1\","
+                "\"bytes\":1234,\"peer\":\"192.0.2.7\"}");
+    e.wall_ms = 1795255200045;
+    e.day = MK_STR("2026-11-21T10:00:00");
+    e.zone = MK_STR("+00:00");
+    assert_line("json timestamp time_ms s=%{sec}t f=%{msec_frac}t", &e,
+                "{\"timestamp\":\"2026-11-21T10:00:00.045+00:00\",\"time_ms\":1795255200045,"
+                "\"s\":1795255200,\"f\":045}");
+    e.notes[0] = &backend;
+    e.notes[1] = &whole;
+    e.notes[2] = &count;
+    assert_line("json backend backend_whole_ms n=%{n}n", &e,
+                "{\"backend\":\"db\\u00221\",\"backend_whole_ms\":12.050,\"n\":7}");
+    assert_line("'%{iso}t %{backend}n %{w}n %{none}n'",
+                &(struct logger_entry){.facts = e.facts,
+                                       .notes = {&backend, &whole},
+                                       .wall_ms = 9,
+                                       .day = e.day,
+                                       .zone = e.zone},
+                "2026-11-21T10:00:00.009+00:00 db\\x221 12.050 -");
+}
+
+static void notes_are_bounded(void **state)
+{
+    char text[500] = "'";
+    struct logger_format f;
+    const char *why;
+
+    (void)state;
+    for (unsigned i = 1; i <= LOGGER_NOTES_MAX + 2; i++) {
+        size_t len = strlen(text);
+
+        (void)snprintf(text + len, sizeof(text) - len, "%%{n%u}n%%{n1}n", i);
+        len = strlen(text);
+        text[len] = '\'';
+        assert_int_equal(logger_format_compile(&f, (struct mk_str){text, len + 1}, &why),
+                         i <= LOGGER_NOTES_MAX ? 0 : MK_E_INVALID);
+        text[len] = '\0';
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +267,8 @@ int main(void)
         cmocka_unit_test(refuses_formats_that_are_none),
         cmocka_unit_test(formats_are_bounded),
         cmocka_unit_test(the_longest_line_fits),
+        cmocka_unit_test(writes_members_of_choice),
+        cmocka_unit_test(notes_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

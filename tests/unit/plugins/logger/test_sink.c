@@ -2,6 +2,8 @@
 #include "logger_test.h"
 
 #include "gather.h"
+#include "rotate.h"
+#include "rotate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -332,6 +334,158 @@ static void every_line_of_many_writers_is_written_or_counted(void **state)
     free(text);
 }
 
+/* ---- rotation ---- */
+
+static int open_log_again(void *arg, const char *path)
+{
+    assert_string_equal(path, here.path);
+    return arg ? MK_E_ACCESS : open_log();
+}
+
+static void name_of(char dst[120], unsigned number)
+{
+    if (number > 0)
+        (void)snprintf(dst, 120, "%s.%u", here.path, number);
+    else
+        (void)snprintf(dst, 120, "%s", here.path);
+}
+
+static void end_log(struct logger_gather *g, struct logger_target *t)
+{
+    logger_gather_free(g);
+    logger_target_put(here.sink, t);
+    logger_sink_put(here.sink);
+}
+
+/* Lines of 50 bytes in files of 100: the last five are kept, in order. */
+static void a_full_file_is_renamed(void **state)
+{
+    const struct logger_rotation rotation = {.size = 100, .count = 2, .open = open_log_again};
+    struct logger_target *t = new_target(open_log());
+    struct logger_gather *g = new_gather(0);
+    char text[128], name[120];
+
+    (void)state;
+    logger_target_rotate(here.sink, t, &rotation);
+    for (int i = 0; i < 9; i++) {
+        (void)snprintf(text, sizeof(text), "%049d\n", i);
+        line(g, t, text);
+        assert_int_equal(logger_gather_flush(g), 0);
+    }
+    end_log(g, t);
+    (void)snprintf(text, sizeof(text), "%049d\n", 8);
+    assert_file(here.path, text);
+    for (int i = 1; i <= 2; i++) {
+        name_of(name, (unsigned)i);
+        (void)snprintf(text, sizeof(text), "%049d\n%049d\n", 8 - 2 * i, 9 - 2 * i);
+        assert_file(name, text);
+        assert_int_equal(unlink(name), 0);
+    }
+    name_of(name, 3);
+    assert_int_equal(access(name, F_OK), -1);
+    assert_string_equal(here.text, "");
+}
+
+/* @return its lines; it is removed. */
+static unsigned long lines_of_file(unsigned number)
+{
+    char name[120], *text;
+    unsigned long lines;
+
+    name_of(name, number);
+    if (access(name, F_OK) < 0)
+        return 0;
+    text = read_file(name);
+    assert_in_range(strlen(text), 1, LOGGER_ROTATE_MIN);
+    lines = count_lines(text);
+    free(text);
+    (void)unlink(name);
+    return lines;
+}
+
+static void rotation_loses_no_line_of_many_writers(void **state)
+{
+    const struct logger_rotation rotation = {
+        .size = LOGGER_ROTATE_MIN, .count = LOGGER_ROTATE_COUNT_MAX, .open = open_log_again};
+    struct logger_target *t = new_target(open_log());
+    unsigned long lines = 0, files = 0;
+
+    (void)state;
+    logger_target_rotate(here.sink, t, &rotation);
+    run_writers(t);
+    logger_target_put(here.sink, t);
+    logger_sink_put(here.sink);
+    for (unsigned i = 0; i <= LOGGER_ROTATE_COUNT_MAX; i++) {
+        const unsigned long more = lines_of_file(i);
+
+        lines += more;
+        files += more > 0;
+    }
+    assert_in_range(files, 5, LOGGER_ROTATE_COUNT_MAX);
+    assert_int_equal(lines + told_lost(), WRITERS * LINES);
+    (void)close(open_log());
+}
+
+static void a_file_of_another_day_is_renamed(void **state)
+{
+    const struct logger_rotation rotation = {.daily = true, .count = 1, .open = open_log_again};
+    const struct timespec yesterday = {time(NULL) - 86400, 0}, times[2] = {yesterday, yesterday};
+    struct logger_target *t;
+    struct logger_gather *g;
+    char name[120];
+    int fd = open_log();
+
+    (void)state;
+    assert_int_equal(write(fd, "old\n", 4), 4);
+    assert_int_equal(futimens(fd, times), 0);
+    t = new_target(fd);
+    logger_target_rotate(here.sink, t, &rotation);
+    g = new_gather(0);
+    line(g, t, "new\n");
+    assert_int_equal(logger_gather_flush(g), 0);
+    assert_file(here.path, "new\n");
+    line(g, t, "same day\n");
+    end_log(g, t);
+    assert_file(here.path, "new\nsame day\n");
+    name_of(name, 1);
+    assert_file(name, "old\n");
+}
+
+static void a_log_that_cannot_be_rotated_grows(void **state)
+{
+    struct logger_rotation rotation = {
+        .size = 10, .count = 1, .open = open_log_again, .arg = &here};
+    struct logger_target *t = new_target(open_log());
+    struct logger_gather *g = new_gather(0);
+    char name[120];
+
+    (void)state;
+    logger_target_rotate(here.sink, t, &rotation);
+    for (int i = 0; i < 4; i++) {
+        line(g, t, "a line\n");
+        assert_int_equal(logger_gather_flush(g), 0);
+    }
+    end_log(g, t);
+    assert_file(here.path, "a line\na line\na line\na line\n");
+    assert_int_equal(said("log cannot be rotated"), 1);
+    assert_int_equal(said("Permission denied"), 1);
+    name_of(name, 1);
+    assert_int_equal(access(name, F_OK), -1);
+}
+
+/* A day in March has 23 hours there. */
+static void midnight_is_local(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1), 0);
+    tzset();
+    assert_int_equal(logger_rotate_midnight(1774652400), 1774738800);
+    assert_int_equal(logger_rotate_midnight(1774738799), 1774738800);
+    assert_int_equal(logger_rotate_midnight(1774738800), 1774821600);
+    assert_int_equal(unsetenv("TZ"), 0);
+    tzset();
+}
+
 /* ---- targets that take no more ---- */
 
 static void a_reader_that_does_not_read_stalls_nobody(void **state)
@@ -459,6 +613,11 @@ int main(void)
         CASE(a_target_is_shared_by_name),
         CASE(goes_on_at_the_end_that_others_made),
         CASE(reopening_goes_to_the_new_file),
+        CASE(a_full_file_is_renamed),
+        CASE(rotation_loses_no_line_of_many_writers),
+        CASE(a_file_of_another_day_is_renamed),
+        CASE(a_log_that_cannot_be_rotated_grows),
+        cmocka_unit_test(midnight_is_local),
         CASE(every_line_of_many_writers_is_written_or_counted),
         CASE(a_reader_that_does_not_read_stalls_nobody),
         CASE(a_full_disk_is_told_once_and_so_is_its_end),
