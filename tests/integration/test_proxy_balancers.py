@@ -163,9 +163,9 @@ def test_random2_spreads_and_avoids_the_busy(start, three):
     server = start_one(start, three, "Random2")
     got, wrong = ask_many(server, each=150)
     assert not wrong
-    assert all(120 < got[name] < 290 for name in "abc"), got
-    three[0].each = lambda conn, request: (time.sleep(0.1), conn.answer(b"a"))
-    got, wrong = ask_many(server, each=60, threads=6)
+    assert all(got[name] > 0.1 * got.total() for name in "abc"), got  # one that the system lets wait is busy too
+    three[0].each = lambda conn, request: (time.sleep(0.5), conn.answer(b"a"))  # longer than a slow machine needs for the others
+    got, wrong = ask_many(server, each=30, threads=6)
     assert not wrong
     assert got["a"] < got["b"] and got["a"] < got["c"], got
 

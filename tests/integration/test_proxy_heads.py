@@ -37,6 +37,34 @@ def server(start_shared, backend):
     return start_shared(**configured("", backend, server=TRUSTED))
 
 
+@pytest.mark.parametrize("server, sent, address, port", [
+    ("", ["X-Real-IP: 1.2.3.4", "X-Forwarded-Port: 7"], "127.0.0.1", None),
+    ("", ["X_Real_IP: 1.2.3.4"], "127.0.0.1", None),
+    ("TrustedProxies 127.0.0.1", ["X-Real-IP: 1.2.3.4", "X-Forwarded-Port: 7"], "1.2.3.4", "7"),
+    ("TrustedProxies 127.0.0.1", ["X-Real-IP: ::1"], "::1", None),
+    ("TrustedProxies 127.0.0.1", [], "127.0.0.1", None),
+    ("TrustedProxies 127.0.0.1", ["X-Real-IP: 1.2.3.4", "X-Real-IP: 5.6.7.8"], "127.0.0.1", None),
+    ("TrustedProxies 127.0.0.1", ["X-Real-IP: evil", "X-Forwarded-Port: 123456"], "127.0.0.1", None),
+    ("TrustedProxies 127.0.0.1", ["X-Real-IP: " + "1" * 46, "X-Forwarded-Port: -1"], "127.0.0.1", None),
+])
+def test_real_ip_and_port(start, backend, server, sent, address, port):
+    running = start(**configured("RealIP on\nForwardedPort on", backend, server=server))
+    request = ask(running, backend, "Connection: X-Real-IP", *sent)
+    assert request.header("X-Real-IP") == address
+    assert request.header("X-Forwarded-Port") == (port or str(running.port))
+    assert request.all("X_Real_IP") == []
+
+
+def test_real_ip_and_port_pass_unless_asked_for(start, backend):
+    request = ask(start(**configured("", backend)), backend, "X-Real-IP: 1.2.3.4", "X-Forwarded-Port: 7")
+    assert (request.header("X-Real-IP"), request.header("X-Forwarded-Port")) == ("1.2.3.4", "7")
+
+
+def test_a_set_header_replaces_real_ip(start, backend):
+    request = ask(start(**configured("RealIP on\nSetHeader X-Real-IP x", backend)), backend)
+    assert request.header("X-Real-IP") == "x"
+
+
 def test_ordinary_fields_pass_in_order(server, backend):
     request = ask(server, backend, "X-B: 2", "Accept: */*", "x-a: 1", "X-B: 3", "Cookie: c=d")
     assert request.fields[:6] == [("Host", "example.org:8080"), ("X-B", "2"), ("Accept", "*/*"), ("x-a", "1"),

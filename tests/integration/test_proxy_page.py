@@ -6,6 +6,8 @@ import pytest
 from harness import browser
 from harness.backend import backends, proxy, servers
 
+pytestmark = pytest.mark.once("a page in a browser")
+
 
 @pytest.mark.parametrize("name, size, dark", [
     ("desk", (1280, 620), False), ("desk_dark", (1280, 620), True), ("phone", (500, 844), False),

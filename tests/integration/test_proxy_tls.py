@@ -2,39 +2,17 @@
 """TLS to backends: whom the proxy asks for, whom it believes, and what it does when it does not."""
 
 import socket
-import ssl
 
 import pytest
 
 from harness import certificates, secured
-from harness.backend import Backend, Conn, configured
+from harness.backend import Backend, SecureBackend, configured
 from harness.config import section
 from harness.content import noise
 
 plugin = secured.each_plugin("tls")
 
 BIG = noise(1 << 20)
-
-
-class SecureBackend(Backend):
-    """Serves over TLS and notes the names that it is asked for."""
-
-    def __init__(self, pair, **kwargs):
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(pair.chain, pair.key)
-        self.context.sni_callback = lambda sock, name, context: self.names.append(name)
-        self.names = []
-        super().__init__(**kwargs)
-
-    def _run(self, sock):
-        sock.settimeout(20)
-        try:
-            with self.context.wrap_socket(sock, server_side=True) as secured:
-                self.serve(Conn(secured))
-        except (OSError, EOFError):
-            pass
-        finally:
-            sock.close()
 
 
 def through_tls(entry, backend, ca=None, **kwargs):

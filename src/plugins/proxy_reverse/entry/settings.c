@@ -395,6 +395,8 @@ static const struct mk_field fields[] = {
      .names = forwarded_names,
      AT(forwarded),
      .fallback = "auto"},
+    {.name = "RealIP", .type = MK_FIELD_BOOL, AT(real_ip), .fallback = "off"},
+    {.name = "ForwardedPort", .type = MK_FIELD_BOOL, AT(forwarded_port), .fallback = "off"},
     {.name = "Rewrite", .type = MK_FIELD_CUSTOM, .parse = parse_rewrite},
     {.name = "RewriteAnswers", .type = MK_FIELD_BOOL, AT(rewrites_answers), .fallback = "on"},
     {.name = "SetHeader",

@@ -77,6 +77,7 @@ struct proxy_settings {
     int host; /* enum proxy_host */
     struct mk_str host_text;
     int forwarded;                    /* enum proxy_forwarded */
+    bool real_ip, forwarded_port;     /* X-Real-IP, X-Forwarded-Port */
     struct mk_str rewrite_from;       /* p NULL: the target goes as it came */
     struct mk_str rewrite_to;         /* in its place at the beginning of the path */
     bool rewrites_answers;            /* and the other way round */

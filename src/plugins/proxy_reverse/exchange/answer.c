@@ -414,8 +414,10 @@ static ssize_t read_answer(struct proxy_exchange *x)
     }
     n = mk_stream_read(x->s, x->down->bytes + x->down->end, x->down->size - x->down->end);
     if (n > 0) {
-        if (x->state == PROXY_SEND)
+        if (x->state == PROXY_SEND) {
             proxy_exchange_turn(x, PROXY_HEAD);
+            backend_notes_time(&x->notes, BACKEND_NOTE_FIRST);
+        }
         x->down->end += (size_t)n;
         return n;
     }

@@ -48,6 +48,7 @@ static void end_attempt(struct proxy_exchange *x, enum proxy_outcome outcome)
         return;
     x->report.outcome = outcome;
     x->report.whole_us = proxy_spent_us(x->began_us);
+    backend_notes_time(&x->notes, BACKEND_NOTE_WHOLE);
     proxy_end(&x->attempt, &x->report);
 }
 
@@ -251,6 +252,7 @@ static void on_exchange_connected(void *arg, struct mk_stream *s, bool fresh, in
     if (s) {
         x->s = s;
         x->is_fresh = fresh;
+        backend_notes_time(&x->notes, BACKEND_NOTE_CONNECT);
         proxy_exchange_turn(x, PROXY_SEND);
         mk_stream_tell(s, on_backend, x);
         if (hold(x) < 0) {
@@ -306,6 +308,7 @@ static void try_next(struct proxy_exchange *x)
     while (proxy_begin(x->entry, &x->ask, &x->attempt)) {
         x->report = (struct proxy_report){.outcome = PROXY_LEFT};
         x->began_us = clock_now_us();
+        backend_notes_begin(&x->notes, x->r, x->attempt.name);
         if (take_connection(x, must_be_fresh(x)))
             return;
     }

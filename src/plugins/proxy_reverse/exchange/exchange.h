@@ -7,6 +7,7 @@
 #include "exchange/splice.h"
 #include "exchange/states.h"
 
+#include "kit/backends/notes.h"
 #include "kit/clock/clock.h"
 #include "kit/intake/uploads.h"
 
@@ -44,6 +45,7 @@ struct proxy_exchange {
     struct proxy_ask ask;
     struct proxy_attempt attempt;
     struct proxy_report report;
+    struct backend_notes notes;
     int64_t began_us;              /* clock_now_us */
     struct mk_upstream_wait *wait; /* for a connection; NULL: not waiting */
     struct mk_stream *s;           /* NULL: none */

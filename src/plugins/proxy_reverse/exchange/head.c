@@ -10,6 +10,8 @@
 
 #define VIA "1.1 monkey"
 
+enum { IP_TEXT_MAX = 45 }; /* INET6_ADDRSTRLEN without its end */
+
 struct out {
     char *at, *end;
     bool is_full;
@@ -281,6 +283,9 @@ static const struct mk_str of_forwarding[] = {
     MK_STR_INIT("Forwarded"),
 };
 
+static const struct mk_str real_ip = MK_STR_INIT("X-Real-IP");
+static const struct mk_str forwarded_port = MK_STR_INIT("X-Forwarded-Port");
+
 static bool is_in(const struct proxy_line *list, struct mk_str name)
 {
     for (; list; list = list->next) {
@@ -300,6 +305,9 @@ static bool is_replaced(const struct proxy_settings *set, struct mk_str name)
         return true;
     if (set->forwarded != PROXY_FORWARDED_OFF &&
         is_one_of(name, of_forwarding, sizeof(of_forwarding) / sizeof(of_forwarding[0])))
+        return true;
+    if ((set->real_ip && is_named(name, real_ip)) ||
+        (set->forwarded_port && is_named(name, forwarded_port)))
         return true;
     return is_in(set->sets, name) || is_in(set->removes, name);
 }
@@ -356,6 +364,10 @@ static int put_fields(struct out *o, const struct proxy_request *q,
         if (q->hops > 0 && is_named(name, MK_STR("Max-Forwards")))
             value = decimal(digits, (uint64_t)q->hops - 1);
         if (!stays && !(asks && proxy_connection_has(q->next, q->of, name)))
+            put_line(o, name, value);
+    }
+    for (at = 0; q->next_passed && q->next_passed(q->of, &at, &name, &value);) {
+        if (!is_replaced(set, name))
             put_line(o, name, value);
     }
     return 0;
@@ -437,11 +449,66 @@ static void put_node(struct out *o, struct mk_str peer)
     }
 }
 
+/* Is what the client says of those before it passed on? */
+static bool believes(const struct proxy_request *q, const struct proxy_settings *set)
+{
+    return set->forwarded == PROXY_FORWARDED_APPEND ||
+           (set->forwarded == PROXY_FORWARDED_AUTO && q->trusted);
+}
+
+/* Nothing but these characters, and not empty. */
+static bool consists_of(struct mk_str value, const char *characters)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.p[i] == '\0' || !strchr(characters, value.p[i]))
+            return false;
+    }
+    return value.len > 0;
+}
+
+/* The client's only value of a field that says one thing; p NULL: it says none, several, or nonsense. */
+static struct mk_str said_once(const struct proxy_request *q, struct mk_str wanted,
+                               const char *characters, size_t max)
+{
+    struct mk_str name, value, found = {NULL, 0};
+    uint32_t at = 0;
+    unsigned count = 0;
+
+    while (q->next(q->of, &at, &name, &value)) {
+        if (is_named(name, wanted) && ++count == 1)
+            found = value;
+    }
+    if (count != 1 || found.len > max || !consists_of(found, characters))
+        found.p = NULL;
+    return found;
+}
+
+/* A field with one value has no list: a proxy that is believed has the first word, we have it else. */
+static void put_single(struct out *o, const struct proxy_request *q,
+                       const struct proxy_settings *set)
+{
+    const bool asks = believes(q, set);
+    struct mk_str value = {NULL, 0};
+    char digits[20];
+
+    if (set->real_ip && !is_in(set->sets, real_ip) && !is_in(set->removes, real_ip)) {
+        if (asks)
+            value = said_once(q, real_ip, "0123456789abcdefABCDEF.:", IP_TEXT_MAX);
+        if (value.p || q->peer.len > 0)
+            put_line(o, real_ip, value.p ? value : q->peer);
+    }
+    if (set->forwarded_port && !is_in(set->sets, forwarded_port) &&
+        !is_in(set->removes, forwarded_port)) {
+        value = asks ? said_once(q, forwarded_port, "0123456789", 5) : (struct mk_str){NULL, 0};
+        if (value.p || q->port > 0)
+            put_line(o, forwarded_port, value.p ? value : decimal(digits, q->port));
+    }
+}
+
 static void put_forwarded(struct out *o, const struct proxy_request *q,
                           const struct proxy_settings *set)
 {
-    bool appends = set->forwarded == PROXY_FORWARDED_APPEND ||
-                   (set->forwarded == PROXY_FORWARDED_AUTO && q->trusted);
+    bool appends = believes(q, set);
     struct mk_str scheme = mk_str_from(q->scheme);
 
     if (!is_in(set->sets, of_forwarding[0]) && !is_in(set->removes, of_forwarding[0])) {
@@ -590,6 +657,7 @@ ssize_t proxy_head_write(char *dst, size_t room, const struct proxy_request *q,
         err = put_fields(&o, q, set);
     if (set->forwarded != PROXY_FORWARDED_OFF)
         put_forwarded(&o, q, set);
+    put_single(&o, q, set);
     put_via(&o, q, set);
     for (const struct proxy_line *line = set->sets; line; line = line->next)
         put_set(&o, q, line);

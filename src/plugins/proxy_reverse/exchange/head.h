@@ -35,6 +35,7 @@ struct proxy_request {
     bool trailers;          /* fields behind the answer would be passed on */
     bool keeps;             /* the connection to the backend may stay open */
     proxy_fields_fn next, next_trailer; /* of the head; behind the body */
+    proxy_fields_fn next_passed;        /* of ours, in place of the client's; NULL: none */
     const void *of;
 };
 

@@ -52,6 +52,16 @@ bool proxy_next_field(const void *of, uint32_t *at, struct mk_str *name, struct 
     return mk_request_next_header(of, at, name, value);
 }
 
+static bool next_unnoted(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value)
+{
+    return mk_request_next_unnoted(of, at, name, value);
+}
+
+static bool next_passed(const void *of, uint32_t *at, struct mk_str *name, struct mk_str *value)
+{
+    return mk_request_next_passed(of, at, name, value);
+}
+
 /* Our own end of a client's connection. @return whether it has an address. */
 static bool find_local(const struct mk_conn *conn, struct proxy_ends *ends)
 {
@@ -116,6 +126,7 @@ static ssize_t write_upload_head(struct proxy_exchange *x, struct proxy_buffer *
     struct mk_str no = {NULL, 0};
     char peer[MK_PEER_TEXT];
     struct proxy_request q;
+    const bool has_passed = mk_request_has_passed(x->r);
 
     mk_request_facts(x->r, &f);
     q = (struct proxy_request){
@@ -126,7 +137,7 @@ static ssize_t write_upload_head(struct proxy_exchange *x, struct proxy_buffer *
         .host = f.host,
         .scheme = f.scheme,
         .peer = {peer, mk_conn_peer(f.conn, peer)},
-        .port = x->set->sets ? port_of(f.conn) : 0,
+        .port = x->set->sets || x->set->forwarded_port ? port_of(f.conn) : 0,
         .minor = f.minor,
         .content_length = x->length,
         .upgrade = x->wants_upgrade ? mk_request_header(x->r, MK_STR("Upgrade")) : no,
@@ -135,7 +146,8 @@ static ssize_t write_upload_head(struct proxy_exchange *x, struct proxy_buffer *
         .expects = x->reading == PROXY_HELD,
         .trailers = x->wants_trailers,
         .keeps = proxy_exchange_keeps(x),
-        .next = proxy_next_field,
+        .next = has_passed ? next_unnoted : proxy_next_field,
+        .next_passed = has_passed ? next_passed : NULL,
         .of = x->r,
     };
     if (q.peer.len >= 5 && memcmp(peer, "unix:", 5) == 0)
