@@ -21,6 +21,7 @@ extern "C" {
 #endif
 
 struct mk_exchange;
+struct mk_tunnel;
 struct mk_context;
 
 struct mk_protocol {
@@ -67,11 +68,17 @@ struct mk_exchange_head {
     bool has_body;
     bool expects_continue;  /* Expect: 100-continue (RFC 9110 section 10.1.1) */
     int64_t content_length; /* of a body; -1: unknown */
+    /**
+     * The protocol that its client wants to speak on the request's stream from now on, a token (RFC 8441); {NULL, 0}: none. It
+     * has no body then. Hooks and handlers see what HTTP/1.1 has for that: the method, which is to be GET for WebSocket, with
+     * `Connection: Upgrade` and `Upgrade`. The answer 101 is success; an answer of 2xx, which would say so too, becomes 501.
+     */
+    struct mk_str upgrade;
 };
 
 /**
  * How a protocol carries a request. `arg` is that of mk_exchange_begin. No operation is called after end, nor after
- * mk_exchange_break.
+ * mk_exchange_break or mk_tunnel_break.
  */
 struct mk_carrier {
     size_t size;           /* sizeof(struct mk_carrier) */
@@ -85,7 +92,8 @@ struct mk_carrier {
     /** @return whether that room is still this request's. */
     bool (*has_head)(const void *arg);
     /**
-     * A head is complete. An interim response (1xx but 101) is followed by another head.
+     * A head is complete. An interim response (1xx but 101) is followed by another head. 101 answers requests with an
+     * upgrade alone.
      * @param fields    field lines with their line ends, in the case in which they were written; no field of HTTP/1's framing
      *                  but Content-Length. Borrowed for the call
      * @param has_body  bytes follow: mk_exchange_pull gives them, then or after ready
@@ -98,6 +106,13 @@ struct mk_carrier {
     void (*trailers)(void *arg, struct mk_str fields);
     /** The request has ended. @param error  0: its answer is complete; otherwise it is broken off. */
     void (*end)(void *arg, int error);
+    /**
+     * The request has ended, and its handler has its stream (mk_request_take): read gives bytes of the client, ready says that
+     * there are some for it, and end that the handler has closed the stream; mk_tunnel_pull gives what is left then. NULL:
+     * streams cannot be taken.
+     * @param tunnel  in place of the exchange; the protocol's until mk_tunnel_break
+     */
+    void (*open)(void *arg, struct mk_tunnel *tunnel);
 };
 
 /**
@@ -125,6 +140,24 @@ MK_API void mk_exchange_arrived(struct mk_exchange *exchange);
 MK_API int mk_exchange_set_trailers(struct mk_exchange *exchange, struct mk_str lines) MK_MUST_USE;
 /** The client does not want the answer any more, or its connection is gone. */
 MK_API void mk_exchange_break(struct mk_exchange *exchange);
+
+/* ---- streams that handlers took ---- */
+
+/**
+ * Take bytes for the client. What waits for it is bounded: the handler's writes end when 64 KB do.
+ * @param is_last  out: the handler sends no more; it may still read
+ * @return bytes; 0; MK_E_AGAIN: nothing now, ready will be called.
+ */
+MK_API ssize_t mk_tunnel_pull(struct mk_tunnel *tunnel, char *dst, size_t len,
+                              bool *is_last) MK_MUST_USE;
+/**
+ * Tell the handler, after the present event.
+ * @param events  MK_IO_READ: bytes have come; MK_IO_READ | MK_IO_HANGUP: the client sends no more; MK_IO_HANGUP: the server
+ *                stops
+ */
+MK_API void mk_tunnel_tell(struct mk_tunnel *tunnel, unsigned events);
+/** The stream has ended, or its connection has. A handler that has not closed its side gets MK_IO_ERROR. */
+MK_API void mk_tunnel_break(struct mk_tunnel *tunnel);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 
 /*
  * Byte streams with events, over any transport: a client's connection that a handler took over (for
- * Upgrade), or a connection to a backend. A tunnel consists of two streams.
+ * Upgrade), a request's stream in a connection of HTTP/2, or a connection to a backend. A tunnel consists of two streams.
  *
  * A stream belongs to a worker; call all functions on its thread. They never block.
  */
@@ -31,8 +31,8 @@ struct mk_stream;
 typedef void (*mk_stream_fn)(struct mk_stream *s, unsigned events, void *arg);
 
 /**
- * Take over the connection of a request, after mk_reply_end of 101, or of 2xx for CONNECT (RFC 9110
- * sections 7.8, 9.3.6). The hook returns MK_VERDICT_DONE; then the request ends, its head is sent, and
+ * Take over the connection of a request, or its stream of a connection that carries many (HTTP/2, RFC 8441), after
+ * mk_reply_end of 101, or of 2xx for CONNECT (RFC 9110 sections 7.8, 9.3.6). The hook returns MK_VERDICT_DONE; then the request ends, its head is sent, and
  * events begin. The plugin itself must hold its objects of the request's configuration.
  * @param fn  called with MK_IO_READ | MK_IO_WRITE first
  * @return 0, MK_E_NOMEM, MK_E_INVALID: the answer is another one, or the request's body was not read to its end;

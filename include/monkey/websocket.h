@@ -3,7 +3,8 @@
 #define MONKEY_WEBSOCKET_H
 
 /*
- * WebSocket (RFC 6455, RFC 7692) for handlers of plugins and programs. In libmonkey-websocket: pkg-config --libs monkey-websocket.
+ * WebSocket (RFC 6455, RFC 7692; in a stream of HTTP/2: RFC 8441) for handlers of plugins and programs. In libmonkey-websocket:
+ * pkg-config --libs monkey-websocket.
  *
  *     static void on_message(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message)
  *     {

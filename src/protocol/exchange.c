@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "http/field.h"
 #include "http/head_text.h"
 #include "server/answer/reply.h"
 #include "server/h1/conn.h"
@@ -41,6 +42,12 @@ static void tell(struct mk_carried *c, int error)
     struct mk_exchange *x = exchange_of(c);
 
     x->is_over = true;
+    if (x->tunnel && error == 0) {
+        mk_tunnel_open(x->tunnel);
+        return;
+    }
+    if (x->tunnel)
+        mk_tunnel_break(x->tunnel);
     if (!x->is_broken)
         x->carrier->end(x->arg, error);
 }
@@ -83,16 +90,37 @@ void mk_exchange_break(struct mk_exchange *x)
 
 /* ---- its beginning ---- */
 
+static bool wants_upgrade(const struct mk_exchange_head *head)
+{
+    return head->size >= offsetof(struct mk_exchange_head, upgrade) + sizeof(head->upgrade) &&
+           head->upgrade.len > 0;
+}
+
+static void write_upgrade(struct mk_buf *b, struct mk_str protocol)
+{
+    (void)mk_buf_append_str(b, MK_STR("Connection: Upgrade\r\nUpgrade: "));
+    (void)mk_buf_append_str(b, protocol);
+    (void)mk_buf_append_str(b, MK_STR("\r\n"));
+}
+
 static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
 {
-    int err =
+    bool is_upgrade = wants_upgrade(head);
+    int err;
+
+    if (is_upgrade && (head->has_body || !mk_field_is_name(head->upgrade)))
+        return MK_E_INVALID;
+    err =
         mk_head_text(b, head->method, head->target, head->fields,
                      head->has_body && head->content_length > 0 ? (size_t)head->content_length : 0);
-
-    if (err < 0 || !head->expects_continue)
+    if (err < 0 || (!head->expects_continue && !is_upgrade))
         return err;
     b->len -= 2; /* the empty line */
-    return mk_buf_append_str(b, MK_STR("Expect: 100-continue\r\n\r\n"));
+    if (head->expects_continue)
+        (void)mk_buf_append_str(b, MK_STR("Expect: 100-continue\r\n"));
+    if (is_upgrade)
+        write_upgrade(b, head->upgrade);
+    return mk_buf_append_str(b, MK_STR("\r\n"));
 }
 
 /* Most heads fit into the block; a longer one gets memory of its own. @return 0 or an error. */
@@ -141,6 +169,7 @@ int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
         free_exchange(&x->carried);
         return err;
     }
+    x->may_switch = wants_upgrade(head);
     c->requests++;
     mk_carried_begin(&x->carried, c->worker, c->id, x->arena_start, sizeof(x->arena_start));
     x->carried.request.conn = c;
@@ -207,6 +236,6 @@ ssize_t mk_exchange_pull(struct mk_exchange *x, char *dst, size_t len, bool *is_
     x->dst_left = 0;
     if (x->is_over && x->carried.error < 0)
         return x->carried.error;
-    *is_last = x->is_over;
-    return got > 0 || x->is_over ? (ssize_t)got : MK_E_AGAIN;
+    *is_last = x->is_over && !x->tunnel;
+    return got > 0 || *is_last ? (ssize_t)got : MK_E_AGAIN;
 }

@@ -16,10 +16,12 @@ struct mk_exchange {
     char *long_text; /* its head, where own_text is too short; heap */
     char *dst;       /* where the body goes, while it is pulled; NULL: it is not */
     size_t dst_left;
-    struct mk_buf rest; /* of a piece, for which dst had no room */
+    struct mk_tunnel *tunnel; /* a handler took its stream; NULL: none did */
+    struct mk_buf rest;       /* of a piece, for which dst had no room */
     size_t rest_at;
-    bool is_over;   /* its end is known */
-    bool is_broken; /* by its protocol, which is not told */
+    bool is_over;    /* its end is known */
+    bool is_broken;  /* by its protocol, which is not told */
+    bool may_switch; /* 101 is an answer to it (RFC 8441) */
     char arena_start[MK_JOB_ARENA] __attribute__((aligned(16)));
     char own_text[];
 };
@@ -38,6 +40,11 @@ static inline bool mk_exchange_has_rest(const struct mk_exchange *x)
 {
     return x->rest_at < x->rest.len;
 }
+
+/** mk_wire.take: its request is over soon, and a tunnel takes its place. */
+int mk_exchange_take(struct mk_request *r, struct mk_stream **stream, mk_stream_fn fn, void *arg);
+/** The request has ended: its protocol has the tunnel from now on. */
+void mk_tunnel_open(struct mk_tunnel *t);
 
 /** Copy as much as dst has room for. @return the number of bytes. */
 size_t mk_exchange_put(struct mk_exchange *x, const char *bytes, size_t len);

@@ -30,10 +30,8 @@ static void expect_body(struct mk_exchange *x)
 
 static ssize_t count(struct mk_request *r, ssize_t n)
 {
-    uint64_t max = (uint64_t)r->view->snapshot->set.max_body_size;
-
     r->body.total += (uint64_t)n;
-    if (r->body.total > max)
+    if (r->body.total > r->body.max)
         return MK_E_LIMIT;
     if (n == 0 || (!r->head.chunked && r->body.total == r->head.content_length))
         mk_receiving_go(r, MK_RECEIVING_DONE);
@@ -84,13 +82,28 @@ static int end_interim(struct mk_reply *p)
     return x->carrier->head(x->arg, p->status, fields, true);
 }
 
+/* The client asked for another protocol, and 2xx would say that it has it (RFC 8441 section 5, RFC 9110 section 9.3.6). */
+static int refuse_switch(struct mk_request *r)
+{
+    struct mk_exchange *x = mk_exchange_of(r);
+
+    r->status = 501;
+    r->framing = MK_FRAMING_ABSENT;
+    return x->carrier->head(x->arg, r->status, MK_STR("Content-Length: 0\r\n"), false);
+}
+
 static int end_head(struct mk_reply *p, int64_t length, bool has_content)
 {
-    struct mk_exchange *x = mk_exchange_of(p->r);
-    bool has_body = has_content && length != 0 && p->r->head.method != MK_METHOD_HEAD;
+    struct mk_request *r = p->r;
+    struct mk_exchange *x = mk_exchange_of(r);
+    bool has_body = has_content && length != 0 && r->head.method != MK_METHOD_HEAD;
     struct mk_str fields = mk_carried_end_head(p, length, has_content);
 
-    return x->carrier->head(x->arg, p->r->status, fields, has_body);
+    if (r->status == 101 && !x->may_switch)
+        return MK_E_INVALID;
+    if (r->status / 100 == 2 && x->may_switch)
+        return refuse_switch(r);
+    return x->carrier->head(x->arg, r->status, fields, has_body || mk_request_opens_tunnel(r));
 }
 
 /* ---- the body ---- */
@@ -188,6 +201,7 @@ const struct mk_wire mk_exchange_wire = {
     .send_piece = send_piece,
     .flush = mk_carried_flush,
     .end_body = end_body,
+    .take = mk_exchange_take,
     .wake = mk_carried_wake,
     .renew_timeout = mk_carried_renew_timeout,
     .version = name_version,

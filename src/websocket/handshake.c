@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "websocket/handshake.h"
 
-#include "kit/digest/digest.h"
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
@@ -116,13 +115,5 @@ unsigned ws_opening_judge(const struct ws_opening *o, const struct ws_rules *rul
 
 void ws_accept_key(char dst[WS_ACCEPT_LEN], struct mk_str key)
 {
-    static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    uint8_t digest[SHA1_LEN];
-    struct sha1 sha1;
-
-    sha1_init(&sha1);
-    sha1_add(&sha1, key.p, key.len);
-    sha1_add(&sha1, guid, sizeof(guid) - 1);
-    sha1_end(&sha1, digest);
-    (void)base64_encode(dst, digest, sizeof(digest));
+    websocket_accept(dst, key.p, key.len);
 }

@@ -2,11 +2,12 @@
 #ifndef WEBSOCKET_HANDSHAKE_H
 #define WEBSOCKET_HANDSHAKE_H
 
+#include "kit/digest/digest.h"
 #include "websocket/extension.h"
 
 /* The opening handshake of a server (RFC 6455 section 4.2), without the request: fields in, a verdict out. */
 
-enum { WS_KEY_LEN = 24, WS_ACCEPT_LEN = 28 };
+enum { WS_KEY_LEN = WEBSOCKET_KEY_LEN, WS_ACCEPT_LEN = WEBSOCKET_ACCEPT_LEN };
 
 /** What a server allows. Texts are borrowed. */
 struct ws_rules {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP/2 (RFC 9113, plugin http2): what tests of HTTP over it (CARRIER=h2) do not see."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -12,7 +13,7 @@ import time
 import pytest
 
 from harness import certificates, executable, http2
-from harness.client import eventually
+from harness.client import eventually, free_port
 from harness.config import section
 from harness.http2 import (ACK, CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, NO_ERROR,
                            PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, frame)
@@ -271,6 +272,17 @@ def test_a_stream_that_is_reset_ends_its_request(server):
         assert client.answer(3) == (200, b"a")
 
 
+def test_a_client_that_leaves_within_a_body_holds_no_request(start, tmp_path):
+    """As in HTTP/1: the log has the request at once, not after BodyTimeout."""
+    log = tmp_path / "access.log"
+    server = start(server="Listen 127.0.0.1:0 h2", extra=loads("http2", "logger"), site=section("LOGGER", f"AccessLog {log}"),
+                   handlers=ECHO)
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/echo", "POST", end=False), frame(DATA, 0, 1, b"some"), frame(PING, 0, 0, bytes(8)))
+        assert client.until(PING)
+    assert eventually(lambda: log.is_file() and '"POST /echo HTTP/2.0"' in log.read_text())
+
+
 def test_logs_and_scripts_name_the_protocol(start, tmp_path):
     log = tmp_path / "access.log"
     server = start(server="Listen 127.0.0.1:0 h2", extra=loads("http2", "logger"), site=section("LOGGER", f"AccessLog {log}"),
@@ -450,6 +462,123 @@ def test_settings_are_acknowledged_and_pings_answered(client):
     client.send(frame(PING, 0, 0, b"abcdefgh"))
     answer = client.until(PING)
     assert (answer.flags, answer.payload) == (ACK, b"abcdefgh")
+
+
+def test_a_client_that_answers_pings_is_kept(start):
+    """PingInterval; RFC 9113 6.7"""
+    server = start(server="Listen 127.0.0.1:0 h2\nTimeout 60\nKeepAliveTimeout 60", files={"a.txt": "a"},
+                   extra=loads("http2", **{"plugins/http2/http2.conf": section("HTTP2", "PingInterval 300ms")}))
+    with Frames(address(server)) as client:
+        for _ in range(4):
+            client.send(frame(PING, ACK, 0, client.until(PING).payload))
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a")
+
+
+def test_no_pings_without_an_interval(start):
+    server = start(server="Listen 127.0.0.1:0 h2\nTimeout 1", extra=loads("http2"), files={"a.txt": "a"})
+    with Frames(address(server)) as client:
+        assert client.until(PING, GOAWAY).kind == GOAWAY
+
+
+def speaks_h2(server):
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/a.txt"))
+        first = client.receive()
+        return first is not None and first.kind == SETTINGS and client.answer(1) == (200, b"a")
+
+
+def speaks_http_1(server):
+    with contextlib.suppress(ConnectionResetError):
+        return server.raw(b"GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200")
+    return False
+
+
+def test_a_reload_changes_what_is_offered(start):
+    """Connections keep their protocol; new ones choose among the address's new flags."""
+    port = free_port()
+    config = {"extra": loads("http2"), "files": {"a.txt": "a"}}
+    server = start(server=f"Listen 127.0.0.1:{port} h2", **config)
+    with Frames(address(server)) as before:
+        for flags, h2, http_1 in (("", False, True), ("h2 !http", True, False), ("h2", True, True)):
+            assert "reloaded" in server.reload(server=f"Listen 127.0.0.1:{port} {flags}", **config)
+            assert eventually(lambda: (speaks_h2(server), speaks_http_1(server)) == (h2, http_1)), flags
+        before.send(before.head(1, "/a.txt"))
+        assert before.answer(1) == (200, b"a")
+
+
+def conversation(client):
+    """A preface, two requests, one with a body in two frames, a PING and a window."""
+    return (http2.PREFACE + frame(SETTINGS) + client.head(1, "/echo", "POST", end=False) + frame(DATA, 0, 1, b"some")
+            + frame(PING, 0, 0, b"12345678") + frame(DATA, END_STREAM, 1, b"thing") + frame(WINDOW_UPDATE, 0, 0, (9).to_bytes(4, "big"))
+            + client.head(3, "/a.txt"))
+
+
+def hears_all(client):
+    bodies, ended = {1: b"", 3: b""}, set()
+    while len(ended) < 2:
+        one = client.until(DATA, RST_STREAM, GOAWAY)
+        assert one and one.kind == DATA
+        bodies[one.stream] += one.payload
+        ended |= {one.stream} if one.flags & END_STREAM else set()
+    assert b"something" in bodies[1] and bodies[3] == b"a"
+
+
+def test_each_byte_arrives_alone(server):
+    with Frames(address(server), preface=b"") as empty:  # whose encoder is used
+        data = conversation(empty)
+        raw = socket.create_connection(address(server), timeout=10)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        empty.sock, closed = raw, empty.sock
+        closed.close()
+        for at in range(len(data)):
+            raw.send(data[at:at + 1])
+        hears_all(empty)
+
+
+@pytest.mark.slow
+@pytest.mark.limit(120)
+def test_input_split_at_each_byte(server):
+    at = 1
+    while True:
+        with Frames(address(server), preface=b"") as client:
+            raw = socket.create_connection(address(server), timeout=10)
+            client.sock, closed = raw, client.sock
+            closed.close()
+            data = conversation(client)
+            raw.sendall(data[:at])
+            time.sleep(0.005)
+            raw.sendall(data[at:])
+            hears_all(client)
+        if (at := at + 1) == len(data):
+            break
+
+
+def test_what_is_counted(start):
+    """In the page of metrics; a reload keeps it."""
+    server = start(server="Listen 127.0.0.1:0 h2", handlers=ECHO, files={"a.txt": "a"},
+                   extra=loads("http2", "status", **{"plugins/status/status.conf": section("STATUS", "")}))
+
+    def counted(name):
+        text = server.get("/metrics").text
+        return float(re.search(rf"(?m)^monkey_http2_{re.escape(name)} (\S+)$", text)[1])
+
+    with Frames(address(server)) as client, Frames(address(server)) as rude:
+        client.send(client.head(1, "/a.txt"))
+        assert client.answer(1) == (200, b"a")
+        client.send(client.head(3, "/echo", "POST", end=False), frame(RST_STREAM, 0, 3, CANCEL.to_bytes(4, "big")))
+        client.send(client.head(5, "/echo", "POST", [("content-length", "1")], end=False), frame(DATA, END_STREAM, 5, b"22"))
+        assert client.answer(5) == PROTOCOL_ERROR
+        client.send(client.head(7, "/echo", "POST", end=False), frame(PING, 0, 0, bytes(8)))
+        assert client.until(PING)
+        rude.send(*[frame(PING, 0, 0, bytes(8))] * 2000)
+        assert rude.until(GOAWAY).code == ENHANCE_YOUR_CALM
+        assert eventually(lambda: counted("connections") == 1)
+        assert (counted("connections_begun_total"), counted("streams"), counted("streams_begun_total"), counted("tunnels")) == (2, 1, 4, 0)
+        assert (counted('resets_total{by="client"}'), counted('resets_total{by="server"}'), counted("floods_total")) == (1, 1, 1)
+        server.reload()
+        assert (counted("connections"), counted("streams_begun_total")) == (1, 4)
+    assert eventually(lambda: (counted("connections"), counted("streams")) == (0, 0))
 
 
 def test_a_reload_keeps_connections(server, client):

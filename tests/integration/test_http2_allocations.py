@@ -5,9 +5,10 @@ import itertools
 
 import pytest
 
-from harness import executable
+from harness import executable, frames, http2
 from harness.config import section
-from harness.http2 import DATA, END_STREAM, RST_STREAM, Frames, frame
+from harness.http2 import DATA, END_STREAM, GOAWAY, RST_STREAM, Frames, frame
+from harness.plugins import path
 
 pytestmark = [pytest.mark.slow, pytest.mark.limit(300)]
 
@@ -22,6 +23,16 @@ REQUESTS = {
 }
 
 
+def asking_for_a_socket(client):
+    head = client.encoder.encode([(":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "http"), (":path", "/socket"),
+                                  (":authority", "localhost"), ("sec-websocket-version", "13")])
+    return http2.frame(http2.HEADERS, http2.END_HEADERS, 1, head)
+
+
+REQUESTS["socket"] = lambda c: asking_for_a_socket(c) + frame(DATA, 0, 1, frames.frame(frames.TEXT, b"x" * 5000))
+REQUESTS["socket and its close"] = lambda c: asking_for_a_socket(c) + frame(DATA, END_STREAM, 1, frames.frame(frames.CLOSE))
+
+
 def get(server):
     with Frames(("127.0.0.1", server.port)) as client:
         client.send(client.head(1, "/a.txt"))
@@ -32,8 +43,8 @@ def get(server):
 def test_connection(start, allocations, name):
     if not executable.plugin("http2"):
         pytest.skip("this build has no such plugin")
-    server = start(server="Listen 127.0.0.1:0 h2\nWorkers 1", handlers="Match ^/echo echo",
-                   extra={"plugins.load": section("PLUGINS", f"Load {executable.plugin('http2')}")},
+    server = start(server="Listen 127.0.0.1:0 h2\nWorkers 1", handlers="Match ^/echo echo\nMatch ^/socket sockets echo",
+                   extra={"plugins.load": section("PLUGINS", f"Load {executable.plugin('http2')}\nLoad {path('sockets')}")},
                    files={"a.txt": "a", "large.bin": b"z" * 60_000}, env=allocations.environment)
     assert get(server) == (200, b"a")
     for number in itertools.count(1):
@@ -41,7 +52,7 @@ def test_connection(start, allocations, name):
         try:
             with Frames(("127.0.0.1", server.port), timeout=5) as client:
                 client.send(REQUESTS[name](client))
-                client.answer(3 if name == "reset" else 1)
+                client.until(DATA, RST_STREAM, GOAWAY) if name == "socket" else client.answer(3 if name == "reset" else 1)
         except (BrokenPipeError, ConnectionResetError):
             pass
         assert server.is_running(), f"allocation {number}\n{server.log()}"

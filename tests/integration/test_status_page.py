@@ -9,6 +9,8 @@ from harness import browser, process
 from harness.backend import backends, servers
 from harness.config import section
 
+pytestmark = pytest.mark.once("a page in a browser")
+
 
 def started(start, two):
     load = "".join(f"Load {process.plugin(name)}\n" for name in ("proxy_reverse", "status"))

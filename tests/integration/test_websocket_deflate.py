@@ -72,6 +72,7 @@ class Packed(Raw):
 
 
 @pytest.mark.parametrize("kind", ["packed", "kept"])
+@pytest.mark.plain("a client that knows no other carriers")
 def test_echo(server, kind):
     async def talk():
         async with websockets.connect(f"ws://localhost:{server.port}/{kind}", compression="deflate", max_size=None) as ws:

@@ -14,7 +14,8 @@ enum {
     TURN_IN = 4 * H2_IN,   /* read in one event */
     TURN_OUT = 4 * H2_OUT, /* sent in one event */
     TICK_MS = 500,
-    REST_MS = 5000,  /* for the rest of a body that nobody wants: then the stream is reset */
+    REST_MS = 5000, /* for the rest of a body that nobody wants: then the stream is reset */
+    NEVER_MS = 3600 * 1000,
     NOTICE_MS = 200, /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
 
@@ -33,6 +34,8 @@ bool h2_conn_pay(struct h2_conn *c, enum h2_price what)
 {
     if (h2_credit_pay(&c->credit, what, h2_conn_now_ms(c)))
         return true;
+    if (c->state != H2_CONN_OVER)
+        h2_count(c->local->row, H2_COUNT_FLOODS, 1);
     h2_conn_fail(c, NGHTTP2_ENHANCE_YOUR_CALM);
     return false;
 }
@@ -57,6 +60,7 @@ static void free_conn(struct h2_conn *c)
     h2_blocks_free(&c->blocks);
     h2_text_free(&c->left);
     free(c);
+    h2_count(l->row, H2_COUNT_CONNECTIONS, -1);
     h2_local_put(l);
 }
 
@@ -230,6 +234,18 @@ static bool take_bytes(struct h2_conn *c, const uint8_t *bytes, size_t len)
     return fault || fed == len || feed(c, bytes + fed, len - fed);
 }
 
+/* It sends no more: handlers that read what it sends hear of it, and requests that are not whole never will be. */
+static void end_input(struct h2_conn *c)
+{
+    c->has_ended = true;
+    for (struct h2_stream *s = c->streams; s; s = s->next) {
+        if (s->is_joined && !s->has_end)
+            h2_stream_end_input(s);
+        else if (!s->has_end)
+            (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
+    }
+}
+
 /* @return false: no more now. */
 static bool receive_some(struct h2_conn *c)
 {
@@ -239,7 +255,7 @@ static bool receive_some(struct h2_conn *c)
     if (n == MK_E_AGAIN)
         return false;
     if (n <= 0) {
-        c->has_ended = true;
+        end_input(c);
         c->is_lost = c->is_lost || n < 0;
         return false;
     }
@@ -275,6 +291,14 @@ static void announce_end(struct h2_conn *c)
     c->state = H2_CONN_NOTICED;
 }
 
+/* The server stops. */
+static void stop(struct h2_conn *c)
+{
+    for (struct h2_stream *s = c->streams; s; s = s->next)
+        h2_stream_stop(s);
+    announce_end(c);
+}
+
 static void leave(struct h2_conn *c)
 {
     (void)nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE,
@@ -290,6 +314,8 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
 
     for (; s; s = next) {
         next = s->next;
+        if (s->is_joined) /* its handler's own limits apply */
+            continue;
         if (s->state == H2_STREAM_SENDING && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
         else if (s->state == H2_STREAM_ENDED && !s->has_end && now_ms - s->moved_ms >= REST_MS)
@@ -332,6 +358,8 @@ static void set_timeout(struct h2_conn *c)
         const struct mk_conn_limits limits = limits_of(c);
 
         left_ms = idle_left_ms(c, h2_conn_now_ms(c), &limits);
+    } else if (c->nstreams == c->njoined && h2_text_left(&c->left) == 0) {
+        left_ms = NEVER_MS; /* their handlers have the time */
     }
     if (ping_ms > 0 && ping_ms < left_ms)
         left_ms = ping_ms;
@@ -388,8 +416,9 @@ static void on_event(struct mk_stream *stream, unsigned events, void *arg)
         return;
     if (events & (MK_IO_READ | MK_IO_HANGUP))
         receive(c);
-    if (!c->is_lost &&
-        (c->nrequests >= c->max_requests || (events & MK_IO_HANGUP && limits_of(c).is_stopping)))
+    if (!c->is_lost && events & MK_IO_HANGUP && limits_of(c).is_stopping)
+        stop(c);
+    if (!c->is_lost && c->nrequests >= c->max_requests)
         announce_end(c);
     if (events & MK_IO_TIMEOUT && !c->is_lost)
         tick(c);
@@ -405,7 +434,8 @@ static int say_settings(struct h2_conn *c)
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, (uint32_t)set->max_streams},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, (uint32_t)set->stream_window},
         {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)c->max_head},
-        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}, /* RFC 9218 section 2.1 */
+        {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},   /* RFC 9218 section 2.1 */
+        {NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1}, /* RFC 8441 section 3 */
     };
 
     return nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, entries,
@@ -422,6 +452,8 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
         return MK_E_NOMEM;
     c->local = l;
     l->refs++;
+    h2_count(l->row, H2_COUNT_CONNECTIONS, 1);
+    h2_count(l->row, H2_COUNT_CONNECTIONS_MADE, 1);
     c->conn = conn;
     c->stream = stream;
     (void)setsockopt(mk_conn_link(conn)->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT},

@@ -30,7 +30,9 @@ enum {
     H2_CREDIT_MAX = 4000, /* also at first */
     H2_CREDIT_A_SECOND = 400,
     H2_CREDIT_A_REQUEST = 4, /* one that was answered */
-    H2_CREDIT_BYTES = 1024,  /* so many of a body, either way, earn 1 */
+    H2_CREDIT_A_PIECE =
+        2, /* sent by a handler that took the stream: both windows may be given back */
+    H2_CREDIT_BYTES = 1024, /* so many of a body, either way, earn 1 */
 };
 
 struct h2_credit {

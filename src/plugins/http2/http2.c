@@ -44,6 +44,30 @@ static int check(struct mk_setup *setup)
     return 0;
 }
 
+static int start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    struct h2_settings *set = ctx->config;
+    const struct h2_settings *before = old ? old->config : NULL;
+
+    set->counts = before && before->counts ? h2_counts_get(before->counts) : h2_counts_new();
+    return set->counts ? 0 : MK_E_NOMEM;
+}
+
+static void stop(const struct mk_context *ctx)
+{
+    struct h2_settings *set = ctx->config;
+
+    h2_counts_put(set->counts);
+    set->counts = NULL;
+}
+
+static void tell_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
+{
+    const struct h2_settings *set = ctx->config;
+
+    h2_counts_tell(set->counts, tell, arg);
+}
+
 static int begin_worker(const struct mk_context *ctx, void **local)
 {
     *local = h2_local_new(ctx->worker, ctx->config);
@@ -66,8 +90,11 @@ static const struct mk_plugin plugin = {
     MK_PLUGIN("http2", "HTTP/2 for clients that choose it"),
     .sections = sections,
     .check = check,
+    .start = start,
+    .stop = stop,
     .worker_start = begin_worker,
     .worker_stop = end_worker,
     .protocol = &protocol,
+    .metrics = tell_metrics,
 };
 MK_PLUGIN_EXPORT(plugin);

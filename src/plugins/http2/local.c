@@ -22,6 +22,8 @@ struct h2_local *h2_local_new(struct mk_worker *worker, const struct h2_settings
         return NULL;
     local->worker = worker;
     local->set = *set;
+    local->counts = h2_counts_get(set->counts);
+    local->row = h2_counts_row(local->counts, worker);
     local->refs = 1;
     local->used = 0;
     local->writing = NULL;
@@ -39,5 +41,6 @@ void h2_local_put(struct h2_local *local)
         return;
     nghttp2_session_callbacks_del(local->callbacks);
     nghttp2_option_del(local->option);
+    h2_counts_put(local->counts);
     free(local);
 }

@@ -2,7 +2,7 @@
 #ifndef HTTP2_LOCAL_H
 #define HTTP2_LOCAL_H
 
-#include <monkey/plugin.h>
+#include "counts.h"
 
 #include <nghttp2/nghttp2.h>
 
@@ -23,6 +23,7 @@ struct h2_settings {
     int64_t max_streams;
     int64_t stream_window, connection_window;
     int64_t ping_ms;
+    struct h2_counts *counts; /* from its start to its stop */
 };
 
 struct h2_stream;
@@ -32,6 +33,8 @@ struct h2_local {
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *option;
     struct h2_settings set;
+    struct h2_counts *counts;
+    struct h2_row *row;              /* of counts */
     unsigned refs;                   /* its configuration, and connections */
     size_t used;                     /* of out; 0 between any two calls of a connection */
     bool has_data;                   /* a DATA frame was written */

@@ -92,6 +92,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     case NGHTTP2_DATA:
         return take_data(c, frame);
     case NGHTTP2_RST_STREAM:
+        h2_count(c->local->row, H2_COUNT_RESETS_OF_CLIENTS, 1);
         (void)h2_conn_pay(c, H2_PRICE_RESET);
         return 0;
     case NGHTTP2_SETTINGS:
@@ -149,7 +150,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
         return nghttp2_session_consume_connection(session, len) == NGHTTP2_ERR_NOMEM
                    ? NGHTTP2_ERR_CALLBACK_FAILURE
                    : 0;
-    if (s->state == H2_STREAM_ENDED && skip(s, len))
+    if (s->state == H2_STREAM_ENDED && !s->is_joined && skip(s, len))
         return 0;
     return reset_for(c, id, h2_stream_take(s, bytes, len));
 }
@@ -165,12 +166,14 @@ static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame
 
 static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
+    struct h2_conn *c = user;
     struct h2_stream *s;
 
     (void)session;
     if (frame->hd.type != NGHTTP2_RST_STREAM)
         return 0;
-    s = find(user, frame->hd.stream_id);
+    h2_count(c->local->row, H2_COUNT_RESETS_OF_OURS, 1);
+    s = find(c, frame->hd.stream_id);
     if (s)
         s->is_reset = true;
     return 0;

@@ -2,9 +2,11 @@
 #include "stream.h"
 
 #include "conn.h"
+#include "kit/digest/digest.h"
 #include "kit/text/words.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 /* A stream's request: its head as fields come, its body as frames come, its answer as the client takes it. */
 
@@ -25,27 +27,49 @@ struct h2_stream *h2_stream_new(struct h2_conn *c, int32_t id)
         s->next->at = &s->next;
     c->streams = s;
     c->nstreams++;
+    h2_count(c->local->row, H2_COUNT_STREAMS, 1);
+    h2_count(c->local->row, H2_COUNT_STREAMS_MADE, 1);
     return s;
+}
+
+static void set_joined(struct h2_stream *s, bool is_joined)
+{
+    int by = (int)is_joined - (int)s->is_joined;
+
+    if (by == 0)
+        return;
+    s->is_joined = is_joined;
+    s->conn->njoined += (unsigned)by;
+    h2_count(s->conn->local->row, H2_COUNT_TUNNELS, by);
+}
+
+/* Nobody reads what has come: the window is the other streams'. */
+static void drop_body(struct h2_stream *s)
+{
+    if (h2_text_left(&s->body) > 0 && !s->conn->is_broken)
+        (void)nghttp2_session_consume_connection(s->conn->session, h2_text_left(&s->body));
+    h2_text_free(&s->body);
 }
 
 void h2_stream_free(struct h2_stream *s)
 {
     if (s->exchange)
         mk_exchange_break(s->exchange);
-    if (h2_text_left(&s->body) > 0 &&
-        !s->conn->is_broken) /* nobody will read it: the window is the other streams' */
-        (void)nghttp2_session_consume_connection(s->conn->session, h2_text_left(&s->body));
+    if (s->tunnel)
+        mk_tunnel_break(s->tunnel);
+    drop_body(s);
     if (s->conn->local->writing == s)
         s->conn->local->writing = NULL;
     *s->at = s->next;
     if (s->next)
         s->next->at = s->at;
     s->conn->nstreams--;
+    set_joined(s, false);
+    h2_count(s->conn->local->row, H2_COUNT_STREAMS, -1);
     if (s->conn->nstreams == 0)
         s->conn->idle_ms = h2_conn_now_ms(s->conn);
     h2_text_free(&s->head);
     h2_text_free(&s->cookie);
-    h2_text_free(&s->body);
     free(s);
 }
 
@@ -79,9 +103,10 @@ static struct mk_str part(const struct h2_stream *s, struct h2_part part)
 /* nghttp2 has seen to it that each comes once, before all other fields (RFC 9113 section 8.3). */
 static int take_pseudo(struct h2_stream *s, struct mk_str name, struct mk_str value)
 {
-    struct h2_part *to = text_is(name, MK_STR(":method")) ? &s->method
-                         : text_is(name, MK_STR(":path")) ? &s->target
-                                                          : &s->authority;
+    struct h2_part *to = text_is(name, MK_STR(":method"))     ? &s->method
+                         : text_is(name, MK_STR(":path"))     ? &s->target
+                         : text_is(name, MK_STR(":protocol")) ? &s->protocol
+                                                              : &s->authority;
 
     if (text_is(name, MK_STR(":scheme")))
         return 0;
@@ -144,6 +169,8 @@ static int take_field(struct h2_stream *s, struct mk_str name, struct mk_str val
     if (text_is(name, MK_STR("te")) || text_is(name, MK_STR("trailer")) ||
         text_is(name, MK_STR("expect")))
         return 0;
+    if (s->protocol.len > 0 && text_is(name, MK_STR("sec-websocket-key")))
+        return 0; /* of HTTP/1.1 (RFC 8441 section 5) */
     if (text_is(name, MK_STR("cookie")))
         return take_cookie(s, value);
     return text_is(name, MK_STR("host")) ? take_host(s, value) : keep_line(s, name, value);
@@ -161,6 +188,28 @@ int h2_stream_field(struct h2_stream *s, struct mk_str name, struct mk_str value
         return take_pseudo(s, name, value);
     err = begin_fields(s);
     return err == 0 ? take_field(s, name, value) : err;
+}
+
+/* HTTP/1.1's handshake has a key, which a handler may ask for, and a backend too (RFC 6455 section 4.1). */
+static int add_key(struct h2_stream *s)
+{
+    uint8_t bytes[16];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+        return MK_E_NOMEM;
+    (void)base64_encode(s->key, bytes, sizeof(bytes));
+    return keep_line(s, MK_STR("Sec-WebSocket-Key"), (struct mk_str){s->key, sizeof(s->key)});
+}
+
+static int add_rest(struct h2_stream *s)
+{
+    int err = begin_fields(s);
+
+    if (err == 0 && s->cookie.len > 0)
+        err = keep_line(s, MK_STR("Cookie"), (struct mk_str){s->cookie.p, s->cookie.len});
+    if (err == 0 && text_is_word(part(s, s->protocol), MK_STR("websocket")))
+        err = add_key(s);
+    return err;
 }
 
 /* ---- as the server's carrier ---- */
@@ -221,6 +270,8 @@ static bool is_of_http1(struct mk_str name)
         return text_is(name, MK_STR("upgrade"));
     case 10:
         return text_is(name, MK_STR("connection")) || text_is(name, MK_STR("keep-alive"));
+    case 20:
+        return text_is(name, MK_STR("sec-websocket-accept")); /* RFC 8441 section 5 */
     case 16:
         return text_is(name, MK_STR("proxy-connection"));
     case 17:
@@ -251,31 +302,53 @@ static nghttp2_nv pair(const char *name, size_t name_len, const char *value, siz
                         .valuelen = value_len};
 }
 
+/* @return false: lines is empty, or its first one is malformed. */
+static bool next_line(struct mk_str *lines, struct mk_str *name, struct mk_str *value)
+{
+    const char *end = lines->len > 0 ? memchr(lines->p, '\r', lines->len) : NULL;
+    const char *colon = end ? memchr(lines->p, ':', (size_t)(end - lines->p)) : NULL;
+
+    if (!colon)
+        return false;
+    *name = (struct mk_str){lines->p, (size_t)(colon - lines->p)};
+    *value = text_trim((struct mk_str){colon + 1, (size_t)(end - colon - 1)});
+    lines->len -= (size_t)(end + 2 - lines->p);
+    lines->p = end + 2;
+    return true;
+}
+
 /* @return fields in all; MK_E_LIMIT. */
 static ssize_t split_fields(struct h2_local *l, size_t count, struct mk_str lines)
 {
+    struct mk_str name, value;
     size_t used = 0;
 
-    while (lines.len > 0) {
-        const char *end = memchr(lines.p, '\r', lines.len);
-        const char *colon = end ? memchr(lines.p, ':', (size_t)(end - lines.p)) : NULL;
-        struct mk_str name, value;
-        char *copy;
+    while (next_line(&lines, &name, &value)) {
+        char *copy = lower(l, &used, name);
 
-        if (!colon)
-            return MK_E_LIMIT;
-        name = (struct mk_str){lines.p, (size_t)(colon - lines.p)};
-        value = text_trim((struct mk_str){colon + 1, (size_t)(end - colon - 1)});
-        lines.len -= (size_t)(end + 2 - lines.p);
-        lines.p = end + 2;
-        copy = lower(l, &used, name);
         if (!copy || count == H2_FIELDS)
             return MK_E_LIMIT;
         if (is_of_http1((struct mk_str){copy, name.len}))
             continue;
         l->fields[count++] = pair(copy, name.len, value.p, value.len);
     }
-    return (ssize_t)count;
+    return lines.len == 0 ? (ssize_t)count : MK_E_LIMIT;
+}
+
+/* Only who speaks WebSocket knows it (RFC 6455 section 4.1); the client of HTTP/2 cannot check that (RFC 8441 section 5). */
+static bool knows_key(const struct h2_stream *s, struct mk_str lines)
+{
+    char accept[WEBSOCKET_ACCEPT_LEN];
+    struct mk_str name, value;
+
+    if (s->key[0] == '\0')
+        return true;
+    websocket_accept(accept, s->key, sizeof(s->key));
+    while (next_line(&lines, &name, &value)) {
+        if (text_is_word(name, MK_STR("Sec-WebSocket-Accept")))
+            return text_is(value, (struct mk_str){accept, sizeof(accept)});
+    }
+    return false;
 }
 
 static int submit_head(struct h2_stream *s, ssize_t count, bool is_interim, bool has_body)
@@ -308,15 +381,18 @@ static bool has_head(const void *arg)
     return s->conn->local->writing == s;
 }
 
-static int take_head(void *arg, unsigned status, struct mk_str fields, bool has_body)
+static int take_head(void *arg, unsigned asked, struct mk_str fields, bool has_body)
 {
     struct h2_stream *s = stream_of(arg);
     struct h2_local *l = s->conn->local;
+    unsigned status = asked == 101 ? 200 : asked; /* RFC 8441 section 5 */
     char digits[3] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10),
                       (char)('0' + status % 10)};
     ssize_t count;
 
     l->writing = NULL;
+    if (asked == 101 && !knows_key(s, fields))
+        return MK_E_BAD;
     l->fields[0] = pair(":status", 7, digits, sizeof(digits));
     count = split_fields(l, 1, fields);
     if (count < 0)
@@ -329,7 +405,7 @@ static void be_ready(void *arg)
 {
     struct h2_stream *s = stream_of(arg);
 
-    if (s->state != H2_STREAM_STARVED)
+    if (s->state != H2_STREAM_STARVED || s->conn->is_broken)
         return;
     s->state = H2_STREAM_SENDING;
     s->moved_ms = h2_conn_now_ms(s->conn);
@@ -345,22 +421,42 @@ static void take_trailers(void *arg, struct mk_str lines)
     s->has_trailers = h2_text_append(&s->head, lines.p, lines.len, lines.len) == 0;
 }
 
+/* Its handler has closed it: nobody reads what still comes. */
+static void part_from(struct h2_stream *s)
+{
+    if (!s->is_joined)
+        return;
+    set_joined(s, false);
+    drop_body(s);
+    h2_conn_wake(s->conn);
+}
+
 static void end_exchange(void *arg, int error)
 {
     struct h2_stream *s = stream_of(arg);
 
     s->exchange = NULL;
+    part_from(s);
     if (error == 0) {
         h2_credit_earn(&s->conn->credit, H2_CREDIT_A_REQUEST);
         be_ready(s); /* without a byte: only the end of its body is missing */
         return;
     }
     s->state = H2_STREAM_ENDED;
-    if (s->is_pulled)
+    if (s->is_pulled || s->conn->is_broken)
         return;
     (void)nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id,
                                     NGHTTP2_INTERNAL_ERROR);
     h2_conn_wake(s->conn);
+}
+
+static void open_tunnel(void *arg, struct mk_tunnel *tunnel)
+{
+    struct h2_stream *s = stream_of(arg);
+
+    s->exchange = NULL;
+    s->tunnel = tunnel;
+    set_joined(s, true);
 }
 
 static const struct mk_carrier carrier = {
@@ -374,6 +470,7 @@ static const struct mk_carrier carrier = {
     .ready = be_ready,
     .trailers = take_trailers,
     .end = end_exchange,
+    .open = open_tunnel,
 };
 
 /* ---- what its client sends ---- */
@@ -381,16 +478,16 @@ static const struct mk_carrier carrier = {
 int h2_stream_begin(struct h2_stream *s)
 {
     struct mk_exchange_head head = {.size = sizeof(head)};
-    int err = begin_fields(s);
+    int err = add_rest(s);
 
-    if (err == 0 && s->cookie.len > 0)
-        err = keep_line(s, MK_STR("Cookie"), (struct mk_str){s->cookie.p, s->cookie.len});
     if (err < 0)
         return err;
-    head.method = part(s, s->method);
+    s->is_connect = text_is(part(s, s->method), MK_STR("CONNECT"));
+    head.upgrade = part(s, s->protocol);
+    head.method = head.upgrade.len > 0 ? MK_STR("GET") : part(s, s->method);
     head.target = s->target.len > 0 ? part(s, s->target) : part(s, s->authority); /* CONNECT */
     head.fields = (struct mk_str){s->head.p + s->fields_at, s->head.len - s->fields_at};
-    head.has_body = !s->has_end;
+    head.has_body = !s->has_end && !s->is_connect;
     head.content_length = s->content_length;
     head.expects_continue = s->expects_continue;
     s->state = H2_STREAM_ASKED;
@@ -400,15 +497,24 @@ int h2_stream_begin(struct h2_stream *s)
     return err == 0 || err == MK_E_NOMEM ? err : MK_E_BAD;
 }
 
+/* Before its handler has the stream, nobody waits for what comes in it. */
+static void tell_reader(struct h2_stream *s)
+{
+    if (s->is_joined)
+        mk_tunnel_tell(s->tunnel, s->has_end ? MK_IO_READ | MK_IO_HANGUP : MK_IO_READ);
+    else if (s->exchange && !s->is_connect)
+        mk_exchange_arrived(s->exchange);
+}
+
 int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len)
 {
-    if (!s->exchange) { /* nobody reads it any more */
+    if (!s->exchange && !s->is_joined) { /* nobody reads it any more */
         (void)nghttp2_session_consume(s->conn->session, s->id, len);
         return 0;
     }
     if (h2_text_append(&s->body, bytes, len, UINT32_MAX / 8) < 0)
         return MK_E_NOMEM;
-    mk_exchange_arrived(s->exchange);
+    tell_reader(s);
     return 0;
 }
 
@@ -418,8 +524,13 @@ void h2_stream_end_input(struct h2_stream *s)
     if (s->exchange && s->head.len > 0)
         (void)!mk_exchange_set_trailers(s->exchange, (struct mk_str){s->head.p, s->head.len});
     h2_text_free(&s->head);
-    if (s->exchange)
-        mk_exchange_arrived(s->exchange);
+    tell_reader(s);
+}
+
+void h2_stream_stop(struct h2_stream *s)
+{
+    if (s->is_joined)
+        mk_tunnel_tell(s->tunnel, MK_IO_HANGUP);
 }
 
 /* ---- what its client takes ---- */
@@ -452,7 +563,9 @@ ssize_t h2_stream_give(nghttp2_session *session, int32_t id, uint8_t *buf, size_
     ssize_t n = 0;
 
     (void)session, (void)id, (void)buf, (void)user;
-    if (s->exchange) {
+    if (s->tunnel) {
+        n = mk_tunnel_pull(s->tunnel, l->out + l->used + H2_FRAME_HEAD, length, &is_last);
+    } else if (s->exchange) {
         s->is_pulled = true;
         n = mk_exchange_pull(s->exchange, l->out + l->used + H2_FRAME_HEAD, length, &is_last);
         s->is_pulled = false;
@@ -465,6 +578,8 @@ ssize_t h2_stream_give(nghttp2_session *session, int32_t id, uint8_t *buf, size_
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     s->moved_ms = h2_conn_now_ms(s->conn);
     h2_credit_move(&s->conn->credit, (uint64_t)n);
+    if (s->tunnel)
+        h2_credit_earn(&s->conn->credit, H2_CREDIT_A_PIECE);
     *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
     if (is_last)
         end_body(s, flags);

@@ -34,10 +34,12 @@ struct h2_stream {
     struct h2_stream *next, **at; /* of its connection's */
     struct h2_conn *conn;
     struct mk_exchange *exchange; /* NULL: not begun, or ended */
+    struct mk_tunnel *tunnel;     /* a handler took the stream; NULL: none did */
     struct h2_text head;   /* of the request; then its trailers, and at last those of the answer */
     struct h2_text cookie; /* its crumbs, joined (RFC 9113 section 8.2.3) */
     struct h2_text body;   /* what nobody has read */
-    struct h2_part method, target, authority;
+    struct h2_part method, target, authority, protocol;
+    char key[24];       /* of WebSocket, which the answer of HTTP/1.1 proves to know; "": none */
     uint32_t fields_at; /* of head; 0: no field that is not a pseudo-header has come */
     int32_t id;
     int32_t window, consumed; /* of its body: how much may come, and was read since that grew */
@@ -49,6 +51,8 @@ struct h2_stream {
     bool has_end;   /* its client sends no more */
     bool is_pulled; /* inside mk_exchange_pull */
     bool has_trailers;
+    bool is_connect;  /* of CONNECT, extended or not: it has no body, its bytes are the handler's */
+    bool is_joined;   /* a handler has it, and has not closed it */
     bool is_reset;    /* by us */
     uint32_t skipped; /* bytes of its body behind the answer */
 };
@@ -66,6 +70,8 @@ int h2_stream_begin(struct h2_stream *s) MK_MUST_USE;
 int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len) MK_MUST_USE;
 /** Its client sends no more. */
 void h2_stream_end_input(struct h2_stream *s);
+/** The server stops: a handler that took it is told. */
+void h2_stream_stop(struct h2_stream *s);
 
 /** nghttp2_data_source_read_callback. */
 ssize_t h2_stream_give(nghttp2_session *session, int32_t id, uint8_t *buf, size_t length,

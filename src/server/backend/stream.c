@@ -246,6 +246,8 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
         return MK_E_PEER;
     if (s->state != MK_STREAM_OPEN)
         return MK_E_AGAIN;
+    if (s->kind->write)
+        return s->kind->write(s, iov, niov);
     n = s->link->transport->send(
         s->link, iov, niov < MK_LIMIT_STREAM_PARTS ? niov : MK_LIMIT_STREAM_PARTS, false);
     if (s->kind->on_write)
@@ -255,7 +257,11 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
 
 void mk_stream_shutdown(struct mk_stream *s)
 {
-    if (s->state == MK_STREAM_OPEN)
+    if (s->state != MK_STREAM_OPEN)
+        return;
+    if (s->kind->shutdown)
+        s->kind->shutdown(s);
+    else
         mk_link_shutdown(s->link);
 }
 

@@ -10,8 +10,9 @@
 #include <monkey/stream.h>
 
 /*
- * A stream is one of two: a client's connection that was taken, whose link and descriptor stay the
- * connection's, or one that was dialled, which has its own. It is its owner's until mk_stream_close;
+ * A stream is one of three: a client's connection that was taken, whose link and descriptor stay the
+ * connection's; one that was dialled, which has its own; or a request's part of a connection that carries many
+ * (src/protocol/tunnel.c), whose link is lent to it and never used. It is its owner's until mk_stream_close;
  * when its link is gone before that, it stays as a husk whose calls say so.
  */
 
@@ -42,6 +43,10 @@ struct mk_stream;
 struct mk_stream_kind {
     /** As mk_stream_read, while it is open. */
     ssize_t (*read)(struct mk_stream *s, void *buf, size_t len);
+    /** As mk_stream_write, while it is open. NULL: its link sends. */
+    ssize_t (*write)(struct mk_stream *s, const struct iovec *iov, int niov);
+    /** As mk_stream_shutdown, while it is open. NULL: its link does. */
+    void (*shutdown)(struct mk_stream *s);
     /** mk_stream_write returned n. NULL: nobody counts. */
     void (*on_write)(struct mk_stream *s, ssize_t n);
     /** Is there input that its descriptor does not show? NULL: never. */
@@ -63,7 +68,7 @@ struct mk_stream {
     struct mk_link own;
     mk_stream_fn fn;
     void *arg;
-    void *owner; /* dialled: for who keeps it between its users */
+    void *owner; /* dialled: for who keeps it between its users. Of a request: its tunnel */
     void (*connect)(struct mk_stream *s,
                     uint32_t bits); /* dialled: go on with connecting, or with the handshake */
     mk_event_fn conn_on_event;      /* taken: what the connection had while it spoke HTTP */
@@ -87,7 +92,7 @@ MK_INSIDE void mk_stream_go(struct mk_stream *s, enum mk_stream_state to);
 /** It carries bytes from now on. The first event that its owner is told of lets it read and write. */
 MK_INSIDE void mk_stream_begin(struct mk_stream *s);
 /** Tell its owner after the present event. */
-void mk_stream_tell_soon(struct mk_stream *s, unsigned events);
+MK_INSIDE void mk_stream_tell_soon(struct mk_stream *s, unsigned events);
 /** Tell its owner what epoll said of the descriptor. */
 MK_INSIDE void mk_stream_on_epoll(struct mk_stream *s, uint32_t bits);
 /** The last event: its link goes, and the owner is told this. Nothing happens when it was told already. */

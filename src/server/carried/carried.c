@@ -78,7 +78,7 @@ static void set_timer(struct mk_carried *c)
     int64_t ms;
 
     c->is_sender_waited_for = waits_for_sender(r);
-    ms = c->is_sender_waited_for ? settings_of(c)->body_timeout_ms : r->patience_ms;
+    ms = c->is_sender_waited_for ? r->site->set.body_timeout_ms : r->patience_ms;
     if (ms > 0)
         mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + ms);
     else
@@ -208,7 +208,7 @@ void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, vo
     r->id = id;
     r->traced = mk_log_traces(mk_worker_log(w), MK_LOG_HTTP);
     r->began_ms = w->loop.clock.mono_ms;
-    r->patience_ms = (uint32_t)settings_of(c)->handler_timeout_ms;
+    r->patience_ms = (uint32_t)r->site->set.handler_timeout_ms;
     r->keep_alive = true;
     mk_arena_init(&r->arena, start, size, MK_LIMIT_REQUEST_ARENA);
     mk_list_add_tail(&w->carried, &c->link);
@@ -234,9 +234,10 @@ static int parse(struct mk_carried *c, struct mk_str head)
 static void ask(struct mk_request *r, bool is_large)
 {
     mk_asking_go(r, MK_ASKING_ASKED);
-    if (r->view->snapshot->nsites > 1)
+    if (r->view->snapshot->is_divided)
         mk_route_choose_site(r);
-    if (is_large || r->head.content_length > (uint64_t)r->view->snapshot->set.max_body_size)
+    r->body.max = (uint64_t)r->site->set.max_body_size;
+    if (is_large || r->head.content_length > r->body.max)
         mk_reply_refuse(r, MK_REFUSAL_BODY_LARGE);
     else
         mk_route(r);

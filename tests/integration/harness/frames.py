@@ -21,8 +21,8 @@ def frame(opcode, payload=b"", final=True, mask=b"\x01\x02\x03\x04", packed=Fals
 class Raw:
     """A connection of the server that is a WebSocket; a context manager."""
 
-    def __init__(self, server, target, **fields):
-        self.connection = server.connect()
+    def __init__(self, server, target, source=None, **fields):
+        self.connection = server.connect(**({"source": source} if source else {}))
         self.connection.send(http.request(target, headers={**OPENING, **fields}))
         self.head = http.read_head(self.connection.stream)
         assert self.head.status == 101

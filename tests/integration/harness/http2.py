@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-HTTP/2 clients. H2Socket carries requests that a test writes as HTTP/1.1, one stream each; Frames sends any frame, right or
-wrong.
+HTTP/2 clients. H2Socket carries requests that a test writes as HTTP/1.1, one stream each, and what follows an upgrade; Frames
+sends any frame, right or wrong.
 """
 
+import base64
 import email.utils
+import hashlib
 import re
 import socket
 import struct
@@ -27,13 +29,24 @@ STREAM_CLOSED, FRAME_SIZE_ERROR, REFUSED_STREAM, CANCEL, COMPRESSION_ERROR = 5, 
 ENHANCE_YOUR_CALM = 11
 
 
+UPGRADE = re.compile(rb"(?is)GET (\S+) HTTP/1\.1\r\n((?:[^\r\n]+\r\n)*)\r\n")
+
+
+def accept_key(key):
+    """RFC 6455 4.2.2"""
+    return base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+
+
 class H2Socket:
-    """Like a socket, as far as clients need it that send whole requests. Connection-specific fields are left out."""
+    """
+    Like a socket, as far as clients need it that send whole requests. Connection-specific fields are left out. An upgrade
+    becomes an extended CONNECT (RFC 8441), and 200 the answer 101.
+    """
 
     def __init__(self, raw, scheme="http"):
         self._raw, self._scheme = raw, scheme
         self._sent, self._came = b"", b""
-        self._waiting, self._asked = [], None
+        self._waiting, self._asked, self._joined = [], None, None
         self._ended = False
         config = h2.config.H2Configuration(client_side=True, header_encoding=None, validate_outbound_headers=False,
                                            normalize_outbound_headers=False)
@@ -54,6 +67,11 @@ class H2Socket:
 
     def sendall(self, data):
         self._sent += data
+        if self._joined:
+            self._send_joined()
+            return
+        if self._join():
+            return
         while question := asking.cut_off(self._sent):
             *question, self._sent, is_last = question
             self._waiting.append((question, is_last))
@@ -70,6 +88,56 @@ class H2Socket:
         self._asked.to_send = body
         self._send_body()
 
+    def _join(self):
+        """Was an upgrade sent, alone on its connection?"""
+        match = UPGRADE.match(self._sent)
+        fields = dict(_fields(match[2])) if match else {}
+        connection = b",".join(value.lower() for name, value in _fields(match[2]) if name == b"connection") if match else b""
+        if b"upgrade" not in connection or b"upgrade" not in fields:
+            return False
+        self._sent = self._sent[match.end():]
+        stream = self._machine.get_next_available_stream_id()
+        self._asked = Answer(stream, b"GET", True, fields)
+        kept = b"".join(line + b"\r\n" for line in match[2].split(b"\r\n")[:-1]
+                        if line.split(b":")[0].lower() not in (b"connection", b"upgrade", b"sec-websocket-key"))
+        head = _head(self._scheme, b"CONNECT", match[1], kept, b"")
+        self._machine.send_headers(stream, [*head[:4], (b":protocol", fields[b"upgrade"]), *head[4:]])
+        self._flush()
+        return True
+
+    def _open(self):
+        asked, self._asked = self._asked, None
+        self._joined, self._ended = asked.stream, asked.is_over
+        self._came = (b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + asked.upgrade[b"upgrade"] + b"\r\n"
+                      + asked.fields + b"Sec-WebSocket-Accept: " + accept_key(asked.upgrade.get(b"sec-websocket-key", b""))
+                      + b"\r\n\r\n" + asked.body)
+        self._send_joined()
+
+    def _send_joined(self):
+        while self._sent and not self._ended:
+            size = min(self._machine.local_flow_control_window(self._joined), self._machine.max_outbound_frame_size,
+                       len(self._sent))
+            if size == 0:
+                self._receive_joined()
+                continue
+            self._machine.send_data(self._joined, self._sent[:size])
+            self._sent = self._sent[size:]
+            self._flush()
+
+    def _receive_joined(self):
+        data = self._raw.recv(65536)
+        if not data:
+            self._ended = True
+        for event in self._machine.receive_data(data):
+            if getattr(event, "stream_id", None) == self._joined:
+                if isinstance(event, h2.events.DataReceived):
+                    self._came += event.data
+                    self._machine.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                elif isinstance(event, h2.events.StreamReset):
+                    raise ConnectionResetError(f"the stream was reset: {event.error_code}")
+                self._ended = self._ended or isinstance(event, h2.events.StreamEnded)
+        self._flush()
+
     def _send_body(self):
         asked = self._asked
         while asked.to_send:
@@ -82,8 +150,12 @@ class H2Socket:
             self._flush()
 
     def recv(self, size):
+        while not self._came and not self._ended and self._joined:
+            self._receive_joined()
         while not self._came and not self._ended and self._asked:
-            if self._asked.is_over:
+            if self._asked.upgrade and self._asked.status == 200:
+                self._open()
+            elif self._asked.is_over:
                 self._came, is_whole = self._asked.as_bytes()
                 self._ended = self._asked.is_last or not is_whole
                 self._asked = None
@@ -112,7 +184,9 @@ class H2Socket:
             self._send_body()
 
     def shutdown(self, _how):
-        pass
+        if self._joined:
+            self._machine.end_stream(self._joined)
+            self._flush()
 
     def close(self):
         self._raw.close()
@@ -121,8 +195,8 @@ class H2Socket:
 class Answer:
     """A response while it arrives."""
 
-    def __init__(self, stream, method, is_last):
-        self.stream, self.method, self.is_last = stream, method, is_last
+    def __init__(self, stream, method, is_last, upgrade=None):
+        self.stream, self.method, self.is_last, self.upgrade = stream, method, is_last, upgrade
         self.to_send = b""
         self.is_over, self.error = False, 0
         self.status, self.fields, self.body, self.trailers = 0, b"", b"", b""
@@ -152,6 +226,12 @@ class Answer:
         return asking.as_bytes(self.method, self.status, self.error, self.fields, self.body, self.trailers)
 
 
+def _fields(text):
+    for line in text.split(b"\r\n")[:-1]:
+        name, _, value = line.partition(b":")
+        yield name.lower(), value.strip()
+
+
 def _lines(headers):
     return b"".join(name + b": " + value + b"\r\n" for name, value in headers if not name.startswith(b":"))
 
@@ -159,12 +239,11 @@ def _lines(headers):
 def _head(scheme, method, target, fields, body):
     names = []
     authority, absolute = b"localhost", re.fullmatch(rb"(?i)(https?)://([^/?]*)(.*)", target)
-    for line in fields.split(b"\r\n")[:-1]:
-        name, _, value = line.partition(b":")
-        if name.lower() == b"host":
-            authority = value.strip()
-        elif name.lower() not in (b"keep-alive", b"proxy-connection"):
-            names.append((name.lower(), value.strip()))
+    for name, value in _fields(fields):
+        if name == b"host":
+            authority = value
+        elif name not in (b"keep-alive", b"proxy-connection"):
+            names.append((name, value))
     if absolute:  # HTTP/2 has its parts in fields of their own
         scheme, authority, path = absolute[1].lower().decode(), absolute[2], absolute[3]
         target = path if path.startswith(b"/") else b"/" + path
