@@ -58,16 +58,16 @@ def per_request(server, make_setup, close, keep_dir, short=500, long=2500):
 
 
 def calls_per_request(server, make_setup, path, short=2000, long=12000, **client):
-    """System calls of one request by name, from strace -f -c over two whole runs."""
+    """System calls of one request by name, from two whole runs."""
     counts = []
     for requests in (short, long):
         setup = make_setup()
         with servers.Running(server, setup) as running:
-            with measure.Calls(running.pids(), by_name=True) as calls:
+            with measure.Watch(running.pids(), calls=True) as watch:
                 got = load.own(setup.port, [path], None, requests=requests, **client)
             if got.errors:
                 raise RuntimeError(f"{got.errors} errors")
-        counts.append((calls.by_name, got.requests))
+        counts.append((watch.calls, got.requests))
     (few, n1), (many, n2) = counts
     return {name: (count - few.get(name, 0)) / (n2 - n1) for name, count in many.items()}
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a set of processes used: CPU, system calls, memory.  All from /proc, but for the calls."""
+"""What a set of processes used, as wr measures it; and which processes belong to each other."""
 
+import json
 import os
-import re
-import shutil
+import signal
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 
-SYSTEM_LIBRARY = re.compile(r" (/usr)?/lib/\S+-linux-gnu/[^/]+\.so[^/]*$")
-TICK = os.sysconf("SC_CLK_TCK")
+WR = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "tools", "wr")
+PATIENCE_SECONDS = 10       # for wr, to begin and to end
 
 
 def _read(path):
@@ -21,9 +20,14 @@ def _read(path):
         return ""
 
 
+def _stat(pid):
+    """What follows the name in /proc/PID/stat: state, parent, ...; nothing of a process that is gone."""
+    return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
 def alive(pid):
-    stat = _read(f"/proc/{pid}/stat")
-    return bool(stat) and stat.rpartition(")")[2].split()[0] not in "ZX"
+    stat = _stat(pid)
+    return bool(stat) and stat[0] not in "ZX"
 
 
 def tree(pid):
@@ -54,145 +58,86 @@ def _tasks(pid):
         return []
 
 
-@dataclass
-class Cpu:
-    """Seconds of CPU.  The total is exact (schedstat); user is a share sampled by the kernel's tick."""
-    total: float = 0.0
-    user: float = 0.0
-    system: float = 0.0
-
-    def __sub__(self, other):
-        total = self.total - other.total
-        user, system = self.user - other.user, self.system - other.system
-        share = user / (user + system) if user + system > 0 else 0.0
-        return Cpu(total, total * share, total * (1 - share))
+def _roots(pids):
+    """Those that do not descend from another: wr watches descendants by itself."""
+    return [pid for pid in pids if alive(pid) and int(_stat(pid)[1]) not in pids]
 
 
-def cpu(pids):
-    """CPU used so far by all threads of the processes."""
-    used = Cpu()
-    for pid in pids:
-        for task in _tasks(pid):
-            stat = _read(f"/proc/{pid}/task/{task}/schedstat").split()
-            used.total += int(stat[0]) / 1e9 if stat else 0
-        fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-        if fields:
-            used.user += int(fields[11]) / TICK
-            used.system += int(fields[12]) / TICK
-    return used
+def _holds(watcher, pid):
+    """Whether wr has opened what the kernel says of a process."""
+    try:
+        links = [os.readlink(f"/proc/{watcher}/fd/{fd}") for fd in os.listdir(f"/proc/{watcher}/fd")]
+    except FileNotFoundError:
+        return False
+    return f"/proc/{pid}" in links
 
 
-def machine_busy():
-    """Seconds that all cores were busy since the boot, to see what else ran during a measurement."""
-    fields = [int(x) for x in _read("/proc/stat").split("\n", 1)[0].split()[1:9]]
-    idle = fields[3] + fields[4]
-    return (sum(fields) - idle) / TICK
+def _is_traced(pid):
+    return "TracerPid:\t0\n" not in _read(f"/proc/{pid}/status")
 
 
-def _rollup(pid, key):
-    found = re.search(rf"^{key}:\s+(\d+) kB", _read(f"/proc/{pid}/smaps_rollup"), re.M)
-    return int(found[1]) if found else 0
+class Watch:
+    """wr as a recorder: with Watch(pids) as watch: ...; then watch[FIGURE] is the sum over the processes.
 
+    apart: processes that are neither part of the sum nor of what wr calls foreign. calls: count system calls by name,
+    which slows the processes down; then watch.calls has them.
+    """
 
-def _private(pid):
-    """KB. Clean pages of the system's libraries are left out: who else has touched them just now is chance."""
-    total = 0
-    for mapping in re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", _read(f"/proc/{pid}/smaps"), flags=re.M)[1:]:
-        fields = ["Private_Dirty"] if SYSTEM_LIBRARY.search(mapping.partition("\n")[0]) else ["Private_Dirty", "Private_Clean"]
-        total += sum(int(re.search(rf"^{field}: +(\d+) kB", mapping, re.M)[1]) for field in fields)
-    return total
+    def __init__(self, pids, apart=(), calls=False):
+        self._pids, self._apart, self._is_tracing = _roots(pids), _roots(apart), calls
+        self._runs, self.calls = [], {}
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="monkey-bench-wr-")
+        argv = [WR, "--json", self._out(), *(["--trace"] if self._is_tracing else [])]
+        for pid in self._pids + self._apart:
+            argv += ["-p", str(pid)]
+        self._wr = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self._wait()
+        return self
+
+    def _out(self):
+        return os.path.join(self._folder.name, "out.json")
+
+    def _is_ready(self):
+        if self._is_tracing and not all(map(_is_traced, self._pids)):
+            return False
+        return all(_holds(self._wr.pid, pid) for pid in self._pids) and _stat(self._wr.pid)[:1] == ["S"]
+
+    def _wait(self):
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not self._is_ready():
+            if self._wr.poll() is not None or time.monotonic() > end:
+                self._wr.kill()
+                raise RuntimeError(f"wr: {self._wr.communicate()[1].strip()}")
+            time.sleep(0.002)
+
+    def __exit__(self, kind, *_):
+        self._wr.send_signal(signal.SIGINT)
+        complaint = self._wr.communicate(timeout=PATIENCE_SECONDS)[1]
+        text = _read(self._out())
+        self._folder.cleanup()
+        if kind:
+            return
+        if not text:
+            raise RuntimeError(f"wr: {complaint.strip()}")
+        self._runs = json.loads(text)["runs"][:len(self._pids)]
+        for run in self._runs:
+            for name, count in (run.get("calls") or {}).items():
+                self.calls[name] = self.calls.get(name, 0) + count
+
+    def __getitem__(self, figure):
+        """None if it could not be read of any."""
+        values = [run["figures"][figure] for run in self._runs if run["figures"][figure] is not None]
+        return sum(values) if values else None
+
+    def of_all(self, figure):
+        """A figure of the machine or of the whole time, which every process has."""
+        return self._runs[0]["figures"][figure]
 
 
 def memory(pids):
     """KB: resident, proportional, private; summed over the processes."""
-    return {
-        "rss": sum(_rollup(p, "Rss") for p in pids),
-        "pss": sum(_rollup(p, "Pss") for p in pids),
-        "private": sum(_private(p) for p in pids),
-    }
-
-
-def peak_rss(pids):
-    """KB: the most each process had resident, summed."""
-    total = 0
-    for pid in pids:
-        found = re.search(r"^VmHWM:\s+(\d+) kB", _read(f"/proc/{pid}/status"), re.M)
-        total += int(found[1]) if found else 0
-    return total
-
-
-_CALLS_EVENT = "raw_syscalls:sys_enter"
-_perf_works = None
-
-
-def perf_counts_calls():
-    """Whether the tracepoint of system calls may be read here."""
-    global _perf_works
-    if _perf_works is None:
-        _perf_works = bool(shutil.which("perf")) and subprocess.run(
-            ["perf", "stat", "-x,", "-e", _CALLS_EVENT, "true"],
-            capture_output=True, check=False).returncode == 0
-    return _perf_works
-
-
-class Calls:
-    """Counts system calls of processes: with calls: ...; then calls.count, and by_name with strace.
-
-    The tracepoint is nearly free.  Where it may not be read strace stands in: it slows the server
-    down, which gathers more work in a turn, so its figures are a little lower.
-    """
-
-    def __init__(self, pids, by_name=False):
-        self._pids = pids
-        self._strace = by_name or not perf_counts_calls()
-        self.count = 0
-        self.by_name = {}
-
-    def __enter__(self):
-        self._out = tempfile.NamedTemporaryFile("r", prefix="monkey-bench-calls-")
-        if self._strace:
-            argv = ["strace", "-f", "-c", "-U", "name,calls", "-o", self._out.name]
-            for pid in self._pids:
-                argv += ["-p", str(pid)]
-        else:
-            argv = ["perf", "stat", "-x,", "-e", _CALLS_EVENT, "-o", self._out.name, "-p",
-                    ",".join(map(str, self._pids))]
-        self._process = subprocess.Popen(argv, stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.PIPE, text=True)
-        if self._strace:
-            attached = 0
-            while attached < len(self._pids):
-                line = self._process.stderr.readline()
-                if not line:
-                    raise RuntimeError("strace could not attach")
-                attached += "attached" in line
-        else:
-            _wait_for_perf(self._process.pid)
-        return self
-
-    def __exit__(self, *_):
-        self._process.send_signal(2)
-        self._process.communicate()
-        text = self._out.read()
-        self._out.close()
-        if self._strace:
-            for name, calls in re.findall(r"^(\w+)\s+(\d+)$", text, re.M):
-                if name != "total":
-                    self.by_name[name] = int(calls)
-            self.count = sum(self.by_name.values())
-        else:
-            found = re.search(rf"^(\d+),[^,]*,{_CALLS_EVENT}", text, re.M)
-            self.count = int(found[1]) if found else 0
-
-
-def _wait_for_perf(pid):
-    """Until perf has opened its counters: it then holds descriptors of perf events."""
-    for _ in range(400):
-        try:
-            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-        except FileNotFoundError:
-            return
-        if any("perf_event" in link for link in links):
-            break
-        time.sleep(0.005)
-    time.sleep(0.02)
+    with Watch(pids) as watch:
+        pass
+    return {"rss": watch["rss_peak_kb"], "pss": watch["pss_kb"], "private": watch["private_kb"]}

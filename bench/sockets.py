@@ -34,14 +34,13 @@ class Client:
         return self
 
     def __call__(self, seconds):
-        before = measure.cpu([self._process.pid])
-        self._process.stdin.write(f"{seconds}\n")
-        self._process.stdin.flush()
-        got = json.loads(self._process.stdout.readline() or "{}")
+        with measure.Watch([self._process.pid]) as watch:
+            self._process.stdin.write(f"{seconds}\n")
+            self._process.stdin.flush()
+            got = json.loads(self._process.stdout.readline() or "{}")
         if not got:
             raise RuntimeError("sockets: ended while it talked")
-        used = measure.cpu([self._process.pid]) - before
-        return load.Result(got["requests"], got["errors"], got["bytes"], got["seconds"], got["p99_us"] / 1000, used.total)
+        return load.Result(got["requests"], got["errors"], got["bytes"], got["seconds"], got["p99_us"] / 1000, watch["cpu_ms"] / 1000)
 
     def __exit__(self, *_):
         self._process.kill()

@@ -24,7 +24,7 @@ static void drop(void *tree)
     cJSON_Delete(tree);
 }
 #else
-#include "packages/json/tree.h"
+#include "json/tree.h"
 
 static void *zeroed(const size_t size)
 {

@@ -11,13 +11,12 @@ import pytest
 
 from harness import executable
 from harness.page import Page
-from harness.process import is_sanitized
 
 pytestmark = [
+    pytest.mark.once("a program in Python"),
     pytest.mark.plain,
     pytest.mark.slow,
     pytest.mark.alone,
-    pytest.mark.skipif(is_sanitized(), reason="a sanitizer's build has other costs"),
     pytest.mark.skipif(not os.access(executable.TREE / "build" / "tools" / "wr", os.X_OK), reason="wr is not built"),
 ]
 

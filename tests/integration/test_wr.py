@@ -13,20 +13,19 @@ import subprocess
 
 import pytest
 
-from harness import executable, tools
+from harness import executable
 from harness.client import eventually, free_port
 from harness.page import Page
-from harness.process import is_sanitized
+from harness.work import WORDS, helper, working
 
 # It measures, so it has the machine for itself, and it is measured as it is shipped.
 pytestmark = [
     pytest.mark.plain,
     pytest.mark.slow,
     pytest.mark.alone,
-    pytest.mark.skipif(is_sanitized(), reason="a sanitizer's build has other costs"),
+    pytest.mark.once("it is measured as it is shipped"),
 ]
 
-WORDS = ["--requests-regex", r"cpu_us: ([0-9]+)"]
 TOLERANCE = 0.02
 
 
@@ -51,29 +50,6 @@ def wr(program, tmp_path):
 
 def is_32_bit(program):
     return pathlib.Path(program).read_bytes()[4] == 1
-
-
-def helper():
-    # Static: pages of a shared library count as private or not by what other programs run just then.
-    return tools.helper("work.c", "-static")
-
-
-@contextlib.contextmanager
-def working(tmp_path, mode):
-    """A helper that works when a line is written to the path, and answers in the other: its pid, the command that asks it."""
-    paths = tmp_path / "ask", tmp_path / "answer"
-    for path in paths:
-        os.mkfifo(path)
-    # Both ends stay open here, so that the helper sees no end between two questions.
-    ends = [os.open(path, os.O_RDWR) for path in paths]
-    process = subprocess.Popen([helper(), mode], stdin=ends[0], stdout=ends[1])
-    try:
-        yield process, ["sh", "-c", f"echo >{paths[0]}; read line <{paths[1]}; echo $line"]
-    finally:
-        process.kill()
-        process.wait()
-        for end in ends:
-            os.close(end)
 
 
 def sleeps_with(watcher, pid):
@@ -134,15 +110,16 @@ def test_cpu_that_was_used_before_does_not_count(wr, tmp_path):
         assert 0.95 <= run["figures"]["cpu_us_per_request"] <= 1.05
 
 
-def test_memory_is_exact_to_the_page(wr, tmp_path):
+def test_memory_is_what_the_system_says(wr, tmp_path):
     page = os.sysconf("SC_PAGESIZE") // 1024
+    batch = 32 * os.cpu_count() * page  # of pages that the system may have counted on a processor and not yet in the sum
     with working(tmp_path, "memory") as (process, ask):
         [run] = wr("-p", process.pid, *WORDS, "--", *ask)["runs"]
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
         rollup = pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text()
     figures = run["figures"]
     assert figures["rss_peak_kb"] >= 48 * 1024
-    assert abs(figures["rss_peak_kb"] - int(re.search(r"VmHWM:\s+(\d+)", status)[1])) <= page
+    assert abs(figures["rss_peak_kb"] - int(re.search(r"VmHWM:\s+(\d+)", status)[1])) <= batch
     private = sum(int(re.search(rf"{key}:\s+(\d+)", rollup)[1]) for key in ("Private_Clean", "Private_Dirty"))
     assert abs(figures["private_kb"] - private) <= page
     assert figures["minor_faults"] >= 48 * 1024 // page / 512  # at least one for each large page
