@@ -10,7 +10,7 @@ DEFAULT_PORT = 2001
 
 HELP = """\
 Usage: dudac [OPTION]... -w PATH
-       dudac new PATH [--template chat|hello|login|rest|sse|upload]    make a service to begin with
+       dudac new PATH [--template cache|chat|hello|login|rest|sse|todo|upload]    make a service to begin with
        dudac run PATH [--release] [OPTION]...    as -w; --release: optimised
        dudac watch PATH [OPTION]...    build and load anew when a file is saved
        dudac test PATH [--asan] [-V LEVEL]    run its tests, *_test.c

@@ -9,11 +9,15 @@ from .building import makefiles
 from .options import Misuse
 
 CALL = re.compile(r"(?:(\w+)\s*=\s*)?\b(?:map|router|console)->(static_add|static_add_ref|static_root|interface_new|method_new|"
-                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|route|group)\s*\(([^;]*)\)\s*;")
+                  r"method_builtin_new|interface_add_method|map|root|dashboard|get|post|put|patch|delete|route|describe|group)\s*\(([^;]*)\)\s*;")
 FUNCTION = re.compile(r"^[\w\s*]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 TEXT_OR_COMMENT = re.compile(rf"{TEXT.pattern}|/\*.*?\*/|//[^\n]*", re.S)
 ARGUMENT = re.compile(rf"(?:{TEXT.pattern}|[^,\"])+")
+TABLE = re.compile(r"\bstruct\s+duda_inputs\s+(\w+)\s*=\s*\{([^;]*)\}\s*;")
+ROWS = re.compile(r"\bstruct\s+duda_input\s+(\w+)\s*\[\]\s*=\s*\{([^;]*)\}\s*;")
+ROW = re.compile(rf'\{{\s*(\.name\s*=(?:{TEXT.pattern}|[^{{}}"])*)\}}')
+MEMBER = re.compile(rf'\.(\w+)\s*=\s*(?:{TEXT.pattern}|([^,"]+))')
 COMPUTED = "(computed)"  # a path or name that is no text in the source
 
 
@@ -22,6 +26,7 @@ class Route:
     path: str      # behind the name of the service; at level 3 behind the methods
     callback: str
     place: str     # file:line of the call
+    inputs: str = ""  # the name of the table that describes them
 
 
 @dataclass
@@ -80,13 +85,32 @@ def prefixes_of(calls):
     return {function: prefix(function) for function in around}
 
 
+def inputs_in(file):
+    """By table of a file: the lines about its inputs."""
+    source = without_comments(file.read_text(errors="replace"))
+    rows = {name: [{key: text or word.strip() for key, text, word in MEMBER.findall(row[1])} for row in ROW.finditer(body)]
+            for name, body in ROWS.findall(source)}
+    for name, body in TABLE.findall(source):
+        words = [word[0].strip() for word in ARGUMENT.finditer(body)]
+        yield name, [line_of(row) for row in rows.get(words[-1], [])]
+
+
+def line_of(row):
+    place, kind = (row.get(key, "").removeprefix("DUDA_IN_").removeprefix("DUDA_").lower() for key in ("in", "type"))
+    more = [f"{key} {row[key]}" for key in ("min", "max", "choices", "pattern", "preset") if key in row]
+    if place == "path" or row.get("is_required", "0") != "0":
+        more.insert(0, "required")
+    return f"{place:6}  {row['name']}  {', '.join([kind, *more])}" + (f": {row['about']}" if "about" in row else "")
+
+
 def routes_of_level_3(calls):
     prefixes = prefixes_of(calls)
     for call in calls:
-        if call.name in ("get", "post", "put", "patch", "delete", "route"):
-            at = 1 if call.name == "route" else 0
+        if call.name in ("get", "post", "put", "patch", "delete", "route", "describe"):
+            at = 1 if call.name in ("route", "describe") else 0
             methods = call.name.upper() if at == 0 else "*" if call.word(0) == "NULL" else call.text(0)
-            yield Route(f"{methods} {prefixes.get(call.function, '')}{call.text(at)}", call.word(at + 1), call.place)
+            yield Route(f"{methods} {prefixes.get(call.function, '')}{call.text(at)}", call.word(at + 1), call.place,
+                        call.word(3).lstrip("&") if call.name == "describe" else "")
 
 
 def routes_of(calls):
@@ -111,9 +135,14 @@ def show_routes(words):
         raise Misuse("routes takes one path")
     makefiles(words[0])  # or it is no service
     top = pathlib.Path(words[0])
-    calls = [call for file in sources(top) for call in calls_in(file, file.relative_to(top))]
-    rows = [(route.path, route.callback, route.place) for route in routes_of(calls)]
-    widths = [max([len(row[at]) for row in rows], default=0) for at in (0, 1)]
-    for path, callback, place in rows:
-        print(f"{path:{widths[0]}}  {callback:{widths[1]}}  {place}")
+    files = sources(top)
+    calls = [call for file in files for call in calls_in(file, file.relative_to(top))]
+    inputs = dict(table for file in files for table in inputs_in(file))
+    routes = list(routes_of(calls))
+    widths = [max((len(text) for text in column), default=0) for column in
+              ([route.path for route in routes], [route.callback for route in routes])]
+    for route in routes:
+        print(f"{route.path:{widths[0]}}  {route.callback:{widths[1]}}  {route.place}")
+        for line in inputs.get(route.inputs, []):
+            print(f"    {line}")
     return 0

@@ -91,6 +91,8 @@ struct duda_api_gc {
 #endif
 };
 
+struct cJSON; /* json_t of packages/json/json.h */
+
 /* request: What a client asks for. [R] */
 struct duda_api_request {
     /* MK_TRUE: POST or PUT with a body. */
@@ -128,6 +130,11 @@ struct duda_api_request {
     /* Level 3: the body, terminated, borrowed until the request has ended; *len: its bytes, unless len is NULL. NULL:
        none, or a multipart form, whose parts `form` has. */
     const char *(*body)(duda_request_t *dr, size_t *len);
+    /* Level 3: the body as a tree of JSON, for calls of the package json that only read, borrowed until the end call-back
+       has returned. NULL: the request was answered, by 415 for another Content-Type, 413 for more than 1 MB, or 400, with
+       line and column, for what is no JSON, has more than 32 levels or 10,000 values, or a key twice; the call-back
+       returns. */
+    const struct cJSON *(*json_body)(duda_request_t *dr);
 #endif
 };
 
@@ -282,6 +289,42 @@ struct duda_field {
     int fd; /* a file without a name, for pread(); -1: it lies in value */
 };
 
+/* A part of a multipart form while it arrives: a value, or a file. Texts are terminated, and last as long as the part. */
+struct duda_part {
+    const char *name;
+    const char *filename; /* NULL: it is a value. What the client says, never a path */
+    const char *type;     /* media type, as sent; NULL: none */
+};
+
+/* How a form ended that was received part by part. */
+enum duda_form_error {
+    DUDA_FORM_OK,        /* all of it has come */
+    DUDA_FORM_BAD,       /* it is malformed */
+    DUDA_FORM_TOO_LARGE, /* more parts or bytes than are allowed */
+    DUDA_FORM_STOPPED,   /* `begin`, `data` or `end` has failed, or answered */
+    DUDA_FORM_NO_MEMORY,
+    DUDA_FORM_LEFT /* the client has left: dr is NULL */
+};
+enum { DUDA_FORM_LATER = -1 }; /* a result of `begin`, `data` and `end` */
+
+/* The functions that take a form part by part. Each of the first three returns 0; DUDA_FORM_LATER: taken, and no more (but
+   up to 16 KB that are here already) before form->go_on(), by which a client that has left is noticed too; less: nothing
+   more is wanted. */
+struct duda_receiver {
+    /* A part begins. [none] */
+    int (*begin)(duda_request_t *dr, const struct duda_part *part, void *arg);
+    /* Its next bytes. */
+    int (*data)(duda_request_t *dr, const struct duda_part *part, const char *bytes, size_t length,
+                void *arg);
+    /* It is whole. [none] */
+    int (*end)(duda_request_t *dr, const struct duda_part *part, void *arg);
+    /* Called once after all of them, with an enum duda_form_error: it answers, and frees arg. */
+    void (*done)(duda_request_t *dr, int error, void *arg);
+    unsigned parts;    /* at most so many [1,000] */
+    size_t length;     /* bytes of one part [no bound but MaxBodySize] */
+    void *reserved[4]; /* zero */
+};
+
 /* form: Level 3: what a page sent in the body, as application/x-www-form-urlencoded or multipart/form-data. [R]
 
    Values are decoded; they last until the end call-back. The body was read before the call-back. Routes of
@@ -299,6 +342,16 @@ struct duda_api_form {
     const struct duda_field *(*field)(duda_request_t *dr, unsigned idx);
     /* Write a file to a path, which must not exist. 0; -1: errno says why, and nothing is left there. It blocks. */
     int (*save)(duda_request_t *dr, const struct duda_field *file, const char *path);
+    /* Take a multipart form part by part as it arrives, in a call-back of router->early(): with the functions of
+       struct duda_receiver, which is copied. The request waits until `done` has answered. What the service does not take
+       yet (DUDA_FORM_LATER) stays with the client. 0; -1, and nothing is called: it is no multipart form, its body was
+       read or is being received, the request has an answer, or no memory. */
+    int (*receive)(duda_request_t *dr, const struct duda_receiver *receiver, void *arg);
+    /* Take more after DUDA_FORM_LATER. 0; -1: it does not wait. */
+    int (*go_on)(duda_request_t *dr);
+    /* How far it is: bytes of the body that have come, and into *total, unless NULL, how many there will be; 0: not
+       known. -1: nothing is being received. */
+    long long (*progress)(duda_request_t *dr, long long *total);
 };
 #endif
 
@@ -337,8 +390,9 @@ struct duda_api_cookie {
 };
 #define COOKIE_EXPIRE_TIME 337606980 /* the "delete" date: 12 Sep 1980 11:43:00 GMT */
 #define SESSION_KEY "DUDA_SESSION"   /* cookie name */
-/* session: Values that the server keeps for a browser, found by a random cookie. They end with the server;
-   monkey-duda(5) has the bounds. */
+/* session: Values that the server keeps for a browser, found by a random cookie. They end with the server, unless
+   SessionStore of monkey-duda(5) keeps them in a file or in Redis, where several servers share them. The manual page has
+   the bounds. */
 struct duda_api_session {
     /* [M] Needed before all others. 0, -1. */
     int (*init)(char *store_name);
@@ -640,6 +694,108 @@ struct duda_api_cache {
     /* Forget a value. 0; -1: there is none. */
     int (*drop)(duda_cache_t *cache, const char *key);
 };
+
+/* How a call of `http` ended. */
+enum duda_http_error {
+    DUDA_HTTP_OK,         /* the whole answer is there, whatever its status */
+    DUDA_HTTP_NO_NAME,    /* the server's name is unknown, or cannot be looked up now */
+    DUDA_HTTP_REFUSED,    /* no connection: refused, unreachable, or its TLS handshake failed */
+    DUDA_HTTP_TIMEOUT,    /* time_ms, silence_ms, or 5 seconds without a connection */
+    DUDA_HTTP_BROKEN,     /* the connection ended before the answer was whole */
+    DUDA_HTTP_BAD_ANSWER, /* what came is no answer of HTTP/1.1 */
+    DUDA_HTTP_TOO_LARGE,  /* a body of more than max_body, or a head of more than 16 KB */
+    DUDA_HTTP_REDIRECTS,  /* too many, or one that cannot be followed */
+    DUDA_HTTP_STOPPED,    /* `part` or `more` has failed */
+    DUDA_HTTP_NO_ROOM,    /* no memory or no descriptor, or 64 other servers are in use */
+    DUDA_HTTP_NO_TLS      /* https, and the server has no plugin for it */
+};
+enum { DUDA_HTTP_LATER = -1 }; /* a result of `part` and `more` */
+
+/* An answer, valid until the call-back that was given it returns. */
+struct duda_http_answer {
+    int error; /* enum duda_http_error */
+    const char
+        *why;   /* a sentence for logs: "127.0.0.1:81: Connection refused"; "" for DUDA_HTTP_OK */
+    int status; /* 0: no head has come */
+    const char *body;   /* terminated; "": none, not whole, or `part` was given it */
+    size_t length;      /* of body */
+    const char *url;    /* that was answered, after redirects */
+    const char *fields; /* for http->field() */
+};
+
+/* What a call may say beside its URL. Members that are zero have the value in brackets. */
+struct duda_http_options {
+    const char *method; /* [GET; POST with a body] */
+    const char *const
+        *fields;      /* "Name: value", one after another, NULL at the end; copied [none] */
+    const void *body; /* copied [none] */
+    size_t length;    /* of body, or of all that `more` gives */
+    /* In place of body: write up to size bytes of it. Their number; 0: there are no more; DUDA_HTTP_LATER: go on
+       after http->go_on(); less: the call fails. Without a length it is sent in chunks. */
+    long (*more)(duda_request_t *dr, char *bytes, size_t size, void *arg);
+    /* Take bytes of the body of the answer as they come, in place of gathering them. 0; DUDA_HTTP_LATER: taken, and the
+       next after http->go_on(); less: the call fails. */
+    int (*part)(duda_request_t *dr, const struct duda_http_answer *answer, const char *bytes,
+                size_t length, void *arg);
+    /* Called once when nothing of the call is called any more: for arg. Also when the request has ended. */
+    void (*end)(void *arg);
+    unsigned time_ms;    /* for the whole call, with redirects [60,000] */
+    unsigned silence_ms; /* in which the server takes and gives nothing [30,000] */
+    size_t max_body;     /* bytes of the answer's body [1 MB; with `part` any] */
+    unsigned redirects;  /* to follow, at most 100 [none: they are the answer] */
+    void *reserved[4];   /* zero */
+};
+typedef void (*duda_http_done_fn)(duda_request_t *dr, const struct duda_http_answer *answer,
+                                  void *arg);
+
+/* http: Level 3: ask other servers by HTTP/1.1, without keeping others waiting. [W]
+
+       static void show(duda_request_t *dr, const struct duda_http_answer *answer, void *arg)
+       {
+           if (answer->error)
+               response->problem(dr, 502, "The shop does not answer", answer->why);
+           else
+               response->send(dr, 200, "application/json", "%s", answer->body);
+       }
+
+       static void prices(duda_request_t *dr)
+       {
+           if (http->get(dr, "http://127.0.0.1:8080/prices", show, NULL) < 0)
+               response->problem(dr, 503, "Try again later", NULL);
+       }
+
+   A call parks its request, and continues it for each call-back, which gets it as dr. A request may have several calls
+   under way. If it ends before them, because its client has left or for another reason, they are broken off, and of their
+   functions `end` alone is called. Calls without a request, dr NULL, are broken off at the end of their service.
+
+   Connections are kept for the next call to the same server: 16 a worker, and at most 64 are open; further calls wait.
+   A call is repeated once if a kept connection turns out to be closed and the server cannot have acted on it.
+   https needs one of the server's plugins tls or mbedtls, and certificates are verified as its section [TLS_BACKEND] says, by
+   default against the authorities of the system. Redirects from https to http are not followed, and Authorization
+   and Cookie are not passed to another server.
+
+   A service that asks URLs of its clients' choice opens the network of its machine to them: compare them with a list first. */
+struct duda_api_http {
+    /* Ask a URL by GET, and call done(dr, answer, arg). The number of the call, > 0. -1, and nothing is called: the URL
+       is none of http or https, the request has ended or is another worker's, 4,096 calls of the service are under way on
+       this worker, or no memory. dr NULL: the call belongs to no request. */
+    long (*get)(duda_request_t *dr, const char *url, duda_http_done_fn done, void *arg);
+    /* Likewise by POST with a body of this type, which is copied. */
+    long (*post)(duda_request_t *dr, const char *url, const char *type, const void *body,
+                 size_t length, duda_http_done_fn done, void *arg);
+    /* Likewise as the members of struct duda_http_options say. -1 also: a malformed method or field, a field of the
+       framing, more than 8 KB of fields, both `body` and `more`, or more than 100 redirects. */
+    long (*call)(duda_request_t *dr, const char *url, const struct duda_http_options *options,
+                 duda_http_done_fn done, void *arg);
+    /* The value of the first field of that name in any case; NULL: none. Valid as long as the answer. */
+    const char *(*field)(const struct duda_http_answer *answer, const char *name);
+    /* Go on with a call whose `part` or `more` has returned DUDA_HTTP_LATER. 0; -1: there is no such call on this worker, or
+       it does not wait. Any number is allowed. */
+    int (*go_on)(long call);
+    /* Break a call off: of its functions `end` alone is called, before this returns or, inside one of them, after it.
+       0; -1 as above. The request stays parked if it has other calls, and is continued otherwise. */
+    int (*cancel)(long call);
+};
 #endif
 
 typedef struct duda_interface duda_interface_t; /* opaque to services */
@@ -681,6 +837,142 @@ struct duda_api_map {
         map->add_interface(i);                                                                     \
     } while (0);
 #define duda_map_add_interface(i) map->add_interface(i)
+
+#if DUDA_API_LEVEL >= 3
+/* Where a request has an input. */
+enum duda_in { DUDA_IN_PATH = 1, DUDA_IN_QUERY, DUDA_IN_HEADER, DUDA_IN_FORM, DUDA_IN_BODY };
+
+/* What it is, and what its member of the struct of the values is. */
+enum duda_type {
+    DUDA_TEXT = 1, /* const char *: UTF-8, terminated, without NUL */
+    DUDA_INTEGER,  /* int64_t */
+    DUDA_NUMBER,   /* double, finite */
+    DUDA_FLAG,     /* int: 1 or 0; in texts true, on and 1, or false, off and 0 */
+    DUDA_LIST      /* struct duda_list; not of paths and fields of the head */
+};
+
+struct duda_list {
+    const void *items; /* an array of such members, or of the structs of objects */
+    size_t count;
+};
+
+/* An input of a route: a row of its table, which ends with a row without a name. */
+struct duda_input {
+    const char *name; /* a member of the body by its path, as "address.city" */
+    enum duda_in in;
+    enum duda_type type;
+    size_t to;       /* offsetof() its member */
+    int is_required; /* one of the path always is */
+    double min,
+        max; /* of the value; characters of a text (both 0: at most 1,000); items of a list (100). Both 0: any;
+                           max 0 below min: no upper one */
+    const char *pattern; /* of a whole text: an extended regular expression (POSIX) */
+    const char *choices; /* of a text: words separated by blanks, of which it is one */
+    const char *preset;  /* the value of an absent one, as in a query; NULL: NULL or 0 */
+    const char *about;   /* one sentence */
+    /* Of a list: one row without a name for its values; or, with item_size, the table of its objects, for the struct of
+       one. */
+    const struct duda_input *items;
+    size_t item_size;
+};
+
+/* All inputs of a route. Tables and their texts are static: they last as long as the service. */
+struct duda_inputs {
+    const char *about; /* what the route does: one sentence */
+    size_t size;       /* of the struct of the values */
+    const struct duda_input *rows;
+};
+
+/* input: Level 3: what a route takes, told by a table: checked before its call-back runs, and given to it in a struct. [R]
+
+       struct search {
+           const char *words;
+           int64_t page;
+       };
+
+       static const struct duda_input search_rows[] = {
+           {.name = "q", .in = DUDA_IN_QUERY, .type = DUDA_TEXT, .to = offsetof(struct search, words), .is_required = 1,
+            .min = 1, .max = 80, .about = "Words of the title"},
+           {.name = "page", .in = DUDA_IN_QUERY, .type = DUDA_INTEGER, .to = offsetof(struct search, page), .min = 1,
+            .max = 1000, .preset = "1"},
+           {0}};
+       static const struct duda_inputs search = {"Look for books", sizeof(struct search), search_rows};
+
+       static void find(duda_request_t *dr)
+       {
+           const struct search *s = input->values(dr);
+
+           show(dr, s->words, s->page);
+       }
+
+       int duda_main()
+       {
+           router->describe("GET", "/books", find, &search);
+           return 0;
+       }
+
+   A request with a wrong input never reaches the call-back: it is answered by 400 with application/problem+json, whose
+   `errors` name each one with `in`, `name` and `detail`; the hooks of router->before() and guards have run. A value given twice is
+   wrong unless it is a list; so is a member of the body that no row names. Of a query or form, names without a row are
+   left out, and empty values of other types than text count as absent. A body is JSON with a Content-Type that says so (else 415), of at most 1 MB
+   (413), 32 levels and 10,000 values; its faults are answered by 400 with line and column. */
+struct duda_api_input {
+    /* The struct of the values, until the end call-back has returned; NULL: the route has no table. */
+    const void *(*values)(duda_request_t *dr);
+    /* MK_TRUE: the client gave the input of that name, of the rows that are in no list; its value is no preset then. */
+    int (*is_given)(duda_request_t *dr, const char *name);
+    /* [M] Add two routes to the group that is open: GET /openapi.json, a document of OpenAPI 3.1 about all routes of the
+       service that name their methods, and GET /openapi.html, a page with a form for each of them. Both show what the
+       tables say to those who may call them: guards and hooks of the group hold. title, version: of the service.
+       0; -1: no title or version, or it was called before. */
+    int (*publish)(const char *title, const char *version);
+};
+
+typedef struct duda_view duda_view_t; /* opaque to services */
+/* view: Level 3: pages made of templates.
+
+       <ul>{{#books}}<li><a href="{{link}}">{{title}}</a></li>{{/books}}</ul>
+       {{^books}}<p>The shelf is empty.</p>{{/books}}
+
+       static duda_view_t *shelf;
+
+       static void show(duda_request_t *dr)
+       {
+           struct page page = {find_books()};
+
+           view->send(dr, 200, shelf, page_rows, &page);
+       }
+
+       int duda_main()
+       {
+           shelf = view->load("shelf.html");
+           router->get("/", show);
+           return 0;
+       }
+
+   `{{name}}` is a value, escaped; nothing where there is none. `{{#name}}` to `{{/name}}` appears once for each item of a list, or once
+   for any other value but false, 0, an empty text or none; names in it are looked for in the item first, and `{{.}}` is
+   the item itself. `{{^name}}` to `{{/name}}` appears where that does not. `{{> file}}` is another file of the folder,
+   `{{raw name}}` a value that is HTML already, and `{{! text}}` nothing. `{{address.city}}` is a member of an object.
+
+   Templates are files of ConfDir, which `dudac watch` loads anew, and are read once. Values stand in text and in attributes with quotes; a template
+   that has one where escaping does not protect, as in a script, a style or `onclick`, is refused, and so is one whose
+   tags do not match, with file and line. A value that begins a URL, as in href, and has another scheme than http,
+   https, mailto or tel becomes `#`. */
+struct duda_api_view {
+    /* [M] Read a template of ConfDir. NULL: it is wrong, larger than 1 MB with its partials, or has more than 16 sections
+       or 8 partials in each other; the start is refused. */
+    duda_view_t *(*load)(const char *file);
+    /* [R] End the answer with a page of a struct: rows as of struct duda_inputs say what its members are; name, type, to,
+       items and item_size matter alone. status: 200 to 599. 0; -1: the head was sent, or the page is longer than 8 MB or a
+       million steps, and was answered by 500. */
+    int (*send)(duda_request_t *dr, int status, const duda_view_t *view,
+                const struct duda_input *rows, const void *values);
+    /* [R] Likewise with a tree of the package json, or of request->json_body(). */
+    int (*send_tree)(duda_request_t *dr, int status, const duda_view_t *view,
+                     const struct cJSON *tree);
+};
+#endif
 
 /* router: Which call-back has which paths. [M]
 
@@ -737,6 +1029,13 @@ struct duda_api_router {
     /* Level 3: for the same routes, call hook when a request has ended: the answer was sent, or the client has left, and
        the end call-back has returned. Hooks run in the reverse order of these calls. 0, -1. */
     int (*after)(void (*hook)(duda_request_t *dr));
+    /* Level 3: as route(), for what `input` describes: the table of its inputs. 0; -1 also where the table is wrong: the
+       start is refused with file, line, route and input. At most 64 rows, lists in lists 3 deep, and a struct of 64 KB. */
+    int (*_describe)(const char *methods, const char *pattern, void (*cb)(duda_request_t *dr),
+                     const struct duda_inputs *inputs, const char *file, int line);
+    /* Level 3: as route(), but cb is called before the body of the request has come, for form->receive(). Where cb
+       answers, the body is not read. */
+    int (*early)(const char *methods, const char *pattern, void (*cb)(duda_request_t *dr));
 #endif
 };
 #if DUDA_API_LEVEL >= 2
@@ -746,6 +1045,8 @@ struct duda_api_router {
 #define root(cb) _root(self, (void (*)(void *))cb, #cb) /* [M] the service's own root URL */
 #endif
 #if DUDA_API_LEVEL >= 3
+#define describe(methods, pattern, cb, inputs)                                                     \
+    _describe(methods, pattern, cb, inputs, __FILE__, __LINE__) /* [M] a route with its inputs */
 /* Which pages of other sites may use a group. Texts are lists, separated by blanks. */
 struct duda_cors {
     const char

@@ -7,6 +7,12 @@
 
 struct mk_request; /* <monkey/request.h> */
 
+/* Where broadcasts meet those of other servers. */
+struct duda_backplane {
+    const char *server; /* a URL of Redis; NULL: there is none */
+    const char *site;   /* of the service */
+};
+
 struct duda_host {
     size_t size; /* sizeof(struct duda_host) of the plugin */
     /*
@@ -19,5 +25,7 @@ struct duda_host {
     void (*release)(duda_request_t *dr);
     /* Call fn(arg), which may call the service. On the worker of dr, between upgrade() and release(). */
     void (*run)(duda_request_t *dr, void (*fn)(void *arg), void *arg);
+    /* Fill where, with texts that live as long as the service. */
+    void (*backplane)(struct web_service *ws, struct duda_backplane *where);
 };
 #endif

@@ -38,7 +38,10 @@
     X(journal, duda_api_journal)                                                                   \
     X(metrics, duda_api_metrics)                                                                   \
     X(cache, duda_api_cache)                                                                       \
-    X(guard, duda_api_guard)
+    X(guard, duda_api_guard)                                                                       \
+    X(input, duda_api_input)                                                                       \
+    X(http, duda_api_http)                                                                         \
+    X(view, duda_api_view)
 
 /* What a service or package is given when it is loaded. New members come at the end. */
 struct duda_api_objects {
@@ -79,6 +82,7 @@ struct duda_api_objects {
 #undef add_interface
 #undef map
 #undef root
+#undef describe
 #endif
 #ifndef DUDA_INSIDE
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/text/words.h"
+#include "objects/fields.h"
 #include "objects/objects.h"
 #include "service/pattern.h"
+#include "service/receive.h"
 #include "service/request.h"
-
-#include <monkey/web/form.h>
-#include <monkey/web/query.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,96 +15,22 @@
 
 /* Forms of both types as one list, made when a service asks at first. */
 
-struct mk_duda_fields {
-    unsigned count;
-    struct duda_field items[];
-};
-
-/* ---- the list ---- */
-
-static struct mk_duda_fields *new_fields(size_t count, size_t texts)
-{
-    struct mk_duda_fields *f = malloc(sizeof(*f) + count * sizeof(f->items[0]) + texts);
-
-    if (f)
-        f->count = 0;
-    return f;
-}
-
-static struct mk_duda_fields *of_multipart(const struct mk_form *form)
-{
-    const struct mk_form_field *field;
-    struct mk_duda_fields *f;
-    unsigned n = 0;
-
-    while (mk_form_field(form, n))
-        n++;
-    f = new_fields(n, 0);
-    while (f && (field = mk_form_field(form, f->count))) {
-        f->items[f->count++] = (struct duda_field){
-            .name = field->name.p,
-            .filename = field->filename.p,
-            .type = field->type.p,
-            .value = field->value.p,
-            .length = (size_t)field->length,
-            .fd = field->fd,
-        };
-    }
-    return f;
-}
-
-/* @return the text, decoded and terminated, at *to, which moves on; NULL: it is malformed */
-static const char *decode(char **to, struct mk_str text, size_t *length)
-{
-    const char *decoded = *to;
-    ssize_t len = mk_pair_decode(*to, text);
-
-    if (len < 0)
-        return NULL;
-    *length = (size_t)len;
-    (*to)[len] = '\0';
-    *to += len + 1;
-    return decoded;
-}
-
-static size_t count_pairs(struct mk_str body)
-{
-    struct mk_str name, value;
-    size_t n = 0;
-
-    while (mk_pair_next(&body, &name, &value))
-        n++;
-    return n;
-}
-
-static struct mk_duda_fields *of_pairs(struct mk_str body)
-{
-    const size_t n = count_pairs(body);
-    struct mk_duda_fields *f = new_fields(n, body.len + 2 * n);
-    char *texts = f ? (char *)&f->items[n] : NULL;
-    struct mk_str name, value;
-
-    while (f && mk_pair_next(&body, &name, &value)) {
-        struct duda_field field = {.fd = -1};
-        size_t unused;
-
-        field.name = decode(&texts, name, &unused);
-        field.value = decode(&texts, value, &field.length);
-        if (field.name && field.value)
-            f->items[f->count++] = field;
-    }
-    return f;
-}
-
 static struct mk_duda_fields *make_fields(const struct mk_duda_request *rq)
 {
     const struct mk_str type = mk_duda_str(rq->sr.content_type);
 
     if (rq->multipart)
-        return of_multipart(rq->multipart);
+        return mk_duda_fields_of_form(rq->multipart);
     if (type.p && text_begins(type, MK_STR("application/x-www-form-urlencoded")))
-        return of_pairs((struct mk_str){rq->body, rq->body_len});
-    return new_fields(0, 0);
+        return mk_duda_fields_of_pairs((struct mk_str){rq->body.bytes, rq->body.len});
+    return mk_duda_fields_of_pairs((struct mk_str){NULL, 0});
+}
+
+const struct mk_duda_fields *mk_duda_form_of(struct mk_duda_request *rq)
+{
+    if (!rq->fields)
+        rq->fields = make_fields(rq);
+    return rq->fields;
 }
 
 /* @return NULL: the request is over, or without memory */
@@ -113,11 +38,7 @@ static const struct mk_duda_fields *fields_of(duda_request_t *dr, const char *ca
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, call);
 
-    if (!rq || !rq->r)
-        return NULL;
-    if (!rq->fields)
-        rq->fields = make_fields(rq);
-    return rq->fields;
+    return rq && rq->r ? mk_duda_form_of(rq) : NULL;
 }
 
 /* ---- calls ---- */
@@ -209,5 +130,43 @@ static int save(duda_request_t *dr, const struct duda_field *field, const char *
     return -1;
 }
 
-const struct duda_api_form mk_duda_form = {
-    .get = get, .get_number = get_number, .file = file, .field = field_at, .save = save};
+/* ---- part by part ---- */
+
+static int receive(duda_request_t *dr, const struct duda_receiver *receiver, void *arg)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "form->receive");
+
+    if (!rq || !rq->r || !rq->is_early || rq->receiver || rq->state != MK_DUDA_REQUEST_CALLED ||
+        !receiver || !receiver->data || !receiver->done)
+        return -1;
+    return mk_duda_receive_begin(rq, receiver, arg) == 0 ? 0 : -1;
+}
+
+static int go_on(duda_request_t *dr)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "form->go_on");
+
+    return rq && rq->r && mk_duda_receive_go_on(rq) ? 0 : -1;
+}
+
+static long long progress(duda_request_t *dr, long long *total)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "form->progress");
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+
+    if (!rq || !rq->r || !rq->receiver)
+        return -1;
+    mk_request_facts(rq->r, &facts);
+    if (total)
+        *total = facts.content_length > 0 ? facts.content_length : 0;
+    return (long long)mk_duda_received(rq->receiver);
+}
+
+const struct duda_api_form mk_duda_form = {.get = get,
+                                           .get_number = get_number,
+                                           .file = file,
+                                           .field = field_at,
+                                           .save = save,
+                                           .receive = receive,
+                                           .go_on = go_on,
+                                           .progress = progress};

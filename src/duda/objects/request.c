@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/text/words.h"
+#include "objects/json_body.h"
 #include "objects/objects.h"
 #include "service/request.h"
 #include "service/table.h"
@@ -49,7 +50,7 @@ static int is_data(duda_request_t *dr)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "request->is_data");
 
-    return rq && rq->body_len > 0 &&
+    return rq && rq->body.len > 0 &&
                    (rq->sr.method == MK_HTTP_METHOD_POST || rq->sr.method == MK_HTTP_METHOD_PUT)
                ? MK_TRUE
                : MK_FALSE;
@@ -58,28 +59,36 @@ static int is_data(duda_request_t *dr)
 static void *get_data(duda_request_t *dr, unsigned long *len)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "request->get_data");
-    bool has_body = rq && rq->body;
+    bool has_body = rq && rq->body.bytes;
 
     if (len)
-        *len = has_body ? rq->body_len : 0;
-    return has_body ? mk_duda_request_copy(NULL, (struct mk_str){rq->body, rq->body_len}) : NULL;
+        *len = has_body ? rq->body.len : 0;
+    return has_body ? mk_duda_request_copy(NULL, (struct mk_str){rq->body.bytes, rq->body.len})
+                    : NULL;
 }
 
 static const char *body(duda_request_t *dr, size_t *len)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "request->body");
-    bool has_body = rq && rq->body;
+    bool has_body = rq && rq->body.bytes;
 
     if (len)
-        *len = has_body ? rq->body_len : 0;
-    return has_body ? rq->body : NULL;
+        *len = has_body ? rq->body.len : 0;
+    return has_body ? rq->body.bytes : NULL;
 }
 
 static long content_length(duda_request_t *dr)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "request->content_length");
 
-    return rq && rq->body ? (long)rq->body_len : -1;
+    return rq && rq->body.bytes ? (long)rq->body.len : -1;
+}
+
+static const struct cJSON *json_body(duda_request_t *dr)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "request->json_body");
+
+    return rq && rq->r ? mk_duda_json_body(rq) : NULL;
 }
 
 /* ---- fields ---- */
@@ -180,4 +189,5 @@ const struct duda_api_request mk_duda_request = {
     .validate_request = validate_request,
     .header = header,
     .body = body,
+    .json_body = json_body,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
+#include "objects/problem.h"
 #include "service/answer.h"
 
 #include <monkey/web/choice.h>
@@ -193,7 +194,7 @@ static int wait_for(duda_request_t *dr)
 {
     struct mk_duda_request *rq = check(dr, "response->wait");
 
-    if (!rq || rq->state == MK_DUDA_REQUEST_ENDED)
+    if (!rq || mk_duda_request_has_ended(rq))
         return -1;
     rq->is_waiting = true;
     mk_request_timeout(rq->r, rq->service->wait_ms);
@@ -222,7 +223,7 @@ static int end(duda_request_t *dr, void (*callback)(duda_request_t *))
 
     if (!rq)
         return -1;
-    if (rq->state == MK_DUDA_REQUEST_ENDED) {
+    if (mk_duda_request_has_ended(rq)) {
         mk_duda_log(rq->service, MK_LOG_WARN, "%s: end() for the second time", rq->callback);
         return -1;
     }
@@ -287,36 +288,40 @@ static int redirect(duda_request_t *dr, int status, const char *location)
     return mk_duda_answer_end(rq);
 }
 
-/* Texts of a service are short; one that is not UTF-8 gets U+FFFD. */
-static int write_problem(struct mk_duda_request *rq, int status, const char *title,
-                         const char *detail)
+int mk_duda_problem_begin(struct mk_json *j, struct mk_duda_request *rq, int status,
+                          const char *title, const char *detail)
 {
-    struct mk_json j;
-
-    mk_json_begin_reply(&j, rq->r, 16384);
-    mk_json_object(&j);
-    mk_json_key(&j, MK_STR("title"));
-    mk_json_text(&j, mk_str_from(title));
-    mk_json_key(&j, MK_STR("status"));
-    mk_json_int(&j, status);
+    if (!title || !begin(rq, status, 400, "response->problem") ||
+        mk_duda_answer_replace(rq, MK_STR("Content-Type"), MK_STR("application/problem+json")) < 0)
+        return -1;
+    mk_json_begin_reply(j, rq->r, 65536);
+    mk_json_object(j);
+    mk_json_key(j, MK_STR("title"));
+    mk_json_text(j, mk_str_from(title));
+    mk_json_key(j, MK_STR("status"));
+    mk_json_int(j, status);
     if (detail) {
-        mk_json_key(&j, MK_STR("detail"));
-        mk_json_text(&j, mk_str_from(detail));
+        mk_json_key(j, MK_STR("detail"));
+        mk_json_text(j, mk_str_from(detail));
     }
-    mk_json_close(&j);
-    return mk_json_end(&j) < 0 ? -1 : mk_duda_answer_bytes(rq, j.p, j.len);
+    return 0;
+}
+
+int mk_duda_problem_end(struct mk_json *j, struct mk_duda_request *rq)
+{
+    mk_json_close(j);
+    if (mk_json_end(j) < 0 || mk_duda_answer_bytes(rq, j->p, j->len) < 0)
+        return -1;
+    return mk_duda_answer_end(rq);
 }
 
 static int problem(duda_request_t *dr, int status, const char *title, const char *detail)
 {
     struct mk_duda_request *rq = check(dr, "response->problem");
+    struct mk_json j;
 
-    if (!title || !begin(rq, status, 400, "response->problem") ||
-        mk_duda_answer_replace(rq, MK_STR("Content-Type"), MK_STR("application/problem+json")) <
-            0 ||
-        write_problem(rq, status, title, detail) < 0)
-        return -1;
-    return mk_duda_answer_end(rq);
+    return mk_duda_problem_begin(&j, rq, status, title, detail) < 0 ? -1
+                                                                    : mk_duda_problem_end(&j, rq);
 }
 
 static int unchanged(duda_request_t *dr, const char *version, time_t modified)

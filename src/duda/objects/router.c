@@ -49,7 +49,7 @@ static int add(const char *call, const char *methods, const char *pattern,
 {
     struct mk_duda_service *s = mk_duda_here()->service;
 
-    return s ? mk_duda_route_add(s, call, methods, pattern, callback, mk_duda_on_route) : -1;
+    return s ? mk_duda_route_add(s, call, methods, pattern, callback, NULL, mk_duda_on_route) : -1;
 }
 
 /* Each method has a call of its own. */
@@ -70,6 +70,15 @@ METHODS(ADD_METHOD)
 static int add_methods(const char *methods, const char *pattern, void (*callback)(duda_request_t *))
 {
     return add("router->route", methods, pattern, callback);
+}
+
+static int add_early(const char *methods, const char *pattern, void (*callback)(duda_request_t *))
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+
+    return s ? mk_duda_route_add(s, "router->early", methods, pattern, callback, NULL,
+                                 mk_duda_on_early_route)
+             : -1;
 }
 
 static int add_group(const char *prefix, void (*routes)(void))
@@ -93,6 +102,18 @@ static int add_after(void (*hook)(duda_request_t *))
     return s ? mk_duda_route_hook(s, "router->after", hook, true) : -1;
 }
 
+static int add_described(const char *methods, const char *pattern,
+                         void (*callback)(duda_request_t *), const struct duda_inputs *inputs,
+                         const char *file, int line)
+{
+    struct mk_duda_service *s = mk_duda_here()->service;
+    const struct mk_duda_described described = {inputs, file ? file : "?", line};
+
+    return s ? mk_duda_route_add(s, "router->describe", methods, pattern, callback, &described,
+                                 mk_duda_on_route)
+             : -1;
+}
+
 #define METHOD_MEMBER(name, method) .name = add_##name,
 const struct duda_api_router mk_duda_router = {
     ._map = add_route,
@@ -101,4 +122,6 @@ const struct duda_api_router mk_duda_router = {
     .group = add_group,
     .before = add_before,
     .after = add_after,
+    ._describe = add_described,
+    .early = add_early,
 };

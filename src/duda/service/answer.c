@@ -2,6 +2,7 @@
 #include "service/answer.h"
 
 #include "kit/text/words.h"
+#include "objects/session.h"
 
 #include <monkey/field.h>
 
@@ -199,7 +200,7 @@ int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t l
         if (!chunk)
             return -1;
         if (out->queued >= CHUNK_MAX)
-            mk_request_hold(rq->r, rq->body_size + (size_t)out->queued + chunk->room);
+            mk_request_hold(rq->r, rq->body.size + (size_t)out->queued + chunk->room);
     }
     len = (size_t)clip(rq, len);
     if (len > 0)
@@ -367,6 +368,7 @@ int mk_duda_answer_open(struct mk_duda_request *rq)
 
     if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off)
         return -1;
+    (void)mk_duda_session_commit(rq); /* what goes at once does not wait for it */
     rq->state = MK_DUDA_REQUEST_OPEN;
     if (is_head(rq))
         return 0; /* without a body its end would be now: the head waits for end() */
@@ -429,18 +431,56 @@ static int send_whole(struct mk_duda_request *rq)
     return queue_sources(rq, (uint64_t)length);
 }
 
+/* Nothing of it was sent. */
+static int send_now(struct mk_duda_request *rq)
+{
+    int result;
+
+    rq->state = MK_DUDA_REQUEST_ENDED;
+    result = send_whole(rq);
+    mk_duda_answer_push(rq);
+    return result;
+}
+
+/* A session that is not kept: what the service says of it would not be true. */
+static int refuse(struct mk_duda_request *rq)
+{
+    rq->state = MK_DUDA_REQUEST_ENDED;
+    rq->has_begun = true;
+    (void)mk_reply_error(rq->r, 503, NULL);
+    mk_duda_answer_push(rq);
+    return -1;
+}
+
+void mk_duda_answer_release(struct mk_duda_request *rq, bool is_good)
+{
+    if (is_good)
+        (void)send_now(rq);
+    else
+        (void)refuse(rq);
+}
+
 int mk_duda_answer_end(struct mk_duda_request *rq)
 {
     uint8_t state = rq->state;
-    int result = 0;
 
     if (!is_open(rq))
         return -1;
     if (rq->out.headers_off)
         (void)mk_duda_raw_read(rq);
-    rq->state = MK_DUDA_REQUEST_ENDED;
-    if (state == MK_DUDA_REQUEST_CALLED || is_head(rq))
-        result = send_whole(rq);
-    mk_duda_answer_push(rq);
-    return result;
+    if (state == MK_DUDA_REQUEST_OPEN && !is_head(rq)) {
+        rq->state = MK_DUDA_REQUEST_ENDED;
+        mk_duda_answer_push(rq);
+        return 0;
+    }
+    switch (mk_duda_session_commit(rq)) {
+    case MK_DUDA_SESSION_LATER:
+        rq->state = MK_DUDA_REQUEST_HELD;
+        return 0;
+    case MK_DUDA_SESSION_FAILED:
+        return refuse(rq);
+    case MK_DUDA_SESSION_DONE:
+        break;
+    }
+    return send_now(rq);
 }

@@ -45,5 +45,8 @@ void mk_duda_fill_bag(struct duda_api_objects *o)
         .metrics = &mk_duda_metrics,
         .cache = &mk_duda_cache,
         .guard = &mk_duda_guard,
+        .input = &mk_duda_input,
+        .http = &mk_duda_http,
+        .view = &mk_duda_view,
     };
 }

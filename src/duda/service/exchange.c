@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/exchange.h"
 
+#include "inputs/values.h"
+#include "json/tree.h"
 #include "kit/text/words.h"
+#include "objects/input.h"
+#include "objects/session.h"
 #include "service/answer.h"
 #include "service/load.h"
+#include "service/receive.h"
 #include "service/route.h"
 #include "service/table.h"
 
 #include <monkey/transport.h>
 #include <monkey/web/form.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +23,6 @@
 /* The life of a request: gather its body, call the service, wait for end(), call back. */
 
 static const char request_key;
-
-enum { BODY_FIRST = 4096, LEVEL_ROUTER = 2 };
 
 /* ---- its end ---- */
 
@@ -58,11 +62,14 @@ void mk_duda_request_over(struct mk_duda_request *rq)
     if (!rq->is_whole)
         mk_duda_table_remove(table, rq);
     call_back(rq);
+    mk_duda_session_leave(rq);
     if (rq->is_whole)
         mk_duda_table_remove(table, rq);
     free_garbage(rq);
-    free(rq->body);
+    mk_duda_body_fini(&rq->body);
     free(rq->fields);
+    mk_duda_values_free(rq->values);
+    json_delete(rq->json);
     mk_duda_table_drop(table, rq);
 }
 
@@ -181,8 +188,8 @@ static void fill_request(struct mk_duda_request *rq, const struct mk_request_fac
     sr->protocol = 10 + (int)facts->minor;
     sr->protocol_p = mk_duda_pointer(facts->minor ? MK_STR("HTTP/1.1") : MK_STR("HTTP/1.0"));
     sr->query_string = mk_duda_pointer(facts->query);
-    sr->content_length = rq->body ? (int)rq->body_len : -1;
-    sr->data = (mk_pointer){rq->body, rq->body_len};
+    sr->content_length = rq->body.bytes ? (int)rq->body.len : -1;
+    sr->data = (mk_pointer){rq->body.bytes, rq->body.len};
     fill_host(sr, facts->host);
     fill_fields(rq);
     sr->keep_alive = MK_TRUE;
@@ -209,6 +216,7 @@ static struct mk_duda_request *new_request(struct mk_request *r,
     if (!rq)
         return NULL;
     rq->r = r;
+    rq->body.fd = -1;
     rq->worker = w;
     rq->service = s;
     rq->cs.socket = facts->conn ? mk_conn_link(facts->conn)->fd : -1;
@@ -227,24 +235,10 @@ static struct mk_duda_request *new_request(struct mk_request *r,
 
 /* ---- its body ---- */
 
-/* Room for a byte more than the body: services find it terminated. */
-static bool grow_body(struct mk_duda_request *rq)
-{
-    size_t size = rq->body_size ? rq->body_size * 2 : BODY_FIRST;
-    char *body = realloc(rq->body, size);
-
-    if (!body)
-        return false;
-    rq->body = body;
-    rq->body_size = size;
-    mk_request_hold(rq->r, size);
-    return true;
-}
-
 /* Forms with files, for a route of level 3: not all of it fits into memory. */
 static int read_multipart(struct mk_duda_request *rq)
 {
-    static const struct mk_form_limits limits = {.size = sizeof(limits)};
+    const struct mk_form_limits limits = {.size = sizeof(limits), .dir = rq->service->spool_dir};
 
     return mk_form_read(rq->r, &limits, &rq->multipart);
 }
@@ -255,30 +249,46 @@ static bool is_multipart(const struct mk_duda_request *rq)
                                     MK_STR("multipart/form-data"));
 }
 
-static ssize_t gather(struct mk_duda_request *rq)
-{
-    char first[BODY_FIRST];
-    ssize_t n = mk_request_read(rq->r, first, sizeof(first));
-
-    while (n > 0) {
-        while (rq->body_len + (size_t)n >= rq->body_size) {
-            if (!grow_body(rq))
-                return MK_E_NOMEM;
-        }
-        memcpy(rq->body + rq->body_len, first, (size_t)n);
-        rq->body_len += (size_t)n;
-        n = mk_request_read(rq->r, first, sizeof(first));
-    }
-    if (rq->body)
-        rq->body[rq->body_len] = '\0';
-    return n;
-}
-
 /* ---- the call ---- */
 
 enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
 {
     return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+}
+
+static void call_service(struct mk_duda_request *rq)
+{
+    rq->state = MK_DUDA_REQUEST_CALLED;
+    if (!rq->route || (mk_duda_route_before(rq->route->before, rq) && mk_duda_inputs_check(rq)))
+        rq->target->function(&rq->dr);
+}
+
+void mk_duda_fetched(struct mk_duda_request *rq, bool is_there)
+{
+    struct mk_duda_here before = mk_duda_enter_request(rq);
+
+    if (is_there)
+        call_service(rq);
+    else
+        mk_duda_answer_release(rq, false);
+    mk_duda_leave(before);
+    if (rq->r && rq->receiver)
+        mk_request_resume(rq->r); /* its body is read in the hook */
+}
+
+static void fetch_and_call(struct mk_duda_request *rq)
+{
+    switch (mk_duda_session_fetch(rq)) {
+    case MK_DUDA_SESSION_DONE:
+        call_service(rq);
+        break;
+    case MK_DUDA_SESSION_LATER:
+        rq->state = MK_DUDA_REQUEST_FETCH;
+        break;
+    case MK_DUDA_SESSION_FAILED:
+        mk_duda_answer_release(rq, false);
+        break;
+    }
 }
 
 static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_facts *facts,
@@ -289,14 +299,23 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
     fill_request(rq, facts);
     fill_parts(rq, match);
     rq->rule = match->rule;
+    rq->target = match->target;
     rq->callback = match->target->name;
-    rq->state = MK_DUDA_REQUEST_CALLED;
     rq->is_inside = true;
-    if (!rq->route || mk_duda_route_before(rq->route->before, rq))
-        match->target->function(&rq->dr);
+    fetch_and_call(rq);
     rq->is_inside = false;
     mk_duda_leave(before);
-    return mk_duda_verdict(rq);
+    return rq->receiver ? mk_duda_receive(rq) : mk_duda_verdict(rq);
+}
+
+/* A file for the body cannot be made or written. */
+static enum mk_verdict refuse_file(struct mk_duda_request *rq)
+{
+    const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+
+    mk_duda_log(rq->service, MK_LOG_ERROR, "a body cannot be kept in %s: %s",
+                rq->service->spool_dir, strerror(errno));
+    return mk_reply_error(rq->r, is_full ? 507 : 503, NULL);
 }
 
 static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
@@ -307,7 +326,10 @@ static enum mk_verdict refuse_body(struct mk_duda_request *rq, ssize_t err)
     case MK_E_LIMIT:
         return mk_reply_error(rq->r, 413, NULL);
     case MK_E_NOMEM:
+    case MK_E_NOFD:
         return mk_reply_error(rq->r, 503, NULL);
+    case MK_E_SYS:
+        return refuse_file(rq);
     default:
         return mk_reply_error(rq->r, 400, NULL);
     }
@@ -331,9 +353,12 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
     struct mk_duda_match match;
     ssize_t n;
 
+    if (rq->receiver)
+        return mk_duda_receive(rq);
     if (rq->state != MK_DUDA_REQUEST_GATHER)
         return mk_duda_verdict(rq);
-    n = is_multipart(rq) ? read_multipart(rq) : gather(rq);
+    n = is_multipart(rq) ? read_multipart(rq)
+                         : mk_duda_gather(&rq->body, rq->r, rq->service->spool_dir);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;
     if (n < 0)
@@ -400,6 +425,22 @@ enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)
     facts.size = sizeof(facts);
     mk_request_facts(r, &facts);
     return begin(r, &facts, mk_duda_here()->worker, route->service, route, &match);
+}
+
+enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
+{
+    const struct mk_duda_route *route = arg;
+    const struct mk_duda_match match = {.target = &route->target};
+    struct mk_request_facts facts = {.size = sizeof(facts)};
+    struct mk_duda_request *rq;
+
+    mk_request_facts(r, &facts);
+    rq = new_request(r, &facts, mk_duda_here()->worker, route->service);
+    if (!rq)
+        return mk_reply_error(r, 503, NULL);
+    rq->route = route;
+    rq->is_early = true;
+    return call(rq, &facts, &match);
 }
 
 /* Routes of level 3 are asked first. @return PASS: none fits */

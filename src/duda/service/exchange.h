@@ -10,6 +10,12 @@ enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context 
 /** The function of each route of level 3, an mk_handle_fn. @param arg  the route */
 enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg);
 
+/** Likewise for those that are called before the body has come. */
+enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg);
+
+/** The session of a request has come: call the service. @param is_there  false: it cannot be had, and the client gets 503 */
+void mk_duda_fetched(struct mk_duda_request *rq, bool is_there);
+
 /** Has the request its answer, or does the hook wait? */
 enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq);
 

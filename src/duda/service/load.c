@@ -108,6 +108,9 @@ static bool copy_spec(struct mk_duda_service *s, const struct mk_duda_plan *plan
            copy_text(s, &to->datadir, from->datadir) && copy_text(s, &to->logdir, from->logdir) &&
            copy_text(s, &s->packages_root, plan->packages_root) &&
            copy_text(s, &s->session_file, plan->session_file) &&
+           copy_text(s, &s->session_url, plan->session_url) &&
+           copy_text(s, &s->backplane_url, plan->backplane_url) &&
+           copy_text(s, &s->spool_dir, plan->set->spool_dir) &&
            set_pointer(s, &ws->name, from->name) && set_pointer(s, &ws->fixed_name, from->name) &&
            set_pointer(s, &ws->docroot, from->docroot) &&
            set_pointer(s, &ws->confdir, from->confdir) &&
@@ -125,6 +128,7 @@ static struct mk_duda_service *new_service(const struct mk_context *ctx,
     counted_init(&s->refs, 1);
     s->server = ctx->server;
     s->wait_ms = (unsigned)plan->set->park_ms;
+    s->tls = plan->tls;
     s->nseats = mk_server_workers(ctx->server);
     s->seats = calloc(s->nseats, sizeof(struct mk_duda_seat *));
     mk_duda_fill_bag(&s->objects);
@@ -281,7 +285,10 @@ bool mk_duda_is_same(const struct mk_duda_service *s, const struct mk_duda_plan 
            is_text(was->docroot, now.docroot) && is_text(was->confdir, now.confdir) &&
            is_text(was->datadir, now.datadir) && is_text(was->logdir, now.logdir) &&
            is_text(s->packages_root, plan->packages_root) &&
-           is_text(s->session_file, plan->session_file) && was->is_root == now.is_root &&
+           is_text(s->session_file, plan->session_file) && is_text(s->tls, plan->tls) &&
+           is_text(s->session_url, plan->session_url) &&
+           is_text(s->backplane_url, plan->backplane_url) &&
+           is_text(s->spool_dir, plan->set->spool_dir) && was->is_root == now.is_root &&
            was->file.device == now.file.device && was->file.inode == now.file.inode &&
            was->file.changed.tv_sec == now.file.changed.tv_sec &&
            was->file.changed.tv_nsec == now.file.changed.tv_nsec;

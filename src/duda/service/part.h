@@ -14,6 +14,7 @@ struct mk_duda_worker;
 #define MK_DUDA_PART_ROWS(X)                                                                       \
     X(MAP, mk_duda_map_part)                                                                       \
     X(ROUTE, mk_duda_route_part)                                                                   \
+    X(INPUT, mk_duda_input_part)                                                                   \
     X(MONKEY, mk_duda_monkey_part)                                                                 \
     X(DIRS, mk_duda_dirs_part)                                                                     \
     X(LOGS, mk_duda_logs_part)                                                                     \
@@ -23,6 +24,7 @@ struct mk_duda_worker;
     X(GUARD, mk_duda_guard_part)                                                                   \
     X(GLOBAL, mk_duda_global_part)                                                                 \
     X(TIMER, mk_duda_timer_part)                                                                   \
+    X(HTTP, mk_duda_http_part)                                                                     \
     X(WORKER, mk_duda_worker_part)                                                                 \
     X(WATCH, mk_duda_watch_part)                                                                   \
     X(SIGNAL, mk_duda_signal_part)                                                                 \

@@ -5,17 +5,22 @@
 /*
  * A request of a service, from its head to the end call-back.
  *
- *     gather -> called -> open -> ended -> over
- *                   called -> taken
+ *     gather -> fetch -> called -> open -> ended -> over
+ *     gather -> called -> held -> ended
+ *               called -> ended
+ *               called -> taken
  *         a request is over at any time when its client leaves
  */
 
+#include "service/gather.h"
 #include "service/service.h"
 
 #define MK_DUDA_REQUEST_STATES(X)                                                                  \
     X(GATHER, "gather", "its body arrives")                                                        \
+    X(FETCH, "fetch", "its session comes from another machine")                                    \
     X(CALLED, "called", "the service has it; nothing of its answer was sent")                      \
     X(OPEN, "open", "send_headers() or flush() has begun the answer")                              \
+    X(HELD, "held", "end() was called; changes of its session are not confirmed yet")              \
     X(ENDED, "ended", "end() was called; its answer is being sent")                                \
     X(TAKEN, "taken", "a package has its connection, and says when that ends")                     \
     X(OVER, "over", "answered or broken off; only its end call-back still sees it")
@@ -65,7 +70,13 @@ struct mk_duda_garbage {
     void *arg;
 };
 
+struct cJSON;
 struct mk_duda_fields;
+struct mk_duda_receiver;
+struct mk_duda_session_view;
+struct mk_duda_target;
+struct mk_duda_values;
+struct mk_duda_visit;
 struct mk_form;
 struct mk_sse;
 
@@ -76,13 +87,18 @@ struct mk_duda_request {
     struct mk_request *r; /* NULL: it is over */
     struct mk_duda_service *service;
     struct mk_duda_worker *worker;
-    struct mk_duda_request *next; /* of the table of its worker */
-    const char *callback;         /* the name of the call-back that was called, for logs */
-    char *body;                   /* terminated; NULL: none */
-    size_t body_len, body_size;
-    struct mk_form *multipart;     /* in place of body; NULL: none */
-    struct mk_duda_fields *fields; /* objects/form.c; NULL: not asked for yet */
-    struct mk_sse *events;         /* sse->open(); NULL: none */
+    struct mk_duda_request *next;         /* of the table of its worker */
+    const struct mk_duda_target *target;  /* what is called */
+    struct mk_duda_session_view *session; /* objects/session_remote.h; NULL: none */
+    const char *callback;                 /* the name of the call-back that was called, for logs */
+    struct mk_duda_body body;
+    struct mk_form *multipart;         /* in place of body; NULL: none */
+    struct mk_duda_fields *fields;     /* objects/form.c; NULL: not asked for yet */
+    struct cJSON *json;                /* objects/json_body.h; NULL: not read */
+    struct mk_duda_values *values;     /* of a route that describes its inputs; NULL: none */
+    struct mk_duda_receiver *receiver; /* service/receive.h; NULL: none */
+    struct mk_sse *events;             /* sse->open(); NULL: none */
+    struct mk_duda_visit *visit;       /* objects/http_visit.h; NULL: no calls of `http` */
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
     const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */
@@ -93,8 +109,15 @@ struct mk_duda_request {
     bool is_starved;                   /* the producer waits for more */
     bool has_begun;                    /* the server has the head of the answer */
     bool is_inside;                    /* the hook is on the stack: it need not be resumed */
+    bool is_early;                     /* it was called before its body had come */
     bool is_whole;                     /* the complete answer was sent */
 };
+
+/** Was end() called, or has a package answered? */
+static inline bool mk_duda_request_has_ended(const struct mk_duda_request *rq)
+{
+    return rq->state == MK_DUDA_REQUEST_HELD || rq->state == MK_DUDA_REQUEST_ENDED;
+}
 
 /** The request whose dr this is; dr must be alive. */
 static inline struct mk_duda_request *mk_duda_request_of(duda_request_t *dr)

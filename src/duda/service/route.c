@@ -2,6 +2,7 @@
 #include "service/route.h"
 
 #include "kit/text/words.h"
+#include "objects/input.h"
 #include "service/part.h"
 
 #include <stdio.h>
@@ -232,7 +233,8 @@ static int add_preflights(struct mk_duda_service *s)
 }
 
 int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *methods,
-                      const char *pattern, mk_duda_callback callback, mk_handle_fn run)
+                      const char *pattern, mk_duda_callback callback,
+                      const struct mk_duda_described *described, mk_handle_fn run)
 {
     struct mk_duda_scope *scope = scope_of(s, call);
     char whole[MK_ROUTE_PATTERN + 1];
@@ -253,9 +255,15 @@ int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *m
         err = mk_router_new(&s->routes->router);
     if (err == 0 && !why) {
         route = new_route(s, methods, whole, &p, callback);
+        if (route && described && mk_duda_route_describe(route, methods, p.plain, described) < 0)
+            return -1;
         err = route ? mk_router_add_if(s->routes->router, methods, p.plain,
                                        p.ntyped > 0 ? fits : NULL, run, route)
                     : MK_E_NOMEM;
+        if (err == 0) {
+            *s->routes->last_route = route;
+            s->routes->last_route = &route->next;
+        }
         if (err == 0 && route->cors)
             err = note_preflight(s, route, p.plain, run);
     }

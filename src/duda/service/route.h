@@ -16,7 +16,10 @@ struct mk_duda_hook {
     const void *arg;
 };
 
+struct mk_duda_schema;
+
 struct mk_duda_route {
+    struct mk_duda_route *next; /* in the order of the calls */
     struct mk_duda_service *service;
     struct mk_duda_target target; /* its name is what logs say: "GET /books/:id<int>" */
     const char *pattern;          /* within the name */
@@ -24,6 +27,15 @@ struct mk_duda_route {
     const struct mk_duda_hook *cors; /* one of those before; NULL: for pages of this site alone */
     const struct mk_duda_typed *typed;
     unsigned ntyped;
+    bool is_hidden;                      /* from documents about the routes */
+    const struct mk_duda_schema *inputs; /* inputs/schema.h; NULL: it describes none */
+};
+
+/** What a route takes, and where the service says so. */
+struct mk_duda_described {
+    const struct duda_inputs *inputs;
+    const char *file;
+    int line;
 };
 
 /** A group while its routes are added. */
@@ -34,12 +46,14 @@ struct mk_duda_scope {
 
 /**
  * Add a route to the group that is open.
- * @param call  "router->get", for logs
- * @param run   called for its requests, with the route
+ * @param call       "router->get", for logs
+ * @param described  NULL: nothing
+ * @param run        called for its requests, with the route
  * @return 0; -1, with the sentence of mk_duda_refuse
  */
 int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *methods,
-                      const char *pattern, mk_duda_callback callback, mk_handle_fn run);
+                      const char *pattern, mk_duda_callback callback,
+                      const struct mk_duda_described *described, mk_handle_fn run);
 /** Add the routes of a group. @return as above. */
 int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*routes)(void));
 /** Add a hook to the group that is open. @param is_after  to those that follow the answer. @return as above. */

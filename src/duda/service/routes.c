@@ -207,6 +207,7 @@ struct mk_duda_routes *mk_duda_routes_of(struct mk_duda_service *s, const char *
         if (!s->routes)
             return NULL;
         s->routes->last_rule = &s->routes->rules;
+        s->routes->last_route = &s->routes->routes;
         s->routes->last_interface = &s->routes->interfaces;
     }
     return s->routes;

@@ -29,7 +29,8 @@ struct mk_duda_routes {
     struct mk_duda_target root; /* function NULL: none */
     struct mk_duda_rule *rules, **last_rule;
     struct duda_interface *interfaces, **last_interface;
-    struct mk_router *router;    /* level 3: service/route.h; NULL: no routes */
+    struct mk_router *router;                   /* level 3: service/route.h; NULL: no routes */
+    struct mk_duda_route *routes, **last_route; /* those of the router */
     struct mk_duda_scope *scope; /* the group whose routes are being added; NULL: none yet */
     struct mk_duda_preflight *preflights; /* service/route.c */
 };

@@ -78,7 +78,11 @@ struct mk_duda_service {
     struct mk_duda_package *packages; /* package/package.h */
     unsigned wait_ms;                 /* of a request that wait() has parked; WaitTimeout */
     const char *packages_root;        /* folder of .dpkg files, with a trailing slash */
-    const char *session_file;         /* of objects/session.c; NULL: sessions are in memory alone */
+    const char *tls;                  /* the transport of https to other servers; NULL: none */
+    const char *spool_dir;            /* for files of large bodies */
+    const char *session_file;         /* of objects/session.c; NULL: none */
+    const char *session_url;          /* likewise; both NULL: sessions are in memory alone */
+    const char *backplane_url;        /* for the package websocket; NULL: none */
     struct mk_duda_block *blocks;     /* mk_duda_alloc */
     char why[256];                    /* mk_duda_refuse */
     struct counted refs;              /* configurations that have it */

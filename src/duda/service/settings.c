@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/settings.h"
 
+#include "remote/redis_url.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,6 +19,13 @@ static const struct mk_field duda_fields[] = {
     {.name = "SessionStore",
      .type = MK_FIELD_STRING,
      .offset = offsetof(struct mk_duda_settings, session_store)},
+    {.name = "Backplane",
+     .type = MK_FIELD_STRING,
+     .offset = offsetof(struct mk_duda_settings, backplane)},
+    {.name = "SpoolDirectory",
+     .type = MK_FIELD_PATH,
+     .offset = offsetof(struct mk_duda_settings, spool_dir),
+     .fallback = "/tmp"},
     {.name = "WaitTimeout",
      .type = MK_FIELD_TIME,
      .offset = offsetof(struct mk_duda_settings, park_ms),
@@ -83,19 +92,46 @@ static const char *directory(struct mk_setup *setup, const void *settings, const
     return copy;
 }
 
-/* @return the file of SessionStore; NULL: sessions are in memory, or an error that is noted */
-static const char *session_file(struct mk_setup *setup, const struct mk_duda_settings *set)
+/* Notes what is wrong with a URL of Redis, without the line if that has a password. @return the URL; NULL: it is none */
+static const char *redis_url(struct mk_setup *setup, const struct mk_duda_settings *set,
+                             const char *key, const char *text)
+{
+    struct redis_url url;
+    const char *why = redis_url_read(&url, text);
+
+    if (!why)
+        return text;
+    mk_setup_fault(
+        setup, strchr(text, '@') ? mk_setup_origin(setup, set) : mk_setup_place(setup, set, key),
+        "%s: %s", key, why);
+    return NULL;
+}
+
+static void find_store(struct mk_setup *setup, const struct mk_duda_settings *set,
+                       struct mk_duda_plan *plan)
 {
     static const char kind[] = "sqlite:";
     const char *store = set->session_store;
 
     if (!store || strcmp(store, "memory") == 0)
-        return NULL;
+        return;
     if (strncmp(store, kind, sizeof(kind) - 1) == 0 && store[sizeof(kind) - 1] == '/')
-        return store + sizeof(kind) - 1;
-    mk_setup_fault(setup, mk_setup_place(setup, set, "SessionStore"),
-                   "SessionStore: %s is neither memory nor sqlite: with an absolute path", store);
-    return NULL;
+        plan->session_file = store + sizeof(kind) - 1;
+    else if (redis_url_is(store))
+        plan->session_url = redis_url(setup, set, "SessionStore", store);
+    else
+        mk_setup_fault(setup, mk_setup_place(setup, set, "SessionStore"),
+                       "SessionStore: %s is none of memory, sqlite: with an absolute path, and "
+                       "redis://HOST:PORT",
+                       store);
+}
+
+/* @return static */
+static const char *tls_of(struct mk_setup *setup)
+{
+    if (mk_setup_has_transport(setup, MK_STR("tls")))
+        return "tls";
+    return mk_setup_has_transport(setup, MK_STR("mbedtls")) ? "mbedtls" : NULL;
 }
 
 int mk_duda_check(struct mk_setup *setup)
@@ -107,7 +143,10 @@ int mk_duda_check(struct mk_setup *setup)
     if (!plan || !set)
         return MK_E_NOMEM;
     plan->set = set;
-    plan->session_file = session_file(setup, set);
+    find_store(setup, set, plan);
+    if (set->backplane)
+        plan->backplane_url = redis_url(setup, set, "Backplane", set->backplane);
+    plan->tls = tls_of(setup);
     plan->services_root = directory(setup, set, "ServicesRoot", set->services_root, &error);
     plan->packages_root = directory(setup, set, "PackagesRoot", set->packages_root, &error);
     set->document_root = directory(setup, set, "DocumentRoot", set->document_root, &error);

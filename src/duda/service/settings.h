@@ -6,7 +6,8 @@
 
 /** [DUDA] */
 struct mk_duda_settings {
-    const char *services_root, *packages_root, *document_root, *session_store;
+    const char *services_root, *packages_root, *document_root, *session_store, *backplane,
+        *spool_dir;
     int64_t park_ms;
     bool reports_crashes;
 };
@@ -33,7 +34,9 @@ struct mk_duda_plan {
     const struct mk_duda_settings *set;
     struct mk_duda_home *homes;
     const char *services_root, *packages_root; /* with a trailing slash; NULL: unset */
-    const char *session_file;                  /* of SessionStore; NULL: memory */
+    const char *session_file, *session_url;    /* of SessionStore; both NULL: memory */
+    const char *backplane_url;                 /* NULL: none */
+    const char *tls;                           /* a transport for https to others; NULL: none */
     struct mk_duda_yard *yard;                 /* service/yard.h, from start on */
 };
 

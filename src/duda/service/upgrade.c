@@ -90,5 +90,15 @@ static void run(duda_request_t *dr, void (*fn)(void *arg), void *arg)
     mk_duda_leave(before);
 }
 
-const struct duda_host mk_duda_host = {
-    .size = sizeof(mk_duda_host), .upgrade = upgrade, .release = release, .run = run};
+static void tell_backplane(struct web_service *ws, struct duda_backplane *where)
+{
+    const struct mk_duda_service *s = mk_duda_service_of(ws);
+
+    *where = (struct duda_backplane){s->backplane_url, s->spec.site};
+}
+
+const struct duda_host mk_duda_host = {.size = sizeof(mk_duda_host),
+                                       .upgrade = upgrade,
+                                       .release = release,
+                                       .run = run,
+                                       .backplane = tell_backplane};

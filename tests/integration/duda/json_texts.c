@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "packages/json/tree.h"
+#include "json/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

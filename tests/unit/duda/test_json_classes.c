@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "duda_test.h"
 
-#include "packages/json/tree.h"
+#include "json/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "json/tree.h"
 
 #include "duda_package.h"
 

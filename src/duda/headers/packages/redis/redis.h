@@ -41,7 +41,11 @@ typedef struct redisAsyncContext {
 #define REDIS_FULL (-6)      /* 1,024 commands of this worker wait, or there is no memory */
 /* A server, and how it is asked; 0 and NULL are the defaults. */
 struct redis_options {
-    const char *server;   /* a numeric address: "10.0.0.1:6379", "[::1]:6379" */
+    /* A numeric address, "10.0.0.1:6379" or "[::1]:6379", or redis://USER:PASSWORD@HOST:PORT/DATABASE, of which all but
+       the host may be left out; a name is looked up once, which blocks. rediss:// is the same with TLS: the certificate
+       must be valid for the host, by the authorities of the system or of a file, rediss://HOST?ca=/PATH. The options below
+       go before those in it. */
+    const char *server;
     const char *user;     /* of an access control list; at most 127 bytes */
     const char *password; /* likewise */
     unsigned db;          /* number of the database */
@@ -70,7 +74,8 @@ typedef void (*redis_message_fn)(const char *channel, const char *message, size_
  * NULL at the end; (P)UNSUBSCRIBE names channels, and calls no other function. When the service is unloaded nothing is
  * called any more.
  *
- * Level 3 has clients, whose connections a worker keeps for all of its requests:
+ * Level 3 has clients, whose connections a worker keeps for all of its requests. If the server is one of a cluster, commands
+ * follow MOVED and ASK to at most 16 servers, for each of which their order is kept:
  *
  *     static void show(duda_request_t *dr, const struct redis_answer *answer, void *arg)
  *     {
@@ -109,8 +114,8 @@ struct duda_api_redis {
     /* The request of connect(). NULL: there is none, or it has ended. */
     duda_request_t *(*getDudarequest)(const redisAsyncContext *rc);
 #if DUDA_API_LEVEL >= 3
-    /* [M] A client of this server, which lasts as long as the service; options and texts are copied. NULL: the address is
-       not numeric, a bound is exceeded, there are 8 clients, or no memory: logged. */
+    /* [M] A client of this server, which lasts as long as the service; options and texts are copied. NULL: it is no
+       address, the host has none, a bound is exceeded, there are 8 clients, or no memory: logged. */
     redis_client_t *(*client)(const struct redis_options *options);
     /* Send a command, as of command(), and park the request. 0: fn is called once, later, on this worker, and answers; else
        REDIS_REFUSED, _DOWN or _FULL: nothing is called, and the request is not parked. fn gets NULL in place of a

@@ -39,7 +39,8 @@ struct ws_options {
 #endif
 /* websocket: Messages in both directions (RFC 6455). A connection belongs to the worker of its request, whose call-backs are
    called there. Messages are at most 1 MB, and what waits for a slow client too: it is closed then. Clients that are silent
-   for 30 seconds get a ping. */
+   for 30 seconds get a ping. With Backplane of monkey-duda(5), what is sent to channels and rooms reaches those of the same
+   service on other servers, too, once and in the order of each sender. */
 struct duda_api_websockets {
     /* [R] Answer with the opening handshake; dr lives until the connection ends, and end() is not called. channel: for
        broadcast(); -1: none. 0; -1: it is no such request, and was refused. */
@@ -74,6 +75,10 @@ struct duda_api_websockets {
     int (*leave)(ws_request_t *wr, const char *room);
     /* Level 3: send a message to all in a room except wr, on whose worker this is called; NULL: to all, from any thread. */
     int (*to_room)(const char *room, ws_request_t *wr, int opcode, const void *data, uint64_t len);
+    /* [M] Level 3: call fn on a worker when broadcasts between servers were lost. missed: MK_TRUE: those of others, for a
+       while that is over now; unsent: so many of this server's own, which others may not have got. They are not sent again.
+       Without Backplane of monkey-duda(5) it is never called. 0. */
+    int (*on_gap)(void (*fn)(int missed, unsigned int unsent));
 #endif
 };
 DUDA_OBJ struct duda_api_websockets *websocket;

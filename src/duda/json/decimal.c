@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decimal.h"
+#include "json/decimal.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scan.h"
-#include "tree.h"
+#include "json/scan.h"
+#include "json/tree.h"
 
 /* The strings of a text: RFC 8259 section 7. */
 

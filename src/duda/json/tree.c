@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doc.h"
+#include "json/doc.h"
 
 #include <limits.h>
 #include <strings.h>

@@ -3,8 +3,8 @@
 #define MK_DUDA_JSON_TREE_H
 
 /*
- * JSON texts and trees: RFC 8259. A tree belongs to one thread at a time. Trees are in memory of json_memory, which is set
- * before the first call. Calls accept NULL for an item.
+ * JSON texts and trees, for the package and for objects of the plugin: RFC 8259. A tree belongs to one thread at a time. Trees
+ * are in memory of json_memory, which is set before the first call. Calls accept NULL for an item.
  */
 
 #undef DUDA_API_LEVEL
@@ -58,6 +58,15 @@ json_t *json_parse(const char *text, size_t len, const char **stop);
 
 /** The same with a reason. @param fault  set when NULL is returned; may be NULL */
 json_t *json_parse_text(const char *text, size_t len, int options, struct json_fault *fault);
+
+/** What a text may have at most. */
+struct json_bounds {
+    unsigned depth; /* arrays and objects within each other; at most JSON_DEPTH_MAX */
+    size_t values;  /* of all kinds together */
+};
+/** The same for a text from elsewhere. @param bounds  NULL: JSON_DEPTH_MAX levels, any number of values */
+json_t *json_parse_within(const char *text, size_t len, int options,
+                          const struct json_bounds *bounds, struct json_fault *fault);
 
 /** @return 1: no key is in the object twice; 0; -1: no memory. */
 int json_has_unique_keys(json_t *object);

@@ -2,7 +2,7 @@
 #ifndef MK_DUDA_JSON_OUT_H
 #define MK_DUDA_JSON_OUT_H
 
-#include "tree.h"
+#include "json/tree.h"
 
 /** @return room for len bytes at the end of the text, after giving whole pieces away; NULL: it has failed */
 char *json_make_room(struct json_out *out, size_t len);

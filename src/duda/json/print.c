@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "out.h"
+#include "json/out.h"
 
 /* Trees become texts without recursion: the lists that are open are on a stack of fixed size. */
 

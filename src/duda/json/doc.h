@@ -7,7 +7,7 @@
  * each item says where it is from; the memory goes with the last item, wherever that is then.
  */
 
-#include "tree.h"
+#include "json/tree.h"
 
 struct json_piece;
 

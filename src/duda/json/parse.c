@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "doc.h"
+#include "json/doc.h"
 
 #include <math.h>
 
@@ -9,6 +9,7 @@ struct reader {
     const char *p, *end;
     const char *reason; /* of the first error */
     bool has_unique_keys;
+    struct json_bounds left; /* of depth all, of values those that may still come */
     struct json_build build;
     unsigned depth;
     json_t *root;
@@ -31,8 +32,12 @@ static json_t *fail(struct reader *r, const char *reason)
 
 static json_t *new_item(struct reader *r, int type)
 {
-    json_t *item = json_build_item(&r->build, type);
+    json_t *item;
 
+    if (r->left.values == 0)
+        return fail(r, "too many values");
+    r->left.values--;
+    item = json_build_item(&r->build, type);
     return item ? item : fail(r, no_memory);
 }
 
@@ -130,7 +135,7 @@ static json_t *open_list(struct reader *r)
 {
     json_t *item;
 
-    if (r->depth == JSON_DEPTH_MAX)
+    if (r->depth == r->left.depth)
         return fail(r, "nested too deep");
     item = new_item(r, *r->p == '[' ? cJSON_Array : cJSON_Object);
     if (item)
@@ -235,13 +240,15 @@ static enum step read_separator(struct reader *r)
     return FAILED;
 }
 
-static json_t *parse(struct reader *r, const char *text, size_t len, int options)
+static json_t *parse(struct reader *r, const char *text, size_t len, int options,
+                     const struct json_bounds *bounds)
 {
     enum step step = VALUE;
 
     r->p = text;
     r->end = text + len;
     r->has_unique_keys = (options & JSON_UNIQUE_KEYS) != 0;
+    r->left = bounds ? *bounds : (struct json_bounds){JSON_DEPTH_MAX, SIZE_MAX};
     r->reason = NULL;
     r->root = NULL;
     r->depth = 0;
@@ -256,7 +263,7 @@ static json_t *parse(struct reader *r, const char *text, size_t len, int options
 json_t *json_parse(const char *text, size_t len, const char **stop)
 {
     struct reader r; /* it is large: what is needed is set */
-    json_t *item = parse(&r, text, len, 0);
+    json_t *item = parse(&r, text, len, 0, NULL);
 
     *stop = r.p;
     return item;
@@ -277,14 +284,20 @@ static void find_place(struct json_fault *fault, const char *text, const char *s
     }
 }
 
-json_t *json_parse_text(const char *text, size_t len, int options, struct json_fault *fault)
+json_t *json_parse_within(const char *text, size_t len, int options,
+                          const struct json_bounds *bounds, struct json_fault *fault)
 {
     struct reader r;
-    json_t *item = parse(&r, text, len, options);
+    json_t *item = parse(&r, text, len, options, bounds);
 
     if (!item && fault) {
         find_place(fault, text, r.p);
         fault->reason = r.reason;
     }
     return item;
+}
+
+json_t *json_parse_text(const char *text, size_t len, int options, struct json_fault *fault)
+{
+    return json_parse_within(text, len, options, NULL, fault);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decimal.h"
-#include "tree.h"
+#include "json/decimal.h"
+#include "json/tree.h"
 
 #include <errno.h>
 #include <float.h>

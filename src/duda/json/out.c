@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "out.h"
-#include "scan.h"
+#include "json/out.h"
+#include "json/scan.h"
 
 enum {
     PIECE = 4096,

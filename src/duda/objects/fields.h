@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_FIELDS_H
+#define MK_DUDA_FIELDS_H
+
+/* Pairs of a form or query as a list, for free(). */
+
+#include "webservice.h"
+
+#include <monkey/types.h>
+
+#include <stdbool.h>
+
+struct mk_duda_request;
+struct mk_form;
+
+struct mk_duda_fields {
+    unsigned count;
+    bool is_malformed; /* pairs were left out */
+    struct duda_field items[];
+};
+
+/** @return the fields of a form that lives longer; NULL without memory. */
+struct mk_duda_fields *mk_duda_fields_of_form(const struct mk_form *form) MK_MUST_USE;
+/** Likewise copies of the pairs of a text, decoded. @return NULL without memory */
+struct mk_duda_fields *mk_duda_fields_of_pairs(struct mk_str body) MK_MUST_USE;
+
+/** @return those of the body, which the request keeps; none, if it is no form; NULL without memory. */
+const struct mk_duda_fields *mk_duda_form_of(struct mk_duda_request *rq);
+
+#endif
