@@ -115,12 +115,14 @@ def test_ends(chat):
 
 
 @pytest.mark.parametrize("fields, status", [
-    ({}, 426), ({"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}, 400)])
+    ({}, 426), pytest.param({"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}, 400,
+                            marks=pytest.mark.connection("of the handshake of HTTP/1"))])
 def test_refused_handshakes(chat, fields, status):
     assert chat.get("/chat/ws", headers=fields).status == status
     wait_for(chat, [0, 0, 0, 1, 1, 0])
 
 
+@pytest.mark.plain("a client that knows no other carriers")
 def test_over_tls(start, services):
     if not executable.plugin("tls"):
         pytest.skip("this build has no TLS")
@@ -172,6 +174,7 @@ def test_a_service_that_is_replaced(start, services):
         wait_for(server, [2, 2, 2, 2, 0, 0])
 
 
+@pytest.mark.connection("the client of HTTP/2 reads nothing after GOAWAY")
 def test_the_end_of_the_server(chat):
     with enter(chat) as polite, enter(chat) as silent:
         chat.signal(signal.SIGTERM)

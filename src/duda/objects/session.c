@@ -3,12 +3,14 @@
 
 #include "objects/objects.h"
 #include "objects/session_file.h"
+#include "objects/session_remote.h"
 #include "objects/session_store.h"
 #include "service/answer.h"
 
-/* Of a service; the store is there after session->init(). */
+/* Of a service; one of them is there after session->init(). */
 struct sessions {
     struct mk_duda_sessions *store;
+    struct mk_duda_session_remote *remote;
 };
 
 /* What create() has begun in the answer of a request, so that a second one belongs to the same session. */
@@ -26,12 +28,17 @@ static struct sessions *sessions_of(const struct mk_duda_service *s)
 
 bool mk_duda_has_sessions(const struct mk_duda_service *s)
 {
-    return sessions_of(s)->store != NULL;
+    return sessions_of(s)->store || sessions_of(s)->remote;
 }
 
 static struct mk_duda_sessions *store_of(const struct mk_duda_request *rq)
 {
     return rq && rq->r ? sessions_of(rq->service)->store : NULL;
+}
+
+static struct mk_duda_session_remote *remote_of(const struct mk_duda_request *rq)
+{
+    return rq && rq->r ? sessions_of(rq->service)->remote : NULL;
 }
 
 static struct begun *begun_of(const struct mk_duda_request *rq)
@@ -140,19 +147,30 @@ static int init(char *store_name)
 
     if (!s || !store_name || !mk_duda_is_set_up(s, "session->init"))
         return -1;
-    if (!sessions_of(s)->store)
+    if (mk_duda_has_sessions(s))
+        return 0;
+    if (s->session_url)
+        sessions_of(s)->remote = mk_duda_session_remote_open(s, s->session_url);
+    else
         sessions_of(s)->store = open_store(s);
-    return sessions_of(s)->store ? 0 : -1;
+    return mk_duda_has_sessions(s) ? 0 : -1;
+}
+
+/* @return 0: the answer has a new identity, with the values of the old one */
+static int begin_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+{
+    struct mk_duda_session_id old;
+
+    if (remote_of(rq))
+        return mk_duda_session_view_begin(remote_of(rq), rq, id);
+    return mk_duda_session_begin(store_of(rq), read_id(rq, &old) ? old.text : NULL, id);
 }
 
 static struct begun *begin(struct mk_duda_request *rq, int expires)
 {
     struct begun *begun = mk_request_alloc(rq->r, sizeof(*begun));
-    struct mk_duda_session_id old;
-    bool has_old = read_id(rq, &old);
 
-    if (!begun || mk_duda_session_begin(store_of(rq), has_old ? old.text : NULL, &begun->id) < 0 ||
-        set_cookie(rq, begun->id.text, expires) < 0 ||
+    if (!begun || begin_id(rq, &begun->id) < 0 || set_cookie(rq, begun->id.text, expires) < 0 ||
         mk_request_keep(rq->r, &mk_duda_session, begun) < 0)
         return NULL;
     begun->expires = expires;
@@ -164,7 +182,7 @@ static int create(duda_request_t *dr, char *name, char *value, int expires)
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->create");
     struct begun *begun;
 
-    if (!store_of(rq) || !name || !value || expires < 0)
+    if ((!store_of(rq) && !remote_of(rq)) || !name || !value || expires < 0)
         return -1;
     begun = begun_of(rq);
     if (!begun)
@@ -175,9 +193,12 @@ static int create(duda_request_t *dr, char *name, char *value, int expires)
         if (set_cookie(rq, begun->id.text, expires) < 0)
             return -1;
     }
-    return begun ? mk_duda_session_put(store_of(rq), begun->id.text, name, value, expires,
-                                       mk_duda_xtime.now())
-                 : -1;
+    if (!begun)
+        return -1;
+    if (remote_of(rq))
+        return mk_duda_session_view_put(rq->session, name, value, expires, mk_duda_xtime.now());
+    return mk_duda_session_put(store_of(rq), begun->id.text, name, value, expires,
+                               mk_duda_xtime.now());
 }
 
 static int destroy(duda_request_t *dr, char *name)
@@ -186,7 +207,9 @@ static int destroy(duda_request_t *dr, char *name)
     struct mk_duda_session_id id;
     int left = -1;
 
-    if (store_of(rq) && name && read_id(rq, &id))
+    if (remote_of(rq) && name)
+        left = mk_duda_session_view_remove(rq->session, name, mk_duda_xtime.now());
+    else if (store_of(rq) && name && read_id(rq, &id))
         left = mk_duda_session_remove(store_of(rq), id.text, name, mk_duda_xtime.now());
     if (left == 0)
         (void)set_cookie(rq, "deleted", COOKIE_EXPIRE_TIME);
@@ -198,6 +221,8 @@ static void *get(duda_request_t *dr, char *name)
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->get");
     struct mk_duda_session_id id;
 
+    if (remote_of(rq) && name)
+        return mk_duda_session_view_get(rq->session, name, mk_duda_xtime.now());
     if (!store_of(rq) || !name || !read_id(rq, &id))
         return NULL;
     return mk_duda_session_get(store_of(rq), id.text, name, mk_duda_xtime.now());
@@ -208,6 +233,8 @@ static int isset(duda_request_t *dr, char *name)
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->isset");
     struct mk_duda_session_id id;
 
+    if (remote_of(rq) && name)
+        return mk_duda_session_view_has(rq->session, name, mk_duda_xtime.now()) ? 0 : -1;
     if (!store_of(rq) || !name || !read_id(rq, &id))
         return -1;
     return mk_duda_session_has(store_of(rq), id.text, name, mk_duda_xtime.now()) ? 0 : -1;
@@ -221,6 +248,35 @@ const struct duda_api_session mk_duda_session = {
     .isset = isset,
 };
 
+/* ---- sessions on another machine ---- */
+
+enum mk_duda_session_step mk_duda_session_fetch(struct mk_duda_request *rq)
+{
+    const struct mk_duda_session_remote *remote = remote_of(rq);
+    struct mk_duda_session_id id;
+
+    if (!remote || !read_id(rq, &id) ||
+        strspn(id.text, "0123456789abcdef") != MK_DUDA_SESSION_ID_LEN)
+        return MK_DUDA_SESSION_DONE;
+    return mk_duda_session_view_fetch(remote, rq, id.text);
+}
+
+enum mk_duda_session_step mk_duda_session_commit(struct mk_duda_request *rq)
+{
+    return rq->session ? mk_duda_session_view_commit(rq->session) : MK_DUDA_SESSION_DONE;
+}
+
+void mk_duda_session_leave(struct mk_duda_request *rq)
+{
+    if (rq->session)
+        mk_duda_session_view_leave(rq->session);
+}
+
+static void stop_on_worker(struct mk_duda_service *s, struct mk_duda_worker *w)
+{
+    mk_duda_session_views_end(mk_duda_local(s, w, MK_DUDA_PART_SESSION));
+}
+
 static void exit_of(struct mk_duda_service *s)
 {
     mk_duda_sessions_free(sessions_of(s)->store);
@@ -229,5 +285,7 @@ static void exit_of(struct mk_duda_service *s)
 
 const struct mk_duda_part mk_duda_session_part = {
     .service_size = sizeof(struct sessions),
+    .local_size = sizeof(struct mk_duda_session_views),
+    .worker_stop = stop_on_worker,
     .exit = exit_of,
 };

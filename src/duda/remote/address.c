@@ -3,9 +3,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,6 +65,45 @@ int address_read(struct address *a, const char *text, size_t len)
         return -1;
     *end = '\0';
     return set_v6(a, host + 1, port);
+}
+
+bool address_is_numeric(const char *host, size_t len)
+{
+    char text[INET6_ADDRSTRLEN], parsed[sizeof(struct in6_addr)];
+
+    if (len >= sizeof(text))
+        return false;
+    memcpy(text, host, len);
+    text[len] = '\0';
+    return inet_pton(AF_INET, text, parsed) == 1 || inet_pton(AF_INET6, text, parsed) == 1;
+}
+
+static void write_text(struct address *a, unsigned port)
+{
+    char host[INET6_ADDRSTRLEN] = "";
+
+    (void)getnameinfo((const struct sockaddr *)&a->place, a->len, host, sizeof(host), NULL, 0,
+                      NI_NUMERICHOST);
+    (void)snprintf(a->text, sizeof(a->text), strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+}
+
+int address_find(struct address *a, const char *host, unsigned port)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found, *best;
+    char service[8];
+
+    (void)snprintf(service, sizeof(service), "%u", port);
+    if (getaddrinfo(host, service, &hints, &found) != 0 || !found)
+        return -1;
+    for (best = found; best && best->ai_family != AF_INET;)
+        best = best->ai_next;
+    best = best ? best : found; /* "localhost" is often IPv6 first, and servers listen on IPv4 */
+    memcpy(&a->place, best->ai_addr, best->ai_addrlen);
+    a->len = best->ai_addrlen;
+    freeaddrinfo(found);
+    write_text(a, port);
+    return 0;
 }
 
 int address_connect(const struct address *a)

@@ -14,7 +14,7 @@ import subprocess
 
 import pytest
 
-from harness import stopped
+from harness import certificates, stopped
 from harness.client import eventually, free_port
 
 PATIENCE = 60.0
@@ -43,9 +43,15 @@ class Server:
     def start(self):
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(
-                [self._program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "",
+                [self._program, *self._listen(), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "",
                  "--daemonize", "no", *self._options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         assert eventually(self._is_ready, within=PATIENCE), (self._folder / "log").read_text()
+
+    def _listen(self):
+        return ["--port", str(self.port)]
+
+    def _connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def _is_ready(self):
         assert self._process.poll() is None, (self._folder / "log").read_text()
@@ -56,7 +62,7 @@ class Server:
 
     def ask(self, *words):
         """What the server sends for a command, as bytes of its protocol."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as sock, sock.makefile("rb") as file:
+        with self._connect() as sock, sock.makefile("rb") as file:
             if self._password:
                 sock.sendall(_command("AUTH", self._password))
                 assert file.readline() == b"+OK\r\n"
@@ -92,6 +98,26 @@ class Server:
 
     def __exit__(self, *_):
         self.kill()
+
+
+class Secure(Server):
+    """One that speaks TLS alone, with a certificate of localhost and 127.0.0.1."""
+
+    def __init__(self, folder, **rest):
+        self._pair = certificates.issue()
+        super().__init__(folder, "--bind", "127.0.0.1", "127.0.0.2", **rest)
+
+    @property
+    def ca(self):
+        """The file of the authority."""
+        return self._pair.issuer.certificate
+
+    def _listen(self):
+        return ["--port", "0", "--tls-port", str(self.port), "--tls-cert-file", str(self._pair.certificate),
+                "--tls-key-file", str(self._pair.key), "--tls-ca-cert-file", str(self.ca), "--tls-auth-clients", "no"]
+
+    def _connect(self):
+        return certificates.trusting().wrap_socket(super()._connect(), server_hostname="localhost")
 
 
 def _command(*words):

@@ -204,7 +204,7 @@ static void begin(struct redis_context *c, const char *ip, int port)
         show_fault(c, REDIS_FAULT_OTHER, "the address is not numeric");
         return;
     }
-    c->link = redis_link_open(&a, &owner, c);
+    c->link = redis_link_open(&a, NULL, &owner, c);
     if (c->link)
         c->rc.c.fd = c->link->fd;
     else

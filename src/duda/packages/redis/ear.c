@@ -45,7 +45,7 @@ static void on_ready(struct redis_link *l)
 {
     struct redis_pool *pool = l->of;
 
-    redis_pool_is_back(pool);
+    redis_node_is_back(l->node);
     pool->heard_ms = clock_now_ms();
     for (const struct redis_sub *sub = pool->subs; sub; sub = sub->next)
         ask_for(pool, "SUBSCRIBE", sub->name);
@@ -83,13 +83,23 @@ static void on_lost(struct redis_link *l)
     struct redis_pool *pool = l->of;
 
     if (!l->was_ready && l->fault != REDIS_NO_FAULT)
-        redis_pool_failed(pool, l->why);
+        redis_node_failed(l->node, l->why);
     pool->ear = NULL;
     redis_link_close(l);
 }
 
 static const struct redis_owner owner = {
     .on_ready = on_ready, .on_answer = on_answer, .on_message = on_message, .on_lost = on_lost};
+
+/* All servers of a cluster have all messages. */
+static struct redis_link *open_ear(struct redis_pool *pool)
+{
+    struct redis_link *l = NULL;
+
+    for (unsigned i = 0; i < pool->nnodes && !l; i++)
+        l = redis_pool_open(pool, &pool->nodes[i], &owner);
+    return l;
+}
 
 /* ---- time ---- */
 
@@ -108,7 +118,7 @@ void redis_ear_look(struct redis_pool *pool, int64_t now_ms)
     static const char *const ping[] = {"PING"};
 
     if (!pool->ear && pool->nsubs > 0)
-        pool->ear = redis_pool_open(pool, &owner);
+        pool->ear = open_ear(pool);
     else if (pool->ear && is_dead(pool, now_ms))
         redis_link_lose(pool->ear, REDIS_FAULT_IO, "the server does not answer");
     else if (pool->ear && pool->ear->state == REDIS_LINK_READY && !pool->ear->commands.first &&
@@ -148,7 +158,7 @@ int redis_pool_subscribe(struct redis_pool *pool, const char *channel, redis_mes
     pool->subs = sub;
     pool->nsubs++;
     if (!pool->ear)
-        pool->ear = redis_pool_open(pool, &owner);
+        pool->ear = open_ear(pool);
     else if (pool->ear->state == REDIS_LINK_READY)
         ask_for(pool, "SUBSCRIBE", channel);
     return 0;

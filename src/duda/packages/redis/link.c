@@ -68,6 +68,7 @@ void redis_link_abandon(struct redis_link *l)
     while ((c = pop(&l->commands)) || (c = pop(&l->held)))
         redis_command_free(c);
     redis_reader_free(l->reader);
+    redis_secure_free(l->secure);
     free(l);
 }
 
@@ -177,8 +178,44 @@ static void watch_for(struct redis_link *l, bool writing)
     (void)event->mode(l->fd, writing ? DUDA_EVENT_RW : DUDA_EVENT_READ, DUDA_EVENT_LEVEL_TRIGGERED);
 }
 
+/* Records of what fits, while not too many wait. @return -1: it has failed */
+static int encrypt(struct redis_link *l)
+{
+    char *p;
+
+    while (l->unsent && l->state >= REDIS_LINK_GREETING &&
+           redis_secure_pending(l->secure, &p) < REDIS_RECORDS_MAX) {
+        const size_t left = l->unsent->len - l->sent;
+        const size_t n = left < REDIS_RECORD_MAX ? left : REDIS_RECORD_MAX;
+
+        if (redis_secure_write(l->secure, l->unsent->bytes + l->sent, n) < 0)
+            return -1;
+        count_sent(l, n);
+    }
+    return 0;
+}
+
+static void flush_secure(struct redis_link *l)
+{
+    char *p;
+    size_t len;
+    ssize_t n = 1;
+
+    while (n > 0) {
+        if (encrypt(l) < 0) {
+            fail(l, REDIS_FAULT_OTHER, redis_secure_why(l->secure));
+            return;
+        }
+        len = redis_secure_pending(l->secure, &p);
+        n = len > 0 ? send(l->fd, p, len, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
+        if (n > 0)
+            redis_secure_sent(l->secure, (size_t)n);
+    }
+    watch_for(l, redis_secure_pending(l->secure, &p) > 0);
+}
+
 /* An error is left to the loop, which reports it as an event of its own. */
-static void flush(struct redis_link *l)
+static void flush_plain(struct redis_link *l)
 {
     struct iovec pieces[REDIS_PIECES_MAX];
 
@@ -193,6 +230,14 @@ static void flush(struct redis_link *l)
         count_sent(l, (size_t)n);
     }
     watch_for(l, l->unsent != NULL);
+}
+
+static void flush(struct redis_link *l)
+{
+    if (l->secure)
+        flush_secure(l);
+    else
+        flush_plain(l);
 }
 
 static void queue(struct redis_link *l, struct redis_command *c)
@@ -244,6 +289,23 @@ static void become_ready(struct redis_link *l)
     }
     if (l->owner->on_ready)
         l->owner->on_ready(l);
+}
+
+static void begin_greeting(struct redis_link *l)
+{
+    l->state = REDIS_LINK_GREETING;
+    if (l->ngreetings == 0)
+        become_ready(l);
+}
+
+static void shake(struct redis_link *l)
+{
+    const int result = redis_secure_shake(l->secure);
+
+    if (result < 0)
+        fail(l, REDIS_FAULT_OTHER, redis_secure_why(l->secure));
+    else if (result > 0)
+        begin_greeting(l);
 }
 
 static void take_greeting(struct redis_link *l, struct redis_command *c, const redisReply *reply)
@@ -333,6 +395,29 @@ static void take_bytes(struct redis_link *l, const char *bytes, size_t len)
         flush(l);
 }
 
+static void take_records(struct redis_link *l, const char *bytes, size_t len)
+{
+    char room[REDIS_READ_ROOM];
+    ssize_t n = 1;
+
+    if (redis_secure_feed(l->secure, bytes, len) < 0) {
+        fail(l, REDIS_FAULT_OTHER, redis_secure_why(l->secure));
+        return;
+    }
+    if (l->state == REDIS_LINK_SECURING)
+        shake(l);
+    while (n > 0 && l->state != REDIS_LINK_LOST && l->state != REDIS_LINK_SECURING &&
+           !l->is_closed) {
+        n = redis_secure_read(l->secure, room, sizeof(room));
+        if (n > 0)
+            take_bytes(l, room, (size_t)n);
+    }
+    if (n < 0)
+        fail(l, REDIS_FAULT_EOF, redis_secure_why(l->secure));
+    else if (l->state != REDIS_LINK_LOST && !l->is_closed)
+        flush(l);
+}
+
 /* ---- events ---- */
 
 static int on_end(int fd, void *arg)
@@ -361,6 +446,8 @@ static bool read_some(struct redis_link *l)
         fail(l, REDIS_FAULT_IO, strerror(errno));
     else if (n == 0)
         fail(l, REDIS_FAULT_EOF, "the server closed the connection");
+    else if (l->secure)
+        take_records(l, room, (size_t)n);
     else
         take_bytes(l, room, (size_t)n);
     return n == (ssize_t)sizeof(room);
@@ -386,10 +473,11 @@ static int on_write(int fd, void *arg)
 
     (void)fd;
     enter(l);
-    if (l->state == REDIS_LINK_CONNECTING) {
-        l->state = REDIS_LINK_GREETING;
-        if (l->ngreetings == 0)
-            become_ready(l);
+    if (l->state == REDIS_LINK_CONNECTING && l->secure) {
+        l->state = REDIS_LINK_SECURING;
+        shake(l);
+    } else if (l->state == REDIS_LINK_CONNECTING) {
+        begin_greeting(l);
     }
     if (l->state != REDIS_LINK_LOST && !l->is_closed)
         flush(l);
@@ -428,14 +516,18 @@ static struct redis_link *new_link(const struct redis_owner *owner, void *of)
     return l;
 }
 
-struct redis_link *redis_link_open(const struct address *a, const struct redis_owner *owner,
-                                   void *of)
+struct redis_link *redis_link_open(const struct address *a, struct redis_secure *secure,
+                                   const struct redis_owner *owner, void *of)
 {
     struct redis_link *l = new_link(owner, of);
     int why;
 
-    if (!l)
+    if (!l) {
+        redis_secure_free(secure);
+        errno = ENOMEM;
         return NULL;
+    }
+    l->secure = secure;
     l->fd = address_connect(a);
     if (l->fd >= 0 && watch(l) == 0)
         return l;

@@ -6,6 +6,7 @@
 #include "protocol.h"
 
 #include "remote/address.h"
+#include "secure.h"
 
 #include <stdint.h>
 
@@ -16,6 +17,7 @@
 
 #define REDIS_LINK_STATES(X)                                                                       \
     X(CONNECTING, "the socket is not connected yet, and commands wait")                            \
+    X(SECURING, "the handshake of TLS is not over yet, and commands wait")                         \
     X(GREETING, "the server has not accepted the user or the database yet, and commands wait")     \
     X(READY, "commands are sent as they come")                                                     \
     X(LOST, "it has ended, and its owner is told so")
@@ -48,9 +50,11 @@ struct redis_command {
     void *arg;
     int64_t deadline_ms; /* of CLOCK_MONOTONIC */
     struct parking *parking;
+    unsigned nredirects; /* of a cluster */
 };
 
 struct redis_link;
+struct redis_node;
 struct parking;
 
 /* Who has a link, which lives while these functions run. No call of this header makes them, but where it says so. */
@@ -74,6 +78,7 @@ struct redis_link {
     void *of;                /* the owner */
     struct redis_link *next; /* its owner's */
     int64_t limit_ms;        /* likewise: until it must be ready */
+    struct redis_node *node; /* likewise */
     int fd;                  /* -1: none */
     enum redis_link_state state;
     bool was_ready;
@@ -90,6 +95,7 @@ struct redis_link {
     size_t sent;         /* bytes of it that were */
     long long nchannels; /* that the server has confirmed */
     struct redis_reader *reader;
+    struct redis_secure *secure; /* NULL: plain */
     enum redis_fault fault;
     char why[REDIS_WHY_MAX];
 };
@@ -99,9 +105,13 @@ struct redis_command *redis_command_new(char *bytes, size_t len);
 /** NULL is allowed. */
 void redis_command_free(struct redis_command *c);
 
-/** Begin to connect, without waiting. @return NULL: errno says why */
-struct redis_link *redis_link_open(const struct address *a, const struct redis_owner *owner,
-                                   void *of);
+/**
+ * Begin to connect, without waiting.
+ * @param secure  what encrypts it, taken in any case; NULL: nothing does
+ * @return NULL: errno says why
+ */
+struct redis_link *redis_link_open(const struct address *a, struct redis_secure *secure,
+                                   const struct redis_owner *owner, void *of);
 
 /** Send a command before all others, which wait until the server has accepted it. Before it is connected. */
 void redis_link_greet(struct redis_link *l, struct redis_command *c);

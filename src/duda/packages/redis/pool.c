@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include "kit/clock/clock.h"
+#include "nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +10,10 @@
 
 /* What would change a connection that many requests share, or has another answer than one. */
 static const char *const refused[] = {
-    "AUTH",  "CLIENT",     "DISCARD",      "EXEC",  "HELLO",        "MONITOR", "MULTI",
-    "PSYNC", "PSUBSCRIBE", "PUNSUBSCRIBE", "QUIT",  "REPLCONF",     "RESET",   "SELECT",
-    "SYNC",  "SSUBSCRIBE", "SUBSCRIBE",    "WATCH", "SUNSUBSCRIBE", "UNWATCH", "UNSUBSCRIBE",
+    "ASKING",       "READONLY",  "READWRITE", "AUTH",         "CLIENT",  "DISCARD",
+    "EXEC",         "HELLO",     "MONITOR",   "MULTI",        "PSYNC",   "PSUBSCRIBE",
+    "PUNSUBSCRIBE", "QUIT",      "REPLCONF",  "RESET",        "SELECT",  "SYNC",
+    "SSUBSCRIBE",   "SUBSCRIBE", "WATCH",     "SUNSUBSCRIBE", "UNWATCH", "UNSUBSCRIBE",
 };
 
 /* ---- answers ---- */
@@ -65,11 +67,15 @@ static void answer_lost(struct redis_pool *pool, struct redis_link *l, struct re
         l->fault = REDIS_FAULT_IO;
 }
 
+static int redirect(struct redis_link *l, struct redis_command *c, const redisReply *reply);
+
 static void on_answer(struct redis_link *l, struct redis_command *c, const redisReply *reply)
 {
     struct redis_pool *pool = l->of;
 
     if (!c->is_over && !c->is_greeting) {
+        if (reply && reply->type == REDIS_REPLY_ERROR && redirect(l, c, reply) == 0)
+            return;
         if (reply)
             answer_reply(pool, c, reply);
         else
@@ -80,23 +86,32 @@ static void on_answer(struct redis_link *l, struct redis_command *c, const redis
 
 /* ---- connections ---- */
 
-void redis_pool_is_back(struct redis_pool *pool)
+void redis_node_is_back(struct redis_node *node)
 {
-    if (backoff_is_on(&pool->backoff))
-        msg->info("redis: %s is back", pool->client->place.text);
-    backoff_end(&pool->backoff);
+    if (backoff_is_on(&node->backoff))
+        msg->info("redis: %s is back", node->place.text);
+    backoff_end(&node->backoff);
 }
 
-void redis_pool_failed(struct redis_pool *pool, const char *why)
+void redis_node_failed(struct redis_node *node, const char *why)
 {
-    if (!backoff_is_on(&pool->backoff))
-        msg->warn("redis: %s: %s", pool->client->place.text, why);
-    backoff_failed(&pool->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
+    if (!backoff_is_on(&node->backoff))
+        msg->warn("redis: %s: %s", node->place.text, why);
+    backoff_failed(&node->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
 }
 
 static void on_ready(struct redis_link *l)
 {
-    redis_pool_is_back(l->of);
+    redis_node_is_back(l->node);
+}
+
+/* Another server has its keys now, or will: the first one is asked where they are. */
+static void forget_slots(struct redis_pool *pool, const struct redis_node *node)
+{
+    for (unsigned i = 0; pool->slots && i < REDIS_SLOTS; i++) {
+        if (&pool->nodes[pool->slots[i]] == node)
+            pool->slots[i] = 0;
+    }
 }
 
 static void on_lost(struct redis_link *l)
@@ -105,11 +120,12 @@ static void on_lost(struct redis_link *l)
     struct redis_link **at = &pool->links;
 
     if (!l->was_ready)
-        redis_pool_failed(pool, l->why);
+        redis_node_failed(l->node, l->why);
+    forget_slots(pool, l->node);
     while (*at != l)
         at = &(*at)->next;
     *at = l->next;
-    pool->nlinks--;
+    l->node->nlinks--;
     redis_link_close(l);
 }
 
@@ -141,18 +157,23 @@ static int greet_all(struct redis_link *l, const struct redis_client *client)
     return client->db[0] ? greet(l, 2, choice) : 0;
 }
 
-struct redis_link *redis_pool_open(struct redis_pool *pool, const struct redis_owner *of)
+struct redis_link *redis_pool_open(struct redis_pool *pool, struct redis_node *node,
+                                   const struct redis_owner *of)
 {
     const int64_t now_ms = clock_now_ms();
+    struct redis_trust *trust = pool->client->trust;
+    struct redis_secure *secure;
     struct redis_link *l;
 
-    if (!backoff_is_over(&pool->backoff, now_ms))
+    if (!backoff_is_over(&node->backoff, now_ms))
         return NULL;
-    l = redis_link_open(&pool->client->place, of, pool);
+    secure = trust ? redis_secure_new(trust, pool->client->host) : NULL;
+    l = trust && !secure ? NULL : redis_link_open(&node->place, secure, of, pool);
     if (!l) {
-        redis_pool_failed(pool, strerror(errno));
+        redis_node_failed(node, strerror(errno));
         return NULL;
     }
+    l->node = node;
     l->limit_ms = now_ms + pool->client->timeout_ms;
     if (greet_all(l, pool->client) == 0)
         return l;
@@ -160,15 +181,15 @@ struct redis_link *redis_pool_open(struct redis_pool *pool, const struct redis_o
     return NULL;
 }
 
-static struct redis_link *open_one(struct redis_pool *pool)
+static struct redis_link *open_one(struct redis_pool *pool, struct redis_node *node)
 {
-    struct redis_link *l = redis_pool_open(pool, &owner);
+    struct redis_link *l = redis_pool_open(pool, node, &owner);
 
     if (!l)
         return NULL;
     l->next = pool->links;
     pool->links = l;
-    pool->nlinks++;
+    node->nlinks++;
     return l;
 }
 
@@ -203,20 +224,100 @@ static bool is_better(const struct redis_link *l, const struct redis_link *than)
 }
 
 /* @return NULL: none, and a new one failed a moment ago */
-static struct redis_link *choose(struct redis_pool *pool)
+static struct redis_link *choose(struct redis_pool *pool, struct redis_node *node)
 {
     struct redis_link *best = NULL, *fresh = NULL;
 
     drop_closed(pool);
     for (struct redis_link *l = pool->links; l; l = l->next) {
-        if (l->state != REDIS_LINK_LOST && is_better(l, best))
+        if (l->node == node && l->state != REDIS_LINK_LOST && is_better(l, best))
             best = l;
     }
     if (best && best->ncommands == 0)
         return best;
-    if (pool->nlinks < pool->client->connections)
-        fresh = open_one(pool);
+    if (node->nlinks < pool->client->connections)
+        fresh = open_one(pool, node);
     return fresh ? fresh : best;
+}
+
+/* ---- clusters ---- */
+
+/* @return NULL: there are too many */
+static struct redis_node *node_at(struct redis_pool *pool, const struct address *place)
+{
+    struct redis_node *node;
+
+    for (unsigned i = 0; i < pool->nnodes; i++) {
+        if (strcmp(pool->nodes[i].place.text, place->text) == 0)
+            return &pool->nodes[i];
+    }
+    if (pool->nnodes == REDIS_NODES_MAX)
+        return NULL;
+    node = &pool->nodes[pool->nnodes++];
+    *node = (struct redis_node){.place = *place};
+    return node;
+}
+
+/* Without memory each command is redirected. */
+static void learn(struct redis_pool *pool, unsigned slot, const struct redis_node *node)
+{
+    if (!pool->slots)
+        pool->slots = calloc(REDIS_SLOTS, 1);
+    if (pool->slots)
+        pool->slots[slot] = (uint8_t)(node - pool->nodes);
+}
+
+/* The next command of this connection is about a key that is on its way there. */
+static int send_asking(struct redis_pool *pool, struct redis_link *l, int64_t deadline_ms)
+{
+    static const char *const words[] = {"ASKING"};
+    char *bytes;
+    const ssize_t len = redis_format_words(&bytes, 1, words, NULL);
+    struct redis_command *c = len > 0 ? redis_command_new(bytes, (size_t)len) : NULL;
+
+    if (!c)
+        return -1;
+    c->deadline_ms = deadline_ms;
+    if (redis_link_send(l, c) < 0) {
+        redis_command_free(c);
+        return -1;
+    }
+    pool->ncommands++;
+    return 0;
+}
+
+/* @return 0: the command is on its way to another server; -1: it stays the caller's, with this answer */
+static int redirect(struct redis_link *l, struct redis_command *c, const redisReply *reply)
+{
+    struct redis_pool *pool = l->of;
+    struct redis_redirect r;
+    struct redis_node *node;
+    struct redis_link *to;
+
+    if (c->nredirects >= REDIS_REDIRECTS_MAX ||
+        redis_redirect_read(&r, reply->str, (size_t)reply->len, &l->node->place) < 0)
+        return -1;
+    node = node_at(pool, &r.place);
+    if (!node)
+        return -1;
+    if (r.kind == REDIS_MOVED)
+        learn(pool, r.slot, node);
+    to = choose(pool, node);
+    if (!to || (r.kind == REDIS_ASK && send_asking(pool, to, c->deadline_ms) < 0))
+        return -1;
+    c->nredirects++;
+    return redis_link_send(to, c);
+}
+
+/* Where the key of a command is, or, if that server cannot be reached, one that knows who has it now. */
+static struct redis_link *choose_for(struct redis_pool *pool, const struct redis_command *c)
+{
+    const unsigned n = pool->slots ? pool->slots[redis_slot_of(c->bytes)] : 0;
+    struct redis_link *l = choose(pool, &pool->nodes[n]);
+
+    for (unsigned i = 0; i < pool->nnodes && !l; i++)
+        l = choose(pool, &pool->nodes[i]);
+    return l;
 }
 
 /* ---- time ---- */
@@ -337,7 +438,7 @@ int redis_pool_run(struct redis_pool *pool, struct parking_lot *lot, struct redi
     if (dr && !c->parking)
         return REDIS_FULL;
     c->deadline_ms = clock_now_ms() + (ms ? ms : pool->client->timeout_ms);
-    l = choose(pool);
+    l = choose_for(pool, c);
     if (l && redis_link_send(l, c) == 0) {
         pool->ncommands++;
         return 0;
@@ -352,8 +453,11 @@ struct redis_pool *redis_pool_new(const struct redis_client *client)
 {
     struct redis_pool *pool = calloc(1, sizeof(*pool));
 
-    if (pool)
-        pool->client = client;
+    if (!pool)
+        return NULL;
+    pool->client = client;
+    pool->nodes[0].place = client->place;
+    pool->nnodes = 1;
     return pool;
 }
 
@@ -364,5 +468,6 @@ void redis_pool_free(struct redis_pool *pool)
         redis_link_abandon(l);
     }
     redis_ear_free(pool);
+    free(pool->slots);
     free(pool);
 }

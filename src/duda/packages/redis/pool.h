@@ -12,6 +12,9 @@
 /* What a service asked for: shared by all workers, and never changed. */
 struct redis_client {
     struct address place;
+    char host[REDIS_URL_HOST_MAX]; /* of which the certificate is */
+    struct redis_trust *
+        trust; /* NULL: without TLS. It lasts until the process ends, as the library of the service does */
     char user[REDIS_NAME_MAX], password[REDIS_NAME_MAX], db[16]; /* "": none */
     unsigned connections, timeout_ms;
     duda_global_t pools; /* of each worker */
@@ -25,14 +28,22 @@ struct redis_sub {
     char name[];
 };
 
+/* A server: that of the client, or one of its cluster. */
+struct redis_node {
+    struct address place;
+    struct backoff backoff;
+    unsigned nlinks; /* without the ear */
+};
+
 struct redis_pool {
     const struct redis_client *client;
-    struct redis_link *links;
-    unsigned nlinks;
-    unsigned ncommands; /* whose function has not been called */
-    struct backoff backoff;
-    duda_timer_t *tick;     /* while there is something to wait for */
-    struct redis_link *ear; /* hears channels, and nothing else; NULL: none */
+    struct redis_node nodes[REDIS_NODES_MAX]; /* the first is that of the client */
+    unsigned nnodes;
+    uint8_t *slots;           /* the node of each, as far as it is known; NULL: no cluster */
+    struct redis_link *links; /* to all nodes */
+    unsigned ncommands;       /* whose function has not been called */
+    duda_timer_t *tick;       /* while there is something to wait for */
+    struct redis_link *ear;   /* hears channels, and nothing else; NULL: none */
     struct redis_sub *subs;
     unsigned nsubs;
     int64_t heard_ms; /* when the server sent something to the ear */
@@ -55,11 +66,12 @@ int redis_pool_run(struct redis_pool *pool, struct parking_lot *lot, struct redi
 /* ---- for what hears channels ---- */
 
 /** Begin to connect, unless the last attempt failed a moment ago. @return NULL: it failed */
-struct redis_link *redis_pool_open(struct redis_pool *pool, const struct redis_owner *of);
+struct redis_link *redis_pool_open(struct redis_pool *pool, struct redis_node *node,
+                                   const struct redis_owner *of);
 
 /** A connection is ready, or never was. */
-void redis_pool_is_back(struct redis_pool *pool);
-void redis_pool_failed(struct redis_pool *pool, const char *why);
+void redis_node_is_back(struct redis_node *node);
+void redis_node_failed(struct redis_node *node, const char *why);
 
 /** @return whether time is looked at */
 bool redis_pool_tick(struct redis_pool *pool);

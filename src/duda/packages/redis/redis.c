@@ -4,6 +4,8 @@
 
 #include "duda_package.h"
 
+#include "remote/redis_url.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,17 +164,48 @@ static int copy(char *dst, size_t size, const char *text)
     return 0;
 }
 
+/* Options that the service gives beside a URL go before those in it. @return what is wrong; NULL: nothing */
+static const char *read_url(redis_client_t *c, const char *text)
+{
+    struct redis_url url;
+    const char *why = redis_url_read(&url, text);
+
+    if (why)
+        return why;
+    if (address_find(&c->place, url.host, url.port) < 0)
+        return "the host of the server has no address";
+    if (url.is_secure && !(c->trust = redis_trust_new(url.ca, &why)))
+        return why;
+    memcpy(c->host, url.host, sizeof(c->host));
+    memcpy(c->user, url.user, sizeof(c->user));
+    memcpy(c->password, url.password, sizeof(c->password));
+    if (url.db > 0)
+        (void)snprintf(c->db, sizeof(c->db), "%u", url.db);
+    return NULL;
+}
+
+static const char *read_server(redis_client_t *c, const char *text)
+{
+    if (text && redis_url_is(text))
+        return read_url(c, text);
+    return text && address_read(&c->place, text, strlen(text)) == 0
+               ? NULL
+               : "the server is a numeric address with a port, or a URL of Redis";
+}
+
 /* @return what is wrong; NULL: nothing */
 static const char *set_up(redis_client_t *c, const struct redis_options *o)
 {
-    if (!o || !o->server || address_read(&c->place, o->server, strlen(o->server)) < 0)
-        return "the server is a numeric address with a port";
+    const char *why = read_server(c, o ? o->server : NULL);
+
+    if (why)
+        return why;
     c->connections = o->connections ? o->connections : REDIS_CONNECTIONS_USUAL;
     c->timeout_ms = o->timeout_ms ? o->timeout_ms : REDIS_TIMEOUT_USUAL_MS;
     if (c->connections > REDIS_CONNECTIONS_MAX)
         return "at most 16 connections";
-    if (copy(c->user, sizeof(c->user), o->user) < 0 ||
-        copy(c->password, sizeof(c->password), o->password) < 0)
+    if ((o->user && copy(c->user, sizeof(c->user), o->user) < 0) ||
+        (o->password && copy(c->password, sizeof(c->password), o->password) < 0))
         return "users and passwords have at most 127 bytes";
     if (o->db > 0)
         (void)snprintf(c->db, sizeof(c->db), "%u", o->db);

@@ -3,6 +3,7 @@
 #define DUDA_API_LEVEL 3 /* all calls of the object */
 #include "packages/websocket/websocket.h"
 
+#include "backplane.h"
 #include "duda_host.h"
 #include "duda_package.h"
 #include "rooms.h"
@@ -312,6 +313,16 @@ static int write_frame(ws_request_t *wr, unsigned int opcode, unsigned char *byt
     return mk_ws_send(s->ws, (enum mk_ws_kind)opcode, bytes_of(bytes, len)) < 0 ? -1 : 0;
 }
 
+static int send_everywhere(const char *room, struct mk_ws *except, enum mk_ws_kind kind,
+                           struct mk_str message)
+{
+    const int result = room_send(room, except, kind, message);
+
+    if (result == 0)
+        backplane_send(room, kind, message);
+    return result;
+}
+
 static int send_to_channel(int channel, struct mk_ws *except, int opcode, const void *bytes,
                            uint64_t len)
 {
@@ -319,8 +330,8 @@ static int send_to_channel(int channel, struct mk_ws *except, int opcode, const 
 
     if (!has_broadcaster || !is_message(opcode, bytes, len))
         return -1;
-    return room_send(channel_name(text, channel), except, (enum mk_ws_kind)opcode,
-                     bytes_of(bytes, len));
+    return send_everywhere(channel_name(text, channel), except, (enum mk_ws_kind)opcode,
+                           bytes_of(bytes, len));
 }
 
 static int broadcast_from(ws_request_t *wr, unsigned char *bytes, uint64_t len, int opcode,
@@ -403,7 +414,13 @@ static int to_room(const char *room, ws_request_t *wr, int opcode, const void *b
 
     if ((wr && !s) || !is_room(room) || !is_message(opcode, bytes, len))
         return -1;
-    return room_send(room, s ? s->ws : NULL, (enum mk_ws_kind)opcode, bytes_of(bytes, len));
+    return send_everywhere(room, s ? s->ws : NULL, (enum mk_ws_kind)opcode, bytes_of(bytes, len));
+}
+
+static int set_gap_function(void (*fn)(int missed, unsigned int unsent))
+{
+    backplane_on_gap(fn);
+    return 0;
 }
 
 static struct duda_api_websockets calls = {
@@ -421,6 +438,7 @@ static struct duda_api_websockets calls = {
     .join = join,
     .leave = leave,
     .to_room = to_room,
+    .on_gap = set_gap_function,
 };
 
 duda_package_t *duda_package_main()
@@ -428,5 +446,5 @@ duda_package_t *duda_package_main()
     static char name[] = "websocket", version[] = "2.0";
     static duda_package_t package = {.name = name, .version = version, .api = &calls};
 
-    return &package;
+    return backplane_init() == 0 ? &package : NULL;
 }

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "objects/session_remote.h"
+
+#include "objects/objects.h"
+#include "objects/random.h"
+#include "objects/session_value.h"
+#include "packages/redis/redis.h"
+#include "service/answer.h"
+#include "service/exchange.h"
+
+enum {
+    BYTES_MAX = 256 << 10, /* of all names and values of one session */
+    KEY_MAX = 512,
+    WORDS_MAX = 5 + 2 * MK_DUDA_SESSION_NAMES_MAX,
+    TTL_TEXT = 24
+};
+
+/* Of a service. A session is a hash at `prefix` and its identity, with a time to live. */
+struct mk_duda_session_remote {
+    redis_object_t *redis;
+    redis_client_t *client;
+    struct mk_duda_service *service;
+    atomic_bool is_failing; /* which was logged */
+    char prefix[KEY_MAX - MK_DUDA_SESSION_ID_LEN];
+};
+
+struct value {
+    struct value *next;
+    int64_t expires; /* 0: by its last use */
+    size_t bytes;
+    const char *field, *text; /* behind the name; text is a part of field */
+    char name[];
+};
+
+/* What one request sees of its session. */
+struct mk_duda_session_view {
+    struct mk_duda_session_view *next; /* of its worker */
+    const struct mk_duda_session_remote *remote;
+    struct mk_duda_session_views *all;
+    struct mk_duda_request *rq; /* NULL: it is over */
+    struct mk_duda_session_id id, old;
+    struct value *values;
+    unsigned nvalues, nawaited; /* answers of Redis */
+    size_t bytes;
+    bool is_kept;    /* Redis has it under this identity */
+    bool is_changed; /* since then, or it is new */
+    bool has_old;    /* to be deleted as soon as Redis has the new one */
+    bool has_failed;
+};
+
+/* A hash never lives without a time, so both commands are one; a new time of a session may be a shorter one. */
+static const char store_script[] = "redis.call('HSET',KEYS[1],unpack(ARGV,2))"
+                                   "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
+
+/* ---- the service ---- */
+
+struct mk_duda_session_remote *mk_duda_session_remote_open(struct mk_duda_service *s,
+                                                           const char *url)
+{
+    struct mk_duda_session_remote *remote = mk_duda_alloc(s, sizeof(*remote));
+    const struct redis_options options = {.server = url};
+    int len;
+
+    if (!remote)
+        return NULL;
+    len = snprintf(remote->prefix, sizeof(remote->prefix), "duda:session:%s/%s:", s->spec.site,
+                   s->spec.name);
+    remote->redis = mk_duda_load_package(&s->ws, "redis");
+    if (!remote->redis || len < 0 || (size_t)len >= sizeof(remote->prefix))
+        return NULL;
+    remote->service = s;
+    remote->client = remote->redis->client(&options);
+    return remote->client ? remote : NULL;
+}
+
+static const char *key_of(const struct mk_duda_session_remote *remote, char key[KEY_MAX],
+                          const char *id)
+{
+    (void)snprintf(key, KEY_MAX, "%s%s", remote->prefix, id);
+    return key;
+}
+
+/* One line when it begins to fail, and one when it works again. @return whether the answer is a success */
+static bool is_good(const struct mk_duda_session_remote *remote, const struct redis_answer *answer)
+{
+    atomic_bool *is_failing = (atomic_bool *)(uintptr_t)&remote->is_failing;
+    const bool fails = answer->result != REDIS_OK;
+
+    if (atomic_exchange(is_failing, fails) != fails)
+        mk_duda_log(remote->service, fails ? MK_LOG_ERROR : MK_LOG_INFO,
+                    fails ? "sessions fail: %s" : "sessions work again", answer->text);
+    return !fails;
+}
+
+static int run(struct mk_duda_session_view *view, redis_fn fn, int n, const char *const *words)
+{
+    const struct mk_duda_session_remote *remote = view->remote;
+
+    if (remote->redis->run_words(remote->client, NULL, fn, view, n, words, NULL) < 0)
+        return -1;
+    view->nawaited++;
+    return 0;
+}
+
+/* ---- views ---- */
+
+static struct mk_duda_session_view *view_of(const struct mk_duda_session_remote *remote,
+                                            struct mk_duda_request *rq)
+{
+    struct mk_duda_session_view *view = rq->session;
+
+    if (view)
+        return view;
+    view = calloc(1, sizeof(*view));
+    if (!view)
+        return NULL;
+    view->remote = remote;
+    view->all = mk_duda_local(rq->service, rq->worker, MK_DUDA_PART_SESSION);
+    view->rq = rq;
+    view->next = view->all->first;
+    view->all->first = view;
+    rq->session = view;
+    return view;
+}
+
+static void unlink_value(struct mk_duda_session_view *view, struct value **at)
+{
+    struct value *value = *at;
+
+    *at = value->next;
+    view->nvalues--;
+    view->bytes -= value->bytes;
+    explicit_bzero(value->name, value->bytes);
+    free(value);
+}
+
+static void free_view(struct mk_duda_session_view *view)
+{
+    while (view->values)
+        unlink_value(view, &view->values);
+    free(view);
+}
+
+static void drop_if_over(struct mk_duda_session_view *view)
+{
+    struct mk_duda_session_view **at = &view->all->first;
+
+    if (view->rq || view->nawaited > 0)
+        return;
+    while (*at != view)
+        at = &(*at)->next;
+    *at = view->next;
+    free_view(view);
+}
+
+void mk_duda_session_view_leave(struct mk_duda_session_view *view)
+{
+    view->rq->session = NULL;
+    view->rq = NULL;
+    drop_if_over(view);
+}
+
+void mk_duda_session_views_end(struct mk_duda_session_views *views)
+{
+    struct mk_duda_session_view *view;
+
+    while ((view = views->first)) {
+        views->first = view->next;
+        if (view->rq)
+            view->rq->session = NULL;
+        free_view(view);
+    }
+}
+
+/* ---- values ---- */
+
+static struct value *new_value(const char *name, const char *text, int64_t expires)
+{
+    char prefix[MK_DUDA_SESSION_PREFIX_MAX];
+    const size_t n = strlen(name) + 1, len = strlen(text) + 1;
+    const size_t before = mk_duda_session_value_prefix(prefix, expires), bytes = n + before + len;
+    struct value *value = malloc(sizeof(*value) + bytes);
+
+    if (!value)
+        return NULL;
+    *value = (struct value){.expires = expires, .bytes = bytes};
+    memcpy(value->name, name, n);
+    value->field = value->name + n;
+    value->text = value->field + before;
+    memcpy(value->name + n, prefix, before);
+    memcpy(value->name + n + before, text, len);
+    return value;
+}
+
+/* @return where the value of that name is; *at is NULL: there is none, or it has expired */
+static struct value **value_of(struct mk_duda_session_view *view, const char *name, int64_t now)
+{
+    struct value **at = &view->values;
+
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->next;
+    if (*at && (*at)->expires && (*at)->expires <= now) {
+        unlink_value(view, at);
+        while (*at)
+            at = &(*at)->next;
+    }
+    return at;
+}
+
+static int add(struct mk_duda_session_view *view, const char *name, const char *text,
+               int64_t expires, int64_t now)
+{
+    struct value **old = value_of(view, name, now), *value;
+    const size_t len = strlen(name) + strlen(text);
+
+    if (len > MK_DUDA_SESSION_VALUE_MAX || view->bytes + len > BYTES_MAX ||
+        (!*old && view->nvalues >= MK_DUDA_SESSION_NAMES_MAX))
+        return -1;
+    value = new_value(name, text, expires);
+    if (!value)
+        return -1;
+    if (*old)
+        unlink_value(view, old);
+    value->next = view->values;
+    view->values = value;
+    view->nvalues++;
+    view->bytes += value->bytes;
+    return 0;
+}
+
+/* The time after which the last of them has expired; of one without a time of its own, from now on. */
+static int64_t ttl_of(const struct mk_duda_session_view *view, int64_t now, bool *is_idle)
+{
+    int64_t ttl = 1;
+
+    *is_idle = false;
+    for (const struct value *value = view->values; value; value = value->next) {
+        const int64_t left = value->expires ? value->expires - now : MK_DUDA_SESSION_IDLE_S;
+
+        *is_idle = *is_idle || !value->expires;
+        ttl = left > ttl ? left : ttl;
+    }
+    return ttl;
+}
+
+/* ---- fetching ---- */
+
+static bool is_text(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_STRING && strlen(reply->str) == (size_t)reply->len;
+}
+
+/* Names and fields in turn. What is none of ours is left out. */
+static void take_values(struct mk_duda_session_view *view, const redisReply *reply, int64_t now)
+{
+    for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2) {
+        const redisReply *name = reply->element[i], *field = reply->element[i + 1];
+        const char *text = NULL;
+        int64_t expires;
+
+        if (is_text(name) && is_text(field))
+            text = mk_duda_session_value_read(field->str, (size_t)field->len, &expires);
+        if (text && (expires == 0 || expires > now))
+            (void)add(view, name->str, text, expires, now);
+    }
+    view->is_kept = view->values != NULL;
+}
+
+/* Values without a time of their own expire after their last use, which is now. */
+static void keep_alive(struct mk_duda_session_view *view, int64_t now)
+{
+    const struct mk_duda_session_remote *remote = view->remote;
+    char key[KEY_MAX], ttl[TTL_TEXT];
+    const char *words[] = {"EXPIRE", key_of(remote, key, view->id.text), ttl};
+    bool is_idle;
+
+    (void)snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_of(view, now, &is_idle));
+    if (is_idle)
+        (void)remote->redis->run_words(remote->client, NULL, NULL, NULL, 3, words, NULL);
+}
+
+static void on_fetched(duda_request_t *dr, const struct redis_answer *answer, void *arg)
+{
+    struct mk_duda_session_view *view = arg;
+    const int64_t now = mk_duda_xtime.now();
+    const bool is_there = is_good(view->remote, answer);
+
+    (void)dr;
+    view->nawaited--;
+    if (is_there && view->rq) {
+        take_values(view, answer->reply, now);
+        keep_alive(view, now);
+    }
+    if (view->rq)
+        mk_duda_fetched(view->rq, is_there);
+    else
+        drop_if_over(view);
+}
+
+enum mk_duda_session_step mk_duda_session_view_fetch(const struct mk_duda_session_remote *remote,
+                                                     struct mk_duda_request *rq, const char *id)
+{
+    struct mk_duda_session_view *view = view_of(remote, rq);
+    char key[KEY_MAX];
+    const char *words[] = {"HGETALL", key_of(remote, key, id)};
+
+    if (!view)
+        return MK_DUDA_SESSION_FAILED;
+    memcpy(view->id.text, id, sizeof(view->id.text));
+    return run(view, on_fetched, 2, words) < 0 ? MK_DUDA_SESSION_FAILED : MK_DUDA_SESSION_LATER;
+}
+
+/* ---- changes ---- */
+
+static void settle(struct mk_duda_session_view *view)
+{
+    if (view->nawaited > 0)
+        return;
+    if (view->rq && view->rq->state == MK_DUDA_REQUEST_HELD)
+        mk_duda_answer_release(view->rq, !view->has_failed);
+    else
+        drop_if_over(view);
+}
+
+static void on_written(duda_request_t *dr, const struct redis_answer *answer, void *arg)
+{
+    struct mk_duda_session_view *view = arg;
+
+    (void)dr;
+    view->nawaited--;
+    if (!is_good(view->remote, answer))
+        view->has_failed = true;
+    settle(view);
+}
+
+static void delete_old(struct mk_duda_session_view *view)
+{
+    char key[KEY_MAX];
+    const char *words[] = {"DEL", key_of(view->remote, key, view->old.text)};
+
+    view->has_old = false;
+    if (run(view, on_written, 2, words) < 0)
+        view->has_failed = true;
+}
+
+static void on_stored(duda_request_t *dr, const struct redis_answer *answer, void *arg)
+{
+    struct mk_duda_session_view *view = arg;
+
+    (void)dr;
+    view->nawaited--;
+    if (!is_good(view->remote, answer))
+        view->has_failed = true;
+    else if (view->has_old)
+        delete_old(view);
+    settle(view);
+}
+
+static int store(struct mk_duda_session_view *view)
+{
+    char key[KEY_MAX], ttl[TTL_TEXT];
+    const char *words[WORDS_MAX] = {"EVAL", store_script, "1",
+                                    key_of(view->remote, key, view->id.text), ttl};
+    int n = 5;
+    bool is_idle;
+
+    (void)snprintf(ttl, sizeof(ttl), "%lld",
+                   (long long)ttl_of(view, mk_duda_xtime.now(), &is_idle));
+    for (const struct value *value = view->values; value; value = value->next) {
+        words[n++] = value->name;
+        words[n++] = value->field;
+    }
+    return run(view, on_stored, n, words);
+}
+
+static int send_changes(struct mk_duda_session_view *view)
+{
+    view->is_changed = false;
+    view->is_kept = true;
+    if (view->values)
+        return store(view);
+    if (view->has_old)
+        delete_old(view);
+    return 0;
+}
+
+enum mk_duda_session_step mk_duda_session_view_commit(struct mk_duda_session_view *view)
+{
+    if (view->is_changed && send_changes(view) < 0)
+        view->has_failed = true;
+    if (view->nawaited > 0)
+        return MK_DUDA_SESSION_LATER;
+    return view->has_failed ? MK_DUDA_SESSION_FAILED : MK_DUDA_SESSION_DONE;
+}
+
+/* ---- calls ---- */
+
+int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
+                               struct mk_duda_request *rq, struct mk_duda_session_id *id)
+{
+    struct mk_duda_session_view *view = view_of(remote, rq);
+    struct mk_duda_session_id fresh;
+
+    if (!view || !mk_duda_random_text(fresh.text))
+        return -1;
+    view->has_old = view->is_kept;
+    view->old = view->id;
+    *id = view->id = fresh;
+    view->is_kept = false;
+    view->is_changed = true;
+    return 0;
+}
+
+/* After the head there is no later moment to send it. */
+int mk_duda_session_view_put(struct mk_duda_session_view *view, const char *name, const char *value,
+                             int64_t expires, int64_t now)
+{
+    if (!view || add(view, name, value, expires, now) < 0)
+        return -1;
+    view->is_changed = true;
+    if (view->rq->state == MK_DUDA_REQUEST_OPEN)
+        return mk_duda_session_view_commit(view) == MK_DUDA_SESSION_FAILED ? -1 : 0;
+    return 0;
+}
+
+char *mk_duda_session_view_get(struct mk_duda_session_view *view, const char *name, int64_t now)
+{
+    const struct value *value = view ? *value_of(view, name, now) : NULL;
+
+    return value ? strdup(value->text) : NULL;
+}
+
+bool mk_duda_session_view_has(struct mk_duda_session_view *view, const char *name, int64_t now)
+{
+    return view && *value_of(view, name, now);
+}
+
+/* @return 0; -1: Redis cannot be asked */
+static int remove_field(struct mk_duda_session_view *view, const char *name)
+{
+    char key[KEY_MAX];
+    const char *words[] = {"HDEL", key_of(view->remote, key, view->id.text), name};
+
+    if (run(view, on_written, 3, words) == 0)
+        return 0;
+    view->has_failed = true;
+    return -1;
+}
+
+int mk_duda_session_view_remove(struct mk_duda_session_view *view, const char *name, int64_t now)
+{
+    struct value **at = view ? value_of(view, name, now) : NULL;
+
+    if (!at || !*at || (view->is_kept && remove_field(view, name) < 0))
+        return -1;
+    unlink_value(view, at);
+    return (int)view->nvalues;
+}

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions of services in Redis: those of one server are those of the others, and no failure of Redis makes a client wait."""
+
+import threading
+import time
+
+import pytest
+
+from harness import duda, redis_server
+from harness.client import eventually, free_port
+from harness.liar import Liar
+
+WITHIN = 50.0
+ANSWERED = 20.0  # far more than the time limit of a command, far less than that of a handler
+
+
+@pytest.fixture(autouse=True)
+def _has_package():
+    duda.require_package("redis")
+
+
+@pytest.fixture
+def redis(tmp_path):
+    with redis_server.Server(tmp_path) as server:
+        yield server
+
+
+@pytest.fixture
+def serve(start, tmp_path):
+    """Start a server whose sessions are in this Redis; more than one may be."""
+    def run(url, service="obj_session"):
+        if not (tmp_path / "services" / f"{service}.duda").exists():
+            duda.build(tmp_path / "services", service, level=3 if service == "sessions_late" else 1)
+        return start(**duda.config(tmp_path / "services", service, server="Workers 2\n",
+                                   duda={"SessionStore": url, "PackagesRoot": duda.packages()}))
+
+    return run
+
+
+def url_of(redis, path=""):
+    return f"redis://{redis.address}{path}"
+
+
+def cookie_of(answer):
+    lines = answer.all("Set-Cookie")
+    return lines[-1].split(";")[0] if lines else None
+
+
+def ask(server, path, cookie=None, service="obj_session/s"):
+    return server.get(f"/{service}/{path}", headers={"Cookie": cookie} if cookie else {}, timeout=WITHIN)
+
+
+def created(server, name="user", value="me", seconds=0, cookie=None):
+    """The cookie of a session with this value. Redis may be slow on a busy machine, so 503 is tried again."""
+    def succeeds():
+        answers.append(ask(server, f"create/{name}/{value}/{seconds}", cookie))
+        return answers[-1].status == 200
+
+    answers = []
+    assert eventually(succeeds, within=WITHIN)
+    assert answers[-1].body == b"0"
+    return cookie_of(answers[-1])
+
+
+def becomes(server, path, cookie, body):
+    return eventually(lambda: ask(server, path, cookie).body == body, within=WITHIN)
+
+
+def keys(redis):
+    return int(redis.ask("DBSIZE")[1:])
+
+
+# ---- one session on several servers
+
+
+def test_a_session_is_that_of_all_servers(serve, redis):
+    one, other = serve(url_of(redis)), serve(url_of(redis))
+    cookie = created(one, "user", "me")
+    assert becomes(other, "get/user", cookie, b"me 0")
+    assert becomes(other, "get/unknown", cookie, b"none -1")
+    second = created(other, "cart", "apples", cookie=cookie)
+    assert second != cookie
+    assert becomes(one, "get/user", second, b"me 0") and becomes(one, "get/cart", second, b"apples 0")
+    assert becomes(one, "get/user", cookie, b"none -1")
+    assert keys(redis) == 1
+
+
+def test_a_session_ends_on_all_servers(serve, redis):
+    one, other = serve(url_of(redis)), serve(url_of(redis))
+    assert eventually(lambda: ask(one, "twice").body == b"0", within=WITHIN)
+    cookie = cookie_of(ask(one, "twice"))
+    assert becomes(one, "destroy/one", cookie, b"0")
+    assert becomes(other, "get/one", cookie, b"none -1") and becomes(other, "get/two", cookie, b"2 0")
+    last = ask(other, "destroy/two", cookie)
+    assert last.body == b"0" and cookie_of(last) == "DUDA_SESSION=deleted"
+    assert becomes(one, "get/two", cookie, b"none -1")
+
+
+def test_it_survives_the_server(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server)
+    server.kill()
+    assert becomes(serve(url_of(redis)), "get/user", cookie, b"me 0")
+
+
+def test_values_expire(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server, seconds=2)
+    assert becomes(server, "get/user", cookie, b"none -1")
+    assert eventually(lambda: keys(redis) == 0, within=WITHIN)
+    cookie = created(server)
+    key = redis.text("RANDOMKEY")
+    assert key == f"duda:session:/obj_session:{cookie.split('=')[1]}"
+    assert 86000 < int(redis.ask("TTL", key)[1:]) <= 86400
+    redis.ask("EXPIRE", key, 100)
+    assert becomes(server, "get/user", cookie, b"me 0")
+    assert eventually(lambda: int(redis.ask("TTL", key)[1:]) > 86000, within=WITHIN)
+
+
+def test_a_password_a_user_and_a_database(serve, tmp_path):
+    with redis_server.Server(tmp_path, "--requirepass", "s:/@%") as redis:
+        server = serve(f"redis://default:s%3a%2F%40%25@{redis.address}/3")
+        cookie = created(server)
+        assert becomes(server, "get/user", cookie, b"me 0")
+        assert "db3:keys=1" in redis.text("INFO", "keyspace")
+
+
+@pytest.mark.parametrize("planted", [b"", b"1", b"x me", b"0", b"99999999999999999999 me", b"1 me", b"0 m\0e"])
+def test_fields_that_are_none(serve, redis, planted):
+    server = serve(url_of(redis))
+    identity = "0123456789abcdef" * 2
+    redis.ask("HSET", f"duda:session:/obj_session:{identity}", "user", planted)
+    redis.ask("HSET", f"duda:session:/obj_session:{identity}", "other", "0 fine")
+    assert becomes(server, "get/other", f"DUDA_SESSION={identity}", b"fine 0")
+    assert becomes(server, "get/user", f"DUDA_SESSION={identity}", b"none -1")
+
+
+def test_unusual_moments(serve, redis):
+    server = serve(url_of(redis), "sessions_late")
+
+    def late(path, cookie=None):
+        return ask(server, path, cookie, service="sessions_late")
+
+    assert late("begun").body == b"-1"
+    answer = late("streamed")
+    assert answer.body == b"0"
+    cookie = cookie_of(answer)
+    assert eventually(lambda: late("waited", cookie).body == b"0 0", within=WITHIN)
+    assert eventually(lambda: keys(redis) >= 1, within=WITHIN)
+    cookie = cookie_of(late("streamed"))
+    assert eventually(lambda: late("both", cookie).body.endswith(b"0 -1"), within=WITHIN)
+    assert eventually(lambda: late("full").body == b"64 -1", within=WITHIN)
+
+
+# ---- failures
+
+
+def timed(server, path, cookie=None):
+    """The status, which comes soon whatever happens."""
+    begin = time.monotonic()
+    status = ask(server, path, cookie).status
+    assert time.monotonic() - begin < ANSWERED
+    return status
+
+
+def test_redis_that_is_killed_and_comes_back(serve, tmp_path):
+    with redis_server.Server(tmp_path, keeps=True) as redis:
+        server = serve(url_of(redis))
+        cookie = created(server)
+        redis.kill()
+        for _ in range(3):
+            assert timed(server, "get/user", cookie) == 503
+            assert timed(server, "create/a/b/0") == 503
+            assert timed(server, "get/user") == 200  # has no session to fetch
+        redis.start()
+        assert becomes(server, "get/user", cookie, b"me 0")
+        log = server.log()
+        assert "sessions fail: " in log and "sessions work again" in log
+        assert log.count("sessions fail: ") <= 4
+
+
+def test_redis_that_is_paused(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server)
+    redis.pause()
+    assert timed(server, "get/user", cookie) == 503
+    assert timed(server, "create/a/b/0") == 503
+    redis.go_on()
+    assert becomes(server, "get/user", cookie, b"me 0")
+
+
+def test_one_that_waits_harms_no_other(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server)
+    redis.pause()
+    threads = [threading.Thread(target=ask, args=(server, "get/user", cookie)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        assert ask(server, "get/user").body == b"none -1"
+    redis.go_on()
+    for thread in threads:
+        thread.join(WITHIN)
+
+
+def test_clients_that_leave_while_it_is_fetched(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server)
+    redis.pause()
+    for path in (f"get/user HTTP/1.1\r\nCookie: {cookie}", "create/a/b/0 HTTP/1.1"):
+        for _ in range(10):
+            with server.connect() as connection:
+                connection.send(f"GET /obj_session/s/{path}\r\nHost: a\r\n\r\n".encode())
+    redis.go_on()
+    assert becomes(server, "get/user", cookie, b"me 0")
+
+
+def test_redis_that_is_full(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server)
+    redis.ask("CONFIG", "SET", "maxmemory", "1")
+    assert timed(server, "create/a/b/0") == 503
+    assert timed(server, "create/a/b/0", cookie) == 503
+    assert becomes(server, "get/user", cookie, b"me 0")
+    assert "OOM" in server.log()
+    redis.ask("CONFIG", "SET", "maxmemory", "0")
+    created(server, cookie=cookie)
+
+
+def test_redis_that_refuses(serve, tmp_path):
+    with redis_server.Server(tmp_path, "--requirepass", "secret") as redis:
+        server = serve(url_of(redis))
+        assert timed(server, "create/a/b/0") == 503
+        assert "NOAUTH" in server.log()
+
+
+@pytest.mark.parametrize("answer", [b"", b"*1\r\n:1\r\n", b"+OK\r\n", b"$-1\r\n", b"HTTP/1.1 400 \r\n\r\n", b"*-1\r\n*3\r\n"])
+def test_a_server_that_is_none(serve, answer):
+    with Liar(answer, closes=answer == b"") as liar:
+        server = serve(f"redis://{liar.address}")
+        assert timed(server, "get/user", "DUDA_SESSION=" + "0" * 32) in (200, 503)
+        assert ask(server, "get/user").status == 200
+
+
+def test_redis_that_is_not_there_at_the_start(serve, tmp_path):
+    port = free_port()
+    server = serve(f"redis://localhost:{port}")
+    assert timed(server, "create/a/b/0") == 503
+    assert ask(server, "get/user").status == 200
+
+
+# ---- configuration
+
+
+@pytest.mark.parametrize("url,why", [
+    ("redis://", "it names no host"),
+    ("redis://:6379", "it names no host"),
+    ("redis://a:0", "a port is a number up to 65535"),
+    ("redis://a:65536", "a port is a number up to 65535"),
+    ("redis://a:1:2", "a port is a number up to 65535"),
+    ("redis://me@a:1", "a user has a password"),
+    ("redis://me:@a:1", "a password is not empty"),
+    ("redis://:secret%@a:1", "with % as %25"),
+    ("redis://a:1/x", "a database is a number"),
+    ("redis://[::1", "stands in brackets"),
+    ("valkey://a", "none of memory, sqlite: with an absolute path, and redis://HOST:PORT"),
+])
+def test_urls_that_are_none(start, tmp_path, url, why):
+    server = start(wait=False, **duda.config(tmp_path, duda={"SessionStore": url}))
+    assert server.expect_exit() != 0
+    assert why in server.log() and "secret" not in server.log()
+
+
+def test_a_host_that_does_not_exist(serve):
+    server = serve("redis://no.such.host.invalid:1")
+    assert server.get("/obj_session/s/get/user").status == 404
