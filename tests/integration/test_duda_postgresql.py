@@ -6,7 +6,7 @@ import urllib.parse
 import pytest
 
 from harness import postgres_server
-from harness.postgres_server import wait_until
+from harness.databases import wait_until
 
 
 @pytest.fixture

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package postgresql beside databases that fail: an error within the time limit, and each call-back once."""
 
-import contextlib
 import signal
 import subprocess
-import threading
 
 import pytest
 
 from harness import duda, postgres_server
-from harness.postgres_server import wait_until
+from harness.databases import all_have_ended, asking, wait_until
 
 QUICK = ("-DLIMIT_MS=500",)
 
@@ -29,28 +27,8 @@ def serve(start, tmp_path):
     return run
 
 
-@contextlib.contextmanager
-def asking(server, *targets):
-    """Ask for them at the same time; the list has the texts afterwards."""
-    texts = []
-    threads = [threading.Thread(target=lambda target=target: texts.append(server.get(target, timeout=50).text))
-               for target in targets]
-    for thread in threads:
-        thread.start()
-    yield texts
-    for thread in threads:
-        thread.join(55)
-    assert len(texts) == len(targets)
-
-
 def works(server):
     return server.get("/db/one?name=well", timeout=50).text == "one=well/4 1 rows"
-
-
-def all_have_ended(server):
-    """Each call-back came, and none twice."""
-    asked, ended, _ = server.get("/db/count").text.split()
-    return asked == ended
 
 
 def is_asked(database, text):

@@ -21,7 +21,7 @@ import time
 import pytest
 
 from harness import duda
-from harness.client import eventually, free_port
+from harness.client import free_port
 
 READY = 60  # seconds, under sanitizers and beside other tests
 USER = "monkey"
@@ -172,10 +172,21 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+    def secure(self, pair):
+        """Speak TLS too, with this certificate: the server takes no key that others could read."""
+        for name, path in (("server.crt", pair.chain), ("server.key", pair.key)):
+            shutil.copy(path, self.folder / name)
+            (self.folder / name).chmod(0o600)
+        _give(self.folder)
+        self.settings.update(ssl="on", ssl_cert_file=self.folder / "server.crt", ssl_key_file=self.folder / "server.key")
+
+
 @contextlib.contextmanager
-def start(**settings):
+def start(pair=None, **settings):
     server = Server(**settings)
     try:
+        if pair:
+            server.secure(pair)
         yield server.start()
     finally:
         server.close()
@@ -183,13 +194,5 @@ def start(**settings):
 
 def serve(start, folder, database, source, level, *flags, names=("db",), uri=None):
     """A server of one worker with services of tests/integration/duda that use this database."""
-    if not (duda.packages() / "postgresql.dpkg").exists():
-        pytest.skip("this build has no libpq")
-    for name in names:
-        duda.build(folder, source, name=name, level=level,
-                   flags=("-fcommon", f'-DDATABASE="{uri or database.uri()}"', f'-DDB_PORT="{database.port}"', *flags))
-    return start(**duda.config(folder, *names, server="Workers 1", duda={"PackagesRoot": duda.packages()}))
-
-
-def wait_until(condition):
-    assert eventually(condition, within=50, every=0.1)
+    return duda.serve_package(start, folder, "postgresql", source, level, f'-DDATABASE="{uri or database.uri()}"',
+                              f'-DDB_PORT="{database.port}"', *flags, names=names)

@@ -43,36 +43,56 @@ static void on_heard(void *priv, postgresql_query_t *q, duda_request_t *dr)
     const struct pg_channel *ch = p->channels;
 
     (void)dr;
-    while (ch && strcmp(ch->sql, q->sql) != 0)
+    while (ch && strcmp(ch->sql, q->base.sql) != 0)
         ch = ch->next;
-    if (q->error)
-        msg->err("postgresql: %s: %s", q->sql, q->error);
+    if (q->base.error)
+        msg->err("postgresql: %s: %s", q->base.sql, q->base.error);
     else if (ch)
         ch->cb(ch->priv, ch->name, NULL);
 }
 
 static void ask(struct pg_pool *p, const char *sql, postgresql_query_end_cb *on_end)
 {
-    struct postgresql_query *q = pg_query_new(PG_TEXT, sql, NULL, p);
+    struct db_query *q = db_query_new(&pg_driver, PG_TEXT, sql, NULL, p);
 
     if (!q)
         return;
-    q->on_end = on_end;
-    pg_conn_add(p->ear, q);
+    ((struct postgresql_query *)(void *)q)->on_end = on_end;
+    db_conn_add(&p->ear->base, q);
 }
 
 /* ---- the connection ---- */
 
-void pg_ear_open(struct pg_pool *p)
+static struct pg_pool *pool_of(struct db_pool *pool)
 {
-    if (!p->channels || p->ear || !backoff_is_over(&p->backoff, clock_now_ms()))
-        return;
-    p->ear = pg_conn_new(p->home, p->target, p, true);
+    return (struct pg_pool *)(void *)pool;
+}
+
+bool pg_ear_open(struct db_pool *pool)
+{
+    struct pg_pool *p = pool_of(pool);
+    struct db_conn *c;
+
+    if (!p->channels || p->ear)
+        return false;
+    c = backoff_is_over(&pool->backoff, clock_now_ms())
+            ? db_conn_new(&pg_driver, pool->home, pool, true)
+            : NULL;
+    if (!c)
+        return true;
+    p->ear = (struct postgresql_conn *)(void *)c;
+    db_conn_open(c, pool->target);
+    return false;
+}
+
+void pg_ear_is_gone(struct db_pool *pool)
+{
+    pool_of(pool)->ear = NULL;
+    db_pool_tick(pool);
 }
 
 void pg_ear_listen(struct pg_pool *p)
 {
-    pg_pool_connected(p);
     for (const struct pg_channel *ch = p->channels; ch; ch = ch->next)
         ask(p, ch->sql, on_heard);
 }
@@ -82,7 +102,8 @@ void pg_ear_hear(struct postgresql_conn *c)
     PGnotify *n;
 
     while ((n = PQnotifies(c->pg))) {
-        const struct pg_channel *ch = c->is_ear ? find(c->pool, n->relname) : NULL;
+        const struct pg_channel *ch =
+            c->base.is_apart ? find(pool_of(c->base.pool), n->relname) : NULL;
 
         if (ch)
             ch->cb(ch->priv, ch->name, n->extra);
@@ -99,8 +120,10 @@ static void free_channel(struct pg_channel *ch)
     free(ch);
 }
 
-void pg_channels_free(struct pg_pool *p)
+void pg_channels_free(struct db_pool *pool)
 {
+    struct pg_pool *p = pool_of(pool);
+
     while (p->channels) {
         struct pg_channel *next = p->channels->next;
 
@@ -136,7 +159,8 @@ static bool has_room(const struct pg_pool *p)
 
 int pg_listen(duda_global_t *pool, const char *channel, postgresql_notify_cb *cb, void *priv)
 {
-    struct pg_pool *p = channel && cb ? pg_pool_of(pool) : NULL;
+    struct db_pool *db = channel && cb ? db_pool_of(&pg_driver, pool) : NULL;
+    struct pg_pool *p = pool_of(db);
     struct pg_channel *ch;
 
     if (!p || !channel[0] || strlen(channel) > NAME_MAX || find(p, channel) || !has_room(p))
@@ -146,16 +170,16 @@ int pg_listen(duda_global_t *pool, const char *channel, postgresql_notify_cb *cb
         return -1;
     ch->next = p->channels;
     p->channels = ch;
-    if (p->ear && p->ear->state == PG_READY)
+    if (p->ear && p->ear->base.state == DB_READY)
         ask(p, ch->sql, on_heard);
-    pg_ear_open(p);
-    pg_pool_tick(p);
+    (void)pg_ear_open(db);
+    db_pool_tick(db);
     return 0;
 }
 
 int pg_unlisten(duda_global_t *pool, const char *channel)
 {
-    struct pg_pool *p = channel ? pg_pool_of(pool) : NULL;
+    struct pg_pool *p = channel ? pool_of(db_pool_of(&pg_driver, pool)) : NULL;
     struct pg_channel **at = p ? &p->channels : NULL, *ch;
     char *sql;
 
@@ -166,7 +190,7 @@ int pg_unlisten(duda_global_t *pool, const char *channel)
     ch = *at;
     *at = ch->next;
     free_channel(ch);
-    sql = p->ear && p->ear->state == PG_READY ? statement("UNLISTEN", channel) : NULL;
+    sql = p->ear && p->ear->base.state == DB_READY ? statement("UNLISTEN", channel) : NULL;
     if (sql)
         ask(p, sql, NULL);
     free(sql);

@@ -3,88 +3,43 @@
 
 #include "duda_package.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The calls of the package. */
 
-static duda_global_t homes;
-static struct pg_target *targets; /* of pools; duda_main() alone adds some */
-
-/* ---- workers ---- */
-
-/* The worker has no more use for the service, or its thread has ended: no call-back can be made. */
-static void end_home(void *value)
+static void end_home(void *home)
 {
-    struct pg_home *home = value;
-
-    while (home->conns) {
-        struct postgresql_conn *next = home->conns->next;
-
-        pg_conn_free(home->conns);
-        home->conns = next;
-    }
-    while (home->pools) {
-        struct pg_pool *next = home->pools->next;
-
-        pg_pool_free(home->pools);
-        home->pools = next;
-    }
-    free(home);
-}
-
-struct pg_home *pg_home(void)
-{
-    return global->get(homes);
-}
-
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
-/* Other threads have neither timers nor events. */
-static bool is_worker(void)
-{
-    return timer->cancel(timer->after(PG_LIMIT_MS, nothing, NULL)) == 0;
-}
-
-struct pg_home *pg_home_made(void)
-{
-    struct pg_home *home = pg_home();
-
-    if (home || !is_worker())
-        return home;
-    home = calloc(1, sizeof(*home));
-    if (home && global->set(homes, home) < 0) {
-        free(home);
-        return NULL;
-    }
-    return home;
+    db_home_end(home);
 }
 
 /* ---- connections ---- */
 
+static postgresql_conn_t *conn_of(struct db_conn *c)
+{
+    return (postgresql_conn_t *)(void *)c;
+}
+
 static postgresql_conn_t *connect_to(struct pg_target *t, duda_request_t *dr,
                                      postgresql_connect_cb *cb)
 {
-    struct pg_home *home = t ? pg_home_made() : NULL;
-    struct pg_guest *guest;
-    struct postgresql_conn *c = NULL;
+    struct db_home *home = t ? db_home_made(&pg_driver) : NULL;
+    struct db_guest *guest;
+    struct db_conn *c = NULL;
 
-    if (home && pg_guest_new(&guest, dr) == 0) {
-        c = pg_conn_new(home, t, NULL, false);
+    if (home && db_guest_new(&pg_driver, &guest, dr) == 0) {
+        c = db_conn_new(&pg_driver, home, NULL, false);
         if (c) {
             c->guest = guest;
-            c->on_connect = cb;
             c->is_lent = true;
+            conn_of(c)->on_connect = cb;
+            db_conn_open(c, &t->base);
         } else {
-            pg_guest_put(guest);
+            db_guest_put(guest);
         }
     }
     pg_target_free(t);
-    return c;
+    return conn_of(c);
 }
 
 static postgresql_conn_t *connect_params(duda_request_t *dr, postgresql_connect_cb *cb,
@@ -110,36 +65,20 @@ static postgresql_conn_t *connect_uri(duda_request_t *dr, postgresql_connect_cb 
 
 static void disconnect(postgresql_conn_t *conn, postgresql_disconnect_cb *cb)
 {
-    if (!pg_conn_is_alive(conn) || conn->is_leaving || !conn->is_lent)
+    if (!db_conn_is_alive(&pg_driver, conn) || conn->base.is_leaving || !conn->base.is_lent)
         return;
     conn->on_disconnect = cb;
-    pg_conn_leave(conn);
+    db_conn_leave(&conn->base);
 }
 
 /* ---- pools ---- */
 
-static void *same(void *target)
-{
-    return target;
-}
-
 static int create(duda_global_t *pool, int min, int max, struct pg_target *t)
 {
-    if (min == 0 && max == 0) {
-        min = POSTGRESQL_POOL_DEFAULT_MIN_SIZE;
-        max = POSTGRESQL_POOL_DEFAULT_MAX_SIZE;
-    }
-    if (!t || !pool || min < 0 || max < 1 || min > max) {
-        pg_target_free(t);
-        return POSTGRESQL_ERR;
-    }
-    t->min = min;
-    t->max = max;
-    t->limit_ms = PG_LIMIT_MS;
-    t->next = targets;
-    targets = t;
-    global->init(pool, same, t);
-    return POSTGRESQL_OK;
+    if (t && db_pool_create(&pg_driver, pool, min, max, &t->base) == 0)
+        return POSTGRESQL_OK;
+    pg_target_free(t);
+    return POSTGRESQL_ERR;
 }
 
 static int create_pool_params(duda_global_t *pool, int min, int max, const char *const *keys,
@@ -156,42 +95,37 @@ static int create_pool_uri(duda_global_t *pool, int min, int max, const char *ur
 static postgresql_conn_t *get_conn(duda_global_t *pool, duda_request_t *dr,
                                    postgresql_connect_cb *cb)
 {
-    struct pg_pool *p = pg_pool_of(pool);
-    struct pg_guest *guest;
-    struct postgresql_conn *c;
+    postgresql_conn_t *c = conn_of(db_pool_lend(db_pool_of(&pg_driver, pool), dr));
 
-    if (!p || pg_guest_new(&guest, dr) < 0)
+    if (!c)
         return NULL;
-    c = pg_pool_take(p);
-    if (!c) {
-        pg_guest_put(guest);
-        return NULL;
-    }
-    c->guest = guest;
-    if (c->state != PG_READY)
+    if (c->base.state != DB_READY)
         c->on_connect = cb;
     else if (cb)
         cb(c, POSTGRESQL_OK, dr);
-    return pg_conn_is_alive(c) ? c : NULL;
+    return db_conn_is_alive(&pg_driver, c) ? c : NULL;
 }
 
 /* ---- queries ---- */
 
-static bool is_usable(const postgresql_conn_t *conn)
+static postgresql_query_t *query_of(struct db_query *q)
 {
-    return pg_conn_is_alive(conn) && conn->is_lent && !conn->is_leaving && conn->state != PG_LOST;
+    return (postgresql_query_t *)(void *)q;
 }
 
 static int add(postgresql_conn_t *conn, enum pg_kind kind, const char *sql,
-               const struct pg_values *v, const struct postgresql_query *how)
+               const struct db_values *v, const struct postgresql_query *how)
 {
-    struct postgresql_query *q =
-        is_usable(conn) ? pg_query_new(kind, sql, conn->guest, how->priv) : NULL;
+    struct db_query *base =
+        db_conn_is_usable(&pg_driver, conn)
+            ? db_query_new(&pg_driver, (int)kind, sql, conn->base.guest, how->base.priv)
+            : NULL;
+    struct postgresql_query *q = query_of(base);
 
-    if (!q)
+    if (!base)
         return POSTGRESQL_ERR;
-    if (kind != PG_TEXT && pg_query_params(q, v->n, v->values, v->lengths, v->formats) < 0) {
-        pg_query_free(q);
+    if (v && db_query_params(base, v->n, v->values, v->lengths, v->formats) < 0) {
+        db_query_free(base);
         return POSTGRESQL_ERR;
     }
     q->result_format = how->result_format;
@@ -199,7 +133,7 @@ static int add(postgresql_conn_t *conn, enum pg_kind kind, const char *sql,
     q->on_row = how->on_row;
     q->on_end = how->on_end;
     q->is_commit = how->is_commit;
-    pg_conn_add(conn, q);
+    db_conn_add(&conn->base, base);
     return POSTGRESQL_OK;
 }
 
@@ -208,15 +142,15 @@ static int query_text(postgresql_conn_t *conn, const char *sql,
                       postgresql_query_end_cb *on_end, void *priv)
 {
     const struct postgresql_query how = {
-        .on_result = on_result, .on_row = on_row, .on_end = on_end, .priv = priv};
+        .on_result = on_result, .on_row = on_row, .on_end = on_end, .base.priv = priv};
 
     return add(conn, PG_TEXT, sql, NULL, &how);
 }
 
-static struct pg_values values_of(int n, const char *const *values, const int *lengths,
+static struct db_values values_of(int n, const char *const *values, const int *lengths,
                                   const int *formats)
 {
-    return (struct pg_values){n, (const char **)(uintptr_t)values, (int *)(uintptr_t)lengths,
+    return (struct db_values){n, (const char **)(uintptr_t)values, (int *)(uintptr_t)lengths,
                               (int *)(uintptr_t)formats};
 }
 
@@ -228,9 +162,9 @@ static int query_params(postgresql_conn_t *conn, const char *sql, int n, const c
     const struct postgresql_query how = {.on_result = on_result,
                                          .on_row = on_row,
                                          .on_end = on_end,
-                                         .priv = priv,
+                                         .base.priv = priv,
                                          .result_format = result_format};
-    const struct pg_values v = values_of(n, values, lengths, formats);
+    const struct db_values v = values_of(n, values, lengths, formats);
 
     return add(conn, PG_PARAMS, sql, &v, &how);
 }
@@ -244,9 +178,9 @@ static int query_prepared(postgresql_conn_t *conn, const char *name, int n,
     const struct postgresql_query how = {.on_result = on_result,
                                          .on_row = on_row,
                                          .on_end = on_end,
-                                         .priv = priv,
+                                         .base.priv = priv,
                                          .result_format = result_format};
-    const struct pg_values v = values_of(n, values, lengths, formats);
+    const struct db_values v = values_of(n, values, lengths, formats);
 
     return add(conn, PG_PREPARED, name, &v, &how);
 }
@@ -254,7 +188,7 @@ static int query_prepared(postgresql_conn_t *conn, const char *name, int n,
 static void abort_query(postgresql_query_t *q)
 {
     if (q)
-        q->is_aborted = true;
+        q->base.is_aborted = true;
 }
 
 /* ---- texts ---- */
@@ -272,7 +206,7 @@ static void *own(void *text, size_t size)
 
 static bool can_escape(const postgresql_conn_t *conn, const void *text)
 {
-    return text && pg_conn_is_alive(conn) && conn->state == PG_READY;
+    return text && db_conn_is_alive(&pg_driver, conn) && conn->base.state == DB_READY;
 }
 
 static char *escape_literal(postgresql_conn_t *conn, const char *text, size_t len)
@@ -315,12 +249,12 @@ static unsigned char *unescape_binary(const unsigned char *text, size_t *len)
 
 static const char *error_of(postgresql_query_t *q)
 {
-    return q ? q->error : "no query";
+    return q ? q->base.error : "no query";
 }
 
 static const char *state_of(postgresql_query_t *q)
 {
-    return q ? q->state : "";
+    return q ? q->base.state : "";
 }
 
 static long long rows_of(postgresql_query_t *q)
@@ -337,99 +271,60 @@ static int length_of(postgresql_query_t *q, int column)
 
 static int time_limit(postgresql_conn_t *conn, unsigned ms)
 {
-    struct postgresql_query *q;
-
-    if (!is_usable(conn) || conn->pool || ms < PG_LIMIT_LEAST_MS)
-        return -1;
-    q = conn->state == PG_READY ? pg_limit_query(ms) : NULL;
-    if (conn->state == PG_READY && !q)
-        return -1;
-    conn->limit_ms = ms;
-    if (q)
-        pg_conn_add(conn, q);
-    return 0;
+    return db_conn_time_limit(&pg_driver, (struct db_conn *)(void *)conn, ms);
 }
 
-/* The value of a global is there only later, so it is found by its key's data. */
 static int pool_time_limit(duda_global_t *pool, unsigned ms)
 {
-    struct pg_target *t = targets;
-
-    while (t && (!pool || pool->data != t))
-        t = t->next;
-    if (!t || ms < PG_LIMIT_LEAST_MS)
-        return -1;
-    t->limit_ms = ms;
-    return 0;
-}
-
-/* @return a query for a pool; NULL: refused */
-static struct postgresql_query *waiter(duda_request_t *dr, enum pg_kind kind, const char *sql,
-                                       void *priv)
-{
-    struct pg_guest *guest;
-    struct postgresql_query *q;
-
-    if (pg_guest_new(&guest, dr) < 0)
-        return NULL;
-    q = pg_query_new(kind, sql, guest, priv);
-    pg_guest_put(guest);
-    return q;
-}
-
-static int wait_for_one(struct pg_pool *p, struct postgresql_query *q)
-{
-    if (pg_pool_add(p, q) == 0)
-        return 0;
-    pg_query_free(q);
-    return -1;
+    return db_pool_time_limit(&pg_driver, pool, ms);
 }
 
 static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
                const char *const *values, postgresql_query_row_cb *on_row,
                postgresql_query_end_cb *on_end, void *priv)
 {
-    struct pg_pool *p = pg_pool_of(pool);
-    struct postgresql_query *q = p ? waiter(dr, PG_KEPT, sql, priv) : NULL;
+    struct db_pool *p = db_pool_of(&pg_driver, pool);
+    struct db_query *q = db_pool_query(p, dr, PG_KEPT, sql, priv);
 
     if (!q)
         return -1;
-    if (pg_query_params(q, n, values, NULL, NULL) < 0) {
-        pg_query_free(q);
+    if (db_query_params(q, n, values, NULL, NULL) < 0) {
+        db_query_free(q);
         return -1;
     }
-    q->on_row = on_row;
-    q->on_end = on_end;
-    return wait_for_one(p, q);
+    query_of(q)->on_row = on_row;
+    query_of(q)->on_end = on_end;
+    return db_pool_add(p, q);
 }
 
 static int exec(postgresql_conn_t *conn, const char *sql, int n, const char *const *values,
                 postgresql_query_row_cb *on_row, postgresql_query_end_cb *on_end, void *priv)
 {
-    const struct postgresql_query how = {.on_row = on_row, .on_end = on_end, .priv = priv};
-    const struct pg_values v = values_of(n, values, NULL, NULL);
+    const struct postgresql_query how = {.on_row = on_row, .on_end = on_end, .base.priv = priv};
+    const struct db_values v = values_of(n, values, NULL, NULL);
 
     return add(conn, PG_KEPT, sql, &v, &how);
 }
 
 static int begin(duda_global_t *pool, duda_request_t *dr, postgresql_begin_cb *cb, void *priv)
 {
-    struct pg_pool *p = cb ? pg_pool_of(pool) : NULL;
-    struct postgresql_query *q = p ? waiter(dr, PG_TEXT, "BEGIN", priv) : NULL;
+    struct db_pool *p = cb ? db_pool_of(&pg_driver, pool) : NULL;
+    struct db_query *q = db_pool_query(p, dr, PG_TEXT, "BEGIN", priv);
 
     if (!q)
         return -1;
-    q->on_begin = cb;
-    return wait_for_one(p, q);
+    q->is_begin = true;
+    query_of(q)->on_begin = cb;
+    return db_pool_add(p, q);
 }
 
 static int commit(postgresql_conn_t *conn, postgresql_query_end_cb *on_end, void *priv)
 {
-    const struct postgresql_query how = {.on_end = on_end, .priv = priv, .is_commit = true};
+    const struct postgresql_query how = {.on_end = on_end, .base.priv = priv, .is_commit = true};
 
     if (add(conn, PG_TEXT, "COMMIT", NULL, &how) < 0)
         return -1;
-    pg_conn_leave(conn);
+    db_conn_leave(&conn->base);
     return 0;
 }
 
@@ -468,6 +363,6 @@ duda_package_t *duda_package_main()
     static char name[] = "postgresql", version[] = "1.0";
     static duda_package_t package = {.name = name, .version = version, .api = &calls};
 
-    global->init_with_end(&homes, NULL, NULL, end_home);
+    global->init_with_end(&pg_homes, NULL, NULL, end_home);
     return &package;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pg.h"
 
-#include <arpa/inet.h>
+#include "remote/address.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,15 +105,7 @@ static const char *value_of(const struct pg_target *t, const char *key)
 /* One of a list, of len bytes. */
 static bool is_address(const char *host, size_t len)
 {
-    char text[INET6_ADDRSTRLEN], parsed[sizeof(struct in6_addr)];
-
-    if (len == 0 || host[0] == '/' || host[0] == '@')
-        return true;
-    if (len >= sizeof(text))
-        return false;
-    memcpy(text, host, len);
-    text[len] = '\0';
-    return inet_pton(AF_INET, text, parsed) == 1 || inet_pton(AF_INET6, text, parsed) == 1;
+    return len == 0 || host[0] == '/' || host[0] == '@' || address_is_numeric(host, len);
 }
 
 static bool are_addresses(const char *hosts)

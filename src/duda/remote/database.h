@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_REMOTE_DATABASE_H
+#define MK_DUDA_REMOTE_DATABASE_H
+
+#undef DUDA_API_LEVEL
+#define DUDA_API_LEVEL 3 /* gc->call, timer, global->init_with_end */
+#include "duda_api.h"
+
+#include "remote/backoff.h"
+
+#include <stdbool.h>
+
+/*
+ * For packages that ask databases: what a worker has of a service, namely pools, their connections, and connections of
+ * their own. Each connection has a queue of queries, of which the first may be under way. All is of one thread. The
+ * client library of a database is a driver, whose own structs begin with these.
+ *
+ * A connection is watched by a copy of its descriptor: client libraries close and open the socket as they like, and the
+ * framework closes what a service watches when it is unloaded.
+ */
+
+enum {
+    DB_KEPT_MAX = 32,
+    DB_WAITING_MAX = 1024,
+    DB_LIMIT_MS = 10000,
+    DB_LIMIT_LEAST_MS = 100,
+    DB_POOL_MIN = 2,
+    DB_POOL_MAX = 8,
+};
+
+/** A request for which something is done; it is kept by those that refer to it, and by the request itself. */
+struct db_guest {
+    unsigned refs;
+    duda_request_t *dr; /* NULL: it has ended */
+    const struct db_driver *driver;
+};
+
+/** Where to connect. Pools have theirs until the process ends: a package does not learn of its service's end. */
+struct db_target {
+    struct db_target *next;
+    int min, max; /* of a pool */
+    unsigned limit_ms;
+};
+
+struct db_values {
+    int n;
+    const char **values; /* terminated; NULL: null */
+    int *lengths, *formats;
+};
+
+struct db_query {
+    struct db_query *next;
+    const struct db_driver *driver;
+    struct db_conn *conn;   /* NULL: it waits for one */
+    struct db_guest *guest; /* NULL: none */
+    int kind;               /* of the driver; 0: a text */
+    char *sql;
+    struct db_values *params;
+    void *priv;
+    unsigned limit_ms;
+    int64_t deadline; /* while it waits for a connection */
+    bool is_begin;    /* its connection remains lent when it ends */
+    bool is_aborted;
+    char *error; /* of malloc, or db_no_memory */
+    char state[6];
+};
+
+enum db_state { DB_NEW, DB_CONNECTING, DB_READY, DB_LOST };
+
+/** A statement that is prepared. */
+struct db_kept {
+    char *sql; /* NULL: the end of the list */
+    unsigned serial;
+    void *handle; /* of the driver */
+};
+
+struct db_conn {
+    struct db_conn *next; /* of its worker */
+    const struct db_driver *driver;
+    struct db_home *home;
+    struct db_pool *pool; /* NULL: its own */
+    struct db_guest *guest;
+    int fd; /* a copy, which is watched; -1: none */
+    enum db_state state;
+    bool was_ready;
+    bool has_event;  /* of its descriptor, which the driver has not used */
+    bool is_inside;  /* drive() is on the stack */
+    bool is_sent;    /* the first query is under way */
+    bool is_lent;    /* to the service, or to a query of a pool */
+    bool is_leaving; /* no more queries; then back to the pool, or closed */
+    bool is_left;    /* its request has ended: queries that were not sent end */
+    bool is_apart;   /* the pool neither lends nor counts it */
+    duda_timer_t *timer;
+    duda_timer_t *turn; /* it is driven soon */
+    unsigned limit_ms;
+    int64_t idle_since;
+    struct db_query *first, **last;
+    struct db_kept kept[DB_KEPT_MAX];
+    unsigned serial;
+    char *why; /* it is lost */
+};
+
+struct db_pool {
+    struct db_pool *next;
+    const struct db_driver *driver;
+    struct db_home *home;
+    const struct db_target *target;
+    duda_timer_t *tick;
+    struct db_query *waiting, **last;
+    unsigned nwaiting;
+    int open; /* connections, without those apart */
+    struct backoff backoff;
+    char why[256]; /* the last attempt failed; "": it did not */
+};
+
+struct db_home {
+    struct db_conn *conns;
+    struct db_pool *pools;
+};
+
+enum db_progress { DB_WAITS, DB_AGAIN, DB_ENDED };
+
+/** Functions of a client library; those that may be NULL say so. */
+struct db_driver {
+    duda_global_t *homes;
+    struct db_target **targets; /* of pools; duda_main() alone adds some */
+    size_t conn_size, pool_size, query_size;
+
+    /** Begin to connect: db_conn_watch() or db_conn_lose(). @return ms until it is given up; 0: DB_LIMIT_MS */
+    unsigned (*connect)(struct db_conn *c, const struct db_target *t);
+    /** The descriptor has an event: go on, until db_conn_connected(). */
+    void (*connect_on)(struct db_conn *c);
+    /** It is connected, and has no query yet. May be NULL. */
+    void (*set_up)(struct db_conn *c);
+    /** Begin the first query, or go on to send it. c->is_sent: it was begun. */
+    void (*send)(struct db_conn *c);
+    /** Read what there is of the first query. DB_AGAIN: send it once more. */
+    enum db_progress (*receive)(struct db_conn *c);
+    /** It is lost: use nothing of its queries any more. May be NULL. */
+    void (*lost)(struct db_conn *c);
+    /** The descriptor has an event. May be NULL. */
+    void (*input)(struct db_conn *c);
+    bool (*is_in_transaction)(const struct db_conn *c);
+    /** Let the server cancel a little before the time limit. */
+    void (*limit_text)(char *sql, size_t room, unsigned limit_ms);
+    /** Call-backs. */
+    void (*connected)(struct db_conn *c, int status, duda_request_t *dr);
+    void (*disconnected)(struct db_conn *c, int status, duda_request_t *dr);
+    void (*finish)(struct db_query *q, duda_request_t *dr);
+    /** Free what is the driver's alone. */
+    void (*free_conn)(struct db_conn *c);
+    void (*free_query)(struct db_query *q);
+    /** Likewise. May be NULL. */
+    void (*free_pool)(struct db_pool *p);
+    /** A connection that is apart is gone. May be NULL if there are none. */
+    void (*apart_is_gone)(struct db_pool *p);
+    /** Time for a pool. @return whether it needs more. May be NULL. */
+    bool (*tick)(struct db_pool *p);
+};
+
+/* ---- db_query.c ---- */
+
+extern char db_no_memory[];
+
+/** @param dr  NULL: none. *guest: NULL. @return 0; -1: it is none, or no memory */
+int db_guest_new(const struct db_driver *driver, struct db_guest **guest, duda_request_t *dr);
+struct db_guest *db_guest_get(struct db_guest *g);
+void db_guest_put(struct db_guest *g);
+/** @return whether it was a request, and has ended */
+static inline bool db_guest_is_gone(const struct db_guest *g)
+{
+    return g && !g->dr;
+}
+static inline duda_request_t *db_guest_request(const struct db_guest *g)
+{
+    return g ? g->dr : NULL;
+}
+
+/** @param guest  gets a reference of its own. @return NULL: no memory, or no such query */
+struct db_query *db_query_new(const struct db_driver *driver, int kind, const char *sql,
+                              struct db_guest *guest, void *priv);
+/** Copies of the values. @return -1: refused */
+int db_query_params(struct db_query *q, int n, const char *const *values, const int *lengths,
+                    const int *formats);
+void db_query_free(struct db_query *q);
+/** The first error counts. */
+void db_query_fail(struct db_query *q, const char *why, const char *state);
+/** The last call-back, and free. */
+void db_query_finish(struct db_query *q);
+/** @return whether rows of it are for anybody */
+static inline bool db_query_is_wanted(const struct db_query *q)
+{
+    return !q->is_aborted && !q->error && !db_guest_is_gone(q->guest);
+}
+
+/* ---- db_kept.c ---- */
+
+struct db_kept *db_kept_find(struct db_conn *c, const char *sql);
+/** Names are used once: a statement that is out of date lies at the server under its own. @return NULL: no room or memory */
+struct db_kept *db_kept_add(struct db_conn *c, const char *sql);
+void db_kept_forget(struct db_conn *c, const char *sql);
+
+/* ---- db_conn.c ---- */
+
+/** @return a connection that connects by db_conn_open(); NULL: no memory */
+struct db_conn *db_conn_new(const struct db_driver *driver, struct db_home *home,
+                            struct db_pool *pool, bool is_apart);
+void db_conn_open(struct db_conn *c, const struct db_target *t);
+/** @return whether it is a connection of this worker */
+bool db_conn_is_alive(const struct db_driver *driver, const void *conn);
+/** @return whether it takes queries of the service */
+bool db_conn_is_usable(const struct db_driver *driver, const void *conn);
+/** Queue a query, which is taken, and send it if nothing else is under way. No call-back is made. */
+void db_conn_add(struct db_conn *c, struct db_query *q);
+/** Do what can be done now, with all call-backs; c may be gone afterwards. */
+void db_conn_drive(struct db_conn *c);
+/** No more queries; afterwards it is closed or given back. c may be gone afterwards. */
+void db_conn_leave(struct db_conn *c);
+/** Nobody has it: close it. */
+void db_conn_close(struct db_conn *c);
+/** Without call-backs. */
+void db_conn_free(struct db_conn *c);
+/** @return 0; -1: refused */
+int db_conn_time_limit(const struct db_driver *driver, struct db_conn *c, unsigned ms);
+
+/** For drivers. Watch this socket; one that is watched already is not looked at. */
+void db_conn_watch(struct db_conn *c, int fd, bool wants_write);
+void db_conn_unwatch(struct db_conn *c);
+void db_conn_lose(struct db_conn *c, const char *why);
+void db_conn_connected(struct db_conn *c);
+/** Drive it soon, without an event. */
+void db_conn_turn(struct db_conn *c);
+
+/* ---- db_pool.c ---- */
+
+/** @return what this worker has; NULL: nothing yet */
+struct db_home *db_home(const struct db_driver *driver);
+/** Likewise, made if it is missing. @return NULL: no memory, or not a worker */
+struct db_home *db_home_made(const struct db_driver *driver);
+/** The worker has no more use for the service, or its thread has ended: no call-back can be made. */
+void db_home_end(struct db_home *home);
+
+/** Takes the target, which may be NULL. @return 0; -1: refused, and it is not taken */
+int db_pool_create(const struct db_driver *driver, duda_global_t *pool, int min, int max,
+                   struct db_target *t);
+/** @return the target of a pool that was created; NULL: none */
+struct db_target *db_pool_target(const struct db_driver *driver, const duda_global_t *pool);
+/** @return 0; -1: no such pool, or too short */
+int db_pool_time_limit(const struct db_driver *driver, const duda_global_t *pool, unsigned ms);
+/** @return the pool of this worker; NULL: there is none */
+struct db_pool *db_pool_of(const struct db_driver *driver, duda_global_t *pool);
+/** @return a connection for a request, which is idle or connects; NULL: none */
+struct db_conn *db_pool_lend(struct db_pool *p, duda_request_t *dr);
+/** @return a query that waits for a connection; NULL: refused */
+struct db_query *db_pool_query(struct db_pool *p, duda_request_t *dr, int kind, const char *sql,
+                               void *priv);
+/** Queue it. @return 0; -1: too many wait, and it is freed */
+int db_pool_add(struct db_pool *p, struct db_query *q);
+/** A connection has been connected, has failed, or is free again. */
+void db_pool_connected(struct db_pool *p);
+void db_pool_failed(struct db_pool *p, const char *why);
+void db_pool_serve(struct db_pool *p);
+/** Ensure that time is looked at. */
+void db_pool_tick(struct db_pool *p);
+
+#endif
