@@ -8,7 +8,7 @@ import pytest
 
 from harness import browser, dudac, process
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.once("a page of the documentation")]
 
 PAGE = (process.TREE / "docs" / "duda" / "tutorial.md").read_text()
 FILES = re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```", PAGE, re.M | re.S)

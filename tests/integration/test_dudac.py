@@ -12,7 +12,10 @@ import pytest
 from harness import dudac, executable
 from harness.process import is_sanitized
 
-pytestmark = pytest.mark.plain
+pytestmark = [
+    pytest.mark.plain,
+    pytest.mark.once("a program in Python; with a server of each word size, and one that watches its memory", and_in=["asan", "m32"]),
+]
 
 MAKEFILE = """\
 NAME    = hello

@@ -6,7 +6,7 @@ import pytest
 from harness import dudac
 from harness.executable import TREE
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.once("services that dudac builds; with a server that watches its memory", and_in=["asan"])]
 
 
 @pytest.fixture

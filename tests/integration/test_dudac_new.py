@@ -7,10 +7,12 @@ import types
 
 import pytest
 
-from harness import dudac
-from harness.client import Connection
+from harness import duda, dudac, redis_server
+from harness.client import Connection, eventually
 from harness.frames import BINARY, TEXT, Raw, frame
 from harness.process import is_sanitized
+
+pytestmark = pytest.mark.once("a program in Python and its templates")
 
 
 def hear_at_last(ws, wanted, perhaps_before):
@@ -101,22 +103,58 @@ def sse(run):
 def upload(run):
     large = bytes(range(256)) * 2000
 
+    def send(name, content, end=b"\r\n--x--\r\n"):
+        body = f'--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode() + content + end
+        return run.request("/shop/files", "POST", headers={"Content-Type": "multipart/form-data; boundary=x"}, body=body).status
+
     assert run.get("/shop/files").text == ""
-    assert run.request("/shop/files/large.bin", "PUT", body=large).status == 201
-    assert run.request("/shop/files/empty", "PUT", body=b"").status == 201
+    assert send("large.bin", large) == 201
+    assert send("empty", b"") == 201
     assert run.get("/shop/files/large.bin").body == large and run.get("/shop/files/empty").body == b""
     assert sorted(run.get("/shop/files").text.split()) == ["empty", "large.bin"]
     assert run.get("/shop/files/missing").status == 404
-    assert [run.request(f"/shop/files/{name}", "PUT", body=b"x").status for name in (".hidden", "a%0Ab", "x" * 201)] == [400] * 3
+    assert [send(name, b"x") for name in (".hidden", "a/b", "a%0Ab", "x" * 201, "")] == [400] * 5
+    assert send("half", b"x", end=b"") == 400
+    assert run.request("/shop/files", "POST", body=b"x").status == 415
     assert run.request("/shop/files/empty", "DELETE").status == 405
+    assert sorted(run.get("/shop/files").text.split()) == ["empty", "large.bin"]
 
 
-TESTS = {"chat": chat, "hello": hello, "login": login, "rest": rest, "sse": sse, "upload": upload}
+def todo(run):
+    def items():
+        return json.loads(run.get("/shop/items").body)
+
+    def add(body):
+        return run.request("/shop/items", "POST", body=body)
+
+    assert items() == []
+    assert add(b'{"text": "wash \\u00fcp"}').status == add(b'{"text": "cook"}').status == 201
+    assert items() == [{"id": 2, "text": "cook"}, {"id": 1, "text": "wash üp"}]
+    assert [add(body).status for body in (b"", b"{}", b'{"text": 1}', b'{"text": ""}', b'{"text": "' + b"x" * 201 + b'"}')] == [400] * 5
+    assert run.request("/shop/items/1", "DELETE").status == 204
+    assert [run.request(f"/shop/items/{at}", "DELETE").status for at in ("1", "x")] == [404, 405]
+    assert [item["id"] for item in items()] == [2]
+
+
+def cache(run):
+    """With and without a Redis on this machine."""
+    assert [run.get(f"/shop/primes/{n}").text for n in (0, 1, 2, 10, 100000)] == ["0\n", "0\n", "1\n", "4\n", "9592\n"]
+    assert [run.get(f"/shop/primes/{n}").status for n in ("20000001", "-1", "99999999999999999999", "x")] == [400, 400, 404, 404]
+
+
+PACKAGES = {"cache": ["redis"], "chat": ["websocket"], "rest": ["json"], "todo": ["json", "sqlite"]}
+TESTS = {"cache": cache, "chat": chat, "hello": hello, "login": login, "rest": rest, "sse": sse, "todo": todo, "upload": upload}
+
+
+def require_packages(template):
+    for name in PACKAGES.get(template, []):
+        duda.require_package(name)
 
 
 @pytest.mark.skipif(is_sanitized(), reason="the tests would have to be built with the sanitizers of the server")
 @pytest.mark.parametrize("template", TESTS)
 def test_the_tests_of_each_template_pass(tmp_path, template):
+    require_packages(template)
     assert dudac.run(tmp_path, "new", "shop", "--template", template).returncode == 0
     done = dudac.run(tmp_path, "test", tmp_path / "shop", "--asan")
     assert done.returncode == 0 and done.stdout.endswith(" 0 failed\n") and "warning" not in done.stderr, done
@@ -124,6 +162,7 @@ def test_the_tests_of_each_template_pass(tmp_path, template):
 
 @pytest.mark.parametrize("template", TESTS)
 def test_each_template_works(tmp_path, template):
+    require_packages(template)
     done = dudac.run(tmp_path, "new", "shop", "--template", template)
     assert done.returncode == 0 and "dudac watch shop" in done.stdout, done
     with dudac.running(tmp_path, "-w", tmp_path / "shop") as run:
@@ -133,6 +172,23 @@ def test_each_template_works(tmp_path, template):
         assert run.get("/shop/style.css").status == 200
         TESTS[template](run)
         assert run.interrupt() == 0
+
+
+def test_the_cache_keeps_answers(tmp_path):
+    require_packages("cache")
+    assert dudac.run(tmp_path, "new", "shop", "--template", "cache").returncode == 0
+    source = tmp_path / "shop" / "main.c"
+    with redis_server.Server(tmp_path) as redis:
+        source.write_text(source.read_text().replace("127.0.0.1:6379", redis.address))
+        with dudac.running(tmp_path, "-w", tmp_path / "shop") as run:
+            assert run.get("/shop/primes/1000").text == "168\n"
+            assert eventually(lambda: run.get("/shop/primes/1000").header("x-cache") == "hit", within=30.0)
+            assert run.get("/shop/primes/1000").text == "168\n"
+            assert 0 < int(redis.ask("TTL", "shop:primes:1000")[1:]) <= 60
+            redis.kill()
+            answer = run.get("/shop/primes/1000")
+            assert answer.text == "168\n" and answer.header("x-cache") == "miss"
+            assert run.interrupt() == 0
 
 
 def test_what_is_there_stays(tmp_path):
@@ -145,7 +201,7 @@ def test_what_is_there_stays(tmp_path):
 @pytest.mark.parametrize("words, code, said", [
     ([], 2, "takes one name"),
     (["a", "b"], 2, "takes one name"),
-    (["shop", "--template"], 2, "there are chat, hello, login, rest, sse, upload"),
+    (["shop", "--template"], 2, "there are cache, chat, hello, login, rest, sse, todo, upload"),
     (["shop", "--template", "common"], 2, "no template 'common'"),
     (["1shop"], 1, "a letter first"),
     (["my shop"], 1, "no name of a service"),

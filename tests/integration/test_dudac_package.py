@@ -11,7 +11,7 @@ import pytest
 from harness import dudac, executable, http
 from harness.client import Connection, eventually
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.once("a program in Python")]
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 
 from harness import dudac
 
+pytestmark = pytest.mark.once("a program in Python")
+
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "duda" / "2014"
 
 SOURCE = """\
@@ -54,6 +56,22 @@ def test_level_1(tmp_path):
 def test_level_3(tmp_path):
     assert [" ".join(row[:-1]) for row in routes(tmp_path, EXAMPLES.parent / "books")] == [
         "GET /api/books list", "GET /api/books/:id<uint> show", "POST /api/books add", "DELETE /api/books/:id<uint> take_away"]
+
+
+def test_inputs_of_routes(tmp_path):
+    folder = tmp_path / "described"
+    folder.mkdir()
+    (folder / "Makefile.in").write_text("NAME = described\n")
+    (folder / "main.c").write_text((EXAMPLES.parents[2] / "tests" / "integration" / "duda" / "described.c").read_text())
+    done = dudac.run(tmp_path, "routes", folder)
+    lines = done.stdout[done.stdout.index("GET /api/shelves"):].splitlines()
+    assert lines[0].split()[:3] == ["GET", "/api/shelves/:id/books", "find"]
+    assert lines[1] == "    path    id  integer, required, min 1, max 99: Number of the shelf"
+    assert lines[2] == "    query   q  text, required, min 1, max 20: Words of the title"
+    assert lines[4] == "    query   page  integer, min 1, max 1000, preset 1"
+    assert lines[8] == "    header  X-Key  text, pattern [A-F0-9]{4}"
+    assert lines[9].split()[:4] == ["POST", "PUT", "/api/orders", "add_order"] and lines[10] == "    body    name  text, required, max 20"
+    assert lines[11].strip() == "body    address.city  text" and lines[12].strip() == "body    lines  list, required, max 3"
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in EXAMPLES.iterdir() if folder.is_dir()))

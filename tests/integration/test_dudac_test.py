@@ -9,7 +9,8 @@ from harness import dudac
 from harness.client import eventually
 from harness.process import is_sanitized
 
-pytestmark = [pytest.mark.plain,
+pytestmark = [pytest.mark.once("a program in Python"),
+              pytest.mark.plain,
               pytest.mark.skipif(is_sanitized(), reason="the tests would have to be built with the sanitizers of the server")]
 
 SERVICE = """\

@@ -7,7 +7,7 @@ import pytest
 
 from harness import browser, dudac
 
-pytestmark = pytest.mark.plain
+pytestmark = [pytest.mark.plain, pytest.mark.once("a program in Python")]
 
 SOURCE = """\
 #include "webservice.h"

@@ -18,7 +18,7 @@ from harness.tab import Tab
 PAGES = process.TREE / "examples" / "embed" / "pages"
 PAPER = {False: (251, 248, 241), True: (24, 21, 18)}
 WITHIN = 60.0
-pytestmark = pytest.mark.limit(180)
+pytestmark = [pytest.mark.limit(180), pytest.mark.once("pages in a browser; the program is one of test_example_embed.py too")]
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@
 /*
  * A chat over the WebSocket of /@NAME@/chat. A guest's first message is a name, and each one behind it goes to all.
  * The page gets "name<tab>text"; without a name it is a notice.
+ *
+ * With "Backplane redis://HOST" in [DUDA] of duda.conf it runs on several servers, whose guests are in one hall.
  */
 
 DUDA_REGISTER("@NAME@", "a chat");
@@ -75,6 +77,13 @@ static void on_close(duda_request_t *dr, ws_request_t *wr)
     mem->free(guest);
 }
 
+/* A chat that must not lose messages keeps them, and would send now those that are missing. */
+static void on_gap(int missed, unsigned int unsent)
+{
+    msg->warn("messages of other servers %s, and %u of this one may not have reached them",
+              missed ? "were missed" : "came", unsent);
+}
+
 static void chat(duda_request_t *dr)
 {
     const struct ws_options options = {.max_message = TEXT_SIZE,
@@ -93,6 +102,7 @@ int duda_main()
     duda_load_package(websocket, "websocket");
     websocket->set_callback(WS_ON_MESSAGE, on_message);
     websocket->set_callback(WS_ON_CLOSE, on_close);
+    websocket->on_gap(on_gap);
     router->get("/chat", chat);
     return 0;
 }

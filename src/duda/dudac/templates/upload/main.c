@@ -2,15 +2,18 @@
 
 #include <dirent.h>
 
-/* Files in the folder data: GET /@NAME@/files lists them, PUT and GET /@NAME@/files/NAME store and send one. */
+/*
+ * Files in the folder data: GET /@NAME@/files lists them, POST stores those of a form, and GET /@NAME@/files/NAME sends one. A
+ * file is written while it arrives, so that its size needs no memory.
+ */
 
 DUDA_REGISTER("@NAME@", "files");
 
-static void refuse(duda_request_t *dr, int status)
-{
-    response->http_status(dr, status);
-    response->end(dr, NULL);
-}
+/* A form that is being received: the file of its part gets its name when all of it is on the disk. */
+struct upload {
+    char path[MK_MAX_PATH], fresh[MK_MAX_PATH];
+    int fd, status; /* -1: none; of the answer */
+};
 
 /* No path, nothing hidden: a client chooses the name. */
 static int is_name(const char *name)
@@ -18,71 +21,101 @@ static int is_name(const char *name)
     return name && *name && *name != '.' && strlen(name) < 200 && !strpbrk(name, "/\n\r");
 }
 
-/* A file is there whole or not at all: it gets its name when all of it is on the disk. */
-static int store(const char *path, const void *data, size_t len)
+static int fail(struct upload *u, int status)
 {
-    char fresh[MK_MAX_PATH];
-    int fd, is_whole;
+    u->status = status;
+    return -2;
+}
 
-    if ((size_t)snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= sizeof(fresh))
-        return -1;
-    fd = mkstemp(fresh);
-    if (fd < 0)
-        return -1;
-    is_whole = write(fd, data, len) == (ssize_t)len && fsync(fd) == 0;
+static int begin(duda_request_t *dr, const struct duda_part *part, void *arg)
+{
+    struct upload *u = arg;
+
+    if (!is_name(part->filename))
+        return fail(u, 400);
+    snprintf(u->path, sizeof(u->path), "%s%s", data->get_path(), part->filename);
+    if ((size_t)snprintf(u->fresh, sizeof(u->fresh), "%s.new-XXXXXX", data->get_path()) >=
+        sizeof(u->fresh))
+        return fail(u, 500);
+    u->fd = mkstemp(u->fresh);
+    return u->fd < 0 ? fail(u, 507) : 0;
+}
+
+static int take(duda_request_t *dr, const struct duda_part *part, const char *bytes, size_t length,
+                void *arg)
+{
+    struct upload *u = arg;
+
+    return write(u->fd, bytes, length) == (ssize_t)length ? 0 : fail(u, 507);
+}
+
+static int finish(duda_request_t *dr, const struct duda_part *part, void *arg)
+{
+    struct upload *u = arg;
+    int fd = u->fd;
+
+    if (rename(u->fresh, u->path) < 0)
+        return fail(u, 507);
+    u->fd = -1;
     close(fd);
-    if (is_whole && rename(fresh, path) == 0)
-        return 0;
-    unlink(fresh);
-    return -1;
+    return 0;
 }
 
-static void take(duda_request_t *dr, const char *path)
+/* Also when the client has left: then dr is NULL. */
+static void done(duda_request_t *dr, int error, void *arg)
 {
-    unsigned long len = 0;
-    void *data = request->get_data(dr, &len);
+    struct upload *u = arg;
+    int status = error == DUDA_FORM_OK ? 201 : u->status ? u->status : 400;
 
-    gc->add(dr, data);
-    refuse(dr, store(path, data ? data : "", len) == 0 ? 201 : 507);
+    if (u->fd >= 0) {
+        close(u->fd);
+        unlink(u->fresh);
+    }
+    mem->free(u);
+    if (dr && status == 201)
+        response->send(dr, status, "text/plain", "stored\n");
+    else if (dr)
+        response->problem(dr, status, "The file is not stored", NULL);
 }
 
-static void give(duda_request_t *dr, char *path)
+static void add_files(duda_request_t *dr)
 {
-    response->http_header(dr, "Content-Type: application/octet-stream");
-    response->http_header(dr, "X-Content-Type-Options: nosniff");
-    response->http_status(dr, response->sendfile(dr, path) == 0 ? 200 : 404);
+    static const struct duda_receiver receiver = {
+        .begin = begin, .data = take, .end = finish, .done = done};
+    struct upload *u = mem->alloc_z(sizeof(*u));
+
+    if (u) {
+        u->fd = -1;
+        if (form->receive(dr, &receiver, u) == 0)
+            return;
+        mem->free(u);
+    }
+    response->problem(dr, 415, "A form with files is expected", NULL);
+}
+
+static void give(duda_request_t *dr)
+{
+    char *name = param->get(dr, "name");
+    int is_sent = is_name(name) && response->sendfile(dr, data->locate(name)) == 0;
+
+    response->header(dr, "Content-Type", "application/octet-stream");
+    response->header(dr, "X-Content-Type-Options", "nosniff");
+    response->http_status(dr, is_sent ? 200 : 404);
     response->end(dr, NULL);
 }
 
-/* /files/:name */
-static void one_file(duda_request_t *dr)
-{
-    char *name = param->get(dr, "name"), *path;
-
-    if (!is_name(name) || !(path = data->locate(name))) {
-        refuse(dr, 400);
-    } else if (request->is_put(dr)) {
-        take(dr, path);
-    } else if (request->is_get(dr) || request->is_head(dr)) {
-        give(dr, path);
-    } else {
-        response->http_header(dr, "Allow: GET, HEAD, PUT");
-        refuse(dr, 405);
-    }
-}
-
-/* /files: a name a line */
-static void all_files(duda_request_t *dr)
+/* A name a line. */
+static void list(duda_request_t *dr)
 {
     DIR *folder = opendir(data->get_path());
     struct dirent *entry;
 
     if (!folder) {
-        refuse(dr, 500);
+        response->problem(dr, 500, "The folder is missing", NULL);
         return;
     }
     response->http_status(dr, 200);
-    response->http_header(dr, "Content-Type: text/plain; charset=utf-8");
+    response->header(dr, "Content-Type", "text/plain; charset=utf-8");
     while ((entry = readdir(folder))) {
         if (is_name(entry->d_name))
             response->printf(dr, "%s\n", entry->d_name);
@@ -97,7 +130,8 @@ int duda_main()
         msg->err("@NAME@ needs its folder data");
         return -1;
     }
-    router->map("/files/:name", one_file);
-    router->map("/files", all_files);
+    router->early("POST", "/files", add_files);
+    router->get("/files", list);
+    router->get("/files/:name", give);
     return 0;
 }

@@ -1,9 +1,14 @@
 #include "duda_test.h"
 
+#define TYPE "Content-Type: multipart/form-data; boundary=x\r\n"
+#define FORM(name, text)                                                                           \
+    "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" name "\"\r\n\r\n" text     \
+    "\r\n--x--\r\n"
+
 /* The folder of data is a copy, for each test. */
 TEST(keeps_a_file)
 {
-    EXPECT(PUT("/@NAME@/files/a.txt", "text")->status == 201);
+    EXPECT(ASK("POST", "/@NAME@/files", TYPE, FORM("a.txt", "text"))->status == 201);
     EXPECT_TEXT(GET("/@NAME@/files/a.txt")->body, "text");
 }
 
@@ -14,5 +19,5 @@ TEST(has_no_file_at_first)
 
 TEST(refuses_hidden_files)
 {
-    EXPECT(PUT("/@NAME@/files/.hidden", "text")->status == 400);
+    EXPECT(ASK("POST", "/@NAME@/files", TYPE, FORM(".hidden", "text"))->status == 400);
 }
