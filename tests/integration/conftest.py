@@ -10,7 +10,8 @@ Fixtures of the integration tests.
 ended by its pid, and must then have ended with exit code 0 and without a sanitizer's report.
 
 With CARRIER in the environment connections are not plain sockets (harness/carriers.py): then only those tests
-run that are about what a client sees, and neither `plain` nor, in memory, `socket`.
+run that are about what a client sees, and neither `plain` nor, in memory, `socket`. Tests with the mark `once` are about
+what no build changes, such as a page or a program in Python.
 """
 
 import contextlib
@@ -19,8 +20,10 @@ import signal
 
 import pytest
 
-from harness import carriers, network, process, python, secured
+from harness import carriers, executable, network, process, python, secured
 from harness.failing import FailingAllocations
+
+LEAVE_OUT = (carriers.leaves_out, secured.lacks, executable.is_once_elsewhere)
 
 
 @pytest.fixture
@@ -90,7 +93,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if carriers.is_of_http(item.path.name):
             item.add_marker("http")
-    kept = [item for item in items if not carriers.leaves_out(item) and not secured.lacks(item)]
+    kept = [item for item in items if not any(leaves_out(item) for leaves_out in LEAVE_OUT)]
     if len(kept) < len(items):
         chosen = set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])

@@ -7,6 +7,8 @@ import pytest
 
 from harness import browser, process
 
+pytestmark = pytest.mark.once("a page in a browser")
+
 HTDOCS = process.TREE / "htdocs"
 
 

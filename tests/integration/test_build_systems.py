@@ -2,7 +2,6 @@
 """The library in projects of CMake, from an installation, and of Meson, as a subproject."""
 
 import os
-import pathlib
 import re
 import shlex
 import shutil
@@ -13,7 +12,7 @@ from test_example_embed import running
 
 from harness import installed, process
 
-pytestmark = pytest.mark.limit(300)
+pytestmark = [pytest.mark.limit(300), pytest.mark.once("it compiles for itself")]
 
 LIBRARIES = ["web", "websocket", "upstream", "old"]
 
@@ -103,7 +102,6 @@ endforeach
 """
 
 
-@pytest.mark.skipif(pathlib.Path(process.binary()).parent.name != "build", reason="it compiles for itself: once is enough")
 @pytest.mark.parametrize("kind", ["shared", "static"])
 def test_meson_builds_programs_with_a_subproject(tmp_path, kind):
     (tmp_path / "subprojects").mkdir()

@@ -13,6 +13,8 @@ import pytest
 from harness import process
 from harness.shell import ask, configured, read_until
 
+pytestmark = pytest.mark.once("a program in Python")
+
 CLIENT = pathlib.Path(process.binary()).parent / "tools" / "cheetah"
 
 

@@ -8,6 +8,8 @@ import pytest
 from harness import browser, process
 from harness.config import section
 
+pytestmark = pytest.mark.once("a page in a browser")
+
 NAMES = ["<script>document.title='hacked'<", '"onmouseover="alert(1)', "x" * 255, "-rf", "new\nline", "Photos of 2026.zip", "README.md",
          "<img src=x onerror=document.title='hacked'>", "a name of some length with blanks.txt", "100%.txt"]
 

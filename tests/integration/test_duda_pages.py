@@ -4,7 +4,11 @@
 import pathlib
 import re
 
+import pytest
+
 from harness import duda
+
+pytestmark = pytest.mark.once("a page of the documentation")
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "duda" / "README.md"
 

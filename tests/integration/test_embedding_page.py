@@ -11,6 +11,8 @@ import pytest
 from harness import executable, installed, process
 from harness.client import eventually
 
+pytestmark = pytest.mark.once("a page of the documentation", and_in=["asan"])
+
 WITHIN = 60.0
 PAGE = (process.TREE / "docs" / "embedding.md").read_text()
 BLOCKS = re.findall(r"^```c\n(.*?)^```", PAGE, re.M | re.S)

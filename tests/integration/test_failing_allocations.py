@@ -13,7 +13,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.limit(600)]
 
 FILES = {"index.html": "welcome", "a.txt": "text", "a.txt.gz": "zip", "dir/x": "", "404.html": "own page", "medium.bin": b"m" * 40_000}
 CONFIG = dict(host="Header X-A b\nCacheControl *.txt max-age=60\nTryFiles $uri $uri/ /index.html =404\nPrecompressed on",
-              handlers="Match ^/echo echo\nMatch ^/re.ex$ echo", error_pages="404 404.html", files=FILES)
+              handlers="Match ^/echo echo\nMatch ^/re.ex$ echo", error_pages="404 404.html", files=FILES,
+              site="[LOCATION]\n    Path /dir\n    Header X-A c\n[LOCATION]\n    Match \\.bin$\n    TryFiles $uri =410\n")
 
 
 def starts_or_refuses(server, allocations):

@@ -8,10 +8,13 @@ import contextlib
 import socket
 import ssl
 import threading
+import types
 
 import pytest
 
-from harness import certificates, http, tls_connection, tools
+from harness import certificates, compiled, executable, http, tls_connection, tools
+
+pytestmark = pytest.mark.once("the tests' own programs")
 
 DATE = b"Date: Sat, 21 Nov 2026 10:00:00 GMT\r\n"
 OK = b"HTTP/1.1 200 OK\r\n" + DATE
@@ -118,3 +121,70 @@ def test_an_end_without_close_notify_is_seen(says_so):
                 with pytest.raises(ConnectionResetError):
                     client.sock.recv(1)
         thread.join(10)
+
+
+# -- what compiles once, and what runs once
+
+COMPILER = """#!/bin/sh
+echo called >>"$0.calls"
+while [ "$1" != -o ]; do shift; done
+cat "$3" >"$2"
+"""
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A folder with a compiler that only copies; and a function that counts its calls."""
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setenv("COMPILED", str(tmp_path / "kept"))
+    program = tmp_path / "compiler"
+    program.write_text(COMPILER)
+    program.chmod(0o755)
+
+    def count():
+        return len((tmp_path / "compiler.calls").read_text().splitlines())
+
+    return program, count
+
+
+def test_equal_text_compiles_once(tmp_path, compiler):
+    program, count = compiler
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.c").write_text("text")
+        compiled.make([program, "-O1"], [tmp_path / folder / "x.c"], tmp_path / folder / "x")
+        assert (tmp_path / folder / "x").read_text() == "text"
+    assert count() == 1
+
+
+def test_another_text_header_or_option_compiles_again(tmp_path, compiler):
+    program, count = compiler
+    source, include = tmp_path / "x.c", tmp_path / "include"
+    include.mkdir()
+
+    def make(option):
+        compiled.make([program, option, f"-I{include}"], [source], tmp_path / "x")
+
+    source.write_text("text")
+    make("-O1")
+    make("-O2")
+    assert count() == 2
+    source.write_text("other")
+    make("-O2")
+    assert (tmp_path / "x").read_text() == "other"
+    assert count() == 3
+    (include / "x.h").write_text("1")
+    make("-O2")
+    make("-O2")
+    assert count() == 4
+    (include / "x.h").write_text("2")
+    make("-O2")
+    assert count() == 5
+
+
+@pytest.mark.parametrize("kind, runs", [("build", True), ("elsewhere", True), ("build-asan", True), ("build-m32", False)])
+def test_a_test_of_what_no_build_changes_runs_once(monkeypatch, kind, runs):
+    mark = pytest.mark.once("a page", and_in=["asan"]).mark
+    item = types.SimpleNamespace(get_closest_marker={"once": mark}.get)
+    monkeypatch.setattr(executable, "_chosen", lambda: executable.TREE / kind / "monkey")
+    assert executable.is_once_elsewhere(item) != runs

@@ -139,6 +139,8 @@ def test_a_section_of_a_plugin_that_is_not_loaded_is_a_warning(check):
         pytest.skip("plugins with a sanitizer")
     try:
         for section, plugin in sections():
+            if section == "LOCATION":  # the server's own, to which plugins add keys
+                continue
             of_plugins.setdefault(section, set()).add(plugin)
     except OSError:
         pytest.skip("plugins of another size of pointers")

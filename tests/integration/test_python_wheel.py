@@ -9,6 +9,8 @@ import pytest
 
 from harness import process, python
 
+pytestmark = pytest.mark.once("pip builds it")
+
 
 @pytest.mark.limit(300)
 def test_a_wheel_has_all_of_the_package(tmp_path):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness import process, tools
-from harness.client import free_port
+from harness.client import free_ports
 
 EXAMPLE = process.TREE / "examples" / "https"
 STS = "Strict-Transport-Security: max-age=15768000"
@@ -34,7 +34,7 @@ def site(request, start, tmp_path):
         pytest.skip("this build has no such plugin")
     keys = tmp_path / "keys"
     assert process.run("--make-cert", keys, "localhost").returncode == 0
-    ports = {"8080": free_port(), "8443": free_port()}
+    ports = dict(zip(("8080", "8443"), free_ports(2)))
     pair = {f"keys/{file.name}": file.read_text() for file in keys.iterdir()}
     start(extra={**texts(request.param, ports), **pair})
 

@@ -103,6 +103,7 @@ def test_bytes_behind_the_request_and_later(server):
         assert take(connection, 4) == b"late"
 
 
+@pytest.mark.connection("pipelining")
 def test_behind_other_requests(server):
     with server.connect() as connection:
         connection.send(http.request("/a.txt") + http.request("/echo", headers=UPGRADE) + b"hello")
@@ -154,6 +155,7 @@ def test_resets_leave_nothing_behind(server):
     assert eventually(lambda: server.open_descriptors() <= before)
 
 
+@pytest.mark.connection("two threads use one connection")
 def test_through_to_a_backend(start, backend):
     port = backend(echo).port
     server = start(handlers=f"Match ^/to tunnel {port}", extra={"plugins.load": load("tunnel")})
@@ -221,6 +223,7 @@ def test_over_another_transport(start):
     assert connection.request("/big.bin").body == BIG
 
 
+@pytest.mark.connection("the client of HTTP/2 reads nothing after GOAWAY")
 def test_a_stop_ends_tunnels_that_listen(start):
     server = start(server="GracefulTimeout 20", handlers="Match ^/echo tunnel", extra={"plugins.load": load("tunnel")})
     connection = upgrade(server)
@@ -231,6 +234,7 @@ def test_a_stop_ends_tunnels_that_listen(start):
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.connection("the client of HTTP/2 reads nothing after GOAWAY")
 def test_the_end_of_the_grace_cuts_the_others(start):
     server = start(server="GracefulTimeout 1", handlers="Match ^/stays tunnel 1", extra={"plugins.load": load("tunnel")})
     connection = upgrade(server, "/stays")

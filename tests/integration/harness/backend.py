@@ -10,6 +10,7 @@ Each connection has a thread of its own; what goes wrong there is kept in `fault
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 
@@ -231,6 +232,27 @@ class Backend:
     def __exit__(self, *_):
         self.stop()
         assert not self.faults, self.faults
+
+
+class SecureBackend(Backend):
+    """Serves over TLS and notes the names that it is asked for."""
+
+    def __init__(self, pair, **kwargs):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(pair.chain, pair.key)
+        self.context.sni_callback = lambda sock, name, context: self.names.append(name)
+        self.names = []
+        super().__init__(**kwargs)
+
+    def _run(self, sock):
+        sock.settimeout(20)
+        try:
+            with self.context.wrap_socket(sock, server_side=True) as secured:
+                self.serve(Conn(secured))
+        except (OSError, EOFError):
+            pass
+        finally:
+            sock.close()
 
 
 @contextlib.contextmanager

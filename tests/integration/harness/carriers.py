@@ -34,9 +34,12 @@ HTTP_FILES = {f"test_{topic}.py" for topic in (
 
 # Files about what answers a request: a handler, a filter, a file, a backend.
 ASKED_FILES = {f"test_{topic}.py" for topic in (
-    "cgi compress conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts file large_files methods "
+    "cgi compress conditional content_types directories dirlisting error_pages fastcgi fastcgi_scripts file large_files locations methods "
     "paths precompressed proxy proxy_balancers proxy_error_pages ranges redirects rewrite static_files symlinks try_files userdir "
     "virtual_hosts").split()}
+
+# Files about what follows an upgrade, which a stream of HTTP/2 carries as well as a connection of HTTP/1.
+UPGRADED_FILES = {f"test_{topic}.py" for topic in ("websocket websocket_deflate duda_websocket tunnels").split()}
 
 
 def name():
@@ -78,6 +81,8 @@ def is_of_http(file_name):
 def is_elsewhere(file_name):
     """Is a file of tests about something that the carrier does not change?"""
     if name() == PLAIN or not file_name.startswith("test_"):
+        return False
+    if is_h2() and file_name in UPGRADED_FILES:
         return False
     return file_name not in ASKED_FILES if is_by_request() else not is_of_http(file_name)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A raw connection to a server. Every wait on it is bounded."""
 
+import contextlib
 import socket
 import struct
 import time
@@ -98,6 +99,13 @@ def eventually(condition, within=PATIENCE, every=0.02):
 
 def free_port():
     """A TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    return free_ports(1)[0]
+
+
+def free_ports(number):
+    """So many of them, no two the same."""
+    with contextlib.ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]

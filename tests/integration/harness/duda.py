@@ -9,11 +9,10 @@ Services of the tests: C files of tests/integration/duda, compiled as their auth
 import functools
 import os
 import pathlib
-import subprocess
 
 import pytest
 
-from harness import executable
+from harness import compiled, executable
 from harness.config import section
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
@@ -58,12 +57,11 @@ def build(folder, *sources, name=None, level=1, ending="duda", flags=("-fcommon"
         if "\n" in source:
             path = folder / f"{name}.{number}.c"
             path.write_text(source)
-        paths.append(str(path))
+        paths.append(path)
     target = folder / f"{name}.{ending}"
     fresh = folder / f"{name}.fresh"  # a loaded file is replaced, not written to
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *word_size(),
-                    *flags, f"-DDUDA_API_LEVEL={level}", f"-I{HEADERS}", "-Wl,-Bsymbolic", "-o", str(fresh), *paths],
-                   check=True, timeout=120)
+    compiled.make([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *word_size(),
+                   *flags, f"-DDUDA_API_LEVEL={level}", f"-I{HEADERS}", "-Wl,-Bsymbolic"], paths, fresh)
     fresh.rename(target)
     return target
 
@@ -84,3 +82,11 @@ def config(folder, *services, duda=None, extra=None, site="", **rest):
     sections = "".join(s if s.startswith("[") else service(s) for s in services)
     return {"site": sections + site,
             "extra": {"plugins.load": plugin(), **settings(folder, **(duda or {})), **(extra or {})}, **rest}
+
+
+def serve_package(start, folder, package, source, level, *flags, names=("db",)):
+    """A server of one worker with services of this source, under these names, that use a package."""
+    require_package(package)
+    for name in names:
+        build(folder, source, name=name, level=level, flags=("-fcommon", *flags))
+    return start(**config(folder, *names, server="Workers 1", duda={"PackagesRoot": packages()}))

@@ -37,6 +37,18 @@ def _with_plugins():
     return _chosen() if carriers.is_asked() else pathlib.Path(binary())
 
 
+def kind():
+    """Of the build under test, as tools/build names it; one from elsewhere counts as a release."""
+    folder = _chosen().parent.name
+    return folder.removeprefix("build-") if folder.startswith("build-") else "release"
+
+
+def is_once_elsewhere(item):
+    """Is a test in another kind of build only? Its mark says why."""
+    mark = item.get_closest_marker("once")
+    return mark is not None and kind() not in ("release", *mark.kwargs.get("and_in", ()))
+
+
 def serves_in_memory():
     """Was an executable that serves in memory built beside the one under test? A build with --tests has it."""
     return _in_memory().is_file()

@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import threading
 
+from harness import compiled
+
 HELPERS = pathlib.Path(__file__).resolve().parents[1] / "helpers"
 
 
@@ -42,8 +44,7 @@ def helper(source, *options):
     """Compile a C file of helpers/: a program, or a shared object when its name says so (`x.so.c`)."""
     target = pathlib.Path(_build_folder().name) / source.removesuffix(".c")
     flags = ["-shared", "-fPIC"] if target.suffix == ".so" else []
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-Wall", "-Werror", *flags, *options, "-o", str(target), str(HELPERS / source), "-ldl"],
-                   check=True, timeout=60)
+    compiled.make([os.environ.get("CC", "cc"), "-O1", "-Wall", "-Werror", *flags, *options], [HELPERS / source], target, ["-ldl"])
     return str(target)
 
 
