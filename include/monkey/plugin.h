@@ -299,6 +299,9 @@ MK_API int mk_setup_route(struct mk_setup *setup, struct mk_str pattern, void *d
 /** @return the names of the site: its ServerName words. In check_site. */
 MK_API const struct mk_words *mk_setup_site_names(struct mk_setup *setup);
 MK_API const char *mk_setup_document_root(struct mk_setup *setup);
+/** @return ctx->site of the location that a decoded path of the request's site is in. For paths of mk_request_reading. */
+MK_API void *mk_request_site_at(const struct mk_request *r, const struct mk_context *ctx,
+                                struct mk_str path);
 /** Pass each address of the configuration to fn as text, like "[::]:80"; port 0 is chosen later. */
 MK_API void mk_setup_addresses(struct mk_setup *setup,
                                void (*fn)(void *arg, const char *text, size_t len), void *arg);

@@ -100,6 +100,12 @@ enum mk_section_flags {
     MK_SECTION_REPEAT = 4,
     /* FILE and SITE: keys that a site's section does not have are taken from the file's section */
     MK_SECTION_INHERIT = 8,
+    /**
+     * Alone: keys of the plugin for [HOST] and [LOCATION] of sites, beside those of the server. A location inherits what
+     * it leaves unsaid; check_site is called for each location, too, and sees what holds there. One such section a plugin,
+     * listed before those for sites.
+     */
+    MK_SECTION_LOCATION = 16,
 };
 
 /** A kind of section: its name, its fields and the struct they fill. */
