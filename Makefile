@@ -12,12 +12,12 @@ run: compile
 	@echo "Serving htdocs/$(if $(ARGS),, on http://localhost:2001/); Ctrl-C stops it"
 	@exec build/monkey $(ARGS)
 
-# The fast tier: some minutes. TESTS=word runs only the steps whose name has that word.
+# The gate: what decides whether a change is right, in at most 15 minutes. TESTS=word runs only the steps whose name has that word.
 test:
 	@tools/deps --test
 	@tools/test $(TESTS)
 
-# Everything: the fast tier, then other compilers and sanitizers, faults, crowds, lint, budgets.
+# Everything: the gate, then other compilers and sanitizers, carriers, faults, crowds, lint, memory, and what measures.
 test-all:
 	@tools/deps --test --static
 	@tools/test --all $(TESTS)
