@@ -6,10 +6,16 @@ import importlib.util
 import os
 import pathlib
 import shutil
+import sys
 
 import pytest
 
-TREE = pathlib.Path(__file__).parents[2]
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "tools"))
+
+from testing import commands  # noqa: E402  behind the path that finds it
+
+CHANGED = []  # paths of the copied tree that a test has made
 
 
 def load(name):
@@ -19,14 +25,25 @@ def load(name):
     return module
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """The files of this tree; replace() makes one of them another."""
+@pytest.fixture(scope="module")
+def copied_tree(tmp_path_factory):
+    """The files of this tree, as links: replace() makes one of them another."""
     def left_out(folder, names):
         is_top = pathlib.Path(folder) == TREE
         return [n for n in names if n in ("__pycache__", "seeds", "crashes") or (is_top and (n == ".git" or n.startswith("build")))]
 
-    return shutil.copytree(TREE, tmp_path / "tree", ignore=left_out, copy_function=os.symlink)
+    return shutil.copytree(TREE, tmp_path_factory.mktemp("checks") / "tree", ignore=left_out, copy_function=os.symlink)
+
+
+@pytest.fixture
+def tree(copied_tree):
+    """That tree; what a test made of its files is undone."""
+    yield copied_tree
+    for changed in CHANGED:
+        changed.unlink()
+        if (TREE / changed.relative_to(copied_tree)).exists():
+            changed.symlink_to(TREE / changed.relative_to(copied_tree))
+    CHANGED.clear()
 
 
 def replace(path, old, new):
@@ -34,6 +51,7 @@ def replace(path, old, new):
     assert old in text
     path.unlink()
     path.write_text(text.replace(old, new, 1))
+    CHANGED.append(path)
 
 
 def faults(tree):
@@ -106,7 +124,9 @@ def test_a_fault_of_the_site_is_told(tree, old, new, told):
 
 
 def test_a_site_that_grew_too_large_is_told(tree):
-    (tree / "htdocs" / "film.mp4").write_bytes(b"x" * 200_000)
+    film = tree / "htdocs" / "film.mp4"
+    film.write_bytes(b"x" * 200_000)
+    CHANGED.append(film)
     assert any("more than" in fault for fault in load("check_site").check(tree / "htdocs"))
 
 
@@ -122,4 +142,4 @@ CMOCKA = "[==========] Running 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[ RUN
     ("", "TIMEOUT", (0, 1)),
 ])
 def test_cases_are_counted(output, result, counted):
-    assert load("test").count_cases({"stderr": output, "result": result}) == counted
+    assert commands.count_cases({"stderr": output, "result": result}) == counted

@@ -26,8 +26,9 @@ LOADER.exec_module(plan)
 
 
 @pytest.fixture(autouse=True)
-def costs_of_its_own(tmp_path, monkeypatch):
+def files_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(schedule, "COSTS", tmp_path / "costs.json")
+    monkeypatch.setattr(integration, "LOGS", tmp_path)
 
 
 TESTS = """
@@ -49,7 +50,7 @@ def test_bad():
 
 
 def step_of(tmp_path, message="it took too long", bad=True, late=1):
-    """late: how often test_late fails. Its reports are named after the folder, which each test has for itself."""
+    """late: how often test_late fails."""
     (tmp_path / "test_some.py").write_text(TESTS.format(message=message, bad=bad, late=late))
     return schedule.Step("some step", integration.pytest(str(tmp_path)), limit=60)
 
