@@ -31,7 +31,7 @@ static void feed(struct seen *s, const uint8_t *data, size_t len)
     while (s->verdict == 0) {
         struct mk_str piece;
         size_t used;
-        int what = fcgi_read(&s->reader, copy + at, len - at, &used, &piece);
+        int what = fastcgi_read(&s->reader, copy + at, len - at, &used, &piece);
 
         require(used <= len - at);
         require(piece.len == 0 ||
@@ -87,9 +87,9 @@ static void check_writer(const uint8_t *data, size_t size, size_t cut)
     ssize_t n;
 
     require(room != NULL);
-    fcgi_writer_begin(&w, room, cap, true);
-    (void)!fcgi_writer_param(&w, name, value);
-    n = fcgi_writer_end(&w, false);
+    fastcgi_writer_begin(&w, room, cap, true);
+    (void)!fastcgi_writer_param(&w, name, value);
+    n = fastcgi_writer_end(&w, false);
     require(n == MK_E_LIMIT || (n > 0 && (size_t)n <= cap && (size_t)n >= 40 + size));
     free(room);
 }

@@ -15,7 +15,7 @@ static void check_token(struct mk_str text)
     struct token t;
 
     require(room);
-    if (token_read(text, room, &t)) {
+    if (jwt_token_read(text, room, &t)) {
         require(text.len <= TOKEN_MAX && t.signed_text.p == text.p && t.signed_text.len < text.len);
         require(t.algorithm < NO_ALGORITHM && t.claims.kind == JSON_OBJECT);
         require(t.signature.p >= room && t.signature.p + t.signature.len <= room + TOKEN_ROOM);
@@ -33,7 +33,7 @@ static void check_claims(struct mk_str text)
     size_t count = 0;
 
     require(room);
-    require(claims_judge(root, &demands, 1000) <= CLAIMS_LACKING);
+    require(jwt_claims_judge(root, &demands, 1000) <= CLAIMS_LACKING);
     while (root.kind >= JSON_ARRAY && (item = json_next(&rest)).kind != JSON_NONE) {
         require(item.text.p >= text.p && item.text.p + item.text.len <= text.p + text.len);
         require(json_string(item, room).len <= item.text.len);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const known[] = {"a.example", "*.example", "*.deep.example"};
     char *bytes = exact_copy(data, size);
-    struct mk_str name = sni_parse((unsigned char *)bytes, size);
+    struct mk_str name = openssl_sni_parse((unsigned char *)bytes, size);
     struct tls_names names = {0};
     unsigned value;
 

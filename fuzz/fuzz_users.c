@@ -17,8 +17,8 @@ static void check_users(const struct users *u, size_t size)
 
         require(user->name.len > 0 && user->name.len <= USER_NAME_MAX);
         require(!memchr(user->name.p, ':', user->name.len));
-        require(password_is_hash(user->hash));
-        require(users_find(u, user->name) == user->hash);
+        require(auth_password_is_hash(user->hash));
+        require(auth_users_find(u, user->name) == user->hash);
     }
 }
 
@@ -26,12 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *bytes = exact_copy(data, size);
     struct users_fault fault;
-    struct users *u = users_parse((struct mk_str){bytes, size}, &fault);
+    struct users *u = auth_users_parse((struct mk_str){bytes, size}, &fault);
 
     require((u == NULL) == (fault.why != NULL));
     if (u)
         check_users(u, size);
-    users_put(u);
+    auth_users_put(u);
     free(bytes);
     return 0;
 }

@@ -115,5 +115,5 @@ unsigned ws_opening_judge(const struct ws_opening *o, const struct ws_rules *rul
 
 void ws_accept_key(char dst[WS_ACCEPT_LEN], struct mk_str key)
 {
-    websocket_accept(dst, key.p, key.len);
+    digest_websocket_accept(dst, key.p, key.len);
 }

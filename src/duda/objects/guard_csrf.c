@@ -117,7 +117,7 @@ static bool is_right(struct mk_duda_request *rq, struct mk_str token)
     free(who);
     memcpy(given, token.p + LEN, LEN);
     mask(given, token.p);
-    return has_secret && is_same_bytes(secret, given, LEN);
+    return has_secret && digest_is_same(secret, given, LEN);
 }
 
 static bool is_safe(const struct mk_duda_request *rq)

@@ -172,7 +172,7 @@ size_t base64_encode(char *dst, const uint8_t *bytes, size_t len)
     return n;
 }
 
-void websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len)
+void digest_websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len)
 {
     static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     uint8_t digest[SHA1_LEN];
@@ -185,7 +185,7 @@ void websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t le
     (void)base64_encode(dst, digest, sizeof(digest));
 }
 
-bool is_same_bytes(const void *a, const void *b, size_t len)
+bool digest_is_same(const void *a, const void *b, size_t len)
 {
     const uint8_t *x = a, *y = b;
     uint8_t diff = 0;

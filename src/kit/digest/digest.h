@@ -41,9 +41,9 @@ size_t base64_encode(char *dst, const uint8_t *bytes, size_t len);
 
 enum { WEBSOCKET_KEY_LEN = 24, WEBSOCKET_ACCEPT_LEN = 28 };
 /** Write Sec-WebSocket-Accept for a key (RFC 6455 section 4.2.2). */
-void websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len);
+void digest_websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len);
 
 /** In a time that depends on len alone. */
-bool is_same_bytes(const void *a, const void *b, size_t len);
+bool digest_is_same(const void *a, const void *b, size_t len);
 
 #endif

@@ -34,8 +34,8 @@ static void take_key(const struct hmac_hash *hash, uint8_t *block, const void *k
     explicit_bzero(&s, sizeof(s));
 }
 
-void hmac(const struct hmac_hash *hash, const void *key, size_t key_len, const void *in,
-          size_t in_len, uint8_t *out)
+void digest_hmac(const struct hmac_hash *hash, const void *key, size_t key_len, const void *in,
+                 size_t in_len, uint8_t *out)
 {
     uint8_t block[HMAC_BLOCK_MAX] = {0}, inner[HMAC_DIGEST_MAX];
     struct state s;

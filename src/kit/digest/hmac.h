@@ -43,7 +43,7 @@ struct hmac_hash {
  * @param in  in_len bytes; NULL: none
  * @param out  room for a digest
  */
-void hmac(const struct hmac_hash *hash, const void *key, size_t key_len, const void *in,
-          size_t in_len, uint8_t *out);
+void digest_hmac(const struct hmac_hash *hash, const void *key, size_t key_len, const void *in,
+                 size_t in_len, uint8_t *out);
 
 #endif

@@ -26,7 +26,8 @@ bool recent_has(const struct recent *r, const uint8_t digest[SHA1_LEN], int64_t 
 {
     size_t at = place_of(digest);
 
-    return r->places[at].until_ms > now_ms && is_same_bytes(r->places[at].digest, digest, SHA1_LEN);
+    return r->places[at].until_ms > now_ms &&
+           digest_is_same(r->places[at].digest, digest, SHA1_LEN);
 }
 
 void recent_put(struct recent *r, const uint8_t digest[SHA1_LEN], int64_t now_ms)

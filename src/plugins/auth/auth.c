@@ -76,7 +76,7 @@ static void check_users(struct mk_setup *setup, const struct location *l)
     const struct mk_origin *at = mk_setup_place(setup, l, "Users");
     int fd = mk_setup_open(setup, l->users);
     struct users_fault fault = {.why = fd < 0 ? mk_error_text(fd) : NULL};
-    struct users *users = fd < 0 ? NULL : source_read(fd, NULL, &fault);
+    struct users *users = fd < 0 ? NULL : auth_source_read(fd, NULL, &fault);
 
     if (fd >= 0)
         close(fd);
@@ -85,7 +85,7 @@ static void check_users(struct mk_setup *setup, const struct location *l)
     else if (!users)
         mk_setup_fault(setup, at, "Users: %s: %s", l->users,
                        fault.why ? fault.why : "out of memory");
-    users_put(users);
+    auth_users_put(users);
 }
 
 static int check_location(struct mk_setup *setup, struct location *l)
@@ -133,7 +133,7 @@ static struct guesses *new_guesses(void)
 
     if (getrandom(&key, sizeof(key), 0) != sizeof(key))
         key = (uintptr_t)&key;
-    return guesses_new(key);
+    return auth_guesses_new(key);
 }
 
 static void auth_stop(const struct mk_context *ctx)
@@ -143,10 +143,10 @@ static void auth_stop(const struct mk_context *ctx)
     for (size_t i = 0; i < auth->locations.count; i++) {
         struct location *l = (struct location *)auth->locations.items[i];
 
-        source_put(l->source);
+        auth_source_put(l->source);
         l->source = NULL;
     }
-    guesses_put(auth->guesses);
+    auth_guesses_put(auth->guesses);
     auth->guesses = NULL;
 }
 
@@ -158,7 +158,7 @@ static int open_sources(const struct mk_context *ctx)
         struct location *l = (struct location *)auth->locations.items[i];
         struct users_fault fault;
 
-        l->source = source_open(ctx->server, l->users, &fault);
+        l->source = auth_source_open(ctx->server, l->users, &fault);
         if (l->source)
             continue;
         mk_plugin_why(ctx, "%s:%u: %s", l->users, fault.line,
@@ -173,7 +173,7 @@ static int auth_start(const struct mk_context *ctx, const struct mk_context *old
     struct auth *auth = ctx->config, *before = old ? old->config : NULL;
     int err;
 
-    auth->guesses = before ? guesses_get(before->guesses) : new_guesses();
+    auth->guesses = before ? auth_guesses_get(before->guesses) : new_guesses();
     err = auth->guesses ? open_sources(ctx) : MK_E_NOMEM;
     if (err < 0)
         auth_stop(ctx);
@@ -190,7 +190,7 @@ static int auth_worker_start(const struct mk_context *ctx, void **out)
         free(local);
         return MK_E_SYS;
     }
-    if (checks_init(&local->checks, ctx->worker) < 0) {
+    if (auth_checks_init(&local->checks, ctx->worker) < 0) {
         free(local);
         return MK_E_NOMEM;
     }
@@ -202,7 +202,7 @@ static void auth_worker_stop(const struct mk_context *ctx)
 {
     struct local *local = ctx->local;
 
-    checks_fini(&local->checks);
+    auth_checks_fini(&local->checks);
     explicit_bzero(local, sizeof(*local));
     free(local);
 }
@@ -279,16 +279,16 @@ static struct guesses_net net_of(const struct mk_conn *conn)
     struct mk_conn_facts peer = {.size = sizeof(peer)};
 
     mk_conn_facts(conn, &peer);
-    return guesses_net_of(peer.peer_ip);
+    return auth_guesses_net_of(peer.peer_ip);
 }
 
 /* A hash that costs nothing, in a file of such ones. */
 static enum standing check_at_once(const struct question *q, const char *hash)
 {
     const struct auth *auth = q->ctx->config;
-    bool right = hash && password_matches(hash, q->credentials.password);
+    bool right = hash && auth_password_matches(hash, q->credentials.password);
 
-    guesses_end(auth->guesses, q->net, !right, mk_worker_now_ms(q->ctx->worker));
+    auth_guesses_end(auth->guesses, q->net, !right, mk_worker_now_ms(q->ctx->worker));
     return right ? RIGHT : WRONG;
 }
 
@@ -297,25 +297,25 @@ static enum standing look_up(const struct question *q, struct check *check)
 {
     const struct auth *auth = q->ctx->config;
     struct local *local = q->ctx->local;
-    const char *hash = users_find(q->users, q->credentials.user);
-    const char *usual = users_usual_hash(q->users);
+    const char *hash = auth_users_find(q->users, q->credentials.user);
+    const char *usual = auth_users_usual_hash(q->users);
     enum guesses_answer may;
 
     if (!usual)
         return WRONG;
-    may = guesses_begin(auth->guesses, q->net, mk_worker_now_ms(q->ctx->worker));
+    may = auth_guesses_begin(auth->guesses, q->net, mk_worker_now_ms(q->ctx->worker));
     if (may == GUESSES_OVER)
         return TOO_MANY;
-    if (may == GUESSES_MAY && !password_is_slow(usual))
+    if (may == GUESSES_MAY && !auth_password_is_slow(usual))
         return check_at_once(q, hash);
     if (!check)
-        check = check_new(&local->checks, q->request, q->ctx->worker, auth->guesses, q->net,
-                          q->users, hash, q->credentials.password);
+        check = auth_check_new(&local->checks, q->request, q->ctx->worker, auth->guesses, q->net,
+                               q->users, hash, q->credentials.password);
     if (!check && may == GUESSES_MAY)
-        guesses_end(auth->guesses, q->net, false, mk_worker_now_ms(q->ctx->worker));
+        auth_guesses_end(auth->guesses, q->net, false, mk_worker_now_ms(q->ctx->worker));
     if (!check)
         return NO_ROOM;
-    return may == GUESSES_WAIT || check_run(check) == 0 ? UNKNOWN : NO_ROOM;
+    return may == GUESSES_WAIT || auth_check_run(check) == 0 ? UNKNOWN : NO_ROOM;
 }
 
 static enum standing judge(const struct question *q, struct check *check, bool is_known)
@@ -339,11 +339,11 @@ static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
 {
     struct local *local = ctx->local;
     struct check *check =
-        local->checks.first ? checks_find(&local->checks, mk_request_ticket(r)) : NULL;
+        local->checks.first ? auth_checks_find(&local->checks, mk_request_ticket(r)) : NULL;
     struct question q = {
         .request = r,
         .ctx = ctx,
-        .users = check ? users_get(check->users) : source_users(l->source, ctx->worker),
+        .users = check ? auth_users_get(check->users) : auth_source_users(l->source, ctx->worker),
         .credentials = *c,
         .net = net_of(conn),
     };
@@ -355,7 +355,7 @@ static enum standing stand(struct mk_request *r, const struct mk_context *ctx,
     standing = judge(&q, check, recent_has(&local->recent, digest, now_ms));
     if (standing == RIGHT)
         recent_put(&local->recent, digest, now_ms);
-    users_put(q.users);
+    auth_users_put(q.users);
     return standing;
 }
 

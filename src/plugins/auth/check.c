@@ -33,7 +33,7 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
         mk_alarm_set(alarm, CHECKS_LOOK_MS);
 }
 
-int checks_init(struct checks *checks, struct mk_worker *w)
+int auth_checks_init(struct checks *checks, struct mk_worker *w)
 {
     checks->first = NULL;
     checks->last = &checks->first;
@@ -41,12 +41,12 @@ int checks_init(struct checks *checks, struct mk_worker *w)
     return checks->alarm ? 0 : MK_E_NOMEM;
 }
 
-void checks_fini(struct checks *checks)
+void auth_checks_fini(struct checks *checks)
 {
     mk_alarm_free(checks->alarm);
 }
 
-struct check *checks_find(const struct checks *checks, uint64_t ticket)
+struct check *auth_checks_find(const struct checks *checks, uint64_t ticket)
 {
     struct check *check = checks->first;
 
@@ -55,7 +55,7 @@ struct check *checks_find(const struct checks *checks, uint64_t ticket)
     return ticket ? check : NULL; /* without one nothing is found: 0 is what ended checks have */
 }
 
-void checks_wake(const struct checks *checks, struct guesses_net net)
+void auth_checks_wake(const struct checks *checks, struct guesses_net net)
 {
     for (const struct check *check = checks->first; check; check = check->next) {
         if (check->state == CHECK_WAITS && check->ticket && is_same_net(check->net, net))
@@ -95,8 +95,8 @@ static void unlink_check(struct check *check)
 
 static void free_check(struct check *check)
 {
-    users_put(check->users);
-    guesses_put(check->guesses);
+    auth_users_put(check->users);
+    auth_guesses_put(check->guesses);
     explicit_bzero(check->password, sizeof(check->password));
     free(check);
 }
@@ -113,18 +113,18 @@ static void forget(void *arg)
         free_check(check);
 }
 
-struct check *check_new(struct checks *checks, struct mk_request *r, struct mk_worker *w,
-                        struct guesses *guesses, struct guesses_net net, struct users *users,
-                        const char *hash, const char *password)
+struct check *auth_check_new(struct checks *checks, struct mk_request *r, struct mk_worker *w,
+                             struct guesses *guesses, struct guesses_net net, struct users *users,
+                             const char *hash, const char *password)
 {
     struct check *check = has_room(checks, net) ? calloc(1, sizeof(*check)) : NULL;
 
     if (!check)
         return NULL;
     check->worker = w;
-    check->guesses = guesses_get(guesses);
+    check->guesses = auth_guesses_get(guesses);
     check->net = net;
-    check->users = users_get(users);
+    check->users = auth_users_get(users);
     check->hash = hash;
     check->ticket = mk_request_ticket(r);
     memcpy(check->password, password, strlen(password));
@@ -142,11 +142,11 @@ struct check *check_new(struct checks *checks, struct mk_request *r, struct mk_w
 static void work(void *arg)
 {
     struct check *check = arg;
-    const char *usual = users_usual_hash(check->users);
+    const char *usual = auth_users_usual_hash(check->users);
 
-    if (!check->hash || !password_is_slow(check->hash))
-        (void)password_matches(usual, check->password);
-    check->right = check->hash && password_matches(check->hash, check->password);
+    if (!check->hash || !auth_password_is_slow(check->hash))
+        (void)auth_password_matches(usual, check->password);
+    check->right = check->hash && auth_password_matches(check->hash, check->password);
 }
 
 static void end(void *arg)
@@ -154,22 +154,22 @@ static void end(void *arg)
     struct check *check = arg;
 
     check->state = CHECK_ENDED;
-    guesses_end(check->guesses, check->net, !check->right, mk_worker_now_ms(check->worker));
+    auth_guesses_end(check->guesses, check->net, !check->right, mk_worker_now_ms(check->worker));
     if (!check->checks) {
         free_check(check);
         return;
     }
     resume(check);
-    checks_wake(check->checks, check->net);
+    auth_checks_wake(check->checks, check->net);
 }
 
-int check_run(struct check *check)
+int auth_check_run(struct check *check)
 {
     int err = mk_offload_kind(check->worker, MK_WORK_HASH, work, end, check);
 
     if (err == 0)
         check->state = CHECK_RUNS;
     else
-        guesses_end(check->guesses, check->net, false, mk_worker_now_ms(check->worker));
+        auth_guesses_end(check->guesses, check->net, false, mk_worker_now_ms(check->worker));
     return err;
 }

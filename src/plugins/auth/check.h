@@ -41,28 +41,28 @@ struct check {
 };
 
 /** @return 0 or MK_E_NOMEM. */
-int checks_init(struct checks *checks, struct mk_worker *w);
-void checks_fini(struct checks *checks);
+int auth_checks_init(struct checks *checks, struct mk_worker *w);
+void auth_checks_fini(struct checks *checks);
 
 /** The check that a request has under way; NULL: none. */
-struct check *checks_find(const struct checks *checks, uint64_t ticket);
+struct check *auth_checks_find(const struct checks *checks, uint64_t ticket);
 
 /**
  * A check that waits. It ends with its request, or with its work if that is later.
  * @param hash  borrowed from users
  * @return it; NULL: too many wait, or there is no memory.
  */
-struct check *check_new(struct checks *checks, struct mk_request *r, struct mk_worker *w,
-                        struct guesses *guesses, struct guesses_net net, struct users *users,
-                        const char *hash, const char *password);
+struct check *auth_check_new(struct checks *checks, struct mk_request *r, struct mk_worker *w,
+                             struct guesses *guesses, struct guesses_net net, struct users *users,
+                             const char *hash, const char *password);
 
 /**
- * Have it worked, as guesses_begin has allowed; its request is resumed when it has ended.
+ * Have it worked, as auth_guesses_begin has allowed; its request is resumed when it has ended.
  * @return 0, or an error of mk_offload_kind: the permission was given back.
  */
-int check_run(struct check *check);
+int auth_check_run(struct check *check);
 
 /** Resume the requests of this address that wait. */
-void checks_wake(const struct checks *checks, struct guesses_net net);
+void auth_checks_wake(const struct checks *checks, struct guesses_net net);
 
 #endif

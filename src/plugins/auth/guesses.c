@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct guesses *guesses_new(uint64_t key)
+struct guesses *auth_guesses_new(uint64_t key)
 {
     struct guesses *g = calloc(1, sizeof(*g));
 
@@ -16,13 +16,13 @@ struct guesses *guesses_new(uint64_t key)
     return g;
 }
 
-struct guesses *guesses_get(struct guesses *g)
+struct guesses *auth_guesses_get(struct guesses *g)
 {
     counted_get(&g->refs);
     return g;
 }
 
-void guesses_put(struct guesses *g)
+void auth_guesses_put(struct guesses *g)
 {
     if (!g || !counted_put(&g->refs))
         return;
@@ -30,7 +30,7 @@ void guesses_put(struct guesses *g)
     free(g);
 }
 
-struct guesses_net guesses_net_of(const uint8_t ip[16])
+struct guesses_net auth_guesses_net_of(const uint8_t ip[16])
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     struct guesses_net net;
@@ -103,7 +103,7 @@ static enum guesses_answer begin(struct guesser *guesser)
     return GUESSES_MAY;
 }
 
-enum guesses_answer guesses_begin(struct guesses *g, struct guesses_net net, int64_t now_ms)
+enum guesses_answer auth_guesses_begin(struct guesses *g, struct guesses_net net, int64_t now_ms)
 {
     enum guesses_answer answer;
     struct guesser *guesser;
@@ -115,7 +115,7 @@ enum guesses_answer guesses_begin(struct guesses *g, struct guesses_net net, int
     return answer;
 }
 
-void guesses_end(struct guesses *g, struct guesses_net net, bool was_wrong, int64_t now_ms)
+void auth_guesses_end(struct guesses *g, struct guesses_net net, bool was_wrong, int64_t now_ms)
 {
     struct guesser *guesser;
 

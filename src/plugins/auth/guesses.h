@@ -42,22 +42,22 @@ struct guesses {
 };
 
 enum guesses_answer {
-    GUESSES_MAY, /* check it, then guesses_end */
+    GUESSES_MAY, /* check it, then auth_guesses_end */
     GUESSES_WAIT, /* others of this address are being checked: ask again when one of them has ended */
     GUESSES_OVER, /* too many were wrong */
 };
 
 /** @return it, with one reference, or NULL without memory. */
-struct guesses *guesses_new(uint64_t key);
-struct guesses *guesses_get(struct guesses *g);
+struct guesses *auth_guesses_new(uint64_t key);
+struct guesses *auth_guesses_get(struct guesses *g);
 /** Any thread. NULL is allowed. */
-void guesses_put(struct guesses *g);
+void auth_guesses_put(struct guesses *g);
 
-struct guesses_net guesses_net_of(const uint8_t ip[16]);
+struct guesses_net auth_guesses_net_of(const uint8_t ip[16]);
 
 /** May this address have another password checked? Any thread. */
-enum guesses_answer guesses_begin(struct guesses *g, struct guesses_net net, int64_t now_ms);
-/** A check that guesses_begin allowed has ended; it was wrong, or it was right or could not be made. Any thread. */
-void guesses_end(struct guesses *g, struct guesses_net net, bool was_wrong, int64_t now_ms);
+enum guesses_answer auth_guesses_begin(struct guesses *g, struct guesses_net net, int64_t now_ms);
+/** A check that auth_guesses_begin allowed has ended; it was wrong, or it was right or could not be made. Any thread. */
+void auth_guesses_end(struct guesses *g, struct guesses_net net, bool was_wrong, int64_t now_ms);
 
 #endif

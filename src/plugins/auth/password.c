@@ -40,15 +40,15 @@ static bool sha1_matches(const char *text, const char *password)
     sha1_init(&s);
     sha1_add(&s, password, strlen(password));
     sha1_end(&s, got);
-    return is_same_bytes(wanted, got, SHA1_LEN);
+    return digest_is_same(wanted, got, SHA1_LEN);
 }
 
 static bool crypt_matches(const char *hash, const char *password)
 {
     struct crypt_data *data = calloc(1, sizeof(*data)); /* 32 KB: too large for the stack */
     const char *got = data ? crypt_r(password, hash, data) : NULL;
-    bool same =
-        got && *got != '*' && strlen(got) == strlen(hash) && is_same_bytes(got, hash, strlen(hash));
+    bool same = got && *got != '*' && strlen(got) == strlen(hash) &&
+                digest_is_same(got, hash, strlen(hash));
 
     if (data)
         explicit_bzero(data, sizeof(*data));
@@ -56,7 +56,7 @@ static bool crypt_matches(const char *hash, const char *password)
     return same;
 }
 
-bool password_is_hash(const char *hash)
+bool auth_password_is_hash(const char *hash)
 {
     const char *sha1 = sha1_of(hash);
     uint8_t digest[SHA1_BASE64_LEN];
@@ -68,7 +68,7 @@ bool password_is_hash(const char *hash)
 }
 
 /* "$6$salt$...", "$6$rounds=9000$salt$...", "$2b$12$...", "$y$j9T$salt$...", "$7$CU..../....salt$..." */
-struct mk_str password_setting(const char *hash)
+struct mk_str auth_password_setting(const char *hash)
 {
     const char *name_end = hash[0] == '$' ? strchr(hash + 1, '$') : NULL, *end;
 
@@ -82,12 +82,12 @@ struct mk_str password_setting(const char *hash)
     return (struct mk_str){hash, (size_t)(end - hash)};
 }
 
-bool password_is_slow(const char *hash)
+bool auth_password_is_slow(const char *hash)
 {
     return !sha1_of(hash);
 }
 
-bool password_matches(const char *hash, const char *password)
+bool auth_password_matches(const char *hash, const char *password)
 {
     const char *sha1 = sha1_of(hash);
 

@@ -11,15 +11,15 @@
 enum { PASSWORD_MAX = 255 };
 
 /** Can this system check passwords against it? */
-bool password_is_hash(const char *hash);
+bool auth_password_is_hash(const char *hash);
 
 /** The part of a hash that decides what checking costs: its scheme, with the rounds; borrowed. */
-struct mk_str password_setting(const char *hash);
+struct mk_str auth_password_setting(const char *hash);
 
 /** Does checking take so long that it must not be done on a worker? */
-bool password_is_slow(const char *hash);
+bool auth_password_is_slow(const char *hash);
 
 /** Is this the password? In a time that does not tell how much of it is right. Any thread. */
-bool password_matches(const char *hash, const char *password);
+bool auth_password_matches(const char *hash, const char *password);
 
 #endif

@@ -7,11 +7,11 @@
 
 enum { LOOK_EVERY_MS = 1000 };
 
-void source_put(struct source *s)
+void auth_source_put(struct source *s)
 {
     if (!s || !counted_put(&s->refs))
         return;
-    users_put(s->users);
+    auth_users_put(s->users);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -46,7 +46,7 @@ static char *read_all(int fd, off_t size, size_t *len, const char **why)
     return text;
 }
 
-struct users *source_read(int fd, struct stat *seen, struct users_fault *fault)
+struct users *auth_source_read(int fd, struct stat *seen, struct users_fault *fault)
 {
     struct users *users = NULL;
     struct stat st;
@@ -63,7 +63,7 @@ struct users *source_read(int fd, struct stat *seen, struct users_fault *fault)
     text = read_all(fd, st.st_size, &len, &fault->why);
     if (!text)
         return NULL;
-    users = users_parse((struct mk_str){text, len}, fault);
+    users = auth_users_parse((struct mk_str){text, len}, fault);
     explicit_bzero(text, len);
     free(text);
     return users;
@@ -74,7 +74,8 @@ static int open_file(const struct source *s)
     return mk_server_open_file(s->server, s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 }
 
-struct source *source_open(struct mk_server *server, const char *path, struct users_fault *fault)
+struct source *auth_source_open(struct mk_server *server, const char *path,
+                                struct users_fault *fault)
 {
     struct source *s = calloc(1, sizeof(*s) + strlen(path) + 1);
     int fd;
@@ -90,12 +91,12 @@ struct source *source_open(struct mk_server *server, const char *path, struct us
     if (fd < 0) {
         fault->why = mk_error_text(fd);
     } else {
-        s->users = source_read(fd, &s->seen, fault);
+        s->users = auth_source_read(fd, &s->seen, fault);
         close(fd);
     }
     if (s->users)
         return s;
-    source_put(s);
+    auth_source_put(s);
     return NULL;
 }
 
@@ -110,13 +111,13 @@ static void take_users(struct source *s, struct users *users)
     pthread_mutex_unlock(&s->lock);
     mk_server_log(s->server, MK_LOG_INFO, "users read again file=%s users=%zu", s->path,
                   users->count);
-    users_put(old);
+    auth_users_put(old);
 }
 
 static void read_again(struct source *s, int fd)
 {
     struct users_fault fault;
-    struct users *users = source_read(fd, &s->seen, &fault);
+    struct users *users = auth_source_read(fd, &s->seen, &fault);
 
     if (users)
         take_users(s, users);
@@ -147,10 +148,10 @@ static void looked(void *arg)
     struct source *s = arg;
 
     atomic_store(&s->busy, false);
-    source_put(s);
+    auth_source_put(s);
 }
 
-struct users *source_users(struct source *s, struct mk_worker *w)
+struct users *auth_source_users(struct source *s, struct mk_worker *w)
 {
     int64_t now_ms = mk_worker_now_ms(w);
     struct users *users;
@@ -163,7 +164,7 @@ struct users *source_users(struct source *s, struct mk_worker *w)
             atomic_store(&s->busy, false);
     }
     pthread_mutex_lock(&s->lock);
-    users = users_get(s->users);
+    users = auth_users_get(s->users);
     pthread_mutex_unlock(&s->lock);
     return users;
 }

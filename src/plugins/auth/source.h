@@ -32,17 +32,18 @@ struct source {
  * @param fault  out: why not; fault->why is NULL without memory
  * @return it, with one reference, or NULL.
  */
-struct source *source_open(struct mk_server *server, const char *path, struct users_fault *fault);
+struct source *auth_source_open(struct mk_server *server, const char *path,
+                                struct users_fault *fault);
 /**
  * Read users from an open file.
  * @param seen  out: which file that was; may be NULL
  * @return them, with one reference; NULL with fault->why, or without memory with fault->why NULL.
  */
-struct users *source_read(int fd, struct stat *seen, struct users_fault *fault);
+struct users *auth_source_read(int fd, struct stat *seen, struct users_fault *fault);
 /** Any thread. NULL is allowed. */
-void source_put(struct source *s);
+void auth_source_put(struct source *s);
 
 /** The users as they are known now, with a reference. Looks at the file again if that was a second ago. */
-struct users *source_users(struct source *s, struct mk_worker *w);
+struct users *auth_source_users(struct source *s, struct mk_worker *w);
 
 #endif

@@ -43,7 +43,7 @@ static const char *parse_line(char *line, struct user *user)
     *colon = '\0';
     user->name = (struct mk_str){line, (size_t)(colon - line)};
     user->hash = colon + 1;
-    return password_is_hash(user->hash) ? NULL : "not a hash that this system can check";
+    return auth_password_is_hash(user->hash) ? NULL : "not a hash that this system can check";
 }
 
 static bool add_lines(struct users *u, struct users_fault *fault)
@@ -98,7 +98,7 @@ struct kind {
 
 static void count_kind(struct kind kinds[KINDS_MAX], const char *hash)
 {
-    struct mk_str setting = password_setting(hash);
+    struct mk_str setting = auth_password_setting(hash);
 
     for (size_t i = 0; i < KINDS_MAX; i++) {
         struct kind *k = &kinds[i];
@@ -118,7 +118,7 @@ static const char *find_usual(const struct users *u)
     struct kind kinds[KINDS_MAX] = {0}, *best = &kinds[0];
 
     for (size_t i = 0; i < u->count; i++) {
-        if (password_is_slow(u->items[i].hash))
+        if (auth_password_is_slow(u->items[i].hash))
             count_kind(kinds, u->items[i].hash);
     }
     for (size_t i = 1; i < KINDS_MAX; i++) {
@@ -128,7 +128,7 @@ static const char *find_usual(const struct users *u)
     return best->hash || u->count == 0 ? best->hash : u->items[0].hash;
 }
 
-struct users *users_parse(struct mk_str text, struct users_fault *fault)
+struct users *auth_users_parse(struct mk_str text, struct users_fault *fault)
 {
     struct users *u = calloc(1, sizeof(*u));
 
@@ -159,19 +159,19 @@ struct users *users_parse(struct mk_str text, struct users_fault *fault)
     return u;
 }
 
-struct users *users_get(struct users *u)
+struct users *auth_users_get(struct users *u)
 {
     counted_get(&u->refs);
     return u;
 }
 
-void users_put(struct users *u)
+void auth_users_put(struct users *u)
 {
     if (u && counted_put(&u->refs))
         free_users(u);
 }
 
-const char *users_find(const struct users *u, struct mk_str name)
+const char *auth_users_find(const struct users *u, struct mk_str name)
 {
     const struct user key = {.name = name};
     const struct user *found =
@@ -180,7 +180,7 @@ const char *users_find(const struct users *u, struct mk_str name)
     return found ? found->hash : NULL;
 }
 
-const char *users_usual_hash(const struct users *u)
+const char *auth_users_usual_hash(const struct users *u)
 {
     return u->usual;
 }

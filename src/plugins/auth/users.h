@@ -27,7 +27,7 @@ struct users {
     uint64_t serial; /* of its source: what was read later has a higher one */
     size_t count;
     struct user *items; /* sorted by name */
-    const char *usual;  /* users_usual_hash */
+    const char *usual;  /* auth_users_usual_hash */
     char *text;
 };
 
@@ -41,18 +41,18 @@ struct users_fault {
  * @param text    copied
  * @return it, with one reference; NULL with fault->why, or without memory with fault->why NULL.
  */
-struct users *users_parse(struct mk_str text, struct users_fault *fault);
-struct users *users_get(struct users *u);
+struct users *auth_users_parse(struct mk_str text, struct users_fault *fault);
+struct users *auth_users_get(struct users *u);
 /** Any thread. NULL is allowed. */
-void users_put(struct users *u);
+void auth_users_put(struct users *u);
 
 /** @return the hash of a user; NULL when there is no such one. */
-const char *users_find(const struct users *u, struct mk_str name);
+const char *auth_users_find(const struct users *u, struct mk_str name);
 
 /**
  * A hash of the scheme and cost that most users of the file have, a slow one if there are any: what a check of an
  * unknown name is to cost. Always the same one. NULL: there are no users.
  */
-const char *users_usual_hash(const struct users *u);
+const char *auth_users_usual_hash(const struct users *u);
 
 #endif

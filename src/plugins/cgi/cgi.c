@@ -17,12 +17,12 @@ static int open_site(const struct mk_context *ctx, struct cgi_site *site)
     struct cgi_config *config = ctx->config;
     int err;
 
-    site->pool = yard_pool(config->yard, site->pool_name);
-    site->spawner = site->pool ? yard_spawner(config->yard, site->spawner_name) : NULL;
+    site->pool = cgi_yard_pool(config->yard, site->pool_name);
+    site->spawner = site->pool ? cgi_yard_spawner(config->yard, site->spawner_name) : NULL;
     if (!site->spawner)
         return MK_E_NOMEM;
-    pool_bound(site->pool, site->max_processes, site->queue_length);
-    err = config->has_routes ? spawner_open(site->spawner) : 0;
+    cgi_pool_bound(site->pool, site->max_processes, site->queue_length);
+    err = config->has_routes ? cgi_spawner_open(site->spawner) : 0;
     if (err < 0)
         mk_plugin_why(ctx, "%s cannot be started: %s", strchr(site->spawner_name, ':') + 1,
                       err == MK_E_SYS ? "it failed" : mk_error_text(err));
@@ -34,10 +34,10 @@ static void cgi_stop(const struct mk_context *ctx)
     struct cgi_config *config = ctx->config;
 
     for (struct cgi_site *site = config->sites; site; site = site->next) {
-        spawner_put(site->spawner);
+        cgi_spawner_put(site->spawner);
         site->spawner = NULL;
     }
-    yard_put(config->yard);
+    cgi_yard_put(config->yard);
     config->yard = NULL;
 }
 
@@ -47,7 +47,7 @@ static int cgi_start(const struct mk_context *ctx, const struct mk_context *old)
     const struct cgi_config *before = old ? old->config : NULL;
     int err = 0;
 
-    config->yard = before ? yard_get(before->yard) : yard_new(ctx->server);
+    config->yard = before ? cgi_yard_get(before->yard) : cgi_yard_new(ctx->server);
     if (!config->yard)
         return MK_E_NOMEM;
     for (struct cgi_site *site = config->sites; site && err == 0; site = site->next)
@@ -60,7 +60,7 @@ static int cgi_start(const struct mk_context *ctx, const struct mk_context *old)
 static int cgi_worker_start(const struct mk_context *ctx, void **local)
 {
     const struct cgi_config *config = ctx->config;
-    struct crew *crew = yard_crew(config->yard, ctx->worker);
+    struct crew *crew = cgi_yard_crew(config->yard, ctx->worker);
 
     crew->users++;
     *local = crew;
@@ -72,14 +72,14 @@ static void cgi_worker_stop(const struct mk_context *ctx)
     struct crew *crew = ctx->local;
 
     if (--crew->users == 0)
-        run_end_all(crew);
+        cgi_run_end_all(crew);
 }
 
 static enum mk_verdict cgi_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
     const struct cgi_config *config = ctx->config;
 
-    return run_handle(r, ctx->local, config->yard, ctx->site, data);
+    return cgi_run_handle(r, ctx->local, config->yard, ctx->site, data);
 }
 
 static const struct mk_plugin cgi = {

@@ -52,11 +52,13 @@ static int cheetah_check(struct mk_setup *setup)
         mk_setup_fault(setup, mk_setup_place(setup, c->set, "Socket"),
                        "Socket: a path of at most %zu bytes is needed, %s is longer", room - 1,
                        c->set->socket);
-    if (!place_find_group(&tried, c->set->group))
+    if (!cheetah_place_find_group(&tried, c->set->group))
         mk_setup_fault(setup, mk_setup_origin(setup, c->set), "Group: there is no group \"%s\"",
                        c->set->group);
     mk_setup_keep(setup, c);
-    return c->set->listen == LISTEN_SERVER ? place_need(setup, c->set->socket, c->set->group) : 0;
+    return c->set->listen == LISTEN_SERVER
+               ? cheetah_place_need(setup, c->set->socket, c->set->group)
+               : 0;
 }
 
 static int cheetah_start(const struct mk_context *ctx, const struct mk_context *old)
@@ -66,10 +68,10 @@ static int cheetah_start(const struct mk_context *ctx, const struct mk_context *
     bool is_terminal = c->set->listen == LISTEN_STDIN;
     int err = 0;
 
-    if (before && shell_is_at(before->shell, is_terminal, c->set->socket))
-        c->shell = shell_get(before->shell);
+    if (before && cheetah_shell_is_at(before->shell, is_terminal, c->set->socket))
+        c->shell = cheetah_shell_get(before->shell);
     else
-        c->shell = shell_open(ctx, is_terminal, c->set->socket, c->set->group, &err);
+        c->shell = cheetah_shell_open(ctx, is_terminal, c->set->socket, c->set->group, &err);
     return err;
 }
 
@@ -77,7 +79,7 @@ static void cheetah_stop(const struct mk_context *ctx)
 {
     struct cheetah *c = ctx->config;
 
-    shell_put(c->shell);
+    cheetah_shell_put(c->shell);
     c->shell = NULL;
 }
 
@@ -86,7 +88,7 @@ static int cheetah_worker_start(const struct mk_context *ctx, void **local)
     const struct cheetah *c = ctx->config;
 
     (void)local;
-    return mk_worker_index(ctx->worker) == 0 ? shell_watch(c->shell, ctx) : 0;
+    return mk_worker_index(ctx->worker) == 0 ? cheetah_shell_watch(c->shell, ctx) : 0;
 }
 
 static void cheetah_worker_stop(const struct mk_context *ctx)
@@ -94,7 +96,7 @@ static void cheetah_worker_stop(const struct mk_context *ctx)
     const struct cheetah *c = ctx->config;
 
     if (mk_worker_index(ctx->worker) == 0)
-        shell_leave(c->shell);
+        cheetah_shell_leave(c->shell);
 }
 
 static const struct mk_plugin plugin = {

@@ -21,7 +21,7 @@ struct call {
     struct mk_server *server;
     const struct line *line;
     struct reply *reply;
-    bool failed; /* out: the reply is reply_error's, complete */
+    bool failed; /* out: the reply is cheetah_reply_error's, complete */
 };
 
 struct command {
@@ -50,19 +50,19 @@ static void run_help(struct call *call)
 {
     const struct command *c;
 
-    reply_list(call->reply, "commands", help_columns, COUNT(help_columns));
+    cheetah_reply_list(call->reply, "commands", help_columns, COUNT(help_columns));
     for (unsigned i = 0; (c = command_at(i)); i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "%s%s%s", c->name, c->parameter ? " " : "",
                        c->parameter ? c->parameter : "");
-        reply_row(call->reply, help_columns);
-        reply_text(call->reply, "command", mk_str_from(name));
-        reply_own(call->reply, "short", c->brief ? c->brief : "");
-        reply_own(call->reply, "about", c->about);
-        reply_row_end(call->reply);
+        cheetah_reply_row(call->reply, help_columns);
+        cheetah_reply_text(call->reply, "command", mk_str_from(name));
+        cheetah_reply_own(call->reply, "short", c->brief ? c->brief : "");
+        cheetah_reply_own(call->reply, "about", c->about);
+        cheetah_reply_row_end(call->reply);
     }
-    reply_list_end(call->reply);
+    cheetah_reply_list_end(call->reply);
 }
 
 static const struct reply_column setting_columns[] = {{"key", 20}, {"value", 0}};
@@ -74,18 +74,18 @@ static void tell_setting(void *arg, const char *text, size_t len)
     size_t key = blank ? (size_t)(blank - text) : len;
     size_t value = blank ? key + 1 : len;
 
-    reply_row(r, setting_columns);
-    reply_text(r, "key", (struct mk_str){text, key});
-    reply_text(r, "value", (struct mk_str){text + value, len - value});
-    reply_row_end(r);
+    cheetah_reply_row(r, setting_columns);
+    cheetah_reply_text(r, "key", (struct mk_str){text, key});
+    cheetah_reply_text(r, "value", (struct mk_str){text + value, len - value});
+    cheetah_reply_row_end(r);
 }
 
 static void run_config(struct call *call)
 {
-    reply_list(call->reply, "config", setting_columns, COUNT(setting_columns));
+    cheetah_reply_list(call->reply, "config", setting_columns, COUNT(setting_columns));
     if (mk_worker_settings(call->worker, tell_setting, call->reply) < 0)
         call->reply->failed = true;
-    reply_list_end(call->reply);
+    cheetah_reply_list_end(call->reply);
 }
 
 static const struct reply_column plugin_columns[] = {
@@ -95,18 +95,18 @@ static void run_plugins(struct call *call)
 {
     struct mk_plugin_facts p = {.size = sizeof(p)};
 
-    reply_list(call->reply, "plugins", plugin_columns, COUNT(plugin_columns));
+    cheetah_reply_list(call->reply, "plugins", plugin_columns, COUNT(plugin_columns));
     for (unsigned i = 0; mk_server_plugin(call->server, i, &p); i++) {
-        reply_row(call->reply, plugin_columns);
-        reply_text(call->reply, "name", mk_str_from(p.name));
-        reply_number(call->reply, "major", p.major);
-        reply_text(call->reply, "transport", mk_str_from(p.has_transport ? "yes" : "no"));
-        reply_text(call->reply, "about", mk_str_from(p.about ? p.about : ""));
-        reply_text(call->reply, "file", mk_str_from(p.file ? p.file : "built in"));
-        reply_row_end(call->reply);
+        cheetah_reply_row(call->reply, plugin_columns);
+        cheetah_reply_text(call->reply, "name", mk_str_from(p.name));
+        cheetah_reply_number(call->reply, "major", p.major);
+        cheetah_reply_text(call->reply, "transport", mk_str_from(p.has_transport ? "yes" : "no"));
+        cheetah_reply_text(call->reply, "about", mk_str_from(p.about ? p.about : ""));
+        cheetah_reply_text(call->reply, "file", mk_str_from(p.file ? p.file : "built in"));
+        cheetah_reply_row_end(call->reply);
         p = (struct mk_plugin_facts){.size = sizeof(p)};
     }
-    reply_list_end(call->reply);
+    cheetah_reply_list_end(call->reply);
 }
 
 static const struct reply_column site_columns[] = {{"site", 4}, {"root", 32}, {"names", 0}};
@@ -134,16 +134,17 @@ static void run_vhosts(struct call *call)
     struct mk_site_facts site = {.size = sizeof(site)};
     char names[4096];
 
-    reply_list(call->reply, "vhosts", site_columns, COUNT(site_columns));
+    cheetah_reply_list(call->reply, "vhosts", site_columns, COUNT(site_columns));
     for (unsigned i = 0; mk_worker_site(call->worker, i, &site); i++) {
-        reply_row(call->reply, site_columns);
-        reply_number(call->reply, "site", i);
-        reply_text(call->reply, "root", mk_str_from(site.document_root ? site.document_root : ""));
-        reply_text(call->reply, "names", join_names(&site, names, sizeof(names)));
-        reply_row_end(call->reply);
+        cheetah_reply_row(call->reply, site_columns);
+        cheetah_reply_number(call->reply, "site", i);
+        cheetah_reply_text(call->reply, "root",
+                           mk_str_from(site.document_root ? site.document_root : ""));
+        cheetah_reply_text(call->reply, "names", join_names(&site, names, sizeof(names)));
+        cheetah_reply_row_end(call->reply);
         site = (struct mk_site_facts){.size = sizeof(site)};
     }
-    reply_list_end(call->reply);
+    cheetah_reply_list_end(call->reply);
 }
 
 /* ---- how it is ---- */
@@ -155,10 +156,10 @@ static void tell_uptime(struct reply *r, const struct mk_server_facts *facts)
 
     (void)snprintf(text, sizeof(text), "%" PRIu64 " days %02u:%02u:%02u", s / 86400,
                    (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
-    reply_text(r, "uptime", mk_str_from(text));
-    reply_number(r, "uptime_seconds", s);
+    cheetah_reply_text(r, "uptime", mk_str_from(text));
+    cheetah_reply_number(r, "uptime_seconds", s);
     if (text_utc(text, facts->started_s, 'T') > 0)
-        reply_text(r, "started", mk_str_from(text));
+        cheetah_reply_text(r, "started", mk_str_from(text));
 }
 
 static void run_uptime(struct call *call)
@@ -182,21 +183,21 @@ static void run_status(struct call *call)
         all.bytes_in += one.bytes_in;
         all.bytes_out += one.bytes_out;
     }
-    reply_text(r, "version", mk_str_from(mk_version()));
-    reply_number(r, "pid", (uint64_t)getpid());
+    cheetah_reply_text(r, "version", mk_str_from(mk_version()));
+    cheetah_reply_number(r, "pid", (uint64_t)getpid());
     tell_uptime(r, &facts);
-    reply_number(r, "workers", facts.workers);
-    reply_text(r, "scheduler", mk_str_from(facts.scheduler));
-    reply_number(r, "configurations", facts.snapshots);
-    reply_number(r, "reloads", facts.reloads);
-    reply_number(r, "reloads_failed", facts.reloads_failed);
-    reply_number(r, "connections", all.connections);
-    reply_number(r, "accepted", all.accepted);
-    reply_number(r, "requests", all.requests);
-    reply_number(r, "refused", all.refused);
-    reply_number(r, "bytes_in", all.bytes_in);
-    reply_number(r, "bytes_out", all.bytes_out);
-    metrics_tell_brief(call->worker, r);
+    cheetah_reply_number(r, "workers", facts.workers);
+    cheetah_reply_text(r, "scheduler", mk_str_from(facts.scheduler));
+    cheetah_reply_number(r, "configurations", facts.snapshots);
+    cheetah_reply_number(r, "reloads", facts.reloads);
+    cheetah_reply_number(r, "reloads_failed", facts.reloads_failed);
+    cheetah_reply_number(r, "connections", all.connections);
+    cheetah_reply_number(r, "accepted", all.accepted);
+    cheetah_reply_number(r, "requests", all.requests);
+    cheetah_reply_number(r, "refused", all.refused);
+    cheetah_reply_number(r, "bytes_in", all.bytes_in);
+    cheetah_reply_number(r, "bytes_out", all.bytes_out);
+    cheetah_metrics_tell_brief(call->worker, r);
 }
 
 static const struct reply_column worker_columns[] = {
@@ -208,25 +209,25 @@ static void run_workers(struct call *call)
 {
     struct mk_worker_stats s = {.size = sizeof(s)};
 
-    reply_list(call->reply, "workers", worker_columns, COUNT(worker_columns));
+    cheetah_reply_list(call->reply, "workers", worker_columns, COUNT(worker_columns));
     for (unsigned i = 0; mk_server_stats(call->server, i, &s) == 0; i++) {
-        reply_row(call->reply, worker_columns);
-        reply_number(call->reply, "worker", i);
-        reply_number(call->reply, "connections", s.connections);
-        reply_number(call->reply, "accepted", s.accepted);
-        reply_number(call->reply, "requests", s.requests);
-        reply_number(call->reply, "refused", s.refused);
-        reply_number(call->reply, "bytes_in", s.bytes_in);
-        reply_number(call->reply, "bytes_out", s.bytes_out);
-        reply_number(call->reply, "turns", s.turns);
-        reply_row_end(call->reply);
+        cheetah_reply_row(call->reply, worker_columns);
+        cheetah_reply_number(call->reply, "worker", i);
+        cheetah_reply_number(call->reply, "connections", s.connections);
+        cheetah_reply_number(call->reply, "accepted", s.accepted);
+        cheetah_reply_number(call->reply, "requests", s.requests);
+        cheetah_reply_number(call->reply, "refused", s.refused);
+        cheetah_reply_number(call->reply, "bytes_in", s.bytes_in);
+        cheetah_reply_number(call->reply, "bytes_out", s.bytes_out);
+        cheetah_reply_number(call->reply, "turns", s.turns);
+        cheetah_reply_row_end(call->reply);
     }
-    reply_list_end(call->reply);
+    cheetah_reply_list_end(call->reply);
 }
 
 static void run_metrics(struct call *call)
 {
-    metrics_tell(call->worker, call->reply);
+    cheetah_metrics_tell(call->worker, call->reply);
 }
 
 /* ---- what can be done ---- */
@@ -237,7 +238,7 @@ static void run_reload(struct call *call)
 
     call->failed = err < 0;
     if (err < 0)
-        reply_error(call->reply, call->line->json, "no reload: %s", mk_error_text(err));
+        cheetah_reply_error(call->reply, call->line->json, "no reload: %s", mk_error_text(err));
 }
 
 /* LogLevel stands once for everything, and once more for the components that say more. */
@@ -249,8 +250,8 @@ static void tell_level(void *arg, const char *text, size_t len)
     size_t skip = sizeof(key) - 1;
 
     if (len > skip && memcmp(text, key, skip) == 0)
-        reply_text(r, memchr(value, ':', len - skip) ? "components" : "level",
-                   (struct mk_str){value, len - skip});
+        cheetah_reply_text(r, memchr(value, ':', len - skip) ? "components" : "level",
+                           (struct mk_str){value, len - skip});
 }
 
 static void run_loglevel(struct call *call)
@@ -259,8 +260,9 @@ static void run_loglevel(struct call *call)
 
     if (line->count == 2 && mk_server_log_level(call->server, line->words[1]) < 0) {
         call->failed = true;
-        reply_error(call->reply, line->json,
-                    "expected error, warn, info, debug or trace, perhaps with :component,...");
+        cheetah_reply_error(
+            call->reply, line->json,
+            "expected error, warn, info, debug or trace, perhaps with :component,...");
         return;
     }
     if (mk_worker_settings(call->worker, tell_level, call->reply) < 0)
@@ -270,17 +272,17 @@ static void run_loglevel(struct call *call)
 static void run_clear(struct call *call)
 {
     if (call->reply->json)
-        reply_text(call->reply, "clear", MK_STR("this session has no screen"));
+        cheetah_reply_text(call->reply, "clear", MK_STR("this session has no screen"));
     else
-        reply_raw(call->reply, "\033[H\033[2J");
+        cheetah_reply_raw(call->reply, "\033[H\033[2J");
 }
 
 static void run_quit(struct call *call)
 {
-    reply_text(call->reply, "quit", MK_STR("end the session; the server continues"));
+    cheetah_reply_text(call->reply, "quit", MK_STR("end the session; the server continues"));
 }
 
-/* What comes is written by gather_tell, or by reload_tell. */
+/* What comes is written by cheetah_gather_tell, or by cheetah_reload_tell. */
 static void run_connections(struct call *call)
 {
     (void)call;
@@ -334,7 +336,7 @@ static const char *nearest(struct mk_str word)
     const char *name = NULL;
 
     for (unsigned i = 0; i < COUNT(commands); i++) {
-        unsigned distance = line_distance(word, mk_str_from(commands[i].name));
+        unsigned distance = cheetah_line_distance(word, mk_str_from(commands[i].name));
 
         if (distance < best && distance < word.len) {
             best = distance;
@@ -351,13 +353,14 @@ static void refuse(const struct line *line, struct reply *r)
     int len = word.len < 32 ? (int)word.len : 32;
 
     if (meant)
-        reply_error(r, line->json, "unknown command \"%.*s\"; did you mean \"%s\"?", len, word.p,
-                    meant);
+        cheetah_reply_error(r, line->json, "unknown command \"%.*s\"; did you mean \"%s\"?", len,
+                            word.p, meant);
     else
-        reply_error(r, line->json, "unknown command \"%.*s\"; help lists them", len, word.p);
+        cheetah_reply_error(r, line->json, "unknown command \"%.*s\"; help lists them", len,
+                            word.p);
 }
 
-enum command_end command_run(struct mk_worker *w, const struct line *line, struct reply *r)
+enum command_end cheetah_command_run(struct mk_worker *w, const struct line *line, struct reply *r)
 {
     struct call call = {.worker = w, .server = mk_worker_server(w), .line = line, .reply = r};
     const struct command *c;
@@ -370,15 +373,15 @@ enum command_end command_run(struct mk_worker *w, const struct line *line, struc
         return COMMAND_DONE;
     }
     if (line->count > (c->parameter ? 2 : 1)) {
-        reply_error(r, line->json, "%s takes %s", c->name,
-                    c->parameter ? "one parameter at most" : "no parameter");
+        cheetah_reply_error(r, line->json, "%s takes %s", c->name,
+                            c->parameter ? "one parameter at most" : "no parameter");
         return COMMAND_DONE;
     }
-    reply_begin(r, line->json);
+    cheetah_reply_begin(r, line->json);
     c->run(&call);
     if (call.failed)
         return COMMAND_DONE;
     if (c->end != COMMAND_GATHER && c->end != COMMAND_RELOAD)
-        reply_end(r);
+        cheetah_reply_end(r);
     return c->end;
 }

@@ -11,8 +11,8 @@ struct mk_worker;
 enum command_end {
     COMMAND_DONE,
     COMMAND_QUIT,   /* close when the reply is sent */
-    COMMAND_GATHER, /* the reply has begun; what gather_tell writes completes it */
-    COMMAND_RELOAD, /* likewise, and reload_tell, when the reload that was asked for has ended */
+    COMMAND_GATHER, /* the reply has begun; what cheetah_gather_tell writes completes it */
+    COMMAND_RELOAD, /* likewise, and cheetah_reload_tell, when the reload that was asked for has ended */
 };
 
 /**
@@ -20,6 +20,6 @@ enum command_end {
  * @param r  freed or zeroed; out: the reply, complete but for COMMAND_GATHER. Nothing is written for a
  *           line without words
  */
-enum command_end command_run(struct mk_worker *w, const struct line *line, struct reply *r);
+enum command_end cheetah_command_run(struct mk_worker *w, const struct line *line, struct reply *r);
 
 #endif

@@ -116,7 +116,7 @@ static void answer(struct mk_worker *w, void *arg)
 
 /* ---- at home ---- */
 
-struct gather *gather_begin(struct mk_worker *home, void (*wake)(void *arg), void *arg)
+struct gather *cheetah_gather_begin(struct mk_worker *home, void (*wake)(void *arg), void *arg)
 {
     struct mk_server *server = mk_worker_server(home);
     unsigned count = mk_server_workers(server);
@@ -136,12 +136,12 @@ struct gather *gather_begin(struct mk_worker *home, void (*wake)(void *arg), voi
     return NULL;
 }
 
-bool gather_is_done(const struct gather *g)
+bool cheetah_gather_is_done(const struct gather *g)
 {
     return atomic_load_explicit(&g->pending, memory_order_acquire) == 0;
 }
 
-void gather_leave(struct gather *g)
+void cheetah_gather_leave(struct gather *g)
 {
     g->wake = NULL;
     put(g);
@@ -154,20 +154,20 @@ static const struct reply_column columns[] = {
 
 static void tell_row(struct reply *r, unsigned worker, const struct row *row)
 {
-    reply_row(r, columns);
-    reply_number(r, "worker", worker);
-    reply_number(r, "id", row->id);
-    reply_text(r, "state", mk_str_from(row->state));
-    reply_text(r, "peer", mk_str_from(row->peer));
-    reply_number(r, "port", row->port);
-    reply_number(r, "requests", row->requests);
-    reply_text(r, "transport", mk_str_from(row->transport));
-    reply_text(r, "tls", mk_str_from(row->tls));
-    reply_text(r, "listen", mk_str_from(row->listen));
-    reply_row_end(r);
+    cheetah_reply_row(r, columns);
+    cheetah_reply_number(r, "worker", worker);
+    cheetah_reply_number(r, "id", row->id);
+    cheetah_reply_text(r, "state", mk_str_from(row->state));
+    cheetah_reply_text(r, "peer", mk_str_from(row->peer));
+    cheetah_reply_number(r, "port", row->port);
+    cheetah_reply_number(r, "requests", row->requests);
+    cheetah_reply_text(r, "transport", mk_str_from(row->transport));
+    cheetah_reply_text(r, "tls", mk_str_from(row->tls));
+    cheetah_reply_text(r, "listen", mk_str_from(row->listen));
+    cheetah_reply_row_end(r);
 }
 
-void gather_tell(const struct gather *g, struct reply *r)
+void cheetah_gather_tell(const struct gather *g, struct reply *r)
 {
     uint64_t total = 0, shown = 0;
 
@@ -175,12 +175,12 @@ void gather_tell(const struct gather *g, struct reply *r)
         total += g->parts[i].total;
         shown += g->parts[i].count;
     }
-    reply_number(r, "total", total);
-    reply_number(r, "shown", shown);
-    reply_list(r, "connections", columns, sizeof(columns) / sizeof(columns[0]));
+    cheetah_reply_number(r, "total", total);
+    cheetah_reply_number(r, "shown", shown);
+    cheetah_reply_list(r, "connections", columns, sizeof(columns) / sizeof(columns[0]));
     for (unsigned i = 0; i < g->nparts; i++) {
         for (size_t j = 0; j < g->parts[i].count; j++)
             tell_row(r, i, &g->parts[i].rows[j]);
     }
-    reply_list_end(r);
+    cheetah_reply_list_end(r);
 }

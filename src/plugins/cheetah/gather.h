@@ -18,11 +18,11 @@ struct gather;
  * @param wake  called there when all have answered; without memory not at all, so look now and then
  * @return it, or NULL without memory.
  */
-struct gather *gather_begin(struct mk_worker *home, void (*wake)(void *arg), void *arg);
-bool gather_is_done(const struct gather *g);
+struct gather *cheetah_gather_begin(struct mk_worker *home, void (*wake)(void *arg), void *arg);
+bool cheetah_gather_is_done(const struct gather *g);
 /** Write what came, when it is done. */
-void gather_tell(const struct gather *g, struct reply *r);
+void cheetah_gather_tell(const struct gather *g, struct reply *r);
 /** No longer wanted; wake is not called from then on. */
-void gather_leave(struct gather *g);
+void cheetah_gather_leave(struct gather *g);
 
 #endif

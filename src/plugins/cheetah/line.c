@@ -20,7 +20,7 @@ static void add_word(struct line *line, struct mk_str word)
         line->count = LINE_MAX_WORDS + 1;
 }
 
-void line_parse(struct line *line, struct mk_str text)
+void cheetah_line_parse(struct line *line, struct mk_str text)
 {
     size_t at = 0;
 
@@ -45,7 +45,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 }
 
 /* Levenshtein's distance, a row of his table at a time. */
-unsigned line_distance(struct mk_str a, struct mk_str b)
+unsigned cheetah_line_distance(struct mk_str a, struct mk_str b)
 {
     unsigned row[LETTERS + 1];
 

@@ -20,9 +20,9 @@ struct line {
 };
 
 /** Part a line without its end into words. Blanks are spaces, tabs and a carriage return. */
-void line_parse(struct line *line, struct mk_str text);
+void cheetah_line_parse(struct line *line, struct mk_str text);
 
 /** How many letters have to be put in, taken out or replaced to make one word of the other; at most 16 letters of each count. */
-unsigned line_distance(struct mk_str a, struct mk_str b);
+unsigned cheetah_line_distance(struct mk_str a, struct mk_str b);
 
 #endif

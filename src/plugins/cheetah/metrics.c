@@ -23,15 +23,15 @@ static void tell_sample(void *arg, const struct metrics_sample *s)
 
     if (!r->json) {
         (void)metrics_write(text, s);
-        reply_raw(r, "%s", text);
+        cheetah_reply_raw(r, "%s", text);
         return;
     }
-    reply_row(r, columns);
-    reply_text(r, "name", mk_str_from(s->name));
+    cheetah_reply_row(r, columns);
+    cheetah_reply_text(r, "name", mk_str_from(s->name));
     for (unsigned i = 0; i < s->nlabels; i++)
-        reply_text(r, s->labels[i].name, mk_str_from(s->labels[i].value));
-    reply_number(r, "value", s->value);
-    reply_row_end(r);
+        cheetah_reply_text(r, s->labels[i].name, mk_str_from(s->labels[i].value));
+    cheetah_reply_number(r, "value", s->value);
+    cheetah_reply_row_end(r);
 }
 
 /* ---- counters of plugins ---- */
@@ -85,12 +85,12 @@ static size_t join_labels(const struct mk_metric *m, char *dst, size_t size)
 
 static void tell_of_plugin_in_json(struct reply *r, const struct mk_metric *m)
 {
-    reply_row(r, columns);
-    reply_text(r, "name", mk_str_from(m->name));
+    cheetah_reply_row(r, columns);
+    cheetah_reply_text(r, "name", mk_str_from(m->name));
     for (unsigned i = 0; i < m->nlabels; i++)
-        reply_text(r, m->labels[i].name, m->labels[i].value);
-    reply_real(r, "value", m->value);
-    reply_row_end(r);
+        cheetah_reply_text(r, m->labels[i].name, m->labels[i].value);
+    cheetah_reply_real(r, "value", m->value);
+    cheetah_reply_row_end(r);
 }
 
 static void tell_of_plugin(void *arg, const struct mk_metric *m)
@@ -104,12 +104,12 @@ static void tell_of_plugin(void *arg, const struct mk_metric *m)
         return;
     }
     if (strcmp(t->name, m->name) != 0)
-        reply_raw(t->reply, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name,
-                  m->is_counter ? "counter" : "gauge");
+        cheetah_reply_raw(t->reply, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name,
+                          m->is_counter ? "counter" : "gauge");
     (void)snprintf(t->name, sizeof(t->name), "%s", m->name);
     len = join_labels(m, labels, sizeof(labels));
-    reply_raw(t->reply, "%s%s%.*s%s %.15g\n", m->name, len ? "{" : "", (int)len, labels,
-              len ? "}" : "", m->value);
+    cheetah_reply_raw(t->reply, "%s%s%.*s%s %.15g\n", m->name, len ? "{" : "", (int)len, labels,
+                      len ? "}" : "", m->value);
 }
 
 static const struct reply_column brief_columns[] = {{"metric", 34}, {"labels", 40}, {"value", 0}};
@@ -122,33 +122,34 @@ static void tell_brief(void *arg, const struct mk_metric *m)
     if (!m->is_brief)
         return;
     if (!t->has_list)
-        reply_list(t->reply, "plugins", brief_columns,
-                   sizeof(brief_columns) / sizeof(brief_columns[0]));
+        cheetah_reply_list(t->reply, "plugins", brief_columns,
+                           sizeof(brief_columns) / sizeof(brief_columns[0]));
     t->has_list = true;
-    reply_row(t->reply, brief_columns);
-    reply_text(t->reply, "metric", mk_str_from(m->name));
-    reply_text(t->reply, "labels", (struct mk_str){labels, join_labels(m, labels, sizeof(labels))});
-    reply_real(t->reply, "value", m->value);
-    reply_row_end(t->reply);
+    cheetah_reply_row(t->reply, brief_columns);
+    cheetah_reply_text(t->reply, "metric", mk_str_from(m->name));
+    cheetah_reply_text(t->reply, "labels",
+                       (struct mk_str){labels, join_labels(m, labels, sizeof(labels))});
+    cheetah_reply_real(t->reply, "value", m->value);
+    cheetah_reply_row_end(t->reply);
 }
 
-void metrics_tell_brief(struct mk_worker *w, struct reply *r)
+void cheetah_metrics_tell_brief(struct mk_worker *w, struct reply *r)
 {
     struct telling t = {.reply = r};
 
     mk_worker_metrics(w, tell_brief, &t);
     if (t.has_list && r->json)
-        reply_list_end(r);
+        cheetah_reply_list_end(r);
 }
 
-void metrics_tell(struct mk_worker *w, struct reply *r)
+void cheetah_metrics_tell(struct mk_worker *w, struct reply *r)
 {
     struct telling t = {.reply = r};
 
     if (r->json)
-        reply_list(r, "metrics", columns, 1);
+        cheetah_reply_list(r, "metrics", columns, 1);
     metrics_each(mk_worker_server(w), tell_sample, r);
     mk_worker_metrics(w, tell_of_plugin, &t);
     if (r->json)
-        reply_list_end(r);
+        cheetah_reply_list_end(r);
 }

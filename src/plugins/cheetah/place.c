@@ -61,7 +61,7 @@ static bool make_path(char path[PLACE_PATH], const char *directory, const char *
     return len > 0 && len < PLACE_PATH;
 }
 
-int place_choose(const struct mk_context *ctx, char path[PLACE_PATH])
+int cheetah_place_choose(const struct mk_context *ctx, char path[PLACE_PATH])
 {
     const char *directory = runtime_directory();
     char port[PORT_TEXT] = "";
@@ -86,7 +86,7 @@ static void make_name(char name[PLACE_NAME], const char *group, const char *path
     (void)snprintf(name, PLACE_NAME, "%s:unix:%s", group, path);
 }
 
-int place_need(struct mk_setup *setup, const char *socket, const char *group)
+int cheetah_place_need(struct mk_setup *setup, const char *socket, const char *group)
 {
     const char *directory = runtime_directory();
     char path[PLACE_PATH], port[PORT_TEXT] = "", name[PLACE_NAME];
@@ -103,7 +103,7 @@ int place_need(struct mk_setup *setup, const char *socket, const char *group)
     return mk_setup_needs(setup, MK_RESOURCE_SOCKET, name);
 }
 
-bool place_find_group(struct place *p, const char *group)
+bool cheetah_place_find_group(struct place *p, const char *group)
 {
     char buffer[GROUP_BUFFER], *end;
     struct group entry, *found = NULL;
@@ -166,7 +166,7 @@ static int remove_stale(const struct mk_context *ctx, const struct place *p)
     return unlink(p->path) == 0 || errno == ENOENT || errno == EACCES ? 0 : say_errno(ctx, p);
 }
 
-int place_listen(const struct mk_context *ctx, struct place *p)
+int cheetah_place_listen(const struct mk_context *ctx, struct place *p)
 {
     int err = remove_stale(ctx, p), fd;
     char name[PLACE_NAME];
@@ -189,7 +189,7 @@ int place_listen(const struct mk_context *ctx, struct place *p)
     return fd;
 }
 
-void place_remove(const struct place *p)
+void cheetah_place_remove(const struct place *p)
 {
     struct stat st;
 
@@ -213,7 +213,7 @@ static bool has_group(int fd, const struct ucred *peer, gid_t gid)
     return false;
 }
 
-const char *place_refusal(const struct place *p, int fd)
+const char *cheetah_place_refusal(const struct place *p, int fd)
 {
     struct ucred peer;
     socklen_t len = sizeof(peer);
@@ -245,7 +245,7 @@ static int open_again(const struct mk_context *ctx, int fd, int flags, const cha
     return again;
 }
 
-int place_open_terminal(const struct mk_context *ctx, int *in, int *out)
+int cheetah_place_open_terminal(const struct mk_context *ctx, int *in, int *out)
 {
     struct stat st;
 

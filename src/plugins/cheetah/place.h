@@ -23,32 +23,32 @@ struct place {
 };
 
 /** RUNDIR/cheetah.PORT. @return 0, or an error after saying why (mk_plugin_why). */
-int place_choose(const struct mk_context *ctx, char path[PLACE_PATH]);
+int cheetah_place_choose(const struct mk_context *ctx, char path[PLACE_PATH]);
 
 /** In check: the surrounding program may have to make the socket. @return 0 or MK_E_NOMEM. */
-int place_need(struct mk_setup *setup, const char *socket, const char *group);
+int cheetah_place_need(struct mk_setup *setup, const char *socket, const char *group);
 
 /** @param group  name or number; NULL: none @return false: there is no such group. */
-bool place_find_group(struct place *p, const char *group);
+bool cheetah_place_find_group(struct place *p, const char *group);
 
 /**
  * Listen at p->path, for this user, root and p->group alone from the first moment on. The socket of a server that
  * has died is replaced.
  * @return the descriptor, non-blocking; or an error after saying why.
  */
-int place_listen(const struct mk_context *ctx, struct place *p);
+int cheetah_place_listen(const struct mk_context *ctx, struct place *p);
 
 /** Remove the file, unless it became another one. */
-void place_remove(const struct place *p);
+void cheetah_place_remove(const struct place *p);
 
 /** Why who connected may not use the shell; NULL: it may. The mode of the file said so too, but could have been changed. */
-const char *place_refusal(const struct place *p, int fd);
+const char *cheetah_place_refusal(const struct place *p, int fd);
 
 /**
  * Standard input and output, as descriptions of their own: those of others who use the same terminal or
  * pipe stay blocking.
  * @return 0, or an error after saying why.
  */
-int place_open_terminal(const struct mk_context *ctx, int *in, int *out);
+int cheetah_place_open_terminal(const struct mk_context *ctx, int *in, int *out);
 
 #endif

@@ -16,12 +16,12 @@ static struct reload count(const struct mk_worker *w)
     return (struct reload){facts.reloads, facts.reloads_failed};
 }
 
-void reload_note(struct reload *reload, const struct mk_worker *w)
+void cheetah_reload_note(struct reload *reload, const struct mk_worker *w)
 {
     *reload = count(w);
 }
 
-bool reload_has_ended(const struct reload *reload, const struct mk_worker *w)
+bool cheetah_reload_has_ended(const struct reload *reload, const struct mk_worker *w)
 {
     struct reload now = count(w);
 
@@ -36,29 +36,29 @@ static void tell_report(const struct mk_worker *w, struct reply *r)
     size_t left = text ? mk_server_reload_report(mk_worker_server(w), text, REPORT_MAX) : 0;
 
     if (left > 0)
-        reply_list(r, "found", columns, 1);
+        cheetah_reply_list(r, "found", columns, 1);
     for (char *end; left > 0 && (end = memchr(at, '\n', left)); at = end + 1) {
-        reply_row(r, columns);
-        reply_text(r, "found", (struct mk_str){at, (size_t)(end - at)});
-        reply_row_end(r);
+        cheetah_reply_row(r, columns);
+        cheetah_reply_text(r, "found", (struct mk_str){at, (size_t)(end - at)});
+        cheetah_reply_row_end(r);
         left -= (size_t)(end - at) + 1;
     }
     if (at > text)
-        reply_list_end(r);
+        cheetah_reply_list_end(r);
     free(text);
 }
 
-void reload_tell(const struct reload *reload, const struct mk_worker *w, struct reply *r)
+void cheetah_reload_tell(const struct reload *reload, const struct mk_worker *w, struct reply *r)
 {
     struct reload now = count(w);
 
     if (now.failed != reload->failed)
-        reply_text(r, "reload", MK_STR("failed; the old configuration stays in force"));
+        cheetah_reply_text(r, "reload", MK_STR("failed; the old configuration stays in force"));
     else if (now.done != reload->done)
-        reply_text(r, "reload", MK_STR("done"));
+        cheetah_reply_text(r, "reload", MK_STR("done"));
     else
-        reply_text(r, "reload", MK_STR("in progress; the error log will have the result"));
-    if (reload_has_ended(reload, w))
+        cheetah_reply_text(r, "reload", MK_STR("in progress; the error log will have the result"));
+    if (cheetah_reload_has_ended(reload, w))
         tell_report(w, r);
-    reply_end(r);
+    cheetah_reply_end(r);
 }

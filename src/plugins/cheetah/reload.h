@@ -14,12 +14,12 @@ struct reload {
 };
 
 /** Note it, before asking. */
-void reload_note(struct reload *reload, const struct mk_worker *w);
+void cheetah_reload_note(struct reload *reload, const struct mk_worker *w);
 
 /** Has one ended since? */
-bool reload_has_ended(const struct reload *reload, const struct mk_worker *w);
+bool cheetah_reload_has_ended(const struct reload *reload, const struct mk_worker *w);
 
 /** Complete a reply that has begun: done or failed, with what was found wrong, or that nothing is known yet. */
-void reload_tell(const struct reload *reload, const struct mk_worker *w, struct reply *r);
+void cheetah_reload_tell(const struct reload *reload, const struct mk_worker *w, struct reply *r);
 
 #endif

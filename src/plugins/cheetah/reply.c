@@ -127,7 +127,7 @@ static void end_value(struct reply *r, size_t began)
     r->column++;
 }
 
-void reply_text(struct reply *r, const char *key, struct mk_str value)
+void cheetah_reply_text(struct reply *r, const char *key, struct mk_str value)
 {
     size_t began;
 
@@ -143,12 +143,12 @@ void reply_text(struct reply *r, const char *key, struct mk_str value)
     end_value(r, began);
 }
 
-void reply_own(struct reply *r, const char *key, const char *value)
+void cheetah_reply_own(struct reply *r, const char *key, const char *value)
 {
     size_t began;
 
     if (r->json || !value[0]) {
-        reply_text(r, key, mk_str_from(value));
+        cheetah_reply_text(r, key, mk_str_from(value));
         return;
     }
     put_key(r, key);
@@ -157,7 +157,7 @@ void reply_own(struct reply *r, const char *key, const char *value)
     end_value(r, began);
 }
 
-void reply_number(struct reply *r, const char *key, uint64_t value)
+void cheetah_reply_number(struct reply *r, const char *key, uint64_t value)
 {
     char text[24];
     size_t began;
@@ -169,7 +169,7 @@ void reply_number(struct reply *r, const char *key, uint64_t value)
     end_value(r, began);
 }
 
-void reply_real(struct reply *r, const char *key, double value)
+void cheetah_reply_real(struct reply *r, const char *key, double value)
 {
     char text[32];
     size_t began;
@@ -191,8 +191,8 @@ static void end_line(struct reply *r)
     put_word(r, "\n");
 }
 
-void reply_list(struct reply *r, const char *key, const struct reply_column *columns,
-                unsigned ncolumns)
+void cheetah_reply_list(struct reply *r, const char *key, const struct reply_column *columns,
+                        unsigned ncolumns)
 {
     if (r->json) {
         put_key(r, key);
@@ -216,7 +216,7 @@ void reply_list(struct reply *r, const char *key, const struct reply_column *col
     end_line(r);
 }
 
-void reply_row(struct reply *r, const struct reply_column *columns)
+void cheetah_reply_row(struct reply *r, const struct reply_column *columns)
 {
     r->row_at = r->len;
     r->columns = columns;
@@ -241,7 +241,7 @@ static void end_row(struct reply *r, bool had_rows)
     }
 }
 
-void reply_row_end(struct reply *r)
+void cheetah_reply_row_end(struct reply *r)
 {
     /* Without a row before it there was no comma. */
     bool had_rows = r->json && !r->failed && r->len > r->row_at && r->p[r->row_at] == ',';
@@ -255,7 +255,7 @@ void reply_row_end(struct reply *r)
     end_row(r, had_rows);
 }
 
-void reply_list_end(struct reply *r)
+void cheetah_reply_list_end(struct reply *r)
 {
     if (r->json)
         put_word(r, "]");
@@ -273,7 +273,7 @@ static void put_formatted(struct reply *r, const char *fmt, va_list args)
         put(r, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1);
 }
 
-void reply_raw(struct reply *r, const char *fmt, ...)
+void cheetah_reply_raw(struct reply *r, const char *fmt, ...)
 {
     va_list args;
 
@@ -286,20 +286,20 @@ void reply_raw(struct reply *r, const char *fmt, ...)
 
 /* ---- the whole ---- */
 
-void reply_begin(struct reply *r, bool json)
+void cheetah_reply_begin(struct reply *r, bool json)
 {
     *r = (struct reply){.json = json};
     if (json)
         put_word(r, "{");
 }
 
-void reply_free(struct reply *r)
+void cheetah_reply_free(struct reply *r)
 {
     free(r->p);
     *r = (struct reply){0};
 }
 
-void reply_end(struct reply *r)
+void cheetah_reply_end(struct reply *r)
 {
     static const char words[] = "error: out of memory\n";
     static const char object[] = "{\"error\": \"out of memory\"}\n";
@@ -317,21 +317,21 @@ void reply_end(struct reply *r)
     put_word(r, r->json ? object : words);
 }
 
-void reply_add(struct reply *r, const char *text)
+void cheetah_reply_add(struct reply *r, const char *text)
 {
     put_word(r, text);
 }
 
-void reply_error(struct reply *r, bool json, const char *fmt, ...)
+void cheetah_reply_error(struct reply *r, bool json, const char *fmt, ...)
 {
     char text[512];
     va_list args;
 
-    reply_free(r);
-    reply_begin(r, json);
+    cheetah_reply_free(r);
+    cheetah_reply_begin(r, json);
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    reply_text(r, "error", mk_str_from(text));
-    reply_end(r);
+    cheetah_reply_text(r, "error", mk_str_from(text));
+    cheetah_reply_end(r);
 }

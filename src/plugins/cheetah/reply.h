@@ -44,33 +44,33 @@ struct reply {
 };
 
 /** Begin a reply in memory that is zeroed or was freed. */
-void reply_begin(struct reply *r, bool json);
+void cheetah_reply_begin(struct reply *r, bool json);
 /** Complete it: p and len are bytes to send from then on; none if there was no memory at all. */
-void reply_end(struct reply *r);
+void cheetah_reply_end(struct reply *r);
 /** Put a few bytes of our own behind a complete reply. */
-void reply_add(struct reply *r, const char *text);
-void reply_free(struct reply *r);
+void cheetah_reply_add(struct reply *r, const char *text);
+void cheetah_reply_free(struct reply *r);
 
 /** A key and its value; in a row that is open, its next cell. */
-void reply_text(struct reply *r, const char *key, struct mk_str value);
+void cheetah_reply_text(struct reply *r, const char *key, struct mk_str value);
 /** The same for a text of our own in printable ASCII, of which words show a backslash as it is. */
-void reply_own(struct reply *r, const char *key, const char *value);
-void reply_number(struct reply *r, const char *key, uint64_t value);
+void cheetah_reply_own(struct reply *r, const char *key, const char *value);
+void cheetah_reply_number(struct reply *r, const char *key, uint64_t value);
 /** Finite, to 15 digits. */
-void reply_real(struct reply *r, const char *key, double value);
+void cheetah_reply_real(struct reply *r, const char *key, double value);
 
 /** @param columns  as many as its rows have cells */
-void reply_list(struct reply *r, const char *key, const struct reply_column *columns,
-                unsigned ncolumns);
+void cheetah_reply_list(struct reply *r, const char *key, const struct reply_column *columns,
+                        unsigned ncolumns);
 /** A row ends as a whole: one that does not fit is left out, and all behind it. */
-void reply_row(struct reply *r, const struct reply_column *columns);
-void reply_row_end(struct reply *r);
-void reply_list_end(struct reply *r);
+void cheetah_reply_row(struct reply *r, const struct reply_column *columns);
+void cheetah_reply_row_end(struct reply *r);
+void cheetah_reply_list_end(struct reply *r);
 
 /** Begin and end a reply that is one sentence: what went wrong. What was there is dropped. */
-void reply_error(struct reply *r, bool json, const char *fmt, ...) MK_PRINTF(3, 4);
+void cheetah_reply_error(struct reply *r, bool json, const char *fmt, ...) MK_PRINTF(3, 4);
 
 /** Bytes as they are, for words only; as a row, so that they are there whole or not at all. */
-void reply_raw(struct reply *r, const char *fmt, ...) MK_PRINTF(2, 3);
+void cheetah_reply_raw(struct reply *r, const char *fmt, ...) MK_PRINTF(2, 3);
 
 #endif

@@ -42,18 +42,18 @@ static void end(struct session *s)
         s->next->before = s->before;
     s->list->count--;
     if (s->gather)
-        gather_leave(s->gather);
+        cheetah_gather_leave(s->gather);
     mk_io_close(s->in);
     if (s->out)
         mk_io_close(s->out);
     else if (s->out_fd >= 0)
         close(s->out_fd);
     mk_alarm_free(s->step);
-    reply_free(&s->reply);
+    cheetah_reply_free(&s->reply);
     free(s);
 }
 
-void session_end_all(struct session_list *list)
+void cheetah_session_end_all(struct session_list *list)
 {
     while (list->first)
         end(list->first);
@@ -91,12 +91,12 @@ static void wake(void *arg)
 
 static void begin_gather(struct session *s)
 {
-    s->gather = gather_begin(s->worker, wake, s);
+    s->gather = cheetah_gather_begin(s->worker, wake, s);
     s->gather_until_ms = mk_worker_now_ms(s->worker) + SESSION_GATHER_MS;
     if (s->gather)
         mk_alarm_set(s->step, SESSION_GATHER_LOOK_MS);
     else
-        reply_error(&s->reply, s->reply.json, "out of memory");
+        cheetah_reply_error(&s->reply, s->reply.json, "out of memory");
 }
 
 static void begin_reload(struct session *s)
@@ -114,7 +114,7 @@ static bool is_waiting(const struct session *s)
 static void put_prompt(struct session *s)
 {
     if (s->out_fd >= 0 && !s->is_quitting && !s->has_ended)
-        reply_add(&s->reply, "monkey> ");
+        cheetah_reply_add(&s->reply, "monkey> ");
 }
 
 static void run(struct session *s, struct mk_str text)
@@ -122,9 +122,9 @@ static void run(struct session *s, struct mk_str text)
     struct line line;
     enum command_end what;
 
-    line_parse(&line, text);
-    reload_note(&s->reload, s->worker);
-    what = command_run(s->worker, &line, &s->reply);
+    cheetah_line_parse(&line, text);
+    cheetah_reload_note(&s->reload, s->worker);
+    what = cheetah_command_run(s->worker, &line, &s->reply);
     s->is_quitting = what == COMMAND_QUIT;
     if (what == COMMAND_GATHER)
         begin_gather(s);
@@ -138,7 +138,7 @@ static void run(struct session *s, struct mk_str text)
 static void refuse(struct session *s)
 {
     s->is_skipping = false;
-    reply_error(&s->reply, false, "a line has at most %d bytes", LINE_MAX_BYTES);
+    cheetah_reply_error(&s->reply, false, "a line has at most %d bytes", LINE_MAX_BYTES);
     put_prompt(s);
 }
 
@@ -193,7 +193,7 @@ static int flush(struct session *s)
                 mk_io_timeout(s->in, SESSION_IDLE_MS);
         }
     }
-    reply_free(&s->reply);
+    cheetah_reply_free(&s->reply);
     s->sent = 0;
     return 0;
 }
@@ -215,20 +215,20 @@ static int want_write(struct session *s, bool wanted)
 /* @return whether the reply is complete. */
 static bool take_gathered(struct session *s)
 {
-    bool is_done = gather_is_done(s->gather);
+    bool is_done = cheetah_gather_is_done(s->gather);
 
     if (!is_done && mk_worker_now_ms(s->worker) < s->gather_until_ms) {
         mk_alarm_set(s->step, SESSION_GATHER_LOOK_MS);
         return false;
     }
     if (is_done) {
-        gather_tell(s->gather, &s->reply);
-        reply_end(&s->reply);
+        cheetah_gather_tell(s->gather, &s->reply);
+        cheetah_reply_end(&s->reply);
     } else {
-        reply_error(&s->reply, s->reply.json, "a worker did not answer within %d s",
-                    SESSION_GATHER_MS / 1000);
+        cheetah_reply_error(&s->reply, s->reply.json, "a worker did not answer within %d s",
+                            SESSION_GATHER_MS / 1000);
     }
-    gather_leave(s->gather);
+    cheetah_gather_leave(s->gather);
     s->gather = NULL;
     put_prompt(s);
     return true;
@@ -237,12 +237,12 @@ static bool take_gathered(struct session *s)
 /* @return whether the reply is complete. */
 static bool take_reload(struct session *s)
 {
-    if (!reload_has_ended(&s->reload, s->worker) &&
+    if (!cheetah_reload_has_ended(&s->reload, s->worker) &&
         mk_worker_now_ms(s->worker) < s->reload_until_ms) {
         mk_alarm_set(s->step, SESSION_RELOAD_LOOK_MS);
         return false;
     }
-    reload_tell(&s->reload, s->worker, &s->reply);
+    cheetah_reload_tell(&s->reload, s->worker, &s->reply);
     s->reload_until_ms = 0;
     put_prompt(s);
     return true;
@@ -319,7 +319,7 @@ static int open_session(struct session *s, int in)
     return err;
 }
 
-int session_begin(struct session_list *list, struct mk_worker *w, int in, int out)
+int cheetah_session_begin(struct session_list *list, struct mk_worker *w, int in, int out)
 {
     struct session *s = calloc(1, sizeof(*s));
     int err = MK_E_NOMEM;

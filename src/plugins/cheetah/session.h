@@ -35,9 +35,9 @@ struct session_list {
  *             socket for both
  * @return 0, MK_E_NOMEM, or MK_E_INVALID: in cannot be waited for.
  */
-int session_begin(struct session_list *list, struct mk_worker *w, int in, int out);
+int cheetah_session_begin(struct session_list *list, struct mk_worker *w, int in, int out);
 
 /** End all, without a word. */
-void session_end_all(struct session_list *list);
+void cheetah_session_end_all(struct session_list *list);
 
 #endif

@@ -53,24 +53,24 @@ static int open_place(const struct mk_context *ctx, struct shell *shell, const c
     int err = 0;
 
     if (shell->is_terminal)
-        return place_open_terminal(ctx, &shell->fd, &shell->out_fd);
+        return cheetah_place_open_terminal(ctx, &shell->fd, &shell->out_fd);
     shell->is_default = socket == NULL;
     shell->place.has_scripts = has_plugin(ctx->server, "cgi");
-    if (!place_find_group(&shell->place, group)) {
+    if (!cheetah_place_find_group(&shell->place, group)) {
         mk_plugin_why(ctx, "there is no group %s", group);
         return MK_E_NOENT;
     }
     if (socket) /* its length was checked with the configuration */
         (void)snprintf(shell->place.path, sizeof(shell->place.path), "%s", socket);
     else
-        err = place_choose(ctx, shell->place.path);
+        err = cheetah_place_choose(ctx, shell->place.path);
     if (err == 0)
-        shell->fd = err = place_listen(ctx, &shell->place);
+        shell->fd = err = cheetah_place_listen(ctx, &shell->place);
     return err < 0 ? err : 0;
 }
 
-struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
-                         const char *group, int *err)
+struct shell *cheetah_shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
+                                 const char *group, int *err)
 {
     struct shell *shell = calloc(1, sizeof(*shell));
 
@@ -91,7 +91,7 @@ struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const c
     return NULL;
 }
 
-bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket)
+bool cheetah_shell_is_at(const struct shell *shell, bool is_terminal, const char *socket)
 {
     if (is_terminal || shell->is_terminal)
         return is_terminal == shell->is_terminal;
@@ -100,18 +100,18 @@ bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket
     return strcmp(shell->place.path, socket) == 0;
 }
 
-struct shell *shell_get(struct shell *shell)
+struct shell *cheetah_shell_get(struct shell *shell)
 {
     counted_get(&shell->refs);
     return shell;
 }
 
-void shell_put(struct shell *shell)
+void cheetah_shell_put(struct shell *shell)
 {
     if (!counted_put(&shell->refs))
         return;
     if (!shell->is_terminal)
-        place_remove(&shell->place);
+        cheetah_place_remove(&shell->place);
     if (shell->fd >= 0)
         close(shell->fd);
     if (shell->out_fd >= 0)
@@ -133,15 +133,15 @@ static void turn_away(int fd, const char *why)
 
 static void welcome(struct shell *shell, int fd)
 {
-    const char *refusal = place_refusal(&shell->place, fd);
+    const char *refusal = cheetah_place_refusal(&shell->place, fd);
 
     if (refusal)
         turn_away(fd, refusal);
     else if (shell->sessions.count == SESSIONS_MAX)
         turn_away(fd, "error: there are 16 sessions already\n");
     else
-        (void)session_begin(&shell->sessions, shell->worker, fd,
-                            -1); /* without memory it is closed */
+        (void)cheetah_session_begin(&shell->sessions, shell->worker, fd,
+                                    -1); /* without memory it is closed */
 }
 
 /* Without descriptors nothing is accepted for a while: what waits would be told in every turn. */
@@ -179,13 +179,13 @@ static int begin_to_answer(struct shell *shell, const struct mk_context *ctx)
         return err;
     }
     shell->fd = shell->out_fd = -1;
-    err = session_begin(&shell->sessions, ctx->worker, fd, out);
+    err = cheetah_session_begin(&shell->sessions, ctx->worker, fd, out);
     if (err == MK_E_INVALID)
         mk_plugin_why(ctx, "cannot wait for standard input");
     return err;
 }
 
-int shell_watch(struct shell *shell, const struct mk_context *ctx)
+int cheetah_shell_watch(struct shell *shell, const struct mk_context *ctx)
 {
     int err = shell->watchers == 0 ? begin_to_answer(shell, ctx) : 0;
 
@@ -194,11 +194,11 @@ int shell_watch(struct shell *shell, const struct mk_context *ctx)
     return err;
 }
 
-void shell_leave(struct shell *shell)
+void cheetah_shell_leave(struct shell *shell)
 {
     if (--shell->watchers > 0)
         return;
-    session_end_all(&shell->sessions);
+    cheetah_session_end_all(&shell->sessions);
     mk_io_close(shell->listener);
     shell->listener = NULL;
 }

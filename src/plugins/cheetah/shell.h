@@ -19,20 +19,20 @@ struct shell;
  * @param group   whose members may use it too; NULL: none
  * @return it, or NULL after saying why (mk_plugin_why), *err being the reason.
  */
-struct shell *shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
-                         const char *group, int *err);
-/** Is this the shell that shell_open with the same words would make? */
-bool shell_is_at(const struct shell *shell, bool is_terminal, const char *socket);
-struct shell *shell_get(struct shell *shell);
+struct shell *cheetah_shell_open(const struct mk_context *ctx, bool is_terminal, const char *socket,
+                                 const char *group, int *err);
+/** Is this the shell that cheetah_shell_open with the same words would make? */
+bool cheetah_shell_is_at(const struct shell *shell, bool is_terminal, const char *socket);
+struct shell *cheetah_shell_get(struct shell *shell);
 /** The last one removes it. Any thread. */
-void shell_put(struct shell *shell);
+void cheetah_shell_put(struct shell *shell);
 
 /**
  * On the first worker, once for each configuration: the first one begins to answer.
  * @return 0, or an error after saying why.
  */
-int shell_watch(struct shell *shell, const struct mk_context *ctx);
+int cheetah_shell_watch(struct shell *shell, const struct mk_context *ctx);
 /** The last one ends all sessions. */
-void shell_leave(struct shell *shell);
+void cheetah_shell_leave(struct shell *shell);
 
 #endif

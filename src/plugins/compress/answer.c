@@ -105,7 +105,7 @@ static bool is_eligible(struct mk_request *r, const struct mk_head *head,
         return false;
     if (!s->cookies && mk_head_get(head, MK_STR("Set-Cookie")).p)
         return false;
-    return types_have(&s->types, type_of(r, head, facts)) &&
+    return compress_types_have(&s->types, type_of(r, head, facts)) &&
            !has_token(&control, MK_STR("no-transform"));
 }
 
@@ -173,8 +173,8 @@ static unsigned level_for(struct compress_worker *w, const struct compress_setti
 
     if (s->busy_level >= s->level)
         return (unsigned)s->level;
-    if (load_is_due(&w->load, now_ms))
-        load_measure(&w->load, now_ms, cpu_ms());
+    if (compress_load_is_due(&w->load, now_ms))
+        compress_load_measure(&w->load, now_ms, cpu_ms());
     return (unsigned)(w->load.is_busy ? s->busy_level : s->level);
 }
 
@@ -196,7 +196,7 @@ static unsigned choose(const struct compress_settings *s, struct mk_str accept,
     bool is_short = false;
 
     for (unsigned i = 0; i < s->noffers; i++) {
-        size_t need = encoder_memory(encoder_at(s->numbers[i]), level);
+        size_t need = encoder_memory(compress_encoder_at(s->numbers[i]), level);
 
         if (w->held + need > memory) {
             is_short = true;
@@ -218,14 +218,14 @@ static unsigned choose(const struct compress_settings *s, struct mk_str accept,
 static int compress(struct mk_request *r, struct mk_head *head, struct compress_worker *w,
                     unsigned number, unsigned level, bool has_body)
 {
-    struct stream *stream = has_body ? stream_open(r, w, number, level) : NULL;
-    const struct encoder *e = encoder_at(number);
+    struct stream *stream = has_body ? compress_stream_open(r, w, number, level) : NULL;
+    const struct encoder *e = compress_encoder_at(number);
 
     if (has_body && !stream)
         return 0;
     if (mk_head_set(head, MK_STR("Content-Encoding"), e->coding) < 0)
         return 0;
-    return mk_head_filter(head, stream_change, stream);
+    return mk_head_filter(head, compress_stream_change, stream);
 }
 
 int compress_answer(struct mk_request *r, struct mk_head *head, const struct compress_settings *s,

@@ -43,7 +43,7 @@ static int start(const struct mk_context *ctx, const struct mk_context *old)
     struct compress_config *config = ctx->config;
     const struct compress_config *before = old ? old->config : NULL;
 
-    config->tally = before ? tally_get(before->tally) : tally_new();
+    config->tally = before ? compress_tally_get(before->tally) : compress_tally_new();
     if (!config->tally)
         mk_plugin_why(ctx, "%s", mk_error_text(MK_E_NOMEM));
     return config->tally ? 0 : MK_E_NOMEM;
@@ -53,7 +53,7 @@ static void stop(const struct mk_context *ctx)
 {
     struct compress_config *config = ctx->config;
 
-    tally_put(config->tally);
+    compress_tally_put(config->tally);
 }
 
 static int worker_start(const struct mk_context *ctx, void **local)
@@ -82,7 +82,7 @@ static void metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
 {
     const struct compress_config *config = ctx->config;
 
-    tally_metrics(config->tally, tell, arg);
+    compress_tally_metrics(config->tally, tell, arg);
 }
 
 static const struct mk_plugin compress = {

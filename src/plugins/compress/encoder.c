@@ -5,23 +5,23 @@
 
 static const struct encoder *const encoders[] = {
 #ifdef COMPRESS_HAS_BR
-    &encoder_br,
+    &compress_encoder_br,
 #endif
 #ifdef COMPRESS_HAS_GZIP
-    &encoder_gzip,
+    &compress_encoder_gzip,
 #endif
 #ifdef COMPRESS_HAS_ZSTD
-    &encoder_zstd,
+    &compress_encoder_zstd,
 #endif
 };
 enum { COUNT = sizeof(encoders) / sizeof(encoders[0]) };
 
-const struct encoder *encoder_at(unsigned number)
+const struct encoder *compress_encoder_at(unsigned number)
 {
     return number < COUNT ? encoders[number] : NULL;
 }
 
-unsigned encoder_find(struct mk_str coding)
+unsigned compress_encoder_find(struct mk_str coding)
 {
     for (unsigned i = 0; i < COUNT; i++) {
         if (text_is_word(encoders[i]->coding, coding))

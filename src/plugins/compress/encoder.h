@@ -33,15 +33,15 @@ struct encoder {
 };
 
 /** Those whose library was there at the build. */
-extern const struct encoder encoder_br, encoder_gzip, encoder_zstd;
+extern const struct encoder compress_encoder_br, compress_encoder_gzip, compress_encoder_zstd;
 
 enum { ENCODERS_MAX = 3 };
 
 /** @return the number-th of those that were built, from 0; NULL: there are no more. */
-const struct encoder *encoder_at(unsigned number);
+const struct encoder *compress_encoder_at(unsigned number);
 
-/** @return its number in encoder_at; ENCODERS_MAX: a coding that was not built. In any case of letters. */
-unsigned encoder_find(struct mk_str coding);
+/** @return its number in compress_encoder_at; ENCODERS_MAX: a coding that was not built. In any case of letters. */
+unsigned compress_encoder_find(struct mk_str coding);
 
 /** @return the most memory of a stream, in bytes. */
 static inline size_t encoder_memory(const struct encoder *e, unsigned level)

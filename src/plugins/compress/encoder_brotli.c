@@ -144,7 +144,7 @@ static int code_brotli(void *state, const char *in, size_t *in_len, char *out, s
     return could ? result_of(b, flow) : MK_E_NOMEM; /* it has no other reason */
 }
 
-const struct encoder encoder_br = {
+const struct encoder compress_encoder_br = {
     .coding = MK_STR_INIT("br"),
     .kb = {128, 1024, 1024, 2048, 2048, 2048, 2048, 2048, 2816},
     .open = open_brotli,

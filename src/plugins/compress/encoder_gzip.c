@@ -65,7 +65,7 @@ static void close_gzip(void *state)
     free(state);
 }
 
-const struct encoder encoder_gzip = {
+const struct encoder compress_encoder_gzip = {
     .coding = MK_STR_INIT("gzip"),
     .kb = {104, 104, 104, 104, 104, 104, 104, 104, 104},
     .open = open_gzip,

@@ -63,7 +63,7 @@ static void close_zstd(void *state)
     (void)ZSTD_freeCCtx(state);
 }
 
-const struct encoder encoder_zstd = {
+const struct encoder compress_encoder_zstd = {
     .coding = MK_STR_INIT("zstd"),
     .kb = {208, 208, 208, 208, 208, 208, 208, 208, 208},
     .open = open_zstd,

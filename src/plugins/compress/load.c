@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "load.h"
 
-bool load_is_due(const struct load *l, int64_t now_ms)
+bool compress_load_is_due(const struct load *l, int64_t now_ms)
 {
     return now_ms - l->at_ms >= LOAD_SPAN_MS;
 }
 
-void load_measure(struct load *l, int64_t now_ms, int64_t spent_ms)
+void compress_load_measure(struct load *l, int64_t now_ms, int64_t spent_ms)
 {
     int64_t span_ms = now_ms - l->at_ms, spent = spent_ms - l->spent_ms;
 

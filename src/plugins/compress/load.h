@@ -19,9 +19,9 @@ struct load {
 };
 
 /** Is it time to measure? @param now_ms  monotonic */
-bool load_is_due(const struct load *l, int64_t now_ms);
+bool compress_load_is_due(const struct load *l, int64_t now_ms);
 
 /** @param spent_ms  CPU time of the thread so far */
-void load_measure(struct load *l, int64_t now_ms, int64_t spent_ms);
+void compress_load_measure(struct load *l, int64_t now_ms, int64_t spent_ms);
 
 #endif

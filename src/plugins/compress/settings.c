@@ -52,7 +52,7 @@ static bool is_offered(const struct compress_settings *s, unsigned number)
 static void add_coding(struct mk_setup *setup, struct compress_settings *s, struct mk_str word)
 {
     const struct mk_origin *at = mk_setup_place(setup, s, "Encodings");
-    unsigned number = encoder_find(word);
+    unsigned number = compress_encoder_find(word);
 
     if (number == ENCODERS_MAX && is_known(word)) {
         if (mk_setup_origin(setup, s) && at != mk_setup_origin(setup, s))
@@ -63,7 +63,7 @@ static void add_coding(struct mk_setup *setup, struct compress_settings *s, stru
         mk_setup_fault(setup, at, "Encodings: %s is there twice", word.p);
     } else {
         s->numbers[s->noffers] = (unsigned char)number;
-        s->offers[s->noffers++] = encoder_at(number)->coding;
+        s->offers[s->noffers++] = compress_encoder_at(number)->coding;
     }
 }
 
@@ -76,7 +76,7 @@ static void check_settings(struct mk_setup *setup, struct compress_settings *s)
     for (size_t i = 0; !is_off && i < words->count; i++)
         add_coding(setup, s, words->items[i]);
     for (size_t i = 0; i < s->types.count; i++) {
-        if (!types_is_pattern(s->types.items[i]))
+        if (!compress_types_is_pattern(s->types.items[i]))
             mk_setup_fault(setup, mk_setup_place(setup, s, "Types"),
                            "Types: expected text/html, text/*, *+json or *, got %s",
                            s->types.items[i].p);

@@ -13,7 +13,7 @@ struct compress_settings {
     int64_t memory; /* of all streams of a worker */
     bool cookies;
     /* the codings that were built, the favourite first */
-    unsigned char numbers[ENCODERS_MAX]; /* of encoder_at */
+    unsigned char numbers[ENCODERS_MAX]; /* of compress_encoder_at */
     struct mk_str offers[ENCODERS_MAX];
     unsigned noffers; /* 0: nothing is compressed */
 };

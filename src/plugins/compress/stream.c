@@ -34,15 +34,15 @@ static void begin(struct stream *s)
     s->row->streams++;
 }
 
-struct stream *stream_open(struct mk_request *r, struct compress_worker *w, unsigned number,
-                           unsigned level)
+struct stream *compress_stream_open(struct mk_request *r, struct compress_worker *w,
+                                    unsigned number, unsigned level)
 {
     struct stream *s = mk_request_alloc(r, sizeof(*s));
 
     if (!s)
         return NULL;
-    *s =
-        (struct stream){.worker = w, .encoder = encoder_at(number), .row = &w->tally->rows[number]};
+    *s = (struct stream){
+        .worker = w, .encoder = compress_encoder_at(number), .row = &w->tally->rows[number]};
     s->held = encoder_memory(s->encoder, level);
     if (mk_request_on_end(r, on_request_end, s) < 0)
         return NULL;
@@ -53,8 +53,8 @@ struct stream *stream_open(struct mk_request *r, struct compress_worker *w, unsi
     return s;
 }
 
-int stream_change(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
-                  bool last)
+int compress_stream_change(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                           bool last)
 {
     struct stream *s = state;
     enum encoder_flow flow = last ? ENCODER_FINISH : *in_len == 0 ? ENCODER_FLUSH : ENCODER_MORE;

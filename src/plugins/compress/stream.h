@@ -19,14 +19,14 @@ struct stream;
 
 /**
  * Begin a stream, which ends with the request.
- * @param number  of encoder_at
+ * @param number  of compress_encoder_at
  * @return NULL: no memory.
  */
-struct stream *stream_open(struct mk_request *r, struct compress_worker *w, unsigned number,
-                           unsigned level);
+struct stream *compress_stream_open(struct mk_request *r, struct compress_worker *w,
+                                    unsigned number, unsigned level);
 
 /** A mk_filter_fn. @param state  the stream */
-int stream_change(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
-                  bool last);
+int compress_stream_change(void *state, const char *in, size_t *in_len, char *out, size_t *out_len,
+                           bool last);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct tally *tally_new(void)
+struct tally *compress_tally_new(void)
 {
     struct tally *t = calloc(1, sizeof(*t));
 
@@ -12,13 +12,13 @@ struct tally *tally_new(void)
     return t;
 }
 
-struct tally *tally_get(struct tally *t)
+struct tally *compress_tally_get(struct tally *t)
 {
     counted_get(&t->refs);
     return t;
 }
 
-void tally_put(struct tally *t)
+void compress_tally_put(struct tally *t)
 {
     if (t && counted_put(&t->refs))
         free(t);
@@ -45,7 +45,7 @@ static void tell_family(const struct tally *t, const struct family *f, mk_metric
 {
     const struct encoder *e;
 
-    for (unsigned i = 0; (e = encoder_at(i)); i++) {
+    for (unsigned i = 0; (e = compress_encoder_at(i)); i++) {
         const char *row = (const char *)&t->rows[i];
         const _Atomic uint64_t *value = (const _Atomic uint64_t *)(const void *)(row + f->offset);
 
@@ -60,7 +60,7 @@ static void tell_family(const struct tally *t, const struct family *f, mk_metric
     }
 }
 
-void tally_metrics(const struct tally *t, mk_metric_fn tell, void *arg)
+void compress_tally_metrics(const struct tally *t, mk_metric_fn tell, void *arg)
 {
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         tell_family(t, &families[i], tell, arg);

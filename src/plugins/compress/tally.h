@@ -14,16 +14,16 @@ struct tally_row {
 
 struct tally {
     struct counted refs;
-    struct tally_row rows[ENCODERS_MAX]; /* as encoder_at */
+    struct tally_row rows[ENCODERS_MAX]; /* as compress_encoder_at */
     _Atomic uint64_t held;               /* bytes of memory that streams under way may take */
     _Atomic uint64_t left_out;           /* answers that went uncompressed for want of memory */
 };
 
 /** @return one with a reference; NULL: no memory. */
-struct tally *tally_new(void);
-struct tally *tally_get(struct tally *t);
-void tally_put(struct tally *t);
+struct tally *compress_tally_new(void);
+struct tally *compress_tally_get(struct tally *t);
+void compress_tally_put(struct tally *t);
 
-void tally_metrics(const struct tally *t, mk_metric_fn tell, void *arg);
+void compress_tally_metrics(const struct tally *t, mk_metric_fn tell, void *arg);
 
 #endif

@@ -19,7 +19,7 @@ static bool fits(struct mk_str pattern, struct mk_str type)
     return text_is_word(type, pattern);
 }
 
-bool types_is_pattern(struct mk_str pattern)
+bool compress_types_is_pattern(struct mk_str pattern)
 {
     const char *slash = memchr(pattern.p, '/', pattern.len);
     const char *star = memchr(pattern.p, '*', pattern.len);
@@ -32,7 +32,7 @@ bool types_is_pattern(struct mk_str pattern)
     return slash && star == slash + 1 && at + 1 == pattern.len;
 }
 
-bool types_have(const struct mk_words *types, struct mk_str type)
+bool compress_types_have(const struct mk_words *types, struct mk_str type)
 {
     type = text_trim(text_cut(&type, ';'));
     for (size_t i = 0; type.len > 0 && i < types->count; i++) {

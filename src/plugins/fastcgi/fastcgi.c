@@ -22,8 +22,8 @@ static int fastcgi_check_match(struct mk_setup *setup, const struct mk_setting *
 
     if (parameters->count > 1)
         mk_setup_fault(setup, &line->value_at, "fastcgi: expected the name of one location");
-    *data = fcgi_location_of(setup, parameters->count > 0 ? parameters->items[0] : none,
-                             &line->value_at);
+    *data = fastcgi_location_of(setup, parameters->count > 0 ? parameters->items[0] : none,
+                                &line->value_at);
     return 0;
 }
 
@@ -49,7 +49,7 @@ static void fastcgi_stop(const struct mk_context *ctx)
     struct fcgi_config *c = ctx->config;
 
     for (unsigned i = 0; i < c->nservers; i++) {
-        backend_put(c->servers[i].backend);
+        fastcgi_backend_put(c->servers[i].backend);
         c->servers[i].backend = NULL;
     }
 }
@@ -65,7 +65,7 @@ static struct backend *adopt(const struct fcgi_config *old,
 {
     for (unsigned i = 0; old && i < old->nservers; i++) {
         if (backend_pool_is(old->servers[i].backend->pool, options))
-            return backend_get(old->servers[i].backend);
+            return fastcgi_backend_get(old->servers[i].backend);
     }
     return NULL;
 }
@@ -74,11 +74,11 @@ static struct backend *adopt(const struct fcgi_config *old,
 static struct backend *open_backend(const struct mk_context *ctx, const struct fcgi_config *old,
                                     const struct mk_upstream_options *options)
 {
-    struct backend *b = backend_new(ctx->server, options);
+    struct backend *b = fastcgi_backend_new(ctx->server, options);
 
     for (unsigned i = 0; b && old && i < old->nservers; i++) {
         if (is_same_place(&old->servers[i].options, options))
-            backend_remember(b, old->servers[i].backend);
+            fastcgi_backend_remember(b, old->servers[i].backend);
     }
     return b;
 }
@@ -116,7 +116,7 @@ static void fastcgi_worker_stop(const struct mk_context *ctx)
 {
     struct fcgi_local *local = ctx->local;
 
-    buffers_fini(&local->buffers);
+    fastcgi_buffers_fini(&local->buffers);
     free(local);
 }
 
@@ -125,13 +125,13 @@ static void fastcgi_worker_stop(const struct mk_context *ctx)
 static enum mk_verdict fastcgi_on_handle(struct mk_request *r, const struct mk_context *ctx,
                                          void *data)
 {
-    return exchange_handle(r, ctx, data);
+    return fastcgi_exchange_handle(r, ctx, data);
 }
 
 static const struct mk_plugin fastcgi = {
     MK_PLUGIN("fastcgi", "passes requests to FastCGI applications"),
-    .sections = fcgi_sections,
-    .check = fcgi_check,
+    .sections = fastcgi_sections,
+    .check = fastcgi_check,
     .check_site = fastcgi_check_site,
     .check_match = fastcgi_check_match,
     .start = fastcgi_start,
@@ -139,6 +139,6 @@ static const struct mk_plugin fastcgi = {
     .worker_start = fastcgi_worker_start,
     .worker_stop = fastcgi_worker_stop,
     .on_handle = fastcgi_on_handle,
-    .metrics = fcgi_metrics,
+    .metrics = fastcgi_metrics,
 };
 MK_PLUGIN_EXPORT(fastcgi);

@@ -343,7 +343,7 @@ static bool knows_key(const struct h2_stream *s, struct mk_str lines)
 
     if (s->key[0] == '\0')
         return true;
-    websocket_accept(accept, s->key, sizeof(s->key));
+    digest_websocket_accept(accept, s->key, sizeof(s->key));
     while (next_line(&lines, &name, &value)) {
         if (text_is_word(name, MK_STR("Sec-WebSocket-Accept")))
             return text_is(value, (struct mk_str){accept, sizeof(accept)});

@@ -5,7 +5,7 @@
 
 static const char names[][6] = {[HS256] = "HS256", [RS256] = "RS256", [ES256] = "ES256"};
 
-enum algorithm algorithm_of(struct mk_str name)
+enum algorithm jwt_algorithm_of(struct mk_str name)
 {
     for (size_t i = 0; i < NO_ALGORITHM; i++) {
         if (text_is(name, mk_str_from(names[i])))
@@ -14,7 +14,7 @@ enum algorithm algorithm_of(struct mk_str name)
     return NO_ALGORITHM;
 }
 
-const char *algorithm_name(enum algorithm algorithm)
+const char *jwt_algorithm_name(enum algorithm algorithm)
 {
     return names[algorithm];
 }

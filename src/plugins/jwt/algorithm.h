@@ -8,8 +8,8 @@
 enum algorithm { HS256, RS256, ES256, NO_ALGORITHM };
 
 /** The algorithm of an alg member; names are case-sensitive. */
-enum algorithm algorithm_of(struct mk_str name);
+enum algorithm jwt_algorithm_of(struct mk_str name);
 /** The name of one, terminated. */
-const char *algorithm_name(enum algorithm algorithm);
+const char *jwt_algorithm_name(enum algorithm algorithm);
 
 #endif

@@ -63,7 +63,8 @@ static bool is_met(struct json claims, const struct demand *demand)
     return false;
 }
 
-enum claims_verdict claims_judge(struct json claims, const struct demands *demands, int64_t now_s)
+enum claims_verdict jwt_claims_judge(struct json claims, const struct demands *demands,
+                                     int64_t now_s)
 {
     if (!is_in_time(claims, demands, now_s) || !is_for_us(claims, &demands->audience))
         return CLAIMS_INVALID;

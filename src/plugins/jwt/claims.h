@@ -30,6 +30,7 @@ enum claims_verdict {
 };
 
 /** @param now_s  seconds since 1970 */
-enum claims_verdict claims_judge(struct json claims, const struct demands *demands, int64_t now_s);
+enum claims_verdict jwt_claims_judge(struct json claims, const struct demands *demands,
+                                     int64_t now_s);
 
 #endif

@@ -99,7 +99,7 @@ static const struct mk_section_spec *const sections[] = {&jwt_section, NULL};
 
 static struct keys *read_keys(const struct place *p, const char **why)
 {
-    return p->secret_file ? keys_of_secret(p->text, why) : keys_read(p->text, why);
+    return p->secret_file ? jwt_keys_of_secret(p->text, why) : jwt_keys_read(p->text, why);
 }
 
 static int check_keys(struct mk_setup *setup, struct place *p)
@@ -120,7 +120,7 @@ static int check_keys(struct mk_setup *setup, struct place *p)
     keys = read_keys(p, &why);
     if (!keys)
         mk_setup_fault(setup, at, "%s: %s: %s", key, file, why);
-    keys_free(keys);
+    jwt_keys_free(keys);
     return mk_setup_needs(setup, MK_RESOURCE_READ, file);
 }
 
@@ -169,7 +169,7 @@ static void jwt_stop(const struct mk_context *ctx)
     for (size_t i = 0; i < all->count; i++) {
         struct place *p = (struct place *)all->items[i];
 
-        keys_free(p->keys);
+        jwt_keys_free(p->keys);
         p->keys = NULL;
     }
 }
@@ -246,7 +246,8 @@ static bool is_signed(const struct mk_context *ctx, const struct place *p, struc
     sha1_end(&s, digest);
     if (recent_has(&local->recent, digest, now_ms))
         return true;
-    if (!keys_verify(p->keys, token->algorithm, token->id, token->signed_text, token->signature))
+    if (!jwt_keys_verify(p->keys, token->algorithm, token->id, token->signed_text,
+                         token->signature))
         return false;
     recent_put(&local->recent, digest, now_ms);
     return true;
@@ -280,9 +281,9 @@ static enum finding judge(struct mk_request *r, const struct mk_context *ctx, co
 
     if (!room)
         return NO_ROOM;
-    if (!token_read(text, room, &token) || !is_signed(ctx, p, text, &token))
+    if (!jwt_token_read(text, room, &token) || !is_signed(ctx, p, text, &token))
         return INVALID;
-    finding = findings[claims_judge(token.claims, &p->demands, mk_worker_wall_s(ctx->worker))];
+    finding = findings[jwt_claims_judge(token.claims, &p->demands, mk_worker_wall_s(ctx->worker))];
     if (finding != VALID)
         return finding;
     return take_user(r, json_member(token.claims, p->user), room + TOKEN_MAX);

@@ -33,7 +33,7 @@ static void key_fini(struct key *key)
     EVP_PKEY_free(key->pkey);
 }
 
-void keys_free(struct keys *keys)
+void jwt_keys_free(struct keys *keys)
 {
     if (!keys)
         return;
@@ -55,7 +55,7 @@ static struct mk_str copy(struct mk_str text)
 
 /* ---- one secret, one public key ---- */
 
-struct keys *keys_of_secret(struct mk_str text, const char **why)
+struct keys *jwt_keys_of_secret(struct mk_str text, const char **why)
 {
     struct keys *keys = calloc(1, sizeof(*keys));
 
@@ -70,7 +70,7 @@ struct keys *keys_of_secret(struct mk_str text, const char **why)
     keys->count = 1;
     if (keys->items[0].secret.p)
         return keys;
-    keys_free(keys);
+    jwt_keys_free(keys);
     return NULL;
 }
 
@@ -79,7 +79,7 @@ static struct keys *keys_of_pem(struct mk_str text, const char **why)
     struct keys *keys = calloc(1, sizeof(*keys));
     BIO *bio = BIO_new_mem_buf(text.p, (int)text.len);
     EVP_PKEY *pkey = bio ? PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL) : NULL;
-    enum algorithm algorithm = pkey ? signature_algorithm(pkey) : NO_ALGORITHM;
+    enum algorithm algorithm = pkey ? jwt_signature_algorithm(pkey) : NO_ALGORITHM;
 
     BIO_free(bio);
     *why = !pkey ? "it has no public key in PEM"
@@ -108,7 +108,7 @@ static bool is_for(struct json jwk, enum algorithm algorithm)
 {
     return (json_member(jwk, "use").kind == JSON_NONE || member_is(jwk, "use", "sig")) &&
            (json_member(jwk, "alg").kind == JSON_NONE ||
-            member_is(jwk, "alg", algorithm_name(algorithm)));
+            member_is(jwk, "alg", jwt_algorithm_name(algorithm)));
 }
 
 /* @param bytes  room for NUMBER_MAX. @return how many; -1: the member is malformed */
@@ -138,8 +138,8 @@ static bool read_public(struct json jwk, const char *first, const char *second, 
     ssize_t na = bytes_of(jwk, first, a), nb = bytes_of(jwk, second, b);
 
     if (na > 0 && nb > 0)
-        key->pkey = key->algorithm == RS256 ? signature_rsa(a, (size_t)na, b, (size_t)nb)
-                                            : signature_p256(a, (size_t)na, b, (size_t)nb);
+        key->pkey = key->algorithm == RS256 ? jwt_signature_rsa(a, (size_t)na, b, (size_t)nb)
+                                            : jwt_signature_p256(a, (size_t)na, b, (size_t)nb);
     return key->pkey;
 }
 
@@ -211,11 +211,11 @@ static struct keys *keys_of_set(struct mk_str text, const char **why)
     *why = keys ? read_set(text, keys) : "out of memory";
     if (!*why)
         return keys;
-    keys_free(keys);
+    jwt_keys_free(keys);
     return NULL;
 }
 
-struct keys *keys_read(struct mk_str text, const char **why)
+struct keys *jwt_keys_read(struct mk_str text, const char **why)
 {
     text = text_trim(text);
     return text.len > 0 && text.p[0] == '{' ? keys_of_set(text, why) : keys_of_pem(text, why);
@@ -228,8 +228,8 @@ static bool is_meant(const struct key *key, enum algorithm algorithm, struct mk_
     return key->algorithm == algorithm && (!id.p || !key->id.p || text_is(id, key->id));
 }
 
-bool keys_verify(const struct keys *keys, enum algorithm algorithm, struct mk_str id,
-                 struct mk_str text, struct mk_str signature)
+bool jwt_keys_verify(const struct keys *keys, enum algorithm algorithm, struct mk_str id,
+                     struct mk_str text, struct mk_str signature)
 {
     size_t tries = 0;
 
@@ -239,8 +239,8 @@ bool keys_verify(const struct keys *keys, enum algorithm algorithm, struct mk_st
         if (!is_meant(key, algorithm, id))
             continue;
         tries++;
-        if (algorithm == HS256 ? signature_matches_secret(key->secret, text, signature)
-                               : signature_matches(key->pkey, algorithm, text, signature))
+        if (algorithm == HS256 ? jwt_signature_matches_secret(key->secret, text, signature)
+                               : jwt_signature_matches(key->pkey, algorithm, text, signature))
             return true;
     }
     return false;

@@ -21,19 +21,19 @@ struct keys;
  * @param why  out: on failure, a sentence
  * @return them, owned by the caller; NULL.
  */
-struct keys *keys_read(struct mk_str text, const char **why);
+struct keys *jwt_keys_read(struct mk_str text, const char **why);
 
 /** One key of HS256: the bytes of a file, without a line end. */
-struct keys *keys_of_secret(struct mk_str text, const char **why);
+struct keys *jwt_keys_of_secret(struct mk_str text, const char **why);
 
 /** NULL is allowed. */
-void keys_free(struct keys *keys);
+void jwt_keys_free(struct keys *keys);
 
 /**
  * Verify a signature with the keys of an algorithm that have this name or none.
  * @param id  the token's kid; p NULL: it has none, and four keys at most are tried
  */
-bool keys_verify(const struct keys *keys, enum algorithm algorithm, struct mk_str id,
-                 struct mk_str text, struct mk_str signature);
+bool jwt_keys_verify(const struct keys *keys, enum algorithm algorithm, struct mk_str id,
+                     struct mk_str text, struct mk_str signature);
 
 #endif

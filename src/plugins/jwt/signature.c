@@ -27,7 +27,7 @@ static bool is_p256(const EVP_PKEY *pkey)
            strcmp(name, "prime256v1") == 0;
 }
 
-enum algorithm signature_algorithm(const EVP_PKEY *pkey)
+enum algorithm jwt_signature_algorithm(const EVP_PKEY *pkey)
 {
     int bits = EVP_PKEY_get_bits(pkey);
 
@@ -45,7 +45,7 @@ static EVP_PKEY *make(const char *type, OSSL_PARAM_BLD *builder, bool is_complet
 
     if (ctx && EVP_PKEY_fromdata_init(ctx) == 1)
         (void)EVP_PKEY_fromdata(ctx, &pkey, EVP_PKEY_PUBLIC_KEY, params);
-    if (pkey && signature_algorithm(pkey) == NO_ALGORITHM) {
+    if (pkey && jwt_signature_algorithm(pkey) == NO_ALGORITHM) {
         EVP_PKEY_free(pkey);
         pkey = NULL;
     }
@@ -56,7 +56,7 @@ static EVP_PKEY *make(const char *type, OSSL_PARAM_BLD *builder, bool is_complet
     return pkey;
 }
 
-EVP_PKEY *signature_rsa(const uint8_t *n, size_t n_len, const uint8_t *e, size_t e_len)
+EVP_PKEY *jwt_signature_rsa(const uint8_t *n, size_t n_len, const uint8_t *e, size_t e_len)
 {
     OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
     BIGNUM *modulus = BN_bin2bn(n, (int)n_len, NULL), *exponent = BN_bin2bn(e, (int)e_len, NULL);
@@ -71,7 +71,7 @@ EVP_PKEY *signature_rsa(const uint8_t *n, size_t n_len, const uint8_t *e, size_t
     return pkey;
 }
 
-EVP_PKEY *signature_p256(const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
+EVP_PKEY *jwt_signature_p256(const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len)
 {
     OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
     uint8_t point[POINT_LEN] = {POINT_CONVERSION_UNCOMPRESSED};
@@ -124,8 +124,8 @@ static bool verify(EVP_PKEY *pkey, struct mk_str text, const void *signature, si
     return matches;
 }
 
-bool signature_matches(EVP_PKEY *pkey, enum algorithm algorithm, struct mk_str text,
-                       struct mk_str signature)
+bool jwt_signature_matches(EVP_PKEY *pkey, enum algorithm algorithm, struct mk_str text,
+                           struct mk_str signature)
 {
     uint8_t der[80];
     size_t len;
@@ -136,7 +136,7 @@ bool signature_matches(EVP_PKEY *pkey, enum algorithm algorithm, struct mk_str t
     return len > 0 && verify(pkey, text, der, len);
 }
 
-bool signature_matches_secret(struct mk_str secret, struct mk_str text, struct mk_str signature)
+bool jwt_signature_matches_secret(struct mk_str secret, struct mk_str text, struct mk_str signature)
 {
     uint8_t code[EVP_MAX_MD_SIZE];
     unsigned len = 0;
@@ -144,5 +144,5 @@ bool signature_matches_secret(struct mk_str secret, struct mk_str text, struct m
     return signature.len == SHA256_LEN &&
            HMAC(EVP_sha256(), secret.p, (int)secret.len, (const uint8_t *)text.p, text.len, code,
                 &len) &&
-           is_same_bytes(code, signature.p, SHA256_LEN);
+           digest_is_same(code, signature.p, SHA256_LEN);
 }

@@ -12,17 +12,18 @@
 enum { NUMBER_MAX = 1400 };
 
 /** @return the algorithm that a public key serves: RS256 for RSA of 2,048 to 8,192 bits, ES256 for P-256. */
-enum algorithm signature_algorithm(const EVP_PKEY *pkey);
+enum algorithm jwt_signature_algorithm(const EVP_PKEY *pkey);
 
 /** The key of a modulus and an exponent (RFC 7518 section 6.3.1), most significant byte first. @return it, owned; NULL. */
-EVP_PKEY *signature_rsa(const uint8_t *n, size_t n_len, const uint8_t *e, size_t e_len);
+EVP_PKEY *jwt_signature_rsa(const uint8_t *n, size_t n_len, const uint8_t *e, size_t e_len);
 /** The key of a point of P-256 (RFC 7518 section 6.2.1). @return it, owned; NULL: it is no point of the curve. */
-EVP_PKEY *signature_p256(const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len);
+EVP_PKEY *jwt_signature_p256(const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len);
 
 /** RFC 7518 sections 3.3 and 3.4. */
-bool signature_matches(EVP_PKEY *pkey, enum algorithm algorithm, struct mk_str text,
-                       struct mk_str signature);
+bool jwt_signature_matches(EVP_PKEY *pkey, enum algorithm algorithm, struct mk_str text,
+                           struct mk_str signature);
 /** RFC 7518 section 3.2. */
-bool signature_matches_secret(struct mk_str secret, struct mk_str text, struct mk_str signature);
+bool jwt_signature_matches_secret(struct mk_str secret, struct mk_str text,
+                                  struct mk_str signature);
 
 #endif

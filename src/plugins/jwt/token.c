@@ -23,7 +23,7 @@ static bool read_header(struct mk_str text, char **room, struct token *t)
 
     if (algorithm.kind != JSON_STRING || json_member(header, "crit").kind != JSON_NONE)
         return false;
-    t->algorithm = algorithm_of(algorithm.text);
+    t->algorithm = jwt_algorithm_of(algorithm.text);
     if (t->algorithm == NO_ALGORITHM)
         return false;
     if (id.kind == JSON_NONE)
@@ -34,7 +34,7 @@ static bool read_header(struct mk_str text, char **room, struct token *t)
 }
 
 /* Decoded, three parts take three quarters of their room, and the name of the key no more than its part. */
-bool token_read(struct mk_str text, char *room, struct token *t)
+bool jwt_token_read(struct mk_str text, char *room, struct token *t)
 {
     struct mk_str rest = text, parts[3], decoded[3];
 

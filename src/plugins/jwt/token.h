@@ -25,6 +25,6 @@ struct token {
  * @param room  TOKEN_ROOM bytes, to which t refers
  * @return false: it is malformed, too long, of another algorithm, or has critical extensions (RFC 7515 section 4.1.11).
  */
-bool token_read(struct mk_str text, char *room, struct token *t);
+bool jwt_token_read(struct mk_str text, char *room, struct token *t);
 
 #endif

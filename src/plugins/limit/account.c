@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-struct account *account_new(uint32_t nkeys)
+struct account *limit_account_new(uint32_t nkeys)
 {
     struct account *a = calloc(1, sizeof(*a));
     uint64_t secret[2];
@@ -12,7 +12,7 @@ struct account *account_new(uint32_t nkeys)
     if (!a)
         return NULL;
     if (getrandom(secret, sizeof(secret), 0) == sizeof(secret))
-        a->table = table_new(nkeys, secret);
+        a->table = limit_table_new(nkeys, secret);
     if (!a->table) {
         free(a);
         return NULL;
@@ -22,21 +22,21 @@ struct account *account_new(uint32_t nkeys)
     return a;
 }
 
-struct account *account_get(struct account *a)
+struct account *limit_account_get(struct account *a)
 {
     counted_get(&a->refs);
     return a;
 }
 
-void account_put(struct account *a)
+void limit_account_put(struct account *a)
 {
     if (!a || !counted_put(&a->refs))
         return;
-    table_free(a->table);
+    limit_table_free(a->table);
     free(a);
 }
 
-bool account_may_log(struct account *a, int64_t now_ms, unsigned *unlogged)
+bool limit_account_may_log(struct account *a, int64_t now_ms, unsigned *unlogged)
 {
     int_least64_t last = atomic_load_explicit(&a->logged_ms, memory_order_relaxed);
 

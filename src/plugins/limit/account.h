@@ -19,12 +19,12 @@ struct account {
 enum { ACCOUNT_LOG_MS = 1000 }; /* between two lines */
 
 /** @return it, with one reference, or NULL without memory. */
-struct account *account_new(uint32_t nkeys);
-struct account *account_get(struct account *a);
+struct account *limit_account_new(uint32_t nkeys);
+struct account *limit_account_get(struct account *a);
 /** NULL is allowed. */
-void account_put(struct account *a);
+void limit_account_put(struct account *a);
 
 /** May this refusal be logged? @param unlogged  out, if so: refusals that were not, since the last line */
-bool account_may_log(struct account *a, int64_t now_ms, unsigned *unlogged);
+bool limit_account_may_log(struct account *a, int64_t now_ms, unsigned *unlogged);
 
 #endif

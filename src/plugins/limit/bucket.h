@@ -24,13 +24,13 @@ struct bucket_rate {
  * @param period_s  1 to BUCKET_PERIOD_MAX_S
  * @param burst     tokens of a full bucket, 1 to BUCKET_COUNT_MAX
  */
-struct bucket_rate bucket_rate_of(uint32_t count, uint32_t period_s, uint32_t burst);
+struct bucket_rate limit_bucket_rate_of(uint32_t count, uint32_t period_s, uint32_t burst);
 
 /**
  * Take a token.
  * @param full_at_ns  the bucket; 0: full. At most one depth after now, whatever an earlier rate or clock left there
  * @return 0: taken; > 0: there is none, and one returns in so many nanoseconds.
  */
-int64_t bucket_take(int64_t *full_at_ns, const struct bucket_rate *rate, int64_t now_ns);
+int64_t limit_bucket_take(int64_t *full_at_ns, const struct bucket_rate *rate, int64_t now_ns);
 
 #endif

@@ -113,9 +113,9 @@ static struct account *adopt(const struct limit *limit, const struct limit_rule 
 {
     for (size_t i = 0; old && i < old->count; i++) {
         if (has_same_keys(rule, old->rules[i]) && !is_adopted(limit, old->rules[i]->account))
-            return account_get(old->rules[i]->account);
+            return limit_account_get(old->rules[i]->account);
     }
-    return account_new(rule->nkeys);
+    return limit_account_new(rule->nkeys);
 }
 
 static void limit_stop(const struct mk_context *ctx)
@@ -123,7 +123,7 @@ static void limit_stop(const struct mk_context *ctx)
     const struct limit *limit = ctx->config;
 
     for (size_t i = 0; i < limit->count; i++) {
-        account_put(limit->rules[i]->account);
+        limit_account_put(limit->rules[i]->account);
         limit->rules[i]->account = NULL;
     }
 }
@@ -209,12 +209,12 @@ static bool hash_of(const struct mk_request *r, const struct limit_rule *rule,
     size_t len;
 
     if (text.len > 0) {
-        *hash = table_hash(rule->account->table, text.p, text.len);
+        *hash = limit_table_hash(rule->account->table, text.p, text.len);
         return true;
     }
     len = address_key(rule, peer, key);
     /* A value of 16 bytes must not be the account of an address. */
-    *hash = ~table_hash(rule->account->table, key, len);
+    *hash = ~limit_table_hash(rule->account->table, key, len);
     return len > 0;
 }
 
@@ -256,8 +256,8 @@ static void leave(void *arg)
 {
     const struct running *running = arg;
 
-    table_leave(running->account->table, running->hash);
-    account_put(running->account);
+    limit_table_leave(running->account->table, running->hash);
+    limit_account_put(running->account);
 }
 
 static int watch_end(struct mk_request *r, struct account *account, uint64_t hash)
@@ -265,12 +265,12 @@ static int watch_end(struct mk_request *r, struct account *account, uint64_t has
     struct running *running = mk_request_alloc(r, sizeof(*running));
 
     if (running) {
-        *running = (struct running){.account = account_get(account), .hash = hash};
+        *running = (struct running){.account = limit_account_get(account), .hash = hash};
         if (mk_request_on_end(r, leave, running) == 0)
             return 0;
-        account_put(account);
+        limit_account_put(account);
     }
-    table_leave(account->table, hash);
+    limit_table_leave(account->table, hash);
     return MK_E_NOMEM;
 }
 
@@ -281,10 +281,10 @@ static int64_t ask_rule(struct mk_request *r, const struct limit_rule *rule, uin
     int64_t wait_ns;
 
     if (rule->kind == LIMIT_RATE) {
-        wait_ns = table_take(rule->account->table, hash, &rule->rate, now_ms * 1000000);
+        wait_ns = limit_table_take(rule->account->table, hash, &rule->rate, now_ms * 1000000);
         return (wait_ns + 999999999) / 1000000000;
     }
-    switch (table_enter(rule->account->table, hash, rule->running_max)) {
+    switch (limit_table_enter(rule->account->table, hash, rule->running_max)) {
     case TABLE_ENTERED:
         return watch_end(r, rule->account, hash);
     case TABLE_REFUSED:
@@ -300,7 +300,7 @@ static void log_refusal(const struct mk_request *r, const struct limit_rule *rul
 {
     unsigned unlogged;
 
-    if (account_may_log(rule->account, now_ms, &unlogged))
+    if (limit_account_may_log(rule->account, now_ms, &unlogged))
         mk_request_log(r, MK_LOG_WARN, "request %s limit=%s by=%s:%u unlogged=%u",
                        dry_run ? "would be refused" : "refused", rule->name.p, rule->at.file,
                        rule->at.line, unlogged);
@@ -391,7 +391,7 @@ static void tell_rule(const struct family *f, const struct limit_rule *rule, mk_
                           .nlabels = 2};
     uint64_t value;
 
-    table_count(rule->account->table, &counts);
+    limit_table_count(rule->account->table, &counts);
     memcpy(&value, (const char *)&counts + f->offset, sizeof(value));
     m.value = (double)value;
     m.labels[0].name = "site";

@@ -206,7 +206,7 @@ static int take_rate(struct mk_setup *setup, const struct mk_setting *s, struct 
         return mk_setup_refuse(setup, s,
                                "NAME KEY, a rate such as 10/s, 100/m or 1000/h, and perhaps "
                                "burst=20; numbers up to a million");
-    rule->rate = bucket_rate_of(count, period_s, burst);
+    rule->rate = limit_bucket_rate_of(count, period_s, burst);
     return 0;
 }
 

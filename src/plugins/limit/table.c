@@ -25,7 +25,7 @@ struct table {
     struct place places[];
 };
 
-struct table *table_new(uint32_t nkeys, const uint64_t secret[2])
+struct table *limit_table_new(uint32_t nkeys, const uint64_t secret[2])
 {
     const uint32_t nsets = nkeys / TABLE_WAYS + (nkeys % TABLE_WAYS != 0);
     size_t size = sizeof(struct table) + (size_t)nsets * TABLE_WAYS * sizeof(struct place);
@@ -43,7 +43,7 @@ struct table *table_new(uint32_t nkeys, const uint64_t secret[2])
     return t;
 }
 
-void table_free(struct table *t)
+void limit_table_free(struct table *t)
 {
     if (!t)
         return;
@@ -52,7 +52,7 @@ void table_free(struct table *t)
     free(t);
 }
 
-size_t table_bytes(const struct table *t)
+size_t limit_table_bytes(const struct table *t)
 {
     return sizeof(*t) + (size_t)t->nsets * TABLE_WAYS * sizeof(struct place);
 }
@@ -93,7 +93,7 @@ static uint64_t little_endian(const uint8_t *p, size_t len)
     return le64toh(word);
 }
 
-uint64_t table_hash(const struct table *t, const void *key, size_t len)
+uint64_t limit_table_hash(const struct table *t, const void *key, size_t len)
 {
     const uint8_t *p = key;
     const uint64_t length = (uint64_t)len << 56;
@@ -166,12 +166,13 @@ static struct place *find_or_make(struct table *t, struct shard *s, uint64_t has
     return place;
 }
 
-int64_t table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate, int64_t now_ns)
+int64_t limit_table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate,
+                         int64_t now_ns)
 {
     struct shard *s = lock_shard(t, hash);
     struct place *place = find_or_make(t, s, hash, now_ns);
     /* No requests run in a table of buckets, so there is a place. */
-    int64_t wait_ns = bucket_take(&place->full_at_ns, rate, now_ns);
+    int64_t wait_ns = limit_bucket_take(&place->full_at_ns, rate, now_ns);
 
     if (wait_ns > 0)
         s->counts.refused++;
@@ -196,7 +197,7 @@ static enum table_entry enter(struct shard *s, struct place *place, uint32_t max
     return TABLE_ENTERED;
 }
 
-enum table_entry table_enter(struct table *t, uint64_t hash, uint32_t max)
+enum table_entry limit_table_enter(struct table *t, uint64_t hash, uint32_t max)
 {
     struct shard *s = lock_shard(t, hash);
     enum table_entry entry = enter(s, find_or_make(t, s, hash, 0), max);
@@ -205,7 +206,7 @@ enum table_entry table_enter(struct table *t, uint64_t hash, uint32_t max)
     return entry;
 }
 
-void table_leave(struct table *t, uint64_t hash)
+void limit_table_leave(struct table *t, uint64_t hash)
 {
     struct shard *s = lock_shard(t, hash);
     struct place *place = find(t, hash);
@@ -215,7 +216,7 @@ void table_leave(struct table *t, uint64_t hash)
     pthread_mutex_unlock(&s->lock);
 }
 
-void table_count(struct table *t, struct table_counts *counts)
+void limit_table_count(struct table *t, struct table_counts *counts)
 {
     memset(counts, 0, sizeof(*counts));
     for (unsigned i = 0; i < TABLE_SHARDS; i++) {

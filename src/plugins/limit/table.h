@@ -35,28 +35,29 @@ struct table_counts {
  * @param secret of the hash, so that no client chooses places
  * @return the table, or NULL without memory.
  */
-struct table *table_new(uint32_t nkeys, const uint64_t secret[2]);
+struct table *limit_table_new(uint32_t nkeys, const uint64_t secret[2]);
 /** NULL is allowed. */
-void table_free(struct table *t);
-size_t table_bytes(const struct table *t);
+void limit_table_free(struct table *t);
+size_t limit_table_bytes(const struct table *t);
 
 /** SipHash-2-4 of a key. */
-uint64_t table_hash(const struct table *t, const void *key, size_t len);
+uint64_t limit_table_hash(const struct table *t, const void *key, size_t len);
 
 /** A request of this key comes. @return 0: it has a token; > 0: nanoseconds until there is one. */
-int64_t table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate, int64_t now_ns);
+int64_t limit_table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate,
+                         int64_t now_ns);
 
 enum table_entry {
-    TABLE_ENTERED,   /* until table_leave */
+    TABLE_ENTERED,   /* until limit_table_leave */
     TABLE_REFUSED,   /* there are max requests of this key */
     TABLE_UNCOUNTED, /* requests of other keys have all its places; not to be left */
 };
 /** A request of this key begins. A table has either buckets or requests. */
-enum table_entry table_enter(struct table *t, uint64_t hash, uint32_t max);
+enum table_entry limit_table_enter(struct table *t, uint64_t hash, uint32_t max);
 /** A request that was TABLE_ENTERED has ended. */
-void table_leave(struct table *t, uint64_t hash);
+void limit_table_leave(struct table *t, uint64_t hash);
 
 /** Add up what was counted. */
-void table_count(struct table *t, struct table_counts *counts);
+void limit_table_count(struct table *t, struct table_counts *counts);
 
 #endif

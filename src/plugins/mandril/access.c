@@ -78,15 +78,15 @@ static const struct mk_field fields[] = {
      .parse = parse_access},
 };
 
-const struct mk_section_spec access_section =
+const struct mk_section_spec mandril_access_section =
     MK_SECTION("LOCATION", MK_SECTION_LOCATION, struct access, fields);
 
 /* ---- a configuration ---- */
 
-int access_make(struct mk_setup *setup, const struct access **made)
+int mandril_access_make(struct mk_setup *setup, const struct access **made)
 {
     static const struct net all = {.bits = 0};
-    struct access *a = mk_setup_section(setup, &access_section, NULL);
+    struct access *a = mk_setup_section(setup, &mandril_access_section, NULL);
     struct nets_node *nodes;
     uint32_t number = 0;
 
@@ -121,8 +121,8 @@ static const struct entry *find(const struct access *a, const struct mk_conn_fac
     return number == NETS_NONE ? NULL : a->entries[number];
 }
 
-bool access_denies(const struct access *access, const struct mk_request_facts *facts,
-                   struct access_denial *why)
+bool mandril_access_denies(const struct access *access, const struct mk_request_facts *facts,
+                           struct access_denial *why)
 {
     struct mk_conn_facts peer = {.size = sizeof(peer)};
     const struct entry *found;

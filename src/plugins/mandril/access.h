@@ -11,10 +11,10 @@
 
 struct access;
 
-extern const struct mk_section_spec access_section;
+extern const struct mk_section_spec mandril_access_section;
 
 /** What holds in the present place. In check_site. @param made  out: NULL: it has no such lines. @return 0 or MK_E_NOMEM. */
-int access_make(struct mk_setup *setup, const struct access **made) MK_MUST_USE;
+int mandril_access_make(struct mk_setup *setup, const struct access **made) MK_MUST_USE;
 
 /** A line that denies an address, or, with file NULL, that there is none that allows it. */
 struct access_denial {
@@ -23,7 +23,7 @@ struct access_denial {
 };
 
 /** @param access  NULL: nobody is denied. @return whether the peer of a request may not have it. */
-bool access_denies(const struct access *access, const struct mk_request_facts *facts,
-                   struct access_denial *why);
+bool mandril_access_denies(const struct access *access, const struct mk_request_facts *facts,
+                           struct access_denial *why);
 
 #endif

@@ -157,7 +157,8 @@ static const struct mk_field fields[] = {
 
 static const struct mk_section_spec rules_section =
     MK_SECTION("RULES", MK_SECTION_FILE | MK_SECTION_REPEAT, struct section, fields);
-static const struct mk_section_spec *const sections[] = {&rules_section, &access_section, NULL};
+static const struct mk_section_spec *const sections[] = {&rules_section, &mandril_access_section,
+                                                         NULL};
 
 /* ---- a configuration ---- */
 
@@ -242,7 +243,7 @@ static int mandril_check_site(struct mk_setup *setup)
     struct mandril *m = mk_setup_config(setup);
     struct place *place = mk_setup_alloc(setup, sizeof(*place));
 
-    if (!place || access_make(setup, &place->access) < 0)
+    if (!place || mandril_access_make(setup, &place->access) < 0)
         return MK_E_NOMEM;
     place->names = *mk_setup_site_names(setup);
     m->has_places |= place->access != NULL;
@@ -318,7 +319,7 @@ static enum mk_verdict refuse_by_text(struct mk_request *r, const struct mk_cont
     for (uint32_t i = 0; (i = text_set_next(found, i, m->npaths)) < m->npaths; i++) {
         const struct rule *rule = m->paths[i];
 
-        if (rule->kind == RULE_HOTLINK && !comes_from_elsewhere(r, &place->names))
+        if (rule->kind == RULE_HOTLINK && !mandril_comes_from_elsewhere(r, &place->names))
             continue;
         mk_request_log(r, rule->dry_run ? MK_LOG_WARN : MK_LOG_INFO, "request %s by=%s:%u",
                        rule->dry_run ? "would be refused" : "refused", rule->file, rule->line);
@@ -350,7 +351,7 @@ static int is_denied(struct mk_request *r, const struct mk_context *ctx)
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
         const struct place *place = i == 0 ? ctx->site : mk_request_site_at(r, ctx, path);
 
-        if (access_denies(place->access, &facts, &why)) {
+        if (mandril_access_denies(place->access, &facts, &why)) {
             tell_of_denial(r, &why);
             return 1;
         }

@@ -35,7 +35,7 @@ static struct mk_str without_port(struct mk_str authority)
     return authority;
 }
 
-struct mk_str url_host(struct mk_str url)
+struct mk_str mandril_url_host(struct mk_str url)
 {
     const char *at;
 
@@ -50,7 +50,7 @@ struct mk_str url_host(struct mk_str url)
     return without_port(url);
 }
 
-bool name_matches(struct mk_str name, struct mk_str host)
+bool mandril_name_matches(struct mk_str name, struct mk_str host)
 {
     if (name.len > 2 && name.p[0] == '*' && name.p[1] == '.') {
         const struct mk_str below = {name.p + 1, name.len - 1}; /* with the dot */
@@ -61,21 +61,21 @@ bool name_matches(struct mk_str name, struct mk_str host)
     return text_is_word(host, name);
 }
 
-bool comes_from_elsewhere(const struct mk_request *r, const struct mk_words *names)
+bool mandril_comes_from_elsewhere(const struct mk_request *r, const struct mk_words *names)
 {
     struct mk_str referer = mk_request_header(r, MK_STR("Referer")), host;
     struct mk_request_facts facts = {.size = sizeof(facts)};
 
     if (referer.len == 0)
         return false;
-    host = url_host(referer);
+    host = mandril_url_host(referer);
     if (host.len == 0)
         return true;
     mk_request_facts(r, &facts);
-    if (facts.host.p && name_matches(without_port(facts.host), host))
+    if (facts.host.p && mandril_name_matches(without_port(facts.host), host))
         return false;
     for (size_t i = 0; i < names->count; i++) {
-        if (name_matches(names->items[i], host))
+        if (mandril_name_matches(names->items[i], host))
             return false;
     }
     return true;

@@ -23,9 +23,9 @@ static size_t example_of(const struct rule *rule, const struct mk_str captures[T
     memcpy(values.captures, captures, sizeof(values.captures));
     for (unsigned i = TARGET_QUERY; i < TARGET_KINDS; i++)
         values.by_kind[i] = x;
-    if (target_room(&rule->target, &values) > EXAMPLE_MAX)
+    if (rewrite_target_room(&rule->target, &values) > EXAMPLE_MAX)
         return 0;
-    len = target_write(&rule->target, &values, dst);
+    len = rewrite_target_write(&rule->target, &values, dst);
     end = memchr(dst, '?', len);
     return end ? (size_t)(end - dst) : len;
 }
@@ -35,7 +35,7 @@ static const struct rule *follow(const struct rule *first, struct mk_str path,
                                  const struct rules_scratch *s, struct mk_str *captures)
 {
     for (const struct rule *rule = first; rule; rule = rule->next) {
-        if (rules_compare(rule, path, s, captures) != RULES_MATCH)
+        if (rewrite_rules_compare(rule, path, s, captures) != RULES_MATCH)
             continue;
         return rule->kind == RULE_REDIRECT && rule->target.is_local ? rule : NULL;
     }
@@ -75,18 +75,18 @@ static void tell(struct mk_setup *setup, const struct rule *rule, bool is_sure)
         mk_setup_warn(setup, &rule->at, "%s, if $1 is \"x\"", sentence);
 }
 
-int rules_check_circles(struct mk_setup *setup, const struct rule *first)
+int rewrite_rules_check_circles(struct mk_setup *setup, const struct rule *first)
 {
     struct rules_scratch s;
     bool is_sure;
 
-    if (rules_scratch_init(&s) < 0)
+    if (rewrite_rules_scratch_init(&s) < 0)
         return MK_E_NOMEM;
     for (const struct rule *rule = first; rule; rule = rule->next) {
         if (rule->kind == RULE_REDIRECT && rule->target.is_local &&
             comes_back(first, rule, &s, &is_sure))
             tell(setup, rule, is_sure);
     }
-    rules_scratch_free(&s);
+    rewrite_rules_scratch_free(&s);
     return 0;
 }

@@ -59,7 +59,8 @@ static const struct map_line *look_up(const struct map *m, const struct key *k)
     return found ? &m->lines[found - 1] : NULL;
 }
 
-const struct map_line *map_find(const struct map *m, struct mk_str path, struct mk_str query)
+const struct map_line *rewrite_map_find(const struct map *m, struct mk_str path,
+                                        struct mk_str query)
 {
     const struct map_line *found = NULL;
 
@@ -70,14 +71,14 @@ const struct map_line *map_find(const struct map *m, struct mk_str path, struct 
     return found ? found : look_up(m, &(struct key){path, {NULL, 0}});
 }
 
-struct mk_str map_target(const struct map *m, const struct map_line *line)
+struct mk_str rewrite_map_target(const struct map *m, const struct map_line *line)
 {
     return (struct mk_str){m->text + line->to, line->to_len};
 }
 
 /* ---- reading ---- */
 
-uint32_t map_count(struct mk_str text)
+uint32_t rewrite_map_count(struct mk_str text)
 {
     uint32_t count = 1;
 
@@ -87,7 +88,7 @@ uint32_t map_count(struct mk_str text)
     return count;
 }
 
-uint32_t map_slots(uint32_t nlines)
+uint32_t rewrite_map_slots(uint32_t nlines)
 {
     uint32_t slots = 2;
 
@@ -159,7 +160,7 @@ static int take_line(struct map *m, char *line, size_t len, struct map_fault *fa
     struct mk_str rest = text_trim((struct mk_str){line, len}), from = text_next_word(&rest);
     struct mk_str to = text_next_word(&rest), status = text_next_word(&rest);
     struct map_line *l = &m->lines[m->nlines];
-    const unsigned code = status.p ? target_status(status) : TARGET_STATUS;
+    const unsigned code = status.p ? rewrite_target_status(status) : TARGET_STATUS;
     struct key k;
     uint32_t *slot;
 
@@ -194,8 +195,8 @@ static int take_line(struct map *m, char *line, size_t len, struct map_fault *fa
     return 0;
 }
 
-int map_read(struct map *m, char *text, size_t len, struct map_line *lines, uint32_t *slots,
-             uint32_t nslots, struct map_fault *fault)
+int rewrite_map_read(struct map *m, char *text, size_t len, struct map_line *lines, uint32_t *slots,
+                     uint32_t nslots, struct map_fault *fault)
 {
     size_t at = 0;
     int err = 0;

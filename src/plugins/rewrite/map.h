@@ -36,22 +36,23 @@ struct map_fault {
 };
 
 /** @return how many lines with addresses the text may have at most: for the arrays. */
-uint32_t map_count(struct mk_str text);
+uint32_t rewrite_map_count(struct mk_str text);
 /** @return slots for so many lines: a power of two, at most half full. */
-uint32_t map_slots(uint32_t nlines);
+uint32_t rewrite_map_slots(uint32_t nlines);
 
 /**
  * @param text   changed: addresses are decoded in place; borrowed
- * @param lines  room for map_count
- * @param slots  zeroed, map_slots(map_count)
+ * @param lines  room for rewrite_map_count
+ * @param slots  zeroed, rewrite_map_slots(rewrite_map_count)
  * @return 0, or MK_E_INVALID with a fault.
  */
-int map_read(struct map *m, char *text, size_t len, struct map_line *lines, uint32_t *slots,
-             uint32_t nslots, struct map_fault *fault);
+int rewrite_map_read(struct map *m, char *text, size_t len, struct map_line *lines, uint32_t *slots,
+                     uint32_t nslots, struct map_fault *fault);
 
 /** @param query  p NULL: none. @return the line of the old address; NULL: it is not there. */
-const struct map_line *map_find(const struct map *m, struct mk_str path, struct mk_str query);
+const struct map_line *rewrite_map_find(const struct map *m, struct mk_str path,
+                                        struct mk_str query);
 /** @return the new address of a line. */
-struct mk_str map_target(const struct map *m, const struct map_line *line);
+struct mk_str rewrite_map_target(const struct map *m, const struct map_line *line);
 
 #endif

@@ -36,7 +36,7 @@ static void tell_fault(struct mk_setup *setup, const char *file, const struct ma
 
 static int index_map(struct mk_setup *setup, struct map *m, const char *file, struct mk_str text)
 {
-    const uint32_t nlines = map_count(text), nslots = map_slots(nlines);
+    const uint32_t nlines = rewrite_map_count(text), nslots = rewrite_map_slots(nlines);
     struct map_line *lines = mk_setup_alloc(setup, nlines * sizeof(*lines));
     uint32_t *slots = mk_setup_alloc(setup, nslots * sizeof(*slots));
     struct map_fault fault;
@@ -47,7 +47,7 @@ static int index_map(struct mk_setup *setup, struct map *m, const char *file, st
 
     if (!lines || !slots)
         return MK_E_NOMEM;
-    if (map_read(m, bytes.own, text.len, lines, slots, nslots, &fault) < 0)
+    if (rewrite_map_read(m, bytes.own, text.len, lines, slots, nslots, &fault) < 0)
         tell_fault(setup, file, &fault);
     return 0;
 }
@@ -96,7 +96,7 @@ static int rewrite_check_site(struct mk_setup *setup)
     site->first = settings->first;
     err = read_maps(setup, site, settings);
     mk_setup_act(setup, site->first || site->nmaps > 0 ? MK_ACTS_REQUEST : 0);
-    return err < 0 ? err : rules_check_circles(setup, site->first);
+    return err < 0 ? err : rewrite_rules_check_circles(setup, site->first);
 }
 
 static int rewrite_worker_start(const struct mk_context *ctx, void **local)
@@ -104,7 +104,7 @@ static int rewrite_worker_start(const struct mk_context *ctx, void **local)
     struct rules_scratch *s = malloc(sizeof(*s));
 
     (void)ctx;
-    if (!s || rules_scratch_init(s) < 0) {
+    if (!s || rewrite_rules_scratch_init(s) < 0) {
         free(s);
         return MK_E_NOMEM;
     }
@@ -114,7 +114,7 @@ static int rewrite_worker_start(const struct mk_context *ctx, void **local)
 
 static void rewrite_worker_stop(const struct mk_context *ctx)
 {
-    rules_scratch_free(ctx->local);
+    rewrite_rules_scratch_free(ctx->local);
     free(ctx->local);
 }
 
@@ -132,7 +132,7 @@ static enum mk_verdict refuse(struct mk_request *r, unsigned status, const struc
 static enum mk_verdict redirect(struct mk_request *r, const struct values *v, struct mk_str to,
                                 unsigned status)
 {
-    return values_lead_here(v, to) ? MK_VERDICT_PASS : mk_reply_redirect(r, status, to);
+    return rewrite_values_lead_here(v, to) ? MK_VERDICT_PASS : mk_reply_redirect(r, status, to);
 }
 
 static enum mk_verdict rewrite(struct mk_request *r, const struct rule *rule, struct mk_str to)
@@ -165,13 +165,13 @@ static enum mk_verdict apply(struct mk_request *r, const struct rule *rule,
     size_t len;
     char *to;
 
-    values_of(&v, r);
+    rewrite_values_of(&v, r);
     memcpy(v.of_target.captures, captures, sizeof(v.of_target.captures));
     query = v.of_target.by_kind[TARGET_QUERY];
-    to = mk_request_alloc(r, target_room(&rule->target, &v.of_target) + query.len + 1);
+    to = mk_request_alloc(r, rewrite_target_room(&rule->target, &v.of_target) + query.len + 1);
     if (!to)
         return mk_reply_error(r, 503, NULL);
-    len = target_write(&rule->target, &v.of_target, to);
+    len = rewrite_target_write(&rule->target, &v.of_target, to);
     len += add_query(to + len, &rule->target, query);
     if (rule->kind == RULE_REWRITE)
         return rewrite(r, rule, (struct mk_str){to, len});
@@ -185,7 +185,7 @@ static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
     struct mk_str captures[TARGET_CAPTURES];
 
     for (const struct rule *rule = site->first; rule; rule = rule->next) {
-        switch (rules_compare(rule, path, s, captures)) {
+        switch (rewrite_rules_compare(rule, path, s, captures)) {
         case RULES_MATCH:
             return apply(r, rule, captures);
         case RULES_TOO_LONG:
@@ -208,12 +208,12 @@ static enum mk_verdict try_maps(struct mk_request *r, const struct site *site)
     mk_request_facts(r, &facts);
     for (size_t i = 0; i < site->nmaps && verdict == MK_VERDICT_PASS; i++) {
         const struct map *m = &site->maps[i];
-        const struct map_line *line = map_find(m, facts.path, facts.query);
+        const struct map_line *line = rewrite_map_find(m, facts.path, facts.query);
 
         if (!line)
             continue;
-        values_of(&v, r);
-        verdict = redirect(r, &v, map_target(m, line), line->status);
+        rewrite_values_of(&v, r);
+        verdict = redirect(r, &v, rewrite_map_target(m, line), line->status);
     }
     return verdict;
 }

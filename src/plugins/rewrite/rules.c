@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-int rules_scratch_init(struct rules_scratch *s)
+int rewrite_rules_scratch_init(struct rules_scratch *s)
 {
     s->limits = pcre2_match_context_create(NULL);
     s->found = pcre2_match_data_create(TARGET_CAPTURES, NULL);
     if (!s->limits || !s->found) {
-        rules_scratch_free(s);
+        rewrite_rules_scratch_free(s);
         return MK_E_NOMEM;
     }
     (void)pcre2_set_match_limit(s->limits, RULES_STEPS_MAX);
@@ -18,7 +18,7 @@ int rules_scratch_init(struct rules_scratch *s)
     return 0;
 }
 
-void rules_scratch_free(struct rules_scratch *s)
+void rewrite_rules_scratch_free(struct rules_scratch *s)
 {
     pcre2_match_context_free(s->limits);
     pcre2_match_data_free(s->found);
@@ -45,9 +45,9 @@ static enum rules_result compare_regex(const struct rule *rule, struct mk_str pa
     return RULES_MATCH;
 }
 
-enum rules_result rules_compare(const struct rule *rule, struct mk_str path,
-                                const struct rules_scratch *s,
-                                struct mk_str captures[TARGET_CAPTURES])
+enum rules_result rewrite_rules_compare(const struct rule *rule, struct mk_str path,
+                                        const struct rules_scratch *s,
+                                        struct mk_str captures[TARGET_CAPTURES])
 {
     memset(captures, 0, TARGET_CAPTURES * sizeof(*captures));
     switch (rule->from) {

@@ -43,8 +43,8 @@ struct rules_scratch {
     pcre2_match_data *found;
 };
 
-int rules_scratch_init(struct rules_scratch *s);
-void rules_scratch_free(struct rules_scratch *s);
+int rewrite_rules_scratch_init(struct rules_scratch *s);
+void rewrite_rules_scratch_free(struct rules_scratch *s);
 
 enum rules_result { RULES_PASS, RULES_MATCH, RULES_TOO_LONG };
 
@@ -53,11 +53,11 @@ enum rules_result { RULES_PASS, RULES_MATCH, RULES_TOO_LONG };
  * @param captures  out, with RULES_MATCH: borrowed from path
  * @return RULES_TOO_LONG: it took more than RULES_STEPS_MAX.
  */
-enum rules_result rules_compare(const struct rule *rule, struct mk_str path,
-                                const struct rules_scratch *s,
-                                struct mk_str captures[TARGET_CAPTURES]);
+enum rules_result rewrite_rules_compare(const struct rule *rule, struct mk_str path,
+                                        const struct rules_scratch *s,
+                                        struct mk_str captures[TARGET_CAPTURES]);
 
 /** Note rules that lead in circles: an error where no variable is involved, a warning where an example is led so. */
-int rules_check_circles(struct mk_setup *setup, const struct rule *first);
+int rewrite_rules_check_circles(struct mk_setup *setup, const struct rule *first);
 
 #endif

@@ -126,7 +126,7 @@ static int take_target(struct mk_setup *setup, const struct mk_setting *s, struc
 
     if (!kept.p)
         return MK_E_NOMEM;
-    if (target_parse(&rule->target, kept, &why) < 0) {
+    if (rewrite_target_parse(&rule->target, kept, &why) < 0) {
         mk_setup_fault(setup, &s->value_at, "%s: \"%s\": %s", s->key.p, kept.p, why);
         return MK_E_INVALID;
     }
@@ -141,7 +141,7 @@ static int take_target(struct mk_setup *setup, const struct mk_setting *s, struc
 static int take_status(struct mk_setup *setup, const struct mk_setting *s, struct rule *rule,
                        struct mk_str text)
 {
-    rule->status = text.p ? target_status(text) : TARGET_STATUS;
+    rule->status = text.p ? rewrite_target_status(text) : TARGET_STATUS;
     return rule->status ? 0
                         : mk_setup_refuse(setup, s, "one of 301 302 303 307 308 after the target");
 }

@@ -20,7 +20,7 @@ static const struct variable {
 
 /* ---- reading ---- */
 
-unsigned target_status(struct mk_str text)
+unsigned rewrite_target_status(struct mk_str text)
 {
     static const struct {
         struct mk_str text;
@@ -170,7 +170,7 @@ static bool take_part(struct target *t, struct mk_str *rest, enum target_place *
     return true;
 }
 
-int target_parse(struct target *t, struct mk_str text, const char **why)
+int rewrite_target_parse(struct target *t, struct mk_str text, const char **why)
 {
     enum target_place place = TARGET_AT_START;
     unsigned slashes = 0;
@@ -231,7 +231,7 @@ static size_t write_part(const struct target_part *part, struct mk_str value, ch
     return value.len;
 }
 
-size_t target_room(const struct target *t, const struct target_values *values)
+size_t rewrite_target_room(const struct target *t, const struct target_values *values)
 {
     size_t room = 0;
 
@@ -251,7 +251,7 @@ static size_t drop_slashes(char *dst, size_t len)
     return len - more;
 }
 
-size_t target_write(const struct target *t, const struct target_values *values, char *dst)
+size_t rewrite_target_write(const struct target *t, const struct target_values *values, char *dst)
 {
     size_t len = 0;
 

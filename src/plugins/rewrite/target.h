@@ -65,18 +65,18 @@ struct target_values {
 };
 
 /** @return a status of redirects (RFC 9110 section 15.4): 301, 302, 303, 307 or 308; 0: the text is none. */
-unsigned target_status(struct mk_str text);
+unsigned rewrite_target_status(struct mk_str text);
 
 /**
  * @param t     refers to text afterwards
  * @param why   out, on failure: a sentence without full stop; static
  * @return 0 or MK_E_INVALID.
  */
-int target_parse(struct target *t, struct mk_str text, const char **why);
+int rewrite_target_parse(struct target *t, struct mk_str text, const char **why);
 
-/** @return room that target_write needs, for what the values are. */
-size_t target_room(const struct target *t, const struct target_values *values);
+/** @return room that rewrite_target_write needs, for what the values are. */
+size_t rewrite_target_room(const struct target *t, const struct target_values *values);
 /** Write the URL or path; a path begins with exactly one slash. @return bytes. */
-size_t target_write(const struct target *t, const struct target_values *values, char *dst);
+size_t rewrite_target_write(const struct target *t, const struct target_values *values, char *dst);
 
 #endif

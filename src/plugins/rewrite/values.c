@@ -24,7 +24,7 @@ static struct mk_str port_of(const char *listen)
     return mk_str_from(colon && !strchr(colon, '/') ? colon + 1 : "");
 }
 
-void values_of(struct values *v, struct mk_request *r)
+void rewrite_values_of(struct values *v, struct mk_request *r)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
     struct mk_conn_facts conn = {.size = sizeof(conn)};
@@ -70,7 +70,7 @@ static bool take_origin(struct mk_str *location, const struct values *v)
             memcmp(v->host.p + v->host.len - own_port.len, own_port.p, own_port.len) == 0);
 }
 
-bool values_lead_here(const struct values *v, struct mk_str location)
+bool rewrite_values_lead_here(const struct values *v, struct mk_str location)
 {
     if (location.len > 0 && location.p[0] != '/' && !take_origin(&location, v))
         return false;

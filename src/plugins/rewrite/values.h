@@ -15,8 +15,8 @@ struct values {
 };
 
 /** @param v  stays where it is: values refer to it, and to the request */
-void values_of(struct values *v, struct mk_request *r);
+void rewrite_values_of(struct values *v, struct mk_request *r);
 /** @return whether a Location is the URL that was asked for: a redirect would be followed for ever. */
-bool values_lead_here(const struct values *v, struct mk_str location);
+bool rewrite_values_lead_here(const struct values *v, struct mk_str location);
 
 #endif

@@ -65,7 +65,7 @@ static enum mk_verdict answer_ready(struct mk_request *r, const struct mk_contex
     bool is_ready;
 
     mk_server_facts(ctx->server, &facts);
-    is_ready = conditions_hold(site->set->conditions, ctx->worker, &page);
+    is_ready = status_conditions_hold(site->set->conditions, ctx->worker, &page);
     if (facts.is_stopping) {
         page_put(&page, "the server is stopping\n");
         is_ready = false;
@@ -150,11 +150,11 @@ static enum mk_verdict answer_metrics(struct mk_request *r, const struct mk_cont
     struct page page = {0};
 
     if (weight > 0 && weight >= text_weight(accept, MK_STR("text/plain"))) {
-        report_write(ctx, g, &page, EXPOSITION_OPENMETRICS);
+        status_report_write(ctx, g, &page, EXPOSITION_OPENMETRICS);
         return reply_page(r, 200, "application/openmetrics-text; version=1.0.0; charset=utf-8",
                           &page);
     }
-    report_write(ctx, g, &page, EXPOSITION_PROMETHEUS);
+    status_report_write(ctx, g, &page, EXPOSITION_PROMETHEUS);
     return reply_page(r, 200, "text/plain; version=0.0.4; charset=utf-8", &page);
 }
 
@@ -173,7 +173,7 @@ static enum mk_verdict answer_json(struct mk_request *r, const struct mk_context
     page_put(&page, ", \"version\": ");
     page_json(&page, mk_str_from(mk_version()));
     page_printf(&page, ", \"uptime_ms\": %lld, \"samples\": ", (long long)facts.uptime_ms);
-    report_write(ctx, g, &page, EXPOSITION_JSON);
+    status_report_write(ctx, g, &page, EXPOSITION_JSON);
     page_put(&page, "}\n");
     return reply_page(r, 200, "application/json", &page);
 }
@@ -199,11 +199,11 @@ static enum mk_verdict answer_page(struct mk_request *r, const struct mk_context
     const struct mk_str accept = mk_request_header(r, MK_STR("Accept"));
 
     if (text_is(query, MK_STR("script")))
-        return reply_text(r, 200, "text/javascript; charset=utf-8", overview_script());
+        return reply_text(r, 200, "text/javascript; charset=utf-8", status_overview_script());
     if (text_is(text_parameter(query, MK_STR("format")), MK_STR("json")) ||
         text_weight(accept, MK_STR("application/json")) > text_weight(accept, MK_STR("text/html")))
         return scrape(r, ctx, true);
-    return reply_text(r, 200, "text/html; charset=utf-8", overview_page());
+    return reply_text(r, 200, "text/html; charset=utf-8", status_overview_page());
 }
 
 /* ---- all ---- */

@@ -59,7 +59,7 @@ static bool read_words(struct condition *c, struct mk_str rest)
     return true;
 }
 
-struct condition *condition_read(struct mk_setup *setup, struct mk_str text)
+struct condition *status_condition_read(struct mk_setup *setup, struct mk_str text)
 {
     struct condition *c = mk_setup_alloc(setup, sizeof(*c));
     const struct mk_str copy = mk_setup_copy(setup, text);
@@ -117,11 +117,11 @@ static void explain(struct page *page, const struct condition *c, bool found, do
     page_put(page, c->text);
     page_put(page, found ? " (it is " : " (there is no such metric");
     if (found)
-        exposition_number(page, sum, false);
+        status_exposition_number(page, sum, false);
     page_put(page, ")\n");
 }
 
-bool conditions_hold(const struct condition *first, struct mk_worker *w, struct page *page)
+bool status_conditions_hold(const struct condition *first, struct mk_worker *w, struct page *page)
 {
     struct look look = {.first = first};
     bool all = true;

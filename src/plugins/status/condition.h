@@ -29,13 +29,13 @@ struct condition {
 enum { CONDITIONS_MAX = 32 }; /* of a section */
 
 /** @return a row of a section; NULL: `text` is none, or without memory. @param text  borrowed, terminated */
-struct condition *condition_read(struct mk_setup *setup, struct mk_str text);
+struct condition *status_condition_read(struct mk_setup *setup, struct mk_str text);
 
 /**
  * Look at the metrics of all plugins. On the worker's thread.
  * @param page  grows by a line for each condition that is not met
  * @return whether all are met.
  */
-bool conditions_hold(const struct condition *first, struct mk_worker *w, struct page *page);
+bool status_conditions_hold(const struct condition *first, struct mk_worker *w, struct page *page);
 
 #endif

@@ -112,7 +112,7 @@ static void put_text(struct page *page, struct mk_str text, bool quotes)
     page_bytes(page, (struct mk_str){text.p + from, at - from});
 }
 
-void exposition_put_digits(struct page *page, const char *text)
+void status_exposition_put_digits(struct page *page, const char *text)
 {
     bool is_point = false;
 
@@ -135,10 +135,10 @@ static void put_real(struct page *page, double value)
         (void)snprintf(text, sizeof(text), "%.0f", value);
     else
         (void)snprintf(text, sizeof(text), "%.15g", value);
-    exposition_put_digits(page, text);
+    status_exposition_put_digits(page, text);
 }
 
-void exposition_number(struct page *page, double value, bool json)
+void status_exposition_number(struct page *page, double value, bool json)
 {
     if (isfinite(value))
         put_real(page, value);
@@ -185,7 +185,7 @@ static void put_line(struct exposition *e, const struct exposition_sample *s)
         page_put(e->page, "\"");
     }
     page_put(e->page, s->nlabels > 0 ? "} " : " ");
-    exposition_number(e->page, s->value, false);
+    status_exposition_number(e->page, s->value, false);
     page_put(e->page, "\n");
 }
 
@@ -204,20 +204,20 @@ static void put_json(struct exposition *e, const struct exposition_sample *s)
         page_json(e->page, s->labels[i].value);
     }
     page_put(e->page, "}, \"value\": ");
-    exposition_number(e->page, s->value, true);
+    status_exposition_number(e->page, s->value, true);
     page_put(e->page, "}");
 }
 
 /* ---- all ---- */
 
-void exposition_begin(struct exposition *e, struct page *page, enum exposition_format format)
+void status_exposition_begin(struct exposition *e, struct page *page, enum exposition_format format)
 {
     *e = (struct exposition){.page = page, .format = format};
     if (format == EXPOSITION_JSON)
         page_put(page, "[");
 }
 
-void exposition_put(struct exposition *e, const struct exposition_sample *s)
+void status_exposition_put(struct exposition *e, const struct exposition_sample *s)
 {
     const bool is_open = strcmp(e->family, s->name) == 0;
 
@@ -235,7 +235,7 @@ void exposition_put(struct exposition *e, const struct exposition_sample *s)
     e->has_samples = true;
 }
 
-void exposition_end(struct exposition *e)
+void status_exposition_end(struct exposition *e)
 {
     if (e->format == EXPOSITION_OPENMETRICS)
         page_put(e->page, "# EOF\n");

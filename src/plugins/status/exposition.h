@@ -47,14 +47,15 @@ struct exposition {
 };
 
 /** JSON is a list of samples, `[{"name": ..., "labels": {...}, "value": ...}, ...]`. */
-void exposition_begin(struct exposition *e, struct page *page, enum exposition_format format);
-void exposition_put(struct exposition *e, const struct exposition_sample *s);
+void status_exposition_begin(struct exposition *e, struct page *page,
+                             enum exposition_format format);
+void status_exposition_put(struct exposition *e, const struct exposition_sample *s);
 /** What a reader waits for at the end. */
-void exposition_end(struct exposition *e);
+void status_exposition_end(struct exposition *e);
 
 /** The same number in every locale: 0, 0.0625, 1e+300, +Inf, -Inf, NaN. In JSON the last three are null. */
-void exposition_number(struct page *page, double value, bool json);
+void status_exposition_number(struct page *page, double value, bool json);
 /** What printf made of a number, with a point in place of what the program's locale has there, which may be several bytes. */
-void exposition_put_digits(struct page *page, const char *text);
+void status_exposition_put_digits(struct page *page, const char *text);
 
 #endif

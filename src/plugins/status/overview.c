@@ -277,12 +277,12 @@ static const char script[] =
     "}\n"
     "turn();\n";
 
-struct mk_str overview_page(void)
+struct mk_str status_overview_page(void)
 {
     return (struct mk_str){page, sizeof(page) - 1};
 }
 
-struct mk_str overview_script(void)
+struct mk_str status_overview_script(void)
 {
     return (struct mk_str){script, sizeof(script) - 1};
 }

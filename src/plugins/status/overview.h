@@ -6,7 +6,7 @@
 
 /* The page for people: a document, and a script that asks for the numbers once a second. Both are static. */
 
-struct mk_str overview_page(void);
-struct mk_str overview_script(void);
+struct mk_str status_overview_page(void);
+struct mk_str status_overview_script(void);
 
 #endif

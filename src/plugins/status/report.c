@@ -27,7 +27,7 @@ static void put_of_server(void *arg, const struct metrics_sample *from)
     for (unsigned i = 0; i < from->nlabels; i++)
         s.labels[i] =
             (struct exposition_label){from->labels[i].name, mk_str_from(from->labels[i].value)};
-    exposition_put(arg, &s);
+    status_exposition_put(arg, &s);
 }
 
 static void put_of_plugin(void *arg, const struct mk_metric *from)
@@ -42,7 +42,7 @@ static void put_of_plugin(void *arg, const struct mk_metric *from)
 
     for (unsigned i = 0; i < s.nlabels; i++)
         s.labels[i] = (struct exposition_label){from->labels[i].name, from->labels[i].value};
-    exposition_put(arg, &s);
+    status_exposition_put(arg, &s);
 }
 
 /* ---- connections ---- */
@@ -60,14 +60,14 @@ static void put_connections(struct exposition *e, const struct gather *g)
     for (unsigned i = 0; i < ncounts; i++) {
         s.labels[0] = (struct exposition_label){"state", mk_str_from(counts[i].state)};
         s.value = (double)counts[i].count;
-        exposition_put(e, &s);
+        status_exposition_put(e, &s);
     }
     s = (struct exposition_sample){
         .name = "monkey_workers_silent",
         .help = "Workers that did not answer within a second: they are stuck or overloaded.",
         .value = status_gather_missing(g),
     };
-    exposition_put(e, &s);
+    status_exposition_put(e, &s);
 }
 
 /* ---- sites ---- */
@@ -83,7 +83,7 @@ static const struct status_site *next_site(const struct status_config *config,
     return site;
 }
 
-void report_tell(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
+void status_report_tell(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
 {
     struct mk_metric m = {
         .size = sizeof(m),
@@ -97,7 +97,7 @@ void report_tell(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
     struct tally_sum sum;
 
     while ((site = next_site(ctx->config, site))) {
-        tally_add_up(site->tally, &sum);
+        status_tally_add_up(site->tally, &sum);
         m.labels[0].value = mk_str_from(site->tally->name);
         for (unsigned i = 0; i < TALLY_CLASSES; i++) {
             m.labels[1].value = mk_str_from(classes[i]);
@@ -118,13 +118,13 @@ static void put_sent(struct exposition *e, const struct tally *t, const struct t
         .value = (double)sum->body_bytes,
     };
 
-    exposition_put(e, &s);
+    status_exposition_put(e, &s);
 }
 
 /* "0.001", "2.5"; whole numbers as "1", for OpenMetrics "1.0". */
 static struct mk_str bound_text(char text[16], unsigned bucket, enum exposition_format format)
 {
-    const unsigned ms = tally_bounds_ms[bucket], rest = ms % 1000;
+    const unsigned ms = status_tally_bounds_ms[bucket], rest = ms % 1000;
     int len;
 
     if (rest == 0)
@@ -151,15 +151,15 @@ static void put_durations(struct exposition *e, const struct tally *t, const str
     for (unsigned i = 0; i < TALLY_BUCKETS; i++) {
         s.labels[1].value = i < TALLY_BUCKETS - 1 ? bound_text(text, i, e->format) : MK_STR("+Inf");
         s.value += (double)sum->buckets[i];
-        exposition_put(e, &s);
+        status_exposition_put(e, &s);
     }
     s.nlabels = 1;
     s.suffix = "_sum";
     s.value = (double)sum->duration_ms / 1000;
-    exposition_put(e, &s);
+    status_exposition_put(e, &s);
     s.suffix = "_count";
     s.value = (double)sum->count;
-    exposition_put(e, &s);
+    status_exposition_put(e, &s);
 }
 
 static void put_sites(struct exposition *e, const struct status_config *config,
@@ -170,15 +170,15 @@ static void put_sites(struct exposition *e, const struct status_config *config,
     struct tally_sum sum;
 
     while ((site = next_site(config, site))) {
-        tally_add_up(site->tally, &sum);
+        status_tally_add_up(site->tally, &sum);
         put(e, site->tally, &sum);
     }
 }
 
 /* ---- all ---- */
 
-void report_write(const struct mk_context *ctx, const struct gather *g, struct page *page,
-                  enum exposition_format format)
+void status_report_write(const struct mk_context *ctx, const struct gather *g, struct page *page,
+                         enum exposition_format format)
 {
     struct exposition e;
     struct exposition_sample s = {
@@ -187,13 +187,13 @@ void report_write(const struct mk_context *ctx, const struct gather *g, struct p
                 "came in two places.",
     };
 
-    exposition_begin(&e, page, format);
+    status_exposition_begin(&e, page, format);
     metrics_each(ctx->server, put_of_server, &e);
     put_connections(&e, g);
     put_sites(&e, ctx->config, put_sent);
     put_sites(&e, ctx->config, put_durations);
     mk_worker_metrics(ctx->worker, put_of_plugin, &e);
     s.value = e.left_out;
-    exposition_put(&e, &s);
-    exposition_end(&e);
+    status_exposition_put(&e, &s);
+    status_exposition_end(&e);
 }

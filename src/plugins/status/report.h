@@ -9,10 +9,10 @@
 struct mk_context;
 
 /** Write what the server, its workers, its sites and its plugins count. On the worker's thread. */
-void report_write(const struct mk_context *ctx, const struct gather *g, struct page *page,
-                  enum exposition_format format);
+void status_report_write(const struct mk_context *ctx, const struct gather *g, struct page *page,
+                         enum exposition_format format);
 
 /** What shells show too: the answers of sites. The hook `metrics`. */
-void report_tell(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
+void status_report_tell(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
 
 #endif

@@ -10,7 +10,7 @@ enum { PATH_MAX_LEN = 48 }; /* with "/ready" a bit of status_site.lengths */
 static int parse_condition(struct mk_setup *setup, const struct mk_setting *s)
 {
     struct status_settings *set = mk_setup_settings(setup);
-    struct condition *c = condition_read(setup, s->value);
+    struct condition *c = status_condition_read(setup, s->value);
 
     if (!c)
         return mk_setup_refuse(setup, s, "METRIC [LABEL=VALUE]... [>= NUMBER | <= NUMBER]");

@@ -24,7 +24,7 @@ static struct tally *find_tally(const struct status_config *config, const char *
 {
     for (const struct status_site *site = config->sites; site && site->tally; site = site->next) {
         if (site->is_first && strcmp(site->tally->name, name) == 0)
-            return tally_get(site->tally);
+            return status_tally_get(site->tally);
     }
     return NULL;
 }
@@ -41,7 +41,7 @@ static struct tally *open_tally(const struct mk_context *ctx, const struct statu
     site->is_first = true;
     ++*count;
     t = before ? find_tally(before, name) : NULL;
-    return t ? t : tally_new(name, mk_server_workers(ctx->server));
+    return t ? t : status_tally_new(name, mk_server_workers(ctx->server));
 }
 
 static void stop(const struct mk_context *ctx)
@@ -49,7 +49,7 @@ static void stop(const struct mk_context *ctx)
     const struct status_config *config = ctx->config;
 
     for (struct status_site *site = config->sites; site; site = site->next) {
-        tally_put(site->tally);
+        status_tally_put(site->tally);
         site->tally = NULL;
     }
 }
@@ -126,6 +126,6 @@ static const struct mk_plugin plugin = {
     .worker_stop = worker_stop,
     .on_request = on_request,
     .on_finish = on_finish,
-    .metrics = report_tell,
+    .metrics = status_report_tell,
 };
 MK_PLUGIN_EXPORT(plugin);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const uint16_t tally_bounds_ms[TALLY_BUCKETS - 1] = {1,   2,    5,    10,   25,    50,    100,  250,
-                                                     500, 1000, 2500, 5000, 10000, 30000, 60000};
+const uint16_t status_tally_bounds_ms[TALLY_BUCKETS - 1] = {
+    1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000};
 
-struct tally *tally_new(const char *name, unsigned nlanes)
+struct tally *status_tally_new(const char *name, unsigned nlanes)
 {
     const size_t size = sizeof(struct tally) + nlanes * sizeof(struct tally_lane);
     struct tally *t = aligned_alloc(_Alignof(struct tally_lane), size);
@@ -24,13 +24,13 @@ struct tally *tally_new(const char *name, unsigned nlanes)
     return NULL;
 }
 
-struct tally *tally_get(struct tally *t)
+struct tally *status_tally_get(struct tally *t)
 {
     counted_get(&t->refs);
     return t;
 }
 
-void tally_put(struct tally *t)
+void status_tally_put(struct tally *t)
 {
     if (!t || !counted_put(&t->refs))
         return;
@@ -38,11 +38,11 @@ void tally_put(struct tally *t)
     free(t);
 }
 
-unsigned tally_bucket(uint32_t ms)
+unsigned status_tally_bucket(uint32_t ms)
 {
     unsigned bucket = 0;
 
-    while (bucket < TALLY_BUCKETS - 1 && ms > tally_bounds_ms[bucket])
+    while (bucket < TALLY_BUCKETS - 1 && ms > status_tally_bounds_ms[bucket])
         bucket++;
     return bucket;
 }
@@ -52,7 +52,7 @@ static uint64_t read_counter(const _Atomic uint64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-void tally_add_up(const struct tally *t, struct tally_sum *sum)
+void status_tally_add_up(const struct tally *t, struct tally_sum *sum)
 {
     memset(sum, 0, sizeof(*sum));
     for (unsigned i = 0; i < t->nlanes; i++) {

@@ -17,7 +17,7 @@ enum {
 };
 
 /** Bounds of the buckets but the last, in ms: a duration is in the first whose bound is not below it. */
-extern const uint16_t tally_bounds_ms[TALLY_BUCKETS - 1];
+extern const uint16_t status_tally_bounds_ms[TALLY_BUCKETS - 1];
 
 struct tally_lane {
     _Alignas(64) _Atomic uint64_t classes[TALLY_CLASSES];
@@ -37,15 +37,15 @@ struct tally_sum {
 };
 
 /** @param name  copied. @return it with one reference; NULL without memory. */
-struct tally *tally_new(const char *name, unsigned nlanes);
-struct tally *tally_get(struct tally *t);
+struct tally *status_tally_new(const char *name, unsigned nlanes);
+struct tally *status_tally_get(struct tally *t);
 /** NULL is allowed. Any thread. */
-void tally_put(struct tally *t);
+void status_tally_put(struct tally *t);
 
 /** @return the bucket of a duration. */
-unsigned tally_bucket(uint32_t ms);
+unsigned status_tally_bucket(uint32_t ms);
 /** Any thread. count is that of the buckets. */
-void tally_add_up(const struct tally *t, struct tally_sum *sum);
+void status_tally_add_up(const struct tally *t, struct tally_sum *sum);
 
 /** Only the lane's worker writes, so reading and writing need no lock together. */
 static inline void tally_grow(_Atomic uint64_t *counter, uint64_t by)
@@ -61,7 +61,7 @@ static inline void tally_note(struct tally_lane *lane, unsigned status, uint32_t
     unsigned class = status / 100;
 
     tally_grow(&lane->classes[class < TALLY_CLASSES ? class : 0], 1);
-    tally_grow(&lane->buckets[ms <= 1 ? 0 : tally_bucket(ms)], 1);
+    tally_grow(&lane->buckets[ms <= 1 ? 0 : status_tally_bucket(ms)], 1);
     tally_grow(&lane->duration_ms, ms);
     tally_grow(&lane->body_bytes, body_bytes);
 }

@@ -39,7 +39,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 /* @return false with a fault noted. */
 static bool trust(SSL_CTX *ctx, const struct tls_file *ca, bool tell_client, struct tls_report *r)
 {
-    STACK_OF(X509) *authorities = pairs_parse(ca, r);
+    STACK_OF(X509) *authorities = openssl_pairs_parse(ca, r);
     X509_STORE *store = SSL_CTX_get_cert_store(ctx);
     bool ok = authorities;
 
@@ -49,7 +49,7 @@ static bool trust(SSL_CTX *ctx, const struct tls_file *ca, bool tell_client, str
         ok = X509_STORE_add_cert(store, one) == 1 &&
              (!tell_client || SSL_CTX_add_client_CA(ctx, one) == 1);
         if (!ok)
-            tls_fault(r, "%s: %s: cannot be used: %s", ca->key, ca->path, why());
+            tls_fault(r, "%s: %s: cannot be used: %s", ca->key, ca->path, openssl_why_failed());
     }
     sk_X509_pop_free(authorities, X509_free);
     return ok;
@@ -123,7 +123,7 @@ static bool set_clients(struct front *front, const struct tls_settings *s,
     front->verify = modes[s->client_cert];
     SSL_CTX_set_verify(front->ctx, front->verify, NULL);
     return s->client_cert == TLS_CLIENT_CERT_OFF ||
-           (trust(front->ctx, &f->ca, true, r) && crls_use(front->ctx, f, r));
+           (trust(front->ctx, &f->ca, true, r) && openssl_crls_use(front->ctx, f, r));
 }
 
 static bool set_sessions(struct front *front, const struct tls_settings *s,
@@ -141,7 +141,7 @@ static bool set_sessions(struct front *front, const struct tls_settings *s,
     return SSL_CTX_set_num_tickets(front->ctx, front->tickets) == 1 &&
            SSL_CTX_set_session_id_context(front->ctx, front->session, sizeof(front->session)) ==
                1 &&
-           resume_use(front->ctx);
+           openssl_resume_use(front->ctx);
 }
 
 static void free_front(void *object)
@@ -149,7 +149,7 @@ static void free_front(void *object)
     struct front *front = object;
 
     SSL_CTX_free(front->ctx);
-    staples_free(&front->staples);
+    openssl_staples_free(&front->staples);
     free(front);
 }
 
@@ -161,13 +161,13 @@ static int fill_front(struct front *front, const struct tls_settings *s, const s
 
     ok = set_dh(front->ctx, &f->dh, r) && ok;
     ok = set_clients(front, s, f, r) && ok;
-    err = pairs_use(front->ctx, f, r);
+    err = openssl_pairs_use(front->ctx, f, r);
     if (!ok || err < 0)
         return ok ? err : MK_E_INVALID;
     if (!set_versions(front, s) || !set_sessions(front, s, id))
         return MK_E_NOMEM;
-    hello_use(front->ctx);
-    return staples_use(&front->staples, front->ctx, f, r);
+    openssl_hello_use(front->ctx);
+    return openssl_staples_use(&front->staples, front->ctx, f, r);
 }
 
 static int new_front(void **object, const struct tls_settings *s, const struct tls_files *f,
@@ -194,7 +194,7 @@ static int new_front(void **object, const struct tls_settings *s, const struct t
 }
 
 /* What SSL_set_SSL_CTX does not take along. Version and suites are chosen behind the client hello. */
-bool front_apply(SSL *ssl, const struct front *front)
+bool openssl_front_apply(SSL *ssl, const struct front *front)
 {
     if (SSL_get_SSL_CTX(ssl) == front->ctx)
         return true;
@@ -230,7 +230,7 @@ static int fill_back(struct back *back, const struct tls_backend_settings *s,
     SSL_CTX_set_verify(back->ctx, s->verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
     if (SSL_CTX_set_alpn_protos(back->ctx, http, sizeof(http) - 1) != 0)
         return MK_E_NOMEM;
-    err = pairs_use(back->ctx, f, r);
+    err = openssl_pairs_use(back->ctx, f, r);
     if (err < 0)
         return err;
     if (s->ca)
@@ -260,7 +260,7 @@ static int new_back(void **object, const struct tls_backend_settings *s, const s
     return err;
 }
 
-SSL *back_open(struct back *back)
+SSL *openssl_back_open(struct back *back)
 {
     bool is_ready;
 
@@ -277,7 +277,7 @@ static void digest(const void *bytes, size_t len, uint8_t out[32])
     (void)EVP_Digest(bytes, len, out, NULL, EVP_sha256(), NULL);
 }
 
-const struct tls_engine engine = {
+const struct tls_engine openssl_engine = {
     .server_new = new_front,
     .server_free = free_front,
     .client_new = new_back,

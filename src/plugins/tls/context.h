@@ -31,15 +31,15 @@ struct back {
     bool awaits_system; /* the system's authorities are wanted and have not been read; under lock */
 };
 
-extern const struct tls_engine engine;
+extern const struct tls_engine openssl_engine;
 
 /** The handshake of a link goes on with this site's certificate and rules. In the client hello only. */
-bool front_apply(SSL *ssl, const struct front *front) MK_MUST_USE;
+bool openssl_front_apply(SSL *ssl, const struct front *front) MK_MUST_USE;
 
 /**
  * A connection to a backend. The system's authorities, a megabyte of memory that most servers never need, are
  * read by the first that is to be verified by them, which takes some milliseconds. Any worker. @return it, the caller's; NULL without memory.
  */
-SSL *back_open(struct back *back) MK_MUST_USE;
+SSL *openssl_back_open(struct back *back) MK_MUST_USE;
 
 #endif

@@ -16,14 +16,14 @@ static void warn_of_age(const X509_CRL *list, const struct tls_file *file, struc
 
     if (until && X509_cmp_current_time(until) <= 0)
         tls_warn(r, "%s: %s: expired on %s, so clients of its authority are refused", file->key,
-                 file->path, pairs_date(until, text));
+                 file->path, openssl_pairs_date(until, text));
 }
 
 static bool add(X509_STORE *store, X509_CRL *list, const struct tls_file *file,
                 struct tls_report *r)
 {
     if (X509_STORE_add_crl(store, list) != 1) {
-        tls_fault(r, "%s: %s: cannot be used: %s", file->key, file->path, why());
+        tls_fault(r, "%s: %s: cannot be used: %s", file->key, file->path, openssl_why_failed());
         return false;
     }
     warn_of_age(list, file, r);
@@ -47,7 +47,7 @@ static bool add_file(X509_STORE *store, const struct tls_file *file, struct tls_
     BIO_free(bytes);
     if (ok && (count == 0 || ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)) {
         tls_fault(r, "%s: %s: is not a list of revoked certificates in PEM: %s", file->key,
-                  file->path, why());
+                  file->path, openssl_why_failed());
         ok = false;
     }
     ERR_clear_error();
@@ -72,7 +72,7 @@ static void warn_of_missing(X509_STORE *store, struct tls_report *r)
     }
 }
 
-bool crls_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r)
+bool openssl_crls_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r)
 {
     X509_STORE *store = SSL_CTX_get_cert_store(ctx);
     bool ok = true;

@@ -12,6 +12,6 @@
  * @param ctx  trusts CAFile already
  * @return false with a fault noted; a list that is out of date and an authority without one are warnings.
  */
-bool crls_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r) MK_MUST_USE;
+bool openssl_crls_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r) MK_MUST_USE;
 
 #endif

@@ -59,7 +59,7 @@ static enum tls_step openssl_shake(struct tls_link *t)
         return error == SSL_ERROR_WANT_READ ? TLS_STEP_AGAIN : TLS_STEP_FAIL;
     if (note_subject(t))
         return TLS_STEP_DONE;
-    (void)tls_link_fail(t, "cannot store a client's certificate", why());
+    (void)tls_link_fail(t, "cannot store a client's certificate", openssl_why_failed());
     return TLS_STEP_FAIL;
 }
 
@@ -128,7 +128,7 @@ static const char *openssl_why(struct tls_link *t, char text[TLS_WHY_MAX])
 {
     (void)t;
     (void)text;
-    return why();
+    return openssl_why_failed();
 }
 
 static const char *openssl_why_refused(struct tls_link *t, char text[TLS_WHY_MAX])

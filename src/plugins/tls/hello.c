@@ -15,8 +15,8 @@ static int on_hello(SSL *ssl, int *alert, void *arg)
 
     (void)arg;
     if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &len) == 1)
-        t->site = tls_live_site(t->local->live, sni_parse(bytes, len));
-    if (front_apply(ssl, t->site->object))
+        t->site = tls_live_site(t->local->live, openssl_sni_parse(bytes, len));
+    if (openssl_front_apply(ssl, t->site->object))
         return SSL_CLIENT_HELLO_SUCCESS;
     *alert = SSL_AD_INTERNAL_ERROR;
     return SSL_CLIENT_HELLO_ERROR;
@@ -65,7 +65,7 @@ static int on_name(SSL *ssl, int *alert, void *arg)
                                                               : SSL_TLSEXT_ERR_NOACK;
 }
 
-void hello_use(SSL_CTX *ctx)
+void openssl_hello_use(SSL_CTX *ctx)
 {
     SSL_CTX_set_client_hello_cb(ctx, on_hello, NULL);
     SSL_CTX_set_tlsext_servername_callback(ctx, on_name);

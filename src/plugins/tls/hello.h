@@ -8,6 +8,6 @@
  * What a client hello decides: the site by its name, before anything else is looked at, and the protocol by ALPN
  * (RFC 7301). Sets the call-backs of a context; they find the link by its BIO.
  */
-void hello_use(SSL_CTX *ctx);
+void openssl_hello_use(SSL_CTX *ctx);
 
 #endif

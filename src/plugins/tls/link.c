@@ -41,7 +41,7 @@ static bool expect_name(SSL *ssl, const struct back *back, const char *name)
 static SSL *begin_client(const struct tls_live *live, const char *name)
 {
     struct back *back = tls_live_backend(live, name);
-    SSL *ssl = back->verify && !name ? NULL : back_open(back); /* whom would it be? */
+    SSL *ssl = back->verify && !name ? NULL : openssl_back_open(back); /* whom would it be? */
 
     if (!ssl)
         return NULL;
@@ -97,7 +97,7 @@ static int openssl_open(struct mk_link *l, const struct mk_context *ctx, const c
         t->site = tls_live_site(t->local->live, (struct mk_str){NULL, 0});
     own->ssl = l->is_client ? begin_client(t->local->live, tls_name_without_dot(name, text))
                             : begin_server(t->site);
-    if (!own->ssl || !pipe_open(own)) {
+    if (!own->ssl || !openssl_pipe_open(own)) {
         ERR_clear_error();
         openssl_link_engine.free(t);
         return MK_E_NOMEM;

@@ -99,7 +99,8 @@ static bool write_pair(X509 *cert, EVP_PKEY *key, struct tls_cert_pair *pair)
     return done;
 }
 
-int pair_make(const struct tls_cert_plan *plan, struct tls_cert_pair *pair, char *why, size_t size)
+int openssl_pair_make(const struct tls_cert_plan *plan, struct tls_cert_pair *pair, char *why,
+                      size_t size)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *cert = X509_new();

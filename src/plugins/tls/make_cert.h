@@ -5,6 +5,7 @@
 #include "kit/tls/make_cert.h"
 
 /** Key and certificate of a plan: a tls_cert_sign_fn. */
-int pair_make(const struct tls_cert_plan *plan, struct tls_cert_pair *pair, char *why, size_t size);
+int openssl_pair_make(const struct tls_cert_plan *plan, struct tls_cert_pair *pair, char *why,
+                      size_t size);
 
 #endif

@@ -25,7 +25,7 @@ static int no_password(char *buf, int size, int writing, void *arg)
     return -1;
 }
 
-STACK_OF(X509) * pairs_parse(const struct tls_file *file, struct tls_report *r)
+STACK_OF(X509) * openssl_pairs_parse(const struct tls_file *file, struct tls_report *r)
 {
     STACK_OF(X509) *certificates = sk_X509_new_null();
     BIO *bytes = open_bytes(file);
@@ -44,7 +44,8 @@ STACK_OF(X509) * pairs_parse(const struct tls_file *file, struct tls_report *r)
         ERR_clear_error(); /* the end of the file */
         return certificates;
     }
-    tls_fault(r, "%s: %s: is not a certificate in PEM: %s", file->key, file->path, why());
+    tls_fault(r, "%s: %s: is not a certificate in PEM: %s", file->key, file->path,
+              openssl_why_failed());
     sk_X509_pop_free(certificates, X509_free);
     return NULL;
 }
@@ -61,14 +62,15 @@ static EVP_PKEY *parse_key(const struct tls_file *file, struct tls_report *r)
     if (is_locked)
         tls_fault(r, "%s: %s: has a password, which nobody can type here", file->key, file->path);
     else
-        tls_fault(r, "%s: %s: is not a private key in PEM: %s", file->key, file->path, why());
+        tls_fault(r, "%s: %s: is not a private key in PEM: %s", file->key, file->path,
+                  openssl_why_failed());
     ERR_clear_error();
     return NULL;
 }
 
 /* ---- judging ---- */
 
-const char *pairs_date(const ASN1_TIME *when, char text[PAIRS_DATE_TEXT])
+const char *openssl_pairs_date(const ASN1_TIME *when, char text[PAIRS_DATE_TEXT])
 {
     BIO *to = BIO_new(BIO_s_mem());
     int len = to && ASN1_TIME_print(to, when) == 1 ? BIO_read(to, text, PAIRS_DATE_TEXT - 1) : 0;
@@ -84,12 +86,13 @@ static bool is_in_time(const X509 *leaf, const struct tls_file *file, struct tls
     char text[PAIRS_DATE_TEXT];
 
     if (X509_cmp_current_time(until) <= 0) {
-        tls_fault(r, "%s: %s: expired on %s", file->key, file->path, pairs_date(until, text));
+        tls_fault(r, "%s: %s: expired on %s", file->key, file->path,
+                  openssl_pairs_date(until, text));
         return false;
     }
     if (X509_cmp_current_time(from) > 0)
         tls_warn(r, "%s: %s: is not valid before %s; if that has passed, the clock is wrong",
-                 file->key, file->path, pairs_date(from, text));
+                 file->key, file->path, openssl_pairs_date(from, text));
     return true;
 }
 
@@ -139,7 +142,7 @@ static bool use_chain_file(SSL_CTX *ctx, X509 *leaf, const struct tls_file *chai
 
     if (!chain->bytes)
         return true;
-    certificates = pairs_parse(chain, r);
+    certificates = openssl_pairs_parse(chain, r);
     ok = certificates && add_chain(ctx, leaf, certificates, 0);
     sk_X509_pop_free(certificates, X509_free);
     return ok;
@@ -154,14 +157,15 @@ static bool use(SSL_CTX *ctx, STACK_OF(X509) * certificates, EVP_PKEY *key,
     if (SSL_CTX_use_certificate(ctx, leaf) == 1 && SSL_CTX_use_PrivateKey(ctx, key) == 1 &&
         add_chain(ctx, leaf, certificates, 1))
         return use_chain_file(ctx, leaf, &f->chain, r);
-    tls_fault(r, "CertificateFile: %s: cannot be used: %s", f->certificates[i].path, why());
+    tls_fault(r, "CertificateFile: %s: cannot be used: %s", f->certificates[i].path,
+              openssl_why_failed());
     return false;
 }
 
 static bool use_pair(SSL_CTX *ctx, const struct tls_files *f, size_t i, int *kinds,
                      struct tls_report *r)
 {
-    STACK_OF(X509) *certificates = pairs_parse(&f->certificates[i], r);
+    STACK_OF(X509) *certificates = openssl_pairs_parse(&f->certificates[i], r);
     EVP_PKEY *key = parse_key(&f->keys[i], r);
     bool ok = certificates && key;
 
@@ -179,7 +183,7 @@ static bool use_pair(SSL_CTX *ctx, const struct tls_files *f, size_t i, int *kin
     return ok;
 }
 
-int pairs_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r)
+int openssl_pairs_use(SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r)
 {
     int kinds[TLS_PAIRS_MAX] = {0};
     bool ok = true;

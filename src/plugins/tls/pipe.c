@@ -68,7 +68,7 @@ static long on_control(BIO *bio, int what, long number, void *pointer)
     }
 }
 
-BIO_METHOD *pipe_method(void)
+BIO_METHOD *openssl_pipe_method(void)
 {
     BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOCKET, "monkey");
 
@@ -79,7 +79,7 @@ BIO_METHOD *pipe_method(void)
     return NULL;
 }
 
-bool pipe_open(struct openssl_link *own)
+bool openssl_pipe_open(struct openssl_link *own)
 {
     struct tls_link *t = &own->link;
     BIO *bio = BIO_new(openssl_worker_of(t)->method);

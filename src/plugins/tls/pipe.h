@@ -9,8 +9,8 @@
  * buffer until tls_link_flush.
  */
 
-BIO_METHOD *pipe_method(void) MK_MUST_USE;
+BIO_METHOD *openssl_pipe_method(void) MK_MUST_USE;
 /** Give a link its end of it. @return false without memory. */
-bool pipe_open(struct openssl_link *own) MK_MUST_USE;
+bool openssl_pipe_open(struct openssl_link *own) MK_MUST_USE;
 
 #endif

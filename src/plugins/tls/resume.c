@@ -80,7 +80,7 @@ static SSL_TICKET_RETURN on_session(SSL *ssl, SSL_SESSION *session, const unsign
     return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
-bool resume_use(SSL_CTX *ctx)
+bool openssl_resume_use(SSL_CTX *ctx)
 {
     SSL_CTX_set_timeout(ctx, TLS_TICKET_LIFE_S);
     return SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket) == 1 &&

@@ -6,6 +6,6 @@
 #include <stdbool.h>
 
 /** Session tickets of a context go by the keys that all workers share. @return false without memory. */
-bool resume_use(SSL_CTX *ctx);
+bool openssl_resume_use(SSL_CTX *ctx);
 
 #endif

@@ -9,7 +9,7 @@ static size_t number(const unsigned char *p)
 }
 
 /* A list of one entry: the length of all, a type, the length of the name, the name. More of a type may not be. */
-struct mk_str sni_parse(const unsigned char *p, size_t len)
+struct mk_str openssl_sni_parse(const unsigned char *p, size_t len)
 {
     const struct mk_str none = {NULL, 0};
 

@@ -9,6 +9,6 @@
  * @param p  the extension's content, borrowed; so is what is returned
  * @return the name, or p NULL: there is none that is well-formed
  */
-struct mk_str sni_parse(const unsigned char *p, size_t len);
+struct mk_str openssl_sni_parse(const unsigned char *p, size_t len);
 
 #endif

@@ -204,7 +204,8 @@ static int take(struct staples *all, SSL_CTX *ctx, const struct tls_file *file,
     return s->response ? 0 : MK_E_NOMEM;
 }
 
-int staples_use(struct staples *s, SSL_CTX *ctx, const struct tls_files *f, struct tls_report *r)
+int openssl_staples_use(struct staples *s, SSL_CTX *ctx, const struct tls_files *f,
+                        struct tls_report *r)
 {
     int err = 0;
 
@@ -217,7 +218,7 @@ int staples_use(struct staples *s, SSL_CTX *ctx, const struct tls_files *f, stru
     return err;
 }
 
-void staples_free(struct staples *s)
+void openssl_staples_free(struct staples *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         OPENSSL_free(s->items[i].response);

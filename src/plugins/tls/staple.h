@@ -25,8 +25,8 @@ struct staples {
 };
 
 /** Read the responses and find whose they are. @return 0, MK_E_INVALID with a fault noted, or MK_E_NOMEM. */
-int staples_use(struct staples *s, SSL_CTX *ctx, const struct tls_files *f,
-                struct tls_report *r) MK_MUST_USE;
-void staples_free(struct staples *s);
+int openssl_staples_use(struct staples *s, SSL_CTX *ctx, const struct tls_files *f,
+                        struct tls_report *r) MK_MUST_USE;
+void openssl_staples_free(struct staples *s);
 
 #endif

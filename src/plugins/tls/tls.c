@@ -6,7 +6,7 @@
 
 static int tls_check(struct mk_setup *setup)
 {
-    return tls_plan_check(setup, &engine);
+    return tls_plan_check(setup, &openssl_engine);
 }
 
 static int openssl_worker_start(const struct mk_context *ctx, void **local)
@@ -35,7 +35,7 @@ static void tls_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *a
 
 static int tls_command(const char *const *words, char *text, size_t size)
 {
-    return tls_make_cert_command(words, pair_make, text, size);
+    return tls_make_cert_command(words, openssl_pair_make, text, size);
 }
 
 static const struct mk_plugin plugin = {

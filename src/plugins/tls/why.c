@@ -3,7 +3,7 @@
 
 #include <openssl/err.h>
 
-const char *why(void)
+const char *openssl_why_failed(void)
 {
     unsigned long error = ERR_peek_last_error();
     const char *text = error ? ERR_reason_error_string(error) : NULL;

@@ -3,6 +3,6 @@
 #define TLS_WHY_H
 
 /** What OpenSSL noted last on this thread, in words; its notes are forgotten. Never NULL; static. */
-const char *why(void);
+const char *openssl_why_failed(void);
 
 #endif

@@ -11,7 +11,7 @@ struct openssl_worker *openssl_worker_new(struct mk_worker *worker, struct tls_l
 
     if (!w)
         return NULL;
-    w->method = pipe_method();
+    w->method = openssl_pipe_method();
     if (!w->method) {
         free(w);
         return NULL;

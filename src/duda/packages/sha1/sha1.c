@@ -60,7 +60,7 @@ static void digest(const void *in, unsigned char *out, size_t in_len)
 static void code(const void *key, size_t key_len, const void *in, size_t in_len, unsigned char *out)
 {
     if (out)
-        hmac(&hmac_sha1, key, key_len, in, in_len, out);
+        digest_hmac(&hmac_sha1, key, key_len, in, in_len, out);
 }
 
 static void encode(const void *in, unsigned char *out, unsigned long in_len)
@@ -70,7 +70,7 @@ static void encode(const void *in, unsigned char *out, unsigned long in_len)
 
 static int same(const void *a, const void *b, size_t len)
 {
-    return a && b && is_same_bytes(a, b, len);
+    return a && b && digest_is_same(a, b, len);
 }
 
 static sha1_object_t calls = {

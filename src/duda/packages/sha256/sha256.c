@@ -63,7 +63,7 @@ static void digest(const void *in, unsigned char *out, size_t in_len)
 static void code(const void *key, size_t key_len, const void *in, size_t in_len, unsigned char *out)
 {
     if (out)
-        hmac(&hmac_sha256, key, key_len, in, in_len, out);
+        digest_hmac(&hmac_sha256, key, key_len, in, in_len, out);
 }
 
 /* in_len is an int since 2012: less than nothing is nothing. */
@@ -74,7 +74,7 @@ static void encode(unsigned char *in, unsigned char *out, int in_len)
 
 static int same(const void *a, const void *b, size_t len)
 {
-    return a && b && is_same_bytes(a, b, len);
+    return a && b && digest_is_same(a, b, len);
 }
 
 static void begin512(sha512_state_t *state)
@@ -123,7 +123,7 @@ static void code512(const void *key, size_t key_len, const void *in, size_t in_l
                     unsigned char *out)
 {
     if (out)
-        hmac(&hmac_sha512, key, key_len, in, in_len, out);
+        digest_hmac(&hmac_sha512, key, key_len, in, in_len, out);
 }
 
 static sha256_object_t calls = {.encode = encode,

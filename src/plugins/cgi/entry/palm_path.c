@@ -39,7 +39,7 @@ static bool is_beside_program(char dst[PALM_PATH_MAX])
     return is_beside(dst, self, "plugins/");
 }
 
-const char *palm_path(char dst[PALM_PATH_MAX])
+const char *cgi_palm_path(char dst[PALM_PATH_MAX])
 {
     int len;
 

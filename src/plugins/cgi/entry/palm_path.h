@@ -9,6 +9,6 @@ enum { PALM_PATH_MAX = 4096 };
  * are installed.
  * @return dst; NULL: nowhere.
  */
-const char *palm_path(char dst[PALM_PATH_MAX]);
+const char *cgi_palm_path(char dst[PALM_PATH_MAX]);
 
 #endif

@@ -423,7 +423,7 @@ static const char *join(struct mk_setup *setup, const char *a, char between, con
 static int name_spawner(struct mk_setup *setup, struct cgi_site *site, const struct settings *set)
 {
     char found[PALM_PATH_MAX];
-    const char *program = set->spawner ? set->spawner : palm_path(found);
+    const char *program = set->spawner ? set->spawner : cgi_palm_path(found);
 
     if (!program)
         mk_setup_fault(setup, NULL,

@@ -70,7 +70,7 @@ static void tell_family(const struct cgi_config *config, const struct family *fa
 
         if (!is_first(config, site))
             continue;
-        pool_facts(site->pool, &facts);
+        cgi_pool_facts(site->pool, &facts);
         m.value = family->value(&facts);
         tell(arg, &m);
     }

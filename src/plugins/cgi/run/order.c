@@ -90,9 +90,9 @@ static void put_words(struct packet *p, const struct cgi_route *route, const cha
         put_argument(p, filename);
 }
 
-ssize_t order_write(char **dst, struct mk_request *r, const struct cgi_site *site,
-                    const struct cgi_route *route, const struct gateway_script *script,
-                    bool has_body, int64_t length)
+ssize_t cgi_order_write(char **dst, struct mk_request *r, const struct cgi_site *site,
+                        const struct cgi_route *route, const struct gateway_script *script,
+                        bool has_body, int64_t length)
 {
     const struct gateway_variables variables = {.script = script,
                                                 .content_length = length,

@@ -31,7 +31,7 @@ static void add(struct crew *crew, struct run *run)
 
 /* ---- states ---- */
 
-void run_trace(const void *of, const struct states *table, unsigned was, unsigned is)
+void cgi_run_trace(const void *of, const struct states *table, unsigned was, unsigned is)
 {
     const struct run *run = of;
     static const char text[] = "cgi state of=%s was=%s is=%s script=\"%s\"";
@@ -57,21 +57,21 @@ static void free_run(struct run *run)
     mk_io_close(run->errors);
     mk_alarm_free(run->alarm);
     upload_leave(&run->upload);
-    spawner_put(run->spawner);
+    cgi_spawner_put(run->spawner);
     free(run->order);
     free(run);
 }
 
 /* What a script leaves behind in its group is ended with the request. */
-void run_settle(struct run *run)
+void cgi_run_settle(struct run *run)
 {
     if (run->has_request)
         return;
     if (run_has_ended(run) && run->line && run->state == RUN_GOES)
-        run_end_script(run);
+        cgi_run_end_script(run);
     if (run->line || run->place.unwanted)
         return;
-    run_hear_last_errors(run);
+    cgi_run_hear_last_errors(run);
     free_run(run);
 }
 
@@ -88,7 +88,7 @@ static bool is_content(const struct run *run)
 
 static void stop_before_start(struct run *run)
 {
-    (void)pool_leave(&run->place); /* if it is granted just now, on_granted settles */
+    (void)cgi_pool_leave(&run->place); /* if it is granted just now, on_granted settles */
     mk_alarm_cancel(run->alarm);
     run_go(run, RUN_OVER);
 }
@@ -101,11 +101,11 @@ static void leave_request(struct run *run)
     run->r = NULL;
     mk_io_close(run->input);
     run->input = NULL;
-    run_end_output(run);
+    cgi_run_end_output(run);
     if (run->state == RUN_GOES && is_done)
         mk_alarm_set(run->alarm, run->timeout_ms);
     else if (run->state == RUN_GOES)
-        run_end_script(run);
+        cgi_run_end_script(run);
     else if (run->state < RUN_GOES)
         stop_before_start(run);
 }
@@ -119,15 +119,15 @@ static void on_end(void *arg)
         leave_request(run);
     intake_fini(&run->body);
     run->has_request = false;
-    run_settle(run);
+    cgi_run_settle(run);
 }
 
-void run_end_all(struct crew *crew)
+void cgi_run_end_all(struct crew *crew)
 {
     for (size_t i = 0; i < CREW_BUCKETS; i++) {
         for (struct run *run = crew->runs[i], *next; run; run = next) {
             next = run->next;
-            (void)pool_leave(&run->place);
+            (void)cgi_pool_leave(&run->place);
             free_run(run);
         }
     }
@@ -135,25 +135,25 @@ void run_end_all(struct crew *crew)
 
 /* ---- on the way ---- */
 
-void run_advance(struct run *run)
+void cgi_run_advance(struct run *run)
 {
     if (run->r && run->state >= RUN_GOES) {
         enum gateway_progress progress = gateway_answer_input(&run->answer);
 
         if (progress == GATEWAY_FAILED)
-            run_end_script(run);
+            cgi_run_end_script(run);
         else if (progress == GATEWAY_MOVED)
             leave_request(run);
     }
-    run_settle(run);
+    cgi_run_settle(run);
 }
 
 static void time_out(struct run *run)
 {
     mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was silent for too long", run->label);
     gateway_answer_fail(&run->answer, 504, NULL);
-    run_spoil(run);
-    run_end_script(run);
+    cgi_run_spoil(run);
+    cgi_run_end_script(run);
 }
 
 /* Whoever waits for the client or for us has time. */
@@ -163,11 +163,11 @@ static void check_progress(struct run *run)
 
     if (run->out >= OUT_ENDED) { /* and the script has not ended since: it closed it on purpose */
         if (run->out == OUT_ENDED)
-            run_turn(run, &out_states, &run->out, OUT_SILENT);
-        run_advance(run);
+            run_turn(run, &cgi_out_states, &run->out, OUT_SILENT);
+        cgi_run_advance(run);
         return;
     }
-    if (run->out != OUT_AWAITED || run->is_starved || run_is_our_turn(run)) {
+    if (run->out != OUT_AWAITED || run->is_starved || cgi_run_is_our_turn(run)) {
         run->moved_ms = now;
         spent = 0;
     }
@@ -180,7 +180,7 @@ static void check_progress(struct run *run)
 static void turn_away(struct run *run, const char *why)
 {
     stop_before_start(run);
-    run_spoil(run);
+    cgi_run_spoil(run);
     mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" %s", run->label, why);
     gateway_answer_fail(&run->answer, 503, "Retry-After: 5\r\n");
 }
@@ -195,21 +195,21 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
         turn_away(run, "waited too long for a place");
         break;
     case RUN_STARTS:
-        run_start(run);
+        cgi_run_start(run);
         break;
     case RUN_GOES:
         if (run->r)
             check_progress(run);
         else
-            run_end_script(run);
+            cgi_run_end_script(run);
         break;
     case RUN_ENDS: /* the spawner hangs */
         mk_io_close(run->line);
         run->line = NULL;
         run_go(run, RUN_OVER);
         if (!run_has_ended(run))
-            run_note_end(run, true);
-        run_settle(run);
+            cgi_run_note_end(run, true);
+        cgi_run_settle(run);
         break;
     case RUN_GATHERS:
     case RUN_OVER:
@@ -230,8 +230,8 @@ static void end_slow(struct upload *upload)
                    "cgi script=\"%s\" ended, because its client sends too slowly while others wait",
                    run->label);
     gateway_answer_fail(&run->answer, 408, NULL);
-    run_spoil(run);
-    run_end_script(run);
+    cgi_run_spoil(run);
+    cgi_run_end_script(run);
 }
 
 /* A place is held. */
@@ -240,7 +240,7 @@ static void start(struct run *run)
     if (upload_begin(&run->upload, run->place.pool->uploads, run->worker, &run->body, end_slow) < 0)
         turn_away(run, "cannot be run for lack of memory");
     else
-        run_start(run);
+        cgi_run_start(run);
 }
 
 static void on_granted(struct place *place)
@@ -250,7 +250,7 @@ static void on_granted(struct place *place)
     place->unwanted = false;
     if (place->state == PLACE_HELD)
         start(run);
-    run_settle(run);
+    cgi_run_settle(run);
 }
 
 /* ---- the beginning ---- */
@@ -292,7 +292,7 @@ static int fill(struct run *run, struct mk_request *r, const struct gateway_scri
     (void)gateway_complaint_escape(run->label, sizeof(run->label), script->name);
     mk_request_facts(r, &f);
     intake_init(&run->body, r, &f, (enum intake_mode)run->site->buffering, true);
-    gateway_answer_init(&run->answer, r, kind, run_output, run);
+    gateway_answer_init(&run->answer, r, kind, cgi_run_output, run);
     run->answer.type = run->route->type;
     return 0;
 }
@@ -311,7 +311,7 @@ static struct run *new_run(struct mk_request *r, struct crew *crew, const struct
     run->site = site;
     run->route = route;
     run->ticket = ticket;
-    run->spawner = spawner_get(site->spawner);
+    run->spawner = cgi_spawner_get(site->spawner);
     add(crew, run);
     if (fill(run, r, script) < 0) {
         free_run(run);
@@ -327,7 +327,7 @@ static void take_place(struct run *run)
     mk_request_ends_on_hangup(run->r, true);
     mk_request_timeout(run->r, 0); /* we know better what is waited for */
     run_go(run, RUN_WAITS);
-    err = pool_take(run->site->pool, &run->place);
+    err = cgi_pool_take(run->site->pool, &run->place);
     if (err == 0)
         start(run);
     else if (err == MK_E_AGAIN)
@@ -353,8 +353,8 @@ static enum mk_verdict begin(struct mk_request *r, struct run *run)
     return verdict_of(run);
 }
 
-enum mk_verdict run_handle(struct mk_request *r, struct crew *crew, const struct yard *yard,
-                           const struct cgi_site *site, const struct cgi_route *route)
+enum mk_verdict cgi_run_handle(struct mk_request *r, struct crew *crew, const struct yard *yard,
+                               const struct cgi_site *site, const struct cgi_route *route)
 {
     struct run *run = find(crew, mk_request_ticket(r));
     struct gateway_script script;
@@ -364,7 +364,7 @@ enum mk_verdict run_handle(struct mk_request *r, struct crew *crew, const struct
         return begin(r, run);
     if (run) {
         if (run->state == RUN_GOES)
-            run_feed(run);
+            cgi_run_feed(run);
         return verdict_of(run);
     }
     found = find_script(&script, r, route);

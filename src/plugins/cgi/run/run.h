@@ -11,10 +11,10 @@
  */
 
 /** on_handle. */
-enum mk_verdict run_handle(struct mk_request *r, struct crew *crew, const struct yard *yard,
-                           const struct cgi_site *site, const struct cgi_route *route);
+enum mk_verdict cgi_run_handle(struct mk_request *r, struct crew *crew, const struct yard *yard,
+                               const struct cgi_site *site, const struct cgi_route *route);
 
 /** No configuration is in force on this worker any more: whatever still runs is let go. */
-void run_end_all(struct crew *crew);
+void cgi_run_end_all(struct crew *crew);
 
 #endif

@@ -57,18 +57,18 @@ enum {
 };
 
 /** A states_log_fn. */
-void run_trace(const void *of, const struct states *table, unsigned was, unsigned is);
+void cgi_run_trace(const void *of, const struct states *table, unsigned was, unsigned is);
 
 /** The only place where a state changes. @param state  a member of run */
 static inline void run_turn(const struct run *run, const struct states *table, uint8_t *state,
                             unsigned to)
 {
-    states_turn(table, state, to, run->is_traced ? run_trace : NULL, run);
+    states_turn(table, state, to, run->is_traced ? cgi_run_trace : NULL, run);
 }
 
 static inline void run_go(struct run *run, enum run_state to)
 {
-    run_turn(run, &run_states, &run->state, to);
+    run_turn(run, &cgi_run_states, &run->state, to);
 }
 
 static inline bool run_has_ended(const struct run *run)
@@ -79,32 +79,32 @@ static inline bool run_has_ended(const struct run *run)
 /* ---- run_script.c: the script ---- */
 
 /** A place is held: start the script, or answer why not. */
-void run_start(struct run *run);
+void cgi_run_start(struct run *run);
 /** Pass on what came of the body. */
-void run_feed(struct run *run);
+void cgi_run_feed(struct run *run);
 /** gateway_output_fn */
-ssize_t run_output(void *arg, char *dst, size_t len);
+ssize_t cgi_run_output(void *arg, char *dst, size_t len);
 /**
  * Has it given something that we did not take, or room for what we have not written? Events of that come late when we get
  * no processor.
  */
-bool run_is_our_turn(const struct run *run);
+bool cgi_run_is_our_turn(const struct run *run);
 /** End its process group, if there is one. */
-void run_end_script(struct run *run);
+void cgi_run_end_script(struct run *run);
 /** Its group is gone: whoever else has its standard error is not waited for. */
-void run_hear_last_errors(struct run *run);
+void cgi_run_hear_last_errors(struct run *run);
 /** The script's first process has ended, or none began. @param is_lost  what it wrote is not all */
-void run_note_end(struct run *run, bool is_lost);
+void cgi_run_note_end(struct run *run, bool is_lost);
 /** What the script wrote, or is going to write, is not all of its answer. */
-void run_spoil(struct run *run);
+void cgi_run_spoil(struct run *run);
 /** Of its output no more is read. */
-void run_end_output(struct run *run);
+void cgi_run_end_output(struct run *run);
 
 /* ---- run.c: the request ---- */
 
 /** There may be more output, or an end. */
-void run_advance(struct run *run);
+void cgi_run_advance(struct run *run);
 /** Free it if nothing of it is left. It may be gone afterwards. */
-void run_settle(struct run *run);
+void cgi_run_settle(struct run *run);
 
 #endif

@@ -55,7 +55,7 @@ static void on_errors(struct mk_io *io, unsigned events, void *arg)
         close_errors(run);
 }
 
-void run_hear_last_errors(struct run *run)
+void cgi_run_hear_last_errors(struct run *run)
 {
     for (int i = 0; run->errors && i < RUN_LAST_ERRORS; i++) {
         if (read_errors(run) <= 0)
@@ -77,9 +77,9 @@ static void close_input(struct run *run)
 static void break_input(struct run *run, ssize_t err)
 {
     close_input(run);
-    run_spoil(run);
+    cgi_run_spoil(run);
     gateway_answer_fail(&run->answer, err == MK_E_BAD ? 400 : err == MK_E_LIMIT ? 413 : 500, NULL);
-    run_end_script(run);
+    cgi_run_end_script(run);
 }
 
 /* @return whether there is something to write. */
@@ -105,7 +105,7 @@ static bool refill(struct run *run)
     return false;
 }
 
-void run_feed(struct run *run)
+void cgi_run_feed(struct run *run)
 {
     size_t done = 0;
 
@@ -137,7 +137,7 @@ static void on_input(struct mk_io *io, unsigned events, void *arg)
     if (events & MK_IO_ERROR)
         close_input(run); /* nobody reads it any more */
     else
-        run_feed(run);
+        cgi_run_feed(run);
 }
 
 /* ---- its output ---- */
@@ -145,10 +145,10 @@ static void on_input(struct mk_io *io, unsigned events, void *arg)
 static void turn_out(struct run *run, enum out_state to)
 {
     if (run->out != to)
-        run_turn(run, &out_states, &run->out, to);
+        run_turn(run, &cgi_out_states, &run->out, to);
 }
 
-void run_end_output(struct run *run)
+void cgi_run_end_output(struct run *run)
 {
     mk_io_close(run->output);
     run->output = NULL;
@@ -174,12 +174,12 @@ static ssize_t last_word(struct run *run)
     return MK_E_AGAIN;
 }
 
-ssize_t run_output(void *arg, char *dst, size_t len)
+ssize_t cgi_run_output(void *arg, char *dst, size_t len)
 {
     struct run *run = arg;
     ssize_t n = 0;
 
-    run_feed(run); /* whoever asks may have heard of more of the body */
+    cgi_run_feed(run); /* whoever asks may have heard of more of the body */
     if (run->output) {
         do {
             n = read(mk_io_fd(run->output), dst, len);
@@ -189,7 +189,7 @@ ssize_t run_output(void *arg, char *dst, size_t len)
             run->moved_ms = mk_worker_now_ms(run->worker);
         if (n > 0 || run->out == OUT_AWAITED)
             return n > 0 ? n : MK_E_AGAIN;
-        run_end_output(run);
+        cgi_run_end_output(run);
     }
     return last_word(run);
 }
@@ -203,10 +203,10 @@ static void on_output(struct mk_io *io, unsigned events, void *arg)
     (void)events;
     turn_out(run, OUT_TAKEN);
     run->moved_ms = mk_worker_now_ms(run->worker);
-    run_advance(run);
+    cgi_run_advance(run);
 }
 
-bool run_is_our_turn(const struct run *run)
+bool cgi_run_is_our_turn(const struct run *run)
 {
     struct pollfd ends[] = {{.fd = run->output ? mk_io_fd(run->output) : -1, .events = POLLIN},
                             {.fd = run->input ? mk_io_fd(run->input) : -1, .events = POLLOUT}};
@@ -216,18 +216,19 @@ bool run_is_our_turn(const struct run *run)
 
 /* ---- its line ---- */
 
-void run_spoil(struct run *run)
+void cgi_run_spoil(struct run *run)
 {
     if (run->fate == FATE_LIVES || run->fate == FATE_ENDED)
-        run_turn(run, &fate_states, &run->fate, run->fate == FATE_LIVES ? FATE_SPOILT : FATE_LOST);
+        run_turn(run, &cgi_fate_states, &run->fate,
+                 run->fate == FATE_LIVES ? FATE_SPOILT : FATE_LOST);
 }
 
-void run_note_end(struct run *run, bool is_lost)
+void cgi_run_note_end(struct run *run, bool is_lost)
 {
-    run_turn(run, &fate_states, &run->fate,
+    run_turn(run, &cgi_fate_states, &run->fate,
              is_lost || run->fate == FATE_SPOILT ? FATE_LOST : FATE_ENDED);
     upload_leave(&run->upload);
-    (void)pool_leave(&run->place); /* it is held: nobody is to be told */
+    (void)cgi_pool_leave(&run->place); /* it is held: nobody is to be told */
 }
 
 static void close_line(struct run *run)
@@ -273,19 +274,19 @@ static void hear(struct run *run, const struct palm_report *report)
     case PALM_FAILED:
         run->fails_with = status_of(report->value);
         log_failure(run, report->value);
-        run_note_end(run, true);
+        cgi_run_note_end(run, true);
         break;
     case PALM_KILLED:
         if (run->r && run->state == RUN_GOES)
             mk_request_log(run->r, MK_LOG_WARN, "cgi script=\"%s\" was killed signal=%d",
                            run->label, (int)report->value);
-        run_note_end(run, true);
+        cgi_run_note_end(run, true);
         break;
     default:
         if (run->r && report->value != 0)
             mk_request_log(run->r, MK_LOG_INFO, "cgi script=\"%s\" ended code=%d", run->label,
                            (int)report->value);
-        run_note_end(run, false);
+        cgi_run_note_end(run, false);
     }
 }
 
@@ -299,9 +300,10 @@ static void on_hangup(struct run *run)
         mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was lost with its spawner",
                        run->label);
     run->fails_with = 502;
-    run_note_end(run, true);
-    run_end_output(run); /* what is left of its group may hold it open, and nobody can end that */
-    spawner_look(run->spawner, run->worker);
+    cgi_run_note_end(run, true);
+    cgi_run_end_output(
+        run); /* what is left of its group may hold it open, and nobody can end that */
+    cgi_spawner_look(run->spawner, run->worker);
 }
 
 static void try_later(struct run *run);
@@ -332,10 +334,10 @@ static void on_line(struct mk_io *io, unsigned events, void *arg)
         order_again(run);
     else if (n >= 0 || (errno != EAGAIN && errno != EINTR))
         on_hangup(run);
-    run_advance(run);
+    cgi_run_advance(run);
 }
 
-void run_end_script(struct run *run)
+void cgi_run_end_script(struct run *run)
 {
     if (run->state != RUN_GOES || !run->line)
         return;
@@ -395,7 +397,7 @@ static int open_ends(struct run *run, struct ends *ends)
 {
     int err = open_line(run, &ends->line);
 
-    ends->files[0] = yard_null(run->yard);
+    ends->files[0] = cgi_yard_null(run->yard);
     if (err == 0 && !run->body.ended) {
         if (!run->piece)
             run->piece = mk_request_alloc(run->r, RUN_PIECE);
@@ -435,8 +437,8 @@ static int write_order(struct run *run)
 
     if (run->order)
         return 0;
-    len = order_write(&run->order, run->r, run->site, run->route, &run->script, run->body.announced,
-                      run->body.length);
+    len = cgi_order_write(&run->order, run->r, run->site, run->route, &run->script,
+                          run->body.announced, run->body.length);
     run->order_len = len < 0 ? 0 : (size_t)len;
     return len < 0 ? (int)len : 0;
 }
@@ -475,7 +477,7 @@ static void give_up(struct run *run, unsigned status, const char *lines, const c
     close_ours(run);
     drop_order(run);
     run_go(run, RUN_OVER);
-    run_note_end(run, true);
+    cgi_run_note_end(run, true);
     gateway_answer_fail(&run->answer, status, lines);
 }
 
@@ -494,14 +496,14 @@ static void try_later(struct run *run)
         mk_alarm_set(run->alarm, RUN_RETRY_MS);
 }
 
-void run_start(struct run *run)
+void cgi_run_start(struct run *run)
 {
     struct ends ends = {-1, {-1, -1, -1}};
     int err = prepare(run, &ends), sent = 0;
 
     if (err == 0)
-        sent = spawner_send(run->spawner, run->worker, ends.line);
-    close_ends(&ends, yard_null(run->yard));
+        sent = cgi_spawner_send(run->spawner, run->worker, ends.line);
+    close_ends(&ends, cgi_yard_null(run->yard));
     if (err == MK_E_LIMIT) {
         give_up(run, 431, NULL, "the request's head is too large for an environment");
     } else if (err < 0) {
@@ -514,6 +516,6 @@ void run_start(struct run *run)
         turn_out(run, OUT_AWAITED);
         run->moved_ms = mk_worker_now_ms(run->worker);
         mk_alarm_set(run->alarm, run->timeout_ms);
-        run_feed(run);
+        cgi_run_feed(run);
     }
 }

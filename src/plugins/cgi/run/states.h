@@ -44,6 +44,6 @@ enum run_state { RUN_STATES(CGI_STATE_RUN) RUN_STATE_COUNT };
 enum out_state { OUT_STATES(CGI_STATE_OUT) OUT_STATE_COUNT };
 enum fate_state { FATE_STATES(CGI_STATE_FATE) FATE_STATE_COUNT };
 
-extern const struct states run_states, out_states, fate_states;
+extern const struct states cgi_run_states, cgi_out_states, cgi_fate_states;
 
 #endif

@@ -9,7 +9,7 @@ struct whole_pool {
     pthread_mutex_t lock;
 };
 
-struct pool *pool_new(void)
+struct pool *cgi_pool_new(void)
 {
     struct whole_pool *whole = calloc(1, sizeof(*whole));
 
@@ -21,7 +21,7 @@ struct pool *pool_new(void)
     return &whole->pool;
 }
 
-void pool_free(struct pool *pool)
+void cgi_pool_free(struct pool *pool)
 {
     if (!pool)
         return;
@@ -102,14 +102,14 @@ static void grant(struct pool *pool)
     }
 }
 
-void pool_facts(struct pool *pool, struct pool_facts *facts)
+void cgi_pool_facts(struct pool *pool, struct pool_facts *facts)
 {
     pthread_mutex_lock(pool->lock);
     *facts = (struct pool_facts){pool->used, pool->nwaiting, pool->granted, pool->refused};
     pthread_mutex_unlock(pool->lock);
 }
 
-unsigned pool_waiting(struct pool *pool)
+unsigned cgi_pool_waiting(struct pool *pool)
 {
     unsigned n;
 
@@ -119,7 +119,7 @@ unsigned pool_waiting(struct pool *pool)
     return n;
 }
 
-void pool_bound(struct pool *pool, unsigned max, unsigned max_waiting)
+void cgi_pool_bound(struct pool *pool, unsigned max, unsigned max_waiting)
 {
     pthread_mutex_lock(pool->lock);
     pool->max = max;
@@ -128,7 +128,7 @@ void pool_bound(struct pool *pool, unsigned max, unsigned max_waiting)
     pthread_mutex_unlock(pool->lock);
 }
 
-int pool_take(struct pool *pool, struct place *place)
+int cgi_pool_take(struct pool *pool, struct place *place)
 {
     int err = MK_E_AGAIN;
 
@@ -151,7 +151,7 @@ int pool_take(struct pool *pool, struct place *place)
     return err;
 }
 
-bool pool_leave(struct place *place)
+bool cgi_pool_leave(struct place *place)
 {
     struct pool *pool = place->pool;
     bool is_told = false;

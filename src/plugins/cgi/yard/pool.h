@@ -32,30 +32,30 @@ struct place {
     bool unwanted;
 };
 
-struct pool *pool_new(void);
-void pool_free(struct pool *pool);
+struct pool *cgi_pool_new(void);
+void cgi_pool_free(struct pool *pool);
 struct pool_facts {
     unsigned used, waiting;
     uint64_t granted, refused;
 };
 /** Any thread. */
-void pool_facts(struct pool *pool, struct pool_facts *facts);
+void cgi_pool_facts(struct pool *pool, struct pool_facts *facts);
 
 /** Who waits now. Any thread. */
-unsigned pool_waiting(struct pool *pool);
+unsigned cgi_pool_waiting(struct pool *pool);
 /** New bounds, for who comes from now on. Any thread. */
-void pool_bound(struct pool *pool, unsigned max, unsigned max_waiting);
+void cgi_pool_bound(struct pool *pool, unsigned max, unsigned max_waiting);
 
 /**
  * Take a place.
  * @param place  zeroed but for worker and granted
  * @return 0: it is held; MK_E_AGAIN: granted will be called; MK_E_BUSY: too many wait.
  */
-int pool_take(struct pool *pool, struct place *place) MK_MUST_USE;
+int cgi_pool_take(struct pool *pool, struct place *place) MK_MUST_USE;
 /**
  * It is not wanted any more, in whatever state it is.
  * @return true: granted will not be called; false: it will, once, and the memory is to live till then.
  */
-bool pool_leave(struct place *place);
+bool cgi_pool_leave(struct place *place);
 
 #endif

@@ -24,7 +24,7 @@ struct spawner {
     char name[];
 };
 
-struct spawner *spawner_new(struct mk_server *server, const char *name)
+struct spawner *cgi_spawner_new(struct mk_server *server, const char *name)
 {
     size_t len = strlen(name) + 1;
     struct spawner *s = calloc(1, sizeof(*s) + len);
@@ -39,18 +39,18 @@ struct spawner *spawner_new(struct mk_server *server, const char *name)
     return s;
 }
 
-const char *spawner_name(const struct spawner *s)
+const char *cgi_spawner_name(const struct spawner *s)
 {
     return s->name;
 }
 
-struct spawner *spawner_get(struct spawner *s)
+struct spawner *cgi_spawner_get(struct spawner *s)
 {
     counted_get(&s->refs);
     return s;
 }
 
-void spawner_put(struct spawner *s)
+void cgi_spawner_put(struct spawner *s)
 {
     if (!s || !counted_put(&s->refs))
         return;
@@ -74,7 +74,7 @@ static int start(struct spawner *s)
     return fd < 0 ? fd : 0;
 }
 
-int spawner_open(struct spawner *s)
+int cgi_spawner_open(struct spawner *s)
 {
     bool runs;
 
@@ -102,7 +102,7 @@ static void work(void *arg)
 
 static void done(void *arg)
 {
-    spawner_put(arg);
+    cgi_spawner_put(arg);
 }
 
 /* Is this the time, and are we the one? Under the mutex. */
@@ -131,9 +131,9 @@ static void start_again(struct spawner *s, struct mk_worker *w)
     pthread_mutex_unlock(&s->lock);
     if (!is_ours)
         return;
-    if (mk_offload_kind(w, MK_WORK_FILE, work, done, spawner_get(s)) < 0) {
+    if (mk_offload_kind(w, MK_WORK_FILE, work, done, cgi_spawner_get(s)) < 0) {
         unclaim(s);
-        spawner_put(s);
+        cgi_spawner_put(s);
     }
 }
 
@@ -161,7 +161,7 @@ static void lose(struct spawner *s)
     s->sock = -1;
 }
 
-int spawner_send(struct spawner *s, struct mk_worker *w, int line)
+int cgi_spawner_send(struct spawner *s, struct mk_worker *w, int line)
 {
     int err = -EPIPE;
 
@@ -177,7 +177,7 @@ int spawner_send(struct spawner *s, struct mk_worker *w, int line)
     return MK_E_AGAIN;
 }
 
-void spawner_look(struct spawner *s, struct mk_worker *w)
+void cgi_spawner_look(struct spawner *s, struct mk_worker *w)
 {
     pthread_mutex_lock(&s->lock);
     if (s->sock >= 0) {

@@ -26,7 +26,7 @@ struct yard {
     struct crew crews[];
 };
 
-struct yard *yard_new(struct mk_server *server)
+struct yard *cgi_yard_new(struct mk_server *server)
 {
     unsigned ncrews = mk_server_workers(server);
     struct yard *yard = calloc(1, sizeof(*yard) + ncrews * sizeof(struct crew));
@@ -44,7 +44,7 @@ struct yard *yard_new(struct mk_server *server)
     return yard;
 }
 
-struct yard *yard_get(struct yard *yard)
+struct yard *cgi_yard_get(struct yard *yard)
 {
     counted_get(&yard->refs);
     return yard;
@@ -63,7 +63,7 @@ static void free_all(struct named *list, void (*free_thing)(void *thing))
 
 static void put_spawner(void *thing)
 {
-    spawner_put(thing);
+    cgi_spawner_put(thing);
 }
 
 static void free_pool(void *thing)
@@ -71,10 +71,10 @@ static void free_pool(void *thing)
     struct pool *pool = thing;
 
     uploads_free(pool->uploads);
-    pool_free(pool);
+    cgi_pool_free(pool);
 }
 
-void yard_put(struct yard *yard)
+void cgi_yard_put(struct yard *yard)
 {
     if (!yard || !counted_put(&yard->refs))
         return;
@@ -84,7 +84,7 @@ void yard_put(struct yard *yard)
     free(yard);
 }
 
-struct crew *yard_crew(struct yard *yard, struct mk_worker *w)
+struct crew *cgi_yard_crew(struct yard *yard, struct mk_worker *w)
 {
     struct crew *crew = &yard->crews[mk_worker_index(w)];
 
@@ -92,7 +92,7 @@ struct crew *yard_crew(struct yard *yard, struct mk_worker *w)
     return crew;
 }
 
-int yard_null(const struct yard *yard)
+int cgi_yard_null(const struct yard *yard)
 {
     return yard->null_fd;
 }
@@ -125,7 +125,7 @@ static void drop_first(struct named **list)
     free(n);
 }
 
-struct spawner *yard_spawner(struct yard *yard, const char *name)
+struct spawner *cgi_yard_spawner(struct yard *yard, const char *name)
 {
     struct named *n = find(yard->spawners, name);
 
@@ -133,34 +133,34 @@ struct spawner *yard_spawner(struct yard *yard, const char *name)
         n = add(&yard->spawners, name);
         if (!n)
             return NULL;
-        n->thing = spawner_new(yard->server, name);
+        n->thing = cgi_spawner_new(yard->server, name);
         if (!n->thing) {
             drop_first(&yard->spawners);
             return NULL;
         }
     }
-    return spawner_get(n->thing);
+    return cgi_spawner_get(n->thing);
 }
 
 static unsigned count_waiting(void *of)
 {
-    return pool_waiting(of);
+    return cgi_pool_waiting(of);
 }
 
 static struct pool *new_pool(void)
 {
-    struct pool *pool = pool_new();
+    struct pool *pool = cgi_pool_new();
 
     if (pool)
         pool->uploads = uploads_new(count_waiting, pool);
     if (pool && !pool->uploads) {
-        pool_free(pool);
+        cgi_pool_free(pool);
         return NULL;
     }
     return pool;
 }
 
-struct pool *yard_pool(struct yard *yard, const char *name)
+struct pool *cgi_yard_pool(struct yard *yard, const char *name)
 {
     struct named *n = find(yard->pools, name);
 

@@ -23,18 +23,18 @@ struct crew {
 };
 
 /** @return it with one reference; NULL without memory or descriptors. Control thread. */
-struct yard *yard_new(struct mk_server *server);
-struct yard *yard_get(struct yard *yard);
+struct yard *cgi_yard_new(struct mk_server *server);
+struct yard *cgi_yard_get(struct yard *yard);
 /** Any thread. */
-void yard_put(struct yard *yard);
+void cgi_yard_put(struct yard *yard);
 
-struct crew *yard_crew(struct yard *yard, struct mk_worker *w);
+struct crew *cgi_yard_crew(struct yard *yard, struct mk_worker *w);
 /** A descriptor of /dev/null, borrowed. */
-int yard_null(const struct yard *yard);
+int cgi_yard_null(const struct yard *yard);
 
 /** The spawner of this name, a reference; a new one is not started. @return NULL without memory. Control thread. */
-struct spawner *yard_spawner(struct yard *yard, const char *name);
+struct spawner *cgi_yard_spawner(struct yard *yard, const char *name);
 /** The places of this name, which live as long as the yard. @return NULL without memory. Control thread. */
-struct pool *yard_pool(struct yard *yard, const char *name);
+struct pool *cgi_yard_pool(struct yard *yard, const char *name);
 
 #endif

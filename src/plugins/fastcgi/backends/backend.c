@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-struct backend *backend_new(struct mk_server *server, const struct mk_upstream_options *options)
+struct backend *fastcgi_backend_new(struct mk_server *server,
+                                    const struct mk_upstream_options *options)
 {
     struct backend *b = calloc(1, sizeof(*b));
 
@@ -17,13 +18,13 @@ struct backend *backend_new(struct mk_server *server, const struct mk_upstream_o
     return NULL;
 }
 
-struct backend *backend_get(struct backend *b)
+struct backend *fastcgi_backend_get(struct backend *b)
 {
     counted_get(&b->refs);
     return b;
 }
 
-void backend_put(struct backend *b)
+void fastcgi_backend_put(struct backend *b)
 {
     if (!b || !counted_put(&b->refs))
         return;
@@ -31,7 +32,7 @@ void backend_put(struct backend *b)
     free(b);
 }
 
-struct choice backend_choice(struct backend *b)
+struct choice fastcgi_backend_choice(struct backend *b)
 {
     return (struct choice){
         .busy = atomic_load_explicit(&b->busy, memory_order_relaxed),
@@ -40,7 +41,7 @@ struct choice backend_choice(struct backend *b)
     };
 }
 
-bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms)
+bool fastcgi_backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms)
 {
     atomic_fetch_add_explicit(&b->failures, 1, memory_order_relaxed);
     if (offline_ms == 0)
@@ -49,7 +50,7 @@ bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms)
                                     memory_order_relaxed) == 0;
 }
 
-void backend_remember(struct backend *b, const struct backend *old)
+void fastcgi_backend_remember(struct backend *b, const struct backend *old)
 {
     atomic_store_explicit(&b->offline_until_ms,
                           atomic_load_explicit(&old->offline_until_ms, memory_order_relaxed),
@@ -60,7 +61,7 @@ void backend_remember(struct backend *b, const struct backend *old)
                           memory_order_relaxed);
 }
 
-bool backend_works(struct backend *b)
+bool fastcgi_backend_works(struct backend *b)
 {
     if (atomic_load_explicit(&b->offline_until_ms, memory_order_relaxed) == 0)
         return false;

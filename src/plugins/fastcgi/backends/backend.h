@@ -23,18 +23,19 @@ struct backend {
 };
 
 /** @param options  of its connections, max_connections > 0. @return it, with one reference; NULL without memory. Control thread. */
-struct backend *backend_new(struct mk_server *server, const struct mk_upstream_options *options);
-struct backend *backend_get(struct backend *b);
+struct backend *fastcgi_backend_new(struct mk_server *server,
+                                    const struct mk_upstream_options *options);
+struct backend *fastcgi_backend_get(struct backend *b);
 /** NULL is allowed. */
-void backend_put(struct backend *b);
+void fastcgi_backend_put(struct backend *b);
 
-struct choice backend_choice(struct backend *b);
+struct choice fastcgi_backend_choice(struct backend *b);
 
 /** It did not take or did not answer a request. @return whether this is news. */
-bool backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms);
+bool fastcgi_backend_failed(struct backend *b, int64_t now_ms, int64_t offline_ms);
 /** It is the same server as another, whose health and counters it takes over. */
-void backend_remember(struct backend *b, const struct backend *old);
+void fastcgi_backend_remember(struct backend *b, const struct backend *old);
 /** It answers. @return whether this is news. */
-bool backend_works(struct backend *b);
+bool fastcgi_backend_works(struct backend *b);
 
 #endif

@@ -17,8 +17,8 @@ static bool is_better(const struct choice *a, const struct choice *b, int64_t no
     return (uint64_t)a->busy * b->max < (uint64_t)b->busy * a->max;
 }
 
-int choice_make(const struct choice *choices, unsigned count, uint64_t tried, int64_t now_ms,
-                unsigned turn)
+int fastcgi_choice_make(const struct choice *choices, unsigned count, uint64_t tried,
+                        int64_t now_ms, unsigned turn)
 {
     int best = -1;
 

@@ -22,7 +22,7 @@ struct choice {
  * @param turn   any number, another one for each request
  * @return its index; -1: all were tried
  */
-int choice_make(const struct choice *choices, unsigned count, uint64_t tried, int64_t now_ms,
-                unsigned turn);
+int fastcgi_choice_make(const struct choice *choices, unsigned count, uint64_t tried,
+                        int64_t now_ms, unsigned turn);
 
 #endif

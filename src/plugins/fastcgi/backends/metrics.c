@@ -40,7 +40,7 @@ static const struct family {
     {"monkey_fastcgi_failures_total", "Attempts that failed.", true, failures},
 };
 
-void fcgi_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
+void fastcgi_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
 {
     const struct fcgi_config *c = ctx->config;
 

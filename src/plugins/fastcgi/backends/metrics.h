@@ -5,6 +5,6 @@
 #include <monkey/plugin.h>
 
 /** The hook `metrics`: what is known of each server. */
-void fcgi_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
+void fastcgi_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg);
 
 #endif

@@ -234,7 +234,7 @@ static const struct mk_section_spec location_section =
     MK_SECTION("FASTCGI_LOCATION", MK_SECTION_FILE | MK_SECTION_REPEAT, struct location_section,
                location_fields);
 
-const struct mk_section_spec *const fcgi_sections[] = {&server_section, &location_section, NULL};
+const struct mk_section_spec *const fastcgi_sections[] = {&server_section, &location_section, NULL};
 
 /* ---- servers ---- */
 
@@ -426,7 +426,7 @@ static int read_sections(struct mk_setup *setup, struct fcgi_config *c)
     return 0;
 }
 
-int fcgi_check(struct mk_setup *setup)
+int fastcgi_check(struct mk_setup *setup)
 {
     const struct mk_words every = {.count = 0};
     struct fcgi_config *c = mk_setup_alloc(setup, sizeof(*c));
@@ -444,8 +444,8 @@ int fcgi_check(struct mk_setup *setup)
     return nlocations == 0 ? choose_servers(setup, c, &c->all, &every, NULL) : 0;
 }
 
-struct fcgi_location *fcgi_location_of(struct mk_setup *setup, struct mk_str name,
-                                       const struct mk_origin *at)
+struct fcgi_location *fastcgi_location_of(struct mk_setup *setup, struct mk_str name,
+                                          const struct mk_origin *at)
 {
     struct fcgi_config *c = mk_setup_config(setup);
 

@@ -55,12 +55,12 @@ struct fcgi_config {
     struct fcgi_location all; /* of a handler line when there is no location: every server */
 };
 
-extern const struct mk_section_spec *const fcgi_sections[];
+extern const struct mk_section_spec *const fastcgi_sections[];
 
 /** The hook of the plugin: keeps a struct fcgi_config. */
-int fcgi_check(struct mk_setup *setup);
+int fastcgi_check(struct mk_setup *setup);
 /** The location of a handler line. @param name  p NULL: the first. @return NULL: there is none; the fault is noted. */
-struct fcgi_location *fcgi_location_of(struct mk_setup *setup, struct mk_str name,
-                                       const struct mk_origin *at);
+struct fcgi_location *fastcgi_location_of(struct mk_setup *setup, struct mk_str name,
+                                          const struct mk_origin *at);
 
 #endif

@@ -12,7 +12,7 @@ _Static_assert((int)FCGI_SERVERS_MAX <= (int)CHOICE_MAX, "a location may have mo
 
 /* ---- who is at fault ---- */
 
-void attempt_log(const struct exchange *x, const char *why)
+void fastcgi_attempt_log(const struct exchange *x, const char *why)
 {
     mk_request_log(x->r, MK_LOG_ERROR, "fastcgi failed server=%s why=\"%s\"", x->server->name, why);
     mk_request_reason(x->r, why);
@@ -23,23 +23,23 @@ static void blame(const struct exchange *x, const char *why)
 {
     const struct fcgi_server *server = x->server;
 
-    attempt_log(x, why);
-    if (backend_failed(server->backend, mk_worker_now_ms(x->worker), server->offline_ms) &&
+    fastcgi_attempt_log(x, why);
+    if (fastcgi_backend_failed(server->backend, mk_worker_now_ms(x->worker), server->offline_ms) &&
         x->location->nservers > 1)
         mk_request_log(x->r, MK_LOG_WARN, "fastcgi server offline server=%s ms=%lld", server->name,
                        (long long)server->offline_ms);
 }
 
-void attempt_worked(const struct exchange *x)
+void fastcgi_attempt_worked(const struct exchange *x)
 {
     mk_request_reason(x->r, NULL);
-    if (backend_works(x->server->backend) && x->location->nservers > 1)
+    if (fastcgi_backend_works(x->server->backend) && x->location->nservers > 1)
         mk_request_log(x->r, MK_LOG_INFO, "fastcgi server online server=%s", x->server->name);
 }
 
 /* ---- a server, and its connection ---- */
 
-void attempt_count_out(struct exchange *x)
+void fastcgi_attempt_count_out(struct exchange *x)
 {
     if (!x->busy)
         return;
@@ -55,7 +55,7 @@ static int take(struct exchange *x, bool fresh)
     struct backend *b = x->server->backend;
     int err;
 
-    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_CONNECT);
+    exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_CONNECT);
     backend_notes_begin(&x->notes, x->r, x->server->name);
     err = mk_upstream_take(b->pool->upstream, x->worker, fresh, on_connected, x, &x->wait);
     if (err < 0) {
@@ -74,9 +74,9 @@ static int choose(struct exchange *x)
     struct choice choices[CHOICE_MAX];
 
     for (unsigned i = 0; i < l->nservers; i++)
-        choices[i] = backend_choice(l->servers[i]->backend);
-    return choice_make(choices, l->nservers, x->tried, mk_worker_now_ms(x->worker),
-                       x->local->turn++);
+        choices[i] = fastcgi_backend_choice(l->servers[i]->backend);
+    return fastcgi_choice_make(choices, l->nservers, x->tried, mk_worker_now_ms(x->worker),
+                               x->local->turn++);
 }
 
 /* Ask the servers that are left. @return 0, or the last one's error; why when none is left. */
@@ -102,7 +102,7 @@ static int ask_others(struct exchange *x, int why)
     return ask(x, why);
 }
 
-int attempt_begin(struct exchange *x)
+int fastcgi_attempt_begin(struct exchange *x)
 {
     return ask(x, MK_E_PEER);
 }
@@ -117,12 +117,12 @@ static void on_refused(struct exchange *x, int error)
 {
     char why[WHY_MAX];
 
-    attempt_count_out(x);
+    fastcgi_attempt_count_out(x);
     mk_upstream_why(x->server->backend->pool->upstream, x->worker, error, why, sizeof(why));
     if (is_broken(error))
         blame(x, why);
     else
-        attempt_log(x, why);
+        fastcgi_attempt_log(x, why);
     x->error = ask_others(x, error);
     if (x->error < 0)
         mk_request_resume(x->r);
@@ -138,7 +138,8 @@ static bool is_news(struct exchange *x, unsigned events)
 
     if (is_first)
         x->is_untold = false;
-    return !send_is_done(x) || (events & ~(unsigned)MK_IO_WRITE) != (is_first ? MK_IO_READ : 0U);
+    return !fastcgi_send_is_done(x) ||
+           (events & ~(unsigned)MK_IO_WRITE) != (is_first ? MK_IO_READ : 0U);
 }
 
 /*
@@ -148,7 +149,7 @@ static bool is_news(struct exchange *x, unsigned events)
 static bool is_waiting(const struct exchange *x)
 {
     struct pollfd state = {.fd = mk_stream_fd(x->s),
-                           .events = (short)(send_is_done(x) ? POLLIN : POLLIN | POLLOUT)};
+                           .events = (short)(fastcgi_send_is_done(x) ? POLLIN : POLLIN | POLLOUT)};
 
     return poll(&state, 1, 0) > 0;
 }
@@ -156,11 +157,11 @@ static bool is_waiting(const struct exchange *x)
 static void run_out(struct exchange *x)
 {
     if (!is_waiting(x)) {
-        exchange_turn(x, &time_states, &x->time, TIME_OUT);
+        exchange_turn(x, &fastcgi_time_states, &x->time, TIME_OUT);
         return;
     }
-    exchange_disarm(x);
-    exchange_arm(x);
+    fastcgi_exchange_disarm(x);
+    fastcgi_exchange_arm(x);
 }
 
 static void on_server(struct mk_stream *s, unsigned events, void *arg)
@@ -171,20 +172,20 @@ static void on_server(struct mk_stream *s, unsigned events, void *arg)
     if ((events & MK_IO_TIMEOUT) && x->time == TIME_RUNS)
         run_out(x);
     if (!is_news(x, events)) {
-        exchange_arm(x);
+        fastcgi_exchange_arm(x);
         return;
     }
     if (events & (MK_IO_READ | MK_IO_HANGUP | MK_IO_ERROR))
-        exchange_disarm(x);
+        fastcgi_exchange_disarm(x);
     if (events & MK_IO_WRITE)
-        x->error = send_some(x);
+        x->error = fastcgi_send_some(x);
     mk_request_resume(x->r);
 }
 
 /* A new connection to the same server. */
 static int renew(struct exchange *x)
 {
-    exchange_leave(x, false);
+    fastcgi_exchange_leave(x, false);
     return take(x, true);
 }
 
@@ -197,20 +198,20 @@ static void on_connected(void *arg, struct mk_stream *s, bool fresh, int error)
         on_refused(x, error);
         return;
     }
-    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_SEND);
+    exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_SEND);
     backend_notes_time(&x->notes, BACKEND_NOTE_CONNECT);
     x->s = s;
     x->is_fresh = fresh;
     x->is_untold = true;
     x->in = (struct incoming){.buf = x->in.buf};
     mk_stream_tell(s, on_server, x);
-    x->error = exchange_hold(x);
+    x->error = fastcgi_exchange_hold(x);
     if (x->error < 0)
-        exchange_leave(x, false);
+        fastcgi_exchange_leave(x, false);
     else if (!fresh && !mk_upstream_is_quiet(x->server->backend->pool->upstream, s))
         x->error = renew(x);
     else
-        x->error = send_some(x);
+        x->error = fastcgi_send_some(x);
     if (x->error < 0)
         mk_request_resume(x->r);
 }
@@ -229,9 +230,9 @@ static void take_back_buffer(struct exchange *x)
 static enum backend_repeat judge_repeat(const struct exchange *x)
 {
     const struct backend_loss loss = {
-        .has_left = send_has_left(x),
+        .has_left = fastcgi_send_has_left(x),
         .is_idempotent = x->is_idempotent,
-        .keeps_body = send_can_repeat(x),
+        .keeps_body = fastcgi_send_can_repeat(x),
         .is_fresh = x->is_fresh,
     };
     const char *rule;
@@ -241,7 +242,7 @@ static enum backend_repeat judge_repeat(const struct exchange *x)
     return verdict;
 }
 
-int attempt_repeat(struct exchange *x, int why)
+int fastcgi_attempt_repeat(struct exchange *x, int why)
 {
     enum backend_repeat verdict = judge_repeat(x);
     int err;
@@ -249,14 +250,14 @@ int attempt_repeat(struct exchange *x, int why)
     if (x->is_fresh && x->written == WRITTEN_ALL)
         blame(x, "the connection ended before an answer");
     else if (x->is_fresh) /* perhaps it gave up on a slow client */
-        attempt_log(x, "the connection ended before the request");
+        fastcgi_attempt_log(x, "the connection ended before the request");
     else if (verdict == BACKEND_REPEAT_NEVER)
-        attempt_log(x, "the backend had closed an idle connection");
+        fastcgi_attempt_log(x, "the backend had closed an idle connection");
     if (verdict == BACKEND_REPEAT_NEVER)
         return why;
-    exchange_leave(x, false);
+    fastcgi_exchange_leave(x, false);
     take_back_buffer(x);
-    err = send_repeat(x);
+    err = fastcgi_send_repeat(x);
     if (err < 0)
         return err;
     return verdict == BACKEND_REPEAT_SAME ? renew(x) : ask_others(x, why);

@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-char *buffers_take(struct buffers *b)
+char *fastcgi_buffers_take(struct buffers *b)
 {
     return b->count > 0 ? b->kept[--b->count] : malloc(BUFFER_SIZE);
 }
 
-void buffers_give(struct buffers *b, char *buffer)
+void fastcgi_buffers_give(struct buffers *b, char *buffer)
 {
     if (buffer && b->count < BUFFERS_KEPT)
         b->kept[b->count++] = buffer;
@@ -16,7 +16,7 @@ void buffers_give(struct buffers *b, char *buffer)
         free(buffer);
 }
 
-void buffers_fini(struct buffers *b)
+void fastcgi_buffers_fini(struct buffers *b)
 {
     while (b->count > 0)
         free(b->kept[--b->count]);

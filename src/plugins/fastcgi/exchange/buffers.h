@@ -18,9 +18,9 @@ struct buffers {
 };
 
 /** @return BUFFER_SIZE bytes, to be given back; NULL without memory. */
-char *buffers_take(struct buffers *b);
+char *fastcgi_buffers_take(struct buffers *b);
 /** NULL is allowed. */
-void buffers_give(struct buffers *b, char *buffer);
-void buffers_fini(struct buffers *b);
+void fastcgi_buffers_give(struct buffers *b, char *buffer);
+void fastcgi_buffers_fini(struct buffers *b);
 
 #endif

@@ -9,7 +9,8 @@ static const char key; /* of what is kept with a request */
 
 /* ---- states ---- */
 
-void exchange_trace(const void *exchange, const struct states *table, unsigned was, unsigned is)
+void fastcgi_exchange_trace(const void *exchange, const struct states *table, unsigned was,
+                            unsigned is)
 {
     const struct exchange *x = exchange;
 
@@ -19,12 +20,12 @@ void exchange_trace(const void *exchange, const struct states *table, unsigned w
 
 /* ---- what ends ---- */
 
-void exchange_leave(struct exchange *x, bool reusable)
+void fastcgi_exchange_leave(struct exchange *x, bool reusable)
 {
-    attempt_count_out(x);
+    fastcgi_attempt_count_out(x);
     upload_leave(&x->upload);
     if (x->time == TIME_RUNS)
-        exchange_turn(x, &time_states, &x->time, TIME_IDLE);
+        exchange_turn(x, &fastcgi_time_states, &x->time, TIME_IDLE);
     if (x->s)
         mk_upstream_give(x->server->backend->pool->upstream, x->s,
                          reusable && x->location->keep_alive);
@@ -43,15 +44,15 @@ static void part(struct exchange *x)
 {
     struct mk_stream *s = x->s;
 
-    if (!s || !x->location->keep_alive || !send_is_done(x) || x->in.error != 0 ||
+    if (!s || !x->location->keep_alive || !fastcgi_send_is_done(x) || x->in.error != 0 ||
         !is_answered(&x->answer)) {
-        exchange_leave(x, false);
+        fastcgi_exchange_leave(x, false);
         return;
     }
-    attempt_count_out(x);
+    fastcgi_attempt_count_out(x);
     upload_leave(&x->upload);
     x->s = NULL;
-    linger(x->server->backend, s, &x->in.reader);
+    fastcgi_linger(x->server->backend, s, &x->in.reader);
 }
 
 /* Nothing is awaited any more; may be called again. */
@@ -61,14 +62,14 @@ static void finish(struct exchange *x)
         mk_upstream_cancel(x->wait);
     x->wait = NULL;
     if (x->complaint.len > 0)
-        receive_end_complaint(x);
+        fastcgi_receive_end_complaint(x);
     part(x);
-    buffers_give(&x->local->buffers, x->out.buf);
-    buffers_give(&x->local->buffers, x->in.buf);
+    fastcgi_buffers_give(&x->local->buffers, x->out.buf);
+    fastcgi_buffers_give(&x->local->buffers, x->in.buf);
     x->out.buf = x->in.buf = NULL;
     intake_fini(&x->body);
     if (x->state != EXCHANGE_OVER)
-        exchange_turn(x, &exchange_states, &x->state, EXCHANGE_OVER);
+        exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_OVER);
 }
 
 static void on_end(void *arg)
@@ -123,12 +124,12 @@ static void end_slow(struct upload *upload)
     struct exchange *x =
         (struct exchange *)(void *)((char *)upload - offsetof(struct exchange, upload));
 
-    attempt_log(x, "ended, because the client sends too slowly while others wait");
+    fastcgi_attempt_log(x, "ended, because the client sends too slowly while others wait");
     gateway_answer_fail(&x->answer, 408, NULL);
     finish(x);
 }
 
-int exchange_hold(struct exchange *x)
+int fastcgi_exchange_hold(struct exchange *x)
 {
     return upload_begin(&x->upload, x->server->backend->pool->uploads, x->worker, &x->body,
                         end_slow);
@@ -136,20 +137,20 @@ int exchange_hold(struct exchange *x)
 
 /* ---- time ---- */
 
-void exchange_arm(struct exchange *x)
+void fastcgi_exchange_arm(struct exchange *x)
 {
     if (!x->s || x->time != TIME_IDLE)
         return;
     mk_stream_timeout(x->s, (unsigned)x->server->read_ms);
-    exchange_turn(x, &time_states, &x->time, TIME_RUNS);
+    exchange_turn(x, &fastcgi_time_states, &x->time, TIME_RUNS);
 }
 
-void exchange_disarm(struct exchange *x)
+void fastcgi_exchange_disarm(struct exchange *x)
 {
     if (!x->s || x->time != TIME_RUNS)
         return;
     mk_stream_timeout(x->s, 0);
-    exchange_turn(x, &time_states, &x->time, TIME_IDLE);
+    exchange_turn(x, &fastcgi_time_states, &x->time, TIME_IDLE);
 }
 
 /* ---- a request's turn ---- */
@@ -174,23 +175,23 @@ static enum mk_verdict begin(struct exchange *x)
 
     if (verdict != MK_VERDICT_PASS)
         return verdict;
-    err = send_prepare(x);
+    err = fastcgi_send_prepare(x);
     if (err < 0)
         return fail_prepare(x, err);
-    err = attempt_begin(x);
+    err = fastcgi_attempt_begin(x);
     return err < 0 ? fail(x, err) : MK_VERDICT_PASS;
 }
 
 static enum mk_verdict fail_cut(struct exchange *x, int error)
 {
     if (error == MK_E_PEER && x->state == EXCHANGE_SEND) {
-        error = attempt_repeat(x, error);
+        error = fastcgi_attempt_repeat(x, error);
         if (error == 0)
             return MK_VERDICT_LATER;
     } else if (error == MK_E_TIMEOUT) {
-        attempt_log(x, "no byte within ReadTimeout");
+        fastcgi_attempt_log(x, "no byte within ReadTimeout");
     } else if (error == MK_E_PEER) {
-        attempt_log(x, "the connection ended during the answer");
+        fastcgi_attempt_log(x, "the connection ended during the answer");
     }
     return fail(x, error);
 }
@@ -219,15 +220,15 @@ static enum mk_verdict go_on(struct exchange *x)
     if (err == 0 && !x->s && x->in.error == 0)
         return MK_VERDICT_LATER;
     if (err == 0)
-        err = send_some(x);
+        err = fastcgi_send_some(x);
     if (err < 0)
         return x->s ? fail_body(x, err) : fail(x, err);
-    err = receive_some(x);
+    err = fastcgi_receive_some(x);
     if (err == MK_E_AGAIN)
         return MK_VERDICT_LATER;
     if (err < 0)
         return fail_cut(x, err);
-    attempt_worked(x);
+    fastcgi_attempt_worked(x);
     return answer(x);
 }
 
@@ -251,8 +252,8 @@ static struct exchange *exchange_new(struct mk_request *r, const struct mk_conte
         .is_idempotent = backend_is_idempotent(f.method),
     };
     intake_init(&x->body, r, &f, (enum intake_mode)location->buffering, true);
-    gateway_answer_init(&x->answer, r, MK_RESPONSE_CGI, receive_output, x);
-    x->answer.left = receive_left;
+    gateway_answer_init(&x->answer, r, MK_RESPONSE_CGI, fastcgi_receive_output, x);
+    x->answer.left = fastcgi_receive_left;
     return x;
 }
 
@@ -265,7 +266,7 @@ static enum mk_verdict handle_new(struct mk_request *r, const struct mk_context 
 
     if (!x)
         return mk_reply_error(r, 503, NULL);
-    verdict = target_find(x, r, &left_alone);
+    verdict = fastcgi_target_find(x, r, &left_alone);
     if (verdict != MK_VERDICT_PASS || left_alone)
         return verdict;
     if (mk_request_keep(r, &key, x) < 0 || mk_request_on_end(r, on_end, x) < 0)
@@ -276,8 +277,8 @@ static enum mk_verdict handle_new(struct mk_request *r, const struct mk_context 
     return verdict == MK_VERDICT_PASS ? MK_VERDICT_LATER : verdict;
 }
 
-enum mk_verdict exchange_handle(struct mk_request *r, const struct mk_context *ctx,
-                                const struct fcgi_location *location)
+enum mk_verdict fastcgi_exchange_handle(struct mk_request *r, const struct mk_context *ctx,
+                                        const struct fcgi_location *location)
 {
     struct exchange *x = mk_request_kept(r, &key);
     enum mk_verdict verdict;

@@ -82,43 +82,44 @@ struct exchange {
 };
 
 /** on_handle of a request for this location. */
-enum mk_verdict exchange_handle(struct mk_request *r, const struct mk_context *ctx,
-                                const struct fcgi_location *location);
+enum mk_verdict fastcgi_exchange_handle(struct mk_request *r, const struct mk_context *ctx,
+                                        const struct fcgi_location *location);
 
 /** A states_log_fn. */
-void exchange_trace(const void *exchange, const struct states *table, unsigned was, unsigned is);
+void fastcgi_exchange_trace(const void *exchange, const struct states *table, unsigned was,
+                            unsigned is);
 
 /** The only place where a state changes. @param state  a member of x */
 static inline void exchange_turn(const struct exchange *x, const struct states *table,
                                  uint8_t *state, unsigned to)
 {
-    states_turn(table, state, to, x->is_traced ? exchange_trace : NULL, x);
+    states_turn(table, state, to, x->is_traced ? fastcgi_exchange_trace : NULL, x);
 }
 
 /** The server is waited for from now on, or it was heard of. */
-void exchange_arm(struct exchange *x);
-void exchange_disarm(struct exchange *x);
+void fastcgi_exchange_arm(struct exchange *x);
+void fastcgi_exchange_disarm(struct exchange *x);
 /** A connection is held. @return 0 or MK_E_NOMEM. */
-int exchange_hold(struct exchange *x);
+int fastcgi_exchange_hold(struct exchange *x);
 /** Give the connection back; the server has no part in the request any more. */
-void exchange_leave(struct exchange *x, bool reusable);
+void fastcgi_exchange_leave(struct exchange *x, bool reusable);
 
 /* ---- target.c ---- */
 
 /** Which script it is. In on_handle. @return PASS: x->script is set; DONE: it was answered. @param left_alone  out: PASS means that it is not ours */
-enum mk_verdict target_find(struct exchange *x, struct mk_request *r, bool *left_alone);
+enum mk_verdict fastcgi_target_find(struct exchange *x, struct mk_request *r, bool *left_alone);
 
 /* ---- attempt.c ---- */
 
 /** Look for a server. @return 0: a connection is waited for, or x->error will say why there is none; or that at once. */
-int attempt_begin(struct exchange *x);
+int fastcgi_attempt_begin(struct exchange *x);
 /** The connection ended before the first byte of an answer. @return 0: another one is waited for; or why that is all. */
-int attempt_repeat(struct exchange *x, int why);
+int fastcgi_attempt_repeat(struct exchange *x, int why);
 /** The server answers. */
-void attempt_worked(const struct exchange *x);
+void fastcgi_attempt_worked(const struct exchange *x);
 /** The request is no work of the server any more. */
-void attempt_count_out(struct exchange *x);
-void attempt_log(const struct exchange *x, const char *why);
+void fastcgi_attempt_count_out(struct exchange *x);
+void fastcgi_attempt_log(const struct exchange *x, const char *why);
 
 /* ---- send.c ---- */
 
@@ -126,17 +127,17 @@ void attempt_log(const struct exchange *x, const char *why);
  * Write the records up to STDIN, and that too when it is small, so that all of it leaves together.
  * @return 0; MK_E_AGAIN: call again when more of the body came; MK_E_NOMEM; MK_E_LIMIT: too much; or an error of the body.
  */
-int send_prepare(struct exchange *x);
+int fastcgi_send_prepare(struct exchange *x);
 /** Send what can be sent. @return 0; or an error of the request's body: MK_E_BAD, MK_E_LIMIT, MK_E_PEER. */
-int send_some(struct exchange *x);
+int fastcgi_send_some(struct exchange *x);
 /** Is the whole request on its way? */
-bool send_is_done(const struct exchange *x);
+bool fastcgi_send_is_done(const struct exchange *x);
 /** Is some of it? */
-bool send_has_left(const struct exchange *x);
+bool fastcgi_send_has_left(const struct exchange *x);
 /** Could it be sent again from the beginning? */
-bool send_can_repeat(const struct exchange *x);
-/** To another connection. @return as send_prepare. */
-int send_repeat(struct exchange *x);
+bool fastcgi_send_can_repeat(const struct exchange *x);
+/** To another connection. @return as fastcgi_send_prepare. */
+int fastcgi_send_repeat(struct exchange *x);
 
 /* ---- receive.c ---- */
 
@@ -146,14 +147,14 @@ int send_repeat(struct exchange *x);
  *         MK_E_PEER: the connection ended before its time; MK_E_BAD: no FastCGI; MK_E_BUSY: END_REQUEST says that the
  *         application is overloaded, MK_E_UNSUPPORTED: that it cannot do it.
  */
-int receive_some(struct exchange *x);
+int fastcgi_receive_some(struct exchange *x);
 /** The gateway_output_fn. @param arg  the exchange */
-ssize_t receive_output(void *arg, char *dst, size_t len);
+ssize_t fastcgi_receive_output(void *arg, char *dst, size_t len);
 /** How much output is still to come, as far as that is known. @return -1: it is not. */
-int64_t receive_left(void *arg);
+int64_t fastcgi_receive_left(void *arg);
 
 /** What the application wrote to STDERR without a line end is a line too. */
-void receive_end_complaint(struct exchange *x);
+void fastcgi_receive_end_complaint(struct exchange *x);
 
 /* ---- linger.c ---- */
 
@@ -161,6 +162,6 @@ void receive_end_complaint(struct exchange *x);
  * The answer is complete, but the application has not said END_REQUEST: it is waited for, so that the connection can be
  * used again. Takes s and, for itself, a reference of backend.
  */
-void linger(struct backend *backend, struct mk_stream *s, const struct fcgi_reader *reader);
+void fastcgi_linger(struct backend *backend, struct mk_stream *s, const struct fcgi_reader *reader);
 
 #endif

@@ -18,7 +18,7 @@ struct lingering {
 static void end(struct lingering *l, struct mk_stream *s, bool reusable)
 {
     mk_upstream_give(l->backend->pool->upstream, s, reusable);
-    backend_put(l->backend);
+    fastcgi_backend_put(l->backend);
     free(l);
 }
 
@@ -29,7 +29,7 @@ static int skip(struct lingering *l, const char *buf, size_t len)
     size_t from = 0, used;
 
     for (; from < len; from += used) {
-        int what = fcgi_read(&l->reader, buf + from, len - from, &used, &piece);
+        int what = fastcgi_read(&l->reader, buf + from, len - from, &used, &piece);
 
         if (what < 0)
             return what;
@@ -61,7 +61,7 @@ static void on_lingering(struct mk_stream *s, unsigned events, void *arg)
         end(l, s, what > 0);
 }
 
-void linger(struct backend *backend, struct mk_stream *s, const struct fcgi_reader *reader)
+void fastcgi_linger(struct backend *backend, struct mk_stream *s, const struct fcgi_reader *reader)
 {
     struct lingering *l = malloc(sizeof(*l));
 
@@ -69,7 +69,7 @@ void linger(struct backend *backend, struct mk_stream *s, const struct fcgi_read
         mk_upstream_give(backend->pool->upstream, s, false);
         return;
     }
-    *l = (struct lingering){.backend = backend_get(backend), .reader = *reader};
+    *l = (struct lingering){.backend = fastcgi_backend_get(backend), .reader = *reader};
     mk_stream_tell(s, on_lingering, l);
     mk_stream_timeout(s, TIME_MS);
     mk_stream_run_soon(s);

@@ -13,7 +13,7 @@ static void log_line(void *arg, const char *text)
                    text);
 }
 
-void receive_end_complaint(struct exchange *x)
+void fastcgi_receive_end_complaint(struct exchange *x)
 {
     gateway_complaint_end(&x->complaint, log_line, x);
 }
@@ -37,10 +37,10 @@ static int judge_end(const struct exchange *x)
     case FCGI_REQUEST_COMPLETE:
         return MK_E_EOF;
     case FCGI_OVERLOADED:
-        attempt_log(x, "the application is overloaded");
+        fastcgi_attempt_log(x, "the application is overloaded");
         return MK_E_BUSY;
     default:
-        attempt_log(x, "the application refused the request");
+        fastcgi_attempt_log(x, "the application refused the request");
         return MK_E_UNSUPPORTED;
     }
 }
@@ -48,18 +48,18 @@ static int judge_end(const struct exchange *x)
 /* No more comes. */
 static void rest(struct exchange *x, bool reusable)
 {
-    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_REST);
-    exchange_leave(x, reusable);
+    exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_REST);
+    fastcgi_exchange_leave(x, reusable);
 }
 
 /* The connection is free for others, while the client still reads. */
 static void take_end(struct exchange *x, bool is_last)
 {
     x->in.error = judge_end(x);
-    receive_end_complaint(x);
+    fastcgi_receive_end_complaint(x);
     if (!is_last)
         mk_upstream_distrust(x->server->backend->pool->upstream);
-    rest(x, is_last && send_is_done(x));
+    rest(x, is_last && fastcgi_send_is_done(x));
 }
 
 static void strip(struct exchange *x, size_t len)
@@ -69,7 +69,7 @@ static void strip(struct exchange *x, size_t len)
     struct mk_str piece;
 
     for (; from < len && in->error == 0; from += used) {
-        int what = fcgi_read(&in->reader, in->buf + from, len - from, &used, &piece);
+        int what = fastcgi_read(&in->reader, in->buf + from, len - from, &used, &piece);
 
         if (what == FCGI_PIECE_OUT)
             take_output(in, piece);
@@ -78,7 +78,7 @@ static void strip(struct exchange *x, size_t len)
         else if (what == FCGI_PIECE_END)
             take_end(x, from + used == len);
         else if (what < 0) {
-            attempt_log(x, in->reader.why);
+            fastcgi_attempt_log(x, in->reader.why);
             in->error = what;
         }
     }
@@ -91,11 +91,11 @@ static bool has_buffer(struct exchange *x)
 {
     if (x->in.buf)
         return true;
-    if (send_is_done(x)) {
+    if (fastcgi_send_is_done(x)) {
         x->in.buf = x->out.buf;
         x->out.buf = NULL;
     } else {
-        x->in.buf = buffers_take(&x->local->buffers);
+        x->in.buf = fastcgi_buffers_take(&x->local->buffers);
     }
     return x->in.buf != NULL;
 }
@@ -105,14 +105,14 @@ static int end_of_input(struct exchange *x)
 {
     if (!x->in.reader.out_ended)
         return MK_E_PEER;
-    receive_end_complaint(x);
+    fastcgi_receive_end_complaint(x);
     rest(x, false);
     return MK_E_EOF;
 }
 
 static void take_first(struct exchange *x)
 {
-    exchange_turn(x, &exchange_states, &x->state, EXCHANGE_ANSWER);
+    exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_ANSWER);
     backend_notes_time(&x->notes, BACKEND_NOTE_FIRST);
 }
 
@@ -130,14 +130,14 @@ static int fill(struct exchange *x)
     n = mk_stream_read(x->s, in->buf, BUFFER_SIZE);
     if (n == MK_E_AGAIN) {
         if (x->sending >= SENDING_WHOLE)
-            exchange_arm(x);
+            fastcgi_exchange_arm(x);
         return MK_E_AGAIN;
     }
     if (n <= 0) {
         in->error = n == 0 ? end_of_input(x) : (int)n;
         return 0;
     }
-    exchange_disarm(x);
+    fastcgi_exchange_disarm(x);
     if (x->state == EXCHANGE_SEND)
         take_first(x);
     strip(x, (size_t)n);
@@ -160,7 +160,7 @@ static int gather(struct exchange *x)
     return 1;
 }
 
-int receive_some(struct exchange *x)
+int fastcgi_receive_some(struct exchange *x)
 {
     int err = gather(x);
 
@@ -169,14 +169,14 @@ int receive_some(struct exchange *x)
     return x->in.error;
 }
 
-ssize_t receive_output(void *arg, char *dst, size_t len)
+ssize_t fastcgi_receive_output(void *arg, char *dst, size_t len)
 {
     struct exchange *x = arg;
     struct incoming *in = &x->in;
-    int err = x->error < 0 ? x->error : send_some(x);
+    int err = x->error < 0 ? x->error : fastcgi_send_some(x);
 
     if (err == 0)
-        err = receive_some(x);
+        err = fastcgi_receive_some(x);
     if (err < 0)
         return err;
     if (len > in->end - in->at)
@@ -186,7 +186,7 @@ ssize_t receive_output(void *arg, char *dst, size_t len)
     return (ssize_t)len;
 }
 
-int64_t receive_left(void *arg)
+int64_t fastcgi_receive_left(void *arg)
 {
     const struct exchange *x = arg;
 

@@ -13,7 +13,7 @@ enum {
 
 /* ---- writing ---- */
 
-void fcgi_put_header(char dst[FCGI_HEADER], enum fcgi_type type, size_t len)
+void fastcgi_put_header(char dst[FCGI_HEADER], enum fcgi_type type, size_t len)
 {
     const unsigned char header[FCGI_HEADER] = {
         VERSION, (unsigned char)type, 0, REQUEST_ID, (unsigned char)(len >> 8), (unsigned char)len,
@@ -40,7 +40,7 @@ static void add_empty(struct fcgi_writer *w, enum fcgi_type type)
     char *header = add_header(w);
 
     if (header)
-        fcgi_put_header(header, type, 0);
+        fastcgi_put_header(header, type, 0);
 }
 
 static size_t content_of_record(const struct fcgi_writer *w)
@@ -57,10 +57,10 @@ static void open_record(struct fcgi_writer *w)
 static void close_record(struct fcgi_writer *w)
 {
     if (!w->full)
-        fcgi_put_header(w->buf + w->record, FCGI_PARAMS, content_of_record(w));
+        fastcgi_put_header(w->buf + w->record, FCGI_PARAMS, content_of_record(w));
 }
 
-void fcgi_writer_begin(struct fcgi_writer *w, char *buf, size_t cap, bool keep)
+void fastcgi_writer_begin(struct fcgi_writer *w, char *buf, size_t cap, bool keep)
 {
     const char body[BEGIN_BODY] = {0, RESPONDER, keep ? KEEP_CONN : 0};
 
@@ -69,7 +69,7 @@ void fcgi_writer_begin(struct fcgi_writer *w, char *buf, size_t cap, bool keep)
         w->full = true;
         return;
     }
-    fcgi_put_header(buf, FCGI_BEGIN_REQUEST, BEGIN_BODY);
+    fastcgi_put_header(buf, FCGI_BEGIN_REQUEST, BEGIN_BODY);
     memcpy(buf + FCGI_HEADER, body, sizeof(body));
     w->len = FCGI_HEADER + BEGIN_BODY;
     open_record(w);
@@ -111,7 +111,7 @@ static void put_length(struct fcgi_writer *w, size_t len)
         put(w, (const char *)bytes + 3, 1);
 }
 
-int fcgi_writer_param(struct fcgi_writer *w, struct mk_str name, struct mk_str value)
+int fastcgi_writer_param(struct fcgi_writer *w, struct mk_str name, struct mk_str value)
 {
     if (name.len > INT32_MAX || value.len > INT32_MAX)
         w->full = true;
@@ -122,7 +122,7 @@ int fcgi_writer_param(struct fcgi_writer *w, struct mk_str name, struct mk_str v
     return w->full ? MK_E_LIMIT : 0;
 }
 
-ssize_t fcgi_writer_end(struct fcgi_writer *w, bool has_body)
+ssize_t fastcgi_writer_end(struct fcgi_writer *w, bool has_body)
 {
     bool any = !w->full && content_of_record(w) > 0;
 
@@ -216,8 +216,8 @@ static int take_header(struct fcgi_reader *f, const char *buf, size_t len, size_
     return n == missing ? judge_header(f) : MK_E_AGAIN;
 }
 
-int fcgi_read(struct fcgi_reader *f, const char *buf, size_t len, size_t *used,
-              struct mk_str *piece)
+int fastcgi_read(struct fcgi_reader *f, const char *buf, size_t len, size_t *used,
+                 struct mk_str *piece)
 {
     *used = 0;
     *piece = (struct mk_str){buf, 0};

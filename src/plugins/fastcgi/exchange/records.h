@@ -37,7 +37,7 @@ enum {
 /* ---- writing ---- */
 
 /** The header of a record without padding. @param len  of its content, at most FCGI_CONTENT_MAX */
-void fcgi_put_header(char dst[FCGI_HEADER], enum fcgi_type type, size_t len);
+void fastcgi_put_header(char dst[FCGI_HEADER], enum fcgi_type type, size_t len);
 
 /** BEGIN_REQUEST and PARAMS on their way into a buffer. */
 struct fcgi_writer {
@@ -48,11 +48,12 @@ struct fcgi_writer {
 };
 
 /** BEGIN_REQUEST of a responder. @param keep  FCGI_KEEP_CONN: it is to leave the connection open */
-void fcgi_writer_begin(struct fcgi_writer *w, char *buf, size_t cap, bool keep);
+void fastcgi_writer_begin(struct fcgi_writer *w, char *buf, size_t cap, bool keep);
 /** One name-value pair (section 3.4); it may go over the edge of a record. @return 0 or MK_E_LIMIT: no room. */
-int fcgi_writer_param(struct fcgi_writer *w, struct mk_str name, struct mk_str value) MK_MUST_USE;
+int fastcgi_writer_param(struct fcgi_writer *w, struct mk_str name,
+                         struct mk_str value) MK_MUST_USE;
 /** The end of PARAMS, and of STDIN too where there is no body. @return all bytes written, or MK_E_LIMIT. */
-ssize_t fcgi_writer_end(struct fcgi_writer *w, bool has_body) MK_MUST_USE;
+ssize_t fastcgi_writer_end(struct fcgi_writer *w, bool has_body) MK_MUST_USE;
 
 /* ---- reading ---- */
 
@@ -84,7 +85,7 @@ struct fcgi_reader {
  *         its end, a malformed END_REQUEST, anything behind END_REQUEST. It stays so.
  * However the bytes are cut, the same bytes are given, and the same verdict.
  */
-int fcgi_read(struct fcgi_reader *f, const char *buf, size_t len, size_t *used,
-              struct mk_str *piece) MK_MUST_USE;
+int fastcgi_read(struct fcgi_reader *f, const char *buf, size_t len, size_t *used,
+                 struct mk_str *piece) MK_MUST_USE;
 
 #endif

@@ -10,8 +10,8 @@ static size_t place_of(struct mk_str path)
     return (hash ^ hash >> 16) % SCRIPTS_KEPT;
 }
 
-size_t scripts_find(const struct scripts *s, const void *location, const char *root,
-                    struct mk_str path, int64_t now_ms)
+size_t fastcgi_scripts_find(const struct scripts *s, const void *location, const char *root,
+                            struct mk_str path, int64_t now_ms)
 {
     const struct known_script *k = &s->known[place_of(path)];
 
@@ -21,8 +21,8 @@ size_t scripts_find(const struct scripts *s, const void *location, const char *r
     return k->script_len;
 }
 
-void scripts_note(struct scripts *s, const void *location, const char *root, struct mk_str path,
-                  size_t script_len, int64_t now_ms)
+void fastcgi_scripts_note(struct scripts *s, const void *location, const char *root,
+                          struct mk_str path, size_t script_len, int64_t now_ms)
 {
     struct known_script *k = &s->known[place_of(path)];
 

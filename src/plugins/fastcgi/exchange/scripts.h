@@ -30,9 +30,9 @@ struct scripts {
 };
 
 /** @return how much of the path is the script; 0: not known. */
-size_t scripts_find(const struct scripts *s, const void *location, const char *root,
-                    struct mk_str path, int64_t now_ms);
-void scripts_note(struct scripts *s, const void *location, const char *root, struct mk_str path,
-                  size_t script_len, int64_t now_ms);
+size_t fastcgi_scripts_find(const struct scripts *s, const void *location, const char *root,
+                            struct mk_str path, int64_t now_ms);
+void fastcgi_scripts_note(struct scripts *s, const void *location, const char *root,
+                          struct mk_str path, size_t script_len, int64_t now_ms);
 
 #endif

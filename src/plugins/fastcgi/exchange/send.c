@@ -8,19 +8,19 @@ enum {
 
 static void turn_written(struct exchange *x, enum written_state to)
 {
-    exchange_turn(x, &written_states, &x->written, to);
+    exchange_turn(x, &fastcgi_written_states, &x->written, to);
 }
 
 static void turn_sending(struct exchange *x, enum sending_state to)
 {
-    exchange_turn(x, &sending_states, &x->sending, to);
+    exchange_turn(x, &fastcgi_sending_states, &x->sending, to);
 }
 
 /* ---- the records up to STDIN ---- */
 
 static int add_variable(void *arg, struct mk_str name, struct mk_str value)
 {
-    return fcgi_writer_param(arg, name, value);
+    return fastcgi_writer_param(arg, name, value);
 }
 
 static int write_head(struct exchange *x)
@@ -38,11 +38,11 @@ static int write_head(struct exchange *x)
     ssize_t n;
     int err;
 
-    fcgi_writer_begin(&w, o->buf, BUFFER_SIZE - AROUND, l->keep_alive);
+    fastcgi_writer_begin(&w, o->buf, BUFFER_SIZE - AROUND, l->keep_alive);
     err = gateway_variables_each(&variables, x->r, add_variable, &w);
     if (err < 0)
         return err;
-    n = fcgi_writer_end(&w, x->body.length != 0);
+    n = fastcgi_writer_end(&w, x->body.length != 0);
     if (n < 0)
         return (int)n;
     o->len = (size_t)n;
@@ -85,7 +85,7 @@ static void close_piece(struct exchange *x)
     struct outgoing *o = &x->out;
 
     if (o->open > 0) { /* an empty one would be the end */
-        fcgi_put_header(o->buf + o->len, FCGI_STDIN, o->open);
+        fastcgi_put_header(o->buf + o->len, FCGI_STDIN, o->open);
         o->len += FCGI_HEADER + o->open;
         o->open = 0;
         if (x->written == WRITTEN_HEAD)
@@ -93,7 +93,7 @@ static void close_piece(struct exchange *x)
     }
     if (!has_whole_body(x))
         return;
-    fcgi_put_header(o->buf + o->len, FCGI_STDIN, 0);
+    fastcgi_put_header(o->buf + o->len, FCGI_STDIN, 0);
     o->len += FCGI_HEADER;
     turn_written(x, WRITTEN_ALL);
 }
@@ -110,11 +110,11 @@ static int gather_small(struct exchange *x)
     return 0;
 }
 
-int send_prepare(struct exchange *x)
+int fastcgi_send_prepare(struct exchange *x)
 {
     struct outgoing *o = &x->out;
 
-    if (!o->buf && !(o->buf = buffers_take(&x->local->buffers)))
+    if (!o->buf && !(o->buf = fastcgi_buffers_take(&x->local->buffers)))
         return MK_E_NOMEM;
     if (x->written == WRITTEN_NONE) {
         int err = write_head(x);
@@ -161,12 +161,12 @@ static bool write_out(struct exchange *x)
         ssize_t n = mk_stream_write(x->s, &part, 1);
 
         if (n == MK_E_AGAIN)
-            exchange_arm(x);
+            fastcgi_exchange_arm(x);
         else if (n < 0)
             turn_sending(x, x->sending == SENDING_READY ? SENDING_DEAF : SENDING_CUT);
         if (n < 0)
             return false;
-        exchange_disarm(x);
+        fastcgi_exchange_disarm(x);
         if (x->sending == SENDING_READY)
             turn_sending(x, SENDING_PART);
         o->at += (size_t)n;
@@ -176,17 +176,17 @@ static bool write_out(struct exchange *x)
     return true;
 }
 
-bool send_is_done(const struct exchange *x)
+bool fastcgi_send_is_done(const struct exchange *x)
 {
     return x->sending == SENDING_WHOLE;
 }
 
-bool send_has_left(const struct exchange *x)
+bool fastcgi_send_has_left(const struct exchange *x)
 {
     return x->sending >= SENDING_PART && x->sending != SENDING_DEAF;
 }
 
-int send_some(struct exchange *x)
+int fastcgi_send_some(struct exchange *x)
 {
     struct outgoing *o = &x->out;
 
@@ -209,12 +209,12 @@ int send_some(struct exchange *x)
 
 /* ---- again ---- */
 
-bool send_can_repeat(const struct exchange *x)
+bool fastcgi_send_can_repeat(const struct exchange *x)
 {
     return !x->out.is_replaced || intake_can_rewind(&x->body);
 }
 
-int send_repeat(struct exchange *x)
+int fastcgi_send_repeat(struct exchange *x)
 {
     struct outgoing *o = &x->out;
 
@@ -227,5 +227,5 @@ int send_repeat(struct exchange *x)
     o->is_replaced = false;
     turn_written(x, WRITTEN_NONE);
     intake_rewind(&x->body);
-    return send_prepare(x);
+    return fastcgi_send_prepare(x);
 }

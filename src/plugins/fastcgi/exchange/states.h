@@ -55,6 +55,7 @@ enum written_state { WRITTEN_STATES(FCGI_STATE_WRITTEN) WRITTEN_STATE_COUNT };
 enum sending_state { SENDING_STATES(FCGI_STATE_SENDING) SENDING_STATE_COUNT };
 enum time_state { TIME_STATES(FCGI_STATE_TIME) TIME_STATE_COUNT };
 
-extern const struct states exchange_states, written_states, sending_states, time_states;
+extern const struct states fastcgi_exchange_states, fastcgi_written_states, fastcgi_sending_states,
+    fastcgi_time_states;
 
 #endif

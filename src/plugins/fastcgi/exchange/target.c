@@ -45,14 +45,15 @@ static int find_script(struct exchange *x, struct mk_request *r, const struct mk
 {
     struct scripts *scripts = &x->local->scripts;
     int64_t now_ms = mk_worker_now_ms(x->worker);
-    size_t len = scripts_find(scripts, x->location, f->document_root, f->path, now_ms);
+    size_t len = fastcgi_scripts_find(scripts, x->location, f->document_root, f->path, now_ms);
     int what;
 
     if (len > 0)
         return use_script(x, r, f, len);
     what = gateway_script_find(&x->script, r);
     if (what == GATEWAY_SCRIPT)
-        scripts_note(scripts, x->location, f->document_root, f->path, x->script.name.len, now_ms);
+        fastcgi_scripts_note(scripts, x->location, f->document_root, f->path, x->script.name.len,
+                             now_ms);
     return what;
 }
 
@@ -104,7 +105,7 @@ static int find(struct exchange *x, struct mk_request *r)
     return gateway_script_mount(&x->script, r, strlen(l->mount), NULL);
 }
 
-enum mk_verdict target_find(struct exchange *x, struct mk_request *r, bool *left_alone)
+enum mk_verdict fastcgi_target_find(struct exchange *x, struct mk_request *r, bool *left_alone)
 {
     int what = find(x, r);
 

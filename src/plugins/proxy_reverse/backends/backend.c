@@ -16,7 +16,7 @@ static struct proxy_state *state_new(void)
     if (!s)
         return NULL;
     counted_init(&s->refs, 1);
-    if (health_guard_init(&s->health) == 0)
+    if (proxy_health_guard_init(&s->health) == 0)
         return s;
     free(s);
     return NULL;
@@ -32,7 +32,7 @@ static void state_put(struct proxy_state *s)
 {
     if (!s || !counted_put(&s->refs))
         return;
-    health_guard_fini(&s->health);
+    proxy_health_guard_fini(&s->health);
     free(s);
 }
 
@@ -198,7 +198,7 @@ static void group_free(struct proxy_group *g)
     for (unsigned i = 0; g && i < g->n; i++)
         proxy_backend_put(g->backends[i]);
     if (g)
-        balance_free(g->balance);
+        proxy_balance_free(g->balance);
     free(g);
 }
 
@@ -227,8 +227,8 @@ static struct balance *balance_of(const struct proxy_group *g)
             .seats = g->set->servers[i].weight,
             .active = &g->backends[i]->state->active,
         };
-    return balance_new((enum proxy_balancer)g->set->balancer, backends, g->n, order,
-                       seat_all(g->set, order));
+    return proxy_balance_new((enum proxy_balancer)g->set->balancer, backends, g->n, order,
+                             seat_all(g->set, order));
 }
 
 static struct proxy_group *group_new(const struct mk_context *ctx, const struct proxy_entry *e,

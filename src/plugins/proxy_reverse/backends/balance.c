@@ -23,7 +23,7 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 33;
 }
 
-uint64_t balance_hash(const void *bytes, size_t len)
+uint64_t proxy_balance_hash(const void *bytes, size_t len)
 {
     const unsigned char *p = bytes;
     uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -40,18 +40,18 @@ static bool make_parts(struct balance *b)
     switch (b->kind) {
     case PROXY_LOCKING_ROUND_ROBIN:
     case PROXY_LEAST_CONNECTIONS:
-        b->exact = balance_exact_new(b->backends, b->nbackends);
+        b->exact = proxy_balance_exact_new(b->backends, b->nbackends);
         return b->exact != NULL;
     case PROXY_CONSISTENT_HASH:
-        b->ring = balance_ring_new(b->backends, b->nbackends);
+        b->ring = proxy_balance_ring_new(b->backends, b->nbackends);
         return b->ring != NULL;
     default:
         return true;
     }
 }
 
-struct balance *balance_new(enum proxy_balancer kind, const struct balance_backend *backends,
-                            unsigned nbackends, const uint16_t *order, unsigned nseats)
+struct balance *proxy_balance_new(enum proxy_balancer kind, const struct balance_backend *backends,
+                                  unsigned nbackends, const uint16_t *order, unsigned nseats)
 {
     size_t list = nbackends * sizeof(backends[0]), seats = nseats * sizeof(order[0]);
     struct balance *b = calloc(1, sizeof(*b) + list + seats);
@@ -67,16 +67,16 @@ struct balance *balance_new(enum proxy_balancer kind, const struct balance_backe
     memcpy(b->order, order, seats);
     if (make_parts(b))
         return b;
-    balance_free(b);
+    proxy_balance_free(b);
     return NULL;
 }
 
-void balance_free(struct balance *b)
+void proxy_balance_free(struct balance *b)
 {
     if (!b)
         return;
-    balance_exact_free(b->exact);
-    balance_ring_free(b->ring);
+    proxy_balance_exact_free(b->exact);
+    proxy_balance_ring_free(b->ring);
     free(b);
 }
 
@@ -167,25 +167,25 @@ static int choose_without_lock(struct balance *b, const struct balance_ask *ask)
     case PROXY_RANDOM2:
         return random2(b, ask->may, ask->chance);
     case PROXY_CONSISTENT_HASH:
-        return balance_ring_find(b->ring, ask->key, ask->may);
+        return proxy_balance_ring_find(b->ring, ask->key, ask->may);
     default:
         return seat_of(b, ask->may, ask->number);
     }
 }
 
-int balance_choose(struct balance *b, const struct balance_ask *ask)
+int proxy_balance_choose(struct balance *b, const struct balance_ask *ask)
 {
     int chosen;
 
     if (b->exact)
-        return balance_exact_choose(b->exact, ask->may, b->kind == PROXY_LEAST_CONNECTIONS);
+        return proxy_balance_exact_choose(b->exact, ask->may, b->kind == PROXY_LEAST_CONNECTIONS);
     chosen = choose_without_lock(b, ask);
     if (chosen != BALANCE_NOBODY)
         atomic_fetch_add_explicit(b->backends[chosen].active, 1, memory_order_relaxed);
     return chosen;
 }
 
-void balance_end(struct balance *b, unsigned backend)
+void proxy_balance_end(struct balance *b, unsigned backend)
 {
     atomic_fetch_sub_explicit(b->backends[backend].active, 1, memory_order_relaxed);
 }

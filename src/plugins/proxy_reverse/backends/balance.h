@@ -58,26 +58,27 @@ struct balance;
  * @param order  index of the backend on each seat, as listed; copied, as are the backends but for their names
  * @return it, owned; NULL without memory.
  */
-struct balance *balance_new(enum proxy_balancer kind, const struct balance_backend *backends,
-                            unsigned nbackends, const uint16_t *order, unsigned nseats) MK_MUST_USE;
+struct balance *proxy_balance_new(enum proxy_balancer kind, const struct balance_backend *backends,
+                                  unsigned nbackends, const uint16_t *order,
+                                  unsigned nseats) MK_MUST_USE;
 /** NULL is allowed. */
-void balance_free(struct balance *b);
+void proxy_balance_free(struct balance *b);
 
 struct balance_ask {
-    uint64_t number;               /* of the client's connection: Naive */
-    uint64_t key;                  /* balance_hash of what SourceHash and ConsistentHash go by */
-    uint64_t chance;               /* random: Random2 */
+    uint64_t number; /* of the client's connection: Naive */
+    uint64_t key;    /* proxy_balance_hash of what SourceHash and ConsistentHash go by */
+    uint64_t chance; /* random: Random2 */
     const struct balance_set *may; /* who may be chosen */
 };
 
 /**
- * Choose a backend and count one more active request there, which balance_end takes back. Any thread.
+ * Choose a backend and count one more active request there, which proxy_balance_end takes back. Any thread.
  * @return its index, or BALANCE_NOBODY when nobody may be chosen.
  */
-int balance_choose(struct balance *b, const struct balance_ask *ask);
-void balance_end(struct balance *b, unsigned backend);
+int proxy_balance_choose(struct balance *b, const struct balance_ask *ask);
+void proxy_balance_end(struct balance *b, unsigned backend);
 
 /** The same on every machine and in every version: caches behind several proxies rely on it. */
-uint64_t balance_hash(const void *bytes, size_t len);
+uint64_t proxy_balance_hash(const void *bytes, size_t len);
 
 #endif

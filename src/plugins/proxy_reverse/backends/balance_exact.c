@@ -23,7 +23,8 @@ struct balance_exact {
     struct seat seats[];
 };
 
-struct balance_exact *balance_exact_new(const struct balance_backend *backends, unsigned nbackends)
+struct balance_exact *proxy_balance_exact_new(const struct balance_backend *backends,
+                                              unsigned nbackends)
 {
     struct balance_exact *e = calloc(1, sizeof(*e) + nbackends * sizeof(e->seats[0]));
 
@@ -39,7 +40,7 @@ struct balance_exact *balance_exact_new(const struct balance_backend *backends, 
     return e;
 }
 
-void balance_exact_free(struct balance_exact *e)
+void proxy_balance_exact_free(struct balance_exact *e)
 {
     if (!e)
         return;
@@ -94,7 +95,7 @@ static int turn(struct balance_exact *e, const struct balance_set *may)
     return best;
 }
 
-int balance_exact_choose(struct balance_exact *e, const struct balance_set *may, bool least)
+int proxy_balance_exact_choose(struct balance_exact *e, const struct balance_set *may, bool least)
 {
     struct balance_set best;
     int chosen;

@@ -9,14 +9,14 @@
 struct balance_exact;
 
 /** @param backends  copied but for their names. @return it, owned; NULL without memory. */
-struct balance_exact *balance_exact_new(const struct balance_backend *backends,
-                                        unsigned nbackends) MK_MUST_USE;
-void balance_exact_free(struct balance_exact *e);
+struct balance_exact *proxy_balance_exact_new(const struct balance_backend *backends,
+                                              unsigned nbackends) MK_MUST_USE;
+void proxy_balance_exact_free(struct balance_exact *e);
 /**
  * Choose in turn, smoothly by seats, and count it as active.
  * @param least  only among those with the fewest active requests a seat
  */
-int balance_exact_choose(struct balance_exact *e, const struct balance_set *may, bool least);
+int proxy_balance_exact_choose(struct balance_exact *e, const struct balance_set *may, bool least);
 
 /* ---- a ring, immutable ---- */
 
@@ -28,10 +28,11 @@ enum {
 };
 
 /** @return it, owned; NULL without memory. */
-struct balance_ring *balance_ring_new(const struct balance_backend *backends,
-                                      unsigned nbackends) MK_MUST_USE;
-void balance_ring_free(struct balance_ring *ring);
+struct balance_ring *proxy_balance_ring_new(const struct balance_backend *backends,
+                                            unsigned nbackends) MK_MUST_USE;
+void proxy_balance_ring_free(struct balance_ring *ring);
 /** The owner of the first point from the key on that may be chosen. */
-int balance_ring_find(const struct balance_ring *ring, uint64_t key, const struct balance_set *may);
+int proxy_balance_ring_find(const struct balance_ring *ring, uint64_t key,
+                            const struct balance_set *may);
 
 #endif

@@ -26,7 +26,7 @@ static int by_place(const void *a, const void *b)
 static void place(struct balance_ring *ring, const struct balance_backend *backend, unsigned index,
                   unsigned count)
 {
-    uint64_t name = balance_hash(backend->name.p, backend->name.len);
+    uint64_t name = proxy_balance_hash(backend->name.p, backend->name.len);
 
     for (unsigned i = 0; i < count; i++) {
         unsigned char both[10];
@@ -35,12 +35,14 @@ static void place(struct balance_ring *ring, const struct balance_backend *backe
             both[byte] = (unsigned char)(name >> 8 * byte);
         both[8] = (unsigned char)i;
         both[9] = (unsigned char)(i >> 8);
-        ring->points[ring->npoints++] = (struct point){
-            .at = (uint32_t)(balance_hash(both, sizeof(both)) >> 32), .backend = (uint16_t)index};
+        ring->points[ring->npoints++] =
+            (struct point){.at = (uint32_t)(proxy_balance_hash(both, sizeof(both)) >> 32),
+                           .backend = (uint16_t)index};
     }
 }
 
-struct balance_ring *balance_ring_new(const struct balance_backend *backends, unsigned nbackends)
+struct balance_ring *proxy_balance_ring_new(const struct balance_backend *backends,
+                                            unsigned nbackends)
 {
     struct balance_ring *ring;
     unsigned nseats = 0, each;
@@ -61,7 +63,7 @@ struct balance_ring *balance_ring_new(const struct balance_backend *backends, un
     return ring;
 }
 
-void balance_ring_free(struct balance_ring *ring)
+void proxy_balance_ring_free(struct balance_ring *ring)
 {
     free(ring);
 }
@@ -82,7 +84,8 @@ static unsigned first_from(const struct balance_ring *ring, uint32_t at)
     return low;
 }
 
-int balance_ring_find(const struct balance_ring *ring, uint64_t key, const struct balance_set *may)
+int proxy_balance_ring_find(const struct balance_ring *ring, uint64_t key,
+                            const struct balance_set *may)
 {
     unsigned at = first_from(ring, (uint32_t)(key >> 32));
 

@@ -14,7 +14,7 @@ static uint64_t chance(struct proxy_group *g)
     uint64_t seed[2] = {atomic_fetch_add_explicit(&g->chance, 1, memory_order_relaxed),
                         (uintptr_t)g};
 
-    return balance_hash(seed, sizeof(seed));
+    return proxy_balance_hash(seed, sizeof(seed));
 }
 
 /* By what SourceHash and ConsistentHash go; a field that is missing is replaced by the address. */
@@ -27,14 +27,14 @@ static uint64_t key_of(const struct proxy_settings *set, const struct mk_request
         text = request->target;
     if (set->balancer == PROXY_CONSISTENT_HASH && set->hash_key == PROXY_HASH_HEADER)
         text = mk_request_header(r, set->hash_header);
-    return text.p ? balance_hash(text.p, text.len)
-                  : balance_hash(conn->peer_ip, sizeof(conn->peer_ip));
+    return text.p ? proxy_balance_hash(text.p, text.len)
+                  : proxy_balance_hash(conn->peer_ip, sizeof(conn->peer_ip));
 }
 
 /* Does a backend get this request, as far as its share goes? */
 static bool has_share(struct proxy_group *g, struct proxy_backend *b, int64_t now_ms)
 {
-    unsigned share = health_guard_share(&b->state->health, &b->rules, now_ms);
+    unsigned share = proxy_health_guard_share(&b->state->health, &b->rules, now_ms);
 
     return share >= 1000 || chance(g) % 1000 < share;
 }
@@ -74,7 +74,7 @@ static struct balance_set candidates(struct proxy_group *g, const struct proxy_a
     for (unsigned i = 0; i < g->n; i++) {
         struct proxy_backend *b = g->backends[i];
 
-        if (was_tried(ask, i) || !health_guard_may(&b->state->health, &b->rules, now_ms))
+        if (was_tried(ask, i) || !proxy_health_guard_may(&b->state->health, &b->rules, now_ms))
             continue;
         balance_set_add(&sets[(has_share(g, b, now_ms) ? SHARE : 0) + (has_room(g, b) ? ROOM : 0)],
                         i);
@@ -115,7 +115,7 @@ static void give_backend(struct proxy_attempt *attempt, struct proxy_backend *b,
     if (pass == HEALTH_PROBE) {
         proxy_count(&b->state->count.probes, 1);
         mk_server_log(b->server, MK_LOG_TRACE, "proxy state of=backend is=%s entry=%s backend=%s",
-                      health_name(HEALTH_PROBING), b->entry, b->name);
+                      proxy_health_name(HEALTH_PROBING), b->entry, b->name);
     }
     *attempt = (struct proxy_attempt){
         .backend = proxy_backend_get(b),
@@ -138,7 +138,7 @@ static unsigned find_last(const struct proxy_group *g, const struct proxy_ask *a
 
         if (was_tried(ask, i))
             continue;
-        until_ms = health_guard_until(&g->backends[i]->state->health);
+        until_ms = proxy_health_guard_until(&g->backends[i]->state->health);
         if (until_ms < least) {
             least = until_ms;
             found = i;
@@ -169,11 +169,12 @@ static bool begin_last(struct proxy_group *g, struct proxy_ask *ask, struct prox
         return false;
     balance_set_add(&one, i);
     last.may = &one;
-    if (balance_choose(g->balance, &last) == BALANCE_NOBODY)
+    if (proxy_balance_choose(g->balance, &last) == BALANCE_NOBODY)
         return false;
     mark_tried(ask, i);
-    give_backend(attempt, g->backends[i],
-                 health_guard_admit_last(&g->backends[i]->state->health, &g->backends[i]->rules));
+    give_backend(
+        attempt, g->backends[i],
+        proxy_health_guard_admit_last(&g->backends[i]->state->health, &g->backends[i]->rules));
     return true;
 }
 
@@ -187,10 +188,10 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
 
     q.may = &may;
     *attempt = (struct proxy_attempt){0};
-    while ((chosen = balance_choose(g->balance, &q)) != BALANCE_NOBODY) {
+    while ((chosen = proxy_balance_choose(g->balance, &q)) != BALANCE_NOBODY) {
         unsigned i = (unsigned)chosen;
         struct proxy_backend *b = g->backends[i];
-        enum health_pass pass = health_guard_admit(&b->state->health, &b->rules, now_ms);
+        enum health_pass pass = proxy_health_guard_admit(&b->state->health, &b->rules, now_ms);
 
         if (pass != HEALTH_REFUSED) {
             mark_tried(ask, i);
@@ -198,7 +199,7 @@ bool proxy_begin(struct proxy_entry *entry, struct proxy_ask *ask, struct proxy_
             return true;
         }
         /* Another worker was quicker: it is being probed, or has just failed. */
-        balance_end(g->balance, i);
+        proxy_balance_end(g->balance, i);
         balance_set_remove(&may, i);
     }
     return begin_last(g, ask, attempt, &q);

@@ -49,10 +49,10 @@ void proxy_facts(const struct proxy_entry *entry, unsigned i, struct proxy_facts
     };
     for (unsigned class = 0; class < 6; class ++)
         facts->status[class] = load_counter(&s->count.status[class]);
-    health_guard_facts(&s->health, &b->rules, now_ms, &facts->health);
+    proxy_health_guard_facts(&s->health, &b->rules, now_ms, &facts->health);
     if (facts->health.state == HEALTH_OFFLINE && b->rules.is_checked)
         facts->health.wait_ms = until_check(b, facts->health.check_ago_ms);
-    latency_facts(&s->latency, now_ms, &facts->latency);
+    proxy_latency_facts(&s->latency, now_ms, &facts->latency);
     facts->rate = (double)facts->latency.count * 1000 / (double)window_ms(now_ms);
     mk_upstream_load(proxy_backend_upstream(b), &facts->open, &facts->idle, &facts->waiting);
 }

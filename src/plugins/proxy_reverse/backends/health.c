@@ -16,12 +16,12 @@ static const struct {
 #undef HEALTH_ROW
 };
 
-const char *health_name(enum health_state state)
+const char *proxy_health_name(enum health_state state)
 {
     return rows[state].name;
 }
 
-bool health_may_turn(enum health_state from, enum health_state to)
+bool proxy_health_may_turn(enum health_state from, enum health_state to)
 {
     return rows[from].next >> to & 1;
 }
@@ -29,7 +29,7 @@ bool health_may_turn(enum health_state from, enum health_state to)
 /* The only place where it changes. */
 static void health_turn(struct health *h, enum health_state to)
 {
-    assert(health_may_turn(h->state, to));
+    assert(proxy_health_may_turn(h->state, to));
     h->state = to;
 }
 
@@ -53,12 +53,13 @@ static bool has_waited(const struct health *h, const struct health_rules *rules,
     return !is_serving(h) && !rules->is_checked && now_ms >= h->until_ms;
 }
 
-bool health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms)
+bool proxy_health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms)
 {
     return rules->offline_ms == 0 || is_serving(h) || has_waited(h, rules, now_ms);
 }
 
-enum health_pass health_admit(struct health *h, const struct health_rules *rules, int64_t now_ms)
+enum health_pass proxy_health_admit(struct health *h, const struct health_rules *rules,
+                                    int64_t now_ms)
 {
     if (rules->offline_ms == 0 || is_serving(h))
         return HEALTH_NORMAL;
@@ -69,7 +70,7 @@ enum health_pass health_admit(struct health *h, const struct health_rules *rules
     return HEALTH_PROBE;
 }
 
-enum health_pass health_admit_last(const struct health *h, const struct health_rules *rules)
+enum health_pass proxy_health_admit_last(const struct health *h, const struct health_rules *rules)
 {
     return rules->offline_ms == 0 || is_serving(h) ? HEALTH_NORMAL : HEALTH_LAST;
 }
@@ -153,8 +154,8 @@ static void end_probe(struct health *h, const struct health_rules *rules, enum h
     }
 }
 
-void health_tell(struct health *h, const struct health_rules *rules, enum health_pass pass,
-                 enum health_end end, int64_t now_ms)
+void proxy_health_tell(struct health *h, const struct health_rules *rules, enum health_pass pass,
+                       enum health_end end, int64_t now_ms)
 {
     if (pass == HEALTH_REFUSED || rules->offline_ms == 0)
         return;
@@ -168,8 +169,8 @@ void health_tell(struct health *h, const struct health_rules *rules, enum health
     /* What was under way when it went offline changes nothing. */
 }
 
-void health_tell_check(struct health *h, const struct health_rules *rules, bool is_good,
-                       int64_t now_ms)
+void proxy_health_tell_check(struct health *h, const struct health_rules *rules, bool is_good,
+                             int64_t now_ms)
 {
     if (rules->offline_ms == 0)
         return;
@@ -184,7 +185,8 @@ void health_tell_check(struct health *h, const struct health_rules *rules, bool 
     }
 }
 
-unsigned health_share(const struct health *h, const struct health_rules *rules, int64_t now_ms)
+unsigned proxy_health_share(const struct health *h, const struct health_rules *rules,
+                            int64_t now_ms)
 {
     int64_t share;
 
@@ -196,7 +198,7 @@ unsigned health_share(const struct health *h, const struct health_rules *rules, 
     return share > WHOLE ? WHOLE : (unsigned)share;
 }
 
-int64_t health_wait(const struct health *h, int64_t now_ms)
+int64_t proxy_health_wait(const struct health *h, int64_t now_ms)
 {
     return h->state == HEALTH_OFFLINE && h->until_ms > now_ms ? h->until_ms - now_ms : 0;
 }

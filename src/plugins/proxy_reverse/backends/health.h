@@ -72,23 +72,25 @@ enum health_end {
 };
 
 /** Would a request be let in? */
-bool health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms);
+bool proxy_health_may(const struct health *h, const struct health_rules *rules, int64_t now_ms);
 /** Let one in that has nowhere else to go. */
-enum health_pass health_admit_last(const struct health *h, const struct health_rules *rules);
+enum health_pass proxy_health_admit_last(const struct health *h, const struct health_rules *rules);
 /** Let one in, if it may. */
-enum health_pass health_admit(struct health *h, const struct health_rules *rules, int64_t now_ms);
+enum health_pass proxy_health_admit(struct health *h, const struct health_rules *rules,
+                                    int64_t now_ms);
 /** How it ended: once for each request that was let in. */
-void health_tell(struct health *h, const struct health_rules *rules, enum health_pass pass,
-                 enum health_end end, int64_t now_ms);
+void proxy_health_tell(struct health *h, const struct health_rules *rules, enum health_pass pass,
+                       enum health_end end, int64_t now_ms);
 /** A check found it well, or not: counted like a request; offline it is brought back by the first that does. */
-void health_tell_check(struct health *h, const struct health_rules *rules, bool is_good,
-                       int64_t now_ms);
+void proxy_health_tell_check(struct health *h, const struct health_rules *rules, bool is_good,
+                             int64_t now_ms);
 /** How much of its load it should get, in thousandths: less than 1000 while it returns, and never 0. */
-unsigned health_share(const struct health *h, const struct health_rules *rules, int64_t now_ms);
+unsigned proxy_health_share(const struct health *h, const struct health_rules *rules,
+                            int64_t now_ms);
 /** ms until it is tried again; 0: now, or it is not offline. */
-int64_t health_wait(const struct health *h, int64_t now_ms);
-const char *health_name(enum health_state state);
+int64_t proxy_health_wait(const struct health *h, int64_t now_ms);
+const char *proxy_health_name(enum health_state state);
 /** May this state follow that one? In debug builds the machine stops at one that may not. */
-bool health_may_turn(enum health_state from, enum health_state to);
+bool proxy_health_may_turn(enum health_state from, enum health_state to);
 
 #endif

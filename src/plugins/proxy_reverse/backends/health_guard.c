@@ -3,13 +3,13 @@
 
 #include <monkey/types.h>
 
-int health_guard_init(struct health_guard *g)
+int proxy_health_guard_init(struct health_guard *g)
 {
     *g = (struct health_guard){.state = HEALTH_UP};
     return pthread_mutex_init(&g->lock, NULL) == 0 ? 0 : MK_E_NOMEM;
 }
 
-void health_guard_fini(struct health_guard *g)
+void proxy_health_guard_fini(struct health_guard *g)
 {
     pthread_mutex_destroy(&g->lock);
 }
@@ -35,7 +35,8 @@ static struct health_change unlock(struct health_guard *g, enum health_state bef
     return (struct health_change){before, after};
 }
 
-bool health_guard_may(struct health_guard *g, const struct health_rules *rules, int64_t now_ms)
+bool proxy_health_guard_may(struct health_guard *g, const struct health_rules *rules,
+                            int64_t now_ms)
 {
     enum health_state before = peek(g);
     bool may;
@@ -43,35 +44,36 @@ bool health_guard_may(struct health_guard *g, const struct health_rules *rules, 
     if (before == HEALTH_UP || before == HEALTH_RETURNING)
         return true;
     lock(g);
-    may = health_may(&g->health, rules, now_ms);
+    may = proxy_health_may(&g->health, rules, now_ms);
     (void)unlock(g, g->health.state);
     return may;
 }
 
-enum health_pass health_guard_admit(struct health_guard *g, const struct health_rules *rules,
-                                    int64_t now_ms)
+enum health_pass proxy_health_guard_admit(struct health_guard *g, const struct health_rules *rules,
+                                          int64_t now_ms)
 {
     enum health_pass pass;
 
     if (peek(g) == HEALTH_UP)
         return HEALTH_NORMAL;
     lock(g);
-    pass = health_admit(&g->health, rules, now_ms);
+    pass = proxy_health_admit(&g->health, rules, now_ms);
     (void)unlock(g, g->health.state);
     return pass;
 }
 
-enum health_pass health_guard_admit_last(struct health_guard *g, const struct health_rules *rules)
+enum health_pass proxy_health_guard_admit_last(struct health_guard *g,
+                                               const struct health_rules *rules)
 {
     enum health_pass pass;
 
     lock(g);
-    pass = health_admit_last(&g->health, rules);
+    pass = proxy_health_admit_last(&g->health, rules);
     (void)unlock(g, g->health.state);
     return pass;
 }
 
-int64_t health_guard_until(struct health_guard *g)
+int64_t proxy_health_guard_until(struct health_guard *g)
 {
     int64_t until_ms;
 
@@ -81,8 +83,10 @@ int64_t health_guard_until(struct health_guard *g)
     return until_ms;
 }
 
-struct health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
-                                       enum health_pass pass, enum health_end end, int64_t now_ms)
+struct health_change proxy_health_guard_tell(struct health_guard *g,
+                                             const struct health_rules *rules,
+                                             enum health_pass pass, enum health_end end,
+                                             int64_t now_ms)
 {
     enum health_state before;
     bool owes = end == HEALTH_GOOD && atomic_load_explicit(&g->owes, memory_order_relaxed);
@@ -91,13 +95,13 @@ struct health_change health_guard_tell(struct health_guard *g, const struct heal
         return (struct health_change){HEALTH_UP, HEALTH_UP};
     lock(g);
     before = g->health.state;
-    health_tell(&g->health, rules, pass, end, now_ms);
+    proxy_health_tell(&g->health, rules, pass, end, now_ms);
     return unlock(g, before);
 }
 
-struct health_change health_guard_tell_check(struct health_guard *g,
-                                             const struct health_rules *rules, bool is_good,
-                                             int64_t now_ms)
+struct health_change proxy_health_guard_tell_check(struct health_guard *g,
+                                                   const struct health_rules *rules, bool is_good,
+                                                   int64_t now_ms)
 {
     enum health_state before;
 
@@ -105,25 +109,25 @@ struct health_change health_guard_tell_check(struct health_guard *g,
     atomic_store_explicit(&g->last_ms, (uint64_t)now_ms, memory_order_release);
     lock(g);
     before = g->health.state;
-    health_tell_check(&g->health, rules, is_good, now_ms);
+    proxy_health_tell_check(&g->health, rules, is_good, now_ms);
     return unlock(g, before);
 }
 
-unsigned health_guard_share(struct health_guard *g, const struct health_rules *rules,
-                            int64_t now_ms)
+unsigned proxy_health_guard_share(struct health_guard *g, const struct health_rules *rules,
+                                  int64_t now_ms)
 {
     unsigned share;
 
     if (peek(g) == HEALTH_UP)
         return 1000;
     lock(g);
-    share = health_share(&g->health, rules, now_ms);
+    share = proxy_health_share(&g->health, rules, now_ms);
     (void)unlock(g, g->health.state);
     return share;
 }
 
-void health_guard_facts(struct health_guard *g, const struct health_rules *rules, int64_t now_ms,
-                        struct health_facts *facts)
+void proxy_health_guard_facts(struct health_guard *g, const struct health_rules *rules,
+                              int64_t now_ms, struct health_facts *facts)
 {
     uint64_t last = atomic_load_explicit(&g->last_ms, memory_order_acquire);
 
@@ -131,8 +135,8 @@ void health_guard_facts(struct health_guard *g, const struct health_rules *rules
     *facts = (struct health_facts){
         .state = g->health.state,
         .failures = g->health.failures,
-        .share = health_share(&g->health, rules, now_ms),
-        .wait_ms = health_wait(&g->health, now_ms),
+        .share = proxy_health_share(&g->health, rules, now_ms),
+        .wait_ms = proxy_health_wait(&g->health, now_ms),
     };
     pthread_mutex_unlock(&g->lock);
     if (facts->state == HEALTH_RETURNING && facts->share == 1000)

@@ -21,8 +21,8 @@ struct health_guard {
 };
 
 /** @return 0 or MK_E_NOMEM. */
-int health_guard_init(struct health_guard *g);
-void health_guard_fini(struct health_guard *g);
+int proxy_health_guard_init(struct health_guard *g);
+void proxy_health_guard_fini(struct health_guard *g);
 
 /** What happened to the state: worth a line in the log. */
 struct health_change {
@@ -40,19 +40,23 @@ static inline bool health_came_back(struct health_change change)
     return health_is_out(change.was) && !health_is_out(change.is);
 }
 
-bool health_guard_may(struct health_guard *g, const struct health_rules *rules, int64_t now_ms);
-enum health_pass health_guard_admit(struct health_guard *g, const struct health_rules *rules,
-                                    int64_t now_ms);
-enum health_pass health_guard_admit_last(struct health_guard *g, const struct health_rules *rules);
-/** The time that says who of those that are offline is to be asked first: it is the lowest. */
-int64_t health_guard_until(struct health_guard *g);
-struct health_change health_guard_tell(struct health_guard *g, const struct health_rules *rules,
-                                       enum health_pass pass, enum health_end end, int64_t now_ms);
-struct health_change health_guard_tell_check(struct health_guard *g,
-                                             const struct health_rules *rules, bool is_good,
-                                             int64_t now_ms);
-unsigned health_guard_share(struct health_guard *g, const struct health_rules *rules,
+bool proxy_health_guard_may(struct health_guard *g, const struct health_rules *rules,
                             int64_t now_ms);
+enum health_pass proxy_health_guard_admit(struct health_guard *g, const struct health_rules *rules,
+                                          int64_t now_ms);
+enum health_pass proxy_health_guard_admit_last(struct health_guard *g,
+                                               const struct health_rules *rules);
+/** The time that says who of those that are offline is to be asked first: it is the lowest. */
+int64_t proxy_health_guard_until(struct health_guard *g);
+struct health_change proxy_health_guard_tell(struct health_guard *g,
+                                             const struct health_rules *rules,
+                                             enum health_pass pass, enum health_end end,
+                                             int64_t now_ms);
+struct health_change proxy_health_guard_tell_check(struct health_guard *g,
+                                                   const struct health_rules *rules, bool is_good,
+                                                   int64_t now_ms);
+unsigned proxy_health_guard_share(struct health_guard *g, const struct health_rules *rules,
+                                  int64_t now_ms);
 
 struct health_facts {
     enum health_state state;
@@ -62,7 +66,7 @@ struct health_facts {
     int64_t check_ago_ms; /* since the last check; -1: none */
     bool check_was_good;
 };
-void health_guard_facts(struct health_guard *g, const struct health_rules *rules, int64_t now_ms,
-                        struct health_facts *facts);
+void proxy_health_guard_facts(struct health_guard *g, const struct health_rules *rules,
+                              int64_t now_ms, struct health_facts *facts);
 
 #endif

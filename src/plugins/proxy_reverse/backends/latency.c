@@ -54,7 +54,7 @@ static void turn(struct latency *l, uint32_t minute)
         clear(&l->windows[~minute & 1]);
 }
 
-void latency_count(struct latency *l, uint64_t us, int64_t now_ms)
+void proxy_latency_count(struct latency *l, uint64_t us, int64_t now_ms)
 {
     uint32_t minute = minute_of(now_ms);
 
@@ -76,7 +76,7 @@ static uint64_t quantile(const uint32_t counts[LATENCY_BUCKETS], uint64_t all, u
     return 0;
 }
 
-void latency_facts(struct latency *l, int64_t now_ms, struct latency_facts *facts)
+void proxy_latency_facts(struct latency *l, int64_t now_ms, struct latency_facts *facts)
 {
     uint32_t counts[LATENCY_BUCKETS];
 

@@ -26,12 +26,12 @@ struct latency {
     struct latency_window windows[2];
 };
 
-void latency_count(struct latency *l, uint64_t us, int64_t now_ms);
+void proxy_latency_count(struct latency *l, uint64_t us, int64_t now_ms);
 
 struct latency_facts {
     uint64_t count;                          /* of this minute and the one before */
     uint64_t p50_us, p90_us, p99_us, max_us; /* all 0 when there were none */
 };
-void latency_facts(struct latency *l, int64_t now_ms, struct latency_facts *facts);
+void proxy_latency_facts(struct latency *l, int64_t now_ms, struct latency_facts *facts);
 
 #endif

@@ -8,9 +8,9 @@
 static void trace_health(const struct proxy_backend *b, struct health_change change)
 {
     if (change.was != change.is)
-        mk_server_log(b->server, MK_LOG_TRACE,
-                      "proxy state of=backend was=%s is=%s entry=%s backend=%s",
-                      health_name(change.was), health_name(change.is), b->entry, b->name);
+        mk_server_log(
+            b->server, MK_LOG_TRACE, "proxy state of=backend was=%s is=%s entry=%s backend=%s",
+            proxy_health_name(change.was), proxy_health_name(change.is), b->entry, b->name);
 }
 
 static void tell_log(const struct proxy_backend *b, struct health_change change, const char *why)
@@ -29,8 +29,8 @@ static void tell_health(struct proxy_attempt *attempt, enum health_end end, cons
     struct proxy_backend *b = attempt->backend;
 
     tell_log(b,
-             health_guard_tell(&b->state->health, &b->rules, (enum health_pass)attempt->pass, end,
-                               clock_tick_ms()),
+             proxy_health_guard_tell(&b->state->health, &b->rules, (enum health_pass)attempt->pass,
+                                     end, clock_tick_ms()),
              why);
     attempt->pass = HEALTH_NORMAL; /* it has decided */
 }
@@ -68,7 +68,7 @@ static void count_outcome(struct proxy_state *s, const struct proxy_report *repo
 
     if (report->outcome == PROXY_ANSWERED) {
         proxy_count(&s->count.status[class < 6 ? class : 0], 1);
-        latency_count(&s->latency, report->head_us, clock_tick_ms());
+        proxy_latency_count(&s->latency, report->head_us, clock_tick_ms());
     } else {
         proxy_count((_Atomic uint64_t *)(void *)(counters + outcomes[report->outcome].counter), 1);
     }
@@ -103,6 +103,7 @@ void proxy_backend_checked(struct proxy_backend *b, bool is_good)
     proxy_count(&b->state->count.checks, 1);
     if (!is_good)
         proxy_count(&b->state->count.failed_checks, 1);
-    tell_log(b, health_guard_tell_check(&b->state->health, &b->rules, is_good, clock_tick_ms()),
+    tell_log(b,
+             proxy_health_guard_tell_check(&b->state->health, &b->rules, is_good, clock_tick_ms()),
              "check");
 }

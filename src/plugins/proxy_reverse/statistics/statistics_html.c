@@ -129,7 +129,8 @@ static void latency(struct page *page, unsigned column, uint64_t count, uint64_t
 static void state(struct page *page, const struct health_facts *h)
 {
     open_cell(page, STATE);
-    page_printf(page, "<b class=\"%s\">%s", health_name(h->state), health_name(h->state));
+    page_printf(page, "<b class=\"%s\">%s", proxy_health_name(h->state),
+                proxy_health_name(h->state));
     if (h->state == HEALTH_RETURNING)
         page_printf(page, " %u%%", h->share / 10);
     page_put(page, "</b></td>");

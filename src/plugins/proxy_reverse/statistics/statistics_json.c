@@ -18,7 +18,7 @@ static void text(struct page *page, const char *key, const char *value)
 
 static void write_health(struct page *page, const struct health_facts *h)
 {
-    text(page, "state", health_name(h->state));
+    text(page, "state", proxy_health_name(h->state));
     number(page, "share", h->share);
     number(page, "recent_failures", h->failures);
     number(page, "next_try_ms", (uint64_t)h->wait_ms);

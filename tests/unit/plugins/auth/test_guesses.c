@@ -14,14 +14,14 @@ static struct guesses *table;
 static int set_up(void **state)
 {
     (void)state;
-    table = guesses_new(12345);
+    table = auth_guesses_new(12345);
     return table ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    guesses_put(table);
+    auth_guesses_put(table);
     return 0;
 }
 
@@ -31,13 +31,13 @@ static struct guesses_net v4(uint32_t address)
 
     for (int i = 0; i < 4; i++)
         ip[12 + i] = (uint8_t)(address >> (24 - 8 * i));
-    return guesses_net_of(ip);
+    return auth_guesses_net_of(ip);
 }
 
 static void guess(struct guesses_net net, bool wrong, int64_t now_ms)
 {
-    assert_int_equal(guesses_begin(table, net, now_ms), GUESSES_MAY);
-    guesses_end(table, net, wrong, now_ms);
+    assert_int_equal(auth_guesses_begin(table, net, now_ms), GUESSES_MAY);
+    auth_guesses_end(table, net, wrong, now_ms);
 }
 
 static void test_ten_wrong_ones_and_then_a_wait(void **state)
@@ -47,9 +47,9 @@ static void test_ten_wrong_ones_and_then_a_wait(void **state)
     (void)state;
     for (int i = 0; i < GUESSES_ALLOWED; i++)
         guess(net, true, 1000);
-    assert_int_equal(guesses_begin(table, net, 1000), GUESSES_OVER);
+    assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_OVER);
     guess(other, true, 1000);
-    assert_int_equal(guesses_begin(table, net, 1000 + GUESSES_WINDOW_MS - 1), GUESSES_OVER);
+    assert_int_equal(auth_guesses_begin(table, net, 1000 + GUESSES_WINDOW_MS - 1), GUESSES_OVER);
     guess(net, true, 1000 + GUESSES_WINDOW_MS);
 }
 
@@ -67,20 +67,20 @@ static void test_checks_at_once_are_bounded(void **state)
 
     (void)state;
     for (int i = 0; i < GUESSES_AT_ONCE; i++)
-        assert_int_equal(guesses_begin(table, net, 1000), GUESSES_MAY);
-    assert_int_equal(guesses_begin(table, net, 1000), GUESSES_WAIT);
+        assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_MAY);
+    assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_WAIT);
     guess(v4(0x0a000002), true, 1000);
-    guesses_end(table, net, false, 1000);
-    assert_int_equal(guesses_begin(table, net, 1000), GUESSES_MAY);
+    auth_guesses_end(table, net, false, 1000);
+    assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_MAY);
     for (int i = 0; i < GUESSES_AT_ONCE; i++)
-        guesses_end(table, net, true, 1000);
+        auth_guesses_end(table, net, true, 1000);
     for (int i = GUESSES_AT_ONCE; i < GUESSES_ALLOWED - 1; i++)
         guess(net, true, 1000);
-    assert_int_equal(guesses_begin(table, net, 1000), GUESSES_MAY); /* the tenth */
-    assert_int_equal(guesses_begin(table, net, 1000), GUESSES_WAIT);
-    guesses_end(table, net, false, 1000);
+    assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_MAY); /* the tenth */
+    assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_WAIT);
+    auth_guesses_end(table, net, false, 1000);
     guess(net, true, 1000);
-    assert_int_equal(guesses_begin(table, net, 1000), GUESSES_OVER);
+    assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_OVER);
 }
 
 /* The minute is over while one is checked. */
@@ -92,13 +92,13 @@ static void test_long_check_is_not_forgotten(void **state)
     (void)state;
     guess(net, true, 1000);
     for (int i = 0; i < GUESSES_AT_ONCE; i++)
-        assert_int_equal(guesses_begin(table, net, 1000), GUESSES_MAY);
-    assert_int_equal(guesses_begin(table, net, later), GUESSES_WAIT);
+        assert_int_equal(auth_guesses_begin(table, net, 1000), GUESSES_MAY);
+    assert_int_equal(auth_guesses_begin(table, net, later), GUESSES_WAIT);
     for (int i = 0; i < GUESSES_AT_ONCE; i++)
-        guesses_end(table, net, true, later);
+        auth_guesses_end(table, net, true, later);
     for (int i = GUESSES_AT_ONCE; i < GUESSES_ALLOWED; i++)
         guess(net, true, later);
-    assert_int_equal(guesses_begin(table, net, later), GUESSES_OVER);
+    assert_int_equal(auth_guesses_begin(table, net, later), GUESSES_OVER);
 }
 
 static void test_neighbours_in_one_ipv6_network_are_one(void **state)
@@ -108,11 +108,11 @@ static void test_neighbours_in_one_ipv6_network_are_one(void **state)
     (void)state;
     for (int i = 0; i < GUESSES_ALLOWED; i++) {
         ip[15] = (uint8_t)i;
-        guess(guesses_net_of(ip), true, 1000);
+        guess(auth_guesses_net_of(ip), true, 1000);
     }
     ip[15] = 200;
-    assert_int_equal(guesses_begin(table, guesses_net_of(ip), 1000), GUESSES_OVER);
-    guess(guesses_net_of(elsewhere), true, 1000);
+    assert_int_equal(auth_guesses_begin(table, auth_guesses_net_of(ip), 1000), GUESSES_OVER);
+    guess(auth_guesses_net_of(elsewhere), true, 1000);
 }
 
 static void test_crowd_of_addresses_is_bounded(void **state)
@@ -129,7 +129,7 @@ static void test_crowd_at_once_waits(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 100000; i++)
-        begun += guesses_begin(table, v4(i), 1000) == GUESSES_MAY;
+        begun += auth_guesses_begin(table, v4(i), 1000) == GUESSES_MAY;
     assert_int_equal(begun, GUESSES_PLACES);
 }
 

@@ -39,7 +39,7 @@ static void test_files(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct users_fault fault;
-        struct users *u = users_parse(mk_str_from(rows[i].text), &fault);
+        struct users *u = auth_users_parse(mk_str_from(rows[i].text), &fault);
 
         if ((u == NULL) != (rows[i].why != NULL))
             fail_msg("row %zu: %s", i, fault.why ? fault.why : "good");
@@ -49,7 +49,7 @@ static void test_files(void **state)
             assert_string_equal(fault.why, rows[i].why);
         if (!u)
             assert_int_equal(fault.line, rows[i].line);
-        users_put(u);
+        auth_users_put(u);
     }
 }
 
@@ -59,22 +59,23 @@ static void test_nul_is_refused(void **state)
     struct users_fault fault;
 
     (void)state;
-    assert_null(users_parse((struct mk_str){text, sizeof(text) - 1}, &fault));
+    assert_null(auth_users_parse((struct mk_str){text, sizeof(text) - 1}, &fault));
 }
 
 static void test_finding(void **state)
 {
     struct users_fault fault;
-    struct users *u = users_parse(MK_STR("zoe:" SHA "\nal:" SHA512 "\nalice:" SHA "\n"), &fault);
+    struct users *u =
+        auth_users_parse(MK_STR("zoe:" SHA "\nal:" SHA512 "\nalice:" SHA "\n"), &fault);
 
     (void)state;
     assert_non_null(u);
-    assert_string_equal(users_find(u, MK_STR("al")), SHA512);
-    assert_string_equal(users_find(u, MK_STR("zoe")), SHA);
-    assert_null(users_find(u, MK_STR("ali")));
-    assert_null(users_find(u, MK_STR("")));
-    assert_null(users_find(u, MK_STR("Alice")));
-    users_put(u);
+    assert_string_equal(auth_users_find(u, MK_STR("al")), SHA512);
+    assert_string_equal(auth_users_find(u, MK_STR("zoe")), SHA);
+    assert_null(auth_users_find(u, MK_STR("ali")));
+    assert_null(auth_users_find(u, MK_STR("")));
+    assert_null(auth_users_find(u, MK_STR("Alice")));
+    auth_users_put(u);
 }
 
 static void test_unknown_users_cost_what_most_cost(void **state)
@@ -95,32 +96,32 @@ static void test_unknown_users_cost_what_most_cost(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct users_fault fault;
-        struct users *u = users_parse(rows[i].text, &fault);
+        struct users *u = auth_users_parse(rows[i].text, &fault);
 
         assert_non_null(u);
         if (rows[i].usual)
-            assert_string_equal(users_usual_hash(u), rows[i].usual);
+            assert_string_equal(auth_users_usual_hash(u), rows[i].usual);
         else
-            assert_null(users_usual_hash(u));
-        users_put(u);
+            assert_null(auth_users_usual_hash(u));
+        auth_users_put(u);
     }
 }
 
 static void test_passwords(void **state)
 {
     (void)state;
-    assert_true(password_matches(SHA, "test"));
-    assert_true(password_matches("{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=", "test"));
-    assert_false(password_matches(SHA, "tesT"));
-    assert_false(password_matches(SHA, ""));
-    assert_false(password_is_slow(SHA));
-    assert_true(password_matches(SHA512, "Hello world!"));
-    assert_false(password_matches(SHA512, "Hello world"));
-    assert_false(password_matches("$6$unfinished", "x"));
-    assert_false(password_matches("$unknown$salt$hash", "x"));
-    assert_true(password_is_slow(SHA512));
-    assert_false(password_is_hash("test"));
-    assert_false(password_is_hash("rqXexS6ZhobKA")); /* DES */
+    assert_true(auth_password_matches(SHA, "test"));
+    assert_true(auth_password_matches("{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=", "test"));
+    assert_false(auth_password_matches(SHA, "tesT"));
+    assert_false(auth_password_matches(SHA, ""));
+    assert_false(auth_password_is_slow(SHA));
+    assert_true(auth_password_matches(SHA512, "Hello world!"));
+    assert_false(auth_password_matches(SHA512, "Hello world"));
+    assert_false(auth_password_matches("$6$unfinished", "x"));
+    assert_false(auth_password_matches("$unknown$salt$hash", "x"));
+    assert_true(auth_password_is_slow(SHA512));
+    assert_false(auth_password_is_hash("test"));
+    assert_false(auth_password_is_hash("rqXexS6ZhobKA")); /* DES */
 }
 
 int main(void)

@@ -35,7 +35,7 @@ static void test_words(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct line line;
 
-        line_parse(&line, mk_str_from(rows[i].text));
+        cheetah_line_parse(&line, mk_str_from(rows[i].text));
         assert_int_equal(line.count, rows[i].count);
         assert_int_equal(line.json, rows[i].json);
         if (rows[i].first) {
@@ -67,8 +67,8 @@ static void test_distances(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct mk_str a = mk_str_from(rows[i].a), b = mk_str_from(rows[i].b);
 
-        assert_int_equal(line_distance(a, b), rows[i].distance);
-        assert_int_equal(line_distance(b, a), rows[i].distance);
+        assert_int_equal(cheetah_line_distance(a, b), rows[i].distance);
+        assert_int_equal(cheetah_line_distance(b, a), rows[i].distance);
     }
 }
 

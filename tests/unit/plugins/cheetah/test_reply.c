@@ -13,31 +13,31 @@ static const struct reply_column columns[] = {{"name", 6}, {"count", 5}, {"about
 
 static void add_row(struct reply *r, const char *name, uint64_t count, const char *about)
 {
-    reply_row(r, columns);
-    reply_text(r, "name", mk_str_from(name));
-    reply_number(r, "count", count);
-    reply_text(r, "about", mk_str_from(about));
-    reply_row_end(r);
+    cheetah_reply_row(r, columns);
+    cheetah_reply_text(r, "name", mk_str_from(name));
+    cheetah_reply_number(r, "count", count);
+    cheetah_reply_text(r, "about", mk_str_from(about));
+    cheetah_reply_row_end(r);
 }
 
 static void assert_reply(struct reply *r, const char *expected)
 {
     assert_int_equal(r->len, strlen(expected));
     assert_memory_equal(r->p, expected, r->len);
-    reply_free(r);
+    cheetah_reply_free(r);
 }
 
 static void write_sample(struct reply *r, bool json)
 {
-    reply_begin(r, json);
-    reply_text(r, "text", MK_STR("value"));
-    reply_number(r, "number", UINT64_MAX);
-    reply_list(r, "rows", columns, 3);
+    cheetah_reply_begin(r, json);
+    cheetah_reply_text(r, "text", MK_STR("value"));
+    cheetah_reply_number(r, "number", UINT64_MAX);
+    cheetah_reply_list(r, "rows", columns, 3);
     add_row(r, "a", 1, "first");
     add_row(r, "longer than six", 100000, "");
-    reply_list_end(r);
-    reply_text(r, "last", MK_STR(""));
-    reply_end(r);
+    cheetah_reply_list_end(r);
+    cheetah_reply_text(r, "last", MK_STR(""));
+    cheetah_reply_end(r);
 }
 
 static void test_one_description_has_two_forms(void **state)
@@ -65,13 +65,13 @@ static void test_nothing_is_an_object_too(void **state)
     struct reply r;
 
     (void)state;
-    reply_begin(&r, true);
-    reply_end(&r);
+    cheetah_reply_begin(&r, true);
+    cheetah_reply_end(&r);
     assert_reply(&r, "{}\n");
-    reply_begin(&r, true);
-    reply_list(&r, "rows", columns, 3);
-    reply_list_end(&r);
-    reply_end(&r);
+    cheetah_reply_begin(&r, true);
+    cheetah_reply_list(&r, "rows", columns, 3);
+    cheetah_reply_list_end(&r);
+    cheetah_reply_end(&r);
     assert_reply(&r, "{\"rows\": []}\n");
 }
 
@@ -84,9 +84,9 @@ static void test_every_byte_is_escaped_or_harmless(void **state)
             char byte = (char)c;
             struct reply r;
 
-            reply_begin(&r, json);
-            reply_text(&r, "k", (struct mk_str){&byte, 1});
-            reply_end(&r);
+            cheetah_reply_begin(&r, json);
+            cheetah_reply_text(&r, "k", (struct mk_str){&byte, 1});
+            cheetah_reply_end(&r);
             for (size_t i = 0; i + 1 < r.len; i++)
                 assert_true(r.p[i] >= ' ' && r.p[i] < 0x7f);
             if (c == '"' || c == '\\')
@@ -95,7 +95,7 @@ static void test_every_byte_is_escaped_or_harmless(void **state)
                 assert_int_equal(r.len, json ? 11 : 5);
             else
                 assert_int_equal(r.len, json ? 16 : 8);
-            reply_free(&r);
+            cheetah_reply_free(&r);
         }
     }
 }
@@ -105,13 +105,13 @@ static void test_own_backslash_is_seen_in_words(void **state)
     struct reply r;
 
     (void)state;
-    reply_begin(&r, false);
-    reply_own(&r, "short", "\\h");
-    reply_end(&r);
+    cheetah_reply_begin(&r, false);
+    cheetah_reply_own(&r, "short", "\\h");
+    cheetah_reply_end(&r);
     assert_reply(&r, "short: \\h\n");
-    reply_begin(&r, true);
-    reply_own(&r, "short", "\\h");
-    reply_end(&r);
+    cheetah_reply_begin(&r, true);
+    cheetah_reply_own(&r, "short", "\\h");
+    cheetah_reply_end(&r);
     assert_reply(&r, "{\"short\": \"\\\\h\"}\n");
 }
 
@@ -120,11 +120,11 @@ static void test_error_drops_what_was_there(void **state)
     struct reply r;
 
     (void)state;
-    reply_begin(&r, true);
-    reply_text(&r, "half", MK_STR("done"));
-    reply_error(&r, true, "no \"%s\"", "way");
+    cheetah_reply_begin(&r, true);
+    cheetah_reply_text(&r, "half", MK_STR("done"));
+    cheetah_reply_error(&r, true, "no \"%s\"", "way");
     assert_reply(&r, "{\"error\": \"no \\\"way\\\"\"}\n");
-    reply_error(&r, false, "no way");
+    cheetah_reply_error(&r, false, "no way");
     assert_reply(&r, "error: no way\n");
 }
 
@@ -144,20 +144,20 @@ static void test_what_is_too_long_ends_at_a_row(void **state)
     for (int json = 0; json < 2; json++) {
         struct reply r;
 
-        reply_begin(&r, json);
-        reply_list(&r, "rows", columns, 3);
+        cheetah_reply_begin(&r, json);
+        cheetah_reply_list(&r, "rows", columns, 3);
         for (int i = 0; i < 2000; i++)
             add_row(&r, "a", 1, about);
-        reply_list_end(&r);
-        reply_text(&r, "last", MK_STR("fits"));
-        reply_end(&r);
+        cheetah_reply_list_end(&r);
+        cheetah_reply_text(&r, "last", MK_STR("fits"));
+        cheetah_reply_end(&r);
         assert_true(r.len <= REPLY_MAX);
         assert_true(r.len > REPLY_MAX - REPLY_RESERVE - 2 * sizeof(about));
         assert_true(ends(&r, json ? "x\"}], \"last\": \"fits\", \"truncated\": true}\n"
                                   : "x\nlast: fits\ntruncated: the reply is longer than 4 MB\n"));
-        reply_add(&r, "> ");
+        cheetah_reply_add(&r, "> ");
         assert_true(ends(&r, "\n> "));
-        reply_free(&r);
+        cheetah_reply_free(&r);
     }
 }
 
@@ -169,14 +169,14 @@ static void test_first_row_that_is_too_long_leaves_a_whole_reply(void **state)
     (void)state;
     assert_non_null(text);
     memset(text, '\\', REPLY_MAX);
-    reply_begin(&r, true);
-    reply_list(&r, "rows", columns, 3);
-    reply_row(&r, columns);
-    reply_text(&r, "name", (struct mk_str){text, REPLY_MAX});
-    reply_row_end(&r);
+    cheetah_reply_begin(&r, true);
+    cheetah_reply_list(&r, "rows", columns, 3);
+    cheetah_reply_row(&r, columns);
+    cheetah_reply_text(&r, "name", (struct mk_str){text, REPLY_MAX});
+    cheetah_reply_row_end(&r);
     add_row(&r, "a", 1, "b");
-    reply_list_end(&r);
-    reply_end(&r);
+    cheetah_reply_list_end(&r);
+    cheetah_reply_end(&r);
     free(text);
     assert_reply(&r, "{\"rows\": [], \"truncated\": true}\n");
 }

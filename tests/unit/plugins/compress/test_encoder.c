@@ -78,15 +78,15 @@ static size_t decode_zstd(size_t len)
 static size_t decode(const struct encoder *e, size_t len)
 {
 #ifdef COMPRESS_HAS_BR
-    if (e == &encoder_br)
+    if (e == &compress_encoder_br)
         return decode_br(len);
 #endif
 #ifdef COMPRESS_HAS_GZIP
-    if (e == &encoder_gzip)
+    if (e == &compress_encoder_gzip)
         return decode_gzip(len);
 #endif
 #ifdef COMPRESS_HAS_ZSTD
-    if (e == &encoder_zstd)
+    if (e == &compress_encoder_zstd)
         return decode_zstd(len);
 #endif
     fail_msg("there is no decoder of %s", e->coding.p);
@@ -138,7 +138,7 @@ static size_t encode(const struct encoder *e, void *state, struct mk_str in, enu
     return at;
 }
 
-#define EACH_ENCODER(e) for (unsigned i_ = 0; ((e) = encoder_at(i_)); i_++)
+#define EACH_ENCODER(e) for (unsigned i_ = 0; ((e) = compress_encoder_at(i_)); i_++)
 
 static void assert_same(const struct encoder *e, size_t len, size_t packed_len)
 {
@@ -289,11 +289,11 @@ static void encoders_are_found_by_their_coding(void **state)
     (void)state;
     EACH_ENCODER(e)
     {
-        assert_int_equal(encoder_find(e->coding), count++);
+        assert_int_equal(compress_encoder_find(e->coding), count++);
     }
     assert_in_range(count, 1, ENCODERS_MAX);
-    assert_int_equal(encoder_find(MK_STR("deflate")), ENCODERS_MAX);
-    assert_int_equal(encoder_find(MK_STR("")), ENCODERS_MAX);
+    assert_int_equal(compress_encoder_find(MK_STR("deflate")), ENCODERS_MAX);
+    assert_int_equal(compress_encoder_find(MK_STR("")), ENCODERS_MAX);
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static void types_fit_as_written_here(void **state)
         struct mk_str items[] = {MK_STR("never/ever"), mk_str_from(rows[i].pattern)};
         struct mk_words words = {items, 2};
 
-        if (types_have(&words, mk_str_from(rows[i].type)) != rows[i].fits)
+        if (compress_types_have(&words, mk_str_from(rows[i].type)) != rows[i].fits)
             fail_msg("%s, %s", rows[i].pattern, rows[i].type);
     }
 }
@@ -50,11 +50,11 @@ static void patterns_are_checked(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        if (!types_is_pattern(mk_str_from(good[i])))
+        if (!compress_types_is_pattern(mk_str_from(good[i])))
             fail_msg("%s", good[i]);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        if (types_is_pattern(mk_str_from(bad[i])))
+        if (compress_types_is_pattern(mk_str_from(bad[i])))
             fail_msg("%s", bad[i]);
     }
 }

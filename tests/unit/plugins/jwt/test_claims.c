@@ -69,7 +69,7 @@ static void test_claims(void **state)
         struct json claims = json_parse(mk_str_from(rows[i].claims));
 
         assert_int_equal(claims.kind, JSON_OBJECT);
-        if (claims_judge(claims, rows[i].demands, NOW_S) != rows[i].verdict)
+        if (jwt_claims_judge(claims, rows[i].demands, NOW_S) != rows[i].verdict)
             fail_msg("row %zu: %s", i, rows[i].claims);
     }
 }

@@ -66,7 +66,7 @@ static const char es256[] = "eyJhbGciOiJFUzI1NiIsImtpZCI6ImUifQ."
 static struct keys *read_keys(const char *text)
 {
     const char *why;
-    struct keys *keys = keys_read(mk_str_from(text), &why);
+    struct keys *keys = jwt_keys_read(mk_str_from(text), &why);
 
     if (!keys)
         fail_msg("%s", why);
@@ -81,8 +81,8 @@ static bool is_valid(const struct keys *keys, struct mk_str text)
 
     assert_non_null(copy);
     memcpy(copy, text.p, text.len);
-    valid = token_read((struct mk_str){copy, text.len}, room, &t) &&
-            keys_verify(keys, t.algorithm, t.id, t.signed_text, t.signature);
+    valid = jwt_token_read((struct mk_str){copy, text.len}, room, &t) &&
+            jwt_keys_verify(keys, t.algorithm, t.id, t.signed_text, t.signature);
     free(copy);
     return valid;
 }
@@ -99,8 +99,8 @@ static void test_signatures(void **state)
     assert_true(is_valid(one, mk_str_from(es256)));
     assert_false(is_valid(one, mk_str_from(rs256)));
     assert_false(is_valid(one, mk_str_from(hs256)));
-    keys_free(keys);
-    keys_free(one);
+    jwt_keys_free(keys);
+    jwt_keys_free(one);
 }
 
 /* Each character of a token is signed or is the signature; each shorter token is none. */
@@ -121,7 +121,7 @@ static void test_changed_tokens(void **state)
             assert_false(is_valid(keys, (struct mk_str){tokens[i], at}));
         }
     }
-    keys_free(keys);
+    jwt_keys_free(keys);
 }
 
 static size_t put_part(char *dst, const char *json)
@@ -176,7 +176,7 @@ static void test_malformed_tokens(void **state)
         len += put_part(text + len, rows[i].claims);
         text[len++] = '.';
         len += put_part(text + len, "signature");
-        if (token_read((struct mk_str){text, len}, room, &t) != rows[i].is_read)
+        if (jwt_token_read((struct mk_str){text, len}, room, &t) != rows[i].is_read)
             fail_msg("row %zu: %s", i, rows[i].header);
     }
 }
@@ -192,9 +192,9 @@ static void test_too_long_a_token(void **state)
     len += put_part(text + len, "{}");
     text[len++] = '.';
     memset(text + len, 'A', sizeof(text) - len);
-    assert_true(token_read((struct mk_str){text, TOKEN_MAX - 1}, room, &t) ||
-                token_read((struct mk_str){text, TOKEN_MAX}, room, &t));
-    assert_false(token_read((struct mk_str){text, TOKEN_MAX + 1}, room, &t));
+    assert_true(jwt_token_read((struct mk_str){text, TOKEN_MAX - 1}, room, &t) ||
+                jwt_token_read((struct mk_str){text, TOKEN_MAX}, room, &t));
+    assert_false(jwt_token_read((struct mk_str){text, TOKEN_MAX + 1}, room, &t));
 }
 
 static void test_files_that_are_refused(void **state)
@@ -222,7 +222,7 @@ static void test_files_that_are_refused(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *why = NULL;
 
-        assert_null(keys_read(mk_str_from(rows[i].text), &why));
+        assert_null(jwt_keys_read(mk_str_from(rows[i].text), &why));
         assert_string_equal(why, rows[i].why);
     }
 }
@@ -230,14 +230,14 @@ static void test_files_that_are_refused(void **state)
 static void test_secrets(void **state)
 {
     const char *why;
-    struct keys *keys = keys_of_secret(MK_STR("0123456789abcdef0123456789abcdef\r\n"), &why);
+    struct keys *keys = jwt_keys_of_secret(MK_STR("0123456789abcdef0123456789abcdef\r\n"), &why);
 
     (void)state;
     assert_non_null(keys);
     assert_true(is_valid(keys, mk_str_from(hs256)));
     assert_false(is_valid(keys, mk_str_from(es256)));
-    keys_free(keys);
-    assert_null(keys_of_secret(MK_STR("0123456789abcdef0123456789abcde\n\n"), &why));
+    jwt_keys_free(keys);
+    assert_null(jwt_keys_of_secret(MK_STR("0123456789abcdef0123456789abcde\n\n"), &why));
     assert_string_equal(why, "a secret has at least 32 bytes");
 }
 
@@ -252,7 +252,7 @@ static void test_keys_of_a_set_are_counted(void **state)
         len += (size_t)sprintf(text + len, "%s{\"kty\":\"oct\",\"k\":\"%s\"}", i ? "," : "",
                                "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY");
     sprintf(text + len, "]}");
-    assert_null(keys_read(mk_str_from(text), &why));
+    assert_null(jwt_keys_read(mk_str_from(text), &why));
     assert_string_equal(why, "it has more than 32 keys");
 }
 

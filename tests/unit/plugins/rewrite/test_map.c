@@ -20,14 +20,15 @@ static uint32_t *slots;
 /* In memory of exactly the text's size. */
 static int read_text(const char *text, size_t len)
 {
-    const uint32_t nlines = map_count((struct mk_str){text, len}), nslots = map_slots(nlines);
+    const uint32_t nlines = rewrite_map_count((struct mk_str){text, len}),
+                   nslots = rewrite_map_slots(nlines);
 
     bytes = malloc(len ? len : 1);
     lines = malloc(nlines * sizeof(*lines));
     slots = calloc(nslots, sizeof(*slots));
     assert_true(bytes && lines && slots);
     memcpy(bytes, text, len);
-    return map_read(&map, bytes, len, lines, slots, nslots, &fault);
+    return rewrite_map_read(&map, bytes, len, lines, slots, nslots, &fault);
 }
 
 static int drop(void **state)
@@ -44,13 +45,13 @@ static int drop(void **state)
 
 static void expect(const char *path, const char *query, const char *wanted)
 {
-    const struct map_line *line =
-        map_find(&map, mk_str_from(path), query ? mk_str_from(query) : (struct mk_str){NULL, 0});
+    const struct map_line *line = rewrite_map_find(
+        &map, mk_str_from(path), query ? mk_str_from(query) : (struct mk_str){NULL, 0});
 
     assert_int_equal(line != NULL, wanted != NULL);
     if (line && wanted) {
         assert_int_equal(line->to_len, strlen(wanted));
-        assert_memory_equal(map_target(&map, line).p, wanted, line->to_len);
+        assert_memory_equal(rewrite_map_target(&map, line).p, wanted, line->to_len);
     }
 }
 
@@ -86,8 +87,8 @@ static void statuses_are_kept(void **state)
 {
     (void)state;
     assert_int_equal(READ("/a /b\n/c /d 308\n"), 0);
-    assert_int_equal(map_find(&map, MK_STR("/a"), (struct mk_str){NULL, 0})->status, 301);
-    assert_int_equal(map_find(&map, MK_STR("/c"), (struct mk_str){NULL, 0})->status, 308);
+    assert_int_equal(rewrite_map_find(&map, MK_STR("/a"), (struct mk_str){NULL, 0})->status, 301);
+    assert_int_equal(rewrite_map_find(&map, MK_STR("/c"), (struct mk_str){NULL, 0})->status, 308);
 }
 
 static void an_empty_map_has_nothing(void **state)

@@ -28,11 +28,11 @@ static void expect(const char *text, const char *wanted)
     size_t room, len;
     char *dst;
 
-    assert_int_equal(target_parse(&t, mk_str_from(text), &why), 0);
-    room = target_room(&t, &values);
+    assert_int_equal(rewrite_target_parse(&t, mk_str_from(text), &why), 0);
+    room = rewrite_target_room(&t, &values);
     dst = malloc(room + 1);
     assert_non_null(dst);
-    len = target_write(&t, &values, dst);
+    len = rewrite_target_write(&t, &values, dst);
     assert_true(len <= room);
     dst[len] = '\0';
     assert_string_equal(dst, wanted);
@@ -84,11 +84,11 @@ static void what_a_target_has_is_known(void **state)
     const char *why;
 
     (void)state;
-    assert_int_equal(target_parse(&t, MK_STR("/a?$7"), &why), 0);
+    assert_int_equal(rewrite_target_parse(&t, MK_STR("/a?$7"), &why), 0);
     assert_true(t.is_local && t.has_query && !t.is_constant && t.ncaptures == 8);
-    assert_int_equal(target_parse(&t, MK_STR("https://a.test/$path"), &why), 0);
+    assert_int_equal(rewrite_target_parse(&t, MK_STR("https://a.test/$path"), &why), 0);
     assert_true(!t.is_local && !t.has_query && !t.is_constant && !t.is_host_chosen);
-    assert_int_equal(target_parse(&t, MK_STR("/a"), &why), 0);
+    assert_int_equal(rewrite_target_parse(&t, MK_STR("/a"), &why), 0);
     assert_true(t.is_constant && t.ncaptures == 0);
 }
 
@@ -116,7 +116,7 @@ static void a_host_that_requests_choose_is_known(void **state)
         struct target t;
         const char *why;
 
-        assert_int_equal(target_parse(&t, rows[i].text, &why), 0);
+        assert_int_equal(rewrite_target_parse(&t, rows[i].text, &why), 0);
         if (t.is_host_chosen != rows[i].is_chosen)
             fail_msg("%s", rows[i].text.p);
     }
@@ -134,7 +134,7 @@ static void others_are_refused(void **state)
         struct target t;
         const char *why = NULL;
 
-        if (target_parse(&t, mk_str_from(texts[i]), &why) != MK_E_INVALID || !why)
+        if (rewrite_target_parse(&t, mk_str_from(texts[i]), &why) != MK_E_INVALID || !why)
             fail_msg("%s", texts[i]);
     }
 }
@@ -148,19 +148,20 @@ static void parts_are_bounded(void **state)
     (void)state;
     for (unsigned i = 0; i < TARGET_PARTS; i++)
         memcpy(text + 1 + (size_t)2 * i, "$1", 2);
-    assert_int_equal(target_parse(&t, (struct mk_str){text, sizeof(text) - 2}, &why), 0);
+    assert_int_equal(rewrite_target_parse(&t, (struct mk_str){text, sizeof(text) - 2}, &why), 0);
     assert_int_equal(t.nparts, TARGET_PARTS);
-    assert_int_equal(target_parse(&t, (struct mk_str){text, sizeof(text)}, &why), MK_E_INVALID);
+    assert_int_equal(rewrite_target_parse(&t, (struct mk_str){text, sizeof(text)}, &why),
+                     MK_E_INVALID);
 }
 
 static void statuses_are_those_of_redirects(void **state)
 {
     (void)state;
-    assert_int_equal(target_status(MK_STR("301")), 301);
-    assert_int_equal(target_status(MK_STR("308")), 308);
-    assert_int_equal(target_status(MK_STR("300")), 0);
-    assert_int_equal(target_status(MK_STR("30")), 0);
-    assert_int_equal(target_status(MK_STR("")), 0);
+    assert_int_equal(rewrite_target_status(MK_STR("301")), 301);
+    assert_int_equal(rewrite_target_status(MK_STR("308")), 308);
+    assert_int_equal(rewrite_target_status(MK_STR("300")), 0);
+    assert_int_equal(rewrite_target_status(MK_STR("30")), 0);
+    assert_int_equal(rewrite_target_status(MK_STR("")), 0);
 }
 
 int main(void)

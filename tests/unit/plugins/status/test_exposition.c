@@ -16,7 +16,7 @@ static struct exposition e;
 
 static void expect(const char *text)
 {
-    exposition_end(&e);
+    status_exposition_end(&e);
     page_bytes(&page, (struct mk_str){"", 1});
     assert_false(page.failed);
     assert_string_equal(page.p, text);
@@ -25,7 +25,7 @@ static void expect(const char *text)
 
 static void begin(enum exposition_format format)
 {
-    exposition_begin(&e, &page, format);
+    status_exposition_begin(&e, &page, format);
 }
 
 static void put(const char *name, enum exposition_type type, double value)
@@ -33,7 +33,7 @@ static void put(const char *name, enum exposition_type type, double value)
     const struct exposition_sample s = {
         .name = name, .help = "Help.", .type = type, .value = value};
 
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
 }
 
 static void put_label(const char *label, struct mk_str value)
@@ -41,7 +41,7 @@ static void put_label(const char *label, struct mk_str value)
     const struct exposition_sample s = {
         .name = "m", .help = "Help.", .labels = {{label, value}}, .nlabels = 1, .value = 1};
 
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
 }
 
 /* ---- hostile texts ---- */
@@ -100,10 +100,10 @@ static void test_help_is_escaped(void **state)
 
     (void)state;
     begin(EXPOSITION_PROMETHEUS);
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
     expect("# HELP m a \"b\"\\\\\\nc\n# TYPE m gauge\nm 1\n");
     begin(EXPOSITION_OPENMETRICS);
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
     expect("# HELP m a \\\"b\\\"\\\\\\nc\n# TYPE m gauge\nm 1\n# EOF\n");
 }
 
@@ -136,7 +136,7 @@ static void test_a_label_twice_is_left_out(void **state)
 
     (void)state;
     begin(EXPOSITION_PROMETHEUS);
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
     assert_int_equal(e.left_out, 1);
     expect("");
 }
@@ -194,10 +194,10 @@ static void test_histograms(void **state)
 
     (void)state;
     begin(EXPOSITION_PROMETHEUS);
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
     s.nlabels = 0;
     s.suffix = "_count";
-    exposition_put(&e, &s);
+    status_exposition_put(&e, &s);
     expect("# HELP h Help.\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 2\nh_count 2\n");
 }
 
@@ -215,7 +215,7 @@ static void test_json(void **state)
 
 static void expect_number(double value, const char *text)
 {
-    exposition_number(&page, value, false);
+    status_exposition_number(&page, value, false);
     page_bytes(&page, (struct mk_str){"", 1});
     assert_string_equal(page.p, text);
     page_free(&page);
@@ -251,7 +251,7 @@ static void test_numbers_of_other_locales(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        exposition_put_digits(&page, rows[i].text);
+        status_exposition_put_digits(&page, rows[i].text);
         page_bytes(&page, (struct mk_str){"", 1});
         assert_string_equal(page.p, rows[i].expected);
         page_free(&page);

@@ -44,7 +44,7 @@ static void test_rows(void **state)
         print_message("row %zu\n", i);
         assert_non_null(bytes);
         memcpy(bytes, rows[i].bytes, rows[i].len);
-        name = sni_parse(bytes, rows[i].len);
+        name = openssl_sni_parse(bytes, rows[i].len);
         assert_int_equal(name.p != NULL, rows[i].name != NULL);
         if (rows[i].name) {
             assert_int_equal(name.len, strlen(rows[i].name));
@@ -64,7 +64,7 @@ static void test_each_shorter_input(void **state)
 
         assert_non_null(bytes);
         memcpy(bytes, whole, len);
-        assert_null(sni_parse(bytes, len).p);
+        assert_null(openssl_sni_parse(bytes, len).p);
         free(bytes);
     }
 }

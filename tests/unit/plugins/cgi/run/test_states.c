@@ -35,19 +35,19 @@ static const struct way fate_ways[] = {
 static void test_runs(void **state)
 {
     (void)state;
-    check_ways(&run_states, run_ways);
+    check_ways(&cgi_run_states, run_ways);
 }
 
 static void test_output(void **state)
 {
     (void)state;
-    check_ways(&out_states, out_ways);
+    check_ways(&cgi_out_states, out_ways);
 }
 
 static void test_fates(void **state)
 {
     (void)state;
-    check_ways(&fate_states, fate_ways);
+    check_ways(&cgi_fate_states, fate_ways);
 }
 
 int main(void)

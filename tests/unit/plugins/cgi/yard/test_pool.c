@@ -43,7 +43,7 @@ static void on_granted(struct place *place)
 
 static int set_up(void **state)
 {
-    *state = pool_new();
+    *state = cgi_pool_new();
     nposts = ngranted = 0;
     no_memory = false;
     return *state ? 0 : -1;
@@ -51,7 +51,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    pool_free(*state);
+    cgi_pool_free(*state);
     return 0;
 }
 
@@ -65,33 +65,33 @@ static void test_bounds(void **state)
     struct pool *pool = *state;
     struct place p[5] = {place(), place(), place(), place(), place()};
 
-    pool_bound(pool, 2, 2);
-    assert_int_equal(pool_take(pool, &p[0]), 0);
-    assert_int_equal(pool_take(pool, &p[1]), 0);
-    assert_int_equal(pool_take(pool, &p[2]), MK_E_AGAIN);
-    assert_int_equal(pool_take(pool, &p[3]), MK_E_AGAIN);
-    assert_int_equal(pool_take(pool, &p[4]), MK_E_BUSY);
-    assert_true(pool_leave(&p[4]));
-    assert_true(pool_leave(&p[0]));
+    cgi_pool_bound(pool, 2, 2);
+    assert_int_equal(cgi_pool_take(pool, &p[0]), 0);
+    assert_int_equal(cgi_pool_take(pool, &p[1]), 0);
+    assert_int_equal(cgi_pool_take(pool, &p[2]), MK_E_AGAIN);
+    assert_int_equal(cgi_pool_take(pool, &p[3]), MK_E_AGAIN);
+    assert_int_equal(cgi_pool_take(pool, &p[4]), MK_E_BUSY);
+    assert_true(cgi_pool_leave(&p[4]));
+    assert_true(cgi_pool_leave(&p[0]));
     deliver();
     assert_int_equal(ngranted, 1);
     assert_ptr_equal(granted_to[0], &p[2]); /* the longest first */
     assert_int_equal(p[2].state, PLACE_HELD);
-    assert_true(pool_leave(&p[1]));
-    assert_true(pool_leave(&p[2]));
+    assert_true(cgi_pool_leave(&p[1]));
+    assert_true(cgi_pool_leave(&p[2]));
     deliver();
     assert_ptr_equal(granted_to[1], &p[3]);
-    assert_true(pool_leave(&p[3]));
+    assert_true(cgi_pool_leave(&p[3]));
     assert_int_equal(pool->used, 0);
 }
 
 /* One place: the first holds it, the others wait. */
 static void queue_up(struct pool *pool, struct place *p, int count)
 {
-    pool_bound(pool, 1, 9);
-    assert_int_equal(pool_take(pool, &p[0]), 0);
+    cgi_pool_bound(pool, 1, 9);
+    assert_int_equal(cgi_pool_take(pool, &p[0]), 0);
     for (int i = 1; i < count; i++)
-        assert_int_equal(pool_take(pool, &p[i]), MK_E_AGAIN);
+        assert_int_equal(cgi_pool_take(pool, &p[i]), MK_E_AGAIN);
 }
 
 static void test_who_leaves_the_queue(void **state)
@@ -100,13 +100,13 @@ static void test_who_leaves_the_queue(void **state)
     struct place p[4] = {place(), place(), place(), place()};
 
     queue_up(pool, p, 4);
-    assert_true(pool_leave(&p[3])); /* the last */
-    assert_true(pool_leave(&p[1])); /* the first */
-    assert_true(pool_leave(&p[0]));
+    assert_true(cgi_pool_leave(&p[3])); /* the last */
+    assert_true(cgi_pool_leave(&p[1])); /* the first */
+    assert_true(cgi_pool_leave(&p[0]));
     deliver();
     assert_int_equal(ngranted, 1);
     assert_ptr_equal(granted_to[0], &p[2]);
-    assert_true(pool_leave(&p[2]));
+    assert_true(cgi_pool_leave(&p[2]));
 }
 
 static void test_who_leaves_while_the_message_is_under_way(void **state)
@@ -115,14 +115,14 @@ static void test_who_leaves_while_the_message_is_under_way(void **state)
     struct place p[3] = {place(), place(), place()};
 
     queue_up(pool, p, 3);
-    assert_true(pool_leave(&p[0]));
-    assert_false(pool_leave(&p[1])); /* it is to live until it is told */
+    assert_true(cgi_pool_leave(&p[0]));
+    assert_false(cgi_pool_leave(&p[1])); /* it is to live until it is told */
     assert_true(p[1].unwanted);
     deliver();
     assert_int_equal(ngranted, 2);
     assert_int_equal(p[1].state, PLACE_NONE);
     assert_int_equal(p[2].state, PLACE_HELD);
-    assert_true(pool_leave(&p[2]));
+    assert_true(cgi_pool_leave(&p[2]));
     assert_int_equal(pool->used, 0);
 }
 
@@ -133,15 +133,15 @@ static void test_without_memory_nobody_is_forgotten(void **state)
 
     queue_up(pool, p, 3);
     no_memory = true;
-    assert_true(pool_leave(&p[0]));
+    assert_true(cgi_pool_leave(&p[0]));
     assert_int_equal(pool->used, 0);
     no_memory = false;
-    assert_int_equal(pool_take(pool, &p[3]), MK_E_AGAIN); /* behind those who wait */
+    assert_int_equal(cgi_pool_take(pool, &p[3]), MK_E_AGAIN); /* behind those who wait */
     deliver();
     assert_int_equal(ngranted, 1);
     assert_ptr_equal(granted_to[0], &p[1]);
     for (int i = 1; i < 4; i++)
-        (void)pool_leave(&p[i]);
+        (void)cgi_pool_leave(&p[i]);
     deliver();
     assert_int_equal(pool->used, 0);
 }
@@ -152,12 +152,12 @@ static void test_more_places(void **state)
     struct place p[3] = {place(), place(), place()};
 
     queue_up(pool, p, 3);
-    pool_bound(pool, 3, 9);
+    cgi_pool_bound(pool, 3, 9);
     deliver();
     assert_int_equal(ngranted, 2);
-    pool_bound(pool, 1, 0);
+    cgi_pool_bound(pool, 1, 0);
     for (int i = 0; i < 3; i++)
-        assert_true(pool_leave(&p[i]));
+        assert_true(cgi_pool_leave(&p[i]));
     assert_int_equal(pool->used, 0);
 }
 

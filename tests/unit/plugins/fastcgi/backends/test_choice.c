@@ -54,7 +54,7 @@ static void the_least_loaded_is_chosen(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        int at = choice_make(rows[i].choices, 3, rows[i].tried, NOW, rows[i].turn);
+        int at = fastcgi_choice_make(rows[i].choices, 3, rows[i].tried, NOW, rows[i].turn);
 
         if (at != rows[i].expected)
             fail_msg("%s: chose %d and not %d", rows[i].sentence, at, rows[i].expected);
@@ -70,10 +70,10 @@ static void as_many_as_the_mask_has_bits(void **state)
     for (unsigned i = 0; i < CHOICE_MAX; i++)
         choices[i] = (struct choice){.busy = i, .max = 1};
     for (int i = 0; i < CHOICE_MAX; i++) {
-        assert_int_equal(choice_make(choices, CHOICE_MAX, tried, 0, 7), i);
+        assert_int_equal(fastcgi_choice_make(choices, CHOICE_MAX, tried, 0, 7), i);
         tried |= UINT64_C(1) << i;
     }
-    assert_int_equal(choice_make(choices, CHOICE_MAX, tried, 0, 7), -1);
+    assert_int_equal(fastcgi_choice_make(choices, CHOICE_MAX, tried, 0, 7), -1);
 }
 
 int main(void)

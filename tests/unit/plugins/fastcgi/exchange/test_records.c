@@ -26,14 +26,14 @@ static void a_request_without_a_body(void **state)
     struct fcgi_writer w;
 
     (void)state;
-    fcgi_writer_begin(&w, buf, sizeof(buf), true);
-    assert_int_equal(fcgi_writer_param(&w, MK_STR("a"), MK_STR("bc")), 0);
-    assert_int_equal(fcgi_writer_end(&w, false), sizeof(expected) - 1);
+    fastcgi_writer_begin(&w, buf, sizeof(buf), true);
+    assert_int_equal(fastcgi_writer_param(&w, MK_STR("a"), MK_STR("bc")), 0);
+    assert_int_equal(fastcgi_writer_end(&w, false), sizeof(expected) - 1);
     assert_memory_equal(buf, expected, sizeof(expected) - 1);
-    fcgi_writer_begin(&w, buf, sizeof(buf), false);
+    fastcgi_writer_begin(&w, buf, sizeof(buf), false);
     assert_int_equal(buf[10], 0);
-    assert_int_equal(fcgi_writer_param(&w, MK_STR("a"), MK_STR("bc")), 0);
-    assert_int_equal(fcgi_writer_end(&w, true), sizeof(expected) - 1 - FCGI_HEADER);
+    assert_int_equal(fastcgi_writer_param(&w, MK_STR("a"), MK_STR("bc")), 0);
+    assert_int_equal(fastcgi_writer_end(&w, true), sizeof(expected) - 1 - FCGI_HEADER);
 }
 
 static void lengths_of_one_byte_and_of_four(void **state)
@@ -44,11 +44,11 @@ static void lengths_of_one_byte_and_of_four(void **state)
 
     (void)state;
     memset(text, 'x', sizeof(text));
-    fcgi_writer_begin(&w, buf, sizeof(buf), false);
-    assert_int_equal(fcgi_writer_param(&w, MK_STR(""), (struct mk_str){text, 127}), 0);
+    fastcgi_writer_begin(&w, buf, sizeof(buf), false);
+    assert_int_equal(fastcgi_writer_param(&w, MK_STR(""), (struct mk_str){text, 127}), 0);
     assert_memory_equal(buf + 24, "\0\177x", 3);
-    fcgi_writer_begin(&w, buf, sizeof(buf), false);
-    assert_int_equal(fcgi_writer_param(&w, MK_STR(""), (struct mk_str){text, 128}), 0);
+    fastcgi_writer_begin(&w, buf, sizeof(buf), false);
+    assert_int_equal(fastcgi_writer_param(&w, MK_STR(""), (struct mk_str){text, 128}), 0);
     assert_memory_equal(buf + 24, "\0\200\0\0\200x", 6);
 }
 
@@ -85,10 +85,11 @@ static void params_go_over_the_edges_of_records(void **state)
     for (size_t before = FCGI_CONTENT_MAX - 8; before < FCGI_CONTENT_MAX + 8; before++) {
         ssize_t n;
 
-        fcgi_writer_begin(&w, buf, sizeof(buf), false);
-        assert_int_equal(fcgi_writer_param(&w, MK_STR(""), (struct mk_str){text, before - 5}), 0);
-        assert_int_equal(fcgi_writer_param(&w, MK_STR("n"), (struct mk_str){text, 130000}), 0);
-        n = fcgi_writer_end(&w, true);
+        fastcgi_writer_begin(&w, buf, sizeof(buf), false);
+        assert_int_equal(fastcgi_writer_param(&w, MK_STR(""), (struct mk_str){text, before - 5}),
+                         0);
+        assert_int_equal(fastcgi_writer_param(&w, MK_STR("n"), (struct mk_str){text, 130000}), 0);
+        n = fastcgi_writer_end(&w, true);
         assert_true(n > 0);
         assert_int_equal(unwrap(buf, (size_t)n, params), before + 6 + 130000);
         assert_memory_equal(params + 5, text, before - 5);
@@ -104,10 +105,10 @@ static void what_does_not_fit_is_told(void **state)
     for (size_t cap = 0; cap < 45; cap++) {
         char *buf = malloc(cap ? cap : 1); /* a sanitizer sees a byte too far */
 
-        fcgi_writer_begin(&w, buf, cap, true);
-        assert_int_equal(fcgi_writer_param(&w, MK_STR("a"), MK_STR("bc")),
+        fastcgi_writer_begin(&w, buf, cap, true);
+        assert_int_equal(fastcgi_writer_param(&w, MK_STR("a"), MK_STR("bc")),
                          cap < 29 ? MK_E_LIMIT : 0);
-        assert_int_equal(fcgi_writer_end(&w, false), MK_E_LIMIT);
+        assert_int_equal(fastcgi_writer_end(&w, false), MK_E_LIMIT);
         free(buf);
     }
 }
@@ -176,7 +177,7 @@ static void feed(struct fcgi_reader *f, struct seen *s, char *page_end, const ch
 
     memcpy(buf, bytes, len);
     while (!s->bad) {
-        int what = fcgi_read(f, buf + at, len - at, &used, &piece);
+        int what = fastcgi_read(f, buf + at, len - at, &used, &piece);
 
         at += used;
         s->bad = what < 0;
@@ -246,9 +247,9 @@ static void the_largest_record(void **state)
     size_t used;
 
     (void)state;
-    fcgi_put_header(buf, FCGI_STDOUT, FCGI_CONTENT_MAX);
+    fastcgi_put_header(buf, FCGI_STDOUT, FCGI_CONTENT_MAX);
     buf[6] = (char)255;
-    assert_int_equal(fcgi_read(&f, buf, sizeof(buf), &used, &piece), FCGI_PIECE_OUT);
+    assert_int_equal(fastcgi_read(&f, buf, sizeof(buf), &used, &piece), FCGI_PIECE_OUT);
     assert_int_equal(used, sizeof(buf));
     assert_int_equal(piece.len, FCGI_CONTENT_MAX);
     assert_ptr_equal(piece.p, buf + FCGI_HEADER);

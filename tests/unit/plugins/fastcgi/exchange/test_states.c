@@ -39,25 +39,25 @@ static const struct way time_ways[] = {
 static void test_exchanges(void **state)
 {
     (void)state;
-    check_ways(&exchange_states, exchange_ways);
+    check_ways(&fastcgi_exchange_states, exchange_ways);
 }
 
 static void test_records_that_are_written(void **state)
 {
     (void)state;
-    check_ways(&written_states, written_ways);
+    check_ways(&fastcgi_written_states, written_ways);
 }
 
 static void test_requests_on_their_way(void **state)
 {
     (void)state;
-    check_ways(&sending_states, sending_ways);
+    check_ways(&fastcgi_sending_states, sending_ways);
 }
 
 static void test_waits(void **state)
 {
     (void)state;
-    check_ways(&time_states, time_ways);
+    check_ways(&fastcgi_time_states, time_ways);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void begin_named(struct fixture *f, enum proxy_balancer kind, const char 
         f->backends[i].active = &f->active[i];
         balance_set_add(&f->may, i);
     }
-    f->b = balance_new(kind, f->backends, f->n, order, nseats);
+    f->b = proxy_balance_new(kind, f->backends, f->n, order, nseats);
     assert_non_null(f->b);
 }
 
@@ -57,7 +57,7 @@ static void begin(struct fixture *f, enum proxy_balancer kind, const char *list)
 static uint64_t next_random(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407U;
-    return balance_hash(state, sizeof(*state));
+    return proxy_balance_hash(state, sizeof(*state));
 }
 
 /* Choose times over with nothing left active; who was chosen how often. */
@@ -69,12 +69,12 @@ static void count(struct fixture *f, unsigned times, unsigned got[MAX])
     for (unsigned i = 0; i < times; i++) {
         struct balance_ask ask = {
             .number = i, .key = next_random(&seed), .chance = next_random(&seed), .may = &f->may};
-        int chosen = balance_choose(f->b, &ask);
+        int chosen = proxy_balance_choose(f->b, &ask);
 
         assert_in_range(chosen, 0, f->n - 1);
         assert_true(balance_set_has(&f->may, (unsigned)chosen));
         got[chosen]++;
-        balance_end(f->b, (unsigned)chosen);
+        proxy_balance_end(f->b, (unsigned)chosen);
         assert_int_equal(f->active[chosen], 0);
     }
 }
@@ -142,7 +142,7 @@ static void test_shares(void **state)
                 balance_set_remove(&f.may, j);
         }
         expect(&f, 12000, rows[i].share, rows[i].tolerance, rows[i].what);
-        balance_free(f.b);
+        proxy_balance_free(f.b);
     }
 }
 
@@ -163,7 +163,7 @@ static void test_one_goes_and_comes_back(void **state)
         expect(&f, 12000, without, .08, proxy_balancer_names[all_kinds[i]]);
         balance_set_add(&f.may, 1);
         expect(&f, 12000, all, .08, proxy_balancer_names[all_kinds[i]]);
-        balance_free(f.b);
+        proxy_balance_free(f.b);
     }
 }
 
@@ -187,7 +187,7 @@ static void test_exact_while_one_goes_and_comes_back(void **state)
             assert_in_range((int)got[i] + 2, wanted, wanted + 4);
         }
     }
-    balance_free(f.b);
+    proxy_balance_free(f.b);
 }
 
 static void test_first_alive_takes_the_next(void **state)
@@ -203,7 +203,7 @@ static void test_first_alive_takes_the_next(void **state)
     balance_set_remove(&f.may, 1);
     count(&f, 10, got);
     assert_int_equal(got[2], 10);
-    balance_free(f.b);
+    proxy_balance_free(f.b);
 }
 
 static void test_nobody(void **state)
@@ -214,11 +214,12 @@ static void test_nobody(void **state)
         struct balance_set none = {{0}};
 
         begin(&f, all_kinds[i], "0012");
-        assert_int_equal(balance_choose(f.b, &(struct balance_ask){.number = 5, .may = &none}),
-                         BALANCE_NOBODY);
+        assert_int_equal(
+            proxy_balance_choose(f.b, &(struct balance_ask){.number = 5, .may = &none}),
+            BALANCE_NOBODY);
         for (unsigned j = 0; j < f.n; j++)
             assert_int_equal(f.active[j], 0);
-        balance_free(f.b);
+        proxy_balance_free(f.b);
     }
 }
 
@@ -231,15 +232,15 @@ static void test_least_fills_by_seats(void **state)
     (void)state;
     begin(&f, PROXY_LEAST_CONNECTIONS, "0012");
     for (unsigned i = 0; i < 400; i++)
-        assert_in_range(balance_choose(f.b, &(struct balance_ask){.may = &f.may}), 0, 2);
+        assert_in_range(proxy_balance_choose(f.b, &(struct balance_ask){.may = &f.may}), 0, 2);
     assert_int_equal(f.active[0], 200);
     assert_int_equal(f.active[1], 100);
     assert_int_equal(f.active[2], 100);
     for (unsigned i = 0; i < 50; i++)
-        balance_end(f.b, 2);
+        proxy_balance_end(f.b, 2);
     for (unsigned i = 0; i < 50; i++)
-        assert_int_equal(balance_choose(f.b, &(struct balance_ask){.may = &f.may}), 2);
-    balance_free(f.b);
+        assert_int_equal(proxy_balance_choose(f.b, &(struct balance_ask){.may = &f.may}), 2);
+    proxy_balance_free(f.b);
 }
 
 static void test_random2_avoids_the_busy(void **state)
@@ -251,27 +252,27 @@ static void test_random2_avoids_the_busy(void **state)
     begin(&f, PROXY_RANDOM2, "012");
     f.active[0] = 100;
     for (unsigned i = 0; i < 1000; i++) {
-        struct balance_ask ask = {.chance = balance_hash(&i, sizeof(i)), .may = &f.may};
-        int chosen = balance_choose(f.b, &ask);
+        struct balance_ask ask = {.chance = proxy_balance_hash(&i, sizeof(i)), .may = &f.may};
+        int chosen = proxy_balance_choose(f.b, &ask);
 
         assert_int_not_equal(chosen, 0); /* of any two it is the busier one */
-        balance_end(f.b, (unsigned)chosen);
+        proxy_balance_end(f.b, (unsigned)chosen);
     }
     f.active[0] = 0;
     count(&f, 3000, got);
     assert_in_range(got[0], 850, 1150);
-    balance_free(f.b);
+    proxy_balance_free(f.b);
 }
 
 /* ---- keys ---- */
 
 static int of_key(struct fixture *f, unsigned key)
 {
-    struct balance_ask ask = {.key = balance_hash(&key, sizeof(key)), .may = &f->may};
-    int chosen = balance_choose(f->b, &ask);
+    struct balance_ask ask = {.key = proxy_balance_hash(&key, sizeof(key)), .may = &f->may};
+    int chosen = proxy_balance_choose(f->b, &ask);
 
     assert_in_range(chosen, 0, f->n - 1);
-    balance_end(f->b, (unsigned)chosen);
+    proxy_balance_end(f->b, (unsigned)chosen);
     return chosen;
 }
 
@@ -300,7 +301,7 @@ static void test_keys_stay(void **state)
         balance_set_add(&f.may, 3);
         for (unsigned i = 0; i < KEYS; i++)
             assert_int_equal(of_key(&f, i), before[i]);
-        balance_free(f.b);
+        proxy_balance_free(f.b);
     }
 }
 
@@ -323,8 +324,8 @@ static void test_few_keys_move_when_the_list_grows(void **state)
         moved++;
     }
     assert_in_range(moved, KEYS / 5 - KEYS / 12, KEYS / 5 + KEYS / 12);
-    balance_free(four.b);
-    balance_free(five.b);
+    proxy_balance_free(four.b);
+    proxy_balance_free(five.b);
 }
 
 /* The ring has a bound: with the most seats there are. */
@@ -347,24 +348,25 @@ static void test_a_ring_of_many(void **state)
     }
     for (unsigned i = 0; i < PROXY_SEATS_MAX; i++)
         order[i] = (uint16_t)(i % BALANCE_MAX_BACKENDS);
-    b = balance_new(PROXY_CONSISTENT_HASH, backends, BALANCE_MAX_BACKENDS, order, PROXY_SEATS_MAX);
+    b = proxy_balance_new(PROXY_CONSISTENT_HASH, backends, BALANCE_MAX_BACKENDS, order,
+                          PROXY_SEATS_MAX);
     assert_non_null(b);
     for (unsigned i = 0; i < 256000; i++) {
-        struct balance_ask ask = {.key = balance_hash(&i, sizeof(i)), .may = &may};
+        struct balance_ask ask = {.key = proxy_balance_hash(&i, sizeof(i)), .may = &may};
 
-        got[balance_choose(b, &ask)]++;
+        got[proxy_balance_choose(b, &ask)]++;
     }
     for (unsigned i = 0; i < BALANCE_MAX_BACKENDS; i++)
         assert_in_range(got[i], 500, 1700);
-    balance_free(b);
+    proxy_balance_free(b);
 }
 
 /* Other proxies, other versions and other machines put a key in the same place. */
 static void test_hash_is_fixed(void **state)
 {
     (void)state;
-    assert_true(balance_hash("", 0) == UINT64_C(0xefd01f60ba992926));
-    assert_true(balance_hash("monkey", 6) == UINT64_C(0x6e13730674e6bcff));
+    assert_true(proxy_balance_hash("", 0) == UINT64_C(0xefd01f60ba992926));
+    assert_true(proxy_balance_hash("monkey", 6) == UINT64_C(0x6e13730674e6bcff));
 }
 
 /* ---- threads ---- */
@@ -384,17 +386,17 @@ static void *one_of_a_crowd(void *arg)
     for (unsigned i = 0; i < TURNS; i++) {
         unsigned key = i;
         struct balance_ask ask = {.number = i,
-                                  .key = balance_hash(&key, sizeof(key)),
-                                  .chance = balance_hash(&key, sizeof(key)),
+                                  .key = proxy_balance_hash(&key, sizeof(key)),
+                                  .chance = proxy_balance_hash(&key, sizeof(key)),
                                   .may = &c->f->may};
-        int chosen = balance_choose(c->f->b, &ask);
+        int chosen = proxy_balance_choose(c->f->b, &ask);
 
         if (chosen < 0) {
             c->failed = true;
             break;
         }
         c->got[chosen]++;
-        balance_end(c->f->b, (unsigned)chosen);
+        proxy_balance_end(c->f->b, (unsigned)chosen);
     }
     return NULL;
 }
@@ -421,7 +423,7 @@ static void test_threads(void **state)
                 assert_int_equal(c.got[i], THREADS * TURNS / 4);
         }
         assert_int_equal(sum, THREADS * TURNS);
-        balance_free(f.b);
+        proxy_balance_free(f.b);
     }
 }
 
@@ -430,7 +432,7 @@ static void *one_who_stays(void *arg)
     struct crowd *c = arg;
 
     for (unsigned i = 0; i < TURNS; i++)
-        c->got[balance_choose(c->f->b, &(struct balance_ask){.may = &c->f->may})]++;
+        c->got[proxy_balance_choose(c->f->b, &(struct balance_ask){.may = &c->f->may})]++;
     return NULL;
 }
 
@@ -449,7 +451,7 @@ static void test_least_is_exact_over_threads(void **state)
         pthread_join(threads[i], NULL);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(f.active[i], THREADS * TURNS / 4);
-    balance_free(f.b);
+    proxy_balance_free(f.b);
 }
 
 int main(void)

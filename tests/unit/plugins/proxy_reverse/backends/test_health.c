@@ -26,8 +26,8 @@ static bool is_same(struct health_change change)
 
 static void fail_at(struct health *h, const struct health_rules *r, int64_t now_ms)
 {
-    assert_int_equal(health_admit(h, r, now_ms), HEALTH_NORMAL);
-    health_tell(h, r, HEALTH_NORMAL, HEALTH_BAD, now_ms);
+    assert_int_equal(proxy_health_admit(h, r, now_ms), HEALTH_NORMAL);
+    proxy_health_tell(h, r, HEALTH_NORMAL, HEALTH_BAD, now_ms);
 }
 
 static void put_offline(struct health *h, const struct health_rules *r, int64_t now_ms)
@@ -70,8 +70,8 @@ static void test_success_and_departed_clients_do_not_count(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 10; i++) {
-        assert_int_equal(health_admit(&h, &rules, i), HEALTH_NORMAL);
-        health_tell(&h, &rules, HEALTH_NORMAL, i % 2 ? HEALTH_GOOD : HEALTH_UNKNOWN, i);
+        assert_int_equal(proxy_health_admit(&h, &rules, i), HEALTH_NORMAL);
+        proxy_health_tell(&h, &rules, HEALTH_NORMAL, i % 2 ? HEALTH_GOOD : HEALTH_UNKNOWN, i);
     }
     assert_int_equal(h.state, HEALTH_UP);
     assert_int_equal(h.failures, 0);
@@ -84,10 +84,10 @@ static void test_a_success_takes_a_failure_back(void **state)
     (void)state;
     for (unsigned i = 0; i < 10; i++) {
         fail_at(&h, &rules, i);
-        health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, i);
+        proxy_health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, i);
     }
     assert_int_equal(h.failures, 0);
-    health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, 10);
+    proxy_health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, 10);
     put_offline(&h, &rules, 11); /* there is no credit */
 }
 
@@ -96,12 +96,12 @@ static void test_requests_do_not_take_back_what_checks_found(void **state)
     struct health h = {0};
 
     (void)state;
-    health_tell_check(&h, &checked, false, 0);
+    proxy_health_tell_check(&h, &checked, false, 0);
     fail_at(&h, &(struct health_rules){.attempts = 9, .window_ms = 60000, .offline_ms = 60000}, 1);
     for (unsigned i = 0; i < 10; i++)
-        health_tell(&h, &checked, HEALTH_NORMAL, HEALTH_GOOD, 2);
+        proxy_health_tell(&h, &checked, HEALTH_NORMAL, HEALTH_GOOD, 2);
     assert_int_equal(h.failures, 1);
-    health_tell_check(&h, &checked, false, 5000);
+    proxy_health_tell_check(&h, &checked, false, 5000);
     assert_int_equal(h.state, HEALTH_OFFLINE);
 }
 
@@ -113,8 +113,8 @@ static void test_one_alone_is_put_offline_by_checks_only(void **state)
     for (unsigned i = 0; i < 10; i++)
         fail_at(&h, &alone, i);
     assert_int_equal(h.state, HEALTH_UP);
-    health_tell_check(&h, &alone, false, 10);
-    health_tell_check(&h, &alone, false, 11);
+    proxy_health_tell_check(&h, &alone, false, 10);
+    proxy_health_tell_check(&h, &alone, false, 11);
     assert_int_equal(h.state, HEALTH_OFFLINE);
 }
 
@@ -123,19 +123,19 @@ static void test_the_last_one_is_asked_all_the_same(void **state)
     struct health h = {0};
 
     (void)state;
-    assert_int_equal(health_admit_last(&h, &rules), HEALTH_NORMAL);
+    assert_int_equal(proxy_health_admit_last(&h, &rules), HEALTH_NORMAL);
     put_offline(&h, &rules, 0);
-    assert_int_equal(health_admit_last(&h, &rules), HEALTH_LAST);
-    health_tell(&h, &rules, HEALTH_LAST, HEALTH_UNKNOWN, 1000);
-    assert_int_equal(health_wait(&h, 1000), 59000);
-    health_tell(&h, &rules, HEALTH_LAST, HEALTH_BAD, 1000); /* the others come first */
-    assert_int_equal(health_wait(&h, 1000), 60000);
-    health_tell(&h, &checked, HEALTH_LAST, HEALTH_GOOD, 2000); /* that is for checks to say */
+    assert_int_equal(proxy_health_admit_last(&h, &rules), HEALTH_LAST);
+    proxy_health_tell(&h, &rules, HEALTH_LAST, HEALTH_UNKNOWN, 1000);
+    assert_int_equal(proxy_health_wait(&h, 1000), 59000);
+    proxy_health_tell(&h, &rules, HEALTH_LAST, HEALTH_BAD, 1000); /* the others come first */
+    assert_int_equal(proxy_health_wait(&h, 1000), 60000);
+    proxy_health_tell(&h, &checked, HEALTH_LAST, HEALTH_GOOD, 2000); /* that is for checks to say */
     assert_int_equal(h.state, HEALTH_OFFLINE);
-    health_tell(&h, &rules, HEALTH_LAST, HEALTH_GOOD, 2000);
+    proxy_health_tell(&h, &rules, HEALTH_LAST, HEALTH_GOOD, 2000);
     assert_int_equal(h.state, HEALTH_UP);
     fail_at(&h, &rules, 3000);
-    health_tell(&h, &rules, HEALTH_LAST, HEALTH_GOOD, 3001); /* others of them end later */
+    proxy_health_tell(&h, &rules, HEALTH_LAST, HEALTH_GOOD, 3001); /* others of them end later */
     assert_int_equal(h.failures, 0);
 }
 
@@ -145,18 +145,18 @@ static void test_one_probe_decides(void **state)
 
     (void)state;
     put_offline(&h, &rules, 0);
-    assert_int_equal(health_wait(&h, 10000), 50000);
-    assert_false(health_may(&h, &rules, 59999));
-    assert_int_equal(health_admit(&h, &rules, 59999), HEALTH_REFUSED);
-    assert_true(health_may(&h, &rules, 60000));
-    assert_int_equal(health_admit(&h, &rules, 60000), HEALTH_PROBE);
-    assert_false(health_may(&h, &rules, 60000)); /* the others go elsewhere */
-    assert_int_equal(health_admit(&h, &rules, 99999), HEALTH_REFUSED);
-    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 61000);
+    assert_int_equal(proxy_health_wait(&h, 10000), 50000);
+    assert_false(proxy_health_may(&h, &rules, 59999));
+    assert_int_equal(proxy_health_admit(&h, &rules, 59999), HEALTH_REFUSED);
+    assert_true(proxy_health_may(&h, &rules, 60000));
+    assert_int_equal(proxy_health_admit(&h, &rules, 60000), HEALTH_PROBE);
+    assert_false(proxy_health_may(&h, &rules, 60000)); /* the others go elsewhere */
+    assert_int_equal(proxy_health_admit(&h, &rules, 99999), HEALTH_REFUSED);
+    proxy_health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 61000);
     assert_int_equal(h.state, HEALTH_OFFLINE);
-    assert_int_equal(health_wait(&h, 61000), 60000);
-    assert_int_equal(health_admit(&h, &rules, 121000), HEALTH_PROBE);
-    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_GOOD, 121500);
+    assert_int_equal(proxy_health_wait(&h, 61000), 60000);
+    assert_int_equal(proxy_health_admit(&h, &rules, 121000), HEALTH_PROBE);
+    proxy_health_tell(&h, &rules, HEALTH_PROBE, HEALTH_GOOD, 121500);
     assert_int_equal(h.state, HEALTH_UP);
     fail_at(&h, &rules, 121600); /* what it had before is forgotten */
     assert_int_equal(h.state, HEALTH_UP);
@@ -168,13 +168,13 @@ static void test_a_probe_is_not_waited_for_for_ever(void **state)
 
     (void)state;
     put_offline(&h, &rules, 0);
-    assert_int_equal(health_admit(&h, &rules, 60000), HEALTH_PROBE);
-    assert_int_equal(health_admit(&h, &rules, 119999), HEALTH_REFUSED);
-    assert_int_equal(health_admit(&h, &rules, 120000), HEALTH_PROBE);
-    assert_false(health_may(&h, &rules, 120001));
-    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_GOOD, 120002);
+    assert_int_equal(proxy_health_admit(&h, &rules, 60000), HEALTH_PROBE);
+    assert_int_equal(proxy_health_admit(&h, &rules, 119999), HEALTH_REFUSED);
+    assert_int_equal(proxy_health_admit(&h, &rules, 120000), HEALTH_PROBE);
+    assert_false(proxy_health_may(&h, &rules, 120001));
+    proxy_health_tell(&h, &rules, HEALTH_PROBE, HEALTH_GOOD, 120002);
     assert_int_equal(h.state, HEALTH_UP);
-    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 120003); /* the first one, too late */
+    proxy_health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 120003); /* the first one, too late */
     assert_int_equal(h.state, HEALTH_UP);
 }
 
@@ -184,9 +184,9 @@ static void test_a_probe_whose_client_leaves_is_followed_by_another(void **state
 
     (void)state;
     put_offline(&h, &rules, 0);
-    assert_int_equal(health_admit(&h, &rules, 60000), HEALTH_PROBE);
-    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_UNKNOWN, 60500);
-    assert_int_equal(health_admit(&h, &rules, 60500), HEALTH_PROBE);
+    assert_int_equal(proxy_health_admit(&h, &rules, 60000), HEALTH_PROBE);
+    proxy_health_tell(&h, &rules, HEALTH_PROBE, HEALTH_UNKNOWN, 60500);
+    assert_int_equal(proxy_health_admit(&h, &rules, 60500), HEALTH_PROBE);
 }
 
 static void test_what_was_under_way_changes_nothing(void **state)
@@ -195,10 +195,10 @@ static void test_what_was_under_way_changes_nothing(void **state)
 
     (void)state;
     put_offline(&h, &rules, 0);
-    health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, 10);
-    health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_BAD, 1000);
+    proxy_health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_GOOD, 10);
+    proxy_health_tell(&h, &rules, HEALTH_NORMAL, HEALTH_BAD, 1000);
     assert_int_equal(h.state, HEALTH_OFFLINE);
-    assert_int_equal(health_wait(&h, 1000), 59000);
+    assert_int_equal(proxy_health_wait(&h, 1000), 59000);
 }
 
 static void test_slow_start(void **state)
@@ -207,18 +207,18 @@ static void test_slow_start(void **state)
 
     (void)state;
     put_offline(&h, &slow, 0);
-    assert_int_equal(health_admit(&h, &slow, 60000), HEALTH_PROBE);
-    health_tell(&h, &slow, HEALTH_PROBE, HEALTH_GOOD, 60000);
+    assert_int_equal(proxy_health_admit(&h, &slow, 60000), HEALTH_PROBE);
+    proxy_health_tell(&h, &slow, HEALTH_PROBE, HEALTH_GOOD, 60000);
     assert_int_equal(h.state, HEALTH_RETURNING);
-    assert_int_equal(health_share(&h, &slow, 60000), 50);
-    assert_int_equal(health_share(&h, &slow, 62000), 200);
-    assert_int_equal(health_share(&h, &slow, 69990), 999);
-    assert_int_equal(health_share(&h, &slow, 70000), 1000);
-    health_tell(&h, &slow, HEALTH_NORMAL, HEALTH_GOOD, 70000);
+    assert_int_equal(proxy_health_share(&h, &slow, 60000), 50);
+    assert_int_equal(proxy_health_share(&h, &slow, 62000), 200);
+    assert_int_equal(proxy_health_share(&h, &slow, 69990), 999);
+    assert_int_equal(proxy_health_share(&h, &slow, 70000), 1000);
+    proxy_health_tell(&h, &slow, HEALTH_NORMAL, HEALTH_GOOD, 70000);
     assert_int_equal(h.state, HEALTH_UP);
     put_offline(&h, &slow, 80000);
-    assert_int_equal(health_admit(&h, &slow, 140000), HEALTH_PROBE);
-    health_tell(&h, &slow, HEALTH_PROBE, HEALTH_GOOD, 140000);
+    assert_int_equal(proxy_health_admit(&h, &slow, 140000), HEALTH_PROBE);
+    proxy_health_tell(&h, &slow, HEALTH_PROBE, HEALTH_GOOD, 140000);
     put_offline(&h, &slow, 141000); /* while it returns */
 }
 
@@ -229,12 +229,12 @@ static void test_zero_is_no_high_availability(void **state)
     (void)state;
     for (int64_t i = 0; i < 100; i++)
         fail_at(&h, &none, i);
-    health_tell_check(&h, &none, false, 100);
+    proxy_health_tell_check(&h, &none, false, 100);
     assert_int_equal(h.state, HEALTH_UP);
     /* Also when a reload finds it offline. */
     put_offline(&h, &rules, 0);
-    assert_true(health_may(&h, &none, 1));
-    assert_int_equal(health_admit(&h, &none, 1), HEALTH_NORMAL);
+    assert_true(proxy_health_may(&h, &none, 1));
+    assert_int_equal(proxy_health_admit(&h, &none, 1), HEALTH_NORMAL);
 }
 
 static void test_checks(void **state)
@@ -242,17 +242,18 @@ static void test_checks(void **state)
     struct health h = {0};
 
     (void)state;
-    health_tell_check(&h, &checked, false, 0);
+    proxy_health_tell_check(&h, &checked, false, 0);
     assert_int_equal(h.state, HEALTH_UP);
-    health_tell_check(&h, &checked, false, 5000);
+    proxy_health_tell_check(&h, &checked, false, 5000);
     assert_int_equal(h.state, HEALTH_OFFLINE);
-    assert_int_equal(health_admit(&h, &checked, 70000), HEALTH_REFUSED); /* no request is risked */
-    health_tell_check(&h, &checked, false, 70000);
+    assert_int_equal(proxy_health_admit(&h, &checked, 70000),
+                     HEALTH_REFUSED); /* no request is risked */
+    proxy_health_tell_check(&h, &checked, false, 70000);
     assert_int_equal(h.state, HEALTH_OFFLINE);
-    health_tell_check(&h, &checked, true, 75000);
+    proxy_health_tell_check(&h, &checked, true, 75000);
     assert_int_equal(h.state, HEALTH_UP);
     fail_at(&h, &checked, 80000);
-    health_tell_check(&h, &checked, false, 80001); /* counted together */
+    proxy_health_tell_check(&h, &checked, false, 80001); /* counted together */
     assert_int_equal(h.state, HEALTH_OFFLINE);
 }
 
@@ -262,10 +263,10 @@ static void test_a_check_may_decide_before_the_probe(void **state)
 
     (void)state;
     put_offline(&h, &rules, 0);
-    assert_int_equal(health_admit(&h, &rules, 60000), HEALTH_PROBE);
-    health_tell_check(&h, &rules, true, 60001);
+    assert_int_equal(proxy_health_admit(&h, &rules, 60000), HEALTH_PROBE);
+    proxy_health_tell_check(&h, &rules, true, 60001);
     assert_int_equal(h.state, HEALTH_UP);
-    health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 60002);
+    proxy_health_tell(&h, &rules, HEALTH_PROBE, HEALTH_BAD, 60002);
     assert_int_equal(h.state, HEALTH_UP);
 }
 
@@ -277,28 +278,28 @@ static void test_changes_are_told_once(void **state)
     struct health_facts f;
 
     (void)state;
-    assert_int_equal(health_guard_init(&g), 0);
-    assert_true(is_same(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
-    health_guard_facts(&g, &rules, 2, &f);
+    assert_int_equal(proxy_health_guard_init(&g), 0);
+    assert_true(is_same(proxy_health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
+    proxy_health_guard_facts(&g, &rules, 2, &f);
     assert_int_equal(f.failures, 1);
     assert_int_equal(f.check_ago_ms, -1);
-    assert_true(health_went(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 2)));
-    assert_false(health_guard_may(&g, &rules, 3));
-    assert_true(is_same(health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 3)));
-    assert_true(is_same(health_guard_tell_check(&g, &rules, false, 4)));
-    health_guard_facts(&g, &rules, 10, &f);
+    assert_true(health_went(proxy_health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 2)));
+    assert_false(proxy_health_guard_may(&g, &rules, 3));
+    assert_true(is_same(proxy_health_guard_tell(&g, &rules, HEALTH_NORMAL, HEALTH_BAD, 3)));
+    assert_true(is_same(proxy_health_guard_tell_check(&g, &rules, false, 4)));
+    proxy_health_guard_facts(&g, &rules, 10, &f);
     assert_int_equal(f.state, HEALTH_OFFLINE);
     assert_int_equal(f.check_ago_ms, 6);
     assert_false(f.check_was_good);
     assert_int_equal(f.wait_ms, 59994);
-    assert_true(health_came_back(health_guard_tell_check(&g, &slow, true, 20)));
-    health_guard_facts(&g, &slow, 5020, &f);
+    assert_true(health_came_back(proxy_health_guard_tell_check(&g, &slow, true, 20)));
+    proxy_health_guard_facts(&g, &slow, 5020, &f);
     assert_int_equal(f.state, HEALTH_RETURNING);
     assert_int_equal(f.share, 500);
-    assert_int_equal(health_guard_share(&g, &slow, 5020), 500);
-    health_guard_facts(&g, &slow, 10020, &f);
+    assert_int_equal(proxy_health_guard_share(&g, &slow, 5020), 500);
+    proxy_health_guard_facts(&g, &slow, 10020, &f);
     assert_int_equal(f.state, HEALTH_UP);
-    health_guard_fini(&g);
+    proxy_health_guard_fini(&g);
 }
 
 struct crowd {
@@ -311,9 +312,9 @@ static void *knock(void *arg)
     struct crowd *c = arg;
 
     for (unsigned i = 0; i < 2000; i++) {
-        if (!health_guard_may(&c->g, &rules, 100000))
+        if (!proxy_health_guard_may(&c->g, &rules, 100000))
             continue;
-        switch (health_guard_admit(&c->g, &rules, 100000)) {
+        switch (proxy_health_guard_admit(&c->g, &rules, 100000)) {
         case HEALTH_PROBE:
             c->probes++;
             break;
@@ -334,9 +335,9 @@ static void test_of_many_threads_one_probes(void **state)
     pthread_t threads[4];
 
     (void)state;
-    assert_int_equal(health_guard_init(&c.g), 0);
-    assert_true(is_same(health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
-    assert_true(health_went(health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
+    assert_int_equal(proxy_health_guard_init(&c.g), 0);
+    assert_true(is_same(proxy_health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
+    assert_true(health_went(proxy_health_guard_tell(&c.g, &rules, HEALTH_NORMAL, HEALTH_BAD, 1)));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, knock, &c), 0);
     for (unsigned i = 0; i < 4; i++)
@@ -344,8 +345,8 @@ static void test_of_many_threads_one_probes(void **state)
     assert_int_equal(c.probes, 1);
     assert_int_equal(c.admitted, 0);
     assert_true(
-        health_came_back(health_guard_tell(&c.g, &rules, HEALTH_PROBE, HEALTH_GOOD, 100001)));
-    health_guard_fini(&c.g);
+        health_came_back(proxy_health_guard_tell(&c.g, &rules, HEALTH_PROBE, HEALTH_GOOD, 100001)));
+    proxy_health_guard_fini(&c.g);
 }
 
 /* ---- the table of states ---- */
@@ -357,13 +358,13 @@ static void happen(struct health *h, const struct health_rules *r, uint32_t chan
 
     switch (chance & 3) {
     case 0:
-        health_tell_check(h, r, chance >> 4 & 1, now_ms);
+        proxy_health_tell_check(h, r, chance >> 4 & 1, now_ms);
         break;
     case 1:
-        health_tell(h, r, health_admit_last(h, r), end, now_ms);
+        proxy_health_tell(h, r, proxy_health_admit_last(h, r), end, now_ms);
         break;
     default:
-        health_tell(h, r, health_admit(h, r, now_ms), end, now_ms);
+        proxy_health_tell(h, r, proxy_health_admit(h, r, now_ms), end, now_ms);
     }
 }
 
@@ -379,11 +380,11 @@ static void walk(const struct health_rules *r, unsigned *seen)
         chance = chance * 1664525 + 1013904223; /* the same in every run */
         now_ms += chance >> 18 & 16383;
         if (chance >> 12 & 1)
-            (void)health_admit(&h, r, now_ms);
+            (void)proxy_health_admit(&h, r, now_ms);
         else
             happen(&h, r, chance >> 20, now_ms);
-        if (was != h.state && !health_may_turn(was, h.state))
-            fail_msg("%s after %s", health_name(h.state), health_name(was));
+        if (was != h.state && !proxy_health_may_turn(was, h.state))
+            fail_msg("%s after %s", proxy_health_name(h.state), proxy_health_name(was));
         seen[was] |= 1U << h.state;
     }
 }
@@ -400,11 +401,11 @@ static void test_only_allowed_states_follow(void **state)
     walk(&alone, seen);
     for (unsigned from = 0; from < HEALTH_STATE_COUNT; from++) {
         for (unsigned to = 0; to < HEALTH_STATE_COUNT; to++) {
-            bool may = health_may_turn((enum health_state)from, (enum health_state)to);
+            bool may = proxy_health_may_turn((enum health_state)from, (enum health_state)to);
 
             if (from != to && may != (seen[from] >> to & 1))
-                fail_msg("%s never follows %s", health_name((enum health_state)to),
-                         health_name((enum health_state)from));
+                fail_msg("%s never follows %s", proxy_health_name((enum health_state)to),
+                         proxy_health_name((enum health_state)from));
         }
     }
 }

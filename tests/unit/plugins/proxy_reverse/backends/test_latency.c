@@ -21,7 +21,7 @@ static void test_nothing(void **state)
     struct latency_facts f;
 
     (void)state;
-    latency_facts(&l, 5, &f);
+    proxy_latency_facts(&l, 5, &f);
     assert_int_equal(f.count, 0);
     assert_int_equal(f.p99_us, 0);
 }
@@ -33,8 +33,8 @@ static void test_each_value_is_told_nearly(void **state)
         struct latency l = {0};
         struct latency_facts f;
 
-        latency_count(&l, us, 1000);
-        latency_facts(&l, 1000, &f);
+        proxy_latency_count(&l, us, 1000);
+        proxy_latency_facts(&l, 1000, &f);
         assert_int_equal(f.count, 1);
         expect_near(f.p50_us, us);
         expect_near(f.max_us, us);
@@ -47,9 +47,9 @@ static void test_the_longest_has_a_bucket(void **state)
     struct latency_facts f;
 
     (void)state;
-    latency_count(&l, UINT64_MAX, 0);
-    latency_count(&l, 0, 0);
-    latency_facts(&l, 0, &f);
+    proxy_latency_count(&l, UINT64_MAX, 0);
+    proxy_latency_count(&l, 0, 0);
+    proxy_latency_facts(&l, 0, &f);
     assert_int_equal(f.count, 2);
     assert_int_equal(f.p50_us, 0);
     assert_true(f.max_us > UINT64_C(3600000000));
@@ -62,8 +62,8 @@ static void test_percentiles(void **state)
 
     (void)state;
     for (unsigned i = 1; i <= 1000; i++)
-        latency_count(&l, i * 100, 7);
-    latency_facts(&l, 7, &f);
+        proxy_latency_count(&l, i * 100, 7);
+    proxy_latency_facts(&l, 7, &f);
     assert_int_equal(f.count, 1000);
     expect_near(f.p50_us, 50000);
     expect_near(f.p90_us, 90000);
@@ -85,18 +85,18 @@ static void test_old_ones_are_forgotten(void **state)
     static struct latency l;
 
     (void)state;
-    latency_count(&l, 100, LATENCY_WINDOW_MS * 10);
+    proxy_latency_count(&l, 100, LATENCY_WINDOW_MS * 10);
     for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct latency_facts f;
 
-        latency_facts(&l, rows[i].at_ms, &f);
+        proxy_latency_facts(&l, rows[i].at_ms, &f);
         assert_int_equal(f.count, rows[i].left);
     }
-    latency_count(&l, 100, LATENCY_WINDOW_MS * 12);
-    latency_count(&l, 100, (int64_t)LATENCY_WINDOW_MS * 1000); /* hours later */
+    proxy_latency_count(&l, 100, LATENCY_WINDOW_MS * 12);
+    proxy_latency_count(&l, 100, (int64_t)LATENCY_WINDOW_MS * 1000); /* hours later */
     struct latency_facts f;
 
-    latency_facts(&l, (int64_t)LATENCY_WINDOW_MS * 1000, &f);
+    proxy_latency_facts(&l, (int64_t)LATENCY_WINDOW_MS * 1000, &f);
     assert_int_equal(f.count, 1);
 }
 
@@ -107,16 +107,16 @@ static void test_time_does_not_go_back(void **state)
     struct latency_facts f;
 
     (void)state;
-    latency_count(&l, 100, LATENCY_WINDOW_MS * 3);
-    latency_count(&l, 100, LATENCY_WINDOW_MS * 3 - 1);
-    latency_facts(&l, LATENCY_WINDOW_MS * 3, &f);
+    proxy_latency_count(&l, 100, LATENCY_WINDOW_MS * 3);
+    proxy_latency_count(&l, 100, LATENCY_WINDOW_MS * 3 - 1);
+    proxy_latency_facts(&l, LATENCY_WINDOW_MS * 3, &f);
     assert_int_equal(f.count, 2);
 }
 
 static void *count_many(void *arg)
 {
     for (unsigned i = 0; i < 20000; i++)
-        latency_count(arg, i % 1000, 1);
+        proxy_latency_count(arg, i % 1000, 1);
     return NULL;
 }
 
@@ -131,7 +131,7 @@ static void test_threads(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, count_many, &l), 0);
     for (unsigned i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    latency_facts(&l, 1, &f);
+    proxy_latency_facts(&l, 1, &f);
     assert_int_equal(f.count, 80000);
 }
 
