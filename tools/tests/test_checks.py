@@ -130,6 +130,25 @@ def test_a_site_that_grew_too_large_is_told(tree):
     assert any("more than" in fault for fault in load("check_site").check(tree / "htdocs"))
 
 
+OTHER = [("plugin", "logger", {"logger_open"}), ("plugin", "proxy_reverse", {"proxy_begin"}), ("kit", "tls", {"tls_warn"}),
+         ("kit", "digest", {"sha1_add", "digest_hmac"})]
+
+
+@pytest.mark.parametrize("kind, name, symbol, told", [
+    ("plugin", "compress", "compress_tally_new", []),
+    ("plugin", "compress", "tally_new", ["src/plugins/compress: tally_new does not begin with compress_"]),
+    ("plugin", "compress", "compressed", ["src/plugins/compress: compressed does not begin with compress_"]),
+    ("plugin", "proxy_reverse", "proxy_reverse_begin", []),
+    ("plugin", "tls", "tls_warn", ["src/plugins/tls: tls_warn does not begin with openssl_"]),
+    ("plugin", "digest", "digest_hmac", ["src/plugins/digest: digest_hmac is also in src/kit/digest"]),
+    ("kit", "digest", "hmac", ["src/kit/digest: hmac does not begin with base64_ or base64url_ or digest_ or sha1_ or sha256_ or sha512_"]),
+])
+def test_a_name_that_others_may_have_is_told(kind, name, symbol, told):
+    names = {(k, n): symbols for k, n, symbols in OTHER}
+    names[kind, name] = names.get((kind, name), set()) | {symbol}
+    assert load("check_names").faults(names) == told
+
+
 CMOCKA = "[==========] Running 3 test(s).\n[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n[  FAILED  ] b\n"
 
 
