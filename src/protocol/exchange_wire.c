@@ -47,6 +47,8 @@ static ssize_t read_body(struct mk_request *r, char *dst, size_t len)
         return 0;
     expect_body(x);
     n = x->carrier->read(x->arg, dst, len);
+    if (n == MK_E_AGAIN && !x->carried.is_running)
+        mk_carried_wake(r); /* another's event reads, and waits for the sender now */
     return n < 0 ? n : count(r, n);
 }
 

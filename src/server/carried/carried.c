@@ -71,28 +71,48 @@ static bool waits_for_sender(const struct mk_request *r)
     return r->receiving == MK_RECEIVING_READING && r->wire->buffered(r) == 0;
 }
 
-static void set_timer(struct mk_carried *c)
+static uint64_t moved(const struct mk_request *r)
+{
+    return r->body_sent + r->body.total;
+}
+
+/* The time that it waited for its sender counts for MinRate. */
+static void end_wait(struct mk_carried *c)
+{
+    struct mk_request *r = &c->request;
+
+    if (c->is_sender_waited_for)
+        r->body_waited_ms += (uint32_t)r->worker->loop.clock.mono_ms - c->since_ms;
+    c->is_sender_waited_for = false;
+    mk_timer_cancel(&c->timer);
+}
+
+static void begin_wait(struct mk_carried *c)
 {
     struct mk_request *r = &c->request;
     struct mk_loop *loop = &r->worker->loop;
     int64_t ms;
 
+    end_wait(c);
+    c->waited_at = moved(r);
+    c->since_ms = (uint32_t)loop->clock.mono_ms;
     c->is_sender_waited_for = waits_for_sender(r);
-    ms = c->is_sender_waited_for ? r->site->set.body_timeout_ms : r->patience_ms;
-    if (ms > 0)
+    ms = c->is_sender_waited_for ? mk_request_sender_ms(r) : r->patience_ms;
+    if (c->is_sender_waited_for || ms > 0)
         mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + ms);
-    else
-        mk_timer_cancel(&c->timer);
+}
+
+static bool has_gone_on(const struct mk_carried *c)
+{
+    return c->waited_at != moved(&c->request) ||
+           c->is_sender_waited_for != waits_for_sender(&c->request);
 }
 
 /* It waits for its handler, or for its sender: as long as that makes progress, each time anew. */
 static void wait(struct mk_carried *c)
 {
-    if (mk_timer_is_set(&c->timer) && c->waited_at == c->request.body_sent &&
-        c->is_sender_waited_for == waits_for_sender(&c->request))
-        return;
-    c->waited_at = c->request.body_sent;
-    set_timer(c);
+    if (!mk_timer_is_set(&c->timer) || has_gone_on(c))
+        begin_wait(c);
 }
 
 static enum mk_pump turn(struct mk_carried *c)
@@ -122,7 +142,7 @@ static void go_on(struct mk_carried *c, enum mk_pump verdict)
         wait(c);
         break;
     case MK_PUMP_READER: /* its protocol knows how long a reader may take */
-        mk_timer_cancel(&c->timer);
+        end_wait(c);
         break;
     default:
         mk_carried_end(c, verdict == MK_PUMP_DONE ? 0 : error_of(verdict));
@@ -160,8 +180,8 @@ static void on_timer(struct mk_timer *t)
     struct mk_carried *c = MK_CONTAINER_OF(t, struct mk_carried, timer);
     struct mk_request *r = &c->request;
 
-    if (c->waited_at != r->body_sent) { /* it went on without a wait */
-        wait(c);
+    if (has_gone_on(c)) { /* without a turn */
+        begin_wait(c);
         return;
     }
     if (!c->is_sender_waited_for)
@@ -298,7 +318,7 @@ void mk_carried_wake(struct mk_request *r)
 
 void mk_carried_renew_timeout(struct mk_request *r)
 {
-    set_timer(mk_carried_of(r));
+    begin_wait(mk_carried_of(r));
 }
 
 enum mk_pump mk_carried_flush(struct mk_request *r, bool more)

@@ -30,7 +30,8 @@ struct mk_carried {
     struct mk_timer timer; /* how long its handler, or the sender of its body, may take */
     struct mk_list link;   /* of its worker's, while it is answered */
     const struct mk_carried_kind *kind;
-    uint64_t waited_at;        /* bytes of the answer when it began to wait */
+    uint64_t waited_at;        /* bytes of both bodies that had moved when it began to wait */
+    uint32_t since_ms;         /* the loop's clock then */
     int error;                 /* why its answer cannot be finished; 0: none is known */
     bool is_running;           /* its turn: whoever answers it now need not wake it */
     bool is_sender_waited_for; /* timer: for the body of the request, not for its handler */

@@ -53,27 +53,9 @@ static int64_t silent_timeout(const struct mk_conn *c, int64_t timeout_ms)
 
 /* ---- the pace of a whole body and of a whole reading ---- */
 
-/* How long so many bytes may take. */
-static int64_t time_for(uint64_t bytes, int64_t rate)
-{
-    return bytes < INT64_MAX / 1000 ? (int64_t)(bytes * 1000) / rate : INT64_MAX / 2;
-}
-
 static int64_t at_most(int64_t ms, int64_t most_ms)
 {
     return ms < most_ms ? ms : most_ms;
-}
-
-/* Only the time that was waited for the client counts: not what the server took before it read on. */
-static int64_t sender_timeout(const struct mk_conn *c)
-{
-    const struct mk_server_settings *set = mk_h1_settings(c);
-    const struct mk_request *r = &c->job->request;
-    int64_t grace_ms = r->site->set.body_timeout_ms;
-
-    if (set->min_rate == 0)
-        return grace_ms;
-    return at_most(grace_ms, grace_ms + time_for(r->body.total, set->min_rate) - r->body_waited_ms);
 }
 
 static int64_t reader_timeout(const struct mk_conn *c)
@@ -99,7 +81,7 @@ static void book_reader(struct mk_conn *c, uint32_t waited_ms)
         return;
     if (waited_for_reader(c))
         behind_ms += waited_ms;
-    behind_ms -= time_for(c->sent, rate);
+    behind_ms -= mk_request_time_for(c->sent, rate);
     c->behind_ms = (int32_t)(behind_ms < -set->write_timeout_ms ? -set->write_timeout_ms
                              : behind_ms > DAY_MS               ? DAY_MS
                                                                 : behind_ms);
@@ -133,7 +115,7 @@ static int64_t timeout_of(const struct mk_conn *c)
     case MK_H1_FLUSH:
         return reader_timeout(c);
     case MK_H1_BODY:
-        return sender_timeout(c);
+        return mk_request_sender_ms(&c->job->request);
     case MK_H1_HANDLER:
         return handler_timeout(c);
     case MK_H1_DRAIN:
@@ -270,7 +252,9 @@ uint32_t mk_h1_useless_ms(const struct mk_conn *c)
     case MK_H1_FLUSH:
         return behind(c->behind_ms, silent_ms);
     case MK_H1_BODY:
-        return behind(c->job->request.site->set.body_timeout_ms - sender_timeout(c), silent_ms);
+        return behind(c->job->request.site->set.body_timeout_ms -
+                          mk_request_sender_ms(&c->job->request),
+                      silent_ms);
     default:
         return 0;
     }

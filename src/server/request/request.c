@@ -90,6 +90,20 @@ size_t mk_request_buffered(const struct mk_request *r)
     return mk_asking_is_over(r) || mk_receiving_is_done(r) ? 0 : r->wire->buffered(r);
 }
 
+int64_t mk_request_time_for(uint64_t bytes, int64_t rate)
+{
+    return bytes < INT64_MAX / 1000 ? (int64_t)(bytes * 1000) / rate : INT64_MAX / 2;
+}
+
+/* Only the time that was waited for the client counts: not what the server took before it read on. */
+int64_t mk_request_sender_ms(const struct mk_request *r)
+{
+    int64_t rate = r->view->snapshot->set.min_rate, grace_ms = r->site->set.body_timeout_ms;
+    int64_t left_ms = rate > 0 ? mk_request_time_for(r->body.total, rate) - r->body_waited_ms : 0;
+
+    return left_ms < 0 ? grace_ms + left_ms : grace_ms;
+}
+
 void mk_request_hold(struct mk_request *r, size_t bytes)
 {
     r->held = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;

@@ -126,6 +126,10 @@ struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 struct mk_str mk_request_authority(const struct mk_request *r);
 /** Log that its handler did not answer within HandlerTimeout. */
 void mk_request_log_slow_handler(const struct mk_request *r);
+/** @return ms that so many bytes may take. @param rate  bytes a second, above 0 */
+int64_t mk_request_time_for(uint64_t bytes, int64_t rate);
+/** @return ms that its client may take now for more of its body: BodyTimeout, and MinRate for the whole; perhaps below 0. */
+int64_t mk_request_sender_ms(const struct mk_request *r);
 /** A plugin's line of the error log, about a connection, or a request without one (c NULL). */
 void mk_log_of_plugin(const struct mk_worker *w, uint64_t id, const char *peer,
                       enum mk_log_level level, const char *fmt, va_list args) MK_PRINTF(5, 0);
