@@ -12,7 +12,7 @@ import pytest
 from harness import cgi, counters, executable, seeded
 from harness.client import eventually
 from harness.config import section
-from harness.http2 import (DATA, END_STREAM, GOAWAY, HEADERS, NO_ERROR, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, frame)
+from harness.http2 import (ACK, DATA, END_STREAM, GOAWAY, HEADERS, NO_ERROR, RST_STREAM, SETTINGS, WINDOW_UPDATE, Frames, frame)
 
 PATIENCE = 50  # for what takes an idle machine a second
 WIDE = (4).to_bytes(2, "big") + (1 << 30).to_bytes(4, "big")  # INITIAL_WINDOW_SIZE
@@ -72,7 +72,8 @@ class Uploads:
     def take(self, one):
         self.seen |= {one.kind}
         upload = self.streams.get(one.stream)
-        if one.kind == SETTINGS and not one.flags & 1:
+        if one.kind == SETTINGS and not one.flags & ACK:
+            self.client.send(frame(SETTINGS, ACK))
             for at in range(0, len(one.payload), 6):
                 if one.payload[at:at + 2] == b"\0\4":
                     self.first = int.from_bytes(one.payload[at + 2:at + 6], "big")
@@ -187,3 +188,79 @@ def test_a_body_below_minrate_is_answered_408(behind):
             if uploads.has_input(0.2):
                 uploads.receive()
         assert one.status == 408
+
+
+# ---- many at once ----
+
+def test_streams_that_nobody_reads_leave_others_their_window(behind):
+    """RFC 9113 5.2.2: eight bodies of 1 MB for two places; none is called slow while it may not send"""
+    app = behind(places=2, server="BodyTimeout 4")
+    with Uploads(app.server, random.Random(1)) as uploads:
+        for _ in range(8):
+            uploads.begin(Upload(app.base + "/count", bytes(1_000_000)))
+        uploads.run()
+        assert [(one.status, one.answer) for one in uploads.streams.values()] == [(200, b"1000000 1000000")] * 8
+
+
+def test_a_window_that_nobody_empties_stays_as_it_is(behind):
+    """A body waits for its place: what it may send meanwhile is StreamWindow, whatever the connection has."""
+    app = behind(places=1, buffering="auto")
+    with Uploads(app.server, random.Random(1)) as uploads:
+        first, second = (uploads.begin(Upload(app.base + "/count", bytes(3_000_000))) for _ in range(2))
+        while first.sent < 40_000:
+            uploads.send(1)
+        assert eventually(lambda: app.begun() == 1)
+        deadline = time.monotonic() + 1
+        while time.monotonic() < deadline:
+            if not uploads.send(3):
+                time.sleep(0.02)
+            while uploads.has_input(0):
+                uploads.receive()
+        assert 65536 <= second.sent <= 4 * 65536
+        uploads.run()
+        assert (first.status, second.status) == (200, 200)
+
+
+SEEDS = [1, 2, 3, seeded.of_this_run()]
+
+
+def schedule(chance, base):
+    paths = [base + "/echo", base + "/count"]
+    for _ in range(chance.randint(8, 30)):
+        size = chance.choice((1, 1000, 40_000, 70_000, 300_000))
+        least, most = chance.choice(((1, 16384), (8000, 16384), (500, 4000)))
+        yield Upload(chance.choice(paths), body(chance, size), announced=chance.random() < 0.7, pieces=(least, most))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_uploads_side_by_side(behind, seed):
+    chance = random.Random(seed)
+    app = behind(places=chance.randint(1, 4), buffering=chance.choice(("auto", "on", "off")), server="BodyTimeout 10")
+    with Uploads(app.server, chance) as uploads:
+        for one in schedule(chance, app.base):
+            uploads.begin(one)
+        uploads.run()
+        for one in uploads.streams.values():
+            assert one.status == 200, one
+            if one.path.endswith("/echo"):
+                assert hashlib.md5(one.answer).digest() == hashlib.md5(one.body).digest(), one
+            else:
+                assert one.answer.split()[0] == b"%d" % len(one.body), one
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_uploads_to_the_servers_own_handlers(start, seed):
+    """The echo of tests, which reads as bytes come, and a file, that reads nothing and answers at once."""
+    if not executable.plugin("http2"):
+        pytest.skip("this build has no such plugin")
+    chance = random.Random(seed)
+    server = start(server="Listen 127.0.0.1:0 h2\nBodyTimeout 10", handlers="Match ^/echo echo", files={"a.txt": "a"},
+                   extra={"plugins.load": section("PLUGINS", f"Load {executable.plugin('http2')}")})
+    with Uploads(server, chance) as uploads:
+        for _ in range(chance.randint(20, 60)):
+            path = chance.choice(("/echo", "/a.txt"))
+            uploads.begin(Upload(path, body(chance, chance.choice((1, 5000, 70_000, 300_000))), announced=chance.random() < 0.7))
+        uploads.run()
+        for one in uploads.streams.values():
+            assert one.status == (200 if one.path == "/echo" else 405), one
+            assert one.path != "/echo" or one.answer.endswith(one.body), one

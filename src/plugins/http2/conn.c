@@ -14,7 +14,6 @@ enum {
     TURN_IN = 4 * H2_IN,   /* read in one event */
     TURN_OUT = 4 * H2_OUT, /* sent in one event */
     TICK_MS = 500,
-    REST_MS = 5000, /* for the rest of a body that nobody wants: then the stream is reset */
     NEVER_MS = 3600 * 1000,
     NOTICE_MS = 200, /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
@@ -318,8 +317,6 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
             continue;
         if (s->state == H2_STREAM_SENDING && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
-        else if (s->state == H2_STREAM_ENDED && !s->has_end && now_ms - s->moved_ms >= REST_MS)
-            (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
         else if (s->state == H2_STREAM_HEAD && now_ms - s->moved_ms >= limits->timeout_ms)
             c->is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
     }

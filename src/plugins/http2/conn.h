@@ -37,13 +37,15 @@ struct h2_conn {
     size_t max_head;                  /* bytes of a request's */
     unsigned nrequests, max_requests; /* begun so far; MaxKeepAliveRequest */
     unsigned nstreams, njoined;       /* all of them; those that handlers took */
-    int32_t window, consumed;         /* as of a stream, for all of them */
-    uint8_t state;                    /* enum h2_conn_state */
-    uint8_t depth;                    /* calls of nghttp2 that are under way */
-    bool has_ended;                   /* its client sends no more */
-    bool is_broken; /* a call of nghttp2 failed: its session is not used any more */
-    bool is_lost;   /* its stream is broken: it goes when depth is 0 */
-    bool is_pinged; /* an answer to our PING is awaited */
+    int32_t window,
+        consumed;    /* of all bodies: how much may be under way, and came since that grew */
+    int32_t widened; /* by how much the windows of its streams have grown */
+    uint8_t state;   /* enum h2_conn_state */
+    uint8_t depth;   /* calls of nghttp2 that are under way */
+    bool has_ended;  /* its client sends no more */
+    bool is_broken;  /* a call of nghttp2 failed: its session is not used any more */
+    bool is_lost;    /* its stream is broken: it goes when depth is 0 */
+    bool is_pinged;  /* an answer to our PING is awaited */
 };
 
 /** mk_protocol.begin */

@@ -125,17 +125,23 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, 
     return 0;
 }
 
-enum { SKIP_MAX = 64 << 10 };
-
-/* The answer is complete; a little that its client still sends is cheaper than telling it (RFC 9113 section 8.1). */
-static bool skip(struct h2_stream *s, size_t len)
+/*
+ * The connection's window bounds what is under way, and is given back as bytes come: what waits to be read is bounded by the
+ * windows of streams, so that one that nobody reads keeps no other one from being read (RFC 9113 section 5.2.2).
+ */
+static int renew(struct h2_conn *c, size_t len)
 {
-    s->skipped += (uint32_t)len;
-    if (s->skipped <= SKIP_MAX)
-        return false;
-    (void)nghttp2_session_consume_connection(s->conn->session, len);
-    (void)nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
-    return true;
+    int32_t most = (int32_t)c->local->set.connection_window;
+
+    if (nghttp2_session_consume_connection(c->session, len) == NGHTTP2_ERR_NOMEM)
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    c->consumed += (int32_t)len;
+    if (c->consumed < c->window || c->window > most / 2)
+        return 0;
+    c->window *= 2;
+    c->consumed = 0;
+    (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, 0, c->window);
+    return 0;
 }
 
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
@@ -144,15 +150,11 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
     struct h2_conn *c = user;
     struct h2_stream *s = find(c, id);
 
-    (void)flags;
+    (void)session, (void)flags;
     h2_credit_move(&c->credit, len);
-    if (!s)
-        return nghttp2_session_consume_connection(session, len) == NGHTTP2_ERR_NOMEM
-                   ? NGHTTP2_ERR_CALLBACK_FAILURE
-                   : 0;
-    if (s->state == H2_STREAM_ENDED && !s->is_joined && skip(s, len))
-        return 0;
-    return reset_for(c, id, h2_stream_take(s, bytes, len));
+    if (renew(c, len) != 0)
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    return s ? reset_for(c, id, h2_stream_take(s, bytes, len)) : 0;
 }
 
 /* A frame that is malformed in a way that ends its stream alone. */
@@ -164,18 +166,27 @@ static int on_invalid_frame(nghttp2_session *session, const nghttp2_frame *frame
     return 0;
 }
 
+static bool ends_our_side(const nghttp2_frame *frame)
+{
+    return (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
+           frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+}
+
 static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     struct h2_conn *c = user;
-    struct h2_stream *s;
+    struct h2_stream *s = find(c, frame->hd.stream_id);
+    bool is_reset = frame->hd.type == NGHTTP2_RST_STREAM;
 
     (void)session;
-    if (frame->hd.type != NGHTTP2_RST_STREAM)
-        return 0;
-    h2_count(c->local->row, H2_COUNT_RESETS_OF_OURS, 1);
-    s = find(c, frame->hd.stream_id);
-    if (s)
+    if (is_reset)
+        h2_count(c->local->row, H2_COUNT_RESETS_OF_OURS, 1);
+    if (s && is_reset)
         s->is_reset = true;
+    if (s && ends_our_side(frame)) {
+        s->is_answered = true;
+        h2_stream_rest(s);
+    }
     return 0;
 }
 

@@ -43,21 +43,14 @@ static void set_joined(struct h2_stream *s, bool is_joined)
     h2_count(s->conn->local->row, H2_COUNT_TUNNELS, by);
 }
 
-/* Nobody reads what has come: the window is the other streams'. */
-static void drop_body(struct h2_stream *s)
-{
-    if (h2_text_left(&s->body) > 0 && !s->conn->is_broken)
-        (void)nghttp2_session_consume_connection(s->conn->session, h2_text_left(&s->body));
-    h2_text_free(&s->body);
-}
-
 void h2_stream_free(struct h2_stream *s)
 {
     if (s->exchange)
         mk_exchange_break(s->exchange);
     if (s->tunnel)
         mk_tunnel_break(s->tunnel);
-    drop_body(s);
+    h2_text_free(&s->body);
+    s->conn->widened -= s->window - (int32_t)s->conn->local->set.stream_window;
     if (s->conn->local->writing == s)
         s->conn->local->writing = NULL;
     *s->at = s->next;
@@ -219,25 +212,19 @@ static struct h2_stream *stream_of(void *arg)
     return arg;
 }
 
-/* What was read may come again. The window doubles when a whole one was, as long as all of them may: one upload is to fill the link. */
+/* The window doubles when a whole one was read: one upload is to fill the link. All of a connection share what they grow by. */
 static void widen(struct h2_stream *s, size_t len)
 {
     struct h2_conn *c = s->conn;
-    int32_t most = (int32_t)c->local->set.connection_window;
 
     s->consumed += (int32_t)len;
-    if (s->consumed >= s->window && s->window <= most / 2 && !s->has_end) {
-        s->window *= 2;
-        s->consumed = 0;
-        (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, s->id,
-                                                    s->window);
-    }
-    c->consumed += (int32_t)len;
-    if (c->consumed >= c->window && c->window <= most / 2) {
-        c->window *= 2;
-        c->consumed = 0;
-        (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, 0, c->window);
-    }
+    if (s->consumed < s->window || s->has_end ||
+        s->window > (int32_t)c->local->set.connection_window - c->widened)
+        return;
+    c->widened += s->window;
+    s->window *= 2;
+    s->consumed = 0;
+    (void)nghttp2_session_set_local_window_size(c->session, NGHTTP2_FLAG_NONE, s->id, s->window);
 }
 
 static ssize_t read_body(void *arg, char *dst, size_t len)
@@ -251,7 +238,7 @@ static ssize_t read_body(void *arg, char *dst, size_t len)
         n = len;
     memcpy(dst, s->body.p + s->body.at, n);
     h2_text_use(&s->body, n);
-    (void)nghttp2_session_consume(s->conn->session, s->id, n);
+    (void)nghttp2_session_consume_stream(s->conn->session, s->id, n);
     widen(s, n);
     h2_conn_wake(s->conn);
     return (ssize_t)n;
@@ -421,13 +408,21 @@ static void take_trailers(void *arg, struct mk_str lines)
     s->has_trailers = h2_text_append(&s->head, lines.p, lines.len, lines.len) == 0;
 }
 
+void h2_stream_rest(struct h2_stream *s)
+{
+    if (s->is_answered && !s->has_end && !s->is_joined && !s->conn->is_broken)
+        (void)nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id,
+                                        NGHTTP2_NO_ERROR);
+}
+
 /* Its handler has closed it: nobody reads what still comes. */
 static void part_from(struct h2_stream *s)
 {
     if (!s->is_joined)
         return;
     set_joined(s, false);
-    drop_body(s);
+    h2_text_free(&s->body);
+    h2_stream_rest(s);
     h2_conn_wake(s->conn);
 }
 
@@ -509,7 +504,7 @@ static void tell_reader(struct h2_stream *s)
 int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len)
 {
     if (!s->exchange && !s->is_joined) { /* nobody reads it any more */
-        (void)nghttp2_session_consume(s->conn->session, s->id, len);
+        (void)nghttp2_session_consume_stream(s->conn->session, s->id, len);
         return 0;
     }
     if (h2_text_append(&s->body, bytes, len, UINT32_MAX / 8) < 0)

@@ -42,7 +42,7 @@ struct h2_stream {
     char key[24];       /* of WebSocket, which the answer of HTTP/1.1 proves to know; "": none */
     uint32_t fields_at; /* of head; 0: no field that is not a pseudo-header has come */
     int32_t id;
-    int32_t window, consumed; /* of its body: how much may come, and was read since that grew */
+    int32_t window, consumed; /* how much of its body may wait here; was read since that grew */
     int64_t content_length;   /* -1: unknown */
     int64_t moved_ms;         /* when its client last took something, or began to be waited for */
     uint8_t state;            /* enum h2_stream_state */
@@ -54,7 +54,7 @@ struct h2_stream {
     bool is_connect;  /* of CONNECT, extended or not: it has no body, its bytes are the handler's */
     bool is_joined;   /* a handler has it, and has not closed it */
     bool is_reset;    /* by us */
-    uint32_t skipped; /* bytes of its body behind the answer */
+    bool is_answered; /* the frame that ends our side was written */
 };
 
 /** A head begins. @return NULL without memory. */
@@ -70,6 +70,8 @@ int h2_stream_begin(struct h2_stream *s) MK_MUST_USE;
 int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len) MK_MUST_USE;
 /** Its client sends no more. */
 void h2_stream_end_input(struct h2_stream *s);
+/** Its answer has left. What its client still sends of the body nobody reads: it is reset (RFC 9113 section 8.1). */
+void h2_stream_rest(struct h2_stream *s);
 /** The server stops: a handler that took it is told. */
 void h2_stream_stop(struct h2_stream *s);
 
