@@ -372,6 +372,23 @@ def test_floods_end_the_connection(server, name):
         assert eventually(lambda: private_kb(server) < before + 6000), (before, private_kb(server))
 
 
+@pytest.mark.parametrize("name", ["padded DATA", "crumbs"])
+def test_frames_and_fields_without_a_byte_cost_credit(client, name):
+    """RFC 9113 6.1, 8.2.3, 10.5: padding moves nothing, and empty crumbs make no head larger"""
+    if name == "padded DATA":
+        client.send(client.head(1, "/echo", "POST", end=False), *[frame(DATA, http2.PADDED, 1, b"\0")] * 5000)
+    else:
+        head = client.encoder.encode([(":method", "GET"), (":scheme", "http"), (":authority", "localhost"), (":path", "/a.txt")])
+        client.send(*(frame(HEADERS, END_HEADERS | END_STREAM, 2 * i + 1, head + b"\x0f\x11\0" * 5000) for i in range(10)))
+    assert client.until(GOAWAY).code == ENHANCE_YOUR_CALM
+
+
+def test_few_crumbs_without_a_byte_are_left_out(client):
+    client.send(client.head(1, "/echo", fields=[("cookie", ""), ("cookie", "a=1"), ("cookie", ""), ("cookie", "b=2")]))
+    _, body = client.answer(1)
+    assert re.search(rb"(?i)cookie: a=1; b=2\r?\n", body), body
+
+
 def test_an_hpack_bomb_is_a_large_head(client):
     """RFC 7541 7.3: a few bytes that unfold to megabytes"""
     big = client.head(1, "/a.txt", fields=[("bomb", "x" * 3500)])

@@ -15,7 +15,8 @@
     X(SETTINGS, 20, "each has an answer")                                                          \
     X(PING, 10, "each has an answer")                                                              \
     X(WINDOW, 1, "WINDOW_UPDATE")                                                                  \
-    X(EMPTY, 10, "DATA without bytes or end")                                                      \
+    X(EMPTY, 10, "DATA without bytes or end, padding or not")                                      \
+    X(CRUMB, 1, "of a cookie, without a byte: it makes no head larger")                            \
     X(FIELD, 1, "a field of a head that is too large already")                                     \
     X(IDLE, 4, "PRIORITY, PRIORITY_UPDATE, CONTINUATION, and frames of no known type")
 

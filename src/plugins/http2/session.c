@@ -75,7 +75,7 @@ static int take_data(struct h2_conn *c, const nghttp2_frame *frame)
     if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) {
         if (s)
             h2_stream_end_input(s);
-    } else if (frame->hd.length == 0) {
+    } else if (frame->hd.length == frame->data.padlen) {
         (void)h2_conn_pay(c, H2_PRICE_EMPTY);
     }
     return 0;

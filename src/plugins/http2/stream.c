@@ -73,7 +73,7 @@ static int keep(struct h2_stream *s, struct h2_text *to, struct mk_str text)
     size_t max = s->conn->max_head;
     int err = h2_text_append(to, text.p, text.len, 2 * max);
 
-    s->is_large = s->is_large || err == MK_E_LIMIT || s->head.len > max;
+    s->is_large = s->is_large || err == MK_E_LIMIT || s->head.len + s->cookie.len > max;
     return err == MK_E_NOMEM ? err : 0;
 }
 
@@ -136,8 +136,11 @@ static int take_host(struct h2_stream *s, struct mk_str value)
 
 static int take_cookie(struct h2_stream *s, struct mk_str crumb)
 {
-    int err = s->cookie.len > 0 ? keep(s, &s->cookie, MK_STR("; ")) : 0;
+    int err;
 
+    if (crumb.len == 0)
+        return h2_conn_pay(s->conn, H2_PRICE_CRUMB) ? 0 : MK_E_BAD;
+    err = s->cookie.len > 0 ? keep(s, &s->cookie, MK_STR("; ")) : 0;
     return err == 0 ? keep(s, &s->cookie, crumb) : err;
 }
 
