@@ -101,8 +101,10 @@ static int take_pseudo(struct h2_stream *s, struct mk_str name, struct mk_str va
                          : text_is(name, MK_STR(":protocol")) ? &s->protocol
                                                               : &s->authority;
 
-    if (text_is(name, MK_STR(":scheme")))
-        return 0;
+    if (text_is(name, MK_STR(":scheme"))) /* of others nghttp2 would take an absolute path */
+        return text_is_word(value, MK_STR("http")) || text_is_word(value, MK_STR("https"))
+                   ? 0
+                   : MK_E_BAD;
     *to = (struct h2_part){s->head.len, (uint32_t)value.len};
     return keep(s, &s->head, value);
 }
