@@ -57,9 +57,12 @@ enum mk_limits {
     /* one connection */
     MK_LIMIT_PROXY_HEAD = 2048,      /* addresses and values of a PROXY header, version 2 */
     MK_LIMIT_SMALL_BODY = 16 << 10,  /* sent from memory with its head; above: sendfile */
-    MK_LIMIT_LINGER_BYTES = 1 << 20, /* read and thrown away before a close */
-    MK_LIMIT_LINGER_MS = 2000,
-    MK_LIMIT_STREAM_PARTS = 64,     /* of one write to a stream; sendmsg refuses more than 1024 */
+    MK_LIMIT_LINGER_MS = 30000,      /* input is discarded before a close, at most for so long */
+    MK_LIMIT_LINGER_QUIET_MS = 5000, /* the same for a peer that has the answer and is silent */
+    MK_LIMIT_LINGER_RATE = 4096,     /* bytes a second that it must send after that */
+    MK_LIMIT_LINGER_HURRY_MS =
+        2000,                   /* in place of LINGER_MS while the server stops or is nearly full */
+    MK_LIMIT_STREAM_PARTS = 64, /* of one write to a stream; sendmsg refuses more than 1024 */
     MK_LIMIT_BODY_SKIP = 256 << 10, /* unwanted request body read to keep the connection */
 
     /* requests of one worker */

@@ -115,3 +115,20 @@ def test_nobody_loses_anything_while_there_is_room(start, scheduler):
         assert is_served(server, f"127.0.1.{number + 1}")
     for connection in held:
         assert connection.request("/a.txt").status == 200
+
+
+def test_those_that_linger_go_first(start):
+    """Their answers are out: they go before an idle connection, also where they are the only ones of their address."""
+    server = start(server=settings("ReusePort", "Workers 1"), files=FILES)
+    over = [server.connect(source=f"127.0.1.{number + 1}") for number in range(MAX // 6)]
+    for connection in over:
+        connection.send(b"nonsense\r\n\r\n")
+        assert connection.response().status == 400
+    idle = fill(server, be_idle, MAX - len(over) - 4)
+    for connection in idle:
+        assert connection.response().status == 200
+    time.sleep(YOUNG + 0.2)
+    for number in range(12):
+        assert is_served(server, f"127.0.2.{number + 1}")
+    for connection in idle:
+        assert connection.request("/a.txt").status == 200

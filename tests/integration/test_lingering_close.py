@@ -11,6 +11,7 @@ import time
 import pytest
 
 from harness import http
+from harness.cgi import start_site
 from harness.client import eventually
 
 
@@ -67,17 +68,42 @@ def test_pipelined_requests_behind_close_do_not_destroy_the_answer(server):
             assert connection.is_closed()
 
 
+@pytest.mark.parametrize("size", [2_000_000, 40_000_000])
+def test_413_is_readable_by_a_client_that_sends_all_first(server, size):
+    for _ in range(5):
+        with server.connect() as connection:
+            connection.send(http.request("/a.txt", "POST", headers={"Content-Length": str(size)}) + b"x" * size)
+            assert connection.response("POST").status == 413
+
+
+ANSWERS_AT_ONCE = """#!/usr/bin/python3
+import os
+out = b"Content-Type: text/plain\\n\\n" + b"y" * 3_000_000
+while out:
+    out = out[os.write(1, out):]
+"""
+
+
+@pytest.mark.parametrize("size", [2_000_000, 40_000_000])
+def test_a_whole_answer_of_a_script_that_reads_no_body(start, size):
+    server = start_site(start, {"early": ANSWERS_AT_ONCE}, server="MaxBodySize 100M")
+    for _ in range(5):
+        with server.connect() as connection:
+            connection.send(http.request("/cgi-bin/early", "POST", headers={"Content-Length": str(size)}) + b"x" * size)
+            assert len(connection.response("POST").body) == 3_000_000
+
+
 @pytest.mark.socket("a client in memory may always send")
-def test_lingering_ends_although_the_client_goes_on(server):
-    """Two seconds or a megabyte, then it is over."""
+def test_lingering_ends_although_the_client_drips(server):
+    """Only who uploads is listened to for long."""
     before = server.open_descriptors()
     with server.connect() as connection:
         connection.send(http.request("/a.txt", "POST", headers={"Content-Length": "100000000"}))
         assert connection.response("POST").status == 413
         start = time.monotonic()
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
-            while time.monotonic() < start + 10:
-                connection.send(b"x" * 1000)
+            while time.monotonic() < start + 28:
+                connection.send(b"x" * 10)
                 time.sleep(0.05)
     assert eventually(lambda: server.open_descriptors() <= before)
 

@@ -14,7 +14,7 @@ from harness.cgi import start_site
 from harness.client import Connection
 
 LATE = 2.5  # seconds of grace for a slow machine
-LINGER = 2.0
+LINGER = 5.0
 LARGE = 30_000_000
 READS_LATE = "#!/usr/bin/python3\nimport os, sys, time\ntime.sleep(1.6)\nn = len(sys.stdin.buffer.read())\n" \
              "os.write(1, b'Content-Type: text/plain\\n\\n%d' % n)\n"

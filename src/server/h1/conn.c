@@ -219,10 +219,12 @@ void mk_conn_stop(struct mk_conn *c)
         end_idle(c);
     else if (c->state <= MK_H1_IDLE && !c->job)
         mk_conn_close(c, MK_CLOSE_STOPPING);
+    else if (c->state == MK_H1_LINGER)
+        mk_h1_hurry(c);
     else if (c->job && c->job->request.view)
         c->job->request.keep_alive = false;
-    else
-        c->closing = c->state == MK_H1_FLUSH;
+    else if (c->state == MK_H1_FLUSH)
+        c->closing = c->must_linger = true;
 }
 
 /* An edge-triggered registration for life; EPOLLOUT joins the first time the kernel refuses bytes. */

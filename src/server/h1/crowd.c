@@ -62,14 +62,20 @@ static unsigned count_addresses(struct look *look)
     return most;
 }
 
-static bool is_idle(const struct seen *s)
+/* Its answer is out: what it still does serves its client alone. */
+static bool is_over(const struct seen *s)
 {
-    return s->conn->state == MK_H1_IDLE || s->conn->state == MK_H1_LINGER;
+    return s->conn->state == MK_H1_LINGER;
+}
+
+static unsigned rank(const struct seen *s)
+{
+    return is_over(s) ? 2 : s->conn->state == MK_H1_IDLE ? 1 : 0;
 }
 
 static bool goes_before(const struct seen *a, const struct seen *b)
 {
-    return is_idle(a) != is_idle(b) ? is_idle(a) : a->useless_ms > b->useless_ms;
+    return rank(a) != rank(b) ? rank(a) > rank(b) : a->useless_ms > b->useless_ms;
 }
 
 /* @return who goes next, or NULL. */
@@ -80,7 +86,7 @@ static struct seen *find_useless(struct look *look, unsigned heaviest)
     for (unsigned i = 0; i < look->count; i++) {
         struct seen *s = &look->seen[i];
 
-        if (s->useless_ms >= YOUNG_MS && s->held * 2 >= heaviest &&
+        if (s->useless_ms >= YOUNG_MS && (is_over(s) || s->held * 2 >= heaviest) &&
             (!victim || goes_before(s, victim)))
             victim = s;
     }

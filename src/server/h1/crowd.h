@@ -5,8 +5,8 @@
 #include "server/worker/ask.h"
 
 /*
- * Who has to go when MaxConnections is nearly used up: of the address that holds the most connections the idle ones,
- * then those that were waited for longest. Nobody goes within two seconds, while a handler works on his request, or
+ * Who has to go when MaxConnections is nearly used up: those that linger after their last answer, of whatever address;
+ * then of the address that holds the most connections the idle ones, then those that were waited for longest. Nobody goes within two seconds, while a handler works on his request, or
  * while his bytes move as fast as MinRate and MinReadRate want it.
  *
  * Nothing is counted before that: a few connections are looked at, others each time, and the address that most of

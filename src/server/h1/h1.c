@@ -21,8 +21,6 @@
 #include "server/worker/worker.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 /* ---- input ---- */
@@ -562,24 +560,46 @@ void mk_h1_end(struct mk_conn *c, enum mk_close reason)
     mk_conn_go(c, MK_H1_FLUSH);
 }
 
-/* Has the peer's system all that was sent? */
-static bool is_delivered(const struct mk_conn *c)
-{
-    int left = 0;
-
-    return ioctl(c->link.fd, SIOCOUTQ, &left) < 0 || left == 0;
-}
-
 /* A server that stops does not wait for peers who have everything. */
 static bool may_close_at_once(const struct mk_conn *c)
 {
-    return !c->must_linger || c->ended || (c->worker->stopping && !c->readable && is_delivered(c));
+    return !c->must_linger || c->ended ||
+           (c->worker->stopping && !c->readable && mk_h1_is_delivered(c));
+}
+
+/* Input that nobody wants any more: a close with it unread, or input after it, would reset the connection, and the peer
+ * might lose our answers (RFC 9112 section 9.6). */
+static enum mk_step discard(struct mk_conn *c)
+{
+    char *scratch = mk_out_reserve(c, MK_LIMIT_GATHER_BYTES);
+    ssize_t n;
+
+    if (!c->readable)
+        return MK_STEP_WAIT;
+    n = mk_link_recv(&c->link, scratch, MK_LIMIT_GATHER_BYTES);
+    if (n <= 0)
+        c->readable = false;
+    if (n == MK_E_AGAIN)
+        return MK_STEP_WAIT;
+    if (n < 0)
+        return c->state == MK_H1_LINGER ? MK_STEP_CLOSE : mk_h1_close_for(c, MK_CLOSE_PEER_CUT);
+    if (n == 0) {
+        c->ended = true;
+        return MK_STEP_NEXT;
+    }
+    c->progress = true;
+    if (c->lingered <
+        UINT32_MAX - MK_LIMIT_GATHER_BYTES) /* enough for all the time that there is */
+        c->lingered += (uint32_t)n;
+    return MK_STEP_SOON;
 }
 
 static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
 {
     enum mk_pump verdict = pump_out(c, turn);
 
+    if (verdict == MK_PUMP_READER && c->closing && c->must_linger && c->readable)
+        return discard(c); /* it may send all before it reads */
     if (verdict != MK_PUMP_DONE)
         return after_pump(c, verdict);
     if (c->stream)
@@ -593,26 +613,10 @@ static enum mk_step step_flush(struct mk_conn *c, struct mk_turn *turn)
     return mk_h1_go(c, turn, MK_H1_LINGER);
 }
 
-/* A close with unread input, or input after it, would reset the connection, and the peer might lose our answers (RFC 9112
- * section 9.6). */
 static enum mk_step step_linger(struct mk_conn *c, struct mk_turn *turn)
 {
-    char *scratch = mk_out_reserve(c, MK_LIMIT_GATHER_BYTES);
-    ssize_t n;
-
     (void)turn;
-    if (!c->readable)
-        return MK_STEP_WAIT;
-    n = mk_link_recv(&c->link, scratch, MK_LIMIT_GATHER_BYTES);
-    if (n == MK_E_AGAIN) {
-        c->readable = false;
-        return MK_STEP_WAIT;
-    }
-    if (n <= 0)
-        return MK_STEP_CLOSE;
-    c->lingered += (uint32_t)n;
-    return c->lingered < MK_LIMIT_LINGER_BYTES ? MK_STEP_SOON
-                                               : mk_h1_close_for(c, MK_CLOSE_LINGERED);
+    return c->ended ? MK_STEP_CLOSE : discard(c);
 }
 
 enum mk_step mk_h1_step(struct mk_conn *c, struct mk_turn *turn)

@@ -32,6 +32,9 @@ void mk_h1_set_timeout(struct mk_conn *c);
 /** How long the present state may last has changed. */
 void mk_h1_renew_timeout(struct mk_conn *c);
 
+/** A connection that lingers does so for a short while from now on. */
+void mk_h1_hurry(struct mk_conn *c);
+
 /** The timeout has come. @return true: step again, false: closed. */
 bool mk_h1_on_timeout(struct mk_conn *c);
 

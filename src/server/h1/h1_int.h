@@ -44,4 +44,7 @@ __attribute__((noinline, cold)) enum mk_step mk_h1_step_offer(struct mk_conn *c,
 /** The state in which a connection waits for its first byte, once its peer is known. */
 enum mk_h1_state mk_h1_first_state(const struct mk_conn *c);
 
+/** Has the peer's system all that was sent? */
+bool mk_h1_is_delivered(const struct mk_conn *c);
+
 #endif

@@ -2,9 +2,14 @@
 #include "base/limits.h"
 #include "core/fd.h"
 #include "server/h1/conn_state.h"
+#include "server/h1/crowd.h"
 #include "server/h1/h1_int.h"
 #include "server/answer/reply.h"
 #include "server/request/request_state.h"
+#include "server/worker/worker.h"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 /* How long each state may last, and what happens when it lasts longer. */
 
@@ -103,6 +108,50 @@ static void book_wait(struct mk_conn *c)
         book_reader(c, waited_ms);
 }
 
+/* ---- the end of a connection whose peer may still send ---- */
+
+bool mk_h1_is_delivered(const struct mk_conn *c)
+{
+    int left = 0;
+
+    return ioctl(c->link.fd, SIOCOUTQ, &left) < 0 || left == 0;
+}
+
+static uint32_t waited_ms(const struct mk_conn *c)
+{
+    return (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+}
+
+/* What is left of the whole time. */
+static int64_t linger_left(const struct mk_conn *c)
+{
+    bool hurries = c->worker->stopping || mk_crowd_is_near(c->worker->shared);
+    int64_t spent_ms = c->timed_state == MK_H1_LINGER ? waited_ms(c) : 0;
+
+    return (hurries ? MK_LIMIT_LINGER_HURRY_MS : MK_LIMIT_LINGER_MS) - spent_ms;
+}
+
+/* A client that uploads is heard as long as it goes on, one that drips not longer than one that is silent. */
+static int64_t linger_timeout(const struct mk_conn *c)
+{
+    int64_t spent_ms = c->timed_state == MK_H1_LINGER ? waited_ms(c) : 0;
+    int64_t paid_ms = MK_LIMIT_LINGER_QUIET_MS + time_for(c->lingered, MK_LIMIT_LINGER_RATE);
+
+    return at_most(linger_left(c), at_most(MK_LIMIT_LINGER_QUIET_MS, paid_ms - spent_ms));
+}
+
+/* @return whether it goes on: a reset would destroy what the peer has not yet. */
+static bool lingers_on(struct mk_conn *c)
+{
+    int64_t left_ms = linger_left(c);
+
+    if (left_ms <= 0 || mk_h1_is_delivered(c))
+        return false;
+    mk_timer_set(&c->worker->loop.wheel, &c->timer,
+                 c->worker->loop.clock.mono_ms + at_most(MK_LIMIT_LINGER_QUIET_MS, left_ms));
+    return true;
+}
+
 static int64_t timeout_of(const struct mk_conn *c)
 {
     const struct mk_server_settings *set = mk_h1_settings(c);
@@ -121,14 +170,14 @@ static int64_t timeout_of(const struct mk_conn *c)
     case MK_H1_DRAIN:
         return c->job->request.site->set.body_timeout_ms;
     case MK_H1_LINGER:
-        return MK_LIMIT_LINGER_MS;
+        return linger_timeout(c);
     default:
         return set->timeout_ms;
     }
 }
 
-/* Bytes that move the way that is waited for renew what is measured by progress; a head, a body that nobody wants and
- * a linger have one time for the whole. */
+/* Bytes that move the way that is waited for renew what is measured by progress; a head and a body that nobody wants
+ * have one time for the whole. */
 static bool has_progress(const struct mk_conn *c)
 {
     switch ((enum mk_h1_state)c->state) {
@@ -136,6 +185,7 @@ static bool has_progress(const struct mk_conn *c)
     case MK_H1_FLUSH:
         return c->sent > 0;
     case MK_H1_BODY:
+    case MK_H1_LINGER:
         return c->progress;
     case MK_H1_HANDLER:
         return c->progress || c->sent > 0;
@@ -157,7 +207,8 @@ void mk_h1_set_timeout(struct mk_conn *c)
     book_wait(c);
     if (!first_wait) { /* the first head's time runs from the accept */
         mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
-        c->since_ms = (uint32_t)loop->clock.mono_ms;
+        if (c->state != MK_H1_LINGER || c->timed_state != MK_H1_LINGER)
+            c->since_ms = (uint32_t)loop->clock.mono_ms;
     }
     c->timed_state = c->state;
     c->progress = false;
@@ -183,6 +234,12 @@ void mk_h1_renew_timeout(struct mk_conn *c)
     c->timed_state = MK_H1_STATE_COUNT;
     if (mk_conn_is_answering(c))
         mk_h1_set_timeout(c);
+}
+
+void mk_h1_hurry(struct mk_conn *c)
+{
+    c->timed_state = MK_H1_STATE_COUNT;
+    mk_h1_set_timeout(c);
 }
 
 static bool refuse_handler(struct mk_conn *c)
@@ -220,6 +277,8 @@ bool mk_h1_on_timeout(struct mk_conn *c)
         mk_h1_end_drain(c);
         return true;
     case MK_H1_LINGER:
+        if (lingers_on(c))
+            return false;
         mk_conn_close(c, c->close_reason == MK_CLOSE_DONE ? MK_CLOSE_LINGERED : c->close_reason);
         return false;
     case MK_H1_PROXY:

@@ -153,10 +153,24 @@ static void so_much_body_is_skipped(void **state)
     free(in);
 }
 
-/* A client that says more after the last answer is heard for so many bytes. */
-static void lingering_reads_so_much(void **state)
+/* So many bytes of a client whose request was refused. */
+static void say_more(struct loopback *lb, const char *more, size_t len)
 {
-    char *more = calloc(1, MK_LIMIT_LINGER_BYTES);
+    loopback_say(lb, (struct mk_str){more, len});
+    loopback_run(lb);
+    assert_int_equal(lb->in_at, lb->in.len);
+}
+
+static void pass_ms(struct loopback *lb, int64_t ms)
+{
+    lb->worker->loop.clock.mono_ms += ms;
+}
+
+/* An upload is read to its end, however long it is: its client looks at the answer when it has sent all. */
+static void a_whole_upload_is_discarded(void **state)
+{
+    enum { PIECE = 1 << 20, PIECES = 20 };
+    char *more = calloc(1, PIECE);
     struct loopback lb = begin(MK_STR("x\r\n\r\n"));
 
     (void)state;
@@ -164,15 +178,61 @@ static void lingering_reads_so_much(void **state)
     loopback_open(&lb);
     loopback_run(&lb);
     assert_int_equal(lb.conn->state, MK_H1_LINGER);
-    loopback_say(&lb, (struct mk_str){more, MK_LIMIT_LINGER_BYTES - 1});
-    loopback_run(&lb);
+    for (int i = 0; i < PIECES; i++) {
+        say_more(&lb, more, PIECE);
+        pass_ms(&lb, MK_LIMIT_LINGER_QUIET_MS / 4);
+    }
     assert_false(loopback_is_closed(&lb));
-    loopback_say(&lb, (struct mk_str){more, 1});
-    loopback_run(&lb);
+    loopback_time_out(&lb);
     assert_true(loopback_is_closed(&lb));
     loopback_close(&lb);
     loopback_free(&lb);
     free(more);
+}
+
+/* The answer does not fit into the kernel, and its client sends all before it reads. */
+static void input_is_discarded_while_the_last_answer_leaves(void **state)
+{
+    struct loopback lb = begin(MK_STR(GET("/large.bin", "")));
+
+    (void)state;
+    lb.out_piece = 1;
+    loopback_open(&lb);
+    loopback_turn(&lb);
+    loopback_turn(&lb);
+    mk_conn_stop(lb.conn);
+    assert_int_equal(lb.conn->state, MK_H1_FLUSH);
+    loopback_say(&lb, MK_STR("what nobody asked for"));
+    loopback_turn(&lb);
+    assert_int_equal(lb.conn->state, MK_H1_FLUSH);
+    assert_int_equal(lb.in_at, lb.in.len);
+    lb.out_piece = 0;
+    loopback_run(&lb);
+    assert_int_equal(loopback_status(&lb, 0), 200);
+    assert_int_equal(lb.conn->state, MK_H1_LINGER);
+    loopback_close(&lb);
+    loopback_free(&lb);
+}
+
+/* A server that stops ends soon what lingers already. */
+static void lingering_is_short_at_the_end_of_the_server(void **state)
+{
+    struct loopback lb = begin(MK_STR("x\r\n\r\n"));
+    struct mk_timer *timer;
+
+    (void)state;
+    loopback_open(&lb);
+    loopback_run(&lb);
+    timer = &lb.conn->timer;
+    lb.worker->stopping = true;
+    mk_conn_stop(lb.conn);
+    lb.worker->stopping = false;
+    assert_in_range(timer->due - (uint32_t)(lb.worker->loop.clock.mono_ms / MK_TICK_MS), 1,
+                    MK_LIMIT_LINGER_HURRY_MS / MK_TICK_MS + 1);
+    loopback_time_out(&lb);
+    assert_true(loopback_is_closed(&lb));
+    loopback_close(&lb);
+    loopback_free(&lb);
 }
 
 /* ---- timeouts ---- */
@@ -296,7 +356,9 @@ int main(void)
         RUN(a_file_that_shrinks_while_it_is_sent_ends_the_connection),
         RUN(the_server_being_full_is_said),
         RUN(so_much_body_is_skipped),
-        RUN(lingering_reads_so_much),
+        RUN(a_whole_upload_is_discarded),
+        RUN(input_is_discarded_while_the_last_answer_leaves),
+        RUN(lingering_is_short_at_the_end_of_the_server),
         RUN(silence_ends_with_what_fits_the_state),
         RUN(a_late_body_gets_no_second_answer),
         RUN(a_client_that_waits_is_told_to_send),

@@ -5,6 +5,9 @@
 #include "server/h1/h1_int.h"
 #include "server/request/request_state.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 /* How long a connection may stay as it is: one made by hand, on a clock that is set. */
 
 enum {
@@ -133,7 +136,7 @@ static void each_state_has_its_time(void **state)
         {"a head", MK_H1_HEAD, 1, true, TIMEOUT},
         {"a body that nobody wants", MK_H1_DRAIN, 1, false, BODY},
         {"the last answers", MK_H1_FLUSH, 1, false, WRITE},
-        {"a peer that is to close", MK_H1_LINGER, 1, false, MK_LIMIT_LINGER_MS},
+        {"a peer that is to close", MK_H1_LINGER, 1, false, MK_LIMIT_LINGER_QUIET_MS},
     };
 
     (void)state;
@@ -248,7 +251,6 @@ static void bytes_the_right_way_renew_the_time(void **state)
         {"nothing, of a handler", MK_H1_HANDLER, false, 0, false},
         {"input, of a head", MK_H1_HEAD, true, 0, false},
         {"input, of a body that nobody wants", MK_H1_DRAIN, true, 0, false},
-        {"input, of a peer that is to close", MK_H1_LINGER, true, 0, false},
     };
 
     for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
@@ -398,6 +400,69 @@ static void only_waiting_for_the_reader_counts(void **state)
     assert_int_equal(conn.behind_ms, FOREVER);
 }
 
+/* ---- a peer that is to close ---- */
+
+static int64_t left_after_more(uint32_t bytes)
+{
+    conn.progress = bytes > 0;
+    conn.lingered += bytes;
+    return left_after_setting();
+}
+
+static void begin_lingering(void)
+{
+    conn.state = MK_H1_LINGER;
+    conn.link.fd = -1; /* all is delivered */
+    assert_int_equal(left_after_setting(), MK_LIMIT_LINGER_QUIET_MS);
+}
+
+static void an_upload_lingers_while_it_goes_on(void **state)
+{
+    (void)state;
+    begin_lingering();
+    for (int ms = 4000; ms <= 24000; ms += 4000) {
+        pass(4000);
+        assert_int_equal(left_after_more(4 * MK_LIMIT_LINGER_RATE), MK_LIMIT_LINGER_QUIET_MS);
+    }
+    pass(4000);
+    assert_int_equal(left_after_more(4 * MK_LIMIT_LINGER_RATE), MK_LIMIT_LINGER_MS - 28000);
+    assert_int_equal(mk_h1_useless_ms(&conn), 28000);
+}
+
+static void what_drips_lingers_as_silence_does(void **state)
+{
+    (void)state;
+    begin_lingering();
+    pass(4000);
+    assert_int_equal(left_after_more(1), MK_LIMIT_LINGER_QUIET_MS - 4000);
+    assert_int_equal(left_after_more(MK_LIMIT_LINGER_RATE), MK_LIMIT_LINGER_QUIET_MS - 3000);
+}
+
+static void what_is_not_delivered_lingers_on(void **state)
+{
+    static const char answer[16384];
+    int sockets[2];
+
+    (void)state;
+    begin_lingering();
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    conn.link.fd = sockets[0];
+    assert_int_equal(send(sockets[0], answer, sizeof(answer), 0), (ssize_t)sizeof(answer));
+    for (int ms = 5000; ms < MK_LIMIT_LINGER_MS; ms += 5000) {
+        pass(5000);
+        assert_false(mk_h1_on_timeout(&conn));
+        assert_false(conn.closed);
+        assert_int_equal(left(), MK_LIMIT_LINGER_QUIET_MS);
+    }
+    assert_false(mk_h1_is_delivered(&conn));
+    assert_int_equal(read(sockets[1], (char[sizeof(answer)]){0}, sizeof(answer)),
+                     (ssize_t)sizeof(answer));
+    assert_true(mk_h1_is_delivered(&conn));
+    conn.link.fd = -1;
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
 /* ---- who is of no use ---- */
 
 static void a_peer_that_keeps_waiting_is_of_no_use(void **state)
@@ -448,6 +513,9 @@ int main(void)
         CASE(only_waiting_for_the_sender_counts),
         CASE(a_reader_has_a_pace),
         CASE(only_waiting_for_the_reader_counts),
+        CASE(an_upload_lingers_while_it_goes_on),
+        CASE(what_drips_lingers_as_silence_does),
+        CASE(what_is_not_delivered_lingers_on),
         CASE(a_peer_that_keeps_waiting_is_of_no_use),
     };
 
