@@ -2,6 +2,7 @@
 #include "web/router_int.h"
 
 #include "base/str.h"
+#include "http/method.h"
 
 /* A request to its handler. */
 
@@ -213,11 +214,23 @@ static bool search_from(struct search *s, const struct mk_route_node *node, size
 
 /* ---- running ---- */
 
-static enum mk_verdict answer_without(struct search *s, struct mk_request *r)
+static bool is_known(const struct mk_router *router, struct mk_str method)
+{
+    const struct mk_route_method *own = router->own_methods;
+
+    while (own && !mk_str_eq(own->name, method))
+        own = own->next;
+    return own || mk_method_from(method) != MK_METHOD_OTHER;
+}
+
+static enum mk_verdict answer_without(struct search *s, const struct mk_router *router,
+                                      struct mk_request *r)
 {
     struct mk_reply p;
     char *lines;
 
+    if (!is_known(router, s->method))
+        return mk_reply_error(r, 501, NULL);
     list_method(s->allow, MK_STR("OPTIONS"));
     if (!mk_str_eq(s->method, MK_STR("OPTIONS"))) {
         lines = mk_request_printf(r, "Allow: %s\r\n", s->allow);
@@ -257,7 +270,7 @@ enum mk_verdict mk_router_call(const struct mk_router *router, struct mk_request
     if (prefix >= s.path.len || router->root.nchildren == 0)
         return MK_VERDICT_PASS;
     if (!search_from(&s, router->root.children[0], prefix, 0))
-        return s.nmissed > 0 ? answer_without(&s, r) : MK_VERDICT_PASS;
+        return s.nmissed > 0 ? answer_without(&s, router, r) : MK_VERDICT_PASS;
     if (s.has_failed || !keep_match(&s))
         return mk_reply_error(r, 500, NULL);
     *route = s.route;

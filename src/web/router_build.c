@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "base/str.h"
+#include "http/method.h"
 
 /* Patterns into the tree. */
 
@@ -324,6 +325,34 @@ static void append(struct mk_route_node *node, struct mk_route *route)
     *last = route;
 }
 
+static bool note_own_method(struct mk_router *router, struct mk_str name)
+{
+    struct mk_route_method *own = router->own_methods;
+
+    if (mk_method_from(name) != MK_METHOD_OTHER)
+        return true;
+    while (own && !mk_str_eq(own->name, name))
+        own = own->next;
+    if (own)
+        return true;
+    own = mk_arena_alloc(&router->arena, sizeof(*own));
+    if (!own)
+        return false;
+    *own = (struct mk_route_method){router->own_methods, name};
+    router->own_methods = own;
+    return true;
+}
+
+/* What no route has is no method here (RFC 9110 section 15.6.2). */
+static int note_own_methods(struct mk_router *router, const struct mk_route *route)
+{
+    for (size_t i = 0; i < route->nmethods; i++) {
+        if (!note_own_method(router, route->methods[i]))
+            return MK_E_NOMEM;
+    }
+    return 0;
+}
+
 static int add(struct mk_router *router, struct mk_str methods, struct mk_str text,
                struct mk_route *route)
 {
@@ -343,6 +372,8 @@ static int add(struct mk_router *router, struct mk_str methods, struct mk_str te
     if (!node)
         return MK_E_NOMEM;
     err = check_methods(node, route);
+    if (err == 0)
+        err = note_own_methods(router, route);
     if (err == 0)
         append(node, route);
     return err;

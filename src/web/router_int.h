@@ -39,8 +39,15 @@ struct mk_route_node {
     struct mk_route *asked;        /* the same ones */
 };
 
+/** A method of a route that is none of the protocol's own. */
+struct mk_route_method {
+    struct mk_route_method *next;
+    struct mk_str name;
+};
+
 struct mk_router {
     struct mk_arena arena;
+    struct mk_route_method *own_methods;
     struct mk_route_node root;
     atomic_uint holders; /* the program's configuration, and each one that is in force */
 };

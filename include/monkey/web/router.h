@@ -22,8 +22,9 @@
  * way to the next. The order of the calls has no effect.
  *
  * A handler of GET answers HEAD too, without a body. A path with handlers for other methods only is answered with 405 and
- * Allow, OPTIONS without a handler of its own with 204 and Allow (RFC 9110 sections 9.3.7, 15.5.6). A path without any
- * handler goes on to the next plugin, and then to the files of the site.
+ * Allow, OPTIONS without a handler of its own with 204 and Allow (RFC 9110 sections 9.3.7, 15.5.6), a method that neither
+ * RFC 9110, RFC 5789 nor a handler of this router has with 501 (section 15.6.2). A path without any handler goes on to the
+ * next plugin, and then to the files of the site.
  */
 
 #include <monkey/request.h>
@@ -100,7 +101,7 @@ MK_API int mk_router_add_if(struct mk_router *router, const char *methods, const
  * bytes of the request for the values of a pattern that has names.
  * @param prefix  bytes at the beginning of the path that the patterns do not know: of "/shop/items/1" with 5 they match
  *                "/items/1"; 0: none. MK_VERDICT_PASS unless a slash follows
- * @return the handler's verdict; DONE: answered with 405, 204, or 500 without memory; PASS: no pattern matches.
+ * @return the handler's verdict; DONE: answered with 405, 501, 204, or 500 without memory; PASS: no pattern matches.
  */
 MK_API enum mk_verdict mk_router_run(const struct mk_router *router, struct mk_request *r,
                                      size_t prefix) MK_MUST_USE;

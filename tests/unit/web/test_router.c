@@ -95,6 +95,9 @@ static const struct {
     {"PATCH", "/any/thing", 200, "/any/*"},
     {"BREW", "/pot", 200, "/pot"},
     {"GET", "/pot", 405, "Allow: BREW, HEAD, OPTIONS"},
+    {"BREW", "/items/17", 405, "Allow: GET, HEAD, POST, PUT, OPTIONS"}, /* known at another path */
+    {"PROPFIND", "/items/17", 501, NULL},                               /* RFC 9110 15.6.2 */
+    {"get", "/items/17", 501, NULL},
     {"DELETE", "/items/17", 405, "Allow: GET, HEAD, POST, PUT, OPTIONS"},
     {"DELETE", "/items/new", 405, "Allow: GET, HEAD, POST, PUT, OPTIONS"},
     {"OPTIONS", "/items", 204, "Allow: GET, HEAD, OPTIONS"},
