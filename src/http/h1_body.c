@@ -9,8 +9,15 @@ enum state {
     LENGTH,     /* not chunked: data */
     SIZE_FIRST, /* first digit of a chunk size */
     SIZE,       /* more digits */
-    SIZE_BLANK, /* blanks behind the size: an extension must follow */
-    EXTENSION,  /* chunk extension up to CR */
+    SIZE_BLANK, /* blanks behind the size or an extension's value: an extension must follow */
+    NAME_FIRST, /* blanks before an extension's name, or its first byte */
+    NAME,       /* more of it */
+    NAME_BLANK, /* blanks behind it: a value or an extension must follow */
+    VALUE_FIRST,
+    VALUE,
+    QUOTED, /* in a quoted value */
+    ESCAPED,
+    QUOTED_END, /* behind it */
     SIZE_LF,    /* LF of the size line */
     DATA,       /* data of the chunk */
     DATA_CR,    /* line end behind the data */
@@ -40,29 +47,77 @@ void mk_h1_body_init_chunked(struct mk_h1_body *b, uint64_t max)
     };
 }
 
+/** A size that no number holds is malformed, as such a Content-Length is. */
 static int add_digit(struct mk_h1_body *b, char c)
 {
     if (b->left >> 60)
-        return MK_E_LIMIT;
+        return MK_E_BAD;
     b->left = b->left << 4 | mk_hex_value(c);
-    if (b->left > b->max - b->total)
-        return MK_E_LIMIT;
     b->state = SIZE;
     return 0;
 }
 
-/** The state behind a size line or a blank of it, when c may follow there. */
-static int after_size(struct mk_h1_body *b, char c)
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/** The state behind a size, an extension's name or its value, or a blank there, when c may follow. */
+static int after_part(struct mk_h1_body *b, char c, enum state blank)
 {
     if (c == ';')
-        b->state = EXTENSION;
-    else if (c == ' ' || c == '\t')
-        b->state = SIZE_BLANK;
-    else if (c == '\r' && b->state == SIZE)
+        b->state = NAME_FIRST;
+    else if (is_blank(c))
+        b->state = (uint8_t)blank;
+    else if (c == '\r' && b->state != SIZE_BLANK && b->state != NAME_BLANK)
         b->state = SIZE_LF;
     else
         return MK_E_BAD;
     return 0;
+}
+
+static int after_size(struct mk_h1_body *b, char c)
+{
+    return b->left > b->max - b->total ? MK_E_LIMIT : after_part(b, c, SIZE_BLANK);
+}
+
+/** *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] ), behind its first semicolon. */
+static int extension(struct mk_h1_body *b, char c)
+{
+    bool is_first = b->state == NAME_FIRST || b->state == VALUE_FIRST;
+
+    if (is_first && is_blank(c))
+        return 0;
+    switch ((enum state)b->state) {
+    case QUOTED:
+        if (c == '"' || c == '\\')
+            b->state = c == '"' ? QUOTED_END : ESCAPED;
+        return mk_char_is(c, MK_CHAR_TEXT) ? 0 : MK_E_BAD;
+    case ESCAPED:
+        b->state = QUOTED;
+        return mk_char_is(c, MK_CHAR_TEXT) ? 0 : MK_E_BAD;
+    case VALUE_FIRST:
+        b->state = c == '"' ? QUOTED : VALUE;
+        return c == '"' || mk_char_is(c, MK_CHAR_TOKEN) ? 0 : MK_E_BAD;
+    case NAME_FIRST:
+        b->state = NAME;
+        return mk_char_is(c, MK_CHAR_TOKEN) ? 0 : MK_E_BAD;
+    case NAME:
+    case NAME_BLANK:
+        if (c == '=') {
+            b->state = VALUE_FIRST;
+            return 0;
+        }
+        if (b->state == NAME && mk_char_is(c, MK_CHAR_TOKEN))
+            return 0;
+        return after_part(b, c, NAME_BLANK);
+    case VALUE:
+        if (mk_char_is(c, MK_CHAR_TOKEN))
+            return 0;
+        return after_part(b, c, SIZE_BLANK);
+    default: /* QUOTED_END */
+        return after_part(b, c, SIZE_BLANK);
+    }
 }
 
 /** CR leads to the next state, text stays; a control byte or a bare LF is neither. */
@@ -102,8 +157,15 @@ static int step(struct mk_h1_body *b, char c)
         return mk_char_is(c, MK_CHAR_HEX) ? add_digit(b, c) : MK_E_BAD;
     case SIZE_BLANK:
         return after_size(b, c);
-    case EXTENSION:
-        return text_until_cr(b, c, SIZE_LF);
+    case NAME_FIRST:
+    case NAME:
+    case NAME_BLANK:
+    case VALUE_FIRST:
+    case VALUE:
+    case QUOTED:
+    case ESCAPED:
+    case QUOTED_END:
+        return extension(b, c);
     case SIZE_LF:
         return expect(b, c == '\n', b->left > 0 ? DATA : TRAILER_FIRST);
     case DATA_CR:
@@ -133,10 +195,17 @@ static bool is_waste(const struct mk_h1_body *b, char c)
     switch ((enum state)b->state) {
     case SIZE:
         return c != '\r' && (b->left == 0 || !mk_char_is(c, MK_CHAR_HEX));
-    case EXTENSION:
+    case NAME:
+    case VALUE:
+    case QUOTED_END:
     case TRAILER_FIRST:
         return c != '\r';
     case SIZE_BLANK:
+    case NAME_FIRST:
+    case NAME_BLANK:
+    case VALUE_FIRST:
+    case QUOTED:
+    case ESCAPED:
     case TRAILER_NAME:
     case TRAILER_VALUE:
     case TRAILER_LF:

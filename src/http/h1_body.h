@@ -34,8 +34,8 @@ void mk_h1_body_init_chunked(struct mk_h1_body *b, uint64_t max);
  *             them stay where they were, at buf + used
  * @return 1: body complete (bytes of the next message may follow at buf + used);
  *         MK_E_AGAIN: all was used, feed the next piece;
- *         MK_E_BAD: framing error (bare LF, missing or malformed size, control byte in an
- *         extension, bad trailer);
+ *         MK_E_BAD: framing error (bare LF, missing or malformed size or extension, a size above 64 bits, bad
+ *         trailer);
  *         MK_E_LIMIT: body longer than b->max, trailers above b->max_trailers, or leading zeros,
  *         extensions and trailers above MK_LIMIT_CHUNK_OVERHEAD plus a quarter of the data. An
  *         error stays: each further call fails.

@@ -123,3 +123,21 @@ def test_unread_body_of_an_answered_request_is_skipped(server):
     with server.connect() as connection:
         assert connection.request("/missing", "POST", body=b"x" * 10000).status in (404, 405)
         assert connection.request("/a.txt").text == "text"
+
+
+REFUSED = [
+    ("malformed size", b"5x\r\nhello\r\n0\r\n\r\n", 400),
+    ("malformed extension", b"5;=x\r\nhello\r\n0\r\n\r\n", 400),
+    ("size that no number holds", b"1" + b"0" * 16 + b"\r\nhello\r\n0\r\n\r\n", 400),
+    ("size above the maximum", b"4000001\r\nhello", 413),
+]
+
+
+@pytest.mark.socket("a connection of its own has an end")
+@pytest.mark.parametrize("body, status", [pytest.param(body, status, id=name) for name, body, status in REFUSED])
+def test_the_answer_to_a_bad_chunk_announces_the_close(server, body, status):
+    with server.connect() as connection:
+        connection.send(http.request("/echo", "POST", headers={"Transfer-Encoding": "chunked"}) + body)
+        response = connection.response("POST")
+        assert (response.status, response.header("Connection")) == (status, "close")
+        assert connection.is_closed()

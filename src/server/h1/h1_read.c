@@ -55,8 +55,10 @@ static ssize_t decode_buffered(struct mk_request *r, char *dst, size_t len)
     if (n == 0)
         return MK_E_AGAIN;
     done = mk_h1_body_decode(&r->body, data, &n, &used);
-    if (done < 0 && done != MK_E_AGAIN)
+    if (done < 0 && done != MK_E_AGAIN) {
+        r->keep_alive = false; /* where the next request would begin is not known */
         return done;
+    }
     if (r->body.trailers > trailers)
         keep_trailers(r, data + used, r->body.trailers - trailers);
     memcpy(dst, data, n);
