@@ -81,7 +81,7 @@ size_t gateway_field_name(char dst[GATEWAY_NAME_MAX], struct mk_str field)
 static bool is_withheld(const struct walk *w, struct mk_str name)
 {
     if ((mk_field_rules(name) & MK_RULE_HOP) || text_is_word(name, MK_STR("Content-Type")) ||
-        text_is_word(name, MK_STR("Proxy")))
+        text_is_word(name, MK_STR("Proxy")) || text_is_word(name, MK_STR("Expect")))
         return true;
     return w->f.user.p && text_is_word(name, MK_STR("Authorization"));
 }

@@ -34,8 +34,8 @@ struct gateway_variables {
  *
  * Fields of the request become HTTP_NAME in capitals with `-` as `_`. A field whose name has other characters than
  * letters, digits and `-` has none, since a `_` would pass for a `-`. Repeated fields are joined (RFC 9110 section 5.3; Cookie by
- * "; "). There is no HTTP_PROXY, which programs take for a setting of their own, nothing that is said of the framing or to a
- * proxy, and no HTTP_AUTHORIZATION where the server itself has checked the password.
+ * "; "). There is no HTTP_PROXY, which programs take for a setting of their own, nothing that is said of the framing, to a
+ * proxy, or of what the client expects before it sends, and no HTTP_AUTHORIZATION where the server itself has checked the password.
  *
  * Fields of notes (<monkey/notes.h>) take the place of the client's.
  *

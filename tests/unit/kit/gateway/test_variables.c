@@ -147,6 +147,8 @@ static void test_fields_that_are_not_given(void **state)
         {"PROXY", "http://evil"},
         {"Proxy-Authorization", "evil"},
         {"Transfer-Encoding", "chunked"},
+        {"Expect", "100-continue"},
+        {"TE", "trailers"},
         {"X_Forwarded_For", "evil"},
         {"X-Forwarded-For", "good"},
         {"Content_Length", "evil"},
@@ -163,6 +165,8 @@ static void test_fields_that_are_not_given(void **state)
     require_none(&b, "evil");
     require_none(&b, "HTTP_PROXY");
     require_none(&b, "HTTP_TRANSFER");
+    require_none(&b, "HTTP_EXPECT");
+    require_none(&b, "HTTP_TE");
     require(&b, "HTTP_X_FORWARDED_FOR=good");
     fake_end(&r);
 }
