@@ -71,11 +71,14 @@ static bool is_name(struct mk_str text, const char *name)
     return text.len == strlen(name) && strncasecmp(text.p, name, text.len) == 0;
 }
 
-/* Content-Length is that of the body, which may have been chunked; HTTP_PROXY would be a setting of HTTP clients. */
+/*
+ * What is said of the connection, the framing or to a proxy is the server's: the body comes without its chunks, and
+ * Content-Length is that of it. Expect has been met; HTTP_PROXY would be a setting of HTTP clients.
+ */
 static bool is_left_out(struct mk_str name)
 {
-    return memchr(name.p, '_', name.len) || is_name(name, "Content-Length") ||
-           is_name(name, "Proxy");
+    return memchr(name.p, '_', name.len) || (mk_field_rules(name) & MK_RULE_HOP) ||
+           is_name(name, "Expect") || is_name(name, "Proxy");
 }
 
 static PyObject *key_of_field(struct mk_str name)

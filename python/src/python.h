@@ -8,6 +8,7 @@
 #include "call.h"
 
 #include <monkey/events.h>
+#include <monkey/field.h>
 
 /* The Python side. All functions here need the GIL. */
 

@@ -166,6 +166,15 @@ def test_fields_that_could_be_taken_for_others_are_left_out(server):
     assert known["HTTP_X_LATIN"] in ("caf\u00e9", "caf\u00c3\u00a9")
 
 
+def test_fields_of_the_connection_are_left_out(server):
+    """A framework that sees Transfer-Encoding looks for chunks in a body that has none any more."""
+    fields = {"Transfer-Encoding": "chunked", "TE": "trailers", "Trailer": "X-End", "Expect": "100-continue",
+              "Connection": "keep-alive, X-Word, TE", "Keep-Alive": "timeout=5", "Proxy-Connection": "keep-alive", "X-Word": "kept"}
+    known = json.loads(server.request("/environ", "POST", headers=fields, body=http.chunked(b"body")).body)
+    assert known["CONTENT_LENGTH"] == "4"
+    assert [name for name in known if name.startswith("HTTP_")] == ["HTTP_HOST", "HTTP_X_WORD"]
+
+
 def test_a_field_of_the_answer_has_latin_1(server):
     assert server.get("/environ").header("X-Latin") in ("caf\u00e9", b"caf\xe9".decode("latin-1"))
 
