@@ -53,12 +53,14 @@ def test_books(service):
 
 
 def test_guestbook(service):
-    cookie = {}
+    jar = {}
 
     def ask(target, method="GET", **kwargs):
+        cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())} if jar else {}
         answer = service(target, method, **{**kwargs, "headers": {**cookie, **kwargs.get("headers", {})}})
         for line in answer.all("Set-Cookie"):
-            cookie["Cookie"] = line.partition(";")[0]
+            name, _, value = line.partition(";")[0].partition("=")
+            jar[name] = value
         return answer
 
     def send(target, page, **fields):

@@ -201,13 +201,19 @@ def test_other_clients_cannot_say_who_they_are(server):
 
 class Browser:
     def __init__(self, server, **headers):
-        self.server, self.cookie, self.headers = server, None, headers
+        self.server, self.cookies, self.headers = server, {}, headers
+        self.path = "/guarded"
 
     def ask(self, path, method="GET", headers=None, **kwargs):
-        own = {**self.headers, **({"Cookie": self.cookie} if self.cookie else {}), **(headers or {})}
-        answer = self.server.request("/guarded" + path, method, headers=own, **kwargs)
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        own = {**self.headers, **({"Cookie": cookies} if cookies else {}), **(headers or {})}
+        answer = self.server.request(self.path + path, method, headers=own, **kwargs)
         for line in answer.all("Set-Cookie"):
-            self.cookie = line.partition(";")[0]
+            name, _, value = line.partition(";")[0].partition("=")
+            if value == "deleted":
+                self.cookies.pop(name, None)
+            else:
+                self.cookies[name] = value
         return answer
 
     def token(self):
@@ -221,7 +227,7 @@ class Browser:
 def test_a_token_belongs_to_a_session(server):
     ann, bob = Browser(server), Browser(server)
     token = ann.token()
-    assert re.fullmatch("[0-9a-f]{64}", token) and ann.cookie
+    assert re.fullmatch("[0-9a-f]{64}", token) and list(ann.cookies) == ["DUDA_CSRF_guarded"]
     assert ann.token() != token  # each is masked
     assert ann.post("/tokens/", token).status == ann.post("/tokens/", ann.token()).status == 200
     bob.token()
@@ -265,14 +271,54 @@ def test_methods_that_change_nothing_need_none(server, method):
 def test_tokens_end_when_somebody_logs_in_or_out(server):
     ann = Browser(server)
     before = ann.token()
-    stolen = ann.cookie
-    assert ann.post("/tokens/login", before).status == 200 and ann.cookie != stolen
+    assert ann.post("/tokens/login", before).status == 200 and list(ann.cookies) == ["DUDA_SESSION_guarded"]
     assert ann.post("/tokens/", before).status == 403
     within = ann.token()
     assert ann.post("/tokens/", within).status == 200
     assert ann.post("/tokens/logout", within).status == 200
     assert ann.post("/tokens/", within).status == 403 and ann.post("/tokens/", before).status == 403
     assert ann.post("/tokens/", ann.token()).status == 200
+
+
+def test_another_log_in_renews_the_identity(server):
+    ann = logged_in(server)
+    cookie = ann.cookies["DUDA_SESSION_guarded"]
+    assert ann.post("/tokens/login", ann.token()).status == 200 and ann.cookies["DUDA_SESSION_guarded"] == cookie
+    assert ann.post("/tokens/login", ann.token(), user="bob").status == 200 and ann.cookies["DUDA_SESSION_guarded"] != cookie
+
+
+def test_a_secret_that_the_server_has_not_made_is_none(server):
+    ann = Browser(server)
+    token = ann.token()
+    value = ann.cookies["DUDA_CSRF_guarded"]
+    for wrong in (value[:-1] + ("0" if value[-1] != "0" else "1"), value[:32] + value[33:], value.replace(".", ","),
+                  ("1" if value[0] != "1" else "2") + value[1:], value + "0", value[:32], ""):
+        ann.cookies["DUDA_CSRF_guarded"] = wrong
+        assert ann.post("/tokens/", token).status == 403
+    ann.cookies["DUDA_CSRF_guarded"] = value
+    assert ann.post("/tokens/", token).status == 200
+
+
+def test_services_of_a_site_keep_the_sessions_of_each_other(start, tmp_path):
+    for name in ("one", "two"):
+        duda.build(tmp_path / "services", "guarded", name=name, level=3)
+    server = start(**duda.config(tmp_path / "services", "one", "two"))
+    ann = Browser(server)
+    for name in ("one", "two"):
+        ann.path = f"/{name}"
+        assert ann.post("/tokens/login", ann.token()).status == 200
+    for name in ("one", "two"):
+        ann.path = f"/{name}"
+        assert ann.ask("/members/page").status == 200
+    assert sorted(ann.cookies) == ["DUDA_SESSION_one", "DUDA_SESSION_two"]
+
+
+def test_strangers_who_load_pages_begin_no_session(server):
+    ann = logged_in(server)
+    for _ in range(100):
+        stranger = Browser(server)
+        assert stranger.token() and "DUDA_SESSION_guarded" not in stranger.cookies
+    assert ann.ask("/members/page").body == b"ok"
 
 
 def logged_in(server, **headers):
@@ -286,7 +332,7 @@ def test_members_alone(server):
     refused = server.get("/guarded/members/page")
     assert refused.status == 401 and problem(refused) == "Log in first"
     assert refused.header("WWW-Authenticate") == 'Session realm="guarded"'
-    assert server.get("/guarded/members/page", headers={"Cookie": "DUDA_SESSION=" + "0" * 32}).status == 401
+    assert server.get("/guarded/members/page", headers={"Cookie": "DUDA_SESSION_guarded=" + "0" * 32}).status == 401
 
 
 @pytest.mark.parametrize("path, back", [

@@ -2,6 +2,7 @@
 """Sessions of services: their cookies, their end, and what is theirs alone."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -64,12 +65,34 @@ def test_a_value_expires_on_the_server(server):
     assert eventually(lambda: ask(server, "get/user", cookie).body == b"none -1")
 
 
-def test_creation_over_a_session_renews_its_identity(server):
+def test_a_new_name_in_a_session_renews_its_identity(server):
     old = cookie_of(created(server, "cart", "apples"))
     new = cookie_of(created(server, "user", "me", cookie=old))
     assert new != old
     assert ask(server, "get/cart", new).body == b"apples 0" and ask(server, "get/user", new).body == b"me 0"
-    assert ask(server, "get/cart", old).body == b"none -1"
+    # what was on its way still finds its session, but whoever has planted the identity is not logged in
+    assert ask(server, "get/cart", old).body == b"apples 0" and ask(server, "get/user", old).body == b"none -1"
+    assert created(server, "cart", "pears", cookie=old).header("Set-Cookie") is None
+    assert ask(server, "get/cart", new).body == b"pears 0"
+
+
+def test_a_new_value_of_a_name_leaves_the_identity(server):
+    cookie = cookie_of(created(server, "visits", "1"))
+    assert created(server, "visits", "2", cookie=cookie).header("Set-Cookie") is None
+    assert ask(server, "get/visits", cookie).body == b"2 0"
+    longer = created(server, "visits", "3", seconds=3600, cookie=cookie)
+    assert cookie_of(longer) == cookie and "expires=" in longer.header("Set-Cookie")
+
+
+def test_parallel_requests_of_a_browser_keep_its_session(server):
+    """Both are sent with one cookie; the browser goes on with that of the answer which comes last, or the one that it has."""
+    for number in range(10):
+        cookie = cookie_of(created(server, "user", "me"))
+        with ThreadPoolExecutor(2) as pool:
+            names = ["visits", "visits"] if number % 2 else ["one", "two"]
+            answers = list(pool.map(lambda name, cookie=cookie: created(server, name, "1", cookie=cookie), names))
+        for answer in answers:
+            assert ask(server, "get/user", cookie_of(answer) or cookie).body == b"me 0"
 
 
 def test_an_invented_identity_is_not_taken(server):
@@ -130,7 +153,7 @@ def test_over_tls_the_cookie_is_for_encrypted_connections_alone(start, tmp_path)
 def test_over_tls_the_cookie_of_a_root_service_is_for_its_host_alone(start, tmp_path):
     server = encrypted(start, tmp_path, duda.service("obj_session", Root="on"))
     line = secured.ask(server, "/s/create/user/me/0").header("Set-Cookie")
-    assert re.fullmatch(f"__Host-DUDA_SESSION={ID}; path=/; HttpOnly; SameSite=Lax; Secure", line)
+    assert re.fullmatch(f"__Host-DUDA_SESSION_obj_session={ID}; path=/; HttpOnly; SameSite=Lax; Secure", line)
     cookie = line.split(";")[0]
     assert secured.ask(server, "/s/get/user", headers={"Cookie": cookie}).body == b"me 0"
     planted = cookie.replace("__Host-", "")
@@ -162,7 +185,7 @@ def test_sessions_survive_in_a_file(start, tmp_path, sqlite_store):
     server = start(**config)
     assert ask(server, "get/user", renewed).body == b"me 0" and ask(server, "get/cart", renewed).body == b"apples 0"
     assert ask(server, "get/user", renewed, service="other").body == b"none -1"
-    for cookie in (kept, ended):
+    for cookie in (kept, ended):  # what was replaced does not survive
         assert ask(server, "get/user", cookie).body == b"none -1"
     assert eventually(lambda: ask(server, "get/user", short).body == b"none -1")
 

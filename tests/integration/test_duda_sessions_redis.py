@@ -81,7 +81,22 @@ def test_a_session_is_that_of_all_servers(serve, redis):
     second = created(other, "cart", "apples", cookie=cookie)
     assert second != cookie
     assert becomes(one, "get/user", second, b"me 0") and becomes(one, "get/cart", second, b"apples 0")
-    assert becomes(one, "get/user", cookie, b"none -1")
+    # what was on its way finds what it had, for a while
+    assert becomes(other, "get/cart", cookie, b"none -1") and becomes(other, "get/user", cookie, b"me 0")
+    key = f"duda:session:/obj_session:{cookie.split('=')[1]}"
+    assert 0 < int(redis.ask("TTL", key)[1:]) <= 30
+    assert created(other, "user", "you", cookie=cookie) is None
+    assert becomes(one, "get/user", second, b"you 0")
+    assert 0 < int(redis.ask("TTL", key)[1:]) <= 30
+    assert becomes(other, "destroy/user", cookie, b"0")
+    assert becomes(one, "get/user", second, b"none -1")
+
+
+def test_a_new_value_of_a_name_leaves_the_identity(serve, redis):
+    server = serve(url_of(redis))
+    cookie = created(server, "visits", "1")
+    assert created(server, "visits", "2", cookie=cookie) is None
+    assert becomes(server, "get/visits", cookie, b"2 0")
     assert keys(redis) == 1
 
 

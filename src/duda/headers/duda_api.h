@@ -389,7 +389,8 @@ struct duda_api_cookie {
 #endif
 };
 #define COOKIE_EXPIRE_TIME 337606980 /* the "delete" date: 12 Sep 1980 11:43:00 GMT */
-#define SESSION_KEY "DUDA_SESSION"   /* cookie name */
+#define SESSION_KEY                                                                                \
+    "DUDA_SESSION" /* the cookie's name, followed by _ and that of the service on path / */
 /* session: Values that the server keeps for a browser, found by a random cookie. They end with the server, unless
    SessionStore of monkey-duda(5) keeps them in a file or in Redis, where several servers share them. The manual page has
    the bounds. */
@@ -397,8 +398,9 @@ struct duda_api_session {
     /* [M] Needed before all others. 0, -1. */
     int (*init)(char *store_name);
     /* [R] Keep a value, and send the cookie. expires: seconds since 1970; 0: a day after its last use, and the
-       browser forgets the cookie when it ends. Each request in which values are kept gives the session a new id. 0,
-       -1. */
+       browser forgets the cookie when it ends. A value of a new name, or a new one of a name that guard->login() or
+       guard->csrf() has, may be a log-in, so it gives the session a new id; requests on their way find what it had by
+       the old one for 30 seconds. Names that begin with "_" are the server's own. 0, -1. */
     int (*create)(duda_request_t *dr, char *name, char *value, int expires);
     /* [R] Drop a value; with the last one the session ends. -1: there is none. */
     int (*destroy)(duda_request_t *dr, char *name);
@@ -1103,8 +1105,8 @@ struct duda_api_guard {
        session that says who has logged in: tokens end when it changes; NULL: none. 0; -1: session->init() was not
        called, or another name was given before. */
     int (*csrf)(const char *name);
-    /* [R] A token for a form or script of this answer, freed with the request; it begins a session if there is none, so
-       nothing of the answer was sent. NULL: csrf() was not called, or there is no session. */
+    /* [R] A token for a form or script of this answer, freed with the request. Without a session its secret is in a cookie, so
+       nothing of the answer was sent. NULL: csrf() was not called, or the answer can have no cookie. */
     const char *(*token)(duda_request_t *dr);
 };
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/digest/digest.h"
+#include "kit/digest/hmac.h"
 #include "kit/text/words.h"
 #include "objects/guard.h"
 #include "objects/objects.h"
 #include "objects/random.h"
+#include "objects/session.h"
+#include "packages/sha256/sha2.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +16,17 @@
  * Tokens against requests that pages of other sites provoke. The session keeps a secret and who had logged in when it was
  * made. Whoever logs in or out gets another one, so what was learned before is worth nothing. Each token is masked with
  * random bits: its text in a compressed page tells nothing (BREACH).
+ *
+ * A client without a session has its secret in a cookie, with a code of the server's: strangers who load pages cost no
+ * memory. Sessions on another machine are not bounded by a number, so there such a client gets a session.
  */
 
-enum { LEN = MK_DUDA_RANDOM_LEN, TOKEN_LEN = 2 * LEN };
+enum { LEN = MK_DUDA_RANDOM_LEN, TOKEN_LEN = 2 * LEN, COOKIE_LEN = LEN + 1 + 2 * SHA256_LEN };
 
 static char key[] = "_csrf"; /* "SECRET who" */
+static const char cookie_name[] = "DUDA_CSRF";
+
+HMAC_HASH(sha256, 64, SHA256_LEN);
 
 /* ---- the secret ---- */
 
@@ -59,6 +68,68 @@ static bool make_secret(struct mk_duda_request *rq, const char *who, char secret
     return is_kept;
 }
 
+/* ---- the secret of a client without a session ---- */
+
+static void write_code(const struct mk_duda_request *rq, const char *secret,
+                       char code[2 * SHA256_LEN + 1])
+{
+    const char *with = mk_duda_session_secret(rq);
+    uint8_t digest[SHA256_LEN];
+
+    digest_hmac(&hmac_sha256, with, strlen(with), secret, LEN, digest);
+    for (size_t i = 0; i < SHA256_LEN; i++)
+        (void)snprintf(code + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* @return the name of its cookie; NULL: somebody has logged in, or there is none */
+static const char *cookie_of(const struct mk_duda_request *rq, const char *who)
+{
+    const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
+
+    return who[0] || !mk_duda_session_secret(rq) ? NULL
+                                                 : mk_duda_session_key_for(rq, guards->cookie);
+}
+
+static bool read_cookie(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+{
+    const char *name = cookie_of(rq, who);
+    char *value, code[2 * SHA256_LEN + 1];
+    int len;
+
+    if (!name || mk_duda_cookie.get(&rq->dr, (char *)(uintptr_t)name, &value, &len) < 0 ||
+        len != COOKIE_LEN)
+        return false;
+    memcpy(secret, value, LEN);
+    secret[LEN] = '\0';
+    write_code(rq, secret, code);
+    return strspn(secret, "0123456789abcdef") == LEN && value[LEN] == '.' &&
+           digest_is_same(code, value + LEN + 1, sizeof(code) - 1);
+}
+
+static bool make_cookie(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+{
+    const char *name = mk_duda_session_is_there(rq) ? NULL : cookie_of(rq, who);
+    char value[COOKIE_LEN + 1];
+
+    if (!name || !mk_duda_random_text(secret))
+        return false;
+    (void)snprintf(value, sizeof(value), "%s.", secret);
+    write_code(rq, secret, value + LEN + 1);
+    return mk_duda_session_send_cookie(rq, name, value, 0) == 0;
+}
+
+void mk_duda_guard_move_secret(struct mk_duda_request *rq)
+{
+    const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
+    char secret[LEN + 1], value[LEN + 2];
+
+    if (!guards->logged_in || !read_cookie(rq, "", secret))
+        return;
+    (void)snprintf(value, sizeof(value), "%s ", secret);
+    if (mk_duda_session.create(&rq->dr, key, value, 0) == 0)
+        (void)mk_duda_session_send_cookie(rq, cookie_of(rq, ""), "deleted", COOKIE_EXPIRE_TIME);
+}
+
 /* ---- masks: what is masked twice is what it was ---- */
 
 static unsigned digit_of(char c)
@@ -85,7 +156,8 @@ const char *mk_duda_guard_token(duda_request_t *dr)
     if (!guards || !guards->logged_in)
         return NULL;
     who = who_is(rq);
-    has_secret = who && (read_secret(rq, who, secret) || make_secret(rq, who, secret));
+    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, who, secret) ||
+                         make_cookie(rq, who, secret) || make_secret(rq, who, secret));
     free(who);
     if (!has_secret || !mk_duda_random_text(token))
         return NULL;
@@ -113,7 +185,7 @@ static bool is_right(struct mk_duda_request *rq, struct mk_str token)
     if (token.len != TOKEN_LEN)
         return false;
     who = who_is(rq);
-    has_secret = who && read_secret(rq, who, secret);
+    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, who, secret));
     free(who);
     memcpy(given, token.p + LEN, LEN);
     mask(given, token.p);
@@ -146,6 +218,9 @@ int mk_duda_guard_csrf(const char *name)
     if (guards->logged_in && strcmp(guards->logged_in, name) != 0)
         return mk_duda_refuse(s, "%s(\"%.40s\"): it was called with another name", call, name);
     guards->logged_in = mk_duda_copy(s, name, strlen(name));
-    return guards->logged_in ? mk_duda_route_guard(s, call, check, NULL)
-                             : mk_duda_refuse(s, "no memory");
+    guards->cookie = mk_duda_session_cookie_key(s, cookie_name);
+    return guards->logged_in && guards->cookie &&
+                   (!name[0] || mk_duda_guard_add_log_in(s, guards->logged_in) == 0)
+               ? mk_duda_route_guard(s, call, check, NULL)
+               : mk_duda_refuse(s, "no memory");
 }

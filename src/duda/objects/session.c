@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/session.h"
 
+#include "objects/guard.h"
 #include "objects/objects.h"
 #include "objects/session_file.h"
 #include "objects/session_remote.h"
@@ -11,15 +12,19 @@
 struct sessions {
     struct mk_duda_sessions *store;
     struct mk_duda_session_remote *remote;
+    const char *key; /* of the cookie: "__Host-" and its name over plain connections */
 };
 
-/* What create() has begun in the answer of a request, so that a second one belongs to the same session. */
+/* The cookie that create() has put into the answer of a request, so that a second one belongs to the same session. */
 struct begun {
     struct mk_duda_session_id id;
     int expires; /* of the cookie */
+    bool is_new; /* the identity is */
 };
 
-enum { COOKIE_MAX = 256, LEVEL_OF_ROUTER = 2 };
+enum { LEVEL_OF_ROUTER = 2 };
+
+static const char host_prefix[] = "__Host-";
 
 static struct sessions *sessions_of(const struct mk_duda_service *s)
 {
@@ -56,21 +61,49 @@ static bool is_encrypted(const struct mk_duda_request *rq)
     return conn.tls_version != NULL;
 }
 
+/* May it stand in the name of a cookie? RFC 9110 section 5.6.2, without the sign of escapes */
+static bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c != '\0' && strchr("-._", c));
+}
+
 /* Has the service a path of its own? Else its cookie is for all of the site. */
 static bool has_path(const struct mk_duda_service *s)
 {
     return s->level < LEVEL_OF_ROUTER && !s->ws.is_root;
 }
 
+bool mk_duda_session_is_for_host(const struct mk_duda_request *rq)
+{
+    return is_encrypted(rq) && !has_path(rq->service);
+}
+
+char *mk_duda_session_cookie_key(struct mk_duda_service *s, const char *key)
+{
+    const char *name = has_path(s) ? "" : s->spec.name;
+    const size_t size = sizeof(host_prefix) + strlen(key) + 1 + 3 * strlen(name);
+    char *text = mk_duda_alloc(s, size);
+    int len = text ? snprintf(text, size, "%s%s%s", host_prefix, key, name[0] ? "_" : "") : 0;
+
+    for (; text && *name; name++)
+        len += snprintf(text + len, size - (size_t)len, is_plain(*name) ? "%c" : "%%%02X",
+                        (unsigned char)*name);
+    return text;
+}
+
 /*
  * Browsers take a cookie whose name begins with __Host- over TLS and with the path / alone, so that no plain connection and
  * no other host of the domain can set it: RFC 6265bis section 4.1.3.2.
  */
-static char *key_of(const struct mk_duda_request *rq)
+const char *mk_duda_session_key_for(const struct mk_duda_request *rq, const char *key)
 {
-    static char key[] = SESSION_KEY, key_of_host[] = "__Host-" SESSION_KEY;
+    return mk_duda_session_is_for_host(rq) ? key : key + sizeof(host_prefix) - 1;
+}
 
-    return is_encrypted(rq) && !has_path(rq->service) ? key_of_host : key;
+static const char *key_of(const struct mk_duda_request *rq)
+{
+    return mk_duda_session_key_for(rq, sessions_of(rq->service)->key);
 }
 
 /* The identity that the request has: of its cookie, or begun in its answer. @return false: none */
@@ -84,7 +117,8 @@ static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
         *id = begun->id;
         return true;
     }
-    if (mk_duda_cookie.get(&rq->dr, key_of(rq), &value, &len) < 0 || len != MK_DUDA_SESSION_ID_LEN)
+    if (mk_duda_cookie.get(&rq->dr, (char *)(uintptr_t)key_of(rq), &value, &len) < 0 ||
+        len != MK_DUDA_SESSION_ID_LEN)
         return false;
     memcpy(id->text, value, MK_DUDA_SESSION_ID_LEN);
     id->text[MK_DUDA_SESSION_ID_LEN] = 0;
@@ -94,22 +128,26 @@ static bool read_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
 /* ---- the cookie ---- */
 
 /* It is not for scripts, not for requests that other sites provoke, and over TLS never for plain connections. */
-static int set_cookie(struct mk_duda_request *rq, const char *value, int expires)
+int mk_duda_session_send_cookie(struct mk_duda_request *rq, const char *key, const char *value,
+                                int expires)
 {
     const struct mk_duda_service *s = rq->service;
-    char text[COOKIE_MAX], date[64] = "";
+    char date[64] = "";
+    const char *text;
     time_t at = expires;
     struct tm tm;
-    int len;
 
     if (expires > 0 && gmtime_r(&at, &tm))
         (void)strftime(date, sizeof(date), "; expires=%a, %d %b %Y %H:%M:%S GMT", &tm);
-    len = snprintf(text, sizeof(text), "%s=%s; path=/%s%s; HttpOnly; SameSite=Lax%s", key_of(rq),
-                   value, has_path(s) ? s->ws.name.data : "", date,
-                   is_encrypted(rq) ? "; Secure" : "");
-    if (len < 0 || (size_t)len >= sizeof(text))
-        return -1;
-    return mk_duda_answer_field(rq, MK_STR("Set-Cookie"), (struct mk_str){text, (size_t)len});
+    text = mk_request_printf(rq->r, "%s=%s; path=/%s%s; HttpOnly; SameSite=Lax%s", key, value,
+                             has_path(s) ? s->ws.name.data : "", date,
+                             is_encrypted(rq) ? "; Secure" : "");
+    return text ? mk_duda_answer_field(rq, MK_STR("Set-Cookie"), mk_str_from(text)) : -1;
+}
+
+static int set_cookie(struct mk_duda_request *rq, const char *value, int expires)
+{
+    return mk_duda_session_send_cookie(rq, key_of(rq), value, expires);
 }
 
 /* ---- calls ---- */
@@ -149,6 +187,9 @@ static int init(char *store_name)
         return -1;
     if (mk_duda_has_sessions(s))
         return 0;
+    sessions_of(s)->key = mk_duda_session_cookie_key(s, SESSION_KEY);
+    if (!sessions_of(s)->key)
+        return -1;
     if (s->session_url)
         sessions_of(s)->remote = mk_duda_session_remote_open(s, s->session_url);
     else
@@ -156,49 +197,114 @@ static int init(char *store_name)
     return mk_duda_has_sessions(s) ? 0 : -1;
 }
 
-/* @return 0: the answer has a new identity, with the values of the old one */
+/* @return 0: there is a new identity, with the values of the old one */
 static int begin_id(struct mk_duda_request *rq, struct mk_duda_session_id *id)
 {
     struct mk_duda_session_id old;
 
     if (remote_of(rq))
         return mk_duda_session_view_begin(remote_of(rq), rq, id);
-    return mk_duda_session_begin(store_of(rq), read_id(rq, &old) ? old.text : NULL, id);
+    return mk_duda_session_begin(store_of(rq), read_id(rq, &old) ? old.text : NULL,
+                                 mk_duda_xtime.now(), id);
 }
 
-static struct begun *begin(struct mk_duda_request *rq, int expires)
+static int send_begun(struct mk_duda_request *rq, const struct begun *said)
 {
-    struct begun *begun = mk_request_alloc(rq->r, sizeof(*begun));
+    struct begun *begun = begun_of(rq);
 
-    if (!begun || begin_id(rq, &begun->id) < 0 || set_cookie(rq, begun->id.text, expires) < 0 ||
-        mk_request_keep(rq->r, &mk_duda_session, begun) < 0)
-        return NULL;
-    begun->expires = expires;
-    return begun;
+    if (set_cookie(rq, said->id.text, said->expires) < 0)
+        return -1;
+    if (!begun) {
+        begun = mk_request_alloc(rq->r, sizeof(*begun));
+        if (!begun || mk_request_keep(rq->r, &mk_duda_session, begun) < 0)
+            return -1;
+    }
+    *begun = *said;
+    return 0;
+}
+
+static enum mk_duda_session_fit fit_of(struct mk_duda_request *rq, const char *name,
+                                       const char *value, bool *is_replaced)
+{
+    const int64_t now = mk_duda_xtime.now();
+    struct mk_duda_session_id id;
+
+    *is_replaced = false;
+    if (remote_of(rq))
+        return mk_duda_session_view_fit(rq->session, name, value, now, is_replaced);
+    return read_id(rq, &id)
+               ? mk_duda_session_fit(store_of(rq), id.text, name, value, now, is_replaced)
+               : MK_DUDA_SESSION_NONE;
+}
+
+/*
+ * A log-in must change the identity, or whoever has planted it is logged in as well. It is a value of a new name, or a new
+ * value of a name that guards know. Anything else must not: requests on their way have the old identity.
+ */
+static bool is_log_in(const struct mk_duda_request *rq, const char *name,
+                      enum mk_duda_session_fit fit)
+{
+    return fit == MK_DUDA_SESSION_NONE || (fit == MK_DUDA_SESSION_NEW_NAME && name[0] != '_') ||
+           (fit == MK_DUDA_SESSION_CHANGED && mk_duda_guard_is_log_in(rq->service, name));
+}
+
+/* The cookie must last as long as the last value. */
+static bool lasts_longer(const struct begun *begun, int expires)
+{
+    if (begun && begun->is_new)
+        return begun->expires && (expires == 0 || expires > begun->expires);
+    return expires > (begun ? begun->expires : 0);
+}
+
+/* @return 0: the request has a session, and the answer its cookie where the browser needs it */
+static int have_session(struct mk_duda_request *rq, const char *name, const char *value,
+                        int expires)
+{
+    const struct begun *begun = begun_of(rq);
+    struct begun next = {.expires = expires};
+    bool is_replaced;
+    const enum mk_duda_session_fit fit = fit_of(rq, name, value, &is_replaced);
+
+    if (!(begun && begun->is_new) && is_log_in(rq, name, fit)) {
+        next.is_new = true;
+        if (begin_id(rq, &next.id) < 0 || send_begun(rq, &next) < 0)
+            return -1;
+        if (fit == MK_DUDA_SESSION_NONE)
+            mk_duda_guard_move_secret(rq);
+        return 0;
+    }
+    if (is_replaced || name[0] == '_' || !lasts_longer(begun, expires) || !read_id(rq, &next.id))
+        return 0;
+    next.is_new = begun && begun->is_new;
+    return send_begun(rq, &next);
 }
 
 static int create(duda_request_t *dr, char *name, char *value, int expires)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "session->create");
-    struct begun *begun;
+    struct mk_duda_session_id id;
 
-    if ((!store_of(rq) && !remote_of(rq)) || !name || !value || expires < 0)
-        return -1;
-    begun = begun_of(rq);
-    if (!begun)
-        begun = begin(rq, expires);
-    else if (begun->expires && (expires == 0 || expires > begun->expires)) {
-        /* the cookie must last as long as the last value */
-        begun->expires = expires;
-        if (set_cookie(rq, begun->id.text, expires) < 0)
-            return -1;
-    }
-    if (!begun)
+    if ((!store_of(rq) && !remote_of(rq)) || !name || !value || expires < 0 ||
+        have_session(rq, name, value, expires) < 0)
         return -1;
     if (remote_of(rq))
         return mk_duda_session_view_put(rq->session, name, value, expires, mk_duda_xtime.now());
-    return mk_duda_session_put(store_of(rq), begun->id.text, name, value, expires,
-                               mk_duda_xtime.now());
+    return read_id(rq, &id) ? mk_duda_session_put(store_of(rq), id.text, name, value, expires,
+                                                  mk_duda_xtime.now())
+                            : -1;
+}
+
+bool mk_duda_session_is_there(struct mk_duda_request *rq)
+{
+    bool is_replaced;
+
+    return (store_of(rq) || remote_of(rq)) &&
+           fit_of(rq, "_", "", &is_replaced) != MK_DUDA_SESSION_NONE;
+}
+
+const char *mk_duda_session_secret(const struct mk_duda_request *rq)
+{
+    return store_of(rq) ? mk_duda_sessions_key(store_of(rq)) : NULL;
 }
 
 static int destroy(duda_request_t *dr, char *name)

@@ -10,6 +10,23 @@ struct mk_duda_service;
 /** Was session->init() called? */
 bool mk_duda_has_sessions(const struct mk_duda_service *s);
 
+/** Has the request a session that lives? */
+bool mk_duda_session_is_there(struct mk_duda_request *rq);
+/** @return random text for signatures that lasts as long as the sessions; NULL: they are on another machine. */
+const char *mk_duda_session_secret(const struct mk_duda_request *rq);
+
+/* ---- cookies of the server's own ---- */
+
+/** The name of such a cookie, of this service alone on its site. In duda_main(). @return lives as long as the service; NULL without memory */
+char *mk_duda_session_cookie_key(struct mk_duda_service *s, const char *key);
+/** That name as the browser of this request has it. */
+const char *mk_duda_session_key_for(const struct mk_duda_request *rq, const char *key);
+/** Is a cookie of this request bound to the host? */
+bool mk_duda_session_is_for_host(const struct mk_duda_request *rq);
+/** Add a cookie to the answer. @param key  of mk_duda_session_key_for @param expires  0: with the browser @return 0, -1 */
+int mk_duda_session_send_cookie(struct mk_duda_request *rq, const char *key, const char *value,
+                                int expires);
+
 /** What a request has to do about a session on another machine. */
 enum mk_duda_session_step {
     MK_DUDA_SESSION_DONE,  /* nothing more */

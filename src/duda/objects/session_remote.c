@@ -15,6 +15,9 @@ enum {
     TTL_TEXT = 24
 };
 
+static const char heir_name[] =
+    "_heir"; /* of a session that was replaced: the identity that has its place */
+
 /* Of a service. A session is a hash at `prefix` and its identity, with a time to live. */
 struct mk_duda_session_remote {
     redis_object_t *redis;
@@ -37,20 +40,33 @@ struct mk_duda_session_view {
     struct mk_duda_session_view *next; /* of its worker */
     const struct mk_duda_session_remote *remote;
     struct mk_duda_session_views *all;
-    struct mk_duda_request *rq; /* NULL: it is over */
-    struct mk_duda_session_id id, old;
+    struct mk_duda_request *rq;              /* NULL: it is over */
+    struct mk_duda_session_id id, old, heir; /* heir: of a replaced session; "": it is none */
     struct value *values;
     unsigned nvalues, nawaited; /* answers of Redis */
     size_t bytes;
     bool is_kept;    /* Redis has it under this identity */
     bool is_changed; /* since then, or it is new */
-    bool has_old;    /* to be deleted as soon as Redis has the new one */
+    bool has_old;    /* to be replaced as soon as Redis has the new one */
     bool has_failed;
 };
 
-/* A hash never lives without a time, so both commands are one; a new time of a session may be a shorter one. */
-static const char store_script[] = "redis.call('HSET',KEYS[1],unpack(ARGV,2))"
-                                   "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
+/*
+ * A hash never lives without a time, so both commands are one; a new time of a session may be a shorter one. Another request
+ * may have replaced the session meanwhile.
+ */
+#define UNLESS_REPLACED "if redis.call('HEXISTS',KEYS[1],'_heir')==1 then return 0 end "
+static const char store_script[] =
+    "redis.call('HSET',KEYS[1],unpack(ARGV,2)) "
+    "if redis.call('TTL',KEYS[1])<0 then redis.call('EXPIRE',KEYS[1],30) end " UNLESS_REPLACED
+    "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
+static const char keep_script[] = UNLESS_REPLACED "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
+/* A session that has ended has no heir. */
+static const char replace_script[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
+                                     "redis.call('HSET',KEYS[1],'_heir',ARGV[1]) "
+                                     "return redis.call('EXPIRE',KEYS[1],ARGV[2])";
+static const char heir_script[] = "if redis.call('HEXISTS',KEYS[1],ARGV[1])==0 then return 0 end "
+                                  "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
 
 /* ---- the service ---- */
 
@@ -260,7 +276,9 @@ static void take_values(struct mk_duda_session_view *view, const redisReply *rep
 
         if (is_text(name) && is_text(field))
             text = mk_duda_session_value_read(field->str, (size_t)field->len, &expires);
-        if (text && (expires == 0 || expires > now))
+        if (text && strcmp(name->str, heir_name) == 0 && strlen(text) == MK_DUDA_SESSION_ID_LEN)
+            memcpy(view->heir.text, text, MK_DUDA_SESSION_ID_LEN);
+        else if (text && (expires == 0 || expires > now))
             (void)add(view, name->str, text, expires, now);
     }
     view->is_kept = view->values != NULL;
@@ -271,12 +289,12 @@ static void keep_alive(struct mk_duda_session_view *view, int64_t now)
 {
     const struct mk_duda_session_remote *remote = view->remote;
     char key[KEY_MAX], ttl[TTL_TEXT];
-    const char *words[] = {"EXPIRE", key_of(remote, key, view->id.text), ttl};
+    const char *words[] = {"EVAL", keep_script, "1", key_of(remote, key, view->id.text), ttl};
     bool is_idle;
 
     (void)snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_of(view, now, &is_idle));
     if (is_idle)
-        (void)remote->redis->run_words(remote->client, NULL, NULL, NULL, 3, words, NULL);
+        (void)remote->redis->run_words(remote->client, NULL, NULL, NULL, 5, words, NULL);
 }
 
 static void on_fetched(duda_request_t *dr, const struct redis_answer *answer, void *arg)
@@ -333,13 +351,17 @@ static void on_written(duda_request_t *dr, const struct redis_answer *answer, vo
     settle(view);
 }
 
-static void delete_old(struct mk_duda_session_view *view)
+/* Requests on their way have the old identity. */
+static void replace_old(struct mk_duda_session_view *view)
 {
-    char key[KEY_MAX];
-    const char *words[] = {"DEL", key_of(view->remote, key, view->old.text)};
+    char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1], ttl[TTL_TEXT];
+    const char *words[] = {
+        "EVAL", replace_script, "1", key_of(view->remote, key, view->old.text), heir, ttl};
 
     view->has_old = false;
-    if (run(view, on_written, 2, words) < 0)
+    (void)snprintf(heir, sizeof(heir), "0 %s", view->id.text);
+    (void)snprintf(ttl, sizeof(ttl), "%d", MK_DUDA_SESSION_REPLACED_S);
+    if (run(view, on_written, 6, words) < 0)
         view->has_failed = true;
 }
 
@@ -352,7 +374,7 @@ static void on_stored(duda_request_t *dr, const struct redis_answer *answer, voi
     if (!is_good(view->remote, answer))
         view->has_failed = true;
     else if (view->has_old)
-        delete_old(view);
+        replace_old(view);
     settle(view);
 }
 
@@ -380,7 +402,7 @@ static int send_changes(struct mk_duda_session_view *view)
     if (view->values)
         return store(view);
     if (view->has_old)
-        delete_old(view);
+        replace_old(view);
     return 0;
 }
 
@@ -403,12 +425,39 @@ int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
 
     if (!view || !mk_duda_random_text(fresh.text))
         return -1;
-    view->has_old = view->is_kept;
+    view->has_old = view->is_kept && !view->heir.text[0];
+    view->heir.text[0] = '\0';
     view->old = view->id;
     *id = view->id = fresh;
     view->is_kept = false;
     view->is_changed = true;
     return 0;
+}
+
+enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *view,
+                                                  const char *name, const char *value, int64_t now,
+                                                  bool *is_replaced)
+{
+    const struct value *has = view ? *value_of(view, name, now) : NULL;
+
+    *is_replaced = view && view->heir.text[0];
+    if (!view || (!view->values && !view->is_kept))
+        return MK_DUDA_SESSION_NONE;
+    if (!has)
+        return MK_DUDA_SESSION_NEW_NAME;
+    return strcmp(has->text, value) == 0 ? MK_DUDA_SESSION_SAME : MK_DUDA_SESSION_CHANGED;
+}
+
+/* What a late request sets of what both have changes in both. */
+static void put_in_heir(struct mk_duda_session_view *view, const struct value *value)
+{
+    char key[KEY_MAX];
+    const char *words[] = {"EVAL",      heir_script,
+                           "1",         key_of(view->remote, key, view->heir.text),
+                           value->name, value->field};
+
+    if (run(view, on_written, 6, words) < 0)
+        view->has_failed = true;
 }
 
 /* After the head there is no later moment to send it. */
@@ -418,6 +467,8 @@ int mk_duda_session_view_put(struct mk_duda_session_view *view, const char *name
     if (!view || add(view, name, value, expires, now) < 0)
         return -1;
     view->is_changed = true;
+    if (view->heir.text[0])
+        put_in_heir(view, *value_of(view, name, now));
     if (view->rq->state == MK_DUDA_REQUEST_OPEN)
         return mk_duda_session_view_commit(view) == MK_DUDA_SESSION_FAILED ? -1 : 0;
     return 0;
@@ -436,10 +487,10 @@ bool mk_duda_session_view_has(struct mk_duda_session_view *view, const char *nam
 }
 
 /* @return 0; -1: Redis cannot be asked */
-static int remove_field(struct mk_duda_session_view *view, const char *name)
+static int remove_field(struct mk_duda_session_view *view, const char *id, const char *name)
 {
     char key[KEY_MAX];
-    const char *words[] = {"HDEL", key_of(view->remote, key, view->id.text), name};
+    const char *words[] = {"HDEL", key_of(view->remote, key, id), name};
 
     if (run(view, on_written, 3, words) == 0)
         return 0;
@@ -451,8 +502,11 @@ int mk_duda_session_view_remove(struct mk_duda_session_view *view, const char *n
 {
     struct value **at = view ? value_of(view, name, now) : NULL;
 
-    if (!at || !*at || (view->is_kept && remove_field(view, name) < 0))
+    const bool is_replaced = view && view->heir.text[0];
+
+    if (!at || !*at || (view->is_kept && remove_field(view, view->id.text, name) < 0) ||
+        (is_replaced && remove_field(view, view->heir.text, name) < 0))
         return -1;
     unlink_value(view, at);
-    return (int)view->nvalues;
+    return is_replaced ? 1 : (int)view->nvalues; /* the other one may have more */
 }

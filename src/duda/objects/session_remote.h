@@ -29,6 +29,9 @@ void mk_duda_session_view_leave(struct mk_duda_session_view *view);
 
 /* ---- as of objects/session_store.h; of a request without a view there is nothing ---- */
 
+enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *view,
+                                                  const char *name, const char *value, int64_t now,
+                                                  bool *is_replaced);
 /** Give the session of the request, or a new one, another identity. @return 0, -1 */
 int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
                                struct mk_duda_request *rq, struct mk_duda_session_id *id);

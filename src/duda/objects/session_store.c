@@ -14,12 +14,22 @@ struct value {
     char name[];
 };
 
+/* Which sessions leave a full store first. */
+enum rank {
+    REPLACED, /* another identity has their values */
+    LIGHT,    /* they have secrets of the server's own at most */
+    KEPT,
+    RANKS
+};
+
 struct session {
-    struct session *next;  /* of its chain */
-    struct mk_list by_use; /* of the store, unused longest first */
+    struct session *next; /* of its chain */
+    struct mk_list
+        by_use; /* of the store and its rank, unused longest first; those that end in the order of their ends */
     struct value *values;
     int nvalues;
-    struct mk_duda_session_id id;
+    int64_t ends;                               /* a replaced one; 0: it is none */
+    struct mk_duda_session_id id, heir, before; /* heir: of a replaced one. "": none */
 };
 
 _Static_assert((int)MK_DUDA_SESSION_ID_LEN == (int)MK_DUDA_RANDOM_LEN, "an identity is random");
@@ -27,13 +37,18 @@ _Static_assert((int)MK_DUDA_SESSION_ID_LEN == (int)MK_DUDA_RANDOM_LEN, "an ident
 enum {
     CHAINS = 4096,
     USE_STEP_S = 3600, /* the file learns of uses of a value so often */
+    HOPS_MAX = 8,      /* identities of one session that are looked at */
 };
+
+static const char key_id[] = "key",
+                  key_name[] = "_key"; /* of the row that has the key: no identity */
 
 struct mk_duda_sessions {
     pthread_mutex_t lock;
     size_t n, max, bytes;
-    struct mk_list by_use;
+    struct mk_list by_use[RANKS];
     struct mk_duda_session_file *file; /* NULL: memory alone */
+    char key[MK_DUDA_RANDOM_LEN + 1];
     struct session *chains[CHAINS];
 };
 
@@ -41,10 +56,13 @@ struct mk_duda_sessions *mk_duda_sessions_new(size_t max)
 {
     struct mk_duda_sessions *store = calloc(1, sizeof(*store));
 
-    if (!store)
+    if (!store || !mk_duda_random_text(store->key)) {
+        free(store);
         return NULL;
+    }
     (void)pthread_mutex_init(&store->lock, NULL);
-    mk_list_init(&store->by_use);
+    for (int i = 0; i < RANKS; i++)
+        mk_list_init(&store->by_use[i]);
     store->max = max < MK_DUDA_SESSIONS_MAX ? max : MK_DUDA_SESSIONS_MAX;
     return store;
 }
@@ -66,11 +84,6 @@ static bool is_id(const char *id)
            strspn(id, "0123456789abcdef") == MK_DUDA_SESSION_ID_LEN;
 }
 
-static struct session *find(struct mk_duda_sessions *store, const char *id)
-{
-    return is_id(id) ? *place_of(store, id) : NULL;
-}
-
 static void unlink_value(struct mk_duda_sessions *store, struct session *s, struct value **at)
 {
     struct value *value = *at;
@@ -86,7 +99,7 @@ static void drop_value(struct mk_duda_sessions *store, struct session *s, struct
 {
     if (!*at)
         return;
-    if (store->file)
+    if (store->file && !s->ends)
         mk_duda_session_file_remove(store->file, s->id.text, (*at)->name);
     unlink_value(store, s, at);
 }
@@ -101,9 +114,25 @@ static void drop(struct mk_duda_sessions *store, struct session *s)
     free(s);
 }
 
-static struct session *unused_longest(struct mk_duda_sessions *store)
+/* @return the one that goes next; NULL: there is none */
+static struct session *next_to_go(struct mk_duda_sessions *store)
 {
-    return mk_list_entry_first(&store->by_use, struct session, by_use);
+    for (int i = 0; i < RANKS; i++) {
+        if (store->by_use[i].next != &store->by_use[i])
+            return mk_list_entry_first(&store->by_use[i], struct session, by_use);
+    }
+    return NULL;
+}
+
+/* @return the session; NULL: unknown, or replaced too long ago */
+static struct session *find(struct mk_duda_sessions *store, const char *id, int64_t now)
+{
+    struct session *s = is_id(id) ? *place_of(store, id) : NULL;
+
+    if (!s || !s->ends || s->ends > now)
+        return s;
+    drop(store, s);
+    return NULL;
 }
 
 void mk_duda_sessions_free(struct mk_duda_sessions *store)
@@ -112,16 +141,32 @@ void mk_duda_sessions_free(struct mk_duda_sessions *store)
         return;
     mk_duda_session_file_close(store->file);
     store->file = NULL;
-    while (store->n)
-        drop(store, unused_longest(store));
+    for (struct session *s = next_to_go(store); s; s = next_to_go(store))
+        drop(store, s);
     (void)pthread_mutex_destroy(&store->lock);
     free(store);
 }
 
+static enum rank rank_of(const struct session *s)
+{
+    for (const struct value *value = s->values; value; value = value->next) {
+        if (value->name[0] != '_')
+            return s->ends ? REPLACED : KEPT;
+    }
+    return s->ends ? REPLACED : LIGHT;
+}
+
+static void enlist(struct mk_duda_sessions *store, struct session *s)
+{
+    mk_list_add(&s->by_use, &store->by_use[rank_of(s)]);
+}
+
 static void touch(struct mk_duda_sessions *store, struct session *s)
 {
+    if (s->ends)
+        return;
     mk_list_del(&s->by_use);
-    mk_list_add(&s->by_use, &store->by_use);
+    enlist(store, s);
 }
 
 static bool has_expired(const struct value *value, int64_t now)
@@ -146,52 +191,6 @@ static struct value **value_of(struct mk_duda_sessions *store, struct session *s
     return at;
 }
 
-/* ---- beginning ---- */
-
-static void inherit(struct mk_duda_sessions *store, struct session *s, const char *old)
-{
-    struct session *from = find(store, old);
-
-    if (!from)
-        return;
-    if (store->file)
-        mk_duda_session_file_rename(store->file, old, s->id.text);
-    s->values = from->values;
-    s->nvalues = from->nvalues;
-    from->values = NULL;
-    drop(store, from);
-}
-
-static void add(struct mk_duda_sessions *store, struct session *s, const char *old)
-{
-    struct session **place = place_of(store, s->id.text);
-
-    *place = s;
-    mk_list_add(&s->by_use, &store->by_use);
-    store->n++;
-    inherit(store, s, old);
-    while (store->n > store->max)
-        drop(store, unused_longest(store));
-}
-
-int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old,
-                          struct mk_duda_session_id *id)
-{
-    struct session *s = calloc(1, sizeof(*s));
-
-    if (!s || !mk_duda_random_text(s->id.text)) {
-        free(s);
-        return -1;
-    }
-    *id = s->id;
-    (void)pthread_mutex_lock(&store->lock);
-    add(store, s, old);
-    (void)pthread_mutex_unlock(&store->lock);
-    return 0;
-}
-
-/* ---- values ---- */
-
 static struct value *new_value(const char *name, const char *text, int64_t expires, int64_t now)
 {
     size_t n = strlen(name) + 1, len = strlen(text) + 1;
@@ -206,6 +205,98 @@ static struct value *new_value(const char *name, const char *text, int64_t expir
     return value;
 }
 
+/* ---- beginning ---- */
+
+/* What it has, the replaced one has no longer than a browser needs. Without memory it has less. */
+static void copy_values(struct mk_duda_sessions *store, struct session *to,
+                        const struct session *from)
+{
+    for (const struct value *value = from->values; value; value = value->next) {
+        struct value *copy = new_value(value->name, value->text, value->expires, value->used);
+
+        if (!copy)
+            return;
+        copy->next = to->values;
+        to->values = copy;
+        to->nvalues++;
+        store->bytes += copy->bytes;
+    }
+}
+
+/* A session that was replaced is in memory alone, so what it gives to another one is written anew. */
+static void write_values(struct mk_duda_sessions *store, const struct session *s)
+{
+    for (const struct value *value = s->values; value && store->file; value = value->next)
+        (void)mk_duda_session_file_put(store->file, s->id.text, value->name, value->text,
+                                       value->expires, value->used);
+}
+
+static void inherit(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)
+{
+    struct session *from = find(store, old, now);
+
+    if (!from)
+        return;
+    if (from->ends) { /* the session has gone on without this request */
+        copy_values(store, s, from);
+        write_values(store, s);
+    } else {
+        if (store->file)
+            mk_duda_session_file_rename(store->file, old, s->id.text);
+        s->values = from->values;
+        s->nvalues = from->nvalues;
+        from->values = NULL;
+        from->nvalues = 0;
+        copy_values(store, from, s);
+        from->ends = now + MK_DUDA_SESSION_REPLACED_S;
+        mk_list_del(&from->by_use);
+        enlist(store, from);
+    }
+    s->before = from->id;
+    from->heir = s->id;
+}
+
+static void add(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)
+{
+    struct session **place = place_of(store, s->id.text), *first;
+
+    *place = s;
+    store->n++;
+    inherit(store, s, old, now);
+    for (first = next_to_go(store);
+         first && (store->n > store->max || (first->ends && first->ends <= now));
+         first = next_to_go(store))
+        drop(store, first);
+    enlist(store, s);
+}
+
+int mk_duda_session_begin(struct mk_duda_sessions *store, const char *old, int64_t now,
+                          struct mk_duda_session_id *id)
+{
+    struct session *s = calloc(1, sizeof(*s));
+
+    if (!s || !mk_duda_random_text(s->id.text)) {
+        free(s);
+        return -1;
+    }
+    *id = s->id;
+    (void)pthread_mutex_lock(&store->lock);
+    add(store, s, old, now);
+    (void)pthread_mutex_unlock(&store->lock);
+    return 0;
+}
+
+/* ---- values ---- */
+
+/* Make room for the value of a session that is in no list meanwhile. */
+static void make_room(struct mk_duda_sessions *store, size_t bytes)
+{
+    struct session *first;
+
+    while (store->bytes + bytes > MK_DUDA_SESSION_BYTES_MAX && (first = next_to_go(store)))
+        drop(store, first);
+}
+
 /* With the lock. @return whether the value belongs to the session now */
 static bool put(struct mk_duda_sessions *store, struct session *s, struct value *value, int64_t now)
 {
@@ -214,18 +305,40 @@ static bool put(struct mk_duda_sessions *store, struct session *s, struct value 
     touch(store, s);
     if (!*old && s->nvalues >= MK_DUDA_SESSION_NAMES_MAX)
         return false;
-    if (store->file && mk_duda_session_file_put(store->file, s->id.text, value->name, value->text,
-                                                value->expires, value->used) < 0)
+    if (store->file && !s->ends &&
+        mk_duda_session_file_put(store->file, s->id.text, value->name, value->text, value->expires,
+                                 value->used) < 0)
         return false;
     if (*old)
         unlink_value(store, s, old);
-    while (store->bytes + value->bytes > MK_DUDA_SESSION_BYTES_MAX && unused_longest(store) != s)
-        drop(store, unused_longest(store));
+    mk_list_del(&s->by_use);
+    make_room(store, value->bytes);
     value->next = s->values;
     s->values = value;
     s->nvalues++;
     store->bytes += value->bytes;
+    enlist(store, s);
     return true;
+}
+
+/* The session that has the place of a replaced one. @return NULL: it has ended */
+static struct session *heir_of(struct mk_duda_sessions *store, struct session *s, int64_t now)
+{
+    for (int i = 0; s && s->ends && i < HOPS_MAX; i++)
+        s = find(store, s->heir.text, now);
+    return s && !s->ends ? s : NULL;
+}
+
+/* What a late request sets of what both have changes in both. */
+static void put_in_heir(struct mk_duda_sessions *store, struct session *s, const char *name,
+                        const char *text, int64_t expires, int64_t now)
+{
+    struct session *heir = heir_of(store, s, now);
+    struct value *value =
+        heir && *value_of(store, heir, name, now) ? new_value(name, text, expires, now) : NULL;
+
+    if (value && !put(store, heir, value, now))
+        free(value);
 }
 
 int mk_duda_session_put(struct mk_duda_sessions *store, const char *id, const char *name,
@@ -240,7 +353,10 @@ int mk_duda_session_put(struct mk_duda_sessions *store, const char *id, const ch
     if (!made)
         return -1;
     (void)pthread_mutex_lock(&store->lock);
-    s = find(store, id);
+    s = find(store, id, now);
+    if (s && s->ends)
+        put_in_heir(store, s, name, value, expires, now);
+    s = find(store, id, now); /* what made room may have dropped it */
     is_kept = s && put(store, s, made, now);
     (void)pthread_mutex_unlock(&store->lock);
     if (is_kept)
@@ -249,11 +365,32 @@ int mk_duda_session_put(struct mk_duda_sessions *store, const char *id, const ch
     return -1;
 }
 
+enum mk_duda_session_fit mk_duda_session_fit(struct mk_duda_sessions *store, const char *id,
+                                             const char *name, const char *value, int64_t now,
+                                             bool *is_replaced)
+{
+    enum mk_duda_session_fit fit = MK_DUDA_SESSION_NONE;
+    const struct value *has;
+    struct session *s;
+
+    (void)pthread_mutex_lock(&store->lock);
+    s = find(store, id, now);
+    *is_replaced = s && s->ends;
+    if (s) {
+        has = *value_of(store, s, name, now);
+        fit = !has                            ? MK_DUDA_SESSION_NEW_NAME
+              : strcmp(has->text, value) == 0 ? MK_DUDA_SESSION_SAME
+                                              : MK_DUDA_SESSION_CHANGED;
+    }
+    (void)pthread_mutex_unlock(&store->lock);
+    return fit;
+}
+
 /* With the lock. @return the value, used now; NULL */
 static const struct value *look_up(struct mk_duda_sessions *store, const char *id, const char *name,
                                    int64_t now)
 {
-    struct session *s = find(store, id);
+    struct session *s = find(store, id, now);
     struct value *value = s ? *value_of(store, s, name, now) : NULL;
 
     if (s && !s->values) {
@@ -263,7 +400,7 @@ static const struct value *look_up(struct mk_duda_sessions *store, const char *i
     if (!value)
         return NULL;
     value->used = now;
-    if (store->file && now >= value->written + USE_STEP_S) {
+    if (store->file && !s->ends && now >= value->written + USE_STEP_S) {
         value->written = now;
         (void)mk_duda_session_file_put(store->file, id, name, value->text, value->expires, now);
     }
@@ -278,9 +415,9 @@ struct restoring {
     int64_t now;
 };
 
-static struct session *session_of(struct mk_duda_sessions *store, const char *id)
+static struct session *session_of(struct mk_duda_sessions *store, const char *id, int64_t now)
 {
-    struct session *s = find(store, id);
+    struct session *s = find(store, id, now);
 
     if (s || !is_id(id))
         return s;
@@ -288,7 +425,7 @@ static struct session *session_of(struct mk_duda_sessions *store, const char *id
     if (!s)
         return NULL;
     memcpy(s->id.text, id, MK_DUDA_SESSION_ID_LEN);
-    add(store, s, NULL);
+    add(store, s, NULL, now);
     return s;
 }
 
@@ -299,10 +436,12 @@ static void restore(void *arg, const char *id, const char *name, const char *tex
     struct value *value = NULL;
     struct session *s = NULL;
 
+    if (strcmp(id, key_id) == 0 && strlen(text) == MK_DUDA_RANDOM_LEN)
+        memcpy(r->store->key, text, MK_DUDA_RANDOM_LEN);
     if (strlen(name) + strlen(text) <= MK_DUDA_SESSION_VALUE_MAX)
         value = new_value(name, text, expires, used);
     if (value && !has_expired(value, r->now))
-        s = session_of(r->store, id);
+        s = session_of(r->store, id, r->now);
     if (!s || !put(r->store, s, value, r->now))
         free(value);
 }
@@ -314,6 +453,7 @@ void mk_duda_sessions_keep(struct mk_duda_sessions *store, struct mk_duda_sessio
 
     mk_duda_session_file_each(file, restore, &r);
     store->file = file;
+    (void)mk_duda_session_file_put(file, key_id, key_name, store->key, INT64_MAX, now);
     mk_duda_session_file_forget(file, MK_DUDA_SESSION_IDLE_S, now);
 }
 
@@ -341,22 +481,65 @@ bool mk_duda_session_has(struct mk_duda_sessions *store, const char *id, const c
     return has;
 }
 
+/* @return how many values are left; -1: there was none of that name */
+static int remove_value(struct mk_duda_sessions *store, struct session *s, const char *name,
+                        int64_t now)
+{
+    struct value **at = value_of(store, s, name, now);
+    int left;
+
+    if (!*at)
+        return -1;
+    drop_value(store, s, at);
+    left = s->nvalues;
+    if (left == 0)
+        drop(store, s);
+    else
+        touch(store, s);
+    return left;
+}
+
+/* Who logs out has done so under the identities that were replaced a moment ago, too. */
+static void remove_before(struct mk_duda_sessions *store, struct mk_duda_session_id id,
+                          const char *name, int64_t now)
+{
+    for (int i = 0; i < HOPS_MAX; i++) {
+        struct session *s = find(store, id.text, now);
+
+        if (!s)
+            return;
+        id = s->before;
+        (void)remove_value(store, s, name, now);
+    }
+}
+
 int mk_duda_session_remove(struct mk_duda_sessions *store, const char *id, const char *name,
                            int64_t now)
 {
-    struct session *s;
+    struct mk_duda_session_id before;
+    struct session *s, *heir;
     int left = -1;
 
     (void)pthread_mutex_lock(&store->lock);
     if (look_up(store, id, name, now)) {
-        s = find(store, id);
-        drop_value(store, s, value_of(store, s, name, now));
-        left = s->nvalues;
-        if (left == 0)
-            drop(store, s);
+        s = find(store, id, now);
+        heir = s->ends ? heir_of(store, s, now) : NULL;
+        before = heir ? heir->before : s->before;
+        left = remove_value(store, s, name, now);
+        if (heir) {
+            left = heir->nvalues;
+            if (*value_of(store, heir, name, now))
+                left = remove_value(store, heir, name, now);
+        }
+        remove_before(store, before, name, now);
     }
     (void)pthread_mutex_unlock(&store->lock);
     return left;
+}
+
+const char *mk_duda_sessions_key(const struct mk_duda_sessions *store)
+{
+    return store->key;
 }
 
 size_t mk_duda_sessions_count(struct mk_duda_sessions *store)

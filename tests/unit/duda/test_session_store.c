@@ -13,7 +13,7 @@ static struct mk_duda_session_id begin(struct mk_duda_sessions *store, const cha
 {
     struct mk_duda_session_id id;
 
-    assert_int_equal(mk_duda_session_begin(store, old, &id), 0);
+    assert_int_equal(mk_duda_session_begin(store, old, NOW, &id), 0);
     assert_int_equal(strlen(id.text), MK_DUDA_SESSION_ID_LEN);
     return id;
 }
@@ -80,10 +80,113 @@ static void a_new_identity_takes_the_values_along(void **state)
     id = begin(store, old.text);
     assert_string_not_equal(id.text, old.text);
     assert_value(store, id.text, "a", NOW, "1");
-    assert_value(store, old.text, "a", NOW, NULL);
-    assert_int_equal(mk_duda_sessions_count(store), 1);
     (void)begin(store, "00000000000000000000000000000000"); /* one that never was */
-    assert_int_equal(mk_duda_sessions_count(store), 2);
+    assert_int_equal(mk_duda_sessions_count(store), 3);
+    mk_duda_sessions_free(store);
+}
+
+static enum mk_duda_session_fit fit(struct mk_duda_sessions *store, const char *id,
+                                    const char *name, const char *value, bool *is_replaced)
+{
+    return mk_duda_session_fit(store, id, name, value, NOW, is_replaced);
+}
+
+static void a_value_fits_a_session(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id id = begin(store, NULL);
+    bool is_replaced = true;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, id.text, "a", "1", 0, NOW), 0);
+    assert_int_equal(fit(store, id.text, "a", "1", &is_replaced), MK_DUDA_SESSION_SAME);
+    assert_int_equal(fit(store, id.text, "a", "2", &is_replaced), MK_DUDA_SESSION_CHANGED);
+    assert_int_equal(fit(store, id.text, "b", "1", &is_replaced), MK_DUDA_SESSION_NEW_NAME);
+    assert_false(is_replaced);
+    (void)begin(store, id.text);
+    assert_int_equal(fit(store, id.text, "a", "1", &is_replaced), MK_DUDA_SESSION_SAME);
+    assert_true(is_replaced);
+    assert_int_equal(fit(store, "0", "a", "1", &is_replaced), MK_DUDA_SESSION_NONE);
+    assert_false(is_replaced);
+    mk_duda_sessions_free(store);
+}
+
+static void the_old_identity_has_what_it_had_for_a_while(void **state)
+{
+    const int64_t end = NOW + MK_DUDA_SESSION_REPLACED_S;
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id old = begin(store, NULL), id;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, old.text, "cart", "1", 0, NOW), 0);
+    id = begin(store, old.text);
+    assert_int_equal(mk_duda_session_put(store, id.text, "user", "ann", 0, NOW), 0);
+    assert_value(store, old.text, "cart", end - 1, "1");
+    assert_value(store, old.text, "user", end - 1, NULL); /* who has planted it */
+    assert_int_equal(mk_duda_session_put(store, old.text, "cart", "2", 0, end - 1), 0);
+    assert_value(store, id.text, "cart", end - 1, "2");
+    assert_value(store, old.text, "cart", end, NULL);
+    assert_int_equal(mk_duda_sessions_count(store), 1);
+    assert_value(store, id.text, "cart", end, "2");
+    assert_value(store, id.text, "user", end, "ann");
+    mk_duda_sessions_free(store);
+}
+
+static void two_requests_replace_the_same_identity(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id old = begin(store, NULL), first, second;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, old.text, "user", "ann", 0, NOW), 0);
+    first = begin(store, old.text);
+    second = begin(store, old.text);
+    assert_value(store, first.text, "user", NOW + 60, "ann");
+    assert_value(store, second.text, "user", NOW + 60, "ann");
+    mk_duda_sessions_free(store);
+}
+
+static void who_logs_out_has_done_so_under_both_identities(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id old, id;
+
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        old = begin(store, NULL);
+        assert_int_equal(mk_duda_session_put(store, old.text, "user", "ann", 0, NOW), 0);
+        id = begin(store, old.text);
+        assert_int_equal(mk_duda_session_put(store, id.text, "cart", "1", 0, NOW), 0);
+        assert_int_equal(mk_duda_session_remove(store, late ? old.text : id.text, "user", NOW), 1);
+        assert_value(store, old.text, "user", NOW, NULL);
+        assert_value(store, id.text, "user", NOW, NULL);
+        assert_value(store, id.text, "cart", NOW, "1");
+    }
+    mk_duda_sessions_free(store);
+}
+
+static void sessions_that_lose_least_go_first(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(4);
+    struct mk_duda_session_id user = begin(store, NULL), old, id, light;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, user.text, "user", "1", 0, NOW), 0);
+    light = begin(store, NULL);
+    assert_int_equal(mk_duda_session_put(store, light.text, "_csrf", "1", 0, NOW), 0);
+    old = begin(store, NULL);
+    assert_int_equal(mk_duda_session_put(store, old.text, "cart", "1", 0, NOW), 0);
+    id = begin(store, old.text);
+    for (int i = 0; i < 20; i++) {
+        struct mk_duda_session_id stranger = begin(store, NULL);
+
+        assert_int_equal(mk_duda_session_put(store, stranger.text, "_csrf", "1", 0, NOW), 0);
+        assert_value(store, old.text, "cart", NOW, NULL);
+    }
+    assert_value(store, light.text, "_csrf", NOW, NULL);
+    assert_value(store, user.text, "user", NOW, "1");
+    assert_value(store, id.text, "cart", NOW, "1");
+    assert_int_equal(mk_duda_sessions_count(store), 4);
     mk_duda_sessions_free(store);
 }
 
@@ -215,7 +318,7 @@ static struct mk_duda_sessions *open_kept(const char *path)
 
 static void values_survive_and_a_full_disk_is_an_error(void **state)
 {
-    char folder[] = "kept-XXXXXX", path[64];
+    char folder[] = "kept-XXXXXX", path[64], key[MK_DUDA_SESSION_ID_LEN + 1];
     struct mk_duda_session_id id, other;
     struct mk_duda_sessions *store;
 
@@ -234,9 +337,11 @@ static void values_survive_and_a_full_disk_is_an_error(void **state)
         bound_files(0);
         assert_value(store, id.text, "a", NOW, "1");
         assert_value(store, other.text, "b", NOW, NULL);
+        memcpy(key, mk_duda_sessions_key(store), sizeof(key));
         mk_duda_sessions_free(store);
         store = open_kept(path);
         assert_non_null(store);
+        assert_string_equal(mk_duda_sessions_key(store), key);
         assert_value(store, id.text, "a", NOW, "1");
         assert_value(store, id.text, "late", NOW + 4, "1");
         assert_value(store, id.text, "late", NOW + 5, NULL);
@@ -252,6 +357,11 @@ int main(void)
         cmocka_unit_test(values_have_names),
         cmocka_unit_test(values_expire),
         cmocka_unit_test(a_new_identity_takes_the_values_along),
+        cmocka_unit_test(a_value_fits_a_session),
+        cmocka_unit_test(the_old_identity_has_what_it_had_for_a_while),
+        cmocka_unit_test(two_requests_replace_the_same_identity),
+        cmocka_unit_test(who_logs_out_has_done_so_under_both_identities),
+        cmocka_unit_test(sessions_that_lose_least_go_first),
         cmocka_unit_test(what_is_no_identity_is_unknown),
         cmocka_unit_test(the_one_that_was_unused_longest_goes),
         cmocka_unit_test(values_are_bounded),
