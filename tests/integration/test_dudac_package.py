@@ -35,7 +35,7 @@ def get(port, target, method="GET", body=b""):
 
 def test_it_runs_where_it_is_unpacked(tmp_path, shop):
     said = package(tmp_path, shop)
-    assert f"tar -C {tmp_path}/srv -xf shop.tar.gz" in said and f"chown -R monkey {tmp_path}/srv/shop/data" in said
+    assert f"chown -R monkey {tmp_path}/srv/shop/data" in said
     (tmp_path / "srv").mkdir()
     subprocess.run(["tar", "-C", tmp_path / "srv", "-xf", tmp_path / "shop.tar.gz"], check=True, timeout=30)
     folder = tmp_path / "srv" / "shop"
@@ -70,6 +70,54 @@ def test_the_same_service_is_the_same_file(tmp_path, shop):
     names = {name for name, *_ in members}
     assert {"shop/services/shop.duda", "shop/html/index.html", "shop/data", "shop/server/monkey.conf", "shop/shop.service"} <= names
     assert "shop/html/link" not in names  # what a link names is not the service's
+
+
+def unpack(said, tmp_path):
+    """Run what was printed to unpack it."""
+    commands = [line.strip() for line in said.splitlines() if line.strip().startswith("tar ")]
+    assert commands
+    for command in commands:
+        subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=30)
+
+
+def members(tmp_path):
+    with tarfile.open(tmp_path / "shop.tar.gz") as tar:
+        return {entry.name: entry.mode for entry in tar}
+
+
+@pytest.mark.parametrize("words", [[], ["--with-data"]])
+def test_data_of_the_other_machine_stays(tmp_path, shop, words):
+    """It was made there, and the developer's own is for trials."""
+    (shop / "logs").mkdir()
+    (shop / "logs" / "messages").write_text("trial")
+    (shop / "data").mkdir(exist_ok=True)
+    (shop / "data" / "shop.db").write_text("trial")
+    said = package(tmp_path, shop, *words)
+    has_data = {"shop/data/shop.db", "shop/logs/messages"} & set(members(tmp_path))
+    assert has_data == ({"shop/data/shop.db", "shop/logs/messages"} if words else set())
+    assert {"shop/data", "shop/logs"} <= set(members(tmp_path))
+    there = tmp_path / "srv" / "shop"
+    (tmp_path / "srv").mkdir()
+    unpack(said, tmp_path)
+    assert (there / "data" / "shop.db").exists() == bool(words)
+    (there / "data" / "shop.db").write_text("orders")
+    (there / "data").chmod(0o700)
+    (there / "html" / "index.html").write_text("old")
+    unpack(said, tmp_path)
+    assert (there / "data" / "shop.db").read_text() == "orders" and (there / "data").stat().st_mode & 0o777 == 0o700
+    assert (there / "html" / "index.html").read_text() != "old"
+
+
+def test_modes_are_those_of_the_files(tmp_path, shop):
+    (shop / "conf").mkdir(exist_ok=True)
+    (shop / "conf" / "secret").write_text("key")
+    (shop / "conf" / "secret").chmod(0o600)
+    (shop / "conf" / "hook").write_text("#!/bin/sh\n")
+    (shop / "conf" / "hook").chmod(0o4755)
+    said = package(tmp_path, shop)
+    found = members(tmp_path)
+    assert found["shop/conf/secret"] == 0o600 and found["shop/conf/hook"] == 0o755
+    assert f"chown -R monkey {tmp_path}/srv/shop/conf {tmp_path}/srv/shop/data" in said  # the server must read it
 
 
 @pytest.mark.parametrize("words, code, said", [

@@ -15,7 +15,7 @@ Usage: dudac [OPTION]... -w PATH
        dudac watch PATH [OPTION]...    build and load anew when a file is saved
        dudac test PATH [--asan] [-V LEVEL]    run its tests, *_test.c
        dudac routes PATH               list its paths, call-backs and their lines
-       dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]    one file for another machine
+       dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE] [--with-data]    one file for another machine
        dudac doctor                    report what is missing on this machine
 
   -w PATH       build the service in PATH and run it until Ctrl-C

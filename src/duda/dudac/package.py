@@ -38,12 +38,13 @@ WantedBy=multi-user.target
 AFTERWARDS = """\
 {file} is ready. On the machine that serves it, with Monkey installed as here:
 
-    tar -C {parent} -xf {base}
-    chown -R monkey {writable}
+    {unpack}
+    chown -R monkey {owned}
     systemctl enable --now {prefix}/{name}.service
 """
 
-WRITABLE = ("data", "logs")
+WRITABLE = ("data", "logs")  # what is there already belongs to the machine that serves
+FOR_OTHERS = 0o004
 
 
 class Package:
@@ -51,6 +52,7 @@ class Package:
 
     def __init__(self, file, name):
         self.name = name
+        self.private = set()  # folders with something that not everybody may read
         self._tar = tarfile.open(file, "w:gz", format=tarfile.PAX_FORMAT)
 
     def __enter__(self):
@@ -69,16 +71,25 @@ class Package:
         data = text.encode()
         self._tar.addfile(self._entry(path, 0o644, len(data)), io.BytesIO(data))
 
-    def add_folder(self, path):
-        self._tar.addfile(self._entry(path, 0o755, kind=tarfile.DIRTYPE))
+    def _note_mode(self, path, facts):
+        """@return the mode of a file or folder, without those by which a program gets other rights"""
+        if not facts.st_mode & FOR_OTHERS:
+            self.private.add(path.split("/", maxsplit=1)[0])
+        return facts.st_mode & 0o777
 
-    def add_file(self, path, file, mode=0o644):
+    def add_folder(self, path, folder=None):
+        """Empty; with the mode of a folder."""
+        mode = self._note_mode(path, folder.stat()) if folder else 0o755
+        self._tar.addfile(self._entry(path, mode, kind=tarfile.DIRTYPE))
+
+    def add_file(self, path, file, mode=None):
         with open(file, "rb") as source:
-            self._tar.addfile(self._entry(path, mode, os.fstat(source.fileno()).st_size), source)
+            facts = os.fstat(source.fileno())
+            self._tar.addfile(self._entry(path, mode or self._note_mode(path, facts), facts.st_size), source)
 
     def add_tree(self, path, folder):
         """A folder with its files; what is no file, such as a link, is left out."""
-        self.add_folder(path)
+        self.add_folder(path, folder)
         for entry in sorted(folder.iterdir()):
             if entry.is_symlink():
                 continue
@@ -89,9 +100,9 @@ class Package:
 
 
 def parse(words):
-    """path, level, port, prefix and file of PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE]. Raises Misuse."""
+    """path, level, port, prefix, file and whether with data of PATH and options. Raises Misuse."""
     try:
-        found, rest = getopt.gnu_getopt(words, "V:p:o:", ["prefix="])
+        found, rest = getopt.gnu_getopt(words, "V:p:o:", ["prefix=", "with-data"])
     except getopt.GetoptError as error:
         raise Misuse(str(error)) from None
     if len(rest) != 1:
@@ -102,7 +113,7 @@ def parse(words):
     if not prefix.is_absolute() or any(c.isspace() or c == "%" for c in str(prefix)):
         raise Misuse(f"--prefix takes an absolute path without blanks and %, not '{prefix}'")
     return (path, level_number(options["-V"]) if "-V" in options else None, port_number(options.get("-p", str(DEFAULT_PORT))),
-            prefix, pathlib.Path(options.get("-o", f"{prefix.name}.tar.gz")))
+            prefix, pathlib.Path(options.get("-o", f"{prefix.name}.tar.gz")), "--with-data" in options)
 
 
 def configuration(places, services, prefix, port):
@@ -117,28 +128,42 @@ def configuration(places, services, prefix, port):
     }
 
 
-def fill(package, places, services, prefix, port):
-    """@return the folders that the service writes to"""
+def commands_to_unpack(base, prefix, written):
+    """Folders that the service writes to keep what is there, and their modes."""
+    kept = [f"{prefix.name}/{name}" for name in written]
+    leaving = "".join(f" --exclude={name}" for name in kept)
+    commands = [f"tar -C {prefix.parent} --no-overwrite-dir{leaving} -xf {base}"]
+    if kept:
+        commands.append(f"tar -C {prefix.parent} --skip-old-files -xf {base} {' '.join(kept)}")
+    return "\n    ".join(commands)
+
+
+def fill(package, places, services, prefix, port, with_data):
+    """@return the names of folders that the service writes to"""
     package.add_folder("")
     package.add_folder("empty")
     for service in services:
         package.add_file(f"services/{service.name}.duda", service.file, 0o755)
     folders = {folder.name: folder for service in services for folder in service.folders().values()}
     for name, folder in sorted(folders.items()):
-        package.add_tree(name, folder)
+        if name in WRITABLE and not with_data:
+            package.add_folder(name, folder)
+        else:
+            package.add_tree(name, folder)
     for path, text in configuration(places, services, prefix, port).items():
         package.add_text(path, text)
     if places.mimes.is_file():
-        package.add_file("server/monkey.mime", places.mimes)
-    writable = " ".join(str(prefix / name) for name in WRITABLE if name in folders)
+        package.add_file("server/monkey.mime", places.mimes, 0o644)
+    written = [name for name in WRITABLE if name in folders]
+    writable = " ".join(str(prefix / name) for name in written)
     unit = UNIT.format(name=prefix.name, server=places.server, prefix=prefix, writable=writable)
     package.add_text(f"{prefix.name}.service", unit if writable else unit.replace("ReadWritePaths=\n", ""))
-    return writable
+    return written
 
 
 def package_service(places, words):
     """Exit code 0. Raises Misuse and Failure."""
-    path, level, port, prefix, file = parse(words)
+    path, level, port, prefix, file, with_data = parse(words)
     with Cache() as cache:
         services = Builder(places, cache, path, level, "release").build()
         homes = {service.folder for service in services if service.folders()}
@@ -146,9 +171,11 @@ def package_service(places, words):
             raise Failure("the services have folders of their own; package each by itself")
         try:
             with Package(file, prefix.name) as package:
-                writable = fill(package, places, services, prefix, port)
+                written = fill(package, places, services, prefix, port, with_data)
         except OSError as error:
             raise Failure(f"{error.filename or file}: {error.strerror}") from None
-    text = AFTERWARDS.format(file=file, base=file.name, parent=prefix.parent, prefix=prefix, name=prefix.name, writable=writable)
-    print(text if writable else text.replace("    chown -R monkey \n", ""), end="")
+    owned = " ".join(str(prefix / name) for name in sorted({*written, *package.private}))
+    text = AFTERWARDS.format(file=file, unpack=commands_to_unpack(file.name, prefix, written), prefix=prefix, name=prefix.name,
+                             owned=owned)
+    print(text if owned else text.replace("    chown -R monkey \n", ""), end="")
     return 0
