@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import socket
 import ssl
 import urllib.request
 
@@ -231,6 +232,18 @@ def test_a_port_in_use(tmp_path, folder):
     with dudac.running(tmp_path, "-w", folder) as run:
         done = dudac.run(tmp_path, "-p", run.port, "-w", folder)
         assert done.returncode == 1 and f"port {run.port} is used" in done.stderr
+
+
+@pytest.mark.parametrize("options, is_reached", [(("-p", "0"), False), (("-M", "Port=0"), False), (("-M", "Listen=0"), True)])
+def test_other_machines_do_not_reach_it(tmp_path, folder, options, is_reached):
+    run = dudac.Running(tmp_path, ("-w", folder), {}, options)
+    try:
+        run.wait_for(run.urls, "dudac brings no service up")
+        assert run.get("/hello/page.txt").status == 200
+        with socket.socket() as other:  # another address of this machine
+            assert (other.connect_ex(("127.0.0.2", run.port)) == 0) == is_reached
+    finally:
+        assert run.interrupt() == 0
 
 
 @pytest.mark.parametrize("words, answer", [((), "checked"), (("--release",), "fast")])

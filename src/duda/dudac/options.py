@@ -20,9 +20,9 @@ Usage: dudac [OPTION]... -w PATH
 
   -w PATH       build the service in PATH and run it until Ctrl-C
   -V LEVEL      level of the interface, before -w: 1 (dst-1, the default), 2 (dst-2) or 3
-  -p PORT       TCP port; default 2001, 0: any free port
+  -p PORT       TCP port of this machine alone; default 2001, 0: any free port
   -S            TLS, with a key pair that is generated when there is none
-  -M K=V,...    set keys of the server's configuration
+  -M K=V,...    set keys of the server's configuration; Listen=PORT: for other machines too
   -u            print the server's output
   -F            build everything anew
   -r, -R        remove the cache of builds; -r not where DUDAC_HOME is set

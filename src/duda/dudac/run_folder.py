@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import tempfile
 
+LOOPBACK = "127.0.0.1"  # the errors of a service that is being written are for nobody else
 NOT_OF_THE_SERVER = ("Port", "Listen", "UserDir")  # of an address, or of a site
 
 
@@ -18,8 +19,8 @@ def section(name, lines):
 def server_lines(port, overrides, is_secure, is_watched=False):
     """Of [SERVER], with the keys of -M as they were meant in 2014."""
     chosen = {key.lower(): value for key, value in overrides.items()}
-    address = chosen.pop("listen", None) or chosen.pop("port", None) or str(port)
-    chosen.pop("port", None)
+    port = chosen.pop("port", None) or str(port)
+    address = chosen.pop("listen", None) or (f"{LOOPBACK}:{port}" if port.isdigit() else port)
     chosen.pop("userdir", None)
     if chosen.get("maxrequestsize", "").isdigit():
         chosen["maxrequestsize"] += "K"  # it was a number of KB

@@ -11,7 +11,7 @@ from . import certificate, crash
 from .building import Builder
 from .failure import Failure
 from .places import Cache
-from .run_folder import RunFolder
+from .run_folder import LOOPBACK, RunFolder
 from .server import Server
 
 
@@ -45,7 +45,7 @@ def check_port(options):
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("", options.port))
+            probe.bind((LOOPBACK, options.port))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise Failure(f"port {options.port} is used by another program; choose one with -p, or any with -p 0") from None
