@@ -284,29 +284,48 @@ static int give_matched(struct mk_multipart *m)
     return give(m, start, len);
 }
 
+/* The rest of a delimiter whose front ended the bytes before. @return bytes used, or an error */
+static ssize_t feed_matched(struct mk_multipart *m, const char *bytes, size_t len)
+{
+    size_t n = 0;
+    int err = 0;
+
+    while (n < len && m->matched < m->delimiter_len && bytes[n] == m->delimiter[m->matched]) {
+        m->matched++;
+        n++;
+    }
+    if (m->matched == m->delimiter_len)
+        err = end_data(m);
+    else if (n < len)
+        err = give_matched(m);
+    return err < 0 ? err : (ssize_t)n;
+}
+
 /*
- * Content until the delimiter or the end of these bytes.
+ * Content until the delimiter or the end of these bytes, in one piece: a file of many line ends costs no call for each.
  * @return bytes used, or an error.
  */
 static ssize_t feed_data(struct mk_multipart *m, const char *bytes, size_t len)
 {
-    const char *cr;
-    size_t plain;
-    int err = 0;
+    const char *end = bytes + len, *cr = memchr(bytes, '\r', len);
+    size_t same = 0;
+    int err;
 
-    if (m->matched > 0 && bytes[0] == m->delimiter[m->matched]) {
-        if (++m->matched == m->delimiter_len)
-            err = end_data(m);
-        return err < 0 ? err : 1;
+    while (cr) {
+        same = (size_t)(end - cr) < m->delimiter_len ? (size_t)(end - cr) : m->delimiter_len;
+        if (memcmp(cr, m->delimiter, same) == 0)
+            break;
+        cr = memchr(cr + 1, '\r', (size_t)(end - cr) - 1);
     }
-    if (m->matched > 0)
-        err = give_matched(m);
-    cr = memchr(bytes, '\r', len);
-    plain = cr ? (size_t)(cr - bytes) : len;
-    if (err == 0)
-        err = give(m, bytes, plain);
-    m->matched = cr ? 1 : 0;
-    return err < 0 ? err : (ssize_t)(plain + m->matched);
+    if (!cr)
+        same = 0;
+    err = give(m, bytes, len = (size_t)((cr ? cr : end) - bytes));
+    if (err < 0)
+        return err;
+    m->matched = (uint8_t)same;
+    if (same == m->delimiter_len)
+        err = end_data(m);
+    return err < 0 ? err : (ssize_t)(len + same);
 }
 
 static ssize_t feed_some(struct mk_multipart *m, const char *bytes, size_t len)
@@ -316,7 +335,7 @@ static ssize_t feed_some(struct mk_multipart *m, const char *bytes, size_t len)
     switch ((enum state)m->state) {
     case PREAMBLE:
     case DATA:
-        return feed_data(m, bytes, len);
+        return m->matched > 0 ? feed_matched(m, bytes, len) : feed_data(m, bytes, len);
     case AFTER:
         err = feed_after(m, bytes[0]);
         return err < 0 ? err : 1;

@@ -173,6 +173,53 @@ static void parts_are_found_however_they_are_cut(void **state)
     }
 }
 
+static int count_piece(void *arg, struct mk_str bytes)
+{
+    unsigned *pieces = arg;
+
+    (void)bytes;
+    ++*pieces;
+    return 0;
+}
+
+static int count_part(void *arg, const struct mk_part *part)
+{
+    (void)arg;
+    (void)part;
+    return 0;
+}
+
+/* Each piece may cost a call of the system: a file of line ends alone was given byte by byte. */
+static void content_comes_in_whole_pieces(void **state)
+{
+    static const struct mk_multipart_calls counting = {sizeof(counting), count_part, count_piece,
+                                                       on_end};
+    static const char *const contents[] = {"\r", "\r\n", "\r\n--b", "\r\n-"};
+    enum { LEN = 4096, FEEDS = 8 };
+    char block[LEN];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+        const size_t len = strlen(contents[i]);
+        unsigned pieces = 0;
+        struct mk_multipart *m;
+
+        for (size_t at = 0; at < LEN; at++)
+            block[at] = contents[i][at % len];
+        assert_int_equal(
+            mk_multipart_new(&m, MK_STR("multipart/form-data; boundary=bb"), &counting, &pieces),
+            0);
+        assert_int_equal(mk_multipart_feed(m, "--bb\r\n" PART, strlen("--bb\r\n" PART)), 0);
+        for (int n = 0; n < FEEDS; n++)
+            assert_int_equal(mk_multipart_feed(m, block, LEN), 0);
+        nseen = 0;
+        assert_int_equal(mk_multipart_feed(m, "\r\n--bb--", 8), 0);
+        assert_int_equal(mk_multipart_end(m), 0);
+        mk_multipart_free(m);
+        assert_in_range(pieces, FEEDS, 2 * FEEDS + 1);
+    }
+}
+
 static void the_type_names_the_boundary(void **state)
 {
     static const struct {
@@ -307,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_are_decoded),
         cmocka_unit_test(parts_are_found_however_they_are_cut),
+        cmocka_unit_test(content_comes_in_whole_pieces),
         cmocka_unit_test(the_type_names_the_boundary),
         cmocka_unit_test(heads_of_parts_are_bounded),
         cmocka_unit_test(forms_of_both_types_are_read),
