@@ -3,7 +3,7 @@
 
 import pytest
 
-from harness import duda
+from harness import duda, http
 from harness.client import eventually
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -70,6 +70,33 @@ def test_multipart_forms(server):
 ])
 def test_multipart_forms_that_are_refused(server, body, status):
     assert server.request("/inputs3/form", "POST", headers=MULTIPART, body=body).status == status
+
+
+@pytest.mark.parametrize("path", ["/form", "/old"])
+@pytest.mark.parametrize("body, status", [
+    (b"&".join(b"n%d=1" % i for i in range(1000)), 200),
+    (b"&".join(b"n%d=1" % i for i in range(1001)), 413),
+    (b"a&" * 500000, 413),
+    (b"&" * 500000 + b"a=1", 200),  # no pairs
+])
+def test_urlencoded_forms_have_so_many_fields(server, path, body, status):
+    assert server.request("/inputs3" + path, "POST", headers=FORM, body=body).status == status
+
+
+def test_a_query_has_so_many_pairs_for_a_description(server):
+    """What is no form is not counted."""
+    assert server.request("/inputs3/body", "POST", headers={"Content-Type": "text/plain"}, body=b"a&" * 5000).status == 200
+
+
+def test_the_fields_of_a_form_count_as_memory(start, tmp_path):
+    """They are as large as its body, which lies in a file itself."""
+    duda.build(tmp_path / "services", "inputs3", level=3)
+    config = duda.config(tmp_path / "services", "inputs3")
+    server = start(server="Workers 1\nMaxMemory 4M\n", **config)
+    body = b"a=" + b"x" * (6 << 20)
+    with server.connect() as connection:
+        connection.send(http.request("/inputs3/held", "POST", headers=[*FORM.items()], body=body))
+        assert eventually(lambda: "made room: MaxMemory" in server.log(), within=60)
 
 
 @pytest.mark.parametrize("size", [0, 5, 100000])

@@ -328,9 +328,9 @@ struct duda_receiver {
 /* form: Level 3: what a page sent in the body, as application/x-www-form-urlencoded or multipart/form-data. [R]
 
    Values are decoded; they last until the end call-back. The body was read before the call-back. Routes of
-   router->post() and its like have forms of both types, those of router->map() urlencoded ones alone. A multipart form
-   that is malformed, or has more than 1,000 fields or 256 KB of values, was answered by 400 or 413; its files of more
-   than 16 KB lie on the disk. Of an urlencoded one malformed pairs are left out. */
+   router->post() and its like have forms of both types, those of router->map() urlencoded ones alone. A form
+   of more than 1,000 fields was answered by 413, as was a multipart one with 256 KB of values, and by 400 one that is
+   malformed; its files of more than 16 KB lie on the disk. Of an urlencoded one malformed pairs are left out. */
 struct duda_api_form {
     /* The first value of that name; NULL: there is none. */
     const char *(*get)(duda_request_t *dr, const char *name);

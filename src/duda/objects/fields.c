@@ -8,10 +8,11 @@
 
 static struct mk_duda_fields *new_fields(size_t count, size_t texts)
 {
-    struct mk_duda_fields *f = malloc(sizeof(*f) + count * sizeof(f->items[0]) + texts);
+    const size_t bytes = sizeof(struct mk_duda_fields) + count * sizeof(struct duda_field) + texts;
+    struct mk_duda_fields *f = malloc(bytes);
 
     if (f)
-        *f = (struct mk_duda_fields){.count = 0};
+        *f = (struct mk_duda_fields){.bytes = bytes};
     return f;
 }
 
@@ -56,9 +57,14 @@ static size_t count_pairs(struct mk_str body)
     struct mk_str name, value;
     size_t n = 0;
 
-    while (mk_pair_next(&body, &name, &value))
+    while (n <= MK_DUDA_FIELDS_MAX && mk_pair_next(&body, &name, &value))
         n++;
     return n;
+}
+
+bool mk_duda_has_too_many_fields(struct mk_str body)
+{
+    return count_pairs(body) > MK_DUDA_FIELDS_MAX;
 }
 
 struct mk_duda_fields *mk_duda_fields_of_pairs(struct mk_str body)
@@ -68,7 +74,7 @@ struct mk_duda_fields *mk_duda_fields_of_pairs(struct mk_str body)
     char *texts = f ? (char *)&f->items[n] : NULL;
     struct mk_str name, value;
 
-    while (f && mk_pair_next(&body, &name, &value)) {
+    while (f && f->count < n && mk_pair_next(&body, &name, &value)) {
         struct duda_field field = {.fd = -1};
         size_t unused;
 

@@ -200,7 +200,7 @@ int mk_duda_answer_bytes(struct mk_duda_request *rq, const char *bytes, size_t l
         if (!chunk)
             return -1;
         if (out->queued >= CHUNK_MAX)
-            mk_request_hold(rq->r, rq->body.size + (size_t)out->queued + chunk->room);
+            mk_duda_request_hold(rq, (size_t)out->queued + chunk->room);
     }
     len = (size_t)clip(rq, len);
     if (len > 0)

@@ -4,6 +4,7 @@
 #include "inputs/values.h"
 #include "json/tree.h"
 #include "kit/text/words.h"
+#include "objects/fields.h"
 #include "objects/input.h"
 #include "objects/session.h"
 #include "service/answer.h"
@@ -23,6 +24,8 @@
 /* The life of a request: gather its body, call the service, wait for end(), call back. */
 
 static const char request_key;
+
+enum { LEVEL_OF_FORMS = 3 };
 
 /* ---- its end ---- */
 
@@ -249,6 +252,15 @@ static bool is_multipart(const struct mk_duda_request *rq)
                                     MK_STR("multipart/form-data"));
 }
 
+/* Routes of level 3 have forms; a multipart one has been counted as it came. */
+static bool is_form_too_large(const struct mk_duda_request *rq)
+{
+    return rq->service->level >= LEVEL_OF_FORMS && !rq->multipart &&
+           text_begins(mk_request_header(rq->r, MK_STR("Content-Type")),
+                       MK_STR("application/x-www-form-urlencoded")) &&
+           mk_duda_has_too_many_fields((struct mk_str){rq->body.bytes, rq->body.len});
+}
+
 /* ---- the call ---- */
 
 enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
@@ -363,6 +375,8 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
         return MK_VERDICT_LATER;
     if (n < 0)
         return refuse_body(rq, n);
+    if (is_form_too_large(rq))
+        return mk_reply_error(rq->r, 413, NULL);
     mk_request_facts(rq->r, &facts); /* reading may have moved its texts */
     find(rq, &facts, &match);
     return call(rq, &facts, &match);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/request.h"
 
+#include "objects/fields.h"
 #include "service/table.h"
 
 #include <stdlib.h>
@@ -16,6 +17,11 @@ struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *ca
         mk_duda_log(here->service, MK_LOG_WARN, "%s(): the request %s", call,
                     dr ? "is over, or another worker's" : "is NULL");
     return NULL;
+}
+
+void mk_duda_request_hold(struct mk_duda_request *rq, size_t answer)
+{
+    mk_request_hold(rq->r, rq->body.size + (rq->fields ? rq->fields->bytes : 0) + answer);
 }
 
 int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg)

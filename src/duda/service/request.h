@@ -148,6 +148,9 @@ struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq);
 /** Call end(arg), of the service or free, when the request has ended. @return 0, -1 without memory: it is not called. */
 int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg);
 
+/** Report the memory of the request's body and fields, and so many bytes of its answer, as mk_request_hold does. */
+void mk_duda_request_hold(struct mk_duda_request *rq, size_t answer);
+
 /** @return a terminated copy: of malloc for rq NULL, else freed when the request ends; NULL without memory. */
 char *mk_duda_request_copy(struct mk_duda_request *rq, struct mk_str text) MK_MUST_USE;
 

@@ -48,6 +48,12 @@ static void save_file(duda_request_t *dr)
     response->end(dr, NULL);
 }
 
+static void hold_form(duda_request_t *dr)
+{
+    (void)form->get(dr, "a");
+    response->wait(dr);
+}
+
 static void show_body(duda_request_t *dr)
 {
     size_t len = 7;
@@ -92,6 +98,7 @@ int duda_main()
 {
     router->get("/query", show_query);
     router->post("/form", show_form);
+    router->post("/held", hold_form);
     router->post("/save", save_file);
     router->route("POST PUT GET", "/body", show_body);
     router->get("/field", show_field);
