@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness import duda
+from harness import duda, http
 from harness.client import eventually
 
 
@@ -333,6 +333,31 @@ def test_members_alone(server):
     assert refused.status == 401 and problem(refused) == "Log in first"
     assert refused.header("WWW-Authenticate") == 'Session realm="guarded"'
     assert server.get("/guarded/members/page", headers={"Cookie": "DUDA_SESSION_guarded=" + "0" * 32}).status == 401
+
+
+@pytest.mark.parametrize("path, headers, status", [
+    ("/members/page", {}, 401),
+    ("/members/page", {"Accept": "text/html"}, 303),
+    ("/tokens/", {"X-CSRF-Token": "0" * 64}, 403),
+    ("/limited5/", {}, 429),
+])
+def test_who_is_refused_sends_no_body(server, path, headers, status):
+    """The head is enough to decide, so the answer comes before the body; which would go to the disk."""
+    for _ in range(3):
+        server.get("/guarded/limited5/")
+    with server.connect() as connection:
+        connection.send(http.request("/guarded" + path, "POST", headers=[*headers.items(), ("Content-Length", str(8 << 20))]))
+        assert connection.response("POST").status == status
+
+
+def test_a_body_is_read_behind_the_guards(server):
+    ann = logged_in(server)
+    token = ann.token()
+    for size in (1, 100, 3 << 20):
+        assert ann.ask("/tokens/", "POST", {"X-CSRF-Token": token}, body=b"x" * size).status == 200
+        assert ann.ask("/members/page", "POST", body=b"x" * size).body == b"ok"
+    assert ann.ask("/tokens/measured", "POST", {"X-CSRF-Token": token}, body=b"x" * 300000).body == b"300000 1"
+    assert ann.post("/tokens/measured", token).body.endswith(b" 1")
 
 
 @pytest.mark.parametrize("path, back", [

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness import duda, redis_server
+from harness import duda, http, redis_server
 from harness.client import eventually, free_port
 from harness.liar import Liar
 
@@ -30,7 +30,7 @@ def serve(start, tmp_path):
     """Start a server whose sessions are in this Redis; more than one may be."""
     def run(url, service="obj_session"):
         if not (tmp_path / "services" / f"{service}.duda").exists():
-            duda.build(tmp_path / "services", service, level=3 if service == "sessions_late" else 1)
+            duda.build(tmp_path / "services", service, level=1 if service == "obj_session" else 3)
         return start(**duda.config(tmp_path / "services", service, server="Workers 2\n",
                                    duda={"SessionStore": url, "PackagesRoot": duda.packages()}))
 
@@ -98,6 +98,27 @@ def test_a_new_value_of_a_name_leaves_the_identity(serve, redis):
     assert created(server, "visits", "2", cookie=cookie) is None
     assert becomes(server, "get/visits", cookie, b"2 0")
     assert keys(redis) == 1
+
+
+def test_guards_see_it_before_the_body(serve, redis):
+    server = serve(url_of(redis), "guarded")
+
+    def posted(path, body, **headers):
+        return server.request("/guarded" + path, "POST", headers=headers, body=body, timeout=WITHIN)
+
+    token = server.get("/guarded/tokens/", timeout=WITHIN)
+    cookie = cookie_of(token)
+    form = "application/x-www-form-urlencoded"
+    answer = posted("/tokens/login", b"user=ann", **{"Cookie": cookie, "X-CSRF-Token": token.text, "Content-Type": form})
+    assert answer.status == 200
+    cookie = cookie_of(answer)
+    for size in (1, 300000):
+        assert posted("/members/page", b"x" * size, Cookie=cookie).body == b"ok"
+        assert posted("/members/page", b"x" * size, Cookie=cookie[:-1]).status == 401
+    with server.connect() as connection:
+        headers = [("Cookie", cookie[:-32] + "0" * 32), ("Content-Length", "1000")]
+        connection.send(http.request("/guarded/members/page", "POST", headers=headers))
+        assert connection.response("POST").status == 401
 
 
 def test_a_session_ends_on_all_servers(serve, redis):

@@ -1065,7 +1065,8 @@ struct duda_cors {
 /* guard: Level 3: ready hooks for groups. [M]
 
    Each is added as by router->before(): for the routes that follow in the group, in the order of the calls. What a guard
-   refuses is answered with application/problem+json.
+   refuses is answered with application/problem+json. Those that stand before all hooks of the service decide by the
+   head, so that a client that is refused sends no body; csrf() where the token is in a field.
 
        static void api(void)
        {

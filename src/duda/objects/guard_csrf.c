@@ -206,6 +206,12 @@ static void check(struct mk_duda_request *rq, const void *arg)
                                        "Load the page again, and send its csrf_token.");
 }
 
+/* A script sends the token in a field; that of a form is in the body. */
+static bool needs_body(struct mk_duda_request *rq)
+{
+    return !is_safe(rq) && !mk_request_header(rq->r, MK_STR("X-CSRF-Token")).p;
+}
+
 int mk_duda_guard_csrf(const char *name)
 {
     static const char call[] = "guard->csrf";
@@ -221,6 +227,6 @@ int mk_duda_guard_csrf(const char *name)
     guards->cookie = mk_duda_session_cookie_key(s, cookie_name);
     return guards->logged_in && guards->cookie &&
                    (!name[0] || mk_duda_guard_add_log_in(s, guards->logged_in) == 0)
-               ? mk_duda_route_guard(s, call, check, NULL)
+               ? mk_duda_route_guard(s, call, check, NULL, needs_body)
                : mk_duda_refuse(s, "no memory");
 }

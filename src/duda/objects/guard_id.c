@@ -53,7 +53,7 @@ int mk_duda_guard_request_id(void)
     if (guards->seed == 0 &&
         getrandom(&guards->seed, sizeof(guards->seed), 0) != (ssize_t)sizeof(guards->seed))
         return mk_duda_refuse(s, "guard->request_id(): no random bytes");
-    return mk_duda_route_guard(s, "guard->request_id", name, NULL);
+    return mk_duda_route_guard(s, "guard->request_id", name, NULL, NULL);
 }
 
 const char *mk_duda_guard_id(duda_request_t *dr)

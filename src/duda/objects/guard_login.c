@@ -130,6 +130,6 @@ int mk_duda_guard_login(const char *name, const char *page)
     l->name = mk_duda_copy(s, name, strlen(name));
     l->page = page ? mk_duda_copy(s, page, strlen(page)) : NULL;
     return l->name && (l->page || !page) && mk_duda_guard_add_log_in(s, l->name) == 0
-               ? mk_duda_route_guard(s, call, check, l)
+               ? mk_duda_route_guard(s, call, check, l, NULL)
                : mk_duda_refuse(s, "no memory");
 }

@@ -114,5 +114,5 @@ int mk_duda_guard_rate(unsigned requests, unsigned seconds)
         return mk_duda_refuse(s, "no memory");
     (void)!getrandom(&seed, sizeof(seed), GRND_NONBLOCK);
     mk_duda_rate_init(&rate->table, requests, seconds, seed);
-    return mk_duda_route_guard(s, "guard->rate", count, rate);
+    return mk_duda_route_guard(s, "guard->rate", count, rate, NULL);
 }

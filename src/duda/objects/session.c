@@ -361,7 +361,7 @@ enum mk_duda_session_step mk_duda_session_fetch(struct mk_duda_request *rq)
     const struct mk_duda_session_remote *remote = remote_of(rq);
     struct mk_duda_session_id id;
 
-    if (!remote || !read_id(rq, &id) ||
+    if (!remote || rq->session || !read_id(rq, &id) ||
         strspn(id.text, "0123456789abcdef") != MK_DUDA_SESSION_ID_LEN)
         return MK_DUDA_SESSION_DONE;
     return mk_duda_session_view_fetch(remote, rq, id.text);

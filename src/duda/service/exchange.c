@@ -144,6 +144,8 @@ static void fill_fields(struct mk_duda_request *rq)
     struct mk_str name, value;
     uint32_t at = 0;
 
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        *wanted[i].value = (mk_pointer){NULL, 0}; /* reading the body may have moved them */
     while (mk_request_next_header(rq->r, &at, &name, &value)) {
         for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
             if (name.len == wanted[i].name.len && !wanted[i].value->data &&
@@ -275,24 +277,40 @@ static void call_service(struct mk_duda_request *rq)
         rq->target->function(&rq->dr);
 }
 
+/* Who is refused sends no body, or the server does not keep it. */
+static void ask_guards(struct mk_duda_request *rq)
+{
+    rq->state = MK_DUDA_REQUEST_CALLED;
+    if (mk_duda_route_at_head(rq->route->before, rq))
+        rq->state = MK_DUDA_REQUEST_GATHER;
+}
+
+static void go_in(struct mk_duda_request *rq)
+{
+    if (rq->is_at_head)
+        ask_guards(rq);
+    else
+        call_service(rq);
+}
+
 void mk_duda_fetched(struct mk_duda_request *rq, bool is_there)
 {
     struct mk_duda_here before = mk_duda_enter_request(rq);
 
     if (is_there)
-        call_service(rq);
+        go_in(rq);
     else
         mk_duda_answer_release(rq, false);
     mk_duda_leave(before);
-    if (rq->r && rq->receiver)
+    if (rq->r && (rq->receiver || rq->state == MK_DUDA_REQUEST_GATHER))
         mk_request_resume(rq->r); /* its body is read in the hook */
 }
 
-static void fetch_and_call(struct mk_duda_request *rq)
+static void fetch_and_go_in(struct mk_duda_request *rq)
 {
     switch (mk_duda_session_fetch(rq)) {
     case MK_DUDA_SESSION_DONE:
-        call_service(rq);
+        go_in(rq);
         break;
     case MK_DUDA_SESSION_LATER:
         rq->state = MK_DUDA_REQUEST_FETCH;
@@ -303,8 +321,8 @@ static void fetch_and_call(struct mk_duda_request *rq)
     }
 }
 
-static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_facts *facts,
-                            const struct mk_duda_match *match)
+static void enter(struct mk_duda_request *rq, const struct mk_request_facts *facts,
+                  const struct mk_duda_match *match)
 {
     struct mk_duda_here before = mk_duda_enter_request(rq);
 
@@ -314,9 +332,16 @@ static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_
     rq->target = match->target;
     rq->callback = match->target->name;
     rq->is_inside = true;
-    fetch_and_call(rq);
+    fetch_and_go_in(rq);
     rq->is_inside = false;
     mk_duda_leave(before);
+}
+
+static enum mk_verdict call(struct mk_duda_request *rq, const struct mk_request_facts *facts,
+                            const struct mk_duda_match *match)
+{
+    rq->is_at_head = false;
+    enter(rq, facts, match);
     return rq->receiver ? mk_duda_receive(rq) : mk_duda_verdict(rq);
 }
 
@@ -427,7 +452,13 @@ static enum mk_verdict begin(struct mk_request *r, const struct mk_request_facts
     if (!rq)
         return mk_reply_error(r, 503, NULL);
     rq->route = route;
-    return facts->content_length == 0 ? call(rq, facts, match) : go_on(rq);
+    if (facts->content_length == 0)
+        return call(rq, facts, match);
+    if (route && route->before) {
+        rq->is_at_head = true;
+        enter(rq, facts, match);
+    }
+    return go_on(rq);
 }
 
 enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)

@@ -7,6 +7,7 @@
  *
  *     gather -> fetch -> called -> open -> ended -> over
  *     gather -> called -> held -> ended
+ *     fetch -> called -> gather        guards that need no body let it pass
  *               called -> ended
  *               called -> taken
  *         a request is over at any time when its client leaves
@@ -104,12 +105,14 @@ struct mk_duda_request {
     const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */
     const struct mk_duda_route *route; /* level 3: service/route.h; NULL: none */
     const char *id;                    /* guard->request_id(); NULL: none */
+    unsigned nguards;                  /* hooks of the route that were called */
     uint8_t state;                     /* enum mk_duda_request_state */
     bool is_waiting;                   /* wait() without cont() */
     bool is_starved;                   /* the producer waits for more */
     bool has_begun;                    /* the server has the head of the answer */
     bool is_inside;                    /* the hook is on the stack: it need not be resumed */
     bool is_early;                     /* it was called before its body had come */
+    bool is_at_head;                   /* its guards are asked before its body is read */
     bool is_whole;                     /* the complete answer was sent */
 };
 

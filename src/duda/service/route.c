@@ -71,13 +71,15 @@ int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_call
 }
 
 int mk_duda_route_guard(struct mk_duda_service *s, const char *call,
-                        void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg)
+                        void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg,
+                        bool (*needs_body)(struct mk_duda_request *rq))
 {
     struct mk_duda_hook *hook = add_hook(s, call, false);
 
     if (!hook)
         return -1;
     hook->check = check;
+    hook->needs_body = needs_body;
     hook->arg = arg;
     return 0;
 }
@@ -85,7 +87,7 @@ int mk_duda_route_guard(struct mk_duda_service *s, const char *call,
 int mk_duda_route_cors(struct mk_duda_service *s, const char *call,
                        void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg)
 {
-    if (mk_duda_route_guard(s, call, check, arg) < 0)
+    if (mk_duda_route_guard(s, call, check, arg, NULL) < 0)
         return -1;
     s->routes->scope->cors = s->routes->scope->before;
     return 0;
@@ -282,17 +284,44 @@ const struct mk_duda_part mk_duda_route_part = {.ready = add_preflights, .exit =
 
 /* ---- requests ---- */
 
-bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
+static bool needs_body(const struct mk_duda_hook *hook, struct mk_duda_request *rq)
+{
+    return hook->function || (hook->needs_body && hook->needs_body(rq));
+}
+
+/* @param n  in and out: how many stand before them, with those that were called at the head */
+static bool call_hooks(const struct mk_duda_hook *newest, struct mk_duda_request *rq,
+                       bool is_at_head, unsigned *n)
 {
     if (!newest)
         return true;
-    if (!mk_duda_route_before(newest->older, rq))
+    if (!call_hooks(newest->older, rq, is_at_head, n))
         return false;
+    if (++*n <= rq->nguards)
+        return true;
+    if (is_at_head && needs_body(newest, rq))
+        return false;
+    rq->nguards = *n;
     if (newest->check)
         newest->check(rq, newest->arg);
     else
         newest->function(&rq->dr);
     return rq->state == MK_DUDA_REQUEST_CALLED && !rq->is_waiting;
+}
+
+bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
+{
+    unsigned n = 0;
+
+    return call_hooks(newest, rq, false, &n);
+}
+
+bool mk_duda_route_at_head(const struct mk_duda_hook *newest, struct mk_duda_request *rq)
+{
+    unsigned n = 0;
+
+    (void)call_hooks(newest, rq, true, &n);
+    return rq->state == MK_DUDA_REQUEST_CALLED;
 }
 
 void mk_duda_route_after(const struct mk_duda_hook *newest, struct mk_duda_request *rq)

@@ -13,6 +13,7 @@ struct mk_duda_hook {
     mk_duda_callback function; /* of the service; NULL: it is a guard */
     /* a guard: it answers what it refuses */
     void (*check)(struct mk_duda_request *rq, const void *arg);
+    bool (*needs_body)(struct mk_duda_request *rq); /* to decide on this request; NULL: never */
     const void *arg;
 };
 
@@ -60,10 +61,15 @@ int mk_duda_route_group(struct mk_duda_service *s, const char *prefix, void (*ro
 int mk_duda_route_hook(struct mk_duda_service *s, const char *call, mk_duda_callback function,
                        bool is_after);
 
-/** Add a guard to the group that is open. @param arg  lives as long as the service. @return as above. */
+/**
+ * Add a guard to the group that is open.
+ * @param arg  lives as long as the service
+ * @param needs_body  NULL: it decides by the head
+ * @return as above
+ */
 int mk_duda_route_guard(struct mk_duda_service *s, const char *call,
-                        void (*check)(struct mk_duda_request *rq, const void *arg),
-                        const void *arg);
+                        void (*check)(struct mk_duda_request *rq, const void *arg), const void *arg,
+                        bool (*needs_body)(struct mk_duda_request *rq));
 /**
  * Likewise the one that knows which other sites may use the routes. What browsers ask it before has a route of its own for
  * each pattern, made when duda_main() has returned.
@@ -76,6 +82,8 @@ bool mk_duda_is_preflight(const struct mk_request *r);
 
 /** Call the hooks before the route, the oldest first. @return false: one of them has answered, or will. */
 bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
+/** Likewise the first ones of them that decide by the head, which are not called again. */
+bool mk_duda_route_at_head(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
 /** Call the hooks after the answer, the newest first. */
 void mk_duda_route_after(const struct mk_duda_hook *newest, struct mk_duda_request *rq);
 

@@ -82,9 +82,12 @@ static void limited(void)
     guard->rate(3, 600);
     router->get("/", ok);
     router->get("/other", ok);
+    router->post("/", ok);
 }
 
 /* ---- log-in and tokens ---- */
+
+static _Thread_local int data_seen; /* calls of the hook before one request */
 
 static void log_in(duda_request_t *dr)
 {
@@ -105,6 +108,21 @@ static void show_token(duda_request_t *dr)
     response->send(dr, 200, "text/plain", "%s", token ? token : "-");
 }
 
+static void count_guards(duda_request_t *dr)
+{
+    data_seen++;
+    (void)dr;
+}
+
+static void measure(duda_request_t *dr)
+{
+    size_t len = 0;
+
+    (void)request->body(dr, &len);
+    response->send(dr, 200, "text/plain", "%zu %d", len, data_seen);
+    data_seen = 0;
+}
+
 static void tokens(void)
 {
     guard->csrf("user");
@@ -114,6 +132,8 @@ static void tokens(void)
     router->delete ("/", ok);
     router->post("/login", log_in);
     router->post("/logout", log_out);
+    router->before(count_guards);
+    router->post("/measured", measure);
 }
 
 static void members(void)
@@ -133,6 +153,7 @@ int duda_main()
     router->group("/limited2", limited);
     router->group("/limited3", limited);
     router->group("/limited4", limited);
+    router->group("/limited5", limited);
     router->group("/tokens", tokens);
     router->group("/members", members);
     return 0;
