@@ -66,7 +66,7 @@ def test_a_static_site_with_tls(start, tmp_path):
     port = free_port()
     server = start(**config_of("nginx", "A static site with TLS", ("/srv/www", tmp_path / "www"), ("/srv/manual", tmp_path / "manual"),
                                *of_tls(port), ("www.example.org example.org", "localhost"),
-                               ("https://$host$path", f"https://$host:{port}$path")))
+                               ("https://$host$request_uri", f"https://$host:{port}$request_uri")))
     host = f"localhost:{port}"
     assert plainly(server, "/a.css").header("Location") == f"https://{host}/a.css"
     assert secured.ask(server, "/a.css", host=host).header("Cache-Control") == "max-age=604800"

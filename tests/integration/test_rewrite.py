@@ -63,6 +63,7 @@ def application(start, *lines, names=("index.php",), files=None, **config):
     ("Redirect /old /new", "/old?a=b&c", "/new?a=b&c"),
     ("Redirect /old /new", "/old?", "/new?"),
     ("Redirect /old /new?x=y", "/old?a=b", "/new?x=y"),
+    ("Redirect /old /new#part", "/old?a=b", "/new?a=b#part"),
     ("Redirect /old /new?$query", "/old?a=b", "/new?a=b"),
     ("Redirect /old/* /new/$1", "/old/a/b.html?c", "/new/a/b.html?c"),
     ("Redirect /old/* /new/$1", "/old/", "/new/"),
@@ -130,6 +131,45 @@ def test_a_request_that_is_there_already_is_served(start):
     assert server.get("/here", {"Host": "shop.test"}).text == "served"
     assert server.get("/here", {"Host": f"shop.test:{PORT}"}).text == "served"
     assert location(server, "/here", Host="shop.test:8080") == f"{SCHEME}://shop.test/here"
+
+
+def test_a_redirect_that_is_not_sent_lets_the_next_rule_decide(start):
+    server = start(site=rules(f"Redirect ^/ {SCHEME}://$host$path", "Rewrite ^/a$ /b", "Redirect /c /d"), extra=LOADED,
+                   files={"b": "served"})
+    assert server.get("/a", {"Host": "shop.test"}).text == "served"
+    assert location(server, "/c", Host="shop.test") == "/d"
+
+
+@pytest.mark.parametrize("asked", ["/sub/a%2fb", "//sub//a%2Fb", "/sub/./%61/b", "/sub/x/../a/b", "/sub/a/b?x=%c3%a4", "/sub/a/b?"])
+@pytest.mark.parametrize("variables", ["$host$path", "$host$request_uri", "$host$path#top"])
+def test_an_address_in_another_encoding_is_there_already(start, asked, variables):
+    server = start(site=rules(f"Redirect ^/ {SCHEME}://{variables}"), extra=LOADED, files={"sub/a/b": "served"})
+    answer = server.get(asked, {"Host": "shop.test"})
+    assert answer.status == 200 and answer.text == "served"
+
+
+def test_other_queries_are_other_addresses(start):
+    server = start(site=rules(f"Redirect ^/ {SCHEME}://$host$path?a=%c3%a4"), extra=LOADED, files={"b": "served"})
+    assert location(server, "/b", Host="shop.test") == f"{SCHEME}://shop.test/b?a=%c3%a4"
+    assert location(server, "/b?a=%c3", Host="shop.test") == f"{SCHEME}://shop.test/b?a=%c3%a4"
+    assert server.get("/b?a=%C3%A4", {"Host": "shop.test"}).text == "served"
+
+
+@pytest.mark.connection
+def test_the_target_is_redirected_as_it_was_sent(start):
+    server = start(site=rules("Redirect /login /in?next=$request_uri", "Redirect ^/ https://$host$request_uri"), extra=LOADED)
+    for asked in ("/", "/a%2fb", "//sub//", "/%c3%a4?q=%c3%a4&r", "/a?b[]=c|d", "/.", "//evil.test/"):
+        assert location(server, asked, Host="shop.test") == f"https://shop.test{asked}"
+    assert location(server, "/login?a&b", Host="shop.test") == "/in?next=%2Flogin%3Fa%26b"
+    for asked, wanted in (("http://shop.test//a?b", "//a?b"), ("http://shop.test", ""), ("http://shop.test?b", "?b")):
+        with server.connect() as connection:
+            connection.send(f"GET {asked} HTTP/1.1\r\nHost: shop.test\r\n\r\n")
+            assert connection.response().header("Location") == f"https://shop.test{wanted}"
+
+
+def test_a_target_as_it_was_sent_names_no_other_host(start):
+    server = start(site=rules("Redirect ^/ /$request_uri?x"), extra=LOADED)
+    assert location(server, "//evil.test/") == "/evil.test/?x"
 
 
 @pytest.mark.connection
@@ -307,7 +347,7 @@ def test_a_reload_reads_rules_and_maps_again(start, tmp_path):
     ("Redirect /a $1", "a target begins with a slash or a scheme"),
     ("Redirect /a javascript:x", "a target begins with a slash or a scheme"),
     ("Redirect /a /ä", "a target has no blanks and no bytes that a URL cannot have"),
-    ("Redirect /a /$nobody", "an unknown variable: there are $1 to $9, $path, $query, $host"),
+    ("Redirect /a /$nobody", "an unknown variable: there are $1 to $9, $path, $query, $request_uri, $host"),
     ("Redirect /a /$", "an unknown variable"),
     ("Redirect /a/*/b /c", "Redirect: expected a path with `*` at its end alone"),
     ("Redirect /a /$1", "Redirect: $1 has no group: $1 is what `*` stands for"),
@@ -333,6 +373,8 @@ def test_faults_of_rules(check, line, fault):
     ("Redirect ^/(.*)$ /en/$1", "Redirect: a client that follows it comes back to it, if $1 is \"x\""),
     ("Redirect ^/(.*)$ https://$1", "Redirect: whoever makes a link to this site chooses the host of \"https://$1\""),
     ("Redirect ^/(.*)$ https://$1/x", "Redirect: whoever makes a link to this site chooses the host"),
+    ("Rewrite ^/a$ /b\nRedirect ^/ https://$host$request_uri",
+     "Redirect: paths of the Rewrite in line 4 are not led to https: write this line before it"),
 ])
 def test_doubtful_rules_are_told(check, line, warning):
     output, is_fine = check(line)
@@ -341,6 +383,7 @@ def test_doubtful_rules_are_told(check, line, warning):
 
 @pytest.mark.parametrize("line", ["Redirect ^/(?!en/)(.*)$ /en/$1", "Redirect ^/(.*)$ https://$1.example.org/", "Redirect /a /b",
                                   "Redirect ^/ https://$host$path", "Redirect ^/ https://$host:$server_port$path",
+                                  "Redirect ^/ https://$host$request_uri\nRewrite ^/a$ /b", "Rewrite ^/a$ /b\nRedirect ^/c https://$host/",
                                   f"Redirect ^/a$ /{'$path/' * 15}x"])
 def test_others_are_not(check, line):
     assert check(line) == ("configuration is fine\n", True)

@@ -31,3 +31,11 @@ size_t text_percent(char *dst, struct mk_str s, const char *kept)
     }
     return at;
 }
+
+int text_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = text_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}

@@ -19,4 +19,7 @@ enum { TEXT_PERCENT_GROWTH = 3 };
  */
 size_t text_percent(char *dst, struct mk_str s, const char *kept);
 
+/** @return the value of a hexadecimal digit in any case; -1: it is none. */
+int text_hex_digit(char c);
+
 #endif

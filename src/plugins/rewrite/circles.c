@@ -16,7 +16,8 @@ static const struct mk_str x = MK_STR_INIT("x");
 static size_t example_of(const struct rule *rule, const struct mk_str captures[TARGET_CAPTURES],
                          char dst[EXAMPLE_MAX])
 {
-    struct target_values values = {.by_kind[TARGET_PATH] = captures[0]};
+    struct target_values values = {
+        .by_kind = {[TARGET_PATH] = captures[0], [TARGET_URI] = captures[0]}};
     size_t len;
     char *end;
 

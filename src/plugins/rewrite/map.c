@@ -3,6 +3,7 @@
 
 #include "target.h"
 
+#include "kit/text/percent.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -97,14 +98,6 @@ uint32_t rewrite_map_slots(uint32_t nlines)
     return slots;
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = text_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Decode the path of an address in place: requests' paths are. @return its new length; 0: it is malformed. */
 static size_t decode(char *address, size_t len)
 {
@@ -114,8 +107,8 @@ static size_t decode(char *address, size_t len)
 
     while (i < path_len) {
         const bool is_code = address[i] == '%';
-        const int high = is_code && i + 2 < path_len ? digit_of(address[i + 1]) : -1;
-        const int low = is_code && i + 2 < path_len ? digit_of(address[i + 2]) : -1;
+        const int high = is_code && i + 2 < path_len ? text_hex_digit(address[i + 1]) : -1;
+        const int low = is_code && i + 2 < path_len ? text_hex_digit(address[i + 2]) : -1;
 
         const int code = is_code ? high * 16 + low : (unsigned char)address[i];
 

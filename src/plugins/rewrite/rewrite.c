@@ -10,7 +10,7 @@
 
 /*
  * Redirects, and addresses that an application has under other names. Maps are looked up first, then the first rule that
- * matches decides. The path to which a rule leads is not compared again, so no request goes in circles.
+ * matches decides, unless it leads to where the client is already. The path to which a rule leads is not compared again, so no request goes in circles.
  */
 
 static const struct mk_section_spec *const sections[] = {&rewrite_section, NULL};
@@ -96,6 +96,8 @@ static int rewrite_check_site(struct mk_setup *setup)
     site->first = settings->first;
     err = read_maps(setup, site, settings);
     mk_setup_act(setup, site->first || site->nmaps > 0 ? MK_ACTS_REQUEST : 0);
+    if (err == 0)
+        err = rules_check_order(setup, site->first);
     return err < 0 ? err : rewrite_rules_check_circles(setup, site->first);
 }
 
@@ -147,14 +149,18 @@ static enum mk_verdict rewrite(struct mk_request *r, const struct rule *rule, st
     }
 }
 
-/* A query stays, unless the target has one of its own. */
-static size_t add_query(char *dst, const struct target *t, struct mk_str query)
+/* A query stays, before a fragment, unless the target has one of its own. @return the new length */
+static size_t add_query(char *to, size_t len, const struct target *t, struct mk_str query)
 {
+    const char *fragment = memchr(to, '#', len);
+    const size_t at = fragment ? (size_t)(fragment - to) : len;
+
     if (t->has_query || !query.p)
-        return 0;
-    dst[0] = '?';
-    memcpy(dst + 1, query.p, query.len);
-    return query.len + 1;
+        return len;
+    memmove(to + at + 1 + query.len, to + at, len - at);
+    to[at] = '?';
+    memcpy(to + at + 1, query.p, query.len);
+    return len + 1 + query.len;
 }
 
 static enum mk_verdict apply(struct mk_request *r, const struct rule *rule,
@@ -172,7 +178,7 @@ static enum mk_verdict apply(struct mk_request *r, const struct rule *rule,
     if (!to)
         return mk_reply_error(r, 503, NULL);
     len = rewrite_target_write(&rule->target, &v.of_target, to);
-    len += add_query(to + len, &rule->target, query);
+    len = add_query(to, len, &rule->target, query);
     if (rule->kind == RULE_REWRITE)
         return rewrite(r, rule, (struct mk_str){to, len});
     return redirect(r, &v, (struct mk_str){to, len}, rule->status);
@@ -185,14 +191,19 @@ static enum mk_verdict try_rules(struct mk_request *r, const struct site *site,
     struct mk_str captures[TARGET_CAPTURES];
 
     for (const struct rule *rule = site->first; rule; rule = rule->next) {
+        enum mk_verdict verdict = MK_VERDICT_PASS;
+
         switch (rewrite_rules_compare(rule, path, s, captures)) {
         case RULES_MATCH:
-            return apply(r, rule, captures);
+            verdict = apply(r, rule, captures);
+            break;
         case RULES_TOO_LONG:
             return refuse(r, 500, rule, "a regular expression takes too long for this path");
         case RULES_PASS:
             break;
         }
+        if (verdict != MK_VERDICT_PASS)
+            return verdict;
     }
     return MK_VERDICT_PASS;
 }

@@ -64,3 +64,33 @@ enum rules_result rewrite_rules_compare(const struct rule *rule, struct mk_str p
         return text_is(path, rule->path) ? RULES_MATCH : RULES_PASS;
     }
 }
+
+static bool leads_all_to_https(const struct rule *rule, const struct rules_scratch *s)
+{
+    struct mk_str captures[TARGET_CAPTURES];
+
+    return rule->kind == RULE_REDIRECT && !rule->target.is_local &&
+           text_begins(rule->target.parts[0].text, MK_STR("https://")) &&
+           rewrite_rules_compare(rule, MK_STR("/"), s, captures) == RULES_MATCH &&
+           rewrite_rules_compare(rule, MK_STR("/x/y.z"), s, captures) == RULES_MATCH;
+}
+
+int rules_check_order(struct mk_setup *setup, const struct rule *first)
+{
+    const struct rule *rewrite = NULL;
+    struct rules_scratch s;
+
+    if (rewrite_rules_scratch_init(&s) < 0)
+        return MK_E_NOMEM;
+    for (const struct rule *rule = first; rule; rule = rule->next) {
+        if (rule->kind == RULE_REWRITE && !rewrite)
+            rewrite = rule;
+        else if (rewrite && leads_all_to_https(rule, &s))
+            mk_setup_warn(setup, &rule->at,
+                          "Redirect: paths of the Rewrite in line %u are not led to https: write "
+                          "this line before it",
+                          rewrite->at.line);
+    }
+    rewrite_rules_scratch_free(&s);
+    return 0;
+}

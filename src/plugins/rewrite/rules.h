@@ -60,4 +60,7 @@ enum rules_result rewrite_rules_compare(const struct rule *rule, struct mk_str p
 /** Note rules that lead in circles: an error where no variable is involved, a warning where an example is led so. */
 int rewrite_rules_check_circles(struct mk_setup *setup, const struct rule *first);
 
+/** Warn of a Redirect of all paths to https that stands after a Rewrite, whose paths it never sees. */
+int rules_check_order(struct mk_setup *setup, const struct rule *first);
+
 #endif

@@ -123,6 +123,7 @@ static void note_variable(struct target *t, const struct target_part *part)
     t->is_constant = false;
     if (part->kind == TARGET_CAPTURE && part->capture >= t->ncaptures)
         t->ncaptures = part->capture + 1;
+    t->has_query = t->has_query || (part->kind == TARGET_URI && part->place == TARGET_IN_PATH);
     if (part->place == TARGET_IN_AUTHORITY)
         t->is_host_chosen = part->kind != TARGET_HOST && part->kind != TARGET_PORT;
 }
@@ -158,7 +159,8 @@ static bool take_part(struct target *t, struct mk_str *rest, enum target_place *
         *rest = (struct mk_str){rest->p + 1, rest->len - 1};
         if (!take_variable(rest, part))
             return false;
-        if (part->kind == TARGET_PATH && *place == TARGET_IN_AUTHORITY)
+        if ((part->kind == TARGET_PATH || part->kind == TARGET_URI) &&
+            *place == TARGET_IN_AUTHORITY)
             part->place = *place = TARGET_IN_PATH; /* it begins with a slash */
         note_variable(t, part);
         return true;
@@ -188,8 +190,8 @@ int rewrite_target_parse(struct target *t, struct mk_str text, const char **why)
         *why = "a target has at most 32 variables and texts between them";
         if (t->nparts == TARGET_PARTS)
             return MK_E_INVALID;
-        *why = "an unknown variable: there are $1 to $9, $path, $query, $host, $scheme, "
-               "$remote_addr and $server_port";
+        *why = "an unknown variable: there are $1 to $9, $path, $query, $request_uri, $host, "
+               "$scheme, $remote_addr and $server_port";
         if (!take_part(t, &text, &place, &slashes))
             return MK_E_INVALID;
     }
@@ -222,10 +224,18 @@ static bool is_escaped(const struct target_part *part)
     }
 }
 
+/* The target of a request is encoded already; a backslash in it would be a slash for browsers. */
+static const char *kept_in(const struct target_part *part)
+{
+    if (part->place != TARGET_IN_PATH)
+        return "";
+    return part->kind == TARGET_URI ? TEXT_PERCENT_PATH "?%[]{}|^`" : TEXT_PERCENT_PATH;
+}
+
 static size_t write_part(const struct target_part *part, struct mk_str value, char *dst)
 {
     if (!is_escaped(part))
-        return text_percent(dst, value, part->place == TARGET_IN_PATH ? TEXT_PERCENT_PATH : "");
+        return text_percent(dst, value, kept_in(part));
     if (value.len > 0)
         memcpy(dst, value.p, value.len);
     return value.len;

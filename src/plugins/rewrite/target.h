@@ -20,6 +20,7 @@ enum {
 /* X(NAME, its name in a target) */
 #define TARGET_VARIABLES(X)                                                                        \
     X(PATH, "path")                                                                                \
+    X(URI, "request_uri")                                                                          \
     X(QUERY, "query")                                                                              \
     X(HOST, "host")                                                                                \
     X(SCHEME, "scheme")                                                                            \

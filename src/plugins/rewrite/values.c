@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
+#include "kit/text/percent.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -24,6 +25,20 @@ static struct mk_str port_of(const char *listen)
     return mk_str_from(colon && !strchr(colon, '/') ? colon + 1 : "");
 }
 
+/* RFC 9112 section 3.2: "http://a.test/x" asks for "/x", and "*" for none. */
+static struct mk_str without_origin(struct mk_str target)
+{
+    const char *scheme = memmem(target.p, target.len, "://", 3), *at = target.p;
+    const char *end = target.p + target.len;
+
+    if (target.len > 0 && target.p[0] == '/')
+        return target;
+    at = scheme ? scheme + 3 : end;
+    while (at < end && *at != '/' && *at != '?')
+        at++;
+    return (struct mk_str){at, (size_t)(end - at)};
+}
+
 void rewrite_values_of(struct values *v, struct mk_request *r)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
@@ -33,9 +48,9 @@ void rewrite_values_of(struct values *v, struct mk_request *r)
     mk_request_facts(r, &facts);
     mk_conn_facts(facts.conn, &conn);
     memset(&v->of_target, 0, sizeof(v->of_target));
-    v->target = facts.target;
     v->host = facts.host;
     of[TARGET_PATH] = facts.path;
+    of[TARGET_URI] = without_origin(facts.target);
     of[TARGET_QUERY] = facts.query;
     /* RFC 9112 section 3.2: HTTP/1.0 needs no Host */
     of[TARGET_HOST] = facts.host.len > 0 ? name_of(facts.host) : mk_str_from(facts.site_name);
@@ -70,9 +85,61 @@ static bool take_origin(struct mk_str *location, const struct values *v)
             memcmp(v->host.p + v->host.len - own_port.len, own_port.p, own_port.len) == 0);
 }
 
+/* @return the next byte of an encoded text, decoded; -1: there is none. */
+static int next_byte(struct mk_str *s)
+{
+    const bool is_code = s->len > 2 && s->p[0] == '%';
+    const int high = is_code ? text_hex_digit(s->p[1]) : -1,
+              low = is_code ? text_hex_digit(s->p[2]) : -1;
+    const size_t len = high >= 0 && low >= 0 ? 3 : 1;
+    int byte;
+
+    if (s->len == 0)
+        return -1;
+    byte = len > 1 ? high * 16 + low : (unsigned char)s->p[0];
+    *s = (struct mk_str){s->p + len, s->len - len};
+    return byte;
+}
+
+/* @param path  decoded, as requests' paths are: of several slashes it has one */
+static bool is_path(struct mk_str location, struct mk_str path)
+{
+    int byte, before = 0;
+
+    while ((byte = next_byte(&location)) >= 0) {
+        if (byte == '/' && before == '/')
+            continue;
+        if (path.len == 0 || byte != (unsigned char)path.p[0])
+            return false;
+        path = (struct mk_str){path.p + 1, path.len - 1};
+        before = byte;
+    }
+    return path.len == 0;
+}
+
+static bool is_query(struct mk_str a, struct mk_str b)
+{
+    int byte;
+
+    do {
+        byte = next_byte(&a);
+        if (byte != next_byte(&b))
+            return false;
+    } while (byte >= 0);
+    return true;
+}
+
 bool rewrite_values_lead_here(const struct values *v, struct mk_str location)
 {
+    const struct mk_str *of = v->of_target.by_kind;
+    struct mk_str query, path;
+
     if (location.len > 0 && location.p[0] != '/' && !take_origin(&location, v))
         return false;
-    return text_is(location.len > 0 ? location : MK_STR("/"), v->target);
+    query = text_cut(&location, '#'); /* a fragment is the client's own */
+    if (text_is(query, of[TARGET_URI]))
+        return true;
+    path = text_cut(&query, '?');
+    return is_path(path.len > 0 ? path : MK_STR("/"), of[TARGET_PATH]) &&
+           is_query(query, of[TARGET_QUERY]);
 }

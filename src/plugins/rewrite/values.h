@@ -10,13 +10,16 @@
 
 struct values {
     struct target_values of_target;
-    struct mk_str target, host; /* as sent */
+    struct mk_str host; /* as sent */
     char address[MK_PEER_TEXT];
 };
 
 /** @param v  stays where it is: values refer to it, and to the request */
 void rewrite_values_of(struct values *v, struct mk_request *r);
-/** @return whether a Location is the URL that was asked for: a redirect would be followed for ever. */
+/**
+ * @return whether a Location is the URL that was asked for, however it is encoded: a redirect would be followed for ever,
+ *         or would change nothing.
+ */
 bool rewrite_values_lead_here(const struct values *v, struct mk_str location);
 
 #endif

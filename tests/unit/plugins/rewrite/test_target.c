@@ -12,6 +12,7 @@
 
 static const struct target_values values = {
     .by_kind = {[TARGET_PATH] = MK_STR_INIT("/a b"),
+                [TARGET_URI] = MK_STR_INIT("/a%20b\\//?q=\xc3"),
                 [TARGET_QUERY] = MK_STR_INIT("q=%20&r"),
                 [TARGET_HOST] = MK_STR_INIT("[::1]"),
                 [TARGET_SCHEME] = MK_STR_INIT("https"),
@@ -58,6 +59,8 @@ static void a_url_has_the_host_as_it_was_asked_for(void **state)
     (void)state;
     expect("$scheme://$host:$server_port$path?$query", "https://[::1]:443/a%20b?q=%20&r");
     expect("http://$host", "http://[::1]");
+    expect("https://$host$request_uri", "https://[::1]/a%20b%5C//?q=%C3");
+    expect("/in?to=$request_uri", "/in?to=%2Fa%2520b%5C%2F%2F%3Fq%3D%C3");
     expect("http://$host$path$path", "http://[::1]/a%20b/a%20b");
 }
 
