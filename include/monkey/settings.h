@@ -161,6 +161,26 @@ MK_API void mk_setup_fault(struct mk_setup *setup, const struct mk_origin *at, c
 MK_API void mk_setup_warn(struct mk_setup *setup, const struct mk_origin *at, const char *fmt, ...)
     MK_PRINTF(3, 4);
 
+/* ---- patterns of paths: monkey.conf(5) ---- */
+
+/** Never changes, so that all threads share it; lives as long as the settings. */
+struct mk_pattern;
+
+/**
+ * The pattern in a key that takes a path: a text that begins with `^` is a regular expression as in Match, a text with `*` a
+ * glob, which is compared with the whole path, or without a slash in it with the last segment. Both ignore case. A text
+ * that is written like neither but could only be meant so is an error.
+ * @param at       where it was written, for messages; NULL: nowhere
+ * @param key      the key, for messages
+ * @param pattern  out: NULL: the text is a plain path, with the meaning that the key gives it
+ * @return 0, MK_E_INVALID (the error is noted) or MK_E_NOMEM.
+ */
+MK_API int mk_setup_pattern(struct mk_setup *setup, const struct mk_origin *at, const char *key,
+                            struct mk_str text, const struct mk_pattern **pattern) MK_MUST_USE;
+
+/** Does a decoded path match? In one pass over it, whatever the pattern is. Any thread. */
+MK_API bool mk_pattern_is_of(const struct mk_pattern *pattern, struct mk_str path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -86,26 +86,3 @@ uint32_t mk_str_hash(struct mk_str s, uint32_t seed)
         h = (h ^ (unsigned char)s.p[i]) * 16777619U;
     return h ^ (h >> 15);
 }
-
-bool mk_str_glob(struct mk_str glob, struct mk_str s)
-{
-    size_t g = 0, i = 0, star = SIZE_MAX, resume = 0;
-
-    while (i < s.len) {
-        if (g < glob.len && glob.p[g] == '*') {
-            star = g++;
-            resume = i;
-        } else if (g < glob.len && (glob.p[g] == '?' || glob.p[g] == s.p[i])) {
-            g++;
-            i++;
-        } else if (star != SIZE_MAX) {
-            g = star + 1;
-            i = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (g < glob.len && glob.p[g] == '*')
-        g++;
-    return g == glob.len;
-}

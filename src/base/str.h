@@ -64,10 +64,4 @@ size_t mk_u64_to_dec(char *dst, uint64_t n);
 /** FNV-1a of the bytes, folded with seed; for tables whose keys the peer does not choose freely. */
 uint32_t mk_str_hash(struct mk_str s, uint32_t seed);
 
-/**
- * Does s match a shell glob of `*`, `?` and literal characters? Case matters.
- * Linear in s for each `*`: at most len(s) * len(glob) steps.
- */
-bool mk_str_glob(struct mk_str glob, struct mk_str s);
-
 #endif

@@ -90,7 +90,8 @@ struct mk_header_line {
 };
 
 struct mk_cache_line {
-    struct mk_str glob, value;
+    const struct mk_pattern *files;
+    struct mk_str value;
 };
 
 struct mk_error_page {

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "http/field.h"
 #include "http/uri.h"
+#include "setup/path_pattern.h"
 
 #include <monkey/field.h>
 
@@ -91,17 +92,27 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
 MK_AT_START static int parse_cache_control(struct mk_setup *ctx, const struct mk_setting *s)
 {
     struct mk_site_settings *site = ctx->settings;
-    struct mk_str rest = mk_setup_copy(ctx, s->value), glob;
+    struct mk_str rest = mk_setup_copy(ctx, s->value), word, value;
+    const struct mk_pattern *files;
     struct mk_cache_line *line;
+    int err;
 
     if (!rest.p)
         return MK_E_NOMEM;
-    if (!mk_str_next_word(&rest, &glob) || mk_str_trim(rest).len == 0)
+    if (!mk_str_next_word(&rest, &word) || mk_str_trim(rest).len == 0)
         return mk_setup_refuse(ctx, s, "a glob such as *.css and a value such as max-age=3600");
+    value = mk_str_trim(rest);
+    if (value.p[0] == '"' || (word.p[0] == '.' && word.len > 1) || word.p[word.len - 1] == '/')
+        return mk_setup_refuse(ctx, s,
+                               "a glob of files such as *.css or /static/*, and a value without "
+                               "quotes around it");
+    err = mk_path_pattern(ctx, &s->value_at, "CacheControl", word, true, &files);
+    if (err < 0)
+        return err;
     line = MK_SETTINGS_APPEND(ctx, site, cache_lines, ncache_lines);
     if (!line)
         return MK_E_NOMEM;
-    *line = (struct mk_cache_line){glob, mk_str_trim(rest)};
+    *line = (struct mk_cache_line){files, value};
     return 0;
 }
 
@@ -213,14 +224,17 @@ MK_AT_START static int parse_path(struct mk_setup *ctx, const struct mk_setting 
 {
     struct mk_site_settings *site = ctx->settings;
     char *path = mk_arena_alloc(ctx->arena, s->value.len);
+    const struct mk_pattern *none;
 
     if (!path)
         return MK_E_NOMEM;
-    if (mk_uri_normalise(s->value, path, &site->path.len) < 0)
-        return mk_setup_refuse(ctx, s, "a path such as /api");
+    if (mk_uri_normalise(s->value, path, &site->path.len) < 0 || memchr(path, '*', site->path.len))
+        return mk_setup_refuse(ctx, s,
+                               "a path such as /api, which has all below it; for a pattern write "
+                               "Match, such as Match ^/api/v[0-9]/");
     site->path.p = path;
     site->path.len -= path[site->path.len - 1] == '/';
-    return 0;
+    return mk_path_pattern(ctx, &s->value_at, "Path", site->path, false, &none);
 }
 
 #define H(member) offsetof(struct mk_site_settings, member)

@@ -16,7 +16,7 @@ import pytest
 
 from harness import http, process
 from harness.client import eventually
-from harness.config import section
+from harness.config import Config, section
 
 pytestmark = pytest.mark.skipif(not process.plugin("auth"), reason="auth needs crypt_r, which is not there for this build")
 FILES = {"index.html": "<p>hello", "open.txt": "open", "private/a.txt": "secret", "private/deep/b.txt": "deeper",
@@ -52,6 +52,62 @@ def basic(user, password):
 @pytest.fixture
 def server(start, tmp_path):
     return start(**configured(tmp_path, f"alice:{SHA1}\nslow:{slow_hash('secret')}\n"))
+
+
+# -- where
+
+
+@pytest.mark.parametrize("location, guarded, others", [
+    ("/private/*", ["/private/a.txt", "/private/", "/PRIVATE/deep/b.txt", "/private/a.txt;x"], ["/private", "/privateer.txt"]),
+    ("*.txt", ["/open.txt", "/private/deep/b.txt", "/open.TXT", "/open.txt;v=1"], ["/", "/index.html"]),
+    ("/*/deep/*", ["/private/deep/b.txt"], ["/private/a.txt"]),
+    ("^/(open|private/deep/.*)[.]txt$", ["/open.txt", "/private/deep/b.txt"], ["/private/a.txt"]),
+    ("/private/", ["/private", "/private/a.txt"], ["/privateer.txt"]),
+])
+def test_a_location_may_be_a_pattern(start, tmp_path, location, guarded, others):
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", location=location))
+    for path in guarded:
+        assert server.get(path).status == 401, path
+    for path in others:
+        assert server.get(path).status != 401, path
+
+
+def test_the_longest_of_paths_and_patterns_decides(start, tmp_path):
+    (tmp_path / "others").write_text(f"bob:{SHA1}\n")
+    more = section("AUTH", f"Location *.txt\nUsers {tmp_path}/others")
+    server = start(**configured(tmp_path, f"alice:{SHA1}\n", more=more))
+    assert server.get("/private/a.txt", basic("alice", "secret")).status == 200
+    assert server.get("/private/a.txt", basic("bob", "secret")).status == 401
+    assert server.get("/open.txt", basic("bob", "secret")).status == 200
+
+
+@pytest.mark.parametrize("location, fault", [
+    ("\\.pdf$", r"a regular expression begins with \^, such as \^"),
+    ("~ ^/private", "expected a path such as /private"),
+    ("/private/.*", r"a regular expression begins with \^"),
+    ("/v[0-9]/x", r"a regular expression begins with \^"),
+    ("/(a|b)", r"a regular expression begins with \^"),
+    ("\"/private\"", "has no quotes around it"),
+    ("private/*", "which begins with a slash"),
+    ("private", "expected a path such as /private"),
+    ("^/(private", r"Location: invalid regular expression \"\^/\(private\""),
+])
+def test_a_location_that_matches_nothing_is_an_error(tmp_path, location, fault):
+    result = check(tmp_path, location)
+    assert result.returncode == 1 and re.search(fault, result.stderr), result.stderr
+    assert len(re.findall(" error: ", result.stderr)) == 1, result.stderr
+
+
+@pytest.mark.parametrize("location", ["/caf%C3%A9", "/a?b=c"])
+def test_a_location_with_an_escape_or_a_query_is_doubtful(tmp_path, location):
+    result = check(tmp_path, location)
+    assert result.returncode == 0 and "paths are compared decoded and without their query" in result.stderr + result.stdout
+
+
+def check(tmp_path, location):
+    config = Config(tmp_path)
+    config.write(**configured(tmp_path, f"alice:{SHA1}\n", location=location))
+    return process.run("--configdir", config.folder, "--test")
 
 
 # -- who may

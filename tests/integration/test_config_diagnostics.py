@@ -56,6 +56,10 @@ FAULTS = [
     ("not a type", {"extra": {"monkey.mime": "[MIMETYPES]\n    html nonsense\n"}}, "monkey.mime", r"nonsense"),
     ("plugin to load", {"extra": {"plugins.load": "[PLUGINS]\n    Load /no/such/plugin.so\n"}}, "plugins.load", r"/no/such/plugin.so"),
     ("include of nothing", {"extra": {"monkey.conf": "@INCLUDE nowhere.conf\n[SERVER]\n    Workers 1\n"}}, "monkey.conf", r"nowhere.conf"),
+    *((f"Path {path}", {"extra": {"sites/default": f"[HOST]\n    DocumentRoot /tmp\n[LOCATION]\n    Path {path}\n"}},
+       "sites/default", fault)
+      for path, fault in (("/downloads/*", r"for a pattern write Match"), ("^/x", "for a pattern write Match"),
+                          ("/(a|b)", r"a regular expression begins with"))),
     ("control byte", {"server": "PidFile /tmp/\x01"}, "monkey.conf", r""),
 ]
 

@@ -3,7 +3,8 @@
 
 import pytest
 
-from harness import http
+from harness import http, process
+from harness.config import Config
 
 HOST = """
     Header X-Frame-Options DENY
@@ -101,3 +102,33 @@ def test_cache_control_is_not_on_errors(server):
 
 def test_cache_control_is_on_partial_answers(server):
     assert server.get("/a.css", {"Range": "bytes=0-0"}).header("Cache-Control") == "max-age=3600"
+
+
+@pytest.mark.parametrize("line, cached, others", [
+    ("^.*\\.(css|js)$ max-age=1", ["/a.css", "/a.js"], ["/a.txt"]),
+    ("/static/* max-age=1", ["/static/b.txt", "/static/deep/c.txt"], ["/a.txt"]),
+    ("?.css max-age=1", ["/a.css", "/A.CSS"], ["/a.min.js"]),
+    ("/a.txt max-age=1", ["/a.txt"], ["/static/b.txt"]),
+    ("b.txt max-age=1", ["/static/b.txt"], ["/a.txt"]),
+])
+def test_cache_control_by_pattern(start, line, cached, others):
+    server = start(host=f"CacheControl {line}", files=FILES)
+    assert [server.get(path).header("Cache-Control") for path in cached] == ["max-age=1"] * len(cached)
+    assert [server.get(path).header("Cache-Control") for path in others] == [None] * len(others)
+
+
+@pytest.mark.parametrize("line, fault", [
+    ("\\.css$ max-age=1", "a regular expression begins with ^"),
+    ("~\\.css$ max-age=1", "a regular expression begins with ^"),
+    (".css max-age=1", "expected a glob of files such as *.css"),
+    ("/static/ max-age=1", "expected a glob of files such as *.css or /static/*"),
+    ("text/css max-age=1", "a glob with a slash is compared with the whole path"),
+    ("*.css \"max-age=1\"", "a value without quotes around it"),
+    ("\"*.css\" max-age=1", "has no quotes around it"),
+    ("^/(a max-age=1", "CacheControl: invalid regular expression"),
+])
+def test_cache_control_that_matches_nothing_is_an_error(tmp_path, line, fault):
+    config = Config(tmp_path)
+    config.write(host=f"CacheControl {line}")
+    result = process.run("--configdir", config.folder, "--test")
+    assert result.returncode == 1 and fault in result.stderr, result.stderr

@@ -145,7 +145,8 @@ def test_exempt_networks(start, exempt, last):
     ("/api/*", "/api/b.txt", "GET", True), ("/api/*", "/API/b.txt", "GET", True), ("/api/*", "/a.txt", "GET", False),
     ("/a.txt", "/a.txt", "GET", True), ("/a.txt", "/%61.txt", "GET", True), ("/a.txt", "/a.txt;x", "GET", True),
     ("/a.txt", "/a.txt2", "GET", False), ("POST", "/a.txt", "GET", False), ("POST GET", "/a.txt", "GET", True),
-    ("POST /a.txt", "/a.txt", "POST", True),
+    ("POST /a.txt", "/a.txt", "POST", True), ("*.txt", "/api/B.TXT", "GET", True), ("/*/b.txt", "/api/b.txt", "GET", True),
+    ("/*/b.txt", "/a.txt", "GET", False), ("^/A[.]txt$", "/a.txt", "GET", True), ("GET ^/a/", "/a.txt", "GET", False),
 ])
 def test_a_rule_is_for_methods_and_paths(start, scope, target, method, is_counted):
     server = start(**limited(f"Rate r address 1/h {scope}"))
@@ -267,7 +268,7 @@ def test_metrics(start, tmp_path):
     ("Rate r address 1/d", "a rate such as"),
     ("Rate r address 1/s burst=0", "a rate such as"),
     ("Rate r address 1/s burts=3", "up to 8 methods"),
-    ("Rate r address 1/s /a*b", r"one path, perhaps with `\*`"),
+    ("Rate r address 1/s /a/.*", r"a regular expression begins with \^"),
     ("Rate r address 1/s /a /b", "one path"),
     ("Rate r address 1/s A B C D E F G H I", "up to 8 methods"),
     ("Rate r! address 1/s", "a name for the rule"),

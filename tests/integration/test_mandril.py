@@ -7,7 +7,7 @@ import pytest
 
 from harness import process
 from harness.client import Connection
-from harness.config import section
+from harness.config import Config, section
 
 FILES = {"index.html": "<p>hello", "public.txt": "public", "private/key.txt": "secret", "images/a.png": "png"}
 
@@ -30,6 +30,64 @@ def is_let_in(server, source="127.0.0.1"):
             return connection.rest().startswith(b"HTTP/1.1 200")
     except ConnectionResetError:
         return False
+
+
+# -- patterns
+
+
+@pytest.mark.parametrize("rule, refused, others", [
+    ("Deny_URL ^/public\\.txt$", ["/public.txt", "/PUBLIC.txt", "/%70ublic.txt"], ["/private/key.txt", "/images/a.png"]),
+    ("Deny_URL ^/(a|images)/", ["/images/a.png"], ["/public.txt"]),
+    ("Deny_URL *.txt", ["/public.txt", "/private/key.txt", "/private/key.txt;x"], ["/", "/images/a.png"]),
+    ("Deny_URL /pri*", ["/private/key.txt"], ["/public.txt"]),
+    ("Deny_URL /images/\nDeny_URL *.txt", ["/images/a.png", "/public.txt"], ["/"]),
+    ("Deny_URL ..\\", [], ["/public.txt"]),
+    ("Deny_URL ~", ["/public.txt~"], ["/public.txt"]),
+])
+def test_patterns_of_paths(start, rule, refused, others):
+    server = start(**configured(rule))
+    for path in refused:
+        assert server.get(path).status == 403, path
+    for path in others:
+        assert server.get(path).status == 200, path
+
+
+def test_a_text_with_a_star_is_still_a_part_of_a_path(start):
+    server = start(**configured("Deny_URL /**/"))
+    assert server.get("/a/**/b").status == 403
+
+
+def test_hot_links_by_pattern(start):
+    server = start(**configured("deny_hotlink *.png"))
+    assert server.get("/images/a.png", {"Referer": "http://other.test/"}).status == 403
+    assert server.get("/public.txt", {"Referer": "http://other.test/"}).status == 200
+
+
+def said_of(tmp_path, *sections, **kwargs):
+    config = Config(tmp_path)
+    config.write(**configured(*sections, **kwargs))
+    result = process.run("--configdir", config.folder, "--test")
+    return result.returncode, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("text", ["\\.php$", "/(a|b)/", "/admin/.*", "/info.php$", "/id/\\d+", "/v[0-9]", "\"/admin\""])
+def test_texts_that_deny_nothing_are_errors(tmp_path, text):
+    code, output = said_of(tmp_path, f"Deny_URL {text}")
+    assert code == 1 and "mandril.conf:2:14: error: Deny_URL: " in output, output
+    assert ("begins with ^" in output) == (text[0] != '"'), output
+
+
+@pytest.mark.parametrize("lines, handlers, code", [
+    ("Allow_IP 10.0.0.0/8", "Match ^/admin/ mandril", 1),
+    ("Allow_IP 10.0.0.0/8\nDeny_URL /x", "Match ^/admin/ mandril", 0),
+    ("DryRun on\nAllow_IP 10.0.0.0/8", "Match ^/admin/ mandril", None),
+    ("Allow_IP 10.0.0.0/8", "", None),
+    ("Deny_IP 10.0.0.0/8\nDeny_URL /x", "Match ^/admin/ mandril", None),
+])
+def test_a_match_line_does_not_limit_addresses(tmp_path, lines, handlers, code):
+    result, output = said_of(tmp_path, lines, handlers=handlers)
+    assert result == (code or 0), output
+    assert ("write Allow in a [LOCATION] with that Match" in output) == (code is not None), output
 
 
 # -- addresses

@@ -350,6 +350,8 @@ def test_a_reload_reads_rules_and_maps_again(start, tmp_path):
     ("Redirect /a /$nobody", "an unknown variable: there are $1 to $9, $path, $query, $request_uri, $host"),
     ("Redirect /a /$", "an unknown variable"),
     ("Redirect /a/*/b /c", "Redirect: expected a path with `*` at its end alone"),
+    ("Redirect /a/.* /c", "Redirect: \"/a/.*\": a regular expression begins with ^"),
+    ("Redirect /a$ /c", "Redirect: \"/a$\": a regular expression begins with ^"),
     ("Redirect /a /$1", "Redirect: $1 has no group: $1 is what `*` stands for"),
     ("Redirect /a/* /$2", "Redirect: $2 has no group: $1 is what `*` stands for"),
     ("Redirect ^/(a)(b) /$3", "Redirect: $3 has no group: the expression has 2"),

@@ -27,13 +27,18 @@ static int trim_path(struct mk_setup *setup, struct guard *g)
 
 static int check(struct mk_setup *setup, struct guard *g)
 {
-    if (g->path[0] != '/')
-        mk_setup_fault(setup, mk_setup_place(setup, g, "Location"),
-                       "Location: expected a path such as /private, got \"%s\"", g->path);
+    const struct mk_origin *at = mk_setup_place(setup, g, "Location");
+    const int err = mk_setup_pattern(setup, at, "Location", mk_str_from(g->path), &g->pattern);
+
+    if (err == MK_E_NOMEM)
+        return err;
+    if (err == 0 && !g->pattern && g->path[0] != '/')
+        mk_setup_fault(setup, at, "Location: expected a path such as /private, got \"%s\"",
+                       g->path);
     if (!is_title(g->title))
         mk_setup_fault(setup, mk_setup_place(setup, g, "Title"),
                        "Title: quotes, backslashes and control bytes are not allowed");
-    return trim_path(setup, g);
+    return g->pattern ? 0 : trim_path(setup, g);
 }
 
 static int compare(const void *a, const void *b)
@@ -101,15 +106,21 @@ int guards_add(struct mk_setup *setup, struct guards *all, const struct guards *
     return 0;
 }
 
+static bool is_guarded(const struct guard *g, struct mk_str path)
+{
+    const size_t len = strlen(g->path);
+
+    if (g->pattern)
+        return mk_pattern_is_of(g->pattern, path);
+    return path.len >= len && strncasecmp(path.p, g->path, len) == 0 &&
+           (path.len == len || path.p[len] == '/');
+}
+
 static const struct guard *find(const struct guards *guards, struct mk_str path)
 {
     for (size_t i = 0; i < guards->count; i++) {
-        const struct guard *g = guards->items[i];
-        size_t len = strlen(g->path);
-
-        if (path.len >= len && strncasecmp(path.p, g->path, len) == 0 &&
-            (path.len == len || path.p[len] == '/'))
-            return g;
+        if (is_guarded(guards->items[i], path))
+            return guards->items[i];
     }
     return NULL;
 }

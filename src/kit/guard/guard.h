@@ -13,17 +13,18 @@
 struct guard {
     const char
         *path; /* as written; after guards_gather without a slash at its end, so "/" is empty */
-    const char *title; /* the realm that clients show */
+    const char *title;                /* the realm that clients show */
+    const struct mk_pattern *pattern; /* of guards_gather: what path is; NULL: a plain path */
 };
 
 /** Those of a site; in the settings' memory. */
 struct guards {
-    struct guard **items; /* the longest path first */
+    struct guard **items; /* the longest path or pattern, as written, first */
     size_t count;
 };
 
 /**
- * All sections of a site, checked. Errors are noted: a path without a slash at its beginning, a title that cannot be
+ * All sections of a site, checked. Errors are noted: a text that is neither path nor pattern, a title that cannot be
  * quoted, two sections with one path.
  * @return 0 or MK_E_NOMEM.
  */

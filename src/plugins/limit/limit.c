@@ -232,13 +232,11 @@ static bool has_method(const struct limit_rule *rule, struct mk_str method)
 /* In any case, and however an application reads the path: "/login;x" must not be another place than "/login". */
 static bool has_path(struct mk_request *r, const struct limit_rule *rule)
 {
-    const size_t len = rule->path.len;
     struct mk_str path;
     int more;
 
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
-        if (path.len >= len && (rule->is_below || path.len == len) &&
-            strncasecmp(path.p, rule->path.p, len) == 0)
+        if (rule->pattern ? mk_pattern_is_of(rule->pattern, path) : text_is_word(path, rule->path))
             return true;
     }
     return more < 0;

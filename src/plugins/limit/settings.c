@@ -122,13 +122,11 @@ static bool is_method(struct mk_str word)
 static int take_path(struct mk_setup *setup, const struct mk_setting *s, struct limit_rule *rule,
                      struct mk_str word)
 {
-    const char *star = memchr(word.p, '*', word.len);
-
-    if (rule->path.p || (star && star != word.p + word.len - 1))
-        return mk_setup_refuse(setup, s, "one path, perhaps with `*` at its end");
-    rule->is_below = star != NULL;
-    rule->path = mk_setup_copy(setup, (struct mk_str){word.p, word.len - (star ? 1 : 0)});
-    return rule->path.p ? 0 : MK_E_NOMEM;
+    if (rule->path.p)
+        return mk_setup_refuse(setup, s, "one path or pattern");
+    rule->path = mk_setup_copy(setup, word);
+    return rule->path.p ? mk_setup_pattern(setup, &s->value_at, s->key.p, word, &rule->pattern)
+                        : MK_E_NOMEM;
 }
 
 /* Which requests the rule is for: methods and a path, in any order. */
@@ -138,7 +136,7 @@ static int take_scope(struct mk_setup *setup, const struct mk_setting *s, struct
     for (struct mk_str word; (word = text_next_word(&rest)).p;) {
         int err = 0;
 
-        if (word.p[0] == '/')
+        if (memchr("/^*", word.p[0], 3))
             err = take_path(setup, s, rule, word);
         else if (!is_method(word) || rule->nmethods == LIMIT_METHODS_MAX)
             err = mk_setup_refuse(setup, s,

@@ -34,9 +34,9 @@ struct limit_rule {
     struct bucket_rate rate;  /* RATE */
     uint32_t running_max;     /* CONCURRENT */
     struct mk_str methods[LIMIT_METHODS_MAX];
-    unsigned nmethods;  /* 0: all */
-    struct mk_str path; /* p NULL: all */
-    bool is_below;      /* everything that begins with path */
+    unsigned nmethods;                /* 0: all */
+    struct mk_str path;               /* p NULL: all */
+    const struct mk_pattern *pattern; /* what path is; NULL: this very path */
     struct mk_origin at;
     struct mk_str site; /* its first name */
     uint32_t nkeys;

@@ -19,9 +19,10 @@ struct rule {
     enum rule_kind kind;
     bool allow;
     bool dry_run;
-    struct net net;     /* ADDRESS */
-    struct mk_str text; /* PATH, HOTLINK: lower case */
-    const char *file;   /* where it was written */
+    struct net net;                   /* ADDRESS */
+    struct mk_str text;               /* PATH, HOTLINK: lower case */
+    const struct mk_pattern *pattern; /* PATH, HOTLINK: the text is one as well; NULL: it is none */
+    const char *file;                 /* where it was written */
     unsigned line;
 };
 
@@ -41,10 +42,11 @@ struct addresses {
 struct mandril {
     struct rule **rules; /* in the order written */
     struct rule **paths; /* of them, those that look at requests */
-    uint32_t nrules, npaths;
+    uint32_t nrules, npaths, npatterns;
     struct text_set texts; /* of paths */
     struct addresses strict, dry;
     bool has_places; /* with Allow or Deny */
+    bool is_limit_told;
 };
 
 /** A site, or a place in it. */
@@ -117,7 +119,7 @@ static int parse_text(struct mk_setup *setup, const struct mk_setting *s, enum r
         return MK_E_NOMEM;
     text_lower_copy(lower, s->value);
     rule->text = (struct mk_str){lower, s->value.len};
-    return 0;
+    return mk_setup_pattern(setup, &s->value_at, s->key.p, s->value, &rule->pattern);
 }
 
 static int parse_deny_url(struct mk_setup *setup, const struct mk_setting *s)
@@ -230,12 +232,40 @@ static int mandril_check(struct mk_setup *setup)
     for (uint32_t i = 0; i < m->nrules; i++) {
         if (m->rules[i]->kind != RULE_ADDRESS)
             m->paths[m->npaths++] = m->rules[i];
+        m->npatterns += m->rules[i]->pattern != NULL;
     }
     mk_setup_keep(setup, m);
     mk_setup_act(setup, m->nrules > m->npaths ? MK_ACTS_ACCEPT : 0);
     if (build_texts(setup, m) < 0 || build_addresses(setup, m, &m->strict, false) < 0)
         return MK_E_NOMEM;
     return build_addresses(setup, m, &m->dry, true);
+}
+
+static const struct mk_origin *place_of(const struct rule *rule, struct mk_origin *at)
+{
+    *at = (struct mk_origin){.file = rule->file, .line = rule->line, .column = 1};
+    return at;
+}
+
+/* `Match ^/admin/ mandril` does not make Allow_IP a rule of /admin/: it closes connections of all other addresses. */
+static void check_limits(struct mk_setup *setup, struct mandril *m, bool has_access)
+{
+    static const char sentence[] = "Allow_IP alone closes all other connections, which have no "
+                                   "path: a line `Match ... mandril` "
+                                   "does not limit it; write Allow in a [LOCATION] with that Match";
+    struct mk_origin at;
+    uint32_t first = 0;
+
+    if (m->is_limit_told || mk_setup_switch(setup) != MK_SWITCH_ON || m->strict.count == 0 ||
+        !m->strict.deny_rest)
+        return;
+    while (m->rules[first]->kind != RULE_ADDRESS || m->rules[first]->dry_run)
+        first++;
+    m->is_limit_told = true;
+    if (m->npaths > 0 || has_access)
+        mk_setup_warn(setup, place_of(m->rules[first], &at), "%s", sentence);
+    else
+        mk_setup_fault(setup, place_of(m->rules[first], &at), "%s", sentence);
 }
 
 static int mandril_check_site(struct mk_setup *setup)
@@ -245,6 +275,7 @@ static int mandril_check_site(struct mk_setup *setup)
 
     if (!place || mandril_access_make(setup, &place->access) < 0)
         return MK_E_NOMEM;
+    check_limits(setup, m, place->access != NULL);
     place->names = *mk_setup_site_names(setup);
     m->has_places |= place->access != NULL;
     mk_setup_keep(setup, place);
@@ -294,14 +325,27 @@ static enum mk_verdict mandril_on_accept(struct mk_conn *c, const struct mk_cont
 
 /* ---- paths ---- */
 
-/* Texts of rules in the path, however an application behind the site may read it. @return 0 or MK_E_NOMEM. */
+static void find_patterns(const struct mandril *m, struct mk_str path, uint8_t *found)
+{
+    for (uint32_t i = 0, left = m->npatterns; left > 0; i++) {
+        const struct mk_pattern *pattern = m->paths[i]->pattern;
+
+        if (pattern && mk_pattern_is_of(pattern, path))
+            found[i / 8] |= (uint8_t)(1U << (i % 8));
+        left -= pattern != NULL;
+    }
+}
+
+/* Texts and patterns of rules in the path, however an application behind the site may read it. @return 0 or MK_E_NOMEM. */
 static int find_texts(struct mk_request *r, const struct mandril *m, uint8_t *found)
 {
     struct mk_str path;
     int more;
 
-    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++)
+    for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
         text_set_find(&m->texts, path, found);
+        find_patterns(m, path, found);
+    }
     return more;
 }
 

@@ -101,12 +101,17 @@ static int take_path(struct mk_setup *setup, const struct mk_setting *s, struct 
                      struct mk_str from)
 {
     const char *star = memchr(from.p, '*', from.len);
+    const struct mk_pattern *unused; /* `*` is a group here */
+    int err;
 
     rule->from = star ? FROM_BELOW : FROM_PATH;
     if (star && star != from.p + from.len - 1)
         return mk_setup_refuse(
             setup, s,
             "a path with `*` at its end alone, or a regular expression that begins with ^");
+    err = mk_setup_pattern(setup, &s->value_at, s->key.p, from, &unused);
+    if (err < 0)
+        return err;
     rule->path = mk_setup_copy(setup, (struct mk_str){from.p, from.len - (star ? 1 : 0)});
     if (!rule->path.p)
         return MK_E_NOMEM;

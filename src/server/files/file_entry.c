@@ -74,9 +74,8 @@ static void add_cache_control(struct mk_buf *b, const struct mk_site *site, stru
     for (const struct mk_site *at = site; at; at = at->parent) {
         for (size_t i = 0; i < at->set.ncache_lines; i++) {
             const struct mk_cache_line *line = &at->set.cache_lines[i];
-            bool whole = memchr(line->glob.p, '/', line->glob.len) != NULL;
 
-            if (mk_str_glob(line->glob, whole ? path : base_name(path))) {
+            if (mk_pattern_matches(line->files, path)) {
                 add_line(b, site, MK_STR("Cache-Control"), line->value);
                 return;
             }

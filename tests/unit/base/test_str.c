@@ -105,55 +105,12 @@ static void hashes(void **state)
     assert_int_not_equal(mk_str_hash(S("abc"), 1), mk_str_hash(S("acb"), 1));
 }
 
-static void matches_globs(void **state)
-{
-    static const struct {
-        const char *glob, *text;
-        bool matches;
-    } rows[] = {
-        {"", "", true},
-        {"", "a", false},
-        {"*", "", true},
-        {"*", "abc", true},
-        {"a*c", "abbc", true},
-        {"a*c", "abb", false},
-        {"*.css", "a.css", true},
-        {"*.css", "a.cssx", false},
-        {"a?c", "abc", true},
-        {"a?c", "ac", false},
-        {"?", "", false},
-        {"*a*b*", "xxaxxbxx", true},
-        {"*a*b*", "xxbxxaxx", false},
-        {"**a**", "a", true},
-        {"A", "a", false},
-        {"/a/*", "/a/b/c", true},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (mk_str_glob(S(rows[i].glob), S(rows[i].text)) != rows[i].matches)
-            fail_msg("'%s' on '%s'", rows[i].glob, rows[i].text);
-    }
-}
-
-/** Text and glob that take exponential time in a matcher that goes back over every star. */
-static void a_hostile_glob_is_not_slow(void **state)
-{
-    char text[2001];
-
-    (void)state;
-    memset(text, 'a', 2000);
-    text[2000] = '\0';
-    assert_false(mk_str_glob(S("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b"), S(text)));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compares),       cmocka_unit_test(cuts),
         cmocka_unit_test(splits_words),   cmocka_unit_test(reads_numbers),
         cmocka_unit_test(writes_numbers), cmocka_unit_test(hashes),
-        cmocka_unit_test(matches_globs),  cmocka_unit_test(a_hostile_glob_is_not_slow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
