@@ -9,6 +9,10 @@ Fixtures of the integration tests.
 `start` makes servers for one test, `start_shared` for all tests of a file. Whatever is started is
 ended by its pid, and must then have ended with exit code 0 and without a sanitizer's report.
 
+Tests fail only when the code is wrong, however much else the machine does. What waits has PATIENCE (harness/client.py); what
+compares a time, a share of a processor or memory with a bound that the machine or its neighbours can reach has the mark `timed`
+and runs alone, in `make test-all`. tools/tests/test_steady.py looks for others.
+
 With CARRIER in the environment connections are not plain sockets (harness/carriers.py): then only those tests
 run that are about what a client sees, and neither `plain` nor, in memory, `socket`. Tests with the mark `once` are about
 what no build changes, such as a page or a program in Python.

@@ -64,6 +64,7 @@ def fixture_plain_stack(monkeypatch):
     monkeypatch.setenv("ASAN_OPTIONS", "detect_stack_use_after_return=0")
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("plain_stack")
 @pytest.mark.parametrize("framing", ["length", "chunked"])
 def test_large_upload_in_little_memory(start, framing):
@@ -75,6 +76,7 @@ def test_large_upload_in_little_memory(start, framing):
     assert peak_kb(server) - before < LITTLE_KB
 
 
+@pytest.mark.timed
 def test_large_answer_in_little_memory(start):
     server = start_site(start, {"much": HEAD + f"head -c {LARGE} /dev/zero\n"}, server="Workers 1")
     with server.connect(receive_buffer=65536, timeout=30) as connection:
@@ -121,6 +123,7 @@ def test_body_that_a_script_does_not_read(start):
         assert connection.response("POST").text == "deaf\n"
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("plain_stack")
 def test_script_that_does_not_read_holds_its_sender_back(start):
     server = start_site(start, {"lazy": HEAD + "sleep 2\nmd5sum\n"}, server="MaxBodySize 100M\nWorkers 1")

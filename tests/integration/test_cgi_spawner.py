@@ -78,6 +78,7 @@ def answers_of(connections):
     return statuses
 
 
+@pytest.mark.timed
 def test_spawner_that_cannot_be_started_again(start, removable):
     """Who waits for it is told after five seconds, however long each try takes."""
     server = start_site(start, {"sum": SUM}, f"Spawner {removable.path}\nMaxProcesses 4")
@@ -112,6 +113,7 @@ def test_request_with_a_body_outlasts_a_spawner_that_hangs(start, stop):
     assert have_ended(server)
 
 
+@pytest.mark.timed
 def test_spawner_that_hangs_holds_nobody_for_long(start, stop):
     """Those of whom it could be told run into Timeout, the others find no room."""
     server = start_site(start, {"quick": QUICK}, f"MaxProcesses {LINES}\nTimeout 2")
@@ -190,6 +192,7 @@ def test_what_a_killed_spawner_has_not_read_is_given_to_the_next(start, stop):
     assert eventually(lambda: server.open_descriptors() <= before, within=5)
 
 
+@pytest.mark.timed
 def test_body_that_is_lost_with_a_killed_spawner_is_told_at_once(start, stop):
     server = start_site(start, {"sum": SUM})
     palm = stop(server)
@@ -201,6 +204,7 @@ def test_body_that_is_lost_with_a_killed_spawner_is_told_at_once(start, stop):
     assert time.monotonic() - began < 4
 
 
+@pytest.mark.timed
 def test_spawner_that_ends_again_and_again_keeps_nobody_for_ever(start, tmp_path):
     """It never reads what it is told. Who waits is given up at the same time as with none at all."""
     palm = tmp_path / "palm"

@@ -197,19 +197,18 @@ def test_each_event_arrives_before_the_next_is_made(start, coding, protocol):
 
 
 @pytest.mark.plain
-def test_events_are_there_within_a_turn(start):
-    """Asked of the socket itself: an event of 30 bytes is there within milliseconds, and takes few bytes."""
+def test_each_event_is_there_before_the_next_one(start):
+    """Asked of the socket itself: nothing but a flush sends an event of 30 bytes, and it takes few bytes."""
     events = Events()
     with Backend(each=events) as backend:
         server = start(**behind(backend))
-        decoder, slowest = zlib.decompressobj(31), 0.0
+        decoder = zlib.decompressobj(31)
         with server.connect() as client:
             client.send(http.request("/", headers={"Accept-Encoding": "gzip"}))
             head = client.stream
             while head.line() != b"":
                 pass
             for number in range(1, 100):
-                began = time.monotonic()
                 events.go.release()
                 text = b""
                 while not text.endswith(b"\n\n"):
@@ -217,11 +216,9 @@ def test_events_are_there_within_a_turn(start):
                     text += decoder.decompress(head.exactly(size))
                     assert head.line() == b""
                     assert size < 60
-                slowest = max(slowest, time.monotonic() - began)
                 assert text == b"data: %d\n\n" % number
         events.ended.set()
         events.go.release()
-    assert slowest < 2  # seconds, on a machine with much to do; nothing but a flush sends it at all
 
 
 @pytest.mark.plain

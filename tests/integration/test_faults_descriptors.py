@@ -31,6 +31,7 @@ def is_served(server):
         return False
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("policy", ["Resist", "Drop", "TooBusy"])
 def test_served_clients_stay_and_others_get_the_policy(start, scheduler, policy):
     server = start_small(start, scheduler, policy)
@@ -50,7 +51,7 @@ def test_served_clients_stay_and_others_get_the_policy(start, scheduler, policy)
     assert first.request("/a.txt").text == "text"
     for connection in crowd:
         connection.close()
-    assert eventually(lambda: is_served(server), within=5)
+    assert eventually(lambda: is_served(server))
     assert first.request("/a.txt").text == "text"
 
 
@@ -80,7 +81,7 @@ def test_files_without_a_descriptor_are_503_or_served(start, scheduler):
         assert response.status == 503 or response.text == str(number)
     for connection in held[5:]:
         connection.close()
-    assert eventually(lambda: held[0].request("/99.txt").text == "99", within=5)
+    assert eventually(lambda: held[0].request("/99.txt").text == "99")
 
 
 def test_limit_is_a_setting(start):

@@ -1,42 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pattern costs: one pass over the path, whatever the pattern and however hostile the path."""
+"""Patterns of long paths, many rules, and patterns that are refused; tests/perf/test_patterns.py counts what they cost."""
 
 import re
-import statistics
-import time
 
 import pytest
 
 from harness import executable, fastcgi, process
-from harness.client import Connection
 from harness.config import Config, section
 
 LONGEST = 4095   # of a path
 HOSTILE = "/a" * (LONGEST // 2)
-
-
-def median_ms(server, target, times=31):
-    """The work of the server for one request, of requests on one connection."""
-    spent = []
-    with Connection(("127.0.0.1", server.port)) as connection:
-        for _ in range(times):
-            begin = server.cpu_ms()
-            connection.request(target)
-            spent.append(server.cpu_ms() - begin)
-    return statistics.median(spent)
-
-
-@pytest.mark.parametrize("pattern", [r"/.*\.php", "a.*b", "(.*/)*x$", "(a|/|aa)*x", "a" * 500 + "b", "([^/]*/){1,8}x$",
-                                     "/a/[^.]*/a/.*/b$", "(/a){50}b"], ids=range(8))
-def test_a_long_path_is_looked_at_once(start, pattern):
-    server = start(handlers=f"Match {pattern} echo")
-    assert server.get(HOSTILE).status == 404
-    assert median_ms(server, HOSTILE) < 4  # 12 to 30 where each place of the path was a beginning
-
-
-def test_twenty_patterns_and_a_long_path(start):
-    server = start(handlers="\n".join(rf"Match /.*\.php{n} echo" for n in range(20)))
-    assert median_ms(server, HOSTILE, times=15) < 20
 
 
 @pytest.mark.parametrize("path, script", [
@@ -45,27 +18,22 @@ def test_twenty_patterns_and_a_long_path(start):
     ("/x.php" + HOSTILE[:4000], "/x.php"),
     ("/.php" * 800, None),
 ], ids=["none", "behind 4000 bytes", "at the beginning", "hidden"])
-def test_a_script_that_is_not_looked_for_is_named_in_the_same_pass(start, path, script):
-    """Each part of the path was compared from its beginning: 8 s."""
+def test_a_script_that_is_not_looked_for_is_named_by_the_pattern(start, path, script):
     with fastcgi.Application(lambda call: call.answer(call.params["SCRIPT_NAME"].encode())) as application:
         server = start(**fastcgi.config(application, location="CheckScript off\nKeepAlive on", match=r"/.*\.php(/|$)"))
-        begin = time.perf_counter()
         answer = server.get(path)
-        assert time.perf_counter() - begin < 2
         assert (answer.status, answer.text if script else None) == ((200, script) if script else (404, None))
 
 
 @pytest.mark.parametrize("rule", ["Deny_URL", "deny_hotlink"])
-def test_five_thousand_rules_cost_one_pass(start, rule):
-    """Each rule was a pass: 6 ms."""
+def test_five_thousand_rules(start, rule):
     lines = "\n".join(f"{rule} /folder-{n:04}/of/secrets" for n in range(5000))
     extra = {"plugins.load": section("PLUGINS", f"Load {executable.plugin('mandril')}"),
              "plugins/mandril/mandril.conf": section("RULES", lines)}
     server = start(extra=extra)
     assert server.get("/x/FOLDER-4999/of/secrets/y", headers={"Referer": "http://elsewhere/"}).status == 403
     assert server.get("/x/folder-5000/of/secrets/y", headers={"Referer": "http://elsewhere/"}).status == 404
-    for path in (HOSTILE, "/folder-0" * 450):
-        assert median_ms(server, path) < 3
+    assert server.get("/folder-0" * 450).status == 404
 
 
 @pytest.mark.parametrize("pattern, at, why", [
@@ -97,13 +65,11 @@ def test_a_pattern_that_cannot_be_is_refused_at_its_place(tmp_path, pattern, at,
     assert re.search(rf":\d+:{column}: error: Match: invalid regular expression \"[^\"\n]*\": {why}", result.stderr), result.stderr
 
 
-def test_ten_thousand_rules_and_a_thousand_patterns_start_soon(tmp_path):
+def test_ten_thousand_rules_and_a_thousand_patterns_start(tmp_path):
     words = "\n".join(f"Deny_URL /folder-{n:05}/of/secrets" for n in range(10000))
     patterns = "\n".join(rf"Match ^/[a-z]+/{n}/.*\.(php|cgi)(/|$) echo" for n in range(1000))
     extra = {"plugins.load": section("PLUGINS", f"Load {executable.plugin('mandril')}"),
              "plugins/mandril/mandril.conf": section("RULES", words)}
     written = Config(tmp_path)
     written.write(handlers=patterns, extra=extra)
-    begin = time.perf_counter()
     assert process.run("--configdir", written.folder, "--test").returncode == 0
-    assert time.perf_counter() - begin < 10

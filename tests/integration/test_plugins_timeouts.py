@@ -6,6 +6,7 @@ import time
 import pytest
 
 from harness import http
+from harness.client import PATIENCE
 from harness.plugins import load
 
 
@@ -28,7 +29,7 @@ def test_handler_that_never_answers(start):
     server = serve(start, "HandlerTimeout 1")
     begun = time.monotonic()
     assert server.get("/wait/60000").status in (500, 504)
-    assert 0.9 < time.monotonic() - begun < 4
+    assert 0.9 < time.monotonic() - begun < PATIENCE
 
 
 @pytest.mark.parametrize("sent", [b"", b"ab"])
@@ -47,7 +48,7 @@ def test_a_late_answer_that_nobody_reads(start, how):
     with open(server.root / "large.bin", "wb") as file:
         file.truncate(32 << 20)
     ask(server, f"/wait/{how}/500")
-    server.wait_for_log("state=reply reason=STALLED", within=5)
+    server.wait_for_log("state=reply reason=STALLED")
 
 
 def test_an_answer_that_was_only_begun(start):
@@ -55,5 +56,5 @@ def test_an_answer_that_was_only_begun(start):
     server = serve(start, "HandlerTimeout 5")
     connection = ask(server, "/wait/unended/100")
     assert connection.response().status == 500
-    assert connection.is_closed(within=2)
+    assert connection.is_closed()
     assert "a head without an end" in server.log()

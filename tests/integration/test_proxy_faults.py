@@ -9,7 +9,7 @@ import pytest
 
 from harness import http
 from harness.backend import Backend, configured
-from harness.client import eventually, free_port
+from harness.client import PATIENCE, eventually, free_port
 
 
 def answered(start, serve, entry="", method="GET", **kwargs):
@@ -26,11 +26,9 @@ def dead():
 
 
 def test_nobody_is_there(start):
-    began = time.monotonic()
-    server = start(**configured("", dead()))
+    server = start(**configured("ConnectTimeout 600", dead()))
     assert server.request("/").status == 502
     server.wait_for_log(r"proxy cannot connect .* why=\"127\.0\.0\.1:\d+: Connection refused")
-    assert time.monotonic() - began < 2
 
 
 def test_no_such_name(start):
@@ -61,7 +59,7 @@ def test_a_connect_that_hangs(start):
         server = start(**configured("ConnectTimeout 300ms", name))
         began = time.monotonic()
         assert server.request("/").status == 504
-        assert 0.2 < time.monotonic() - began < 3
+        assert 0.2 < time.monotonic() - began < PATIENCE
         for sock in fillers:
             sock.close()
 
@@ -127,23 +125,24 @@ def test_silence(start, method):
 
     began = time.monotonic()
     answer, backend = answered(start, serve, "ReadTimeout 300ms\nAttemptsCount 3", method)
-    assert answer.status == 504 and 0.2 < time.monotonic() - began < 3
+    assert answer.status == 504 and 0.2 < time.monotonic() - began < PATIENCE
     assert backend.connections == 1
 
 
 def test_a_backend_that_takes_nothing(start):
+    done = threading.Event()
+
     def serve(conn):
         conn.head()
-        time.sleep(3)
+        done.wait(2 * PATIENCE)
 
     with Backend(serve) as backend:
-        server = start(server="MaxBodySize 100M", **configured("SendTimeout 300ms\nReadTimeout 10", backend))
+        server = start(server="MaxBodySize 100M", **configured("SendTimeout 300ms\nReadTimeout 600", backend))
         with server.connect() as client:
             client.send(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {64 << 20}\r\n\r\n")
             threading.Thread(target=lambda: _try(client.sock.sendall, b"x" * (64 << 20)), daemon=True).start()
-            began = time.monotonic()
             assert client.response().status == 504
-            assert time.monotonic() - began < 2.5
+            done.set()
 
 
 def _try(call, *args):
@@ -488,7 +487,7 @@ def test_a_queue_that_is_full(start):
     gate = threading.Event()
 
     def each(conn, _):
-        gate.wait(10)
+        gate.wait(2 * PATIENCE)
         conn.answer(b"ok")
 
     with Backend(each=each) as backend:
@@ -512,7 +511,7 @@ def test_a_wait_that_is_too_long(start):
     gate = threading.Event()
 
     def each(conn, _):
-        gate.wait(10)
+        gate.wait(2 * PATIENCE)
         conn.answer(b"ok")
 
     with Backend(each=each) as backend:
@@ -522,6 +521,6 @@ def test_a_wait_that_is_too_long(start):
             assert eventually(lambda: backend.requests)
             began = time.monotonic()
             assert two.request("/").status == 503
-            assert 0.2 < time.monotonic() - began < 3
+            assert 0.2 < time.monotonic() - began < PATIENCE
             gate.set()
             assert one.response().status == 200

@@ -9,6 +9,8 @@ import pytest
 from harness import http, process
 from harness.backend import Backend, configured
 
+pytestmark = pytest.mark.timed
+
 REQUESTS = 60
 # Nagle waits 40 ms for an acknowledgement, a timer of ours 100 ms. A busy machine makes many wait, but not all.
 MOST = 0.004 * (10 if process.is_sanitized() else 1)

@@ -146,6 +146,7 @@ def test_node_early_hints(start, node):
     assert answer.interim[0].header("Link") == "</style.css>; rel=preload"
 
 
+@pytest.mark.timed
 def test_node_events_arrive_at_once(start, node):
     server = in_front(start, node)
     with server.connect() as connection:
@@ -224,6 +225,7 @@ def test_asgi_bodies(start, asgi, tmp_path, size):
         assert f"host=127.0.0.1:{server.port}" in answer and "for=127.0.0.1" in answer
 
 
+@pytest.mark.timed
 def test_asgi_streams(start, asgi):
     server = in_front(start, asgi)
     with server.connect() as connection:

@@ -124,6 +124,7 @@ def head(path, *lines, method="POST"):
 
 # -- bodies of requests
 
+@pytest.mark.timed
 @pytest.mark.parametrize("options", [(), ("--stream",)], ids=["gathered", "streamed"])
 def test_a_hundred_megabytes_arrive_at_bounded_memory(serve, options):
     server = serve(APPLICATION, *options)
@@ -253,6 +254,7 @@ def test_a_client_that_leaves_ends_the_answer(serve, path, told):
     assert server.log().count(told) == 1
 
 
+@pytest.mark.timed
 def test_a_slow_reader_holds_back_its_application_alone(serve):
     server = serve(APPLICATION, "--threads", "2")
     server.get("/large")

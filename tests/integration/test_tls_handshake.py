@@ -243,6 +243,7 @@ def test_leaving_in_the_middle_of_a_record(server, plugin, end):
     assert_well(server)
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_a_silent_client_is_left_in_time(server):
     for data in (b"\x16", tls_connection.client_hello()[:50], tls_connection.client_hello()):
@@ -253,6 +254,7 @@ def test_a_silent_client_is_left_in_time(server):
         assert 2 < time.monotonic() - start < 6
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_a_dripping_handshake_has_one_time_for_the_whole(server):
     """The header timeout counts from the accept, however many bytes come."""
@@ -299,6 +301,7 @@ def test_no_cipher_in_common(server):
 
 # ---- many ----
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_a_thousand_stalled_handshakes(start, plugin):
     """Another client is served meanwhile; timeouts end them; their memory comes back."""

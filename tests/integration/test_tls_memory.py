@@ -45,6 +45,7 @@ STALLED = 24
 AHEAD = 64 << 10
 
 
+@pytest.mark.timed
 @pytest.mark.limit(120)
 def test_little_is_encrypted_ahead_for_a_reader_that_stalls(start, plugin):
     """It read fast at first, so that its batches have grown."""

@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.plain,
     pytest.mark.slow,
     pytest.mark.alone,
+    pytest.mark.timed,
     pytest.mark.once("it is measured as it is shipped"),
 ]
 

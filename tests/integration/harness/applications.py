@@ -35,7 +35,7 @@ class Application:
                                             stderr=log, cwd=folder, env={**os.environ, **(env or {})},
                                             start_new_session=True)
         self.pid = self.process.pid
-        eventually(lambda: self.accepts() or self.process.poll() is not None, within=10)
+        eventually(lambda: self.accepts() or self.process.poll() is not None)
         assert self.process.poll() is None and self.accepts(), self.log()
 
     def accepts(self):

@@ -15,8 +15,7 @@ import struct
 import threading
 
 from harness import config, process
-
-PATIENCE = 20.0
+from harness.client import PATIENCE
 
 
 def field(line):
@@ -245,7 +244,7 @@ class SecureBackend(Backend):
         super().__init__(**kwargs)
 
     def _run(self, sock):
-        sock.settimeout(20)
+        sock.settimeout(PATIENCE)
         try:
             with self.context.wrap_socket(sock, server_side=True) as secured:
                 self.serve(Conn(secured))

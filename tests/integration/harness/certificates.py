@@ -269,6 +269,6 @@ def trusting(by="Test CA", version=None, as_client=None):
 @contextlib.contextmanager
 def connected(address, context=None, name="localhost", **kwargs):
     """A connection of Python's own TLS, handshake done."""
-    with socket.create_connection(address, timeout=10) as raw:
+    with socket.create_connection(address, timeout=30) as raw:
         with (context or trusting()).wrap_socket(raw, server_hostname=name, **kwargs) as secured:
             yield secured

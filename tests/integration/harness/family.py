@@ -6,7 +6,7 @@ import pathlib
 import re
 import signal
 
-from harness.client import eventually
+from harness.client import PATIENCE, eventually
 
 
 def _state(pid):
@@ -74,7 +74,7 @@ def scripts(server):
     return descendants(spawner(server))
 
 
-def have_ended(server, within=10):
+def have_ended(server, within=PATIENCE):
     """No script is left, not as a zombie either."""
     return eventually(lambda: not scripts(server), within=within)
 

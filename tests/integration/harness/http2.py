@@ -273,7 +273,7 @@ def frame(kind, flags=0, stream=0, payload=b"", length=None):
 class Frames:
     """A connection of frames. Nothing is answered by itself, but SETTINGS at its begin."""
 
-    def __init__(self, address, settings=b"", preface=PREFACE, timeout=10, raw=None, receive_buffer=None):
+    def __init__(self, address, settings=b"", preface=PREFACE, timeout=30, raw=None, receive_buffer=None):
         if raw is None:
             raw = socket.socket()
             if receive_buffer:

@@ -5,7 +5,7 @@ import re
 import threading
 
 from harness import http
-from harness.client import Connection, eventually
+from harness.client import PATIENCE, Connection, eventually
 from harness.config import section
 
 
@@ -24,7 +24,7 @@ def lines_of(path):
     return path.read_text().splitlines() if path.exists() else []
 
 
-def wait_for_lines(path, count, within=5.0):
+def wait_for_lines(path, count, within=PATIENCE):
     """Wait until there are so many; all of them are returned."""
     eventually(lambda: len(lines_of(path)) >= count, within=within)
     lines = lines_of(path)

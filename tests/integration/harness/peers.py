@@ -27,7 +27,7 @@ def _running(words, port=None, **kwargs):
                                start_new_session=True, **kwargs)
     try:
         port = port or int(process.stdout.readline())
-        assert eventually(lambda: _answers(port) or process.poll() is not None, within=20)
+        assert eventually(lambda: _answers(port) or process.poll() is not None)
         assert process.poll() is None, f"{words[0]} ended with {process.returncode}"
         yield port
     finally:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 
 from harness import carriers, http
-from harness.client import Connection, eventually
+from harness.client import PATIENCE, Connection, eventually
 from harness.config import Config
 from harness.executable import TREE, binary, built_in_plugins, environment, is_sanitized, plugin, run  # noqa: F401
 
@@ -40,7 +40,7 @@ class Server:
         self.pid = self.process.pid
         self._memory = carriers.hub(self.process)
 
-    def wait_until_listening(self, within=5.0):
+    def wait_until_listening(self, within=PATIENCE):
         def listens():
             return len(self.addresses) >= self.config.listen_lines()
 
@@ -57,7 +57,7 @@ class Server:
     def log(self):
         return self.stderr.read_text(errors="replace")
 
-    def wait_for_log(self, pattern, since=0, within=5.0):
+    def wait_for_log(self, pattern, since=0, within=PATIENCE):
         """Wait until the log, from offset `since` on, matches; the match is returned."""
         found = eventually(lambda: re.search(pattern, self.log()[since:]), within=within)
         assert found, f"{pattern!r} is not in the log:\n{self.log()[since:]}"
@@ -99,7 +99,7 @@ class Server:
     def request(self, target="/", method="GET", **kwargs):
         """One request on a connection of its own; the server must close it after exactly one answer."""
         headers = kwargs.pop("headers", None) or {}
-        timeout = kwargs.pop("timeout", 10.0)
+        timeout = kwargs.pop("timeout", PATIENCE)
         pairs = list(headers.items() if isinstance(headers, dict) else headers)
         pairs.append(("Connection", "close"))
         return http.parse_one(self.raw(http.request(target, method, headers=pairs, **kwargs), timeout), method)
@@ -110,13 +110,13 @@ class Server:
     def head(self, target="/", headers=None, **kwargs):
         return self.request(target, "HEAD", headers=headers, **kwargs)
 
-    def raw(self, data, timeout=10.0):
+    def raw(self, data, timeout=PATIENCE):
         """Send bytes on a new connection and return all that comes until the server closes it."""
         with self.connect(timeout=timeout) as connection:
             connection.send(data)
             return connection.rest()
 
-    def raw_until_cut(self, data, timeout=10.0):
+    def raw_until_cut(self, data, timeout=PATIENCE):
         """The same for an answer that the server may have to break off, with a reset even."""
         with self.connect(timeout=timeout) as connection:
             connection.send(data)
@@ -131,7 +131,7 @@ class Server:
         """Write another configuration, ask for a reload and wait until the log tells how it went."""
         if config:
             # It may still be opening logs in the folder that is written anew.
-            eventually(lambda: "started workers=" in self.log() or not self.is_running(), within=2)
+            eventually(lambda: "started workers=" in self.log() or not self.is_running())
             self.config.write(**config)
         since = len(self.log())
         self.signal(signal.SIGHUP)
@@ -140,7 +140,7 @@ class Server:
 
     # -- ending it
 
-    def stop(self, within=10.0):
+    def stop(self, within=PATIENCE):
         """End it with TERM and check that it ended well."""
         for connection in self._connections:
             connection.close()
@@ -163,7 +163,7 @@ class Server:
         assert not alarm, f"{alarm[0]!r} in the server's output:\n{log}"
         assert self.process.returncode == 0, f"exit code {self.process.returncode}\n{log}"
 
-    def expect_exit(self, within=10.0):
+    def expect_exit(self, within=PATIENCE):
         """Wait for it to end by itself; the exit code is returned and the last check left out."""
         self._checked = True
         return self.process.wait(within)

@@ -15,7 +15,7 @@ import tempfile
 import pytest
 
 from harness import process
-from harness.client import eventually
+from harness.client import PATIENCE, eventually
 from harness.config import Config
 
 NOBODY = 65534
@@ -120,7 +120,7 @@ class Daemon:
     def signal(self, number):
         os.kill(self.pid, number)
 
-    def has_ended(self, within=10.0):
+    def has_ended(self, within=PATIENCE):
         return eventually(lambda: not is_alive(self.pid), within=within)
 
     def __enter__(self):

@@ -7,7 +7,7 @@ import re
 import socket
 import time
 
-from harness.client import eventually
+from harness.client import PATIENCE, eventually
 from harness.config import section
 
 
@@ -22,8 +22,8 @@ def configured(place, lines=None, **kwargs):
 class Shell:
     """A session of the shell of a server."""
 
-    def __init__(self, place, timeout=10):
-        self.sock = eventually(lambda: self._connect(place), within=5)
+    def __init__(self, place, timeout=PATIENCE):
+        self.sock = eventually(lambda: self._connect(place))
         assert self.sock, f"nobody listens at {place}"
         self.sock.settimeout(timeout)
         self.rest = b""
@@ -90,7 +90,7 @@ def refused(start, **config):
     return server.log()
 
 
-def read_until(fd, text, within=10):
+def read_until(fd, text, within=PATIENCE):
     """What comes from a terminal or pipe up to a text."""
     got = b""
     deadline = time.monotonic() + within
