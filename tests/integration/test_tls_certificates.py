@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which certificate a client is shown, and which ones a configuration is refused for."""
 
+import re
 import ssl
 
 import pytest
@@ -126,7 +127,6 @@ def faulty(tmp_path):
         "certificate_as_key": (f"CertificateFile {good.certificate}\nKeyFile {good.certificate}", "is not a private key in PEM"),
         "locked": (f"CertificateFile {good.certificate}\nKeyFile {locked}", "has a password"),
         "wrong_key": (certificates.wrong_key().lines(), "is not the key of the certificate in"),
-        "expired": (certificates.expired().lines(), "expired on Feb  1"),
         "no_key": (f"CertificateFile {good.certificate}", "names 1 certificates (CertificateFile) and 0 keys"),
         "no_certificate": (f"KeyFile {good.key}", "needs CertificateFile and KeyFile"),
         "too_many": ("\n".join([good.lines()] * 5), "CertificateFile: at most 4"),
@@ -145,7 +145,7 @@ def faulty(tmp_path):
 
 
 KINDS = ["missing", "folder", "garbage", "empty", "key_as_certificate", "certificate_as_key", "locked", "wrong_key",
-         "expired", "no_key", "no_certificate", "too_many", "two_of_a_kind", "chain", "no_authority", "bad_authority",
+         "no_key", "no_certificate", "too_many", "two_of_a_kind", "chain", "no_authority", "bad_authority",
          "weak_dh", "no_dh", "ciphers", "ciphersuites", "old_protocol", "ocsp"]
 
 
@@ -166,10 +166,29 @@ def test_all_faulty_kinds_are_tried(tmp_path):
 
 
 def test_fault_of_a_site_names_its_file(start, tmp_path):
-    sites = {"bad": secured.site("a.test", certificates.expired("a.test").lines(), tmp_path)}
+    sites = {"bad": secured.site("a.test", certificates.wrong_key().lines(), tmp_path)}
     server = start(**secured.config(certificates.issue().lines(), sites=sites), wait=False)
     assert server.expect_exit() != 0
-    assert "sites/bad:" in server.log() and "expired on" in server.log()
+    assert "sites/bad:" in server.log() and "is not the key of the certificate in" in server.log()
+
+
+@pytest.mark.parametrize("kind, sentence", [("expired", "expired on Feb  1"), ("future", "is not valid before Jan  1")])
+def test_certificates_out_of_time_stop_nothing_else(start, tmp_path, plugin, kind, sentence):
+    """Other sites are served, and the metrics tell when each certificate expires."""
+    bad = getattr(certificates, kind)("a.test")
+    config = secured.config(certificates.issue("d.test").lines(), sites={"bad": secured.site("a.test", bad.lines(), tmp_path)})
+    config["extra"]["plugins.load"] = section("PLUGINS", f"Load {plugin}\nLoad status")
+    config["extra"]["plugins/status/status.conf"] = section("STATUS", "Metrics /metrics")
+    server = start(**config)
+    assert "sites/bad:" in server.log() and sentence in server.log()
+    assert secured.shown(server, "d.test") == ["d.test"]
+    with pytest.raises(ssl.SSLCertVerificationError, match="certificate (has expired|is not yet valid)"):
+        secured.shown(server, "a.test")
+    metrics = secured.ask(server, "/metrics", name="d.test").body.decode()
+    name = f"monkey_{plugin}_certificate_not_after_seconds"
+    until = {"expired": "1580515200", "future": "3789590400"}[kind]
+    assert f'{name}{{file="{bad.certificate}",site="a.test"}} {until}' in metrics
+    assert re.search(rf'^{name}{{file="[^"]+"}} [1-9]\d+$', metrics, re.M)
 
 
 def test_address_without_any_certificate_is_refused(start):

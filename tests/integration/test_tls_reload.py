@@ -48,9 +48,6 @@ def spoil(pair, kind):
     if kind == "wrong key":
         pair.take(certificates.wrong_key())
         return "is not the key of the certificate in"
-    if kind == "expired":
-        pair.take(certificates.expired())
-        return "expired on"
     if kind == "garbage":
         pair.certificate.write_text("nothing")
         return "is not a certificate in PEM"
@@ -58,7 +55,7 @@ def spoil(pair, kind):
     return "not found"
 
 
-@pytest.mark.parametrize("kind", ["wrong key", "expired", "garbage", "missing"])
+@pytest.mark.parametrize("kind", ["wrong key", "garbage", "missing"])
 def test_a_bad_one_keeps_the_old(server, pair, kind):
     good = certificates.issue("old.test")
     assert secured.shown(server, "x.test") == ["old.test"]  # its files were read
@@ -69,6 +66,14 @@ def test_a_bad_one_keeps_the_old(server, pair, kind):
     pair.take(good)
     server.reload("reloaded")
     assert secured.shown(server, "x.test") == ["old.test"]
+
+
+def test_an_expired_one_is_a_warning(server, pair):
+    """Whatever else changed with it is in force."""
+    pair.take(certificates.expired("late.test"))
+    assert "expired on" in server.reload("reloaded")
+    with pytest.raises(ssl.SSLCertVerificationError, match="certificate has expired"):
+        secured.shown(server, "x.test")
 
 
 def test_connections_live_on(server, pair):
@@ -167,7 +172,7 @@ def test_reloads_under_load(server, pair):
 def test_bad_ones_under_load(server, pair):
     """Nobody notices that they were tried."""
     with visited(server):
-        for kind in ("wrong key", "expired", "garbage", "missing") * 2:
+        for kind in ("wrong key", "garbage", "missing") * 2:
             sentence = spoil(pair, kind)
             assert sentence in server.reload(REFUSED)
             pair.take(certificates.issue("old.test"))

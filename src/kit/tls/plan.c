@@ -10,7 +10,8 @@ struct planned {
     unsigned index;
     const struct tls_settings *settings;
     const struct mk_words *names; /* of the site that wrote it; NULL: the plugin's file did */
-    uint8_t policy[32];           /* from start on */
+    uint8_t policy[32];           /* from start on, as what follows */
+    int64_t not_after[TLS_PAIRS_MAX];
 };
 
 struct named {
@@ -261,8 +262,10 @@ static int build_site(const struct mk_context *ctx, struct tls_live *live, struc
     identify(live->engine, p, &files, &site->id);
     memcpy(p->policy, site->id.policy, sizeof(p->policy));
     site->client_cert = (enum tls_client_cert)p->settings->client_cert;
+    memset(r->not_after, 0, sizeof(r->not_after));
     err = live->engine->server_new(&site->object, p->settings, &files, &site->id, r);
     tls_files_free(&files);
+    memcpy(p->not_after, r->not_after, sizeof(p->not_after));
     live->nsites += err == 0;
     return err;
 }
@@ -349,10 +352,38 @@ void tls_plan_stop(const struct mk_context *ctx)
     plan->live = NULL;
 }
 
-void tls_plan_metrics(const struct mk_context *ctx, const char *const names[2], mk_metric_fn tell,
+/* With the site that names the file, unless the plugin's own file does. */
+static void tell_certificates(const struct planned *p, const char *name, mk_metric_fn tell,
+                              void *arg)
+{
+    const struct mk_words *paths = &p->settings->certificates;
+    struct mk_metric m = {
+        .size = sizeof(m),
+        .name = name,
+        .help = "When a certificate expires, in seconds since 1970.",
+        .nlabels = 1,
+        .labels = {{.name = "file"}, {.name = "site"}},
+    };
+
+    if (p->names && p->names->count > 0) {
+        m.nlabels = 2;
+        m.labels[1].value = p->names->items[0];
+    }
+    for (size_t i = 0; i < paths->count && i < TLS_PAIRS_MAX; i++) {
+        m.value = (double)p->not_after[i];
+        m.labels[0].value = paths->items[i];
+        tell(arg, &m);
+    }
+}
+
+void tls_plan_metrics(const struct mk_context *ctx, const char *const names[3], mk_metric_fn tell,
                       void *arg)
 {
-    tls_census_tell(tls_plan_live(ctx)->census, names, tell, arg);
+    const struct tls_plan *plan = ctx->config;
+
+    tls_census_tell(plan->live->census, names, tell, arg);
+    for (const struct planned *p = plan->first; p; p = p->next)
+        tell_certificates(p, names[2], tell, arg);
 }
 
 struct tls_live *tls_plan_live(const struct mk_context *ctx)

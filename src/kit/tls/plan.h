@@ -35,8 +35,9 @@ struct tls_identity {
 struct tls_engine {
     /**
      * Judge a section and make what its handshakes need: certificates with keys, versions, ciphers, parameters. Keys
-     * that do not fit, certificates that expired and settings that the library cannot do are faults;
-     * certificates whose time is still to come are warnings (a device may not know the time yet).
+     * that do not fit and settings that the library cannot do are faults. Certificates that expired or whose time is still
+     * to come are warnings: other sites and addresses must not wait for them, and a device may not know the time yet.
+     * When they expire is noted in r->not_after.
      * @param s, f  borrowed for the call
      * @param id    copied; all zero in a check
      * @return 0; MK_E_INVALID: at least one fault was noted; MK_E_NOMEM.
@@ -81,8 +82,8 @@ int tls_plan_check(struct mk_setup *setup, const struct tls_engine *engine) MK_M
 int tls_plan_check_site(struct mk_setup *setup) MK_MUST_USE;
 int tls_plan_start(const struct mk_context *ctx, const struct mk_context *old) MK_MUST_USE;
 void tls_plan_stop(const struct mk_context *ctx);
-/** The hook `metrics`. @param names  as for tls_census_tell */
-void tls_plan_metrics(const struct mk_context *ctx, const char *const names[2], mk_metric_fn tell,
+/** The hook `metrics`. @param names  as for tls_census_tell, then that of when certificates expire */
+void tls_plan_metrics(const struct mk_context *ctx, const char *const names[3], mk_metric_fn tell,
                       void *arg);
 /** From start to stop, borrowed. */
 struct tls_live *tls_plan_live(const struct mk_context *ctx);

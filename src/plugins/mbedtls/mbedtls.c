@@ -28,7 +28,8 @@ static enum mk_verdict mbed_on_request(struct mk_request *r, const struct mk_con
 static void mbed_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
 {
     static const char *const names[] = {"monkey_mbedtls_handshakes_total",
-                                        "monkey_mbedtls_handshakes_failed_total"};
+                                        "monkey_mbedtls_handshakes_failed_total",
+                                        "monkey_mbedtls_certificate_not_after_seconds"};
 
     tls_plan_metrics(ctx, names, tell, arg);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum {
     RSA_BITS_MIN = 2048, /* what the other plugin's library asks for as well */
@@ -141,20 +142,31 @@ int mbed_crls_parse(mbedtls_x509_crl *to, const mbedtls_x509_crt *ca, const stru
     return 0;
 }
 
-static bool is_in_time(const mbedtls_x509_crt *leaf, const struct tls_file *file,
-                       struct tls_report *r)
+static int64_t seconds_of(const mbedtls_x509_time *t)
+{
+    struct tm tm = {.tm_year = t->year - 1900,
+                    .tm_mon = t->mon - 1,
+                    .tm_mday = t->day,
+                    .tm_hour = t->hour,
+                    .tm_min = t->min,
+                    .tm_sec = t->sec};
+
+    return timegm(&tm);
+}
+
+/* A device that does not know the time yet is to start, and so are other sites; clients judge for themselves. */
+static void judge_time(const mbedtls_x509_crt *leaf, const struct tls_file *file,
+                       int64_t *not_after, struct tls_report *r)
 {
     char text[80];
 
-    if (mbedtls_x509_time_is_past(&leaf->valid_to)) {
-        tls_fault(r, "%s: %s: expired on %s", file->key, file->path,
-                  date(&leaf->valid_to, text, sizeof(text)));
-        return false;
-    }
+    *not_after = seconds_of(&leaf->valid_to);
+    if (mbedtls_x509_time_is_past(&leaf->valid_to))
+        tls_warn(r, "%s: %s: expired on %s; clients will refuse it", file->key, file->path,
+                 date(&leaf->valid_to, text, sizeof(text)));
     if (mbedtls_x509_time_is_future(&leaf->valid_from))
         tls_warn(r, "%s: %s: is not valid before %s; if that has passed, the clock is wrong",
                  file->key, file->path, date(&leaf->valid_from, text, sizeof(text)));
-    return true;
 }
 
 static bool is_strong(const mbedtls_pk_context *key, const struct tls_file *file,
@@ -227,13 +239,13 @@ static int parse_pair(struct mbed_pairs *p, size_t i, const struct tls_files *f,
 {
     int err = parse_certificates(&p->chains[i], &f->certificates[i], r);
     int key_err = parse_key(&p->keys[i], &f->keys[i], rng, r);
-    bool in_time, strong;
+    bool strong;
 
     if (err < 0 || key_err < 0)
         return err == MK_E_NOMEM || key_err == MK_E_NOMEM ? MK_E_NOMEM : MK_E_INVALID;
-    in_time = is_in_time(&p->chains[i], &f->certificates[i], r); /* all are worth saying */
-    strong = is_strong(&p->keys[i], &f->keys[i], r);
-    if (!fits(p, i, f, rng, r) || !in_time || !strong || is_doubled(p, i, f, r))
+    judge_time(&p->chains[i], &f->certificates[i], &r->not_after[i], r);
+    strong = is_strong(&p->keys[i], &f->keys[i], r); /* both are worth saying */
+    if (!fits(p, i, f, rng, r) || !strong || is_doubled(p, i, f, r))
         return MK_E_INVALID;
     return add_chain(&p->chains[i], &f->chain, r);
 }

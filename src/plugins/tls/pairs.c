@@ -5,6 +5,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <time.h>
 
 /* ---- reading ---- */
 
@@ -80,20 +81,22 @@ const char *openssl_pairs_date(const ASN1_TIME *when, char text[PAIRS_DATE_TEXT]
     return text;
 }
 
-static bool is_in_time(const X509 *leaf, const struct tls_file *file, struct tls_report *r)
+/* A device that does not know the time yet is to start, and so are other sites; clients judge for themselves. */
+static void judge_time(const X509 *leaf, const struct tls_file *file, int64_t *not_after,
+                       struct tls_report *r)
 {
     const ASN1_TIME *from = X509_get0_notBefore(leaf), *until = X509_get0_notAfter(leaf);
     char text[PAIRS_DATE_TEXT];
+    struct tm tm;
 
-    if (X509_cmp_current_time(until) <= 0) {
-        tls_fault(r, "%s: %s: expired on %s", file->key, file->path,
-                  openssl_pairs_date(until, text));
-        return false;
-    }
+    if (ASN1_TIME_to_tm(until, &tm) == 1)
+        *not_after = timegm(&tm);
+    if (X509_cmp_current_time(until) <= 0)
+        tls_warn(r, "%s: %s: expired on %s; clients will refuse it", file->key, file->path,
+                 openssl_pairs_date(until, text));
     if (X509_cmp_current_time(from) > 0)
         tls_warn(r, "%s: %s: is not valid before %s; if that has passed, the clock is wrong",
                  file->key, file->path, openssl_pairs_date(from, text));
-    return true;
 }
 
 static bool is_doubled(const EVP_PKEY *key, const int *kinds, size_t n, const struct tls_file *file,
@@ -171,10 +174,9 @@ static bool use_pair(SSL_CTX *ctx, const struct tls_files *f, size_t i, int *kin
 
     if (ok) {
         X509 *leaf = sk_X509_value(certificates, 0);
-        bool in_time = is_in_time(leaf, &f->certificates[i], r); /* both are worth saying */
 
-        ok = fits(leaf, key, f, i, r) && in_time &&
-             !is_doubled(key, kinds, i, &f->certificates[i], r) &&
+        judge_time(leaf, &f->certificates[i], &r->not_after[i], r);
+        ok = fits(leaf, key, f, i, r) && !is_doubled(key, kinds, i, &f->certificates[i], r) &&
              use(ctx, certificates, key, f, i, r);
         kinds[i] = EVP_PKEY_get_base_id(key);
     }

@@ -28,7 +28,8 @@ static enum mk_verdict tls_on_request(struct mk_request *r, const struct mk_cont
 static void tls_metrics(const struct mk_context *ctx, mk_metric_fn tell, void *arg)
 {
     static const char *const names[] = {"monkey_tls_handshakes_total",
-                                        "monkey_tls_handshakes_failed_total"};
+                                        "monkey_tls_handshakes_failed_total",
+                                        "monkey_tls_certificate_not_after_seconds"};
 
     tls_plan_metrics(ctx, names, tell, arg);
 }
