@@ -21,7 +21,7 @@ struct name {
     unsigned refs;          /* under the lock: the table, the look-up, every answer on its way */
     bool pending;
     int count; /* of addresses, or an enum mk_error */
-    int64_t until_ms;
+    int64_t since_ms, until_ms;
     union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES];
     struct mk_str host; /* lower case; behind this struct */
 };
@@ -241,6 +241,7 @@ static void on_looked_up(struct mk_offload_job *job)
         put_name(n->before);
     n->before = NULL;
     n->pending = false;
+    n->since_ms = clock.mono_ms;
     n->until_ms = clock.mono_ms + (is_fresh ? MK_RESOLVE_FRESH_MS : MK_RESOLVE_FAILED_MS);
     MK_LIST_EACH (&n->waiters, link) {
         struct waiter *w = MK_CONTAINER_OF(link, struct waiter, link);
@@ -352,6 +353,13 @@ static struct name *answer_of(struct name *n, int64_t now_ms)
     return is_too_old ? NULL : known;
 }
 
+/* So old that nobody gets it while the next answer is on its way. */
+static void make_old(struct name *n, int64_t now_ms)
+{
+    if (n->until_ms > now_ms - MK_RESOLVE_FRESH_MS)
+        n->until_ms = now_ms - MK_RESOLVE_FRESH_MS;
+}
+
 /* ---- its life ---- */
 
 static void on_init(struct mk_extension *e)
@@ -412,4 +420,24 @@ int mk_resolve(struct mk_worker *w, const char *host, unsigned port, mk_resolve_
     put_name(known);
     pthread_mutex_unlock(&r->lock);
     return 0;
+}
+
+void mk_resolve_doubt(struct mk_worker *w, const char *host)
+{
+    int64_t now_ms = w->loop.clock.mono_ms;
+    struct mk_resolver *r = mk_resolver_of(w->shared);
+
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->lock);
+    MK_LIST_EACH (&r->names, link) {
+        struct name *n = name_of(link), *known = n->pending ? n->before : n;
+
+        if (!mk_str_ieq(n->host, mk_str_from(host)))
+            continue;
+        if (known && now_ms - known->since_ms >= MK_RESOLVE_DOUBT_MS)
+            make_old(known, now_ms);
+        break;
+    }
+    pthread_mutex_unlock(&r->lock);
 }

@@ -20,6 +20,7 @@
 enum {
     MK_RESOLVE_FRESH_MS = 30000,
     MK_RESOLVE_FAILED_MS = 5000,
+    MK_RESOLVE_DOUBT_MS = 1000, /* younger answers are not doubted */
 };
 
 /** Without port. */
@@ -43,5 +44,11 @@ struct mk_resolver {
 
 /** @return that of these workers; NULL without memory. Any thread. */
 struct mk_resolver *mk_resolver_of(struct mk_shared *shared);
+
+/**
+ * No address of a name could be connected to, so it may have moved: the next call of mk_resolve looks it up again and waits for
+ * the answer. Answers younger than MK_RESOLVE_DOUBT_MS stay as they are.
+ */
+void mk_resolve_doubt(struct mk_worker *w, const char *host);
 
 #endif

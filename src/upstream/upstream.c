@@ -6,6 +6,7 @@
 #include "base/invariant.h"
 #include "server/worker/worker.h"
 #include "server/backend/stream.h"
+#include "upstream/resolve.h"
 
 static struct mk_upstream_wait *wait_of(struct mk_permit_wait *permit)
 {
@@ -342,6 +343,7 @@ static void on_timer(struct mk_timer *t)
         mk_wait_redial(wait);
         break;
     case MK_WAIT_DIALLING:
+        mk_resolve_doubt(wait->lane->worker, wait->lane->upstream->host);
         mk_wait_fail(wait, MK_E_TIMEOUT);
         break;
     default:

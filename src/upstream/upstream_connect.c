@@ -11,10 +11,12 @@
 
 /*
  * From a permit to a connection: name, addresses, dial. One after the other, all within connect_ms, of which each address
- * has a share: one that says nothing does not take the time of those behind it, and is asked last for a while.
+ * has a share: one that says nothing does not take the time of those behind it, and is asked last for a while. If no address
+ * can be connected to, the backend may have moved, and its name is looked up once more.
  */
 
 static void dial_next(struct mk_upstream_wait *wait);
+static void resolve(struct mk_upstream_wait *wait);
 
 static bool is_same(const struct mk_address *a, const struct mk_address *b)
 {
@@ -114,6 +116,15 @@ static void pause_dialling(struct mk_upstream_wait *wait)
     mk_wait_set_timer(wait, MK_TICK_MS);
 }
 
+/* Others may have had the name looked up meanwhile; the addresses that are known are not dialled once more. */
+static void ask_again(struct mk_upstream_wait *wait)
+{
+    mk_resolve_doubt(wait->lane->worker, wait->lane->upstream->host);
+    wait->asked_again = true;
+    mk_wait_go(wait, MK_WAIT_RESOLVING);
+    resolve(wait);
+}
+
 /* Who has no IPv6 is told as if all ports were taken: only where no address does otherwise may time help. */
 static void dial_next(struct mk_upstream_wait *wait)
 {
@@ -126,6 +137,8 @@ static void dial_next(struct mk_upstream_wait *wait)
     }
     if (err == MK_E_BUSY && wait->deadline_ms > now_of(wait))
         pause_dialling(wait);
+    else if (err == MK_E_PEER && !wait->asked_again)
+        ask_again(wait);
     else if (err < 0)
         mk_wait_fail(wait, err);
     else
@@ -144,6 +157,21 @@ void mk_wait_redial(struct mk_upstream_wait *wait)
     dial_next(wait);
 }
 
+static bool has_others(const struct mk_upstream_wait *wait, const struct mk_address *addresses,
+                       int count)
+{
+    int known = 0;
+
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+
+        while (at < wait->naddresses && !is_same(&wait->addresses[at], &addresses[i]))
+            at++;
+        known += at < wait->naddresses;
+    }
+    return known < count;
+}
+
 static void on_resolved(void *arg, const struct mk_address *addresses, int count)
 {
     struct mk_upstream_wait *wait = arg;
@@ -157,6 +185,12 @@ static void on_resolved(void *arg, const struct mk_address *addresses, int count
         mk_wait_fail(wait, count < 0 ? count : MK_E_NOENT);
         return;
     }
+    if (!has_others(wait, addresses, count)) {
+        mk_wait_fail(wait, MK_E_PEER);
+        return;
+    }
+    mk_heap_free(wait->addresses);
+    wait->next = wait->naddresses = 0;
     wait->addresses = mk_heap_alloc(size);
     if (!wait->addresses) {
         mk_wait_fail(wait, MK_E_NOMEM);
@@ -166,6 +200,15 @@ static void on_resolved(void *arg, const struct mk_address *addresses, int count
     wait->naddresses = count;
     put_silent_last(wait);
     dial_next(wait);
+}
+
+static void resolve(struct mk_upstream_wait *wait)
+{
+    const struct mk_upstream *u = wait->lane->upstream;
+    int err = mk_resolve(wait->lane->worker, u->host, u->port, on_resolved, wait);
+
+    if (err < 0)
+        mk_wait_fail(wait, err);
 }
 
 static struct mk_kept *new_kept(struct mk_lane *lane)
@@ -183,7 +226,6 @@ static struct mk_kept *new_kept(struct mk_lane *lane)
 void mk_wait_connect(struct mk_upstream_wait *wait)
 {
     struct mk_lane *lane = wait->lane;
-    int err;
 
     wait->kept = new_kept(lane);
     if (!wait->kept) {
@@ -194,9 +236,7 @@ void mk_wait_connect(struct mk_upstream_wait *wait)
     lane->failed_errno = 0;
     wait->deadline_ms = lane->upstream->connect_ms ? now_of(wait) + lane->upstream->connect_ms : 0;
     mk_wait_set_timer(wait, lane->upstream->connect_ms);
-    err = mk_resolve(lane->worker, lane->upstream->host, lane->upstream->port, on_resolved, wait);
-    if (err < 0)
-        mk_wait_fail(wait, err);
+    resolve(wait);
 }
 
 /* ---- for people ---- */

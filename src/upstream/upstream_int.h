@@ -53,9 +53,9 @@ struct mk_upstream {
       "a permit is there; it hears of it at the end of this turn")                                 \
     X(RESOLVING, resolving, TO(PAUSING) | TO(DIALLING) | TO(FAILED) | TO(LEFT),                    \
       "the name is being looked up")                                                               \
-    X(PAUSING, pausing, TO(DIALLING) | TO(FAILED) | TO(LEFT),                                      \
+    X(PAUSING, pausing, TO(RESOLVING) | TO(DIALLING) | TO(FAILED) | TO(LEFT),                      \
       "the backend's queue is full: dialled again soon")                                           \
-    X(DIALLING, dialling, TO(PAUSING) | TO(SERVED) | TO(FAILED) | TO(LEFT),                        \
+    X(DIALLING, dialling, TO(RESOLVING) | TO(PAUSING) | TO(SERVED) | TO(FAILED) | TO(LEFT),        \
       "an address is being connected to")                                                          \
     X(SERVED, served, 0, "its owner has a connection")                                             \
     X(FAILED, failed, 0, "its owner has an error")                                                 \
@@ -81,7 +81,8 @@ struct mk_upstream_wait {
     struct mk_kept *kept; /* promised; or being dialled; NULL: none yet */
     struct mk_address *addresses;
     int naddresses, next;
-    uint64_t id; /* in traces */
+    uint64_t id;      /* in traces */
+    bool asked_again; /* no address could be connected to, so the name was looked up once more */
     uint8_t state;
 };
 

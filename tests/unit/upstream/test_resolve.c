@@ -255,6 +255,42 @@ static void an_old_answer_bridges_the_next_look_up(void **state)
     close_server(&f);
 }
 
+/* Where nobody could be connected to: not more often than once a second, and nobody gets the old answer meanwhile. */
+static void an_answer_in_doubt_is_looked_up_again(void **state)
+{
+    static const struct {
+        const char *host;
+        int after_ms;
+        unsigned lookups;
+    } rows[] = {
+        {"some", MK_RESOLVE_DOUBT_MS - 1000, 1},
+        {"Some", MK_RESOLVE_DOUBT_MS + 1000, 2},
+        {"other", MK_RESOLVE_DOUBT_MS + 1000, 1},
+    };
+    struct fixture f;
+    struct probe p;
+
+    (void)state;
+    open_server(&f);
+    mk_resolve_doubt(f.worker, "some"); /* nobody has asked for it */
+    for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
+        int64_t *now_ms = &f.worker->loop.clock.mono_ms;
+
+        atomic_store(&fake.lookups, 0);
+        look_up(&f, &p, "some");
+        atomic_store(&fake.lookups, 1);
+        *now_ms += rows[i].after_ms;
+        for (int again = 0; again < 2; again++)
+            mk_resolve_doubt(f.worker, rows[i].host);
+        assert_int_equal(ask(&f, &p, "some"), 0);
+        assert_int_equal(p.calls, rows[i].lookups == 1);
+        await(&f, &p);
+        assert_int_equal(p.count, 1);
+        assert_int_equal(fake.lookups, rows[i].lookups);
+    }
+    close_server(&f);
+}
+
 static void those_who_ask_together_share_a_look_up(void **state)
 {
     struct probe probes[20];
@@ -481,6 +517,7 @@ int main(void)
         cmocka_unit_test(a_name_is_asked_once_and_kept),
         cmocka_unit_test(answers_age),
         cmocka_unit_test(an_old_answer_bridges_the_next_look_up),
+        cmocka_unit_test(an_answer_in_doubt_is_looked_up_again),
         cmocka_unit_test(those_who_ask_together_share_a_look_up),
         cmocka_unit_test(waiting_is_bounded),
         cmocka_unit_test(the_table_is_bounded),

@@ -7,8 +7,10 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- connecting ---- */
@@ -262,7 +264,7 @@ static void an_address_that_cannot_be_reached_is_passed_over(void **state)
 
     (void)state;
     mk_resolver_of(mk_shared_of(scene.server))->lookup = fake_lookup;
-    sem_init(&may_look, 0, 2);
+    sem_init(&may_look, 0, 8);
     for (size_t i = 0; i < MK_ARRAY_LEN(rows); i++) {
         struct taker t;
 
@@ -280,6 +282,43 @@ static void an_address_that_cannot_be_reached_is_passed_over(void **state)
         mk_upstream_free(scene.u);
         scene.u = NULL;
     }
+}
+
+/* "moves" is at one address, then at the other, where the backend listens. */
+static atomic_uint moves;
+
+static int moving_lookup(const char *host,
+                         union mk_host_address addresses[MK_LIMIT_RESOLVE_ADDRESSES])
+{
+    unsigned nth = atomic_fetch_add(&moves, 1);
+
+    (void)host;
+    addresses[0] = (union mk_host_address){
+        .in = {.sin_family = AF_INET,
+               .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (nth == 0 ? 1 : 0))}};
+    return 1;
+}
+
+static void a_backend_that_moved_is_found(void **state)
+{
+    const time_t give_up_at = time(NULL) + 30;
+    struct taker t;
+
+    (void)state;
+    atomic_store(&moves, 0);
+    mk_resolver_of(mk_shared_of(scene.server))->lookup = moving_lookup;
+    scene_open((struct mk_upstream_options){
+        .host = "moves", .port = backend_listen_tcp(8), .max_connections = 1, .connect_ms = 30000});
+    do { /* it is refused where it was, until that answer may be doubted */
+        assert_int_equal(taker_ask(&t, 0, false), 0);
+        taker_wait(&t, 30000);
+        if (t.error != 0)
+            assert_int_equal(t.error, MK_E_PEER);
+    } while (t.error != 0 && time(NULL) < give_up_at);
+    assert_int_equal(atomic_load(&moves), 2);
+    assert_true(t.s && t.fresh);
+    taker_give(&t, false);
+    scene_assert_load(0, 0, 0);
 }
 
 static void no_such_name_is_told(void **state)
@@ -345,6 +384,7 @@ int main(void)
         TEST(every_address_is_tried),
         TEST(an_address_that_is_silent_is_passed_over),
         TEST(an_address_that_cannot_be_reached_is_passed_over),
+        TEST(a_backend_that_moved_is_found),
         TEST(no_such_name_is_told),
         TEST(a_look_up_outlives_who_asked),
         TEST(the_server_ends_while_a_name_is_looked_up),
