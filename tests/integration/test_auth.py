@@ -271,7 +271,7 @@ def test_verified_password_is_remembered(server):
 
 @pytest.mark.timed
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 def test_flood_of_slow_hashes_does_not_slow_others(start, tmp_path):
     """Guesses from many addresses, each a slow hash; the same worker's other requests go on."""
     server = start(server="Workers 1", **configured(tmp_path, f"slow:{slow_hash('secret')}\n"))

@@ -12,7 +12,7 @@ from test_example_embed import running
 
 from harness import installed, process
 
-pytestmark = [pytest.mark.limit(300), pytest.mark.once("it compiles for itself")]
+pytestmark = [pytest.mark.slow, pytest.mark.limit(300), pytest.mark.once("it compiles for itself")]
 
 LIBRARIES = ["web", "websocket", "upstream", "old"]
 

@@ -308,7 +308,7 @@ def test_metrics_count_bytes_and_survive_a_reload(start):
 
 @pytest.mark.plain
 @pytest.mark.slow
-@pytest.mark.alone  # a worker is busy when it has a processor most of the time, which it has not beside others
+@pytest.mark.timed  # a worker is busy when it has a processor most of the time, which it has not beside others
 def test_a_busy_worker_compresses_less(start):
     """Levels differ in size: 9 at rest, 1 after some time of nothing but work."""
     text = "".join(f"{number * 7919 % 1000003:x} " for number in range(400_000)).encode()

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.once("a program in Python"),
     pytest.mark.plain,
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.timed,
     pytest.mark.timed,
     pytest.mark.skipif(not os.access(executable.TREE / "build" / "tools" / "wr", os.X_OK), reason="wr is not built"),
 ]

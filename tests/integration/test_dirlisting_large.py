@@ -127,7 +127,7 @@ def test_clients_that_leave_leave_nothing_behind(server):
     assert server.get("/small.txt").text == "small"
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_another_client_of_the_worker_does_not_wait(server):
     """Four clients read large listings all the time; p99 of a fifth stays small."""
     limit = 0.1 if process.is_sanitized() else 0.01

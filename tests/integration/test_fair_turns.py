@@ -15,7 +15,7 @@ from harness.latency import best_percentile_99
 from harness.plugins import load
 from harness.variants import SCHEDULERS
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timed]
+pytestmark = [pytest.mark.slow, pytest.mark.timed]
 
 HUGE = 3 << 30
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness import process, python
 
-pytestmark = pytest.mark.once("pip builds it")
+pytestmark = [pytest.mark.slow, pytest.mark.once("pip builds it")]
 
 
 @pytest.mark.limit(300)

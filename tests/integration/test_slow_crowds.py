@@ -17,7 +17,7 @@ import pytest
 from harness import certificates, cgi, executable, http, process, secured, tls_connection, tools
 from harness.client import Connection
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timed, pytest.mark.limit(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timed, pytest.mark.limit(300)]
 
 SITES = ["one.test", "two.test", "three.test"]
 ASKED = 300  # requests of the normal client

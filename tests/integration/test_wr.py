@@ -22,7 +22,7 @@ from harness.work import WORDS, helper, working
 pytestmark = [
     pytest.mark.plain,
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.timed,
     pytest.mark.timed,
     pytest.mark.once("it is measured as it is shipped"),
 ]
