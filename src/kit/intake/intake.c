@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/intake/intake.h"
 
+#include <errno.h>
+#include <string.h>
+
 enum {
     IN_MEMORY = 64 << 10,
     PIECE = 16 << 10,
@@ -40,7 +43,13 @@ void intake_init(struct intake *i, const struct mk_request *r, const struct mk_r
 
 /* ---- gathering ---- */
 
-static enum mk_verdict refuse(struct mk_request *r, ssize_t err)
+/* What the system said of the file tells more than our own error. */
+static const char *why_not_kept(const struct intake *i, int err)
+{
+    return i->spool_errno ? strerror(i->spool_errno) : mk_error_text(err);
+}
+
+static enum mk_verdict refuse(const struct intake *i, struct mk_request *r, ssize_t err)
 {
     switch (err) {
     case MK_E_PEER:
@@ -53,8 +62,8 @@ static enum mk_verdict refuse(struct mk_request *r, ssize_t err)
     case MK_E_NOFD:
         return mk_reply_error(r, 503, NULL);
     default:
-        mk_request_log(r, MK_LOG_ERROR, "cannot keep a request body why=\"%s\"",
-                       mk_error_text((int)err));
+        mk_request_log(r, MK_LOG_ERROR, "cannot keep a request body path=%s why=\"%s\"",
+                       i->spool_dir, why_not_kept(i, (int)err));
         return mk_reply_error(r, 500, NULL);
     }
 }
@@ -71,8 +80,8 @@ static int keep_rest(struct intake *i, struct mk_request *r, const char *piece, 
 
     if (!copy)
         return why;
-    mk_request_log(r, MK_LOG_WARN, "request body is no longer gathered why=\"%s\"",
-                   mk_error_text(why));
+    mk_request_log(r, MK_LOG_WARN, "request body is no longer gathered path=%s why=\"%s\"",
+                   i->spool_dir, why_not_kept(i, why));
     memcpy(copy, piece, len);
     i->rest = (struct mk_str){copy, len};
     i->may_pass = true;
@@ -81,10 +90,13 @@ static int keep_rest(struct intake *i, struct mk_request *r, const char *piece, 
 
 static int keep(struct intake *i, struct mk_request *r, const char *piece, size_t len)
 {
-    int err = mk_spool_write(i->spool, piece, len);
+    uint64_t size;
+    int err;
 
-    uint64_t size = mk_spool_size(i->spool);
-
+    errno = 0;
+    err = mk_spool_write(i->spool, piece, len);
+    i->spool_errno = err < 0 ? errno : 0;
+    size = mk_spool_size(i->spool);
     if (err < 0)
         return keep_rest(i, r, piece, len, err);
     mk_request_hold(r, size < IN_MEMORY ? size : IN_MEMORY);
@@ -147,14 +159,15 @@ enum mk_verdict intake_gather(struct intake *i, struct mk_request *r, const char
     }
     if (i->may_pass)
         return MK_VERDICT_PASS;
+    i->spool_dir = dir;
     if (!i->spool)
         i->spool = mk_spool_new(IN_MEMORY, INT64_MAX, dir); /* MaxBodySize bounds what is read */
     if (!i->spool)
-        return refuse(r, MK_E_NOMEM);
+        return refuse(i, r, MK_E_NOMEM);
     err = gather(i, r);
     if (err == MK_E_AGAIN)
         return MK_VERDICT_LATER;
-    return err < 0 ? refuse(r, err) : MK_VERDICT_PASS;
+    return err < 0 ? refuse(i, r, err) : MK_VERDICT_PASS;
 }
 
 /* ---- giving ---- */

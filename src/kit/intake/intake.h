@@ -26,6 +26,8 @@ extern const char *const intake_modes[];
 struct intake {
     struct mk_worker *worker;
     struct mk_spool *spool; /* what was gathered, until more than that is given; NULL: nothing */
+    const char *spool_dir;  /* borrowed from the settings */
+    int spool_errno; /* of the last write to it, which failed; 0: none did, or not by the system */
     struct mk_str
         rest; /* what follows it, where the spool could take no more; in the request's memory */
     struct arrival arrival;
