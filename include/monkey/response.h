@@ -32,6 +32,8 @@ struct mk_response_head {
     bool chunked;           /* Transfer-Encoding is exactly this */
     bool keep_alive;        /* by version and Connection (RFC 9112 section 9.3); never for CGI */
     bool upgrade; /* 101 with Connection: upgrade and an Upgrade field (RFC 9110 section 7.8) */
+    /* set by the caller: a bare LF ends a line of an HTTP response too, and blanks may follow the size of a chunk */
+    bool lenient;
     uint32_t reason_off, reason_len; /* both 0: none */
     uint32_t fields_off, fields_len; /* all field lines with their line ends */
     const char *why;                 /* after MK_E_BAD and MK_E_LIMIT: a sentence */
@@ -39,8 +41,9 @@ struct mk_response_head {
 };
 
 /**
- * Parse a head, or continue parsing it. A bare LF ends a line in CGI responses (RFC 3875 section 7.2), never in HTTP
- * responses. Refused are Content-Length with Transfer-Encoding, different lengths, transfer codings
+ * Parse a head, or continue parsing it. A bare LF ends a line in CGI responses (RFC 3875 section 7.2), in HTTP
+ * responses only with h->lenient. A 204 has no body, whatever its fields say of one (RFC 9112 section 6.3); its connection is not
+ * used again then. Refused are Content-Length with Transfer-Encoding, different lengths, transfer codings
  * other than chunked, any transfer coding in HTTP/1.0 and CGI, control bytes, NUL, folded lines and blanks before a
  * colon: two programs that read a head differently make response smuggling possible. A CGI response has at least one
  * field, and Status, Location and Content-Type at most once.
@@ -65,6 +68,7 @@ struct mk_body {
     uint32_t waste;    /* dispensable bytes of framing so far */
     uint32_t trailers; /* bytes of trailers among them */
     uint8_t kind, state;
+    bool lenient;
     uintptr_t reserved[4];
 };
 

@@ -9,7 +9,7 @@ enum state {
     LENGTH,     /* not chunked: data */
     SIZE_FIRST, /* first digit of a chunk size */
     SIZE,       /* more digits */
-    SIZE_BLANK, /* blanks behind the size or an extension's value: an extension must follow */
+    SIZE_BLANK, /* blanks behind the size or an extension's value: an extension must follow, unless the decoder is lenient */
     NAME_FIRST, /* blanks before an extension's name, or its first byte */
     NAME,       /* more of it */
     NAME_BLANK, /* blanks behind it: a value or an extension must follow */
@@ -69,7 +69,7 @@ static int after_part(struct mk_h1_body *b, char c, enum state blank)
         b->state = NAME_FIRST;
     else if (is_blank(c))
         b->state = (uint8_t)blank;
-    else if (c == '\r' && b->state != SIZE_BLANK && b->state != NAME_BLANK)
+    else if (c == '\r' && b->state != NAME_BLANK && (b->state != SIZE_BLANK || b->lenient))
         b->state = SIZE_LF;
     else
         return MK_E_BAD;

@@ -11,6 +11,7 @@
 
 struct mk_h1_body {
     bool chunked;
+    bool lenient;          /* set by the owner: blanks may follow the size of a chunk */
     uint8_t state;         /* the decoder's own */
     uint64_t left;         /* bytes of the body (length-delimited) or of the chunk still to come */
     uint64_t total;        /* body bytes given out so far */

@@ -33,6 +33,7 @@ static struct mk_h1_body decoder_of(const struct mk_body *b)
 {
     return (struct mk_h1_body){
         .chunked = b->kind == CHUNKED,
+        .lenient = b->lenient,
         .state = b->state,
         .left = b->left,
         .total = b->total,
@@ -47,7 +48,7 @@ void mk_body_init(struct mk_body *b, const struct mk_response_head *h, bool requ
 {
     struct mk_h1_body decoder = {.state = 0};
 
-    *b = (struct mk_body){.kind = (uint8_t)kind_of(h, request_was_head)};
+    *b = (struct mk_body){.kind = (uint8_t)kind_of(h, request_was_head), .lenient = h->lenient};
     if (b->kind == CHUNKED)
         mk_h1_body_init_chunked(&decoder, UINT64_MAX);
     else if (b->kind == LENGTH)

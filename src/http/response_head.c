@@ -158,9 +158,18 @@ static const char *judge_framing(const struct judge *j)
         return "Content-Length together with Transfer-Encoding";
     if (saw(j, CODINGS) && h->minor == 0)
         return "Transfer-Encoding in an HTTP/1.0 response";
-    if ((h->status < 200 || h->status == 204) && (h->chunked || h->content_length > 0))
+    if (h->status < 200 && (h->chunked || h->content_length > 0))
         return "a body in a response that has none";
     return NULL;
+}
+
+/** RFC 9112 section 6.3, rule 1. A body may come all the same, which is nobody's answer. */
+static void drop_body(struct mk_response_head *h)
+{
+    if (h->status != 204 || (!h->chunked && h->content_length <= 0))
+        return;
+    h->chunked = h->keep_alive = false;
+    h->content_length = -1;
 }
 
 static int judge_head(struct mk_response_head *h, enum mk_response_kind kind, const char *buf)
@@ -182,6 +191,7 @@ static int judge_head(struct mk_response_head *h, enum mk_response_kind kind, co
     if (why)
         return refuse(h, why);
     h->keep_alive = kind == MK_RESPONSE_HTTP && !j.close && (h->minor > 0 || j.keep);
+    drop_body(h);
     h->upgrade = h->status == 101 && j.upgrade && saw(&j, UPGRADE);
     return 0;
 }
@@ -201,7 +211,7 @@ static int take_line(struct mk_response_head *h, enum mk_response_kind kind, con
         return MK_E_AGAIN;
     if (*lf != '\n' && lf == end)
         return refuse(h, "control byte in the head");
-    if (*lf != '\n' || (lf == end && kind == MK_RESPONSE_HTTP))
+    if (*lf != '\n' || (lf == end && kind == MK_RESPONSE_HTTP && !h->lenient))
         return refuse(h, "line does not end in CR LF");
     *line = (struct mk_str){buf + h->line, h->scanned - h->line};
     h->line = h->scanned = (uint32_t)(lf + 1 - buf);

@@ -65,6 +65,10 @@ static const struct row rows[] = {
     {"100", "RFC 9112 6.3", HTTP, "HTTP/1.1 100 Continue\r\n\r\n", false, "HTTP", 1, "", 4, 0},
     {"101", "RFC 9112 6.3", HTTP, "HTTP/1.1 101 Go\r\n\r\n", false, "frames", 1, "", 6, 0},
     {"204", "RFC 9112 6.3", HTTP, "HTTP/1.1 204 No\r\n\r\n", false, "HTTP", 1, "", 4, 0},
+    {"204 with chunks", "RFC 9112 6.3", HTTP, "HTTP/1.1 204 No\r\n" CHUNKED, false, "0\r\n\r\n", 1,
+     "", 5, 0},
+    {"a blank behind the size of a chunk", "RFC 9112 7.1", HTTP, OK CHUNKED, false,
+     "5 \r\nhello\r\n0\r\n\r\n", MK_E_BAD, "", 0, MK_E_PEER},
     {"304 with a length", "RFC 9112 6.3", HTTP, "HTTP/1.1 304 Same\r\n" LENGTH5, false, "HTTP", 1,
      "", 4, 0},
     {"CGI until the end", "RFC 3875 6.4", CGI, "A: b\n\n", false, "hello", AGAIN, "hello", 0, 0},
@@ -152,11 +156,43 @@ static void what_is_complete_stays_so(void **state)
     assert_int_equal(mk_body_end(&b), 0);
 }
 
+/* What RFC 9112 forbids, and some old programs send. */
+static void a_lenient_reader_takes_more(void **state)
+{
+    static const struct mk_str head = MK_STR_INIT(
+        "HTTP/1.1 200 OK\nA: b\r\nTransfer-Encoding: chunked\n\r\n5  \r\nhello\r\n0 \r\n\r\n");
+    struct mk_response_head h = {.lenient = false};
+    struct mk_str name, value;
+    struct mk_body b;
+    char body[64];
+    size_t len, used;
+    uint32_t at = 0;
+    ssize_t n;
+
+    (void)state;
+    assert_int_equal(mk_response_parse(&h, HTTP, head.p, head.len, head.len), MK_E_BAD);
+    h = (struct mk_response_head){.lenient = true};
+    n = mk_response_parse(&h, HTTP, head.p, head.len, head.len);
+    assert_true(n > 0 && (size_t)n < head.len);
+    assert_true(mk_response_next(&h, head.p, &at, &name, &value));
+    assert_int_equal(value.len, 1);
+    mk_body_init(&b, &h, false);
+    len = head.len - (size_t)n;
+    memcpy(body, head.p + n, len);
+    assert_int_equal(mk_body_decode(&b, body, &len, &used), 1);
+    assert_int_equal(len, 5);
+    assert_memory_equal(body, "hello", 5);
+    h = (struct mk_response_head){.lenient = true}; /* a CR alone ends no line for anybody */
+    assert_int_equal(mk_response_parse(&h, HTTP, "HTTP/1.1 200 OK\rA: b\r\n\r\n", 25, 25),
+                     MK_E_BAD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_as_the_head_says),
         cmocka_unit_test(what_is_complete_stays_so),
+        cmocka_unit_test(a_lenient_reader_takes_more),
     };
 
     return cmocka_run_group_tests(tests, open_areas, close_areas);

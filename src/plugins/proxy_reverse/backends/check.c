@@ -66,7 +66,7 @@ static bool is_wanted(const struct proxy_settings *set, unsigned status)
 /* @return 1: decided; 0: more is to come. */
 static int judge_check(struct check *c)
 {
-    struct mk_response_head head = {0};
+    struct mk_response_head head = {.lenient = c->set->is_lenient};
     size_t at = 0;
 
     for (;;) {
@@ -84,7 +84,7 @@ static int judge_check(struct check *c)
             return 1;
         }
         at += (size_t)len; /* an interim response: bounded by the room for all heads */
-        head = (struct mk_response_head){0};
+        head = (struct mk_response_head){.lenient = c->set->is_lenient};
     }
 }
 

@@ -398,6 +398,7 @@ static const struct mk_field fields[] = {
     {.name = "RealIP", .type = MK_FIELD_BOOL, AT(real_ip), .fallback = "off"},
     {.name = "ForwardedPort", .type = MK_FIELD_BOOL, AT(forwarded_port), .fallback = "off"},
     {.name = "Rewrite", .type = MK_FIELD_CUSTOM, .parse = parse_rewrite},
+    {.name = "LenientBackends", .type = MK_FIELD_BOOL, AT(is_lenient), .fallback = "off"},
     {.name = "RewriteAnswers", .type = MK_FIELD_BOOL, AT(rewrites_answers), .fallback = "on"},
     {.name = "SetHeader",
      .type = MK_FIELD_CUSTOM,

@@ -76,14 +76,15 @@ struct proxy_settings {
     const char *spool_dir;
     int host; /* enum proxy_host */
     struct mk_str host_text;
-    int forwarded;                    /* enum proxy_forwarded */
-    bool real_ip, forwarded_port;     /* X-Real-IP, X-Forwarded-Port */
-    struct mk_str rewrite_from;       /* p NULL: the target goes as it came */
-    struct mk_str rewrite_to;         /* in its place at the beginning of the path */
-    bool rewrites_answers;            /* and the other way round */
-    struct proxy_line *sets;          /* SetHeader */
-    struct proxy_line *removes;       /* RemoveHeader; values are empty */
-    const char *statistics_url;       /* NULL: no page */
+    int forwarded;                /* enum proxy_forwarded */
+    bool real_ip, forwarded_port; /* X-Real-IP, X-Forwarded-Port */
+    struct mk_str rewrite_from;   /* p NULL: the target goes as it came */
+    struct mk_str rewrite_to;     /* in its place at the beginning of the path */
+    bool is_lenient;              /* answers with bare LF in heads, blanks behind sizes of chunks */
+    bool rewrites_answers;        /* and the other way round */
+    struct proxy_line *sets;      /* SetHeader */
+    struct proxy_line *removes;   /* RemoveHeader; values are empty */
+    const char *statistics_url;   /* NULL: no page */
     struct mk_words statistics_allow; /* networks as text */
 };
 
