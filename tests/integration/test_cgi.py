@@ -25,6 +25,7 @@ SCRIPTS = {
     "to-hidden": says("Location: /.secret", ""),
     "relative": says("Status: 303", "Location: /plain.txt", ""),
     "nothing": says("Status: 204", ""),
+    "orders": says("X-Accel-Redirect: /secret", "X-Sendfile: /etc/passwd", "X-Other: 1", "Content-Type: text/plain", "", "ok"),
     "length": says("Content-Type: text/plain", "Content-Length: 5", "", "12345 and more"),
     "short": says("Content-Type: text/plain", "Content-Length: 50", "", "12345"),
     "garbage": says("this is", "no head"),
@@ -145,6 +146,12 @@ def test_keep_alive_over_redirects_with_bodies(server):
 def test_no_body(server):
     response = server.get("/cgi-bin/nothing")
     assert (response.status, response.body) == (204, b"")
+
+
+def test_orders_for_the_server_do_not_reach_clients(server):
+    response = server.get("/cgi-bin/orders")
+    assert (response.text, response.header("X-Other")) == ("ok\n", "1")
+    assert response.header("X-Accel-Redirect") is None and response.header("X-Sendfile") is None
 
 
 def test_length_of_the_script_counts(server):

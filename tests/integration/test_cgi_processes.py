@@ -91,7 +91,7 @@ def test_script_that_does_nothing_is_ended(start):
     assert server.get("/cgi-bin/silent").status == 504
     assert http.is_cut_off(server.raw_until_cut(http.request("/cgi-bin/half")))
     assert have_ended(server)
-    server.wait_for_log("was silent for too long")
+    server.wait_for_log("was silent for too long url=\"/")
 
 
 @pytest.mark.slow

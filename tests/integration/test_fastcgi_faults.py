@@ -540,6 +540,6 @@ def test_what_cannot_be_reached_is_named_in_both_logs(start, tmp_path, where, wh
         "plugins/fastcgi/a.conf": server_section + section("FASTCGI_LOCATION", "Mount /\nMatch ^/")})
     assert server.get("/").status == 502
     why = why.format(tmp=re.escape(str(tmp_path)), port=port)
-    assert re.search(rf'fastcgi failed server=app why="{why}"', server.log()), server.log()
+    assert re.search(rf'fastcgi failed server=app why="{why}" url="/"', server.log()), server.log()
     log = server.conf / "site.log"
     assert eventually(lambda: log.exists() and re.search(rf'status=502 reason="{why}"', log.read_text())), server.log()

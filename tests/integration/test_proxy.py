@@ -56,6 +56,59 @@ def test_answers_without_a_body(start, status):
         assert backend.connections == 1
 
 
+@pytest.mark.parametrize("field, behind", [("Transfer-Encoding: chunked", "0\r\n\r\n"), ("Content-Length: 5", "hello"), ("Content-Length: 5", "")])
+def test_a_204_has_no_body_whatever_its_fields_say(start, field, behind):
+    """RFC 9112 section 6.3. What comes behind its head is nobody's answer."""
+    with Backend(each=lambda c, q: c.send(f"HTTP/1.1 204 No Content\r\n{field}\r\n\r\n{behind}".encode())) as backend:
+        server = start(**configured("", backend))
+        with server.connect() as client:
+            for _ in range(2):
+                answer = client.request("/")
+                assert answer.status == 204
+                assert answer.header("Transfer-Encoding") is None and answer.header("Content-Length") is None
+        assert backend.connections == 2
+
+
+def test_lenient_backends(start):
+    def each(conn, _):
+        conn.send(b"HTTP/1.1 200 OK\nA: b\nTransfer-Encoding: chunked\n\n5 \r\nhello\r\n0  \r\n\r\n")
+
+    with Backend(each=each) as backend:
+        strict = start(**configured("", backend))
+        assert strict.get("/").status == 502
+        lenient = start(**configured("LenientBackends on", backend))
+        answer = lenient.get("/")
+        assert (answer.status, answer.header("A"), answer.body) == (200, "b", b"hello")
+
+
+@pytest.mark.parametrize("field", ["X-Accel-Redirect: /secret/a", "x-accel-buffering: no", "X-Sendfile: /srv/a"])
+def test_orders_for_the_server_do_not_reach_clients(start, field):
+    def each(conn, _):
+        conn.send(f"HTTP/1.1 200 OK\r\n{field}\r\nX-Other: 1\r\nContent-Length: 2\r\n\r\nok".encode())
+
+    with Backend(each=each) as backend:
+        answer = start(**configured("", backend)).get("/")
+        assert answer.header("X-Other") == "1"
+        assert answer.header(field.partition(":")[0]) is None
+
+
+def test_failures_name_backend_and_url(start):
+    """502 and 504."""
+    def serve(conn):
+        request = conn.request()
+        if b"bad" in request.raw:
+            conn.send(b"nonsense")
+        else:
+            conn.more()
+
+    with Backend(serve) as backend:
+        server = start(**configured("ReadTimeout 1s", backend))
+        assert server.get("/bad%22?q=1").status == 502
+        assert server.get("/silent").status == 504
+        server.wait_for_log(r'proxy failed entry=\S+ backend=127\.0\.0\.1:\d+ status=502 why="[^"]+" url="/bad%22\?q=1"')
+        server.wait_for_log(r'proxy failed entry=\S+ backend=127\.0\.0\.1:\d+ status=504 why="[^"]+" url="/silent"')
+
+
 @pytest.mark.parametrize("target", ["/a%20b?c=%41", "/%61//b/c", "/x;y=1?a=/../", "/*?"])
 def test_the_target_goes_as_it_came(start, target):
     with Backend() as backend:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/gateway/answer.h"
 
+#include "kit/target/target.h"
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
@@ -12,7 +13,8 @@ enum {
 
 bool gateway_is_of_the_connection(struct mk_str name)
 {
-    return (mk_field_rules(name) & MK_RULE_HOP) || text_is_word(name, MK_STR("Status"));
+    return (mk_field_rules(name) & MK_RULE_HOP) || text_is_word(name, MK_STR("Status")) ||
+           text_is_front_order(name);
 }
 
 bool gateway_is_local(struct mk_str location)
@@ -50,7 +52,10 @@ void gateway_answer_fail(struct gateway_answer *a, unsigned status, const char *
 
 static void fail_head(struct gateway_answer *a, const char *why)
 {
-    mk_request_log(a->r, MK_LOG_ERROR, "invalid answer of a program why=\"%s\"", why);
+    char url[TARGET_TEXT];
+
+    mk_request_log(a->r, MK_LOG_ERROR, "invalid answer of a program why=\"%s\" url=\"%s\"", why,
+                   target_text(a->r, url));
     gateway_answer_fail(a, 502, NULL);
 }
 

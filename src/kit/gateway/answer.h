@@ -65,7 +65,7 @@ enum gateway_progress gateway_answer_input(struct gateway_answer *a);
 /** Answer with an error if nothing has left, break off otherwise. @param lines  as mk_reply_error */
 void gateway_answer_fail(struct gateway_answer *a, unsigned status, const char *lines);
 
-/** Is it a field that belongs to one connection (RFC 9110 section 7.6.1), or that only the gateway reads? */
+/** Is it a field that belongs to one connection (RFC 9110 section 7.6.1), or that only a gateway reads? */
 bool gateway_is_of_the_connection(struct mk_str name);
 
 /** "/path" and not "//host/path": another path of this site. */

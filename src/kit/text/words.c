@@ -69,3 +69,10 @@ void text_lower_copy(char *dst, struct mk_str text)
         dst[i] = text_lower(text.p[i]);
     dst[text.len] = '\0';
 }
+
+bool text_is_front_order(struct mk_str name)
+{
+    return name.len > 2 && text_lower(name.p[0]) == 'x' && name.p[1] == '-' &&
+           (text_begins(name, MK_STR("X-Accel-")) || text_is_word(name, MK_STR("X-Sendfile")) ||
+            text_is_word(name, MK_STR("X-Lighttpd-Send-File")));
+}

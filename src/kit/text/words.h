@@ -40,6 +40,12 @@ struct mk_str text_next_word(struct mk_str *rest);
 /** Cut off what stands before the first such character, and the character; all of it where there is none. */
 struct mk_str text_cut(struct mk_str *rest, char at);
 
+/**
+ * Is it a field by which a backend gives orders to the server before it: X-Accel-Redirect and its kin, X-Sendfile? They name paths
+ * of the machine, so no client gets them.
+ */
+bool text_is_front_order(struct mk_str name);
+
 /** A copy in lower case, terminated. @param dst  room for text.len + 1 bytes */
 void text_lower_copy(char *dst, struct mk_str text);
 

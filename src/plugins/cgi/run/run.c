@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/run_int.h"
 
+#include "kit/target/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +152,10 @@ void cgi_run_advance(struct run *run)
 
 static void time_out(struct run *run)
 {
-    mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was silent for too long", run->label);
+    char url[TARGET_TEXT];
+
+    mk_request_log(run->r, MK_LOG_ERROR, "cgi script=\"%s\" was silent for too long url=\"%s\"",
+                   run->label, target_text(run->r, url));
     gateway_answer_fail(&run->answer, 504, NULL);
     cgi_run_spoil(run);
     cgi_run_end_script(run);

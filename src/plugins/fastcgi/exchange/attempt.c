@@ -2,6 +2,7 @@
 #include "exchange/exchange.h"
 
 #include "kit/backends/repeat.h"
+#include "kit/target/target.h"
 
 #include <poll.h>
 
@@ -14,7 +15,10 @@ _Static_assert((int)FCGI_SERVERS_MAX <= (int)CHOICE_MAX, "a location may have mo
 
 void fastcgi_attempt_log(const struct exchange *x, const char *why)
 {
-    mk_request_log(x->r, MK_LOG_ERROR, "fastcgi failed server=%s why=\"%s\"", x->server->name, why);
+    char url[TARGET_TEXT];
+
+    mk_request_log(x->r, MK_LOG_ERROR, "fastcgi failed server=%s why=\"%s\" url=\"%s\"",
+                   x->server->name, why, target_text(x->r, url));
     mk_request_reason(x->r, why);
 }
 

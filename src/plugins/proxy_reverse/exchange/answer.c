@@ -3,6 +3,9 @@
 #include "exchange/exchange.h"
 #include "exchange/head.h"
 
+#include "kit/target/target.h"
+#include "kit/text/words.h"
+
 enum {
     INTERIM_MAX = 16, /* answers before the answer */
     STALL_MS = 1000,  /* a client that takes nothing for so long is why the backend gave up */
@@ -24,8 +27,11 @@ static size_t received(const struct proxy_exchange *x)
 /* @return as mk_produce_fn. */
 static ssize_t cut_answer(struct proxy_exchange *x, enum proxy_outcome outcome, const char *why)
 {
-    mk_request_log(x->r, MK_LOG_WARN, "proxy answer cut off entry=%s backend=%s why=\"%s\"",
-                   x->entry->name, x->attempt.name, why);
+    char url[TARGET_TEXT];
+
+    mk_request_log(x->r, MK_LOG_WARN,
+                   "proxy answer cut off entry=%s backend=%s why=\"%s\" url=\"%s\"", x->entry->name,
+                   x->attempt.name, why, target_text(x->r, url));
     proxy_exchange_give_up(x, outcome);
     proxy_exchange_turn(x, PROXY_OVER);
     return MK_E_BAD;
@@ -287,7 +293,7 @@ void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p)
     uint32_t at = 0;
 
     while (next_field(x, &at, &name, &value)) {
-        bool stays = proxy_is_hop_by_hop(name) ||
+        bool stays = proxy_is_hop_by_hop(name) || text_is_front_order(name) ||
                      (x->names_fields && proxy_connection_has(next_field, x, name));
 
         if (!stays || is_upgrade(x, name) || (!x->names_fields && announces(x, name, value)))
@@ -474,6 +480,7 @@ void proxy_answer_read(struct proxy_exchange *x)
 
     while (n == MK_E_AGAIN) {
         if (received(x) > 0) {
+            x->answer.lenient = x->set->is_lenient;
             n = mk_response_parse(&x->answer, MK_RESPONSE_HTTP, x->down->bytes, received(x),
                                   PROXY_BUFFER);
             if (n > 0) {

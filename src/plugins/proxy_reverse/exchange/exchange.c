@@ -4,6 +4,7 @@
 #include "exchange/head.h"
 
 #include "kit/backends/repeat.h"
+#include "kit/target/target.h"
 
 enum { EXPECT_MS = 1000 }; /* a backend that does not know of 100 gets the body then */
 
@@ -86,12 +87,15 @@ static void say_reason(struct mk_request *r, const char *why)
 void proxy_exchange_fail(struct proxy_exchange *x, unsigned status, const char *why)
 {
     bool has_answered = proxy_has_answered(x);
+    char url[TARGET_TEXT];
 
     if (x->state == PROXY_OVER)
         return;
     proxy_exchange_turn(x, PROXY_OVER);
-    mk_request_log(x->r, MK_LOG_WARN, "proxy failed entry=%s status=%u why=\"%s\"", x->entry->name,
-                   status, why);
+    mk_request_log(x->r, MK_LOG_WARN,
+                   "proxy failed entry=%s backend=%s status=%u why=\"%s\" url=\"%s\"",
+                   x->entry->name, x->attempt.name ? x->attempt.name : "-", status, why,
+                   target_text(x->r, url));
     say_reason(x->r, why);
     if (has_answered) {
         mk_reply_abort(x->r);
@@ -236,11 +240,12 @@ enum { WHY_MAX = 256 };
 
 static void log_no_connection(const struct proxy_exchange *x, int error)
 {
-    char why[WHY_MAX];
+    char why[WHY_MAX], url[TARGET_TEXT];
 
     mk_upstream_why(x->attempt.upstream, x->worker, error, why, sizeof(why));
-    mk_request_log(x->r, MK_LOG_WARN, "proxy cannot connect entry=%s backend=%s why=\"%s\"",
-                   x->entry->name, x->attempt.name, why);
+    mk_request_log(x->r, MK_LOG_WARN,
+                   "proxy cannot connect entry=%s backend=%s why=\"%s\" url=\"%s\"", x->entry->name,
+                   x->attempt.name, why, target_text(x->r, url));
     mk_request_reason(x->r, why);
 }
 

@@ -2,6 +2,8 @@
 #include "exchange/exchange.h"
 #include "exchange/head.h"
 
+#include "kit/text/words.h"
+
 enum {
     END_LEN = 2,  /* the empty line at the end of a trailer section */
     LINE_LEN = 4, /* what mk_reply_trailer adds to name and value */
@@ -36,7 +38,7 @@ void proxy_trailers_pass(struct proxy_exchange *x)
     while (count++ < PROXY_TRAILED_MAX && mk_response_next(&lines, b->bytes, &at, &name, &value)) {
         size_t len = name.len + value.len + LINE_LEN;
 
-        if (!proxy_may_trail(name) || len > room)
+        if (!proxy_may_trail(name) || text_is_front_order(name) || len > room)
             continue;
         room -= len;
         if (mk_reply_trailer(x->r, name, value) < 0)

@@ -121,9 +121,32 @@ static void test_a_copy_in_lower_case_is_terminated(void **state)
     guard_close(&g);
 }
 
+static void orders_for_the_server_in_front_are_known(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is_order;
+    } rows[] = {
+        {"X-Accel-Redirect", true},
+        {"x-accel-buffering", true},
+        {"X-SENDFILE", true},
+        {"X-LIGHTTPD-send-file", true},
+        {"X-Accel", false},
+        {"X-Sendfiles", false},
+        {"X-", false},
+        {"Location", false},
+        {"", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(text_is_front_order(mk_str_from(rows[i].name)), rows[i].is_order);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_for_the_server_in_front_are_known),
         cmocka_unit_test(test_words_are_cut_off_one_by_one),
         cmocka_unit_test(test_an_absent_text_has_no_words),
         cmocka_unit_test(test_blanks_around_a_text_go),
