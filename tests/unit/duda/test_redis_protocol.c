@@ -178,7 +178,7 @@ static void refuses_what_is_no_answer(void **state)
 /* Each of these takes ten bytes on the wire, and much more here. */
 static void bounds_the_memory_of_an_answer(void **state)
 {
-    static const char begin[] = "*1000\r\n", next[] = "*1000000\r\n";
+    static const char begin[] = "*1000\r\n", next[] = "*2000000\r\n";
     struct redis_reader *r = redis_reader_new();
     char got[8] = "";
     int result;
@@ -190,6 +190,31 @@ static void bounds_the_memory_of_an_answer(void **state)
         result = feed(r, next, strlen(next), got, sizeof(got));
     assert_int_equal(result, -1);
     redis_reader_free(r);
+}
+
+/* Four bytes a level would take the stack of the process when the tree is freed. */
+static void bounds_the_depth_of_an_answer(void **state)
+{
+    static const struct {
+        unsigned depth;
+        int result;
+    } rows[] = {{7, 0}, {40, -1}, {10000, -1}};
+    static char text[4 * 10000 + 5];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct redis_reader *r = redis_reader_new();
+        char got[64] = "";
+        size_t len = 4 * (size_t)rows[i].depth;
+
+        assert_non_null(r);
+        for (size_t at = 0; at < len; at += 4)
+            memcpy(text + at, "*1\r\n", 4);
+        memcpy(text + len, ":1\r\n", 4);
+        assert_int_equal(feed(r, text, len + 4, got, sizeof(got)), rows[i].result);
+        assert_int_equal(strlen(redis_reader_why(r)) > 0, rows[i].result < 0);
+        redis_reader_free(r);
+    }
 }
 
 static void frees_half_an_answer(void **state)
@@ -215,6 +240,7 @@ int main(void)
         cmocka_unit_test(reads_answers_split_at_each_byte),
         cmocka_unit_test(refuses_what_is_no_answer),
         cmocka_unit_test(bounds_the_memory_of_an_answer),
+        cmocka_unit_test(bounds_the_depth_of_an_answer),
         cmocka_unit_test(frees_half_an_answer),
     };
 

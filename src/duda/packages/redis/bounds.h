@@ -7,6 +7,8 @@
 /* Every fixed bound of the package. X(name, value, meaning) */
 #define REDIS_BOUNDS(X)                                                                            \
     X(ANSWER_MAX, 64 << 20, "bytes of an answer, as it arrives and in memory")                     \
+    X(DEPTH_MAX, 32,                                                                               \
+      "lists within lists of an answer; the library has such a bound before 1.0 only")             \
     X(COMMAND_MAX, 512 << 20, "bytes of a command: the server's bound of a text")                  \
     X(READ_ROOM, 16384, "bytes of one read")                                                       \
     X(READS_MAX, 16, "reads of one event, so that others have their turn")                         \

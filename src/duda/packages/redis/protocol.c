@@ -169,12 +169,29 @@ typedef size_t count;
 typedef int count;
 #endif
 
+/* Trees are freed by recursion, here and by those who read them. */
+static bool is_too_deep(const redisReadTask *part)
+{
+    unsigned depth = 0;
+
+    while (depth < REDIS_DEPTH_MAX && part->parent) {
+        part = part->parent;
+        depth++;
+    }
+    return depth == REDIS_DEPTH_MAX;
+}
+
 static void *create_array(const redisReadTask *part, count n)
 {
     const size_t elements = (size_t)n, each = sizeof(void *);
-    redisReply *reply =
-        add(part, REDIS_REPLY_ARRAY,
-            elements < REDIS_ANSWER_MAX / each ? elements * each : REDIS_ANSWER_MAX);
+    redisReply *reply;
+
+    if (is_too_deep(part)) {
+        ((struct redis_reader *)part->privdata)->why = "the answer nests too deeply";
+        return NULL;
+    }
+    reply = add(part, REDIS_REPLY_ARRAY,
+                elements < REDIS_ANSWER_MAX / each ? elements * each : REDIS_ANSWER_MAX);
 
     if (!reply || elements == 0)
         return reply;
