@@ -7,6 +7,7 @@
 
 enum {
     LEVEL = Z_BEST_SPEED,
+    LAST_BLOCK_WORK = 64,
     MEMORY_LEVEL = 5, /* 16 KB for hash chains; with a window of 4 KB 32 KB in all */
 };
 
@@ -18,6 +19,7 @@ struct ws_pack {
     z_stream out, in;
     bool has_out, has_in; /* the streams are open */
     unsigned ntail;       /* bytes of the tail that were given to `in` */
+    size_t spent;         /* as ws_pack_spent returns it */
 };
 
 bool ws_pack_is_possible(void)
@@ -137,17 +139,14 @@ static bool open_in(struct ws_pack *p)
     return p->has_in;
 }
 
-/* Section 7.2.3.5: a block that says it is the last is not, and what comes next may refer to it. */
+/*
+ * Section 7.2.3.5: a block that says it is the last is not, and what comes next may refer to it. The window stays where it is:
+ * with a copy of it for each such block, two bytes would cost as much as 64 KB.
+ */
 static bool go_on_behind_last_block(struct ws_pack *p)
 {
-    uInt len = 1U << WS_WINDOW_MAX;
-    Bytef *window = malloc(len);
-    bool is_well = window && inflateGetDictionary(&p->in, window, &len) == Z_OK &&
-                   inflateReset(&p->in) == Z_OK &&
-                   (len == 0 || inflateSetDictionary(&p->in, window, len) == Z_OK);
-
-    free(window);
-    return is_well;
+    p->spent += LAST_BLOCK_WORK;
+    return inflateResetKeep(&p->in) == Z_OK;
 }
 
 /* @return as inflate(); the tail follows the last piece */
@@ -206,6 +205,7 @@ int ws_unpack(struct ws_pack *p, struct mk_str *input, bool is_last, char dst[WS
         if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
             return MK_E_BAD;
         *len = WS_UNPACKED_ROOM - p->in.avail_out;
+        p->spent += *len;
         if (*len > 0)
             return 1;
         if (input->len > 0 && result != Z_BUF_ERROR)
@@ -217,4 +217,12 @@ int ws_unpack(struct ws_pack *p, struct mk_str *input, bool is_last, char dst[WS
         if (result == Z_BUF_ERROR)
             return MK_E_BAD;
     }
+}
+
+size_t ws_pack_spent(struct ws_pack *p)
+{
+    size_t spent = p->spent;
+
+    p->spent = 0;
+    return spent;
 }

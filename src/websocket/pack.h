@@ -47,4 +47,10 @@ void ws_pack_forget(struct ws_pack *p);
 int ws_unpack(struct ws_pack *p, struct mk_str *input, bool is_last, char dst[WS_UNPACKED_ROOM],
               size_t *len) MK_MUST_USE;
 
+/**
+ * How much work ws_unpack did since the last call, in bytes that came out. A few bytes may become many, or many streams of
+ * blocks that say they are the last: these count too.
+ */
+size_t ws_pack_spent(struct ws_pack *p);
+
 #endif

@@ -41,6 +41,12 @@ void ws_pack_forget(struct ws_pack *p)
     (void)p;
 }
 
+size_t ws_pack_spent(struct ws_pack *p)
+{
+    (void)p;
+    return 0;
+}
+
 int ws_unpack(struct ws_pack *p, struct mk_str *input, bool is_last, char dst[WS_UNPACKED_ROOM],
               size_t *len)
 {

@@ -9,7 +9,8 @@
 
 enum {
     READ_SIZE = 16384,
-    READS_A_TURN = 16, /* a fast peer delays others no longer */
+    READS_A_TURN = 16,         /* a fast peer delays others no longer... */
+    UNPACKED_A_TURN = 1 << 20, /* ...nor does one whose bytes become many */
 };
 
 /* ---- states ---- */
@@ -105,11 +106,12 @@ static void hear(struct mk_ws *ws)
 static bool read_input(struct mk_ws *ws)
 {
     char bytes[READ_SIZE];
+    size_t unpacked = 0;
 
     for (unsigned i = 0; ws->state != WS_OVER; i++) {
         ssize_t n;
 
-        if (i == READS_A_TURN) {
+        if (i == READS_A_TURN || unpacked >= UNPACKED_A_TURN) {
             mk_stream_run_soon(ws->stream);
             return false;
         }
@@ -122,6 +124,7 @@ static bool read_input(struct mk_ws *ws)
         }
         hear(ws);
         ws_take_input(ws, bytes, (size_t)n);
+        unpacked += ws->pack ? ws_pack_spent(ws->pack) : 0;
     }
     return false;
 }

@@ -79,6 +79,39 @@ static void examples_of_the_rfc(void **state)
     ws_pack_free(p);
 }
 
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+static unsigned nmallocs;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    nmallocs++;
+    return __real_malloc(size);
+}
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+
+/* Each of two bytes, and the window is in use; none of them takes memory, and a turn counts them. */
+static void many_last_blocks(void **state)
+{
+    enum { BLOCKS = 10000 };
+    static char message[2 * BLOCKS + 1];
+    struct ws_pack *p = ws_pack_new(&kept);
+
+    (void)state;
+    EXPECT(p, "\xf2\x48\xcd\xc9\xc9\x07\x00", "Hello");
+    assert_int_equal(ws_pack_spent(p), 5);
+    assert_int_equal(ws_pack_spent(p), 0);
+    for (size_t i = 0; i < BLOCKS; i++)
+        memcpy(message + 2 * i, "\x03", 2);
+    nmallocs = 0;
+    expect(p, (struct mk_str){message, sizeof(message)}, "", 0);
+    assert_true(nmallocs < 10);
+    assert_true(ws_pack_spent(p) >= BLOCKS * (size_t)10);
+    EXPECT(p, "\xf2\x00\x11\x00\x00", "Hello"); /* the window is as it was */
+    ws_pack_free(p);
+}
+
 static void without_takeover_nothing_is_remembered(void **state)
 {
     struct ws_pack *p = ws_pack_new(&alone);
@@ -229,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples_of_the_rfc),
+        cmocka_unit_test(many_last_blocks),
         cmocka_unit_test(without_takeover_nothing_is_remembered),
         cmocka_unit_test(invalid_messages),
         cmocka_unit_test(all_windows),
