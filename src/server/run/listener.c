@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -92,14 +93,22 @@ static int bind_for_some(struct mk_server *server, const char *text)
     return mk_server_bind_socket(server, name);
 }
 
-static int bind_one(struct mk_server *server, const struct mk_addr *addr, const char *text,
+static int bind_one(struct mk_server *server, struct mk_listener *l, const struct mk_addr *addr,
                     bool share)
 {
+    const struct mk_host *host = server->shared.host;
     int fd = mk_fd_bind(addr, share);
 
-    if (fd == MK_E_ACCESS && server->shared.host->bind)
-        fd = make_nonblocking(server->shared.host->bind(server->shared.host->arg, text, share));
+    atomic_store(&l->bound_by, fd >= 0 && addr->sa.sa_family != AF_UNIX ? getpid() : 0);
+    if (fd == MK_E_ACCESS && host->bind)
+        fd = make_nonblocking(host->bind(host->arg, l->asked_text, share));
     return fd;
+}
+
+void mk_listener_end_socket(const struct mk_listener *l, int fd)
+{
+    if (fd >= 0 && atomic_load(&l->bound_by) == getpid())
+        (void)shutdown(fd, SHUT_RDWR);
 }
 
 /* "127.0.0.1:80" and "80": the kernel gives both only to sockets that all agree to share. */
@@ -129,13 +138,13 @@ static bool make_way(struct mk_server *server, const struct mk_listener *l)
 }
 
 /* Sharing a port is for our own workers: without SO_REUSEPORT the kernel tells whether somebody listens there. */
-static bool is_taken(struct mk_server *server, const struct mk_listener *l)
+static bool is_taken(struct mk_server *server, struct mk_listener *l)
 {
     int fd;
 
     if (mk_addr_port(&l->asked) == 0)
         return false;
-    fd = bind_one(server, &l->asked, l->asked_text, false);
+    fd = bind_one(server, l, &l->asked, false);
     if (fd >= 0)
         mk_fd_close(&fd);
     return fd == MK_E_BUSY;
@@ -143,8 +152,10 @@ static bool is_taken(struct mk_server *server, const struct mk_listener *l)
 
 static void close_sockets(struct mk_listener *l)
 {
-    for (unsigned i = 0; i < l->nfds; i++)
+    for (unsigned i = 0; i < l->nfds; i++) {
+        mk_listener_end_socket(l, l->fds[i]);
         mk_fd_close(&l->fds[i]);
+    }
     if (l->open && !l->inherited && l->addr.sa.sa_family == AF_UNIX)
         (void)unlink(l->addr.un.sun_path);
     l->open = false;
@@ -165,7 +176,7 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l,
 
         if (!l->inherited) {
             l->fds[i] = l->is_for_some ? bind_for_some(server, l->asked_text)
-                                       : bind_one(server, &l->addr, l->asked_text, share);
+                                       : bind_one(server, l, &l->addr, share);
             if (l->fds[i] < 0) {
                 err = l->fds[i];
                 l->fds[i] = -1;

@@ -29,12 +29,19 @@ struct mk_listener {
     bool is_for_some;      /* bound by mk_socket_bind's rules */
     bool fresh;            /* opened for it */
     bool inherited;        /* came from outside */
+    atomic_int bound_by;   /* the process that bound its TCP sockets; 0: another did for it */
     bool lingers;          /* unwanted, but its handshakes shall end: another takes its place */
     atomic_uint lingering; /* ports that do so now */
     unsigned nfds;         /* one for each worker, or one in all */
     int *fds;              /* nworkers long; -1: closed */
     atomic_uint users;     /* ports that wait on the one socket */
 };
+
+/**
+ * A socket of the listener is about to be closed for good: a copy that a child of this process has, forked without exec,
+ * keeps neither the port nor clients that would wait for it.
+ */
+void mk_listener_end_socket(const struct mk_listener *l, int fd);
 
 /** One accepting end: a listener's socket on a worker's loop, or on the acceptor's. */
 struct mk_port {

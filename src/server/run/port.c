@@ -312,6 +312,7 @@ static void close_port(struct mk_port *p)
         atomic_fetch_sub(&p->listener->lingering, 1);
     else if (!take_socket(p))
         p->watch.fd = -1;
+    mk_listener_end_socket(p->listener, p->watch.fd);
     mk_watch_close(p->loop, &p->watch);
 }
 

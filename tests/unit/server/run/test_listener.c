@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "core/fd.h"
 #include "server/run/listener.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Which sockets a configuration opens, keeps, shares and closes. Nobody accepts. */
@@ -479,9 +481,56 @@ static void a_narrower_address_lets_the_wide_socket_linger(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* ---- a child of the program, forked without exec, has copies of the sockets ---- */
+
+static void a_copy_of_a_child_does_not_listen_on(void **state)
+{
+    struct mk_listen_options options = {.backlog = 1};
+    struct mk_listener ended;
+    int copy, fd;
+
+    (void)state;
+    begin_lines();
+    add_port("127.0.0.1", 0);
+    open_all();
+    copy = dup(listener(0)->fds[0]); /* what a child would have */
+    assert_true(answers(listener(0)));
+    ended = *listener(0);
+    mk_listeners_free(fix.server);
+    assert_false(answers(&ended));
+    fd = mk_fd_bind(&ended.addr, false); /* the next server of the program */
+    assert_true(fd >= 0);
+    assert_int_equal(mk_fd_listen(fd, &ended.addr, &options), 0);
+    assert_true(answers(&ended));
+    close(fd);
+    close(copy);
+}
+
+static void a_child_that_closes_its_copy_ends_nothing(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    begin_lines();
+    add_port("127.0.0.1", 0);
+    open_all();
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        mk_listeners_free(fix.server);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(answers(listener(0)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(a_copy_of_a_child_does_not_listen_on),
+        CASE(a_child_that_closes_its_copy_ends_nothing),
         CASE(each_line_is_listened_on),
         CASE(a_reload_keeps_what_stays),
         CASE(the_other_side_gets_the_new_transport),
