@@ -27,7 +27,7 @@ def server(start_shared, tmp_path_factory):
 
 @pytest.mark.parametrize("asked, names", [
     ("a.test", ["a.test"]), ("A.TEST", ["a.test"]), ("x.b.test", ["*.b.test"]), ("x.y.b.test", ["*.b.test"]),
-    ("deep.b.test", ["deep.b.test"]), ("b.test", ["default.test"]), ("xa.test", ["default.test"]),
+    ("a.test.", ["a.test"]), ("x.b.test.", ["*.b.test"]), ("deep.b.test", ["deep.b.test"]), ("b.test", ["default.test"]), ("xa.test", ["default.test"]),
     ("silent.test", ["default.test"]), ("nobody.example", ["default.test"]), (None, ["default.test"])])
 @pytest.mark.parametrize("version", secured.BOTH)
 def test_certificate_of_the_name(server, asked, names, version):

@@ -77,6 +77,8 @@ bool tls_names_find(const struct tls_names *n, struct mk_str name, unsigned *val
     char text[TLS_NAME_MAX];
     const struct tls_name *found;
 
+    if (name.len > 0 && name.p[name.len - 1] == '.') /* the root, as a Host may end with it too */
+        name.len--;
     if (name.len == 0 || name.len > TLS_NAME_MAX)
         return false;
     for (size_t i = 0; i < name.len; i++)

@@ -27,22 +27,26 @@ static void test_who_has_a_name(void **state)
     static const struct {
         const char *name;
         unsigned value;
-    } rows[] = {
-        {"a.example", 1},
-        {"A.Example", 1},
-        {"b.example", 2},      /* an exact name goes before a wildcard */
-        {"c.example", 3},      /* below *.example */
-        {"d.c.example", 3},    /* at any depth, as for ServerName */
-        {"x.deep.example", 4}, /* the longest wildcard */
-        {"deep.example", 3},   /* a wildcard is not for its own name */
-        {"example", NOBODY},
-        {".example", NOBODY},   /* no label before it */
-        {"a.example.", NOBODY}, /* SNI has no dot at its end */
-        {"xa.example.org", NOBODY},
-        {"", NOBODY},
-        {"*.example", 3}, /* a strange label, but one below */
-        {"zz", NOBODY},
-    };
+    } rows
+        [] =
+            {
+                {"a.example", 1},
+                {"A.Example", 1},
+                {"b.example", 2},      /* an exact name goes before a wildcard */
+                {"c.example", 3},      /* below *.example */
+                {"d.c.example", 3},    /* at any depth, as for ServerName */
+                {"x.deep.example", 4}, /* the longest wildcard */
+                {"deep.example", 3},   /* a wildcard is not for its own name */
+                {"example", NOBODY},
+                {".example", NOBODY}, /* no label before it */
+                {"a.example.", 1},    /* the root at its end */
+                {"a.example..", NOBODY},
+                {".", NOBODY},
+                {"xa.example.org", NOBODY},
+                {"", NOBODY},
+                {"*.example", 3}, /* a strange label, but one below */
+                {"zz", NOBODY},
+            };
     struct tls_names n = {0};
 
     (void)state;
