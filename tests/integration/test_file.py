@@ -109,6 +109,14 @@ def test_an_alias_shows_a_folder_that_lies_elsewhere(start, docs):
     assert server.get("/a.txt").text == "the site's"
 
 
+@pytest.mark.parametrize("path", ["/.well-known", "/.well-known/acme-challenge"])
+def test_an_alias_of_a_well_known_path(start, docs, path):
+    """Certificate authorities ask there, and all sites may have one folder for that."""
+    server = start(site=aliases(f"{path} {docs}"), extra=LOADED)
+    assert server.get(f"{path}/a.txt").text == "0123456789"
+    assert server.get(f"{path}/.secret").status == 403
+
+
 @pytest.mark.parametrize("asked, location", [
     ("/docs", "/docs/"), ("/docs?a=b&c", "/docs/?a=b&c"), ("/docs?", "/docs/?"), ("/docs/b", "/docs/b/"),
     ("//docs", "/docs/"), ("/x/..//docs", "/docs/"), ("/%64ocs", "/docs/"),
@@ -175,6 +183,9 @@ def test_a_reload_changes_aliases(start, docs):
     ("/a//b /usr", "Alias: expected a path"),
     ("/a/../b /usr", "Alias: expected a path"),
     ("/a%20b /usr", "Alias: expected a path"),
+    ("/.git /usr", "Alias: expected a path"),
+    ("/.well-known/../b /usr", "Alias: expected a path"),
+    ("/.well-known/.. /usr", "Alias: expected a path"),
     ("/docs usr/share", "Alias: expected the path of a folder after /docs/, got \"usr/share\""),
     ("/docs /none/such", "Alias: expected the path of a folder after /docs/, got \"/none/such\""),
     ("/docs /etc/passwd", "Alias: expected the path of a folder after /docs/, got \"/etc/passwd\""),

@@ -39,9 +39,23 @@ static bool is_plain(struct mk_str path)
     return true;
 }
 
-/* Requests have neither "//" nor "/./" nor "/../" in their paths. */
+/* Behind the one folder with a dot that is for everybody (RFC 8615), where certificate authorities look for their answers. */
+static struct mk_str without_well_known(struct mk_str path)
+{
+    static const struct mk_str known = MK_STR_INIT("/.well-known");
+
+    if (path.len >= known.len && memcmp(path.p, known.p, known.len) == 0 &&
+        (path.len == known.len || path.p[known.len] == '/')) {
+        path.p += known.len;
+        path.len -= known.len;
+    }
+    return path;
+}
+
+/* Requests have neither "//" nor "/./" nor "/../" in their paths, and no other names that begin with a dot. */
 static bool is_normal(struct mk_str path)
 {
+    path = without_well_known(path);
     return !memmem(path.p, path.len, "//", 2) && !memmem(path.p, path.len, "/.", 2);
 }
 
