@@ -144,6 +144,8 @@ def test_exempt_networks(start, exempt, last):
 @pytest.mark.parametrize("scope, target, method, is_counted", [
     ("/api/*", "/api/b.txt", "GET", True), ("/api/*", "/API/b.txt", "GET", True), ("/api/*", "/a.txt", "GET", False),
     ("/a.txt", "/a.txt", "GET", True), ("/a.txt", "/%61.txt", "GET", True), ("/a.txt", "/a.txt;x", "GET", True),
+    ("/a.txt", "/a.txt/", "GET", True), ("/a.txt", "/a.txt%2f", "GET", True), ("/a.txt/", "/a.txt", "GET", True),
+    ("/a.txt", "/a.txt/b", "GET", False), ("/api/*", "/api", "GET", False),
     ("/a.txt", "/a.txt2", "GET", False), ("POST", "/a.txt", "GET", False), ("POST GET", "/a.txt", "GET", True),
     ("POST /a.txt", "/a.txt", "POST", True), ("*.txt", "/api/B.TXT", "GET", True), ("/*/b.txt", "/api/b.txt", "GET", True),
     ("/*/b.txt", "/a.txt", "GET", False), ("^/A[.]txt$", "/a.txt", "GET", True), ("GET ^/a/", "/a.txt", "GET", False),

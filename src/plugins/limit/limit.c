@@ -229,6 +229,21 @@ static bool has_method(const struct limit_rule *rule, struct mk_str method)
     return rule->nmethods == 0;
 }
 
+/* A slash at the end is none for many applications. */
+static struct mk_str without_slashes(struct mk_str path)
+{
+    while (path.len > 1 && path.p[path.len - 1] == '/')
+        path.len--;
+    return path;
+}
+
+static bool is_path(const struct limit_rule *rule, struct mk_str path)
+{
+    if (rule->pattern)
+        return mk_pattern_is_of(rule->pattern, path);
+    return text_is_word(without_slashes(path), without_slashes(rule->path));
+}
+
 /* In any case, and however an application reads the path: "/login;x" must not be another place than "/login". */
 static bool has_path(struct mk_request *r, const struct limit_rule *rule)
 {
@@ -236,7 +251,7 @@ static bool has_path(struct mk_request *r, const struct limit_rule *rule)
     int more;
 
     for (unsigned i = 0; (more = mk_request_reading(r, i, &path)) > 0; i++) {
-        if (rule->pattern ? mk_pattern_is_of(rule->pattern, path) : text_is_word(path, rule->path))
+        if (is_path(rule, path))
             return true;
     }
     return more < 0;
