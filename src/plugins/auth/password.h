@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Hashes of passwords: `{SHA1}` and `{SHA}` with base64, and whatever crypt(3) of this system can check. */
+/* Hashes of passwords: `{SHA1}` and `{SHA}` with base64, `$apr1$` of Apache, and whatever crypt(3) of this system can check. */
 
 enum { PASSWORD_MAX = 255 };
 

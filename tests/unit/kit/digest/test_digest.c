@@ -10,6 +10,7 @@
 
 #include "kit/digest/digest.h"
 #include "kit/digest/hmac.h"
+#include "kit/digest/md5.h"
 
 HMAC_HASH(sha1, 64, SHA1_LEN);
 
@@ -19,6 +20,42 @@ static void hex(char *dst, const uint8_t *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         (void)snprintf(dst + i * 2, 3, "%02x", bytes[i]);
+}
+
+/* RFC 1321 appendix A.5, whole and byte by byte. */
+static void test_md5_vectors(void **state)
+{
+    static const struct {
+        const char *text, *digest;
+    } rows[] = {
+        {"", "d41d8cd98f00b204e9800998ecf8427e"},
+        {"a", "0cc175b9c0f1b6a831c399e269772661"},
+        {"abc", "900150983cd24fb0d6963f7d28e17f72"},
+        {"message digest", "f96b697d7cb7938d525a2f31aaf161d0"},
+        {"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"},
+        {"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+         "d174ab98d277d9f5a5611c2c9f419d9f"},
+        {"1234567890123456789012345678901234567890"
+         "1234567890123456789012345678901234567890",
+         "57edf4a22be3c955ac49da2e2107b67a"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *text = rows[i / 2].text;
+        size_t step = i % 2 ? 1 : strlen(text) + 1;
+        uint8_t digest[MD5_LEN];
+        char hex[2 * MD5_LEN + 1];
+        struct md5 m;
+
+        md5_init(&m);
+        for (size_t at = 0; at < strlen(text); at += step)
+            md5_add(&m, text + at, i % 2 ? 1 : strlen(text));
+        md5_end(&m, digest);
+        for (size_t j = 0; j < MD5_LEN; j++)
+            (void)snprintf(hex + 2 * j, 3, "%02x", digest[j]);
+        assert_string_equal(hex, rows[i / 2].digest);
+    }
 }
 
 static void test_sha1_vectors(void **state)
@@ -171,9 +208,10 @@ static void test_base64url(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_base64url),    cmocka_unit_test(test_sha1_vectors),
-        cmocka_unit_test(test_base64),       cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_hmac_vectors), cmocka_unit_test(test_hmac_of_nothing),
+        cmocka_unit_test(test_md5_vectors),     cmocka_unit_test(test_base64url),
+        cmocka_unit_test(test_sha1_vectors),    cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_same_bytes),      cmocka_unit_test(test_hmac_vectors),
+        cmocka_unit_test(test_hmac_of_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,33 @@ static void test_files(void **state)
     }
 }
 
+/* As `openssl passwd -apr1` writes them. */
+static void test_hashes_of_apache(void **state)
+{
+    static const struct {
+        const char *hash, *password;
+    } rows[] = {
+        {"$apr1$Xyz12345$BrcraRUmVmB8m5YiSkRLN/", "secret"},
+        {"$apr1$a$lsAcX0kKaMIVmrCtUuk5b0", ""},
+        {"$apr1$saltsalt$6m2DgIfL1lh48Tk5c1bnm/", "a long password of more than sixteen bytes"},
+    };
+    static const char *const bad[] = {
+        "$apr1$$BrcraRUmVmB8m5YiSkRLN/",          /* no salt */
+        "$apr1$Xyz123456$BrcraRUmVmB8m5YiSkRLN/", /* too much of it */
+        "$apr1$Xyz12345$BrcraRUmVmB8m5YiSkRLN",   /* a hash too short */
+        "$apr1$Xyz12345$BrcraRUmVmB8m5YiSkRL!/",  "$apr1$Xyz12345",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_true(auth_password_is_hash(rows[i].hash) && auth_password_is_slow(rows[i].hash));
+        assert_true(auth_password_matches(rows[i].hash, rows[i].password));
+        assert_false(auth_password_matches(rows[i].hash, "Secret"));
+    }
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_false(auth_password_is_hash(bad[i]));
+}
+
 static void test_nul_is_refused(void **state)
 {
     static const char text[] = "alice:" SHA "\0\nbob:" SHA;
@@ -127,8 +154,11 @@ static void test_passwords(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),     cmocka_unit_test(test_nul_is_refused),
-        cmocka_unit_test(test_finding),   cmocka_unit_test(test_unknown_users_cost_what_most_cost),
+        cmocka_unit_test(test_hashes_of_apache),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_nul_is_refused),
+        cmocka_unit_test(test_finding),
+        cmocka_unit_test(test_unknown_users_cost_what_most_cost),
         cmocka_unit_test(test_passwords),
     };
 
