@@ -43,6 +43,7 @@ def test_file_truncated_while_it_is_sent(start, table, left):
         assert http.read_head(connection.stream).header("Content-Length") == str(SIZE)
         os.truncate(server.root / "large.bin", left)
         assert receive_all(connection) < SIZE
+    server.wait_for_log(r'file became shorter while it was sent conn=\d+ root=\S+ path="/large\.bin"')
     assert server.get("/a.txt").text == "text"
 
 

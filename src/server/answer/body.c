@@ -2,6 +2,7 @@
 #include "server/answer/body.h"
 
 #include "core/fd.h"
+#include "http/escape.h"
 #include "server/answer/filter.h"
 #include "server/answer/misuse.h"
 #include "server/answer/pipe.h"
@@ -9,6 +10,7 @@
 #include "server/files/files.h"
 #include "server/request/request_state.h"
 #include "server/request/wire.h"
+#include "server/worker/worker.h"
 
 #include <unistd.h>
 
@@ -25,6 +27,20 @@ static void spend(size_t n, size_t *budget)
     *budget -= n < *budget ? n : *budget;
 }
 
+void mk_body_log_truncated(struct mk_worker *w, uint64_t id, const struct mk_file *file)
+{
+    enum { PATH_SHOWN = 256 };
+    char path[PATH_SHOWN * MK_ESCAPE_URI_GROWTH];
+    struct mk_str shown = file ? file->path : (struct mk_str){"", 0};
+
+    if (shown.len > PATH_SHOWN)
+        shown.len = PATH_SHOWN;
+    mk_log_peer(mk_worker_log(w), MK_LOG_WARN, MK_LOG_FILE,
+                "file became shorter while it was sent conn=%llu root=%s path=\"%.*s\"",
+                (unsigned long long)id, file ? file->root->path : "",
+                (int)mk_escape_path(path, shown), path);
+}
+
 static enum mk_pump pump_part(struct mk_request *r, struct mk_source *s, size_t *budget)
 {
     uint64_t at = s->at;
@@ -37,6 +53,8 @@ static enum mk_pump pump_part(struct mk_request *r, struct mk_source *s, size_t 
     if (s->at == s->end && !s->framed)
         return MK_PUMP_DONE;
     verdict = r->wire->send_part(r, s, budget);
+    if (MK_UNLIKELY(verdict == MK_PUMP_TRUNCATED))
+        mk_body_log_truncated(r->worker, r->id, s->file);
     count(r, s->at - at);
     return verdict;
 }
@@ -268,6 +286,8 @@ static ssize_t read_sources(struct mk_request *r, void *arg, char *dst, size_t l
         if (*feed->budget < len)
             return give_up_feed(feed, MK_PUMP_TURN);
         n = read_source(r, r->first, dst, len);
+        if (n == MK_E_NOENT && r->first->kind == MK_SOURCE_FILE)
+            mk_body_log_truncated(r->worker, r->id, r->first->file);
         if (mk_answering_is_broken(r) || (n < 0 && n != MK_E_AGAIN))
             return give_up_feed(feed, n == MK_E_NOENT ? MK_PUMP_TRUNCATED : MK_PUMP_BROKEN);
         if (n == MK_E_AGAIN && r->body_left > 0)

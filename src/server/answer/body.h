@@ -16,6 +16,14 @@ enum mk_pump mk_body_pump(struct mk_request *r, size_t *budget) MK_MUST_USE;
 /** Give up what sources hold. */
 void mk_body_drop(struct mk_request *r);
 
+/**
+ * A file that was being sent became shorter than its head promised: somebody writes it in place.
+ * @param id    of the connection or the request
+ * @param file  of the table; NULL: of a plugin
+ */
+__attribute__((noinline, cold)) void mk_body_log_truncated(struct mk_worker *w, uint64_t id,
+                                                           const struct mk_file *file);
+
 /** Is nothing but the rest of one cached file to be sent, as it is? */
 bool mk_body_is_tail(const struct mk_request *r);
 

@@ -237,6 +237,8 @@ static enum mk_pump pump_tail(struct mk_conn *c, size_t *budget)
     if (verdict == MK_PUMP_DONE) {
         mk_file_put(c->tail);
         c->tail = NULL;
+    } else if (verdict == MK_PUMP_TRUNCATED) {
+        mk_body_log_truncated(c->worker, c->id, c->tail);
     }
     return verdict;
 }
