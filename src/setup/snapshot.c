@@ -124,24 +124,51 @@ static int build_mimes(struct mk_snapshot *s, struct mk_snapshot_source *source,
 
 /* ---- sites ---- */
 
-int mk_site_make_lines(struct mk_site *site, struct mk_setup *ctx)
+static bool has_secure_address(const struct mk_snapshot *s)
 {
-    struct mk_buf lines;
-    char *copy;
+    for (size_t i = 0; i < s->set.nlistens; i++) {
+        const struct mk_transport *transport = s->set.listens[i].via.transport;
 
-    mk_buf_init(&lines, MK_LIMIT_SITE_LINES + 1); /* with the NUL of printing */
+        if (transport && transport->is_secure)
+            return true;
+    }
+    return false;
+}
+
+static void print_lines(struct mk_buf *lines, const struct mk_site *site, bool are_secure)
+{
     for (size_t i = 0; i < site->set.nheaders; i++) {
         const struct mk_header_line *h = &site->set.headers[i];
 
-        if (h->value.len > 0)
-            (void)mk_buf_printf(&lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p,
+        if (h->value.len > 0 &&
+            mk_str_ieq(h->name, MK_STR("Strict-Transport-Security")) == are_secure)
+            (void)mk_buf_printf(lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p,
                                 (int)h->value.len, h->value.p);
     }
+}
+
+/*
+ * Without TLS nobody may be told to come by TLS from now on (RFC 6797 section 7.2). A server without an address of TLS
+ * stands behind one that has it.
+ */
+int mk_site_make_lines(struct mk_site *site, struct mk_setup *ctx)
+{
+    struct mk_buf lines;
+    size_t always_len;
+    char *copy;
+
+    mk_buf_init(&lines, MK_LIMIT_SITE_LINES + 1); /* with the NUL of printing */
+    print_lines(&lines, site, false);
+    always_len = lines.len;
+    print_lines(&lines, site, true);
     if (lines.error == MK_E_LIMIT)
         mk_fault_add(ctx->faults, NULL, "Header: the lines of one site may have %d bytes in all",
                      MK_LIMIT_SITE_LINES);
     copy = lines.error == MK_E_NOMEM ? NULL : mk_arena_strdup(ctx->arena, mk_buf_str(&lines));
-    site->extra_lines = (struct mk_str){copy, lines.len};
+    if (!has_secure_address(site->snapshot))
+        always_len = lines.len;
+    site->extra_lines = (struct mk_str){copy, always_len};
+    site->secure_lines = (struct mk_str){copy ? copy + always_len : NULL, lines.len - always_len};
     mk_buf_fini(&lines);
     return copy ? 0 : MK_E_NOMEM;
 }

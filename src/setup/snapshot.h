@@ -33,7 +33,8 @@ struct mk_site {
     struct mk_site *parent;         /* what a variant inherits from; NULL: of a site */
     struct mk_section *section;     /* of a variant, while the configuration is checked */
     unsigned index;
-    struct mk_str extra_lines; /* what Header adds, as field lines */
+    struct mk_str extra_lines;  /* what Header adds, as field lines */
+    struct mk_str secure_lines; /* what it adds over TLS alone */
     struct mk_route *routes;
     size_t nroutes;
     const struct mk_route *named; /* that the last item of TryFiles names; NULL: it names none */

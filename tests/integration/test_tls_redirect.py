@@ -3,7 +3,7 @@
 
 import pytest
 
-from harness import certificates, secured
+from harness import certificates, secured, tls_connection
 from harness.client import free_port
 
 plugin = secured.each_plugin()
@@ -50,3 +50,20 @@ def test_another_name_or_port_is_led_there(server, host):
 
 def test_the_plain_port_believes_no_host_field(server):
     assert plainly(server, {"Host": f"localhost:{server.secure_port}"}).status == 308
+
+
+@pytest.mark.parametrize("target, headers, status", [("/a.txt", None, 200), ("/a.txt", {"Range": "bytes=1-2"}, 206), ("/none", None, 404)])
+@pytest.mark.parametrize("table", ["FDT on", "FDT off"])
+def test_nobody_is_told_in_the_clear_to_come_by_tls(start, table, target, headers, status):
+    """RFC 6797 7.2. The server's own field is the site's business on both."""
+    server = start(**secured.config(certificates.issue("localhost").lines(), server=f"Listen 127.0.0.1:0\n{table}", files={"a.txt": "text"},
+                                    host="Header Strict-Transport-Security max-age=31536000\nHeader X-Always yes"))
+    over_tls, plain = [int(address.rpartition(":")[2]) for address in server.addresses]
+    with server.connect(("127.0.0.1", plain)) as connection:
+        answers = [connection.request(target, headers=headers) for _ in range(2)]
+    with tls_connection.TlsConnection(("127.0.0.1", over_tls), name="localhost") as connection:
+        secure = [connection.request(target, headers=headers) for _ in range(2)]
+    assert [answer.status for answer in answers + secure] == [status] * 4
+    assert [answer.header("X-Always") for answer in answers + secure] == ["yes"] * 4
+    assert [answer.header("Strict-Transport-Security") for answer in answers] == [None] * 2
+    assert [answer.header("Strict-Transport-Security") for answer in secure] == ["max-age=31536000"] * 2

@@ -104,6 +104,8 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     bool has_content = mk_status_has_content(r->status) && !mk_request_opens_tunnel(r);
     int err;
 
+    if (r->is_secure && r->site->secure_lines.len > 0)
+        put_str(p, r->site->secure_lines);
     r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
     if (r->site->on_head.count > 0) {
         err = mk_head_run(p, &length);
