@@ -28,7 +28,7 @@ def add(text):
 @server.get("/")
 def page(request):
     items = "".join(f"<li>{html.escape(note)}" for note in notes)
-    return f"<!DOCTYPE html><title>Notes</title><ul>{items}</ul><form method=post><input name=text><button>Add</button></form>"
+    return monkey.Html(f"<!DOCTYPE html><title>Notes</title><ul>{items}</ul><form method=post><input name=text><button>Add</button></form>")
 
 
 @server.post("/")

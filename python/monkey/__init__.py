@@ -19,11 +19,11 @@ from ._monkey import PASS, ConfigError, Error, FileWrapper, version as __version
 from .application import Server
 from .classic import (Mimetype, Worker, configure, getconfig, init, mimetype_add, mimetype_list, scheduler_worker_info,
                       scheduler_workers_info, set_callback, start, stop, vhost_list)
-from .routes import Abort, Request, Response
+from .routes import Abort, Html, Request, Response
 from .serving import Serving
 
 __all__ = [
-    "PASS", "Abort", "ConfigError", "Error", "FileWrapper", "Mimetype", "Request", "Response", "Server", "Serving",
+    "PASS", "Abort", "ConfigError", "Error", "FileWrapper", "Html", "Mimetype", "Request", "Response", "Server", "Serving",
     "Worker", "configure", "getconfig", "init", "mimetype_add", "mimetype_list", "scheduler_worker_info",
     "scheduler_workers_info", "set_callback", "start", "stop", "vhost_list",
 ]

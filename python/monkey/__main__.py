@@ -12,6 +12,7 @@ from typing import Any, Callable, List, Optional
 from . import ConfigError, Error, __version__
 from .serving import Serving, Setting, listen_settings
 from .signals import Signals, serve_until_signal
+from .standard_output import StandardOutput
 
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -41,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     it.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="time in which the application must begin or continue its answer; 0: none (60)")
     it.add_argument("--grace", type=float, default=30, metavar="SECONDS", help="time for requests in flight after TERM (30)")
     it.add_argument("--script-name", default="", metavar="PATH", help="path under which the application is, such as /shop")
-    it.add_argument("--access-log", metavar="FILE", help="write a line for each request")
+    it.add_argument("--access-log", metavar="FILE", help="write a line for each request; - is standard output")
     it.add_argument("--error-log", default="stderr", metavar="FILE", help="file, stderr or syslog (stderr)")
     it.add_argument("--log-level", default="info", help="error, warn, info or debug (info)")
     it.add_argument("--config", metavar="DIR", help="configuration directory of Monkey: sites, TLS, plugins; options override it")
@@ -65,10 +66,10 @@ def load(name: str) -> Callable[..., Any]:
     return found
 
 
-def settings(options: argparse.Namespace) -> List[Setting]:
+def settings(options: argparse.Namespace, output: Optional[StandardOutput] = None) -> List[Setting]:
     """
     What the options say in words of Monkey's configuration. Without a directory of files each has its default;
-    with one, only those that were given override it.
+    with one, only those that were given override it. output is there when the access log is standard output.
     """
     listen = options.listen or ([] if options.config else ["127.0.0.1:8000"])
     if options.certfile:
@@ -77,7 +78,8 @@ def settings(options: argparse.Namespace) -> List[Setting]:
     result += [("SERVER", "MaxBodySize", str(options.max_body)), ("SERVER", "HandlerTimeout", str(options.timeout)),
                ("SERVER", "ErrorLog", options.error_log), ("SERVER", "LogLevel", options.log_level)]
     if options.access_log:
-        result += [("PLUGINS", "Load", "logger"), ("LOGGER", "MasterLog", os.path.abspath(options.access_log))]
+        log = output.path if output else os.path.abspath(options.access_log)
+        result += [("PLUGINS", "Load", "logger"), ("LOGGER", "MasterLog", log)]
     if options.certfile:
         result += [("PLUGINS", "Load", "tls"), ("TLS", "CertificateFile", os.path.abspath(options.certfile)),
                    ("TLS", "KeyFile", os.path.abspath(options.keyfile))]
@@ -88,9 +90,9 @@ def settings(options: argparse.Namespace) -> List[Setting]:
     return result
 
 
-def _reload(serving: Serving, options: argparse.Namespace) -> None:
+def _reload(serving: Serving, options: argparse.Namespace, output: Optional[StandardOutput]) -> None:
     try:
-        serving.reload(settings(options), options.config)
+        serving.reload(settings(options, output), options.config)
     except Error as error:
         print(error, file=sys.stderr, flush=True)
 
@@ -111,20 +113,23 @@ def main(arguments: Optional[List[str]] = None) -> int:
         print(f"python -m monkey: cannot load {options.application}: {error}", file=sys.stderr)
         return 2
     signals = Signals()
+    output = StandardOutput() if options.access_log == "-" else None
     try:
         serving = Serving(application, threads=options.threads, body_memory=options.body_memory, answer_memory=options.answer_memory,
                           waiting=options.waiting, streamed=options.stream, script_name=options.script_name, spool=options.spool)
-        serving.start(settings(options), options.config)
+        serving.start(settings(options, output), options.config)
     except (ConfigError, ValueError) as error:
         print(f"python -m monkey: {error}", file=sys.stderr)
         return 2
     except Error as error:
         print(f"python -m monkey: {error}", file=sys.stderr)
         return 1
-    serve_until_signal(serving, signals, lambda: _reload(serving, options), options.grace)
+    serve_until_signal(serving, signals, lambda: _reload(serving, options, output), options.grace)
     if not serving.close():
         print("python -m monkey: the application does not end; exiting without it", file=sys.stderr, flush=True)
         os._exit(1)
+    if output:
+        output.close()
     return 0
 
 

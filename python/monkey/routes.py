@@ -79,11 +79,18 @@ class Request:
             return {}
 
 
+class Html(str):
+    """
+    Markup, for a handler to return: it is sent as text/html, where a str is text/plain. What others wrote must be escaped in
+    it: monkey.Html(f"<p>Hello, {html.escape(name)}</p>").
+    """
+
+
 class Response:
     """
     An answer, for handlers that need more than a body.
 
-    :param body: str, bytes, a dictionary or list (JSON), None, or an iterable of bytes or str, sent as it comes
+    :param body: str (plain text), Html, bytes, a dictionary or list (JSON), None, or an iterable of bytes or str, sent as it comes
     :param type: media type; by the kind of the body if it is not given
     """
 
@@ -116,7 +123,7 @@ def _blocks_of(body: Any) -> Tuple[str, Iterable[bytes]]:
     if body is None:
         return "", []
     if isinstance(body, str):
-        return "text/html; charset=utf-8", [body.encode()]
+        return f"text/{'html' if isinstance(body, Html) else 'plain'}; charset=utf-8", [body.encode()]
     if isinstance(body, (bytes, bytearray, memoryview)):
         return "application/octet-stream", [bytes(body)]
     if isinstance(body, (dict, list)):

@@ -22,7 +22,8 @@ def test_notes(notes):
     assert json.loads(notes.get("/notes").body) == [{"number": 1, "text": "buy <bananas>"}, {"number": 2, "text": "eat them"}]
     assert json.loads(notes.get("/notes/2").body)["text"] == "eat them"
     assert notes.get("/notes/3").status == 404
-    assert b"buy &lt;bananas&gt;" in notes.get("/").body
+    page = notes.get("/")
+    assert b"buy &lt;bananas&gt;" in page.body and page.header("Content-Type").startswith("text/html")
 
 
 def test_events_are_sent_as_they_happen(notes):

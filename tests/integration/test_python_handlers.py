@@ -91,6 +91,10 @@ def test_handlers_answer_by_path_and_method(run, tmp_path):
         def three(request):
             return "short", 418, {"X-A": "b"}
 
+        @server.get("/markup/<name>")
+        def markup(request, name):
+            return monkey.Html(f"<p>{name}")
+
         @server.get("/raises")
         def fails(request):
             raise ValueError("of the handler")
@@ -98,6 +102,9 @@ def test_handlers_answer_by_path_and_method(run, tmp_path):
         with server:
             at = server.addresses[0]
             assert ask(at, "/hello/W%C3%B6rld")[:2] == (200, "Hello, Wörld".encode())
+            status, body, headers = ask(at, "/hello/%3Cscript%3E")
+            assert (body, headers["Content-Type"]) == (b"Hello, <script>", "text/plain; charset=utf-8")
+            assert ask(at, "/markup/a")[2]["Content-Type"] == "text/html; charset=utf-8"
             assert ask(at, "/hello/a/b")[0] == 404
             status, body, _ = ask(at, "/item/41?a=1&a=2&b=", "POST")
             assert json.loads(body) == {"number": 42, "query": {"a": ["1", "2"], "b": [""]}, "method": "POST"}

@@ -365,6 +365,25 @@ def test_a_faulty_reload_changes_nothing(serve, tmp_path):
     assert server.get("/").body == b"small"
 
 
+def test_the_access_log_may_be_standard_output(serve):
+    """Among the program's own lines, in a file that all of them share."""
+    server = serve("""
+        def application(environ, start_response):
+            print("line of the program", environ["PATH_INFO"])
+            start_response("200 OK", [("Content-Type", "text/plain")])
+            return [b"text"]
+    """, "--access-log", "-", "--set", "LOGGER.FlushTimeout=0")
+    for number in range(3):
+        assert server.get(f"/{number}").status == 200
+        server.wait_for_log(rf'"GET /{number} HTTP/1.1" 200 4')
+    server.process.send_signal(10)
+    server.wait_for_log("logs reopened")
+    assert server.get("/late").status == 200
+    server.stop(within=30)
+    assert '"GET /late HTTP/1.1" 200 4' in server.log()
+    assert [f"line of the program /{name}" in server.log() for name in (0, 1, 2, "late")] == [True] * 4
+
+
 def test_the_access_log_has_a_line_for_each_request(serve, tmp_path):
     server = serve(APPLICATION, "--access-log", str(tmp_path / "access"), "--set", "LOGGER.FlushTimeout=0")
     assert server.get("/?a=1").status == 200
