@@ -160,7 +160,7 @@ struct duda_api_response {
     int (*http_content_type)(duda_request_t *dr, char *extension);
     /* Queue bytes. */
     int (*print)(duda_request_t *dr, char *raw, int len);
-    /* Queue text as printf() makes it. Text of a client belongs behind "%s", never into fmt. */
+    /* Queue text as printf() makes it, of at most 64 MB. Text of a client belongs behind "%s", never into fmt. */
     int (*printf)(duda_request_t *dr, const char *fmt, ...);
     /* Queue a whole file, with the size that it has now; -1: it is missing, unreadable or no regular file. */
     int (*sendfile)(duda_request_t *dr, char *path);
@@ -180,8 +180,8 @@ struct duda_api_response {
 #if DUDA_API_LEVEL >= 3
     /* Level 3: a field, in place of those of that name. 0; -1 as for http_header(). */
     int (*header)(duda_request_t *dr, const char *name, const char *value);
-    /* Level 3: answer with this status, 200 to 599, this media type, and text as printf() makes it, in place of what
-       is queued; with the fields that were set. It ends the answer, and returns. 0; -1: its head was sent, or no
+    /* Level 3: answer with this status, 200 to 599, this media type (NULL: none, or what header() has set), and text as
+       printf() makes it, in place of what is queued; with the fields that were set. It ends the answer, and returns. 0; -1: its head was sent, or no
        status. So for the next two. */
     int (*send)(duda_request_t *dr, int status, const char *type, const char *fmt, ...);
     /* Level 3: likewise with a Location: 301, 302, 303 (after POST), 307 or 308. */

@@ -3,8 +3,6 @@
 
 #include "objects/fiber.h"
 
-#include <stdbool.h>
-
 enum { OUTSIDE = -1 }; /* in place of a number: the code that runs in no dthread */
 
 /*
@@ -35,6 +33,11 @@ struct buffer {
 };
 
 static _Thread_local struct scheduler *here; /* NULL: there is neither dthread nor channel */
+
+bool mk_duda_has_dthreads(void)
+{
+    return here && here->live > 0;
+}
 
 static bool is_ready(void)
 {

@@ -4,7 +4,12 @@
 
 #include "objects/objects.h"
 
+#include <stdbool.h>
+
 enum { MK_DUDA_DTHREADS_MAX = 1024 }; /* of one thread of the system; each has a stack */
+
+/** Does the calling thread have dthreads that live? They may answer any request. */
+bool mk_duda_has_dthreads(void);
 
 /** Free the dthreads and channels of the calling thread, which has left all of them. What stands on their stacks is forgotten. */
 void mk_duda_dthread_forget(void);

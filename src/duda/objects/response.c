@@ -116,6 +116,38 @@ static int print(duda_request_t *dr, char *raw, int len)
     return queued(rq, mk_duda_answer_bytes(rq, raw, (size_t)len));
 }
 
+/* More is a mistake in the format, or it is somebody else's. */
+enum { TEXT_MAX = 64 << 20, WIDTH_MAX = 1 << 20 };
+
+/* @return what follows the digits; NULL: they are a number above WIDTH_MAX */
+static const char *skip_width(const char *at)
+{
+    long width = 0;
+
+    for (; *at >= '0' && *at <= '9'; at++) {
+        width = width * 10 + (*at - '0');
+        if (width > WIDTH_MAX)
+            return NULL;
+    }
+    return at;
+}
+
+/* A width of 2000000000 would keep the worker for seconds before its text is too long. */
+static bool has_widths(const char *fmt)
+{
+    for (const char *at = strchr(fmt, '%'); at; at = strchr(at, '%')) {
+        at++;
+        at = skip_width(at + strspn(at, "-+ #0'"));
+        if (at && *at == '.')
+            at = skip_width(at + 1);
+        if (!at)
+            return false;
+        if (*at == '%')
+            at++;
+    }
+    return true;
+}
+
 __attribute__((format(printf, 2, 0))) static int vprint(struct mk_duda_request *rq, const char *fmt,
                                                         va_list ap)
 {
@@ -124,8 +156,11 @@ __attribute__((format(printf, 2, 0))) static int vprint(struct mk_duda_request *
     va_list again;
 
     va_copy(again, ap);
-    len = vsnprintf(small, sizeof(small), fmt, ap);
-    if (len >= (int)sizeof(small)) {
+    len = has_widths(fmt) ? vsnprintf(small, sizeof(small), fmt, ap) : -1;
+    if (len < 0 || len > TEXT_MAX) {
+        mk_duda_log(rq->service, MK_LOG_WARN, "%s: printf() of more than 64 MB", rq->callback);
+        len = -1;
+    } else if (len >= (int)sizeof(small)) {
         text = malloc((size_t)len + 1);
         len = text ? vsnprintf(text, (size_t)len + 1, fmt, again) : -1;
     }
@@ -267,8 +302,8 @@ static int send_text(duda_request_t *dr, int status, const char *type, const cha
     va_list ap;
     int result;
 
-    if (!type || !fmt || !begin(rq, status, 200, "response->send") ||
-        mk_duda_answer_replace(rq, MK_STR("Content-Type"), mk_str_from(type)) < 0)
+    if (!fmt || !begin(rq, status, 200, "response->send") ||
+        (type && mk_duda_answer_replace(rq, MK_STR("Content-Type"), mk_str_from(type)) < 0))
         return -1;
     va_start(ap, fmt);
     result = vprint(rq, fmt, ap);

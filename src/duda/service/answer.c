@@ -442,14 +442,19 @@ static int send_now(struct mk_duda_request *rq)
     return result;
 }
 
-/* A session that is not kept: what the service says of it would not be true. */
-static int refuse(struct mk_duda_request *rq)
+/* What the service has queued is not sent. */
+static int refuse(struct mk_duda_request *rq, unsigned status)
 {
     rq->state = MK_DUDA_REQUEST_ENDED;
     rq->has_begun = true;
-    (void)mk_reply_error(rq->r, 503, NULL);
+    (void)mk_reply_error(rq->r, status, NULL);
     mk_duda_answer_push(rq);
     return -1;
+}
+
+void mk_duda_answer_forgotten(struct mk_duda_request *rq)
+{
+    (void)refuse(rq, 500);
 }
 
 void mk_duda_answer_release(struct mk_duda_request *rq, bool is_good)
@@ -457,7 +462,8 @@ void mk_duda_answer_release(struct mk_duda_request *rq, bool is_good)
     if (is_good)
         (void)send_now(rq);
     else
-        (void)refuse(rq);
+        (void)refuse(
+            rq, 503); /* what the service says of a session that is not kept would not be true */
 }
 
 int mk_duda_answer_end(struct mk_duda_request *rq)
@@ -478,7 +484,7 @@ int mk_duda_answer_end(struct mk_duda_request *rq)
         rq->state = MK_DUDA_REQUEST_HELD;
         return 0;
     case MK_DUDA_SESSION_FAILED:
-        return refuse(rq);
+        return refuse(rq, 503);
     case MK_DUDA_SESSION_DONE:
         break;
     }

@@ -35,6 +35,8 @@ int mk_duda_answer_stream(struct mk_duda_request *rq, void (*more)(duda_request_
 int mk_duda_answer_end(struct mk_duda_request *rq);
 /** What end() waited for has happened. @param is_good  false: the client gets 503 in place of the answer */
 void mk_duda_answer_release(struct mk_duda_request *rq, bool is_good);
+/** The service forgot it: the client gets 500 in place of what was queued. Nothing of it was sent. */
+void mk_duda_answer_forgotten(struct mk_duda_request *rq);
 /** With headers_off(): take the head that the service has printed first out of the queue. raw.c. @return -1: there is none; 500 */
 int mk_duda_raw_read(struct mk_duda_request *rq);
 /** Let the server go on with what was queued meanwhile. */

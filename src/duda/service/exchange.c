@@ -4,6 +4,7 @@
 #include "inputs/values.h"
 #include "json/tree.h"
 #include "kit/text/words.h"
+#include "objects/dthread.h"
 #include "objects/fields.h"
 #include "objects/input.h"
 #include "objects/session.h"
@@ -25,7 +26,7 @@
 
 static const char request_key;
 
-enum { LEVEL_OF_FORMS = 3 };
+enum { LEVEL_OF_ROUTES = 3 };
 
 /* ---- its end ---- */
 
@@ -257,7 +258,7 @@ static bool is_multipart(const struct mk_duda_request *rq)
 /* Routes of level 3 have forms; a multipart one has been counted as it came. */
 static bool is_form_too_large(const struct mk_duda_request *rq)
 {
-    return rq->service->level >= LEVEL_OF_FORMS && !rq->multipart &&
+    return rq->service->level >= LEVEL_OF_ROUTES && !rq->multipart &&
            text_begins(mk_request_header(rq->r, MK_STR("Content-Type")),
                        MK_STR("application/x-www-form-urlencoded")) &&
            mk_duda_has_too_many_fields((struct mk_str){rq->body.bytes, rq->body.len});
@@ -270,11 +271,23 @@ enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
     return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
 }
 
+/* Services of older levels may end a request later without wait(), within HandlerTimeout. */
+static bool is_forgotten(const struct mk_duda_request *rq)
+{
+    return rq->service->level >= LEVEL_OF_ROUTES && rq->r && rq->state == MK_DUDA_REQUEST_CALLED &&
+           !rq->is_waiting && !mk_duda_has_dthreads();
+}
+
 static void call_service(struct mk_duda_request *rq)
 {
     rq->state = MK_DUDA_REQUEST_CALLED;
     if (!rq->route || (mk_duda_route_before(rq->route->before, rq) && mk_duda_inputs_check(rq)))
         rq->target->function(&rq->dr);
+    if (!is_forgotten(rq))
+        return;
+    mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s called neither end() nor wait()",
+                rq->callback);
+    mk_duda_answer_forgotten(rq);
 }
 
 /* Who is refused sends no body, or the server does not keep it. */
@@ -324,13 +337,14 @@ static void fetch_and_go_in(struct mk_duda_request *rq)
 static void enter(struct mk_duda_request *rq, const struct mk_request_facts *facts,
                   const struct mk_duda_match *match)
 {
-    struct mk_duda_here before = mk_duda_enter_request(rq);
+    struct mk_duda_here before;
 
+    rq->target = match->target;
+    rq->callback = match->target->name;
+    before = mk_duda_enter_request(rq);
     fill_request(rq, facts);
     fill_parts(rq, match);
     rq->rule = match->rule;
-    rq->target = match->target;
-    rq->callback = match->target->name;
     rq->is_inside = true;
     fetch_and_go_in(rq);
     rq->is_inside = false;

@@ -23,7 +23,7 @@ static void send_text(duda_request_t *dr)
 static void wrong_calls(duda_request_t *dr)
 {
     int results[] = {response->send(dr, 99, "text/plain", "x"),
-                     response->send(dr, 200, NULL, "x"),
+                     response->send(dr, 200, "text/plain", NULL),
                      response->send(dr, 200, "text/plain\r\nX-Evil: 1", "x"),
                      response->redirect(dr, 300, "/"),
                      response->redirect(dr, 303, "/\r\nX-Evil: 1"),
