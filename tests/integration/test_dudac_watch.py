@@ -2,10 +2,13 @@
 """dudac watch: a saved file is built and served; an error leaves what runs."""
 
 import json
+import re
+import shutil
 
 import pytest
 
 from harness import browser, dudac
+from harness.process import is_sanitized
 
 pytestmark = [pytest.mark.plain, pytest.mark.once("a program in Python")]
 
@@ -112,6 +115,90 @@ def test_a_service_that_cannot_be_loaded(tmp_path):
         assert run.get("/watched/").body == b"first"
         source.write_text(SOURCE.replace("WORD", "second"))
         run.wait_for(lambda: len(run.urls()) == 2, "nothing is built")
+        assert run.get("/watched/").body == b"second"
+
+
+MISTAKES = """\
+#include "webservice.h"
+
+DUDA_REGISTER("tests", "watched");
+
+void answer(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->printf(dr, "WORD");
+    response->end(dr, NULL);
+}
+
+void crash(duda_request_t *dr)
+{
+    *(volatile int *)0 = 1;
+    answer(dr);
+}
+
+void loop(duda_request_t *dr)
+{
+    fclose(fopen("LOOPING", "w"));
+    for (volatile int n = 0;; n++)
+        ;
+    answer(dr);
+}
+
+int duda_main()
+{
+    map->static_add("/crash", "crash");
+    map->static_add("/loop", "loop");
+    map->static_add("/", "answer");
+    return 0;
+}
+"""
+
+
+def mistakes_with(word, tmp_path):
+    return MISTAKES.replace("WORD", word).replace("LOOPING", str(tmp_path / "looping"))
+
+
+@pytest.fixture
+def mistakes(tmp_path):
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    (folder / "Makefile.in").write_text("NAME = watched\nOBJECTS = main.o\n")
+    (folder / "main.c").write_text(mistakes_with("first", tmp_path))
+    return folder
+
+
+def send(run, target):
+    connection = dudac.Connection(("127.0.0.1", run.port))
+    connection.send(f"GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")
+    return connection
+
+
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer ends the process itself")
+def test_the_page_shows_a_crash(tmp_path, mistakes):
+    """Also of a service that was loaded anew, which is a copy in memory."""
+    with dudac.running(tmp_path, "watch", mistakes) as run:
+        (mistakes / "main.c").write_text(mistakes_with("second", tmp_path))
+        run.wait_for(lambda: len(run.urls()) == 2, "nothing is built")
+        with send(run, "/watched/crash") as connection:
+            connection.rest_until_cut()
+        run.wait_for(lambda: len(run.urls()) == 3, "it does not start again")
+        shown = page_state(run)["error"]
+        assert "Crash in service watched, call-back crash, request GET /watched/crash" in shown and "SIGSEGV" in shown
+        assert "/proc/self" not in shown + run.errors()
+        if shutil.which("addr2line"):
+            line = MISTAKES.splitlines().index("    *(volatile int *)0 = 1;") + 1
+            assert re.search(rf"crash at .*main\.c:{line}\n", shown)
+        assert run.get("/watched/").body == b"second"
+
+
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer ends the process itself")
+def test_a_call_back_that_does_not_return(tmp_path, mistakes):
+    with dudac.running(tmp_path, "watch", mistakes) as run, send(run, "/watched/loop") as connection:
+        run.wait_for((tmp_path / "looping").exists, "it is not called")
+        (mistakes / "main.c").write_text(mistakes_with("second", tmp_path))
+        run.wait_for(lambda: len(run.urls()) == 2, "the saved file is not loaded")
+        assert "Stuck in service watched, call-back loop, request GET /watched/loop" in run.errors()
+        assert "a call-back does not return" in run.errors()
         assert run.get("/watched/").body == b"second"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "src" / "duda"))
 
-from dudac import makefile, options, run_folder  # noqa: E402
+from dudac import makefile, options, run_folder, stuck  # noqa: E402
 
 
 def test_defaults():
@@ -40,7 +40,8 @@ def test_a_comma_belongs_to_a_value_where_no_key_follows():
 
 
 @pytest.mark.parametrize("overrides, line", [
-    ({"Port": "99"}, "    Listen 99\n"), ({"listen": "[::1]:0"}, "    Listen [::1]:0\n"), ({}, "    Listen 7\n"),
+    ({"Port": "99"}, "    Listen 127.0.0.1:99\n"), ({"listen": "[::1]:0"}, "    Listen [::1]:0\n"), ({}, "    Listen 127.0.0.1:7\n"),
+    ({"Listen": "80"}, "    Listen 80\n"),
     ({"MaxRequestSize": "64"}, "    MaxRequestSize 64K\n"), ({"Workers": "1"}, "    Workers 1\n"),
     ({"User": "me"}, "    User me\n")])
 def test_keys_of_the_server(overrides, line):
@@ -58,3 +59,13 @@ def test_a_makefile_keeps_the_variables_and_names_a_level_only_where_one_is_give
     text = makefile.text("NAME = x\n", "/out", "/the headers")
     assert "\nNAME = x\n" in text and "DUDA_API_LEVEL" not in text and "-I/the\\ headers" in text
     assert "-DDUDA_API_LEVEL=2 " in makefile.text("", "/out", "/h", level=2)
+
+
+def test_a_thread_that_runs_is_busy(tmp_path):
+    task = tmp_path / "1"
+    task.mkdir()
+    for state, place, is_busy in [("R", "0", True), ("S", "ep_poll", False), ("S", "0", False), ("S", "", False),
+                                  ("S", "hrtimer_nanosleep", True), ("D", "folio_wait", True), ("Z", "x", False)]:
+        (task / "stat").write_text(f"1 (mk-worker-0 ) R) {state} 1 1")
+        (task / "wchan").write_text(place)
+        assert stuck._is_busy(task) == is_busy, (state, place)

@@ -82,10 +82,21 @@ class Run:
     def reload(self, services):
         """Have the server that runs load what has changed, and print where it is. Raises Failure: it keeps what it has."""
         self._write(services)
-        if not self.server.reload():
+        is_reloaded = self.server.reload()
+        if self.server.stuck:
+            self._replace_stuck()
+            self.start(services)
+            return
+        if not is_reloaded:
             self.server.show_output()
             raise Failure("the server keeps what it has", self.server.output())
         self._show(services)
+
+    def _replace_stuck(self):
+        """A call-back that does not return keeps its worker, and the service that was saved from being loaded."""
+        self.server.abort_stuck()
+        place = crash.where(list(self.server.lines)).replace("Crash in", "Stuck in", 1)
+        print(f"{place}dudac: a call-back does not return; the server is started anew", file=sys.stderr, flush=True)
 
     def _write(self, services):
         port, pair = self.listens_at

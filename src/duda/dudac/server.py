@@ -8,9 +8,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+
+from . import stuck
 
 GRACE = 3.0         # seconds for requests in flight before the second signal, and before the last one
 START_WITHIN = 60.0
+STUCK_AFTER = 3.0   # seconds in which a worker has not come back to its loop
+LOOK_EVERY = 0.1
 SHOWN_LINES = 200   # of the output, where something failed
 
 _libc = ctypes.CDLL(None)
@@ -34,6 +39,7 @@ class Server:
         self.pid = self.process.pid
         self.port = None
         self.skipped = set()  # names of services that the server left out
+        self.stuck = set()    # threads of workers that kept it from a reload
         self.lines = collections.deque(maxlen=SHOWN_LINES)
         self._shows_output = shows_output
         self._started = threading.Event()
@@ -76,8 +82,27 @@ class Server:
         self._reload_ended.clear()
         if self.poll() is None:
             self.process.send_signal(signal.SIGHUP)
-            self._reload_ended.wait(START_WITHIN)
+            self._wait_for_reload()
         return self._is_reloaded and self.poll() is None
+
+    def _wait_for_reload(self):
+        """A worker that is in a call-back all the time will not load anything."""
+        end = time.monotonic() + START_WITHIN
+        begun, busy = time.monotonic(), None
+        while not self._reload_ended.wait(LOOK_EVERY) and time.monotonic() < end and self.poll() is None:
+            now = stuck.busy_workers(self.pid)
+            busy = now if busy is None else busy & now
+            if not busy:
+                begun, busy = time.monotonic(), None
+            elif time.monotonic() - begun >= STUCK_AFTER:
+                self.stuck = busy
+                return
+
+    def abort_stuck(self):
+        """End it from within the first worker that is stuck, so that it reports the call-back."""
+        stuck.abort(self.pid, min(self.stuck))
+        self.wait(GRACE)
+        self.stop()
 
     def poll(self):
         """Its exit code, as of subprocess; None while it runs."""

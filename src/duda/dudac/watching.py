@@ -13,6 +13,7 @@ from .watch_page import WatchPage
 LOOK_EVERY = 0.2  # seconds
 STATIC = ("html", "data", "logs")  # the server itself sees what changes there
 PAGES = "html"
+STARTS_MAX = 5  # of one build: what crashes at once is not started for ever
 
 
 def stamps(path, is_skipped=lambda name: False):
@@ -37,6 +38,7 @@ class Watch:
         self.run, self.page = run, WatchPage(run.run.pages)
         self.seen = self._look()
         self.server = self.name = None  # of the page
+        self.services, self.starts = [], 0  # of the last build
 
     def _look(self):
         path = self.run.options.path
@@ -45,6 +47,7 @@ class Watch:
     def _serve(self):
         services = self.run.build()
         self.name = services[0].name
+        self.services, self.starts = services, 0
         if self.run.server:
             self.run.reload(services)
         else:
@@ -76,12 +79,24 @@ class Watch:
         self.page.tell(f"{failure.detail}\n{failure}".lstrip())
 
     def _report_end(self):
-        """A server that ended by itself is reported once; the next saved file starts another."""
-        if self.run.server and self.run.server.poll() is not None:
-            try:
-                self.run.report_end()
-            except Failure as failure:
-                self._report(failure)
+        """A server that ended by itself is reported, and another one started, which shows the report in the page."""
+        if not self.run.server or self.run.server.poll() is None:
+            return
+        try:
+            self.run.report_end()
+        except Failure as failure:
+            self._report(failure)
+        self.run.server = None
+        self.starts += 1
+        if self.starts <= STARTS_MAX:
+            self._start_again()
+
+    def _start_again(self):
+        try:
+            self.run.start(self.services)
+            self._show_page()
+        except Failure as failure:
+            self._report(failure)
             self.run.server = None
 
     def turn(self):

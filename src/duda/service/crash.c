@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/crash.h"
 
+#include "service/library.h"
 #include "service/request.h"
 
 #include <dlfcn.h>
@@ -78,7 +79,8 @@ static void report_call(const void *at)
 
     if (dladdr(at, &info) == 0 || !info.dli_fname)
         return;
-    write_line(line, snprintf(line, sizeof(line), "crash at=%s+0x%zx\n", info.dli_fname,
+    write_line(line, snprintf(line, sizeof(line), "crash at=%s+0x%zx\n",
+                              mk_duda_library_file(info.dli_fname),
                               (size_t)((const char *)at - (const char *)info.dli_fbase)));
 }
 

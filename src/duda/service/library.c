@@ -4,12 +4,51 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The copies of the process, the newest first; as objects, none is ever closed. */
+struct copy {
+    struct copy *next;
+    int fd;
+    char path[];
+};
+static struct copy *_Atomic copies;
+
+/* Without memory reports have the name of the copy. */
+static void remember(int fd, const char *path)
+{
+    struct copy *copy = malloc(sizeof(*copy) + strlen(path) + 1);
+
+    if (!copy)
+        return;
+    copy->fd = fd;
+    memcpy(copy->path, path, strlen(path) + 1);
+    copy->next = atomic_load(&copies);
+    while (!atomic_compare_exchange_weak(&copies, &copy->next, copy))
+        ;
+}
+
+static const char own_files[] = "/proc/self/fd/";
+
+const char *mk_duda_library_file(const char *name)
+{
+    const size_t len = sizeof(own_files) - 1;
+
+    if (strncmp(name, own_files, len) != 0)
+        return name;
+    for (const struct copy *copy = atomic_load(&copies); copy; copy = copy->next) {
+        if (copy->fd == atoi(name + len))
+            return copy->path;
+    }
+    return name;
+}
 
 /* @return a descriptor of a copy in memory; -1, with errno. */
 static int copy_file(const char *path)
@@ -44,9 +83,11 @@ static void *open_copy(const char *path)
 
     if (fd < 0)
         return NULL;
-    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    (void)snprintf(name, sizeof(name), "%s%d", own_files, fd);
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    if (library)
+        remember(fd, path);
+    else
         close(fd);
     return library;
 }

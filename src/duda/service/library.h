@@ -12,4 +12,11 @@
  */
 void *mk_duda_library_open(const char *path, char *why, size_t size);
 
+/**
+ * The file of which an object is the copy, for reports of crashes: in a signal handler, too.
+ * @param name  as dladdr() has it
+ * @return name itself where it is no copy
+ */
+const char *mk_duda_library_file(const char *name);
+
 #endif
