@@ -61,6 +61,8 @@ def test_cookies(server):
         {"old=", "Path=/x", "Domain=example.com", "Max-Age=0", "SameSite=Lax"},
         {"p=1", "Path=/", "SameSite=None", "Secure", "Partitioned"}]
     assert server.get("/answers3/cookies").body == b"5 NULL"
+    server.wait_for_log(r'cookie->put\("a"\): its same_site is not Lax, Strict or None')
+    server.wait_for_log(r'cookie->put\("a"\): SameSite=None needs Secure')
 
 
 # ---- streams

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import duda
+from harness import duda, process
 
 SERVICE = """
 #include "webservice.h"
@@ -40,6 +40,28 @@ def test_a_missing_service_is_said_and_the_others_run(start, services):
     server = start(**duda.config(services, "gone", "one"))
     assert server.get("/one/").body == b"one 1" and server.get("/gone/").status == 404
     assert re.search(r"duda: service 'gone' not found", server.log())
+
+
+def checked(tmp_path, config):
+    """What --test says of a configuration."""
+    made = process.Config(tmp_path)
+    made.write(**config)
+    done = process.run("--configdir", made.folder, "--test")
+    return done.stdout + done.stderr
+
+
+def test_a_missing_service_is_a_warning_of_a_test(tmp_path, services):
+    duda.build(services, ANSWERS, name="one")
+    said = checked(tmp_path, duda.config(services, "gone", "one"))
+    assert f"warning: {services}/gone.duda: No such file or directory" in said and "with 1 warning" in said
+
+
+def test_a_service_beside_one_at_the_root_is_a_warning(tmp_path, services):
+    for name in ("one", "two", "off"):
+        duda.build(services, ANSWERS, name=name)
+    config = duda.config(services, "two", duda.service("one", Root="on"), duda.service("off", Enabled="off"))
+    said = checked(tmp_path, config)
+    assert "warning: [WEB_SERVICE] two gets no requests: one of this site has Root on" in said and "with 1 warning" in said
 
 
 def test_a_service_whose_main_fails_is_skipped(start, services):

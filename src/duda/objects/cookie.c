@@ -138,7 +138,7 @@ static int put(duda_request_t *dr, const struct duda_cookie *c)
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "cookie->put");
     struct mk_cookie cookie = {.size = sizeof(cookie)};
-    const char *why = "its same_site is none";
+    const char *why = "its same_site is not Lax, Strict or None";
     char text[COOKIE_ROOM];
     ssize_t len = MK_E_INVALID;
 

@@ -3,8 +3,12 @@
 
 #include "remote/redis_url.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct mk_field duda_fields[] = {
     {.name = "ServicesRoot",
@@ -160,6 +164,19 @@ static bool is_name(const char *name)
     return name[0] != '.' && !strchr(name, '/');
 }
 
+/* A service that is missing at the start is left out, so that the others run; who tests a configuration wants to know. */
+static void look_for(struct mk_setup *setup, const struct mk_duda_plan *plan,
+                     const struct mk_duda_wish *w)
+{
+    char path[PATH_MAX];
+
+    if (!plan->services_root || !w->name || !is_name(w->name))
+        return;
+    (void)snprintf(path, sizeof(path), "%s%s.duda", plan->services_root, w->name);
+    if (access(path, F_OK) < 0)
+        mk_setup_warn(setup, mk_setup_place(setup, w, "Name"), "%s: %s", path, strerror(errno));
+}
+
 static int add_service(struct mk_setup *setup, struct mk_duda_home *home,
                        const struct mk_duda_wish *w)
 {
@@ -183,7 +200,24 @@ static int add_service(struct mk_setup *setup, struct mk_duda_home *home,
     spec->datadir = directory(setup, w, "DataDir", w->datadir, &error);
     spec->logdir = directory(setup, w, "LogDir", w->logdir, &error);
     home->nwishes++;
+    look_for(setup, home->plan, w);
     return error;
+}
+
+/* What a service at the root has of its site is all of it. */
+static void look_at_root(struct mk_setup *setup, const struct mk_duda_home *home)
+{
+    const struct mk_duda_spec *root = NULL;
+
+    for (size_t i = 0; i < home->nwishes && !root; i++)
+        root = home->specs[i].is_root ? &home->specs[i] : NULL;
+    for (struct mk_duda_wish *w = NULL;
+         root && (w = mk_setup_section(setup, &service_section, w));) {
+        if (w->enabled && w->name && strcmp(w->name, root->name) != 0)
+            mk_setup_warn(setup, mk_setup_place(setup, w, "Name"),
+                          "[WEB_SERVICE] %s gets no requests: %s of this site has Root on", w->name,
+                          root->name);
+    }
 }
 
 static size_t count_services(struct mk_setup *setup)
@@ -218,6 +252,7 @@ static int add_home(struct mk_setup *setup, struct mk_duda_plan *plan, size_t n)
         err = w->enabled ? add_service(setup, home, w) : 0;
     if (err < 0)
         return err;
+    look_at_root(setup, home);
     mk_setup_keep(setup, home);
     return mk_setup_route(setup, MK_STR("^/"), NULL, NULL, false);
 }
