@@ -38,6 +38,33 @@ static bool has_handler_of_all(const struct mk_site *site)
     return false;
 }
 
+static bool is_route_of(const struct mk_route *route, const struct mk_handler_line *line)
+{
+    return mk_str_ieq(line->plugin, mk_str_from(route->who.plugin->name)) &&
+           mk_str_eq(line->pattern, route->pattern);
+}
+
+/* Routes of [HANDLERS] come first, in the order of the lines, without those of plugins that only limit. */
+static void check_shadows(const struct mk_site *site, struct mk_setup *ctx)
+{
+    const struct mk_setting *all = NULL;
+
+    for (size_t i = 0, route = 0; i < site->set.nhandlers && route < site->nroutes; i++) {
+        const struct mk_handler_line *line = &site->set.handlers[i];
+
+        if (!is_route_of(&site->routes[route], line))
+            continue;
+        if (all && line->pattern.p[0] != '@')
+            mk_fault_warn(ctx->faults, &line->setting->value_at,
+                          "Match: no request comes here, since line %u has all paths",
+                          all->key_at.line);
+        else if (takes_all(line->pattern) &&
+                 (site->routes[route].who.plugin->traits & MK_TRAIT_ANSWERS))
+            all = line->setting;
+        route++;
+    }
+}
+
 /* ---- roots ---- */
 
 static struct mk_origin place_of_site(const struct mk_tree *tree)
@@ -154,6 +181,7 @@ int mk_site_check(struct mk_site *site, const struct mk_tree *tree, bool need_ro
         check_root(site, tree, need_root, ctx);
         check_names(site, tree, ctx);
         check_error_pages(site, ctx);
+        check_shadows(site, ctx);
     }
     check_try_files(site, ctx);
     return list_slashless(site, ctx);

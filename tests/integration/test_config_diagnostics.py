@@ -293,3 +293,12 @@ def test_faults_of_plugins_point_at_the_key(check, plugin, config, place, senten
     code, output = check(**{**config, "extra": extra})
     lines = [line for line in output.splitlines() if f"{place}: error: " in line]
     assert code == 1 and any(re.search(sentence, line) for line in lines), output
+
+
+def test_lines_that_no_request_reaches_are_told(check):
+    entry = "[PROXY_ENTRY]\n    Name app\n    ServerList 127.0.0.1:9\n"
+    extra = {"plugins.load": "[PLUGINS]\n    Load proxy_reverse\n    Load mandril\n", "plugins/proxy_reverse/proxy_reverse.conf": entry}
+    code, output = check(handlers="Match ^/early echo\nMatch ^/ proxy_reverse app\nMatch ^/x mandril\nMatch @late echo\nMatch ^/late echo",
+                         extra=extra)
+    assert code == 0 and output.count("warning: ") == 1, output
+    assert re.search(r"sites/default:8:11: warning: Match: no request comes here, since line 5 has all paths", output), output

@@ -30,6 +30,8 @@ def test_addresses(tmp_path, address):
 
 FAULTS = [
     (section("FASTCGI_SERVER", "ServerAddr 127.0.0.1:9000"), "needs ServerName"),
+    (section("FASTCGI_SERVER", "ServerName a\nServerPath unix:/run/x.sock"), "ServerPath: a path without unix:, such as /run/php"),
+    (section("FASTCGI_SERVER", "ServerName a\nServerAddr unix:/run/x.sock"), "the path of a unix socket is written in ServerPath"),
     (section("FASTCGI_SERVER", "ServerName a"), "either ServerAddr or ServerPath"),
     (section("FASTCGI_SERVER", "ServerName a\nServerAddr 127.0.0.1:9\nServerPath /a"), "either ServerAddr or ServerPath"),
     (section("FASTCGI_SERVER", "ServerName a\nServerPath /" + "a" * 120), "too long"),

@@ -99,6 +99,22 @@ def test_transport_and_proxy_protocol(tmp_path):
     assert status == 1 and "its header cannot come before a handshake" in said
 
 
+@pytest.mark.parametrize("listen, server, is_own", [
+    ("8123", "127.0.0.1:8123", True), ("8123", "localhost:8123", True), ("8123", "[::1]:8123", True), ("8123", "127.0.0.1:8124", False),
+    ("8123", "192.0.2.1:8123", False), ("127.0.0.1:8123", "localhost:8123", True), ("127.0.0.1:8123", "127.0.0.1:8123", True),
+    ("127.0.0.2:8123", "127.0.0.1:8123", False), ("unix:/tmp/own.sock", "unix:/tmp/own.sock", True),
+    ("unix:/tmp/own.sock", "unix:/tmp/other.sock", False),
+])
+def test_a_backend_that_is_the_server_itself_is_told(tmp_path, listen, server, is_own):
+    status, said = check(tmp_path, section("PROXY_ENTRY", f"Match ^/\nServerList {server}"), server=f"Listen {listen}")
+    assert status == 0 and (f"ServerList: {server} is an address of this server" in said) == is_own, said
+
+
+def test_an_entry_of_a_site_that_answers_nothing(tmp_path):
+    status, said = check(tmp_path, "", site=section("PROXY_ENTRY", f"Name a\n{SERVERS}"))
+    assert status == 0 and "[PROXY_ENTRY] answers nothing: it has no Match" in said, said
+
+
 def test_an_entry_that_answers_nothing(tmp_path):
     status, said = check(tmp_path, section("PROXY_ENTRY", SERVERS))
     assert status == 0 and "it has neither Match nor Name" in said

@@ -68,6 +68,6 @@ static const struct mk_plugin proxy_reverse = {
     .worker_stop = proxy_worker_stop,
     .on_handle = proxy_on_handle,
     .metrics = proxy_metrics,
-    .traits = MK_TRAIT_ELSEWHERE,
+    .traits = MK_TRAIT_ELSEWHERE | MK_TRAIT_ANSWERS,
 };
 MK_PLUGIN_EXPORT(proxy_reverse);

@@ -77,9 +77,10 @@ static int parse_address(struct mk_setup *setup, const struct mk_setting *s)
     struct mk_str host;
 
     if (!split_address(s->value, &host, &section->port))
-        return mk_setup_refuse(
-            setup, s,
-            "host:port, such as 127.0.0.1:9000 or [::1]:9000, with a port from 1 to 65535");
+        return mk_setup_refuse(setup, s,
+                               "host:port, such as 127.0.0.1:9000 or [::1]:9000, with a port from "
+                               "1 to 65535; the path "
+                               "of a unix socket is written in ServerPath");
     section->host = mk_setup_copy(setup, host);
     return section->host.p ? 0 : MK_E_NOMEM;
 }
@@ -282,6 +283,9 @@ static void judge_server(struct mk_setup *setup, const struct fcgi_config *c,
                        "ServerName: another server is called %s", s->name);
     if (!s->path == !s->host.p)
         mk_setup_fault(setup, at, "[FASTCGI_SERVER] needs either ServerAddr or ServerPath");
+    if (s->path && strstr(s->path, "unix:"))
+        mk_setup_fault(setup, mk_setup_place(setup, s, "ServerPath"),
+                       "ServerPath: a path without unix:, such as /run/php/php-fpm.sock");
     if (s->path && strlen(s->path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
         mk_setup_fault(setup, mk_setup_place(setup, s, "ServerPath"),
                        "ServerPath: too long for the name of a socket");

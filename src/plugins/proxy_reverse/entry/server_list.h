@@ -10,5 +10,7 @@
 int proxy_parse_server_list(struct mk_setup *setup, const struct mk_setting *s);
 /** When the settings are whole: ports that were not written, and what belongs into Host. @return 0 or MK_E_NOMEM. */
 int proxy_complete_servers(struct mk_setup *setup, struct proxy_settings *set);
+/** Then: warn of servers that are an address of this server. */
+void proxy_check_servers(struct mk_setup *setup, const struct proxy_settings *set);
 
 #endif

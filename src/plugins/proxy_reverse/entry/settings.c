@@ -524,6 +524,7 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
     err = proxy_complete_servers(setup, set);
     if (err < 0)
         return err;
+    proxy_check_servers(setup, set);
     e->set = set;
     e->name = name_of(setup, c, set);
     if (!e->name)
@@ -619,8 +620,13 @@ int proxy_check_site(struct mk_setup *setup)
     for (struct proxy_settings *set = mk_setup_section(setup, &entry_section, NULL);
          set && err == 0; set = mk_setup_section(setup, &entry_section, set)) {
         err = add_entry(setup, c, set, &e);
-        if (e)
-            e->site = site->number;
+        if (!e)
+            continue;
+        e->site = site->number;
+        if (!set->matches)
+            mk_setup_warn(setup, mk_setup_origin(setup, set),
+                          "[PROXY_ENTRY] answers nothing: it has no Match, and lines of [HANDLERS] "
+                          "name entries of plugins/proxy_reverse/ alone");
     }
     for (e = *of_site; e && err == 0; e = e->next)
         err = add_entry_to_site(setup, c, site, e);
