@@ -135,12 +135,25 @@ static void check_indent(struct source *src, struct mk_str indent)
     }
 }
 
+/* Where a comment would be a part of the value. It is cut off, so that the rest is judged. */
+static void refuse_comment(struct source *src, struct mk_str *value)
+{
+    const size_t at = mk_scan_comment(*value);
+
+    if (at == value->len)
+        return;
+    mk_fault_add(src->all->faults, place(src, value->p + at),
+                 "a comment needs a line of its own; write \\# for a # that belongs to the value");
+    *value = mk_str_trim((struct mk_str){value->p, at});
+}
+
 static int add_setting(struct source *src, const struct mk_conf_line *parts)
 {
     struct mk_origin key_at = *place(src, parts->key.p);
+    const struct mk_str value = mk_scan_unescape(parts->value, src->all->tree->arena);
 
-    return mk_tree_add(src->all->tree, src->section, parts->key, parts->value, &key_at,
-                       place(src, parts->value.p))
+    return value.p && mk_tree_add(src->all->tree, src->section, parts->key, value, &key_at,
+                                  place(src, parts->value.p))
                ? 0
                : MK_E_NOMEM;
 }
@@ -220,6 +233,7 @@ static int read_line(struct source *src)
         return read_head(src, parts.key.p);
     if (parts.indent.len > 0)
         check_indent(src, parts.indent);
+    refuse_comment(src, &parts.value);
     if (mk_str_ieq(parts.key, MK_STR("@INCLUDE")))
         return read_include(src, parts.value);
     if (parts.key.p[0] != '@')
@@ -272,7 +286,7 @@ MK_AT_START static int read_path(const struct reader *all, const struct source *
 {
     struct source src = {.all = all, .from = from, .depth = from ? from->depth + 1 : 0};
     struct mk_str text;
-    const char *why = "there are too many configuration files";
+    const char *why = "a configuration has at most 4096 files, and no further ones are read";
     int err = *all->seen < MK_LIMIT_CONF_FILES ? 0 : MK_E_LIMIT;
 
     *all->seen += 1;
@@ -280,11 +294,15 @@ MK_AT_START static int read_path(const struct reader *all, const struct source *
     src.dir = mk_include_dir(path);
     if (err == 0)
         err = load(&src, &text, &why);
-    if (err == 0)
+    why = err == 0 ? mk_scan_foreign(text) : why;
+    if (err == 0 && !why)
         return read_source(&src, text);
     if (err == MK_E_NOMEM)
         return err;
-    mk_fault_add(all->faults, at, "cannot read \"%s\": %s", path, why);
+    if (err == 0)
+        mk_fault_add(all->faults, &src.at, "this file was written for %s", why);
+    else if (*all->seen <= MK_LIMIT_CONF_FILES + 1) /* one fault for all the others */
+        mk_fault_add(all->faults, at, "cannot read \"%s\": %s", path, why);
     return 0;
 }
 

@@ -50,3 +50,63 @@ bool mk_scan_parts(struct mk_str line, struct mk_conf_line *parts)
     };
     return true;
 }
+
+static bool begins_word(struct mk_str value, size_t i)
+{
+    return i == 0 || value.p[i - 1] == ' ' || value.p[i - 1] == '\t';
+}
+
+size_t mk_scan_comment(struct mk_str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        const char c = value.p[i];
+        const char *quote =
+            c == '"' || c == '\'' ? memchr(value.p + i + 1, c, value.len - i - 1) : NULL;
+
+        if (quote)
+            i = (size_t)(quote - value.p);
+        else if (c == '#' && begins_word(value, i))
+            return i;
+    }
+    return value.len;
+}
+
+struct mk_str mk_scan_unescape(struct mk_str value, struct mk_arena *arena)
+{
+    struct mk_str copy = value;
+    char *to;
+
+    if (!memmem(value.p, value.len, "\\#", 2))
+        return value;
+    to = mk_arena_strdup(arena, value);
+    copy = (struct mk_str){to, 0};
+    for (size_t i = 0; to && i < value.len; i++) {
+        if (value.p[i] == '\\' && begins_word(value, i) && i + 1 < value.len &&
+            value.p[i + 1] == '#')
+            i++;
+        to[copy.len++] = value.p[i];
+    }
+    return copy;
+}
+
+const char *mk_scan_foreign(struct mk_str text)
+{
+    struct mk_scan scan;
+    struct mk_str line;
+    bool has_brace = false;
+
+    mk_scan_init(&scan, text);
+    while (mk_scan_line(&scan, &line)) {
+        line = mk_str_trim(line);
+        if (line.len == 0 || line.p[0] == '#')
+            continue;
+        if (line.p[0] == '[' || line.p[0] == '@')
+            break;
+        if (line.p[0] == '<' && line.p[line.len - 1] == '>')
+            return "Apache; docs/from-apache.md has what to write for each directive";
+        if (line.p[line.len - 1] == ';')
+            return "nginx; docs/from-nginx.md has what to write for each directive";
+        has_brace |= line.p[line.len - 1] == '{';
+    }
+    return has_brace ? "Caddy; monkey.conf(5) has the form of ours" : NULL;
+}

@@ -2,7 +2,7 @@
 #ifndef MK_CONF_SCAN_INT_H
 #define MK_CONF_SCAN_INT_H
 
-#include <monkey/types.h>
+#include "base/arena.h"
 
 #include <stdbool.h>
 
@@ -29,5 +29,18 @@ struct mk_conf_line {
 
 /** @return false for a blank line and for a comment. */
 bool mk_scan_parts(struct mk_str line, struct mk_conf_line *parts);
+
+/** @return the offset of a `#` that begins a word and is not within quotes, or value.len. */
+size_t mk_scan_comment(struct mk_str value);
+
+/** @return the value with `#` for `\#` at the beginning of words: itself, or a copy in the arena; p NULL: no memory. */
+struct mk_str mk_scan_unescape(struct mk_str value, struct mk_arena *arena);
+
+/**
+ * The server for which a file was written whose lines make no sense here: its first line is no section head, and there
+ * are lines in angle brackets, or that end in a semicolon or a brace.
+ * @return the end of a sentence, static; NULL: it may be ours.
+ */
+const char *mk_scan_foreign(struct mk_str text);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/code.h"
 #include "base/heap.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "core/fd.h"
 #include "setup/host.h"
@@ -127,11 +128,14 @@ static bool is_default(const char *path)
 static int read_site(struct mk_config *config, const char *path)
 {
     struct mk_site_file *site = &config->sites[config->nsites++];
+    int err;
 
     site->path = path;
     mk_tree_init(&site->tree, &config->text);
     site->tree.file = path;
-    return read_file(config, &site->tree, path);
+    err = read_file(config, &site->tree, path);
+    config->nsites -= config->files_read > MK_LIMIT_CONF_FILES; /* it has not been read */
+    return err;
 }
 
 static int read_sites(struct mk_config *config, const char *dir)

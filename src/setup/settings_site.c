@@ -15,25 +15,33 @@
 
 static const char *const known_statuses = " 301 302 303 307 308 ";
 
-/* "$host" would be sent as it stands. @return whether a fault was noted. */
-static bool has_variable(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str url)
+/* @return the bytes of "$host" or "%{HTTP_HOST}" there; 0: it is neither. */
+static size_t variable_at(const char *p, const char *end)
 {
-    const char *mark = memchr(url.p, '$', url.len), *end = mark;
+    const char *at = p + 1;
 
-    if (!mark)
-        return false;
-    do
-        end++;
-    while (end < url.p + url.len && (*end == '_' || *end == '{' || *end == '}' ||
-                                     (mk_char_lower(*end) >= 'a' && mk_char_lower(*end) <= 'z')));
-    if (end - mark < 2)
-        return false;
-    mk_fault_add(
-        ctx->faults, &s->value_at,
-        "Redirect: \"%.*s\" would be sent unchanged: the Redirect of the plugin rewrite has "
-        "variables",
-        (int)(end - mark), mark);
-    return true;
+    if (*p != '$' && !(*p == '%' && at < end && *at == '{'))
+        return 0;
+    while (at < end && (*at == '_' || *at == '{' || *at == '}' ||
+                        (mk_char_lower(*at) >= 'a' && mk_char_lower(*at) <= 'z')))
+        at++;
+    return at - p > 1 ? (size_t)(at - p) : 0;
+}
+
+/* It would be sent as it stands. @param instead  a clause @return whether a fault was noted. */
+static bool has_variable(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str text,
+                         const char *instead)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        const size_t len = variable_at(text.p + i, text.p + text.len);
+
+        if (len == 0)
+            continue;
+        mk_fault_add(ctx->faults, &s->value_at, "%s: \"%.*s\" would be sent unchanged: %s",
+                     s->key.p, (int)len, text.p + i, instead);
+        return true;
+    }
+    return false;
 }
 
 MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
@@ -50,7 +58,7 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
     }
     if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
         return mk_setup_refuse(ctx, s, "a URL and perhaps a status");
-    if (has_variable(ctx, s, url))
+    if (has_variable(ctx, s, url, "the Redirect of the plugin rewrite has variables"))
         return MK_E_INVALID;
     if (mk_str_next_word(&rest, &status)) {
         char wanted[8] = "";
@@ -82,6 +90,8 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
                      (int)name.len, name.p);
         return MK_E_INVALID;
     }
+    if (has_variable(ctx, s, rest, "the value of a Header is the same in all answers"))
+        return MK_E_INVALID;
     line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
     if (!line)
         return MK_E_NOMEM;

@@ -252,21 +252,47 @@ static const struct mk_host_name *find_name(const struct mk_host_name *names, si
     return count ? bsearch(&key, names, count, sizeof(*names), compare_names) : NULL;
 }
 
+/* @return NULL, or what is wrong with a name whose asterisk, if it has one, was taken away. */
+static const char *fault_of_name(struct mk_str name, struct mk_str written)
+{
+    const bool is_v6 = written.p[0] == '[';
+
+    if (mk_str_eq(written, MK_STR("_")) || mk_str_eq(written, MK_STR("*")))
+        return "; the default site answers all names that no other site has";
+    if (written.p[0] == '~' || written.p[0] == '^')
+        return "; an expression is none";
+    if (written.p[0] == '.')
+        return "; .a.test is written a.test *.a.test";
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.p[i];
+
+        if ((unsigned char)c >= 0x80)
+            return "; write it as clients send it, such as xn--bcher-kva.example";
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && !memchr("-._", c, 3) &&
+            !(is_v6 && memchr(":[]", c, 3)))
+            return "; it has no scheme, port or path";
+    }
+    return written.len > MK_LIMIT_HOST ? "" : NULL;
+}
+
 static int add_name(struct mk_snapshot *s, const struct mk_site *site, struct mk_str word,
                     const struct mk_tree *tree, struct mk_setup *ctx)
 {
     char *lower = mk_arena_strdup(ctx->arena, word);
     bool wildcard = word.len > 2 && word.p[0] == '*' && word.p[1] == '.';
     struct mk_host_name *entry = wildcard ? &s->wildcards[s->nwildcards++] : &s->names[s->nnames++];
+    const char *fault;
 
     if (!lower)
         return MK_E_NOMEM;
     for (size_t i = 0; i < word.len; i++)
         lower[i] = mk_char_lower(word.p[i]);
     *entry = (struct mk_host_name){.name = {lower + wildcard, word.len - wildcard}, .site = site};
-    if (word.len > MK_LIMIT_HOST || memchr(entry->name.p, '*', entry->name.len))
+    fault = fault_of_name(entry->name, word);
+    if (fault)
         mk_fault_add(ctx->faults, mk_tree_place(tree, "HOST", "ServerName"),
-                     "ServerName: \"%.*s\" is neither a name nor *.name", (int)word.len, word.p);
+                     "ServerName: \"%.*s\" is neither a name nor *.name%s", (int)word.len, word.p,
+                     fault);
     return 0;
 }
 

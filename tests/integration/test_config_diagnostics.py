@@ -181,12 +181,23 @@ def test_section_of_an_absent_plugin_is_not_ignored(check):
 SPA = "[HOST]\n    ServerName spa.test\n    DocumentRoot /\n"
 SENTENCES = [
     # id, what is written, the place, level, the sentence
-    ("comment behind a value", {"host": "ServerName spa.test # the spa"}, "sites/default:3:16", "error",
-     r'ServerName: .* got "spa\.test # the spa"; a comment needs a line of its own'),
-    ("comment behind a path", {"host": "DocumentRoot /tmp # here"}, "sites/default:2:18", "error",
-     r"DocumentRoot: /tmp # here: No such file or directory; a comment needs a line of its own"),
-    ("comment behind a number", {"server": "Timeout 5 # short"}, "monkey.conf:*:13", "error",
-     r'Timeout: expected a time .* got "5 # short"; a comment needs a line of its own'),
+    ("comment behind a value", {"host": "ServerName spa.test # the spa"}, "sites/default:3:25", "error",
+     r"a comment needs a line of its own; write \\# for a # that belongs to the value"),
+    ("comment behind a path", {"host": "DocumentRoot /tmp # here"}, "sites/default:2:23", "error", r"a comment needs a line of its own"),
+    ("comment behind a number", {"server": "Timeout 5 # short"}, "monkey.conf:*:15", "error", r"a comment needs a line of its own"),
+    ("comment behind a field", {"host": "Header X-Content-Type-Options nosniff #safe"}, "sites/default:3:43", "error",
+     r"a comment needs a line of its own"),
+    ("variable in a field", {"host": "Header X-Host the $host"}, "sites/default:3:12", "error",
+     r'Header: "\$host" would be sent unchanged: the value of a Header is the same in all answers'),
+    ("variable of Apache in a field", {"host": "Header X-Host %{HTTP_HOST}e"}, "sites/default:3:12", "error",
+     r'Header: "%\{HTTP_HOST\}e" would be sent unchanged'),
+    *((f"name {name}", {"host": f"ServerName a.test {name}"}, "sites/default:3:16", "error",
+       rf'ServerName: "{re.escape(name)}" is neither a name nor \*\.name; {more}')
+      for name, more in (("https://b.test", "it has no scheme, port or path"), ("b.test:443", "it has no scheme, port or path"),
+                         ("b.test,", "it has no scheme, port or path"), ("~^www", "an expression is none"),
+                         ("_", "the default site answers all names"), (".b.test", r"\.a\.test is written a\.test \*\.a\.test"))),
+    ("name in UTF-8", {"host": "ServerName bücher.example"}, "sites/default:3:16", "error",
+     r"write it as clients send it, such as xn--bcher-kva\.example"),
     ("variables in a redirect", {"host": "Redirect https://$host/"}, "sites/default:3:14", "error",
      r'Redirect: "\$host" would be sent unchanged: the Redirect of the plugin rewrite has variables'),
     ("error page elsewhere", {"error_pages": "404 https://x/"}, "sites/default:4:9", "error",
@@ -293,6 +304,34 @@ def test_faults_of_plugins_point_at_the_key(check, plugin, config, place, senten
     code, output = check(**{**config, "extra": extra})
     lines = [line for line in output.splitlines() if f"{place}: error: " in line]
     assert code == 1 and any(re.search(sentence, line) for line in lines), output
+
+
+@pytest.mark.parametrize("host", [r"Header X-Note see \#5", "Header X-Note 'a # b'", "Header X-Price $5 or 5% {net}", "ServerName [::1] a_b.test"])
+def test_values_that_only_look_so_are_fine(check, host):
+    assert check(host=host) == (0, "configuration is fine\n")
+
+
+def test_a_hash_of_the_value_is_sent(start):
+    assert start(host=r"Header X-Note see \#5", files={"a": "x"}).get("/a").header("X-Note") == "see #5"
+
+
+NGINX = "# a site\nserver {\n    listen 80;\n    server_name a.test; # it\n    location / { root /srv; }\n}\n"
+APACHE = 'Listen 80\nServerRoot "/etc/apache2"\n<VirtualHost *:80>\n    ServerName a.test\n</VirtualHost>\n'
+CADDY = "a.test {\n    root * /srv\n    file_server\n}\n"
+
+
+@pytest.mark.parametrize("text, said", [(NGINX, "nginx; docs/from-nginx.md"), (APACHE, "Apache; docs/from-apache.md"),
+                                        (CADDY, "Caddy; monkey.conf(5)")])
+def test_a_file_of_another_server_is_one_error(check, text, said):
+    code, output = check(sites={"other": text})
+    assert code == 1 and f"sites/other: error: this file was written for {said}" in output, output
+    assert output.count(" error: ") <= 2, output
+
+
+def test_more_files_than_a_configuration_may_have_are_one_error(check):
+    code, output = check(sites={f"site{i}": f"[HOST]\n    ServerName a{i}.test\n    DocumentRoot /\n" for i in range(4200)})
+    assert code == 1 and output.count(" error: ") == 1, output[:2000]
+    assert "a configuration has at most 4096 files, and no further ones are read" in output
 
 
 def test_lines_that_no_request_reaches_are_told(check):

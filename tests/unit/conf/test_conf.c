@@ -23,7 +23,19 @@ static void test_text(void **state)
          "the usual"},
         {"[A]\r\n\tKey v\r\n", "A{Key=v;}", "", "CRLF and tabs"},
         {"\xef\xbb\xbf[A]\n Key v", "A{Key=v;}", "", "a byte order mark, no final newline"},
-        {"# c\n[A]\n# c\n  # c\n    Key v # v\n", "A{Key=v # v;}", "", "comments"},
+        {"# c\n[A]\n# c\n  # c\n    Key v#v\n", "A{Key=v#v;}", "", "comments"},
+        {"[A]\n Key v # c\n Other #c\n Third v \t#\n", "A{Key=v;Other=;Third=v;}",
+         "t:2:8 a comment needs a line of its own; write \\# for a # that belongs to the value\n"
+         "t:3:8 a comment needs a line of its own; write \\# for a # that belongs to the value\n"
+         "t:4:11 a comment needs a line of its own; write \\# for a # that belongs to the value\n",
+         "comments behind values"},
+        {"[A]\n Key 'a # b' c\n Key \"#\" d\n Key don't\n",
+         "A{Key='a # b' c;Key=\"#\" d;Key=don't;}", "", "quotes"},
+        {"[A]\n Key 'a' # b\n Key don't # b\n", "A{Key='a';Key=don't;}",
+         "t:2:10 a comment needs a line of its own; write \\# for a # that belongs to the value\n"
+         "t:3:12 a comment needs a line of its own; write \\# for a # that belongs to the value\n",
+         "behind quotes"},
+        {"[A]\n Key \\# a \\#b c\\# \\x\n", "A{Key=# a #b c\\# \\x;}", "", "a # of the value"},
         {"[A]\n\n  \n\t\n    Key v\n", "A{Key=v;}", "", "blank lines fix no indentation"},
         {"[ A b ]  \n Key v\n", "A b{Key=v;}", "", "blanks inside and behind a head"},
         {"[A]\n Key v\n Key w\n[A]\n Key x\n", "A{Key=v;Key=w;}A{Key=x;}", "",
