@@ -226,3 +226,18 @@ def test_configuration_test_judges_certificates(start):
     done = tools.run(process.binary(), "--test", "-c", server.config.folder)
     assert done.returncode != 0
     assert b"is not the key of the certificate in" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("names, issued, said", [
+    ("a.test", ["a.test", "b.test"], None),
+    ("www.b.test *.b.test 127.0.0.1", ["*.b.test"], None),
+    ("a.test www.a.test", ["a.test"], "CertificateFile: it is not for the ServerName www.a.test"),
+    ("*.a.test", ["a.test"], r"CertificateFile: it is not for the ServerName \*.a.test"),
+    ("a.test b.test c.test", ["c.test"], "CertificateFile: it is not for 2 names of ServerName, such as a.test"),
+])
+def test_a_certificate_without_the_names_of_its_site_is_a_warning(start, tmp_path, names, issued, said):
+    sites = {"named": secured.site(names, certificates.issue(*issued).lines(), tmp_path)}
+    server = start(**secured.config(certificates.issue("default.test").lines(), sites=sites))
+    if said:
+        server.wait_for_log(said)
+    assert ("it is not for" in server.log()) == bool(said)

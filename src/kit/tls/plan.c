@@ -64,9 +64,53 @@ static int open_in_check(void *arg, const char *path)
     return mk_setup_open(arg, path);
 }
 
+/* Certificates have addresses elsewhere, and few have any. */
+static bool is_address(struct mk_str name)
+{
+    size_t i = 0;
+
+    while (i < name.len && ((name.p[i] >= '0' && name.p[i] <= '9') || name.p[i] == '.'))
+        i++;
+    return i == name.len || name.p[0] == '[';
+}
+
+static bool has_name(const struct tls_engine *engine, void *object, struct mk_str name)
+{
+    char text[TLS_NAME_MAX + 1];
+
+    if (name.len > TLS_NAME_MAX || is_address(name))
+        return true;
+    memcpy(text, name.p, name.len);
+    text[name.len] = '\0';
+    if (text[0] == '*')
+        text[0] = 'x'; /* one of them */
+    return engine->server_has_name(object, text);
+}
+
+/* Clients refuse a certificate that has not the name they asked for. */
+static void check_names(struct tls_report *report, const struct tls_engine *engine, void *object,
+                        const struct mk_words *names)
+{
+    struct mk_str first = {NULL, 0};
+    unsigned count = 0;
+
+    for (size_t i = 0; names && i < names->count; i++) {
+        if (has_name(engine, object, names->items[i]))
+            continue;
+        if (count++ == 0)
+            first = names->items[i];
+    }
+    if (count == 1)
+        tls_warn(report, "CertificateFile: it is not for the ServerName %.*s", (int)first.len,
+                 first.p);
+    else if (count > 1)
+        tls_warn(report, "CertificateFile: it is not for %u names of ServerName, such as %.*s",
+                 count, (int)first.len, first.p);
+}
+
 /* Build it, to see whether it can be. @return 0 or MK_E_NOMEM: what is wrong was said. */
 static int try_server(struct mk_setup *setup, const struct tls_engine *engine,
-                      const struct tls_settings *s)
+                      const struct tls_settings *s, const struct mk_words *names)
 {
     struct tls_report report = {.setup = setup, .settings = s};
     const struct tls_identity nobody = {0};
@@ -77,8 +121,10 @@ static int try_server(struct mk_setup *setup, const struct tls_engine *engine,
     if (err == 0) {
         err = engine->server_new(&object, s, &files, &nobody, &report);
         tls_files_free(&files);
-        if (err == 0)
+        if (err == 0) {
+            check_names(&report, engine, object, names);
             engine->server_free(object);
+        }
     }
     return err == MK_E_NOMEM ? err : tls_files_need(setup, s);
 }
@@ -105,7 +151,7 @@ static struct planned *add_planned(struct mk_setup *setup, struct tls_plan *plan
 {
     struct planned *p = mk_setup_alloc(setup, sizeof(*p));
 
-    if (!p || try_server(setup, plan->engine, s) < 0)
+    if (!p || try_server(setup, plan->engine, s, names) < 0)
         return NULL;
     p->index = plan->count++;
     p->settings = s;

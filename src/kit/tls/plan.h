@@ -45,6 +45,8 @@ struct tls_engine {
     int (*server_new)(void **object, const struct tls_settings *s, const struct tls_files *f,
                       const struct tls_identity *id, struct tls_report *r);
     void (*server_free)(void *object);
+    /** Is one of its certificates for this host name? @param object  of a check, and freed afterwards */
+    bool (*server_has_name)(void *object, const char *name);
     /** The same for the client's side. */
     int (*client_new)(void **object, const struct tls_backend_settings *s,
                       const struct tls_files *f, struct tls_report *r);

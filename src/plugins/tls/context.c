@@ -9,6 +9,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/x509v3.h>
 #include <stdlib.h>
 
 enum { DH_BITS_MIN = 2048 };
@@ -277,9 +278,25 @@ static void digest(const void *bytes, size_t len, uint8_t out[32])
     (void)EVP_Digest(bytes, len, out, NULL, EVP_sha256(), NULL);
 }
 
+static bool front_has_name(void *object, const char *name)
+{
+    const struct front *front = object;
+    int at = SSL_CTX_set_current_cert(front->ctx, SSL_CERT_SET_FIRST);
+
+    for (; at == 1; at = SSL_CTX_set_current_cert(front->ctx, SSL_CERT_SET_NEXT)) {
+        X509 *certificate = SSL_CTX_get0_certificate(front->ctx);
+
+        if (certificate &&
+            X509_check_host(certificate, name, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1)
+            return true;
+    }
+    return false;
+}
+
 const struct tls_engine openssl_engine = {
     .server_new = new_front,
     .server_free = free_front,
+    .server_has_name = front_has_name,
     .client_new = new_back,
     .client_free = free_back,
     .digest = digest,
