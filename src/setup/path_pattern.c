@@ -68,8 +68,7 @@ static const char *fault_of(struct mk_str text, bool is_glob)
     if (is_quoted(text))
         return "a path or pattern has no quotes around it";
     if (is_like_regex(text.p))
-        return "a regular expression begins with ^, such as ^.*\\.php$ or ^/v[0-9]+/; other texts "
-               "are plain, but for * (any text)";
+        return "a regular expression begins with ^, such as ^.*\\.php$ or ^/v[0-9]+/";
     if (is_glob && memchr(text.p, '/', text.len) && !is_one_of(text.p[0], "/*?"))
         return "a glob with a slash is compared with the whole path, which begins with a slash";
     return NULL;

@@ -92,6 +92,7 @@ struct mk_header_line {
 struct mk_cache_line {
     const struct mk_pattern *files;
     struct mk_str value;
+    const struct mk_setting *setting; /* while the configuration is checked */
 };
 
 struct mk_error_page {

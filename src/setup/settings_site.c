@@ -122,7 +122,7 @@ MK_AT_START static int parse_cache_control(struct mk_setup *ctx, const struct mk
     line = MK_SETTINGS_APPEND(ctx, site, cache_lines, ncache_lines);
     if (!line)
         return MK_E_NOMEM;
-    *line = (struct mk_cache_line){files, value};
+    *line = (struct mk_cache_line){files, value, s};
     return 0;
 }
 

@@ -121,6 +121,26 @@ static void check_error_pages(const struct mk_site *site, struct mk_setup *ctx)
     }
 }
 
+/* "CacheControl /static ..." is a file of that name, not what is in a folder. */
+static void check_cache_lines(const struct mk_site *site, struct mk_setup *ctx)
+{
+    for (size_t i = 0; site->set.document_root && i < site->set.ncache_lines; i++) {
+        const struct mk_setting *s = site->set.cache_lines[i].setting;
+        struct mk_str rest = s->value, word;
+        const char *path;
+        struct stat st;
+
+        if (!mk_str_next_word(&rest, &word))
+            continue;
+        path = mk_arena_printf(ctx->faults->arena, "%s/%.*s", site->set.document_root,
+                               (int)word.len, word.p);
+        if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+            mk_fault_add(ctx->faults, &s->value_at,
+                         "CacheControl: \"%.*s\" is a folder; for its files write %s%.*s/*",
+                         (int)word.len, word.p, word.p[0] == '/' ? "" : "/", (int)word.len, word.p);
+    }
+}
+
 /* ---- SlashRedirect ---- */
 
 /* "^/dav/" names "/dav", likewise "^/dav/.*". @return p NULL: the pattern is no such beginning. */
@@ -183,6 +203,7 @@ int mk_site_check(struct mk_site *site, const struct mk_tree *tree, bool need_ro
         check_error_pages(site, ctx);
         check_shadows(site, ctx);
     }
+    check_cache_lines(site, ctx);
     check_try_files(site, ctx);
     return list_slashless(site, ctx);
 }

@@ -132,3 +132,12 @@ def test_cache_control_that_matches_nothing_is_an_error(tmp_path, line, fault):
     config.write(host=f"CacheControl {line}")
     result = process.run("--configdir", config.folder, "--test")
     assert result.returncode == 1 and fault in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("line", ["/static max-age=1", "static max-age=1"])
+@pytest.mark.parametrize("place", ["", "[LOCATION]\n    Path /x\n    "])
+def test_cache_control_for_a_folder_is_an_error(tmp_path, line, place):
+    config = Config(tmp_path)
+    config.write(files=FILES, **({"site": f"{place}CacheControl {line}\n"} if place else {"host": f"CacheControl {line}"}))
+    result = process.run("--configdir", config.folder, "--test")
+    assert result.returncode == 1 and result.stderr.count("is a folder; for its files write /static/*") == 1, result.stderr
