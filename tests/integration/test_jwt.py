@@ -163,6 +163,14 @@ def test_the_longest_place_decides(guarded, keys, tmp_path):
     assert ask(server, Key("HS256").token(claims()), "/api/deep/x").status == 404
 
 
+@pytest.mark.parametrize("location", ["/*/a.txt", "*.txt", "^/api/a[.]txt$"])
+def test_a_location_may_be_a_pattern(guarded, keys, location):
+    server = guarded(location=location)
+    assert server.get("/api/a.txt").status == 401
+    assert ask(server, keys["ES256"].token(claims())).status == 200
+    assert server.get("/api/b.html").status == 404
+
+
 # -- around it
 
 
@@ -201,6 +209,7 @@ def test_a_reload_takes_new_keys(guarded, keys, tmp_path):
     (["Keys {keys}", "Leeway 1h"], "Leeway"),
     (["Keys {keys}", 'Title a "b"'], "quotes"),
     (["Keys {keys}", "Location api"], "expected a path"),
+    (["Keys {keys}", "Location /api/.*"], "a regular expression begins with ^"),
 ])
 def test_faults_of_a_section(configured, tmp_path, lines, message):
     (tmp_path / "secret").write_bytes(SECRET)
