@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MaxConnections with each OverCapacity, and MaxConnectionsPerIP; with both schedulers."""
 
+import contextlib
 import select
 
 import pytest
@@ -29,7 +30,7 @@ def next_answered(waiting):
 
 
 def settings(scheduler, *lines):
-    return "\n".join([f"Scheduler {scheduler}", "KeepAliveTimeout 30", *lines])
+    return "\n".join([f"Scheduler {scheduler}", "KeepAliveTimeout 600", "Timeout 600", *lines])
 
 
 @pytest.fixture(params=SCHEDULERS)
@@ -105,8 +106,9 @@ def test_drop_closes_further_clients_at_once(start, scheduler):
     held = fill(server, 4)
     for _ in range(3):
         with server.connect() as connection:
-            connection.send(http.request("/a.txt"))
-            assert connection.is_closed(within=3)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may be closed already
+                connection.send(http.request("/a.txt"))
+            assert connection.is_closed()
     assert held[0].request("/a.txt").status == 200
 
 
@@ -119,7 +121,7 @@ def test_too_busy_answers_503(start, scheduler):
             response = connection.response()
             assert response.status == 503
             assert not response.keeps_connection
-            assert connection.is_closed(within=5)
+            assert connection.is_closed()
     assert held[0].request("/a.txt").status == 200
 
 
@@ -136,7 +138,7 @@ def test_room_is_noticed(start, scheduler, policy):
         except (AssertionError, OSError):
             return False
 
-    assert eventually(is_served, within=5)
+    assert eventually(is_served)
 
 
 def test_max_connections_per_ip(start, scheduler):
@@ -167,18 +169,18 @@ def test_descriptors_leave_room_for_so_many(start, scheduler, maximum):
     """monkey.conf(5), FDLimit: 80 - 16 - 2 * (6 + 1 + 8)"""
     server = start(server=settings(scheduler, "Workers 2", "FDLimit 80", "OverCapacity Drop", f"MaxConnections {maximum}"), files=FILES)
     held = fill(server, 34)
-    assert server.connect().is_closed(within=5)
+    assert server.connect().is_closed()
     assert held[0].request("/a.txt").status == 200
 
 
 def reload_with_limit(server, port, limit):
-    log = server.reload(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30\nMaxConnectionsPerIP {limit}", files=FILES)
+    log = server.reload(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 600\nMaxConnectionsPerIP {limit}", files=FILES)
     assert "configuration reloaded" in log
 
 
 def test_max_connections_per_ip_forgets_what_ended_while_it_was_off(start):
     port = free_port()
-    server = start(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30\nMaxConnectionsPerIP 2", files=FILES)
+    server = start(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 600\nMaxConnectionsPerIP 2", files=FILES)
     held = fill(server, 2)
     busy = server.open_descriptors()
     reload_with_limit(server, port, 0)
@@ -191,7 +193,7 @@ def test_max_connections_per_ip_forgets_what_ended_while_it_was_off(start):
 
 def test_max_connections_per_ip_is_not_freed_by_those_before_it(start):
     port = free_port()
-    server = start(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 30", files=FILES)
+    server = start(server=f"Listen 127.0.0.1:{port}\nKeepAliveTimeout 600", files=FILES)
     before = fill(server, 2)
     reload_with_limit(server, port, 2)
     fill(server, 2)
@@ -200,4 +202,4 @@ def test_max_connections_per_ip_is_not_freed_by_those_before_it(start):
         connection.close()
     assert eventually(lambda: server.open_descriptors() <= busy - 2)
     with server.connect() as connection:
-        assert connection.is_closed(within=3)
+        assert connection.is_closed()

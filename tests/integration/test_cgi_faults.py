@@ -63,7 +63,7 @@ def test_out_of_descriptors(start):
     assert set(statuses) == {200, 503}
     for connection in connections:
         connection.close()
-    assert eventually(lambda: server.get("/cgi-bin/slow").status == 200, within=10)
+    assert eventually(lambda: server.get("/cgi-bin/slow").status == 200)
 
 
 def test_spawner_out_of_descriptors(start):
@@ -90,7 +90,8 @@ def test_spawner_has_descriptors_for_all_its_scripts(start):
         server = start_site(start, {"files": HEAD + "ulimit -n\n"}, "MaxFiles 0", server="FDLimit 200")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limit)
-    assert resource.prlimit(spawner(server), resource.RLIMIT_NOFILE)[0] == min(limit[1], 8256)
+    # It raises its limit itself, a moment after it was started.
+    assert eventually(lambda: resource.prlimit(spawner(server), resource.RLIMIT_NOFILE)[0] == min(limit[1], 8256))
     assert int(server.get("/cgi-bin/files").text) <= 256
 
 
@@ -131,14 +132,14 @@ def test_a_stop_while_many_run(start, grace):
     for connection in connections:
         connection.send(http.request("/cgi-bin/slow", headers={"Connection": "close"}))
     time.sleep(0.3)
-    server.stop(within=15)
-    assert eventually(lambda: is_gone(palm), within=5)
+    server.stop()
+    assert eventually(lambda: is_gone(palm))
 
 
 def test_killed_spawner_while_many_run(start):
     """Everybody gets an answer or sees it break off, and places are not lost."""
     server = start_site(start, {"slow": HEAD + "sleep 0.2\necho slow\n"}, "MaxProcesses 4", server="Workers 2")
-    connections = [server.connect(timeout=20) for _ in range(40)]
+    connections = [server.connect(timeout=30) for _ in range(40)]
     for connection in connections:
         connection.send(http.request("/cgi-bin/slow", headers={"Connection": "close"}))
     time.sleep(0.5)

@@ -235,7 +235,7 @@ def test_reader_that_is_slow_keeps_nobody_waiting(server, place):
             pytest.fail(f"the shell took {sent} bytes of somebody who does not read")
         assert ask(place, "loglevel") == "level: info\n"
         assert server.get("/").status == 200
-        slow.sock.settimeout(10)
+        slow.sock.settimeout(30)
         assert slow.read_until(rb"monkey_reloads_total \d+\n")
 
 
@@ -293,10 +293,10 @@ def test_other_user_is_turned_away_whatever_the_mode(start, tmp_path_factory):
         start(**configured(folder / "shell"))
         ask(folder / "shell", "uptime")
         (folder / "shell").chmod(0o666)
-        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(5)\n"
+        code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(30)\n"
                 "sys.stdout.write(s.recv(200).decode())")
         asked = subprocess.run(["/usr/bin/python3", "-c", code, str(folder / "shell")], user=65534, text=True,
-                               capture_output=True, timeout=20, check=False)
+                               capture_output=True, timeout=30, check=False)
         assert asked.stdout == "error: this user has no access to the shell\n", asked.stderr
         assert ask(folder / "shell", "loglevel") == "level: info\n"
     finally:
@@ -324,7 +324,7 @@ def test_socket_is_of_the_user_that_the_server_becomes(start):
 
 def asked_by(path, uid, groups=()):
     """The first words that an account is told."""
-    code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(10)\n"
+    code = ("import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(30)\n"
             "try: s.sendall(b'loglevel\\n')\nexcept ConnectionError: pass\n"
             "s.shutdown(socket.SHUT_WR); sys.stdout.write(s.recv(200).decode())")
     done = subprocess.run(["/usr/bin/python3", "-c", code, path], user=uid, group=uid, extra_groups=list(groups), text=True,

@@ -71,7 +71,7 @@ def test_client_converses_and_remembers(server, place, tmp_path):
     os.write(ours, b"loglevel\n")
     read_until(ours, b"level: info\r\n")
     os.write(ours, b"quit\n")
-    assert talk.wait(10) == 0
+    assert talk.wait(30) == 0
     os.close(ours)
     os.close(theirs)
     if b"el_gets" in CLIENT.read_bytes():

@@ -26,7 +26,7 @@ class Program:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(10) == 0, self.log.read_text()
+        assert self.process.wait(30) == 0, self.log.read_text()
 
 
 def test_shell_on_a_terminal(tmp_path):

@@ -255,7 +255,7 @@ def test_pipelined(server):
 @pytest.mark.parametrize("coding", CODINGS)
 def test_curl_reads_it(server, coding):
     out = subprocess.run(["curl", "-s", "--compressed", "-H", f"Accept-Encoding: {coding}", f"http://127.0.0.1:{server.port}/page.html",
-                          f"http://127.0.0.1:{server.port}/app.js"], capture_output=True, check=True, timeout=20).stdout
+                          f"http://127.0.0.1:{server.port}/app.js"], capture_output=True, check=True, timeout=30).stdout
     assert out.decode() == PAGE * 2
 
 

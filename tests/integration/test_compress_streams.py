@@ -153,7 +153,7 @@ def test_http2(start, coding):
     server = start(server="Listen 127.0.0.1:0 h2", **settings)
     url = f"http://127.0.0.1:{server.port}/page.html"
     done = subprocess.run(["curl", "-s", "--http2-prior-knowledge", "--compressed", "-H", f"Accept-Encoding: {coding}", "-w", "%{http_version} %{header_json}",
-                           url], capture_output=True, check=True, timeout=20)
+                           url], capture_output=True, check=True, timeout=30)
     assert done.stdout.startswith(PAGE)
     words = done.stdout[len(PAGE):].decode()
     assert words.startswith("2 ") and json.loads(words[2:])["content-encoding"] == [coding]
@@ -170,7 +170,7 @@ class Events:
     def __call__(self, c, q):
         c.send(f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n{EVENTS}\r\n".encode())
         for number in itertools.count(1):
-            if not self.go.acquire(timeout=20) or self.ended.is_set():
+            if not self.go.acquire(timeout=30) or self.ended.is_set():
                 break
             c.send(http.chunk(b"data: %d\n\n" % number))
         c.send(b"0\r\n\r\n")
@@ -193,7 +193,7 @@ def test_each_event_arrives_before_the_next_is_made(start, coding, protocol):
         finally:
             events.ended.set()
             events.go.release()
-            assert client.wait(20) == 0
+            assert client.wait(30) == 0
 
 
 @pytest.mark.plain
@@ -230,7 +230,7 @@ def test_scripts_that_pause(start):
     for number in (1, 2, 3):
         assert client.stdout.readline() == b"data: %d\n" % number
         (server.config.root / "cgi-bin" / f"go{number}").touch()
-    assert client.wait(20) == 0
+    assert client.wait(30) == 0
 
 
 # ---- clients
@@ -360,7 +360,7 @@ def test_reload_under_way(start, coding):
         assert [client.stdout.readline() for _ in range(2)] == [b"\n", b"data: 2\n"]
         events.ended.set()
         events.go.release()
-        assert client.wait(20) == 0
+        assert client.wait(30) == 0
 
 
 @pytest.mark.plain

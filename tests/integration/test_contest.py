@@ -60,7 +60,7 @@ def test_cases_of_many_steps_are_for_full_contests():
     script = "import sys; sys.path.insert(0, sys.argv[1]); import disciplines; case = disciplines.CASES['f200k-fine']\n" \
              "import shutil; shutil.which = lambda name: name == 'wrk'\n" \
              "print(case.is_long, len(case.steps), case.generator().split()[0], disciplines.CASES['site'].generator())"
-    done = subprocess.run(["/usr/bin/python3", "-c", script, CONTEST.parent], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(["/usr/bin/python3", "-c", script, CONTEST.parent], capture_output=True, text=True, timeout=30, check=False)
     assert done.stdout.strip() == "True 91 wrk None", done.stdout + done.stderr
 
 
@@ -72,7 +72,7 @@ def test_a_server_with_errors_has_no_rank(tmp_path):
              " figures=dict(cpu_us_per_request=cpu, errors=len(flags)))\n" \
              "rows = ranking.cpu([run('a', 1, 'failed'), run('b', 2), run('c', 3), run('b', 4), run('d', 9)], 0)\n" \
              "print([(row.server, row.rank) for row in rows])"
-    done = subprocess.run(["/usr/bin/python3", "-c", script, folder], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(["/usr/bin/python3", "-c", script, folder], capture_output=True, text=True, timeout=30, check=False)
     # c is between two rounds of b, so it was not seen to differ
     assert done.stdout.strip() == "[('a', None), ('b', 1), ('c', 1), ('d', 3)]", done.stdout + done.stderr
 

@@ -197,7 +197,7 @@ def test_a_request_that_may_have_acted_is_not_repeated(server):
 
 
 def test_calls_of_one_request_run_together(server):
-    barrier = threading.Barrier(10, timeout=20)
+    barrier = threading.Barrier(10, timeout=30)
 
     def each(conn, request):
         barrier.wait()
@@ -375,7 +375,7 @@ def test_a_client_that_leaves_ends_its_call(server):
         with server.connect() as connection:
             connection.send(http.request(target("ask", url(backend))))
             assert eventually(lambda: backend.connections == 1)
-        assert gone.wait(20)
+        assert gone.wait(30)
     assert eventually(lambda: counts()["left"] == before["left"] + 1)
     after = counts()
     assert (after["ends"], after["done"]) == (before["ends"] + 1, before["done"])

@@ -116,7 +116,7 @@ def test_tls(tmp_path, folder):
     with dudac.running(tmp_path, "-S", "-w", folder) as run:
         context = ssl.create_default_context(cafile=tmp_path / "home" / "keys" / "cert.pem")
         assert run.urls()[0].startswith("https://localhost:")
-        with urllib.request.urlopen(f"https://127.0.0.1:{run.port}/hello/page.txt", timeout=20, context=context) as answer:
+        with urllib.request.urlopen(f"https://127.0.0.1:{run.port}/hello/page.txt", timeout=30, context=context) as answer:
             assert answer.read() == b"page"
 
 

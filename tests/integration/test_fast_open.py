@@ -26,7 +26,7 @@ def ask_in_the_syn(port):
     with socket.socket() as sock:
         # Blocking, so that without a cookie the call waits for the ordinary handshake.
         sock.sendto(http.request("/a.txt", headers={"Connection": "close"}), socket.MSG_FASTOPEN, ("127.0.0.1", port))
-        sock.settimeout(5)
+        sock.settimeout(30)
         return http.parse_one(b"".join(iter(lambda: sock.recv(65536), b""))).text
 
 

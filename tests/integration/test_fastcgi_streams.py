@@ -127,7 +127,7 @@ def test_a_body_arrives_while_it_is_sent(start):
             connection.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\n\r\n")
             for _ in range(4):
                 connection.send(b"x" * 100000)
-                assert came.acquire(timeout=10)
+                assert came.acquire(timeout=30)
             assert connection.response("POST").body == b"400000"
 
 

@@ -40,7 +40,7 @@ def test_date_follows_and_service_goes_on(start, clock, offset, seconds):
         clock.step(offset)
         for _ in range(20):
             assert connection.request("/a.txt").text == "text"
-        assert eventually(lambda: abs(connection.request("/a.txt").date("Date") - time.time() - seconds) < 5, within=4)
+        assert eventually(lambda: abs(connection.request("/a.txt").date("Date") - time.time() - seconds) < 5)
 
 
 def test_timeouts_do_not_care(start, clock):
@@ -50,8 +50,8 @@ def test_timeouts_do_not_care(start, clock):
             assert idle.request("/a.txt").status == 200
             clock.step(offset)
             begin = time.monotonic()
-            assert idle.is_closed(within=4)
-            assert silent.is_closed(within=4)
+            assert idle.is_closed()
+            assert silent.is_closed()
             assert 0.5 < time.monotonic() - begin < 3
 
 
@@ -60,7 +60,7 @@ def test_changed_files_are_still_seen(start, clock):
     assert server.get("/a.txt").text == "old"
     clock.step("-2h")
     (server.root / "a.txt").write_text("new text")
-    assert eventually(lambda: server.get("/a.txt").text == "new text", within=2.5)
+    assert eventually(lambda: server.get("/a.txt").text == "new text")
 
 
 def test_conditional_requests_stay_right(start, clock):

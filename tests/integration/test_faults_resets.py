@@ -90,4 +90,4 @@ def test_peer_leaves(server, go_to, leave, pause):
             time.sleep(pause)
             getattr(connection, leave)()
         assert witness.request("/a.txt").text == "text"
-    assert eventually(lambda: server.open_descriptors() <= before + OPEN_FILES, within=8), server.open_descriptors() - before
+    assert eventually(lambda: server.open_descriptors() <= before + OPEN_FILES), server.open_descriptors() - before

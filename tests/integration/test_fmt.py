@@ -17,7 +17,7 @@ def run(*arguments, **kwargs):
     tool = pathlib.Path(process.binary()).parent / "tools" / "monkey-fmt"
     if not tool.is_file():
         pytest.skip("monkey-fmt is not built here")
-    return subprocess.run([tool, *arguments], capture_output=True, text=True, timeout=20, **kwargs)
+    return subprocess.run([tool, *arguments], capture_output=True, text=True, timeout=30, **kwargs)
 
 
 def test_the_shipped_files_have_its_form():

@@ -57,7 +57,7 @@ def test_both_protocols_are_spoken_at_one_address(server, client):
 @pytest.mark.parametrize("cut", [1, 3, 23])
 def test_the_preface_may_come_in_pieces(server, cut):
     """RFC 9113 3.4"""
-    raw = socket.create_connection(address(server), timeout=10)
+    raw = socket.create_connection(address(server), timeout=30)
     raw.sendall(http2.PREFACE[:cut])
     time.sleep(0.05)
     with Frames(None, preface=http2.PREFACE[cut:], raw=raw) as client:
@@ -576,7 +576,7 @@ def hears_all(client):
 def test_each_byte_arrives_alone(server):
     with Frames(address(server), preface=b"") as empty:  # whose encoder is used
         data = conversation(empty)
-        raw = socket.create_connection(address(server), timeout=10)
+        raw = socket.create_connection(address(server), timeout=30)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         empty.sock, closed = raw, empty.sock
         closed.close()
@@ -591,7 +591,7 @@ def test_input_split_at_each_byte(server):
     at = 1
     while True:
         with Frames(address(server), preface=b"") as client:
-            raw = socket.create_connection(address(server), timeout=10)
+            raw = socket.create_connection(address(server), timeout=30)
             client.sock, closed = raw, client.sock
             closed.close()
             data = conversation(client)
@@ -666,9 +666,9 @@ def test_conformance_suite(start, transport):
 
 def test_known_clients(server):
     url = f"http://127.0.0.1:{server.port}"
-    curl = subprocess.run(["curl", "-s", "--http2-prior-knowledge", "-w", "%{http_version}", f"{url}/a.txt"], capture_output=True, timeout=20)
+    curl = subprocess.run(["curl", "-s", "--http2-prior-knowledge", "-w", "%{http_version}", f"{url}/a.txt"], capture_output=True, timeout=30)
     assert curl.stdout == b"a2"
-    nghttp = subprocess.run(["nghttp", "-n", "-v", f"{url}/large.bin"], capture_output=True, timeout=20)
+    nghttp = subprocess.run(["nghttp", "-n", "-v", f"{url}/large.bin"], capture_output=True, timeout=30)
     assert b":status: 200" in nghttp.stdout and nghttp.returncode == 0
     load = subprocess.run(["h2load", "-n", "2000", "-c", "4", "-m", "16", f"{url}/a.txt"], capture_output=True, text=True, timeout=50)
     assert "2000 succeeded, 0 failed, 0 errored" in load.stdout

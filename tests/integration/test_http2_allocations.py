@@ -50,7 +50,7 @@ def test_connection(start, allocations, name):
     for number in itertools.count(1):
         allocations.arm(number)
         try:
-            with Frames(("127.0.0.1", server.port), timeout=5) as client:
+            with Frames(("127.0.0.1", server.port), timeout=30) as client:
                 client.send(REQUESTS[name](client))
                 client.until(DATA, RST_STREAM, GOAWAY) if name == "socket" else client.answer(3 if name == "reset" else 1)
         except (BrokenPipeError, ConnectionResetError):

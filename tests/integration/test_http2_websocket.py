@@ -276,7 +276,7 @@ def test_what_waits_for_a_slow_reader_is_bounded(server):
                     assert one.kind == WINDOW_UPDATE
                     window[one.stream] += int.from_bytes(one.payload, "big")
         assert 65535 <= sent < 512 << 10
-        client.sock.settimeout(10)
+        client.sock.settimeout(30)
         client.send(frame(WINDOW_UPDATE, 0, 0, (1 << 20).to_bytes(4, "big")), frame(WINDOW_UPDATE, 0, 1, (1 << 20).to_bytes(4, "big")))
         assert len(came(client, 1, sent)) == sent
 
@@ -325,7 +325,7 @@ def test_time_outs_of_http_end_no_socket(start):
         client.sock.settimeout(2.2)
         with pytest.raises(TimeoutError):
             client.until(DATA, RST_STREAM, GOAWAY)
-        client.sock.settimeout(10)
+        client.sock.settimeout(30)
         client.send(frame(WINDOW_UPDATE, 0, 1, (5).to_bytes(4, "big")))
         assert came(client, 1, 5) == b"hello"
 

@@ -38,10 +38,11 @@ def test_a_burst_is_allowed_and_the_next_request_refused(start):
 
 
 def test_a_request_is_allowed_again_after_the_time_told(start):
-    server = start(**limited("Rate all address 1/s"))
+    server = start(**limited("Rate all address 15/m"))
     assert statuses(server, 2) == [200, 429]
-    assert server.get("/a.txt").header("Retry-After") == "1"
-    time.sleep(1.1)
+    again = int(server.get("/a.txt").header("Retry-After"))
+    assert 1 <= again <= 4
+    time.sleep(again + 0.1)
     assert server.get("/a.txt").status == 200
 
 

@@ -132,7 +132,7 @@ PAGE = "x" * 4800
 def asked(start):
     """A client that has sent so many requests and reads slowly: most of the answers wait in the server's kernel."""
     def make(settings):
-        server = start(server=f"Workers 1\n{settings}", files={"page.txt": PAGE})
+        server = start(server=f"Workers 1\nLogLevel trace:conn\n{settings}", files={"page.txt": PAGE})
         connection = server.connect(receive_buffer=4096)
         connection.send(http.request("/page.txt") * MANY)
         time.sleep(0.3)
@@ -165,8 +165,8 @@ def test_half_a_close_behind_the_last_allowed_request(asked):
 
 @pytest.mark.socket("no kernel holds its answers")
 def test_a_request_behind_the_keep_alive_time(asked):
-    _, connection = asked("KeepAliveTimeout 1")
-    time.sleep(1.2)
+    server, connection = asked("KeepAliveTimeout 1")
+    server.wait_for_log("to=linger")
     connection.send(http.request("/page.txt"))
     time.sleep(0.1)
     gets_all(connection)
@@ -174,9 +174,9 @@ def test_a_request_behind_the_keep_alive_time(asked):
 
 @pytest.mark.socket("no kernel holds its answers")
 def test_a_request_behind_the_end_of_the_server(asked):
-    server, connection = asked("KeepAliveTimeout 30")
+    server, connection = asked("KeepAliveTimeout 600")
     server.signal(signal.SIGTERM)
-    time.sleep(0.3)
+    server.wait_for_log("to=linger")
     connection.send(http.request("/page.txt"))
     time.sleep(0.1)
     gets_all(connection)
@@ -184,9 +184,9 @@ def test_a_request_behind_the_end_of_the_server(asked):
 
 @pytest.mark.socket("no kernel holds its answers")
 def test_a_request_behind_one_that_timed_out(asked):
-    _, connection = asked("Timeout 1")
+    server, connection = asked("Timeout 1")
     connection.send(b"GET / HT")
-    time.sleep(1.3)
+    server.wait_for_log("to=linger")
     connection.send(http.request("/page.txt"))
     time.sleep(0.1)
     assert [connection.response().text for _ in range(MANY)] == [PAGE] * MANY

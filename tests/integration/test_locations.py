@@ -191,7 +191,7 @@ def test_handler_timeout(start, lines):
 @pytest.mark.parametrize("lines", [{"host": "BodyTimeout 200ms"}, {"site": location("Path /api", "BodyTimeout 200ms")}])
 def test_body_timeout(start, lines):
     server = start(files=FILES, server="BodyTimeout 60", handlers="Match /echo$ echo", **lines)
-    with server.connect(timeout=20) as connection:
+    with server.connect(timeout=30) as connection:
         connection.send(b"POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
         connection.rest()  # is closed
 

@@ -31,7 +31,7 @@ def syslog(tmp_path):
     (tmp_path / "dev").mkdir()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.bind(str(tmp_path / "socket"))
-        sock.settimeout(10)
+        sock.settimeout(30)
         yield sock
 
 

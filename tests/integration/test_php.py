@@ -118,7 +118,7 @@ def test_a_chunked_body(server, size):
     pieces = [body[at:at + 50_000] for at in range(0, size, 50_000)]
     request = http.request("/body.php", "POST", headers={
         "Transfer-Encoding": "chunked", "Content-Type": "application/octet-stream", "Connection": "close"})
-    answer = http.parse_one(server.raw(request + http.chunked(*pieces), timeout=20), "POST")
+    answer = http.parse_one(server.raw(request + http.chunked(*pieces), timeout=30), "POST")
     assert answer.body.decode() == hashlib.sha1(body).hexdigest()
 
 

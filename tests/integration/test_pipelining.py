@@ -109,6 +109,6 @@ def test_answers_that_nobody_reads_stay_with_their_connection(start, size):
                 except BlockingIOError:
                     time.sleep(0.01)
             assert server.get("/other.txt").text == "other"
-            connection.sock.settimeout(10)
+            connection.sock.settimeout(30)
             for _ in range(sent // len(one)):
                 assert connection.response().text == "f" * size

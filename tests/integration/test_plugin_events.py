@@ -88,7 +88,7 @@ def test_stops_with_work_under_way(server):
         connection.send(http.request("/slow"))
         time.sleep(0.2)
         server.signal(signal.SIGTERM)
-        server.process.wait(10)
+        server.process.wait(30)
 
 
 def test_plugin_asks_for_a_reload(server):

@@ -159,7 +159,7 @@ def test_many_reloads_end_all_that_began(live):
     for number in range(1, 8):
         life.reload(f"    Tag {number}\n", "configuration reloaded")
     life.server.signal(signal.SIGTERM)
-    life.server.process.wait(10)
+    life.server.process.wait(30)
     trace = life.trace
     for number in range(8):
         assert sorted(line for line in trace if line.startswith(f"{number} worker_start")) == on_each(f"{number} worker_start")

@@ -62,7 +62,7 @@ class Backend:
             threading.Thread(target=self._run, args=(sock,), daemon=True).start()
 
     def _run(self, sock):
-        sock.settimeout(20)
+        sock.settimeout(30)
         with self.lock:
             self.connections += 1
             self.open += 1
@@ -287,7 +287,7 @@ def test_a_client_that_leaves_ends_the_exchange(start, backend, leave):
     server = proxy(start, behind)
     connection = server.connect()
     connection.send(http.request("/proxy"))
-    assert arrived.wait(10)
+    assert arrived.wait(30)
     leave(connection)
     assert eventually(lambda: behind.open == 0)
     connection.close()

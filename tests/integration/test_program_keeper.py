@@ -25,7 +25,7 @@ def logs(open_folder):  # noqa: F811
 
 
 def has(path, text, count=1):
-    return eventually(lambda: path.exists() and path.read_text().count(text) == count, within=5)
+    return eventually(lambda: path.exists() and path.read_text().count(text) == count)
 
 
 def test_reload_with_a_new_log_and_a_new_low_port(start_open, logs):  # noqa: F811
@@ -89,7 +89,7 @@ def test_serves_on_when_the_keeper_is_killed_and_then_ends(start_open):  # noqa:
         server.wait_for_log("the keeper exited")
         connection.send(b"world")
         assert connection.response("POST").body.endswith(b"helloworld")
-    assert eventually(lambda: not is_alive(serving), within=5)
+    assert eventually(lambda: not is_alive(serving))
 
 
 def test_end_of_the_server_ends_the_keeper(start_open, open_folder):  # noqa: F811

@@ -192,7 +192,7 @@ def test_one_shot_serves_a_directory(tmp_path):
         assert answer and answer.text == "text"
     finally:
         server.terminate()
-        assert server.wait(10) == 0
+        assert server.wait(30) == 0
 
 
 def test_one_shot_lists_directories_where_it_can(tmp_path):
@@ -250,4 +250,4 @@ def test_starts_without_standard_descriptors(config, tmp_path, closed):
             assert os.readlink(f"/proc/{server.pid}/fd/{fd}") == "/dev/null"
     finally:
         server.terminate()
-        assert server.wait(10) == 0
+        assert server.wait(30) == 0

@@ -18,16 +18,17 @@ ENDING = [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT]
 
 @pytest.fixture(params=USERS)
 def begin(request, start_open):  # noqa: F811
-    def begin(server="", **kwargs):
-        return start_open(server=f"{request.param}\n{server}", handlers="Match ^/echo echo", **kwargs)
+    def begin(server="GracefulTimeout 600", **kwargs):
+        return start_open(server=f"{request.param}\nBodyTimeout 600\n{server}", handlers="Match ^/echo echo", **kwargs)
 
     return begin
 
 
 def half_a_request(server):
     connection = server.connect()
-    connection.send(http.request("/echo", "POST", headers={"Content-Length": "10"}) + b"hello")
-    time.sleep(0.1)
+    connection.send(http.request("/echo", "POST", headers={"Content-Length": "10", "Expect": "100-continue"}))
+    assert connection.stream.line() + connection.stream.line() == b"HTTP/1.1 100 Continue"
+    connection.send(b"hello")
     return connection
 
 
@@ -45,8 +46,8 @@ def test_idle_server_ends_at_once(begin, number):
     with server.connect() as idle:
         idle.request("/")
         server.signal(number)
-        assert idle.is_closed(within=2)
-    assert server.process.wait(3) == 0
+        assert idle.is_closed()
+    assert server.process.wait(30) == 0
 
 
 @pytest.mark.parametrize("number", ENDING)
@@ -54,40 +55,40 @@ def test_request_in_flight_is_finished(begin, number):
     server = begin()
     with half_a_request(server) as connection:
         server.signal(number)
-        assert eventually(lambda: refuses_connections(server), within=2)
+        assert eventually(lambda: refuses_connections(server))
         connection.send(b"world")
         assert connection.response("POST").body.endswith(b"helloworld")
-    assert server.process.wait(3) == 0
+    assert server.process.wait(30) == 0
 
 
 @pytest.mark.parametrize("number", ENDING)
 def test_second_signal_ends_at_once(begin, number):
-    server = begin("BodyTimeout 60")
+    server = begin()
     with half_a_request(server):
         server.signal(number)
-        assert eventually(lambda: refuses_connections(server), within=2)
+        assert eventually(lambda: refuses_connections(server))
         assert server.is_running()
         server.signal(signal.SIGTERM)
-        assert server.process.wait(3) == 0
+        assert server.process.wait(30) == 0
 
 
 def test_patience_has_an_end(begin):
-    server = begin("GracefulTimeout 1\nBodyTimeout 60")
+    server = begin("GracefulTimeout 1")
     with half_a_request(server):
         began = time.monotonic()
         server.signal(signal.SIGTERM)
-        assert server.process.wait(5) == 0
+        assert server.process.wait(30) == 0
         assert time.monotonic() - began > 0.8
 
 
 def test_patience_is_that_of_the_last_reload(begin):
-    server = begin("GracefulTimeout 60\nBodyTimeout 60")
+    server = begin("GracefulTimeout 600")
     text = (server.conf / "monkey.conf").read_text()
-    (server.conf / "monkey.conf").write_text(text.replace("GracefulTimeout 60", "GracefulTimeout 1"))
+    (server.conf / "monkey.conf").write_text(text.replace("GracefulTimeout 600", "GracefulTimeout 1"))
     server.reload()
     with half_a_request(server):
         server.signal(signal.SIGTERM)
-        assert server.process.wait(5) == 0
+        assert server.process.wait(30) == 0
 
 
 @needs_root
@@ -100,21 +101,21 @@ def test_signal_to_the_whole_group_is_one(start_open):  # noqa: F811
             os.kill(serving, signal.SIGINT)
         server.signal(signal.SIGINT)
         os.kill(serving, signal.SIGINT)
-        assert eventually(lambda: refuses_connections(server), within=2)
+        assert eventually(lambda: refuses_connections(server))
         connection.send(b"world")
         assert connection.response("POST").body.endswith(b"helloworld")
-    assert server.process.wait(3) == 0
+    assert server.process.wait(30) == 0
 
 
 def test_reload_while_ending_is_ignored(begin):
     server = begin()
     with half_a_request(server) as connection:
         server.signal(signal.SIGTERM)
-        assert eventually(lambda: refuses_connections(server), within=2)
+        assert eventually(lambda: refuses_connections(server))
         server.signal(signal.SIGHUP)
         connection.send(b"world")
         assert connection.response("POST").body.endswith(b"helloworld")
-    assert server.process.wait(3) == 0
+    assert server.process.wait(30) == 0
     assert "reload" not in server.log()
 
 
@@ -156,7 +157,7 @@ def test_warnings_of_a_reload_are_in_the_error_log(begin):
 def test_the_end_is_in_the_error_log_with_its_reason(begin, number):
     server = begin(server="GracefulTimeout 7")
     server.signal(number)
-    assert server.process.wait(5) == 0
+    assert server.process.wait(30) == 0
     has_keeper = "User nobody" in (server.conf / "monkey.conf").read_text()  # who says TERM, whatever it was sent
     name = "TERM" if has_keeper else number.name.removeprefix("SIG")
     assert re.search(rf'in=server stopping reason="signal {name} from process \d+" grace_ms=7000\n.* in=server stopped\n',
@@ -169,13 +170,13 @@ def test_logs_are_reopened_by_name(begin, open_folder):  # noqa: F811
     folder.chmod(0o777)
     log, old = folder / "a.log", folder / "old.log"
     server = begin(f"ErrorLog {log}", wait=False)
-    assert eventually(lambda: log.exists() and "listening" in log.read_text(), within=5)
+    assert eventually(lambda: log.exists() and "listening" in log.read_text())
     log.rename(old)
     server.signal(signal.SIGUSR1)
-    assert eventually(lambda: log.exists() and "reopened" in log.read_text(), within=5)
+    assert eventually(lambda: log.exists() and "reopened" in log.read_text())
     size = old.stat().st_size
     server.signal(signal.SIGUSR1)
-    assert eventually(lambda: log.read_text().count("reopened") == 2, within=5)
+    assert eventually(lambda: log.read_text().count("reopened") == 2)
     assert old.stat().st_size == size
 
 
@@ -185,10 +186,10 @@ def test_log_without_its_directory_keeps_the_old_one(begin, open_folder):  # noq
     folder.chmod(0o777)
     log = folder / "a.log"
     server = begin(f"ErrorLog {log}", files={"a.txt": "text"}, wait=False)
-    assert eventually(lambda: log.exists() and "started" in log.read_text(), within=5)
+    assert eventually(lambda: log.exists() and "started" in log.read_text())
     folder.rename(open_folder / "moved")
     server.signal(signal.SIGUSR1)
-    assert eventually(lambda: "cannot open" in (open_folder / "moved" / "a.log").read_text(), within=5)
+    assert eventually(lambda: "cannot open" in (open_folder / "moved" / "a.log").read_text())
     assert server.is_running()
 
 
@@ -203,6 +204,6 @@ def test_signal_during_the_start_is_heeded(begin):
     server = begin(wait=False)
     eventually(lambda: "the server" in server.log() or server.addresses, within=5, every=0.001)
     server.signal(signal.SIGTERM)
-    assert server.process.wait(10) in (0, -signal.SIGTERM)
+    assert server.process.wait(30) in (0, -signal.SIGTERM)
     if server.process.returncode != 0:
         server.expect_exit()

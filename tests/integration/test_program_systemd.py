@@ -42,7 +42,7 @@ class Manager:
     def __init__(self, address):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        self.sock.settimeout(5)
+        self.sock.settimeout(30)
         self.sock.bind(address)
 
     def next(self):

@@ -222,7 +222,7 @@ def one_client(server, chaos, numbers, seed, results, faults):
     numbers = list(numbers)
     try:
         while numbers:
-            with server.connect(timeout=15) as connection:
+            with server.connect(timeout=30) as connection:
                 while numbers:
                     number = numbers.pop()
                     post = dice.random() < 0.4

@@ -432,7 +432,7 @@ def test_expect_is_the_backends_to_answer(start):
         conn.sock.settimeout(0.3)
         with pytest.raises(TimeoutError):
             conn.sock.recv(1)
-        conn.sock.settimeout(10)
+        conn.sock.settimeout(30)
         conn.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         assert conn.body(request) == b"hello"
         conn.answer(b"ok")
@@ -467,7 +467,7 @@ def test_a_backend_that_falls_silent_after_an_early_answer(start):
     def serve(conn):
         conn.head()
         conn.send(b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 10\r\n\r\nhalf")
-        conn.sock.settimeout(10)
+        conn.sock.settimeout(30)
         conn.sock.recv(1)
 
     with Backend(serve) as backend:
@@ -475,7 +475,7 @@ def test_a_backend_that_falls_silent_after_an_early_answer(start):
         with server.connect() as client:
             client.send(EXPECTS)
             assert http.read_head(client.stream).status == 413
-            client.sock.settimeout(5)
+            client.sock.settimeout(30)
             assert client.stream.rest() == b"half"
 
 

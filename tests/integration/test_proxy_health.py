@@ -63,7 +63,7 @@ def test_attempts_count_puts_offline_for_the_time(start, two):
         assert server.get("/").text == "b"
     assert of(server, a)["failures"] == 3  # nobody asked it
     a.start()
-    assert eventually(lambda: server.get("/").text == "a", within=5, every=0.05)
+    assert eventually(lambda: server.get("/").text == "a", every=0.05)
     assert (of(server, a)["state"], of(server, a)["probes"]) == ("up", 1)
     server.wait_for_log("backend online")
 
@@ -71,11 +71,11 @@ def test_attempts_count_puts_offline_for_the_time(start, two):
 def test_failures_far_apart_do_not_count_together(start, two):
     a, b = two
     server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 2\n"
-                               f"AttemptsWindow 500ms\nOfflineTimeOut 60\n{STATISTICS}"))
+                               f"AttemptsWindow 1500ms\nOfflineTimeOut 60\n{STATISTICS}"))
     a.stop()
     for _ in range(3):
         assert server.get("/").text == "b"
-        time.sleep(0.8)
+        time.sleep(1.8)
     assert of(server, a)["state"] == "up"
     for _ in range(2):
         assert server.get("/").text == "b"
@@ -123,7 +123,7 @@ def test_a_probe_decides_with_its_head(start, two):
     with server.connect() as stream:
         stream.send(http.request("/events"))
         assert stream.stream.some()
-        assert eventually(lambda: of(server, a)["state"] == "up", within=3)
+        assert eventually(lambda: of(server, a)["state"] == "up")
         assert server.get("/").text == "a"
     release.set()
 
@@ -159,7 +159,7 @@ def test_a_probe_that_does_not_decide_is_not_waited_for(start, two):
         slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1")
         assert eventually(lambda: of(server, a)["state"] == "probing")
         assert server.get("/").text == "b"
-        assert eventually(lambda: server.get("/").text == "a", within=4, every=0.1)
+        assert eventually(lambda: server.get("/").text == "a", every=0.1)
         slow.send("2")
         assert slow.response().text == "a"
         assert of(server, a)["state"] == "up"
@@ -168,11 +168,11 @@ def test_a_probe_that_does_not_decide_is_not_waited_for(start, two):
 def test_a_failed_probe_waits_again(start, two):
     a, b = two
     server = start(extra=proxy(f"Match ^/\n{servers(two)}\nLoadBalancer First-Alive\nAttemptsCount 2\n"
-                               f"OfflineTimeOut 1\n{STATISTICS}"))
+                               f"OfflineTimeOut 3\n{STATISTICS}"))
     a.stop()
     for _ in range(2):
         assert server.get("/").text == "b"
-    time.sleep(1.1)
+    time.sleep(3.1)
     assert server.get("/").text == "b"  # the probe failed and was asked elsewhere
     fact = of(server, a)
     assert (fact["state"], fact["probes"]) == ("offline", 1) and fact["next_try_ms"] > 500
@@ -296,7 +296,7 @@ def test_checks_survive_odd_backends(start, reply):
     well = Backend(name="well")
     server = start(extra=proxy(f"Match ^/\n{servers([odd, well])}\nHealthCheck / 100ms\nReadTimeout 1\nAttemptsCount 1\n"
                                f"{STATISTICS}"))
-    assert eventually(lambda: of(server, odd)["state"] == "offline", within=8)
+    assert eventually(lambda: of(server, odd)["state"] == "offline")
     assert of(server, well)["state"] == "up"
     server.stop()
     odd.stop()
@@ -422,7 +422,7 @@ def test_a_refused_reload_keeps_the_checks(start, tmp_path):
         log = server.reload(**configuration("/now 100ms", "folder"))
         assert f"{tmp_path}/folder" in log, log
         before = asked["/before"]
-        assert eventually(lambda: asked["/before"] > before + 3, within=3)
+        assert eventually(lambda: asked["/before"] > before + 3)
         assert not asked["/now"]
 
 
@@ -460,7 +460,7 @@ def test_reloads_under_load_with_failing_backends(start, two):
         server.reload(extra=proxy(lines + f"\nConnectTimeout {1 + turn % 2}"))
         time.sleep(0.2)
         two[turn % 2].start()
-        assert eventually(lambda turn=turn: of(server, two[turn % 2])["state"] == "up", within=5)
+        assert eventually(lambda turn=turn: of(server, two[turn % 2])["state"] == "up")
     stop.set()
     for thread in threads:
         thread.join()

@@ -15,7 +15,7 @@ pytestmark = needs_root
 
 DAEMON = 1
 ASK = b"PROXY TCP4 192.0.2.7 192.0.2.1 4711 80\r\n" + http.request("/a.txt", headers={"Connection": "close"})
-CLIENT = ("import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.settimeout(20)\ns.connect(sys.argv[1])\n"
+CLIENT = ("import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.settimeout(30)\ns.connect(sys.argv[1])\n"
           "try:\n    s.sendall(sys.stdin.buffer.read())\n"
           "    while piece := s.recv(65536): sys.stdout.buffer.write(piece)\nexcept ConnectionError: pass\n")
 

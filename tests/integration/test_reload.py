@@ -161,7 +161,7 @@ def test_listen_address_is_removed(start, scheduler):
             except ConnectionRefusedError:
                 return True
 
-        assert eventually(is_refused, within=5)
+        assert eventually(is_refused)
         assert held.request("/a.txt").text == "text"
         assert server.get("/a.txt").text == "text"
 
@@ -207,7 +207,7 @@ def test_listen_address_widens_and_narrows(start, scheduler, workers):
         assert is_served(port) and is_served(port, "127.0.0.2") and is_served(port, "::1")
         assert "reloaded" in server.reload(server=narrow)
         assert is_served(port)
-    assert eventually(lambda: set(listening_sockets(port)) == {"0100007F"}, within=5)
+    assert eventually(lambda: set(listening_sockets(port)) == {"0100007F"})
     with pytest.raises(ConnectionRefusedError):
         Connection(("127.0.0.2", port))
     assert is_served(port)
@@ -296,7 +296,7 @@ def test_limits_and_timeouts_change(start):
     server.reload(server="KeepAliveTimeout 300ms\nMaxHeaders 3")
     with server.connect() as connection:
         assert connection.request("/a.txt").status == 200
-        assert connection.is_closed(within=3)
+        assert connection.is_closed()
     assert server.get("/a.txt", {"A": "1", "B": "2"}).status == 431
 
 

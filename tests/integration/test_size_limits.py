@@ -13,7 +13,7 @@ def server(start_shared):
 
 
 def status_and_close(server, data):
-    response = http.parse_one(server.raw(data, timeout=20))
+    response = http.parse_one(server.raw(data, timeout=30))
     assert not response.keeps_connection
     return response.status
 

@@ -537,10 +537,10 @@ def test_conditions(start, condition, body):
 
 
 def test_not_ready_while_stopping(start):
-    server = start(**configured(server="GracefulTimeout 5"))
+    server = start(**configured(server="GracefulTimeout 30\nLogLevel trace:conn"))
     with server.connect() as begun:
         begun.send(b"GET /health/ready HTTP/1.1\r\nHost:")
-        time.sleep(0.2)
+        server.wait_for_log("to=head")
         server.signal(15)
         server.wait_for_log("stopping")
         begun.send(b" a\r\n\r\n")

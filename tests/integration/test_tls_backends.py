@@ -51,7 +51,7 @@ class SecureBackend:
         with contextlib.suppress(OSError):
             while True:
                 raw, _ = self.listener.accept()
-                raw.settimeout(10)
+                raw.settimeout(30)
                 self.threads.append(threading.Thread(target=self._serve, args=(raw,), daemon=True))
                 self.threads[-1].start()
 

@@ -4,10 +4,12 @@
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
-from harness import browser, certificates, secured, tools
+from harness import browser, certificates, http, secured, tools
+from harness.client import PATIENCE
 from harness.content import noise
 
 plugin = secured.each_plugin()
@@ -23,15 +25,20 @@ def server(start_shared, plugin):
 
 # ---- openssl ----
 
-def s_client(server, *words, say="", wait=0.3):
-    """What s_client prints about a connection on which it says something and ends a moment later."""
-    command = (f"(printf '{say}'; sleep {wait}) | exec openssl s_client -connect 127.0.0.1:{server.port} -servername localhost "
-               f"-CAfile {certificates.authority().certificate} -verify_return_error {' '.join(map(str, words))}")
-    done = tools.run("sh", "-c", command)
-    return (done.stdout + done.stderr).decode(errors="replace")
+def s_client(server, *words, say=b""):
+    """What s_client prints about a connection on which it says something: until the server closes, when it said anything."""
+    command = ["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-servername", "localhost",
+               "-CAfile", certificates.authority().certificate, "-verify_return_error", *words]
+    with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as client:
+        if not say:
+            return client.communicate(timeout=PATIENCE)[0].decode(errors="replace")
+        client.stdin.write(say)
+        client.stdin.flush()
+        return client.stdout.read().decode(errors="replace")
 
 
-GET = "GET / HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n"
+GET = http.request("/", headers={"Connection": "close"})
 
 
 @pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
@@ -67,7 +74,7 @@ def test_openssl_comes_again(server, plugin, tmp_path, version):
 
 def test_openssl_connects_again(server):
     """-reconnect: five more times with the same session."""
-    text = s_client(server, "-tls1_2", "-reconnect", wait=1)
+    text = s_client(server, "-tls1_2", "-reconnect")
     assert text.count("Reused, ") == 5, text
 
 

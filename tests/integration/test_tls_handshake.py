@@ -27,7 +27,7 @@ def assert_well(server):
     assert tls_connection.get(server).text == "welcome"
 
 
-def say(server, data, end=True, within=8):
+def say(server, data, end=True, within=30):
     """All that a server says to these bytes, until it closes."""
     with server.connect(timeout=within) as connection:
         with contextlib.suppress(OSError):  # it may have left already

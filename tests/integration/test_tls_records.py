@@ -171,7 +171,7 @@ def test_a_reader_that_stops_is_left(server):
         connection.send(http.request("/large.bin"))
         connection.sock.recv(1)  # the file is open
         before = server.open_descriptors()
-        assert eventually(lambda: server.open_descriptors() < before, within=8)
+        assert eventually(lambda: server.open_descriptors() < before)
 
 
 # ---- descriptors ----

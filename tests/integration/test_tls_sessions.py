@@ -180,7 +180,7 @@ def records(data):
 
 def said(server, hello):
     """What answers a hello: the kinds of the handshake messages in the clear, and is there an alert, which may be encrypted?"""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as raw:
         raw.sendall(hello)
         raw.shutdown(socket.SHUT_WR)
         told = list(records(b"".join(iter(lambda: raw.recv(65536), b""))))

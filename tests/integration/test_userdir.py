@@ -188,7 +188,7 @@ def test_a_folder_that_becomes_a_link_while_it_is_served(start_with_users, publi
     assert server.get("/~carol/").text == "home of carol"
     shutil.rmtree(public)
     public.symlink_to(server.root)
-    assert eventually(lambda: server.get("/~carol/").status == 404, within=5)
+    assert eventually(lambda: server.get("/~carol/").status == 404)
 
 
 def test_a_folder_below_others(start_with_users, passwd):
@@ -201,4 +201,4 @@ def test_a_folder_below_others(start_with_users, passwd):
     assert server.get("/~carol/").text == "home of carol"
     inner.parent.rename(inner.parent.with_name("other"))
     inner.parent.symlink_to("other")
-    assert eventually(lambda: server.get("/~carol/").status == 404, within=5)
+    assert eventually(lambda: server.get("/~carol/").status == 404)

@@ -185,7 +185,7 @@ def test_by_name_by_port_and_several_at_once(wr, start, tmp_path):
         eventually(lambda: os.readlink(f"/proc/{own.pid}/exe") == str(name))
         runs = wr("-n", name.name, "-P", server.port, "--", "true")["runs"]
     finally:
-        own.communicate(timeout=10)
+        own.communicate(timeout=30)
     assert [run["target"] for run in runs] == [name.name, f":{server.port}"]
     assert all(run["figures"]["rss_peak_kb"] > 0 and run["figures"]["processes"] >= 1 for run in runs)
 
@@ -223,7 +223,7 @@ def test_other_bytes_of_names_are_escaped(wr, tmp_path):
         eventually(lambda: os.readlink(f"/proc/{own.pid}/exe") == str(name))
         [run] = wr("-n", name.name, "--csv", table, "-t", "50ms")["runs"]
     finally:
-        own.communicate(timeout=10)
+        own.communicate(timeout=30)
     assert run["target"].encode("latin-1") == name.name.encode()
     rows = list(csv.DictReader(table.open(newline="")))
     assert {row["target"] for row in rows} == {name.name}

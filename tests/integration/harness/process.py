@@ -129,9 +129,9 @@ class Server:
 
     def reload(self, expect=r"reload", **config):
         """Write another configuration, ask for a reload and wait until the log tells how it went."""
+        # It may still be opening logs in the folder that is written anew.
+        eventually(lambda: "started workers=" in self.log() or not self.is_running())
         if config:
-            # It may still be opening logs in the folder that is written anew.
-            eventually(lambda: "started workers=" in self.log() or not self.is_running())
             self.config.write(**config)
         since = len(self.log())
         self.signal(signal.SIGHUP)
