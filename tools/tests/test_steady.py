@@ -33,13 +33,20 @@ def words_in(node):
     return {name_of(part) for part in ast.walk(node)} - {None}
 
 
+@functools.cache
+def tells_of_memory(node):
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) and any(word in part.value for word in WORDS)
+               for part in ast.walk(node))
+
+
 class Reader:
     """What one file says, with the functions of others that measure."""
 
     def __init__(self, source, measures=frozenset(MEASURES)):
         self.tree = ast.parse(source)
-        self.functions = {f.name: f for f in ast.walk(self.tree) if isinstance(f, FUNCTION)}
         self.measures = set(measures)
+        has_any = any(word in source for word in (*measures, *WORDS))
+        self.functions = {f.name: f for f in ast.walk(self.tree) if isinstance(f, FUNCTION)} if has_any else {}
         while more := {name for name, f in self.functions.items() if self._returns_measured(f)} - self.measures:
             self.measures |= more
 
@@ -58,7 +65,7 @@ class Reader:
 
     def _measured_names(self, function):
         names, before = set(), None
-        if not words_in(function) & self.measures and not any(word in ast.dump(function) for word in WORDS):
+        if not words_in(function) & self.measures and not tells_of_memory(function):
             return names
         while names != before:
             before = set(names)
