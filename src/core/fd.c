@@ -35,21 +35,22 @@ void mk_fd_share_port(int fd)
     (void)set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-MK_AT_START void mk_fd_remove_stale(const struct mk_addr *addr)
+MK_AT_START int mk_fd_remove_stale(const struct mk_addr *addr)
 {
+    const char *path = addr->un.sun_path;
     struct stat st;
-    int fd;
+    int fd, err = 0;
 
-    if (addr->sa.sa_family != AF_UNIX)
-        return;
-    if (lstat(addr->un.sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
-        return;
+    if (addr->sa.sa_family != AF_UNIX || lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
+        return 0;
     fd = open_socket(addr);
     if (fd < 0)
-        return;
-    if (connect(fd, &addr->sa, addr->len) < 0 && errno == ECONNREFUSED)
-        (void)unlink(addr->un.sun_path);
+        return 0;
+    if (connect(fd, &addr->sa, addr->len) < 0 &&
+        (errno == EACCES || (errno == ECONNREFUSED && unlink(path) < 0)))
+        err = mk_error_from_errno(errno);
     mk_fd_close(&fd);
+    return err == MK_E_ACCESS ? err : 0;
 }
 
 /* Without IPv6 in the kernel "every address" is every IPv4 address. */
@@ -71,8 +72,9 @@ MK_AT_START int mk_fd_bind_file(const struct mk_addr *addr, mode_t mode)
 
     if (fd < 0)
         return mk_error_from_errno(errno);
-    mk_fd_remove_stale(addr);
-    if (fchmod(fd, mode) == 0 && bind(fd, &addr->sa, addr->len) == 0)
+    if (mk_fd_remove_stale(addr) < 0)
+        errno = EACCES;
+    else if (fchmod(fd, mode) == 0 && bind(fd, &addr->sa, addr->len) == 0)
         return fd;
     err = errno;
     mk_fd_close(&fd);
@@ -88,11 +90,15 @@ MK_AT_START int mk_fd_bind(const struct mk_addr *addr, bool reuse_port)
     if (fd < 0)
         return fall_back_to_v4(addr, &v4) ? mk_fd_bind(&v4, reuse_port)
                                           : mk_error_from_errno(errno);
-    if (addr->sa.sa_family == AF_UNIX)
-        mk_fd_remove_stale(addr);
-    else if (set_flag(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0 ||
-             (reuse_port && set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1) < 0))
+    if (addr->sa.sa_family == AF_UNIX) {
+        if (mk_fd_remove_stale(addr) < 0) {
+            errno = EACCES;
+            goto fail;
+        }
+    } else if (set_flag(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0 ||
+               (reuse_port && set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1) < 0)) {
         goto fail;
+    }
     if (bind(fd, &addr->sa, addr->len) < 0)
         goto fail;
     return fd;

@@ -27,8 +27,11 @@ int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
 /** A unix socket whose file has this mode, less the umask, from its first moment on. @return as mk_fd_bind. */
 int mk_fd_bind_file(const struct mk_addr *addr, mode_t mode) MK_MUST_USE;
 
-/** The file of a unix socket outlives its server: remove it if nobody answers behind it. */
-void mk_fd_remove_stale(const struct mk_addr *addr);
+/**
+ * The file of a unix socket outlives its server: remove it if no server listens behind it.
+ * @return 0, also when it stays because a server does; MK_E_ACCESS: this process may not find out, or not remove it.
+ */
+int mk_fd_remove_stale(const struct mk_addr *addr);
 
 /** Let further sockets of this user, bound with reuse_port, overlap with this one, which may listen already. */
 void mk_fd_share_port(int fd);

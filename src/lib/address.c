@@ -54,5 +54,5 @@ MK_AT_START void mk_address_remove_stale(const char *text)
     struct mk_addr addr;
 
     if (mk_addr_parse(mk_str_from(text), &addr) == 0)
-        mk_fd_remove_stale(&addr);
+        (void)mk_fd_remove_stale(&addr);
 }

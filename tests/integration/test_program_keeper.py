@@ -94,7 +94,7 @@ def test_serves_on_when_the_keeper_is_killed_and_then_ends(start_open):  # noqa:
 
 def test_end_of_the_server_ends_the_keeper(start_open, open_folder):  # noqa: F811
     pid_file = open_folder / "run.pid"
-    server = start_open(server=f"User nobody\nPidFile {pid_file}")
+    server = start_open(server=f"User nobody\nRestart off\nPidFile {pid_file}")
     os.kill(serving_pid(server.pid), signal.SIGKILL)
     assert server.expect_exit() == 128 + signal.SIGKILL
     assert f"signal {int(signal.SIGKILL)}" in server.log()
@@ -120,6 +120,25 @@ def test_socket_file_for_everybody_that_goes_at_the_end(start_open, open_folder)
         assert connection.request("/a.txt").text == "text"
     server.stop()
     assert not path.exists()
+
+
+@pytest.mark.parametrize("group", ["", "Group daemon"])
+def test_socket_file_that_a_killed_keeper_left(start_open, open_folder, group):  # noqa: F811
+    """Only root may remove it from its folder, so the keeper of the next server does."""
+    path = open_folder / "http.sock"
+    lines = f"Listen unix:{path}\nUser nobody" if not group else "User nobody"
+    shell = {} if not group else {"plugins.load": section("PLUGINS", "Load cheetah"),
+                                  "plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {path}\n{group}")}
+    server = start_open(server=lines, extra=shell)
+    server.wait_for_log("started workers", within=30)
+    serving = serving_pid(server.pid)
+    server.kill()
+    os.kill(serving, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(serving), within=30)
+    assert path.is_socket()
+    second = start_open(server=lines, extra=shell)
+    assert eventually(lambda: second.is_running() and "started workers" in second.log(), within=30), second.log()
+    assert second.stop() is None and not path.exists()
 
 
 def test_low_port_in_use(start_open):  # noqa: F811
