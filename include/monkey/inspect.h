@@ -25,6 +25,9 @@ struct mk_server_facts {
     int log_level;           /* enum mk_log_level */
     uint64_t reloads_failed; /* the previous configuration stayed in force */
     bool is_stopping;        /* mk_server_stop was called */
+    unsigned
+        restarts; /* mk_host.restarts: servers of this program that ended unexpectedly before this one */
+    const char *restart_reason; /* why the last of them did; NULL: none */
 };
 /** Any thread. */
 MK_API void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts);

@@ -19,7 +19,7 @@
  *     mk_server_free(server);
  *
  * The library never exits the process, prints, forks or changes signal handlers (its own threads block all
- * signals). Call its functions from one thread at a time unless their comment says otherwise. A call at a wrong time, or of
+ * signals but those of their own faults, such as SIGSEGV). Call its functions from one thread at a time unless their comment says otherwise. A call at a wrong time, or of
  * the program's side inside a handler, and NULL for a server, a configuration or a text that is needed, are MK_E_INVALID, and
  * an error in the log where there is a server. Only mk_server_stop and what any thread may call are for handlers.
  */
@@ -105,6 +105,15 @@ struct mk_host {
     /** Texts that the program has in memory, for settings that name a file to read: "program:NAME". */
     const struct mk_host_text *texts;
     size_t ntexts;
+    /**
+     * Listening sockets of a server of this program that ended without closing them, in the order of mk_server_sockets, for
+     * one with the same Listen lines that takes its place: no client is refused in between. They stay the program's; the
+     * server has copies.
+     */
+    const int *kept;
+    size_t nkept;
+    unsigned restarts; /* how often one took the place of another so far: for mk_server_facts */
+    const char *restart_reason; /* why, the last time; NULL: never */
 };
 
 /** A text of the program, such as a certificate. Both stay the program's; a reload reads what they are then. */
@@ -288,6 +297,7 @@ struct mk_config_facts {
     const char *error_log; /* path, "stderr" or "syslog" */
     bool core_dumps;       /* CoreDumps */
     size_t warnings;       /* number of warnings among the faults */
+    int restart;           /* Restart: 1 on, 0 off, -1 as the program thinks best */
 };
 MK_API int mk_config_facts(const struct mk_config *config,
                            struct mk_config_facts *facts) MK_MUST_USE;
@@ -348,6 +358,20 @@ MK_API int mk_server_listen(struct mk_server *server) MK_MUST_USE;
 
 /** @return the reason for which the last call failed: a sentence, valid until the next call, never NULL. */
 MK_API const char *mk_server_why(const struct mk_server *server);
+
+/**
+ * Pass each listening socket to fn, but for inherited ones: for mk_host.kept of a server that may have to take the place of
+ * this one. They stay the server's; who keeps copies of them closes those before the server stops. The thread that reloads.
+ */
+MK_API void mk_server_sockets(const struct mk_server *server, void (*fn)(void *arg, int fd),
+                              void *arg);
+
+/**
+ * Write what the calling thread is doing for a request: ` plugin=NAME hook=NAME target="PATH"`, as far as each is known,
+ * terminated, peer's bytes escaped. Async-signal-safe: for the handler of SIGSEGV and the like.
+ * @return bytes written, less than size. Any thread.
+ */
+MK_API size_t mk_thread_doing(char *text, size_t size);
 
 /** Start the workers. @return 0 or an error; on failure nothing runs. */
 MK_API int mk_server_start(struct mk_server *server) MK_MUST_USE;

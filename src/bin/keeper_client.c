@@ -61,9 +61,21 @@ static int await_answer(int sock, uint32_t number, int *fd)
     return MK_E_PEER;
 }
 
-/* @return a descriptor, or 0 when none came, or an enum mk_error. */
+/* @param fd  goes along; -1: none */
+static int send_request(int sock, struct mk_keeper_request *request, size_t len, int fd)
+{
+    struct iovec piece = {request, len};
+    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+
+    if (fd >= 0)
+        mk_keeper_attach(&msg, room, fd);
+    return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? MK_E_PEER : 0;
+}
+
+/* @param sent  a descriptor that goes along; -1: none @return a descriptor, or 0 when none came, or an enum mk_error. */
 static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t flags,
-               const char *name)
+               const char *name, int sent)
 {
     struct mk_keeper_request request = {.op = op, .flags = flags};
     int len = snprintf(request.name, sizeof(request.name), "%s", name), err, fd = -1;
@@ -74,10 +86,8 @@ static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t f
         return MK_E_LIMIT;
     pthread_mutex_lock(&client->lock);
     request.number = ++client->number;
-    if (sendto(client->sock, &request, MK_KEEPER_HEAD_BYTES + (size_t)len + 1, MSG_NOSIGNAL, NULL,
-               0) < 0)
-        err = MK_E_PEER;
-    else
+    err = send_request(client->sock, &request, MK_KEEPER_HEAD_BYTES + (size_t)len + 1, sent);
+    if (err == 0)
         err = await_answer(client->sock, request.number, &fd);
     pthread_mutex_unlock(&client->lock);
     return err < 0 ? err : fd >= 0 ? fd : 0;
@@ -87,7 +97,7 @@ static int ask(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t f
 static int ask_fd(struct mk_keeper_client *client, enum mk_keeper_op op, uint32_t flags,
                   const char *name)
 {
-    int fd = ask(client, op, flags, name);
+    int fd = client->has_rights ? ask(client, op, flags, name, -1) : MK_E_ACCESS;
 
     return fd == 0 ? MK_E_PEER : fd;
 }
@@ -109,22 +119,39 @@ int mk_keeper_bind_socket(void *arg, const char *name)
 {
     const struct mk_keeper_client *client = arg;
 
-    return client->sock < 0 ? MK_E_UNSUPPORTED : ask_fd(arg, MK_KEEPER_SOCKET, 0, name);
+    return !client->has_rights ? MK_E_UNSUPPORTED : ask_fd(arg, MK_KEEPER_SOCKET, 0, name);
 }
 
 int mk_keeper_start_helper(void *arg, const char *name)
 {
     const struct mk_keeper_client *client = arg;
 
-    return client->sock < 0 ? MK_E_UNSUPPORTED : ask_fd(arg, MK_KEEPER_HELPER, 0, name);
+    return !client->has_rights ? MK_E_UNSUPPORTED : ask_fd(arg, MK_KEEPER_HELPER, 0, name);
 }
 
 int mk_keeper_reload(struct mk_keeper_client *client)
 {
-    return client->sock < 0 ? 0 : ask(client, MK_KEEPER_RELOAD, 0, "");
+    return client->sock < 0 ? 0 : ask(client, MK_KEEPER_RELOAD, 0, "", -1);
 }
 
-void mk_keeper_ready(struct mk_keeper_client *client)
+static void keep(void *arg, int fd)
 {
-    (void)ask(client, MK_KEEPER_READY, 0, ""); /* a keeper that is gone is noticed where we wait */
+    (void)ask(arg, MK_KEEPER_KEEP, 0, "", fd);
+}
+
+void mk_keeper_keep(struct mk_keeper_client *client, const struct mk_server *server)
+{
+    if (client->sock >= 0 && client->restarts)
+        mk_server_sockets(server, keep, client);
+}
+
+/* A keeper that is gone is noticed where we wait. */
+void mk_keeper_ready(struct mk_keeper_client *client, const char *failed)
+{
+    (void)ask(client, MK_KEEPER_READY, 0, failed, -1);
+}
+
+void mk_keeper_stops(struct mk_keeper_client *client)
+{
+    (void)ask(client, MK_KEEPER_STOPS, 0, "", -1);
 }

@@ -144,13 +144,31 @@ static struct outcome serve_name(struct mk_keeper_desk *desk, struct mk_keeper_r
     return failed(MK_E_UNSUPPORTED, ENOSYS);
 }
 
-static struct outcome serve(struct mk_keeper_desk *desk, struct mk_keeper_request *r)
+static void settle(struct mk_keeper_desk *desk, const char *why)
 {
+    if (why[0])
+        mk_kept_forget(&desk->kept);
+    else
+        mk_kept_settle(&desk->kept);
+    desk->ready(desk->arg, why);
+}
+
+/* @param fd  came along, and is taken; -1: none */
+static struct outcome serve(struct mk_keeper_desk *desk, struct mk_keeper_request *r, int fd)
+{
+    if (r->op == MK_KEEPER_KEEP)
+        return failed(mk_kept_add(&desk->kept, fd) ? 0 : MK_E_INVALID, 0);
+    if (fd >= 0)
+        close(fd);
     switch (r->op) {
     case MK_KEEPER_RELOAD:
         return failed(desk->reload(desk->arg, &desk->allowed), 0);
     case MK_KEEPER_READY:
-        desk->ready(desk->arg);
+        settle(desk, printable(r->name));
+        return failed(0, 0);
+    case MK_KEEPER_STOPS:
+        mk_kept_close(&desk->kept);
+        desk->stops(desk->arg);
         return failed(0, 0);
     default:
         return serve_name(desk, r);
@@ -165,19 +183,6 @@ static bool is_whole(const struct mk_keeper_request *r, size_t len)
     return memchr(r->name, '\0', len - MK_KEEPER_HEAD_BYTES) == (const char *)r + len - 1;
 }
 
-static void attach(struct msghdr *msg, char *room, size_t size, int fd)
-{
-    struct cmsghdr *part;
-
-    msg->msg_control = room;
-    msg->msg_controllen = size;
-    part = CMSG_FIRSTHDR(msg);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(part), &fd, sizeof(int));
-}
-
 /* A server that asks without reading answers loses them: the keeper waits for nobody. */
 static void reply(struct mk_keeper_desk *desk, uint32_t number, const struct outcome *o)
 {
@@ -187,16 +192,36 @@ static void reply(struct mk_keeper_desk *desk, uint32_t number, const struct out
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
 
     if (o->fd >= 0)
-        attach(&msg, room, sizeof(room), o->fd);
+        mk_keeper_attach(&msg, room, o->fd);
     if (sendmsg(desk->sock, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && may_complain(desk))
         mk_report("keeper: cannot send an answer: %s", mk_errno_text());
+}
+
+/* @return the true length of a packet. What it brings besides one descriptor is closed by the kernel. */
+static ssize_t receive(int sock, struct mk_keeper_request *request, int *fd)
+{
+    struct iovec piece = {request, sizeof(*request)};
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+    struct msghdr msg = {.msg_iov = &piece,
+                         .msg_iovlen = 1,
+                         .msg_control = room,
+                         .msg_controllen =
+                             CMSG_LEN(sizeof(int))}; /* its padding has room for one more */
+    ssize_t len = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *part = len < 0 ? NULL : CMSG_FIRSTHDR(&msg);
+
+    *fd = -1;
+    if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
+        part->cmsg_len >= CMSG_LEN(sizeof(int)))
+        memcpy(fd, CMSG_DATA(part), sizeof(int));
+    return len;
 }
 
 bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)
 {
     struct mk_keeper_request request;
-    /* MSG_TRUNC: the true length. Without room for them, descriptors that came along are closed by the kernel. */
-    ssize_t len = recv(desk->sock, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
+    int fd;
+    ssize_t len = receive(desk->sock, &request, &fd);
     struct outcome outcome;
 
     if (len < 0)
@@ -206,9 +231,11 @@ bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)
     if (!is_whole(&request, (size_t)len)) {
         if (may_complain(desk))
             mk_report("keeper: refused a malformed request of %zd bytes", len);
+        if (fd >= 0)
+            close(fd);
         return true;
     }
-    outcome = serve(desk, &request);
+    outcome = serve(desk, &request, fd);
     reply(desk, request.number, &outcome);
     if (outcome.fd >= 0)
         close(outcome.fd);

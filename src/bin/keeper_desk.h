@@ -3,6 +3,7 @@
 #define MK_BIN_KEEPER_DESK_H
 
 #include "allowed.h"
+#include "kept.h"
 
 #include <sys/types.h>
 
@@ -14,8 +15,9 @@
 struct mk_keeper_desk {
     int sock;
     struct mk_allowed allowed;
-    const char *user; /* for helpers that name none */
-    uid_t uid;        /* of the server, whose sockets' files become */
+    struct mk_kept kept; /* sockets for the next server */
+    const char *user;    /* for helpers that name none */
+    uid_t uid;           /* of the server, whose sockets' files become */
     gid_t gid;
     unsigned helpers; /* started since helpers_s */
     int64_t helpers_s;
@@ -23,8 +25,10 @@ struct mk_keeper_desk {
     void *arg;
     /** Replace the allowed set from the configuration, or keep it when that has faults. @return 0 or an enum mk_error. */
     int (*reload)(void *arg, struct mk_allowed *allowed);
-    /** The server is ready, at first or again after a reload. */
-    void (*ready)(void *arg);
+    /** The server is ready, at first or again after a reload; failed: why that failed, printable, or empty. */
+    void (*ready)(void *arg, const char *failed);
+    /** The server stops by itself. */
+    void (*stops)(void *arg);
 };
 
 /** Add a name of the configuration; an mk_config_resources function with a struct mk_allowed. */

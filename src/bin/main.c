@@ -2,6 +2,7 @@
 #include "configure.h"
 #include "daemon.h"
 #include "keeper.h"
+#include "keeper_client.h"
 #include "make_cert.h"
 #include "options.h"
 #include "paths.h"
@@ -25,7 +26,8 @@
 struct program {
     struct mk_options options;
     struct mk_systemd_sockets sockets;
-    struct mk_keeper_client client; /* of the keeper, when there is one */
+    struct mk_keeper keeper;        /* when there is one; a server has what it was at its fork */
+    struct mk_keeper_client client; /* of it */
     struct mk_host host;
     struct mk_config *config;
     struct mk_config_facts facts; /* borrowed from config */
@@ -150,11 +152,20 @@ static int start_server(struct program *p, struct mk_server **server)
                   err < 0 ? mk_error_text(err) : "its configuration has errors");
         return -1;
     }
-    if (mk_server_listen(*server) == 0 && mk_server_start(*server) == 0)
+    err = mk_server_listen(*server);
+    mk_kept_close(&p->keeper.desk.kept); /* the server has copies */
+    p->host.nkept = 0;
+    if (err == 0 && mk_server_start(*server) == 0)
         return 0;
     if (!has_error_log(p, "stderr")) /* where it has just been said */
         mk_report("%s", mk_server_why(*server));
     return -1;
+}
+
+/* Unless Restart says so, somebody who looks at the terminal decides alone whether a server that died is started again. */
+static bool wants_restarts(const struct program *p)
+{
+    return p->facts.restart < 0 ? p->becomes_other || p->options.daemon : p->facts.restart > 0;
 }
 
 static void announce(void *arg)
@@ -178,7 +189,8 @@ static int start_and_run(struct program *p, struct mk_service *service)
         mk_daemon_detach(&p->daemon);
     else
         announce(p);
-    mk_keeper_ready(&p->client);
+    mk_keeper_keep(&p->client, service->server);
+    mk_keeper_ready(&p->client, "");
     return mk_service_run(service);
 }
 
@@ -202,52 +214,69 @@ static int serve(struct program *p)
     return code;
 }
 
-/* The child of the keeper: what is the keeper's is left to it. */
-static int serve_as_other(struct program *p)
+/* The child of the keeper: what is the keeper's is left to it. The configuration may be a later one than at the start. */
+static int serve_below(void *arg, int sock)
 {
+    struct program *p = arg;
+
+    p->client.sock = sock;
+    p->client.has_rights = p->becomes_other;
+    p->client.restarts = p->keeper.restarts;
+    p->config = p->keeper.config;
+    p->host.kept = p->keeper.desk.kept.fds;
+    p->host.nkept = p->keeper.desk.kept.settled;
+    p->host.restarts = p->keeper.restarted;
+    p->host.restart_reason = p->keeper.restarted ? p->keeper.reason : NULL;
     mk_systemd_forget();
     mk_daemon_leave(&p->daemon);
     mk_pidfile_leave(&p->pidfile);
-    if (mk_privileges_drop(&p->identity, p->facts.core_dumps) < 0) {
+    if (mk_config_facts(p->config, &p->facts) < 0 ||
+        (p->becomes_other && mk_privileges_drop(&p->identity, p->facts.core_dumps) < 0)) {
         mk_config_free(p->config);
         return 1;
     }
     return serve(p);
 }
 
-/* The keeper must not hold what the server may want to close. */
-static int keep(struct program *p, struct mk_keeper *keeper)
+/* A keeper must not hold what the server may want to close, but for another server. */
+static void close_inherited(void *arg)
 {
+    struct program *p = arg;
+
     for (size_t i = 0; i < p->sockets.count; i++)
         close(p->sockets.fds[i]);
-    keeper->on_ready = announce;
-    keeper->arg = p;
-    return mk_keeper_run(keeper, p->config);
+    p->sockets.count = 0;
 }
 
 static int serve_with_keeper(struct program *p)
 {
-    struct mk_keeper keeper = {.options = &p->options, .identity = &p->identity};
-    pid_t pid = mk_keeper_fork(&keeper, &p->client);
     int code;
 
-    if (pid == 0)
-        return serve_as_other(p);
-    if (pid > 0) {
-        code = keep(p, &keeper);
-    } else {
-        mk_report("cannot fork: %s", mk_errno_text());
-        mk_config_free(p->config);
-        code = 1;
-    }
+    p->keeper = (struct mk_keeper){.options = &p->options,
+                                   .identity = p->becomes_other ? &p->identity : NULL,
+                                   .host = &p->host,
+                                   .restarts = wants_restarts(p),
+                                   .config = p->config,
+                                   .serve = serve_below,
+                                   .on_ready = announce,
+                                   .on_stop = close_inherited,
+                                   .arg = p};
+    p->config = NULL;
+    code = mk_keeper_run(&p->keeper);
     mk_pidfile_remove(&p->pidfile);
     return code;
 }
 
 static int serve_alone(struct program *p)
 {
-    int code = mk_privileges_freeze(p->facts.core_dumps) < 0 ? 1 : serve(p);
+    int code;
 
+    if (mk_privileges_freeze(p->facts.core_dumps) < 0)
+        code = 1;
+    else if (wants_restarts(p))
+        return serve_with_keeper(p);
+    else
+        code = serve(p);
     mk_pidfile_remove(&p->pidfile);
     return code;
 }

@@ -19,15 +19,17 @@ extern const char program_begin[] __asm__("__ehdr_start"), mk_start_code_end[]
 /* How long after its grace a server that lost its keeper may still be there. */
 enum { UNATTENDED_S = 10 };
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, WHY = 256 /* of a sentence */ };
 
 /* Of a stack, below the frame that waits: deeper than anything at the start, and less than the gap that the kernel keeps free. */
 enum { DEEPEST = 128 << 10, NEAR = PAGE };
 
 static void stop(struct mk_service *s, unsigned grace_ms, const char *why)
 {
-    if (!s->stopping)
+    if (!s->stopping) {
         mk_systemd_notify("STOPPING=1");
+        mk_keeper_stops(s->keeper);
+    }
     s->stopping = true;
     mk_server_stop_because(s->server, grace_ms, why);
 }
@@ -60,27 +62,48 @@ static bool is_log_elsewhere(const struct mk_service *s)
            strcmp(facts.error_log, "stderr") != 0;
 }
 
-/* @return 0, a number of faults, or an enum mk_error; config is taken only in the first case. */
-static int change_to(struct mk_service *s, struct mk_config *config)
+/* Of several faults the first, and its first line, which has its place. */
+static void take_first_line(void *arg, const char *text, size_t len)
+{
+    char *why = arg;
+    const char *end = memchr(text, '\n', len);
+
+    if (end)
+        len = (size_t)(end - text);
+    if (!why[0])
+        (void)snprintf(why, WHY, "%.*s", (int)len, text);
+}
+
+/*
+ * @param why  out: the reason of a failure
+ * @return 0, a number of faults, or an enum mk_error; config is taken only in the first case.
+ */
+static int change_to(struct mk_service *s, struct mk_config *config, char why[WHY])
 {
     unsigned grace_ms = grace_of(config, s->grace_ms);
     bool is_elsewhere = is_log_elsewhere(s);
     int err = mk_server_reload(s->server, config);
 
-    if (err == 0)
+    if (err == 0) {
         s->grace_ms = grace_ms;
-    else if (err < 0 && is_elsewhere)
-        mk_report("reload: %s", mk_server_why(s->server));
+        return 0;
+    }
+    if (err < 0)
+        (void)snprintf(why, WHY, "%s", mk_server_why(s->server));
+    else
+        mk_config_faults(config, take_first_line, why);
+    if (is_elsewhere && err < 0)
+        mk_report("reload: %s", why);
     else if (is_elsewhere)
         mk_config_faults(config, mk_report_text, NULL);
-    if (err != 0)
-        mk_config_free(config);
+    mk_config_free(config);
     return err;
 }
 
 static void reload(struct mk_service *s)
 {
     struct mk_config *config = NULL;
+    char why[WHY] = "";
     int err;
 
     mk_systemd_reloading();
@@ -88,15 +111,23 @@ static void reload(struct mk_service *s)
     if (err < 0 && err != MK_E_INVALID) /* MK_E_INVALID: faults, which we are about to find too */
         mk_report("reload: the keeper cannot read the configuration: %s", mk_error_text(err));
     err = mk_configure(s->options, s->host, mk_server_config(s->server), &config);
-    if (config)
-        err = change_to(s, config);
-    else
-        mk_server_reload_failed(s->server, mk_error_text(err));
+    if (config) {
+        err = change_to(s, config, why);
+    } else {
+        (void)snprintf(why, sizeof(why), "%s", mk_error_text(err));
+        mk_server_reload_failed(s->server, why);
+    }
     if (err != 0 && is_log_elsewhere(s))
         mk_report("reload: %s; the old configuration stays in force",
                   err > 0 ? "the configuration has errors" : mk_error_text(err));
+    if (err != 0)
+        mk_systemd_status("reload failed: ", why);
+    else
+        mk_systemd_status("", ""); /* over what a failed one left there */
     mk_systemd_notify("READY=1");
-    mk_keeper_ready(s->keeper);
+    if (err == 0)
+        mk_keeper_keep(s->keeper, s->server);
+    mk_keeper_ready(s->keeper, err != 0 && !why[0] ? "its reason is in the error log" : why);
 }
 
 static void reopen(struct mk_service *s)

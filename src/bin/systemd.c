@@ -108,6 +108,18 @@ void mk_systemd_notify(const char *state)
     close(fd);
 }
 
+void mk_systemd_status(const char *what, const char *why)
+{
+    static bool is_shown;
+    char state[512];
+
+    if (!is_shown && !what[0] && !why[0])
+        return;
+    is_shown = true;
+    (void)snprintf(state, sizeof(state), "STATUS=%s%s", what, why);
+    mk_systemd_notify(state);
+}
+
 void mk_systemd_reloading(void)
 {
     char state[64];

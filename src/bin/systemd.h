@@ -22,6 +22,9 @@ void mk_systemd_take(struct mk_systemd_sockets *sockets);
 /** Tell a state such as "READY=1". Nothing without systemd, or after mk_systemd_forget. */
 void mk_systemd_notify(const char *state);
 
+/** Tell a sentence that systemctl status shows: what and why in one. Both empty: an earlier one goes. */
+void mk_systemd_status(const char *what, const char *why);
+
 /** A reload begins. */
 void mk_systemd_reloading(void);
 

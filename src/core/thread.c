@@ -31,6 +31,16 @@ static void pin(pthread_t thread, int cpu)
     (void)pthread_setaffinity_np(thread, sizeof(cpus), &cpus);
 }
 
+/* A fault that is blocked would end the process without the program's handler. */
+static void fill_but_faults(sigset_t *set)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(set, faults[i]);
+}
+
 int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(void *arg),
                     void *arg)
 {
@@ -42,7 +52,7 @@ int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(
         return MK_E_NOMEM;
     err = set_up(&attr);
     if (err == 0) {
-        sigfillset(&all);
+        fill_but_faults(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         switch (pthread_create(thread, &attr, main, arg)) {
         case 0:

@@ -390,6 +390,7 @@ MK_AT_START int mk_config_facts(const struct mk_config *config, struct mk_config
         .error_log = set->error_log,
         .core_dumps = set->core_dumps,
         .warnings = config->faults.warnings,
+        .restart = set->restart == 0 ? -1 : set->restart & 1,
     };
     memcpy(facts, &all, size < sizeof(all) ? size : sizeof(all));
     return 0;

@@ -75,6 +75,7 @@ struct mk_server_settings {
     int64_t fd_limit;
     const char *pid_file, *user, *user_dir;
     bool core_dumps;
+    int restart; /* index in restart_names: 0 auto, odd on, even off */
     struct mk_words index_files;
     bool hide_version, resume, symlink;
     const char *default_type, *default_charset;

@@ -178,6 +178,8 @@ MK_AT_START static int parse_mime_value(struct mk_setup *ctx, const struct mk_se
 }
 
 static const char *const scheduler_names[] = {"Fair", "ReusePort", NULL};
+static const char *const restart_names[] = {"auto", "on",   "off",   "yes",
+                                            "no",   "true", "false", NULL};
 static const char *const over_capacity_names[] = {"Resist", "Drop", "TooBusy", NULL};
 
 static const char *const log_names[] = {"stderr", "syslog", NULL}; /* that are no files */
@@ -325,6 +327,12 @@ static const struct mk_field server_fields[] = {
      .offset = S(core_dumps),
      .flags = MK_FIELD_RESTART,
      .fallback = "off"},
+    {.name = "Restart",
+     .type = MK_FIELD_ENUM,
+     .offset = S(restart),
+     .names = restart_names,
+     .flags = MK_FIELD_RESTART,
+     .fallback = "auto"},
     {.name = "UserDir", .type = MK_FIELD_STRING, .offset = S(user_dir)},
     {.name = "Indexfile",
      .type = MK_FIELD_WORDS,

@@ -75,12 +75,17 @@ def test_states_are_told_by_the_main_process(start_open, manager, user):  # noqa
     assert manager.next() == ("STOPPING=1", server.pid)
 
 
-def test_broken_reload_ends_the_reload(start_open, manager):  # noqa: F811
-    server = start_open(wrapper=["env", f"NOTIFY_SOCKET={manager.name}"])
+@pytest.mark.parametrize("user", USERS)
+def test_broken_reload_ends_the_reload_and_shows_why(start_open, manager, user):  # noqa: F811
+    server = start_open(server=user, wrapper=["env", f"NOTIFY_SOCKET={manager.name}"])
     manager.next()
-    server.reload(server="Tiemout 5")
+    server.reload(server=f"{user}\nTiemout 5", expect="stays in force")
     assert manager.next()[0].startswith("RELOADING=1")
+    assert re.fullmatch(r'STATUS=reload failed: .*unknown key "Tiemout".*', manager.next()[0])
     assert manager.next()[0] == "READY=1"
+    server.reload(server=user)
+    assert manager.next()[0].startswith("RELOADING=1")
+    assert [manager.next()[0] for _ in range(2)] == ["STATUS=", "READY=1"]
 
 
 def test_nobody_listens_to_what_is_told(start_open, open_folder):  # noqa: F811

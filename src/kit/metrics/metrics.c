@@ -57,6 +57,8 @@ static void pass_server(const struct walk *walk, const struct mk_server *server)
     pass_one(walk, "monkey_reloads_total", true, "Successful reloads.", facts.reloads);
     pass_one(walk, "monkey_reloads_failed_total", true,
              "Failed reloads: the previous configuration stayed in force.", facts.reloads_failed);
+    pass_one(walk, "monkey_restarts_total", true,
+             "Starts in the place of a server that ended unexpectedly.", facts.restarts);
 }
 
 /* ---- its workers ---- */

@@ -191,6 +191,9 @@ static void run_status(struct call *call)
     cheetah_reply_number(r, "configurations", facts.snapshots);
     cheetah_reply_number(r, "reloads", facts.reloads);
     cheetah_reply_number(r, "reloads_failed", facts.reloads_failed);
+    cheetah_reply_number(r, "restarts", facts.restarts);
+    if (facts.restart_reason)
+        cheetah_reply_text(r, "restart_reason", mk_str_from(facts.restart_reason));
     cheetah_reply_number(r, "connections", all.connections);
     cheetah_reply_number(r, "accepted", all.accepted);
     cheetah_reply_number(r, "requests", all.requests);

@@ -157,7 +157,9 @@ void mk_carried_run(struct mk_carried *c)
     if (mk_asking_is_over(&c->request))
         return;
     c->is_running = true;
+    c->request.worker->carried_turn = &c->request;
     verdict = turn(c);
+    c->request.worker->carried_turn = NULL;
     c->is_running = false;
     if (c->kind->after_turn)
         err = c->kind->after_turn(c, verdict);
@@ -269,6 +271,7 @@ void mk_carried_route(struct mk_carried *c, struct mk_str head, bool has_more, b
     struct mk_request *r = &c->request;
 
     c->is_running = true;
+    r->worker->carried_turn = r;
     if (parse(c, head) < 0) {
         r->reason = mk_h1_fault_text(r->head.fault);
         mk_reply_page(r, mk_fault_status(r->head.fault), true);
@@ -278,6 +281,7 @@ void mk_carried_route(struct mk_carried *c, struct mk_str head, bool has_more, b
             mk_receiving_go(r, MK_RECEIVING_UNREAD);
         ask(r, is_large);
     }
+    r->worker->carried_turn = NULL;
     mk_carried_run(c);
 }
 

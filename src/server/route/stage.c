@@ -101,8 +101,14 @@ bool mk_stage_request(struct mk_request *r, size_t from)
     for (size_t i = from; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
 
-        if (rules_on(r, who) &&
-            settle(r, who, MK_STAGE_REQUEST, i, who->plugin->on_request(r, context_of(r, who))))
+        enum mk_verdict verdict;
+
+        if (!rules_on(r, who))
+            continue;
+        mk_worker_calls(r->worker, who->plugin, stage_names[MK_STAGE_REQUEST]);
+        verdict = who->plugin->on_request(r, context_of(r, who));
+        mk_worker_left(r->worker);
+        if (settle(r, who, MK_STAGE_REQUEST, i, verdict))
             return true;
     }
     return false;
@@ -113,9 +119,13 @@ bool mk_stage_handle(struct mk_request *r, size_t i)
     const struct mk_route *route = &r->site->routes[i];
     const struct mk_hooked *who = &route->who;
 
+    enum mk_verdict verdict;
+
     r->hook = (uint16_t)i; /* whose pattern it may ask for: mk_request_matches */
-    return settle(r, who, MK_STAGE_HANDLE, i,
-                  who->plugin->on_handle(r, context_of(r, who), route->data));
+    mk_worker_calls(r->worker, who->plugin, stage_names[MK_STAGE_HANDLE]);
+    verdict = who->plugin->on_handle(r, context_of(r, who), route->data);
+    mk_worker_left(r->worker);
+    return settle(r, who, MK_STAGE_HANDLE, i, verdict);
 }
 
 bool mk_stage_directory(struct mk_request *r, int (*open)(void *arg), void *arg)
@@ -132,9 +142,14 @@ bool mk_stage_directory(struct mk_request *r, int (*open)(void *arg), void *arg)
     for (size_t i = r->directory_from; !settled && i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
 
-        settled = acts_on(r, who, r->path) &&
-                  settle(r, who, MK_STAGE_DIRECTORY, i,
-                         who->plugin->on_directory(r, context_of(r, who), fd));
+        enum mk_verdict verdict;
+
+        if (!acts_on(r, who, r->path))
+            continue;
+        mk_worker_calls(r->worker, who->plugin, stage_names[MK_STAGE_DIRECTORY]);
+        verdict = who->plugin->on_directory(r, context_of(r, who), fd);
+        mk_worker_left(r->worker);
+        settled = settle(r, who, MK_STAGE_DIRECTORY, i, verdict);
     }
     mk_fd_close(&fd);
     return settled;
@@ -147,7 +162,10 @@ void mk_stage_finish(struct mk_request *r)
     for (size_t i = 0; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
 
-        if (acts_on(r, who, asked_path(r)))
-            who->plugin->on_finish(r, context_of(r, who));
+        if (!acts_on(r, who, asked_path(r)))
+            continue;
+        mk_worker_calls(r->worker, who->plugin, "on_finish");
+        who->plugin->on_finish(r, context_of(r, who));
+        mk_worker_left(r->worker);
     }
 }

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "core/fd.h"
 #include "server/run/server_int.h"
+#include "setup/host.h"
 
 #include <monkey/events.h>
 
@@ -81,6 +82,37 @@ static int find_inherited(const struct mk_server *server, const struct mk_addr *
 
         if (get_address(server->shared.host->inherited[i], &addr) && mk_addr_eq(&addr, asked))
             return make_nonblocking(fcntl(server->shared.host->inherited[i], F_DUPFD_CLOEXEC, 0));
+    }
+    return -1;
+}
+
+/* Of another listener? That matters where the kernel chooses the port. */
+static bool is_in_use(const struct mk_server *server, const struct mk_listener *l,
+                      const struct mk_addr *addr)
+{
+    const struct mk_listener *other = server->listeners;
+
+    while (other && (other == l || !other->open || !mk_addr_eq(&other->addr, addr)))
+        other = other->next;
+    return other != NULL;
+}
+
+/* @return a copy of the n-th socket of this listener that a server before us left, or -1. */
+MK_AT_START static int find_kept(const struct mk_server *server, const struct mk_listener *l,
+                                 unsigned n)
+{
+    const struct mk_host *host = server->shared.host;
+
+    for (size_t i = 0; MK_HOST_HAS(host, nkept) && i < host->nkept; i++) {
+        struct mk_addr addr, asked = l->addr;
+
+        if (!get_address(host->kept[i], &addr))
+            continue;
+        if (asked.sa.sa_family != AF_UNIX && mk_addr_port(&asked) == 0 &&
+            !is_in_use(server, l, &addr))
+            mk_addr_set_port(&asked, mk_addr_port(&addr));
+        if (mk_addr_eq(&addr, &asked) && n-- == 0)
+            return fcntl(host->kept[i], F_DUPFD_CLOEXEC, 0);
     }
     return -1;
 }
@@ -169,12 +201,16 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l,
                                               .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
 
     l->addr = l->asked;
-    if (share && !ours && !set->shared_sockets && is_taken(server, l))
+    if (!l->inherited)
+        l->fds[0] = find_kept(server, l, 0);
+    if (l->fds[0] < 0 && share && !ours && !set->shared_sockets && is_taken(server, l))
         return MK_E_BUSY;
     for (unsigned i = 0; i < l->nfds; i++) {
         int err;
 
-        if (!l->inherited) {
+        if (i > 0)
+            l->fds[i] = find_kept(server, l, i);
+        if (l->fds[i] < 0) {
             l->fds[i] = l->is_for_some ? bind_for_some(server, l->asked_text)
                                        : bind_one(server, l, &l->addr, share);
             if (l->fds[i] < 0) {
@@ -329,6 +365,15 @@ void mk_listeners_settle(struct mk_server *server)
             mk_log(&server->shared.log, MK_LOG_INFO, MK_LOG_LISTEN,
                    "no longer listening address=%s", l->endpoint.text);
         }
+    }
+}
+
+MK_AT_START void mk_server_sockets(const struct mk_server *server, void (*fn)(void *arg, int fd),
+                                   void *arg)
+{
+    for (const struct mk_listener *l = server ? server->listeners : NULL; l; l = l->next) {
+        for (unsigned i = 0; l->open && l->wanted && !l->inherited && i < l->nfds; i++)
+            fn(arg, l->fds[i]);
     }
 }
 

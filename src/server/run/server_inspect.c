@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "server/h1/conn.h"
 #include "server/run/server_int.h"
+#include "setup/host.h"
 
 #include <monkey/inspect.h>
 #include <monkey/plugin.h>
@@ -12,6 +13,7 @@
 
 MK_AT_START void mk_server_facts(const struct mk_server *server, struct mk_server_facts *facts)
 {
+    const struct mk_host *host = server->shared.host;
     struct mk_server_facts all = {
         .size = facts->size,
         .started_s = server->made_s,
@@ -21,6 +23,8 @@ MK_AT_START void mk_server_facts(const struct mk_server *server, struct mk_serve
         .reloads = atomic_load(&server->reloads),
         .reloads_failed = atomic_load(&server->reloads_failed),
         .log_level = atomic_load(&server->shared.log.level),
+        .restarts = MK_HOST_HAS(host, restarts) ? host->restarts : 0,
+        .restart_reason = MK_HOST_HAS(host, restart_reason) ? host->restart_reason : NULL,
         .is_stopping = atomic_load(&server->stop_at_ms) != INT64_MAX,
     };
     struct mk_clock clock = {0};

@@ -34,6 +34,12 @@ struct mk_worker {
     struct mk_pool conns, jobs;
     struct mk_counters counters;
     struct mk_conn *running; /* whose turn it is */
+    struct mk_doing {
+        const struct mk_plugin *plugin; /* whose hook runs; NULL: none */
+        const char *hook;               /* its name */
+    } doing;
+    struct mk_request
+        *carried_turn; /* a request that no connection of HTTP/1 carries, whose turn it is */
     struct mk_gather *gather;
     struct mk_tickets *tickets;
     struct mk_crowd *crowd;
@@ -68,6 +74,18 @@ struct mk_worker *mk_worker_enter(struct mk_worker *w);
 struct mk_worker *mk_worker_here(void);
 /** Is the calling thread one of the server's workers? */
 bool mk_worker_is_of(const struct mk_server *server);
+
+/** A hook of a plugin is about to be called; mk_worker_left when it has returned. */
+static inline void mk_worker_calls(struct mk_worker *w, const struct mk_plugin *plugin,
+                                   const char *hook)
+{
+    w->doing = (struct mk_doing){plugin, hook};
+}
+
+static inline void mk_worker_left(struct mk_worker *w)
+{
+    w->doing.plugin = NULL;
+}
 
 /** The server's error log. */
 static inline struct mk_log *mk_worker_log(const struct mk_worker *w)

@@ -28,7 +28,8 @@ struct scene {
     struct mk_keeper_desk desk;
     struct mk_keeper_client client;
     pthread_t thread; /* answers the client */
-    int reloads, readies;
+    int reloads, readies, stops;
+    char failed[64];
 };
 
 static int reload(void *arg, struct mk_allowed *allowed)
@@ -43,9 +44,17 @@ static int reload(void *arg, struct mk_allowed *allowed)
     return 0;
 }
 
-static void ready(void *arg)
+static void ready(void *arg, const char *failed)
 {
-    ((struct scene *)arg)->readies++;
+    struct scene *s = arg;
+
+    s->readies++;
+    (void)snprintf(s->failed, sizeof(s->failed), "%s", failed);
+}
+
+static void stops(void *arg)
+{
+    ((struct scene *)arg)->stops++;
 }
 
 static void allow(struct scene *s, enum mk_resource kind, const char *name)
@@ -80,8 +89,10 @@ static int set_up(void **state)
     write_file(&s, "secret");
     write_file(&s, "added");
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    s.desk = (struct mk_keeper_desk){.sock = ends[0], .arg = &s, .reload = reload, .ready = ready};
+    s.desk = (struct mk_keeper_desk){
+        .sock = ends[0], .arg = &s, .reload = reload, .ready = ready, .stops = stops};
     s.client.sock = ends[1];
+    s.client.has_rights = s.client.restarts = true;
     allow(&s, MK_RESOURCE_READ, "named");
     allow(&s, MK_RESOURCE_LOG, "log");
     mk_keeper_desk_allow(&s.desk.allowed, MK_RESOURCE_HELPER, ":/bin/true");
@@ -181,7 +192,7 @@ static void test_gives_what_is_named(void **state)
     fd = mk_keeper_bind(&s->client, "[::]:0", true); /* as "0" is written, too */
     assert_true(fd >= 0);
     close(fd);
-    mk_keeper_ready(&s->client);
+    mk_keeper_ready(&s->client, "");
     stop_answering(s);
     assert_int_equal(s->readies, 1);
 }
@@ -252,23 +263,6 @@ static void test_reload_allows_more_and_faults_keep_the_old(void **state)
     assert_int_equal(s->reloads, 2);
 }
 
-static void test_client_without_keeper(void **state)
-{
-    struct mk_keeper_client none = MK_KEEPER_CLIENT_INIT;
-    struct scene *s = *state;
-
-    assert_int_equal(mk_keeper_open_file(&none, "/etc/hostname", O_RDONLY, 0), MK_E_ACCESS);
-    assert_int_equal(mk_keeper_bind(&none, "80", false), MK_E_ACCESS);
-    assert_int_equal(mk_keeper_reload(&none), 0);
-    mk_keeper_ready(&none);
-    close(s->desk.sock); /* the keeper died */
-    s->desk.sock = -1;
-    assert_int_equal(mk_keeper_reload(&s->client), MK_E_PEER);
-    assert_int_equal(open_by(s, "named", O_RDONLY), MK_E_PEER);
-}
-
-/* ---- Raw bytes ---- */
-
 static size_t open_descriptors(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -280,6 +274,81 @@ static size_t open_descriptors(void)
     closedir(dir);
     return count;
 }
+
+/* Wait for the answer, whatever it is. */
+static void send_with(struct scene *s, uint32_t op, int fd)
+{
+    struct mk_keeper_request request = {.op = op};
+    struct mk_keeper_answer answer;
+    struct iovec piece = {&request, MK_KEEPER_HEAD_BYTES + 1};
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
+
+    if (fd >= 0)
+        mk_keeper_attach(&msg, room, fd);
+    assert_true(sendmsg(s->client.sock, &msg, 0) > 0);
+    assert_int_equal(recv(s->client.sock, &answer, sizeof(answer), 0), sizeof(answer));
+}
+
+static void test_takes_descriptors_with_nothing_else(void **state)
+{
+    struct scene *s = *state;
+    size_t before = open_descriptors();
+    int fd = open("/dev/null", O_RDONLY);
+
+    assert_true(fd >= 0);
+    start_answering(s);
+    send_with(s, MK_KEEPER_RELOAD, fd);
+    send_with(s, MK_KEEPER_KEEP, fd); /* which is no listening socket */
+    send_with(s, MK_KEEPER_KEEP, -1);
+    stop_answering(s);
+    assert_int_equal(s->desk.kept.count, 0);
+    close(fd);
+    assert_int_equal(open_descriptors(), before - 1); /* the client's end */
+}
+
+static void test_keeps_sockets_until_the_server_stops(void **state)
+{
+    struct scene *s = *state;
+    size_t before = open_descriptors();
+    int fd = mk_address_bind("127.0.0.1:0", false);
+
+    assert_true(fd >= 0);
+    assert_int_equal(listen(fd, 1), 0);
+    start_answering(s);
+    send_with(s, MK_KEEPER_KEEP, fd);
+    mk_keeper_ready(&s->client, "a \033[2Jfault");
+    assert_int_equal(s->desk.kept.count, 0);
+    assert_string_equal(s->failed, "a ?[2Jfault");
+    send_with(s, MK_KEEPER_KEEP, fd);
+    mk_keeper_ready(&s->client, "");
+    send_with(s, MK_KEEPER_KEEP, fd);
+    assert_int_equal(s->desk.kept.settled, 1);
+    assert_int_equal(s->desk.kept.count, 2);
+    mk_keeper_stops(&s->client);
+    send_with(s, MK_KEEPER_KEEP, fd);
+    stop_answering(s);
+    assert_int_equal(s->stops, 1);
+    close(fd);
+    assert_int_equal(open_descriptors(), before - 1); /* the client's end */
+}
+
+static void test_client_without_keeper(void **state)
+{
+    struct mk_keeper_client none = MK_KEEPER_CLIENT_INIT;
+    struct scene *s = *state;
+
+    assert_int_equal(mk_keeper_open_file(&none, "/etc/hostname", O_RDONLY, 0), MK_E_ACCESS);
+    assert_int_equal(mk_keeper_bind(&none, "80", false), MK_E_ACCESS);
+    assert_int_equal(mk_keeper_reload(&none), 0);
+    mk_keeper_ready(&none, "");
+    close(s->desk.sock); /* the keeper died */
+    s->desk.sock = -1;
+    assert_int_equal(mk_keeper_reload(&s->client), MK_E_PEER);
+    assert_int_equal(open_by(s, "named", O_RDONLY), MK_E_PEER);
+}
+
+/* ---- Raw bytes ---- */
 
 /* @return the result of the answer, or 1 when there was none. */
 static int ask_raw(struct scene *s, const void *bytes, size_t len)
@@ -428,6 +497,8 @@ int main(void)
         SCENE(test_starts_no_more_helpers_than_crash),
         SCENE(test_refuses_what_is_not_named),
         SCENE(test_reload_allows_more_and_faults_keep_the_old),
+        SCENE(test_takes_descriptors_with_nothing_else),
+        SCENE(test_keeps_sockets_until_the_server_stops),
         SCENE(test_client_without_keeper),
         SCENE(test_survives_every_length_of_a_request),
         SCENE(test_survives_a_request_larger_than_any),

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reply.h"
+
+#include <monkey/plugin.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Ends its process: where it is told in its life, or for a request whose path says how. */
+
+enum at { AT_NOWHERE, AT_START, AT_RESTART, AT_STOP };
+
+struct settings {
+    int at;
+};
+
+static const char *const at_names[] = {"nowhere", "start", "restart", "stop", NULL};
+
+static const struct mk_field fields[] = {
+    {.name = "At",
+     .type = MK_FIELD_ENUM,
+     .names = at_names,
+     .offset = offsetof(struct settings, at),
+     .fallback = "nowhere"},
+};
+static const struct mk_section_spec section =
+    MK_SECTION("DIES", MK_SECTION_FILE, struct settings, fields);
+static const struct mk_section_spec *const sections[] = {&section, NULL};
+
+static void fault(void)
+{
+    static int *volatile nothing;
+
+    *nothing = 1; /* NOLINT: this is what it is for */
+}
+
+static int check(struct mk_setup *setup)
+{
+    mk_setup_keep(setup, mk_setup_section(setup, &section, NULL));
+    return 0;
+}
+
+/* With "restart" the first configuration of a process starts, and the next does not. */
+static int start(const struct mk_context *ctx, const struct mk_context *old)
+{
+    const struct settings *s = ctx->config;
+
+    if (s->at == AT_START || (s->at == AT_RESTART && old))
+        fault();
+    return 0;
+}
+
+static void stop(const struct mk_context *ctx)
+{
+    if (((const struct settings *)ctx->config)->at == AT_STOP)
+        fault();
+}
+
+static bool is_path(const struct mk_request *r, struct mk_str wanted)
+{
+    struct mk_str path = mk_request_path(r);
+
+    return path.len == wanted.len && memcmp(path.p, wanted.p, path.len) == 0;
+}
+
+static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    (void)ctx;
+    (void)data;
+    if (is_path(r, MK_STR("/fault")))
+        fault();
+    if (is_path(r, MK_STR("/abort")))
+        abort();
+    if (is_path(r, MK_STR("/kill")))
+        (void)kill(getpid(), SIGKILL);
+    if (is_path(r, MK_STR("/exit")))
+        _exit(3);
+    return reply_text(r, MK_STR("lives"));
+}
+
+static const struct mk_plugin plugin = {
+    MK_PLUGIN("dies", "for the tests of the keeper"),
+    .sections = sections,
+    .check = check,
+    .start = start,
+    .stop = stop,
+    .on_handle = on_handle,
+};
+MK_PLUGIN_EXPORT(plugin);
