@@ -12,10 +12,10 @@ import time
 
 import pytest
 
-from harness import http, plugins
+from harness import cgi, http, plugins
 from harness.client import Connection, eventually
 from harness.config import section
-from harness.executable import is_sanitized, plugin
+from harness.executable import is_sanitized, plugin, run
 from harness.program import (Daemon, children, is_alive, needs_root, open_folder, serving_pid,  # noqa: F401
                              start_open)
 from harness.shell import Shell
@@ -110,6 +110,22 @@ def test_shell_and_metrics_count(begin, open_folder):  # noqa: F811
         status = shell.ask("status")
         assert (status["restarts"], status["restart_reason"]) == (1, "signal 9 (Killed)")
         assert {row["name"]: row["value"] for row in shell.ask("metrics")["metrics"]}["monkey_restarts_total"] == 1
+
+
+@needs_root
+def test_script_of_the_same_user_that_kills_the_server(start_open):  # noqa: F811
+    """Which the check and the start warn of."""
+    script = '#!/bin/sh\nkill -9 "$QUERY_STRING"\nsleep 30\n'
+    other = '#!/bin/sh\necho Content-Type: text/plain\necho\necho fine\n'
+    server = cgi.start_site(start_open, {"killer": script, "other": other}, server="User nobody")
+    assert "scripts run as nobody, the user of the server itself: they can end it" in server.log()
+    checked = run("--configdir", server.conf, "--test")
+    assert checked.returncode == 0 and "scripts run as nobody" in checked.stdout + checked.stderr
+    assert eventually(lambda: keeps_sockets(server.pid), within=LONG)
+    serving = serving_pid(server.pid)
+    assert server.raw_until_cut(http.request(f"/cgi-bin/killer?{serving}", headers={"Connection": "close"})) == b""
+    assert eventually(lambda: server.log().count("started workers=") == 2, within=LONG), server.log()
+    assert server.get("/cgi-bin/other").text == "fine\n"
 
 
 def test_error_log_of_a_path_has_the_line_too(begin, open_folder):  # noqa: F811
