@@ -32,6 +32,8 @@ enum {
 static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
+static struct sigaction before[NUMBERS]; /* of the program, which may have a handler too */
+
 /* ---- the report: memory may be broken, so nothing is allocated ---- */
 
 static void write_line(const char *text, int len)
@@ -84,13 +86,25 @@ static void report_call(const void *at)
                               (size_t)((const char *)at - (const char *)info.dli_fbase)));
 }
 
-/* The kernel has set the signal back: when this returns, what has crashed does it again, and the process ends. */
+static void set_back(int number)
+{
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (numbers[i] == number)
+            (void)sigaction(number, &before[i], NULL);
+    }
+}
+
+/*
+ * Afterwards the signal is the program's again: when this returns, what has crashed does it again, and the program's own handler,
+ * or the kernel, ends the process.
+ */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     void *calls[CALLS_MAX];
     int n;
 
     (void)context;
+    set_back(number);
     report_head(number);
     n = backtrace(calls, CALLS_MAX); /* which crashes itself after a jump to nowhere */
     for (int i = OWN_CALLS; i < n; i++)
@@ -109,34 +123,44 @@ static void prepare_backtrace(void)
     (void)backtrace(call, 1);
 }
 
+/* A sanitizer reports more than this. */
+static bool is_taken(const struct sigaction *action)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return action->sa_handler != SIG_DFL;
+#else
+    return action->sa_sigaction == on_crash;
+#endif
+}
+
 void mk_duda_crash_watch(void)
 {
-    struct sigaction action = {.sa_sigaction = on_crash,
-                               .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
-    struct sigaction old;
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now;
 
     prepare_backtrace();
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < NUMBERS; i++) {
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            (void)sigaction(numbers[i], &action, NULL);
+        if (sigaction(numbers[i], NULL, &now) < 0 || is_taken(&now))
+            continue;
+        before[i] = now;
+        (void)sigaction(numbers[i], &action, NULL);
     }
 }
 
 void mk_duda_crash_unwatch(void)
 {
-    const struct sigaction action = {.sa_handler = SIG_DFL};
-    struct sigaction old;
+    struct sigaction now;
 
     for (size_t i = 0; i < NUMBERS; i++) {
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_sigaction == on_crash)
-            (void)sigaction(numbers[i], &action, NULL);
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_sigaction == on_crash)
+            (void)sigaction(numbers[i], &before[i], NULL);
     }
 }
 
 /* ---- a thread ---- */
 
-/* Threads of the server block every signal; one that is blocked ends the process without its handler. */
+/* A signal that is blocked ends the process without its handler; threads of the server may be those of an older library. */
 static void unblock(void)
 {
     sigset_t set;
