@@ -5,7 +5,7 @@
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: run test test-all build compile bench contest lint fuzz size static install clean
+.PHONY: run test test-all build compile bench contest lint fuzz size static install uninstall clean
 
 # Serve the welcome site on http://localhost:2001/ until Ctrl-C. ARGS="--port 8080" adds options.
 run: compile
@@ -63,10 +63,15 @@ static:
 	@tools/deps --static
 	@tools/build static
 
-# To PREFIX (/usr/local); DESTDIR is honoured.
+# To PREFIX (/usr/local); DESTDIR is honoured. Scripts say what they did in a file, because meson may not show it.
 install: compile
 	@tools/build release --prefix=$(PREFIX)
-	@meson install -C build --no-rebuild
+	@report=$$(mktemp) && export MONKEY_INSTALL_REPORT=$$report && \
+	    { meson install -C build --no-rebuild; code=$$?; cat $$report; rm -f $$report; exit $$code; }
+
+# What the last install has put there, but for the configuration.
+uninstall:
+	@packaging/uninstall build $$(sed -n 's/^prefix=//p' build/.chosen)
 
 clean:
 	rm -rf build build-*
