@@ -116,3 +116,45 @@ def test_meson_builds_programs_with_a_subproject(tmp_path, kind):
     for name in LIBRARIES:
         run(folder / name)
     answers(dict(os.environ), folder / "hello", tmp_path)
+
+
+LOADS = """
+#include <monkey/server.h>
+#include <stdio.h>
+
+static void show(void *arg, const char *text, size_t len)
+{
+    (void)arg;
+    fwrite(text, 1, len, stdout);
+}
+
+int main(void)
+{
+    struct mk_config *config;
+    int err = mk_config_new(&config, NULL);
+
+    if (err == 0)
+        err = mk_config_set(config, "PLUGINS", "Load", "tls", "shop");
+    if (err == 0)
+        err = mk_config_set(config, "SERVER", "Listen", "127.0.0.1:0", "shop");
+    if (err == 0)
+        err = mk_config_set(config, "HOST", "DocumentRoot", "/", "shop");
+    if (err == 0)
+        err = mk_config_check(config);
+    mk_config_faults(config, show, NULL);
+    mk_config_free(config);
+    return err != 0;
+}
+"""
+
+
+def test_a_static_subproject_has_the_plugins_that_it_names(tmp_path):
+    """Nothing refers to them by name, so a linker that takes only what is asked for would leave them out."""
+    (tmp_path / "subprojects").mkdir()
+    (tmp_path / "subprojects" / "monkey").symlink_to(process.TREE)
+    (tmp_path / "meson.build").write_text("project('shop', 'c')\nexecutable('shop', 'shop.c', dependencies: dependency('monkey', fallback: 'monkey'))\n")
+    (tmp_path / "shop.c").write_text(LOADS)
+    run("meson", "setup", "build", "--wrap-mode=forcefallback", "-Ddefault_library=static", "-Dmonkey:static_plugins=tls", "-Doptimization=0",
+        "-Ddebug=false", cwd=tmp_path)
+    run("ninja", "-C", "build", "shop", cwd=tmp_path)
+    run(tmp_path / "build" / "shop")
