@@ -47,6 +47,7 @@ static struct {
     uint8_t *in; /* what the client sent and nobody has read */
     size_t in_at, in_len, step;
     size_t room; /* that the client reads */
+    size_t held; /* as the plugin says */
     uint8_t out[9];
     size_t out_got, out_left; /* of a frame's head, and of its payload */
     unsigned max_streams, nalive;
@@ -94,6 +95,12 @@ void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits)
     };
 }
 
+void mk_conn_hold(struct mk_conn *c, size_t bytes)
+{
+    (void)c;
+    w.held = bytes;
+}
+
 /* ---- the connection's stream ---- */
 
 void mk_stream_tell(struct mk_stream *s, mk_stream_fn fn, void *arg)
@@ -119,7 +126,7 @@ void mk_stream_run_soon(struct mk_stream *s)
 void mk_stream_close(struct mk_stream *s)
 {
     (void)s;
-    require(!w.is_closed);
+    require(!w.is_closed && w.held == 0);
     w.is_closed = true;
 }
 

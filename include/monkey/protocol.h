@@ -50,6 +50,13 @@ struct mk_conn_limits {
 };
 MK_API void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits);
 
+/**
+ * What the protocol keeps in memory for a connection, in bytes, in place of what it said before: it counts for MaxMemory. Its
+ * requests are counted by the library, from mk_exchange_begin to their end. When memory is used up, requests are ended, which
+ * mk_carrier.end tells with MK_E_NOMEM, and connections, of both those that hold much for long.
+ */
+MK_API void mk_conn_hold(struct mk_conn *c, size_t bytes);
+
 /** @return the ALPN name of the protocol that connections of this link's listener may choose beside HTTP/1; {NULL, 0}: none. For transports, of accepted links. */
 MK_API struct mk_str mk_link_offer(const struct mk_link *l);
 

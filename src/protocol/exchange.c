@@ -8,6 +8,7 @@
 #include "http/field.h"
 #include "http/head_text.h"
 #include "server/answer/reply.h"
+#include "server/h1/budget.h"
 #include "server/h1/conn.h"
 #include "server/request/request_state.h"
 #include "server/worker/worker.h"
@@ -30,6 +31,13 @@ void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits)
     };
 }
 
+void mk_conn_hold(struct mk_conn *c, size_t bytes)
+{
+    c->of_protocol = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    if (!c->closed && mk_budget_weigh(c))
+        mk_budget_ask(c->worker->shared);
+}
+
 /* ---- its end ---- */
 
 static struct mk_exchange *exchange_of(struct mk_carried *c)
@@ -42,6 +50,7 @@ static void tell(struct mk_carried *c, int error)
     struct mk_exchange *x = exchange_of(c);
 
     x->is_over = true;
+    mk_budget_weigh_request(c, 0);
     if (x->tunnel && error == 0) {
         mk_tunnel_open(x->tunnel);
         return;
@@ -61,11 +70,24 @@ static void free_exchange(struct mk_carried *c)
     mk_carried_free_block(c->request.worker, x);
 }
 
+/* The block alone is what each request has, for however long it waits. */
+static size_t weight_of(const struct mk_exchange *x)
+{
+    const struct mk_request *r = &x->carried.request;
+    size_t beyond = x->long_size + x->rest.cap + r->held;
+
+    if (r->arena.used > MK_JOB_ARENA)
+        beyond += r->arena.used;
+    return beyond > 0 ? MK_JOB_SIZE + beyond : 0;
+}
+
 /* Outside of a pull, nothing is sent: its protocol is to pull. */
 static int after_turn(struct mk_carried *c, enum mk_pump verdict)
 {
     struct mk_exchange *x = exchange_of(c);
 
+    if (verdict != MK_PUMP_DONE)
+        mk_budget_weigh_request(c, weight_of(x));
     if (verdict == MK_PUMP_READER && !x->dst)
         x->carrier->ready(x->arg);
     return 0;
@@ -123,17 +145,23 @@ static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
     return mk_buf_append_str(b, MK_STR("\r\n"));
 }
 
-/* Most heads fit into the block; a longer one gets memory of its own. @return 0 or an error. */
+/*
+ * Most heads fit into the block; a longer one gets memory of its own, unless MaxMemory is used up: many of them may come before
+ * what goes for them is free. @return 0 or an error.
+ */
 static int keep_head(struct mk_exchange *x, const struct mk_exchange_head *head,
                      struct mk_str *text)
 {
     struct mk_buf b = {.p = x->own_text, .cap = MK_EXCHANGE_TEXT, .max = MK_EXCHANGE_TEXT};
     int err = write_head(&b, head);
 
+    if (err == MK_E_LIMIT && !mk_budget_has_room(x->carried.request.worker))
+        return MK_E_NOMEM;
     if (err == MK_E_LIMIT) {
         mk_buf_init(&b, SIZE_MAX / 4);
         err = write_head(&b, head);
         x->long_text = b.p;
+        x->long_size = b.cap;
     }
     *text = mk_buf_str(&b);
     return err;

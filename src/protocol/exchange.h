@@ -14,7 +14,8 @@ struct mk_exchange {
     const struct mk_carrier *carrier;
     void *arg;
     char *long_text; /* its head, where own_text is too short; heap */
-    char *dst;       /* where the body goes, while it is pulled; NULL: it is not */
+    size_t long_size;
+    char *dst; /* where the body goes, while it is pulled; NULL: it is not */
     size_t dst_left;
     struct mk_tunnel *tunnel; /* a handler took its stream; NULL: none did */
     struct mk_buf rest;       /* of a piece, for which dst had no room */

@@ -115,6 +115,8 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
         return MK_E_AGAIN;
     }
     n = render(t, dst, len);
+    if (!t->working)
+        mk_request_hold(r, dirlisting_list_held(t->page.list));
     t->slice += n > 0 ? (size_t)n : 0;
     return n;
 }

@@ -428,6 +428,11 @@ void dirlisting_list_sort(struct dirlisting_list *l, struct dirlisting_ask ask)
     qsort_r(l->order, l->count, sizeof(*l->order), compare_records, &order);
 }
 
+size_t dirlisting_list_held(const struct dirlisting_list *l)
+{
+    return sizeof(*l) + (l->nblocks > 0 ? DIRLISTING_BLOCK_FIRST : 0) + l->taken;
+}
+
 bool dirlisting_list_is_sorted(const struct dirlisting_list *l)
 {
     return l->order || l->count < 2;

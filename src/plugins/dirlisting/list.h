@@ -84,6 +84,9 @@ void dirlisting_list_stream(struct dirlisting_list *list);
 /** Forget the entries that were read, with their memory, to stream what follows. */
 void dirlisting_list_refill(struct dirlisting_list *list);
 
+/** @return bytes that it has in memory. */
+size_t dirlisting_list_held(const struct dirlisting_list *list);
+
 /** Compare two names in the order described above. @return < 0, 0 (the same bytes), > 0. */
 int dirlisting_compare_names(struct mk_str a, struct mk_str b);
 

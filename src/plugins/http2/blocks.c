@@ -11,12 +11,15 @@
 struct h2_block {
     alignas(max_align_t) struct h2_block *next;
     struct h2_block **at; /* the pointer that points here */
+    size_t size;
 };
 
-static void *link_block(struct h2_blocks *blocks, struct h2_block *b)
+static void *link_block(struct h2_blocks *blocks, struct h2_block *b, size_t size)
 {
     if (!b)
         return NULL;
+    b->size = size;
+    blocks->held += size;
     b->next = blocks->first;
     b->at = &blocks->first;
     if (b->next)
@@ -40,7 +43,7 @@ static struct h2_block *block_of(void *p)
 static void *take(size_t size, void *user)
 {
     return size <= SIZE_MAX - sizeof(struct h2_block)
-               ? link_block(user, malloc(sizeof(struct h2_block) + size))
+               ? link_block(user, malloc(sizeof(struct h2_block) + size), size)
                : NULL;
 }
 
@@ -53,9 +56,11 @@ static void *take_zeroed(size_t count, size_t size, void *user)
 
 static void give_back(void *p, void *user)
 {
-    (void)user;
+    struct h2_blocks *blocks = user;
+
     if (!p)
         return;
+    blocks->held -= block_of(p)->size;
     unlink_block(block_of(p));
     free(block_of(p));
 }
@@ -63,6 +68,7 @@ static void give_back(void *p, void *user)
 /* Whoever points to the block is told where it went. */
 static void *resize(void *p, size_t size, void *user)
 {
+    struct h2_blocks *blocks = user;
     struct h2_block *b;
 
     if (!p)
@@ -72,6 +78,8 @@ static void *resize(void *p, size_t size, void *user)
     b = realloc(block_of(p), sizeof(*b) + size);
     if (!b)
         return NULL;
+    blocks->held += size - b->size;
+    b->size = size;
     *b->at = b;
     if (b->next)
         b->next->at = &b->next;
@@ -80,7 +88,7 @@ static void *resize(void *p, size_t size, void *user)
 
 void h2_blocks_init(struct h2_blocks *blocks)
 {
-    *blocks = (struct h2_blocks){.mem = {blocks, take, give_back, take_zeroed, resize}};
+    *blocks = (struct h2_blocks){.mem = {blocks, take, give_back, take_zeroed, resize}, .held = 0};
 }
 
 void h2_blocks_free(struct h2_blocks *blocks)

@@ -13,6 +13,7 @@ struct h2_block;
 struct h2_blocks {
     nghttp2_mem mem; /* for nghttp2; it has a pointer to this object, which must not move */
     struct h2_block *first;
+    size_t held; /* bytes of all of them */
 };
 
 void h2_blocks_init(struct h2_blocks *blocks);

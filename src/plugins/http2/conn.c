@@ -15,7 +15,10 @@ enum {
     TURN_OUT = 4 * H2_OUT, /* sent in one event */
     TICK_MS = 500,
     NEVER_MS = 3600 * 1000,
-    NOTICE_MS = 200, /* between the two GOAWAY of a stop: requests on their way come meanwhile */
+    SESSION = 32 << 10, /* of a session and its tables, which each connection may have */
+    A_STREAM = 1024,    /* more for each stream */
+    BOOKED = 4096,      /* in such steps */
+    NOTICE_MS = 200,    /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
 
 int64_t h2_conn_now_ms(const struct h2_conn *c)
@@ -73,6 +76,7 @@ static void end(struct h2_conn *c)
     }
     c->depth++; /* what its streams wake is no more */
     c->stream = NULL;
+    mk_conn_hold(c->conn, 0);
     free_conn(c);
     mk_stream_close(stream);
 }
@@ -389,6 +393,19 @@ static bool is_done(const struct h2_conn *c)
     return !nghttp2_session_want_read(c->session);
 }
 
+/* What its client makes it keep: heads and bodies of requests, frames that nghttp2 queues, bytes that do not leave. */
+static void book(struct h2_conn *c)
+{
+    size_t usual = SESSION + (size_t)c->nstreams * A_STREAM, all = c->held;
+
+    if (c->blocks.held > usual)
+        all += c->blocks.held - usual;
+    all = (all + BOOKED - 1) / BOOKED * BOOKED;
+    if (all != c->booked)
+        mk_conn_hold(c->conn, all);
+    c->booked = all;
+}
+
 static void go_on(struct h2_conn *c)
 {
     if (!c->is_lost)
@@ -397,6 +414,7 @@ static void go_on(struct h2_conn *c)
         end(c);
         return;
     }
+    book(c);
     set_timeout(c);
 }
 
@@ -460,6 +478,7 @@ int h2_conn_begin(const struct mk_context *ctx, struct mk_conn *conn, struct mk_
     c->max_requests = limits.max_requests;
     c->window = NGHTTP2_INITIAL_CONNECTION_WINDOW_SIZE;
     c->moved_ms = c->idle_ms = h2_conn_now_ms(c);
+    c->left.sum = &c->held;
     h2_credit_init(&c->credit, c->idle_ms);
     h2_watch_init(&c->watch);
     h2_blocks_init(&c->blocks);

@@ -35,6 +35,7 @@ struct h2_conn {
     int64_t moved_ms;                 /* when the client last took bytes, or a wait for it began */
     int64_t idle_ms;                  /* since when it has no stream */
     size_t max_head;                  /* bytes of a request's */
+    size_t held, booked;              /* in texts of it and its streams; as its server knows it */
     unsigned nrequests, max_requests; /* begun so far; MaxKeepAliveRequest */
     unsigned nstreams, njoined;       /* all of them; those that handlers took */
     int32_t window,

@@ -57,6 +57,7 @@ static int take_headers(struct h2_conn *c, const nghttp2_frame *frame)
 {
     struct h2_stream *s = find(c, frame->hd.stream_id);
     bool has_end = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
+    int err;
 
     if (!s)
         return 0;
@@ -65,7 +66,12 @@ static int take_headers(struct h2_conn *c, const nghttp2_frame *frame)
         return 0;
     }
     s->has_end = has_end;
-    return reset_for(c, s->id, h2_stream_begin(s));
+    err = h2_stream_begin(s);
+    if (err != MK_E_NOMEM)
+        return reset_for(c, s->id, err);
+    /* It may be sent again (RFC 9113 section 8.7). */
+    (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_REFUSED_STREAM);
+    return 0;
 }
 
 static int take_data(struct h2_conn *c, const nghttp2_frame *frame)

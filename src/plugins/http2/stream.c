@@ -20,6 +20,7 @@ struct h2_stream *h2_stream_new(struct h2_conn *c, int32_t id)
     s->id = id;
     s->window = (int32_t)c->local->set.stream_window;
     s->content_length = -1;
+    s->head.sum = s->cookie.sum = s->body.sum = &c->held;
     s->moved_ms = h2_conn_now_ms(c);
     s->next = c->streams;
     s->at = &c->streams;

@@ -24,6 +24,8 @@ static int grow(struct h2_text *t, size_t need)
     p = realloc(t->p, cap);
     if (!p)
         return MK_E_NOMEM;
+    if (t->sum)
+        *t->sum += cap - t->cap;
     t->p = p;
     t->cap = (uint32_t)cap;
     return 0;
@@ -53,6 +55,8 @@ void h2_text_use(struct h2_text *t, size_t len)
 
 void h2_text_free(struct h2_text *t)
 {
+    if (t->sum)
+        *t->sum -= t->cap;
     free(t->p);
-    *t = (struct h2_text){.p = NULL};
+    *t = (struct h2_text){.p = NULL, .sum = t->sum};
 }

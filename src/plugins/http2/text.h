@@ -4,10 +4,13 @@
 
 #include <monkey/types.h>
 
-/** Bytes that grow, up to a bound that each append names. Zeroed at first. */
+#include <stddef.h>
+
+/** Bytes that grow, up to a bound that each append names. Zeroed at first, but for sum. */
 struct h2_text {
     char *p;
     uint32_t at, len, cap; /* at: bytes before it were used */
+    size_t *sum;           /* what several of them have in memory; NULL: nobody counts it */
 };
 
 /** @return 0; MK_E_LIMIT: it would hold more than max; MK_E_NOMEM. Nothing was appended then. */

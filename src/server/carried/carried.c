@@ -84,6 +84,7 @@ static void end_wait(struct mk_carried *c)
     if (c->is_sender_waited_for)
         r->body_waited_ms += (uint32_t)r->worker->loop.clock.mono_ms - c->since_ms;
     c->is_sender_waited_for = false;
+    c->since_ms = (uint32_t)r->worker->loop.clock.mono_ms;
     mk_timer_cancel(&c->timer);
 }
 
@@ -95,7 +96,6 @@ static void begin_wait(struct mk_carried *c)
 
     end_wait(c);
     c->waited_at = moved(r);
-    c->since_ms = (uint32_t)loop->clock.mono_ms;
     c->is_sender_waited_for = waits_for_sender(r);
     ms = c->is_sender_waited_for ? mk_request_sender_ms(r) : r->patience_ms;
     if (c->is_sender_waited_for || ms > 0)
@@ -215,6 +215,7 @@ void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind)
     mk_watch_init(&c->watch, -1, on_event, on_gone);
     mk_timer_init(&c->timer, on_timer);
     mk_list_init(&c->link);
+    mk_list_init(&c->holding);
 }
 
 void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, void *start,

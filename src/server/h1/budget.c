@@ -2,13 +2,15 @@
 #include "server/h1/budget.h"
 
 #include "base/invariant.h"
+#include "server/carried/carried.h"
 #include "server/h1/conn.h"
 #include "server/h1/job.h"
 #include "server/worker/worker.h"
 
 enum {
     LOOKED_AT = 32,    /* holders, for one that goes */
-    SHED_AT_ONCE = 64, /* connections that one growth may cost */
+    SHED_AT_ONCE = 64, /* connections and requests that one growth may cost */
+    STEP = 64 << 10, /* growth of a worker's sum by requests after which that of all is looked at */
 };
 
 static size_t in_transport(const struct mk_link *l)
@@ -21,7 +23,7 @@ static size_t in_transport(const struct mk_link *l)
 
 static size_t weight_of(const struct mk_conn *c)
 {
-    size_t held = in_transport(&c->link);
+    size_t held = in_transport(&c->link) + c->of_protocol;
 
     if (c->leftover)
         held += c->leftover_at + c->leftover_len;
@@ -32,15 +34,19 @@ static size_t weight_of(const struct mk_conn *c)
     return held < UINT32_MAX ? held : UINT32_MAX;
 }
 
-static void book(struct mk_conn *c, uint32_t held)
+static void book(struct mk_worker *w, struct mk_list *holders, struct mk_list *holding,
+                 uint32_t *booked, uint32_t held)
 {
-    struct mk_budget *budget = c->worker->budget;
-
-    mk_count(&c->worker->held, (uint64_t)held - c->held);
-    c->held = held;
-    mk_list_remove(&c->holding);
+    mk_count(&w->held, (uint64_t)held - *booked);
+    *booked = held;
+    mk_list_remove(holding);
     if (held > 0)
-        mk_list_add_tail(&budget->holders, &c->holding);
+        mk_list_add_tail(holders, holding);
+}
+
+static void book_conn(struct mk_conn *c, uint32_t held)
+{
+    book(c->worker, &c->worker->budget->holders, &c->holding, &c->held, held);
 }
 
 static uint64_t held_by(const struct mk_worker *w)
@@ -59,50 +65,114 @@ bool mk_budget_weigh(struct mk_conn *c)
 
     if (held == before)
         return false;
-    book(c, held);
+    book_conn(c, held);
     return held > before && is_used_up(c->worker->shared);
 }
 
 void mk_budget_leave(struct mk_conn *c)
 {
     if (c->held > 0)
-        book(c, 0);
+        book_conn(c, 0);
+}
+
+void mk_budget_weigh_request(struct mk_carried *c, size_t held)
+{
+    struct mk_worker *w = c->request.worker;
+    uint32_t now = held < UINT32_MAX ? (uint32_t)held : UINT32_MAX;
+    uint64_t before = held_by(w);
+
+    if (now == c->held)
+        return;
+    book(w, &w->budget->requests, &c->holding, &c->held, now);
+    if (held_by(w) / STEP > before / STEP)
+        (void)!mk_budget_has_room(w);
+}
+
+bool mk_budget_has_room(struct mk_worker *w)
+{
+    if (!is_used_up(w->shared))
+        return true;
+    mk_budget_ask(w->shared);
+    return false;
 }
 
 /* ---- who goes ---- */
 
-static uint64_t burden(const struct mk_conn *c)
-{
-    uint32_t still_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+/* The one that goes: one of them, or neither. */
+struct victim {
+    uint64_t burden;
+    struct mk_conn *conn;
+    struct mk_carried *request;
+};
 
-    return (uint64_t)c->held * (still_ms + 1ULL);
+static uint64_t burden(const struct mk_budget *budget, uint32_t held, uint32_t since_ms)
+{
+    uint32_t still_ms = (uint32_t)budget->worker->loop.clock.mono_ms - since_ms;
+
+    return (uint64_t)held * (still_ms + 1ULL);
 }
 
-static struct mk_conn *find_holder(const struct mk_budget *budget)
+static void look_at_holders(const struct mk_budget *budget, struct victim *victim)
 {
-    struct mk_conn *victim = NULL;
     int looked_at = 0;
 
     MK_LIST_EACH (&budget->holders, link) {
         struct mk_conn *c = MK_CONTAINER_OF(link, struct mk_conn, holding);
+        uint64_t its = burden(budget, c->held, c->since_ms);
 
-        if (!victim || burden(c) > burden(victim))
-            victim = c;
+        if (its > victim->burden)
+            *victim = (struct victim){its, c, NULL};
         if (++looked_at == LOOKED_AT)
             break;
     }
-    return victim;
 }
 
-static void close_holder(struct mk_conn *c)
+static void look_at_requests(const struct mk_budget *budget, struct victim *victim)
+{
+    int looked_at = 0;
+
+    MK_LIST_EACH (&budget->requests, link) {
+        struct mk_carried *c = MK_CONTAINER_OF(link, struct mk_carried, holding);
+        uint64_t its = burden(budget, c->held, c->since_ms);
+
+        if (its > victim->burden)
+            *victim = (struct victim){its, NULL, c};
+        if (++looked_at == LOOKED_AT)
+            break;
+    }
+}
+
+static void log_end(const struct mk_conn *c, const char *what, uint32_t held)
 {
     char ip[MK_ADDR_TEXT];
 
     (void)mk_peer_format(&c->peer, ip);
     mk_log_peer(mk_worker_log(c->worker), MK_LOG_WARN, MK_LOG_CONN,
-                "made room: MaxMemory is used up, closed a connection peer=%s held=%u", ip,
-                c->held);
-    mk_conn_close(c, MK_CLOSE_MEMORY);
+                "made room: MaxMemory is used up, %s peer=%s held=%u", what, ip, held);
+}
+
+static void end_request(struct mk_carried *c)
+{
+    struct mk_request *r = &c->request;
+
+    log_end(r->conn, "ended a request", c->held);
+    if (r->status == 0)
+        r->status = 503;
+    mk_carried_end(c, MK_E_NOMEM);
+}
+
+static void shed_one(const struct mk_budget *budget)
+{
+    struct victim victim = {0, NULL, NULL};
+
+    look_at_holders(budget, &victim);
+    look_at_requests(budget, &victim);
+    if (victim.request) {
+        end_request(victim.request);
+    } else if (victim.conn) {
+        log_end(victim.conn, "closed a connection", victim.conn->held);
+        mk_conn_close(victim.conn, MK_CLOSE_MEMORY);
+    }
 }
 
 static bool has_more_than_its_share(const struct mk_worker *w)
@@ -115,7 +185,9 @@ static bool has_more_than_its_share(const struct mk_worker *w)
 static void shed_holders(struct mk_worker *w)
 {
     for (int i = 0; i < SHED_AT_ONCE && has_more_than_its_share(w) && is_used_up(w->shared); i++)
-        close_holder(find_holder(w->budget));
+        shed_one(w->budget);
+    if (has_more_than_its_share(w) && is_used_up(w->shared))
+        mk_ask(w, &w->budget->ask); /* the rest in another turn */
 }
 
 void mk_budget_make_room(struct mk_worker *w)
@@ -138,6 +210,7 @@ void mk_budget_init(struct mk_budget *budget, struct mk_worker *w)
     w->budget = budget;
     budget->worker = w;
     mk_list_init(&budget->holders);
+    mk_list_init(&budget->requests);
     mk_ask_init(&budget->ask, on_budget_ask);
 }
 

@@ -63,6 +63,7 @@ struct mk_conn {
     struct mk_peer peer;    /* from the PROXY header when there was one */
     uint32_t requests;      /* answered or being answered */
     uint32_t lingered;      /* bytes thrown away */
+    uint32_t of_protocol;   /* bytes that a plugin's protocol says it holds (mk_conn_hold) */
     struct mk_list holding; /* in its worker's budget, while held */
     uint32_t held;          /* bytes that wait in user space, as its budget has them */
     uint32_t sent;          /* bytes since the timeout was set */

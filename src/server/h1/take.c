@@ -105,8 +105,10 @@ static ssize_t read_bytes(struct mk_stream *s, void *buf, size_t len)
 
 static void on_write(struct mk_stream *s, ssize_t n)
 {
-    if (n > 0)
+    if (n > 0) {
         mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
+        s->conn->since_ms = (uint32_t)s->worker->loop.clock.mono_ms; /* it does not stand still */
+    }
     if (mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
         mk_budget_ask(s->worker->shared);
 }
