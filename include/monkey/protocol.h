@@ -81,6 +81,7 @@ struct mk_exchange_head {
      * `Connection: Upgrade` and `Upgrade`. The answer 101 is success; an answer of 2xx, which would say so too, becomes 501.
      */
     struct mk_str upgrade;
+    bool takes_trailers; /* TE: trailers (RFC 9110 section 10.1.4); not with upgrade */
 };
 
 /**

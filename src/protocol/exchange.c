@@ -118,6 +118,13 @@ static bool wants_upgrade(const struct mk_exchange_head *head)
            head->upgrade.len > 0;
 }
 
+static bool takes_trailers(const struct mk_exchange_head *head)
+{
+    return head->size >=
+               offsetof(struct mk_exchange_head, takes_trailers) + sizeof(head->takes_trailers) &&
+           head->takes_trailers && !wants_upgrade(head);
+}
+
 static void write_upgrade(struct mk_buf *b, struct mk_str protocol)
 {
     (void)mk_buf_append_str(b, MK_STR("Connection: Upgrade\r\nUpgrade: "));
@@ -135,11 +142,13 @@ static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
     err =
         mk_head_text(b, head->method, head->target, head->fields,
                      head->has_body && head->content_length > 0 ? (size_t)head->content_length : 0);
-    if (err < 0 || (!head->expects_continue && !is_upgrade))
+    if (err < 0 || (!head->expects_continue && !is_upgrade && !takes_trailers(head)))
         return err;
     b->len -= 2; /* the empty line */
     if (head->expects_continue)
         (void)mk_buf_append_str(b, MK_STR("Expect: 100-continue\r\n"));
+    if (takes_trailers(head))
+        (void)mk_buf_append_str(b, MK_STR("TE: trailers\r\nConnection: TE\r\n"));
     if (is_upgrade)
         write_upgrade(b, head->upgrade);
     return mk_buf_append_str(b, MK_STR("\r\n"));

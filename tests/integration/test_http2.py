@@ -13,6 +13,7 @@ import time
 import pytest
 
 from harness import certificates, executable, http2
+from harness.backend import Backend, configured
 from harness.client import eventually, free_port
 from harness.config import section
 from harness.http2 import (ACK, CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, NO_ERROR,
@@ -214,6 +215,27 @@ def test_cookie_crumbs_are_joined(client):
     client.send(client.head(1, "/echo", fields=[("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")]))
     _, body = client.answer(1)
     assert re.search(rb"(?i)cookie: a=1; b=2", body), body
+
+
+@pytest.mark.parametrize("fields, trailers", [([("te", "trailers")], {b"x-sum": b"1"}), ([], None)], ids=["asked for", "not"])
+def test_trailers_of_a_backend_reach_a_client_that_takes_them(start, fields, trailers):
+    """RFC 9110 6.5, 10.1.4; RFC 9113 8.1, 8.2.2"""
+    loads("http2", "proxy_reverse")
+
+    def each(conn, request):
+        assert request.all("TE") == (["trailers"] if fields else [])
+        conn.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n")
+
+    with Backend(each=each) as backend:
+        server = start(server="Listen 127.0.0.1:0 h2", **configured("", backend, plugins=["http2"]))
+        with Frames(address(server)) as client:
+            client.send(client.head(1, "/", fields=fields))
+            assert client.until(HEADERS).fields.get(b"trailer") == (b"X-Sum" if fields else None)
+            last = client.until(HEADERS, RST_STREAM) if trailers else client.until(DATA)
+            while not last.flags & END_STREAM:
+                last = client.until(HEADERS, DATA)
+            assert (last.kind, getattr(last, "fields", None)) == (HEADERS if trailers else DATA, trailers)
+    assert not backend.faults
 
 
 def test_100_is_sent_before_a_body_is_read(client):

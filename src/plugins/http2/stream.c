@@ -165,8 +165,11 @@ static int take_field(struct h2_stream *s, struct mk_str name, struct mk_str val
         s->expects_continue = true;
         return 0;
     }
-    if (text_is(name, MK_STR("te")) || text_is(name, MK_STR("trailer")) ||
-        text_is(name, MK_STR("expect")))
+    if (text_is(name, MK_STR("te"))) { /* RFC 9113 section 8.2.2: nothing else may be in it */
+        s->takes_trailers = text_is_word(value, MK_STR("trailers"));
+        return 0;
+    }
+    if (text_is(name, MK_STR("trailer")) || text_is(name, MK_STR("expect")))
         return 0;
     if (s->protocol.len > 0 && text_is(name, MK_STR("sec-websocket-key")))
         return 0; /* of HTTP/1.1 (RFC 8441 section 5) */
@@ -491,6 +494,7 @@ int h2_stream_begin(struct h2_stream *s)
     head.has_body = !s->has_end && !s->is_connect;
     head.content_length = s->content_length;
     head.expects_continue = s->expects_continue;
+    head.takes_trailers = s->takes_trailers;
     s->state = H2_STREAM_ASKED;
     err = mk_exchange_begin(&s->exchange, s->conn->conn, &head, &carrier, s);
     h2_text_free(&s->head);

@@ -46,7 +46,7 @@ struct h2_stream {
     int64_t content_length;   /* -1: unknown */
     int64_t moved_ms;         /* when its client last took something, or began to be waited for */
     uint8_t state;            /* enum h2_stream_state */
-    bool expects_continue, has_host;
+    bool expects_continue, takes_trailers;
     bool is_large;  /* its head has more than may be: the rest is not kept */
     bool has_end;   /* its client sends no more */
     bool is_pulled; /* inside mk_exchange_pull */
