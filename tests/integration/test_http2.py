@@ -338,6 +338,18 @@ def test_logs_and_scripts_name_the_protocol(start, tmp_path):
     assert '"GET /a.txt HTTP/2.0" 200' in log.read_text() and '"GET /a.txt HTTP/1.1" 200' in log.read_text()
 
 
+def test_what_is_refused_is_logged_with_target_and_host(start, tmp_path):
+    """As what is answered: its first line with the protocol, and its host"""
+    log = tmp_path / "access.log"
+    json = {"plugins/logger/logger.conf": section("LOGGER", "Format json")}
+    server = start(server="Listen 127.0.0.1:0 h2", extra=loads("http2", "logger", **json), site=section("LOGGER", f"AccessLog {log}"))
+    with Frames(address(server)) as client:
+        client.send(client.head(1, "/" + "a" * 9000, authority="example.org"))
+        assert client.answer(1)[0] == 414
+    assert eventually(lambda: log.is_file() and "\n" in log.read_text())
+    assert re.search(r'"target":"/a{100,}.*"host":"example.org"', log.read_text()), log.read_text()
+
+
 def test_an_urgent_response_overtakes_large_ones(start):
     """RFC 9218 10: eight downloads that fill the connection, and what lies before a small file of urgency 0"""
     server = start(server="Listen 127.0.0.1:0 h2", extra=loads("http2"), files={"a.txt": "a", "huge.bin": b"x" * 10_000_000})

@@ -237,6 +237,27 @@ void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, vo
     mk_list_add_tail(&w->carried, &c->link);
 }
 
+/* What follows a text's first place in the head, up to a character. */
+static void find(struct mk_piece *piece, struct mk_str head, struct mk_str behind, char end)
+{
+    const char *from = memmem(head.p, head.len, behind.p, behind.len), *to;
+
+    if (piece->len > 0 || !from)
+        return;
+    from += behind.len;
+    to = memchr(from, end, (size_t)(head.p + head.len - from));
+    if (to)
+        *piece = (struct mk_piece){(uint32_t)(from - head.p), (uint32_t)(to - from)};
+}
+
+/* Logs name what was refused, too. The text was made here: each space and line end is where it belongs. */
+static int refuse(struct mk_request *r, struct mk_str head)
+{
+    find(&r->head.target, head, MK_STR(" "), ' ');
+    find(&r->head.known[MK_FIELD_HOST], head, MK_STR("\r\nHost: "), '\r');
+    return MK_E_INVALID;
+}
+
 static int parse(struct mk_carried *c, struct mk_str head)
 {
     const struct mk_server_settings *set = settings_of(c);
@@ -249,7 +270,7 @@ static int parse(struct mk_carried *c, struct mk_str head)
 
     r->text = head.p;
     if (mk_h1_head_parse(&r->head, head.p, head.len, &limits) != (ssize_t)head.len)
-        return MK_E_INVALID;
+        return refuse(r, head);
     r->head_len = (uint32_t)head.len;
     return 0;
 }
