@@ -93,7 +93,7 @@ def test_the_tree_is_well(tree):
     ("docs/man/monkey.8", ".It Fl -dump", ".It Fl -dumb", "--dump is missing"),
     ("include/monkey/types.h", "/** @return the sentence", "@return the sentence", "mk_error_text has no comment"),
     ("tools/make_man", '"web/json.h", ', "", "mk_json_array is on no page"),
-    ("docs/budgets.md", "| 3620 |", "| 3700 |", "keep: INSTRUCTIONS is 3620"),
+    ("docs/budgets.md", "| 3720 |", "| 3800 |", "keep: INSTRUCTIONS is 3720"),
     ("docs/plugins.md", "`mk_reply_trailer`", "`mk_reply_tailor`", "no test calls mk_reply_tailor"),
     ("README.md", "# Monkey", "# Monkey `mk_no_such()`", "there is no function mk_no_such"),
     ("README.md", "# Monkey", "# Monkey [page](docs/none.md)", "leads nowhere"),
@@ -141,7 +141,7 @@ OTHER = [("plugin", "logger", {"logger_open"}), ("plugin", "proxy_reverse", {"pr
     ("plugin", "proxy_reverse", "proxy_reverse_begin", []),
     ("plugin", "tls", "tls_warn", ["src/plugins/tls: tls_warn does not begin with openssl_"]),
     ("plugin", "digest", "digest_hmac", ["src/plugins/digest: digest_hmac is also in src/kit/digest"]),
-    ("kit", "digest", "hmac", ["src/kit/digest: hmac does not begin with base64_ or base64url_ or digest_ or sha1_ or sha256_ or sha512_"]),
+    ("kit", "digest", "hmac", ["src/kit/digest: hmac does not begin with base64_ or base64url_ or digest_ or md5_ or sha1_ or sha256_ or sha512_"]),
 ])
 def test_a_name_that_others_may_have_is_told(kind, name, symbol, told):
     names = {(k, n): symbols for k, n, symbols in OTHER}

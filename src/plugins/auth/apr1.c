@@ -17,7 +17,7 @@ enum {
 
 static const char letters[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-bool apr1_is_hash(const char *hash)
+bool auth_apr1_is_hash(const char *hash)
 {
     size_t salt;
 
@@ -85,7 +85,7 @@ static void write_hash(char text[HASH_LEN], const uint8_t d[MD5_LEN])
     (void)write_bits(text, d[11], 2);
 }
 
-bool apr1_matches(const char *hash, const char *password)
+bool auth_apr1_matches(const char *hash, const char *password)
 {
     const char *salt = hash + NAME_LEN;
     size_t salt_len = strcspn(salt, "$"), len = strlen(password);

@@ -10,9 +10,9 @@
  */
 
 /** Salt of one to eight characters, 22 characters of hash. */
-bool apr1_is_hash(const char *hash);
+bool auth_apr1_is_hash(const char *hash);
 
-/** @param hash  apr1_is_hash */
-bool apr1_matches(const char *hash, const char *password);
+/** @param hash  auth_apr1_is_hash */
+bool auth_apr1_matches(const char *hash, const char *password);
 
 #endif

@@ -66,7 +66,7 @@ bool auth_password_is_hash(const char *hash)
     if (sha1)
         return decode_sha1(sha1, digest);
     if (strncmp(hash, "$apr1$", 6) == 0)
-        return apr1_is_hash(hash);
+        return auth_apr1_is_hash(hash);
     /* A setting such as "$y$j9T$salt$hash". What is only text would be taken for a hash of 1976 (DES). */
     return hash[0] == '$' && strlen(hash) > 10 && strchr(hash + 1, '$') && !strchr(hash, ' ');
 }
@@ -95,7 +95,7 @@ bool auth_password_matches(const char *hash, const char *password)
 {
     const char *sha1 = sha1_of(hash);
 
-    if (apr1_is_hash(hash))
-        return apr1_matches(hash, password);
+    if (auth_apr1_is_hash(hash))
+        return auth_apr1_matches(hash, password);
     return sha1 ? sha1_matches(sha1, password) : crypt_matches(hash, password);
 }

@@ -97,7 +97,7 @@ static int rewrite_check_site(struct mk_setup *setup)
     err = read_maps(setup, site, settings);
     mk_setup_act(setup, site->first || site->nmaps > 0 ? MK_ACTS_REQUEST : 0);
     if (err == 0)
-        err = rules_check_order(setup, site->first);
+        err = rewrite_rules_check_order(setup, site->first);
     return err < 0 ? err : rewrite_rules_check_circles(setup, site->first);
 }
 

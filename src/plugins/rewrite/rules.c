@@ -75,7 +75,7 @@ static bool leads_all_to_https(const struct rule *rule, const struct rules_scrat
            rewrite_rules_compare(rule, MK_STR("/x/y.z"), s, captures) == RULES_MATCH;
 }
 
-int rules_check_order(struct mk_setup *setup, const struct rule *first)
+int rewrite_rules_check_order(struct mk_setup *setup, const struct rule *first)
 {
     const struct rule *rewrite = NULL;
     struct rules_scratch s;

@@ -61,6 +61,6 @@ enum rules_result rewrite_rules_compare(const struct rule *rule, struct mk_str p
 int rewrite_rules_check_circles(struct mk_setup *setup, const struct rule *first);
 
 /** Warn of a Redirect of all paths to https that stands after a Rewrite, whose paths it never sees. */
-int rules_check_order(struct mk_setup *setup, const struct rule *first);
+int rewrite_rules_check_order(struct mk_setup *setup, const struct rule *first);
 
 #endif

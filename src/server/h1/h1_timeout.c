@@ -135,7 +135,8 @@ static int64_t linger_left(const struct mk_conn *c)
 static int64_t linger_timeout(const struct mk_conn *c)
 {
     int64_t spent_ms = c->timed_state == MK_H1_LINGER ? waited_ms(c) : 0;
-    int64_t paid_ms = MK_LIMIT_LINGER_QUIET_MS + mk_request_time_for(c->lingered, MK_LIMIT_LINGER_RATE);
+    int64_t paid_ms =
+        MK_LIMIT_LINGER_QUIET_MS + mk_request_time_for(c->lingered, MK_LIMIT_LINGER_RATE);
 
     return at_most(linger_left(c), at_most(MK_LIMIT_LINGER_QUIET_MS, paid_ms - spent_ms));
 }
