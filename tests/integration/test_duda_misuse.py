@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What services do wrong harms neither the server nor other requests."""
 
+import os
+import shlex
+import subprocess
+
 import pytest
 
 from harness import duda
@@ -52,3 +56,32 @@ def test_a_length_below_what_is_queued_cuts_it_off(server):
 def test_a_request_that_is_over_is_refused(server):
     assert server.get("/misuse/keep").status == 200
     assert server.get("/misuse/old").body == b"0 -1"
+
+
+FORMATS = """
+#include "webservice.h"
+#include "packages/kv/kv.h"
+DUDA_REGISTER("a", "b");
+void wrong(duda_request_t *dr, duda_logger_t *log)
+{
+    response->printf(dr, "%s", 1);
+    response->send(dr, 200, NULL, "%d", "x");
+    msg->info("%s", 1);
+    msg->warn("%s", 1);
+    msg->err("%s", 1);
+    msg->bug("%s", 1);
+    logger->print(log, "%d", "x");
+    kv->store_fmt(NULL, "k", 1, "%s", 1);
+    kv->append_fmt(NULL, "k", 1, "%s", 1);
+    mk_bug(1 % 2 == 0);
+}
+int duda_main() { return 0; }
+"""
+
+
+def test_the_compiler_compares_formats_with_values(tmp_path):
+    source = tmp_path / "wrong.c"
+    source.write_text(FORMATS)
+    done = subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-std=gnu11", "-Wall", "-fsyntax-only", "-DDUDA_API_LEVEL=3",
+                           f"-I{duda.HEADERS}", source], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr.count("[-Wformat") == 9, done.stderr

@@ -51,13 +51,13 @@ struct duda_api_objects; /* what duda_main() is given */
 /* msg: Lines for people, on standard output with the time and a colour. Any thread. */
 struct duda_api_msg {
     /* A line as with printf; a line end is added. */
-    void (*info)(const char *fmt, ...);
+    DUDA_PRINTF(1, 2) void (*info)(const char *fmt, ...);
     /* Likewise, as a warning. */
-    void (*warn)(const char *fmt, ...);
+    DUDA_PRINTF(1, 2) void (*warn)(const char *fmt, ...);
     /* Likewise, as an error. */
-    void (*err)(const char *fmt, ...);
+    DUDA_PRINTF(1, 2) void (*err)(const char *fmt, ...);
     /* Likewise, as a fault of the program; it goes on. */
-    void (*bug)(const char *fmt, ...);
+    DUDA_PRINTF(1, 2) void (*bug)(const char *fmt, ...);
 };
 
 /* debug: Help for those who look for a fault. Any thread. */
@@ -161,7 +161,7 @@ struct duda_api_response {
     /* Queue bytes. */
     int (*print)(duda_request_t *dr, char *raw, int len);
     /* Queue text as printf() makes it, of at most 64 MB. Text of a client belongs behind "%s", never into fmt. */
-    int (*printf)(duda_request_t *dr, const char *fmt, ...);
+    DUDA_PRINTF(2, 3) int (*printf)(duda_request_t *dr, const char *fmt, ...);
     /* Queue a whole file, with the size that it has now; -1: it is missing, unreadable or no regular file. */
     int (*sendfile)(duda_request_t *dr, char *path);
     /* Queue count bytes of a file from offset on; count 0: to its end. -1 also if the range is not in the file. */
@@ -183,6 +183,7 @@ struct duda_api_response {
     /* Level 3: answer with this status, 200 to 599, this media type (NULL: none, or what header() has set), and text as
        printf() makes it, in place of what is queued; with the fields that were set. It ends the answer, and returns. 0; -1: its head was sent, or no
        status. So for the next two. */
+    DUDA_PRINTF(4, 5)
     int (*send)(duda_request_t *dr, int status, const char *type, const char *fmt, ...);
     /* Level 3: likewise with a Location: 301, 302, 303 (after POST), 307 or 308. */
     int (*redirect)(duda_request_t *dr, int status, const char *location);
@@ -413,7 +414,7 @@ struct duda_api_session {
 /* console: What a service tells its author. */
 struct duda_api_console {
     /* [R] Append a line with the time, the descriptor, the file and the line to /tmp/SERVICE.duda.messages. */
-    void (*_debug)(duda_request_t *dr, char *file, int line, char *fmt, ...);
+    DUDA_PRINTF(4, 5) void (*_debug)(duda_request_t *dr, char *file, int line, char *fmt, ...);
     /* [M] Level 2: answer with a page about the service at this path. -1: it does not begin with a slash, or has a
        colon. */
     int (*_dashboard)(char *uri, struct web_service *ws);
@@ -467,7 +468,7 @@ typedef struct {
 struct duda_api_logger {
     /* Append "[time] " and text as printf() makes it; a line end is the caller's. Bytes; 0: the log is not enabled;
        -1: the queue is full, or it was not made. Any thread. */
-    int (*print)(duda_logger_t *log, char *fmt, ...);
+    DUDA_PRINTF(2, 3) int (*print)(duda_logger_t *log, char *fmt, ...);
 };
 
 /* data: The folder of the service's data: DataDir. */

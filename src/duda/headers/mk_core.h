@@ -27,6 +27,10 @@
 #include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/epoll.h>
+
+/* The compiler compares text as printf() makes it with what follows: of the call, the number of fmt, and of the first value. */
+#define DUDA_PRINTF(fmt, first) __attribute__((format(__printf__, fmt, first)))
+
 #undef printf /* with _FORTIFY_SOURCE clang's is a macro, and response->printf() is none */
 
 static_assert(sizeof(off_t) == 8,

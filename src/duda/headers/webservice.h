@@ -41,5 +41,5 @@ DUDA_EXTERN_C MK_EXPORT int duda_bootstrap_service(struct duda_api_objects *dapi
 #define mk_info(...) msg->info(__VA_ARGS__)
 #define mk_warn(...) msg->warn(__VA_ARGS__)
 #define mk_err(...) msg->err(__VA_ARGS__)
-#define mk_bug(...) msg->bug(#__VA_ARGS__)
+#define mk_bug(...) msg->bug("%s", #__VA_ARGS__)
 #endif

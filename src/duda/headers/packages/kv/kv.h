@@ -39,11 +39,13 @@ struct duda_api_kv {
     /* Insert or replace an entry. */
     int (*store)(unqlite *store, const void *key, int key_len, const void *data, unqlite_int64 len);
     /* Likewise, with a value as printf() makes it. */
+    DUDA_PRINTF(4, 5)
     int (*store_fmt)(unqlite *store, const void *key, int key_len, const char *fmt, ...);
     /* Put bytes at the end of a value; the entry is made if it is missing. */
     int (*append)(unqlite *store, const void *key, int key_len, const void *data,
                   unqlite_int64 len);
     /* Likewise, with text as printf() makes it. */
+    DUDA_PRINTF(4, 5)
     int (*append_fmt)(unqlite *store, const void *key, int key_len, const char *fmt, ...);
     /* Copy a value. *len: in, the room of buf; out, the bytes that were copied, or with buf NULL the bytes of the
        value. */
