@@ -286,7 +286,7 @@ MK_AT_START static int read_path(const struct reader *all, const struct source *
 {
     struct source src = {.all = all, .from = from, .depth = from ? from->depth + 1 : 0};
     struct mk_str text;
-    const char *why = "a configuration has at most 4096 files, and no further ones are read";
+    const char *why = "a configuration has at most 4096 files";
     int err = *all->seen < MK_LIMIT_CONF_FILES ? 0 : MK_E_LIMIT;
 
     *all->seen += 1;

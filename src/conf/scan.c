@@ -103,10 +103,10 @@ const char *mk_scan_foreign(struct mk_str text)
         if (line.p[0] == '[' || line.p[0] == '@')
             break;
         if (line.p[0] == '<' && line.p[line.len - 1] == '>')
-            return "Apache; docs/from-apache.md has what to write for each directive";
+            return "Apache: see docs/from-apache.md";
         if (line.p[line.len - 1] == ';')
-            return "nginx; docs/from-nginx.md has what to write for each directive";
+            return "nginx: see docs/from-nginx.md";
         has_brace |= line.p[line.len - 1] == '{';
     }
-    return has_brace ? "Caddy; monkey.conf(5) has the form of ours" : NULL;
+    return has_brace ? "Caddy: see monkey.conf(5)" : NULL;
 }

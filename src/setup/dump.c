@@ -49,10 +49,27 @@ static bool is_field(const struct mk_field *f, struct mk_str key)
            (f->alias && mk_str_ieq(key, mk_str_from(f->alias))) || (f->flags & MK_FIELD_ANY_KEY);
 }
 
+/* As it is written in a file: a # that begins a word would be a comment. */
+static const char *written(struct dump *d, const char *value)
+{
+    char *copy, *to;
+
+    if (!strchr(value, '#'))
+        return value;
+    copy = to = mk_arena_zalloc(&d->scratch, 2 * strlen(value) + 1);
+    d->failed |= !copy;
+    for (char before = ' '; copy && *value; before = *value++) {
+        if (*value == '#' && (before == ' ' || before == '\t'))
+            *to++ = '\\';
+        *to++ = *value;
+    }
+    return copy ? copy : value;
+}
+
 static void dump_setting(struct dump *d, const char *key, const struct mk_setting *s)
 {
     say_origin(d, &s->value_at);
-    say(d, "    %s %s\n", key, s->value.p);
+    say(d, "    %s %s\n", key, written(d, s->value.p));
 }
 
 /* Repeatable and custom fields as they were written. @return whether there was any. */
@@ -91,7 +108,7 @@ static void dump_field(struct dump *d, const struct mk_field *f, const struct mk
         say(d, "    # default\n");
     else
         return;
-    say(d, "    %s %s\n", f->name, value);
+    say(d, "    %s %s\n", f->name, written(d, value));
 }
 
 /* @return whether it is wanted. */

@@ -258,7 +258,7 @@ static const char *fault_of_name(struct mk_str name, struct mk_str written)
     const bool is_v6 = written.p[0] == '[';
 
     if (mk_str_eq(written, MK_STR("_")) || mk_str_eq(written, MK_STR("*")))
-        return "; the default site answers all names that no other site has";
+        return "; the default site answers all other names";
     if (written.p[0] == '~' || written.p[0] == '^')
         return "; an expression is none";
     if (written.p[0] == '.')

@@ -24,6 +24,7 @@ FULL = dict(
     host="""
         ServerName example.org *.example.org
         Header X-A some value
+        Header X-B see \\#5 or#6
         Header Server
         CacheControl *.css max-age=60
         TryFiles $uri $uri/ /index.html
