@@ -111,9 +111,13 @@ static void lines_of_logs_come_to_a_function(void **state)
 static void texts_are_opened_by_name(void **state)
 {
     static char text[] = "first";
-    const struct mk_host_text texts[] = {{"other", "x"}, {"word", text}};
-    const struct mk_host host = {
-        .size = sizeof(host), .arg = logged, .log = take, .texts = texts, .ntexts = 2};
+    const struct mk_host_text texts[] = {
+        {NULL, "x"}, {"other", "x"}, {"empty", NULL}, {"word", text}};
+    const struct mk_host host = {.size = sizeof(host),
+                                 .arg = logged,
+                                 .log = take,
+                                 .texts = texts,
+                                 .ntexts = sizeof(texts) / sizeof(texts[0])};
     struct mk_server *server = serve(&host, NULL);
     char read_back[20] = "";
     int fd = mk_server_open_file(server, "program:word", 0, 0);
@@ -123,6 +127,7 @@ static void texts_are_opened_by_name(void **state)
     assert_int_equal(read(fd, read_back, sizeof(read_back)), 5);
     assert_string_equal(read_back, text);
     close(fd);
+    assert_int_equal(mk_server_open_file(server, "program:empty", 0, 0), MK_E_NOENT);
     assert_int_equal(mk_server_open_file(server, "program:none", 0, 0), MK_E_NOENT);
     mk_server_free(server);
 }
