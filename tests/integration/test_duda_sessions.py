@@ -72,15 +72,22 @@ def test_a_new_name_in_a_session_renews_its_identity(server):
     assert ask(server, "get/cart", new).body == b"apples 0" and ask(server, "get/user", new).body == b"me 0"
     # what was on its way still finds its session, but whoever has planted the identity is not logged in
     assert ask(server, "get/cart", old).body == b"apples 0" and ask(server, "get/user", old).body == b"none -1"
-    assert created(server, "cart", "pears", cookie=old).header("Set-Cookie") is None
-    assert ask(server, "get/cart", new).body == b"pears 0"
 
 
-def test_a_new_value_of_a_name_leaves_the_identity(server):
+def test_without_guards_a_new_value_of_a_name_renews_the_identity(server):
+    """Any name may say there who has logged in: the identity of somebody else's log-in must not show this one."""
+    planted = cookie_of(created(server, "user", "mallory"))
+    own = cookie_of(created(server, "user", "alice", cookie=planted))
+    assert own and own != planted
+    assert ask(server, "get/user", own).body == b"alice 0" and ask(server, "get/user", planted).body == b"mallory 0"
+    assert created(server, "user", "mallory", cookie=planted).header("Set-Cookie") is None
+    assert ask(server, "get/user", own).body == b"alice 0"
+
+
+def test_the_same_value_leaves_the_identity(server):
     cookie = cookie_of(created(server, "visits", "1"))
-    assert created(server, "visits", "2", cookie=cookie).header("Set-Cookie") is None
-    assert ask(server, "get/visits", cookie).body == b"2 0"
-    longer = created(server, "visits", "3", seconds=3600, cookie=cookie)
+    assert created(server, "visits", "1", cookie=cookie).header("Set-Cookie") is None
+    longer = created(server, "visits", "1", seconds=3600, cookie=cookie)
     assert cookie_of(longer) == cookie and "expires=" in longer.header("Set-Cookie")
 
 

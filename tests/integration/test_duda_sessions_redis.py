@@ -84,18 +84,26 @@ def test_a_session_is_that_of_all_servers(serve, redis):
     assert becomes(other, "get/cart", cookie, b"none -1") and becomes(other, "get/user", cookie, b"me 0")
     key = f"duda:session:/obj_session:{cookie.split('=')[1]}"
     assert 0 < int(redis.ask("TTL", key)[1:]) <= 30
-    assert created(other, "user", "you", cookie=cookie) is None
-    assert becomes(one, "get/user", second, b"you 0")
+    assert created(other, "user", "me", cookie=cookie) is None
     assert 0 < int(redis.ask("TTL", key)[1:]) <= 30
     assert becomes(other, "destroy/user", cookie, b"0")
     assert becomes(one, "get/user", second, b"none -1")
 
 
-def test_a_new_value_of_a_name_leaves_the_identity(serve, redis):
+def test_who_planted_an_identity_does_not_say_who_has_logged_in(serve, redis):
+    server = serve(url_of(redis))
+    planted = created(server, "user", "mallory")
+    own = created(server, "user", "alice", cookie=planted)
+    assert own and own != planted
+    assert created(server, "user", "mallory", cookie=planted) is None
+    assert becomes(server, "get/user", own, b"alice 0") and becomes(server, "get/user", planted, b"mallory 0")
+
+
+def test_the_same_value_leaves_the_identity(serve, redis):
     server = serve(url_of(redis))
     cookie = created(server, "visits", "1")
-    assert created(server, "visits", "2", cookie=cookie) is None
-    assert becomes(server, "get/visits", cookie, b"2 0")
+    assert created(server, "visits", "1", cookie=cookie) is None
+    assert becomes(server, "get/visits", cookie, b"1 0")
     assert keys(redis) == 1
 
 

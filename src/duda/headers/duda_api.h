@@ -400,8 +400,9 @@ struct duda_api_session {
     int (*init)(char *store_name);
     /* [R] Keep a value, and send the cookie. expires: seconds since 1970; 0: a day after its last use, and the
        browser forgets the cookie when it ends. A value of a new name, or a new one of a name that guard->login() or
-       guard->csrf() has, may be a log-in, so it gives the session a new id; requests on their way find what it had by
-       the old one for 30 seconds. Names that begin with "_" are the server's own. 0, -1. */
+       guard->csrf() has (any new value in a service without these guards), may be a log-in, so it gives the session a
+       new id; requests on their way find what it had by the old one for 30 seconds. Names that begin with "_" are the
+       server's own. 0, -1. */
     int (*create)(duda_request_t *dr, char *name, char *value, int expires);
     /* [R] Drop a value; with the last one the session ends. -1: there is none. */
     int (*destroy)(duda_request_t *dr, char *name);

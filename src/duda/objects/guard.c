@@ -45,6 +45,13 @@ bool mk_duda_guard_is_log_in(const struct mk_duda_service *s, const char *name)
     return false;
 }
 
+bool mk_duda_guard_has_log_ins(const struct mk_duda_service *s)
+{
+    const struct mk_duda_guards *guards = mk_duda_state(s, MK_DUDA_PART_GUARD);
+
+    return guards->log_ins != NULL;
+}
+
 const struct duda_api_guard mk_duda_guard = {
     .request_id = mk_duda_guard_request_id,
     .id = mk_duda_guard_id,

@@ -34,6 +34,9 @@ bool mk_duda_guard_has_sessions(struct mk_duda_service *s, const char *call);
 int mk_duda_guard_add_log_in(struct mk_duda_service *s, const char *name);
 /** Does a guard of the service know a value of this name as a log-in? */
 bool mk_duda_guard_is_log_in(const struct mk_duda_service *s, const char *name);
+
+/** @return whether a guard of the service knows a name at all. */
+bool mk_duda_guard_has_log_ins(const struct mk_duda_service *s);
 /** A session begins: it has the secret of the cookie from now on. */
 void mk_duda_guard_move_secret(struct mk_duda_request *rq);
 

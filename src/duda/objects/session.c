@@ -239,13 +239,18 @@ static enum mk_duda_session_fit fit_of(struct mk_duda_request *rq, const char *n
 
 /*
  * A log-in must change the identity, or whoever has planted it is logged in as well. It is a value of a new name, or a new
- * value of a name that guards know. Anything else must not: requests on their way have the old identity.
+ * value of a name that guards know; where no guard knows a name, any may say who has logged in. Anything else must not:
+ * requests on their way have the old identity.
  */
 static bool is_log_in(const struct mk_duda_request *rq, const char *name,
                       enum mk_duda_session_fit fit)
 {
-    return fit == MK_DUDA_SESSION_NONE || (fit == MK_DUDA_SESSION_NEW_NAME && name[0] != '_') ||
-           (fit == MK_DUDA_SESSION_CHANGED && mk_duda_guard_is_log_in(rq->service, name));
+    if (fit == MK_DUDA_SESSION_NONE || fit == MK_DUDA_SESSION_SAME)
+        return fit == MK_DUDA_SESSION_NONE;
+    if (mk_duda_guard_is_log_in(rq->service, name))
+        return true;
+    return name[0] != '_' &&
+           (fit == MK_DUDA_SESSION_NEW_NAME || !mk_duda_guard_has_log_ins(rq->service));
 }
 
 /* The cookie must last as long as the last value. */

@@ -65,8 +65,9 @@ static const char keep_script[] = UNLESS_REPLACED "return redis.call('EXPIRE',KE
 static const char replace_script[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
                                      "redis.call('HSET',KEYS[1],'_heir',ARGV[1]) "
                                      "return redis.call('EXPIRE',KEYS[1],ARGV[2])";
-static const char heir_script[] = "if redis.call('HEXISTS',KEYS[1],ARGV[1])==0 then return 0 end "
-                                  "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
+static const char heir_script[] =
+    "if redis.call('HGET',KEYS[1],ARGV[1])~=ARGV[3] then return 0 end "
+    "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
 
 /* ---- the service ---- */
 
@@ -448,15 +449,16 @@ enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *v
     return strcmp(has->text, value) == 0 ? MK_DUDA_SESSION_SAME : MK_DUDA_SESSION_CHANGED;
 }
 
-/* What a late request sets of what both have changes in both. */
-static void put_in_heir(struct mk_duda_session_view *view, const struct value *value)
+/* What a late request sets of what both have changes in both, if the heir has what this identity had. */
+static void put_in_heir(struct mk_duda_session_view *view, const struct value *value,
+                        const char *had)
 {
     char key[KEY_MAX];
-    const char *words[] = {"EVAL",      heir_script,
-                           "1",         key_of(view->remote, key, view->heir.text),
-                           value->name, value->field};
+    const char *words[] = {
+        "EVAL",      heir_script,  "1", key_of(view->remote, key, view->heir.text),
+        value->name, value->field, had};
 
-    if (run(view, on_written, 6, words) < 0)
+    if (run(view, on_written, 7, words) < 0)
         view->has_failed = true;
 }
 
@@ -464,11 +466,17 @@ static void put_in_heir(struct mk_duda_session_view *view, const struct value *v
 int mk_duda_session_view_put(struct mk_duda_session_view *view, const char *name, const char *value,
                              int64_t expires, int64_t now)
 {
-    if (!view || add(view, name, value, expires, now) < 0)
+    const struct value *before = view && view->heir.text[0] ? *value_of(view, name, now) : NULL;
+    char *had = before ? strdup(before->field) : NULL;
+
+    if (!view || (before && !had) || add(view, name, value, expires, now) < 0) {
+        free(had);
         return -1;
+    }
     view->is_changed = true;
-    if (view->heir.text[0])
-        put_in_heir(view, *value_of(view, name, now));
+    if (had)
+        put_in_heir(view, *value_of(view, name, now), had);
+    free(had);
     if (view->rq->state == MK_DUDA_REQUEST_OPEN)
         return mk_duda_session_view_commit(view) == MK_DUDA_SESSION_FAILED ? -1 : 0;
     return 0;

@@ -329,13 +329,19 @@ static struct session *heir_of(struct mk_duda_sessions *store, struct session *s
     return s && !s->ends ? s : NULL;
 }
 
-/* What a late request sets of what both have changes in both. */
+/*
+ * What a late request sets of what both have changes in both, if it knows what the heir has: whoever planted the identity before
+ * a log-in must not say afterwards who has logged in.
+ */
 static void put_in_heir(struct mk_duda_sessions *store, struct session *s, const char *name,
                         const char *text, int64_t expires, int64_t now)
 {
     struct session *heir = heir_of(store, s, now);
-    struct value *value =
-        heir && *value_of(store, heir, name, now) ? new_value(name, text, expires, now) : NULL;
+    const struct value *own = *value_of(store, s, name, now);
+    const struct value *its = heir ? *value_of(store, heir, name, now) : NULL;
+    struct value *value = own && its && strcmp(own->text, its->text) == 0
+                              ? new_value(name, text, expires, now)
+                              : NULL;
 
     if (value && !put(store, heir, value, now))
         free(value);

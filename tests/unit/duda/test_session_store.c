@@ -132,6 +132,23 @@ static void the_old_identity_has_what_it_had_for_a_while(void **state)
     mk_duda_sessions_free(store);
 }
 
+static void the_old_identity_does_not_say_who_has_logged_in(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(10);
+    struct mk_duda_session_id planted = begin(store, NULL), id;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, planted.text, "user", "mallory", 0, NOW), 0);
+    id = begin(store, planted.text);
+    assert_int_equal(mk_duda_session_put(store, id.text, "user", "alice", 0, NOW), 0);
+    assert_int_equal(mk_duda_session_put(store, id.text, "cart", "1", 0, NOW), 0);
+    assert_int_equal(mk_duda_session_put(store, planted.text, "user", "mallory", 0, NOW), 0);
+    assert_int_equal(mk_duda_session_put(store, planted.text, "cart", "2", 0, NOW), 0);
+    assert_value(store, id.text, "user", NOW, "alice");
+    assert_value(store, id.text, "cart", NOW, "1");
+    mk_duda_sessions_free(store);
+}
+
 static void two_requests_replace_the_same_identity(void **state)
 {
     struct mk_duda_sessions *store = mk_duda_sessions_new(10);
@@ -359,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_new_identity_takes_the_values_along),
         cmocka_unit_test(a_value_fits_a_session),
         cmocka_unit_test(the_old_identity_has_what_it_had_for_a_while),
+        cmocka_unit_test(the_old_identity_does_not_say_who_has_logged_in),
         cmocka_unit_test(two_requests_replace_the_same_identity),
         cmocka_unit_test(who_logs_out_has_done_so_under_both_identities),
         cmocka_unit_test(sessions_that_lose_least_go_first),
