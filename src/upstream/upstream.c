@@ -329,6 +329,7 @@ static void leave_behind(struct mk_upstream_wait *wait)
 static void on_timer(struct mk_timer *t)
 {
     struct mk_upstream_wait *wait = MK_CONTAINER_OF(t, struct mk_upstream_wait, timer);
+    const int late = wait->asked_again ? MK_E_PEER : MK_E_TIMEOUT; /* what is known has refused */
 
     switch ((enum mk_wait_state)wait->state) {
     case MK_WAIT_QUEUED:
@@ -337,7 +338,7 @@ static void on_timer(struct mk_timer *t)
         break;
     case MK_WAIT_RESOLVING:
         leave_behind(wait);
-        wait->fn(wait->arg, NULL, false, MK_E_TIMEOUT);
+        wait->fn(wait->arg, NULL, false, late);
         break;
     case MK_WAIT_PAUSING:
         mk_wait_redial(wait);

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+enum { ASK_AGAIN_MS = 1000 }; /* for a second look-up of a name whose addresses refuse */
+
 /*
  * From a permit to a connection: name, addresses, dial. One after the other, all within connect_ms, of which each address
  * has a share: one that says nothing does not take the time of those behind it, and is asked last for a while. If no address
@@ -116,11 +118,25 @@ static void pause_dialling(struct mk_upstream_wait *wait)
     mk_wait_set_timer(wait, MK_TICK_MS);
 }
 
-/* Others may have had the name looked up meanwhile; the addresses that are known are not dialled once more. */
+/* @return ms until the deadline, at least 1; 0: there is none. */
+static unsigned time_left(const struct mk_upstream_wait *wait)
+{
+    int64_t left = wait->deadline_ms - now_of(wait);
+
+    return wait->deadline_ms == 0 ? 0 : left > 0 ? (unsigned)left : 1;
+}
+
+/*
+ * Others may have had the name looked up meanwhile; the addresses that are known are not dialled once more. A resolver that is
+ * slow must not delay the next backend for long.
+ */
 static void ask_again(struct mk_upstream_wait *wait)
 {
+    unsigned left_ms = time_left(wait);
+
     mk_resolve_doubt(wait->lane->worker, wait->lane->upstream->host);
     wait->asked_again = true;
+    mk_wait_set_timer(wait, left_ms > 0 && left_ms < ASK_AGAIN_MS ? left_ms : ASK_AGAIN_MS);
     mk_wait_go(wait, MK_WAIT_RESOLVING);
     resolve(wait);
 }
@@ -182,7 +198,7 @@ static void on_resolved(void *arg, const struct mk_address *addresses, int count
         return;
     }
     if (count <= 0) {
-        mk_wait_fail(wait, count < 0 ? count : MK_E_NOENT);
+        mk_wait_fail(wait, wait->asked_again ? MK_E_PEER : count < 0 ? count : MK_E_NOENT);
         return;
     }
     if (!has_others(wait, addresses, count)) {
@@ -199,6 +215,8 @@ static void on_resolved(void *arg, const struct mk_address *addresses, int count
     memcpy(wait->addresses, addresses, size);
     wait->naddresses = count;
     put_silent_last(wait);
+    if (wait->asked_again)
+        mk_wait_set_timer(wait, time_left(wait));
     dial_next(wait);
 }
 
