@@ -18,6 +18,7 @@ enum {
     SESSION = 32 << 10, /* of a session and its tables, which each connection may have */
     A_STREAM = 1024,    /* more for each stream */
     BOOKED = 4096,      /* in such steps */
+    REST_MS = 5000,     /* for the end of a tunnel on its client's side: then the stream is reset */
     NOTICE_MS = 200,    /* between the two GOAWAY of a stop: requests on their way come meanwhile */
 };
 
@@ -321,6 +322,8 @@ static void reset_stalled(struct h2_conn *c, int64_t now_ms, const struct mk_con
             continue;
         if (s->state == H2_STREAM_SENDING && now_ms - s->moved_ms >= limits->write_ms)
             (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
+        else if (s->state == H2_STREAM_ENDED && !s->has_end && now_ms - s->moved_ms >= REST_MS)
+            (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
         else if (s->state == H2_STREAM_HEAD && now_ms - s->moved_ms >= limits->timeout_ms)
             c->is_lost = true; /* CONTINUATION that does not come: nothing else can be read */
     }

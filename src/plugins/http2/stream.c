@@ -419,7 +419,7 @@ static void take_trailers(void *arg, struct mk_str lines)
 
 void h2_stream_rest(struct h2_stream *s)
 {
-    if (s->is_answered && !s->has_end && !s->is_joined && !s->conn->is_broken)
+    if (s->is_answered && !s->has_end && !s->is_connect && !s->conn->is_broken)
         (void)nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id,
                                         NGHTTP2_NO_ERROR);
 }
@@ -431,7 +431,6 @@ static void part_from(struct h2_stream *s)
         return;
     set_joined(s, false);
     h2_text_free(&s->body);
-    h2_stream_rest(s);
     h2_conn_wake(s->conn);
 }
 

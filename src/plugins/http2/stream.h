@@ -70,7 +70,8 @@ int h2_stream_begin(struct h2_stream *s) MK_MUST_USE;
 int h2_stream_take(struct h2_stream *s, const uint8_t *bytes, size_t len) MK_MUST_USE;
 /** Its client sends no more. */
 void h2_stream_end_input(struct h2_stream *s);
-/** Its answer has left. What its client still sends of the body nobody reads: it is reset (RFC 9113 section 8.1). */
+/** Its answer has left. What its client still sends of the body nobody reads: it is reset (RFC 9113 section 8.1), but a tunnel,
+    whose client ends its own side. */
 void h2_stream_rest(struct h2_stream *s);
 /** The server stops: a handler that took it is told. */
 void h2_stream_stop(struct h2_stream *s);
