@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { LINE = 512, HEX = 16 };
+enum { LINE = 512, HEX = 16, OTHERS_MS = 2000 };
 
 struct mk_crash_note {
     atomic_flag taken; /* several threads may crash at the same time */
@@ -21,6 +21,7 @@ struct mk_crash_note {
 };
 
 static struct mk_crash_note *watched;
+static pid_t watched_by;
 
 struct mk_crash_note *mk_crash_note_new(void)
 {
@@ -153,17 +154,27 @@ static uintptr_t program_counter(const void *context)
 #endif
 }
 
-/* The first thread that crashes writes. Others wait for the end of the process, which is near. */
-static void on_crash(int number, siginfo_t *info, void *context)
+static void write_note(const void *context)
 {
     char *text = watched->text;
-    size_t len;
+    size_t len = mk_thread_doing(text, MK_CRASH_TEXT);
 
-    (void)info;
-    while (atomic_flag_test_and_set(&watched->taken))
-        (void)poll(NULL, 0, -1);
-    len = mk_thread_doing(text, MK_CRASH_TEXT);
     name_code(program_counter(context), text + len, MK_CRASH_TEXT - len);
+}
+
+/*
+ * The first thread that crashes writes. Others wait for the end of the process, which is near; not for ever, in case somebody else
+ * has taken the note. A child that a service has forked has the handler too, and nothing to say.
+ */
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    if (getpid() == watched_by) {
+        if (atomic_flag_test_and_set(&watched->taken))
+            (void)poll(NULL, 0, OTHERS_MS);
+        else
+            write_note(context);
+    }
     (void)signal(number, SIG_DFL);
     (void)raise(number); /* blocked until we return */
 }
@@ -177,6 +188,7 @@ void mk_crash_note_watch(struct mk_crash_note *note)
     if (!note)
         return;
     watched = note;
+    watched_by = getpid();
     for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]);
          i++) /* a fault of the handler ends the process */
         sigaddset(&action.sa_mask, fatal[i]);

@@ -266,7 +266,7 @@ static void tell_death(struct mk_keeper *k, const char *what_next)
     (void)snprintf(line, sizeof(line), "server died: %s pid=%d next=\"%s\"", k->reason,
                    (int)k->server, what_next);
     mk_error_log(log, line);
-    if (log && log[0] == '/')
+    if ((log && log[0] == '/') || k->options->daemon) /* its stderr is nobody's */
         mk_report("%s", line);
 }
 

@@ -226,8 +226,11 @@ bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)
 
     if (len < 0)
         return errno == EAGAIN || errno == EINTR;
-    if (len == 0)
+    if (len == 0) {
+        if (fd >= 0)
+            close(fd);
         return false;
+    }
     if (!is_whole(&request, (size_t)len)) {
         if (may_complain(desk))
             mk_report("keeper: refused a malformed request of %zd bytes", len);
