@@ -51,3 +51,7 @@ def setup(root):
     def make(path=docroot.SMALL, close=False):
         return servers.Setup(root=root, path=path, size=docroot.SIZES.get(path, 13), close=close)
     return make
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: belongs to `make test-all`, as in the integration tests")

@@ -11,7 +11,7 @@ LONGEST = 4095   # of a path
 HOSTILE = "/a" * (LONGEST // 2)
 A_BYTE = 120     # instructions: reading takes 50 and a pass 10; a pass for each place of the path would be thousands
 
-pytestmark = pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer's build has other costs")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(process.is_sanitized(), reason="a sanitizer's build has other costs")]
 
 
 def cost(tmp_path, path, status=404, **config):

@@ -6,6 +6,8 @@ import pytest
 import budgets
 import instructions
 
+pytestmark = pytest.mark.slow
+
 
 ROUNDS = range(3, 25)   # so many at least, and more where it still looks too expensive
 
