@@ -73,7 +73,7 @@ size_t mk_scan_comment(struct mk_str value)
 
 struct mk_str mk_scan_unescape(struct mk_str value, struct mk_arena *arena)
 {
-    struct mk_str copy = value;
+    struct mk_str copy;
     char *to;
 
     if (!memmem(value.p, value.len, "\\#", 2))

@@ -117,6 +117,7 @@ def test_cache_control_by_pattern(start, line, cached, others):
     assert [server.get(path).header("Cache-Control") for path in others] == [None] * len(others)
 
 
+@pytest.mark.socket("the program checks its configuration")
 @pytest.mark.parametrize("line, fault", [
     ("\\.css$ max-age=1", "a regular expression begins with ^"),
     ("~\\.css$ max-age=1", "a regular expression begins with ^"),
@@ -134,6 +135,7 @@ def test_cache_control_that_matches_nothing_is_an_error(tmp_path, line, fault):
     assert result.returncode == 1 and fault in result.stderr, result.stderr
 
 
+@pytest.mark.socket("the program checks its configuration")
 @pytest.mark.parametrize("line", ["/static max-age=1", "static max-age=1"])
 @pytest.mark.parametrize("place", ["", "[LOCATION]\n    Path /x\n    "])
 def test_cache_control_for_a_folder_is_an_error(tmp_path, line, place):

@@ -85,6 +85,7 @@ while out:
 """
 
 
+@pytest.mark.socket("a client in memory may always send")
 @pytest.mark.parametrize("size", [2_000_000, 40_000_000])
 def test_a_whole_answer_of_a_script_that_reads_no_body(start, size):
     server = start_site(start, {"early": ANSWERS_AT_ONCE}, server="MaxBodySize 100M")

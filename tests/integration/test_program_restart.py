@@ -382,7 +382,7 @@ def test_more_than_ten_deaths_in_a_minute_are_the_end(begin):
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.skipif(is_sanitized(), reason="sanitizers take time")
 @pytest.mark.limit(600)
 def test_time_from_death_to_the_next_answer(begin):
