@@ -88,9 +88,11 @@ def is_elsewhere(file_name):
 
 
 def leaves_out(item):
-    """Does a test make no sense over this carrier? Its mark says why."""
+    """Does a test make no sense over this carrier? Its mark says why, or its file, which may have been named alone."""
     if name() == PLAIN:
         return False
+    if is_elsewhere(item.path.name):
+        return True
     marks = ["plain", *(["socket"] if has_pipes() else []), *(["connection"] if is_by_request() else [])]
     return any(item.get_closest_marker(mark) for mark in marks)
 
