@@ -87,7 +87,7 @@ enum mk_traits {
     MK_TRAIT_ALWAYS = 2,
     /* on_head leaves the bodies of answers with parts (206) as they are, so clients still get ranges. */
     MK_TRAIT_PARTS = 4,
-    /* on_handle answers whatever comes to it, so handlers behind a line for all paths are never asked: --test warns. */
+    /* on_handle answers every request, so handlers after a line for all paths are never asked: --test warns. */
     MK_TRAIT_ANSWERS = 8,
 };
 
