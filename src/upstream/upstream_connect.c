@@ -75,13 +75,27 @@ static void on_dialled(struct mk_stream *s, unsigned events, void *arg)
     dial_next(wait);
 }
 
+/* @return ms until the deadline, 0 or less behind it; INT64_MAX: there is none. */
+static int64_t time_left(const struct mk_upstream_wait *wait)
+{
+    return wait->deadline_ms ? wait->deadline_ms - now_of(wait) : INT64_MAX;
+}
+
+/* @return the same for a timer: at least 1; 0: there is none. */
+static unsigned timer_left(const struct mk_upstream_wait *wait)
+{
+    int64_t left = time_left(wait);
+
+    return left == INT64_MAX ? 0 : left > 0 ? (unsigned)left : 1;
+}
+
 /* @return ms; 0: no bound but that of the wait. */
 static unsigned share_of_time(const struct mk_upstream_wait *wait)
 {
-    int64_t left = wait->deadline_ms - now_of(wait);
+    int64_t left = time_left(wait);
     int others = wait->naddresses - wait->next;
 
-    return wait->deadline_ms && others > 0 && left > others ? (unsigned)(left / (others + 1)) : 0;
+    return left != INT64_MAX && others > 0 && left > others ? (unsigned)(left / (others + 1)) : 0;
 }
 
 static int dial(struct mk_upstream_wait *wait, const struct mk_address *address)
@@ -118,21 +132,13 @@ static void pause_dialling(struct mk_upstream_wait *wait)
     mk_wait_set_timer(wait, MK_TICK_MS);
 }
 
-/* @return ms until the deadline, at least 1; 0: there is none. */
-static unsigned time_left(const struct mk_upstream_wait *wait)
-{
-    int64_t left = wait->deadline_ms - now_of(wait);
-
-    return wait->deadline_ms == 0 ? 0 : left > 0 ? (unsigned)left : 1;
-}
-
 /*
  * Others may have had the name looked up meanwhile; the addresses that are known are not dialled once more. A resolver that is
  * slow must not delay the next backend for long.
  */
 static void ask_again(struct mk_upstream_wait *wait)
 {
-    unsigned left_ms = time_left(wait);
+    unsigned left_ms = timer_left(wait);
 
     mk_resolve_doubt(wait->lane->worker, wait->lane->upstream->host);
     wait->asked_again = true;
@@ -163,13 +169,11 @@ static void dial_next(struct mk_upstream_wait *wait)
 
 void mk_wait_redial(struct mk_upstream_wait *wait)
 {
-    int64_t left = wait->deadline_ms - now_of(wait);
-
-    if (left <= 0) {
+    if (time_left(wait) <= 0) {
         mk_wait_fail(wait, MK_E_TIMEOUT);
         return;
     }
-    mk_wait_set_timer(wait, (unsigned)left);
+    mk_wait_set_timer(wait, timer_left(wait));
     dial_next(wait);
 }
 
@@ -216,7 +220,7 @@ static void on_resolved(void *arg, const struct mk_address *addresses, int count
     wait->naddresses = count;
     put_silent_last(wait);
     if (wait->asked_again)
-        mk_wait_set_timer(wait, time_left(wait));
+        mk_wait_set_timer(wait, timer_left(wait));
     dial_next(wait);
 }
 
