@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+#SPDX - License - Identifier : Apache - 2.0
 """Sessions of services in Redis: those of one server are those of the others, and no failure of Redis makes a client wait."""
 
 import threading
@@ -46,7 +46,8 @@ def cookie_of(answer):
 
 
 def ask(server, path, cookie=None, service="obj_session/s"):
-    return server.get(f"/{service}/{path}", headers={"Cookie": cookie} if cookie else {}, timeout=WITHIN)
+    return server.get(f"/{service}/{path}", headers={
+    "Cookie" : cookie} if cookie else {}, timeout=WITHIN)
 
 
 def created(server, name="user", value="me", seconds=0, cookie=None):
@@ -68,8 +69,7 @@ def becomes(server, path, cookie, body):
 def keys(redis):
     return int(redis.ask("DBSIZE")[1:])
 
-
-# ---- one session on several servers
+#-- -- one session on several servers
 
 
 def test_a_session_is_that_of_all_servers(serve, redis):
@@ -80,7 +80,7 @@ def test_a_session_is_that_of_all_servers(serve, redis):
     second = created(other, "cart", "apples", cookie=cookie)
     assert second != cookie
     assert becomes(one, "get/user", second, b"me 0") and becomes(one, "get/cart", second, b"apples 0")
-    # what was on its way finds what it had, for a while
+#what was on its way finds what it had, for a while
     assert becomes(other, "get/cart", cookie, b"none -1") and becomes(other, "get/user", cookie, b"me 0")
     key = f"duda:session:/obj_session:{cookie.split('=')[1]}"
     assert 0 < int(redis.ask("TTL", key)[1:]) <= 30
@@ -194,8 +194,146 @@ def test_unusual_moments(serve, redis):
     assert eventually(lambda: late("both", cookie).body.endswith(b"0 -1"), within=WITHIN)
     assert eventually(lambda: late("full").body == b"64 -1", within=WITHIN)
 
+#-- -- requests that began earlier
 
-# ---- failures
+
+RACED = """
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "webservice.h"
+
+DUDA_REGISTER("raced", "sessions of requests that overlap");
+
+static void keep(duda_request_t *dr)
+{
+    response->send(dr, 200, "text/plain", "%d",
+                   session->create(dr, query->get(dr, "name"), query->get(dr, "value"), 0));
+}
+
+static void show(duda_request_t *dr)
+{
+    char *value = session->get(dr, query->get(dr, "name"));
+
+    response->send(dr, 200, "text/plain", "%s", value ? value : "-");
+    mem->free(value);
+}
+
+static void drop(duda_request_t *dr)
+{
+    response->send(dr, 200, "text/plain", "%d", session->destroy(dr, query->get(dr, "name")));
+}
+
+static void members(void)
+{
+    guard->login("user", NULL);
+    router->post("/keep", keep);
+}
+
+int duda_main()
+{
+    session->init("raced");
+    router->post("/keep", keep);
+    router->get("/show", show);
+    router->get("/drop", drop);
+    router->group("/members", members);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def raced(serve, redis, tmp_path):
+    duda.build(tmp_path / "services", RACED, name="raced", level=3)
+    return serve(url_of(redis), "raced")
+
+
+def told(server, path, cookie=None, method="GET", body=b""):
+    answer = server.request(f"/raced/{path}", method, headers={
+    "Cookie" : cookie} if cookie else {}, body=body, timeout=WITHIN)
+    assert answer.status == 200
+    return answer
+
+
+def kept(server, name, value, cookie=None):
+    """The cookie of the session after a request that sets this value."""
+    return cookie_of(told(server, f"keep?name={name}&value={value}", cookie, "POST", b"x")) or cookie
+
+
+def value_in(server, name, cookie):
+    return told(server, f"show?name={name}", cookie).text
+
+
+class Upload:
+    """A request that sets a value. Its guard has seen the session, and its body is still to come."""
+
+    def __init__(self, server, redis, name, value, cookie):
+        def fetched():
+            line = [line for line in redis.text("INFO", "commandstats").splitlines() if line.startswith("cmdstat_hgetall:")]
+            return int(line[0].split("calls=")[1].split(",")[0]) if line else 0
+
+        before = fetched()
+        self._connection = server.connect()
+        headers = [("Cookie", cookie), ("Content-Length", "1")]
+        self._connection.send(http.request(f"/raced/members/keep?name={name}&value={value}", "POST", headers=headers))
+        assert eventually(lambda: fetched() > before, within=WITHIN)
+
+    def end(self):
+        """The cookie that its answer has; None: none."""
+        with self._connection:
+            self._connection.send(b"x")
+            answer = self._connection.response("POST")
+            assert answer.status == 200 and answer.body == b"0"
+            return cookie_of(answer)
+
+#The same value, another one that is no log - in, and one that gives the session a new identity.
+@pytest.mark.parametrize("name,value", [("user", "ann"), ("cart", "2"), ("files", "1")])
+def test_an_upload_does_not_undo_a_log_out(raced, redis, name, value):
+    cookie = kept(raced, "user", "ann", kept(raced, "cart", "1"))
+    upload = Upload(raced, redis, name, value, cookie)
+    assert told(raced, "drop?name=user", cookie).body == b"0"
+    after = upload.end() or cookie
+    assert [value_in(raced, "user", each) for each in (cookie, after)] == ["-", "-"]
+    assert value_in(raced, "cart", after) == ("2" if name == "cart" else "1")
+    assert value_in(raced, name, after) == ("-" if name == "user" else value)
+
+
+def test_an_upload_does_not_bring_a_session_back_that_has_ended(raced, redis):
+    cookie = kept(raced, "user", "ann")
+    upload = Upload(raced, redis, "user", "ann", cookie)
+    assert told(raced, "drop?name=user", cookie).body == b"0"
+    upload.end()
+    assert value_in(raced, "user", cookie) == "-" and keys(redis) == 0
+
+
+def test_an_upload_leaves_what_others_have_set(raced, redis):
+    cookie = kept(raced, "cart", "1", kept(raced, "visits", "1", kept(raced, "user", "ann")))
+    upload = Upload(raced, redis, "visits", "2", cookie)
+    assert kept(raced, "cart", "5", cookie) == cookie
+    upload.end()
+    assert value_in(raced, "cart", cookie) == "5" and value_in(raced, "visits", cookie) == "2"
+    upload = Upload(raced, redis, "files", "1", cookie)
+    assert kept(raced, "cart", "6", cookie) == cookie
+    after = upload.end()
+    assert [value_in(raced, each, after) for each in ("cart", "visits", "files")] == ["6", "2", "1"]
+
+
+@pytest.mark.parametrize("where", [0, 1, 2, 3])
+def test_a_log_out_reaches_all_identities(raced, redis, where):
+    cookies = [kept(raced, "user", "ann")]
+    for name in ("a", "b", "c"):
+        cookies.append(kept(raced, name, "1", cookies[-1]))
+    assert len(set(cookies)) == 4
+    assert told(raced, "drop?name=user", cookies[where]).body == b"0"
+    assert [value_in(raced, "user", each) for each in cookies] == ["-"] * 4
+
+
+def test_who_leaves_while_the_identity_is_new(raced, redis):
+    cookie = kept(raced, "user", "ann")
+    after = kept(raced, "cart", "1", cookie)
+    for name in ("user", "cart"):
+        assert told(raced, f"drop?name={name}", after).body == b"0"
+    assert eventually(lambda: redis.ask("EXISTS", f"duda:session:/raced:{after.split('=')[1]}") == b":0\r\n", within=WITHIN)
+
+#-- -- failures
 
 
 def timed(server, path, cookie=None):
@@ -291,8 +429,7 @@ def test_redis_that_is_not_there_at_the_start(serve, tmp_path):
     assert timed(server, "create/a/b/0") == 503
     assert ask(server, "get/user").status == 200
 
-
-# ---- configuration
+#-- -- configuration
 
 
 @pytest.mark.parametrize("url,why", [

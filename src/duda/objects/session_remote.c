@@ -11,12 +11,15 @@
 enum {
     BYTES_MAX = 256 << 10, /* of all names and values of one session */
     KEY_MAX = 512,
-    WORDS_MAX = 5 + 2 * MK_DUDA_SESSION_NAMES_MAX,
-    TTL_TEXT = 24
+    VALUE_WORDS = 3,
+    WORDS_MAX = 6 + VALUE_WORDS * MK_DUDA_SESSION_NAMES_MAX,
+    NUMBER_TEXT = 24,
+    KIN_MAX = 16 /* identities of one session from which a value is removed */
 };
 
-static const char heir_name[] =
-    "_heir"; /* of a session that was replaced: the identity that has its place */
+/* Fields of the server's own: which identity has the place of one that was replaced, and which one it had itself. */
+#define HEIR "_heir"
+#define BEFORE "_before"
 
 /* Of a service. A session is a hash at `prefix` and its identity, with a time to live. */
 struct mk_duda_session_remote {
@@ -27,11 +30,28 @@ struct mk_duda_session_remote {
     char prefix[KEY_MAX - MK_DUDA_SESSION_ID_LEN];
 };
 
+/* What Redis has of a value. Only what the request has changed is written: the rest may have ended meanwhile. */
+enum value_state {
+    VALUE_FETCHED, /* this one, as far as is known */
+    VALUE_CHANGED, /* another one. If that is gone by now, somebody has logged out, and that lasts */
+    VALUE_NEW      /* none */
+};
+
 struct value {
     struct value *next;
+    enum value_state state;
     int64_t expires; /* 0: by its last use */
     size_t bytes;
     const char *field, *text; /* behind the name; text is a part of field */
+    char name[];
+};
+
+/* A value leaves all identities of a session, one after the other. */
+struct removal {
+    struct removal *next; /* of its view */
+    struct mk_duda_session_view *view;
+    unsigned n, ndone; /* identities that are known, and those of them that are done */
+    struct mk_duda_session_id kin[KIN_MAX];
     char name[];
 };
 
@@ -43,6 +63,7 @@ struct mk_duda_session_view {
     struct mk_duda_request *rq;              /* NULL: it is over */
     struct mk_duda_session_id id, old, heir; /* heir: of a replaced session; "": it is none */
     struct value *values;
+    struct removal *removals;
     unsigned nvalues, nawaited; /* answers of Redis */
     size_t bytes;
     bool is_kept;    /* Redis has it under this identity */
@@ -53,21 +74,38 @@ struct mk_duda_session_view {
 
 /*
  * A hash never lives without a time, so both commands are one; a new time of a session may be a shorter one. Another request
- * may have replaced the session meanwhile.
+ * may have replaced the session meanwhile, or ended it.
  */
-#define UNLESS_REPLACED "if redis.call('HEXISTS',KEYS[1],'_heir')==1 then return 0 end "
+#define UNLESS_REPLACED "if redis.call('HEXISTS',KEYS[1],'" HEIR "')==1 then return 0 end "
+/* The time of the clock, "1" if the session is to be there already, and for each value "1" if that is, its name and its field. */
 static const char store_script[] =
-    "redis.call('HSET',KEYS[1],unpack(ARGV,2)) "
-    "if redis.call('TTL',KEYS[1])<0 then redis.call('EXPIRE',KEYS[1],30) end " UNLESS_REPLACED
-    "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
+    "if ARGV[2]=='1' and redis.call('EXISTS',KEYS[1])==0 then return 0 end "
+    "for i=3,#ARGV,3 do "
+    "if ARGV[i]=='0' or redis.call('HEXISTS',KEYS[1],ARGV[i+1])==1 then "
+    "redis.call('HSET',KEYS[1],ARGV[i+1],ARGV[i+2]) end end "
+    "if redis.call('TTL',KEYS[1])==-1 then redis.call('EXPIRE',KEYS[1],30) end " UNLESS_REPLACED
+    "local ttl,all=1,redis.call('HGETALL',KEYS[1]) "
+    "for i=1,#all,2 do local at=tonumber(string.match(all[i+1],'^(%d+) ')) "
+    "if at and all[i]~='" BEFORE "' then "
+    "ttl=math.max(ttl,at==0 and 86400 or at-tonumber(ARGV[1])) end end "
+    "return redis.call('EXPIRE',KEYS[1],ttl)";
+_Static_assert(MK_DUDA_SESSION_IDLE_S == 86400, "as the script has it");
 static const char keep_script[] = UNLESS_REPLACED "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
-/* A session that has ended has no heir. */
-static const char replace_script[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
-                                     "redis.call('HSET',KEYS[1],'_heir',ARGV[1]) "
-                                     "return redis.call('EXPIRE',KEYS[1],ARGV[2])";
+/* A session that has ended has no heir. It says what it has until now. */
+static const char replace_script[] = "local all=redis.call('HGETALL',KEYS[1]) "
+                                     "if #all==0 then return all end "
+                                     "redis.call('HSET',KEYS[1],'" HEIR "',ARGV[1]) "
+                                     "redis.call('EXPIRE',KEYS[1],ARGV[2]) "
+                                     "return all";
 static const char heir_script[] =
     "if redis.call('HGET',KEYS[1],ARGV[1])~=ARGV[3] then return 0 end "
     "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
+/* It says which identities may have the value, too. */
+static const char remove_script[] = "local kin=redis.call('HMGET',KEYS[1],'" HEIR "','" BEFORE "') "
+                                    "redis.call('HDEL',KEYS[1],ARGV[1]) "
+                                    "if redis.call('HLEN',KEYS[1])==1 then "
+                                    "redis.call('HDEL',KEYS[1],'" BEFORE "') end "
+                                    "return kin";
 
 /* ---- the service ---- */
 
@@ -155,6 +193,12 @@ static void free_view(struct mk_duda_session_view *view)
 {
     while (view->values)
         unlink_value(view, &view->values);
+    while (view->removals) {
+        struct removal *removal = view->removals;
+
+        view->removals = removal->next;
+        free(removal);
+    }
     free(view);
 }
 
@@ -236,6 +280,7 @@ static int add(struct mk_duda_session_view *view, const char *name, const char *
     value = new_value(name, text, expires);
     if (!value)
         return -1;
+    value->state = !*old || (*old)->state == VALUE_NEW ? VALUE_NEW : VALUE_CHANGED;
     if (*old)
         unlink_value(view, old);
     value->next = view->values;
@@ -267,21 +312,52 @@ static bool is_text(const redisReply *reply)
     return reply->type == REDIS_REPLY_STRING && strlen(reply->str) == (size_t)reply->len;
 }
 
-/* Names and fields in turn. What is none of ours is left out. */
+/* A field of a session in Redis. */
+struct field {
+    const char *name, *text;
+    int64_t expires;
+};
+
+/* Names and fields in turn. @return false: there are no more. A field that is none of ours, or has expired, has no text. */
+static bool next_field(const redisReply *reply, size_t *at, int64_t now, struct field *field)
+{
+    const redisReply *name, *value;
+
+    if (reply->type != REDIS_REPLY_ARRAY || *at + 1 >= reply->elements)
+        return false;
+    name = reply->element[*at];
+    value = reply->element[*at + 1];
+    *at += 2;
+    *field = (struct field){.name = name->str};
+    if (is_text(name) && is_text(value))
+        field->text = mk_duda_session_value_read(value->str, (size_t)value->len, &field->expires);
+    if (field->expires && field->expires <= now)
+        field->text = NULL;
+    return true;
+}
+
+static bool is_identity(const char *text)
+{
+    return strlen(text) == MK_DUDA_SESSION_ID_LEN;
+}
+
+static bool is_link(const char *name)
+{
+    return strcmp(name, HEIR) == 0 || strcmp(name, BEFORE) == 0;
+}
+
 static void take_values(struct mk_duda_session_view *view, const redisReply *reply, int64_t now)
 {
-    for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2) {
-        const redisReply *name = reply->element[i], *field = reply->element[i + 1];
-        const char *text = NULL;
-        int64_t expires;
+    struct field field;
 
-        if (is_text(name) && is_text(field))
-            text = mk_duda_session_value_read(field->str, (size_t)field->len, &expires);
-        if (text && strcmp(name->str, heir_name) == 0 && strlen(text) == MK_DUDA_SESSION_ID_LEN)
-            memcpy(view->heir.text, text, MK_DUDA_SESSION_ID_LEN);
-        else if (text && (expires == 0 || expires > now))
-            (void)add(view, name->str, text, expires, now);
+    for (size_t at = 0; next_field(reply, &at, now, &field);) {
+        if (field.text && !is_link(field.name))
+            (void)add(view, field.name, field.text, field.expires, now);
+        else if (field.text && strcmp(field.name, HEIR) == 0 && is_identity(field.text))
+            memcpy(view->heir.text, field.text, MK_DUDA_SESSION_ID_LEN);
     }
+    for (struct value *value = view->values; value; value = value->next)
+        value->state = VALUE_FETCHED;
     view->is_kept = view->values != NULL;
 }
 
@@ -289,7 +365,7 @@ static void take_values(struct mk_duda_session_view *view, const redisReply *rep
 static void keep_alive(struct mk_duda_session_view *view, int64_t now)
 {
     const struct mk_duda_session_remote *remote = view->remote;
-    char key[KEY_MAX], ttl[TTL_TEXT];
+    char key[KEY_MAX], ttl[NUMBER_TEXT];
     const char *words[] = {"EVAL", keep_script, "1", key_of(remote, key, view->id.text), ttl};
     bool is_idle;
 
@@ -352,17 +428,95 @@ static void on_written(duda_request_t *dr, const struct redis_answer *answer, vo
     settle(view);
 }
 
+static int store(struct mk_duda_session_view *view, bool is_begun);
+
+static bool is_removed(const struct mk_duda_session_view *view, const char *name)
+{
+    const struct removal *removal = view->removals;
+
+    while (removal && strcmp(removal->name, name) != 0)
+        removal = removal->next;
+    return removal != NULL;
+}
+
+/* @return the text that Redis has of a value; NULL: none */
+static const char *text_in(const redisReply *reply, const char *name, int64_t now)
+{
+    struct field field;
+
+    for (size_t at = 0; next_field(reply, &at, now, &field);) {
+        if (field.text && strcmp(field.name, name) == 0)
+            return field.text;
+    }
+    return NULL;
+}
+
+/* Values that have left the old identity since they were fetched leave the new one. */
+static void drop_what_has_gone(struct mk_duda_session_view *view, const redisReply *reply,
+                               int64_t now)
+{
+    char key[KEY_MAX];
+    const char *words[] = {"HDEL", key_of(view->remote, key, view->id.text), NULL};
+
+    for (struct value **at = &view->values; *at;) {
+        if ((*at)->state == VALUE_NEW || text_in(reply, (*at)->name, now)) {
+            at = &(*at)->next;
+            continue;
+        }
+        words[2] = (*at)->name;
+        if (run(view, on_written, 3, words) < 0)
+            view->has_failed = true;
+        unlink_value(view, at);
+    }
+}
+
+/* Values that another request has set since then come along, unless this one has set them itself. */
+static void take_what_has_come(struct mk_duda_session_view *view, const redisReply *reply,
+                               int64_t now)
+{
+    struct field field;
+
+    for (size_t at = 0; next_field(reply, &at, now, &field);) {
+        const struct value *has = field.text ? *value_of(view, field.name, now) : NULL;
+
+        if (!field.text || is_link(field.name) || is_removed(view, field.name))
+            continue;
+        if (!has || (has->state == VALUE_FETCHED && strcmp(has->text, field.text) != 0))
+            (void)add(view, field.name, field.text, field.expires, now);
+    }
+}
+
+/* The new identity has what the request had fetched, so it gets what has happened to the old one meanwhile. */
+static void on_replaced(duda_request_t *dr, const struct redis_answer *answer, void *arg)
+{
+    struct mk_duda_session_view *view = arg;
+    const int64_t now = mk_duda_xtime.now();
+
+    (void)dr;
+    view->nawaited--;
+    if (!is_good(view->remote, answer)) {
+        view->has_failed = true;
+    } else if (view->values) {
+        drop_what_has_gone(view, answer->reply, now);
+        take_what_has_come(view, answer->reply, now);
+        if (store(view, false) < 0)
+            view->has_failed = true;
+    }
+    settle(view);
+}
+
 /* Requests on their way have the old identity. */
 static void replace_old(struct mk_duda_session_view *view)
 {
-    char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1], ttl[TTL_TEXT];
+    char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1],
+        ttl[NUMBER_TEXT];
     const char *words[] = {
         "EVAL", replace_script, "1", key_of(view->remote, key, view->old.text), heir, ttl};
 
     view->has_old = false;
     (void)snprintf(heir, sizeof(heir), "0 %s", view->id.text);
     (void)snprintf(ttl, sizeof(ttl), "%d", MK_DUDA_SESSION_REPLACED_S);
-    if (run(view, on_written, 6, words) < 0)
+    if (run(view, on_replaced, 6, words) < 0)
         view->has_failed = true;
 }
 
@@ -379,29 +533,46 @@ static void on_stored(duda_request_t *dr, const struct redis_answer *answer, voi
     settle(view);
 }
 
-static int store(struct mk_duda_session_view *view)
+/* @return how many of the words of a script they are */
+static int add_value(const char **words, bool is_to_be_there, const char *name, const char *field)
 {
-    char key[KEY_MAX], ttl[TTL_TEXT];
-    const char *words[WORDS_MAX] = {"EVAL", store_script, "1",
-                                    key_of(view->remote, key, view->id.text), ttl};
-    int n = 5;
-    bool is_idle;
+    words[0] = is_to_be_there ? "1" : "0";
+    words[1] = name;
+    words[2] = field;
+    return VALUE_WORDS;
+}
 
-    (void)snprintf(ttl, sizeof(ttl), "%lld",
-                   (long long)ttl_of(view, mk_duda_xtime.now(), &is_idle));
+/* Of an identity that begins, all; else what was changed. @return 0; -1: Redis cannot be asked */
+static int store(struct mk_duda_session_view *view, bool is_begun)
+{
+    char key[KEY_MAX], now[NUMBER_TEXT];
+    char before[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1];
+    const char *words[WORDS_MAX + VALUE_WORDS] = {"EVAL", store_script,
+                                                  "1",    key_of(view->remote, key, view->id.text),
+                                                  now,    is_begun ? "0" : "1"};
+    const int first = 6;
+    int n = first;
+
+    (void)snprintf(now, sizeof(now), "%lld", (long long)mk_duda_xtime.now());
+    (void)snprintf(before, sizeof(before), "0 %s", view->old.text);
     for (const struct value *value = view->values; value; value = value->next) {
-        words[n++] = value->name;
-        words[n++] = value->field;
+        if (is_begun || value->state != VALUE_FETCHED)
+            n += add_value(words + n, !is_begun && value->state == VALUE_CHANGED, value->name,
+                           value->field);
     }
-    return run(view, on_stored, n, words);
+    if (is_begun && view->has_old)
+        n += add_value(words + n, false, BEFORE, before);
+    return n == first ? 0 : run(view, on_stored, n, words);
 }
 
 static int send_changes(struct mk_duda_session_view *view)
 {
+    const bool is_begun = !view->is_kept;
+
     view->is_changed = false;
     view->is_kept = true;
     if (view->values)
-        return store(view);
+        return store(view, is_begun);
     if (view->has_old)
         replace_old(view);
     return 0;
@@ -494,27 +665,96 @@ bool mk_duda_session_view_has(struct mk_duda_session_view *view, const char *nam
     return view && *value_of(view, name, now);
 }
 
-/* @return 0; -1: Redis cannot be asked */
-static int remove_field(struct mk_duda_session_view *view, const char *id, const char *name)
-{
-    char key[KEY_MAX];
-    const char *words[] = {"HDEL", key_of(view->remote, key, id), name};
+/* ---- removing ---- */
 
-    if (run(view, on_written, 3, words) == 0)
-        return 0;
-    view->has_failed = true;
-    return -1;
+static void know(struct removal *removal, const char *id)
+{
+    for (unsigned i = 0; i < removal->n; i++) {
+        if (strcmp(removal->kin[i].text, id) == 0)
+            return;
+    }
+    if (removal->n < KIN_MAX)
+        memcpy(removal->kin[removal->n++].text, id, MK_DUDA_SESSION_ID_LEN);
+}
+
+static void on_removed(duda_request_t *dr, const struct redis_answer *answer, void *arg);
+
+static int remove_next(struct removal *removal)
+{
+    struct mk_duda_session_view *view = removal->view;
+    char key[KEY_MAX];
+    const char *words[] = {"EVAL", remove_script, "1",
+                           key_of(view->remote, key, removal->kin[removal->ndone++].text),
+                           removal->name};
+
+    if (view->remote->redis->run_words(view->remote->client, NULL, on_removed, removal, 5, words,
+                                       NULL) < 0)
+        return -1;
+    view->nawaited++;
+    return 0;
+}
+
+/* Who logs out has done so under the identities that were replaced a moment ago, and those that have their place. */
+static void on_removed(duda_request_t *dr, const struct redis_answer *answer, void *arg)
+{
+    struct removal *removal = arg;
+    struct mk_duda_session_view *view = removal->view;
+    const redisReply *reply = answer->reply;
+
+    (void)dr;
+    view->nawaited--;
+    if (!is_good(view->remote, answer))
+        view->has_failed = true;
+    else
+        for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
+            const redisReply *field = reply->element[i];
+            int64_t expires;
+            const char *id =
+                is_text(field)
+                    ? mk_duda_session_value_read(field->str, (size_t)field->len, &expires)
+                    : NULL;
+
+            if (id && is_identity(id))
+                know(removal, id);
+        }
+    if (removal->ndone < removal->n && remove_next(removal) < 0)
+        view->has_failed = true;
+    settle(view);
+}
+
+/* @return 0; -1: no memory, or Redis cannot be asked */
+static int remove_from(struct mk_duda_session_view *view, const char *id, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+    struct removal *removal = calloc(1, sizeof(*removal) + size);
+
+    if (!removal)
+        return -1;
+    memcpy(removal->name, name, size);
+    removal->view = view;
+    removal->next = view->removals;
+    view->removals = removal;
+    know(removal, id);
+    return remove_next(removal);
 }
 
 int mk_duda_session_view_remove(struct mk_duda_session_view *view, const char *name, int64_t now)
 {
     struct value **at = view ? value_of(view, name, now) : NULL;
-
     const bool is_replaced = view && view->heir.text[0];
+    const char *id = !view           ? NULL
+                     : view->is_kept ? view->id.text
+                     : view->has_old ? view->old.text
+                                     : NULL;
 
-    if (!at || !*at || (view->is_kept && remove_field(view, view->id.text, name) < 0) ||
-        (is_replaced && remove_field(view, view->heir.text, name) < 0))
+    if (!at || !*at)
         return -1;
+    if (id && remove_from(view, id, name) < 0) {
+        view->has_failed = true;
+        return -1;
+    }
     unlink_value(view, at);
+    if (!view->values && !view->has_old)
+        view->is_kept = false;
     return is_replaced ? 1 : (int)view->nvalues; /* the other one may have more */
 }
