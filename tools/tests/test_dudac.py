@@ -66,6 +66,14 @@ def test_a_thread_that_runs_is_busy(tmp_path):
     task.mkdir()
     for state, place, is_busy in [("R", "0", True), ("S", "ep_poll", False), ("S", "0", False), ("S", "", False),
                                   ("S", "hrtimer_nanosleep", True), ("D", "folio_wait", True), ("Z", "x", False)]:
-        (task / "stat").write_text(f"1 (mk-worker-0 ) R) {state} 1 1")
+        (task / "stat").write_text(f"1 (mk-worker-0 ) R) {state} 1 2 3 4 5 6 7 8 9 10 30 4 0")
         (task / "wchan").write_text(place)
-        assert stuck._is_busy(task) == is_busy, (state, place)
+        busy = stuck._look(task)
+        assert (busy is not None) == is_busy, (state, place)
+        assert not busy or busy.ticks == 34
+
+
+def test_a_thread_that_waits_for_a_processor_is_not_stuck():
+    before = {1: stuck.Busy(False, 5), 2: stuck.Busy(False, 5), 3: stuck.Busy(True, 5), 4: stuck.Busy(False, 5)}
+    now = {1: stuck.Busy(False, 5), 2: stuck.Busy(False, 90), 3: stuck.Busy(True, 5), 5: stuck.Busy(True, 9)}
+    assert stuck.stuck_workers(before, now) == [2, 3]

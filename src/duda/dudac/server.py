@@ -15,6 +15,7 @@ from . import stuck
 GRACE = 3.0         # seconds for requests in flight before the second signal, and before the last one
 START_WITHIN = 60.0
 STUCK_AFTER = 3.0   # seconds in which a worker has not come back to its loop
+REPORT_WITHIN = 30.0  # seconds for the report of one that is stuck, and for the end of the output
 LOOK_EVERY = 0.1
 SHOWN_LINES = 200   # of the output, where something failed
 
@@ -39,7 +40,7 @@ class Server:
         self.pid = self.process.pid
         self.port = None
         self.skipped = set()  # names of services that the server left out
-        self.stuck = set()    # threads of workers that kept it from a reload
+        self.stuck = []       # threads of workers that kept it from a reload, the surest first
         self.lines = collections.deque(maxlen=SHOWN_LINES)
         self._shows_output = shows_output
         self._started = threading.Event()
@@ -91,17 +92,18 @@ class Server:
         begun, busy = time.monotonic(), None
         while not self._reload_ended.wait(LOOK_EVERY) and time.monotonic() < end and self.poll() is None:
             now = stuck.busy_workers(self.pid)
-            busy = now if busy is None else busy & now
+            busy = now if busy is None else {thread: busy[thread] for thread in busy.keys() & now.keys()}
             if not busy:
                 begun, busy = time.monotonic(), None
             elif time.monotonic() - begun >= STUCK_AFTER:
-                self.stuck = busy
-                return
+                self.stuck = stuck.stuck_workers(busy, now)
+                if self.stuck:
+                    return
 
     def abort_stuck(self):
-        """End it from within the first worker that is stuck, so that it reports the call-back."""
-        stuck.abort(self.pid, min(self.stuck))
-        self.wait(GRACE)
+        """End it from within a worker that is stuck, so that it reports the call-back."""
+        stuck.abort(self.pid, self.stuck[0])
+        self.wait(REPORT_WITHIN)
         self.stop()
 
     def poll(self):
@@ -118,7 +120,7 @@ class Server:
     def output(self):
         """The last lines, whole only after its end."""
         if self.poll() is not None:
-            self._reader.join(GRACE)
+            self._reader.join(REPORT_WITHIN)
         return "\n".join(self.lines)
 
     def stop(self):
@@ -128,7 +130,7 @@ class Server:
                 self.process.send_signal(number)
                 self.wait(GRACE)
         self.process.wait()
-        self._reader.join(GRACE)
+        self._reader.join(REPORT_WITHIN)
 
     def show_output(self):
         if not self._shows_output:
