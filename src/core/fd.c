@@ -65,6 +65,16 @@ static bool fall_back_to_v4(const struct mk_addr *addr, struct mk_addr *v4)
     return true;
 }
 
+MK_AT_START void mk_fd_fall_back(struct mk_addr *addr)
+{
+    struct mk_addr v4;
+    int fd = open_socket(addr);
+
+    if (fd < 0 && fall_back_to_v4(addr, &v4))
+        *addr = v4;
+    mk_fd_close(&fd);
+}
+
 /* Linux makes the file with the mode of the socket, so there is no moment with a wider one. */
 MK_AT_START int mk_fd_bind_file(const struct mk_addr *addr, mode_t mode)
 {

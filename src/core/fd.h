@@ -24,6 +24,8 @@ struct mk_listen_options {
  *         MK_E_ACCESS, MK_E_SYS, ...
  */
 int mk_fd_bind(const struct mk_addr *addr, bool reuse_port) MK_MUST_USE;
+/** Without IPv6 in the kernel mk_fd_bind takes every IPv4 address for "every address": make that of addr, if it is so. */
+void mk_fd_fall_back(struct mk_addr *addr);
 /** A unix socket whose file has this mode, less the umask, from its first moment on. @return as mk_fd_bind. */
 int mk_fd_bind_file(const struct mk_addr *addr, mode_t mode) MK_MUST_USE;
 

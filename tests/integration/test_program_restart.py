@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import cgi, http, plugins
+from harness import cgi, http, plugins, tools
 from harness.client import Connection, eventually
 from harness.config import section
 from harness.executable import is_sanitized, plugin, run
@@ -196,6 +196,17 @@ def test_two_addresses_with_ports_of_the_kernel(begin):
     ports = server.addresses[:2]
     die(server)
     assert server.addresses[2:] == ports and ports[0] != ports[1]
+
+
+@pytest.mark.parametrize("lines, sockets", [("Scheduler Fair", 1), ("Workers 2\nScheduler ReusePort", 2)])
+def test_every_address_in_a_kernel_without_ipv6(begin, lines, sockets):
+    """There "every address" is every address of IPv4, for the next server as for the first one."""
+    server = begin(f"Restart on\nListen [::]:0\n{lines}", wrapper=[tools.helper("refuse.c"), "EAFNOSUPPORT", "socket_ipv6"])
+    assert server.addresses[0].startswith("0.0.0.0:")
+    die(server)
+    assert server.addresses[1] == server.addresses[0]
+    assert len(listening(serving_pid(server.pid))) == sockets
+    assert server.get("/a.txt").text == "text"
 
 
 def test_two_threads_crash_at_once(begin):

@@ -200,7 +200,6 @@ static int open_sockets(struct mk_server *server, struct mk_listener *l,
     const struct mk_listen_options options = {.backlog = BACKLOG,
                                               .fast_open = set->fast_open ? FAST_OPEN_QUEUE : 0};
 
-    l->addr = l->asked;
     if (!l->inherited)
         l->fds[0] = find_kept(server, l, 0);
     if (l->fds[0] < 0 && share && !ours && !set->shared_sockets && is_taken(server, l))
@@ -235,7 +234,9 @@ static int open_listener(struct mk_server *server, struct mk_listener *l,
     bool each_worker = set->scheduler == MK_SCHEDULER_REUSEPORT && l->asked.sa.sa_family != AF_UNIX;
     int err;
 
-    l->fds[0] = find_inherited(server, &l->asked);
+    l->addr = l->asked;
+    mk_fd_fall_back(&l->addr);
+    l->fds[0] = find_inherited(server, &l->addr);
     l->inherited = l->fds[0] >= 0;
     l->nfds = each_worker && !l->inherited ? server->shared.nworkers : 1;
     err = open_sockets(server, l, set);

@@ -3,7 +3,8 @@
  * refuse ERRNO CALL[,CALL...] PROGRAM [ARGUMENT...]
  *
  * Run a program with some system calls refused, as an old kernel (ENOSYS) or a container (EPERM) would: the filter is
- * plain BPF, needs no library and is inherited by whatever the program starts.
+ * plain BPF, needs no library and is inherited by whatever the program starts. "socket_ipv6" is socket() for IPv6 alone, as with
+ * the kernel's option ipv6.disable=1 (EAFNOSUPPORT).
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -13,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static const struct {
     const char *name;
     int value;
+    unsigned first; /* the first argument of the calls that are refused; 0: all are */
 } calls[] =
     {
         {"openat2", 437},
@@ -34,20 +37,22 @@ static const struct {
         {"close_range", 436},
         {"faccessat2", 439},
         {"rseq", 334},
+        {"socket_ipv6", SYS_socket, AF_INET6},
 },
   errors[] = {
       {"ENOSYS", ENOSYS},
       {"EPERM", EPERM},
       {"EINVAL", EINVAL},
+      {"EAFNOSUPPORT", EAFNOSUPPORT},
 };
 
 #define LEN(array) (int)(sizeof(array) / sizeof(array[0]))
 
-static int call_number(const char *name)
+static int call_index(const char *name)
 {
     for (int i = 0; i < LEN(calls); i++) {
         if (strcmp(calls[i].name, name) == 0)
-            return calls[i].value;
+            return i;
     }
     fprintf(stderr, "refuse: no such system call in the list: %s\n", name);
     exit(125);
@@ -63,20 +68,30 @@ static int error_number(const char *name)
     exit(125);
 }
 
-/* Load the number; for each name: equal? then the error; at the end: allow. */
+#define LOAD(field)                                                                                \
+    (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define UNLESS(value, skipped)                                                                     \
+    (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(value), 0, skipped)
+#define REFUSE(error)                                                                              \
+    (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)(error))
+
+/* For each name: is it the number, and the first argument where that counts? Then the error; at the end: allow. */
 static void install(char *names, int error)
 {
-    struct sock_filter filter[2 + 2 * LEN(calls) + 1];
+    struct sock_filter filter[5 * LEN(calls) + 1];
     struct sock_fprog program = {.filter = filter};
     unsigned short n = 0;
 
-    filter[n++] =
-        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
-        filter[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-                                                   (unsigned)call_number(name), 0, 1);
-        filter[n++] =
-            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
+        int i = call_index(name);
+
+        filter[n++] = LOAD(nr);
+        filter[n++] = UNLESS(calls[i].value, calls[i].first ? 3 : 1);
+        if (calls[i].first) {
+            filter[n++] = LOAD(args[0]); /* its lower half, on machines that this runs on */
+            filter[n++] = UNLESS(calls[i].first, 1);
+        }
+        filter[n++] = REFUSE(error);
     }
     filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     program.len = n;
