@@ -49,11 +49,10 @@ static void close_some(const struct mk_kept *kept, size_t from, size_t to)
 
 void mk_kept_settle(struct mk_kept *kept)
 {
-    if (kept->count == kept->settled)
-        return;
     close_some(kept, 0, kept->settled);
     kept->count -= kept->settled;
-    memmove(kept->fds, kept->fds + kept->settled, kept->count * sizeof(*kept->fds));
+    if (kept->count > 0)
+        memmove(kept->fds, kept->fds + kept->settled, kept->count * sizeof(*kept->fds));
     kept->settled = kept->count;
 }
 

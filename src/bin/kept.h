@@ -21,7 +21,7 @@ struct mk_kept {
 /** Add one that came; it is taken. @return false: it was closed, because it is none, or too many, or the server stops. */
 bool mk_kept_add(struct mk_kept *kept, int fd);
 
-/** The server serves on those that came: they replace the settled ones. Without any the settled ones stay. */
+/** The server serves on those that came: they replace the settled ones, also when none came: it has none of its own. */
 void mk_kept_settle(struct mk_kept *kept);
 
 /** Close those that came and were not settled: their reload failed, or their server died. */

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness.client import free_port
+from harness.client import PATIENCE, eventually, free_port
 from harness.program import needs_root, open_folder, start_open  # noqa: F401
 
 # Words before the executable that do what systemd does with a socket unit, for SPEC = fd source, ...
@@ -111,6 +111,25 @@ def test_inherited_socket_survives_a_reload(start_open):  # noqa: F811
     server = start_open(server=lines, files={"a.txt": "text"}, wrapper=activate(port))
     server.reload(server=lines, host="Header X-Version 2")
     assert server.get("/a.txt").header("X-Version") == "2"
+
+
+def test_keeper_closes_a_removed_address_beside_an_inherited_one(start_open):  # noqa: F811
+    """The server passes no socket to be kept then, so none that it passed before may stay."""
+    port, other = free_port(), free_port()
+    lines = f"Restart on\nListen 127.0.0.1:{port}"
+    server = start_open(server=f"{lines}\nListen 127.0.0.1:{other}", files={"a.txt": "text"}, wrapper=activate(port))
+    server.wait_for_log("started workers=")
+    server.reload(expect="configuration reloaded", server=lines)
+
+    def is_refused():
+        try:
+            socket.create_connection(("127.0.0.1", other), timeout=PATIENCE).close()
+            return False
+        except ConnectionRefusedError:
+            return True
+
+    assert eventually(is_refused)
+    assert server.get("/a.txt").text == "text"
 
 
 @pytest.mark.parametrize("kwargs", [dict(pid="1"), dict(pid=""), dict(pid="SELFx"), dict(count="0"), dict(count="-1"),
