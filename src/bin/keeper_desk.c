@@ -17,6 +17,7 @@ enum {
     COMPLAINTS_MAX = 200,
     HELPERS_MAX = 64, /* started in HELPERS_S seconds */
     HELPERS_S = 60,
+    DESCRIPTORS_MAX = 253, /* of the kernel, in one packet */
 };
 
 /* What an operation leads to: an answer and perhaps a descriptor. */
@@ -159,7 +160,7 @@ static struct outcome serve(struct mk_keeper_desk *desk, struct mk_keeper_reques
     if (r->op == MK_KEEPER_KEEP)
         return failed(mk_kept_add(&desk->kept, fd) ? 0 : MK_E_INVALID, 0);
     if (fd >= 0)
-        close(fd);
+        mk_kept_drop(fd);
     switch (r->op) {
     case MK_KEEPER_RELOAD:
         return failed(desk->reload(desk->arg, &desk->allowed), 0);
@@ -197,23 +198,34 @@ static void reply(struct mk_keeper_desk *desk, uint32_t number, const struct out
         mk_report("keeper: cannot send an answer: %s", mk_errno_text());
 }
 
-/* @return the true length of a packet. What it brings besides one descriptor is closed by the kernel. */
+/* @return the first descriptor that came along, or -1. The others are closed. */
+static int take_first(struct msghdr *msg)
+{
+    const struct cmsghdr *part = CMSG_FIRSTHDR(msg);
+    size_t count = 0;
+    int fds[DESCRIPTORS_MAX] = {-1};
+
+    if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS) {
+        count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(fds[0]);
+        memcpy(fds, CMSG_DATA(part), count * sizeof(fds[0]));
+    }
+    for (size_t i = 1; i < count; i++)
+        mk_kept_drop(fds[i]);
+    return fds[0];
+}
+
+/* @return the true length of a packet. All that it brings is taken: what the kernel closes in our place may keep us waiting. */
 static ssize_t receive(int sock, struct mk_keeper_request *request, int *fd)
 {
     struct iovec piece = {request, sizeof(*request)};
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
     struct msghdr msg = {.msg_iov = &piece,
                          .msg_iovlen = 1,
                          .msg_control = room,
-                         .msg_controllen =
-                             CMSG_LEN(sizeof(int))}; /* its padding has room for one more */
+                         .msg_controllen = CMSG_LEN(DESCRIPTORS_MAX * sizeof(int))};
     ssize_t len = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
-    const struct cmsghdr *part = len < 0 ? NULL : CMSG_FIRSTHDR(&msg);
 
-    *fd = -1;
-    if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
-        part->cmsg_len >= CMSG_LEN(sizeof(int)))
-        memcpy(fd, CMSG_DATA(part), sizeof(int));
+    *fd = len < 0 ? -1 : take_first(&msg);
     return len;
 }
 
@@ -228,14 +240,14 @@ bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)
         return errno == EAGAIN || errno == EINTR;
     if (len == 0) {
         if (fd >= 0)
-            close(fd);
+            mk_kept_drop(fd);
         return false;
     }
     if (!is_whole(&request, (size_t)len)) {
         if (may_complain(desk))
             mk_report("keeper: refused a malformed request of %zd bytes", len);
         if (fd >= 0)
-            close(fd);
+            mk_kept_drop(fd);
         return true;
     }
     outcome = serve(desk, &request, fd);

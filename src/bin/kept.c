@@ -29,12 +29,20 @@ static bool make_room(struct mk_kept *kept)
     return true;
 }
 
+void mk_kept_drop(int fd)
+{
+    const struct linger at_once = {0};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(fd);
+}
+
 bool mk_kept_add(struct mk_kept *kept, int fd)
 {
     if (fd < 0)
         return false;
     if (kept->closed || !is_listening(fd) || !make_room(kept)) {
-        close(fd);
+        mk_kept_drop(fd);
         return false;
     }
     kept->fds[kept->count++] = fd;
@@ -44,7 +52,7 @@ bool mk_kept_add(struct mk_kept *kept, int fd)
 static void close_some(const struct mk_kept *kept, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        close(kept->fds[i]);
+        mk_kept_drop(kept->fds[i]); /* which may have become another kind of socket since */
 }
 
 void mk_kept_settle(struct mk_kept *kept)

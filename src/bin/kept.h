@@ -18,6 +18,12 @@ struct mk_kept {
     bool closed; /* the server stops */
 };
 
+/**
+ * Close a descriptor that came from the server, without waiting: a socket of theirs may have SO_LINGER, with which closing waits until
+ * its peer has taken all bytes.
+ */
+void mk_kept_drop(int fd);
+
 /** Add one that came; it is taken. @return false: it was closed, because it is none, or too many, or the server stops. */
 bool mk_kept_add(struct mk_kept *kept, int fd);
 

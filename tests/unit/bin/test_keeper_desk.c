@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -436,6 +437,68 @@ static void test_takes_no_descriptors(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+/* @return a connection whose peer, *peer, does not read, full of bytes that its end waits for. */
+static int lingering(int *peer)
+{
+    const struct linger long_time = {.l_onoff = 1, .l_linger = 600};
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(addr);
+    char bytes[4096] = {0};
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(listener, (struct sockaddr *)&addr, len), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&addr, &len), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&addr, len), 0);
+    *peer = accept(listener, NULL, NULL);
+    assert_true(*peer >= 0);
+    close(listener);
+    while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+        ;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &long_time, sizeof(long_time)), 0);
+    return fd;
+}
+
+/* An alarm would end a test that hangs here: each close would wait for ten minutes. */
+static void test_never_waits_for_a_socket_that_came(void **state)
+{
+    static const struct {
+        uint32_t op;
+        size_t count, name;
+    } cases[] = {{MK_KEEPER_KEEP, 1, 1},
+                 {MK_KEEPER_RELOAD, 1, 1},
+                 {MK_KEEPER_RELOAD, 3, 1},
+                 {MK_KEEPER_KEEP, 1, 0}};
+    struct scene *s = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct mk_keeper_request r = {.op = cases[i].op};
+        struct iovec piece = {&r, MK_KEEPER_HEAD_BYTES + cases[i].name};
+        _Alignas(struct cmsghdr) char room[CMSG_SPACE(3 * sizeof(int))] = {0};
+        struct msghdr msg = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = room,
+                             .msg_controllen = CMSG_SPACE(cases[i].count * sizeof(int))};
+        struct cmsghdr *part = CMSG_FIRSTHDR(&msg);
+        size_t before = open_descriptors();
+        int fds[3], peers[3];
+
+        for (size_t j = 0; j < cases[i].count; j++)
+            fds[j] = lingering(&peers[j]);
+        part->cmsg_level = SOL_SOCKET;
+        part->cmsg_type = SCM_RIGHTS;
+        part->cmsg_len = CMSG_LEN(cases[i].count * sizeof(int));
+        memcpy(CMSG_DATA(part), fds, cases[i].count * sizeof(int));
+        assert_true(sendmsg(s->client.sock, &msg, 0) > 0);
+        for (size_t j = 0; j < cases[i].count; j++)
+            close(fds[j]); /* not the last one: another is in the packet */
+        assert_true(mk_keeper_desk_answer(&s->desk));
+        for (size_t j = 0; j < cases[i].count; j++)
+            close(peers[j]);
+        assert_int_equal(open_descriptors(), before);
+    }
+}
+
 static void test_never_waits_for_who_does_not_read(void **state)
 {
     struct scene *s = *state;
@@ -504,6 +567,7 @@ int main(void)
         SCENE(test_survives_a_request_larger_than_any),
         SCENE(test_refuses_unknown_operations),
         SCENE(test_takes_no_descriptors),
+        SCENE(test_never_waits_for_a_socket_that_came),
         SCENE(test_never_waits_for_who_does_not_read),
         SCENE(test_notices_the_end),
         cmocka_unit_test(test_allowed_set_is_bounded),
