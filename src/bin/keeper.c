@@ -65,6 +65,7 @@ static int reload(void *arg, struct mk_allowed *allowed)
     struct mk_config *config;
     int err;
 
+    k->owes_reload = false;
     mk_systemd_reloading();
     free_config(&k->coming);
     err = mk_configure(k->options, k->host, k->config, &config);
@@ -152,6 +153,8 @@ static void on_signal(struct mk_keeper *k, int number)
         return;
     if (is_stop(number))
         number = stop_signal(k);
+    if (number == SIGHUP)
+        k->owes_reload = true;
     (void)kill(k->server, number);
 }
 
@@ -321,6 +324,7 @@ static void reload_alone(struct mk_keeper *k)
     struct mk_config *config = NULL;
     int err = mk_configure(k->options, k->host, k->config, &config);
 
+    k->owes_reload = false;
     if (err == 0) {
         k->coming = config;
         take_coming(k);
@@ -340,6 +344,8 @@ static bool wait_for_turn(struct mk_keeper *k, int delay_ms)
     int64_t until_ms = now_ms() + delay_ms, left_ms = delay_ms;
     int number;
 
+    if (k->owes_reload) /* it died before it took the signal */
+        reload_alone(k);
     do {
         if (left_ms > 0)
             (void)poll(&signals, 1, (int)left_ms);
