@@ -183,7 +183,7 @@ void mk_crash_note_watch(struct mk_crash_note *note)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS};
-    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO};
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
     if (!note)
         return;

@@ -46,6 +46,7 @@ static void *work_on(void *arg)
 {
     struct mk_offload_pool *pool = arg;
     struct mk_offload_job *job;
+    void *stack = mk_thread_enter();
 
     /* In Linux this is of the calling thread alone; requests in hand go before work on the side. */
     (void)setpriority(PRIO_PROCESS, 0, NICE);
@@ -57,6 +58,7 @@ static void *work_on(void *arg)
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
+    mk_thread_leave(stack);
     return NULL;
 }
 

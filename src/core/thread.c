@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/thread.h"
 
+#include "base/code.h"
+
 #include <errno.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 enum {
     STACK_SIZE = 256 << 10,
     /* No frame of ours skips it: what a plugin's or a library's large array would step over is what lies below. */
     GUARD_SIZE = 64 << 10,
+    SIGNAL_STACK_SIZE = 64 << 10, /* the registers of a large processor take 11 KB */
 };
 
 static int set_up(pthread_attr_t *attr)
@@ -70,6 +74,32 @@ int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(
     }
     pthread_attr_destroy(&attr);
     return err;
+}
+
+MK_AT_START void *mk_thread_enter(void)
+{
+    stack_t stack = {.ss_size = SIGNAL_STACK_SIZE}, old;
+
+    if (sigaltstack(NULL, &old) < 0 || !(old.ss_flags & SS_DISABLE))
+        return NULL;
+    stack.ss_sp = mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stack.ss_sp == MAP_FAILED)
+        return NULL;
+    (void)sigaltstack(&stack, NULL);
+    return stack.ss_sp;
+}
+
+MK_AT_START void mk_thread_leave(void *stack)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    stack_t now;
+
+    if (!stack)
+        return;
+    if (sigaltstack(NULL, &now) == 0 && now.ss_sp == stack)
+        (void)sigaltstack(&none, NULL);
+    (void)munmap(stack, SIGNAL_STACK_SIZE);
 }
 
 void mk_thread_hold_sigpipe(sigset_t *before)

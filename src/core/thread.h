@@ -18,6 +18,15 @@ int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(
                     void *arg) MK_MUST_USE;
 
 /**
+ * Give this thread a stack for handlers of signals, such as that of the program which notes a crash: that of an overflowed stack has no
+ * room for them. It takes address space, and memory only when a handler runs. Call first on a thread of mk_thread_start.
+ * @return for mk_thread_leave; NULL: it has one, a sanitizer's, or there is no memory.
+ */
+void *mk_thread_enter(void);
+/** Call last on the thread. */
+void mk_thread_leave(void *stack);
+
+/**
  * Block SIGPIPE on a thread of the program while the library writes to sockets on it.
  * @param before  out: for mk_thread_release_sigpipe, which also takes back the signal of such a write
  */

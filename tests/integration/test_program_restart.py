@@ -16,8 +16,8 @@ from harness import cgi, http, plugins, tools
 from harness.client import Connection, eventually
 from harness.config import section
 from harness.executable import is_sanitized, plugin, run
-from harness.program import (Daemon, children, is_alive, needs_root, open_folder, serving_pid,  # noqa: F401
-                             start_open)
+from harness.program import (Daemon, children, is_alive, needs_root, open_folder, serving_pid, start_open,  # noqa: F401
+                             status)
 from harness.shell import Shell
 
 LONG = 30
@@ -262,6 +262,30 @@ def test_reload_while_no_server_is_there(begin):
     server.signal(signal.SIGHUP)
     with server.connect(timeout=LONG) as connection:
         assert connection.request("/a.txt").header("X-Version") == "2"
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_reload_between_death_and_reaping(begin, user):
+    """The signal reaches the keeper while it does not know yet that its server is dead."""
+    server = begin(user, host="Header X-Version 1")
+    serving = serving_pid(server.pid)
+    server.config.write(server=user, host="Header X-Version 2", extra=dying(), files={"a.txt": "text"})
+    server.signal(signal.SIGSTOP)
+    assert eventually(lambda: status(server.pid)["State"][0] == "T", within=LONG)
+    os.kill(serving, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(serving), within=LONG)
+    server.signal(signal.SIGHUP)
+    server.signal(signal.SIGCONT)
+    assert eventually(lambda: server.log().count("started workers=") == 2, within=LONG), server.log()
+    assert server.get("/a.txt").header("X-Version") == "2"
+
+
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer has handlers of its own")
+def test_log_names_what_a_stack_overflow_was_in(begin):
+    server = begin(handlers="Match ^/overflow dies")
+    assert server.raw_until_cut(http.request("/overflow", headers={"Connection": "close"})) == b""
+    line = server.wait_for_log(r"server died: .*", within=LONG)[0]
+    assert f"signal {int(signal.SIGSEGV)} " in line and ' plugin=dies hook=on_handle target="/overflow"' in line
 
 
 def test_removed_address_is_no_longer_kept(begin):

@@ -39,6 +39,15 @@ static void fault(void)
 #endif
 }
 
+/* Frame by frame, none of which steps over the guard below the stack. */
+static int overflow(int depth) /* NOLINT: this is what it is for */
+{
+    volatile char frame[1024];
+
+    frame[0] = (char)depth;
+    return depth == 0 ? 0 : overflow(depth - 1) + frame[0];
+}
+
 static int check(struct mk_setup *setup)
 {
     mk_setup_keep(setup, mk_setup_section(setup, &section, NULL));
@@ -74,6 +83,8 @@ static enum mk_verdict on_handle(struct mk_request *r, const struct mk_context *
     (void)data;
     if (is_path(r, MK_STR("/fault")))
         fault();
+    if (is_path(r, MK_STR("/overflow")))
+        (void)overflow(1 << 30);
     if (is_path(r, MK_STR("/abort")))
         abort();
     if (is_path(r, MK_STR("/kill")))

@@ -241,21 +241,26 @@ MK_AT_START static void end(struct mk_worker_thread *w)
     mk_server_thread_ended(w->worker.server);
 }
 
-MK_AT_START static void *worker_main(void *arg)
+MK_AT_START static void run(struct mk_worker_thread *w)
 {
-    struct mk_worker_thread *w = arg;
-    struct mk_server *server = w->worker.server;
-
-    mk_worker_enter(&w->worker);
     if (!pass_gate(w)) {
         mk_view_end(w->worker.view);
-        mk_server_thread_ended(server);
-        return NULL;
+        mk_server_thread_ended(w->worker.server);
+        return;
     }
-
     begin(w);
     serve(w);
     end(w);
+}
+
+MK_AT_START static void *worker_main(void *arg)
+{
+    struct mk_worker_thread *w = arg;
+    void *stack = mk_thread_enter();
+
+    mk_worker_enter(&w->worker);
+    run(w);
+    mk_thread_leave(stack);
     return NULL;
 }
 
