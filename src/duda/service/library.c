@@ -44,7 +44,7 @@ const char *mk_duda_library_file(const char *name)
     if (strncmp(name, own_files, len) != 0)
         return name;
     for (const struct copy *copy = atomic_load(&copies); copy; copy = copy->next) {
-        if (copy->fd == atoi(name + len))
+        if (copy->fd == strtol(name + len, NULL, 10))
             return copy->path;
     }
     return name;

@@ -28,7 +28,7 @@ static struct mk_str port_of(const char *listen)
 /* RFC 9112 section 3.2: "http://a.test/x" asks for "/x", and "*" for none. */
 static struct mk_str without_origin(struct mk_str target)
 {
-    const char *scheme = memmem(target.p, target.len, "://", 3), *at = target.p;
+    const char *scheme = memmem(target.p, target.len, "://", 3), *at;
     const char *end = target.p + target.len;
 
     if (target.len > 0 && target.p[0] == '/')
