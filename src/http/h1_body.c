@@ -81,40 +81,54 @@ static int after_size(struct mk_h1_body *b, char c)
     return b->left > b->max - b->total ? MK_E_LIMIT : after_part(b, c, SIZE_BLANK);
 }
 
+/** "=", or what may follow an extension. */
+static int after_name(struct mk_h1_body *b, char c)
+{
+    if (c != '=')
+        return after_part(b, c, NAME_BLANK);
+    b->state = VALUE_FIRST;
+    return 0;
+}
+
+static int first_of_value(struct mk_h1_body *b, char c)
+{
+    b->state = c == '"' ? QUOTED : VALUE;
+    return c == '"' || mk_char_is(c, MK_CHAR_TOKEN) ? 0 : MK_E_BAD;
+}
+
+/** Within quotes; a backslash takes the next byte as it is. */
+static int quoted(struct mk_h1_body *b, char c)
+{
+    if (b->state == ESCAPED)
+        b->state = QUOTED;
+    else if (c == '"')
+        b->state = QUOTED_END;
+    else if (c == '\\')
+        b->state = ESCAPED;
+    return mk_char_is(c, MK_CHAR_TEXT) ? 0 : MK_E_BAD;
+}
+
 /** *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] ), behind its first semicolon. */
 static int extension(struct mk_h1_body *b, char c)
 {
-    bool is_first = b->state == NAME_FIRST || b->state == VALUE_FIRST;
+    const bool is_token = mk_char_is(c, MK_CHAR_TOKEN);
 
-    if (is_first && is_blank(c))
-        return 0;
     switch ((enum state)b->state) {
-    case QUOTED:
-        if (c == '"' || c == '\\')
-            b->state = c == '"' ? QUOTED_END : ESCAPED;
-        return mk_char_is(c, MK_CHAR_TEXT) ? 0 : MK_E_BAD;
-    case ESCAPED:
-        b->state = QUOTED;
-        return mk_char_is(c, MK_CHAR_TEXT) ? 0 : MK_E_BAD;
-    case VALUE_FIRST:
-        b->state = c == '"' ? QUOTED : VALUE;
-        return c == '"' || mk_char_is(c, MK_CHAR_TOKEN) ? 0 : MK_E_BAD;
     case NAME_FIRST:
-        b->state = NAME;
-        return mk_char_is(c, MK_CHAR_TOKEN) ? 0 : MK_E_BAD;
+        if (!is_blank(c))
+            b->state = NAME;
+        return is_token || is_blank(c) ? 0 : MK_E_BAD;
     case NAME:
+        return is_token ? 0 : after_name(b, c);
     case NAME_BLANK:
-        if (c == '=') {
-            b->state = VALUE_FIRST;
-            return 0;
-        }
-        if (b->state == NAME && mk_char_is(c, MK_CHAR_TOKEN))
-            return 0;
-        return after_part(b, c, NAME_BLANK);
+        return after_name(b, c);
+    case VALUE_FIRST:
+        return is_blank(c) ? 0 : first_of_value(b, c);
     case VALUE:
-        if (mk_char_is(c, MK_CHAR_TOKEN))
-            return 0;
-        return after_part(b, c, SIZE_BLANK);
+        return is_token ? 0 : after_part(b, c, SIZE_BLANK);
+    case QUOTED:
+    case ESCAPED:
+        return quoted(b, c);
     default: /* QUOTED_END */
         return after_part(b, c, SIZE_BLANK);
     }
