@@ -6,10 +6,14 @@
 
 /* A body gathered in memory. */
 
-enum { PIECE = 4096 };
+enum {
+    PIECE = 4096,     /* read at once at least */
+    LARGE = 64 << 10, /* of which so much has come gets room for all that its head states */
+};
 
 struct gathered {
     struct mk_buf bytes;
+    int64_t stated; /* its length by the head; 0 or less: none. A body is never longer, so an end mark is all that follows it. */
     bool is_whole;
 };
 
@@ -23,13 +27,17 @@ static void drop(void *arg)
     mk_heap_free(g);
 }
 
-static struct gathered *begin(struct mk_request *r, size_t max)
+static struct gathered *begin(struct mk_request *r, int64_t stated, size_t max)
 {
     struct gathered *g = mk_heap_zalloc(1, sizeof(*g));
 
     if (!g)
         return NULL;
-    mk_buf_init(&g->bytes, max < SIZE_MAX - PIECE ? max + PIECE : SIZE_MAX);
+    g->stated = stated;
+    if (stated > 0)
+        mk_buf_init(&g->bytes, (size_t)stated + 1);
+    else
+        mk_buf_init(&g->bytes, max < SIZE_MAX - PIECE ? max + PIECE : SIZE_MAX);
     if (mk_request_on_end(r, drop, g) < 0) {
         drop(g);
         return NULL;
@@ -37,15 +45,24 @@ static struct gathered *begin(struct mk_request *r, size_t max)
     return mk_request_keep(r, &gathered_key, g) == 0 ? g : NULL;
 }
 
+/* A head may state bytes that never come, so room for all of them is taken when some are there. */
+static size_t wanted_room(const struct gathered *g)
+{
+    const size_t len = g->bytes.len, rest = g->stated > 0 ? (size_t)g->stated + 1 - len : SIZE_MAX;
+
+    return rest < PIECE || (g->stated > 0 && len >= LARGE) ? rest : PIECE;
+}
+
 /* @return > 0: there may be more; 0: the end; or an error. */
 static ssize_t gather(struct mk_request *r, struct gathered *g, size_t max)
 {
-    char *room = mk_buf_reserve(&g->bytes, PIECE);
-    ssize_t got = room ? mk_request_read(r, room, PIECE) : g->bytes.error;
+    struct mk_buf *bytes = &g->bytes;
+    char *room = mk_buf_reserve(bytes, wanted_room(g));
+    ssize_t got = room ? mk_request_read(r, room, bytes->cap - bytes->len) : bytes->error;
 
     if (got > 0)
-        g->bytes.len += (size_t)got;
-    return g->bytes.len > max ? MK_E_LIMIT : got;
+        bytes->len += (size_t)got;
+    return bytes->len > max ? MK_E_LIMIT : got;
 }
 
 int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
@@ -61,7 +78,7 @@ int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
     if (facts.content_length > 0 && (uint64_t)facts.content_length > max)
         return MK_E_LIMIT;
     if (!g)
-        g = begin(r, max);
+        g = begin(r, facts.content_length, max);
     if (!g)
         return MK_E_NOMEM;
     while (!g->is_whole && got > 0)
@@ -70,7 +87,7 @@ int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
     if (got < 0)
         return (int)got;
     if (!g->is_whole)
-        g->bytes.p[g->bytes.len] = '\0'; /* within the piece that nothing more was read into */
+        g->bytes.p[g->bytes.len] = '\0'; /* in room that nothing was read into */
     g->is_whole = true;
     *body = mk_buf_str(&g->bytes);
     return 0;

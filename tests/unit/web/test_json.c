@@ -252,6 +252,40 @@ static void bodies_are_gathered(void **state)
     mk_server_free(server);
 }
 
+static enum mk_verdict every_byte(struct mk_request *r, void *arg)
+{
+    const size_t *len = arg;
+    struct mk_str body;
+    int err = mk_request_body(r, *len, &body);
+
+    if (err < 0)
+        return mk_reply_refusal(r, err);
+    assert_int_equal(body.len, *len);
+    for (size_t i = 0; i < body.len; i++)
+        assert_int_equal(body.p[i], 'a' + i % 23);
+    assert_int_equal(body.p[body.len], '\0');
+    return mk_reply_bytes(r, 200, NULL, MK_STR("whole"));
+}
+
+/* Around the sizes at which room grows, and of just as many bytes as are allowed. */
+static void large_bodies_are_gathered_whole(void **state)
+{
+    static const size_t sizes[] = {4095, 4096, 65535, 65536, 65537, 300000};
+    static char body[300001];
+    size_t len;
+    struct mk_server *server = web_serve_one("POST", "/", every_byte, &len);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        len = sizes[i];
+        for (size_t at = 0; at < len; at++)
+            body[at] = (char)('a' + at % 23);
+        body[len] = '\0';
+        web_is(web_ask(server, "POST", "/", NULL, body), 200, "whole");
+    }
+    mk_server_free(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_full_buffer_is_an_error),
         cmocka_unit_test(answers_have_a_bound),
         cmocka_unit_test(bodies_are_gathered),
+        cmocka_unit_test(large_bodies_are_gathered_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
