@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -206,7 +205,7 @@ json_t *json_new_int64(int64_t value)
 {
     char digits[24];
 
-    (void)snprintf(digits, sizeof(digits), "%" PRId64, value);
+    *json_put_int64(digits, value) = '\0';
     return new_integer((double)value, digits);
 }
 
@@ -214,7 +213,7 @@ json_t *json_new_uint64(uint64_t value)
 {
     char digits[24];
 
-    (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    *json_put_digits(digits, value) = '\0';
     return new_integer((double)value, digits);
 }
 
@@ -286,6 +285,13 @@ char *json_put_digits(char *to, uint64_t value)
     else
         *--p = (char)('0' + value);
     return put(to, p, (int)(digits + sizeof(digits) - p));
+}
+
+char *json_put_int64(char *to, int64_t value)
+{
+    if (value < 0)
+        *to++ = '-';
+    return json_put_digits(to, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 static char *put_power(char *to, int power)

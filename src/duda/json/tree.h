@@ -97,6 +97,8 @@ void json_print_number(char text[JSON_NUMBER_ROOM], double number);
 char *json_put_number(char *to, double number);
 /** The digits of an integer, at most 20. @return behind them */
 char *json_put_digits(char *to, uint64_t value);
+/** The same with its sign. @return behind them */
+char *json_put_int64(char *to, int64_t value);
 
 /** @return whether a number is an integer of 64 bits by its digits and may not be exact as a double: valuestring has them then */
 bool json_needs_digits(double number, const char *digits, size_t len);

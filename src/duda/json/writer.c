@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/tree.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 struct json_writer {
     struct json_out out;
     bool has_key, is_done;
@@ -132,7 +129,7 @@ void json_write_int64(json_writer_t *w, int64_t number)
 {
     char text[JSON_NUMBER_ROOM];
 
-    (void)snprintf(text, sizeof(text), "%" PRId64, number);
+    *json_put_int64(text, number) = '\0';
     write_plain(w, text);
 }
 

@@ -93,6 +93,16 @@ static size_t put_json_code(char *dst, unsigned code)
     return 6;
 }
 
+/* @return bytes that s begins with and that stand for themselves: of ASCII, most text is nothing else. */
+static size_t plain_bytes(struct mk_str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && s.p[n] >= ' ' && s.p[n] < 0x7F && s.p[n] != '"' && s.p[n] != '\\')
+        n++;
+    return n;
+}
+
 size_t text_json(char *dst, struct mk_str s)
 {
     size_t at = 0, n;
@@ -100,6 +110,11 @@ size_t text_json(char *dst, struct mk_str s)
     for (size_t i = 0; i < s.len; i += n) {
         struct mk_str rest = {s.p + i, s.len - i};
 
+        n = plain_bytes(rest);
+        if (n > 0) {
+            at += put_bytes(dst + at, (struct mk_str){rest.p, n});
+            continue;
+        }
         n = text_utf8(rest);
         if (n == 0) {
             n = 1;
