@@ -13,7 +13,7 @@ enum {
 
 struct gathered {
     struct mk_buf bytes;
-    int64_t stated; /* its length by the head; 0 or less: none. A body is never longer, so an end mark is all that follows it. */
+    int64_t stated; /* the length in the head, which a body never exceeds; 0 or less: none */
     bool is_whole;
 };
 
