@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A TLS client on a socket. What goes over the wire passes through here, so a test may cut, keep or spoil it."""
 
+import errno
 import socket
 import ssl
 import threading
@@ -117,7 +118,11 @@ class TlsSocket:
 
     def shutdown(self, _how=socket.SHUT_WR):
         self.say_end()
-        self.raw.shutdown(socket.SHUT_WR)
+        try:
+            self.raw.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            if error.errno != errno.ENOTCONN:  # the server has heard the end, and closed
+                raise
 
     def __getattr__(self, name):
         """All else is a matter of the socket: timeouts, options, close."""
