@@ -141,11 +141,31 @@ static bool is_include(struct mk_str key)
     return key.len == name.len && strncasecmp(key.p, name.p, name.len) == 0;
 }
 
+/* As the server judges: a # that begins a word which no quotes are around. */
+static bool has_comment(struct mk_str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        const char c = value.p[i];
+        const bool begins_word = i == 0 || value.p[i - 1] == ' ' || value.p[i - 1] == '\t';
+        const char *quote =
+            c == '"' || c == '\'' ? memchr(value.p + i + 1, c, value.len - i - 1) : NULL;
+
+        if (quote)
+            i = (size_t)(quote - value.p);
+        else if (c == '#' && begins_word)
+            return true;
+    }
+    return false;
+}
+
 static void check_setting(struct formatter *f, struct mk_str indent, struct mk_str key,
                           struct mk_str value)
 {
     if (indent.len > 0)
         check_indent(f, indent);
+    if (has_comment(value))
+        refuse(f, "a comment behind a value; give it a line of its own, or write \\# for a # of "
+                  "the value");
     if (is_include(key) && value.len > 0)
         return;
     if (key.p[0] == '@')

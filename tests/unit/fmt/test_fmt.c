@@ -40,7 +40,7 @@ static void gives_the_form_of_the_shipped_files(void **state)
          "[A]\n    x 1\n    # of x\n    #   of B\n[B]\n"},
         {"[A]\n[B]\n", "[A]\n[B]\n"},
         {"@include *.conf\n[A]\n  @INCLUDE  b\n", "@include *.conf\n\n[A]\n    @INCLUDE b\n"},
-        {"[A]\n  x # no comment\n", "[A]\n    x # no comment\n"},
+        {"[A]\n  x \\# a#b \"# c\"\n", "[A]\n    x \\# a#b \"# c\"\n"},
         /* columns that somebody has made */
         {"[A]\n  html  text/html\n  css   text/css\n",
          "[A]\n    html  text/html\n    css   text/css\n"},
@@ -80,6 +80,10 @@ static void refuses_what_the_server_would(void **state)
         {"[A]\n  x \x01\n", 2, "control byte"},
         {"# \x7f", 1, "control byte"},
         {"[A]\r", 1, "control byte"},
+        {"[A]\n  x 1 # y\n", 2, "a line of its own"},
+        {"[A]\n  x # y\n", 2, "a line of its own"},
+        {"[A]\n  x \"a # b\" c\t#\n", 2, "a line of its own"},
+        {"@INCLUDE x # y\n", 1, "a line of its own"},
         {"@INCLUDE\n", 1, "@INCLUDE PATH"},
         {"@INCLUDED x\n", 1, "@INCLUDE PATH"},
     };
