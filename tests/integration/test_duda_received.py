@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms that a service receives part by part: progress, back-pressure, bounds, and clients that leave."""
+"""Forms and bodies that a service receives piece by piece: progress, back-pressure, bounds, and clients that leave."""
 
 import pathlib
 import re
@@ -47,6 +47,42 @@ def test_chunked_forms_have_no_total(server):
     headers = {**TYPE, "Transfer-Encoding": "chunked"}
     answer = post(server, http.chunked(body[:70_000], body[70_000:]), headers=headers)
     assert answer.body == b"a|-|-|100000|12000000\n%d of 0" % len(body)
+
+
+def post_any(server, body, query="", headers=None):
+    return server.request(f"/received/any{query}", "POST", headers=headers or {"Content-Type": "a/b"}, body=body)
+
+
+@pytest.mark.parametrize("query", ["", "?late=1"])
+@pytest.mark.parametrize("length", [0, 1, 16_384, 500_000])
+def test_a_body_of_any_type_is_one_part(server, query, length):
+    answer = post_any(server, b"\x01" * length, query)
+    assert answer.status == 200
+    assert answer.body == b"(body)|-|a/b|%d|%d\n%d of %d" % (length, length, length, length)
+
+
+def test_a_chunked_body_of_no_type_is_one_part(server):
+    answer = post_any(server, http.chunked(b"x" * 70_000, b"y" * 3), headers={"Transfer-Encoding": "chunked"})
+    assert answer.body == b"(body)|-|-|70003|%d\n70003 of 0" % (70_000 * ord("x") + 3 * ord("y"))
+
+
+def test_errors_of_a_body(server):
+    for answer, why in (
+            (post_any(server, b"x" * 11, "?length=10"), "too large"),
+            (post_any(server, b"z\r\n", headers={"Transfer-Encoding": "chunked"}), "bad")):
+        assert answer.status == 400
+        assert f'"{why}"' in answer.body.decode()
+    assert post_any(server, b"x" * 10, "?length=10").status == 200
+    assert post_any(server, b"x" * 1000, "?stop=1").status == 403
+
+
+def test_a_client_that_leaves_within_a_body_is_told_of_once(server):
+    before = counts(server)
+    with server.connect() as connection:
+        connection.send(http.request("/received/any", "POST", headers={"Content-Length": "1000000"}) + b"x" * 1000)
+        assert eventually(lambda: counts(server)["taken"] >= before["taken"] + 1000)
+    assert eventually(lambda: counts(server)["left"] == before["left"] + 1)
+    assert counts(server)["done"] == before["done"] + 1
 
 
 def test_the_service_may_refuse_before_the_body(server):

@@ -92,6 +92,7 @@ struct duda_api_gc {
 };
 
 struct cJSON; /* json_t of packages/json/json.h */
+struct duda_receiver;
 
 /* request: What a client asks for. [R] */
 struct duda_api_request {
@@ -135,6 +136,11 @@ struct duda_api_request {
        line and column, for what is no JSON, has more than 32 levels or 10,000 values, or a key twice; the call-back
        returns. */
     const struct cJSON *(*json_body)(duda_request_t *dr);
+    /* Level 3: take a body of any type piece by piece as it arrives, in a call-back of router->early(): as form->receive()
+       takes a form, with one part, whose name and filename are NULL and whose type is that of the body. Of no body the part
+       is empty. form->go_on() and form->progress() serve it too. 0; -1, and nothing is called: its body was read or is being
+       received, the request has an answer, or no memory. */
+    int (*read)(duda_request_t *dr, const struct duda_receiver *receiver, void *arg);
 #endif
 };
 

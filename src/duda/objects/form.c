@@ -138,10 +138,9 @@ static int receive(duda_request_t *dr, const struct duda_receiver *receiver, voi
 {
     struct mk_duda_request *rq = mk_duda_request_check(dr, "form->receive");
 
-    if (!rq || !rq->r || !rq->is_early || rq->receiver || rq->state != MK_DUDA_REQUEST_CALLED ||
-        !receiver || !receiver->data || !receiver->done)
+    if (!mk_duda_may_receive(rq, receiver))
         return -1;
-    return mk_duda_receive_begin(rq, receiver, arg) == 0 ? 0 : -1;
+    return mk_duda_receive_form(rq, receiver, arg) == 0 ? 0 : -1;
 }
 
 static int go_on(duda_request_t *dr)

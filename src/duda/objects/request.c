@@ -2,6 +2,7 @@
 #include "kit/text/words.h"
 #include "objects/json_body.h"
 #include "objects/objects.h"
+#include "service/receive.h"
 #include "service/request.h"
 #include "service/table.h"
 
@@ -89,6 +90,15 @@ static const struct cJSON *json_body(duda_request_t *dr)
     struct mk_duda_request *rq = mk_duda_request_check(dr, "request->json_body");
 
     return rq && rq->r ? mk_duda_json_body(rq) : NULL;
+}
+
+static int read_body(duda_request_t *dr, const struct duda_receiver *receiver, void *arg)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "request->read");
+
+    if (!mk_duda_may_receive(rq, receiver))
+        return -1;
+    return mk_duda_receive_body(rq, receiver, arg) == 0 ? 0 : -1;
 }
 
 /* ---- fields ---- */
@@ -190,4 +200,5 @@ const struct duda_api_request mk_duda_request = {
     .header = header,
     .body = body,
     .json_body = json_body,
+    .read = read_body,
 };

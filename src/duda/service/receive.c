@@ -12,7 +12,7 @@ enum { PIECE = 16384, PARTS = 1000 };
 
 struct mk_duda_receiver {
     struct mk_duda_request *rq;
-    struct mk_multipart *multipart;
+    struct mk_multipart *multipart; /* NULL: the body is one part */
     struct duda_receiver calls;
     void *arg;
     struct duda_part part; /* its texts are in the next */
@@ -20,8 +20,9 @@ struct mk_duda_receiver {
     uint64_t received; /* of the body */
     uint64_t length;   /* of the part */
     unsigned nparts;
-    bool is_late; /* the service takes no more yet */
-    bool is_over; /* done() was called */
+    bool is_whole; /* the end of the body was told */
+    bool is_late;  /* the service takes no more yet */
+    bool is_over;  /* done() was called */
 };
 
 /* ---- the parser's calls ---- */
@@ -87,6 +88,23 @@ static int on_part_end(void *arg)
 static const struct mk_multipart_calls calls = {
     .size = sizeof(calls), .part = on_part, .data = on_data, .end = on_part_end};
 
+/* ---- the body as one part ---- */
+
+static int feed_body(struct mk_duda_receiver *v, struct mk_str bytes)
+{
+    const struct mk_part part = {.type = mk_request_header(v->rq->r, MK_STR("Content-Type"))};
+    int err = v->nparts == 0 ? on_part(v, &part) : 0;
+
+    return err == 0 && bytes.len > 0 ? on_data(v, bytes) : err;
+}
+
+static int end_body(struct mk_duda_receiver *v)
+{
+    int err = feed_body(v, MK_STR(""));
+
+    return err == 0 ? on_part_end(v) : err;
+}
+
 /* ---- its end ---- */
 
 static int error_of(ssize_t err)
@@ -105,6 +123,13 @@ static int error_of(ssize_t err)
     }
 }
 
+static void drop(struct mk_duda_receiver *v)
+{
+    mk_multipart_free(v->multipart);
+    free(v->texts);
+    free(v);
+}
+
 /* After the request: a client that has left is told of here. */
 static void on_request_end(void *arg)
 {
@@ -112,9 +137,7 @@ static void on_request_end(void *arg)
 
     if (!v->is_over)
         v->calls.done(NULL, DUDA_FORM_LEFT, v->arg);
-    mk_multipart_free(v->multipart);
-    free(v->texts);
-    free(v);
+    drop(v);
 }
 
 /* @return the verdict of the hook */
@@ -134,15 +157,27 @@ static enum mk_verdict finish(struct mk_duda_receiver *v, ssize_t err)
 
 /* ---- bytes ---- */
 
-static int feed(struct mk_duda_receiver *v, const char *bytes, size_t len)
+static int feed_or_end(struct mk_duda_receiver *v, struct mk_str bytes)
+{
+    if (bytes.len > 0)
+        return v->multipart ? mk_multipart_feed(v->multipart, bytes.p, bytes.len)
+                            : feed_body(v, bytes);
+    if (v->is_whole)
+        return 0;
+    v->is_whole = true;
+    return v->multipart ? mk_multipart_end(v->multipart) : end_body(v);
+}
+
+/* @param bytes  none: all have come */
+static int feed(struct mk_duda_receiver *v, struct mk_str bytes)
 {
     struct mk_duda_request *rq = v->rq;
     struct mk_duda_here before = mk_duda_enter_request(rq);
     int err;
 
-    v->received += len;
+    v->received += bytes.len;
     rq->is_inside = true;
-    err = mk_multipart_feed(v->multipart, bytes, len);
+    err = feed_or_end(v, bytes);
     rq->is_inside = false;
     mk_duda_leave(before);
     return err;
@@ -155,53 +190,77 @@ static enum mk_verdict park(struct mk_duda_receiver *v)
     return MK_VERDICT_LATER;
 }
 
+/* @return whether there may be more in this turn */
+static bool take_piece(struct mk_duda_receiver *v, ssize_t *n)
+{
+    char piece[PIECE];
+    int err;
+
+    *n = mk_request_read(v->rq->r, piece, sizeof(piece));
+    if (*n < 0)
+        return false;
+    err = feed(v, (struct mk_str){piece, (size_t)*n});
+    if (err < 0)
+        *n = err;
+    return err == 0 && *n > 0 && !v->is_late;
+}
+
 enum mk_verdict mk_duda_receive(struct mk_duda_request *rq)
 {
     struct mk_duda_receiver *v = rq->receiver;
-    char piece[PIECE];
-    ssize_t n = 1;
+    ssize_t n = MK_E_AGAIN;
 
-    while (!v->is_over && !v->is_late && n > 0) {
-        n = mk_request_read(rq->r, piece, sizeof(piece));
-        if (n > 0) {
-            const int err = feed(v, piece, (size_t)n);
-
-            if (err < 0)
-                return finish(v, err);
-        }
-    }
     if (v->is_over)
         return mk_duda_verdict(rq);
-    if (v->is_late)
+    while (!v->is_late && take_piece(v, &n))
+        ;
+    if (v->is_late && (n >= 0 || n == MK_E_AGAIN))
         return park(v);
     if (n == MK_E_AGAIN)
         return MK_VERDICT_LATER;
     if (n == MK_E_PEER)
         return MK_VERDICT_CLOSE;
-    return finish(v, n < 0 ? n : mk_multipart_end(v->multipart));
+    return finish(v, n);
 }
 
-int mk_duda_receive_begin(struct mk_duda_request *rq, const struct duda_receiver *with, void *arg)
+bool mk_duda_may_receive(const struct mk_duda_request *rq, const struct duda_receiver *with)
 {
+    return rq && rq->r && rq->is_early && !rq->receiver && rq->state == MK_DUDA_REQUEST_CALLED &&
+           with && with->data && with->done;
+}
+
+static int begin(struct mk_duda_request *rq, const struct duda_receiver *with, void *arg,
+                 bool is_form)
+{
+    const struct mk_str type = mk_request_header(rq->r, MK_STR("Content-Type"));
     struct mk_duda_receiver *v = calloc(1, sizeof(*v));
-    int err;
+    int err = 0;
 
     if (!v)
         return MK_E_NOMEM;
     *v = (struct mk_duda_receiver){.rq = rq, .calls = *with, .arg = arg};
     v->calls.parts = with->parts > 0 ? with->parts : PARTS;
-    err = mk_multipart_new(&v->multipart, mk_request_header(rq->r, MK_STR("Content-Type")), &calls,
-                           v);
+    if (is_form)
+        err = mk_multipart_new(&v->multipart, type, &calls, v);
     if (err == 0 && mk_duda_request_gc(rq, on_request_end, v) < 0)
         err = MK_E_NOMEM;
     if (err < 0) {
-        mk_multipart_free(v->multipart);
-        free(v);
+        drop(v);
         return err;
     }
     rq->receiver = v;
     rq->is_waiting = true;
     return 0;
+}
+
+int mk_duda_receive_form(struct mk_duda_request *rq, const struct duda_receiver *with, void *arg)
+{
+    return begin(rq, with, arg, true);
+}
+
+int mk_duda_receive_body(struct mk_duda_request *rq, const struct duda_receiver *with, void *arg)
+{
+    return begin(rq, with, arg, false);
 }
 
 bool mk_duda_receive_go_on(struct mk_duda_request *rq)

@@ -4,13 +4,18 @@
 
 #include "service/request.h"
 
-/* form->receive(): a multipart form whose parts the service takes as they arrive. */
+/* Bodies that the service takes as they arrive: form->receive() the parts of a form, request->read() one part of any type. */
 
 struct mk_duda_receiver;
 
+/** @return whether it may begin: the body was not read, nobody takes it, and there is no answer */
+bool mk_duda_may_receive(const struct mk_duda_request *rq, const struct duda_receiver *with);
 /** @return 0; MK_E_UNSUPPORTED: it is another type, MK_E_BAD: its boundary is malformed, MK_E_NOMEM */
-int mk_duda_receive_begin(struct mk_duda_request *rq, const struct duda_receiver *with,
-                          void *arg) MK_MUST_USE;
+int mk_duda_receive_form(struct mk_duda_request *rq, const struct duda_receiver *with,
+                         void *arg) MK_MUST_USE;
+/** @return 0, or MK_E_NOMEM */
+int mk_duda_receive_body(struct mk_duda_request *rq, const struct duda_receiver *with,
+                         void *arg) MK_MUST_USE;
 
 /** Take what has come. In the hook. @return its verdict */
 enum mk_verdict mk_duda_receive(struct mk_duda_request *rq);

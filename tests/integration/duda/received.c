@@ -22,7 +22,7 @@ static int begin(duda_request_t *dr, const struct duda_part *part, void *arg)
     struct upload *u = arg;
 
     u->length = u->sum = 0;
-    return strcmp(part->name, "unwanted") == 0 ? -2 : 0;
+    return part->name && strcmp(part->name, "unwanted") == 0 ? -2 : 0;
 }
 
 static void go_on(void *arg)
@@ -60,9 +60,9 @@ static int end_part(duda_request_t *dr, const struct duda_part *part, void *arg)
     struct upload *u = arg;
     size_t at = strlen(u->lines);
 
-    snprintf(u->lines + at, sizeof(u->lines) - at, "%s|%s|%s|%lu|%llu\n", part->name,
-             part->filename ? part->filename : "-", part->type ? part->type : "-", u->length,
-             u->sum);
+    snprintf(u->lines + at, sizeof(u->lines) - at, "%s|%s|%s|%lu|%llu\n",
+             part->name ? part->name : "(body)", part->filename ? part->filename : "-",
+             part->type ? part->type : "-", u->length, u->sum);
     return 0;
 }
 
@@ -85,7 +85,9 @@ static void done(duda_request_t *dr, int error, void *arg)
     mem->free(u);
 }
 
-static void upload(duda_request_t *dr)
+static void take_upload(duda_request_t *dr,
+                        int (*receive)(duda_request_t *dr, const struct duda_receiver *receiver,
+                                       void *arg))
 {
     struct duda_receiver receiver = {.begin = begin, .data = take, .end = end_part, .done = done};
     struct upload *u;
@@ -103,16 +105,26 @@ static void upload(duda_request_t *dr)
     query->get_number(dr, "length", &length);
     receiver.parts = (unsigned)parts;
     receiver.length = (size_t)length;
-    if (form->progress(dr, NULL) != -1 || form->go_on(dr) != -1 || form->receive(dr, NULL, u) != -1)
+    if (form->progress(dr, NULL) != -1 || form->go_on(dr) != -1 || receive(dr, NULL, u) != -1)
         abort();
-    if (form->receive(dr, &receiver, u) < 0) {
+    if (receive(dr, &receiver, u) < 0) {
         mem->free(u);
         response->problem(dr, 415, "no form", NULL);
         return;
     }
     begun++;
-    if (form->receive(dr, &receiver, u) != -1)
+    if (form->receive(dr, &receiver, u) != -1 || request->read(dr, &receiver, u) != -1)
         abort();
+}
+
+static void upload(duda_request_t *dr)
+{
+    take_upload(dr, form->receive);
+}
+
+static void any(duda_request_t *dr)
+{
+    take_upload(dr, request->read);
 }
 
 static void usual(duda_request_t *dr)
@@ -131,6 +143,7 @@ static void counts(duda_request_t *dr)
 int duda_main()
 {
     router->early("POST", "/upload", upload);
+    router->early("POST", "/any", any);
     router->post("/usual", usual);
     router->get("/counts", counts);
     return 0;
