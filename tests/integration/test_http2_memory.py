@@ -12,7 +12,8 @@ import pytest
 from harness import executable
 from harness.client import eventually
 from harness.config import section
-from harness.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, INTERNAL_ERROR, RST_STREAM, WINDOW_UPDATE, Frames, frame
+from harness.http2 import (DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, INTERNAL_ERROR, REFUSED_STREAM, RST_STREAM,
+                           WINDOW_UPDATE, Frames, frame)
 from harness.uploads import Upload, Uploads
 
 MB = 1 << 20
@@ -73,6 +74,37 @@ def test_heads_are_bounded(begin):
     for client in crowd:
         client.close()
     assert held < 2 * MB + ELSE or executable.is_sanitized()
+
+
+def flood(client, again, streams):
+    """Large heads in a few bytes each, then a small request. Returns how many were refused, and the code of GOAWAY or None."""
+    last = streams[-1] + 2
+    client.send(*(frame(HEADERS, END_HEADERS | END_STREAM, stream, again) for stream in streams),
+                client.head(last, "/a.txt"), frame(WINDOW_UPDATE, 0, last, OPEN))
+    refused = 0
+    while True:
+        one = client.until(DATA, RST_STREAM, GOAWAY)
+        if one.kind == GOAWAY:
+            return refused, one.code
+        if one.kind == DATA and one.stream == last:
+            return refused, None
+        refused += one.kind == RST_STREAM and one.code == REFUSED_STREAM
+
+
+def test_refusals_for_want_of_memory_cost_credit(begin):
+    """RFC 9113 10.5: a few are borne, a flood of them is not."""
+    server = begin("MaxMemory 1M\nMaxRequestSize 64K")
+    with connect(server, settings=SHUT) as client:
+        client.send(client.head(1, "/a.txt", fields=[("x", "y" * 2900)]))
+        pseudo = [(":method", "GET"), (":scheme", "http"), (":authority", "localhost"), (":path", "/a.txt")]
+        again = client.encoder.encode(pseudo) + bytes([0x80 | 62]) * 10
+        rounds = [flood(client, again, range(3, 103, 2))]  # few of them find room
+        while rounds[-1][1] is None and len(rounds) < 100:
+            first = 3 + 102 * len(rounds)
+            rounds.append(flood(client, again, range(first, first + 100, 2)))
+        refused = [number for number, _ in rounds]
+        assert refused[0] > 0 and len(rounds) > 2, "a few are borne"
+        assert rounds[-1][1] == ENHANCE_YOUR_CALM, refused
 
 
 def test_one_stream_goes_before_its_connection(begin):

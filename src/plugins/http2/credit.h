@@ -12,6 +12,7 @@
 #define H2_PRICES(X)                                                                               \
     X(RESET, 20, "a stream that its client resets: work that nobody wants")                        \
     X(FAULT, 20, "a stream that we reset because of its client")                                   \
+    X(REFUSAL, 20, "a request for which there is no memory: the next may come at once")            \
     X(SETTINGS, 20, "each has an answer")                                                          \
     X(PING, 10, "each has an answer")                                                              \
     X(WINDOW, 1, "WINDOW_UPDATE")                                                                  \

@@ -29,8 +29,10 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     c->watch.newest = frame->hd.stream_id;
     c->nrequests++;
     s = h2_stream_new(c, frame->hd.stream_id);
-    if (!s)
+    if (!s) {
+        (void)h2_conn_pay(c, H2_PRICE_REFUSAL);
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
     return nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, s);
 }
 
@@ -70,6 +72,7 @@ static int take_headers(struct h2_conn *c, const nghttp2_frame *frame)
     if (err != MK_E_NOMEM)
         return reset_for(c, s->id, err);
     /* It may be sent again (RFC 9113 section 8.7). */
+    (void)h2_conn_pay(c, H2_PRICE_REFUSAL);
     (void)nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_REFUSED_STREAM);
     return 0;
 }
