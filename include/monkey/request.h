@@ -273,7 +273,7 @@ MK_API void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str 
 /**
  * Write the site's Header lines, framing, Connection and the empty line.
  * @param length  of the body, in bytes; -1: unknown (chunked, or until close for HTTP/1.0)
- * @return 0; MK_E_LIMIT: the head is larger than 16 KB; MK_E_INVALID: a line was invalid; MK_E_PEER.
+ * @return 0; MK_E_LIMIT: the head is larger than 1 MB; MK_E_INVALID: a line was invalid; MK_E_PEER.
  */
 MK_API int mk_reply_end(struct mk_reply *p, int64_t length) MK_MUST_USE;
 

@@ -40,12 +40,14 @@ enum mk_limits {
     MK_LIMIT_RANGES_ASKED = 32,      /* ranges written in the request; above: the whole file */
     MK_LIMIT_ETAGS = 64,             /* entity tags looked at in one precondition */
     MK_LIMIT_REQUEST_ARENA = 256 << 10, /* memory of one request beyond its head */
-    MK_LIMIT_ANSWER_HEAD = 16384,       /* with the site's own lines */
-    MK_LIMIT_EXCHANGE_REST = 8192,      /* of a piece for which a protocol had no room */
-    MK_LIMIT_TUNNEL = 65536,            /* of a stream that a protocol carries, for its client */
-    MK_LIMIT_RESPONSE_FIELDS = 200,     /* of a backend's response */
-    MK_LIMIT_FILTERS = 8,               /* of one answer's body */
-    MK_LIMIT_REROUTES = 10,             /* a request routed again for an index or fallback file */
+    MK_LIMIT_ANSWER_ROOM = 16384,       /* for the head of an answer at first; it grows to */
+    MK_LIMIT_ANSWER_HEAD =
+        (1 << 20) + (64 << 10),     /* what a backend may say, and the site's lines */
+    MK_LIMIT_EXCHANGE_REST = 8192,  /* of a piece for which a protocol had no room */
+    MK_LIMIT_TUNNEL = 65536,        /* of a stream that a protocol carries, for its client */
+    MK_LIMIT_RESPONSE_FIELDS = 200, /* of a backend's response */
+    MK_LIMIT_FILTERS = 8,           /* of one answer's body */
+    MK_LIMIT_REROUTES = 10,         /* a request routed again for an index or fallback file */
 
     /* one turn of a worker's loop */
     MK_LIMIT_TURN_EVENTS = 128,

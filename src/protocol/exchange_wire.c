@@ -65,8 +65,8 @@ static int begin_head(struct mk_reply *p)
 {
     struct mk_exchange *x = mk_exchange_of(p->r);
 
-    return mk_carried_begin_head(p, x->carrier->begin_head(x->arg, MK_LIMIT_ANSWER_HEAD),
-                                 MK_LIMIT_ANSWER_HEAD);
+    return mk_carried_begin_head(p, x->carrier->begin_head(x->arg, MK_LIMIT_ANSWER_ROOM),
+                                 MK_LIMIT_ANSWER_ROOM);
 }
 
 static bool has_head(const struct mk_reply *p)

@@ -73,7 +73,7 @@ BEFORE_A_HEAD = {
     "a head with a folded line": raw_and_stay(stdout(b"A: b\r\n c\r\n\r\n") + fastcgi.end_record()),
     "a head with framing": raw_and_stay(stdout(b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") + fastcgi.end_record()),
     "a head with a NUL": raw_and_stay(stdout(b"A: b\0c\r\n\r\n") + fastcgi.end_record()),
-    "a huge head": raw_and_stay(stdout(b"A: " + b"b" * 60000) + fastcgi.end_record()),
+    "a huge head": raw_and_stay(stdout(b"A: " + b"b" * 60_000) + stdout(b"b" * 10_000) + fastcgi.end_record()),
     "many fields": raw_and_stay(stdout(b"A: b\r\n" * 300 + b"\r\n") + fastcgi.end_record()),
     "an invalid status": raw_and_stay(stdout(b"Status: 999\r\n\r\n") + fastcgi.end_record()),
 }

@@ -287,7 +287,7 @@ def test_no_request_is_risked_where_checks_decide(start, checked):
     pytest.param(lambda peer: (peer.request(), time.sleep(3)), id="silent"),
     pytest.param(lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200"), peer.close()), id="half_a_head"),
     pytest.param(lambda peer: (peer.request(), peer.send(b"SSH-2.0-OpenSSH_9\r\n"), peer.close()), id="garbage"),
-    pytest.param(lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20000)), id="long_head"),
+    pytest.param(lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000)), id="long_head"),
     pytest.param(lambda peer: (peer.request(), peer.send(b"HTTP/1.1 100 Continue\r\n\r\n" * 2000)), id="interim_flood"),
     pytest.param(lambda peer: (peer.request(), [(peer.send(b"H"), time.sleep(0.3)) for _ in range(12)]), id="drips"),
 ])

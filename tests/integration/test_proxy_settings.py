@@ -29,6 +29,7 @@ def check(tmp_path, text, **kwargs):
         "LockingRoundRobin", "Locking Round-Robin", "LeastConnections", "least_connections", "SourceHash", "Random2",
         "ConsistentHash", "consistent hash")],
     "LoadBalance naive",
+    "MaxAnswerHead 4K", "MaxAnswerHead 1M",
     "HashKey Address", "HashKey URI", "HashKey Header X-Key",
     "HealthCheck /ok", "HealthCheck /ok 500ms", "HealthCheck /ok 2 204", "HealthCheck /ok 1d",
     "SetHeader X-A b c", "RemoveHeader X-A", "Host server", "Rewrite /a /b",
@@ -43,6 +44,8 @@ def test_what_may_be_said(tmp_path, lines):
 
 @pytest.mark.parametrize("lines, sentence", [
     ("LoadBalancer Fastest", "LoadBalancer: expected Naive, First-Alive, RoundRobin"),
+    ("MaxAnswerHead 4095", "MaxAnswerHead"),
+    ("MaxAnswerHead 1025K", "MaxAnswerHead"),
     ("HashKey Cookie", "HashKey: expected Address, URI or Header NAME"),
     ("HashKey Header a:b", "HashKey: expected Address, URI or Header NAME"),
     ("HealthCheck ok", "HealthCheck: expected PATH [INTERVAL] [STATUS]"),

@@ -6,8 +6,11 @@
 
 #include <monkey/field.h>
 
+#include <stdlib.h>
+
 enum {
     FIRST_ROOM = 4 << 10,
+    OWN_ROOM = 16 << 10, /* in the request's memory, which grows no smaller before its end */
     INTERIMS_MAX = 8,
 };
 
@@ -23,7 +26,7 @@ bool gateway_is_local(struct mk_str location)
 }
 
 void gateway_answer_init(struct gateway_answer *a, struct mk_request *r, enum mk_response_kind kind,
-                         gateway_output_fn output, void *arg)
+                         int64_t max_head, gateway_output_fn output, void *arg)
 {
     struct mk_request_facts f = {.size = sizeof(f)};
 
@@ -32,8 +35,37 @@ void gateway_answer_init(struct gateway_answer *a, struct mk_request *r, enum mk
                                  .kind = kind,
                                  .output = output,
                                  .arg = arg,
+                                 .max_head = (uint32_t)max_head,
                                  .head_only =
                                      f.method.len == 4 && memcmp(f.method.p, "HEAD", 4) == 0};
+}
+
+static void hold(const struct gateway_answer *a, size_t bytes)
+{
+    if (a->hold)
+        a->hold(a->arg, bytes);
+}
+
+static bool is_in_heap(const struct gateway_answer *a)
+{
+    return a->room > OWN_ROOM;
+}
+
+void gateway_answer_fini(struct gateway_answer *a)
+{
+    if (is_in_heap(a))
+        free(a->buf);
+    a->buf = NULL;
+    a->at = a->len = a->room = 0;
+}
+
+/* The head and what came with it were used. */
+static void let_go(struct gateway_answer *a)
+{
+    if (!is_in_heap(a))
+        return;
+    gateway_answer_fini(a);
+    hold(a, 0);
 }
 
 void gateway_answer_fail(struct gateway_answer *a, unsigned status, const char *lines)
@@ -54,8 +86,9 @@ static void fail_head(struct gateway_answer *a, const char *why)
 {
     char url[TARGET_TEXT];
 
-    mk_request_log(a->r, MK_LOG_ERROR, "invalid answer of a program why=\"%s\" url=\"%s\"", why,
-                   target_text(a->r, url));
+    mk_request_log(a->r, MK_LOG_ERROR,
+                   "invalid answer of a program backend=\"%s\" why=\"%s\" url=\"%s\"",
+                   a->backend ? a->backend : "-", why, target_text(a->r, url));
     gateway_answer_fail(a, 502, NULL);
 }
 
@@ -64,8 +97,10 @@ static void fail_head(struct gateway_answer *a, const char *why)
 /* @return bytes of the program's output, received before or now. */
 static ssize_t next_bytes(struct gateway_answer *a, char *dst, size_t len)
 {
-    if (a->at == a->len)
+    if (a->at == a->len) {
+        let_go(a);
         return a->output(a->arg, dst, len);
+    }
     if (len > a->len - a->at)
         len = a->len - a->at;
     memcpy(dst, a->buf + a->at, len);
@@ -220,16 +255,22 @@ static void move(struct gateway_answer *a, struct mk_str location)
     gateway_answer_fail(a, err == MK_E_LIMIT ? 500 : 502, NULL);
 }
 
+/* Not so many fields that they are too many. */
+static bool is_too_large(const struct gateway_answer *a, ssize_t err)
+{
+    return err == MK_E_LIMIT && a->len >= a->max_head;
+}
+
 /* @return false when more output is needed. */
 static bool parse(struct gateway_answer *a)
 {
-    ssize_t n = mk_response_parse(&a->head, a->kind, a->buf, a->len, GATEWAY_HEAD_MAX);
+    ssize_t n = mk_response_parse(&a->head, a->kind, a->buf, a->len, a->max_head);
     struct mk_str location;
 
     if (n == MK_E_AGAIN)
         return false;
     if (n < 0)
-        fail_head(a, a->head.why);
+        fail_head(a, is_too_large(a, n) ? "the head is larger than MaxAnswerHead" : a->head.why);
     else if (a->head.status < 200)
         pass_interim(a, (size_t)n);
     else if (is_elsewhere(a, &location))
@@ -241,21 +282,34 @@ static bool parse(struct gateway_answer *a)
     return true;
 }
 
+/* A head that fills its room has not been too large so far. @return bytes */
+static uint32_t next_room(const struct gateway_answer *a)
+{
+    uint32_t room = a->room == 0 ? FIRST_ROOM : a->room * 2;
+
+    return room > OWN_ROOM && room > a->max_head ? a->max_head : room;
+}
+
 /* @return whether there is room for more of the head. */
 static bool make_room(struct gateway_answer *a)
 {
-    uint32_t room = a->room == 0 ? FIRST_ROOM : a->room * 2;
+    uint32_t room = next_room(a);
     char *buf;
 
     if (a->len < a->room)
         return true;
-    buf = room <= GATEWAY_HEAD_MAX ? mk_request_alloc(a->r, room) : NULL;
+    if (room <= OWN_ROOM)
+        buf = mk_request_alloc(a->r, room);
+    else
+        buf = is_in_heap(a) ? realloc(a->buf, room) : malloc(room);
     if (!buf)
         return false;
-    if (a->len > 0)
+    if (a->len > 0 && !is_in_heap(a))
         memcpy(buf, a->buf, a->len);
     a->buf = buf;
     a->room = room;
+    if (is_in_heap(a))
+        hold(a, room);
     return true;
 }
 
@@ -265,8 +319,7 @@ static bool read_head(struct gateway_answer *a)
     ssize_t n;
 
     if (!make_room(a)) {
-        fail_head(a,
-                  a->room < GATEWAY_HEAD_MAX ? "no memory for the head" : "the head is too long");
+        fail_head(a, "no memory for the head");
         return false;
     }
     n = a->output(a->arg, a->buf + a->len, a->room - a->len);

@@ -11,7 +11,13 @@
  * there is more, and is asked for it when the client can take it (back-pressure).
  */
 
-enum { GATEWAY_HEAD_MAX = 16 << 10 }; /* of a program's head */
+/** MaxAnswerHead of those who have programs, for rows of settings. */
+enum {
+    GATEWAY_HEAD_LEAST = 4 << 10,
+    GATEWAY_HEAD_DEFAULT = 64 << 10, /* as GATEWAY_HEAD_USUAL */
+    GATEWAY_HEAD_MOST = 1 << 20,
+};
+#define GATEWAY_HEAD_USUAL "64K"
 
 /**
  * Give bytes of the program's output.
@@ -33,7 +39,13 @@ struct gateway_answer {
     int64_t (*left)(
         void *
             arg); /* set by the caller: output not given yet, when its end is known already; -1. NULL: never */
+    void (*hold)(
+        void *arg,
+        size_t
+            bytes); /* set by the caller: so much memory is kept beyond the request's own. NULL: nobody counts it */
+    const char *backend; /* set by the caller: who answers, for the log. NULL: not known */
     void *arg;
+    uint32_t max_head;
     enum mk_response_kind kind;
     enum gateway_progress progress;
     struct mk_str type; /* Content-Type of a body that has none; p NULL: none */
@@ -42,7 +54,7 @@ struct gateway_answer {
     unsigned interims;      /* passed on */
     bool head_only;         /* the request was HEAD */
     bool ended;             /* no more of its body will be given */
-    char *buf;              /* in the request's memory */
+    char *buf;              /* in the request's memory; that of a large head in the heap */
     uint32_t at, len, room; /* of buf: what was received and not used */
 };
 
@@ -50,10 +62,14 @@ struct gateway_answer {
  * Begin. Nothing is read yet.
  * @param kind  MK_RESPONSE_CGI; MK_RESPONSE_HTTP for "nph" programs, which write a status line: their answer is read and framed
  *              anew, since how the connection goes on is the server's business
- * @param a     lives until the request ends
+ * @param max_head  bytes of a head
+ * @param a     lives until gateway_answer_fini, at the latest when the request ends
  */
 void gateway_answer_init(struct gateway_answer *a, struct mk_request *r, enum mk_response_kind kind,
-                         gateway_output_fn output, void *arg);
+                         int64_t max_head, gateway_output_fn output, void *arg);
+
+/** Nobody asks for more of it. Zeroed ones are allowed, and more than one call. */
+void gateway_answer_fini(struct gateway_answer *a);
 
 /**
  * There may be more output, or its end: reads it while the head is not complete, and has the request go on. Outside of hooks

@@ -88,18 +88,29 @@ static int keep_rest(struct intake *i, struct mk_request *r, const char *piece, 
     return 0;
 }
 
+static void report_memory(const struct intake *i, struct mk_request *r)
+{
+    uint64_t size = i->spool ? mk_spool_size(i->spool) : 0;
+
+    mk_request_hold(r, (size < IN_MEMORY ? (size_t)size : IN_MEMORY) + i->beside);
+}
+
+void intake_hold(struct intake *i, struct mk_request *r, size_t beside)
+{
+    i->beside = beside;
+    report_memory(i, r);
+}
+
 static int keep(struct intake *i, struct mk_request *r, const char *piece, size_t len)
 {
-    uint64_t size;
     int err;
 
     errno = 0;
     err = mk_spool_write(i->spool, piece, len);
     i->spool_errno = err < 0 ? errno : 0;
-    size = mk_spool_size(i->spool);
     if (err < 0)
         return keep_rest(i, r, piece, len, err);
-    mk_request_hold(r, size < IN_MEMORY ? size : IN_MEMORY);
+    report_memory(i, r);
     return 0;
 }
 

@@ -31,6 +31,7 @@ struct intake {
     struct mk_str
         rest; /* what follows it, where the spool could take no more; in the request's memory */
     struct arrival arrival;
+    size_t beside;     /* bytes of memory that its owner holds for the request */
     uint64_t at;       /* bytes given */
     int64_t length;    /* of the body; -1: not known, or not yet */
     uint8_t mode;      /* enum intake_mode */
@@ -67,6 +68,9 @@ ssize_t intake_read(struct intake *i, struct mk_request *r, char *dst, size_t le
 bool intake_can_rewind(const struct intake *i);
 /** Give it again from its first byte. */
 void intake_rewind(struct intake *i);
+
+/** Report the memory of the body and so many bytes beside it (mk_request_hold), from now on. */
+void intake_hold(struct intake *i, struct mk_request *r, size_t beside);
 
 /** Zeroed ones are allowed. */
 void intake_fini(struct intake *i);

@@ -9,6 +9,7 @@ static bool make_option(struct h2_local *local)
 {
     if (nghttp2_option_new(&local->option) != 0)
         return false;
+    nghttp2_option_set_max_send_header_block_length(local->option, H2_HEAD_MAX);
     nghttp2_option_set_no_auto_window_update(local->option, 1);
     nghttp2_option_set_builtin_recv_extension_type(local->option, NGHTTP2_PRIORITY_UPDATE);
     return true;

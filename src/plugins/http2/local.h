@@ -14,8 +14,10 @@ enum {
     H2_OUT = 4 * (H2_FRAME_HEAD + H2_FRAME_MAX),
     H2_IN = 16384,
     H2_FIELDS = 256,  /* of a head that we send */
-    H2_NAMES = 16384, /* bytes of their names */
+    H2_NAMES = 16384, /* bytes of their names; a larger head has memory for its own */
     H2_ROOM = 16384,  /* for a head that is being written */
+    H2_HEAD_MAX =
+        2 << 20, /* of a head that we send, as nghttp2 counts: above what the server lets through */
 };
 
 /** [HTTP2]. */

@@ -277,13 +277,11 @@ static bool is_of_http1(struct mk_str name)
     }
 }
 
-/* Names are lower case in HTTP/2 (RFC 9113 section 8.2). @return the copy's begin; NULL: no room. */
-static char *lower(struct h2_local *l, size_t *used, struct mk_str name)
+/* Names are lower case in HTTP/2 (RFC 9113 section 8.2). @return the copy's begin. */
+static char *lower(char *names, size_t *used, struct mk_str name)
 {
-    char *copy = l->names + *used;
+    char *copy = names + *used;
 
-    if (name.len > sizeof(l->names) - *used)
-        return NULL;
     for (size_t i = 0; i < name.len; i++)
         copy[i] = text_lower(name.p[i]);
     *used += name.len;
@@ -313,16 +311,28 @@ static bool next_line(struct mk_str *lines, struct mk_str *name, struct mk_str *
     return true;
 }
 
-/* @return fields in all; MK_E_LIMIT. */
-static ssize_t split_fields(struct h2_local *l, size_t count, struct mk_str lines)
+/* Room for the names in these lines: the worker's own, but for a large head. */
+static char *room_for_names(struct h2_local *l, struct mk_str lines)
+{
+    return lines.len <= sizeof(l->names) ? l->names : malloc(lines.len);
+}
+
+static void free_names(const struct h2_local *l, char *names)
+{
+    if (names != l->names)
+        free(names);
+}
+
+/* @return fields in all, until names are freed; MK_E_LIMIT. */
+static ssize_t split_fields(struct h2_local *l, char *names, size_t count, struct mk_str lines)
 {
     struct mk_str name, value;
     size_t used = 0;
 
     while (next_line(&lines, &name, &value)) {
-        char *copy = lower(l, &used, name);
+        char *copy = lower(names, &used, name);
 
-        if (!copy || count == H2_FIELDS)
+        if (count == H2_FIELDS)
             return MK_E_LIMIT;
         if (is_of_http1((struct mk_str){copy, name.len}))
             continue;
@@ -377,24 +387,40 @@ static bool has_head(const void *arg)
     return s->conn->local->writing == s;
 }
 
-static int take_head(void *arg, unsigned asked, struct mk_str fields, bool has_body)
+/* nghttp2 copies them. */
+static int send_head(struct h2_stream *s, unsigned status, char *names, struct mk_str fields,
+                     bool has_body)
 {
-    struct h2_stream *s = stream_of(arg);
-    struct h2_local *l = s->conn->local;
-    unsigned status = asked == 101 ? 200 : asked; /* RFC 8441 section 5 */
     char digits[3] = {(char)('0' + status / 100), (char)('0' + status / 10 % 10),
                       (char)('0' + status % 10)};
+    struct h2_local *l = s->conn->local;
     ssize_t count;
 
-    l->writing = NULL;
-    if (asked == 101 && !knows_key(s, fields))
-        return MK_E_BAD;
     l->fields[0] = pair(":status", 7, digits, sizeof(digits));
-    count = split_fields(l, 1, fields);
+    count = split_fields(l, names, 1, fields);
     if (count < 0)
         return (int)count;
     h2_conn_wake(s->conn);
     return submit_head(s, count, status < 200, has_body) == 0 ? 0 : MK_E_NOMEM;
+}
+
+static int take_head(void *arg, unsigned asked, struct mk_str fields, bool has_body)
+{
+    struct h2_stream *s = stream_of(arg);
+    struct h2_local *l = s->conn->local;
+    char *names;
+    int err;
+
+    l->writing = NULL;
+    if (asked == 101 && !knows_key(s, fields))
+        return MK_E_BAD;
+    names = room_for_names(l, fields);
+    if (!names)
+        return MK_E_NOMEM;
+    err =
+        send_head(s, asked == 101 ? 200 : asked, names, fields, has_body); /* RFC 8441 section 5 */
+    free_names(l, names);
+    return err;
 }
 
 static void be_ready(void *arg)
@@ -542,7 +568,7 @@ void h2_stream_stop(struct h2_stream *s)
 static bool submit_trailers(struct h2_stream *s)
 {
     struct h2_local *l = s->conn->local;
-    ssize_t count = split_fields(l, 0, (struct mk_str){s->head.p, s->head.len});
+    ssize_t count = split_fields(l, l->names, 0, (struct mk_str){s->head.p, s->head.len});
     int err =
         count < 0 ? -1 : nghttp2_submit_trailer(s->conn->session, s->id, l->fields, (size_t)count);
 

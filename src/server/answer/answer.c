@@ -117,5 +117,5 @@ int mk_reply_end(struct mk_reply *p, int64_t length)
     if (err == 0)
         err = finish(p, length);
     p->error = MK_E_INVALID; /* it takes no more lines */
-    return err < 0 ? give_up(p, err) : 0;
+    return err < 0 && err != MK_E_PEER ? give_up(p, err) : err;
 }

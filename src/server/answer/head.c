@@ -72,8 +72,12 @@ int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value)
     if (!mk_field_is_name(name) || (mk_field_rules(name) & MK_RULE_MESSAGE) ||
         !mk_field_is_value(value))
         return MK_E_INVALID;
-    if (value.p && name.len + value.len + 4 > (size_t)(p->end - p->at))
-        return MK_E_LIMIT;
+    if (value.p && name.len + value.len + 4 > (size_t)(p->end - p->at)) {
+        int err = mk_reply_grow(p, name.len + value.len + 4);
+
+        if (err < 0)
+            return err;
+    }
     drop(head, name);
     if (value.p) {
         append(p, name);

@@ -26,8 +26,10 @@ static void make_stamp(struct mk_worker *w, struct mk_str server)
 static void put(struct mk_reply *p, const char *bytes, size_t len)
 {
     if (len > (size_t)(p->end - p->at)) {
-        p->error = MK_E_LIMIT;
-        return;
+        if (p->error == 0)
+            p->error = mk_reply_grow(p, len);
+        if (p->error)
+            return;
     }
     memcpy(p->at, bytes, len);
     p->at += len;
@@ -73,7 +75,10 @@ int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status)
 
 int mk_reply_finish_interim(struct mk_reply *p)
 {
-    return p->error ? p->error : p->r->wire->end_interim(p);
+    int err = p->error ? p->error : p->r->wire->end_interim(p);
+
+    mk_head_room_free(p->r->worker);
+    return err;
 }
 
 void mk_reply_instead(struct mk_request *r)
@@ -113,6 +118,8 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
             return err;
     }
     err = p->error ? p->error : r->wire->end_head(p, length, has_content);
+    if (r->worker->head_room)
+        mk_head_room_free(r->worker);
     if (err < 0)
         return err;
     if (r->head.method == MK_METHOD_HEAD || !has_content)

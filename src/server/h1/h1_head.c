@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/status.h"
+#include "server/answer/reply.h"
 #include "server/h1/h1_int.h"
 #include "server/h1/h1_wire.h"
 #include "server/h1/out.h"
@@ -41,7 +42,7 @@ static char *append_status_line(char *to, unsigned status)
 int mk_h1_begin_head(struct mk_reply *p)
 {
     struct mk_conn *c = p->r->conn;
-    char *start = mk_out_reserve(c, MK_LIMIT_ANSWER_HEAD);
+    char *start = mk_out_reserve(c, MK_LIMIT_ANSWER_ROOM);
 
     if (c->worker->running != c)
         mk_request_resume(p->r); /* answered from elsewhere: it leaves when its own turn comes */
@@ -49,7 +50,7 @@ int mk_h1_begin_head(struct mk_reply *p)
         return MK_E_PEER;
     c->worker->gather->head = p->r;
     p->start = p->at = append_status_line(start, p->status);
-    p->end = start + MK_LIMIT_ANSWER_HEAD - TAIL_MAX;
+    p->end = start + MK_LIMIT_ANSWER_ROOM - TAIL_MAX;
     return 0;
 }
 
@@ -58,21 +59,35 @@ bool mk_h1_has_head(const struct mk_reply *p)
     return p->r->worker->gather->head == p->r;
 }
 
-/* From the status line on. */
-static void commit(const struct mk_reply *p)
+/* The status line is where it was, the fields are not. @return 0 or MK_E_PEER: the answer is broken off. */
+static int __attribute__((cold)) commit_large(const struct mk_reply *p)
+{
+    struct mk_gather *g = p->r->worker->gather;
+    char *line = g->buf + g->used;
+
+    mk_out_commit(p->r->conn, (size_t)(append_status_line(line, p->status) - line));
+    if (!mk_pump_has_failed(mk_out_send(p->r->conn, p->start, (size_t)(p->at - p->start))))
+        return 0;
+    mk_reply_break(p->r);
+    return MK_E_PEER;
+}
+
+/* From the status line on. @return as commit_large. */
+static int commit(const struct mk_reply *p)
 {
     struct mk_gather *g = p->r->worker->gather;
 
     g->head = NULL;
+    if (p->r->worker->head_room && mk_reply_has_large_room(p))
+        return commit_large(p);
     mk_out_commit(p->r->conn, (size_t)(p->at - (g->buf + g->used)));
+    return 0;
 }
 
 int mk_h1_end_interim(struct mk_reply *p)
 {
     p->at = append(p->at, "\r\n", 2);
-    if (p->r->head.minor > 0)
-        commit(p);
-    return 0;
+    return p->r->head.minor > 0 ? commit(p) : 0;
 }
 
 /* A body that nobody will read is skipped only when that is cheap; otherwise the answer is the last. */
@@ -143,6 +158,5 @@ int mk_h1_end_head(struct mk_reply *p, int64_t length, bool has_content)
         put_connection(p);
     }
     p->at = append(p->at, "\r\n", 2);
-    commit(p);
-    return 0;
+    return commit(p);
 }

@@ -134,6 +134,18 @@ void mk_out_commit(struct mk_conn *c, size_t len)
     g->bytes += len;
 }
 
+enum mk_pump mk_out_send(struct mk_conn *c, char *bytes, size_t len)
+{
+    struct mk_gather *g = claim(c);
+    enum mk_pump verdict = g->nparts == MK_GATHER_PARTS ? mk_out_flush(c, true) : MK_PUMP_DONE;
+
+    if (mk_pump_has_failed(verdict))
+        return verdict;
+    g->parts[g->nparts++] = (struct iovec){bytes, len};
+    g->bytes += len;
+    return mk_out_flush(c, false);
+}
+
 bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *bytes, size_t len)
 {
     struct mk_gather *g = claim(c);

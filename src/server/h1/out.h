@@ -37,6 +37,9 @@ struct mk_gather {
 char *mk_out_reserve(struct mk_conn *c, size_t len);
 void mk_out_commit(struct mk_conn *c, size_t len);
 
+/** Send bytes behind what is gathered; those that the kernel does not take are copied. @return as mk_out_flush. */
+enum mk_pump mk_out_send(struct mk_conn *c, char *bytes, size_t len) MK_MUST_USE;
+
 /** Gather bytes of a cached file without copying; takes over the reference. @return false: no part free, use mk_out_flush first. */
 bool mk_out_add_file_bytes(struct mk_conn *c, struct mk_file *file, const char *bytes, size_t len);
 

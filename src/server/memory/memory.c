@@ -11,7 +11,6 @@
 /* A request from memory: asked on any thread, answered in turns of its worker, told once. */
 
 enum {
-    HEAD_ROOM = 32 << 10, /* of the answer: twice, since a buffer grows by doubling */
     ANSWER_MAX = 1 << 20, /* bytes of a body when the question says nothing */
 };
 
@@ -136,7 +135,7 @@ static void init(struct mk_memory *m, size_t max_answer)
 {
     m->post.fn = on_post;
     mk_carried_init(&m->carried, &kind);
-    mk_buf_init(&m->head, HEAD_ROOM);
+    mk_buf_init(&m->head, MK_LIMIT_ANSWER_HEAD);
     mk_buf_init(&m->body, max_answer ? max_answer : ANSWER_MAX);
     mk_buf_init(&m->trailers, MK_LIMIT_TRAILERS);
 }

@@ -47,13 +47,14 @@ static int begin_head(struct mk_reply *p)
     struct mk_memory *m = memory_of(p->r);
 
     m->head.len = 0;
-    return mk_carried_begin_head(p, mk_buf_reserve(&m->head, MK_LIMIT_ANSWER_HEAD),
-                                 MK_LIMIT_ANSWER_HEAD);
+    return mk_carried_begin_head(p, mk_buf_reserve(&m->head, MK_LIMIT_ANSWER_ROOM),
+                                 MK_LIMIT_ANSWER_ROOM);
 }
 
 static bool has_head(const struct mk_reply *p)
 {
-    return p->start == memory_of(p->r)->head.p && p->r->answering < MK_ANSWERING_BODY;
+    return (p->start == memory_of(p->r)->head.p || mk_reply_has_large_room(p)) &&
+           p->r->answering < MK_ANSWERING_BODY;
 }
 
 /* Nobody waits for it. */
@@ -65,7 +66,12 @@ static int end_interim(struct mk_reply *p)
 
 static int end_head(struct mk_reply *p, int64_t length, bool has_content)
 {
-    memory_of(p->r)->head.len = mk_carried_end_head(p, length, has_content).len;
+    struct mk_memory *m = memory_of(p->r);
+    struct mk_str fields = mk_carried_end_head(p, length, has_content);
+
+    if (mk_reply_has_large_room(p))
+        return mk_buf_append_str(&m->head, fields);
+    m->head.len = fields.len;
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/invariant.h"
 #include "core/fd.h"
 #include "core/thread.h"
+#include "server/answer/reply.h"
 #include "server/h1/conn.h"
 #include "server/h1/job.h"
 #include "server/carried/carried.h"
@@ -101,6 +102,7 @@ void mk_worker_thread_leave(struct mk_worker_thread *w)
 void mk_worker_thread_fini(struct mk_worker_thread *w)
 {
     mk_streams_free(&w->worker);
+    mk_head_room_free(&w->worker);
     mk_tickets_fini(&w->tickets);
     mk_pool_fini(&w->worker.jobs);
     mk_pool_fini(&w->worker.conns);

@@ -20,7 +20,8 @@ static void hear(const struct mk_answer *a, void *arg)
     h->calls++;
     h->error = a->error;
     h->status = a->status;
-    keep(h->fields, sizeof(h->fields), a->fields);
+    h->fields = test_malloc(a->fields.len + 1);
+    keep(h->fields, a->fields.len + 1, a->fields);
     keep(h->trailers, sizeof(h->trailers), a->trailers);
     h->body_len = a->body.len;
     h->body = test_malloc(a->body.len + 1);
@@ -63,6 +64,7 @@ void heard_get(struct fixture *f, const char *target, const char *fields, struct
 
 void heard_free(struct heard *h)
 {
+    test_free(h->fields);
     test_free(h->body);
-    h->body = NULL;
+    h->fields = h->body = NULL;
 }

@@ -12,8 +12,8 @@ struct heard {
     unsigned calls; /* of the callback */
     int error;
     unsigned status;
-    char fields[16384], trailers[256];
-    char *body; /* with a NUL behind it */
+    char trailers[256];
+    char *fields, *body; /* with a NUL behind it */
     size_t body_len;
 };
 

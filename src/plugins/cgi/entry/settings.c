@@ -3,6 +3,7 @@
 
 #include "entry/palm_path.h"
 
+#include "kit/gateway/answer.h"
 #include "kit/intake/intake.h"
 #include "kit/text/words.h"
 
@@ -24,7 +25,7 @@ struct settings {
     struct variable *variables, **last_variable;
     const char *user, *spool_dir, *spawner;
     int64_t max_processes, queue_length, queue_ms, timeout_ms;
-    int64_t max_memory, max_cpu_ms, max_files, max_user_processes;
+    int64_t max_memory, max_cpu_ms, max_files, max_user_processes, max_answer_head;
     bool no_new_privileges;
     int buffering;
 };
@@ -286,6 +287,12 @@ static const struct mk_field fields[] = {
      .type = MK_FIELD_PATH,
      .offset = offsetof(struct settings, spool_dir),
      .fallback = "/tmp"},
+    {.name = "MaxAnswerHead",
+     .type = MK_FIELD_SIZE,
+     .offset = offsetof(struct settings, max_answer_head),
+     .min = GATEWAY_HEAD_LEAST,
+     .max = GATEWAY_HEAD_MOST,
+     .fallback = GATEWAY_HEAD_USUAL},
     {.name = "Spawner", .type = MK_FIELD_PATH, .offset = offsetof(struct settings, spawner)},
 };
 
@@ -462,6 +469,7 @@ static void copy_numbers(struct cgi_site *site, const struct settings *set)
     site->new_privileges = !set->no_new_privileges;
     site->buffering = set->buffering;
     site->spool_dir = set->spool_dir;
+    site->max_answer_head = set->max_answer_head;
 }
 
 int cgi_check_site(struct mk_setup *setup)

@@ -34,6 +34,7 @@ struct cgi_site {
     bool new_privileges;
     int buffering; /* enum intake_mode */
     const char *spool_dir;
+    int64_t max_answer_head;
     const struct gateway_variable *variables;
     size_t nvariables;
     const char *pool_name;    /* "": that of all sites that do not say otherwise */

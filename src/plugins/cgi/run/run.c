@@ -119,6 +119,7 @@ static void on_end(void *arg)
 
     if (run->r)
         leave_request(run);
+    gateway_answer_fini(&run->answer);
     intake_fini(&run->body);
     run->has_request = false;
     cgi_run_settle(run);
@@ -279,6 +280,14 @@ static int find_script(struct gateway_script *script, struct mk_request *r,
     return gateway_script_mount(script, r, route->prefix_len, route->interpreter);
 }
 
+static void hold_head(void *arg, size_t bytes)
+{
+    struct run *run = arg;
+
+    if (run->r)
+        intake_hold(&run->body, run->r, bytes);
+}
+
 static int fill(struct run *run, struct mk_request *r, const struct gateway_script *script)
 {
     struct mk_request_facts f = {.size = sizeof(f)};
@@ -297,7 +306,9 @@ static int fill(struct run *run, struct mk_request *r, const struct gateway_scri
     (void)gateway_complaint_escape(run->label, sizeof(run->label), script->name);
     mk_request_facts(r, &f);
     intake_init(&run->body, r, &f, (enum intake_mode)run->site->buffering, true);
-    gateway_answer_init(&run->answer, r, kind, cgi_run_output, run);
+    gateway_answer_init(&run->answer, r, kind, run->site->max_answer_head, cgi_run_output, run);
+    run->answer.hold = hold_head;
+    run->answer.backend = run->label;
     run->answer.type = run->route->type;
     return 0;
 }

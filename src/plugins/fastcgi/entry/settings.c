@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "entry/settings.h"
 
+#include "kit/gateway/answer.h"
 #include "kit/intake/intake.h"
 #include "kit/text/words.h"
 
@@ -33,6 +34,7 @@ struct location_section {
     struct mk_str mount;
     bool keep_alive, check_script;
     int buffering;
+    int64_t max_answer_head;
     struct param_list *params, **last_param;
 };
 
@@ -230,6 +232,12 @@ static const struct mk_field location_fields[] = {
      LOCATION(buffering),
      .fallback = "auto"},
     {.name = "SpoolDirectory", .type = MK_FIELD_PATH, LOCATION(spool_dir), .fallback = "/tmp"},
+    {.name = "MaxAnswerHead",
+     .type = MK_FIELD_SIZE,
+     LOCATION(max_answer_head),
+     .min = GATEWAY_HEAD_LEAST,
+     .max = GATEWAY_HEAD_MOST,
+     .fallback = GATEWAY_HEAD_USUAL},
 };
 static const struct mk_section_spec location_section =
     MK_SECTION("FASTCGI_LOCATION", MK_SECTION_FILE | MK_SECTION_REPEAT, struct location_section,
@@ -403,6 +411,7 @@ static int add_location(struct mk_setup *setup, struct fcgi_config *c,
         .mount = s->mount.p,
         .buffering = s->buffering,
         .spool_dir = s->spool_dir,
+        .max_answer_head = s->max_answer_head,
         .matches = s->matches,
         .at = mk_setup_origin(setup, s),
     };
@@ -444,7 +453,8 @@ int fastcgi_check(struct mk_setup *setup)
     if (!c->servers || !c->locations || read_sections(setup, c) < 0)
         return MK_E_NOMEM;
     mk_setup_keep(setup, c);
-    c->all = (struct fcgi_location){.check_script = true, .spool_dir = "/tmp"};
+    c->all = (struct fcgi_location){
+        .check_script = true, .spool_dir = "/tmp", .max_answer_head = GATEWAY_HEAD_DEFAULT};
     return nlocations == 0 ? choose_servers(setup, c, &c->all, &every, NULL) : 0;
 }
 

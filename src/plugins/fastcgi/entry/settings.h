@@ -40,6 +40,7 @@ struct fcgi_location {
         *mount; /* owns all paths below, without slash at its end; NULL: there are script files */
     int buffering; /* enum intake_mode */
     const char *spool_dir;
+    int64_t max_answer_head;
     const struct gateway_variable *params; /* Param */
     size_t nparams;
     const struct fcgi_match *matches;

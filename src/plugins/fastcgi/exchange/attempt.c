@@ -93,6 +93,7 @@ static int ask(struct exchange *x, int why)
             return why;
         x->at_server = (unsigned)i;
         x->server = x->location->servers[i];
+        x->answer.backend = x->server->name;
         why = take(x, false);
         if (why == 0)
             return 0;

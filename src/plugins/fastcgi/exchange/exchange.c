@@ -67,6 +67,7 @@ static void finish(struct exchange *x)
     fastcgi_buffers_give(&x->local->buffers, x->out.buf);
     fastcgi_buffers_give(&x->local->buffers, x->in.buf);
     x->out.buf = x->in.buf = NULL;
+    gateway_answer_fini(&x->answer);
     intake_fini(&x->body);
     if (x->state != EXCHANGE_OVER)
         exchange_turn(x, &fastcgi_exchange_states, &x->state, EXCHANGE_OVER);
@@ -234,6 +235,13 @@ static enum mk_verdict go_on(struct exchange *x)
 
 /* ---- from the first call on ---- */
 
+static void hold_head(void *arg, size_t bytes)
+{
+    struct exchange *x = arg;
+
+    intake_hold(&x->body, x->r, bytes);
+}
+
 static struct exchange *exchange_new(struct mk_request *r, const struct mk_context *ctx,
                                      const struct fcgi_location *location)
 {
@@ -252,8 +260,10 @@ static struct exchange *exchange_new(struct mk_request *r, const struct mk_conte
         .is_idempotent = backend_is_idempotent(f.method),
     };
     intake_init(&x->body, r, &f, (enum intake_mode)location->buffering, true);
-    gateway_answer_init(&x->answer, r, MK_RESPONSE_CGI, fastcgi_receive_output, x);
+    gateway_answer_init(&x->answer, r, MK_RESPONSE_CGI, location->max_answer_head,
+                        fastcgi_receive_output, x);
     x->answer.left = fastcgi_receive_left;
+    x->answer.hold = hold_head;
     return x;
 }
 

@@ -11,9 +11,9 @@
  */
 
 enum {
-    HEAD_MAX = 16 << 10,
-    REQUEST_ROOM = 256, /* for what is in each request */
-    FIRST_MS = 100,     /* the first ones come soon, one after the other */
+    HEAD_ROOM = 16 << 10, /* at first; MaxAnswerHead at most */
+    REQUEST_ROOM = 256,   /* for what is in each request */
+    FIRST_MS = 100,       /* the first ones come soon, one after the other */
 };
 
 struct check {
@@ -27,7 +27,7 @@ struct check {
     char *request;
     size_t request_len, sent;
     char *head; /* while asked */
-    size_t got;
+    size_t room, got;
 };
 
 struct proxy_checks {
@@ -67,13 +67,12 @@ static bool is_wanted(const struct proxy_settings *set, unsigned status)
 static int judge_check(struct check *c)
 {
     struct mk_response_head head = {.lenient = c->set->is_lenient};
-    size_t at = 0;
+    size_t at = 0, most = (size_t)c->set->max_answer_head;
 
     for (;;) {
-        ssize_t len =
-            mk_response_parse(&head, MK_RESPONSE_HTTP, c->head + at, c->got - at, HEAD_MAX);
+        ssize_t len = mk_response_parse(&head, MK_RESPONSE_HTTP, c->head + at, c->got - at, most);
 
-        if (len == MK_E_AGAIN && c->got < HEAD_MAX)
+        if (len == MK_E_AGAIN && c->got < most)
             return 0;
         if (len < 0) {
             decide(c, false);
@@ -88,10 +87,27 @@ static int judge_check(struct check *c)
     }
 }
 
+/* @return whether there is room for more. */
+static bool make_room(struct check *c)
+{
+    size_t most = (size_t)c->set->max_answer_head, room = c->room * 4 < most ? c->room * 4 : most;
+    char *head;
+
+    if (c->got < c->room)
+        return true;
+    head = realloc(c->head, room);
+    if (!head)
+        return false;
+    c->head = head;
+    c->room = room;
+    return true;
+}
+
 static void receive_check(struct check *c)
 {
     for (;;) {
-        ssize_t n = mk_stream_read(c->stream, c->head + c->got, HEAD_MAX - c->got);
+        ssize_t n = make_room(c) ? mk_stream_read(c->stream, c->head + c->got, c->room - c->got)
+                                 : MK_E_NOMEM;
 
         if (n == MK_E_AGAIN)
             return;
@@ -137,7 +153,7 @@ static void on_check_connected(void *arg, struct mk_stream *s, bool fresh, int e
     (void)fresh;
     (void)error;
     c->wait = NULL;
-    c->head = s ? malloc(HEAD_MAX) : NULL;
+    c->head = s ? malloc(HEAD_ROOM) : NULL;
     c->stream = s;
     if (!s) {
         decide(c, false);
@@ -145,6 +161,7 @@ static void on_check_connected(void *arg, struct mk_stream *s, bool fresh, int e
         end_check(c); /* it is not the backend that has no memory */
         mk_alarm_set(c->alarm, (unsigned)c->set->check_ms);
     } else {
+        c->room = HEAD_ROOM;
         c->got = c->sent = 0;
         mk_stream_tell(s, on_check_event, c);
         mk_stream_timeout(s, (unsigned)c->set->read_ms);

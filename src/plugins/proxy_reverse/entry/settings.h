@@ -74,7 +74,8 @@ struct proxy_settings {
     /* the request */
     int buffering; /* enum intake_mode */
     const char *spool_dir;
-    int host; /* enum proxy_host */
+    int64_t max_answer_head; /* of a backend */
+    int host;                /* enum proxy_host */
     struct mk_str host_text;
     int forwarded;                /* enum proxy_forwarded */
     bool real_ip, forwarded_port; /* X-Real-IP, X-Forwarded-Port */

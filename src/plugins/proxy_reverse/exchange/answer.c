@@ -11,10 +11,22 @@ enum {
     STALL_MS = 1000,  /* a client that takes nothing for so long is why the backend gave up */
 };
 
+/* Requests hold a large buffer for MaxMemory; those of the usual size are the worker's. */
+static void hold_down(struct proxy_exchange *x)
+{
+    bool is_large = x->down && x->down->size > PROXY_BUFFER;
+
+    intake_hold(&x->intake, x->r, is_large ? x->down->size : 0);
+}
+
 static void drop_down(struct proxy_exchange *x)
 {
+    bool is_large = x->down && x->down->size > PROXY_BUFFER;
+
     proxy_buffer_put(&x->home->buffers, x->down);
     x->down = NULL;
+    if (is_large)
+        hold_down(x);
 }
 
 static size_t received(const struct proxy_exchange *x)
@@ -315,6 +327,8 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
         return false;
     }
     x->down->end = x->down->at + (size_t)n;
+    if (proxy_buffer_shrink(&x->home->buffers, &x->down))
+        hold_down(x);
     rest = (struct mk_str){x->down->bytes + x->down->at, (size_t)n};
     if (x->state == PROXY_REST)
         return mk_reply_memory(x->r, rest) == 0;
@@ -399,10 +413,25 @@ static void refuse_answer(struct proxy_exchange *x, const char *why)
 /* What begins with no status line is no answer: something else listens there. */
 static void fail_head(struct proxy_exchange *x, ssize_t err)
 {
-    if (err == MK_E_LIMIT || x->answer.fields_off > 0)
+    if (err == MK_E_LIMIT && received(x) >= (size_t)x->set->max_answer_head)
+        refuse_answer(x, "the head is larger than MaxAnswerHead");
+    else if (err == MK_E_LIMIT || x->answer.fields_off > 0)
         refuse_answer(x, x->answer.why);
     else
         fail_answer(x, x->answer.why);
+}
+
+/* Few heads need more than the usual. @return whether there is a buffer with room. */
+static bool has_room(struct proxy_exchange *x)
+{
+    if (!x->down)
+        return (x->down = proxy_buffer_get(&x->home->buffers, PROXY_BUFFER)) != NULL;
+    if (x->down->end < x->down->size)
+        return true;
+    if (proxy_buffer_grow(&x->home->buffers, &x->down, (size_t)x->set->max_answer_head) < 0)
+        return false;
+    hold_down(x);
+    return true;
 }
 
 /* @return > 0: bytes; 0: none, for now or for ever, and that was seen to. */
@@ -410,13 +439,11 @@ static ssize_t read_answer(struct proxy_exchange *x)
 {
     ssize_t n;
 
-    if (!x->down) {
-        x->down = proxy_buffer_get(&x->home->buffers, PROXY_BUFFER);
-        if (!x->down) {
-            proxy_exchange_give_up(x, PROXY_LEFT);
-            proxy_exchange_fail(x, 503, "no memory");
-            return 0;
-        }
+    if (!has_room(x)) {
+        drop_down(x);
+        proxy_exchange_give_up(x, PROXY_LEFT);
+        proxy_exchange_fail(x, 503, "no memory");
+        return 0;
     }
     n = mk_stream_read(x->s, x->down->bytes + x->down->end, x->down->size - x->down->end);
     if (n > 0) {
@@ -482,16 +509,12 @@ void proxy_answer_read(struct proxy_exchange *x)
         if (received(x) > 0) {
             x->answer.lenient = x->set->is_lenient;
             n = mk_response_parse(&x->answer, MK_RESPONSE_HTTP, x->down->bytes, received(x),
-                                  PROXY_BUFFER);
+                                  (size_t)x->set->max_answer_head);
             if (n > 0) {
                 if (!judge_head(x, (size_t)n))
                     return;
                 n = MK_E_AGAIN;
                 continue;
-            }
-            if (n == MK_E_AGAIN && x->down->end == x->down->size) {
-                refuse_answer(x, "the head of the answer is too large");
-                return;
             }
             if (n != MK_E_AGAIN) {
                 fail_head(x, n);

@@ -335,8 +335,11 @@ static enum proxy_outcome outcome_of_end(const struct proxy_exchange *x)
 
 void proxy_exchange_refuse(struct proxy_exchange *x, const char *why)
 {
-    mk_request_log(x->r, MK_LOG_WARN, "proxy answer refused entry=%s backend=%s why=\"%s\"",
-                   x->entry->name, x->attempt.name, why);
+    char url[TARGET_TEXT];
+
+    mk_request_log(x->r, MK_LOG_WARN,
+                   "proxy answer refused entry=%s backend=%s why=\"%s\" url=\"%s\"", x->entry->name,
+                   x->attempt.name, why, target_text(x->r, url));
     proxy_exchange_give_up(x, PROXY_UNFIT);
     proxy_exchange_fail(x, 502, why);
 }

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "server/worker/worker.h"
 
 /* How large the head of an answer and the memory of a request may be, at the bound and one byte above, over HTTP/1 and from memory. */
 
@@ -12,10 +13,9 @@
 
 /* ---- the head ---- */
 
-/* The room that protocols keep for the framing at a head's end. */
-enum { TAIL_OF_H1 = 128, TAIL_OF_MEMORY = 64 };
+enum { TAIL = 128 }; /* the room that is kept for the framing at a head's end */
 
-static size_t above;        /* bytes that a head has beyond its room */
+static size_t above;        /* bytes that a head has beyond its bound */
 static size_t lines_end;    /* where its lines ended, from its start */
 static bool in_small_lines; /* many lines, in place of one long one */
 static char letters[MK_LIMIT_ANSWER_HEAD];
@@ -26,7 +26,7 @@ static void add_line(struct mk_reply *p, size_t len)
     mk_reply_line(p, STR("X"), (struct mk_str){letters, len - 5});
 }
 
-/* As many lines as there is room for, and so many bytes above it. */
+/* As many lines as are allowed, and so many bytes above it. */
 static enum mk_verdict fill_head(struct mk_request *r)
 {
     struct mk_reply p;
@@ -34,7 +34,7 @@ static enum mk_verdict fill_head(struct mk_request *r)
     assert_int_equal(mk_reply_begin(&p, r, 200), 0);
     for (int i = 0; in_small_lines && i < 100; i++)
         add_line(&p, 50);
-    add_line(&p, (size_t)(p.end - p.at) + above);
+    add_line(&p, MK_LIMIT_ANSWER_HEAD - TAIL - (size_t)(p.at - p.start) + above);
     lines_end = (size_t)(p.at - p.start);
     assert_int_equal(mk_reply_end(&p, 5), above > 0 ? MK_E_LIMIT : 0);
     assert_int_equal(mk_reply_memory(r, STR("hello")), above > 0 ? MK_E_INVALID : 0);
@@ -62,9 +62,9 @@ static void head_of_h1(void)
         assert_true(loopback_begins(&lb, FAILED));
         assert_false(loopback_has(&lb, "xxx"));
     } else {
-        lines_end += strlen("HTTP/1.1 200 OK\r\n");
-        assert_int_equal(lines_end, MK_LIMIT_ANSWER_HEAD - TAIL_OF_H1);
-        assert_int_equal(lb.out_len, lines_end + strlen(LENGTH "hello"));
+        assert_int_equal(lines_end, MK_LIMIT_ANSWER_HEAD - TAIL);
+        assert_int_equal(lb.out_len,
+                         strlen("HTTP/1.1 200 OK\r\n") + lines_end + strlen(LENGTH "hello"));
         assert_true(loopback_begins(&lb, OK "X: xx*") && loopback_has(&lb, "x\r\n" LENGTH "hello"));
     }
     loopback_free(&lb);
@@ -74,6 +74,43 @@ static void heads_over_h1_are_bounded(void **state)
 {
     (void)state;
     talk_heads(head_of_h1);
+}
+
+/* As many bytes as the room at first has, or one above it. */
+static enum mk_verdict fill_room(struct mk_request *r)
+{
+    const char *first;
+    struct mk_reply p;
+
+    assert_int_equal(mk_reply_begin(&p, r, 200), 0);
+    first = p.start;
+    assert_in_range(p.end - p.start, MK_LIMIT_ANSWER_ROOM / 2, MK_LIMIT_ANSWER_ROOM);
+    add_line(&p, (size_t)(p.end - p.at) + above);
+    assert_int_equal(p.start != first, above > 0);
+    assert_int_equal(r->worker->head_room != NULL, above > 0);
+    add_line(&p, 6);
+    assert_int_equal(mk_reply_end(&p, 5), 0);
+    assert_null(r->worker->head_room);
+    assert_int_equal(mk_reply_memory(r, STR("hello")), 0);
+    return MK_VERDICT_DONE;
+}
+
+static void the_room_at_first_grows(void **state)
+{
+    static const struct answer answer = {"", fill_room, GET GET, "", false};
+    struct loopback lb;
+
+    (void)state;
+    memset(letters, 'x', sizeof(letters));
+    for (above = 0; above < 2; above++) {
+        answer_begin(&lb, &answer);
+        lb.out_piece = 1000;
+        loopback_talk(&lb);
+        assert_int_equal(loopback_status(&lb, 0), 200);
+        assert_int_equal(loopback_status(&lb, 1), 200);
+        assert_true(loopback_has(&lb, "xx\r\nX: x\r\n" LENGTH "hello"));
+        loopback_free(&lb);
+    }
 }
 
 static enum mk_verdict (*handle)(struct mk_request *r);
@@ -108,7 +145,7 @@ static void head_of_memory(void)
     if (above > 0) {
         assert_null(strstr(h.fields, "xxx"));
     } else {
-        assert_int_equal(lines_end, MK_LIMIT_ANSWER_HEAD - TAIL_OF_MEMORY);
+        assert_int_equal(lines_end, MK_LIMIT_ANSWER_HEAD - TAIL);
         assert_int_equal(strlen(h.fields), lines_end + strlen("Content-Length: 5\r\n"));
         assert_string_equal(h.body, "hello");
     }
@@ -192,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_over_h1_are_bounded),
+        cmocka_unit_test(the_room_at_first_grows),
         cmocka_unit_test(heads_from_memory_are_bounded),
         cmocka_unit_test(memory_of_a_request_over_h1_is_bounded),
         cmocka_unit_test(memory_of_a_request_from_memory_is_bounded),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 
 /* Lines of a head and behind a body that handlers give, and heads of two answers at once. */
@@ -28,7 +29,7 @@ static enum mk_verdict one_trailer(struct mk_request *r)
     return MK_VERDICT_DONE;
 }
 
-static char long_value[17000];
+static char long_value[MK_LIMIT_ANSWER_HEAD];
 
 static const struct line {
     struct mk_str name, value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loopback.h"
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "server/answer/reply.h"
 
@@ -309,7 +310,7 @@ static int change(struct mk_request *r, struct mk_head *head)
 
 static int set_what_cannot_be(struct mk_request *r, struct mk_head *head)
 {
-    static char large[17000];
+    static char large[MK_LIMIT_ANSWER_HEAD];
 
     (void)r;
     memset(large, 'x', sizeof(large));

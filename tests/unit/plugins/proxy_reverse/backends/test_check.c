@@ -171,8 +171,10 @@ static void prepare(struct scene *s)
     memset(&fake, 0, sizeof(fake));
     fake.stream = (struct mk_stream){.write_max = 512, .step = 1 << 20};
     memset(s, 0, sizeof(*s));
-    s->set =
-        (struct proxy_settings){.check_path = "/health", .check_ms = CHECK_MS, .read_ms = 1234};
+    s->set = (struct proxy_settings){.check_path = "/health",
+                                     .check_ms = CHECK_MS,
+                                     .read_ms = 1234,
+                                     .max_answer_head = 64 << 10};
     s->backend = (struct proxy_backend){
         .host = "b", .authority = MK_STR_INIT("b:81"), .port = 81, .name = "b"};
     counted_init(&s->backend.refs, 1);
