@@ -321,6 +321,39 @@ def test_strangers_who_load_pages_begin_no_session(server):
     assert ann.ask("/members/page").body == b"ok"
 
 
+@pytest.fixture(scope="module")
+def nameless(start_shared, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nameless")
+    duda.build(folder, "nameless", name="guarded", level=3)
+    return start_shared(**duda.config(folder, "guarded"))
+
+
+@pytest.mark.parametrize("kind", ["server", "nameless"])
+def test_a_planted_cookie_is_worth_nothing_in_a_session(request, kind):
+    """Its code is of the server: whoever plants it has loaded a page himself."""
+    mallory, ann = (Browser(request.getfixturevalue(kind)) for _ in range(2))
+    planted = mallory.token()
+    assert ann.ask("/enter").status == 200 and list(ann.cookies) == ["DUDA_SESSION_guarded"]
+    ann.cookies["DUDA_CSRF_guarded"] = mallory.cookies["DUDA_CSRF_guarded"]
+    assert ann.post("/tokens/", planted).status == 403
+    own = ann.token()
+    assert ann.post("/tokens/", planted).status == 403
+    assert ann.post("/tokens/", own).status == 200
+    assert mallory.post("/tokens/", planted).status == 200
+
+
+def test_tokens_end_with_the_identity_of_a_session_without_a_named_log_in(nameless):
+    ann = Browser(nameless)
+    before = ann.token()
+    assert ann.post("/tokens/", before).status == ann.post("/tokens/", before).status == 200
+    within = ann.post("/tokens/login", before).body.decode()
+    assert ann.post("/tokens/", before).status == 403
+    assert ann.post("/tokens/", within).status == ann.post("/tokens/", ann.token()).status == 200
+    other = ann.post("/tokens/login", within, user="bob").body.decode()
+    assert ann.post("/tokens/", within).status == 403
+    assert ann.post("/tokens/", other).status == 200
+
+
 def logged_in(server, **headers):
     ann = Browser(server, **headers)
     assert ann.post("/tokens/login", ann.token()).status == 200

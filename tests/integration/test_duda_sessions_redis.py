@@ -128,6 +128,23 @@ def test_guards_see_it_before_the_body(serve, redis):
         assert connection.response("POST").status == 401
 
 
+def test_tokens_of_a_service_that_names_no_log_in(serve, redis):
+    """The session that begins with the secret has its identity after that."""
+    server = serve(url_of(redis), "nameless")
+
+    def posted(path, token, cookie):
+        headers = {"Cookie": cookie, "X-CSRF-Token": token, "Content-Type": "application/x-www-form-urlencoded"}
+        return server.request("/nameless/tokens/" + path, "POST", headers=headers, body=b"user=ann", timeout=WITHIN)
+
+    page = server.get("/nameless/tokens/", timeout=WITHIN)
+    cookie = cookie_of(page)
+    assert cookie.startswith("DUDA_SESSION_") and posted("", page.text, cookie).status == 200
+    entered = posted("login", page.text, cookie)
+    assert cookie_of(entered) != cookie
+    assert posted("", page.text, cookie_of(entered)).status == 403
+    assert posted("", entered.text, cookie_of(entered)).status == 200
+
+
 def test_a_session_ends_on_all_servers(serve, redis):
     one, other = serve(url_of(redis)), serve(url_of(redis))
     assert eventually(lambda: ask(one, "twice").body == b"0", within=WITHIN)

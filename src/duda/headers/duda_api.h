@@ -1111,8 +1111,8 @@ struct duda_api_guard {
     int (*login)(const char *name, const char *page);
     /* Refuse by 403 what another site's page made a browser send: requests of methods other than GET, HEAD and OPTIONS
        without a token of their session, in the form as csrf_token or in the field X-CSRF-Token. name: the value of the
-       session that says who has logged in: tokens end when it changes; NULL: none. 0; -1: session->init() was not
-       called, or another name was given before. */
+       session that says who has logged in: tokens end when it changes; NULL: none, so tokens end when a session begins,
+       and when it gets a new id. 0; -1: session->init() was not called, or another name was given before. */
     int (*csrf)(const char *name);
     /* [R] A token for a form or script of this answer, freed with the request. Without a session its secret is in a cookie, so
        nothing of the answer was sent. NULL: csrf() was not called, or the answer can have no cookie. */

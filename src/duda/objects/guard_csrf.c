@@ -6,6 +6,7 @@
 #include "objects/objects.h"
 #include "objects/random.h"
 #include "objects/session.h"
+#include "objects/session_store.h"
 #include "packages/sha256/sha2.h"
 
 #include <stdio.h>
@@ -14,11 +15,14 @@
 
 /*
  * Tokens against requests that pages of other sites provoke. The session keeps a secret and who had logged in when it was
- * made. Whoever logs in or out gets another one, so what was learned before is worth nothing. Each token is masked with
+ * made. Whoever logs in or out gets another one, so what was learned before is worth nothing. A service that does not say
+ * which value is the log-in has the identity of the session for it, which a log-in changes. Each token is masked with
  * random bits: its text in a compressed page tells nothing (BREACH).
  *
  * A client without a session has its secret in a cookie, with a code of the server's: strangers who load pages cost no
- * memory. Sessions on another machine are not bounded by a number, so there such a client gets a session.
+ * memory. Within a session that cookie counts for nothing: the code is not bound to a client, so anybody can get one and
+ * plant it, from another host of the domain or over a plain connection. Sessions on another machine are not bounded by a
+ * number, so there such a client gets a session.
  */
 
 enum { LEN = MK_DUDA_RANDOM_LEN, TOKEN_LEN = 2 * LEN, COOKIE_LEN = LEN + 1 + 2 * SHA256_LEN };
@@ -30,13 +34,16 @@ HMAC_HASH(sha256, 64, SHA256_LEN);
 
 /* ---- the secret ---- */
 
-/* @return who has logged in, "" nobody; owned by the caller. NULL without memory */
+/* @return for whom a secret is: who has logged in, or which session; "" nobody. Owned by the caller; NULL without memory */
 static char *who_is(struct mk_duda_request *rq)
 {
     const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
-    char *name = (char *)(uintptr_t)guards->logged_in;
-    char *who = name[0] ? mk_duda_session.get(&rq->dr, name) : NULL;
+    char *name = (char *)(uintptr_t)guards->logged_in, *who;
+    struct mk_duda_session_id id;
 
+    if (!name[0])
+        return strdup(mk_duda_session_identity(rq, &id) ? id.text : "");
+    who = mk_duda_session.get(&rq->dr, name);
     return who ? who : strdup("");
 }
 
@@ -54,17 +61,30 @@ static bool read_secret(struct mk_duda_request *rq, const char *who, char secret
     return is_ours;
 }
 
-static bool make_secret(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+static bool keep_secret(struct mk_duda_request *rq, const char *who, const char *secret)
 {
     const size_t size = LEN + strlen(who) + 2;
     char *value = malloc(size);
-    bool is_kept = value && mk_duda_random_text(secret);
+    bool is_kept = false;
 
-    if (is_kept) {
+    if (value) {
         (void)snprintf(value, size, "%s %s", secret, who);
         is_kept = mk_duda_session.create(&rq->dr, key, value, 0) == 0;
     }
     free(value);
+    return is_kept;
+}
+
+static bool make_secret(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+{
+    char *within;
+    bool is_kept;
+
+    if (!mk_duda_random_text(secret) || !keep_secret(rq, who, secret))
+        return false;
+    within = who_is(rq); /* a session that has begun with the secret has its identity since then */
+    is_kept = within && (strcmp(within, who) == 0 || keep_secret(rq, within, secret));
+    free(within);
     return is_kept;
 }
 
@@ -81,18 +101,18 @@ static void write_code(const struct mk_duda_request *rq, const char *secret,
         (void)snprintf(code + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* @return the name of its cookie; NULL: somebody has logged in, or there is none */
-static const char *cookie_of(const struct mk_duda_request *rq, const char *who)
+/* @return the name of its cookie; NULL: there is none, for sessions are on another machine */
+static const char *cookie_of(const struct mk_duda_request *rq)
 {
     const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
 
-    return who[0] || !mk_duda_session_secret(rq) ? NULL
-                                                 : mk_duda_session_key_for(rq, guards->cookie);
+    return mk_duda_session_secret(rq) ? mk_duda_session_key_for(rq, guards->cookie) : NULL;
 }
 
-static bool read_cookie(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+/* @return whether the request has the cookie, with a code of ours */
+static bool check_cookie(struct mk_duda_request *rq, char secret[LEN + 1])
 {
-    const char *name = cookie_of(rq, who);
+    const char *name = cookie_of(rq);
     char *value, code[2 * SHA256_LEN + 1];
     int len;
 
@@ -106,9 +126,14 @@ static bool read_cookie(struct mk_duda_request *rq, const char *who, char secret
            digest_is_same(code, value + LEN + 1, sizeof(code) - 1);
 }
 
-static bool make_cookie(struct mk_duda_request *rq, const char *who, char secret[LEN + 1])
+static bool read_cookie(struct mk_duda_request *rq, char secret[LEN + 1])
 {
-    const char *name = mk_duda_session_is_there(rq) ? NULL : cookie_of(rq, who);
+    return !mk_duda_session_is_there(rq) && check_cookie(rq, secret);
+}
+
+static bool make_cookie(struct mk_duda_request *rq, char secret[LEN + 1])
+{
+    const char *name = mk_duda_session_is_there(rq) ? NULL : cookie_of(rq);
     char value[COOKIE_LEN + 1];
 
     if (!name || !mk_duda_random_text(secret))
@@ -118,16 +143,16 @@ static bool make_cookie(struct mk_duda_request *rq, const char *who, char secret
     return mk_duda_session_send_cookie(rq, name, value, 0) == 0;
 }
 
+/* Where the session itself is the log-in, the secret does not outlast its beginning. */
 void mk_duda_guard_move_secret(struct mk_duda_request *rq)
 {
     const struct mk_duda_guards *guards = mk_duda_state(rq->service, MK_DUDA_PART_GUARD);
-    char secret[LEN + 1], value[LEN + 2];
+    char secret[LEN + 1];
 
-    if (!guards->logged_in || !read_cookie(rq, "", secret))
+    if (!guards->logged_in || !check_cookie(rq, secret))
         return;
-    (void)snprintf(value, sizeof(value), "%s ", secret);
-    if (mk_duda_session.create(&rq->dr, key, value, 0) == 0)
-        (void)mk_duda_session_send_cookie(rq, cookie_of(rq, ""), "deleted", COOKIE_EXPIRE_TIME);
+    if (!guards->logged_in[0] || keep_secret(rq, "", secret))
+        (void)mk_duda_session_send_cookie(rq, cookie_of(rq), "deleted", COOKIE_EXPIRE_TIME);
 }
 
 /* ---- masks: what is masked twice is what it was ---- */
@@ -156,8 +181,8 @@ const char *mk_duda_guard_token(duda_request_t *dr)
     if (!guards || !guards->logged_in)
         return NULL;
     who = who_is(rq);
-    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, who, secret) ||
-                         make_cookie(rq, who, secret) || make_secret(rq, who, secret));
+    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, secret) ||
+                         make_cookie(rq, secret) || make_secret(rq, who, secret));
     free(who);
     if (!has_secret || !mk_duda_random_text(token))
         return NULL;
@@ -185,7 +210,7 @@ static bool is_right(struct mk_duda_request *rq, struct mk_str token)
     if (token.len != TOKEN_LEN)
         return false;
     who = who_is(rq);
-    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, who, secret));
+    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, secret));
     free(who);
     memcpy(given, token.p + LEN, LEN);
     mask(given, token.p);

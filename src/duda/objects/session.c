@@ -307,6 +307,11 @@ bool mk_duda_session_is_there(struct mk_duda_request *rq)
            fit_of(rq, "_", "", &is_replaced) != MK_DUDA_SESSION_NONE;
 }
 
+bool mk_duda_session_identity(struct mk_duda_request *rq, struct mk_duda_session_id *id)
+{
+    return mk_duda_session_is_there(rq) && read_id(rq, id);
+}
+
 const char *mk_duda_session_secret(const struct mk_duda_request *rq)
 {
     return store_of(rq) ? mk_duda_sessions_key(store_of(rq)) : NULL;

@@ -95,6 +95,12 @@ static void log_in(duda_request_t *dr)
     response->send(dr, 200, "text/plain", "hello");
 }
 
+static void enter(duda_request_t *dr)
+{
+    session->create(dr, "cart", "1", 0);
+    response->send(dr, 200, "text/plain", "ok");
+}
+
 static void log_out(duda_request_t *dr)
 {
     session->destroy(dr, "user");
@@ -155,6 +161,7 @@ int duda_main()
     router->group("/limited4", limited);
     router->group("/limited5", limited);
     router->group("/tokens", tokens);
+    router->get("/enter", enter);
     router->group("/members", members);
     return 0;
 }
