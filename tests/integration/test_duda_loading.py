@@ -35,13 +35,6 @@ def test_several_services(start, services):
     assert server.get("/oneandmore/").status == server.get("/three/").status == 404
 
 
-def test_a_missing_service_is_said_and_the_others_run(start, services):
-    duda.build(services, ANSWERS, name="one")
-    server = start(**duda.config(services, "gone", "one"))
-    assert server.get("/one/").body == b"one 1" and server.get("/gone/").status == 404
-    assert re.search(r"duda: service 'gone' not found", server.log())
-
-
 def checked(tmp_path, config):
     """What --test says of a configuration."""
     made = process.Config(tmp_path)
@@ -50,10 +43,27 @@ def checked(tmp_path, config):
     return done.stdout + done.stderr
 
 
-def test_a_missing_service_is_a_warning_of_a_test(tmp_path, services):
+def test_a_missing_service_is_an_error_of_a_test(tmp_path, services):
     duda.build(services, ANSWERS, name="one")
     said = checked(tmp_path, duda.config(services, "gone", "one"))
-    assert f"warning: {services}/gone.duda: No such file or directory" in said and "with 1 warning" in said
+    assert f"error: {services}/gone.duda: No such file or directory" in said and "configuration is fine" not in said
+
+
+def test_a_missing_service_refuses_the_start(start, services):
+    duda.build(services, ANSWERS, name="one")
+    server = start(wait=False, **duda.config(services, "gone", "one"))
+    assert server.expect_exit() != 0
+    assert f"{services}/gone.duda: No such file or directory" in server.log()
+
+
+def test_a_missing_service_refuses_a_reload(start, services):
+    duda.build(services, ANSWERS, name="one")
+    server = start(**duda.config(services, "one"))
+    (services / "one.duda").unlink()
+    server.reload()
+    server.wait_for_log("the old configuration stays in force")
+    assert f"{services}/one.duda: No such file or directory" in server.log()
+    assert server.get("/one/").body == b"one 1"
 
 
 def test_a_service_beside_one_at_the_root_is_a_warning(tmp_path, services):

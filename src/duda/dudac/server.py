@@ -22,7 +22,7 @@ SHOWN_LINES = 200   # of the output, where something failed
 _libc = ctypes.CDLL(None)
 RELOADED = re.compile(r"server configuration reloaded |(; the old configuration stays in force)$")
 LISTENS = re.compile(r"listening address=(\S+):(\d+)$")
-SKIPPED = re.compile(r"service '([^']*)'(?:: skipped| not found)")
+SKIPPED = re.compile(r"service '([^']*)': skipped")
 
 
 def end_with_dudac():

@@ -5,6 +5,7 @@
 #include "service/library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static struct mk_duda_service *new_service(const struct mk_context *ctx,
 
 /* ---- loading ---- */
 
-/* @return false: it is left out, which is logged */
+/* @return false: it cannot be seen; errno says why */
 static bool file_of(const struct mk_duda_plan *plan, struct mk_duda_spec *spec, char *path,
                     size_t size)
 {
@@ -219,8 +220,8 @@ struct mk_duda_service *mk_duda_load(const struct mk_context *ctx, const struct 
 
     *error = 0;
     if (!file_of(plan, &found, path, sizeof(path))) {
-        mk_server_log(ctx->server, MK_LOG_WARN, "duda: service '%s' not found: %s", spec->name,
-                      path);
+        *error = MK_E_INVALID;
+        (void)snprintf(why, size, "service '%s': %s: %s", spec->name, path, strerror(errno));
         return NULL;
     }
     s = new_service(ctx, plan, &found);

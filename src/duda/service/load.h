@@ -7,8 +7,7 @@
 /**
  * Load a service and call its duda_main(). Control thread.
  * @param why  out: the reason of an error
- * @return a service in state READY or SKIPPED, with one reference; NULL and *error 0: its file is missing, which is logged;
- *         NULL and *error < 0: the start is refused.
+ * @return a service in state READY or SKIPPED, with one reference; NULL: the start is refused, *error < 0.
  */
 struct mk_duda_service *mk_duda_load(const struct mk_context *ctx, const struct mk_duda_plan *plan,
                                      const struct mk_duda_spec *spec, int *error, char *why,

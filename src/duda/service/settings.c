@@ -164,7 +164,6 @@ static bool is_name(const char *name)
     return name[0] != '.' && !strchr(name, '/');
 }
 
-/* A service that is missing at the start is left out, so that the others run; who tests a configuration wants to know. */
 static void look_for(struct mk_setup *setup, const struct mk_duda_plan *plan,
                      const struct mk_duda_wish *w)
 {
@@ -174,7 +173,7 @@ static void look_for(struct mk_setup *setup, const struct mk_duda_plan *plan,
         return;
     (void)snprintf(path, sizeof(path), "%s%s.duda", plan->services_root, w->name);
     if (access(path, F_OK) < 0)
-        mk_setup_warn(setup, mk_setup_place(setup, w, "Name"), "%s: %s", path, strerror(errno));
+        mk_setup_fault(setup, mk_setup_place(setup, w, "Name"), "%s: %s", path, strerror(errno));
 }
 
 static int add_service(struct mk_setup *setup, struct mk_duda_home *home,
