@@ -351,7 +351,8 @@ MK_API int mk_server_new(struct mk_server **server, struct mk_config *config,
                          const struct mk_host *host) MK_MUST_USE;
 
 /**
- * Open logs and listening sockets; nothing is accepted yet. Call before dropping privileges.
+ * Open logs and listening sockets; nothing is accepted yet. Call before dropping privileges. The error log gets the warnings
+ * of the configuration, unless it is standard error: there the program prints them (mk_config_faults).
  * @return 0, or an error after logging the reason; mk_server_why() returns the sentence.
  */
 MK_API int mk_server_listen(struct mk_server *server) MK_MUST_USE;

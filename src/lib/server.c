@@ -9,6 +9,25 @@
 #define MK_VERSION "0"
 #endif
 
+typedef void (*line_fn)(struct mk_server *server, bool is_warning, struct mk_str line);
+
+/* The first line of a fault's text says it all; the others show where. */
+static void report_faults(struct mk_server *server, const struct mk_config *config, line_fn fn)
+{
+    for (const struct mk_fault *fault = config->faults.first; fault; fault = fault->next) {
+        struct mk_str line = MK_STR("out of memory");
+        struct mk_arena scratch;
+        const char *text;
+
+        mk_arena_init(&scratch, NULL, 0, SIZE_MAX);
+        text = mk_fault_text(fault, &scratch);
+        if (text)
+            line = (struct mk_str){text, strcspn(text, "\n")};
+        fn(server, fault->is_warning, line);
+        mk_arena_fini(&scratch);
+    }
+}
+
 MK_AT_START int mk_server_new(struct mk_server **server, struct mk_config *config,
                               const struct mk_host *host)
 {
@@ -26,6 +45,7 @@ MK_AT_START int mk_server_new(struct mk_server **server, struct mk_config *confi
         mk_config_free(config);
         return MK_E_NOMEM;
     }
+    report_faults(*server, config, mk_start_report_line);
     mk_config_drop_text(config);
     mk_snapshot_put(&config->snapshot);
     return 0;
@@ -36,23 +56,6 @@ MK_AT_START const struct mk_config *mk_server_config(const struct mk_server *ser
     return server ? mk_server_snapshot(server)->arg : NULL;
 }
 
-/* The first line of a fault's text says it all; the others show where. */
-static void report_faults(struct mk_server *server, const struct mk_config *config)
-{
-    for (const struct mk_fault *fault = config->faults.first; fault; fault = fault->next) {
-        struct mk_str line = MK_STR("out of memory");
-        struct mk_arena scratch;
-        const char *text;
-
-        mk_arena_init(&scratch, NULL, 0, SIZE_MAX);
-        text = mk_fault_text(fault, &scratch);
-        if (text)
-            line = (struct mk_str){text, strcspn(text, "\n")};
-        mk_reload_report_line(server, fault->is_warning, line);
-        mk_arena_fini(&scratch);
-    }
-}
-
 /* @return 0, > 0 or an error; config is taken with 0 only. */
 static int change_to(struct mk_server *server, struct mk_config *config)
 {
@@ -60,7 +63,7 @@ static int change_to(struct mk_server *server, struct mk_config *config)
 
     mk_config_follow(config, mk_server_config(server));
     err = mk_config_check(config);
-    report_faults(server, config);
+    report_faults(server, config, mk_reload_report_line);
     if (err > 0)
         mk_reload_report_failed(server, "the configuration has errors");
     else if (err < 0)

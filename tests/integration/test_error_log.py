@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 
 import pytest
 
@@ -67,3 +68,23 @@ def test_pipe_without_a_reader_is_named(start, tmp_path):
     server = start(server=f"ErrorLog {path}", wait=False)
     assert server.expect_exit() == 1
     assert f"ErrorLog: cannot open {path}: no process reads this pipe" in server.log()
+
+
+UNREACHED = {"silent": "[HOST]\n    DocumentRoot /\n"}
+WARNING = "warning: no request reaches this site: [HOST] has no ServerName"
+
+
+def test_warnings_of_the_start_are_in_the_log(start, tmp_path):
+    path = tmp_path / "error.log"
+    server = start(server=f"ErrorLog {path}", sites=UNREACHED, wait=False)
+    assert eventually(lambda: path.exists() and "started workers=" in path.read_text())
+    lines = [line for line in path.read_text().splitlines() if WARNING in line]
+    assert len(lines) == 1 and re.match(r"\S+ level=warn in=conf \S+/sites/silent:1:", lines[0])
+    assert server.log().count(WARNING) == 1  # on the terminal as before
+    server.signal(signal.SIGHUP)  # which says it again, and no line of the start
+    assert eventually(lambda: "configuration reloaded" in path.read_text())
+    assert path.read_text().count(WARNING) == 2
+
+
+def test_a_log_on_the_terminal_says_them_once(start):
+    assert start(sites=UNREACHED, files={"a.txt": "text"}).log().count(WARNING) == 1

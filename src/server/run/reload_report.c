@@ -8,7 +8,10 @@
 
 #include <stdlib.h>
 
-/* What a reload found, where administrators look: the error log, a counter, and a text for who asked for it. */
+/*
+ * What a reload found, where administrators look: the error log, a counter, and a text for who asked for it. Until a server
+ * listens, the text is what its first configuration has, for the error log that opens then.
+ */
 
 void mk_reload_report_init(struct mk_reload_report *report)
 {
@@ -58,10 +61,37 @@ static void keep_safely(struct mk_reload_report *report, struct mk_str line)
     pthread_mutex_unlock(&report->lock);
 }
 
-void mk_reload_report_line(struct mk_server *server, bool is_warning, struct mk_str line)
+static void log_line(struct mk_server *server, bool is_warning, struct mk_str line)
 {
     mk_log(&server->shared.log, is_warning ? MK_LOG_WARN : MK_LOG_ERROR, MK_LOG_CONF, "%.*s",
            (int)line.len, line.p);
+}
+
+MK_AT_START void mk_start_report_line(struct mk_server *server, bool is_warning, struct mk_str line)
+{
+    if (is_warning)
+        keep_safely(&server->reload_report, line);
+}
+
+MK_AT_START void mk_start_report_log(struct mk_server *server)
+{
+    const char *text = server->reload_report.text;
+    struct mk_str rest = {text, server->reload_report.len};
+
+    if (server->shared.log.take || strcmp(server->snapshot->set.error_log, "stderr") != 0) {
+        while (rest.len > 0) {
+            const size_t len = (size_t)((const char *)memchr(rest.p, '\n', rest.len) - rest.p);
+
+            log_line(server, true, (struct mk_str){rest.p, len});
+            rest = (struct mk_str){rest.p + len + 1, rest.len - len - 1};
+        }
+    }
+    mk_reload_begin(server);
+}
+
+void mk_reload_report_line(struct mk_server *server, bool is_warning, struct mk_str line)
+{
+    log_line(server, is_warning, line);
     keep_safely(&server->reload_report, line);
 }
 

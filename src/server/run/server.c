@@ -208,8 +208,10 @@ MK_AT_START int mk_server_listen(struct mk_server *server)
     if (server->started)
         return mk_server_refuse(server, "the server was started before");
     err = mk_server_open_log(server, server->snapshot->set.error_log);
-    if (err == 0)
+    if (err == 0) {
+        mk_start_report_log(server);
         err = mk_listeners_open(server, &server->snapshot->set, server->why, sizeof(server->why));
+    }
     if (err < 0)
         mk_log(&server->shared.log, MK_LOG_ERROR, MK_LOG_SERVER, "%s", server->why);
     return err;

@@ -23,7 +23,10 @@ const struct mk_snapshot *mk_server_snapshot(const struct mk_server *server);
 /** Replace the snapshot; see mk_server_reload. Takes a reference on success. @return 0 or an error; server->why. */
 int mk_server_swap(struct mk_server *server, struct mk_snapshot *snapshot) MK_MUST_USE;
 
-/* ---- telling how a reload went; control thread ---- */
+/* ---- telling how a start or a reload went; control thread ---- */
+
+/** Keep a warning of the first configuration, one line without its end, until the error log is open. */
+void mk_start_report_line(struct mk_server *server, bool is_warning, struct mk_str line);
 
 /** Another reload begins: what the one before found is forgotten. */
 void mk_reload_begin(struct mk_server *server);

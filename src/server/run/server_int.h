@@ -58,6 +58,8 @@ void mk_server_adopt(struct mk_server *server, struct mk_snapshot *snapshot);
 
 void mk_reload_report_init(struct mk_reload_report *report);
 void mk_reload_report_fini(struct mk_reload_report *report);
+/** The error log is open: it gets the warnings of the first configuration, unless it is stderr, where programs print them. */
+void mk_start_report_log(struct mk_server *server);
 
 /** Let all its threads look at what changed. */
 void mk_server_wake(struct mk_server *server);
