@@ -177,9 +177,13 @@ def test_a_reader_that_stops_is_left(server):
 # ---- descriptors ----
 
 def test_out_of_descriptors(start, plugin):
-    """Who comes then waits or is closed; who is there is served, and so is everybody afterwards."""
-    server = start(**secured.config(certificates.issue().lines(), server="Workers 1\nFDLimit 60\nTimeout 5", files=FILES))
-    with tls_connection.connect(server) as first:
+    """
+    New clients wait or are closed; a connection of before is served, and so is everybody afterwards. It is of another address, as room
+    is made at the cost of the address with the most connections.
+    """
+    server = start(**secured.config(certificates.issue().lines(), files=FILES,
+                                    server="Workers 1\nFDLimit 60\nTimeout 5\nKeepAliveTimeout 600"))
+    with tls_connection.connect(server, source="127.0.0.2") as first:
         assert first.request("/a.txt").status == 200
         others = []
         for _ in range(70):
