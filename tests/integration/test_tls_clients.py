@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from harness import browser, certificates, http, secured, tools
-from harness.client import PATIENCE
+from harness.client import PATIENCE, eventually
 from harness.content import noise
 
 plugin = secured.each_plugin()
@@ -25,16 +25,23 @@ def server(start_shared, plugin):
 
 # ---- openssl ----
 
-def s_client(server, *words, say=b""):
-    """What s_client prints about a connection on which it says something: until the server closes, when it said anything."""
+def s_client_process(server, *words, stdout=subprocess.PIPE):
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-servername", "localhost",
                "-CAfile", certificates.authority().certificate, "-verify_return_error", *words]
-    with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT) as client:
-        if not say:
+    return subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.STDOUT)
+
+
+def say(client, data):
+    client.stdin.write(data)
+    client.stdin.flush()
+
+
+def s_client(server, *words, said=b""):
+    """What s_client prints about a connection on which it says something: until the server closes, when it said anything."""
+    with s_client_process(server, *words) as client:
+        if not said:
             return client.communicate(timeout=PATIENCE)[0].decode(errors="replace")
-        client.stdin.write(say)
-        client.stdin.flush()
+        say(client, said)
         return client.stdout.read().decode(errors="replace")
 
 
@@ -45,7 +52,7 @@ GET = http.request("/", headers={"Connection": "close"})
 def test_openssl(server, plugin, version):
     if (plugin, version) == ("mbedtls", "-tls1_3"):
         pytest.skip("Mbed TLS 2.28 has no TLS 1.3")
-    text = s_client(server, version, say=GET)
+    text = s_client(server, version, said=GET)
     assert "Verify return code: 0 (ok)" in text
     assert "HTTP/1.1 200 OK" in text
     assert "welcome" in text
@@ -64,9 +71,9 @@ def test_openssl_comes_again(server, plugin, tmp_path, version):
     if (plugin, version) == ("mbedtls", "-tls1_3"):
         pytest.skip("Mbed TLS 2.28 has no TLS 1.3")
     session = tmp_path / "session"
-    assert "New, " in s_client(server, version, "-sess_out", session, say=GET)
+    assert "New, " in s_client(server, version, "-sess_out", session, said=GET)
     for _ in range(4):
-        text = s_client(server, version, "-sess_in", session, "-sess_out", session, say=GET)
+        text = s_client(server, version, "-sess_in", session, "-sess_out", session, said=GET)
         assert "Reused, " in text
         if version == "-tls1_3":
             assert "Post-Handshake New Session Ticket arrived" in text
@@ -86,15 +93,26 @@ def test_openssl_is_refused_with_an_old_version(server, version):
     assert "Cipher is (NONE)" in text
 
 
-def test_openssl_updates_keys(server, plugin):
-    """RFC 8446 4.6.3: s_client's K asks for new keys of both sides."""
+def test_openssl_updates_keys(server, plugin, tmp_path):
+    """RFC 8446 4.6.3: s_client's K asks for new keys of both sides. It must be the first byte that a read of s_client finds."""
     if plugin == "mbedtls":
         pytest.skip("Mbed TLS 2.28 has no TLS 1.3")
-    done = tools.run("sh", "-c", "(sleep 0.5; for i in 1 2 3; do echo K; sleep 0.2; done; printf 'GET / HTTP/1.1\\nHost: localhost\\n\\n';"
-                     f" sleep 0.5) | exec openssl s_client -connect 127.0.0.1:{server.port} -servername localhost -tls1_3 -crlf")
-    text = (done.stdout + done.stderr).decode(errors="replace")
-    assert text.count("KEYUPDATE") == 3
-    assert "HTTP/1.1 200 OK" in text
+    path = tmp_path / "printed"
+
+    def printed(text, count=1):
+        return eventually(lambda: path.read_text(errors="replace").count(text) >= count)
+
+    with open(path, "wb") as output, s_client_process(server, "-tls1_3", "-crlf", stdout=output) as client:
+        try:
+            assert printed("Verify return code: 0 (ok)")
+            for count in range(1, 4):
+                say(client, b"K\n")
+                assert printed("KEYUPDATE", count)
+            say(client, b"GET / HTTP/1.1\nHost: localhost\n\n")
+            assert printed("welcome"), path.read_text(errors="replace")
+        finally:
+            client.kill()
+    assert "HTTP/1.1 200 OK" in path.read_text(errors="replace")
 
 
 # ---- curl, wget ----
