@@ -76,12 +76,15 @@ static const char *fault_of(struct mk_str text, bool is_glob)
 
 /* ---- patterns ---- */
 
-/* The expression of a glob: with a slash of the whole path, without one of its last segment. @return p NULL: no memory */
+/*
+ * The expression of a glob: with a slash of the whole path, without one of its last segment. Many applications answer
+ * "/b.pdf/" as "/b.pdf", so a rule for the one is for the other too. @return p NULL: no memory
+ */
 static struct mk_str expression_of(struct mk_str glob, struct mk_arena *arena)
 {
     const bool is_whole = memchr(glob.p, '/', glob.len) != NULL;
     const char *any = is_whole ? ".*" : "[^/]*";
-    char *text = mk_arena_alloc(arena, glob.len * sizeof("[^/]*") + 3), *end = text;
+    char *text = mk_arena_alloc(arena, glob.len * sizeof("[^/]*") + sizeof("^/*$")), *end = text;
 
     if (!text)
         return (struct mk_str){NULL, 0};
@@ -99,7 +102,7 @@ static struct mk_str expression_of(struct mk_str glob, struct mk_arena *arena)
             *end++ = c;
         }
     }
-    *end++ = '$';
+    end = stpcpy(end, "/*$");
     return (struct mk_str){text, (size_t)(end - text)};
 }
 

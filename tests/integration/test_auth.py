@@ -61,7 +61,7 @@ def server(start, tmp_path):
 
 @pytest.mark.parametrize("location, guarded, others", [
     ("/private/*", ["/private/a.txt", "/private/", "/PRIVATE/deep/b.txt", "/private/a.txt;x"], ["/private", "/privateer.txt"]),
-    ("*.txt", ["/open.txt", "/private/deep/b.txt", "/open.TXT", "/open.txt;v=1"], ["/", "/index.html"]),
+    ("*.txt", ["/open.txt", "/open.txt/", "/private/deep/b.txt", "/open.TXT", "/open.txt;v=1"], ["/", "/index.html"]),
     ("/*/deep/*", ["/private/deep/b.txt"], ["/private/a.txt"]),
     ("^/(open|private/deep/.*)[.]txt$", ["/open.txt", "/private/deep/b.txt"], ["/private/a.txt"]),
     ("/private/", ["/private", "/private/a.txt"], ["/privateer.txt"]),

@@ -148,7 +148,7 @@ def test_exempt_networks(start, exempt, last):
     ("/a.txt", "/a.txt/", "GET", True), ("/a.txt", "/a.txt%2f", "GET", True), ("/a.txt/", "/a.txt", "GET", True),
     ("/a.txt", "/a.txt/b", "GET", False), ("/api/*", "/api", "GET", False),
     ("/a.txt", "/a.txt2", "GET", False), ("POST", "/a.txt", "GET", False), ("POST GET", "/a.txt", "GET", True),
-    ("POST /a.txt", "/a.txt", "POST", True), ("*.txt", "/api/B.TXT", "GET", True), ("/*/b.txt", "/api/b.txt", "GET", True),
+    ("POST /a.txt", "/a.txt", "POST", True), ("*.txt", "/api/B.TXT", "GET", True), ("*.txt", "/a.txt/", "GET", True), ("/*/b.txt", "/api/b.txt", "GET", True),
     ("/*/b.txt", "/a.txt", "GET", False), ("^/A[.]txt$", "/a.txt", "GET", True), ("GET ^/a/", "/a.txt", "GET", False),
 ])
 def test_a_rule_is_for_methods_and_paths(start, scope, target, method, is_counted):

@@ -38,7 +38,7 @@ def is_let_in(server, source="127.0.0.1"):
 @pytest.mark.parametrize("rule, refused, others", [
     ("Deny_URL ^/public\\.txt$", ["/public.txt", "/PUBLIC.txt", "/%70ublic.txt"], ["/private/key.txt", "/images/a.png"]),
     ("Deny_URL ^/(a|images)/", ["/images/a.png"], ["/public.txt"]),
-    ("Deny_URL *.txt", ["/public.txt", "/private/key.txt", "/private/key.txt;x"], ["/", "/images/a.png"]),
+    ("Deny_URL *.txt", ["/public.txt", "/public.txt/", "/private/key.txt", "/private/key.txt;x"], ["/", "/images/a.png"]),
     ("Deny_URL /pri*", ["/private/key.txt"], ["/public.txt"]),
     ("Deny_URL /images/\nDeny_URL *.txt", ["/images/a.png", "/public.txt"], ["/"]),
     ("Deny_URL ..\\", [], ["/public.txt"]),

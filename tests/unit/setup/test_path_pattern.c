@@ -41,6 +41,13 @@ static void patterns_match_whole_paths_or_names(void **state)
         {"*.css", "/x/A.CSS", true},
         {"*.css", "/a.cssx", false},
         {"*.css", "/a.css/b", false},
+        {"*.css", "/x/a.css/", true}, /* applications answer it as without the slash */
+        {"*.css", "/x/a.css//", true},
+        {"*.css", "/a.css/b/", false},
+        {"/a/*.pdf", "/a/b/c.pdf/", true},
+        {"/a/*.pdf", "/a/b/c.pdf/x", false},
+        {"/a/*/", "/a/b/", true},
+        {"/a/*/", "/a/b", false},
         {"a*c", "/abbc", true},
         {"a*c", "/xabbc", false},
         {"a*c", "/a/c", false},
@@ -88,6 +95,7 @@ static void a_glob_without_a_star_is_one_of_a_single_file(void **state)
     begin(&s);
     assert_int_equal(make(&s, "a.c", true, &pattern), 0);
     assert_true(mk_pattern_is_of(pattern, MK_STR("/x/a.c")));
+    assert_true(mk_pattern_is_of(pattern, MK_STR("/x/a.c/")));
     assert_false(mk_pattern_is_of(pattern, MK_STR("/x/abc")));
     assert_int_equal(make(&s, "/x/?.c", true, &pattern), 0);
     assert_true(mk_pattern_is_of(pattern, MK_STR("/x/a.c")));
