@@ -118,7 +118,10 @@ MK_API void mk_alarm_free(struct mk_alarm *alarm);
 
 /* ---- work that would block ---- */
 
-/** Kinds of work, by what they wait for. Each kind has threads and a queue of 64 of its own, so a crowd of one kind delays no other. Threads: two, and eight for handlers; each starts when it is first needed. */
+/**
+ * Kinds of work, by what they wait for. Each kind has threads and a queue of its own, so a crowd of one kind delays no
+ * other: two threads and room for 64 that wait; for handlers eight, and 4,096. A thread starts when it is first needed.
+ */
 enum mk_work_kind {
     MK_WORK_OTHER,   /* anything else */
     MK_WORK_HASH,    /* the processor: hashes of passwords */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/offload.h"
 
-#include "base/limits.h"
 #include "core/thread.h"
 
 #include <stdio.h>
@@ -9,9 +8,10 @@
 
 enum { NICE = 10 };
 
-void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsigned most)
+void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsigned most,
+                          unsigned room)
 {
-    *pool = (struct mk_offload_pool){.name = name, .most = most};
+    *pool = (struct mk_offload_pool){.name = name, .most = most, .room = room};
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pool->last = &pool->first;
@@ -76,7 +76,7 @@ static int start_thread(struct mk_offload_pool *pool)
 
 static int add(struct mk_offload_pool *pool, struct mk_offload_job *job)
 {
-    if (pool->ending || pool->queued >= MK_LIMIT_OFFLOAD_QUEUE)
+    if (pool->ending || pool->queued >= pool->room)
         return MK_E_BUSY;
     /* Those that were woken and have not come to the lock yet still count as idle, and their jobs as queued. */
     if (pool->queued >= pool->idle && pool->nthreads < pool->most && start_thread(pool) < 0 &&

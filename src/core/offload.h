@@ -10,9 +10,8 @@
 #include <stdbool.h>
 
 /*
- * A few threads of low priority for work that blocks. They start when they are first needed; at most
- * MK_LIMIT_OFFLOAD_QUEUE jobs wait for them. A server has one pool for each kind of work, so that a crowd of one
- * kind keeps nobody waiting who needs another.
+ * A few threads of low priority for work that blocks. They start when they are first needed, and a bounded queue waits
+ * for them. A server has one pool for each kind of work, so that a crowd of one kind keeps nobody waiting who needs another.
  */
 
 enum { MK_OFFLOAD_THREADS = 2, MK_OFFLOAD_THREADS_MAX = 8 };
@@ -30,9 +29,10 @@ struct mk_offload_job {
 struct mk_offload_pool {
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct mk_offload_job *first, **last;  /* under lock, as all below */
-    const char *name;                      /* of its threads; static */
-    unsigned queued, idle, nthreads, most; /* threads at most */
+    struct mk_offload_job *first, **last; /* under lock, as all below */
+    const char *name;                     /* of its threads; static */
+    unsigned queued, idle, nthreads;
+    unsigned most, room; /* threads at most, and jobs that wait for them */
     bool ending;
     pthread_t threads[MK_OFFLOAD_THREADS_MAX];
 };
@@ -41,8 +41,10 @@ struct mk_offload_pool {
  * Starts nothing and cannot fail.
  * @param name  of its threads, at most 10 bytes; static
  * @param most  of its threads, 1 to MK_OFFLOAD_THREADS_MAX
+ * @param room  jobs that may wait
  */
-void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsigned most);
+void mk_offload_pool_init(struct mk_offload_pool *pool, const char *name, unsigned most,
+                          unsigned room);
 
 /**
  * Have a job done. Any thread.

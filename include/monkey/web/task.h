@@ -24,7 +24,8 @@
  *         return err < 0 ? mk_reply_refusal(r, err) : MK_VERDICT_LATER;
  *     }
  *
- * A server has eight threads for handlers, of low priority, and a queue of 64 for all of its tasks.
+ * A server has eight threads for handlers, of low priority, and a queue of 4,096 for all of its tasks: who waits there waits
+ * until HandlerTimeout. A group bounds what one kind of task takes of it, so that others have their turn.
  */
 
 #include <monkey/request.h>

@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "base/invariant.h"
+#include "base/limits.h"
 #include "server/worker/worker.h"
 
 #include <monkey/events.h>
@@ -85,8 +86,10 @@ void mk_offload_init(struct mk_shared *shared)
     };
 
     for (unsigned i = 0; i < MK_WORK_KINDS; i++)
-        mk_offload_pool_init(&shared->offload[i], names[i],
-                             i == MK_WORK_HANDLER ? MK_OFFLOAD_THREADS_MAX : MK_OFFLOAD_THREADS);
+        mk_offload_pool_init(&shared->offload[i], names[i], MK_OFFLOAD_THREADS,
+                             MK_LIMIT_OFFLOAD_QUEUE);
+    shared->offload[MK_WORK_HANDLER].most = MK_OFFLOAD_THREADS_MAX;
+    shared->offload[MK_WORK_HANDLER].room = MK_LIMIT_HANDLER_QUEUE;
 }
 
 void mk_offload_end(struct mk_shared *shared)

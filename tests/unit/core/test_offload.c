@@ -55,7 +55,7 @@ static void do_finish(struct mk_offload_job *job)
 
 static void site_open(struct site *s)
 {
-    mk_offload_pool_init(&s->pool, "offload", MK_OFFLOAD_THREADS);
+    mk_offload_pool_init(&s->pool, "offload", MK_OFFLOAD_THREADS, MK_LIMIT_OFFLOAD_QUEUE);
     sem_init(&s->begun, 0, 0);
     sem_init(&s->may_end, 0, 0);
     sem_init(&s->finished, 0, 0);

@@ -15,7 +15,7 @@
 
 /* Work of a request on the offload pool: src/web/task.c. */
 
-enum { THREADS = 8, QUEUE = 64, PATIENCE_S = 60 };
+enum { THREADS = 8, QUEUE = 4096, PATIENCE_S = 60 };
 
 /* What a test and its tasks share. */
 struct scene {
