@@ -28,8 +28,11 @@ struct session {
         by_use; /* of the store and its rank, unused longest first; those that end in the order of their ends */
     struct value *values;
     int nvalues;
-    int64_t ends;                               /* a replaced one; 0: it is none */
-    struct mk_duda_session_id id, heir, before; /* heir: of a replaced one. "": none */
+    int64_t ends;         /* a replaced one; 0: it is none */
+    struct session *heir; /* of a replaced one, not replaced itself; NULL: it has ended */
+    struct mk_list kin; /* the ring of all identities of a session: what is removed, is from all */
+    uint64_t number;    /* later ones have higher ones */
+    struct mk_duda_session_id id;
 };
 
 _Static_assert((int)MK_DUDA_SESSION_ID_LEN == (int)MK_DUDA_RANDOM_LEN, "an identity is random");
@@ -37,7 +40,7 @@ _Static_assert((int)MK_DUDA_SESSION_ID_LEN == (int)MK_DUDA_RANDOM_LEN, "an ident
 enum {
     CHAINS = 4096,
     USE_STEP_S = 3600, /* the file learns of uses of a value so often */
-    HOPS_MAX = 8,      /* identities of one session that are looked at */
+    KIN_MAX = 16,      /* identities of one session */
 };
 
 static const char key_id[] = "key",
@@ -46,6 +49,7 @@ static const char key_id[] = "key",
 struct mk_duda_sessions {
     pthread_mutex_t lock;
     size_t n, max, bytes;
+    uint64_t begun; /* sessions, ever */
     struct mk_list by_use[RANKS];
     struct mk_duda_session_file *file; /* NULL: memory alone */
     char key[MK_DUDA_RANDOM_LEN + 1];
@@ -104,8 +108,24 @@ static void drop_value(struct mk_duda_sessions *store, struct session *s, struct
     unlink_value(store, s, at);
 }
 
+static struct session *next_of_kin(const struct session *s)
+{
+    return mk_list_entry(s->kin.next, struct session, kin);
+}
+
+/* Those that it has the place of get another heir; NULL: none. */
+static void give_heirs(const struct session *s, struct session *heir)
+{
+    for (struct session *kin = next_of_kin(s); kin != s; kin = next_of_kin(kin)) {
+        if (kin->heir == s)
+            kin->heir = heir;
+    }
+}
+
 static void drop(struct mk_duda_sessions *store, struct session *s)
 {
+    give_heirs(s, NULL);
+    mk_list_del(&s->kin);
     while (s->values)
         drop_value(store, s, &s->values);
     *place_of(store, s->id.text) = s->next;
@@ -231,6 +251,32 @@ static void write_values(struct mk_duda_sessions *store, const struct session *s
                                        value->expires, value->used);
 }
 
+/* @return which of the others goes first: one that was replaced, the oldest of them; NULL: there are few */
+static struct session *surplus_kin(const struct session *s, const struct session *from)
+{
+    struct session *first = NULL;
+    unsigned n = 1;
+
+    for (struct session *kin = next_of_kin(s); kin != s; kin = next_of_kin(kin), n++) {
+        if (kin != from && (!first || (kin->ends && !first->ends) ||
+                            (!kin->ends == !first->ends && kin->number < first->number)))
+            first = kin;
+    }
+    return n > KIN_MAX ? first : NULL;
+}
+
+static void join(struct mk_duda_sessions *store, struct session *s, struct session *from)
+{
+    struct session *surplus;
+
+    give_heirs(from, s);
+    from->heir = s;
+    mk_list_add(&s->kin, &from->kin);
+    surplus = surplus_kin(s, from);
+    if (surplus)
+        drop(store, surplus);
+}
+
 static void inherit(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)
 {
     struct session *from = find(store, old, now);
@@ -252,8 +298,7 @@ static void inherit(struct mk_duda_sessions *store, struct session *s, const cha
         mk_list_del(&from->by_use);
         enlist(store, from);
     }
-    s->before = from->id;
-    from->heir = s->id;
+    join(store, s, from);
 }
 
 static void add(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)
@@ -262,6 +307,8 @@ static void add(struct mk_duda_sessions *store, struct session *s, const char *o
 
     *place = s;
     store->n++;
+    s->number = ++store->begun;
+    mk_list_init(&s->kin);
     inherit(store, s, old, now);
     for (first = next_to_go(store);
          first && (store->n > store->max || (first->ends && first->ends <= now));
@@ -321,14 +368,6 @@ static bool put(struct mk_duda_sessions *store, struct session *s, struct value 
     return true;
 }
 
-/* The session that has the place of a replaced one. @return NULL: it has ended */
-static struct session *heir_of(struct mk_duda_sessions *store, struct session *s, int64_t now)
-{
-    for (int i = 0; s && s->ends && i < HOPS_MAX; i++)
-        s = find(store, s->heir.text, now);
-    return s && !s->ends ? s : NULL;
-}
-
 /*
  * What a late request sets of what both have changes in both, if it knows what the heir has: whoever planted the identity before
  * a log-in must not say afterwards who has logged in.
@@ -336,7 +375,7 @@ static struct session *heir_of(struct mk_duda_sessions *store, struct session *s
 static void put_in_heir(struct mk_duda_sessions *store, struct session *s, const char *name,
                         const char *text, int64_t expires, int64_t now)
 {
-    struct session *heir = heir_of(store, s, now);
+    struct session *heir = s->heir;
     const struct value *own = *value_of(store, s, name, now);
     const struct value *its = heir ? *value_of(store, heir, name, now) : NULL;
     struct value *value = own && its && strcmp(own->text, its->text) == 0
@@ -505,40 +544,48 @@ static int remove_value(struct mk_duda_sessions *store, struct session *s, const
     return left;
 }
 
-/* Who logs out has done so under the identities that were replaced a moment ago, too. */
-static void remove_before(struct mk_duda_sessions *store, struct mk_duda_session_id id,
-                          const char *name, int64_t now)
+/* @return how many other identities the session has */
+static unsigned list_kin(const struct session *s, struct mk_duda_session_id ids[KIN_MAX])
 {
-    for (int i = 0; i < HOPS_MAX; i++) {
-        struct session *s = find(store, id.text, now);
+    unsigned n = 0;
 
-        if (!s)
-            return;
-        id = s->before;
-        (void)remove_value(store, s, name, now);
+    for (struct session *kin = next_of_kin(s); kin != s && n < KIN_MAX; kin = next_of_kin(kin))
+        ids[n++] = kin->id;
+    return n;
+}
+
+/* Who logs out has done so under all identities of the session. @return how many values are left */
+static int remove_from_all(struct mk_duda_sessions *store, struct session *s, const char *name,
+                           int64_t now)
+{
+    const struct session *heir = s->heir;
+    struct mk_duda_session_id ids[KIN_MAX];
+    const unsigned n = list_kin(s, ids);
+    int left = remove_value(store, s, name, now);
+
+    for (unsigned i = 0; i < n; i++) {
+        struct session *kin = find(store, ids[i].text, now);
+        const bool is_heir = kin && kin == heir;
+        int had, rest;
+
+        if (!kin)
+            continue;
+        had = kin->nvalues;
+        rest = remove_value(store, kin, name, now);
+        if (is_heir)
+            left = rest < 0 ? had : rest;
     }
+    return left;
 }
 
 int mk_duda_session_remove(struct mk_duda_sessions *store, const char *id, const char *name,
                            int64_t now)
 {
-    struct mk_duda_session_id before;
-    struct session *s, *heir;
     int left = -1;
 
     (void)pthread_mutex_lock(&store->lock);
-    if (look_up(store, id, name, now)) {
-        s = find(store, id, now);
-        heir = s->ends ? heir_of(store, s, now) : NULL;
-        before = heir ? heir->before : s->before;
-        left = remove_value(store, s, name, now);
-        if (heir) {
-            left = heir->nvalues;
-            if (*value_of(store, heir, name, now))
-                left = remove_value(store, heir, name, now);
-        }
-        remove_before(store, before, name, now);
-    }
+    if (look_up(store, id, name, now))
+        left = remove_from_all(store, find(store, id, now), name, now);
     (void)pthread_mutex_unlock(&store->lock);
     return left;
 }

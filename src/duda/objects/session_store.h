@@ -55,7 +55,8 @@ enum mk_duda_session_fit mk_duda_session_fit(struct mk_duda_sessions *store, con
 /**
  * Begin a session. The values of another one go to it. Requests of the same browser are on their way with the old identity, so
  * for MK_DUDA_SESSION_REPLACED_S that finds the values that the session had until now, and never what comes later: who has
- * planted it learns of no log-in. What is set of these values, or removed, changes in both.
+ * planted it learns of no log-in. What is set of these values, or removed, changes in both. Of one session there are 16
+ * identities at most: the one that was replaced longest ago ends.
  * @param old  NULL: none
  * @return 0; -1: without memory or random bytes.
  */
@@ -74,7 +75,7 @@ char *mk_duda_session_get(struct mk_duda_sessions *store, const char *id, const 
 bool mk_duda_session_has(struct mk_duda_sessions *store, const char *id, const char *name,
                          int64_t now);
 /**
- * Remove a value; a session without values ends.
+ * Remove a value from all identities of the session; one without values ends.
  * @return how many values are left, of a replaced session in the one that has its place; -1: there was none of that name.
  */
 int mk_duda_session_remove(struct mk_duda_sessions *store, const char *id, const char *name,

@@ -182,6 +182,51 @@ static void who_logs_out_has_done_so_under_both_identities(void **state)
     mk_duda_sessions_free(store);
 }
 
+/* However often the identity was replaced within the half minute in which old ones live. */
+static void a_removal_reaches_all_identities(void **state)
+{
+    enum { MANY = 14 };
+    struct mk_duda_session_id ids[MANY];
+
+    (void)state;
+    for (int by = 0; by < MANY; by++) {
+        struct mk_duda_sessions *store = mk_duda_sessions_new(50);
+
+        ids[0] = begin(store, NULL);
+        assert_int_equal(mk_duda_session_put(store, ids[0].text, "user", "ann", 0, NOW), 0);
+        assert_int_equal(mk_duda_session_put(store, ids[0].text, "cart", "1", 0, NOW), 0);
+        for (int i = 1; i < MANY; i++)
+            ids[i] = begin(store, i == 3 ? ids[1].text : ids[i - 1].text); /* two from one, once */
+        assert_int_equal(mk_duda_session_put(store, ids[4].text, "cart", "2", 0, NOW), 0);
+        assert_value(store, ids[MANY - 1].text, "cart", NOW, "2");
+        assert_int_equal(mk_duda_session_remove(store, ids[by].text, "user", NOW), 1);
+        for (int i = 0; i < MANY; i++)
+            assert_value(store, ids[i].text, "user", NOW, NULL);
+        assert_value(store, ids[2].text, "cart", NOW, "1");
+        mk_duda_sessions_free(store);
+    }
+}
+
+/* Those that were replaced longest ago go. */
+static void identities_of_one_session_are_few(void **state)
+{
+    struct mk_duda_sessions *store = mk_duda_sessions_new(100);
+    struct mk_duda_session_id first = begin(store, NULL), second, id;
+
+    (void)state;
+    assert_int_equal(mk_duda_session_put(store, first.text, "user", "ann", 0, NOW), 0);
+    second = id = begin(store, first.text);
+    for (int i = 0; i < 40; i++)
+        id = begin(store, id.text);
+    assert_int_equal(mk_duda_sessions_count(store), 16);
+    assert_value(store, first.text, "user", NOW, NULL);
+    assert_value(store, second.text, "user", NOW, NULL);
+    assert_value(store, id.text, "user", NOW, "ann");
+    assert_int_equal(mk_duda_session_remove(store, id.text, "user", NOW), 0);
+    assert_int_equal(mk_duda_sessions_count(store), 0);
+    mk_duda_sessions_free(store);
+}
+
 static void sessions_that_lose_least_go_first(void **state)
 {
     struct mk_duda_sessions *store = mk_duda_sessions_new(4);
@@ -379,6 +424,8 @@ int main(void)
         cmocka_unit_test(the_old_identity_does_not_say_who_has_logged_in),
         cmocka_unit_test(two_requests_replace_the_same_identity),
         cmocka_unit_test(who_logs_out_has_done_so_under_both_identities),
+        cmocka_unit_test(a_removal_reaches_all_identities),
+        cmocka_unit_test(identities_of_one_session_are_few),
         cmocka_unit_test(sessions_that_lose_least_go_first),
         cmocka_unit_test(what_is_no_identity_is_unknown),
         cmocka_unit_test(the_one_that_was_unused_longest_goes),
