@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which certificate a client is shown, and which ones a configuration is refused for."""
 
+import os
 import re
 import ssl
+import subprocess
 
 import pytest
 
@@ -210,6 +212,36 @@ def test_key_that_everybody_may_read_is_a_warning(start, tmp_path):
     server = start(**secured.config(f"CertificateFile {pair.certificate}\nKeyFile {key}"))
     assert secured.ask(server).status == 200
     assert "can be read by everybody" in server.log()
+
+
+@pytest.fixture
+def key_in_memory():
+    """A path to it, which is no name of a file: its mode says nothing."""
+    fd = os.memfd_create("key")
+    os.write(fd, certificates.issue().key.read_bytes())
+    os.fchmod(fd, 0o777)
+    yield f"/proc/{os.getpid()}/fd/{fd}"
+    os.close(fd)
+
+
+def test_key_in_memory_is_no_warning(start, key_in_memory):
+    server = start(**secured.config(f"CertificateFile {certificates.issue().certificate}\nKeyFile {key_in_memory}"))
+    assert secured.ask(server).status == 200
+    assert "can be read by everybody" not in server.log()
+
+
+@pytest.mark.parametrize("path", ["/proc/self/fd/0", "/dev/fd/0"])
+def test_key_of_a_descriptor_is_no_warning(start, tmp_path, path):
+    """Who is given one needs no path to the file."""
+    from harness import process
+    pair = certificates.issue()
+    server = start(**secured.config(f"CertificateFile {pair.certificate}\nKeyFile {path}"), wait=False)
+    server.expect_exit()  # its input is no key
+    key = written(tmp_path / "open.key", pair.key.read_text(), 0o644)
+    with key.open("rb") as given:
+        done = subprocess.run([process.binary(), "--test", "-c", server.config.folder], stdin=given, capture_output=True, check=False,
+                              timeout=60)
+    assert done.returncode == 0 and b"can be read by everybody" not in done.stderr + done.stdout
 
 
 def test_certificate_of_the_future_is_a_warning(start):

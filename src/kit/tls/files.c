@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +45,16 @@ static ssize_t read_whole(int fd, char *to, size_t room)
     return MK_E_LIMIT;
 }
 
+/*
+ * Bytes in memory have no name by which others could open them, whatever their mode is; and who passes a descriptor passes no
+ * path to its file.
+ */
+static bool has_readers(const struct stat *st, const char *path)
+{
+    return (st->st_mode & S_IROTH) && st->st_nlink > 0 &&
+           strncmp(path, "/proc/self/fd/", 14) != 0 && strncmp(path, "/dev/fd/", 8) != 0;
+}
+
 /* @return 0 or an error, with why it cannot be used. */
 static int take_bytes(struct tls_file *file, int fd, enum kind kind, struct tls_report *r)
 {
@@ -65,7 +76,7 @@ static int take_bytes(struct tls_file *file, int fd, enum kind kind, struct tls_
         return (int)len;
     file->len = (size_t)len;
     file->bytes[len] = '\0';
-    if (kind == SECRET && (st.st_mode & S_IROTH))
+    if (kind == SECRET && has_readers(&st, file->path))
         tls_warn(r, "%s: %s can be read by everybody on this machine: chmod o-r it", file->key,
                  file->path);
     return 0;
