@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : Apache - 2.0
+# SPDX-License-Identifier: Apache-2.0
 """Sessions of services in Redis: those of one server are those of the others, and no failure of Redis makes a client wait."""
 
 import threading
