@@ -23,12 +23,13 @@ static const char *take_text(char **room, const char *text)
     return copy;
 }
 
+/* An idle connection of another worker is closed for each request that waits, so that no upload must end for it. */
 static unsigned count_waiting(void *of)
 {
     unsigned open, idle, waiting;
 
     mk_upstream_load(of, &open, &idle, &waiting);
-    return waiting;
+    return waiting > idle ? waiting - idle : 0;
 }
 
 static void free_pool(struct backend_pool *pool)

@@ -15,7 +15,7 @@
 struct mk_upstream {
     struct mk_upstream_options options;
     bool is_distrusted;
-    unsigned waiting;
+    unsigned idle, waiting;
 };
 
 struct uploads {
@@ -52,7 +52,8 @@ bool mk_upstream_is_trusted(const struct mk_upstream *u)
 
 void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle, unsigned *waiting)
 {
-    *open = *idle = 77;
+    *open = 77;
+    *idle = u->idle;
     *waiting = u->waiting;
 }
 
@@ -132,6 +133,19 @@ static void test_uploads_ask_how_many_wait_for_a_connection(void **state)
     backend_pool_put(pool);
 }
 
+static void test_an_idle_connection_spares_an_upload(void **state)
+{
+    struct backend_pool *pool = backend_pool_new(NULL, &plain);
+
+    (void)state;
+    pool->upstream->waiting = 3;
+    pool->upstream->idle = 2;
+    assert_int_equal(pool->uploads->waiting(pool->uploads->of), 1);
+    pool->upstream->idle = 4;
+    assert_int_equal(pool->uploads->waiting(pool->uploads->of), 0);
+    backend_pool_put(pool);
+}
+
 static void test_without_memory_nothing_stays(void **state)
 {
     (void)state;
@@ -206,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_texts_are_copied),
         cmocka_unit_test(test_the_last_reference_ends_it),
         cmocka_unit_test(test_uploads_ask_how_many_wait_for_a_connection),
+        cmocka_unit_test(test_an_idle_connection_spares_an_upload),
         cmocka_unit_test(test_without_memory_nothing_stays),
         cmocka_unit_test(test_any_other_option_makes_another_pool),
         cmocka_unit_test(test_a_transport_begins_anew),
