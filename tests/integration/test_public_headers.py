@@ -34,6 +34,7 @@ def needs(language):
         pytest.skip(f"no compiler of {language}")
 
 
+@pytest.mark.limit(600)  # compilers run once for each header, beside other compilers
 @pytest.mark.parametrize("standard", ["c99", "c11", "c17"])
 def test_each_header_alone_is_c(standard):
     needs("c")
@@ -41,6 +42,7 @@ def test_each_header_alone_is_c(standard):
         compile_text("c", standard, f"#include <monkey/{header}>\n#include <monkey/{header}>\nint main(void) {{ return 0; }}\n", *CONVERSIONS)
 
 
+@pytest.mark.limit(600)  # compilers run once for each header, beside other compilers
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
 def test_each_header_alone_is_cpp(standard):
     needs("c++")
