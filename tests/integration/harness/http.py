@@ -72,6 +72,10 @@ class Stream:
         piece, self._buffer = self._buffer[:count], self._buffer[count:]
         return piece
 
+    def has_some(self):
+        """Were bytes received that nobody has taken?"""
+        return bool(self._buffer)
+
     def line(self):
         """A line without its CR LF; None when the stream ends before its first byte."""
         while b"\n" not in self._buffer:
