@@ -47,7 +47,7 @@ struct mk_keeper {
     unsigned stops; /* signals to end so far */
     bool has_served, stopping;
     bool owes_reload; /* the server was sent a signal to reload, and has not said that it does */
-    bool is_new; /* the server was started in the place of another, and does not serve yet */
+    bool is_new;      /* the server was started in the place of another, and does not serve yet */
 };
 
 /**
