@@ -238,6 +238,32 @@ def test_trailers_of_a_backend_reach_a_client_that_takes_them(start, fields, tra
     assert not backend.faults
 
 
+@pytest.mark.parametrize("last", ["an end", "trailers", "a part of trailers"])
+def test_trailers_of_an_early_answer_are_the_backends(start, last):
+    """RFC 9113 8.1: they wait for a window, and meanwhile the client ends its request, with trailers of its own."""
+    loads("http2", "proxy_reverse")
+
+    def serve(conn):
+        conn.head()
+        conn.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum: 1\r\n\r\n")
+        while conn.sock.recv(65536):
+            pass
+
+    with Backend(serve=serve) as backend:
+        server = start(server="Listen 127.0.0.1:0 h2", **configured("RequestBuffering off", backend, plugins=["http2"]))
+        with Frames(address(server), settings=b"\0\4\0\0\0\0") as client:
+            client.send(client.head(1, "/", "POST", fields=[("te", "trailers")], end=False))
+            assert client.until(HEADERS).fields[b":status"] == b"200"
+            window = frame(WINDOW_UPDATE, 0, 1, b"\0\0\x10\0")
+            block = client.encoder.encode([("a" * 20_000, "of the client")])
+            client.send(*{"an end": [frame(DATA, END_STREAM, 1), window],
+                          "trailers": [frame(HEADERS, END_STREAM | END_HEADERS, 1, block), window],
+                          "a part of trailers": [window + frame(HEADERS, END_STREAM, 1, block)]}[last])
+            if last == "a part of trailers":
+                client.send(frame(CONTINUATION, END_HEADERS, 1))
+            assert client.until(HEADERS).fields == {b"x-sum": b"1"}
+
+
 def test_100_is_sent_before_a_body_is_read(client):
     """RFC 9110 10.1.1"""
     client.send(client.head(1, "/echo", "POST", [("expect", "100-continue")], end=False))

@@ -20,7 +20,7 @@ struct h2_stream *h2_stream_new(struct h2_conn *c, int32_t id)
     s->id = id;
     s->window = (int32_t)c->local->set.stream_window;
     s->content_length = -1;
-    s->head.sum = s->cookie.sum = s->body.sum = &c->held;
+    s->head.sum = s->cookie.sum = s->body.sum = s->trailers.sum = &c->held;
     s->moved_ms = h2_conn_now_ms(c);
     s->next = c->streams;
     s->at = &c->streams;
@@ -64,6 +64,7 @@ void h2_stream_free(struct h2_stream *s)
         s->conn->idle_ms = h2_conn_now_ms(s->conn);
     h2_text_free(&s->head);
     h2_text_free(&s->cookie);
+    h2_text_free(&s->trailers);
     free(s);
 }
 
@@ -277,7 +278,7 @@ static bool is_of_http1(struct mk_str name)
     }
 }
 
-/* Names are lower case in HTTP/2 (RFC 9113 section 8.2). @return the copy's begin. */
+/* Names are lower case in HTTP/2 (RFC 9113 section 8.2). names has room for the lines as a whole. @return the copy's begin. */
 static char *lower(char *names, size_t *used, struct mk_str name)
 {
     char *copy = names + *used;
@@ -439,8 +440,8 @@ static void take_trailers(void *arg, struct mk_str lines)
 {
     struct h2_stream *s = stream_of(arg);
 
-    h2_text_free(&s->head);
-    s->has_trailers = h2_text_append(&s->head, lines.p, lines.len, lines.len) == 0;
+    h2_text_free(&s->trailers);
+    (void)h2_text_append(&s->trailers, lines.p, lines.len, H2_NAMES);
 }
 
 void h2_stream_rest(struct h2_stream *s)
@@ -568,11 +569,11 @@ void h2_stream_stop(struct h2_stream *s)
 static bool submit_trailers(struct h2_stream *s)
 {
     struct h2_local *l = s->conn->local;
-    ssize_t count = split_fields(l, l->names, 0, (struct mk_str){s->head.p, s->head.len});
+    ssize_t count = split_fields(l, l->names, 0, (struct mk_str){s->trailers.p, s->trailers.len});
     int err =
         count < 0 ? -1 : nghttp2_submit_trailer(s->conn->session, s->id, l->fields, (size_t)count);
 
-    h2_text_free(&s->head);
+    h2_text_free(&s->trailers);
     return err == 0;
 }
 
@@ -580,7 +581,7 @@ static void end_body(struct h2_stream *s, uint32_t *flags)
 {
     s->state = H2_STREAM_ENDED;
     *flags |= NGHTTP2_DATA_FLAG_EOF;
-    if (s->has_trailers && submit_trailers(s))
+    if (s->trailers.len > 0 && submit_trailers(s))
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
 }
 

@@ -35,9 +35,10 @@ struct h2_stream {
     struct h2_conn *conn;
     struct mk_exchange *exchange; /* NULL: not begun, or ended */
     struct mk_tunnel *tunnel;     /* a handler took the stream; NULL: none did */
-    struct h2_text head;   /* of the request; then its trailers, and at last those of the answer */
-    struct h2_text cookie; /* its crumbs, joined (RFC 9113 section 8.2.3) */
-    struct h2_text body;   /* what nobody has read */
+    struct h2_text head;          /* of the request, then its trailers */
+    struct h2_text cookie;        /* its crumbs, joined (RFC 9113 section 8.2.3) */
+    struct h2_text body;          /* what nobody has read */
+    struct h2_text trailers;      /* of the answer */
     struct h2_part method, target, authority, protocol;
     char key[24];       /* of WebSocket, which the answer of HTTP/1.1 proves to know; "": none */
     uint32_t fields_at; /* of head; 0: no field that is not a pseudo-header has come */
@@ -47,10 +48,9 @@ struct h2_stream {
     int64_t moved_ms;         /* when its client last took something, or began to be waited for */
     uint8_t state;            /* enum h2_stream_state */
     bool expects_continue, takes_trailers;
-    bool is_large;  /* its head has more than may be: the rest is not kept */
-    bool has_end;   /* its client sends no more */
-    bool is_pulled; /* inside mk_exchange_pull */
-    bool has_trailers;
+    bool is_large;    /* its head has more than may be: the rest is not kept */
+    bool has_end;     /* its client sends no more */
+    bool is_pulled;   /* inside mk_exchange_pull */
     bool is_connect;  /* of CONNECT, extended or not: it has no body, its bytes are the handler's */
     bool is_joined;   /* a handler has it, and has not closed it */
     bool is_reset;    /* by us */
