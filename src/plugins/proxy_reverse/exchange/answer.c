@@ -344,6 +344,7 @@ static bool begin_body(struct proxy_exchange *x, size_t head_len)
 static void pass_on(struct proxy_exchange *x, size_t head_len)
 {
     struct mk_reply p;
+    int err;
 
     x->report.status = x->answer.status;
     x->report.head_us = proxy_spent_us(x->began_us);
@@ -353,7 +354,10 @@ static void pass_on(struct proxy_exchange *x, size_t head_len)
     proxy_answer_fields(x, &p);
     if (x->names_fields) /* which are not known any more when the trailers come */
         x->wants_trailers = false;
-    if (mk_reply_end(&p, x->answer.content_length) < 0) {
+    err = mk_reply_end(&p, x->answer.content_length);
+    if (err == MK_E_PEER)
+        return;
+    if (err < 0) {
         proxy_exchange_refuse(x, "the head of the answer is too large");
         return;
     }
