@@ -76,7 +76,7 @@ int mk_thread_start(pthread_t *thread, const char *name, int cpu, void *(*main)(
     return err;
 }
 
-MK_AT_START void *mk_thread_enter(void)
+void *mk_thread_enter(void)
 {
     stack_t stack = {.ss_size = SIGNAL_STACK_SIZE}, old;
 

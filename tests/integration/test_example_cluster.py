@@ -204,6 +204,7 @@ def test_configurations_are_valid(name, tmp_path):
     for path in conf.rglob("*"):
         if path.is_file():
             path.write_text(re.sub(r"/srv/cluster\S*|/usr/local\S*", str(tmp_path), path.read_text()))
+    (tmp_path / "hall.duda").touch()
     for path in (conf / "plugins.load",):
         path.write_text(re.sub(r"Load (\w+)", lambda found: f"Load {executable.plugin(found[1])}", path.read_text()))
     done = subprocess.run([executable.binary(), "--configdir", conf, "--test"], capture_output=True, text=True, timeout=WITHIN, check=False)
