@@ -212,6 +212,8 @@ enum mk_verdict mk_duda_receive(struct mk_duda_request *rq)
 
     if (v->is_over)
         return mk_duda_verdict(rq);
+    if (rq->state != MK_DUDA_REQUEST_CALLED) /* answered while it was waited for */
+        return finish(v, MK_E_BUSY);
     while (!v->is_late && take_piece(v, &n))
         ;
     if (v->is_late && (n >= 0 || n == MK_E_AGAIN))
