@@ -122,10 +122,17 @@ static void give_heirs(const struct session *s, struct session *heir)
     }
 }
 
-static void drop(struct mk_duda_sessions *store, struct session *s)
+/* It has no kin any more. */
+static void part(struct session *s)
 {
     give_heirs(s, NULL);
     mk_list_del(&s->kin);
+    mk_list_init(&s->kin);
+}
+
+static void drop(struct mk_duda_sessions *store, struct session *s)
+{
+    part(s);
     while (s->values)
         drop_value(store, s, &s->values);
     *place_of(store, s->id.text) = s->next;
@@ -251,7 +258,7 @@ static void write_values(struct mk_duda_sessions *store, const struct session *s
                                        value->expires, value->used);
 }
 
-/* @return which of the others goes first: one that was replaced, the oldest of them; NULL: there are few */
+/* @return which of the others is one no longer: one that was replaced, the oldest of them; NULL: there are few */
 static struct session *surplus_kin(const struct session *s, const struct session *from)
 {
     struct session *first = NULL;
@@ -273,8 +280,10 @@ static void join(struct mk_duda_sessions *store, struct session *s, struct sessi
     from->heir = s;
     mk_list_add(&s->kin, &from->kin);
     surplus = surplus_kin(s, from);
-    if (surplus)
+    if (surplus && surplus->ends)
         drop(store, surplus);
+    else if (surplus)
+        part(surplus);
 }
 
 static void inherit(struct mk_duda_sessions *store, struct session *s, const char *old, int64_t now)

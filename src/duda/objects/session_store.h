@@ -56,7 +56,7 @@ enum mk_duda_session_fit mk_duda_session_fit(struct mk_duda_sessions *store, con
  * Begin a session. The values of another one go to it. Requests of the same browser are on their way with the old identity, so
  * for MK_DUDA_SESSION_REPLACED_S that finds the values that the session had until now, and never what comes later: who has
  * planted it learns of no log-in. What is set of these values, or removed, changes in both. Of one session there are 16
- * identities at most: the one that was replaced longest ago ends.
+ * identities at most: the one that was replaced longest ago ends; if none was, the oldest has no kin any more.
  * @param old  NULL: none
  * @return 0; -1: without memory or random bytes.
  */
