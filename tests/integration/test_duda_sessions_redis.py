@@ -333,6 +333,14 @@ def test_an_upload_leaves_what_others_have_set(raced, redis):
     assert [value_in(raced, each, after) for each in ("cart", "visits", "files")] == ["6", "2", "1"]
 
 
+def test_an_upload_from_a_replaced_identity_does_not_undo_a_log_out(raced, redis):
+    cookie = kept(raced, "user", "ann")
+    after = kept(raced, "cart", "1", cookie)
+    upload = Upload(raced, redis, "files", "1", cookie)
+    assert told(raced, "drop?name=user", after).body == b"0"
+    assert value_in(raced, "user", upload.end()) == "-"
+
+
 @pytest.mark.parametrize("where", [0, 1, 2, 3])
 def test_a_log_out_reaches_all_identities(raced, redis, where):
     cookies = [kept(raced, "user", "ann")]

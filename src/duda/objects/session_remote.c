@@ -94,8 +94,8 @@ static const char keep_script[] = UNLESS_REPLACED "return redis.call('EXPIRE',KE
 /* A session that has ended has no heir. It says what it has until now. */
 static const char replace_script[] = "local all=redis.call('HGETALL',KEYS[1]) "
                                      "if #all==0 then return all end "
-                                     "redis.call('HSET',KEYS[1],'" HEIR "',ARGV[1]) "
-                                     "redis.call('EXPIRE',KEYS[1],ARGV[2]) "
+                                     "if redis.call('HSETNX',KEYS[1],'" HEIR "',ARGV[1])==1 then "
+                                     "redis.call('EXPIRE',KEYS[1],ARGV[2]) end "
                                      "return all";
 static const char heir_script[] =
     "if redis.call('HGET',KEYS[1],ARGV[1])~=ARGV[3] then return 0 end "
@@ -597,7 +597,8 @@ int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
 
     if (!view || !mk_duda_random_text(fresh.text))
         return -1;
-    view->has_old = view->is_kept && !view->heir.text[0];
+    view->has_old =
+        view->is_kept; /* also one that was replaced: a log-out meanwhile is told of there */
     view->heir.text[0] = '\0';
     view->old = view->id;
     *id = view->id = fresh;
