@@ -597,8 +597,8 @@ int mk_duda_session_view_begin(const struct mk_duda_session_remote *remote,
 
     if (!view || !mk_duda_random_text(fresh.text))
         return -1;
-    view->has_old =
-        view->is_kept; /* also one that was replaced: a log-out meanwhile is told of there */
+    /* Also of an identity that was replaced: it tells of a log-out meanwhile. */
+    view->has_old = view->is_kept;
     view->heir.text[0] = '\0';
     view->old = view->id;
     *id = view->id = fresh;
@@ -695,29 +695,32 @@ static int remove_next(struct removal *removal)
     return 0;
 }
 
+static void know_kin(struct removal *removal, const redisReply *reply)
+{
+    for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
+        const redisReply *field = reply->element[i];
+        const char *id = NULL;
+        int64_t expires;
+
+        if (is_text(field))
+            id = mk_duda_session_value_read(field->str, (size_t)field->len, &expires);
+        if (id && is_identity(id))
+            know(removal, id);
+    }
+}
+
 /* Who logs out has done so under the identities that were replaced a moment ago, and those that have their place. */
 static void on_removed(duda_request_t *dr, const struct redis_answer *answer, void *arg)
 {
     struct removal *removal = arg;
     struct mk_duda_session_view *view = removal->view;
-    const redisReply *reply = answer->reply;
 
     (void)dr;
     view->nawaited--;
-    if (!is_good(view->remote, answer))
-        view->has_failed = true;
+    if (is_good(view->remote, answer))
+        know_kin(removal, answer->reply);
     else
-        for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
-            const redisReply *field = reply->element[i];
-            int64_t expires;
-            const char *id =
-                is_text(field)
-                    ? mk_duda_session_value_read(field->str, (size_t)field->len, &expires)
-                    : NULL;
-
-            if (id && is_identity(id))
-                know(removal, id);
-        }
+        view->has_failed = true;
     if (removal->ndone < removal->n && remove_next(removal) < 0)
         view->has_failed = true;
     settle(view);
