@@ -39,10 +39,8 @@ struct gateway_answer {
     int64_t (*left)(
         void *
             arg); /* set by the caller: output not given yet, when its end is known already; -1. NULL: never */
-    void (*hold)(
-        void *arg,
-        size_t
-            bytes); /* set by the caller: so much memory is kept beyond the request's own. NULL: nobody counts it */
+    /* Set by the caller: so much memory is kept beyond the request's own. NULL: nobody counts it. */
+    void (*hold)(void *arg, size_t bytes);
     const char *backend; /* set by the caller: who answers, for the log. NULL: not known */
     void *arg;
     uint32_t max_head;

@@ -418,8 +418,8 @@ static int take_head(void *arg, unsigned asked, struct mk_str fields, bool has_b
     names = room_for_names(l, fields);
     if (!names)
         return MK_E_NOMEM;
-    err =
-        send_head(s, asked == 101 ? 200 : asked, names, fields, has_body); /* RFC 8441 section 5 */
+    /* RFC 8441 section 5 */
+    err = send_head(s, asked == 101 ? 200 : asked, names, fields, has_body);
     free_names(l, names);
     return err;
 }
