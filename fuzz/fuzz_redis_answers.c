@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
-#include "objects/session_value.h"
+#include "objects/session/session_value.h"
 #include "packages/redis/nodes.h"
 #include "packages/redis/protocol.h"
 

@@ -40,7 +40,12 @@ ROOMS = {
     "src/plugins/cgi": ["palm", "entry", "yard", "run"],
     "src/plugins/fastcgi": ["entry", "backends", "exchange"],
     "src/plugins/proxy_reverse": ["entry", "backends", "statistics", "exchange"],
+    "src/duda": ["json", "views", "inputs", "remote", "packages", "service", "package", "objects", "host"],
+    "src/duda/objects": ["plain", "logs", "store", "answer", "request", "events", "session", "guards", "routes", "client", "2012"],
 }
+
+# Folders beside rooms: what services include, and a program in Python.
+BESIDE_ROOMS = {"src/duda": {"headers", "dudac"}}
 
 # Nothing but libc below the plugins (and the sanitizers' own header, to poison freed memory).
 LIBC = set("""
@@ -77,6 +82,13 @@ def includes(path):
     text = without_comments(path.read_text())
     for match in INCLUDE.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match[1] or match[2], match[1] is not None
+
+
+def inside(name, folder):
+    """What an #include names within a folder with rooms: names are written from src/, in plugins and in duda from there."""
+    for above in (folder.removeprefix("src/"), folder.removeprefix("src/duda/")):
+        name = name.removeprefix(f"{above}/")
+    return name
 
 
 def is_libc(name):
@@ -171,27 +183,30 @@ class Checker:
 
     def check_rooms(self, folder, order):
         home = self.tree / folder
-        for stranger in sorted(p.name for p in home.iterdir() if p.is_dir() and p.name not in order):
+        beside = BESIDE_ROOMS.get(folder, set())
+        for stranger in sorted({p.name for p in home.iterdir() if p.is_dir()} - set(order) - beside):
             self.faults.append(f"{folder}/{stranger}: is no room; tools/check_layers.py has their order")
         for path in self.sources(folder):
             room = path.relative_to(home).parts[0] if path.parent != home else None
+            if room in beside:
+                continue
             for line, name, is_system in includes(path):
                 if not is_system:
-                    self.check_room(path, line, name, room, order)
+                    self.check_room(path, line, inside(name, folder), room, order)
 
-    def check_tests_of_rooms(self, layer, order):
+    def check_tests_of_rooms(self, folder, order):
         for room in order:
-            for path in self.sources(f"tests/unit/{layer}/{room}"):
+            for path in self.sources(f"tests/unit/{folder.removeprefix('src/')}/{room}"):
                 for line, name, is_system in includes(path):
-                    other = name.removeprefix(f"{layer}/").partition("/")[0]
-                    if name.startswith(f"{layer}/") and order.index(other) > order.index(room):
+                    other = inside(name, folder).partition("/")[0]
+                    if not is_system and other in order and order.index(other) > order.index(room):
                         self.fault(path, line, f'a test of the room {room} may not see {other} ("{name}")')
 
     def check_room(self, path, line, name, room, order):
-        layer = path.relative_to(self.src).parts[0]
-        name = name.removeprefix(f"{layer}/")  # a plugin's own files are written from its folder
         other = name.partition("/")[0]
-        if "/" not in name and room:
+        if (self.src / "duda/headers" / name).is_file():
+            return
+        if (path.parent / name).is_file() and path.parent.name == room:
             self.fault(path, line, f'write "{room}/{name}": the room belongs to the name')
         elif other not in order or other == room:
             return
@@ -239,7 +254,7 @@ class Checker:
         for folder, order in ROOMS.items():
             if (self.tree / folder).is_dir():
                 self.check_rooms(folder, order)
-                self.check_tests_of_rooms(pathlib.PurePath(folder).name, order)
+                self.check_tests_of_rooms(folder, order)
         for pattern in ON_PUBLIC:
             for folder in sorted(p for p in self.tree.glob(pattern) if p.is_dir()):
                 self.check_on_public(str(folder.relative_to(self.tree)))

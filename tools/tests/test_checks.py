@@ -83,7 +83,7 @@ def test_the_tree_is_well(tree):
     ("docs/older-programs.md", "| a_second_stop_is_refused |", "| a_third_stop |", "mklib_stop: a_third_stop in"),
     ("docs/duda/api/response.md", "Queue bytes.", "Queue.", "docs/duda/api/response.md: not what the headers say"),
     ("docs/duda/calls.md", "| `cookie->set` |", "| `cookie->sat` |", "cookie->set is missing"),
-    ("docs/duda/calls.md", "| `xtime->now` | `tests/unit/duda/test_monkey_time.c`", "| `xtime->now` | `tests/unit/duda/test_loops.c`",
+    ("docs/duda/calls.md", "| `xtime->now` | `tests/unit/duda/objects/plain/test_monkey_time.c`", "| `xtime->now` | `tests/unit/duda/objects/events/test_loops.c`",
      "test_loops.c does not call xtime->now"),
     ("docs/man/monkey-auth.5", ".BI Title", ".BI Tittle", "monkey-auth.5: [AUTH] Tittle: the server has no such key"),
     ("docs/man/monkey-tls.5", ".BI KernelTLS", ".BI KernalTLS", "monkey-tls.5: [TLS] KernelTLS is missing"),

@@ -2,8 +2,7 @@
 #include "package/package.h"
 
 #include "duda_package.h"
-#include "objects/objects.h"
-#include "service/library.h"
+#include "package/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -12,6 +12,9 @@ struct mk_duda_package {
     void *given; /* the struct duda_package of its main */
 };
 
+/** duda_load_package(): @return its API; NULL: it cannot be had, or duda_main() is over, which is logged. */
+void *mk_duda_load_package(struct web_service *ws, const char *name);
+
 /** Free what the packages of a service gave, when it has ended. */
 void mk_duda_packages_free(struct mk_duda_service *s);
 

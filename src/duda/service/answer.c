@@ -2,7 +2,7 @@
 #include "service/answer.h"
 
 #include "kit/text/words.h"
-#include "objects/session.h"
+#include "service/session.h"
 
 #include <monkey/field.h>
 

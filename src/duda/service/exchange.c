@@ -4,14 +4,12 @@
 #include "inputs/values.h"
 #include "json/tree.h"
 #include "kit/text/words.h"
-#include "objects/dthread.h"
-#include "objects/fields.h"
-#include "objects/input.h"
-#include "objects/session.h"
+#include "inputs/fields.h"
 #include "service/answer.h"
-#include "service/load.h"
+#include "service/dthreads.h"
 #include "service/receive.h"
 #include "service/route.h"
+#include "service/session.h"
 #include "service/table.h"
 
 #include <monkey/transport.h>
@@ -275,13 +273,14 @@ enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
 static bool is_forgotten(const struct mk_duda_request *rq)
 {
     return rq->service->level >= LEVEL_OF_ROUTES && rq->r && rq->state == MK_DUDA_REQUEST_CALLED &&
-           !rq->is_waiting && !mk_duda_has_dthreads();
+           !rq->is_waiting && mk_duda_ndthreads == 0;
 }
 
 static void call_service(struct mk_duda_request *rq)
 {
     rq->state = MK_DUDA_REQUEST_CALLED;
-    if (!rq->route || (mk_duda_route_before(rq->route->before, rq) && mk_duda_inputs_check(rq)))
+    if (!rq->route || (mk_duda_route_before(rq->route->before, rq) &&
+                       (!rq->route->read_inputs || rq->route->read_inputs(rq))))
         rq->target->function(&rq->dr);
     if (!is_forgotten(rq))
         return;
@@ -421,40 +420,7 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
     return call(rq, &facts, &match);
 }
 
-/* ---- whose path it is ---- */
-
-static enum mk_verdict redirect(struct mk_request *r, const struct mk_request_facts *facts)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    struct mk_str path = facts->path;
-    char *location = mk_request_alloc(r, path.len * 3 + 2);
-    size_t len = 0;
-
-    if (!location)
-        return mk_reply_error(r, 503, NULL);
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.p[i];
-
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            strchr("/-._~!$&'()*+,;=:@", c)) {
-            location[len++] = (char)c;
-        } else {
-            location[len++] = '%';
-            location[len++] = hex[c >> 4];
-            location[len++] = hex[c & 15];
-        }
-    }
-    location[len++] = '/';
-    return mk_reply_redirect(r, 301, (struct mk_str){location, len});
-}
-
-static enum mk_verdict serve_file(struct mk_request *r, const struct mk_request_facts *facts,
-                                  const char *root, struct mk_str rest)
-{
-    if (!root)
-        return mk_reply_error(r, 404, NULL);
-    return rest.len == 0 ? redirect(r, facts) : mk_reply_beneath(r, mk_str_from(root), rest);
-}
+/* ---- where it begins ---- */
 
 /* @param route  of level 3; NULL: match has where it goes */
 static enum mk_verdict begin(struct mk_request *r, const struct mk_request_facts *facts,
@@ -502,91 +468,18 @@ enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
     return call(rq, &facts, &match);
 }
 
-/* Routes of level 3 are asked first. @return PASS: none fits */
-static enum mk_verdict serve_route(struct mk_request *r, const struct mk_request_facts *facts,
-                                   struct mk_duda_worker *w, struct mk_duda_service *s,
-                                   struct mk_str rest)
+enum mk_verdict mk_duda_begin(struct mk_request *r, const struct mk_request_facts *facts,
+                              struct mk_duda_worker *w, struct mk_duda_service *s,
+                              const struct mk_duda_match *match)
 {
-    struct mk_duda_here before;
-    enum mk_verdict verdict;
-
-    if (rest.len == 0)
-        return redirect(r, facts);
-    before = mk_duda_enter(s, w);
-    verdict = mk_router_run(s->routes->router, r, facts->path.len - rest.len);
-    mk_duda_leave(before);
-    return verdict;
+    return begin(r, facts, w, s, NULL, match);
 }
 
-static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts *facts,
-                             struct mk_duda_worker *w, struct mk_duda_service *s,
-                             struct mk_str rest)
-{
-    struct mk_duda_match match;
-
-    if (s->routes && s->routes->router) {
-        enum mk_verdict verdict = serve_route(r, facts, w, s, rest);
-
-        if (verdict != MK_VERDICT_PASS)
-            return verdict;
-    }
-    switch (mk_duda_find(s, rest, facts->query.p, &match)) {
-    case MK_DUDA_SLASH:
-        return redirect(r, facts);
-    case MK_DUDA_NONE:
-        return serve_file(r, facts, s->spec.docroot, rest);
-    case MK_DUDA_CALL:
-        break;
-    }
-    return begin(r, facts, w, s, NULL, &match);
-}
-
-/* The pages of the framework itself: /ddr. */
-static bool is_shared(struct mk_str path)
-{
-    static const struct mk_str ddr = MK_STR_INIT("/ddr");
-
-    return path.len >= ddr.len && memcmp(path.p, ddr.p, ddr.len) == 0 &&
-           (path.len == ddr.len || path.p[ddr.len] == '/');
-}
-
-/* A root service has all paths, whatever others are called. @param rest  out: of the path, behind the service's name */
-static struct mk_duda_service *find_service(const struct mk_duda_home *home, struct mk_str path,
-                                            struct mk_str *rest)
-{
-    struct mk_duda_service *found = NULL;
-
-    for (size_t i = 0; i < home->nservices; i++) {
-        struct mk_duda_service *s = home->services[i];
-        struct mk_str behind = mk_duda_rest(s, path);
-
-        if (behind.p && (!found || s->ws.is_root)) {
-            found = s;
-            *rest = behind;
-        }
-        if (found && found->ws.is_root)
-            break;
-    }
-    return found;
-}
-
-enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+bool mk_duda_go_on(struct mk_request *r, enum mk_verdict *verdict)
 {
     struct mk_duda_request *rq = mk_request_kept(r, &request_key);
-    struct mk_request_facts facts;
-    const struct mk_duda_home *home = ctx->site;
-    const struct mk_duda_plan *plan = ctx->config;
-    struct mk_duda_service *s;
-    struct mk_str rest;
 
-    (void)data;
     if (rq)
-        return go_on(rq);
-    facts.size = sizeof(facts);
-    mk_request_facts(r, &facts);
-    if (plan->set->document_root && is_shared(facts.path))
-        return serve_file(r, &facts, plan->set->document_root,
-                          (struct mk_str){facts.path.p + 4, facts.path.len - 4});
-    s = find_service(home, facts.path, &rest);
-    return s ? serve(r, &facts, ctx->local, s, rest) : MK_VERDICT_PASS;
+        *verdict = go_on(rq);
+    return rq != NULL;
 }

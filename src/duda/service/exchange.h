@@ -4,8 +4,15 @@
 
 #include "service/request.h"
 
-/** The hook: who of the site's services a path belongs to, and what that does with it. PASS: none. */
-enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data);
+struct mk_duda_match;
+
+/** A request begins, of a service below level 3 or of its map. @param match  where it goes */
+enum mk_verdict mk_duda_begin(struct mk_request *r, const struct mk_request_facts *facts,
+                              struct mk_duda_worker *w, struct mk_duda_service *s,
+                              const struct mk_duda_match *match);
+
+/** The hook is called again: go on with the request. @return false: it has not begun */
+bool mk_duda_go_on(struct mk_request *r, enum mk_verdict *verdict);
 
 /** The function of each route of level 3, an mk_handle_fn. @param arg  the route */
 enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/request.h"
 
-#include "objects/fields.h"
+#include "inputs/fields.h"
 #include "service/table.h"
 
 #include <stdlib.h>

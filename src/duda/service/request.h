@@ -90,16 +90,16 @@ struct mk_duda_request {
     struct mk_duda_worker *worker;
     struct mk_duda_request *next;         /* of the table of its worker */
     const struct mk_duda_target *target;  /* what is called */
-    struct mk_duda_session_view *session; /* objects/session_remote.h; NULL: none */
+    struct mk_duda_session_view *session; /* objects/session/session_remote.h; NULL: none */
     const char *callback;                 /* the name of the call-back that was called, for logs */
     struct mk_duda_body body;
     struct mk_form *multipart;         /* in place of body; NULL: none */
-    struct mk_duda_fields *fields;     /* objects/form.c; NULL: not asked for yet */
-    struct cJSON *json;                /* objects/json_body.h; NULL: not read */
+    struct mk_duda_fields *fields;     /* objects/request/form.c; NULL: not asked for yet */
+    struct cJSON *json;                /* objects/request/json_body.h; NULL: not read */
     struct mk_duda_values *values;     /* of a route that describes its inputs; NULL: none */
     struct mk_duda_receiver *receiver; /* service/receive.h; NULL: none */
     struct mk_sse *events;             /* sse->open(); NULL: none */
-    struct mk_duda_visit *visit;       /* objects/http_visit.h; NULL: no calls of `http` */
+    struct mk_duda_visit *visit;       /* objects/client/http_visit.h; NULL: no calls of `http` */
     struct mk_duda_out out;
     struct mk_duda_garbage *garbage;
     const struct mk_duda_rule *rule;   /* of the pattern, level 2: service/routes.h */

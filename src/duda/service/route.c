@@ -2,7 +2,6 @@
 #include "service/route.h"
 
 #include "kit/text/words.h"
-#include "objects/input.h"
 #include "service/part.h"
 
 #include <stdio.h>
@@ -257,7 +256,7 @@ int mk_duda_route_add(struct mk_duda_service *s, const char *call, const char *m
         err = mk_router_new(&s->routes->router);
     if (err == 0 && !why) {
         route = new_route(s, methods, whole, &p, callback);
-        if (route && described && mk_duda_route_describe(route, methods, p.plain, described) < 0)
+        if (route && described && described->give(route, methods, p.plain, described) < 0)
             return -1;
         err = route ? mk_router_add_if(s->routes->router, methods, p.plain,
                                        p.ntyped > 0 ? fits : NULL, run, route)

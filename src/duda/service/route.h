@@ -30,6 +30,9 @@ struct mk_duda_route {
     unsigned ntyped;
     bool is_hidden;                      /* from documents about the routes */
     const struct mk_duda_schema *inputs; /* inputs/schema.h; NULL: it describes none */
+    bool (*read_inputs)(
+        struct mk_duda_request
+            *rq); /* false: they are wrong, which was answered; NULL: nothing to read */
 };
 
 /** What a route takes, and where the service says so. */
@@ -37,6 +40,9 @@ struct mk_duda_described {
     const struct duda_inputs *inputs;
     const char *file;
     int line;
+    /** Check the table, and give it to the route. @param plain  the pattern without types @return 0; -1, with the sentence of mk_duda_refuse */
+    int (*give)(struct mk_duda_route *route, const char *methods, const char *plain,
+                const struct mk_duda_described *described);
 };
 
 /** A group while its routes are added. */

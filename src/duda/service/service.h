@@ -24,6 +24,7 @@ struct mk_duda_block;
 struct mk_duda_package;
 struct mk_duda_request;
 struct mk_duda_routes;
+struct mk_duda_session_steps;
 struct mk_duda_worker;
 
 /** The identity of a file. */
@@ -74,18 +75,20 @@ struct mk_duda_service {
     unsigned nseats;             /* workers of the server */
     struct mk_duda_seat **seats; /* by the worker's number; NULL: not started there */
     void *parts[MK_DUDA_PARTS];
-    struct mk_duda_routes *routes;    /* service/routes.h */
-    struct mk_duda_package *packages; /* package/package.h */
-    unsigned wait_ms;                 /* of a request that wait() has parked; WaitTimeout */
-    const char *packages_root;        /* folder of .dpkg files, with a trailing slash */
-    const char *tls;                  /* the transport of https to other servers; NULL: none */
-    const char *spool_dir;            /* for files of large bodies */
-    const char *session_file;         /* of objects/session.c; NULL: none */
-    const char *session_url;          /* likewise; both NULL: sessions are in memory alone */
-    const char *backplane_url;        /* for the package websocket; NULL: none */
-    struct mk_duda_block *blocks;     /* mk_duda_alloc */
-    char why[256];                    /* mk_duda_refuse */
-    struct counted refs;              /* configurations that have it */
+    struct mk_duda_routes *routes;                /* service/routes.h */
+    const struct mk_duda_session_steps *sessions; /* service/session.h; NULL: it has none */
+    struct mk_duda_package *packages;             /* package/package.h */
+    unsigned wait_ms;             /* of a request that wait() has parked; WaitTimeout */
+    const char *packages_root;    /* folder of .dpkg files, with a trailing slash */
+    const char *tls;              /* the transport of https to other servers; NULL: none */
+    const char *spool_dir;        /* for files of large bodies */
+    const char *session_file;     /* of objects/session/session.c; NULL: none */
+    const char *session_url;      /* likewise; both NULL: sessions are in memory alone */
+    const char *backplane_url;    /* for the package websocket; NULL: none */
+    struct mk_duda_block *blocks; /* mk_duda_alloc */
+    char why[256];                /* mk_duda_refuse */
+    struct counted refs;          /* configurations that have it */
+    void (*end)(struct mk_duda_service *s); /* after the last one; of host/load.c */
     /* Threads of its own run until the process ends: what they reach is not freed, and says that it is over. */
     atomic_bool is_outlived;
 };
@@ -96,8 +99,8 @@ struct mk_duda_worker {
     unsigned index;
     unsigned refs;                      /* configurations */
     struct mk_duda_table *requests;     /* service/table.h: those that live on this worker */
-    struct mk_duda_listener *listeners; /* objects/signal.c: the services on this worker */
-    void *crash_stack;                  /* service/crash.h; NULL: crashes are not reported */
+    struct mk_duda_listener *listeners; /* objects/events/signal.c: the services on this worker */
+    void *crash_stack;                  /* host/crash.h; NULL: crashes are not reported */
 };
 
 /** The service whose `self` this is. */
@@ -134,10 +137,13 @@ char *mk_duda_copy(struct mk_duda_service *s, const char *text, size_t len) MK_M
 void mk_duda_free_blocks(struct mk_duda_block *blocks);
 
 /**
- * Keep the service from its end, for threads of its own, which hold no reference; mk_duda_unload gives it back. Any thread.
+ * Keep the service from its end, for threads of its own, which hold no reference; mk_duda_put gives it back. Any thread.
  * @return false: it is over, and its server may be gone
  */
 bool mk_duda_try_get(struct mk_duda_service *s) MK_MUST_USE;
+
+/** Give back a reference; after the last one duda_exit() is called. Any thread. NULL is allowed. */
+void mk_duda_put(struct mk_duda_service *s);
 
 /** Write a line to the error log, with the service's name before it. Any thread. */
 void mk_duda_log(const struct mk_duda_service *s, enum mk_log_level level, const char *fmt, ...)

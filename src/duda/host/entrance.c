@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/entrance.h"
+
+#include "service/exchange.h"
+#include "service/routes.h"
+#include "host/settings.h"
+
+#include <monkey/web/router.h>
+
+#include <string.h>
+
+static enum mk_verdict redirect(struct mk_request *r, const struct mk_request_facts *facts)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct mk_str path = facts->path;
+    char *location = mk_request_alloc(r, path.len * 3 + 2);
+    size_t len = 0;
+
+    if (!location)
+        return mk_reply_error(r, 503, NULL);
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.p[i];
+
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            strchr("/-._~!$&'()*+,;=:@", c)) {
+            location[len++] = (char)c;
+        } else {
+            location[len++] = '%';
+            location[len++] = hex[c >> 4];
+            location[len++] = hex[c & 15];
+        }
+    }
+    location[len++] = '/';
+    return mk_reply_redirect(r, 301, (struct mk_str){location, len});
+}
+
+static enum mk_verdict serve_file(struct mk_request *r, const struct mk_request_facts *facts,
+                                  const char *root, struct mk_str rest)
+{
+    if (!root)
+        return mk_reply_error(r, 404, NULL);
+    return rest.len == 0 ? redirect(r, facts) : mk_reply_beneath(r, mk_str_from(root), rest);
+}
+
+/* Routes of level 3 are asked first. @return PASS: none fits */
+static enum mk_verdict serve_route(struct mk_request *r, const struct mk_request_facts *facts,
+                                   struct mk_duda_worker *w, struct mk_duda_service *s,
+                                   struct mk_str rest)
+{
+    struct mk_duda_here before;
+    enum mk_verdict verdict;
+
+    if (rest.len == 0)
+        return redirect(r, facts);
+    before = mk_duda_enter(s, w);
+    verdict = mk_router_run(s->routes->router, r, facts->path.len - rest.len);
+    mk_duda_leave(before);
+    return verdict;
+}
+
+static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts *facts,
+                             struct mk_duda_worker *w, struct mk_duda_service *s,
+                             struct mk_str rest)
+{
+    struct mk_duda_match match;
+
+    if (s->routes && s->routes->router) {
+        enum mk_verdict verdict = serve_route(r, facts, w, s, rest);
+
+        if (verdict != MK_VERDICT_PASS)
+            return verdict;
+    }
+    switch (mk_duda_find(s, rest, facts->query.p, &match)) {
+    case MK_DUDA_SLASH:
+        return redirect(r, facts);
+    case MK_DUDA_NONE:
+        return serve_file(r, facts, s->spec.docroot, rest);
+    case MK_DUDA_CALL:
+        break;
+    }
+    return mk_duda_begin(r, facts, w, s, &match);
+}
+
+/* The pages of the framework itself: /ddr. */
+static bool is_shared(struct mk_str path)
+{
+    static const struct mk_str ddr = MK_STR_INIT("/ddr");
+
+    return path.len >= ddr.len && memcmp(path.p, ddr.p, ddr.len) == 0 &&
+           (path.len == ddr.len || path.p[ddr.len] == '/');
+}
+
+/* A root service has all paths, whatever others are called. @param rest  out: of the path, behind the service's name */
+static struct mk_duda_service *find_service(const struct mk_duda_home *home, struct mk_str path,
+                                            struct mk_str *rest)
+{
+    struct mk_duda_service *found = NULL;
+
+    for (size_t i = 0; i < home->nservices; i++) {
+        struct mk_duda_service *s = home->services[i];
+        struct mk_str behind = mk_duda_rest(s, path);
+
+        if (behind.p && (!found || s->ws.is_root)) {
+            found = s;
+            *rest = behind;
+        }
+        if (found && found->ws.is_root)
+            break;
+    }
+    return found;
+}
+
+enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
+{
+    struct mk_request_facts facts;
+    const struct mk_duda_plan *plan = ctx->config;
+    struct mk_duda_service *s;
+    enum mk_verdict verdict;
+    struct mk_str rest;
+
+    (void)data;
+    if (mk_duda_go_on(r, &verdict))
+        return verdict;
+    facts.size = sizeof(facts);
+    mk_request_facts(r, &facts);
+    if (plan->set->document_root && is_shared(facts.path))
+        return serve_file(r, &facts, plan->set->document_root,
+                          (struct mk_str){facts.path.p + 4, facts.path.len - 4});
+    s = find_service(ctx->site, facts.path, &rest);
+    return s ? serve(r, &facts, ctx->local, s, rest) : MK_VERDICT_PASS;
+}
