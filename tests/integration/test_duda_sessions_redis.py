@@ -46,8 +46,7 @@ def cookie_of(answer):
 
 
 def ask(server, path, cookie=None, service="obj_session/s"):
-    return server.get(f"/{service}/{path}", headers={
-    "Cookie" : cookie} if cookie else {}, timeout=WITHIN)
+    return server.get(f"/{service}/{path}", headers={"Cookie": cookie} if cookie else {}, timeout=WITHIN)
 
 
 def created(server, name="user", value="me", seconds=0, cookie=None):
@@ -69,7 +68,8 @@ def becomes(server, path, cookie, body):
 def keys(redis):
     return int(redis.ask("DBSIZE")[1:])
 
-#-- -- one session on several servers
+
+# ---- one session on several servers
 
 
 def test_a_session_is_that_of_all_servers(serve, redis):
@@ -211,7 +211,8 @@ def test_unusual_moments(serve, redis):
     assert eventually(lambda: late("both", cookie).body.endswith(b"0 -1"), within=WITHIN)
     assert eventually(lambda: late("full").body == b"64 -1", within=WITHIN)
 
-#-- -- requests that began earlier
+
+# ---- requests that began earlier
 
 
 RACED = """
@@ -264,8 +265,7 @@ def raced(serve, redis, tmp_path):
 
 
 def told(server, path, cookie=None, method="GET", body=b""):
-    answer = server.request(f"/raced/{path}", method, headers={
-    "Cookie" : cookie} if cookie else {}, body=body, timeout=WITHIN)
+    answer = server.request(f"/raced/{path}", method, headers={"Cookie": cookie} if cookie else {}, body=body, timeout=WITHIN)
     assert answer.status == 200
     return answer
 
@@ -301,7 +301,8 @@ class Upload:
             assert answer.status == 200 and answer.body == b"0"
             return cookie_of(answer)
 
-#The same value, another one that is no log - in, and one that gives the session a new identity.
+
+# The same value, another one that is no log-in, and one that gives the session a new identity.
 @pytest.mark.parametrize("name,value", [("user", "ann"), ("cart", "2"), ("files", "1")])
 def test_an_upload_does_not_undo_a_log_out(raced, redis, name, value):
     cookie = kept(raced, "user", "ann", kept(raced, "cart", "1"))
@@ -358,7 +359,8 @@ def test_who_leaves_while_the_identity_is_new(raced, redis):
         assert told(raced, f"drop?name={name}", after).body == b"0"
     assert eventually(lambda: redis.ask("EXISTS", f"duda:session:/raced:{after.split('=')[1]}") == b":0\r\n", within=WITHIN)
 
-#-- -- failures
+
+# ---- failures
 
 
 def timed(server, path, cookie=None):
@@ -454,7 +456,8 @@ def test_redis_that_is_not_there_at_the_start(serve, tmp_path):
     assert timed(server, "create/a/b/0") == 503
     assert ask(server, "get/user").status == 200
 
-#-- -- configuration
+
+# ---- configuration
 
 
 @pytest.mark.parametrize("url,why", [
