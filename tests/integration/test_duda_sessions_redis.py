@@ -219,12 +219,53 @@ RACED = """
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "webservice.h"
 
+#include <stdlib.h>
+
 DUDA_REGISTER("raced", "sessions of requests that overlap");
 
 static void keep(duda_request_t *dr)
 {
+    const char *expires = query->get(dr, "expires");
+
     response->send(dr, 200, "text/plain", "%d",
-                   session->create(dr, query->get(dr, "name"), query->get(dr, "value"), 0));
+                   session->create(dr, query->get(dr, "name"), query->get(dr, "value"),
+                                   expires ? atoi(expires) : 0));
+}
+
+static volatile int may_end;
+
+/* An answer that has begun sets a value, and sets it again when it may end. */
+static void set_again(void *arg)
+{
+    duda_request_t *dr = arg;
+
+    if (!may_end) {
+        timer->after(100, set_again, dr);
+        return;
+    }
+    response->cont(dr);
+    response->printf(dr, "%d", session->create(dr, "files", "2", 0));
+    response->finalize(dr, NULL);
+}
+
+static void stream(duda_request_t *dr)
+{
+    int result = session->create(dr, "begun", "1", 0);
+
+    may_end = 0;
+    response->http_status(dr, 200);
+    response->send_headers(dr);
+    result += session->create(dr, "files", "1", 0);
+    response->printf(dr, "%d", result);
+    response->flush(dr);
+    response->wait(dr);
+    timer->after(100, set_again, dr);
+}
+
+static void end_stream(duda_request_t *dr)
+{
+    may_end = 1;
+    response->send(dr, 200, "text/plain", "0");
 }
 
 static void show(duda_request_t *dr)
@@ -252,6 +293,8 @@ int duda_main()
     router->post("/keep", keep);
     router->get("/show", show);
     router->get("/drop", drop);
+    router->get("/stream", stream);
+    router->get("/end", end_stream);
     router->group("/members", members);
     return 0;
 }
@@ -277,6 +320,11 @@ def kept(server, name, value, cookie=None):
 
 def value_in(server, name, cookie):
     return told(server, f"show?name={name}", cookie).text
+
+
+def key_of(cookie):
+    """Where Redis has the session."""
+    return "duda:session:/raced:" + cookie.split("=")[1]
 
 
 class Upload:
@@ -352,12 +400,49 @@ def test_a_log_out_reaches_all_identities(raced, redis, where):
     assert [value_in(raced, "user", each) for each in cookies] == ["-"] * 4
 
 
+@pytest.mark.parametrize("has_gone", [False, True])
+@pytest.mark.parametrize("where", [0, 1, 2])
+def test_a_log_out_reaches_identities_that_were_begun_side_by_side(raced, redis, where, has_gone):
+    cookie = kept(raced, "cart", "1", kept(raced, "user", "ann"))
+    uploads = [Upload(raced, redis, "user", "eve", cookie) for _ in range(3)]
+    cookies = [upload.end() for upload in uploads]
+    assert len({cookie, *cookies}) == 4
+    if has_gone:
+        assert redis.ask("DEL", key_of(cookie)) == b":1\r\n"
+    assert told(raced, "drop?name=user", cookies[where]).status == 200
+    assert [value_in(raced, "user", each) for each in cookies] == ["-"] * 3
+    assert [value_in(raced, "cart", each) for each in cookies] == ["1"] * 3
+    for each in cookies:
+        assert told(raced, "drop?name=cart", each).status == 200
+    assert [each for each in cookies if redis.ask("EXISTS", key_of(each)) != b":0\r\n"] == []
+
+
+def test_an_answer_that_has_begun_does_not_undo_a_log_out(raced, redis):
+    with raced.connect() as connection:
+        connection.send(http.request("/raced/stream"))
+        cookie = cookie_of(http.read_head(connection.stream))
+        assert [connection.stream.line() for _ in range(2)] == [b"1", b"0"]
+        assert eventually(lambda: value_in(raced, "files", cookie) == "1", within=WITHIN)
+        assert told(raced, "drop?name=files", cookie).body == b"0"
+        assert told(raced, "end").status == 200
+        assert [connection.stream.line() for _ in range(3)] == [b"1", b"0", b"0"]
+    assert [value_in(raced, name, cookie) for name in ("files", "begun")] == ["-", "1"]
+
+
+def test_an_upload_takes_the_longer_time_that_others_have_set(raced, redis):
+    soon, late = int(time.time()) + 600, int(time.time()) + 6000
+    cookie = cookie_of(told(raced, f"keep?name=user&value=ann&expires={soon}", None, "POST", b"x"))
+    upload = Upload(raced, redis, "files", "1", cookie)
+    assert told(raced, f"keep?name=user&value=ann&expires={late}", cookie, "POST", b"x").body == b"0"
+    assert redis.text("HGET", key_of(upload.end()), "user") == f"{late} ann"
+
+
 def test_who_leaves_while_the_identity_is_new(raced, redis):
     cookie = kept(raced, "user", "ann")
     after = kept(raced, "cart", "1", cookie)
     for name in ("user", "cart"):
         assert told(raced, f"drop?name={name}", after).body == b"0"
-    assert eventually(lambda: redis.ask("EXISTS", f"duda:session:/raced:{after.split('=')[1]}") == b":0\r\n", within=WITHIN)
+    assert eventually(lambda: redis.ask("EXISTS", key_of(after)) == b":0\r\n", within=WITHIN)
 
 
 # ---- failures

@@ -9,18 +9,26 @@
 #include "service/answer.h"
 #include "service/exchange.h"
 
+/*
+ * Fields of the server's own, whose values are identities: which one has the place of one that was replaced, which one it
+ * had itself, and those that were begun in place of the same one by requests side by side.
+ */
+#define HEIR "_heir"
+#define BEFORE "_before"
+#define KIN "_kin:"
+#define IS_LINK(name)                                                                              \
+    "(" name "=='" HEIR "' or " name "=='" BEFORE "' or string.sub(" name ",1,5)=='" KIN "')"
+
 enum {
     BYTES_MAX = 256 << 10, /* of all names and values of one session */
     KEY_MAX = 512,
+    KIN_MAX = 16, /* identities of one session from which a value is removed */
     VALUE_WORDS = 3,
     WORDS_MAX = 6 + VALUE_WORDS * MK_DUDA_SESSION_NAMES_MAX,
+    FIELDS_MAX = MK_DUDA_SESSION_NAMES_MAX + KIN_MAX, /* of a session that gets kin */
     NUMBER_TEXT = 24,
-    KIN_MAX = 16 /* identities of one session from which a value is removed */
+    LINK_MAX = sizeof(KIN) + MK_DUDA_SESSION_ID_LEN, /* the name of such a field */
 };
-
-/* Fields of the server's own: which identity has the place of one that was replaced, and which one it had itself. */
-#define HEIR "_heir"
-#define BEFORE "_before"
 
 /* Of a service. A session is a hash at `prefix` and its identity, with a time to live. */
 struct mk_duda_session_remote {
@@ -31,15 +39,23 @@ struct mk_duda_session_remote {
     char prefix[KEY_MAX - MK_DUDA_SESSION_ID_LEN];
 };
 
-/* What Redis has of a value. Only what the request has changed is written: the rest may have ended meanwhile. */
+/* Where a value comes from. */
+enum value_origin {
+    ORIGIN_FETCHED, /* Redis */
+    ORIGIN_CHANGED, /* the request, in place of one that was fetched */
+    ORIGIN_OWN      /* the request: none was fetched */
+};
+
+/* What Redis is to be told of a value. Only what the request has changed is written: the rest may have ended meanwhile. */
 enum value_state {
-    VALUE_FETCHED, /* this one, as far as is known */
-    VALUE_CHANGED, /* another one. If that is gone by now, somebody has logged out, and that lasts */
-    VALUE_NEW      /* none */
+    VALUE_KNOWN,   /* nothing */
+    VALUE_CHANGED, /* it, unless there is none by now: then somebody has logged out, and that lasts */
+    VALUE_NEW      /* it */
 };
 
 struct value {
     struct value *next;
+    enum value_origin origin;
     enum value_state state;
     int64_t expires; /* 0: by its last use */
     size_t bytes;
@@ -87,26 +103,36 @@ static const char store_script[] =
     "if redis.call('TTL',KEYS[1])==-1 then redis.call('EXPIRE',KEYS[1],30) end " UNLESS_REPLACED
     "local ttl,all=1,redis.call('HGETALL',KEYS[1]) "
     "for i=1,#all,2 do local at=tonumber(string.match(all[i+1],'^(%d+) ')) "
-    "if at and all[i]~='" BEFORE "' then "
-    "ttl=math.max(ttl,at==0 and 86400 or at-tonumber(ARGV[1])) end end "
-    "return redis.call('EXPIRE',KEYS[1],ttl)";
+    "if at and not " IS_LINK(
+        "all[i]") " then "
+                  "ttl=math.max(ttl,at==0 and 86400 or at-tonumber(ARGV[1])) end end "
+                  "return redis.call('EXPIRE',KEYS[1],ttl)";
 _Static_assert(MK_DUDA_SESSION_IDLE_S == 86400, "as the script has it");
 static const char keep_script[] = UNLESS_REPLACED "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
-/* A session that has ended has no heir. It says what it has until now. */
+/* A session that has ended has no heir, and no other one has more than one. It says what it has until now. */
 static const char replace_script[] = "local all=redis.call('HGETALL',KEYS[1]) "
                                      "if #all==0 then return all end "
                                      "if redis.call('HSETNX',KEYS[1],'" HEIR "',ARGV[1])==1 then "
-                                     "redis.call('EXPIRE',KEYS[1],ARGV[2]) end "
+                                     "redis.call('EXPIRE',KEYS[1],ARGV[2]) "
+                                     "elseif #all<2*tonumber(ARGV[4]) then "
+                                     "redis.call('HSET',KEYS[1],ARGV[3],ARGV[1]) end "
                                      "return all";
+static const char kin_script[] = "local n=redis.call('HLEN',KEYS[1]) "
+                                 "if n==0 or n>=tonumber(ARGV[3]) then return 0 end "
+                                 "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
 static const char heir_script[] =
     "if redis.call('HGET',KEYS[1],ARGV[1])~=ARGV[3] then return 0 end "
     "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
-/* It says which identities may have the value, too. */
-static const char remove_script[] = "local kin=redis.call('HMGET',KEYS[1],'" HEIR "','" BEFORE "') "
-                                    "redis.call('HDEL',KEYS[1],ARGV[1]) "
-                                    "if redis.call('HLEN',KEYS[1])==1 then "
-                                    "redis.call('HDEL',KEYS[1],'" BEFORE "') end "
-                                    "return kin";
+/* It says which identities may have the value, too. A session without values ends, unless another one has its place. */
+static const char remove_script[] =
+    "local kin,left,all={},0,redis.call('HGETALL',KEYS[1]) "
+    "redis.call('HDEL',KEYS[1],ARGV[1]) "
+    "for i=1,#all,2 do "
+    "if " IS_LINK("all[i]") " then kin[#kin+1]=all[i+1] "
+                            "elseif all[i]~=ARGV[1] then left=left+1 end end "
+                            "if left==0 and redis.call('HEXISTS',KEYS[1],'" HEIR
+                            "')==0 then redis.call('DEL',KEYS[1]) end "
+                            "return kin";
 
 /* ---- the service ---- */
 
@@ -282,6 +308,7 @@ static int add(struct mk_duda_session_view *view, const char *name, const char *
     if (!value)
         return -1;
     value->state = !*old || (*old)->state == VALUE_NEW ? VALUE_NEW : VALUE_CHANGED;
+    value->origin = !*old || (*old)->origin == ORIGIN_OWN ? ORIGIN_OWN : ORIGIN_CHANGED;
     if (*old)
         unlink_value(view, old);
     value->next = view->values;
@@ -344,7 +371,8 @@ static bool is_identity(const char *text)
 
 static bool is_link(const char *name)
 {
-    return strcmp(name, HEIR) == 0 || strcmp(name, BEFORE) == 0;
+    return strcmp(name, HEIR) == 0 || strcmp(name, BEFORE) == 0 ||
+           strncmp(name, KIN, sizeof(KIN) - 1) == 0;
 }
 
 static void take_values(struct mk_duda_session_view *view, const redisReply *reply, int64_t now)
@@ -357,8 +385,10 @@ static void take_values(struct mk_duda_session_view *view, const redisReply *rep
         else if (field.text && strcmp(field.name, HEIR) == 0 && is_identity(field.text))
             memcpy(view->heir.text, field.text, MK_DUDA_SESSION_ID_LEN);
     }
-    for (struct value *value = view->values; value; value = value->next)
-        value->state = VALUE_FETCHED;
+    for (struct value *value = view->values; value; value = value->next) {
+        value->state = VALUE_KNOWN;
+        value->origin = ORIGIN_FETCHED;
+    }
     view->is_kept = view->values != NULL;
 }
 
@@ -460,7 +490,7 @@ static void drop_what_has_gone(struct mk_duda_session_view *view, const redisRep
     const char *words[] = {"HDEL", key_of(view->remote, key, view->id.text), NULL};
 
     for (struct value **at = &view->values; *at;) {
-        if ((*at)->state == VALUE_NEW || text_in(reply, (*at)->name, now)) {
+        if ((*at)->origin == ORIGIN_OWN || text_in(reply, (*at)->name, now)) {
             at = &(*at)->next;
             continue;
         }
@@ -482,9 +512,36 @@ static void take_what_has_come(struct mk_duda_session_view *view, const redisRep
 
         if (!field.text || is_link(field.name) || is_removed(view, field.name))
             continue;
-        if (!has || (has->state == VALUE_FETCHED && strcmp(has->text, field.text) != 0))
+        if (!has || (has->origin == ORIGIN_FETCHED &&
+                     (has->expires != field.expires || strcmp(has->text, field.text) != 0)))
             (void)add(view, field.name, field.text, field.expires, now);
     }
+}
+
+/* @param id  whose kin the other one is. A session that has ended meanwhile, or has too many, gets none. */
+static void link_kin(struct mk_duda_session_view *view, const char *id, const char *other)
+{
+    char key[KEY_MAX], name[LINK_MAX], max[NUMBER_TEXT];
+    char value[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1];
+    const char *words[] = {"EVAL", kin_script, "1", key_of(view->remote, key, id),
+                           name,   value,      max};
+
+    (void)snprintf(name, sizeof(name), KIN "%s", other);
+    (void)snprintf(value, sizeof(value), "0 %s", other);
+    (void)snprintf(max, sizeof(max), "%d", FIELDS_MAX);
+    if (run(view, on_written, 7, words) < 0)
+        view->has_failed = true;
+}
+
+/* Another request has replaced the old identity already: each of the two must learn of a log-out under the other. */
+static void know_heir(struct mk_duda_session_view *view, const redisReply *reply, int64_t now)
+{
+    const char *heir = text_in(reply, HEIR, now);
+
+    if (!heir || !is_identity(heir) || strcmp(heir, view->id.text) == 0)
+        return;
+    link_kin(view, view->id.text, heir);
+    link_kin(view, heir, view->id.text);
 }
 
 /* The new identity has what the request had fetched, so it gets what has happened to the old one meanwhile. */
@@ -500,6 +557,7 @@ static void on_replaced(duda_request_t *dr, const struct redis_answer *answer, v
     } else if (view->values) {
         drop_what_has_gone(view, answer->reply, now);
         take_what_has_come(view, answer->reply, now);
+        know_heir(view, answer->reply, now);
         if (store(view, false) < 0)
             view->has_failed = true;
     }
@@ -510,14 +568,17 @@ static void on_replaced(duda_request_t *dr, const struct redis_answer *answer, v
 static void replace_old(struct mk_duda_session_view *view)
 {
     char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1],
-        ttl[NUMBER_TEXT];
+        ttl[NUMBER_TEXT], name[LINK_MAX], max[NUMBER_TEXT];
     const char *words[] = {
-        "EVAL", replace_script, "1", key_of(view->remote, key, view->old.text), heir, ttl};
+        "EVAL", replace_script, "1", key_of(view->remote, key, view->old.text), heir,
+        ttl,    name,           max};
 
     view->has_old = false;
     (void)snprintf(heir, sizeof(heir), "0 %s", view->id.text);
     (void)snprintf(ttl, sizeof(ttl), "%d", MK_DUDA_SESSION_REPLACED_S);
-    if (run(view, on_replaced, 6, words) < 0)
+    (void)snprintf(name, sizeof(name), KIN "%s", view->id.text);
+    (void)snprintf(max, sizeof(max), "%d", FIELDS_MAX);
+    if (run(view, on_replaced, 8, words) < 0)
         view->has_failed = true;
 }
 
@@ -556,10 +617,11 @@ static int store(struct mk_duda_session_view *view, bool is_begun)
 
     (void)snprintf(now, sizeof(now), "%lld", (long long)mk_duda_xtime.now());
     (void)snprintf(before, sizeof(before), "0 %s", view->old.text);
-    for (const struct value *value = view->values; value; value = value->next) {
-        if (is_begun || value->state != VALUE_FETCHED)
+    for (struct value *value = view->values; value; value = value->next) {
+        if (is_begun || value->state != VALUE_KNOWN)
             n += add_value(words + n, !is_begun && value->state == VALUE_CHANGED, value->name,
                            value->field);
+        value->state = VALUE_KNOWN; /* what ends there from now on has ended */
     }
     if (is_begun && view->has_old)
         n += add_value(words + n, false, BEFORE, before);
