@@ -57,10 +57,10 @@ static int upgrade(duda_request_t *dr, int (*accept)(struct mk_request *r, void 
 
     if (!rq || !rq->r || rq->state != MK_DUDA_REQUEST_CALLED)
         return -1;
-    rq->state = MK_DUDA_REQUEST_ENDED; /* whatever it answers, the service does not */
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED); /* whatever it answers, the service does not */
     is_taken = accept(rq->r, arg) == 1;
     if (is_taken) {
-        rq->state = MK_DUDA_REQUEST_TAKEN;
+        mk_duda_request_turn(rq, MK_DUDA_REQUEST_TAKEN);
         keep_texts(rq);
         counted_get(&rq->service->refs);
         (void)mk_duda_seat_take(rq->service, rq->worker); /* it is taken: the request runs there */

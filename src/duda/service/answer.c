@@ -369,7 +369,7 @@ int mk_duda_answer_open(struct mk_duda_request *rq)
     if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off)
         return -1;
     (void)mk_duda_session_commit(rq); /* what goes at once does not wait for it */
-    rq->state = MK_DUDA_REQUEST_OPEN;
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_OPEN);
     if (is_head(rq))
         return 0; /* without a body its end would be now: the head waits for end() */
     out->promised = out->length >= 0 ? out->length : -1;
@@ -377,7 +377,7 @@ int mk_duda_answer_open(struct mk_duda_request *rq)
         out->promised = (int64_t)out->queued;
     out->given = out->queued;
     if (begin(rq, out->promised) < 0 || mk_reply_producer(rq->r, produce, rq) < 0) {
-        rq->state = MK_DUDA_REQUEST_ENDED;
+        mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
         mk_duda_answer_push(rq);
         return -1;
     }
@@ -436,7 +436,7 @@ static int send_now(struct mk_duda_request *rq)
 {
     int result;
 
-    rq->state = MK_DUDA_REQUEST_ENDED;
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
     result = send_whole(rq);
     mk_duda_answer_push(rq);
     return result;
@@ -445,7 +445,7 @@ static int send_now(struct mk_duda_request *rq)
 /* What the service has queued is not sent. */
 static int refuse(struct mk_duda_request *rq, unsigned status)
 {
-    rq->state = MK_DUDA_REQUEST_ENDED;
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
     rq->has_begun = true;
     (void)mk_reply_error(rq->r, status, NULL);
     mk_duda_answer_push(rq);
@@ -475,13 +475,13 @@ int mk_duda_answer_end(struct mk_duda_request *rq)
     if (rq->out.headers_off)
         (void)mk_duda_raw_read(rq);
     if (state == MK_DUDA_REQUEST_OPEN && !is_head(rq)) {
-        rq->state = MK_DUDA_REQUEST_ENDED;
+        mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
         mk_duda_answer_push(rq);
         return 0;
     }
     switch (mk_duda_session_commit(rq)) {
     case MK_DUDA_SESSION_LATER:
-        rq->state = MK_DUDA_REQUEST_HELD;
+        mk_duda_request_turn(rq, MK_DUDA_REQUEST_HELD);
         return 0;
     case MK_DUDA_SESSION_FAILED:
         return refuse(rq, 503);

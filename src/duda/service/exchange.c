@@ -60,7 +60,7 @@ void mk_duda_request_over(struct mk_duda_request *rq)
 {
     struct mk_duda_table *table = rq->worker->requests;
 
-    rq->state = MK_DUDA_REQUEST_OVER;
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_OVER);
     if (!rq->is_whole)
         mk_duda_table_remove(table, rq);
     call_back(rq);
@@ -220,6 +220,7 @@ static struct mk_duda_request *new_request(struct mk_request *r,
     if (!rq)
         return NULL;
     rq->r = r;
+    rq->is_traced = mk_request_logs(r, MK_LOG_TRACE);
     rq->body.fd = -1;
     rq->worker = w;
     rq->service = s;
@@ -278,7 +279,7 @@ static bool is_forgotten(const struct mk_duda_request *rq)
 
 static void call_service(struct mk_duda_request *rq)
 {
-    rq->state = MK_DUDA_REQUEST_CALLED;
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_CALLED);
     if (!rq->route || (mk_duda_route_before(rq->route->before, rq) &&
                        (!rq->route->read_inputs || rq->route->read_inputs(rq))))
         rq->target->function(&rq->dr);
@@ -292,9 +293,9 @@ static void call_service(struct mk_duda_request *rq)
 /* Who is refused sends no body, or the server does not keep it. */
 static void ask_guards(struct mk_duda_request *rq)
 {
-    rq->state = MK_DUDA_REQUEST_CALLED;
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_CALLED);
     if (mk_duda_route_at_head(rq->route->before, rq))
-        rq->state = MK_DUDA_REQUEST_GATHER;
+        mk_duda_request_turn(rq, MK_DUDA_REQUEST_GATHER);
 }
 
 static void go_in(struct mk_duda_request *rq)
@@ -325,7 +326,7 @@ static void fetch_and_go_in(struct mk_duda_request *rq)
         go_in(rq);
         break;
     case MK_DUDA_SESSION_LATER:
-        rq->state = MK_DUDA_REQUEST_FETCH;
+        mk_duda_request_turn(rq, MK_DUDA_REQUEST_FETCH);
         break;
     case MK_DUDA_SESSION_FAILED:
         mk_duda_answer_release(rq, false);

@@ -7,6 +7,15 @@
 #include <stdlib.h>
 
 /* Objects whose calls have a dr find it here, so that an old or foreign one harms nobody. */
+void mk_duda_request_trace(const void *of, const struct states *table, unsigned was, unsigned is)
+{
+    const struct mk_duda_request *rq = of;
+
+    mk_server_log(rq->service->server, MK_LOG_TRACE, "duda state of=%s was=%s is=%s callback=%s",
+                  table->of, table->rows[was].name, table->rows[is].name,
+                  rq->callback ? rq->callback : "-");
+}
+
 struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *call)
 {
     const struct mk_duda_here *here = mk_duda_here();

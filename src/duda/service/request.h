@@ -2,35 +2,11 @@
 #ifndef MK_DUDA_SERVICE_REQUEST_H
 #define MK_DUDA_SERVICE_REQUEST_H
 
-/*
- * A request of a service, from its head to the end call-back.
- *
- *     gather -> fetch -> called -> open -> ended -> over
- *     gather -> called -> held -> ended
- *     fetch -> called -> gather        guards that need no body let it pass
- *               called -> ended
- *               called -> taken
- *         a request is over at any time when its client leaves
- */
+/* A request of a service: what it has, and what its service asked for. */
 
 #include "service/gather.h"
 #include "service/service.h"
-
-#define MK_DUDA_REQUEST_STATES(X)                                                                  \
-    X(GATHER, "gather", "its body arrives")                                                        \
-    X(FETCH, "fetch", "its session comes from another machine")                                    \
-    X(CALLED, "called", "the service has it; nothing of its answer was sent")                      \
-    X(OPEN, "open", "send_headers() or flush() has begun the answer")                              \
-    X(HELD, "held", "end() was called; changes of its session are not confirmed yet")              \
-    X(ENDED, "ended", "end() was called; its answer is being sent")                                \
-    X(TAKEN, "taken", "a package has its connection, and says when that ends")                     \
-    X(OVER, "over", "answered or broken off; only its end call-back still sees it")
-
-enum mk_duda_request_state {
-#define MK_DUDA_REQUEST_ENUM(name, text, meaning) MK_DUDA_REQUEST_##name,
-    MK_DUDA_REQUEST_STATES(MK_DUDA_REQUEST_ENUM)
-#undef MK_DUDA_REQUEST_ENUM
-};
+#include "service/state.h"
 
 /** A part of an answer's body: bytes behind this struct, or a range of a file. */
 struct mk_duda_chunk {
@@ -114,7 +90,18 @@ struct mk_duda_request {
     bool is_early;                     /* it was called before its body had come */
     bool is_at_head;                   /* its guards are asked before its body is read */
     bool is_whole;                     /* the complete answer was sent */
+    bool is_traced;                    /* changes of its state are logged */
 };
+
+/** A states_log_fn. */
+void mk_duda_request_trace(const void *rq, const struct states *table, unsigned was, unsigned is);
+
+/** The only place where the state of a request changes. */
+static inline void mk_duda_request_turn(struct mk_duda_request *rq, enum mk_duda_request_state to)
+{
+    states_turn(&mk_duda_request_states, &rq->state, to,
+                rq->is_traced ? mk_duda_request_trace : NULL, rq);
+}
 
 /** Was end() called, or has a package answered? */
 static inline bool mk_duda_request_has_ended(const struct mk_duda_request *rq)

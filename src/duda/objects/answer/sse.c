@@ -35,7 +35,8 @@ static int open_stream(duda_request_t *dr, void (*callback)(duda_request_t *))
     dr->end_callback = callback;
     rq->sr.headers.status = 200;
     rq->has_begun = true;
-    rq->state = MK_DUDA_REQUEST_ENDED; /* for response: the stream goes on by itself */
+    mk_duda_request_turn(rq,
+                         MK_DUDA_REQUEST_ENDED); /* for response: the stream goes on by itself */
     mk_duda_answer_push(rq);
     return 0;
 }
