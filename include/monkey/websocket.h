@@ -116,7 +116,8 @@ struct mk_ws_spec {
     const char *origins;
     uint32_t max_frame;   /* bytes, as sent; larger: 1009 */
     uint32_t max_message; /* bytes, decompressed; larger: 1009 */
-    uint32_t max_queue;   /* bytes that wait for a slow reader, in max_queue / 32 + 16 messages */
+    uint32_t
+        max_queue; /* bytes that wait for a slow reader, in max_queue / 32 + 16 messages; one message alone may be larger */
     enum mk_ws_policy policy;
     unsigned ping_ms, pong_ms, close_ms;
     enum mk_ws_deflate deflate;
@@ -142,7 +143,7 @@ MK_API unsigned mk_ws_protocol(const struct mk_ws *ws);
 /**
  * Send a message. Text must be valid UTF-8, which is not checked.
  * @return >= 0: bytes that wait now; MK_E_BUSY: dropped by the policy, or the connection is being closed by it;
- *         MK_E_LIMIT: larger than max_queue; MK_E_NOMEM: not sent; MK_E_PEER: the connection is closing.
+ *         MK_E_NOMEM: not sent; MK_E_PEER: the connection is closing.
  */
 MK_API ssize_t mk_ws_send(struct mk_ws *ws, enum mk_ws_kind kind, struct mk_str message);
 

@@ -203,8 +203,11 @@ void ws_queue_flush(struct mk_ws *ws)
 
 /* ---- the policy ---- */
 
+/* A message that waits for no other one has room, however large it is: the application has it in memory already. */
 static bool has_room(const struct ws_queue *q, size_t len, size_t max)
 {
+    if (q->nmessages == 0)
+        return true;
     return q->bytes - q->at + len <= max && q->nmessages < max / BYTES_A_MESSAGE + FIRST_MESSAGES;
 }
 
@@ -225,8 +228,6 @@ static int make_room(struct mk_ws *ws, size_t len)
     const size_t max = ws_max(ws->spec->max_queue, MK_WS_DEFAULT_MAX);
     struct ws_queue *q = ws->queue;
 
-    if (len > max + WS_SENT_HEAD_MAX)
-        return MK_E_LIMIT;
     if (!q || has_room(q, len, max))
         return 0;
     if (ws->spec->policy == MK_WS_DROP_OLD)

@@ -105,15 +105,40 @@ static void test_last_pong_replaces_earlier_ones(void **state)
     scene_close(&s);
 }
 
-static void test_refuses_what_never_fits(void **state)
+/* One that is larger than the queue has only itself to wait for; the next one waits behind it, or does not. */
+static void test_sends_a_large_message_alone(void **state)
+{
+    (void)state;
+    for (unsigned policy = MK_WS_CLOSE; policy <= MK_WS_DROP_OLD; policy++) {
+        struct scene s;
+
+        scene_open(&s);
+        s.spec.max_queue = 4;
+        s.spec.policy = (enum mk_ws_policy)policy;
+        s.credit = 1;
+        assert_int_equal(say(&s, "a message of many bytes"), 24);
+        assert_int_equal(s.ws.state, WS_OPEN);
+        assert_int_equal(say(&s, "x"), MK_E_BUSY);
+        scene_take(&s, SCENE_ROOM);
+        assert_memory_equal(s.sent, "\x81\27a message of many bytes", 25);
+        if (policy != MK_WS_CLOSE)
+            assert_int_equal(say(&s, "a message of many bytes"), 0);
+        scene_close(&s);
+    }
+}
+
+/* A ping or pong that waits is no reader's fault. */
+static void test_sends_a_large_message_behind_a_pong(void **state)
 {
     struct scene s;
 
     (void)state;
     scene_open(&s);
     s.spec.max_queue = 4;
-    assert_int_equal(say(&s, "a message of many bytes"), MK_E_LIMIT);
-    assert_int_equal(s.ws.state, WS_OPEN);
+    assert_int_equal(ws_queue_control(&s.ws, WS_PONG, MK_STR("p")), 0);
+    assert_int_equal(say(&s, "a message of many bytes"), 28);
+    scene_take(&s, SCENE_ROOM);
+    SCENE_EXPECT(&s, "\x8a\1p\x81\27a message of many bytes");
     scene_close(&s);
 }
 
@@ -254,7 +279,8 @@ int main(void)
         cmocka_unit_test(test_control_frames_alone_drain_nothing),
         cmocka_unit_test(test_a_message_that_waits_again_is_not_drained),
         cmocka_unit_test(test_last_pong_replaces_earlier_ones),
-        cmocka_unit_test(test_refuses_what_never_fits),
+        cmocka_unit_test(test_sends_a_large_message_alone),
+        cmocka_unit_test(test_sends_a_large_message_behind_a_pong),
         cmocka_unit_test(test_drops_the_newest),
         cmocka_unit_test(test_drops_the_oldest_that_is_whole),
         cmocka_unit_test(test_closes_a_slow_reader),
