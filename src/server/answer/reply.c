@@ -77,7 +77,7 @@ int mk_reply_finish_interim(struct mk_reply *p)
 {
     int err = p->error ? p->error : p->r->wire->end_interim(p);
 
-    mk_head_room_free(p->r->worker);
+    mk_head_room_free(p->r);
     return err;
 }
 
@@ -112,14 +112,11 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     if (r->is_secure && r->site->secure_lines.len > 0)
         put_str(p, r->site->secure_lines);
     r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
-    if (r->site->on_head.count > 0) {
-        err = mk_head_run(p, &length);
-        if (err < 0)
-            return err;
-    }
-    err = p->error ? p->error : r->wire->end_head(p, length, has_content);
+    err = r->site->on_head.count > 0 ? mk_head_run(p, &length) : p->error;
+    if (err == 0)
+        err = p->error ? p->error : r->wire->end_head(p, length, has_content);
     if (r->worker->head_room)
-        mk_head_room_free(r->worker);
+        mk_head_room_free(r);
     if (err < 0)
         return err;
     if (r->head.method == MK_METHOD_HEAD || !has_content)

@@ -19,14 +19,14 @@ int mk_reply_start(struct mk_reply *p, struct mk_request *r, unsigned status) MK
 /** A field, unless the site overrides it. */
 void mk_reply_add(struct mk_reply *p, struct mk_str name, struct mk_str value);
 /**
- * Room for so many bytes more than there is behind p->at: the head moves to larger room, of which a worker has one, and what was
- * written stays readable where it was until the head is complete. @return 0, MK_E_LIMIT, MK_E_NOMEM.
+ * Room for so many bytes more than there is behind p->at: the head moves to larger room of its request, and what was written
+ * stays readable where it was until the head is complete. @return 0, MK_E_LIMIT, MK_E_NOMEM.
  */
 int mk_reply_grow(struct mk_reply *p, size_t len) MK_MUST_USE;
 /** Has it moved there? */
 bool mk_reply_has_large_room(const struct mk_reply *p);
-/** Its head is complete or given up. */
-void mk_head_room_free(struct mk_worker *w);
+/** A head of this request is complete or given up. */
+void mk_head_room_free(const struct mk_request *r);
 
 /** Ready-made field lines with their line ends. */
 void mk_reply_lines(struct mk_reply *p, struct mk_str lines);
@@ -44,7 +44,7 @@ int mk_reply_finish_interim(struct mk_reply *p) MK_MUST_USE;
 static inline void mk_reply_forget(struct mk_request *r)
 {
     r->status = 0;
-    mk_head_room_free(r->worker);
+    mk_head_room_free(r);
     if (r->answering == MK_ANSWERING_HEAD)
         mk_answering_go(r, MK_ANSWERING_NONE);
 }

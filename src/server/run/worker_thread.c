@@ -102,7 +102,6 @@ void mk_worker_thread_leave(struct mk_worker_thread *w)
 void mk_worker_thread_fini(struct mk_worker_thread *w)
 {
     mk_streams_free(&w->worker);
-    mk_head_room_free(&w->worker);
     mk_tickets_fini(&w->tickets);
     mk_pool_fini(&w->worker.jobs);
     mk_pool_fini(&w->worker.conns);

@@ -41,7 +41,7 @@ struct mk_worker {
     struct mk_request
         *carried_turn; /* a request that no connection of HTTP/1 carries, whose turn it is */
     struct mk_gather *gather;
-    struct mk_head_room *head_room; /* of a large head that is being written; NULL: none needs it */
+    struct mk_head_room *head_room; /* of large heads that are being written; NULL: none needs it */
     struct mk_tickets *tickets;
     struct mk_crowd *crowd;
     struct mk_budget *budget;

@@ -158,6 +158,117 @@ static void heads_from_memory_are_bounded(void **state)
     talk_heads(head_of_memory);
 }
 
+/* ---- large heads of several requests ---- */
+
+static struct mk_request *other; /* waits for its answer */
+
+static void begin_large(struct mk_reply *p, struct mk_request *r)
+{
+    assert_int_equal(mk_reply_begin(p, r, 200), 0);
+    add_line(p, MK_LIMIT_ANSWER_ROOM);
+}
+
+static void end_large(struct mk_reply *p, struct mk_str body)
+{
+    add_line(p, MK_LIMIT_ANSWER_ROOM);
+    assert_int_equal(mk_reply_end(p, 5), 0);
+    assert_int_equal(mk_reply_memory(p->r, body), 0);
+}
+
+/* The first waits; the second begins the head of both, and ends its own first. */
+static enum mk_verdict answer_both(struct mk_request *r)
+{
+    struct mk_reply mine, his;
+
+    if (!other) {
+        other = r;
+        return MK_VERDICT_LATER;
+    }
+    if (other == r)
+        return MK_VERDICT_DONE;
+    begin_large(&his, other);
+    begin_large(&mine, r);
+    end_large(&mine, STR("mine."));
+    assert_non_null(r->worker->head_room);
+    end_large(&his, STR("other"));
+    assert_null(r->worker->head_room);
+    return MK_VERDICT_DONE;
+}
+
+static void requests_keep_their_large_heads(void **state)
+{
+    struct mk_question q = heard_question("/any");
+    struct heard first, second;
+
+    (void)state;
+    memset(letters, 'x', sizeof(letters));
+    handle = answer_both;
+    other = NULL;
+    fixture_handle(&answer_site, &probe, NULL);
+    assert_int_equal(heard_ask(&answer_site, &q, &first), 0);
+    mk_loop_turn(&answer_site.worker->loop, 0, NULL, NULL);
+    assert_int_equal(heard_ask(&answer_site, &q, &second), 0);
+    heard_turns(&answer_site, &second);
+    heard_turns(&answer_site, &first);
+    assert_string_equal(second.body, "mine.");
+    assert_string_equal(first.body, "other");
+    heard_free(&first);
+    heard_free(&second);
+}
+
+static enum mk_verdict answer_large(struct mk_request *r)
+{
+    struct mk_reply p;
+
+    begin_large(&p, r);
+    assert_non_null(r->worker->head_room);
+    assert_int_equal(mk_reply_end(&p, 5), MK_E_BAD);
+    assert_null(r->worker->head_room);
+    return MK_VERDICT_DONE;
+}
+
+static int fail_head(struct mk_request *r, const struct mk_context *ctx, struct mk_head *head)
+{
+    (void)r, (void)ctx, (void)head;
+    return MK_E_BAD;
+}
+
+static void a_head_that_a_filter_breaks_leaves_no_room(void **state)
+{
+    static const struct mk_plugin breaks = {MK_PLUGIN("breaks", "fails"), .on_head = fail_head};
+    static struct mk_hooked hooked = {.plugin = &breaks};
+    struct mk_hooks *hooks = &answer_site.plan.snapshot.sites[0].on_head, before = *hooks;
+    struct heard h;
+
+    (void)state;
+    *hooks = (struct mk_hooks){&hooked, 1};
+    ask_from_memory(answer_large, &h);
+    *hooks = before;
+    assert_int_equal(h.error, MK_E_BAD);
+    heard_free(&h);
+}
+
+/* An interim head that nobody ends is not an answer; its room goes with its request. */
+static enum mk_verdict leave_interim(struct mk_request *r)
+{
+    struct mk_reply p;
+
+    assert_int_equal(mk_reply_begin(&p, r, 103), 0);
+    add_line(&p, MK_LIMIT_ANSWER_ROOM);
+    assert_non_null(r->worker->head_room);
+    return MK_VERDICT_PASS;
+}
+
+static void a_head_without_an_end_leaves_no_room(void **state)
+{
+    struct heard h;
+
+    (void)state;
+    ask_from_memory(leave_interim, &h);
+    assert_null(answer_site.worker->head_room);
+    heard_free(&h);
+}
+
 /* ---- the memory of a request ---- */
 
 static size_t left; /* of its memory, when it answers */
@@ -231,6 +342,9 @@ int main(void)
         cmocka_unit_test(heads_over_h1_are_bounded),
         cmocka_unit_test(the_room_at_first_grows),
         cmocka_unit_test(heads_from_memory_are_bounded),
+        cmocka_unit_test(requests_keep_their_large_heads),
+        cmocka_unit_test(a_head_that_a_filter_breaks_leaves_no_room),
+        cmocka_unit_test(a_head_without_an_end_leaves_no_room),
         cmocka_unit_test(memory_of_a_request_over_h1_is_bounded),
         cmocka_unit_test(memory_of_a_request_from_memory_is_bounded),
     };
