@@ -186,39 +186,61 @@ static size_t memory_for(const struct mk_head *head, const struct compress_setti
     return (size_t)(text_begins(type, MK_STR("text/event-stream")) ? s->memory / 2 : s->memory);
 }
 
-/* The coding that the client likes best, or the next one where that needs too much memory. @return noffers: none. */
-static unsigned choose(const struct compress_settings *s, struct mk_str accept,
-                       const struct compress_worker *w, unsigned level, size_t memory)
+/* An answer that may be compressed. */
+struct wish {
+    const struct compress_settings *s;
+    struct compress_worker *w;
+    struct mk_worker *worker;
+    struct mk_str accept;
+    unsigned level;
+    size_t memory; /* that all may take, with its stream */
+};
+
+/* The coding that the client likes best of those that need so much memory at most. @return noffers: none. */
+static unsigned choose(const struct wish *wish, size_t memory)
 {
+    const struct compress_settings *s = wish->s;
     struct mk_str offers[ENCODERS_MAX + 1];
     unsigned which[ENCODERS_MAX], n = 0;
     int chosen;
-    bool is_short = false;
 
     for (unsigned i = 0; i < s->noffers; i++) {
-        size_t need = encoder_memory(compress_encoder_at(s->numbers[i]), level);
-
-        if (w->held + need > memory) {
-            is_short = true;
+        if (encoder_memory(compress_encoder_at(s->numbers[i]), wish->level) > memory)
             continue;
-        }
         which[n] = i;
         offers[n++] = s->offers[i];
     }
     offers[n] = MK_STR("identity");
-    chosen = mk_choose_coding(accept, offers, (int)n + 1);
-    if (chosen >= 0 && (unsigned)chosen < n)
-        return which[chosen];
-    if (is_short && mk_choose_coding(accept, s->offers, (int)s->noffers) >= 0)
+    chosen = mk_choose_coding(wish->accept, offers, (int)n + 1);
+    return chosen >= 0 && (unsigned)chosen < n ? which[chosen] : s->noffers;
+}
+
+/* Room is made for the coding that it likes best; without it another one is taken that has room. @return noffers: none. */
+static unsigned choose_with_room(const struct wish *wish)
+{
+    const struct compress_settings *s = wish->s;
+    struct compress_worker *w = wish->w;
+    unsigned chosen = choose(wish, wish->memory);
+
+    if (chosen < s->noffers) {
+        size_t need = encoder_memory(compress_encoder_at(s->numbers[chosen]), wish->level);
+
+        if (compress_make_room(w, wish->worker, need, wish->memory))
+            return chosen;
+    }
+    chosen = choose(wish, wish->memory > w->held ? wish->memory - w->held : 0);
+    if (chosen == s->noffers && choose(wish, SIZE_MAX) < s->noffers)
         w->tally->left_out++;
-    return s->noffers;
+    return chosen;
 }
 
 /* @return 0, also if the answer stays as it is. */
-static int compress(struct mk_request *r, struct mk_head *head, struct compress_worker *w,
-                    unsigned number, unsigned level, bool has_body)
+static int compress(struct mk_request *r, struct mk_head *head, const struct wish *wish,
+                    unsigned number, bool has_body)
 {
-    struct stream *stream = has_body ? compress_stream_open(r, w, number, level) : NULL;
+    struct stream *stream =
+        has_body ? compress_stream_open(r, wish->w, wish->worker, number, wish->level, wish->memory)
+                 : NULL;
     const struct encoder *e = compress_encoder_at(number);
 
     if (has_body && !stream)
@@ -233,8 +255,8 @@ int compress_answer(struct mk_request *r, struct mk_head *head, const struct com
 {
     const struct walk accept = {.r = r, .name = MK_STR("Accept-Encoding")};
     struct mk_request_facts facts = {.size = sizeof(facts)};
-    unsigned level, chosen;
-    struct mk_str wanted;
+    struct wish wish = {.s = s, .w = w};
+    unsigned chosen;
     bool can_be;
 
     mk_request_facts(r, &facts);
@@ -244,12 +266,14 @@ int compress_answer(struct mk_request *r, struct mk_head *head, const struct com
         return answer_not_modified(r, head, can_be);
     if (!can_be || add_vary(r, head) < 0 || is_part(facts.status))
         return 0;
-    wanted = joined(&accept);
-    if (!wanted.p)
+    wish.accept = joined(&accept);
+    if (!wish.accept.p)
         return 0;
-    level = level_for(w, s, facts.worker);
-    chosen = choose(s, wanted, w, level, memory_for(head, s));
+    wish.worker = facts.worker;
+    wish.level = level_for(w, s, facts.worker);
+    wish.memory = memory_for(head, s);
+    chosen = choose_with_room(&wish);
     if (chosen == s->noffers)
         return 0;
-    return compress(r, head, w, s->numbers[chosen], level, !text_is(facts.method, MK_STR("HEAD")));
+    return compress(r, head, &wish, s->numbers[chosen], !text_is(facts.method, MK_STR("HEAD")));
 }

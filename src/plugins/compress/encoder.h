@@ -18,10 +18,19 @@ enum encoder_flow {
     ENCODER_FINISH, /* nothing: write the end of the stream */
 };
 
+/** A stream that several states write one after the other. Zeroed before the first. */
+struct encoder_past {
+    uint64_t len; /* bytes of input so far: the caller adds what each call used */
+    uint32_t crc; /* of them; gzip keeps it */
+};
+
 struct encoder {
-    struct mk_str coding;          /* as in Content-Encoding: RFC 9110 section 8.4.1 */
-    uint16_t kb[ENCODER_LEVELS];   /* the most memory of one stream, in KB, by level - 1 */
-    void *(*open)(unsigned level); /* @return NULL: no memory */
+    struct mk_str coding;        /* as in Content-Encoding: RFC 9110 section 8.4.1 */
+    uint16_t kb[ENCODER_LEVELS]; /* the most memory of one stream, in KB, by level - 1 */
+    /** @param past  borrowed until it is closed; with input, the stream goes on behind that. @return NULL: no memory. */
+    void *(*open)(unsigned level, struct encoder_past *past);
+    /** The flow after whose end, unless the stream has ended with it, another state may go on. */
+    enum encoder_flow part_end;
     /**
      * Encode a piece.
      * @param in_len, out_len  in: input, room; out: bytes used, written

@@ -68,20 +68,29 @@ static void close_brotli(void *state)
     free(b);
 }
 
-static bool make_encoder(struct brotli *b, unsigned level)
+/* What it says of the stream before it is not looked at beyond its window: a number without a bound would be refused. */
+static bool join(struct brotli *b, const struct encoder_past *past)
+{
+    enum { FAR = 1 << 30 };
+
+    return past->len == 0 || BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_STREAM_OFFSET,
+                                                       past->len < FAR ? (uint32_t)past->len : FAR);
+}
+
+static bool make_encoder(struct brotli *b, unsigned level, const struct encoder_past *past)
 {
     if (setjmp(b->no_memory))
         return false;
     b->encoder = BrotliEncoderCreateInstance(take, give_back, b);
     return b->encoder && BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_QUALITY, level) &&
-           BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_LGWIN, WINDOW_BITS);
+           BrotliEncoderSetParameter(b->encoder, BROTLI_PARAM_LGWIN, WINDOW_BITS) && join(b, past);
 }
 
-static void *open_brotli(unsigned level)
+static void *open_brotli(unsigned level, struct encoder_past *past)
 {
     struct brotli *b = calloc(1, sizeof(*b));
 
-    if (b && !make_encoder(b, level)) {
+    if (b && !make_encoder(b, level, past)) {
         close_brotli(b);
         b = NULL;
     }
@@ -119,6 +128,17 @@ static bool flush(struct brotli *b, char **out, size_t *room)
     return true;
 }
 
+/* Where states meet, the library flushes of its own accord, and takes no input before that is written. @return as run. */
+static bool drain(struct brotli *b, char **out, size_t *room, bool *is_dry)
+{
+    struct mk_str none = {NULL, 0};
+    bool could = !BrotliEncoderHasMoreOutput(b->encoder) ||
+                 run(b, BROTLI_OPERATION_PROCESS, &none, out, room);
+
+    *is_dry = !BrotliEncoderHasMoreOutput(b->encoder);
+    return could;
+}
+
 static int result_of(const struct brotli *b, enum encoder_flow flow)
 {
     if (BrotliEncoderIsFinished(b->encoder))
@@ -132,11 +152,13 @@ static int code_brotli(void *state, const char *in, size_t *in_len, char *out, s
     struct brotli *b = state;
     struct mk_str input = {in, *in_len};
     size_t room = *out_len;
-    bool could = true;
+    bool could = true, is_dry = true;
 
     if (b->is_flushing || flow == ENCODER_FLUSH)
         could = flush(b, &out, &room);
-    if (could && !b->is_flushing && flow != ENCODER_FLUSH)
+    else if (input.len > 0)
+        could = drain(b, &out, &room, &is_dry);
+    if (could && is_dry && !b->is_flushing && flow != ENCODER_FLUSH)
         could = run(b, flow == ENCODER_FINISH ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_PROCESS,
                     &input, &out, &room);
     *in_len -= input.len;
@@ -148,6 +170,7 @@ const struct encoder compress_encoder_br = {
     .coding = MK_STR_INIT("br"),
     .kb = {128, 1024, 1024, 2048, 2048, 2048, 2048, 2048, 2816},
     .open = open_brotli,
+    .part_end = ENCODER_FLUSH,
     .code = code_brotli,
     .close = close_brotli,
 };

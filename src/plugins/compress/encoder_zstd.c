@@ -28,10 +28,12 @@ static bool set_up(ZSTD_CCtx *z, unsigned level)
     return is_well;
 }
 
-static void *open_zstd(unsigned level)
+/* Frames follow each other (RFC 8878 section 3). */
+static void *open_zstd(unsigned level, struct encoder_past *past)
 {
     ZSTD_CCtx *z = ZSTD_createCCtx();
 
+    (void)past;
     if (z && !set_up(z, level)) {
         (void)ZSTD_freeCCtx(z);
         z = NULL;
@@ -67,6 +69,7 @@ const struct encoder compress_encoder_zstd = {
     .coding = MK_STR_INIT("zstd"),
     .kb = {208, 208, 208, 208, 208, 208, 208, 208, 208},
     .open = open_zstd,
+    .part_end = ENCODER_FINISH,
     .code = code_zstd,
     .close = close_zstd,
 };

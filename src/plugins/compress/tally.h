@@ -9,7 +9,8 @@
 /* What was compressed, over all workers; a reload hands it on. */
 
 struct tally_row {
-    _Atomic uint64_t streams, under_way, in, out; /* of one coding; in and out in bytes */
+    _Atomic uint64_t streams, under_way, put_aside, in,
+        out; /* of one coding; in and out in bytes */
 };
 
 struct tally {

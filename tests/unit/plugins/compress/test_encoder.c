@@ -158,7 +158,7 @@ static void bodies_are_the_same_in_pieces_of_any_size(void **state)
         for (size_t i = 0; i < 3 * 3 * 4; i++) {
             size_t piece = pieces[i % 3], room = rooms[i / 3 % 3], len = lengths[i / 9], at = 0,
                    n = 0;
-            void *stream = e->open(5);
+            void *stream = e->open(5, &(struct encoder_past){0});
 
             if (len == SIZE && piece * room < 8192)
                 len = 20000;
@@ -182,7 +182,7 @@ static void flushes_give_all_that_was_given(void **state)
     EACH_ENCODER(e)
     {
         for (size_t i = 0; i < 3; i++) {
-            void *stream = e->open(1 + 4 * (unsigned)i);
+            void *stream = e->open(1 + 4 * (unsigned)i, &(struct encoder_past){0});
             size_t at = 0;
 
             for (size_t n = 0; n < 5000; n += 100) {
@@ -205,7 +205,7 @@ static void input_may_come_in_the_middle_of_a_flush(void **state)
     (void)state;
     EACH_ENCODER(e)
     {
-        void *stream = e->open(5);
+        void *stream = e->open(5, &(struct encoder_past){0});
         size_t at = 0;
 
         for (size_t n = 0; n < 5000; n += 100) {
@@ -221,6 +221,38 @@ static void input_may_come_in_the_middle_of_a_flush(void **state)
     }
 }
 
+/* A stream that several states write is one, whatever its decoder: with its end, where a coding has one. */
+static void states_go_on_with_a_stream(void **state)
+{
+    static const size_t pieces[] = {1, 3000, 70000}, rooms[] = {7, 50, 8192};
+    const struct encoder *e;
+
+    (void)state;
+    EACH_ENCODER(e)
+    {
+        for (size_t i = 0; i < 3 * 3; i++) {
+            size_t piece = pieces[i % 3], room = rooms[i / 3], at = 0, n = 0, len = 40 * piece;
+            struct encoder_past past = {0};
+            void *stream = e->open(5, &past);
+
+            if (len > SIZE)
+                len = SIZE;
+            for (; len - n > piece; n += piece) {
+                at = encode(e, stream, (struct mk_str){text + n, piece}, ENCODER_MORE, at, room);
+                past.len += piece;
+                at = encode(e, stream, (struct mk_str){NULL, 0}, e->part_end, at, room);
+                e->close(stream);
+                stream = e->open(5, &past);
+            }
+            at = encode(e, stream, (struct mk_str){text + n, len - n}, ENCODER_MORE, at, room);
+            past.len += len - n;
+            at = encode(e, stream, (struct mk_str){NULL, 0}, ENCODER_FINISH, at, room);
+            e->close(stream);
+            assert_same(e, len, at);
+        }
+    }
+}
+
 static void streams_left_in_the_middle_leave_nothing(void **state)
 {
     const struct encoder *e;
@@ -229,11 +261,11 @@ static void streams_left_in_the_middle_leave_nothing(void **state)
     EACH_ENCODER(e)
     {
         for (unsigned level = 1; level <= ENCODER_LEVELS; level++) {
-            void *stream = e->open(level);
+            void *stream = e->open(level, &(struct encoder_past){0});
 
             (void)encode(e, stream, (struct mk_str){text, 10000}, ENCODER_MORE, 0, 8192);
             e->close(stream);
-            e->close(e->open(level));
+            e->close(e->open(level, &(struct encoder_past){0}));
         }
     }
 }
@@ -248,7 +280,7 @@ static size_t allocated(void)
 static size_t most_memory(const struct encoder *e, unsigned level)
 {
     size_t before = allocated(), most = 0;
-    void *stream = e->open(level);
+    void *stream = e->open(level, &(struct encoder_past){0});
 
     for (size_t n = 0; n < SIZE; n += 5000) {
         (void)encode(e, stream, (struct mk_str){text + n, 5000}, ENCODER_MORE, 0, 8192);
@@ -303,6 +335,7 @@ int main(void)
         cmocka_unit_test(bodies_are_the_same_in_pieces_of_any_size),
         cmocka_unit_test(flushes_give_all_that_was_given),
         cmocka_unit_test(input_may_come_in_the_middle_of_a_flush),
+        cmocka_unit_test(states_go_on_with_a_stream),
         cmocka_unit_test(streams_left_in_the_middle_leave_nothing),
         cmocka_unit_test(encoders_are_found_by_their_coding),
     };
