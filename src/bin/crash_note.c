@@ -13,7 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { LINE = 512, HEX = 16, OTHERS_MS = 2000 };
+enum { LINE = 512, HEX = 16, OTHERS_MS = 2000, STACK = 64 << 10 };
 
 struct mk_crash_note {
     atomic_flag taken; /* several threads may crash at the same time */
@@ -177,6 +177,18 @@ static void on_crash(int number, siginfo_t *info, void *context)
     }
     (void)signal(number, SIG_DFL);
     (void)raise(number); /* blocked until we return */
+}
+
+void mk_crash_stack(void)
+{
+    stack_t stack = {.ss_size = STACK}, old;
+
+    if (sigaltstack(NULL, &old) < 0 || !(old.ss_flags & SS_DISABLE))
+        return;
+    stack.ss_sp = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stack.ss_sp != MAP_FAILED)
+        (void)sigaltstack(&stack, NULL);
 }
 
 void mk_crash_note_watch(struct mk_crash_note *note)

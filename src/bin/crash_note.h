@@ -22,6 +22,9 @@ void mk_crash_note_clear(struct mk_crash_note *note);
 /** In the server: write there what a fatal signal interrupts. The signal ends the process afterwards, as without this. */
 void mk_crash_note_watch(struct mk_crash_note *note);
 
+/** Give the calling thread, which must be the program's first, a stack for handlers of signals: one that has overflowed has no room. */
+void mk_crash_stack(void);
+
 /** In the keeper, after the server's end. @param text  out: printable, empty when there is nothing */
 void mk_crash_note_read(const struct mk_crash_note *note, char text[MK_CRASH_TEXT]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "configure.h"
+#include "crash_note.h"
 #include "daemon.h"
 #include "keeper.h"
 #include "keeper_client.h"
@@ -355,6 +356,7 @@ int main(int argc, char **argv)
         return code == 0 ? finish_stdout() : code;
     if (program.options.action == MK_ACTION_MAKE_CERT)
         return mk_make_cert(&program.options) < 0 ? 1 : finish_stdout();
+    mk_crash_stack();
     mk_systemd_take(&program.sockets);
     init(&program);
     if (load(&program) < 0) {

@@ -8,13 +8,13 @@
 
 /* Ends its process: where it is told in its life, or for a request whose path says how. */
 
-enum at { AT_NOWHERE, AT_START, AT_RESTART, AT_STOP };
+enum at { AT_NOWHERE, AT_START, AT_RESTART, AT_STOP, AT_OVERFLOW };
 
 struct settings {
     int at;
 };
 
-static const char *const at_names[] = {"nowhere", "start", "restart", "stop", NULL};
+static const char *const at_names[] = {"nowhere", "start", "restart", "stop", "overflow", NULL};
 
 static const struct mk_field fields[] = {
     {.name = "At",
@@ -54,13 +54,15 @@ static int check(struct mk_setup *setup)
     return 0;
 }
 
-/* With "restart" the first configuration of a process starts, and the next does not. */
+/* With "restart" and "overflow" the first configuration of a process starts, and the next does not. */
 static int start(const struct mk_context *ctx, const struct mk_context *old)
 {
     const struct settings *s = ctx->config;
 
     if (s->at == AT_START || (s->at == AT_RESTART && old))
         fault();
+    if (s->at == AT_OVERFLOW && old)
+        (void)overflow(1 << 30);
     return 0;
 }
 

@@ -100,6 +100,7 @@ static void *acceptor_main(void *arg)
 {
     struct mk_acceptor *a = arg;
     struct mk_server *server = a->server;
+    void *stack = mk_thread_enter();
 
     while (!is_stopping(a) || atomic_load(&server->swapping))
         turn(a);
@@ -109,6 +110,7 @@ static void *acceptor_main(void *arg)
     for (unsigned i = 0; i < server->shared.nworkers; i++)
         mk_loop_wake(&server->shared.workers[i]->loop);
     mk_server_thread_ended(server);
+    mk_thread_leave(stack);
     return NULL;
 }
 
