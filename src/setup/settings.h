@@ -88,7 +88,11 @@ struct mk_server_settings {
 
 struct mk_header_line {
     struct mk_str name, value; /* empty value: the field is removed */
+    bool varies;               /* it has variables */
 };
+
+/** mk_variable_next for its value: a dollar that begins neither a name nor "${" is text. */
+int mk_header_next(struct mk_str *rest, struct mk_str *text);
 
 struct mk_cache_line {
     const struct mk_pattern *files;

@@ -10,38 +10,31 @@
 #include "setup/path_pattern.h"
 
 #include <monkey/field.h>
+#include <monkey/variables.h>
 
 #include <stdio.h>
 
 static const char *const known_statuses = " 301 302 303 307 308 ";
 
-/* @return the bytes of "$host" or "%{HTTP_HOST}" there; 0: it is neither. */
-static size_t variable_at(const char *p, const char *end)
+/*
+ * It would be sent as it stands: a variable where there are none, an unknown one (negative), or one of Apache.
+ * @param allowed  0 or MK_VARIABLE_COUNT @param instead  a clause @return whether a fault was noted.
+ */
+MK_AT_START static bool has_wrong_variable(struct mk_setup *ctx, const struct mk_setting *s,
+                                           struct mk_str text, unsigned allowed,
+                                           const char *instead)
 {
-    const char *at = p + 1;
+    const char *apache = memmem(text.p, text.len, "%{", 2);
+    struct mk_str piece = {apache, 2};
+    bool is_wrong = apache;
 
-    if (*p != '$' && !(*p == '%' && at < end && *at == '{'))
-        return 0;
-    while (at < end && (*at == '_' || *at == '{' || *at == '}' ||
-                        (mk_char_lower(*at) >= 'a' && mk_char_lower(*at) <= 'z')))
-        at++;
-    return at - p > 1 ? (size_t)(at - p) : 0;
-}
-
-/* It would be sent as it stands. @param instead  a clause @return whether a fault was noted. */
-static bool has_variable(struct mk_setup *ctx, const struct mk_setting *s, struct mk_str text,
-                         const char *instead)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        const size_t len = variable_at(text.p + i, text.p + text.len);
-
-        if (len == 0)
-            continue;
-        mk_fault_add(ctx->faults, &s->value_at, "%s: \"%.*s\" would be sent unchanged: %s",
-                     s->key.p, (int)len, text.p + i, instead);
-        return true;
-    }
-    return false;
+    while (text.len > 0 && !is_wrong)
+        is_wrong = (unsigned)mk_header_next(&text, &piece) > allowed;
+    if (!is_wrong)
+        return false;
+    mk_fault_add(ctx->faults, &s->value_at, "%s: \"%.*s\" would be sent unchanged: %s", s->key.p,
+                 (int)piece.len, piece.p, instead);
+    return true;
 }
 
 MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_setting *s)
@@ -58,7 +51,7 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
     }
     if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
         return mk_setup_refuse(ctx, s, "a URL and perhaps a status");
-    if (has_variable(ctx, s, url, "the Redirect of the plugin rewrite has variables"))
+    if (has_wrong_variable(ctx, s, url, MK_VARIABLE_TEXT, "Redirect in [REWRITE] has them"))
         return MK_E_INVALID;
     if (mk_str_next_word(&rest, &status)) {
         char wanted[8] = "";
@@ -90,12 +83,13 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
                      (int)name.len, name.p);
         return MK_E_INVALID;
     }
-    if (has_variable(ctx, s, rest, "the value of a Header is the same in all answers"))
+    rest = mk_str_trim(rest);
+    if (has_wrong_variable(ctx, s, rest, MK_VARIABLE_COUNT, "monkey.conf(5) lists those there are"))
         return MK_E_INVALID;
     line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
     if (!line)
         return MK_E_NOMEM;
-    *line = (struct mk_header_line){name, mk_str_trim(rest)};
+    *line = (struct mk_header_line){name, rest, memchr(rest.p, '$', rest.len)};
     return 0;
 }
 

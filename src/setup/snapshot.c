@@ -135,13 +135,15 @@ static bool has_secure_address(const struct mk_snapshot *s)
     return false;
 }
 
-static void print_lines(struct mk_buf *lines, const struct mk_site *site, bool are_secure)
+static void print_lines(struct mk_buf *lines, struct mk_site *site, bool are_secure)
 {
     for (size_t i = 0; i < site->set.nheaders; i++) {
         const struct mk_header_line *h = &site->set.headers[i];
 
-        if (h->value.len > 0 &&
-            mk_str_ieq(h->name, MK_STR("Strict-Transport-Security")) == are_secure)
+        if (h->varies)
+            site->has_late_lines = true;
+        else if (h->value.len > 0 &&
+                 mk_str_ieq(h->name, MK_STR("Strict-Transport-Security")) == are_secure)
             (void)mk_buf_printf(lines, "%.*s: %.*s\r\n", (int)h->name.len, h->name.p,
                                 (int)h->value.len, h->value.p);
     }
@@ -157,6 +159,7 @@ int mk_site_make_lines(struct mk_site *site, struct mk_setup *ctx)
     size_t always_len;
     char *copy;
 
+    site->has_late_lines = false;
     mk_buf_init(&lines, MK_LIMIT_SITE_LINES + 1); /* with the NUL of printing */
     print_lines(&lines, site, false);
     always_len = lines.len;
@@ -169,6 +172,7 @@ int mk_site_make_lines(struct mk_site *site, struct mk_setup *ctx)
         always_len = lines.len;
     site->extra_lines = (struct mk_str){copy, always_len};
     site->secure_lines = (struct mk_str){copy ? copy + always_len : NULL, lines.len - always_len};
+    site->has_late_lines |= site->secure_lines.len > 0;
     mk_buf_fini(&lines);
     return copy ? 0 : MK_E_NOMEM;
 }

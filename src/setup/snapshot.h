@@ -35,6 +35,7 @@ struct mk_site {
     unsigned index;
     struct mk_str extra_lines;  /* what Header adds, as field lines */
     struct mk_str secure_lines; /* what it adds over TLS alone */
+    bool has_late_lines;        /* it has such, or lines with variables */
     struct mk_route *routes;
     size_t nroutes;
     const struct mk_route *named; /* that the last item of TryFiles names; NULL: it names none */

@@ -187,10 +187,11 @@ SENTENCES = [
     ("comment behind a number", {"server": "Timeout 5 # short"}, "monkey.conf:*:15", "error", r"a comment needs a line of its own"),
     ("comment behind a field", {"host": "Header X-Content-Type-Options nosniff #safe"}, "sites/default:3:43", "error",
      r"a comment needs a line of its own"),
-    ("variable in a field", {"host": "Header X-Host the $host"}, "sites/default:3:12", "error",
-     r'Header: "\$host" would be sent unchanged: the value of a Header is the same in all answers'),
+    *((f"unknown variable in a field {name}", {"host": f"Header X-Host the {name} of $host"}, "sites/default:3:12", "error",
+       rf'Header: "{re.escape(name.split("{")[0])}" would be sent unchanged: monkey.conf\(5\) lists those there are')
+      for name in ("$hosts", "$Host", "${host}", "$http_user_agent")),
     ("variable of Apache in a field", {"host": "Header X-Host %{HTTP_HOST}e"}, "sites/default:3:12", "error",
-     r'Header: "%\{HTTP_HOST\}e" would be sent unchanged'),
+     r'Header: "%\{" would be sent unchanged: monkey.conf'),
     *((f"name {name}", {"host": f"ServerName a.test {name}"}, "sites/default:3:16", "error",
        rf'ServerName: "{re.escape(name)}" is neither a name nor \*\.name; {more}')
       for name, more in (("https://b.test", "it has no scheme, port or path"), ("b.test:443", "it has no scheme, port or path"),
@@ -199,7 +200,7 @@ SENTENCES = [
     ("name in UTF-8", {"host": "ServerName bücher.example"}, "sites/default:3:16", "error",
      r"write it as clients send it, such as xn--bcher-kva\.example"),
     ("variables in a redirect", {"host": "Redirect https://$host/"}, "sites/default:3:14", "error",
-     r'Redirect: "\$host" would be sent unchanged: the Redirect of the plugin rewrite has variables'),
+     r'Redirect: "\$host" would be sent unchanged: Redirect in \[REWRITE\] has them'),
     ("error page elsewhere", {"error_pages": "404 https://x/"}, "sites/default:4:9", "error",
      r'404: expected a file below the document root, such as /404\.html, got "https://x/"'),
     ("error page that is not there", {"error_pages": "404 /not-there.html"}, "sites/default:4:9", "warning",

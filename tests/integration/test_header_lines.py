@@ -3,8 +3,11 @@
 
 import pytest
 
-from harness import http, process
+from harness import carriers, http, process
+from harness.backend import Backend, configured
 from harness.config import Config
+
+SCHEME = "https" if carriers.is_secure() else "http"
 
 HOST = """
     Header X-Frame-Options DENY
@@ -143,3 +146,81 @@ def test_cache_control_for_a_folder_is_an_error(tmp_path, line, place):
     config.write(files=FILES, **({"site": f"{place}CacheControl {line}\n"} if place else {"host": f"CacheControl {line}"}))
     result = process.run("--configdir", config.folder, "--test")
     assert result.returncode == 1 and result.stderr.count("is a folder; for its files write /static/*") == 1, result.stderr
+
+
+# -- variables in Header
+
+
+VARIABLES = "Header X-Where $scheme://$http_host$request_uri for $remote_addr at $host, $$host and $5"
+
+
+@pytest.fixture(scope="module", params=["FDT on", "FDT off"])
+def varied(start_shared, request):
+    return start_shared(server=request.param, files=FILES, handlers="Match ^/echo echo", host=f"{VARIABLES}\nHeader X-Path a$uri\nHeader X-Fixed $$x",
+                        site="[LOCATION]\n    Path /dir\n    Header X-Path $query\n")
+
+
+@pytest.mark.parametrize("target, method, status", [
+    ("/a.txt?q", "GET", 200), ("/a.txt", "HEAD", 200), ("/missing", "GET", 404), ("/a.txt", "POST", 405), ("/dir?x=%0d%0a", "GET", 301),
+    ("/a.txt", "BREW", 501), ("/echo", "POST", 200), ("/large.txt", "GET", 200), ("/dir/?a", "GET", 200)])
+def test_a_variable_has_its_value_on_every_answer(varied, target, method, status):
+    response = varied.request(target, method, host="shop.test:81")
+    assert response.status == status
+    where = response.header("X-Where")
+    assert where.split(" for ")[0] == f"{SCHEME}://shop.test:81{target}"
+    assert where.split(" for ")[1].split(" at ")[1] == "shop.test, $host and $5"
+    assert response.header("X-Path") == (target.split("?")[1] if target.startswith("/dir") else "a" + target.split("?")[0])
+    assert response.header("X-Fixed") == "$x"
+
+
+def test_a_variable_is_of_each_request(varied):
+    tag = varied.get("/a.txt").header("ETag")
+    for headers, status in (({"If-None-Match": tag}, 304), ({"Range": "bytes=0-0"}, 206), ({"Range": "bytes=9-"}, 416)):
+        for query in "ab":
+            response = varied.get(f"/a.txt?{query}", headers, host="x.test")
+            assert response.status == status
+            assert response.header("X-Where").startswith(f"{SCHEME}://x.test/a.txt?{query} for ")
+
+
+def test_what_a_client_sends_ends_no_line(varied):
+    response = varied.get("/a%0d%0aX-Evil:%201/%00%ff%7f?%0d%0aX-Evil:%201")
+    assert response.header("X-Evil") is None
+    response = varied.get("/a%0d%0aX-Evil:%201/%ff%7f?%0d%0aX-Evil:%201")
+    assert response.status == 404 and response.header("X-Evil") is None
+    assert response.header("X-Path") == "a/a%0D%0AX-Evil:%201/%FF%7F"
+
+
+def test_a_line_without_a_value_is_left_out(varied):
+    assert varied.get("/dir/").all("X-Path") == []
+    assert varied.get("/dir/?").all("X-Path") == []
+
+
+def test_a_line_that_a_client_makes_too_long_is_left_out(start):
+    server = start(files={"a.txt": "x"}, host="Header X-Q $query$query\nHeader X-Path $uri\nHeader X-End $host")
+    response = server.get("/a.txt?" + 4100 * "q", host="x.test")
+    assert response.status == 200 and response.text == "x"
+    assert [response.header(name) for name in ("X-Q", "X-Path", "X-End")] == [None, "/a.txt", "x.test"]
+    assert server.get("/a.txt?" + 4000 * "q", host="x.test").header("X-Q") == 8000 * "q"
+
+
+@pytest.mark.socket("its bytes are those of HTTP/1")
+def test_a_variable_of_a_refused_request_is_empty(start):
+    server = start(host="ServerName own.test\nHeader X-Host $http_host\nHeader X-Own $host")
+    for request in (b"GET / HTTP/1.1\r\nX : y\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\x01b\r\n\r\n", b"oops\r\n\r\n"):
+        response = http.parse_one(server.raw(request))
+        assert response.status == 400 and response.header("X-Own") == "own.test"
+    assert http.parse_one(server.raw(b"GET / HTTP/1.0\r\n\r\n")).header("X-Own") == "own.test"
+
+
+def test_a_variable_takes_the_place_of_the_own_field(start):
+    server = start(host="Header Server at $host\nHeader Content-Location $uri", files={"a.txt": "x"})
+    response = server.get("/a.txt", host="x.test")
+    assert response.all("Server") == ["at x.test"] and response.header("Content-Location") == "/a.txt"
+
+
+@pytest.mark.socket("a backend is behind it")
+def test_a_variable_of_a_proxied_answer(start):
+    with Backend() as backend:
+        server = start(**configured("", backend, host="Header X-Where $host$uri"))
+        response = server.get("/a%20b", host="x.test:8080")
+        assert response.status == 200 and response.all("X-Where") == ["x.test/a%20b"]

@@ -531,11 +531,12 @@ def test_proxy_protocol_to_another_monkey(start, backend):
 
 def test_variables_stand_for_what_the_request_has(start, backend):
     values = {"X-Real-IP": "$remote_addr", "X-Scheme": "$scheme", "X-Host": "$host", "X-Http-Host": "$http_host", "X-Port": "$server_port",
-              "X-Uri": "a$uri", "X-Query": "$query", "X-Args": "[$args]", "X-Dollar": "$$uri costs $$5"}
+              "X-Uri": "a$uri", "X-Path": "$path", "X-Target": "$request_uri", "X-Query": "$query", "X-Args": "[$args]", "X-Dollar": "$$uri costs $$5"}
     server = start(**configured("\n".join(f"SetHeader {name} {value}" for name, value in values.items()), backend))
     request = ask(server, backend, "X-Real-IP: 192.0.2.1", first="GET /a%0d%0aX-Evil:%201/b%20c?d=%20e HTTP/1.1")
     expected = {"X-Real-IP": "127.0.0.1", "X-Scheme": "http", "X-Host": "example.org", "X-Http-Host": "example.org:8080",
-                "X-Port": str(server.port), "X-Uri": "a/a%0D%0AX-Evil:%201/b%20c", "X-Query": "d=%20e", "X-Args": "[d=%20e]",
+                "X-Port": str(server.port), "X-Uri": "a/a%0D%0AX-Evil:%201/b%20c",
+                "X-Path": "/a%0D%0AX-Evil:%201/b%20c", "X-Target": "/a%0d%0aX-Evil:%201/b%20c?d=%20e", "X-Query": "d=%20e", "X-Args": "[d=%20e]",
                 "X-Dollar": "$uri costs $5"}
     assert {name: request.header(name) for name in values} == expected
     assert request.header("X-Evil") is None

@@ -62,7 +62,7 @@ def test_what_may_be_said(tmp_path, lines):
     ("ServerList http://a", "ServerList: expected words like"),
     ("SetHeader X-A", "SetHeader: expected NAME VALUE"),
     ("SetHeader X-A $remote_adr", 'SetHeader: unknown variable "$remote_adr"; expected $remote_addr, $scheme, '),
-    ("SetHeader X-A ${host}", 'SetHeader: unknown variable "${host}"'),
+    ("SetHeader X-A ${host}", 'SetHeader: unknown variable "$"; expected'),
     ("SetHeader X-A $", 'SetHeader: unknown variable "$"'),
     ("SetHeader Content-Length 1", "SetHeader: expected a field that the proxy does not set itself"),
     ("RemoveHeader Host", "RemoveHeader: expected a field that the proxy does not set itself"),

@@ -16,14 +16,13 @@ static const struct mk_str x = MK_STR_INIT("x");
 static size_t example_of(const struct rule *rule, const struct mk_str captures[TARGET_CAPTURES],
                          char dst[EXAMPLE_MAX])
 {
-    struct target_values values = {
-        .by_kind = {[TARGET_PATH] = captures[0], [TARGET_URI] = captures[0]}};
+    struct target_values values;
     size_t len;
     char *end;
 
     memcpy(values.captures, captures, sizeof(values.captures));
-    for (unsigned i = TARGET_QUERY; i < TARGET_KINDS; i++)
-        values.by_kind[i] = x;
+    for (unsigned i = 0; i < MK_VARIABLE_COUNT; i++)
+        values.variables[i] = i == MK_VARIABLE_PATH || i == MK_VARIABLE_TARGET ? captures[0] : x;
     if (rewrite_target_room(&rule->target, &values) > EXAMPLE_MAX)
         return 0;
     len = rewrite_target_write(&rule->target, &values, dst);

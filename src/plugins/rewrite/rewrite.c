@@ -173,7 +173,7 @@ static enum mk_verdict apply(struct mk_request *r, const struct rule *rule,
 
     rewrite_values_of(&v, r);
     memcpy(v.of_target.captures, captures, sizeof(v.of_target.captures));
-    query = v.of_target.by_kind[TARGET_QUERY];
+    query = v.of_target.variables[MK_VARIABLE_QUERY];
     to = mk_request_alloc(r, rewrite_target_room(&rule->target, &v.of_target) + query.len + 1);
     if (!to)
         return mk_reply_error(r, 503, NULL);

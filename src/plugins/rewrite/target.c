@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-static const struct variable {
-    struct mk_str name;
-    enum target_kind kind;
-} variables[] = {
-#define TARGET_ROW(kind, text) {MK_STR_INIT(text), TARGET_##kind},
-    TARGET_VARIABLES(TARGET_ROW)
-#undef TARGET_ROW
-    /* as TryFiles calls them */
-    {MK_STR_INIT("uri"), TARGET_PATH},
-    {MK_STR_INIT("args"), TARGET_QUERY},
-};
-
 /* ---- reading ---- */
 
 unsigned rewrite_target_status(struct mk_str text)
@@ -43,43 +31,28 @@ static bool is_letter(char c)
     return text_lower(c) >= 'a' && text_lower(c) <= 'z';
 }
 
-static size_t name_len(struct mk_str text)
+static bool is_capture(struct mk_str text)
 {
-    size_t len = 0;
-
-    while (len < text.len && (is_letter(text.p[len]) || text.p[len] == '_'))
-        len++;
-    return len;
+    return text.len > 1 && text.p[0] == '$' && text.p[1] >= '0' && text.p[1] <= '9';
 }
 
-/* @param rest  after the dollar; in and out. @return false: there is no such variable. */
-static bool take_variable(struct mk_str *rest, struct target_part *part)
+/* @param rest  in and out. @return false: there is no such variable. */
+static bool take_piece(struct mk_str *rest, struct target_part *part)
 {
-    const size_t len = name_len(*rest);
+    int which;
 
-    if (rest->len > 0 && rest->p[0] >= '0' && rest->p[0] <= '9') {
+    if (is_capture(*rest)) {
         part->kind = TARGET_CAPTURE;
-        part->capture = (unsigned)(rest->p[0] - '0');
-        *rest = (struct mk_str){rest->p + 1, rest->len - 1};
+        part->number = (unsigned)(rest->p[1] - '0');
+        *rest = (struct mk_str){rest->p + 2, rest->len - 2};
         return true;
     }
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        if (!text_is((struct mk_str){rest->p, len}, variables[i].name))
-            continue;
-        part->kind = variables[i].kind;
-        *rest = (struct mk_str){rest->p + len, rest->len - len};
-        return true;
-    }
-    return false;
-}
-
-static struct mk_str take_text(struct mk_str *rest)
-{
-    const char *mark = memchr(rest->p, '$', rest->len);
-    struct mk_str text = {rest->p, mark ? (size_t)(mark - rest->p) : rest->len};
-
-    *rest = (struct mk_str){rest->p + text.len, rest->len - text.len};
-    return text;
+    which = mk_variable_next(rest, &part->text);
+    if (which < 0)
+        return false;
+    part->kind = which == MK_VARIABLE_TEXT ? TARGET_TEXT : TARGET_VARIABLE;
+    part->number = (unsigned)which;
+    return true;
 }
 
 /* Where the byte after this one stands. */
@@ -118,14 +91,22 @@ static bool has_blank_or_control(struct mk_str text)
     return false;
 }
 
+static bool is_variable(const struct target_part *part, enum mk_variable which)
+{
+    return part->kind == TARGET_VARIABLE && part->number == which;
+}
+
 static void note_variable(struct target *t, const struct target_part *part)
 {
     t->is_constant = false;
-    if (part->kind == TARGET_CAPTURE && part->capture >= t->ncaptures)
-        t->ncaptures = part->capture + 1;
-    t->has_query = t->has_query || (part->kind == TARGET_URI && part->place == TARGET_IN_PATH);
+    if (part->kind == TARGET_CAPTURE && part->number >= t->ncaptures)
+        t->ncaptures = part->number + 1;
+    t->has_query =
+        t->has_query || (is_variable(part, MK_VARIABLE_TARGET) && part->place == TARGET_IN_PATH);
     if (part->place == TARGET_IN_AUTHORITY)
-        t->is_host_chosen = part->kind != TARGET_HOST && part->kind != TARGET_PORT;
+        t->is_host_chosen = !is_variable(part, MK_VARIABLE_HOST) &&
+                            !is_variable(part, MK_VARIABLE_HTTP_HOST) &&
+                            !is_variable(part, MK_VARIABLE_SERVER_PORT);
 }
 
 static void note_text(struct target *t, const struct target_part *part)
@@ -155,19 +136,19 @@ static bool take_part(struct target *t, struct mk_str *rest, enum target_place *
     struct mk_str left = *rest, text;
 
     *part = (struct target_part){.place = *place};
-    if (rest->p[0] == '$') {
-        *rest = (struct mk_str){rest->p + 1, rest->len - 1};
-        if (!take_variable(rest, part))
-            return false;
-        if ((part->kind == TARGET_PATH || part->kind == TARGET_URI) &&
+    if (!take_piece(rest, part))
+        return false;
+    if (part->kind != TARGET_TEXT) {
+        if ((is_variable(part, MK_VARIABLE_PATH) || is_variable(part, MK_VARIABLE_TARGET)) &&
             *place == TARGET_IN_AUTHORITY)
             part->place = *place = TARGET_IN_PATH; /* it begins with a slash */
         note_variable(t, part);
         return true;
     }
-    text = take_text(&left);
+    text = part->text;
     part->text = take_text_of_place(&text, place, slashes);
-    *rest = (struct mk_str){rest->p + part->text.len, rest->len - part->text.len};
+    if (text.len > 0) /* the other places' */
+        *rest = (struct mk_str){left.p + part->text.len, left.len - part->text.len};
     note_text(t, part);
     return true;
 }
@@ -190,8 +171,7 @@ int rewrite_target_parse(struct target *t, struct mk_str text, const char **why)
         *why = "a target has at most 32 variables and texts between them";
         if (t->nparts == TARGET_PARTS)
             return MK_E_INVALID;
-        *why = "an unknown variable: there are $1 to $9, $path, $query, $request_uri, $host, "
-               "$scheme, $remote_addr and $server_port";
+        *why = "an unknown variable: there are $1 to $9, " MK_VARIABLES_TEXT;
         if (!take_part(t, &text, &place, &slashes))
             return MK_E_INVALID;
     }
@@ -204,24 +184,19 @@ static struct mk_str value_of(const struct target_part *part, const struct targe
 {
     if (part->kind == TARGET_TEXT)
         return part->text;
-    return part->kind == TARGET_CAPTURE ? values->captures[part->capture]
-                                        : values->by_kind[part->kind];
+    return part->kind == TARGET_CAPTURE ? values->captures[part->number]
+                                        : values->variables[part->number];
 }
 
-/* Texts are as they were written, and so are a query and a host as they were sent and checked. */
+/* Texts are as they were written, and a query and a host are as they were sent and checked. */
 static bool is_escaped(const struct target_part *part)
 {
-    switch (part->kind) {
-    case TARGET_TEXT:
-    case TARGET_SCHEME:
+    if (part->kind == TARGET_TEXT || is_variable(part, MK_VARIABLE_SCHEME))
         return true;
-    case TARGET_QUERY:
+    if (is_variable(part, MK_VARIABLE_QUERY))
         return part->place == TARGET_IN_QUERY;
-    case TARGET_HOST:
-        return part->place == TARGET_IN_AUTHORITY;
-    default:
-        return false;
-    }
+    return part->place == TARGET_IN_AUTHORITY &&
+           (is_variable(part, MK_VARIABLE_HOST) || is_variable(part, MK_VARIABLE_HTTP_HOST));
 }
 
 /* The target of a request is encoded already; a backslash in it would be a slash for browsers. */
@@ -229,7 +204,8 @@ static const char *kept_in(const struct target_part *part)
 {
     if (part->place != TARGET_IN_PATH)
         return "";
-    return part->kind == TARGET_URI ? TEXT_PERCENT_PATH "?%[]{}|^`" : TEXT_PERCENT_PATH;
+    return is_variable(part, MK_VARIABLE_TARGET) ? TEXT_PERCENT_PATH "?%[]{}|^`"
+                                                 : TEXT_PERCENT_PATH;
 }
 
 static size_t write_part(const struct target_part *part, struct mk_str value, char *dst)

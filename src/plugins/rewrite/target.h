@@ -2,7 +2,7 @@
 #ifndef REWRITE_TARGET_H
 #define REWRITE_TARGET_H
 
-#include <monkey/types.h>
+#include <monkey/variables.h>
 
 #include <stdbool.h>
 
@@ -17,23 +17,10 @@ enum {
     TARGET_STATUS = 301, /* if none is written */
 };
 
-/* X(NAME, its name in a target) */
-#define TARGET_VARIABLES(X)                                                                        \
-    X(PATH, "path")                                                                                \
-    X(URI, "request_uri")                                                                          \
-    X(QUERY, "query")                                                                              \
-    X(HOST, "host")                                                                                \
-    X(SCHEME, "scheme")                                                                            \
-    X(ADDRESS, "remote_addr")                                                                      \
-    X(PORT, "server_port")
-
 enum target_kind {
     TARGET_TEXT,
     TARGET_CAPTURE,
-#define TARGET_ENUM(name, text) TARGET_##name,
-    TARGET_VARIABLES(TARGET_ENUM)
-#undef TARGET_ENUM
-        TARGET_KINDS,
+    TARGET_VARIABLE,
 };
 
 enum target_place {
@@ -46,7 +33,7 @@ enum target_place {
 struct target_part {
     enum target_kind kind;
     enum target_place place;
-    unsigned capture;   /* CAPTURE */
+    unsigned number;    /* of a CAPTURE; VARIABLE: enum mk_variable */
     struct mk_str text; /* TEXT: of the target */
 };
 
@@ -57,11 +44,11 @@ struct target {
     bool has_query;
     bool is_local;       /* a path, not a URL */
     bool is_constant;    /* no variables */
-    bool is_host_chosen; /* by the request: the authority ends in a variable other than $host */
+    bool is_host_chosen; /* by the request: the authority ends in a variable other than its host */
 };
 
 struct target_values {
-    struct mk_str by_kind[TARGET_KINDS];
+    struct mk_str variables[MK_VARIABLE_COUNT];
     struct mk_str captures[TARGET_CAPTURES];
 };
 

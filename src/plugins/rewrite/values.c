@@ -6,57 +6,11 @@
 
 #include <string.h>
 
-/* RFC 3986 section 3.2.2: "a.test" of "a.test:8080", "[::1]" of "[::1]:8080". */
-static struct mk_str name_of(struct mk_str host)
+void rewrite_values_of(struct values *v, const struct mk_request *r)
 {
-    const char *end = host.len > 0 && host.p[0] == '[' ? memchr(host.p, ']', host.len) : NULL;
-    const char *colon;
-
-    if (end)
-        return (struct mk_str){host.p, (size_t)(end - host.p) + 1};
-    colon = host.len > 0 ? memchr(host.p, ':', host.len) : NULL;
-    return (struct mk_str){host.p, colon ? (size_t)(colon - host.p) : host.len};
-}
-
-static struct mk_str port_of(const char *listen)
-{
-    const char *colon = strrchr(listen, ':');
-
-    return mk_str_from(colon && !strchr(colon, '/') ? colon + 1 : "");
-}
-
-/* RFC 9112 section 3.2: "http://a.test/x" asks for "/x", and "*" for none. */
-static struct mk_str without_origin(struct mk_str target)
-{
-    const char *scheme = memmem(target.p, target.len, "://", 3), *at;
-    const char *end = target.p + target.len;
-
-    if (target.len > 0 && target.p[0] == '/')
-        return target;
-    at = scheme ? scheme + 3 : end;
-    while (at < end && *at != '/' && *at != '?')
-        at++;
-    return (struct mk_str){at, (size_t)(end - at)};
-}
-
-void rewrite_values_of(struct values *v, struct mk_request *r)
-{
-    struct mk_request_facts facts = {.size = sizeof(facts)};
-    struct mk_conn_facts conn = {.size = sizeof(conn)};
-    struct mk_str *of = v->of_target.by_kind;
-
-    mk_request_facts(r, &facts);
-    mk_conn_facts(facts.conn, &conn);
     memset(&v->of_target, 0, sizeof(v->of_target));
-    v->host = facts.host;
-    of[TARGET_PATH] = facts.path;
-    of[TARGET_URI] = without_origin(facts.target);
-    of[TARGET_QUERY] = facts.query;
-    /* RFC 9112 section 3.2: HTTP/1.0 needs no Host */
-    of[TARGET_HOST] = facts.host.len > 0 ? name_of(facts.host) : mk_str_from(facts.site_name);
-    of[TARGET_SCHEME] = mk_str_from(facts.scheme);
-    of[TARGET_ADDRESS] = (struct mk_str){v->address, mk_conn_peer(facts.conn, v->address)};
-    of[TARGET_PORT] = port_of(conn.listen ? conn.listen : "");
+    for (int which = MK_VARIABLE_TEXT + 1; which < MK_VARIABLE_COUNT; which++)
+        v->of_target.variables[which] = mk_request_variable(r, which, v->room[which]);
 }
 
 /* @return whether text began with it, which is taken away. */
@@ -71,18 +25,20 @@ static bool take(struct mk_str *text, struct mk_str beginning)
 /* RFC 9110 section 4.2.3: the same with or without the port of the scheme, and with a slash or nothing after it. */
 static bool take_origin(struct mk_str *location, const struct values *v)
 {
-    const bool is_secure = text_is(v->of_target.by_kind[TARGET_SCHEME], MK_STR("https"));
+    const struct mk_str *of = v->of_target.variables, sent = of[MK_VARIABLE_HTTP_HOST],
+                        name = of[MK_VARIABLE_HOST];
+    const bool is_secure = text_is(of[MK_VARIABLE_SCHEME], MK_STR("https"));
     const struct mk_str own_port = is_secure ? MK_STR(":443") : MK_STR(":80");
 
-    if (!take(location, v->of_target.by_kind[TARGET_SCHEME]) || !take(location, MK_STR("://")))
+    if (!take(location, of[MK_VARIABLE_SCHEME]) || !take(location, MK_STR("://")))
         return false;
-    if (take(location, v->host))
+    if (take(location, sent))
         return true;
-    if (!take(location, v->of_target.by_kind[TARGET_HOST]))
+    if (!take(location, name))
         return false;
-    return text_is(v->host, v->of_target.by_kind[TARGET_HOST]) ||
-           (v->host.len == v->of_target.by_kind[TARGET_HOST].len + own_port.len &&
-            memcmp(v->host.p + v->host.len - own_port.len, own_port.p, own_port.len) == 0);
+    return text_is(sent, name) ||
+           (sent.len == name.len + own_port.len &&
+            memcmp(sent.p + sent.len - own_port.len, own_port.p, own_port.len) == 0);
 }
 
 /* @return the next byte of an encoded text, decoded; -1: there is none. */
@@ -131,15 +87,15 @@ static bool is_query(struct mk_str a, struct mk_str b)
 
 bool rewrite_values_lead_here(const struct values *v, struct mk_str location)
 {
-    const struct mk_str *of = v->of_target.by_kind;
+    const struct mk_str *of = v->of_target.variables;
     struct mk_str query, path;
 
     if (location.len > 0 && location.p[0] != '/' && !take_origin(&location, v))
         return false;
     query = text_cut(&location, '#'); /* a fragment is the client's own */
-    if (text_is(query, of[TARGET_URI]))
+    if (text_is(query, of[MK_VARIABLE_TARGET]))
         return true;
     path = text_cut(&query, '?');
-    return is_path(path.len > 0 ? path : MK_STR("/"), of[TARGET_PATH]) &&
-           is_query(query, of[TARGET_QUERY]);
+    return is_path(path.len > 0 ? path : MK_STR("/"), of[MK_VARIABLE_PATH]) &&
+           is_query(query, of[MK_VARIABLE_QUERY]);
 }

@@ -4,18 +4,15 @@
 
 #include "target.h"
 
-#include <monkey/request.h>
-
 /* What a request gives for the variables of a target. */
 
 struct values {
     struct target_values of_target;
-    struct mk_str host; /* as sent */
-    char address[MK_PEER_TEXT];
+    char room[MK_VARIABLE_COUNT][MK_VARIABLE_ROOM];
 };
 
 /** @param v  stays where it is: values refer to it, and to the request */
-void rewrite_values_of(struct values *v, struct mk_request *r);
+void rewrite_values_of(struct values *v, const struct mk_request *r);
 /**
  * @return whether a Location is the URL that was asked for, however it is encoded: a redirect would be followed for ever,
  *         or would change nothing.

@@ -109,8 +109,8 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     bool has_content = mk_status_has_content(r->status) && !mk_request_opens_tunnel(r);
     int err;
 
-    if (r->is_secure && r->site->secure_lines.len > 0)
-        put_str(p, r->site->secure_lines);
+    if (r->site->has_late_lines)
+        mk_reply_late_lines(p);
     r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
     err = r->site->on_head.count > 0 ? mk_head_run(p, &length) : p->error;
     if (err == 0)

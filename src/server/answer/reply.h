@@ -30,6 +30,8 @@ void mk_head_room_free(const struct mk_request *r);
 
 /** Ready-made field lines with their line ends. */
 void mk_reply_lines(struct mk_reply *p, struct mk_str lines);
+/** The site's lines that depend on the request (site->has_late_lines): over TLS alone, or with variables. */
+void mk_reply_late_lines(struct mk_reply *p);
 /** The site's lines, framing and the end, as mk_reply_end. @return 0; MK_E_LIMIT: the head is too large; MK_E_PEER; an error of a filter: the answer is broken off. */
 int mk_reply_finish(struct mk_reply *p, int64_t length) MK_MUST_USE;
 /** The same without the site's lines, for heads whose ready-made lines hold them. */

@@ -2,13 +2,13 @@
 #include "entry/settings.h"
 
 #include "entry/server_list.h"
-#include "entry/template.h"
 #include "entry/viewers.h"
 
 #include "kit/intake/intake.h"
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
+#include <monkey/variables.h>
 
 #include <ctype.h>
 #include <stddef.h>
@@ -229,19 +229,21 @@ static int add_line(struct mk_setup *setup, struct proxy_line **list, struct mk_
     return line->name.p && line->value.p ? 0 : MK_E_NOMEM;
 }
 
-/* @return whether a fault was noted: an application would get the literal. */
+/*
+ * An application must never get the literal: it might take it for an address.
+ * @return whether a fault was noted.
+ */
 static bool has_unknown_variable(struct mk_setup *setup, const struct mk_setting *s,
                                  struct mk_str value)
 {
-    struct mk_str name;
+    struct mk_str text;
 
     while (value.len > 0) {
-        (void)proxy_template_next(&value, &name);
-        if (!name.p || proxy_is_variable(name))
+        if (mk_variable_next(&value, &text) >= 0)
             continue;
         mk_setup_fault(setup, &s->value_at,
-                       "SetHeader: unknown variable \"$%.*s\"; expected " PROXY_VARIABLES,
-                       (int)(name.len < 40 ? name.len : 40), name.p);
+                       "SetHeader: unknown variable \"%.*s\"; expected " MK_VARIABLES_TEXT,
+                       (int)(text.len < 40 ? text.len : 40), text.p);
         return true;
     }
     return false;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/head.h"
 
-#include "entry/template.h"
-#include "exchange/variables.h"
+#include "kit/text/percent.h"
 
 #include <monkey/field.h>
 
@@ -549,31 +548,30 @@ static void put_via(struct out *o, const struct proxy_request *q, const struct p
 /* A path is decoded, and may have bytes that no field may have. */
 static void put_encoded(struct out *o, struct mk_str path)
 {
-    static const char hex[] = "0123456789ABCDEF";
+    char piece[64 * TEXT_PERCENT_GROWTH];
 
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.p[i];
-        char code[3] = {'%', hex[c >> 4], hex[c & 15]};
-        bool is_plain = c > ' ' && c < 0x7f && !strchr("%?#\"<>", c);
+    while (path.len > 0) {
+        const struct mk_str part = {path.p, path.len < 64 ? path.len : 64};
 
-        put(o, is_plain ? (struct mk_str){path.p + i, 1} : (struct mk_str){code, 3});
+        put(o, (struct mk_str){piece, text_percent(piece, part, TEXT_PERCENT_PATH)});
+        path = (struct mk_str){path.p + part.len, path.len - part.len};
     }
 }
 
 /* A line of SetHeader, its variables replaced. */
 static void put_set(struct out *o, const struct proxy_request *q, const struct proxy_line *line)
 {
-    struct mk_str rest = line->value, name, text;
-    char scratch[PROXY_PORT_TEXT];
-    bool is_path = false;
+    struct mk_str rest = line->value, text;
+    char room[MK_VARIABLE_ROOM];
 
     put(o, line->name);
     put(o, MK_STR(": "));
     while (rest.len > 0) {
-        text = proxy_template_next(&rest, &name);
-        if (name.p)
-            text = proxy_variable(name, q, scratch, &is_path);
-        if (name.p && is_path)
+        const int which = mk_variable_next(&rest, &text);
+
+        if (which > 0)
+            text = q->variable(q->of, which, room);
+        if (which == MK_VARIABLE_PATH)
             put_encoded(o, text);
         else if (text.len > 0)
             put(o, text);

@@ -4,6 +4,8 @@
 
 #include "entry/settings.h"
 
+#include <monkey/variables.h>
+
 /*
  * The head of the request that a backend gets: made anew from what was understood of the client's, so that
  * nothing of its framing or of its connection passes. Pure.
@@ -17,6 +19,9 @@ enum {
 /** Walk the fields of a message. @param at  0 at first. @return false after the last. */
 typedef bool (*proxy_fields_fn)(const void *of, uint32_t *at, struct mk_str *name,
                                 struct mk_str *value);
+
+/** What a variable of <monkey/variables.h> stands for in a request; borrowed from it or from room. */
+typedef struct mk_str (*proxy_variable_fn)(const void *of, int which, char room[MK_VARIABLE_ROOM]);
 
 /** What is known of the client's request. All borrowed. */
 struct proxy_request {
@@ -36,6 +41,7 @@ struct proxy_request {
     bool keeps;             /* the connection to the backend may stay open */
     proxy_fields_fn next, next_trailer; /* of the head; behind the body */
     proxy_fields_fn next_passed;        /* of ours, in place of the client's; NULL: none */
+    proxy_variable_fn variable;         /* NULL: there are no lines of SetHeader */
     const void *of;
 };
 

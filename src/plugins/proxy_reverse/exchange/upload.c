@@ -109,6 +109,11 @@ static bool next_trailer(const void *of, uint32_t *at, struct mk_str *name, stru
     return mk_request_next_trailer(of, at, name, value);
 }
 
+static struct mk_str variable(const void *of, int which, char room[MK_VARIABLE_ROOM])
+{
+    return mk_request_variable(of, which, room);
+}
+
 /* The port behind the last colon of "[::1]:443"; 0 for unix sockets. */
 static unsigned port_of(const struct mk_conn *conn)
 {
@@ -137,7 +142,7 @@ static ssize_t write_upload_head(struct proxy_exchange *x, struct proxy_buffer *
         .host = f.host,
         .scheme = f.scheme,
         .peer = {peer, mk_conn_peer(f.conn, peer)},
-        .port = x->set->sets || x->set->forwarded_port ? port_of(f.conn) : 0,
+        .port = x->set->forwarded_port ? port_of(f.conn) : 0,
         .minor = f.minor,
         .content_length = x->length,
         .upgrade = x->wants_upgrade ? mk_request_header(x->r, MK_STR("Upgrade")) : no,
@@ -148,6 +153,7 @@ static ssize_t write_upload_head(struct proxy_exchange *x, struct proxy_buffer *
         .keeps = proxy_exchange_keeps(x),
         .next = has_passed ? next_unnoted : proxy_next_field,
         .next_passed = has_passed ? next_passed : NULL,
+        .variable = variable,
         .of = x->r,
     };
     if (q.peer.len >= 5 && memcmp(peer, "unix:", 5) == 0)

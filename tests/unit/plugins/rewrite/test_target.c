@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 static const struct target_values values = {
-    .by_kind = {[TARGET_PATH] = MK_STR_INIT("/a b"),
-                [TARGET_URI] = MK_STR_INIT("/a%20b\\//?q=\xc3"),
-                [TARGET_QUERY] = MK_STR_INIT("q=%20&r"),
-                [TARGET_HOST] = MK_STR_INIT("[::1]"),
-                [TARGET_SCHEME] = MK_STR_INIT("https"),
-                [TARGET_ADDRESS] = MK_STR_INIT("fe80::1"),
-                [TARGET_PORT] = MK_STR_INIT("443")},
+    .variables = {[MK_VARIABLE_PATH] = MK_STR_INIT("/a b"),
+                  [MK_VARIABLE_TARGET] = MK_STR_INIT("/a%20b\\//?q=\xc3"),
+                  [MK_VARIABLE_QUERY] = MK_STR_INIT("q=%20&r"),
+                  [MK_VARIABLE_HOST] = MK_STR_INIT("[::1]"),
+                  [MK_VARIABLE_SCHEME] = MK_STR_INIT("https"),
+                  [MK_VARIABLE_REMOTE_ADDR] = MK_STR_INIT("fe80::1"),
+                  [MK_VARIABLE_SERVER_PORT] = MK_STR_INIT("443")},
     .captures = {MK_STR_INIT("all"), MK_STR_INIT("/x?y#z&\r\n"), MK_STR_INIT("evil.test/@:")},
 };
 
@@ -75,6 +75,13 @@ static void a_path_stays_one(void **state)
     expect("/a//b", "/a//b");
 }
 
+static void two_dollars_are_one(void **state)
+{
+    (void)state;
+    expect("/$$host/$$$host?$$", "/$host/$%5B::1%5D?$");
+    expect("https://a.test/$$", "https://a.test/$");
+}
+
 static void other_names_are_the_same(void **state)
 {
     (void)state;
@@ -129,7 +136,7 @@ static void others_are_refused(void **state)
 {
     static const char *const texts[] = {
         "",      "a",     "//a",  "$1", "$host/", "://a",    "1://a",  "java script://",
-        "/\x01", "/\x7f", "/a b", "/$", "/$x",    "/$pathx", "/$HOST", "/$$",
+        "/\x01", "/\x7f", "/a b", "/$", "/$x",    "/$pathx", "/$HOST", "/${path}",
     };
 
     (void)state;
@@ -173,6 +180,7 @@ int main(void)
         cmocka_unit_test(values_are_escaped_for_their_place),
         cmocka_unit_test(a_url_has_the_host_as_it_was_asked_for),
         cmocka_unit_test(a_path_stays_one),
+        cmocka_unit_test(two_dollars_are_one),
         cmocka_unit_test(other_names_are_the_same),
         cmocka_unit_test(what_a_target_has_is_known),
         cmocka_unit_test(a_host_that_requests_choose_is_known),

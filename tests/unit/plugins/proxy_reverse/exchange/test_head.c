@@ -26,6 +26,13 @@ static bool next(const void *of, uint32_t *at, struct mk_str *name, struct mk_st
     return true;
 }
 
+static struct mk_str variable(const void *of, int which, char room[MK_VARIABLE_ROOM])
+{
+    (void)of;
+    memcpy(room, "v/ \n", 4);
+    return which == MK_VARIABLE_PATH ? (struct mk_str){room, 4} : MK_STR("value");
+}
+
 static struct proxy_request request(const struct fields *f)
 {
     return (struct proxy_request){
@@ -40,6 +47,7 @@ static struct proxy_request request(const struct fields *f)
         .hops = -1,
         .keeps = true,
         .next = next,
+        .variable = variable,
         .of = f,
     };
 }
@@ -120,6 +128,20 @@ static void bodies_are_framed(void **state)
                        rows[i].method, rows[i].line);
         check(&q, &set, expected);
     }
+}
+
+static void variables_are_replaced(void **state)
+{
+    static const struct fields none = {{{NULL, NULL}}};
+    struct proxy_line line = {.name = MK_STR("X-Set"), .value = MK_STR("a$uri, $host$$query $$")};
+    const struct proxy_settings set = {
+        .forwarded = PROXY_FORWARDED_OFF, .host = PROXY_HOST_SERVER, .sets = &line};
+    struct proxy_request q = request(&none);
+
+    (void)state;
+    check(&q, &set,
+          "GET /a%20b?c HTTP/1.1\r\nHost: backend:80\r\nVia: 1.1 monkey\r\n"
+          "X-Set: av/%20%0A, value$query $\r\n\r\n");
 }
 
 static void connections_are_ours(void **state)
@@ -281,10 +303,15 @@ static void tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_head_is_made_anew),       cmocka_unit_test(bodies_are_framed),
-        cmocka_unit_test(connections_are_ours),      cmocka_unit_test(targets),
-        cmocka_unit_test(options_of_a_whole_server), cmocka_unit_test(clients_without_an_address),
-        cmocka_unit_test(connection_names_too_much), cmocka_unit_test(tokens),
+        cmocka_unit_test(a_head_is_made_anew),
+        cmocka_unit_test(bodies_are_framed),
+        cmocka_unit_test(variables_are_replaced),
+        cmocka_unit_test(connections_are_ours),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(options_of_a_whole_server),
+        cmocka_unit_test(clients_without_an_address),
+        cmocka_unit_test(connection_names_too_much),
+        cmocka_unit_test(tokens),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+#include "http/uri.h"
+#include "server/request/request_state.h"
+#include "setup/snapshot.h"
+
+#include <monkey/variables.h>
+
+/* What the variables of settings stand for in a request: <monkey/variables.h>. */
+
+/* RFC 9112 section 3.2: HTTP/1.0 needs no Host. */
+static struct mk_str host_of(const struct mk_request *r)
+{
+    const struct mk_words *names = &r->site->set.names;
+    struct mk_str host;
+    unsigned port;
+
+    if (mk_uri_authority(mk_request_authority(r), &host, &port) == 0 && host.len > 0)
+        return host;
+    return names->count > 0 ? names->items[0] : MK_STR("");
+}
+
+/* RFC 9112 section 3.2: "http://a.test/x" asks for "/x". */
+static struct mk_str target_of(const struct mk_request *r)
+{
+    const struct mk_h1_head *h = &r->head;
+    struct mk_str target = mk_request_text(r, h->target);
+
+    if (h->form == MK_TARGET_ABSOLUTE)
+        target = mk_str_skip(target, h->authority.off + h->authority.len - h->target.off);
+    return target;
+}
+
+/* Of "[::1]:80"; a path of a unix socket has none. */
+static struct mk_str port_of(const struct mk_conn_facts *conn)
+{
+    const char *colon = conn->listen ? strrchr(conn->listen, ':') : NULL;
+
+    return mk_str_from(colon && !strchr(colon, '/') ? colon + 1 : "");
+}
+
+struct mk_str mk_request_variable(const struct mk_request *r, int which,
+                                  char room[MK_VARIABLE_ROOM])
+{
+    struct mk_conn_facts conn = {.size = sizeof(conn)};
+    struct mk_str value = {NULL, 0};
+
+    mk_conn_facts(r->conn, &conn);
+    switch (which) {
+    case MK_VARIABLE_PATH:
+        value = r->path;
+        break;
+    case MK_VARIABLE_TARGET:
+        value = target_of(r);
+        break;
+    case MK_VARIABLE_QUERY:
+        value = mk_request_query(r);
+        break;
+    case MK_VARIABLE_HOST:
+        value = host_of(r);
+        break;
+    case MK_VARIABLE_HTTP_HOST:
+        value = mk_request_authority(r);
+        break;
+    case MK_VARIABLE_SCHEME:
+        value = r->is_secure ? MK_STR("https") : MK_STR("http");
+        break;
+    case MK_VARIABLE_REMOTE_ADDR:
+        value = conn.peer_is_unix ? MK_STR("unknown")
+                                  : (struct mk_str){room, mk_conn_peer(r->conn, room)};
+        break;
+    case MK_VARIABLE_SERVER_PORT:
+        value = port_of(&conn);
+        break;
+    }
+    return value;
+}
