@@ -120,7 +120,8 @@ MK_API void mk_alarm_free(struct mk_alarm *alarm);
 
 /**
  * Kinds of work, by what they wait for. Each kind has threads and a queue of its own, so a crowd of one kind delays no
- * other: two threads and room for 64 that wait; for handlers eight, and 4,096. A thread starts when it is first needed.
+ * other: two threads and room for 64 that wait; for handlers by HandlerThreads and HandlerQueue of the configuration. A
+ * thread starts when it is first needed.
  */
 enum mk_work_kind {
     MK_WORK_OTHER,   /* anything else */
@@ -133,23 +134,47 @@ enum mk_work_kind {
     MK_WORK_KINDS
 };
 
+/** A piece of work. */
+struct mk_work {
+    size_t size; /* sizeof(struct mk_work) */
+    enum mk_work_kind kind;
+    /**
+     * Lanes of one kind take turns, and work of one lane keeps its order: any address, compared only. NULL: that of all
+     * work without a lane. Lanes that come to HandlerThreads threads leave one more to others.
+     */
+    const void *lane;
+    unsigned
+        most; /* of this lane at a time, by the first that waits or runs; 0, or more than the threads of the kind: so many */
+    void (*work)(void *arg); /* on a thread of the kind */
+    void (*done)(void *arg); /* on the worker */
+    void *arg;
+};
+
+struct mk_offloaded;
+
 /**
- * Run work(arg) on a low-priority thread for this kind, then done(arg) on the worker. All plugins share the
- * queue. Any thread. mk_server_free waits for running work; for work still in the queue it calls done without
- * work.
+ * Run work->work on a low-priority thread for its kind, then done on the worker. All plugins share the queue. Any thread.
+ * mk_server_free waits for running work; for work still in the queue it calls done without work.
+ * @param work  copied
+ * @param out   out: for mk_offload_drop; NULL: not wanted
  * @return 0: done will be called exactly once (after the worker has ended, by the thread that frees the
  *         server). Otherwise neither is called: MK_E_BUSY: the queue is full; MK_E_NOMEM;
  *         MK_E_UNSUPPORTED: no such kind.
  */
+MK_API int mk_offload_work(struct mk_worker *w, const struct mk_work *work,
+                           struct mk_offloaded **out) MK_MUST_USE;
+/**
+ * Take work back that waits in the queue, for example because its request has ended: another gets its place. On the
+ * worker, until done is called. NULL is allowed.
+ * @return true: neither work nor done will be called; false: it has begun.
+ */
+MK_API bool mk_offload_drop(struct mk_offloaded *offloaded) MK_MUST_USE;
+/**
+ * mk_offload_work without a lane.
+ * @return as mk_offload_work
+ */
 MK_API int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(void *arg),
                            void (*done)(void *arg), void *arg) MK_MUST_USE;
-/**
- * Take work back that waits in the queue, for example because its request has ended: another gets its place. Any thread.
- * @param kind, arg  as for mk_offload_kind; of several with this arg the first
- * @return true: neither work nor done will be called; false: it has begun, or there is none.
- */
-MK_API bool mk_offload_drop(struct mk_worker *w, enum mk_work_kind kind,
-                            const void *arg) MK_MUST_USE;
 /** mk_offload_kind with MK_WORK_OTHER. */
 MK_API int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *arg),
                       void *arg) MK_MUST_USE;

@@ -89,7 +89,8 @@ enum mk_limits {
     MK_LIMIT_LOG_LINE = 1024,
     MK_LIMIT_OFFLOAD_QUEUE =
         64, /* pieces of work of one kind that wait for a thread; above: MK_E_BUSY */
-    MK_LIMIT_HANDLER_QUEUE = 4096,   /* likewise of requests, which HandlerTimeout ends */
+    MK_LIMIT_HANDLER_QUEUE = 4096,   /* likewise of requests, which HandlerTimeout ends; at least */
+    MK_LIMIT_HANDLER_THREADS = 1024, /* for them */
     MK_LIMIT_RESOLVE_ADDRESSES = 16, /* of one name */
     MK_LIMIT_RESOLVE_NAMES = 128,    /* names remembered or being looked up */
     MK_LIMIT_RESOLVE_WAITERS = 1024, /* calls that wait for names */

@@ -61,8 +61,9 @@ struct mk_server_settings {
     struct mk_log_choice log;
     int64_t timeout_ms, body_timeout_ms, write_timeout_ms, keepalive_timeout_ms, graceful_ms,
         handler_timeout_ms;
-    int64_t min_rate, min_read_rate; /* bytes a second; 0: none */
-    int64_t max_memory;              /* 0: by the machine's */
+    int64_t handler_threads, handler_queue; /* of tasks; queue 0: as many as connections */
+    int64_t min_rate, min_read_rate;        /* bytes a second; 0: none */
+    int64_t max_memory;                     /* 0: by the machine's */
     bool keepalive;
     int64_t max_keepalive_requests;
     int64_t max_request_size, max_body_size, max_headers;

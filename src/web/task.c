@@ -5,7 +5,9 @@
 
 #include "base/heap.h"
 
+#include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -14,13 +16,14 @@
  */
 
 struct mk_task_group {
-    unsigned most;
+    unsigned threads;
+    unsigned most; /* tasks */
     atomic_uint tasks;
 };
 
 struct mk_task {
-    struct mk_request *request; /* NULL: it has ended */
-    struct mk_worker *worker;
+    struct mk_request *request;     /* NULL: it has ended */
+    struct mk_offloaded *offloaded; /* while it is_running */
     struct mk_task_calls calls;
     void *arg;
     bool is_running;       /* from its start until its worker knows that work has ended */
@@ -32,16 +35,26 @@ static const char task_key;
 
 /* ---- groups ---- */
 
-int mk_task_group_new(struct mk_task_group **group, unsigned most)
+static struct mk_task_limits limits_of(const struct mk_task_limits *from)
 {
-    if (group)
-        *group = NULL;
-    if (!group || most == 0)
+    struct mk_task_limits limits = {0};
+
+    if (from)
+        memcpy(&limits, from, from->size < sizeof(limits) ? from->size : sizeof(limits));
+    return limits;
+}
+
+int mk_task_group_new(struct mk_task_group **group, const struct mk_task_limits *limits)
+{
+    const struct mk_task_limits own = limits_of(limits);
+
+    if (!group)
         return MK_E_INVALID;
     *group = mk_heap_zalloc(1, sizeof(**group));
     if (!*group)
         return MK_E_NOMEM;
-    (*group)->most = most;
+    (*group)->threads = own.threads;
+    (*group)->most = own.tasks > 0 ? own.tasks : UINT_MAX;
     return 0;
 }
 
@@ -89,7 +102,7 @@ static void on_request_end(void *arg)
 
     t->request = NULL;
     atomic_store(&t->is_wanted, false);
-    if (t->is_running && mk_offload_drop(t->worker, MK_WORK_HANDLER, t)) {
+    if (t->is_running && mk_offload_drop(t->offloaded)) {
         leave(t->calls.group);
         t->is_running = false;
     }
@@ -173,17 +186,34 @@ static struct mk_task_calls calls_of(const struct mk_task_calls *from)
     return calls;
 }
 
+/* Tasks of one group take turns with those of others, and so do those of one function without a group. */
+static struct mk_work work_of(struct mk_task *t)
+{
+    const struct mk_task_group *group = t->calls.group;
+    const struct mk_work own = {
+        .size = sizeof(own),
+        .kind = MK_WORK_HANDLER,
+        .lane = group ? (const void *)group : (const void *)(uintptr_t)t->calls.work,
+        .most = group ? group->threads : 0,
+        .work = work,
+        .done = done,
+        .arg = t,
+    };
+
+    return own;
+}
+
 static int run(struct mk_request *r, struct mk_task *t)
 {
     struct mk_request_facts facts = {.size = sizeof(facts)};
+    const struct mk_work own = work_of(t);
     int err;
 
     if (!enter(t->calls.group))
         return MK_E_BUSY;
     mk_request_facts(r, &facts);
-    t->worker = facts.worker;
     t->is_running = true;
-    err = mk_offload_kind(t->worker, MK_WORK_HANDLER, work, done, t);
+    err = mk_offload_work(facts.worker, &own, &t->offloaded);
     if (err == 0)
         return 0;
     t->is_running = false;

@@ -24,8 +24,10 @@
  *         return err < 0 ? mk_reply_refusal(r, err) : MK_VERDICT_LATER;
  *     }
  *
- * A server has eight threads for handlers, of low priority, and a queue of 4,096 for all of its tasks: who waits there waits
- * until HandlerTimeout. A group bounds what one kind of task takes of it, so that others have their turn.
+ * A server has threads of low priority for tasks (HandlerThreads of the configuration: eight) and one queue (HandlerQueue: by
+ * default it holds a task of each connection). A task waits there until a thread is free or its HandlerTimeout expires. Tasks
+ * with the same work function keep their order; those of different ones take turns, and one thread more than HandlerThreads
+ * serves only functions that do not have all the others: a slow database delays no handler that does not ask it.
  */
 
 #include <monkey/request.h>
@@ -39,8 +41,9 @@ struct mk_task_group;
 
 /** What a task consists of. */
 struct mk_task_calls {
-    size_t size;                 /* sizeof(struct mk_task_calls) */
-    struct mk_task_group *group; /* its bound; NULL: that of the server alone */
+    size_t size; /* sizeof(struct mk_task_calls) */
+    struct mk_task_group
+        *group; /* with which it takes turns and has bounds; NULL: those of its work function */
     /**
      * Does the work, on a thread of the pool; not called if the request has ended before, which frees the task's places
      * in its group and in the queue, and ends arg at once. It may block.
@@ -85,12 +88,22 @@ MK_API bool mk_task_runs(const struct mk_request *r) MK_MUST_USE;
 /** @return false: the request has ended, and nobody needs the result. For work that takes long. Any thread, inside work. */
 MK_API bool mk_task_is_wanted(const struct mk_task *task) MK_MUST_USE;
 
+/** Bounds of a group. */
+struct mk_task_limits {
+    size_t size; /* sizeof(struct mk_task_limits) */
+    unsigned
+        threads; /* tasks that run at the same time in one server, such as a database's connections; the others wait. 0: HandlerThreads */
+    unsigned
+        tasks; /* tasks that wait or run at the same time; more are refused with MK_E_BUSY. 0: no bound but HandlerQueue */
+};
+
 /**
- * Make a bound for tasks of one kind, for example as many as a database has connections, so that they leave threads to others.
- * @param most  tasks that wait or run at the same time, at least 1
+ * Make a group of tasks that take turns with others as one, whatever their work functions are.
+ * @param limits  copied; NULL: all of them 0
  * @return 0, MK_E_INVALID or MK_E_NOMEM.
  */
-MK_API int mk_task_group_new(struct mk_task_group **group, unsigned most) MK_MUST_USE;
+MK_API int mk_task_group_new(struct mk_task_group **group,
+                             const struct mk_task_limits *limits) MK_MUST_USE;
 /** Free it after the servers whose tasks use it. NULL is allowed. */
 MK_API void mk_task_group_free(struct mk_task_group *group);
 

@@ -3,74 +3,101 @@
 
 #include "base/heap.h"
 #include "base/invariant.h"
-#include "base/limits.h"
 #include "server/worker/worker.h"
 
 #include <monkey/events.h>
 
+#include <limits.h>
+#include <string.h>
+
 /* Work on the pool's threads, and its end on the worker. Both travel in the same memory: nothing can fail on the way back. */
 
-struct task {
+struct mk_offloaded {
     struct mk_offload_job job;
     struct mk_post post;
     struct mk_worker *worker;
+    struct mk_offload_pool *pool;
     void (*work)(void *arg);
     void (*done)(void *arg);
 };
 
 static void do_work(struct mk_offload_job *job)
 {
-    const struct task *t = MK_CONTAINER_OF(job, struct task, job);
+    const struct mk_offloaded *t = MK_CONTAINER_OF(job, struct mk_offloaded, job);
 
     t->work(job->arg);
 }
 
 static void tell_worker(struct mk_offload_job *job)
 {
-    struct task *t = MK_CONTAINER_OF(job, struct task, job);
+    struct mk_offloaded *t = MK_CONTAINER_OF(job, struct mk_offloaded, job);
 
     mk_loop_post(&t->worker->loop, &t->post);
 }
 
 static void on_done(struct mk_post *post)
 {
-    struct task t = *MK_CONTAINER_OF(post, struct task, post);
+    struct mk_offloaded t = *MK_CONTAINER_OF(post, struct mk_offloaded, post);
 
-    mk_heap_free(MK_CONTAINER_OF(post, struct task, post));
+    mk_heap_free(MK_CONTAINER_OF(post, struct mk_offloaded, post));
     t.done(t.job.arg);
 }
 
-int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(void *arg),
-                    void (*done)(void *arg), void *arg)
+static struct mk_work work_of(const struct mk_work *from)
 {
-    struct task *t;
+    struct mk_work work = {0};
+
+    memcpy(&work, from, from->size < sizeof(work) ? from->size : sizeof(work));
+    return work;
+}
+
+int mk_offload_work(struct mk_worker *w, const struct mk_work *given, struct mk_offloaded **out)
+{
+    const struct mk_work work = work_of(given);
+    struct mk_offloaded *t;
     int err;
 
-    if ((unsigned)kind >= MK_WORK_KINDS)
+    if ((unsigned)work.kind >= MK_WORK_KINDS)
         return MK_E_UNSUPPORTED;
     t = mk_heap_alloc(sizeof(*t));
     if (!t)
         return MK_E_NOMEM;
-    *t = (struct task){
-        .job = {.work = do_work, .finish = tell_worker, .arg = arg},
+    *t = (struct mk_offloaded){
+        .job = {.lane = work.lane,
+                .most = work.most,
+                .work = do_work,
+                .finish = tell_worker,
+                .arg = work.arg},
         .post = {.fn = on_done},
         .worker = w,
-        .work = work,
-        .done = done,
+        .pool = &w->shared->offload[work.kind],
+        .work = work.work,
+        .done = work.done,
     };
-    err = mk_offload_pool_add(&w->shared->offload[kind], &t->job);
+    if (out)
+        *out = t;
+    err = mk_offload_pool_add(t->pool, &t->job);
     if (err < 0)
         mk_heap_free(t);
     return err;
 }
 
-bool mk_offload_drop(struct mk_worker *w, enum mk_work_kind kind, const void *arg)
+int mk_offload_kind(struct mk_worker *w, enum mk_work_kind kind, void (*work)(void *arg),
+                    void (*done)(void *arg), void *arg)
 {
-    struct mk_offload_job *job = mk_offload_pool_drop(&w->shared->offload[kind], arg);
+    return mk_offload_work(
+        w,
+        &(struct mk_work){
+            .size = sizeof(struct mk_work), .kind = kind, .work = work, .done = done, .arg = arg},
+        NULL);
+}
 
-    if (job)
-        mk_heap_free(MK_CONTAINER_OF(job, struct task, job));
-    return job != NULL;
+bool mk_offload_drop(struct mk_offloaded *t)
+{
+    if (!t || !mk_offload_pool_drop(t->pool, &t->job))
+        return false;
+    mk_heap_free(t);
+    return true;
 }
 
 int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *arg), void *arg)
@@ -78,7 +105,7 @@ int mk_offload(struct mk_worker *w, void (*work)(void *arg), void (*done)(void *
     return mk_offload_kind(w, MK_WORK_OTHER, work, done, arg);
 }
 
-void mk_offload_init(struct mk_shared *shared)
+void mk_offload_init(struct mk_shared *shared, unsigned handler_threads)
 {
     static const char *const names[MK_WORK_KINDS] = {
         [MK_WORK_OTHER] = "offload", [MK_WORK_HASH] = "hash", [MK_WORK_LISTING] = "listing",
@@ -86,10 +113,15 @@ void mk_offload_init(struct mk_shared *shared)
     };
 
     for (unsigned i = 0; i < MK_WORK_KINDS; i++)
-        mk_offload_pool_init(&shared->offload[i], names[i], MK_OFFLOAD_THREADS,
-                             MK_LIMIT_OFFLOAD_QUEUE);
-    shared->offload[MK_WORK_HANDLER].most = MK_OFFLOAD_THREADS_MAX;
-    shared->offload[MK_WORK_HANDLER].room = MK_LIMIT_HANDLER_QUEUE;
+        mk_offload_pool_init(&shared->offload[i], names[i],
+                             i == MK_WORK_HANDLER ? handler_threads : MK_OFFLOAD_THREADS,
+                             i == MK_WORK_HANDLER);
+}
+
+void mk_offload_limit_handlers(struct mk_shared *shared, int64_t room)
+{
+    mk_offload_pool_limit(&shared->offload[MK_WORK_HANDLER],
+                          room < UINT_MAX ? (unsigned)room : UINT_MAX);
 }
 
 void mk_offload_end(struct mk_shared *shared)

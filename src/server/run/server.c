@@ -102,7 +102,7 @@ struct mk_server *mk_server_create(struct mk_snapshot *snapshot, const struct mk
     if (!server)
         return NULL;
     mk_log_init(&server->shared.log);
-    mk_offload_init(&server->shared);
+    mk_offload_init(&server->shared, (unsigned)snapshot->set.handler_threads);
     pthread_mutex_init(&server->shared.asks.lock, NULL);
     mk_reload_report_init(&server->reload_report);
     server->shared.host = host ? host : &plain_host;

@@ -2,6 +2,7 @@
 #include "server/run/server_int.h"
 
 #include "base/limits.h"
+#include "server/events/offload.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -55,11 +56,22 @@ static int64_t max_memory(const struct mk_server_settings *set)
     return set->max_memory > 0 ? set->max_memory : machine / MEMORY_SHARE;
 }
 
+/* By default whoever has a connection may wait, and a crowd of streams over few connections. */
+static int64_t handler_queue(const struct mk_server *server, const struct mk_server_settings *set)
+{
+    const int64_t connections = max_connections(server, set);
+
+    if (set->handler_queue > 0)
+        return set->handler_queue;
+    return connections > MK_LIMIT_HANDLER_QUEUE ? connections : MK_LIMIT_HANDLER_QUEUE;
+}
+
 void mk_server_apply_limits(struct mk_server *server, const struct mk_snapshot *snapshot)
 {
     const struct mk_server_settings *set = &snapshot->set;
 
     atomic_store(&server->shared.max_connections, max_connections(server, set));
+    mk_offload_limit_handlers(&server->shared, handler_queue(server, set));
     atomic_store(&server->over_capacity, set->over_capacity);
     atomic_store(&server->shared.max_memory, max_memory(set));
     /* Of several, which one a body is for shows when its head is read. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core_test.h"
 
+#include "base/heap.h"
 #include "base/limits.h"
 #include "core/offload.h"
 
@@ -14,14 +15,14 @@ struct site {
     struct mk_offload_pool pool;
     sem_t begun, may_end; /* of jobs that wait */
     sem_t finished;
-    atomic_int running, most_running;
+    atomic_int running, most_running, turns;
 };
 
 struct probe {
     struct mk_offload_job job;
     struct site *site;
     bool waits;
-    int worked, finished, nice;
+    int worked, finished, nice, turn;
     char name[16];
     pthread_t thread;
 };
@@ -35,6 +36,7 @@ static void do_work(struct mk_offload_job *job)
     while (running > most && !atomic_compare_exchange_weak(&s->most_running, &most, running))
         ;
     p->worked++;
+    p->turn = atomic_fetch_add(&s->turns, 1);
     p->thread = pthread_self();
     p->nice = getpriority(PRIO_PROCESS, 0);
     if (p->waits) {
@@ -55,12 +57,13 @@ static void do_finish(struct mk_offload_job *job)
 
 static void site_open(struct site *s)
 {
-    mk_offload_pool_init(&s->pool, "offload", MK_OFFLOAD_THREADS, MK_LIMIT_OFFLOAD_QUEUE);
+    mk_offload_pool_init(&s->pool, "offload", MK_OFFLOAD_THREADS, 0);
     sem_init(&s->begun, 0, 0);
     sem_init(&s->may_end, 0, 0);
     sem_init(&s->finished, 0, 0);
     atomic_init(&s->running, 0);
     atomic_init(&s->most_running, 0);
+    atomic_init(&s->turns, 0);
 }
 
 static void site_close(struct site *s)
@@ -72,10 +75,17 @@ static void site_close(struct site *s)
     sem_destroy(&s->finished);
 }
 
+static int give_to(struct site *s, struct probe *p, bool waits, const void *lane, unsigned most)
+{
+    *p = (struct probe){.job = {.lane = lane, .most = most, .work = do_work, .finish = do_finish},
+                        .site = s,
+                        .waits = waits};
+    return mk_offload_pool_add(&s->pool, &p->job);
+}
+
 static int give(struct site *s, struct probe *p, bool waits)
 {
-    *p = (struct probe){.job = {.work = do_work, .finish = do_finish}, .site = s, .waits = waits};
-    return mk_offload_pool_add(&s->pool, &p->job);
+    return give_to(s, p, waits, NULL, 0);
 }
 
 static void await(sem_t *sem, unsigned times)
@@ -148,15 +158,14 @@ static void jobs_that_wait_are_taken_back(void **state)
     await(&s.begun, MK_OFFLOAD_THREADS);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(give(&s, &waiting[i], false), 0);
-        waiting[i].job.arg = &waiting[i];
     }
     for (int i = 0; i < 3; i++) {
         struct probe *p = &waiting[dropped[i]];
 
-        assert_ptr_equal(mk_offload_pool_drop(&s.pool, p), &p->job);
-        assert_null(mk_offload_pool_drop(&s.pool, p));
+        assert_true(mk_offload_pool_drop(&s.pool, &p->job));
+        assert_false(mk_offload_pool_drop(&s.pool, &p->job));
     }
-    assert_null(mk_offload_pool_drop(&s.pool, &running[0]));
+    assert_false(mk_offload_pool_drop(&s.pool, &running[0].job));
     assert_int_equal(s.pool.queued, 2);
     assert_int_equal(give(&s, &late, false), 0);
     for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
@@ -166,6 +175,109 @@ static void jobs_that_wait_are_taken_back(void **state)
     for (int i = 0; i < 5; i++)
         assert_int_equal(waiting[i].worked + waiting[i].finished, i % 2 == 1 ? 2 : 0);
     assert_int_equal(late.worked, 1);
+}
+
+/* Whatever their number: one of each lane, then again. Within a lane they keep their order. */
+static void lanes_take_turns(void **state)
+{
+    static const char lane[3];
+    struct probe first, many[6], some[2], one;
+    const long live = mk_heap_live();
+    struct site s;
+
+    (void)state;
+    site_open(&s);
+    s.pool.most = 1;
+    assert_int_equal(give_to(&s, &first, true, &lane[0], 0), 0);
+    await(&s.begun, 1);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(give_to(&s, &many[i], false, &lane[0], 0), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(give_to(&s, &some[i], false, &lane[1], 0), 0);
+    assert_int_equal(give_to(&s, &one, false, &lane[2], 0), 0);
+    sem_post(&s.may_end);
+    await(&s.finished, 10);
+    site_close(&s);
+    assert_int_equal(mk_heap_live(), live);
+    assert_int_equal(many[0].turn, 1);
+    assert_int_equal(some[0].turn, 2);
+    assert_int_equal(one.turn, 3);
+    assert_int_equal(many[1].turn, 4);
+    assert_int_equal(some[1].turn, 5);
+    for (int i = 2; i < 6; i++)
+        assert_int_equal(many[i].turn, 4 + i);
+}
+
+/* All threads of a lane are held for as long as they like: another lane has one beyond them. */
+static void a_lane_leaves_the_spare_thread_to_others(void **state)
+{
+    enum { CROWD = MK_OFFLOAD_THREADS + 3 };
+    static const char lane[2];
+    struct probe crowd[CROWD], other[2];
+    struct site s;
+
+    (void)state;
+    site_open(&s);
+    s.pool.spare = 1;
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(give_to(&s, &crowd[i], true, &lane[0], 0), 0);
+    await(&s.begun, MK_OFFLOAD_THREADS);
+    assert_int_equal(s.pool.nthreads, MK_OFFLOAD_THREADS);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(give_to(&s, &other[i], false, &lane[1], 0), 0);
+    await(&s.finished, 2);
+    assert_int_equal(s.pool.nthreads, MK_OFFLOAD_THREADS + 1);
+    for (int i = 0; i < CROWD; i++)
+        sem_post(&s.may_end);
+    await(&s.finished, CROWD);
+    site_close(&s);
+    assert_int_equal(other[0].worked + other[1].worked, 2);
+    assert_int_equal(atomic_load(&s.most_running), MK_OFFLOAD_THREADS + 1);
+}
+
+static void a_lane_may_have_fewer_threads(void **state)
+{
+    static const char lane;
+    struct probe first, next, other;
+    struct site s;
+
+    (void)state;
+    site_open(&s);
+    assert_int_equal(give_to(&s, &first, true, &lane, 1), 0);
+    await(&s.begun, 1);
+    assert_int_equal(give_to(&s, &next, true, &lane, 1), 0);
+    assert_int_equal(s.pool.nthreads, 1);
+    assert_int_equal(give(&s, &other, false), 0);
+    await(&s.finished, 1);
+    assert_int_equal(next.worked, 0);
+    sem_post(&s.may_end);
+    sem_post(&s.may_end);
+    await(&s.finished, 2);
+    site_close(&s);
+    assert_int_equal(next.turn, 2);
+}
+
+static void a_lane_without_memory_is_told(void **state)
+{
+    static const char lane;
+    const long live = mk_heap_live();
+    struct probe p;
+    struct site s;
+
+    (void)state;
+    site_open(&s);
+    for (long n = 0; n < 2; n++) { /* the lane, the thread */
+        mk_heap_fail_after(n);
+        assert_int_equal(give_to(&s, &p, false, &lane, 0), MK_E_NOMEM);
+        mk_heap_fail_after(-1);
+    }
+    assert_int_equal(s.pool.queued, 0);
+    assert_int_equal(s.pool.ready, 0);
+    assert_int_equal(mk_heap_live(), live);
+    assert_int_equal(give_to(&s, &p, false, &lane, 0), 0);
+    await(&s.finished, 1);
+    site_close(&s);
+    assert_int_equal(mk_heap_live(), live);
 }
 
 static void *let_them_end(void *arg)
@@ -255,6 +367,10 @@ int main(void)
         cmocka_unit_test(threads_start_with_work_and_are_nice),
         cmocka_unit_test(the_queue_is_bounded),
         cmocka_unit_test(jobs_that_wait_are_taken_back),
+        cmocka_unit_test(lanes_take_turns),
+        cmocka_unit_test(a_lane_leaves_the_spare_thread_to_others),
+        cmocka_unit_test(a_lane_may_have_fewer_threads),
+        cmocka_unit_test(a_lane_without_memory_is_told),
         cmocka_unit_test(the_end_waits_for_work_and_finishes_the_rest),
         cmocka_unit_test(every_job_taken_is_finished_once),
     };

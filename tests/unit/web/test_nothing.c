@@ -107,7 +107,7 @@ static char room[64];
     X(task_without_calls, mk_task_start(r, NULL, NULL), MK_E_INVALID)                              \
     X(runs_without_request, mk_task_runs(NO_REQUEST), false)                                       \
     X(no_task_is_wanted, mk_task_is_wanted(NULL), false)                                           \
-    X(group_without_place, mk_task_group_new(NULL, 1), MK_E_INVALID)                               \
+    X(group_without_place, mk_task_group_new(NULL, NULL), MK_E_INVALID)                            \
     X(metrics_without_request, mk_reply_metrics(NO_REQUEST, NULL), MK_VERDICT_DONE)                \
     X(metrics_without_server, mk_metrics_write(NULL, NULL, NULL), MK_E_INVALID)                    \
     X(json_without_text, mk_json_end(NULL), MK_E_INVALID)                                          \

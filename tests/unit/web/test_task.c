@@ -15,7 +15,7 @@
 
 /* Work of a request on the offload pool: src/web/task.c. */
 
-enum { THREADS = 8, QUEUE = 4096, PATIENCE_S = 60 };
+enum { THREADS = 8, PATIENCE_S = 60 };
 
 /* What a test and its tasks share. */
 struct scene {
@@ -93,26 +93,55 @@ static enum mk_verdict say_done(struct mk_request *r, void *arg)
     return mk_reply_bytes(r, 200, "text/plain", MK_STR("done"));
 }
 
-static enum mk_verdict begin(struct mk_request *r, void *arg)
+static enum mk_verdict begin_calls(struct mk_request *r, struct scene *s,
+                                   const struct mk_task_calls *calls)
 {
-    struct scene *s = arg;
     int err;
 
     if (mk_task_runs(r))
         return MK_VERDICT_LATER;
     s->worker = pthread_self();
-    err = mk_task_start(r, &s->calls, s);
+    err = mk_task_start(r, calls, s);
     if (err == 0)
         atomic_fetch_add(&s->started, 1);
     return err < 0 ? mk_reply_refusal(r, err) : MK_VERDICT_LATER;
 }
 
+static enum mk_verdict begin(struct mk_request *r, void *arg)
+{
+    struct scene *s = arg;
+
+    return begin_calls(r, s, &s->calls);
+}
+
+/* Whatever the tasks of the other route do. */
+static enum mk_verdict begin_other(struct mk_request *r, void *arg)
+{
+    static const struct mk_task_calls calls = {sizeof(calls), NULL, compute, say_done, NULL};
+
+    return begin_calls(r, arg, &calls);
+}
+
+/* @param queue  HandlerQueue */
+static void scene_open_with(struct scene *s, const char *queue,
+                            void (*work)(const struct mk_task *, void *),
+                            enum mk_verdict (*answer)(struct mk_request *, void *),
+                            mk_handle_fn handle)
+{
+    struct mk_config *config = web_config();
+
+    *s = (struct scene){.calls = {sizeof(s->calls), NULL, work, answer, count_end}};
+    sem_init(&s->may_end, 0, 0);
+    assert_int_equal(mk_config_set(config, "SERVER", "HandlerQueue", queue, "test"), 0);
+    assert_int_equal(mk_config_handle(config, "GET POST", "/", handle, s), 0);
+    assert_int_equal(mk_config_handle(config, "GET", "/other", begin_other, s), 0);
+    s->server = web_serve(config);
+}
+
 static void scene_open(struct scene *s, void (*work)(const struct mk_task *, void *),
                        enum mk_verdict (*answer)(struct mk_request *, void *), mk_handle_fn handle)
 {
-    *s = (struct scene){.calls = {sizeof(s->calls), NULL, work, answer, count_end}};
-    sem_init(&s->may_end, 0, 0);
-    s->server = web_serve_one("GET POST", "/", handle, s);
+    scene_open_with(s, "0", work, answer, handle);
 }
 
 static void count_answer(const struct mk_answer *answer, void *arg)
@@ -179,14 +208,13 @@ static void an_answer_may_start_another_task(void **state)
 
 static void a_group_is_a_bound(void **state)
 {
-    struct mk_task_group *none = NULL;
+    struct mk_task_limits limits = {.size = sizeof(limits)};
     struct scene s;
 
     (void)state;
-    assert_int_equal(mk_task_group_new(&none, 0), MK_E_INVALID);
-    assert_null(none);
     scene_open(&s, hold_on, say_done, begin);
-    assert_int_equal(mk_task_group_new(&s.calls.group, 1), 0);
+    limits.tasks = 1;
+    assert_int_equal(mk_task_group_new(&s.calls.group, &limits), 0);
     ask_later(&s);
     wait_for(&s.begun, 1);
     web_expect(s.server, "/", 503, NULL);
@@ -200,25 +228,97 @@ static void a_group_is_a_bound(void **state)
     assert_int_equal(atomic_load(&s.ends), 2);
 }
 
-static void a_full_queue_refuses(void **state)
+/* @param setting  HandlerQueue. @param places  that it means */
+static void expect_queue_of(const char *setting, int places)
 {
     enum { MORE = 5 };
     struct scene s;
 
-    (void)state;
-    scene_open(&s, hold_on, say_done, begin);
+    scene_open_with(&s, setting, hold_on, say_done, begin);
     for (int i = 0; i < THREADS; i++)
         ask_later(&s);
     wait_for(&s.begun, THREADS);
-    for (int i = 0; i < QUEUE + MORE; i++)
+    for (int i = 0; i < places + MORE; i++)
         ask_later(&s);
     wait_for(&s.busy, MORE);
-    for (int i = 0; i < THREADS + QUEUE; i++)
+    for (int i = 0; i < THREADS + places; i++)
         sem_post(&s.may_end);
-    wait_for(&s.served, THREADS + QUEUE);
+    wait_for(&s.served, THREADS + places);
     scene_close(&s);
     assert_int_equal(atomic_load(&s.busy), MORE);
-    assert_int_equal(atomic_load(&s.ends), THREADS + QUEUE);
+    assert_int_equal(atomic_load(&s.ends), THREADS + places);
+}
+
+static void a_full_queue_refuses(void **state)
+{
+    (void)state;
+    expect_queue_of("1", 1);
+    expect_queue_of("300", 300);
+}
+
+/* Its threads are held by tasks that do not end, and hundreds more of them wait. */
+static void a_crowded_route_delays_no_other(void **state)
+{
+    enum { CROWD = 1000 };
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin);
+    for (int i = 0; i < CROWD; i++)
+        ask_later(&s);
+    wait_for(&s.begun, THREADS);
+    wait_for(&s.started, CROWD);
+    for (int i = 0; i < 3; i++)
+        web_expect(s.server, "/other", 200, "done");
+    assert_int_equal(atomic_load(&s.begun), THREADS);
+    for (int i = 0; i < CROWD; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, CROWD);
+    scene_close(&s);
+    assert_int_equal(atomic_load(&s.busy), 0);
+    assert_int_equal(atomic_load(&s.ends), CROWD);
+}
+
+static void a_group_may_have_fewer_threads(void **state)
+{
+    const struct mk_task_limits limits = {.size = sizeof(limits), .threads = 2};
+    enum { MEMBERS = 6 };
+    struct scene s;
+
+    (void)state;
+    scene_open(&s, hold_on, say_done, begin);
+    assert_int_equal(mk_task_group_new(&s.calls.group, &limits), 0);
+    for (int i = 0; i < MEMBERS; i++)
+        ask_later(&s);
+    wait_for(&s.begun, 2);
+    wait_for(&s.started, MEMBERS);
+    web_expect(s.server, "/other", 200, "done");
+    assert_int_equal(atomic_load(&s.begun), 2);
+    for (int i = 0; i < MEMBERS; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, MEMBERS);
+    scene_close(&s);
+    mk_task_group_free(s.calls.group);
+}
+
+static void handlers_may_have_more_threads(void **state)
+{
+    struct mk_config *config = web_config();
+    enum { MORE = 20 };
+    struct scene s = {.calls = {sizeof(s.calls), NULL, hold_on, say_done, count_end}};
+
+    (void)state;
+    sem_init(&s.may_end, 0, 0);
+    assert_int_equal(mk_config_set(config, "SERVER", "HandlerThreads", "20", "test"), 0);
+    assert_int_equal(mk_config_handle(config, "GET", "/", begin, &s), 0);
+    s.server = web_serve(config);
+    for (int i = 0; i < MORE; i++)
+        ask_later(&s);
+    wait_for(&s.begun, MORE);
+    for (int i = 0; i < MORE; i++)
+        sem_post(&s.may_end);
+    wait_for(&s.served, MORE);
+    scene_close(&s);
 }
 
 /* All requests of a group that wait end by their timeout: others get their places before a thread comes. */
@@ -259,14 +359,15 @@ static void expect_places_of(struct scene *s, int places)
 static void a_request_that_ends_leaves_its_group(void **state)
 {
     enum { MEMBERS = 5 };
+    const struct mk_task_limits limits = {.size = sizeof(limits), .tasks = THREADS + MEMBERS};
     const long live = mk_heap_live();
     struct scene s;
 
     (void)state;
     scene_open(&s, hold_on, say_done, begin_with_timeout);
+    assert_int_equal(mk_task_group_new(&s.calls.group, &limits), 0);
     ask_many(&s, THREADS);
     wait_for(&s.begun, THREADS);
-    assert_int_equal(mk_task_group_new(&s.calls.group, MEMBERS), 0);
     expect_places_of(&s, MEMBERS);
     assert_int_equal(atomic_load(&s.ends), THREADS + MEMBERS + MEMBERS);
     mk_task_group_free(s.calls.group);
@@ -280,10 +381,10 @@ static void a_request_that_ends_leaves_the_queue(void **state)
     struct scene s;
 
     (void)state;
-    scene_open(&s, hold_on, say_done, begin_with_timeout);
+    scene_open_with(&s, "200", hold_on, say_done, begin_with_timeout);
     ask_many(&s, THREADS);
     wait_for(&s.begun, THREADS);
-    expect_places_of(&s, QUEUE);
+    expect_places_of(&s, 200);
     assert_int_equal(mk_heap_live(), live);
 }
 
@@ -491,6 +592,9 @@ int main(void)
         cmocka_unit_test(an_answer_may_start_another_task),
         cmocka_unit_test(a_group_is_a_bound),
         cmocka_unit_test(a_full_queue_refuses),
+        cmocka_unit_test(a_crowded_route_delays_no_other),
+        cmocka_unit_test(a_group_may_have_fewer_threads),
+        cmocka_unit_test(handlers_may_have_more_threads),
         cmocka_unit_test(a_request_that_ends_leaves_its_group),
         cmocka_unit_test(a_request_that_ends_leaves_the_queue),
         cmocka_unit_test(clients_may_leave_their_tasks),

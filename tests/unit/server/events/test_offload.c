@@ -101,7 +101,9 @@ static void a_freed_server_is_done_with_everything(void **state)
 
 static void work_that_waits_is_taken_back(void **state)
 {
+    struct mk_work asked = {.size = sizeof(asked), .work = work, .done = done};
     struct probe running[MK_OFFLOAD_THREADS], waiting;
+    struct mk_offloaded *begun, *queued;
     struct fixture f;
 
     (void)state;
@@ -109,15 +111,16 @@ static void work_that_waits_is_taken_back(void **state)
     fixture_open(&f, NULL);
     for (int i = 0; i < MK_OFFLOAD_THREADS; i++) {
         open_probe(&running[i], f.worker);
-        assert_int_equal(mk_offload(f.worker, work, done, &running[i]), 0);
+        asked.arg = &running[i];
+        assert_int_equal(mk_offload_work(f.worker, &asked, &begun), 0);
         assert_int_equal(sem_wait(&running[i].begun), 0);
     }
     open_probe(&waiting, f.worker);
-    assert_int_equal(mk_offload(f.worker, work, done, &waiting), 0);
-    assert_false(mk_offload_drop(f.worker, MK_WORK_FILE, &waiting));
-    assert_true(mk_offload_drop(f.worker, MK_WORK_OTHER, &waiting));
-    assert_false(mk_offload_drop(f.worker, MK_WORK_OTHER, &waiting));
-    assert_false(mk_offload_drop(f.worker, MK_WORK_OTHER, &running[0]));
+    asked.arg = &waiting;
+    assert_int_equal(mk_offload_work(f.worker, &asked, &queued), 0);
+    assert_true(mk_offload_drop(queued));
+    assert_false(mk_offload_drop(begun));
+    assert_false(mk_offload_drop(NULL));
     for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
         sem_post(&running[i].may_end);
     fixture_close(&f);
@@ -163,6 +166,31 @@ static void kinds_do_not_wait_for_each_other(void **state)
     dir_remove(f.dir);
 }
 
+/* Though few connections are allowed: over each of HTTP/2, many requests come. */
+static void thousands_may_wait_for_handlers(void **state)
+{
+    static const struct row few[] = {
+        {"SERVER", "MaxConnections", "10", 0}, {"SERVER", "HandlerThreads", "1", 0}, {0}};
+    enum { CROWD = 1 + MK_LIMIT_HANDLER_QUEUE };
+    static struct probe crowd[CROWD + 1];
+    struct fixture f;
+
+    (void)state;
+    dir_make(f.dir);
+    fixture_open(&f, few);
+    for (int i = 0; i <= CROWD; i++) {
+        open_probe(&crowd[i], f.worker);
+        assert_int_equal(mk_offload_kind(f.worker, MK_WORK_HANDLER, work, done, &crowd[i]),
+                         i < CROWD ? 0 : MK_E_BUSY);
+        if (i == 0)
+            assert_int_equal(sem_wait(&crowd[i].begun), 0);
+    }
+    for (int i = 0; i <= CROWD; i++)
+        sem_post(&crowd[i].may_end);
+    fixture_close(&f);
+    dir_remove(f.dir);
+}
+
 static void no_memory_is_told(void **state)
 {
     struct fixture f;
@@ -187,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_freed_server_is_done_with_everything),
         cmocka_unit_test(work_that_waits_is_taken_back),
         cmocka_unit_test(kinds_do_not_wait_for_each_other),
+        cmocka_unit_test(thousands_may_wait_for_handlers),
         cmocka_unit_test(no_memory_is_told),
     };
 
