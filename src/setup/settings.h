@@ -21,6 +21,7 @@ struct mk_listen {
     bool proxy;            /* a PROXY protocol header comes first */
     bool needs_port;       /* old form: the port comes from Port */
     bool has_no_http;      /* the flag !http */
+    bool has_no_h2;        /* the flag !h2 */
     const char *transport; /* its flag; NULL: TransportLayer's */
     const char *protocol;  /* its flag; NULL: only what is agreed on by ALPN */
     struct mk_via via;     /* set by mk_via_choose */

@@ -30,6 +30,10 @@ static int parse_listen_flag(struct mk_setup *ctx, const struct mk_setting *s, s
         l->has_no_http = true;
         return 0;
     }
+    if (mk_str_ieq(flag, MK_STR("!h2"))) {
+        l->has_no_h2 = true;
+        return 0;
+    }
     if (l->transport) {
         mk_fault_add(ctx->faults, &s->value_at,
                      "Listen: an address has one transport, not \"%s\" and \"%.*s\"", l->transport,
@@ -83,6 +87,11 @@ MK_AT_START static int parse_listen(struct mk_setup *ctx, const struct mk_settin
 
         if (err < 0)
             return err;
+    }
+    if (l->has_no_h2 && (l->protocol || l->has_no_http)) {
+        mk_fault_add(ctx->faults, &s->value_at, "Listen: \"!h2\" contradicts \"%s\"",
+                     l->protocol ? l->protocol : "!http");
+        return MK_E_INVALID;
     }
     return parse_listen_address(ctx, s, l);
 }

@@ -35,8 +35,8 @@ static void offer(struct mk_via *via, const struct mk_snapshot *s, const struct 
     }
     via->has_no_http = l->has_no_http;
     via->is_spoken_at_once = l->protocol != NULL;
-    if (!via->transport->is_secure && !l->protocol)
-        via->protocol = NULL; /* nobody could say that he speaks it */
+    if (l->has_no_h2 || (!via->transport->is_secure && !l->protocol))
+        via->protocol = NULL; /* unwanted, or nobody could say that he speaks it */
 }
 
 static void check_protocol(const struct mk_listen *l, struct mk_setup *ctx)

@@ -37,9 +37,10 @@ MK_AT_START static void say_listens(struct listing *l)
         const struct mk_listen *at = &l->set->listens[i];
 
         say_setting(l, "Listen",
-                    mk_arena_printf(&l->arena, "%s%s%s%s%s%s", at->text, at->proxy ? " proxy" : "",
-                                    at->transport ? " " : "", at->transport ? at->transport : "",
-                                    at->protocol ? " h2" : "", at->has_no_http ? " !http" : ""));
+                    mk_arena_printf(&l->arena, "%s%s%s%s%s%s%s", at->text,
+                                    at->proxy ? " proxy" : "", at->transport ? " " : "",
+                                    at->transport ? at->transport : "", at->protocol ? " h2" : "",
+                                    at->has_no_http ? " !http" : "", at->has_no_h2 ? " !h2" : ""));
     }
 }
 
