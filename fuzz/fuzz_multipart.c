@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include "kit/pure/hash.h"
+
 #include <monkey/web/multipart.h>
 
 /*
@@ -16,8 +18,7 @@ struct seen {
 
 static void mix(struct seen *s, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        s->hash = (s->hash ^ (unsigned char)bytes[i]) * 1099511628211U;
+    s->hash = hash_64(s->hash, bytes, len);
 }
 
 static int on_part(void *arg, const struct mk_part *part)
@@ -80,7 +81,7 @@ static int parse(const uint8_t *data, size_t size, size_t cut, struct seen *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t cut = take_byte(&data, &size);
-    struct seen whole = {14695981039346656037U, false}, pieces = whole;
+    struct seen whole = {HASH_START_64, false}, pieces = whole;
     int err = parse(data, size, size, &whole);
 
     require(parse(data, size, cut < size ? cut : size, &pieces) == err);

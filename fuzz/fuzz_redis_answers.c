@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include "kit/pure/hash.h"
 #include "objects/session/session_value.h"
 #include "packages/redis/nodes.h"
 #include "packages/redis/protocol.h"
@@ -22,8 +23,7 @@ struct sum {
 
 static void add(struct sum *sum, const void *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        sum->value = (sum->value ^ ((const unsigned char *)bytes)[i]) * 1099511628211U;
+    sum->value = hash_64(sum->value, bytes, len);
 }
 
 static void read_text(const redisReply *reply)

@@ -28,6 +28,9 @@ LAYERS = {
     "web": {PUBLIC, "base", "http", "kit"},
     "websocket": {PUBLIC, "<zlib.h>", "kit"},
 }
+# Below all of them, the core too: small machines on <monkey/types.h> alone, pure like the protocol.
+PURE_KIT = "kit/pure"
+
 # These live on the public headers and on their own folder; for plugins and packages that is one folder each. A plugin
 # sees "kit/..." too: what several plugins are made of.
 ON_PUBLIC = ["src/bin", "src/compat", "src/kit/*", "src/plugins/*", "src/duda", "tools", "examples", "python"]
@@ -137,7 +140,7 @@ class Checker:
             self.fault(path, line, f'write <{name}>: the public headers are not of a folder of src/')
         elif "/" not in name or folder.startswith("."):
             self.fault(path, line, f'write "{name}" from src/, as in "{layer}/{pathlib.PurePath(name).name}"')
-        elif folder != layer and folder not in allowed:
+        elif folder != layer and folder not in allowed and not name.startswith(f"{PURE_KIT}/"):
             sees = ", ".join(sorted(allowed))
             self.fault(path, line, f'{layer} may not see {folder} ("{name}"); it sees {sees}')
         elif folder != layer and name.endswith("_int.h"):
@@ -168,16 +171,27 @@ class Checker:
     def check_on_public(self, folder):
         home = self.tree / folder
         sees_kit = home == self.src / "duda" or home.parent in (self.src / "plugins", self.src / "kit")
+        is_pure = home == self.src / PURE_KIT
         for path in self.sources(folder):
             for line, name, is_system in includes(path):
+                if is_pure:
+                    self.check_pure(path, line, name)
                 if is_system:
                     continue
                 places = [path.parent / name, home / name, home / "headers" / name, self.src / name]
-                is_of_kit = sees_kit and name.startswith("kit/") and (self.src / name).is_file()
+                sees = "kit/" if sees_kit else f"{PURE_KIT}/"
+                is_of_kit = self.src in home.parents and name.startswith(sees) and (self.src / name).is_file()
                 # A service sees what dudac shows it.
                 is_of_duda = self.tree / "examples" / "duda" in path.parents and (self.src / "duda" / "headers" / name).is_file()
                 if not is_of_kit and not is_of_duda and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
+
+    def check_pure(self, path, line, name):
+        if name in IMPURE or (name.startswith("monkey/") and name != "monkey/types.h"):
+            self.fault(path, line, f"{PURE_KIT} is pure and lies below all layers: {TYPES} and libc, no descriptors, threads or clocks, "
+                                   f"so no <{name}>")
+        elif name.startswith("kit/") and not name.startswith(f"{PURE_KIT}/"):
+            self.fault(path, line, f'{PURE_KIT} lies below the rest of the kit and may not see "{name}"')
 
     # -- rooms of a folder
 

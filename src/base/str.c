@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/str.h"
 
+#include "kit/pure/hash.h"
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -80,9 +82,7 @@ size_t mk_u64_to_dec(char *dst, uint64_t n)
 
 uint32_t mk_str_hash(struct mk_str s, uint32_t seed)
 {
-    uint32_t h = 2166136261U ^ seed;
+    const uint32_t h = hash_32(HASH_START_32 ^ seed, s.p, s.len);
 
-    for (size_t i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.p[i]) * 16777619U;
     return h ^ (h >> 15);
 }

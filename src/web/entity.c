@@ -8,23 +8,17 @@
 #include "http/date.h"
 #include "http/preconditions.h"
 #include "http/range.h"
+#include "kit/pure/hash.h"
 
 #include <stdio.h>
 
 /* Contents of handlers with validators and ranges. */
 
-/* FNV-1a, from two starts: 128 bits, of which the second half sees each byte in another state. */
-static uint64_t hash(uint64_t start, struct mk_str bytes)
-{
-    for (size_t i = 0; i < bytes.len; i++)
-        start = (start ^ (unsigned char)bytes.p[i]) * 1099511628211U;
-    return start;
-}
-
+/* From two starts: 128 bits, of which the second half sees each byte in another state. */
 struct mk_str mk_etag_write(char dst[MK_ETAG_TEXT], struct mk_str bytes, bool is_weak)
 {
-    const uint64_t first = hash(14695981039346656037U, bytes);
-    const uint64_t second = hash(first ^ 0x9e3779b97f4a7c15U ^ bytes.len, bytes);
+    const uint64_t first = hash_64(HASH_START_64, bytes.p, bytes.len);
+    const uint64_t second = hash_64(first ^ 0x9e3779b97f4a7c15U ^ bytes.len, bytes.p, bytes.len);
     int len = 0;
 
     if (dst)
@@ -278,12 +272,12 @@ static int queue_parts(const struct sending *s, const struct mk_str *separators)
 static int write_boundary(const struct sending *s, char dst[MK_ETAG_TEXT])
 {
     const uint64_t ticket = mk_request_ticket(s->r);
-    const struct mk_str seed[] = {{(const char *)&ticket, sizeof(ticket)}, s->e->etag};
+    const uint64_t hash = hash_64(HASH_START_64, &ticket, sizeof(ticket));
 
     if (ticket == 0)
         return MK_E_NOMEM;
     (void)snprintf(dst, MK_ETAG_TEXT, "monkey%016llx",
-                   (unsigned long long)hash(hash(14695981039346656037U, seed[0]), seed[1]));
+                   (unsigned long long)hash_64(hash, s->e->etag.p, s->e->etag.len));
     return 0;
 }
 

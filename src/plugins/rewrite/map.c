@@ -3,6 +3,7 @@
 
 #include "target.h"
 
+#include "kit/pure/hash.h"
 #include "kit/text/percent.h"
 #include "kit/text/words.h"
 
@@ -14,19 +15,12 @@ struct key {
     struct mk_str path, query; /* query p NULL: none */
 };
 
-/* FNV-1a. The keys are the administrator's, so nobody can choose them to collide. */
-static uint32_t hash_bytes(uint32_t hash, struct mk_str bytes)
-{
-    for (size_t i = 0; i < bytes.len; i++)
-        hash = (hash ^ (unsigned char)bytes.p[i]) * 16777619U;
-    return hash;
-}
-
+/* The keys are the administrator's, so nobody can choose them to collide. */
 static uint32_t hash_of(const struct key *k)
 {
-    uint32_t hash = hash_bytes(2166136261U, k->path);
+    const uint32_t hash = hash_32(HASH_START_32, k->path.p, k->path.len);
 
-    return k->query.p ? hash_bytes(hash_bytes(hash, MK_STR("?")), k->query) : hash;
+    return k->query.p ? hash_32(hash_32(hash, "?", 1), k->query.p, k->query.len) : hash;
 }
 
 static bool is_key(struct mk_str address, const struct key *k)

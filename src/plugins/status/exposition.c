@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exposition.h"
 
+#include "kit/pure/hash.h"
 #include "kit/text/escape.h"
 
 #include <math.h>
@@ -62,20 +63,11 @@ static struct mk_str family_of(const struct exposition_sample *s)
     return name;
 }
 
-/* FNV-1a. */
-static uint64_t hash_of(struct mk_str name)
-{
-    uint64_t hash = 0xcbf29ce484222325U;
-
-    for (size_t i = 0; i < name.len; i++)
-        hash = (hash ^ (unsigned char)name.p[i]) * 0x100000001b3U;
-    return hash;
-}
-
 /* @return false: it was written before another one, or there are too many. */
 static bool open_family(struct exposition *e, const struct exposition_sample *s)
 {
-    const uint64_t hash = hash_of(family_of(s));
+    const struct mk_str family = family_of(s);
+    const uint64_t hash = hash_64(HASH_START_64, family.p, family.len);
 
     for (unsigned i = 0; i < e->nfamilies; i++) {
         if (e->families[i] == hash)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/store/cache_store.h"
 
+#include "kit/pure/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -53,13 +55,11 @@ void mk_duda_cache_free(struct mk_duda_cache_store *s)
     free(s);
 }
 
-/* FNV-1a from a seed of the store's own: clients cannot aim at one bucket. */
+/* From a seed of the store's own: clients cannot aim at one bucket. */
 static uint64_t hash_of(const struct mk_duda_cache_store *s, const char *key)
 {
-    uint64_t hash = 0xcbf29ce484222325 ^ s->seed;
+    const uint64_t hash = hash_64(HASH_START_64 ^ s->seed, key, strlen(key));
 
-    for (; *key; key++)
-        hash = (hash ^ (unsigned char)*key) * 0x100000001b3;
     return hash ^ (hash >> 32);
 }
 

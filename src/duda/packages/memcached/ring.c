@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ring.h"
 
+#include "kit/pure/hash.h"
+
 #include "bounds.h"
 #include "remote/address.h"
 
@@ -20,14 +22,7 @@ struct memc_ring {
 
 uint32_t memc_hash(const void *bytes, size_t len)
 {
-    const unsigned char *at = bytes;
-    uint32_t h = 2166136261U;
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ at[i]) * 16777619U;
-    h = (h ^ h >> 16) * 0x85ebca6bU;
-    h = (h ^ h >> 13) * 0xc2b2ae35U;
-    return h ^ h >> 16;
+    return hash_mix_32(hash_32(HASH_START_32, bytes, len));
 }
 
 static int by_place(const void *a, const void *b)

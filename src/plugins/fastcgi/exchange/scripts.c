@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/scripts.h"
 
+#include "kit/pure/hash.h"
+
 static size_t place_of(struct mk_str path)
 {
-    uint32_t hash = 2166136261U;
+    const uint32_t hash = hash_32(HASH_START_32, path.p, path.len);
 
-    for (size_t i = 0; i < path.len; i++)
-        hash = (hash ^ (unsigned char)path.p[i]) * 16777619U;
     return (hash ^ hash >> 16) % SCRIPTS_KEPT;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/balance_int.h"
 
+#include "kit/pure/hash.h"
+
 #include <stdlib.h>
 
 struct balance {
@@ -13,24 +15,9 @@ struct balance {
     uint16_t *order;
 };
 
-/* Bits of the result depend on all bits of the input (the finalizer of MurmurHash3). */
-static uint64_t mix(uint64_t h)
-{
-    h ^= h >> 33;
-    h *= UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    h *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return h ^ h >> 33;
-}
-
 uint64_t proxy_balance_hash(const void *bytes, size_t len)
 {
-    const unsigned char *p = bytes;
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-    return mix(h);
+    return hash_mix_64(hash_64(HASH_START_64, bytes, len));
 }
 
 /* ---- life ---- */
