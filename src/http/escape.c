@@ -2,9 +2,7 @@
 #include "http/escape.h"
 
 #include "http/chars_int.h"
-
-static const char hex[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
-                             '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
+#include "kit/pure/percent.h"
 
 /* @param but  bytes of a segment that are encoded all the same */
 static size_t escape_but(char *dst, struct mk_str s, const char *but)
@@ -12,15 +10,10 @@ static size_t escape_but(char *dst, struct mk_str s, const char *but)
     size_t out = 0;
 
     for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-
-        if (mk_char_is(s.p[i], MK_CHAR_SEGMENT) && !strchr(but, s.p[i])) {
+        if (mk_char_is(s.p[i], MK_CHAR_SEGMENT) && !strchr(but, s.p[i]))
             dst[out++] = s.p[i];
-            continue;
-        }
-        dst[out++] = '%';
-        dst[out++] = hex[c >> 4];
-        dst[out++] = hex[c & 15];
+        else
+            out += percent_byte(dst + out, (unsigned char)s.p[i]);
     }
     return out;
 }
@@ -43,8 +36,8 @@ static size_t log_of(char dst[4], char c)
     }
     dst[0] = '\\';
     dst[1] = 'x';
-    dst[2] = hex[(unsigned char)c >> 4];
-    dst[3] = hex[c & 15];
+    dst[2] = hex_upper((unsigned char)c >> 4U);
+    dst[3] = hex_upper((unsigned char)c);
     return 4;
 }
 

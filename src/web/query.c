@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <monkey/web/query.h>
 
+#include "kit/pure/hex.h"
+
 #include "base/str.h"
 
 /* Pairs of a query. */
@@ -22,14 +24,6 @@ bool mk_pair_next(struct mk_str *rest, struct mk_str *name, struct mk_str *value
     return false;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = mk_char_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* @return the next byte, cut off the text; MK_E_BAD. */
 static int next_byte(struct mk_str *text)
 {
@@ -39,8 +33,8 @@ static int next_byte(struct mk_str *text)
     if (byte == '+') {
         byte = ' ';
     } else if (byte == '%') {
-        int high = text->len > 2 ? hex(text->p[1]) : -1;
-        int low = text->len > 2 ? hex(text->p[2]) : -1;
+        int high = text->len > 2 ? hex_value(text->p[1]) : -1;
+        int low = text->len > 2 ? hex_value(text->p[2]) : -1;
 
         if (high < 0 || low < 0)
             return MK_E_BAD;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/entrance.h"
 
+#include "kit/pure/percent.h"
+
 #include "service/exchange.h"
 #include "service/routes.h"
 #include "host/settings.h"
@@ -11,25 +13,13 @@
 
 static enum mk_verdict redirect(struct mk_request *r, const struct mk_request_facts *facts)
 {
-    static const char hex[] = "0123456789ABCDEF";
     struct mk_str path = facts->path;
-    char *location = mk_request_alloc(r, path.len * 3 + 2);
-    size_t len = 0;
+    char *location = mk_request_alloc(r, path.len * PERCENT_GROWTH + 1);
+    size_t len;
 
     if (!location)
         return mk_reply_error(r, 503, NULL);
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.p[i];
-
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            strchr("/-._~!$&'()*+,;=:@", c)) {
-            location[len++] = (char)c;
-        } else {
-            location[len++] = '%';
-            location[len++] = hex[c >> 4];
-            location[len++] = hex[c & 15];
-        }
-    }
+    len = percent_encode(location, path, PERCENT_PATH);
     location[len++] = '/';
     return mk_reply_redirect(r, 301, (struct mk_str){location, len});
 }

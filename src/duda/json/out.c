@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/out.h"
+#include "kit/pure/hex.h"
 #include "json/scan.h"
 
 enum {
@@ -68,16 +69,13 @@ void json_put(struct json_out *out, const char *bytes, size_t len)
 
 static char *put_escaped(char *to, char c)
 {
-    static const char digits[] = "0123456789abcdef";
-
     *to++ = '\\';
     if (c == '"' || c == '\\') {
         *to++ = c;
         return to;
     }
     memcpy(to, "u00", 3);
-    to[3] = digits[(unsigned char)c >> 4];
-    to[4] = digits[c & 0xf];
+    hex_write(to + 3, &c, 1);
     return to + 5;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/pure/hex.h"
 #include "json/scan.h"
 #include "json/tree.h"
 
@@ -30,13 +31,11 @@ static long unit(const char *p, const char *end)
     if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
         return -1;
     for (int i = 2; i < 6; i++) {
-        const char *digits = "0123456789abcdef";
-        const char *digit =
-            p[i] ? strchr(digits, p[i] >= 'A' && p[i] <= 'F' ? p[i] | 0x20 : p[i]) : NULL;
+        const int digit = hex_value(p[i]);
 
-        if (!digit)
+        if (digit < 0)
             return -1;
-        value = value << 4 | (digit - digits);
+        value = value << 4 | digit;
     }
     return value;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/redis_url.h"
 
+#include "kit/pure/hex.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +45,6 @@ static bool cut(struct part *s, char c, struct part *front)
     return true;
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* @return -1: it is too long, or has a malformed %XX or NUL */
 static int decode(char *dst, size_t size, struct part s)
 {
@@ -62,8 +56,8 @@ static int decode(char *dst, size_t size, struct part s)
         if (n + 1 >= size)
             return -1;
         if (byte == '%') {
-            const int high = s.len - i > 2 ? digit_of(s.p[i + 1]) : -1;
-            const int low = s.len - i > 2 ? digit_of(s.p[i + 2]) : -1;
+            const int high = s.len - i > 2 ? hex_value(s.p[i + 1]) : -1;
+            const int low = s.len - i > 2 ? hex_value(s.p[i + 2]) : -1;
 
             if (high < 0 || low < 0 || high + low == 0)
                 return -1;

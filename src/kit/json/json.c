@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/json/json.h"
 
+#include "kit/pure/hex.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -33,14 +35,6 @@ static bool is_digit(const struct reader *r)
 
 /* ---- strings ---- */
 
-static int hex_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four digits after "\u". @return -1: they are not there */
 static int32_t take_unit(struct reader *r)
 {
@@ -49,7 +43,7 @@ static int32_t take_unit(struct reader *r)
     if (r->end - r->p < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_of(*r->p++);
+        int digit = hex_value(*r->p++);
 
         if (digit < 0)
             return -1;

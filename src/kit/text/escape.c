@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/text/escape.h"
 
+#include "kit/pure/hex.h"
+
 #include <stdbool.h>
 
 static const struct mk_str replacement = MK_STR_INIT("\xEF\xBF\xBD"); /* U+FFFD */
@@ -84,12 +86,10 @@ size_t text_html(char *dst, struct mk_str s)
 
 static size_t put_json_code(char *dst, unsigned code)
 {
-    static const char digits[] = "0123456789ABCDEF";
-
     dst[0] = '\\';
     dst[1] = 'u';
     for (int i = 0; i < 4; i++)
-        dst[2 + i] = digits[(code >> (12 - 4 * i)) & 15];
+        dst[2 + i] = hex_upper(code >> (12 - 4 * i));
     return 6;
 }
 
@@ -137,8 +137,6 @@ size_t text_json_byte(char dst[TEXT_JSON_GROWTH], unsigned char c)
 
 size_t text_line_byte(char dst[TEXT_LINE_GROWTH], unsigned char c)
 {
-    static const char digits[] = "0123456789abcdef";
-
     if (c == '"' || c == '\\') {
         dst[0] = '\\';
         dst[1] = (char)c;
@@ -150,7 +148,6 @@ size_t text_line_byte(char dst[TEXT_LINE_GROWTH], unsigned char c)
     }
     dst[0] = '\\';
     dst[1] = 'x';
-    dst[2] = digits[c >> 4];
-    dst[3] = digits[c & 15];
+    hex_write(dst + 2, &c, 1);
     return TEXT_LINE_GROWTH;
 }

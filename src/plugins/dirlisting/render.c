@@ -4,7 +4,7 @@
 #include "text.h"
 
 #include "kit/text/escape.h"
-#include "kit/text/percent.h"
+#include "kit/pure/percent.h"
 #include "kit/text/utc.h"
 
 #include <stdio.h>
@@ -179,7 +179,7 @@ static struct mk_str entry_value(struct dirlisting_page *p, enum dirlisting_tag 
     case DIRLISTING_TARGET_TITLE:
         return value_len(p, text_html(p->value, p->entry.name));
     case DIRLISTING_TARGET_URL: /* `:` is encoded too, so that no name looks like a scheme */
-        return with_slash(p, text_percent(p->value, p->entry.name, ""));
+        return with_slash(p, percent_encode(p->value, p->entry.name, ""));
     case DIRLISTING_TARGET_NAME:
         return with_slash(p, text_html(p->value, p->entry.name));
     case DIRLISTING_TARGET_TIME:

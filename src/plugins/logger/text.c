@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
+#include "kit/pure/hex.h"
 #include "kit/text/escape.h"
 
 static const struct mk_str clipped = MK_STR_INIT("...");
@@ -65,14 +66,12 @@ static size_t copy_plain(char *dst, const char *src, size_t len)
 /* @return length of the escape written to dst. */
 static size_t escape_of(char dst[TEXT_JSON_GROWTH], unsigned char c, enum logger_style style)
 {
-    static const char hex[] = "0123456789ABCDEF";
-
     if (style == LOGGER_JSON)
         return text_json_byte(dst, c);
     dst[0] = '\\';
     dst[1] = 'x';
-    dst[2] = hex[c >> 4];
-    dst[3] = hex[c & 15];
+    dst[2] = hex_upper(c >> 4U);
+    dst[3] = hex_upper(c);
     return 4;
 }
 

@@ -4,7 +4,7 @@
 #include "target.h"
 
 #include "kit/pure/hash.h"
-#include "kit/text/percent.h"
+#include "kit/pure/hex.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -101,8 +101,8 @@ static size_t decode(char *address, size_t len)
 
     while (i < path_len) {
         const bool is_code = address[i] == '%';
-        const int high = is_code && i + 2 < path_len ? text_hex_digit(address[i + 1]) : -1;
-        const int low = is_code && i + 2 < path_len ? text_hex_digit(address[i + 2]) : -1;
+        const int high = is_code && i + 2 < path_len ? hex_value(address[i + 1]) : -1;
+        const int low = is_code && i + 2 < path_len ? hex_value(address[i + 2]) : -1;
 
         const int code = is_code ? high * 16 + low : (unsigned char)address[i];
 

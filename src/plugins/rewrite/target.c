@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
 
-#include "kit/text/percent.h"
+#include "kit/pure/percent.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -204,14 +204,14 @@ static const char *kept_in(const struct target_part *part)
 {
     if (part->place != TARGET_IN_PATH)
         return "";
-    return is_variable(part, MK_VARIABLE_TARGET) ? TEXT_PERCENT_PATH "?%[]{}|^`"
-                                                 : TEXT_PERCENT_PATH;
+    return is_variable(part, MK_VARIABLE_TARGET) ? PERCENT_PATH "?%[]{}|^`"
+                                                 : PERCENT_PATH;
 }
 
 static size_t write_part(const struct target_part *part, struct mk_str value, char *dst)
 {
     if (!is_escaped(part))
-        return text_percent(dst, value, kept_in(part));
+        return percent_encode(dst, value, kept_in(part));
     if (value.len > 0)
         memcpy(dst, value.p, value.len);
     return value.len;
@@ -222,7 +222,7 @@ size_t rewrite_target_room(const struct target *t, const struct target_values *v
     size_t room = 0;
 
     for (unsigned i = 0; i < t->nparts; i++)
-        room += value_of(&t->parts[i], values).len * TEXT_PERCENT_GROWTH;
+        room += value_of(&t->parts[i], values).len * PERCENT_GROWTH;
     return room;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
-#include "kit/text/percent.h"
+#include "kit/pure/hex.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -45,8 +45,7 @@ static bool take_origin(struct mk_str *location, const struct values *v)
 static int next_byte(struct mk_str *s)
 {
     const bool is_code = s->len > 2 && s->p[0] == '%';
-    const int high = is_code ? text_hex_digit(s->p[1]) : -1,
-              low = is_code ? text_hex_digit(s->p[2]) : -1;
+    const int high = is_code ? hex_value(s->p[1]) : -1, low = is_code ? hex_value(s->p[2]) : -1;
     const size_t len = high >= 0 && low >= 0 ? 3 : 1;
     int byte;
 

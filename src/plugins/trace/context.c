@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
+#include "kit/pure/hex.h"
+
 /* @return the digit of a lower-case hexadecimal number; -1: it is none. */
 static int digit(char c)
 {
@@ -67,7 +69,7 @@ size_t trace_context_write(char dst[TRACE_PARENT_TEXT], const struct trace_conte
     memcpy(at, c->span, sizeof(c->span));
     at += sizeof(c->span);
     *at++ = '-';
-    trace_hex(at, &c->flags, 1);
+    hex_write(at, &c->flags, 1);
     return TRACE_PARENT_TEXT;
 }
 
@@ -81,14 +83,4 @@ bool trace_is_name(struct mk_str id)
             return false;
     }
     return id.len > 0 && id.len <= TRACE_NAME_MAX;
-}
-
-void trace_hex(char *dst, const uint8_t *bytes, size_t len)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < len; i++) {
-        dst[2 * i] = digits[bytes[i] >> 4];
-        dst[2 * i + 1] = digits[bytes[i] & 15];
-    }
 }

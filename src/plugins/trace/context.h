@@ -35,7 +35,5 @@ size_t trace_context_write(char dst[TRACE_PARENT_TEXT], const struct trace_conte
 
 /** May an id of this form be believed, logged and passed on? Letters, digits and `-._~+/=:@`, at most TRACE_NAME_MAX. */
 bool trace_is_name(struct mk_str id);
-/** @param dst  room for 2 * len characters */
-void trace_hex(char *dst, const uint8_t *bytes, size_t len);
 
 #endif

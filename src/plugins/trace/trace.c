@@ -2,6 +2,7 @@
 #include "context.h"
 #include "page.h"
 
+#include "kit/pure/hex.h"
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
@@ -151,7 +152,7 @@ static int take_random(struct local *l, char *dst, size_t len)
         zero |= l->bytes[l->left + i];
     if (zero == 0) /* ids of zeros alone are invalid */
         l->bytes[l->left] = 1;
-    trace_hex(dst, l->bytes + l->left, len);
+    hex_write(dst, l->bytes + l->left, len);
     memset(l->bytes + l->left, 0, len);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/digest/digest.h"
 #include "kit/digest/hmac.h"
+#include "kit/pure/hex.h"
 #include "kit/text/words.h"
 #include "objects/guards/guard.h"
 #include "objects/objects.h"
@@ -97,8 +98,8 @@ static void write_code(const struct mk_duda_request *rq, const char *secret,
     uint8_t digest[SHA256_LEN];
 
     digest_hmac(&hmac_sha256, with, strlen(with), secret, LEN, digest);
-    for (size_t i = 0; i < SHA256_LEN; i++)
-        (void)snprintf(code + 2 * i, 3, "%02x", digest[i]);
+    hex_write(code, digest, SHA256_LEN);
+    code[2 * SHA256_LEN] = '\0';
 }
 
 /* @return the name of its cookie; NULL: there is none, for sessions are on another machine */
@@ -157,15 +158,10 @@ static void move_secret(struct mk_duda_request *rq)
 
 /* ---- masks: what is masked twice is what it was ---- */
 
-static unsigned digit_of(char c)
-{
-    return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a') + 10;
-}
-
 static void mask(char text[LEN + 1], const char with[LEN])
 {
     for (unsigned i = 0; i < LEN; i++)
-        text[i] = "0123456789abcdef"[(digit_of(text[i]) ^ digit_of(with[i])) & 15];
+        text[i] = hex_lower((unsigned)(hex_value(text[i]) ^ hex_value(with[i])));
 }
 
 /* ---- calls ---- */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/pure/percent.h"
 #include "objects/guards/guard.h"
 #include "objects/objects.h"
 #include "objects/session/session.h"
@@ -19,29 +20,13 @@ struct login {
 
 /* ---- where a browser goes instead ---- */
 
-static bool is_unreserved(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           (c != '\0' && strchr("-._~/", c));
-}
-
 /* Append percent-encoded text, all of it or nothing. @return its new length; 0: no room */
 static size_t encode(char *text, size_t len, size_t size, struct mk_str s)
 {
-    static const char hex[] = "0123456789ABCDEF";
-
     for (size_t i = 0; i < s.len; i++) {
-        const unsigned char c = (unsigned char)s.p[i];
-
-        if (len + 3 >= size)
+        if (len + PERCENT_GROWTH >= size)
             return 0;
-        if (is_unreserved(s.p[i])) {
-            text[len++] = s.p[i];
-            continue;
-        }
-        text[len++] = '%';
-        text[len++] = hex[c >> 4];
-        text[len++] = hex[c & 15];
+        len += percent_encode(text + len, (struct mk_str){s.p + i, 1}, "/");
     }
     return len;
 }

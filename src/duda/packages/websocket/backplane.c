@@ -3,6 +3,8 @@
 #define DUDA_API_LEVEL 3
 #include "packages/redis/redis.h"
 
+#include "kit/pure/hex.h"
+
 #include "backplane.h"
 #include "duda_host.h"
 #include "envelope.h"
@@ -287,8 +289,8 @@ static int draw_origin(void)
 
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return -1;
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(origin + 2 * i, 3, "%02x", bytes[i]);
+    hex_write(origin, bytes, sizeof(bytes));
+    origin[ENVELOPE_ORIGIN] = '\0';
     return 0;
 }
 

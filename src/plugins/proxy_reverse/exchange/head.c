@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/head.h"
 
-#include "kit/text/percent.h"
+#include "kit/pure/percent.h"
 
 #include <monkey/field.h>
 
@@ -153,24 +153,12 @@ int64_t proxy_hops(struct mk_str value)
 
 /* ---- the first line ---- */
 
-static bool is_plain_in_path(char c)
+static void put_encoded(struct out *o, struct mk_str text, const char *kept)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-._~!$&'()*+,;=:@/", c));
-}
+    for (size_t i = 0; i < text.len; i++) {
+        char code[PERCENT_GROWTH];
 
-static void put_escaped(struct out *o, struct mk_str path)
-{
-    static const char digits[] = "0123456789ABCDEF";
-
-    for (size_t i = 0; i < path.len; i++) {
-        unsigned char c = (unsigned char)path.p[i];
-        const char escaped[] = {'%', digits[c >> 4], digits[c & 15]};
-
-        if (is_plain_in_path(path.p[i]))
-            put(o, (struct mk_str){path.p + i, 1});
-        else
-            put(o, (struct mk_str){escaped, sizeof(escaped)});
+        put(o, (struct mk_str){code, percent_encode(code, (struct mk_str){text.p + i, 1}, kept)});
     }
 }
 
@@ -182,18 +170,11 @@ static bool begins_with(struct mk_str text, struct mk_str prefix)
 /* The path that matched, from an offset on, not the bytes that were sent. */
 static void put_path(struct out *o, const struct proxy_request *q, size_t from)
 {
-    put_escaped(o, (struct mk_str){q->path.p + from, q->path.len - from});
+    put_encoded(o, (struct mk_str){q->path.p + from, q->path.len - from}, PERCENT_PATH);
     if (q->query.p) {
         put(o, MK_STR("?"));
         put(o, q->query);
     }
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (c | 0x20) - 'a' + 10; /* the core has looked at it */
 }
 
 /* Is this path as it was sent, unescaped, the one that matched? Slashes behind slashes do not count. */
@@ -545,19 +526,6 @@ static void put_via(struct out *o, const struct proxy_request *q, const struct p
     put(o, MK_STR("\r\n"));
 }
 
-/* A path is decoded, and may have bytes that no field may have. */
-static void put_encoded(struct out *o, struct mk_str path)
-{
-    char piece[64 * TEXT_PERCENT_GROWTH];
-
-    while (path.len > 0) {
-        const struct mk_str part = {path.p, path.len < 64 ? path.len : 64};
-
-        put(o, (struct mk_str){piece, text_percent(piece, part, TEXT_PERCENT_PATH)});
-        path = (struct mk_str){path.p + part.len, path.len - part.len};
-    }
-}
-
 /* A line of SetHeader, its variables replaced. */
 static void put_set(struct out *o, const struct proxy_request *q, const struct proxy_line *line)
 {
@@ -572,7 +540,7 @@ static void put_set(struct out *o, const struct proxy_request *q, const struct p
         if (which > 0)
             text = q->variable(q->of, which, room);
         if (which == MK_VARIABLE_PATH)
-            put_encoded(o, text);
+            put_encoded(o, text, PERCENT_PATH "[\\]^`{|}");
         else if (text.len > 0)
             put(o, text);
     }
