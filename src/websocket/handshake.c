@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "websocket/handshake.h"
 
+#include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
 #include <monkey/field.h>

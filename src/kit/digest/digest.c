@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/digest/digest.h"
 
+#include "kit/pure/base64.h"
+
 #include <string.h>
 
 static uint32_t rotate(uint32_t x, unsigned n)
@@ -80,96 +82,6 @@ void sha1_end(struct sha1 *s, uint8_t digest[SHA1_LEN])
     sha1_add(s, length, sizeof(length));
     for (unsigned i = 0; i < SHA1_LEN; i++)
         digest[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
-}
-
-/* @return the six bits of a letter, -1 for any other byte. */
-static int six_bits(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-ssize_t base64_decode(uint8_t *dst, const char *text, size_t len)
-{
-    size_t pads = 0, n = 0;
-
-    if (len % 4 != 0)
-        return -1;
-    while (pads < 2 && pads < len && text[len - 1 - pads] == '=')
-        pads++;
-    for (size_t i = 0; i < len; i += 4) {
-        uint32_t bits = 0;
-
-        for (size_t j = i; j < i + 4; j++) {
-            int six = j >= len - pads ? 0 : six_bits(text[j]);
-
-            if (six < 0)
-                return -1;
-            bits = bits << 6 | (uint32_t)six;
-        }
-        dst[n++] = (uint8_t)(bits >> 16);
-        dst[n++] = (uint8_t)(bits >> 8);
-        dst[n++] = (uint8_t)bits;
-    }
-    return (ssize_t)(n - pads);
-}
-
-static int six_bits_of_url(char c)
-{
-    if (c == '+' || c == '/')
-        return -1;
-    return six_bits((char)(c == '-' ? '+' : c == '_' ? '/' : c));
-}
-
-ssize_t base64url_decode(uint8_t *dst, const char *text, size_t len)
-{
-    uint32_t bits = 0;
-    unsigned held = 0;
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        int six = six_bits_of_url(text[i]);
-
-        if (six < 0)
-            return -1;
-        bits = bits << 6 | (uint32_t)six;
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            dst[n++] = (uint8_t)(bits >> held);
-            bits &= (1U << held) - 1;
-        }
-    }
-    return held >= 6 || bits != 0 ? -1 : (ssize_t)n;
-}
-
-size_t base64_encode(char *dst, const uint8_t *bytes, size_t len)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i += 3) {
-        const size_t here = len - i < 3 ? len - i : 3;
-        const uint32_t bits = (uint32_t)bytes[i] << 16 |
-                              (here > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                              (here > 2 ? (uint32_t)bytes[i + 2] : 0);
-
-        dst[n++] = letters[bits >> 18];
-        dst[n++] = letters[bits >> 12 & 63];
-        dst[n++] = '=';
-        dst[n++] = '=';
-        if (here > 1)
-            dst[n - 2] = letters[bits >> 6 & 63];
-        if (here > 2)
-            dst[n - 1] = letters[bits & 63];
-    }
-    return n;
 }
 
 void digest_websocket_accept(char dst[WEBSOCKET_ACCEPT_LEN], const char *key, size_t len)

@@ -6,6 +6,7 @@
 
 #include "kit/guard/guard.h"
 #include "kit/guard/recent.h"
+#include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "apr1.h"
 
 #include "kit/digest/digest.h"
+#include "kit/pure/base64.h"
 
 #include <crypt.h>
 #include <stdlib.h>

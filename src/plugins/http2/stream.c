@@ -3,6 +3,7 @@
 
 #include "conn.h"
 #include "kit/digest/digest.h"
+#include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "keys.h"
 #include "signature.h"
 
-#include "kit/digest/digest.h"
 #include "kit/json/json.h"
+#include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
 #include <openssl/pem.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "token.h"
 
-#include "kit/digest/digest.h"
+#include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
 /* The decoded bytes of a part; room begins after them. p NULL: they are no base64url. */

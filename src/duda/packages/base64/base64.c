@@ -3,7 +3,7 @@
 
 #include "packages/base64/base64.h"
 
-#include "coding.h"
+#include "kit/pure/base64.h"
 
 /* Base64 in the standard alphabet: RFC 4648 section 4. */
 
@@ -17,7 +17,7 @@ static unsigned char *encode(const unsigned char *src, size_t len, size_t *out_l
     text = mem->alloc(base64_encoded_len(len) + 1);
     if (!text)
         return NULL;
-    n = base64_encode(text, src, len);
+    n = base64_encode((char *)text, src, len);
     text[n] = '\0';
     if (out_len)
         *out_len = n;
@@ -34,7 +34,7 @@ static unsigned char *decode(const unsigned char *src, size_t len, size_t *out_l
     bytes = mem->alloc(base64_decoded_room(len) + 1);
     if (!bytes)
         return NULL;
-    n = base64_decode(bytes, src, len);
+    n = base64_decode_among(bytes, (const char *)src, len);
     if (n < 0) {
         mem->free(bytes);
         return NULL;
