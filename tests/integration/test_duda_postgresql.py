@@ -99,6 +99,17 @@ def test_the_time_limit(serve, orders):
     wait_until(lambda: server.get("/db/one?name=well", timeout=50).text == "one=well/4 1 rows")
 
 
+def test_a_queue_of_none(serve, orders):
+    server = serve("packaged_orders", 3, orders, "-DQUEUE=0")
+    with server.connect() as one, server.connect() as other:
+        for client in (one, other):  # all connections of the pool
+            client.send("GET /db/slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        wait_until(lambda: orders.sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(100)'"
+                                      " AND state = 'active' AND pid <> pg_backend_pid()") == "2")
+        assert server.get("/db/one?name=more").status == 503
+    wait_until(lambda: server.get("/db/one?name=well").text == "one=well/4 1 rows")
+
+
 def test_notifications(serve, orders):
     server = serve("packaged_orders", 3, orders, "-DHEARS")
     wait_until(lambda: server.get("/db/heard").text.count("from now on") == 2)

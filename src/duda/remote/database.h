@@ -21,7 +21,8 @@
 
 enum {
     DB_KEPT_MAX = 32,
-    DB_WAITING_MAX = 1024,
+    DB_WAITING_MAX = 16384, /* queries for a connection, unless the service says otherwise */
+    DB_WAITING_MOST = 1 << 20,
     DB_LIMIT_MS = 10000,
     DB_LIMIT_LEAST_MS = 100,
     DB_POOL_MIN = 2,
@@ -40,6 +41,7 @@ struct db_target {
     struct db_target *next;
     int min, max; /* of a pool */
     unsigned limit_ms;
+    unsigned waiting_max; /* queries, on each worker */
 };
 
 struct db_values {
@@ -247,6 +249,8 @@ int db_pool_create(const struct db_driver *driver, duda_global_t *pool, int min,
 struct db_target *db_pool_target(const struct db_driver *driver, const duda_global_t *pool);
 /** @return 0; -1: no such pool, or too short */
 int db_pool_time_limit(const struct db_driver *driver, const duda_global_t *pool, unsigned ms);
+/** @return 0; -1: no such pool, or more than DB_WAITING_MOST */
+int db_pool_queue(const struct db_driver *driver, const duda_global_t *pool, unsigned most);
 /** @return the pool of this worker; NULL: there is none */
 struct db_pool *db_pool_of(const struct db_driver *driver, duda_global_t *pool);
 /** @return a connection for a request, which is idle or connects; NULL: none */

@@ -92,6 +92,7 @@ int db_pool_create(const struct db_driver *driver, duda_global_t *pool, int min,
     t->min = min;
     t->max = max;
     t->limit_ms = DB_LIMIT_MS;
+    t->waiting_max = DB_WAITING_MAX;
     t->next = *driver->targets;
     *driver->targets = t;
     global->init(pool, same, t);
@@ -115,6 +116,16 @@ int db_pool_time_limit(const struct db_driver *driver, const duda_global_t *pool
     if (!t || ms < DB_LIMIT_LEAST_MS)
         return -1;
     t->limit_ms = ms;
+    return 0;
+}
+
+int db_pool_queue(const struct db_driver *driver, const duda_global_t *pool, unsigned most)
+{
+    struct db_target *t = db_pool_target(driver, pool);
+
+    if (!t || most > DB_WAITING_MOST)
+        return -1;
+    t->waiting_max = most;
     return 0;
 }
 
@@ -318,9 +329,20 @@ struct db_query *db_pool_query(struct db_pool *p, duda_request_t *dr, int kind, 
     return q;
 }
 
+/* Queries that get a connection as soon as it is there wait for none. */
+static unsigned spare(const struct db_pool *p)
+{
+    const bool may_open = backoff_is_over(&p->backoff, clock_now_ms());
+    unsigned n = may_open && p->open < p->target->max ? (unsigned)(p->target->max - p->open) : 0;
+
+    for (const struct db_conn *c = p->home->conns; c; c = c->next)
+        n += c->pool == p && !c->is_apart && !c->is_lent && c->state != DB_LOST;
+    return n;
+}
+
 int db_pool_add(struct db_pool *p, struct db_query *q)
 {
-    if (p->nwaiting >= DB_WAITING_MAX) {
+    if (p->nwaiting >= p->target->waiting_max && p->nwaiting >= p->target->waiting_max + spare(p)) {
         db_query_free(q);
         return -1;
     }

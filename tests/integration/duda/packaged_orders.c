@@ -193,8 +193,13 @@ int duda_main()
     duda_load_package(postgresql, "postgresql");
     if (postgresql->create_pool_uri(&pool, 1, 2, DATABASE) < 0 ||
         postgresql->pool_time_limit(&pool, 1) == 0 ||
-        postgresql->pool_time_limit(&pool, LIMIT_MS) < 0)
+        postgresql->pool_time_limit(&pool, LIMIT_MS) < 0 ||
+        postgresql->pool_queue(&pool, 2 << 20) == 0)
         return 1;
+#ifdef QUEUE
+    if (postgresql->pool_queue(&pool, QUEUE) < 0)
+        return 1;
+#endif
 #ifdef HEARS
     worker->pre_loop(begin_to_hear, NULL);
 #else

@@ -215,8 +215,13 @@ int duda_main()
     duda_load_package(mariadb, "mariadb");
     if (mariadb->create_pool(&pool, 1, 2, DB_USER, NULL, "127.0.0.1", "shop", DB_PORT, NULL, 0) <
             0 ||
-        mariadb->pool_time_limit(&pool, 1) == 0 || mariadb->pool_time_limit(&pool, LIMIT_MS) < 0)
+        mariadb->pool_time_limit(&pool, 1) == 0 || mariadb->pool_time_limit(&pool, LIMIT_MS) < 0 ||
+        mariadb->pool_queue(&pool, 2 << 20) == 0)
         return 1;
+#ifdef QUEUE
+    if (mariadb->pool_queue(&pool, QUEUE) < 0)
+        return 1;
+#endif
     router->get("/add", add);
     router->get("/list", list);
     router->get("/one", one);

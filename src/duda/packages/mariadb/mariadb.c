@@ -217,6 +217,11 @@ static int time_limit(mariadb_conn_t *conn, unsigned ms)
     return db_conn_time_limit(&ma_driver, (struct db_conn *)(void *)conn, ms);
 }
 
+static int pool_queue(duda_global_t *pool, unsigned most)
+{
+    return db_pool_queue(&ma_driver, pool, most);
+}
+
 static int pool_time_limit(duda_global_t *pool, unsigned ms)
 {
     return db_pool_time_limit(&ma_driver, pool, ms);
@@ -298,6 +303,7 @@ static mariadb_object_t calls = {
     .last_error = ma_last_error,
     .time_limit = time_limit,
     .pool_time_limit = pool_time_limit,
+    .pool_queue = pool_queue,
     .run = run,
     .exec = exec,
     .begin = begin,

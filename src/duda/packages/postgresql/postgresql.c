@@ -274,6 +274,11 @@ static int time_limit(postgresql_conn_t *conn, unsigned ms)
     return db_conn_time_limit(&pg_driver, (struct db_conn *)(void *)conn, ms);
 }
 
+static int pool_queue(duda_global_t *pool, unsigned most)
+{
+    return db_pool_queue(&pg_driver, pool, most);
+}
+
 static int pool_time_limit(duda_global_t *pool, unsigned ms)
 {
     return db_pool_time_limit(&pg_driver, pool, ms);
@@ -350,6 +355,7 @@ static postgresql_object_t calls = {
     .length = length_of,
     .time_limit = time_limit,
     .pool_time_limit = pool_time_limit,
+    .pool_queue = pool_queue,
     .run = run,
     .exec = exec,
     .begin = begin,

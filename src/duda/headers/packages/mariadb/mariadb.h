@@ -120,8 +120,8 @@ struct duda_api_mariadb {
     /* [M] Likewise for a pool. run() and begin() wait as long for a connection. 0, -1. */
     int (*pool_time_limit)(duda_global_t *pool, unsigned ms);
     /* One statement with texts for each `?` on any connection of the pool, first come, first served; it is prepared, and kept
-       by each connection (32 of them). dr may be NULL. on_end is called once, never from within. 0; -1: refused, or 1024
-       wait. */
+       by each connection (32 of them). dr may be NULL. on_end is called once, never from within. 0; -1: refused, or too
+       many wait. */
     int (*run)(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
                const char *const *values, mariadb_row_cb *on_row, mariadb_query_end_cb *on_end,
                void *priv);
@@ -134,6 +134,9 @@ struct duda_api_mariadb {
     /* Commit, and give the connection back; roll back if a statement has failed since begin(). In on_end error() says whether
        it was rolled back. 0, -1. */
     int (*commit)(mariadb_conn_t *conn, mariadb_query_end_cb *on_end, void *priv);
+    /* [M] How many queries of run() and begin() may wait for a connection of the pool on each worker: 16384 unless set, at
+       most 1048576. 0: none waits. 0, -1. */
+    int (*pool_queue)(duda_global_t *pool, unsigned most);
 #endif
 };
 typedef struct duda_api_mariadb mariadb_object_t;

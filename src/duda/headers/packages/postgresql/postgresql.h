@@ -104,7 +104,7 @@ struct duda_api_postgresql {
     int (*pool_time_limit)(duda_global_t *pool, unsigned ms);
     /* One statement with texts for $1, $2, ... on any connection of the pool, first come, first served; it is prepared, and
        kept by each connection (32 of them). dr may be NULL. on_end is called once, never from within. 0; -1: refused, or
-       1024 wait. */
+       too many wait. */
     int (*run)(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
                const char *const *values, postgresql_query_row_cb *on_row,
                postgresql_query_end_cb *on_end, void *priv);
@@ -121,6 +121,9 @@ struct duda_api_postgresql {
     int (*listen)(duda_global_t *pool, const char *channel, postgresql_notify_cb *cb, void *priv);
     /* 0; -1: it is not heard. */
     int (*unlisten)(duda_global_t *pool, const char *channel);
+    /* [M] How many queries of run() and begin() may wait for a connection of the pool on each worker: 16384 unless set, at
+       most 1048576. 0: none waits. 0, -1. */
+    int (*pool_queue)(duda_global_t *pool, unsigned most);
 #endif
 };
 typedef struct duda_api_postgresql postgresql_object_t;
