@@ -87,7 +87,7 @@ enum mk_traits {
     MK_TRAIT_ALWAYS = 2,
     /* on_head leaves the bodies of answers with parts (206) as they are, so clients still get ranges. */
     MK_TRAIT_PARTS = 4,
-    /* on_handle answers every request, so handlers after a line for all paths are never asked: --test warns. */
+    /* on_handle answers every request, so lines after one that has all of their paths are never asked: --test warns. */
     MK_TRAIT_ANSWERS = 8,
 };
 
@@ -220,6 +220,11 @@ struct mk_plugin {
 
     /** A protocol beside HTTP/1, for connections whose clients choose it (<monkey/protocol.h>). */
     const struct mk_protocol *protocol;
+
+    /* ---- the end of a check ---- */
+
+    /** Called after check_site of the last site, with the same duties as check: for what no site has used. */
+    int (*check_end)(struct mk_setup *setup);
 };
 
 /** The first members of every plugin. */

@@ -16,7 +16,7 @@ const struct mk_unit mk_time_units[MK_TIME_UNITS] = {
 int mk_read_bool(struct mk_str s, bool *value)
 {
     static const struct {
-        const char *name;
+        char name[6];
         bool value;
     } words[] = {{"on", true},  {"off", false}, {"yes", true},
                  {"no", false}, {"true", true}, {"false", false}};

@@ -67,15 +67,21 @@ static int call(int (*hook)(struct mk_setup *), struct mk_setup *ctx)
     return 0;
 }
 
-static int check_file(struct mk_loaded *p, struct mk_setup *ctx)
+static int call_of_file(struct mk_loaded *p, int (*hook)(struct mk_setup *), struct mk_setup *ctx)
 {
     struct mk_plugin_check *check = ctx->arg;
-    int err;
 
     check->plugin = p;
     check->site = NULL;
     check->has_kept = false;
-    err = p->draft->is_bad ? 0 : call(p->plugin->check, ctx);
+    return p->draft->is_bad ? 0 : call(hook, ctx);
+}
+
+static int check_file(struct mk_loaded *p, struct mk_setup *ctx)
+{
+    const struct mk_plugin_check *check = ctx->arg;
+    const int err = call_of_file(p, p->plugin->check, ctx);
+
     if (!check->has_kept)
         p->context.config = p->draft->of_file ? first_settings(p->draft->of_file) : p->argument;
     return err;
@@ -424,6 +430,8 @@ int mk_plugins_check(struct mk_snapshot *s, struct mk_snapshot_source *source, s
         err = check_file(&s->plugins[i], ctx);
     if (err == 0)
         err = check_sites(s, ctx);
+    for (size_t i = 0; err == 0 && i < s->nplugins; i++)
+        err = call_of_file(&s->plugins[i], s->plugins[i].plugin->check_end, ctx);
     ctx->arg = NULL;
     return err < 0 ? err : make_server_hooks(s, ctx);
 }

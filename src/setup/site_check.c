@@ -18,15 +18,30 @@
 /* Patterns of which everybody sees that every path matches. */
 static bool takes_all(struct mk_str pattern)
 {
-    static const char *const all[] = {"",     "^",      "/",      "^/",     ".",    "^.",
-                                      ".*",   "^.*",    "^.*$",   "/.*",    "^/.*", "^/.*$",
-                                      "(.*)", "^(.*)$", "^/(.*)", "^/(.*)$"};
+    struct mk_str all = MK_STR("^ / ^/ . ^. .* ^.* ^.*$ /.* ^/.* ^/.*$ (.*) ^(.*)$ ^/(.*) ^/(.*)$"),
+                  word;
 
-    for (size_t i = 0; i < MK_ARRAY_LEN(all); i++) {
-        if (mk_str_eq(pattern, mk_str_from(all[i])))
+    while (mk_str_next_word(&all, &word)) {
+        if (mk_str_eq(pattern, word))
             return true;
     }
-    return false;
+    return pattern.len == 0;
+}
+
+/* Without anything that means more than itself. */
+static bool is_literal(struct mk_str text)
+{
+    size_t i = 0;
+
+    while (i < text.len && !strchr(".[](){}*+?|^$\\", text.p[i]))
+        i++;
+    return i == text.len;
+}
+
+/* Of which everybody sees that each path of the second pattern matches the first. */
+static bool covers(struct mk_str first, struct mk_str second)
+{
+    return takes_all(first) || mk_str_ieq(first, second);
 }
 
 static bool has_handler_of_all(const struct mk_site *site)
@@ -44,24 +59,38 @@ static bool is_route_of(const struct mk_route *route, const struct mk_handler_li
            mk_str_eq(line->pattern, route->pattern);
 }
 
-/* Routes of [HANDLERS] come first, in the order of the lines, without those of plugins that only limit. */
+/*
+ * Routes of [HANDLERS] come first, in the order of the lines, without those of plugins that only limit.
+ * @return the first line before this one that answers all that it would be asked; NULL: none, or this is no route.
+ */
+static const struct mk_handler_line *shadow_of(const struct mk_site *site,
+                                               const struct mk_handler_line *line)
+{
+    const struct mk_handler_line *shadow = NULL, *at = site->set.handlers;
+
+    for (size_t route = 0; route < site->nroutes; at++) {
+        const bool is_route = is_route_of(&site->routes[route], at);
+
+        if (at == line)
+            return is_route ? shadow : NULL;
+        if (is_route && !shadow && (site->routes[route].who.plugin->traits & MK_TRAIT_ANSWERS) &&
+            covers(at->pattern, line->pattern))
+            shadow = at;
+        route += is_route;
+    }
+    return NULL;
+}
+
 static void check_shadows(const struct mk_site *site, struct mk_setup *ctx)
 {
-    const struct mk_setting *all = NULL;
+    for (size_t i = 0; i < site->set.nhandlers; i++) {
+        const struct mk_handler_line *line = &site->set.handlers[i],
+                                     *shadow = shadow_of(site, line);
 
-    for (size_t i = 0, route = 0; i < site->set.nhandlers && route < site->nroutes; i++) {
-        const struct mk_handler_line *line = &site->set.handlers[i];
-
-        if (!is_route_of(&site->routes[route], line))
-            continue;
-        if (all && line->pattern.p[0] != '@')
+        if (shadow && line->pattern.p[0] != '@')
             mk_fault_warn(ctx->faults, &line->setting->value_at,
-                          "Match: no request comes here, since line %u has all paths",
-                          all->key_at.line);
-        else if (takes_all(line->pattern) &&
-                 (site->routes[route].who.plugin->traits & MK_TRAIT_ANSWERS))
-            all = line->setting;
-        route++;
+                          "Match: no request comes here, since line %u has its paths",
+                          shadow->setting->key_at.line);
     }
 }
 
@@ -146,26 +175,17 @@ static void check_cache_lines(const struct mk_site *site, struct mk_setup *ctx)
 /* "^/dav/" names "/dav", likewise "^/dav/.*". @return p NULL: the pattern is no such beginning. */
 static struct mk_str slashless(struct mk_str pattern)
 {
-    static const struct mk_str ends[] = {MK_STR_INIT("/"), MK_STR_INIT("/.*"), MK_STR_INIT("/(.*)"),
-                                         MK_STR_INIT("/.*$"), MK_STR_INIT("/(.*)$")};
-    struct mk_str none = {NULL, 0};
+    struct mk_str ends = MK_STR("/ /.* /(.*) /.*$ /(.*)$"), end, name = {NULL, 0};
 
-    if (pattern.len < 3 || pattern.p[0] != '^' || pattern.p[1] != '/')
-        return none;
-    pattern = mk_str_skip(pattern, 1);
-    for (size_t i = 0; i < MK_ARRAY_LEN(ends); i++) {
-        struct mk_str name = pattern;
-
-        if (!mk_str_has_suffix(pattern, ends[i]))
+    while (pattern.len > 2 && pattern.p[0] == '^' && pattern.p[1] == '/' &&
+           mk_str_next_word(&ends, &end)) {
+        if (!mk_str_has_suffix(pattern, end))
             continue;
-        name.len -= ends[i].len;
-        for (size_t j = 0; j < name.len; j++) {
-            if (strchr(".[](){}*+?|^$\\", name.p[j]))
-                return none;
-        }
-        return name.len > 0 ? name : none;
+        name = mk_str_skip(pattern, 1);
+        name.len -= end.len;
+        return name.len > 0 && is_literal(name) ? name : (struct mk_str){NULL, 0};
     }
-    return none;
+    return name;
 }
 
 static int list_slashless(struct mk_site *site, struct mk_setup *ctx)

@@ -341,4 +341,15 @@ def test_lines_that_no_request_reaches_are_told(check):
     code, output = check(handlers="Match ^/early echo\nMatch ^/ proxy_reverse app\nMatch ^/x mandril\nMatch @late echo\nMatch ^/late echo",
                          extra=extra)
     assert code == 0 and output.count("warning: ") == 1, output
-    assert re.search(r"sites/default:8:11: warning: Match: no request comes here, since line 5 has all paths", output), output
+    assert re.search(r"sites/default:8:11: warning: Match: no request comes here, since line 5 has its paths", output), output
+
+
+@pytest.mark.parametrize("first, second, is_said", [
+    ("^/api", "^/api", True), ("^/api", "^/API", True), (r"\.php$", r"\.php$", True),
+    ("^/api", "@api", False), ("^/api/v2", "^/api", False),
+])
+def test_a_line_whose_paths_an_earlier_one_has_is_told(check, first, second, is_said):
+    code, output = check(handlers=f"Match {first} echo\nMatch ^/other echo\nMatch {second} echo")
+    assert code == 0 and output.count("warning: ") == is_said, output
+    if is_said:
+        assert re.search(r"sites/default:6:11: warning: Match: no request comes here, since line 4 has its paths", output), output

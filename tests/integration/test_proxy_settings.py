@@ -190,3 +190,19 @@ def test_unloaded(start):
     server = start(site=section("PROXY_ENTRY", f"Match ^/\nServerList 127.0.0.1:{free_port()}"), files={"a": "a"})
     with Connection(("127.0.0.1", server.port)) as client:
         assert client.request("/a").body == b"a"
+
+
+@pytest.mark.parametrize("handlers, is_said", [("", True), ("Match ^/ proxy_reverse other", True), ("Match ^/ proxy_reverse APP", False)])
+def test_a_named_entry_that_no_line_names_is_told(tmp_path, handlers, is_said):
+    entries = section("PROXY_ENTRY", f"Name app\n{SERVERS}") + section("PROXY_ENTRY", f"Name other\nMatch ^/other\n{SERVERS}")
+    status, said = check(tmp_path, entries, handlers=handlers)
+    warning = ("proxy_reverse.conf:1:1: warning: [PROXY_ENTRY] answers nothing: it has no Match, and no line of [HANDLERS] names app")
+    assert status == 0 and (warning in said) == is_said and said.count("warning:") == is_said, said
+
+
+@pytest.mark.parametrize("site, is_said", [("", True), (section("PROXY_ENTRY", "Match ^/b"), False)])
+def test_a_default_list_that_no_entry_takes_is_told(tmp_path, site, is_said):
+    text = section("PROXY_DEFAULTS", SERVERS) + section("PROXY_ENTRY", f"Match ^/a\n{SERVERS}")
+    status, said = check(tmp_path, text, site=site)
+    assert status == 0 and ("proxy_reverse.conf:2:16: warning: ServerList: each [PROXY_ENTRY] has one of its own" in said) == is_said, said
+    assert said.count("warning:") == is_said, said

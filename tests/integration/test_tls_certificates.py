@@ -273,3 +273,17 @@ def test_a_certificate_without_the_names_of_its_site_is_a_warning(start, tmp_pat
     if said:
         server.wait_for_log(said)
     assert ("it is not for" in server.log()) == bool(said)
+
+
+@pytest.mark.parametrize("names, said", [
+    ("a.test", None), ("a.test 127.0.0.1", None), ("a.test b.test", "CertificateFile: it is not for the ServerName b.test"),
+    ("b.test c.test", "CertificateFile: it is not for 2 names of ServerName, such as "),
+])
+@pytest.mark.parametrize("is_of_file", [True, False])
+def test_a_certificate_without_the_names_of_sites_that_have_none_is_a_warning(start, tmp_path, names, said, is_of_file):
+    lines = certificates.issue("a.test").lines()
+    server = start(**secured.config(lines if is_of_file else "", site="" if is_of_file else section("TLS", lines),
+                                    sites={"named": secured.site(names, root=tmp_path)}))
+    if said:
+        server.wait_for_log(said)
+    assert server.log().count("it is not for") == bool(said)

@@ -289,6 +289,45 @@ int tls_plan_check_site(struct mk_setup *setup)
     return p ? add_names(setup, plan, p) : 0;
 }
 
+/* ---- check_end ---- */
+
+/* Names of sites that use a section which others wrote: its own site's were compared when it was checked. */
+static int list_borrowers(const struct tls_plan *plan, const struct planned *p,
+                          struct mk_setup *setup, struct mk_words *names)
+{
+    const struct mk_words *own = p->names;
+    size_t count = 0;
+
+    for (const struct named *n = plan->names; n; n = n->next)
+        count += n->index == p->index;
+    names->items = mk_setup_alloc(setup, (count + 1) * sizeof(*names->items));
+    if (!names->items)
+        return MK_E_NOMEM;
+    for (const struct named *n = plan->names; n; n = n->next) {
+        size_t i = 0;
+
+        while (own && i < own->count && own->items[i].p != n->name.p)
+            i++;
+        if (n->index == p->index && (!own || i == own->count))
+            names->items[names->count++] = n->name;
+    }
+    return 0;
+}
+
+/* Who asks a site by TLS that says nothing of certificates gets this one. */
+int tls_plan_check_end(struct mk_setup *setup)
+{
+    struct tls_plan *plan = mk_setup_config(setup);
+    const struct planned *p = plan->of_file ? plan->of_file : plan->fallback;
+    struct mk_words names = {0};
+
+    if (!p || !mk_setup_carries(setup))
+        return 0;
+    if (list_borrowers(plan, p, setup, &names) < 0)
+        return MK_E_NOMEM;
+    return names.count > 0 ? try_server(setup, plan->engine, p->settings, &names) : 0;
+}
+
 /* ---- start ---- */
 
 static int open_in_start(void *arg, const char *path)

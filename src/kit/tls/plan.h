@@ -82,6 +82,8 @@ struct tls_live {
 int tls_plan_check(struct mk_setup *setup, const struct tls_engine *engine) MK_MUST_USE;
 /** Keeps the site's object for tls_judge, and says whether on_request is to act there. */
 int tls_plan_check_site(struct mk_setup *setup) MK_MUST_USE;
+/** Warn of sites whose names the certificate that they share does not have. */
+int tls_plan_check_end(struct mk_setup *setup) MK_MUST_USE;
 int tls_plan_start(const struct mk_context *ctx, const struct mk_context *old) MK_MUST_USE;
 void tls_plan_stop(const struct mk_context *ctx);
 /** The hook `metrics`. @param names  as for tls_census_tell, then that of when certificates expire */

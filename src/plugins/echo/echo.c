@@ -101,5 +101,6 @@ static enum mk_verdict echo_on_handle(struct mk_request *r, const struct mk_cont
 static const struct mk_plugin echo = {
     MK_PLUGIN("echo", "answers with what was asked, for tests"),
     .on_handle = echo_on_handle,
+    .traits = MK_TRAIT_ANSWERS,
 };
 MK_PLUGIN_EXPORT(echo);

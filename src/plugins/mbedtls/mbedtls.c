@@ -44,6 +44,7 @@ static const struct mk_plugin mbed_plugin = {
     .sections = tls_sections,
     .check = mbed_check,
     .check_site = tls_plan_check_site,
+    .check_end = tls_plan_check_end,
     .start = tls_plan_start,
     .stop = tls_plan_stop,
     .worker_start = mbed_worker_start,

@@ -62,6 +62,7 @@ static const struct mk_plugin proxy_reverse = {
     .check = proxy_check,
     .check_site = proxy_check_site,
     .check_match = proxy_check_match,
+    .check_end = proxy_check_end,
     .start = proxy_start,
     .stop = proxy_stop,
     .worker_start = proxy_worker_start,

@@ -507,6 +507,19 @@ static const char *name_of(struct mk_setup *setup, const struct proxy_config *c,
     return name;
 }
 
+static bool is_same_place(const struct mk_origin *a, const struct mk_origin *b)
+{
+    return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+static void note_default_servers(struct mk_setup *setup, struct proxy_config *c)
+{
+    const struct proxy_settings *defaults = mk_setup_section(setup, &defaults_section, NULL);
+
+    if (defaults && defaults->nservers > 0)
+        c->unused_servers = mk_setup_place(setup, defaults, "ServerList");
+}
+
 /* @return 0, also when faults were noted; MK_E_NOMEM. */
 static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct proxy_settings *set,
                      struct proxy_entry **added)
@@ -527,6 +540,9 @@ static int add_entry(struct mk_setup *setup, struct proxy_config *c, struct prox
                        "Name: another [PROXY_ENTRY] has the name \"%s\"", set->name);
         return 0;
     }
+    if (c->unused_servers &&
+        is_same_place(mk_setup_place(setup, set, "ServerList"), c->unused_servers))
+        c->unused_servers = NULL;
     check_transport(setup, set);
     proxy_viewers_check(setup, set, at);
     err = proxy_complete_servers(setup, set);
@@ -556,6 +572,7 @@ int proxy_check(struct mk_setup *setup)
     c->last = &c->entries;
     mk_setup_keep(setup, c);
     mk_setup_act(setup, 0);
+    note_default_servers(setup, c);
     for (struct proxy_settings *set = mk_setup_section(setup, &entry_section, NULL);
          set && err == 0; set = mk_setup_section(setup, &entry_section, set)) {
         err = add_entry(setup, c, set, &added);
@@ -647,6 +664,7 @@ int proxy_check_match(struct mk_setup *setup, const struct mk_setting *line,
                       const struct mk_words *parameters, void **data)
 {
     const struct proxy_config *c = mk_setup_config(setup);
+    struct proxy_entry *e;
 
     if (parameters->count != 1) {
         mk_setup_fault(setup, &line->value_at,
@@ -654,11 +672,30 @@ int proxy_check_match(struct mk_setup *setup, const struct mk_setting *line,
                        "plugins/proxy_reverse/");
         return 0;
     }
-    *data = find_name(c, parameters->items[0]);
-    if (!*data)
+    *data = e = find_name(c, parameters->items[0]);
+    if (e)
+        e->is_named = true;
+    else
         mk_setup_fault(setup, &line->value_at,
                        "Match: there is no [PROXY_ENTRY] of the name \"%.60s\" in "
                        "plugins/proxy_reverse/",
                        parameters->items[0].p);
+    return 0;
+}
+
+int proxy_check_end(struct mk_setup *setup)
+{
+    const struct proxy_config *c = mk_setup_config(setup);
+
+    for (const struct proxy_entry *e = c->entries; e; e = e->next) {
+        if (e->site == 0 && e->set->name && !e->set->matches && !e->is_named)
+            mk_setup_warn(setup, mk_setup_origin(setup, e->set),
+                          "[PROXY_ENTRY] answers nothing: it has no Match, and no line of "
+                          "[HANDLERS] names %s",
+                          e->set->name);
+    }
+    if (c->unused_servers)
+        mk_setup_warn(setup, c->unused_servers,
+                      "ServerList: each [PROXY_ENTRY] has one of its own");
     return 0;
 }

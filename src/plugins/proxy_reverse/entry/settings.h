@@ -98,6 +98,7 @@ struct proxy_entry {
     const struct proxy_settings *set;
     const char *name; /* Name, else one made of the first server's: no other entry has it */
     unsigned site;    /* whose file it is in; 0: the plugin's, for every site */
+    bool is_named;    /* by a Match line */
     struct proxy_group *group; /* its backends while the configuration is in force */
 };
 
@@ -112,6 +113,8 @@ struct proxy_config {
         **last; /* in the order written, those of sites behind the file's */
     unsigned nentries, nsites;
     bool has_statistics; /* some entry has a page */
+    const struct mk_origin
+        *unused_servers; /* in check: of [PROXY_DEFAULTS]; NULL: none, or an entry has them */
     struct proxy_reign *reign,
         *before; /* its own, and that of the configuration it follows; NULL: none */
 };
@@ -122,6 +125,7 @@ extern const struct mk_section_spec *const proxy_sections[];
 int proxy_check(struct mk_setup *setup);
 int proxy_check_site(struct mk_setup *setup);
 /** `Match REGEX proxy_reverse NAME` */
+int proxy_check_end(struct mk_setup *setup);
 int proxy_check_match(struct mk_setup *setup, const struct mk_setting *line,
                       const struct mk_words *parameters, void **data);
 

@@ -55,6 +55,8 @@ void *mk_setup_section(struct mk_setup *s, const struct mk_section_spec *spec, v
     size_t at = before ? (size_t)((struct proxy_settings *)before - written) + 1 : 0;
 
     (void)s;
+    if (spec == proxy_sections[0])
+        return NULL; /* defaults, which were not written */
     assert_ptr_equal(spec, proxy_sections[1]);
     return at < nwritten ? &written[at] : NULL;
 }
