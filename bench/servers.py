@@ -213,6 +213,12 @@ class MonkeyMbedtls(Monkey):
     transport = "mbedtls"
 
 
+class MonkeyLocation(Monkey):
+    name = "monkey-location"
+    note = "a site with a location"
+    site = "[LOCATION]\n    Path /elsewhere\n"
+
+
 class MonkeyLog(Monkey):
     name = "monkey-log"
     note = "the plugin logger writes an access log, combined"
@@ -455,7 +461,7 @@ class Floor(Server):
 
 SERVERS = {kind.name: kind() for kind in (Monkey, Nginx, NginxOfc, Lighttpd, Node, Floor,
                                           MonkeyNoCache, MonkeyNoTable,
-                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLog, MonkeyStatus, NginxLogbuf,
+                                          MonkeyFair, MonkeyReusePort, MonkeyPlugins, MonkeyRules, MonkeyLocation, MonkeyLog, MonkeyStatus, NginxLogbuf,
                                           MonkeyMbedtls, Haproxy)}
 
 

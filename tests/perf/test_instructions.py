@@ -7,7 +7,7 @@ import budgets
 import instructions
 
 
-@pytest.mark.parametrize("how", [how for how in budgets.INSTRUCTIONS if how != "log"])
+@pytest.mark.parametrize("how", [how for how in budgets.INSTRUCTIONS if how not in ("log", "location")])
 def test_instructions_a_request_stay_in_budget(built, setup, tmp_path, how):
     close = how == "close"
     monkey = built("monkey-nofdt" if how == "nofdt" else "monkey")
@@ -19,13 +19,14 @@ def test_instructions_a_request_stay_in_budget(built, setup, tmp_path, how):
     assert spent <= budgets.INSTRUCTIONS[how], f"instructions a request, by function:\n{profile}"
 
 
-def test_an_access_log_stays_in_budget(built, setup, tmp_path):
+@pytest.mark.parametrize("what", ["log", "location"])
+def test_what_it_adds_stays_in_budget(built, setup, tmp_path, what):
     spent = {}
-    for name in ("monkey", "monkey-log"):
+    for name in ("monkey", f"monkey-{what}"):
         (tmp_path / name).mkdir()
         spent[name] = instructions.per_request(built(name), setup, False, str(tmp_path / name))
-    added = spent["monkey-log"] - spent["monkey"]
-    print(f"log: {added:.0f} instructions more a request; budget {budgets.INSTRUCTIONS['log']}")
+    added = spent[f"monkey-{what}"] - spent["monkey"]
+    print(f"{what}: {added:.0f} instructions more a request; budget {budgets.INSTRUCTIONS[what]}")
     profile = "\n".join(f"{count:8.0f}  {name}" for count, name in
-                        instructions.top_functions(str(tmp_path / "monkey-log/2500"), 2500))
-    assert added <= budgets.INSTRUCTIONS["log"], f"instructions a request, by function:\n{profile}"
+                        instructions.top_functions(str(tmp_path / f"monkey-{what}/2500"), 2500))
+    assert added <= budgets.INSTRUCTIONS[what], f"instructions a request, by function:\n{profile}"

@@ -162,7 +162,7 @@ void mk_route_choose_site(struct mk_request *r)
 
     if (authority.p && mk_uri_authority(authority, &host, &port) == 0)
         r->site = mk_snapshot_site(r->view->snapshot, host);
-    /* A path that is none is refused in its turn; the place is needed before: it limits the body. */
+    /* The place limits the body, so it is needed before; a path that is none is decoded again in its turn, and refused. */
     if (r->site->places && r->head.form <= MK_TARGET_ABSOLUTE)
         (void)!set_path(r, mk_h1_head_path(&r->head, r->text));
     choose_place(r);
@@ -174,7 +174,7 @@ void mk_route(struct mk_request *r)
         mk_reply_options(r);
     else if (r->head.form == MK_TARGET_AUTHORITY)
         mk_reply_refuse(r, MK_REFUSAL_METHOD);
-    else if (decode_path(r) && !mk_stage_request(r, 0))
+    else if ((r->path.p || decode_path(r)) && !mk_stage_request(r, 0))
         answer(r);
 }
 
