@@ -81,6 +81,32 @@ void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
     mk_reply_add(p, name, value.p ? value : (struct mk_str){"", 0});
 }
 
+/* Framing is the server's own, and a second Date or Server would contradict its first. */
+static bool is_field(struct mk_str name, struct mk_str value)
+{
+    return mk_field_is_name(name) && mk_field_is_value(value) &&
+           !(mk_field_rules(name) & MK_RULE_MESSAGE) && !mk_str_ieq(name, MK_STR("Date")) &&
+           !mk_str_ieq(name, MK_STR("Server"));
+}
+
+int mk_reply_field(struct mk_request *r, struct mk_str name, struct mk_str value)
+{
+    const char *lines;
+
+    if (!r || !is_field(name, value))
+        return MK_E_INVALID;
+    if (r->status != 0)
+        return MK_E_EXISTS;
+    if (r->site->set.nheaders > 0 && mk_site_overrides(r->site, name))
+        return 0;
+    lines = mk_arena_printf(&r->arena, "%s%.*s: %.*s\r\n", r->lines ? r->lines : "", (int)name.len,
+                            name.p, (int)value.len, value.p ? value.p : "");
+    if (!lines)
+        return MK_E_NOMEM;
+    r->lines = lines;
+    return 0;
+}
+
 static int finish(struct mk_reply *p, int64_t length)
 {
     struct mk_request *r = p->r;

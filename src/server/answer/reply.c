@@ -112,6 +112,8 @@ int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
     if (r->site->has_late_lines)
         mk_reply_late_lines(p);
     r->body_left = length >= 0 ? (uint64_t)length : UINT64_MAX;
+    if (r->lines)
+        put_str(p, mk_str_from(r->lines));
     err = r->site->on_head.count > 0 ? mk_head_run(p, &length) : p->error;
     if (err == 0)
         err = p->error ? p->error : r->wire->end_head(p, length, has_content);

@@ -85,6 +85,7 @@ struct mk_request {
     struct mk_source *first, *last; /* of the answer's body, what is still to come */
     struct mk_filter *filter;       /* of the body: the one nearest to the client; NULL: none */
     struct mk_trailer *trailer;     /* of the answer, the first; in the order of sending */
+    const char *lines;              /* of mk_reply_field, for the answer's head; NULL: none */
     char *trailers;                 /* field lines behind its body, as they came; NULL: none */
     uint64_t body_sent;             /* of the answer, framing not counted */
     uint64_t
