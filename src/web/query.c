@@ -7,6 +7,8 @@
 
 /* Pairs of a query. */
 
+enum { NUMBER_MAX = 64 }; /* bytes of a number, each of which may be escaped */
+
 bool mk_pair_next(struct mk_str *rest, struct mk_str *name, struct mk_str *value)
 {
     while (rest && name && value && rest->len > 0) {
@@ -91,18 +93,41 @@ static struct mk_str query_of(const struct mk_request *r)
     return facts.query;
 }
 
+/* @param value  out: not decoded */
+static bool find(const struct mk_request *r, struct mk_str name, struct mk_str *value)
+{
+    struct mk_str rest = query_of(r), raw;
+
+    while (mk_pair_next(&rest, &raw, value)) {
+        if (is_named(raw, name))
+            return true;
+    }
+    return false;
+}
+
 int mk_query_value(struct mk_request *r, struct mk_str name, struct mk_str *value)
 {
-    struct mk_str rest, raw, text;
+    struct mk_str text;
 
     if (!r || !value)
         return MK_E_INVALID;
-    rest = query_of(r);
-    while (mk_pair_next(&rest, &raw, &text)) {
-        if (is_named(raw, name))
-            return decode_copy(r, text, value);
-    }
-    return 0;
+    return find(r, name, &text) ? decode_copy(r, text, value) : 0;
+}
+
+int mk_query_int(struct mk_request *r, struct mk_str name, int64_t *number)
+{
+    char digits[NUMBER_MAX];
+    struct mk_str text;
+    ssize_t len;
+
+    if (!r || !number)
+        return MK_E_INVALID;
+    if (!find(r, name, &text))
+        return 0;
+    len = text.len <= sizeof(digits) ? mk_pair_decode(digits, text) : MK_E_BAD;
+    if (len < 0 || mk_text_int((struct mk_str){digits, (size_t)len}, number) < 0)
+        return MK_E_BAD;
+    return 1;
 }
 
 int mk_query_next(struct mk_request *r, size_t *at, struct mk_str *name, struct mk_str *value)

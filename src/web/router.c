@@ -178,9 +178,12 @@ static bool search_taken(struct search *s, const struct mk_route_node *node, siz
 
     while (end < s->path.len && s->path.p[end] != '/')
         end++;
-    if (node->segment && end > at) {
+    for (const struct mk_route_node *n = end > at ? node->segment : NULL; n; n = n->beside) {
+        if (n->type != TEXT_TYPE_COUNT &&
+            !text_type_fits(n->type, (struct mk_str){s->path.p + at, end - at}))
+            continue;
         s->values[nvalues] = (struct value){(uint32_t)at, (uint32_t)(end - at)};
-        if (search_from(s, node->segment, end, nvalues + 1))
+        if (search_from(s, n, end, nvalues + 1))
             return true;
     }
     if (!node->rest)

@@ -57,7 +57,33 @@ static bool is_taken(struct mk_str part)
     return part.p[0] == ':' || part.p[0] == '*';
 }
 
-/* The length of ":name" or "*name" that s begins with; 0: it is malformed. */
+/* Where the type of ":name<type>" begins; its length: without one. */
+static size_t type_start(struct mk_str part)
+{
+    const char *open = part.len > 0 ? memchr(part.p, '<', part.len) : NULL;
+
+    return open ? (size_t)(open - part.p) : part.len;
+}
+
+static enum text_type type_of(struct mk_str part)
+{
+    const size_t start = type_start(part);
+
+    return start == part.len
+               ? TEXT_TYPE_COUNT
+               : text_type_named((struct mk_str){part.p + start + 1, part.len - start - 2});
+}
+
+/* The length of "<type>" that s begins with, if it is that of a type; 0: it has none. */
+static size_t type_length(struct mk_str s)
+{
+    const char *close = s.len > 0 && s.p[0] == '<' ? memchr(s.p, '>', s.len) : NULL;
+    const size_t len = close ? (size_t)(close - s.p) + 1 : 0;
+
+    return len > 0 && type_of((struct mk_str){s.p, len}) != TEXT_TYPE_COUNT ? len : 0;
+}
+
+/* The length of ":name", ":name<type>" or "*name" that s begins with; 0: it is malformed. */
 static size_t name_length(struct mk_str s)
 {
     size_t len = 1;
@@ -66,6 +92,8 @@ static size_t name_length(struct mk_str s)
         len++;
     if (s.p[0] == '*')
         return len == s.len ? len : 0;
+    if (len > 1)
+        len += type_length(mk_str_skip(s, len));
     return len > 1 && (len == s.len || s.p[len] == '/') ? len : 0;
 }
 
@@ -122,7 +150,7 @@ static int cut(struct pattern *p, struct mk_str text)
         int err = len == 0 ? MK_E_INVALID : 0;
 
         if (err == 0 && is_taken(part))
-            err = add_name(p, mk_str_skip(part, 1));
+            err = add_name(p, (struct mk_str){part.p + 1, type_start(part) - 1});
         if (err < 0)
             return err;
         p->parts[p->nparts++] = part;
@@ -211,21 +239,44 @@ static struct mk_route_node *walk_bytes(struct mk_router *router, struct mk_rout
     return node;
 }
 
+/* @return the node of a segment of this type, which is made if there is none; NULL without memory. */
+static struct mk_route_node *walk_segment(struct mk_router *router, struct mk_route_node *node,
+                                          enum text_type type)
+{
+    struct mk_route_node **at = &node->segment, *made;
+
+    while (*at && (*at)->type < type)
+        at = &(*at)->beside;
+    if (*at && (*at)->type == type)
+        return *at;
+    made = new_node(router, MK_STR(""));
+    if (!made)
+        return NULL;
+    made->type = type;
+    made->beside = *at;
+    return *at = made;
+}
+
+static struct mk_route_node *walk_rest(struct mk_router *router, struct mk_route_node *node)
+{
+    if (!node->rest)
+        node->rest = new_node(router, MK_STR(""));
+    return node->rest;
+}
+
 static struct mk_route_node *walk(struct mk_router *router, const struct pattern *p)
 {
     struct mk_route_node *node = &router->root;
 
     for (size_t i = 0; node && i < p->nparts; i++) {
-        struct mk_route_node **taken;
+        const struct mk_str part = p->parts[i];
 
-        if (!is_taken(p->parts[i])) {
-            node = walk_bytes(router, node, p->parts[i]);
-            continue;
-        }
-        taken = p->parts[i].p[0] == ':' ? &node->segment : &node->rest;
-        if (!*taken)
-            *taken = new_node(router, MK_STR(""));
-        node = *taken;
+        if (!is_taken(part))
+            node = walk_bytes(router, node, part);
+        else if (part.p[0] == ':')
+            node = walk_segment(router, node, type_of(part));
+        else
+            node = walk_rest(router, node);
     }
     return node;
 }

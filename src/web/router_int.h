@@ -5,6 +5,7 @@
 #include <monkey/web/router.h>
 
 #include "base/arena.h"
+#include "kit/text/type.h"
 
 #include <stdatomic.h>
 
@@ -33,7 +34,9 @@ struct mk_route_node {
     char *firsts; /* the first byte of each child's label */
     struct mk_route_node **children;
     uint32_t nchildren, room;
-    struct mk_route_node *segment; /* where a `:name` leads; its label is empty */
+    struct mk_route_node *segment; /* where a `:name` leads, by its type; their labels are empty */
+    struct mk_route_node *beside;  /* of a segment: the next one, which more values fit */
+    enum text_type type;           /* of a segment; TEXT_TYPE_COUNT: none */
     struct mk_route_node *rest;    /* where a `*name` ends */
     struct mk_route *routes;       /* that end here; NULL: none does */
     struct mk_route *asked;        /* the same ones */

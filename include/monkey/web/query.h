@@ -38,6 +38,26 @@ MK_API int mk_query_value(struct mk_request *r, struct mk_str name,
                           struct mk_str *value) MK_MUST_USE;
 
 /**
+ * Read a decimal number, which may have a sign, of the range of int64_t; nothing else may stand before or behind it.
+ * @param number  out: unchanged on error
+ * @return 0 or MK_E_BAD. Any thread.
+ */
+MK_API int mk_text_int(struct mk_str text, int64_t *number) MK_MUST_USE;
+
+/**
+ * The first value of a name in the query, as a number.
+ *
+ *     int64_t limit = 20;
+ *
+ *     if (mk_query_int(r, MK_STR("limit"), &limit) < 0)
+ *         return mk_reply_refusal(r, MK_E_BAD);
+ *
+ * @param number  out: unchanged unless the result is 1, so it holds what an absent one means
+ * @return 1; 0: the name is absent; MK_E_BAD: the value is malformed or no such number. Allocates nothing.
+ */
+MK_API int mk_query_int(struct mk_request *r, struct mk_str name, int64_t *number) MK_MUST_USE;
+
+/**
  * Walk the pairs of the query, decoded as above.
  * @param at  0 at first
  * @return 1; 0 after the last; MK_E_BAD: this pair is malformed, the walk may go on; MK_E_NOMEM.

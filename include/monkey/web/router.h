@@ -15,11 +15,14 @@
  * A pattern is an absolute path. Its segments match the decoded, normalised path of a request byte by byte, except:
  *
  *     :name   one whole segment, not empty
+ *     :name<type>   one whole segment of this type: int, uint (no minus), both decimal and in the range of int64_t;
+ *             hex (hexadecimal digits); word (letters, digits, _ and -); uuid (RFC 9562 section 4)
  *     *name   the rest of the path, slashes included, perhaps empty; only at the end. The name may be absent
  *
  * "/files/" and "/files/" followed by `*` are different: the second one is a prefix. Of several patterns that match, the one
- * with bytes of its own at the first difference wins over `:name`, and that over `*name`; one whose methods do not fit gives
- * way to the next. The order of the calls has no effect.
+ * with bytes of its own at the first difference wins over `:name<type>`, that over `:name`, and that over `*name`; of types,
+ * the order is uuid, uint, int, hex, word. One whose methods do not fit gives way to the next. The order of the calls has no
+ * effect.
  *
  * A handler of GET answers HEAD too, without a body. A path with handlers for other methods only is answered with 405 and
  * Allow, OPTIONS without a handler of its own with 204 and Allow (RFC 9110 sections 9.3.7, 15.5.6), a method that neither
@@ -65,10 +68,17 @@ MK_API int mk_config_handle(struct mk_config *config, const char *methods, const
                             mk_handle_fn fn, void *arg) MK_MUST_USE;
 
 /**
- * The value that a `:name` or `*name` of the handler's pattern has in this request.
+ * The value that a `:name`, `:name<type>` or `*name` of the handler's pattern has in this request.
  * @return it, valid as long as facts.path; {NULL, 0}: the pattern has no such name. Empty for a `*name` without a rest.
  */
 MK_API struct mk_str mk_path_value(const struct mk_request *r, struct mk_str name);
+
+/**
+ * The same as a number, as after `:name<int>`.
+ * @param number  out: unchanged unless the result is 1
+ * @return 1; 0: the pattern has no such name; MK_E_BAD: the value is no decimal number of the range.
+ */
+MK_API int mk_path_int(const struct mk_request *r, struct mk_str name, int64_t *number) MK_MUST_USE;
 
 /* ---- a router as an object, for plugins ---- */
 

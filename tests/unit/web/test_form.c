@@ -49,6 +49,49 @@ static void queries_are_decoded(void **state)
     mk_server_free(server);
 }
 
+static enum mk_verdict show_number(struct mk_request *r, void *arg)
+{
+    int64_t number = 20;
+    const int got = mk_query_int(r, MK_STR("n"), &number);
+    char text[64];
+    const int len = snprintf(text, sizeof(text), "%d %lld", got, (long long)number);
+
+    (void)arg;
+    return mk_reply_bytes(r, 200, NULL, (struct mk_str){text, (size_t)len});
+}
+
+static void numbers_are_read_whole(void **state)
+{
+    static const struct {
+        const char *target, *shown;
+    } cases[] = {
+        {"/", "0 20"},
+        {"/?m=1", "0 20"},
+        {"/?m=1&n=-7&n=8", "1 -7"},
+        {"/?n=%2B1%30", "1 10"},
+        {"/?n=9223372036854775807", "1 9223372036854775807"},
+        {"/?n=9223372036854775808", "-2 20"},
+        {"/?n", "-2 20"},
+        {"/?n=", "-2 20"},
+        {"/?n=+1", "-2 20"}, /* a blank */
+        {"/?n=1x", "-2 20"},
+        {"/?n=%zz", "-2 20"},
+        {"/?n=0000000000000000000000000000000000000000000000000000000000000001", "1 1"},
+        {"/?n=00000000000000000000000000000000000000000000000000000000000000001", "-2 20"},
+    };
+    struct mk_server *server = web_serve_one("GET", "/", show_number, NULL);
+    int64_t number = 5;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        web_expect(server, cases[i].target, 200, cases[i].shown);
+    mk_server_free(server);
+    assert_int_equal(mk_text_int(MK_STR("20"), &number), 0);
+    assert_int_equal(number, 20);
+    assert_int_equal(mk_text_int(MK_STR("20\n"), &number), MK_E_BAD);
+    assert_int_equal(number, 20);
+}
+
 /* ---- parts ---- */
 
 static char seen[1024];
@@ -353,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_are_decoded),
+        cmocka_unit_test(numbers_are_read_whole),
         cmocka_unit_test(parts_are_found_however_they_are_cut),
         cmocka_unit_test(content_comes_in_whole_pieces),
         cmocka_unit_test(the_type_names_the_boundary),

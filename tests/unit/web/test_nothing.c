@@ -54,6 +54,7 @@ static struct mk_sse *sse;
 static struct mk_multipart *parts;
 static struct mk_json json;
 static size_t at;
+static int64_t number;
 static const char *why;
 static char room[64];
 
@@ -68,6 +69,12 @@ static char room[64];
     X(file_without_form, mk_form_file(NULL, MK_STR("a")) != NULL, false)                           \
     X(field_without_form, mk_form_field(NULL, 0) != NULL, false)                                   \
     X(query_without_request, mk_query_value(NO_REQUEST, MK_STR("a"), &text), MK_E_INVALID)         \
+    X(number_without_request, mk_query_int(NO_REQUEST, MK_STR("a"), &number), MK_E_INVALID)        \
+    X(number_without_place, mk_query_int(r, MK_STR("a"), NULL), MK_E_INVALID)                      \
+    X(path_number_without_request, mk_path_int(NO_REQUEST, MK_STR("a"), &number), MK_E_INVALID)    \
+    X(path_number_without_place, mk_path_int(r, MK_STR("a"), NULL), MK_E_INVALID)                  \
+    X(text_number_without_place, mk_text_int(MK_STR("1"), NULL), MK_E_INVALID)                     \
+    X(field_without_request, mk_reply_field(NO_REQUEST, MK_STR("A"), MK_STR("b")), MK_E_INVALID)   \
     X(query_without_place, mk_query_value(r, MK_STR("a"), NULL), MK_E_INVALID)                     \
     X(walk_without_request, mk_query_next(NO_REQUEST, &at, &text, &text), MK_E_INVALID)            \
     X(walk_without_position, mk_query_next(r, NULL, &text, &text), MK_E_INVALID)                   \

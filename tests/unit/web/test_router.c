@@ -163,6 +163,13 @@ static void malformed_patterns_are_refused(void **state)
         {"GET", "/:", MK_E_INVALID},
         {"GET", "/:a-b", MK_E_INVALID},
         {"GET", "/*a/b", MK_E_INVALID},
+        {"GET", "/:a<int", MK_E_INVALID},
+        {"GET", "/:a<>", MK_E_INVALID},
+        {"GET", "/:a<integer>", MK_E_INVALID},
+        {"GET", "/:a<int>b", MK_E_INVALID},
+        {"GET", "/:<int>", MK_E_INVALID},
+        {"GET", "/:a<int>/:a<hex>", MK_E_INVALID},
+        {"GET", "/*a<int>", MK_E_INVALID},
         {"GET", "/:a/:a", MK_E_INVALID},
         {"G(T", "/a", MK_E_INVALID},
         {"", "/a", MK_E_INVALID},
@@ -306,6 +313,72 @@ static void a_handler_may_answer_later(void **state)
     web_expect(server, "/later/seven", 200, "seven");
     assert_int_equal(calls, 2);
     mk_server_free(server);
+}
+
+static enum mk_verdict show_number(struct mk_request *r, void *arg)
+{
+    char text[96];
+    int64_t number = -77;
+    const int found = mk_path_int(r, MK_STR("id"), &number);
+    const int len =
+        snprintf(text, sizeof(text), "%s %d %lld", (const char *)arg, found, (long long)number);
+
+    return mk_reply_bytes(r, 200, "text/plain", (struct mk_str){text, (size_t)len});
+}
+
+/* The order of the calls has no effect, and methods of the next pattern are found. */
+static void types_choose_among_patterns(void **state)
+{
+    static const struct {
+        const char *methods;
+        char pattern[32];
+    } typed[] = {
+        {"GET", "/a/:id"},      {"GET", "/a/:id<int>"}, {"GET", "/a/:id<uint>"},
+        {"GET", "/a/:id<hex>"}, {"PUT", "/a/:name"},    {"GET", "/a/:id<int>/b"},
+        {"GET", "/c/:id<int>"}, {"GET", "/c/*rest"},    {"GET", "/d/:a<word>/:id<int>"},
+    };
+    static const struct {
+        const char *path, *body; /* NULL: 404 */
+    } rows[] = {
+        {"/a/17", "/a/:id<uint> 1 17"},
+        {"/a/-17", "/a/:id<int> 1 -17"},
+        {"/a/1%37", "/a/:id<uint> 1 17"},
+        {"/a/beef", "/a/:id<hex> -2 -77"},
+        {"/a/99999999999999999999", "/a/:id<hex> -2 -77"},
+        {"/a/x", "/a/:id -2 -77"},
+        {"/a/17/b", "/a/:id<int>/b 1 17"},
+        {"/a/x/b", NULL},
+        {"/c/17", "/c/:id<int> 1 17"},
+        {"/c/17x", "/c/*rest 0 -77"},
+        {"/c/17/x", "/c/*rest 0 -77"},
+        {"/d/a-b/5", "/d/:a<word>/:id<int> 1 5"},
+        {"/d/a.b/5", NULL},
+    };
+    enum { NTYPED = sizeof(typed) / sizeof(typed[0]) };
+    static char arguments[NTYPED][32];
+
+    (void)state;
+    assert_int_equal(MK_E_BAD, -2);
+    for (int backwards = 0; backwards < 2; backwards++) {
+        struct mk_config *config = web_config();
+        struct mk_server *server;
+
+        for (size_t i = 0; i < NTYPED; i++) {
+            const size_t n = backwards ? NTYPED - 1 - i : i;
+
+            memcpy(arguments[n], typed[n].pattern, sizeof(arguments[n]));
+            assert_int_equal(mk_config_handle(config, typed[n].methods, typed[n].pattern,
+                                              show_number, arguments[n]),
+                             0);
+        }
+        server = web_serve(config);
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+            web_expect(server, rows[i].path, rows[i].body ? 200 : 404, rows[i].body);
+        web_is(web_ask(server, "PUT", "/a/17", NULL, NULL), 200, "/a/:name 0 -77");
+        check_allow(web_ask(server, "PATCH", "/a/17", NULL, NULL),
+                    "Allow: GET, HEAD, PUT, OPTIONS");
+        mk_server_free(server);
+    }
 }
 
 static void nothing_is_no_handler(void **state)
@@ -597,6 +670,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_find_their_handlers),
+        cmocka_unit_test(types_choose_among_patterns),
         cmocka_unit_test(nothing_is_no_handler),
         cmocka_unit_test(a_thousand_routes_are_told_apart),
         cmocka_unit_test(a_plugin_runs_a_router_below_a_prefix),
