@@ -34,15 +34,16 @@ class Installation:
         return "-m32" in self.chosen
 
     def build(self, source, package, name=None):
-        """Compile an example of examples/; the path of the program."""
+        """Compile an example of examples/, a file or all of a folder; the path of the program."""
         source = process.TREE / "examples" / source
+        sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
         flags = subprocess.run(["pkg-config", "--cflags", "--libs", package], env=self.env, check=True, capture_output=True,
                                text=True).stdout
         compiler = shlex.split(re.search(r"^CC=(.*)$", self.chosen, re.M)[1])
         sanitizer = re.search(r"-Db_sanitize=(\S+)", self.chosen)
         compiler += [f"-fsanitize={sanitizer[1]}"] if sanitizer else []  # its runtime comes first in a program
         program = self.image / (name or source.stem)
-        subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", source, "-o", program, *shlex.split(flags)], env=self.env,
+        subprocess.run([*compiler, "-Wall", "-Wextra", "-Werror", *sources, "-o", program, *shlex.split(flags)], env=self.env,
                        check=True)
         return program
 
