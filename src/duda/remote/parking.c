@@ -9,6 +9,7 @@ struct parking {
     struct parking **chain; /* NULL: the lot has ended */
     duda_request_t *dr;     /* NULL: it has ended */
     unsigned nanswers;      /* to come */
+    unsigned ntelling;      /* functions of answers that run */
     bool is_parked;         /* by us */
 };
 
@@ -23,7 +24,7 @@ static void drop_if_over(struct parking *p)
 {
     struct parking **at = p->chain;
 
-    if (p->dr || p->nanswers > 0)
+    if (p->dr || p->nanswers > 0 || p->ntelling > 0)
         return;
     if (at) {
         while (*at != p)
@@ -87,15 +88,18 @@ void parking_cancel(struct parking *p)
     drop_if_over(p);
 }
 
-/* The function may end the request, so the answer is counted until it returns. */
+/* The function may end the request, or ask for more. */
 void parking_leave(struct parking *p, void (*fn)(duda_request_t *dr, void *arg), void *arg)
 {
-    if (p)
-        go_on(p);
-    fn(p ? p->dr : NULL, arg);
-    if (!p)
+    if (!p) {
+        fn(NULL, arg);
         return;
+    }
+    go_on(p);
     p->nanswers--;
+    p->ntelling++;
+    fn(p->dr, arg);
+    p->ntelling--;
     if (p->nanswers > 0 && p->dr && !p->is_parked)
         p->is_parked = response->wait(p->dr) == 0;
     drop_if_over(p);
