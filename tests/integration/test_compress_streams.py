@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : Apache - 2.0
+# SPDX-License-Identifier: Apache-2.0
 """Compressed answers (plugin compress) of applications and backends: pieces, pauses, slow clients, memory, metrics."""
 
 import itertools
@@ -49,7 +49,8 @@ def value(server, name, coding=None):
     assert len(found) == 1, (name, coding, samples)
     return found[0]
 
-#-- -- sources
+
+# ---- sources
 
 @pytest.mark.parametrize("coding", CODINGS)
 @pytest.mark.parametrize("how", ["length", "chunked"])
@@ -159,7 +160,8 @@ def test_http2(start, coding):
     words = done.stdout[len(PAGE):].decode()
     assert words.startswith("2 ") and json.loads(words[2:])["content-encoding"] == [coding]
 
-#-- -- events
+
+# ---- events
 
 class Events:
     """A backend that sends an event whenever it is told to."""
@@ -185,7 +187,7 @@ def test_each_event_arrives_before_the_next_is_made(start, coding, protocol):
         server = start(**behind(backend, plugins=("http2",), server="Listen 127.0.0.1:0 h2"))
         client = subprocess.Popen(["curl", "-sN", protocol, "--compressed", "-H", f"Accept-Encoding: {coding}", f"http://127.0.0.1:{server.port}/"],
                                   stdout=subprocess.PIPE)
-try:
+        try:
             for number in range(1, 40):
                 events.go.release()
                 assert client.stdout.readline() == b"data: %d\n" % number
@@ -232,7 +234,8 @@ def test_scripts_that_pause(start):
         (server.config.root / "cgi-bin" / f"go{number}").touch()
     assert client.wait(30) == 0
 
-#-- -- clients
+
+# ---- clients
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_slow_readers(start, coding):
@@ -259,7 +262,8 @@ def test_clients_that_leave_take_their_memory_along(start, coding):
     assert value(server, "memory_bytes") == 0
     assert value(server, "answers_total", coding) == 30
 
-#-- -- bounds and numbers
+
+# ---- bounds and numbers
 
 @pytest.mark.plain
 def test_memory_is_bounded(start):
@@ -303,8 +307,7 @@ class Streams:
 
     def __init__(self, server, coding):
         self.client = Frames(("127.0.0.1", server.port), settings=NARROW)
-        self.codings, self.bodies = {},
-                {1 + 2 * number: b"" for number in range(self.COUNT)}
+        self.codings, self.bodies = {}, {1 + 2 * number: b"" for number in range(self.COUNT)}
         self.client.send(*(self.client.head(stream, "/large.txt", fields=[("accept-encoding", coding)]) for stream in self.bodies))
         while not all(self.bodies.values()):
             self.receive()
@@ -411,7 +414,9 @@ def test_a_busy_worker_compresses_less(start):
             sizes["busy"] = len(client.response().body)
         return sizes["busy"] > sizes["rest"]
 
-                try : assert eventually(is_less, within = 20), sizes finally:
+    try:
+        assert eventually(is_less, within=20), sizes
+    finally:
         stopped.set()
         for thread in threads:
             thread.join(60)

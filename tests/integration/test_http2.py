@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : Apache - 2.0
+# SPDX-License-Identifier: Apache-2.0
 """HTTP/2 (RFC 9113, plugin http2): what tests of HTTP over it (CARRIER=h2) do not see."""
 
 import contextlib
@@ -27,9 +27,8 @@ def loads(*names, **files):
     """What start() takes for these plugins, with files of theirs."""
     if not all(executable.plugin(name) for name in names):
         pytest.skip("this build has no such plugin")
-    return
-{"plugins.load": section("PLUGINS", "\n".join(f"Load {executable.plugin(name)}" for name in names)), **files
-}
+    return {"plugins.load": section("PLUGINS", "\n".join(f"Load {executable.plugin(name)}" for name in names)), **files}
+
 
 def address(server):
     return "127.0.0.1", server.port
@@ -46,7 +45,8 @@ def client(server):
     with Frames(address(server)) as client:
         yield client
 
-#-- -- which protocol -- --
+
+# ---- which protocol ----
 
 def test_both_protocols_are_spoken_at_one_address(server, client):
     """RFC 9113 3.3"""
@@ -128,7 +128,8 @@ def test_faults_of_the_configuration_are_named(start, lines, sentence):
     assert server.expect_exit() != 0
     assert sentence in server.log() and "http2.conf:2" in server.log()
 
-#-- -- requests -- --
+
+# ---- requests ----
 
 def test_streams_are_answered_side_by_side(client):
     """RFC 9113 5.1.2: 50 at once"""
@@ -230,8 +231,7 @@ def test_cookie_crumbs_are_joined(client):
     assert re.search(rb"(?i)cookie: a=1; b=2", body), body
 
 
-@pytest.mark.parametrize("fields, trailers", [([("te", "trailers")], {
-    b "x-sum" : b "1"}), ([], None)], ids=["asked for", "not"])
+@pytest.mark.parametrize("fields, trailers", [([("te", "trailers")], {b"x-sum": b"1"}), ([], None)], ids=["asked for", "not"])
 def test_trailers_of_a_backend_reach_a_client_that_takes_them(start, fields, trailers):
     """RFC 9110 6.5, 10.1.4; RFC 9113 8.1, 8.2.2"""
     loads("http2", "proxy_reverse")
@@ -405,7 +405,8 @@ def test_an_urgent_response_overtakes_large_ones(start):
                 before += len(one.payload)
             assert one.payload == b"a" and before < 1_500_000, before
 
-#-- -- bounds -- --
+
+# ---- bounds ----
 
 FLOODS = {
     "rapid reset": lambda c, i: c.head(2 * i + 1, "/a.txt") + frame(RST_STREAM, 0, 2 * i + 1, CANCEL.to_bytes(4, "big")),
@@ -428,12 +429,13 @@ def private_kb(server):
 
 def flood(server, name):
     with Frames(address(server)) as client:
-try:
+        try:
             for i in range(30):
                 client.send(b"".join(FLOODS[name](client, 1000 * i + j) for j in range(1000)))
         except (BrokenPipeError, ConnectionResetError):
             pass
-                try : told = client.until(GOAWAY)
+        try:
+            told = client.until(GOAWAY)
         except (ConnectionResetError, BrokenPipeError):
             told = None
         assert told is None or told.code in (ENHANCE_YOUR_CALM, NO_ERROR, PROTOCOL_ERROR, http2.INTERNAL_ERROR), told.code
@@ -517,7 +519,8 @@ def test_a_client_that_reads_nothing_is_left(impatient):
             received += len(one.payload)
         assert received < 9_000_000
 
-#-- -- time and ends -- --
+
+# ---- time and ends ----
 
 def test_an_idle_connection_is_told_and_closed(start):
     """KeepAliveTimeout; RFC 9113 6.8"""
@@ -640,11 +643,7 @@ def hears_all(client):
         one = client.until(DATA, RST_STREAM, GOAWAY)
         assert one and one.kind == DATA
         bodies[one.stream] += one.payload
-        ended |=
-                    {
-                        one.stream
-                    }
-if one.flags & END_STREAM else set()
+        ended |= {one.stream} if one.flags & END_STREAM else set()
     assert b"something" in bodies[1] and bodies[3] == b"a"
 
 
@@ -712,7 +711,8 @@ def test_a_reload_keeps_connections(server, client):
     client.send(client.head(3, "/a.txt"))
     assert client.answer(3) == (200, b"a")
 
-#-- -- known clients -- --
+
+# ---- known clients ----
 
 def h2spec():
     """The conformance suite, which tools/deps --test builds."""
@@ -730,36 +730,19 @@ def test_conformance_suite(start, transport):
     answered earlier is reset, and what a case sends next on it would be ignored.
     """
     program = h2spec()
-    tls_conf = {"plugins/tls/tls.conf": section("TLS", certificates.issue().lines())} if transport else
-    {
-    }
-server = start(server = f "Listen 127.0.0.1:0 {transport} h2 !http", handlers = ECHO,
-               extra = loads("http2", *([transport] if transport else[]), **tls_conf))
-    words =
-        [
-            program, "-h", "127.0.0.1", "-p", str(server.port), "--path", "/echo", "-S", "-o", "5",
-            *([ "-t", "-k" ] if transport else[])
-        ] ran = subprocess.run(words, capture_output = True, text = True, timeout = 110)
-                    assert re.search(r "146 tests, 146 passed, 0 skipped, 0 failed", ran.stdout),
-    ran.stdout [ran.stdout.find("Failures"):]
+    tls_conf = {"plugins/tls/tls.conf": section("TLS", certificates.issue().lines())} if transport else {}
+    server = start(server=f"Listen 127.0.0.1:0 {transport} h2 !http", handlers=ECHO,
+                   extra=loads("http2", *([transport] if transport else []), **tls_conf))
+    words = [program, "-h", "127.0.0.1", "-p", str(server.port), "--path", "/echo", "-S", "-o", "5", *(["-t", "-k"] if transport else [])]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=110)
+    assert re.search(r"146 tests, 146 passed, 0 skipped, 0 failed", ran.stdout), ran.stdout[ran.stdout.find("Failures"):]
 
-    def test_known_clients(server)
-    : url =
-        f "http://127.0.0.1:{server.port}" curl =
-            subprocess
-                .run(
-                    [
-                        "curl", "-s", "--http2-prior-knowledge", "-w", "%{http_version}",
-                        f "{url}/a.txt"
-                    ],
-                    capture_output = True, timeout = 30) assert curl.stdout
-            == b "a2" nghttp =
-                subprocess
-                    .run([ "nghttp", "-n", "-v", f "{url}/large.bin" ], capture_output = True,
-                         timeout = 30) assert b
-                ":status: 200" in nghttp.stdout and nghttp.returncode
-                == 0 load =
-                    subprocess
-                        .run([ "h2load", "-n", "2000", "-c", "4", "-m", "16", f "{url}/a.txt" ],
-                             capture_output = True, text = True, timeout = 50) assert
-                    "2000 succeeded, 0 failed, 0 errored" in load.stdout
+
+def test_known_clients(server):
+    url = f"http://127.0.0.1:{server.port}"
+    curl = subprocess.run(["curl", "-s", "--http2-prior-knowledge", "-w", "%{http_version}", f"{url}/a.txt"], capture_output=True, timeout=30)
+    assert curl.stdout == b"a2"
+    nghttp = subprocess.run(["nghttp", "-n", "-v", f"{url}/large.bin"], capture_output=True, timeout=30)
+    assert b":status: 200" in nghttp.stdout and nghttp.returncode == 0
+    load = subprocess.run(["h2load", "-n", "2000", "-c", "4", "-m", "16", f"{url}/a.txt"], capture_output=True, text=True, timeout=50)
+    assert "2000 succeeded, 0 failed, 0 errored" in load.stdout

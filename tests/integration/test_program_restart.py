@@ -1,33 +1,34 @@
-#SPDX - License - Identifier : Apache - 2.0
-""
-    "A server that dies is started again by its keeper, on the same sockets."
-    ""
+# SPDX-License-Identifier: Apache-2.0
+"""A server that dies is started again by its keeper, on the same sockets."""
 
-    import os import pathlib import re import signal import socket import statistics import
-        threading import time
+import os
+import pathlib
+import re
+import signal
+import socket
+import statistics
+import threading
+import time
 
-            import pytest
+import pytest
 
-                from harness import cgi,
-    http, plugins, tools from harness.client import Connection,
-    eventually from harness.config import section from harness.executable import is_sanitized,
-    plugin,
-    run from harness
-        .program
-        import(Daemon, children, is_alive, needs_root, open_folder, serving_pid, start_open, #noqa
-               : F401 status) from harness.shell import Shell
+from harness import cgi, http, plugins, tools
+from harness.client import Connection, eventually
+from harness.config import section
+from harness.executable import is_sanitized, plugin, run
+from harness.program import (Daemon, children, is_alive, needs_root, open_folder, serving_pid, start_open,  # noqa: F401
+                             status)
+from harness.shell import Shell
 
-    LONG = 30 USERS =
-        [
-            pytest.param("Restart on", id = "same-user"),
-            pytest.param("User nobody", id = "nobody", marks = needs_root)
-        ]
+LONG = 30
+USERS = [pytest.param("Restart on", id="same-user"),
+         pytest.param("User nobody", id="nobody", marks=needs_root)]
 
-    def dying(at = "nowhere")
-    : return
-{
-    "plugins.load" : plugins.load("dies"), "plugins/dies/dies.conf" : section("DIES", f "At {at}")
-}
+
+def dying(at="nowhere"):
+    return {"plugins.load": plugins.load("dies"),
+            "plugins/dies/dies.conf": section("DIES", f"At {at}")}
+
 
 @pytest.fixture
 def begin(start_open):  # noqa: F811
@@ -43,129 +44,110 @@ def begin(start_open):  # noqa: F811
 
 def sockets_of(pid):
     links = (os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
-    return
-{link[8:-1] for link in links if link.startswith("socket:[")
-}
+    return {link[8:-1] for link in links if link.startswith("socket:[")}
+
 
 def listening(pid):
     """The inodes of the sockets on which a process listens."""
     tcp = [line.split() for name in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
     unix = [line.split() for line in pathlib.Path(f"/proc/{pid}/net/unix").read_text().splitlines()[1:]]
-    found = {line[9] for line in tcp if line[3] == "0A"} |
-{line[6] for line in unix if line[3] == "00010000" and not line[-1].endswith("shell")
-}
-return sockets_of(pid) & found
+    found = {line[9] for line in tcp if line[3] == "0A"} | {line[6] for line in unix if line[3] == "00010000" and not line[-1].endswith("shell")}
+    return sockets_of(pid) & found
 
-                             def
-                             keeps_sockets(pid)
-    : ""
-      "Does the keeper have all sockets of the server? Then that one serves."
-      "" wanted = listening(serving_pid(pid)) return wanted and wanted <= sockets_of(pid)
 
-                                                                              def
-                                                                              deaths(server)
-    : return re.findall(r "level=error in=server server died: .*", server.log())
+def keeps_sockets(pid):
+    """Does the keeper have all sockets of the server? Then that one serves."""
+    wanted = listening(serving_pid(pid))
+    return wanted and wanted <= sockets_of(pid)
 
-          def
-          die(server, target = "/fault", count = 1)
-    : ""
-      "Let it die, and wait until another serves."
-      "" before = serving_pid(server.pid) started =
-                      server.log().count("started workers=") assert server.raw_until_cut(
-                          http.request(target, headers = {"Connection" : "close"})) == b "" assert
-                      eventually(lambda
-                                 : server.log().count("started workers=") == started + count,
-                                   within = LONG),
-         server.log() assert
-             serving_pid(
-                 server.pid) != before
 
-                                @pytest.mark.parametrize("user", USERS)
-                                    @pytest.mark.parametrize(
-                                        "target, cause",
-                                        [
-                                            ("/fault", f "signal {int(signal.SIGSEGV)}"),
-                                            ("/abort", f "signal {int(signal.SIGABRT)}"),
-                                            ("/kill", f "signal {int(signal.SIGKILL)}"),
-                                            ("/exit", "exit code 3")
-                                        ]) def
-                                test_serves_again_on_the_same_port(begin, user, target, cause)
-    : server = begin(user) die(server, target) assert len(set(server.addresses)) == 1 and
-               len(server.addresses) == 2 assert server.get("/a.txt").text == "text" line,
-         = deaths(server) if not(is_sanitized() and target == "/fault")
-    : assert cause in line assert 'next="at once"' in line
+def deaths(server):
+    return re.findall(r"level=error in=server server died: .*", server.log())
 
-      @pytest.mark.skipif(is_sanitized(), reason = "a sanitizer has handlers of its own") def
-      test_log_names_plugin_hook_path_and_code(begin)
-    : server =
-             begin() assert server.raw_until_cut(
-                 http.request("/fault?secret=x", headers = {"Connection" : "close"})) == b "" line =
-                 server.wait_for_log(r "server died: .*", within = LONG)[0] assert
-                 ' plugin=dies hook=on_handle target="/fault" ' in line
-                 and "secret" not in line if os.uname().machine in("x86_64", "aarch64")
-    : assert re.search(r " code=monkey-dies\.so\+0x[0-9a-f]+ ", line)
 
-          def test_shell_and_metrics_count(begin, open_folder)
-    : #noqa : F811 place = open_folder / "shell" server = begin(extra = {
-                     "plugins.load" : plugins.load("dies") + f "    Load {plugin('cheetah')}\n",
-                     "plugins/cheetah/cheetah.conf" : section("CHEETAH", f "Socket {place}")
-                 }) with Shell(place)
-as shell : status = shell.ask("status") assert status["restarts"] == 0 and
-                    "restart_reason" not in status die(server, "/kill") with Shell(place)
-as shell : status = shell.ask("status") assert(status["restarts"], status["restart_reason"]) ==
-                    (1, "signal 9 (Killed)")assert
-{row["name"]: row["value"] for row in shell.ask("metrics")["metrics"]
-}
-["monkey_restarts_total"] == 1
+def die(server, target="/fault", count=1):
+    """Let it die, and wait until another serves."""
+    before = serving_pid(server.pid)
+    started = server.log().count("started workers=")
+    assert server.raw_until_cut(http.request(target, headers={"Connection": "close"})) == b""
+    assert eventually(lambda: server.log().count("started workers=") == started + count, within=LONG), server.log()
+    assert serving_pid(server.pid) != before
 
-    @needs_root def
-    test_script_of_the_same_user_that_kills_the_server(start_open)
-    : #noqa : F811 ""
-                   "Which the check and the start warn of."
-                   "" script = '#!/bin/sh\nkill -9 "$QUERY_STRING"\nsleep 30\n' other =
-    '#!/bin/sh\necho Content-Type: text/plain\necho\necho fine\n' server =
-        cgi.start_site(start_open, {"killer" : script, "other" : other},
-                       server = "User nobody") assert
-        "scripts run as nobody, the user of the server itself: they can end it" in server.log()
-            checked =
-            run("--configdir", server.conf, "--test") assert checked.returncode == 0 and
-            "scripts run as nobody" in checked.stdout
-                + checked.stderr assert
-                  eventually(lambda
-                             : keeps_sockets(server.pid), within = LONG) serving =
-                serving_pid(server.pid) assert server.raw_until_cut(http.request(
-                    f "/cgi-bin/killer?{serving}", headers = {"Connection" : "close"})) == b
-                "" assert eventually(lambda
-                                     : server.log().count("started workers=") == 2, within = LONG),
-                      server.log() assert server.get("/cgi-bin/other").text == "fine\n"
 
-                          def test_error_log_of_a_path_has_the_line_too(begin, open_folder)
-    : #noqa : F811 log = open_folder / "error.log" server =
-                             begin(f "Restart on\nErrorLog {log}", wait = False) assert
-                             eventually(lambda
-                                        : log.exists() and "started workers" in log.read_text(),
-                                          within = LONG) os
-                                 .kill(serving_pid(server.pid), signal.SIGKILL) assert
-                             eventually(lambda
-                                        : "server died: signal 9" in log.read_text(),
-                                          within = LONG) assert
-                             eventually(lambda
-                                        : log.read_text().count("started workers") == 2,
-                                          within = LONG) assert "server died" in server
-                                 .log()
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("target, cause", [("/fault", f"signal {int(signal.SIGSEGV)}"), ("/abort", f"signal {int(signal.SIGABRT)}"),
+                                           ("/kill", f"signal {int(signal.SIGKILL)}"), ("/exit", "exit code 3")])
+def test_serves_again_on_the_same_port(begin, user, target, cause):
+    server = begin(user)
+    die(server, target)
+    assert len(set(server.addresses)) == 1 and len(server.addresses) == 2
+    assert server.get("/a.txt").text == "text"
+    line, = deaths(server)
+    if not (is_sanitized() and target == "/fault"):
+        assert cause in line
+    assert 'next="at once"' in line
 
-                                     @pytest.mark.parametrize(
-                                         "lines", [ "Scheduler ReusePort", "Scheduler Fair" ]) def
-                             test_no_client_is_refused_meanwhile(begin, lines)
-    : ""
-      "Each connection is either answered, or cut because its server died; none is refused."
-      "" server = begin(f "Restart on\nWorkers 2\n{lines}") port,
-                      results, over = server.port, [], threading
-                                                           .Event()
 
-                                                               def ask()
-    : while not over.is_set() :
-try : with socket.create_connection(("127.0.0.1", port), timeout=LONG) as sock:
+@pytest.mark.skipif(is_sanitized(), reason="a sanitizer has handlers of its own")
+def test_log_names_plugin_hook_path_and_code(begin):
+    server = begin()
+    assert server.raw_until_cut(http.request("/fault?secret=x", headers={"Connection": "close"})) == b""
+    line = server.wait_for_log(r"server died: .*", within=LONG)[0]
+    assert ' plugin=dies hook=on_handle target="/fault" ' in line and "secret" not in line
+    if os.uname().machine in ("x86_64", "aarch64"):
+        assert re.search(r" code=monkey-dies\.so\+0x[0-9a-f]+ ", line)
+
+
+def test_shell_and_metrics_count(begin, open_folder):  # noqa: F811
+    place = open_folder / "shell"
+    server = begin(extra={"plugins.load": plugins.load("dies") + f"    Load {plugin('cheetah')}\n",
+                          "plugins/cheetah/cheetah.conf": section("CHEETAH", f"Socket {place}")})
+    with Shell(place) as shell:
+        status = shell.ask("status")
+        assert status["restarts"] == 0 and "restart_reason" not in status
+    die(server, "/kill")
+    with Shell(place) as shell:
+        status = shell.ask("status")
+        assert (status["restarts"], status["restart_reason"]) == (1, "signal 9 (Killed)")
+        assert {row["name"]: row["value"] for row in shell.ask("metrics")["metrics"]}["monkey_restarts_total"] == 1
+
+
+@needs_root
+def test_script_of_the_same_user_that_kills_the_server(start_open):  # noqa: F811
+    """Which the check and the start warn of."""
+    script = '#!/bin/sh\nkill -9 "$QUERY_STRING"\nsleep 30\n'
+    other = '#!/bin/sh\necho Content-Type: text/plain\necho\necho fine\n'
+    server = cgi.start_site(start_open, {"killer": script, "other": other}, server="User nobody")
+    assert "scripts run as nobody, the user of the server itself: they can end it" in server.log()
+    checked = run("--configdir", server.conf, "--test")
+    assert checked.returncode == 0 and "scripts run as nobody" in checked.stdout + checked.stderr
+    assert eventually(lambda: keeps_sockets(server.pid), within=LONG)
+    serving = serving_pid(server.pid)
+    assert server.raw_until_cut(http.request(f"/cgi-bin/killer?{serving}", headers={"Connection": "close"})) == b""
+    assert eventually(lambda: server.log().count("started workers=") == 2, within=LONG), server.log()
+    assert server.get("/cgi-bin/other").text == "fine\n"
+
+
+def test_error_log_of_a_path_has_the_line_too(begin, open_folder):  # noqa: F811
+    log = open_folder / "error.log"
+    server = begin(f"Restart on\nErrorLog {log}", wait=False)
+    assert eventually(lambda: log.exists() and "started workers" in log.read_text(), within=LONG)
+    os.kill(serving_pid(server.pid), signal.SIGKILL)
+    assert eventually(lambda: "server died: signal 9" in log.read_text(), within=LONG)
+    assert eventually(lambda: log.read_text().count("started workers") == 2, within=LONG)
+    assert "server died" in server.log()
+
+
+@pytest.mark.parametrize("lines", ["Scheduler ReusePort", "Scheduler Fair"])
+def test_no_client_is_refused_meanwhile(begin, lines):
+    """Each connection is either answered, or cut because its server died; none is refused."""
+    server = begin(f"Restart on\nWorkers 2\n{lines}")
+    port, results, over = server.port, [], threading.Event()
+
+    def ask():
+        while not over.is_set():
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=LONG) as sock:
                     sock.sendall(http.request("/a.txt", headers={"Connection": "close"}))
                     results.append(b"text" in sock.recv(4096))
             except ConnectionRefusedError:
@@ -321,7 +303,8 @@ def test_removed_address_is_no_longer_kept(begin):
     server.reload(expect="configuration reloaded", server="Restart on\nListen 127.0.0.1:0", extra=dying())
 
     def is_refused():
-    try : socket.create_connection(("127.0.0.1", second), timeout=LONG).close()
+        try:
+            socket.create_connection(("127.0.0.1", second), timeout=LONG).close()
             return False
         except ConnectionRefusedError:
             return True
@@ -419,7 +402,8 @@ def test_port_is_closed_when_a_stop_begins(begin):
         server.wait_for_log("stopping reason", within=LONG)
 
         def is_refused():
-        try : socket.create_connection(("127.0.0.1", port), timeout=LONG).close()
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=LONG).close()
                 return False
             except ConnectionRefusedError:
                 return True
