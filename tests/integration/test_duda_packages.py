@@ -100,6 +100,11 @@ def test_json_of_level_3(start, tmp_path):
     assert server.get("/tree/write").text == '{"list":[-9223372036854775808,0.5,true,null,"\u00e9"],"tree":{"n":18446744073709551615}}'
     assert server.get("/tree/wrong").text == "all refused"
     assert server.request("/tree/body", "PATCH", body=b'{"n": 7}').text == "7"
+    answer = server.get("/tree/answer")
+    assert (answer.status, answer.text, answer.header("Content-Type")) == (201, '{"tags":["a", {}],"none":null}', "application/json")
+    answer = server.get("/tree/answer?broken=1")
+    assert answer.status == 500 and answer.header("Content-Type") == "application/problem+json"
+    assert server.get("/tree/late").text == "1"
     for text, detail in ((b'{"n": 7', "a comma or } is expected"), (b"", "there is no body")):
         refused = server.request("/tree/body", "POST", body=text)
         assert refused.status == 400 and detail in refused.text

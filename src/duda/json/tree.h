@@ -148,6 +148,9 @@ void json_write_int64(json_writer_t *w, int64_t number);
 void json_write_bool(json_writer_t *w, int b);
 void json_write_null(json_writer_t *w);
 void json_write_item(json_writer_t *w, const json_t *item);
+void json_write_raw(json_writer_t *w, const char *text, size_t len);
+/** Have finish(user) called by json_writer_end() for a text that is whole and put; its result is that of the end. */
+void json_writer_finish(json_writer_t *w, int (*finish)(void *user));
 int json_writer_end(json_writer_t *w);
 
 #endif

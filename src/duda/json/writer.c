@@ -3,6 +3,7 @@
 
 struct json_writer {
     struct json_out out;
+    int (*finish)(void *user); /* NULL: nothing follows */
     bool has_key, is_done;
     unsigned depth;
     struct {
@@ -151,6 +152,20 @@ void json_write_item(json_writer_t *w, const json_t *item)
         json_put_item(&w->out, item);
 }
 
+void json_write_raw(json_writer_t *w, const char *text, size_t len)
+{
+    if (!text || len == 0)
+        write_plain(w, "null");
+    else if (begins_value(w))
+        json_put(&w->out, text, len);
+}
+
+void json_writer_finish(json_writer_t *w, int (*finish)(void *user))
+{
+    if (w)
+        w->finish = finish;
+}
+
 int json_writer_end(json_writer_t *w)
 {
     int result;
@@ -160,6 +175,8 @@ int json_writer_end(json_writer_t *w)
     if (w->is_done)
         json_flush(&w->out);
     result = w->is_done && !w->out.has_failed ? 0 : -1;
+    if (result == 0 && w->finish)
+        result = w->finish(w->out.user);
     json_memory->free(w->out.text);
     json_memory->free(w);
     return result;

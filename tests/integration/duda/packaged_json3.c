@@ -106,9 +106,36 @@ static void wrong(duda_request_t *dr)
     show(dr, 200, is_refused ? "all refused" : "accepted");
 }
 
+static void answer(duda_request_t *dr)
+{
+    const int is_broken = query->get(dr, "broken") != NULL;
+    json_writer_t *w = json->answer(dr, 201);
+
+    json->write_object(w);
+    json->write_key(w, "tags");
+    json->write_raw(w, "[\"a\", {}]", 9);
+    json->write_key(w, "none");
+    json->write_raw(w, NULL, 0);
+    if (is_broken)
+        json->write_raw(w, "1", 1);
+    json->write_close(w);
+    if (json->writer_end(w) < 0)
+        response->problem(dr, 500, "It is not whole", NULL);
+}
+
+static void too_late(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->send_headers(dr);
+    response->printf(dr, "%d", json->answer(dr, 200) == NULL);
+    response->end(dr, NULL);
+}
+
 int duda_main()
 {
     duda_load_package(json, "json");
+    router->get("/answer", answer);
+    router->get("/late", too_late);
     router->map("/patch", patch);
     router->map("/write", write_text);
     router->map("/wrong", wrong);

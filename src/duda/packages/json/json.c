@@ -128,6 +128,28 @@ static char *print_unformatted_gc(duda_request_t *dr, json_t *item)
     return leave_to(dr, print_unformatted(item));
 }
 
+static int put_in_answer(void *user, const char *bytes, size_t len)
+{
+    return response->print(user, (char *)(uintptr_t)bytes, (int)len);
+}
+
+static int end_answer(void *user)
+{
+    return response->end(user, NULL);
+}
+
+static json_writer_t *answer(duda_request_t *dr, int status)
+{
+    static char type[] = "Content-Type: application/json";
+    json_writer_t *w;
+
+    if (response->http_status(dr, status) < 0 || response->http_header(dr, type) < 0)
+        return NULL;
+    w = json_writer_new(put_in_answer, dr);
+    json_writer_finish(w, end_answer);
+    return w;
+}
+
 static json_object_t calls = {
     .create_null = create_null,
     .create_true = create_true,
@@ -170,6 +192,8 @@ static json_object_t calls = {
     .write_item = json_write_item,
     .writer_end = json_writer_end,
     .body = body_of,
+    .write_raw = json_write_raw,
+    .answer = answer,
 };
 
 duda_package_t *duda_package_main()

@@ -109,6 +109,11 @@ struct duda_api_json {
     /* [R] The tree of the body of any method, freed with the request, strict about keys. NULL as for parse_text(), or
        without a body, whose reason is "there is no body". */
     json_t *(*body)(duda_request_t *dr, struct json_fault *fault);
+    /* One value that is JSON already, as a database or a cache has it; of it only the length is looked at. */
+    void (*write_raw)(json_writer_t *w, const char *text, size_t len);
+    /* [R] A writer of an answer with this status and application/json, which writer_end() sends; where that returns -1,
+       response->problem() may take its place. NULL: no memory, or the answer has begun. */
+    json_writer_t *(*answer)(duda_request_t *dr, int status);
 #endif
 };
 #ifdef __cplusplus
