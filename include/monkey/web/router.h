@@ -14,10 +14,10 @@
  *
  * A pattern is an absolute path. Its segments match the decoded, normalised path of a request byte by byte, except:
  *
- *     :name   one whole segment, not empty
- *     :name<type>   one whole segment of this type: int, uint (no minus), both decimal and in the range of int64_t;
- *             hex (hexadecimal digits); word (letters, digits, _ and -); uuid (RFC 9562 section 4)
- *     *name   the rest of the path, slashes included, perhaps empty; only at the end. The name may be absent
+ *     :name        one whole segment, not empty
+ *     :name<type>  one whole segment of this type: int, uint (no minus), both decimal and in the range of int64_t;
+ *                  hex (hexadecimal digits); word (letters, digits, _ and -); uuid (RFC 9562 section 4)
+ *     *name        the rest of the path, slashes included, perhaps empty; only at the end. The name may be absent
  *
  * "/files/" and "/files/" followed by `*` are different: the second one is a prefix. Of several patterns that match, the one
  * with bytes of its own at the first difference wins over `:name<type>`, that over `:name`, and that over `*name`; of types,
