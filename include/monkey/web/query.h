@@ -46,12 +46,6 @@ MK_API int mk_text_int(struct mk_str text, int64_t *number) MK_MUST_USE;
 
 /**
  * The first value of a name in the query, as a number.
- *
- *     int64_t limit = 20;
- *
- *     if (mk_query_int(r, MK_STR("limit"), &limit) < 0)
- *         return mk_reply_refusal(r, MK_E_BAD);
- *
  * @param number  out: unchanged unless the result is 1, so it holds what an absent one means
  * @return 1; 0: the name is absent; MK_E_BAD: the value is malformed or no such number. Allocates nothing.
  */
