@@ -229,30 +229,30 @@ static ssize_t receive(int sock, struct mk_keeper_request *request, int *fd)
     return len;
 }
 
+static void answer_request(struct mk_keeper_desk *desk, struct mk_keeper_request *r, int fd)
+{
+    struct outcome outcome = serve(desk, r, fd);
+
+    reply(desk, r->number, &outcome);
+    if (outcome.fd >= 0)
+        close(outcome.fd);
+}
+
 bool mk_keeper_desk_answer(struct mk_keeper_desk *desk)
 {
     struct mk_keeper_request request;
     int fd;
-    ssize_t len = receive(desk->sock, &request, &fd);
-    struct outcome outcome;
+    const ssize_t len = receive(desk->sock, &request, &fd);
 
     if (len < 0)
         return errno == EAGAIN || errno == EINTR;
-    if (len == 0) {
-        if (fd >= 0)
-            mk_kept_drop(fd);
-        return false;
-    }
-    if (!is_whole(&request, (size_t)len)) {
-        if (may_complain(desk))
-            mk_report("keeper: refused a malformed request of %zd bytes", len);
-        if (fd >= 0)
-            mk_kept_drop(fd);
+    if (len > 0 && is_whole(&request, (size_t)len)) {
+        answer_request(desk, &request, fd);
         return true;
     }
-    outcome = serve(desk, &request, fd);
-    reply(desk, request.number, &outcome);
-    if (outcome.fd >= 0)
-        close(outcome.fd);
-    return true;
+    if (len > 0 && may_complain(desk))
+        mk_report("keeper: refused a malformed request of %zd bytes", len);
+    if (fd >= 0)
+        mk_kept_drop(fd);
+    return len > 0;
 }
