@@ -24,7 +24,7 @@ static struct outcome run(struct mk_request *r, enum mk_response_kind kind, stru
     char piece[64];
     ssize_t n = 0;
 
-    gateway_answer_init(&a, r, kind, GATEWAY_HEAD_DEFAULT, fake_output, &p);
+    gateway_answer_init(&a, r, kind, ANSWER_HEAD_DEFAULT, fake_output, &p);
     while (a.progress == GATEWAY_HEAD)
         (void)gateway_answer_input(&a);
     while (a.progress == GATEWAY_BODY &&

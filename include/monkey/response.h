@@ -54,6 +54,14 @@ struct mk_response_head {
  */
 MK_API ssize_t mk_response_parse(struct mk_response_head *h, enum mk_response_kind kind,
                                  const char *buf, size_t len, size_t max) MK_MUST_USE;
+enum { MK_RESPONSE_FIELDS_MAX = 200 };
+
+/** After MK_E_LIMIT. @return whether the head is longer than max bytes; false: it has too many fields. */
+static inline bool mk_response_is_too_long(const struct mk_response_head *h)
+{
+    return h->nfields < MK_RESPONSE_FIELDS_MAX;
+}
+
 /** Walk the fields of a head. @param at  0 at first. @return false after the last. */
 MK_API bool mk_response_next(const struct mk_response_head *h, const char *buf, uint32_t *at,
                              struct mk_str *name, struct mk_str *value);

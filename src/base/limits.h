@@ -45,7 +45,7 @@ enum mk_limits {
         (1 << 20) + (64 << 10),     /* what a backend may say, and the site's lines */
     MK_LIMIT_EXCHANGE_REST = 8192,  /* of a piece for which a protocol had no room */
     MK_LIMIT_TUNNEL = 65536,        /* of a stream that a protocol carries, for its client */
-    MK_LIMIT_RESPONSE_FIELDS = 200, /* of a backend's response */
+    MK_LIMIT_RESPONSE_FIELDS = 200, /* of a backend's response: MK_RESPONSE_FIELDS_MAX */
     MK_LIMIT_FILTERS = 8,           /* of one answer's body */
     MK_LIMIT_REROUTES = 10,         /* a request routed again for an index or fallback file */
 

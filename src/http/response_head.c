@@ -15,6 +15,9 @@
  * is judged behind the last one.
  */
 
+_Static_assert((int)MK_LIMIT_RESPONSE_FIELDS == (int)MK_RESPONSE_FIELDS_MAX,
+               "what plugins are told of");
+
 static int refuse(struct mk_response_head *h, const char *why)
 {
     h->why = why;

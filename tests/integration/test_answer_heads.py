@@ -13,6 +13,7 @@ from harness.http2 import CONTINUATION, DATA, END_STREAM, HEADERS, Frames
 
 KB = 1024
 LINE = 8000  # bytes of most lines
+MANY = 10 * KB  # a size of which heads have 250 fields
 BODY = b"the body\n" * 3000  # more than comes with the head
 
 
@@ -20,8 +21,9 @@ def head(size, ends):
     """A head of so many bytes, lines and the empty line, without a first line; many fields, each of another name."""
     ending = b"Content-Length: %d" % len(BODY) + 2 * ends
     lines, left = b"", size - len(ending)
+    line = size // 250 if MANY - 100 < size <= MANY else LINE
     while left > 0:
-        length = left if left < LINE + 100 else LINE
+        length = left if left < line + 100 else line
         name = b"X-%06d: " % left
         lines += name + b"v" * (length - len(name) - len(ends)) + ends
         left -= length
@@ -42,7 +44,7 @@ def answer_fastcgi(call):
     call.end()
 
 
-SIZES = (20 * KB, 63 * KB, 64 * KB, 64 * KB + 1, 70 * KB, 1000 * KB)
+SIZES = (20 * KB, 63 * KB, 64 * KB, 64 * KB + 1, MANY, 70 * KB, 1000 * KB)
 SCRIPT = "#!/bin/sh\nexec cat \"$0.$(basename \"$PATH_INFO\")\"\n"
 
 
@@ -138,3 +140,10 @@ def test_the_bound_may_be_smaller(begin, client):
     server = begin("MaxAnswerHead 8K")
     assert GETS[client](server, f"/big/{20 * KB}")[0] == 502
     assert "the head is larger than MaxAnswerHead" in server.log()
+
+
+@pytest.mark.parametrize("client", GETS)
+def test_too_many_fields_are_told_from_too_many_bytes(begin, client):
+    server = begin("MaxAnswerHead 8K")
+    assert GETS[client](server, f"/big/{MANY}")[0] == 502
+    assert "too many fields" in server.log() and "larger than" not in server.log()

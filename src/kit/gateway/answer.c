@@ -255,10 +255,11 @@ static void move(struct gateway_answer *a, struct mk_str location)
     gateway_answer_fail(a, err == MK_E_LIMIT ? 500 : 502, NULL);
 }
 
-/* Not so many fields that they are too many. */
-static bool is_too_large(const struct gateway_answer *a, ssize_t err)
+static const char *why_of(const struct gateway_answer *a, ssize_t err)
 {
-    return err == MK_E_LIMIT && a->len >= a->max_head;
+    return err == MK_E_LIMIT && mk_response_is_too_long(&a->head)
+               ? "the head is larger than MaxAnswerHead"
+               : a->head.why;
 }
 
 /* @return false when more output is needed. */
@@ -270,7 +271,7 @@ static bool parse(struct gateway_answer *a)
     if (n == MK_E_AGAIN)
         return false;
     if (n < 0)
-        fail_head(a, is_too_large(a, n) ? "the head is larger than MaxAnswerHead" : a->head.why);
+        fail_head(a, why_of(a, n));
     else if (a->head.status < 200)
         pass_interim(a, (size_t)n);
     else if (is_elsewhere(a, &location))

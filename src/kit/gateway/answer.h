@@ -2,6 +2,8 @@
 #ifndef KIT_GATEWAY_ANSWER_H
 #define KIT_GATEWAY_ANSWER_H
 
+#include "kit/target/answer_head.h"
+
 #include <monkey/request.h>
 #include <monkey/response.h>
 
@@ -10,14 +12,6 @@
  * document, a redirect, another path of this site, or nothing but a status. Whoever has the program's output tells when
  * there is more, and is asked for it when the client can take it (back-pressure).
  */
-
-/** MaxAnswerHead of those who have programs, for rows of settings. */
-enum {
-    GATEWAY_HEAD_LEAST = 4 << 10,
-    GATEWAY_HEAD_DEFAULT = 64 << 10, /* as GATEWAY_HEAD_USUAL */
-    GATEWAY_HEAD_MOST = 1 << 20,
-};
-#define GATEWAY_HEAD_USUAL "64K"
 
 /**
  * Give bytes of the program's output.

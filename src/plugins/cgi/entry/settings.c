@@ -290,9 +290,9 @@ static const struct mk_field fields[] = {
     {.name = "MaxAnswerHead",
      .type = MK_FIELD_SIZE,
      .offset = offsetof(struct settings, max_answer_head),
-     .min = GATEWAY_HEAD_LEAST,
-     .max = GATEWAY_HEAD_MOST,
-     .fallback = GATEWAY_HEAD_USUAL},
+     .min = ANSWER_HEAD_LEAST,
+     .max = ANSWER_HEAD_MOST,
+     .fallback = ANSWER_HEAD_USUAL},
     {.name = "Spawner", .type = MK_FIELD_PATH, .offset = offsetof(struct settings, spawner)},
 };
 

@@ -235,9 +235,9 @@ static const struct mk_field location_fields[] = {
     {.name = "MaxAnswerHead",
      .type = MK_FIELD_SIZE,
      LOCATION(max_answer_head),
-     .min = GATEWAY_HEAD_LEAST,
-     .max = GATEWAY_HEAD_MOST,
-     .fallback = GATEWAY_HEAD_USUAL},
+     .min = ANSWER_HEAD_LEAST,
+     .max = ANSWER_HEAD_MOST,
+     .fallback = ANSWER_HEAD_USUAL},
 };
 static const struct mk_section_spec location_section =
     MK_SECTION("FASTCGI_LOCATION", MK_SECTION_FILE | MK_SECTION_REPEAT, struct location_section,
@@ -454,7 +454,7 @@ int fastcgi_check(struct mk_setup *setup)
         return MK_E_NOMEM;
     mk_setup_keep(setup, c);
     c->all = (struct fcgi_location){
-        .check_script = true, .spool_dir = "/tmp", .max_answer_head = GATEWAY_HEAD_DEFAULT};
+        .check_script = true, .spool_dir = "/tmp", .max_answer_head = ANSWER_HEAD_DEFAULT};
     return nlocations == 0 ? choose_servers(setup, c, &c->all, &every, NULL) : 0;
 }
 

@@ -5,6 +5,7 @@
 #include "entry/viewers.h"
 
 #include "kit/intake/intake.h"
+#include "kit/target/answer_head.h"
 #include "kit/text/words.h"
 
 #include <monkey/field.h>
@@ -394,9 +395,9 @@ static const struct mk_field fields[] = {
     {.name = "MaxAnswerHead",
      .type = MK_FIELD_SIZE,
      AT(max_answer_head),
-     .min = 4 << 10,
-     .max = 1 << 20,
-     .fallback = "64K"},
+     .min = ANSWER_HEAD_LEAST,
+     .max = ANSWER_HEAD_MOST,
+     .fallback = ANSWER_HEAD_USUAL},
     {.name = "Host", .type = MK_FIELD_CUSTOM, .parse = parse_host, .fallback = "client"},
     {.name = "Forwarded",
      .type = MK_FIELD_ENUM,

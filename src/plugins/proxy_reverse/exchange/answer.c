@@ -417,7 +417,7 @@ static void refuse_answer(struct proxy_exchange *x, const char *why)
 /* What begins with no status line is no answer: something else listens there. */
 static void fail_head(struct proxy_exchange *x, ssize_t err)
 {
-    if (err == MK_E_LIMIT && received(x) >= (size_t)x->set->max_answer_head)
+    if (err == MK_E_LIMIT && mk_response_is_too_long(&x->answer))
         refuse_answer(x, "the head is larger than MaxAnswerHead");
     else if (err == MK_E_LIMIT || x->answer.fields_off > 0)
         refuse_answer(x, x->answer.why);

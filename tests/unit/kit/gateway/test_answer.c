@@ -19,7 +19,7 @@ static void run(struct mk_request *r, enum mk_response_kind kind, struct fake_pr
     char dst[64];
     ssize_t n = MK_E_AGAIN;
 
-    gateway_answer_init(&a, r, kind, GATEWAY_HEAD_DEFAULT, fake_output, &p);
+    gateway_answer_init(&a, r, kind, ANSWER_HEAD_DEFAULT, fake_output, &p);
     if (type)
         a.type = mk_str_from(type);
     for (int i = 0; i < 100000 && a.progress == GATEWAY_HEAD; i++)
@@ -91,7 +91,7 @@ static void test_known_length(void **state)
                                  .ending = rows[i].ending};
         struct gateway_answer a;
 
-        gateway_answer_init(&a, &r, MK_RESPONSE_CGI, GATEWAY_HEAD_DEFAULT, fake_output, &p);
+        gateway_answer_init(&a, &r, MK_RESPONSE_CGI, ANSWER_HEAD_DEFAULT, fake_output, &p);
         a.left = left;
         for (int k = 0; k < 100 && a.progress == GATEWAY_HEAD; k++)
             (void)gateway_answer_input(&a);
@@ -273,7 +273,7 @@ static void test_long_heads(void **state)
         {16 << 10, 20 << 10, true, 0},
         {20 << 10, 20 << 10, true, 20 << 10},
         {(20 << 10) + 1, 20 << 10, false, 20 << 10},
-        {20 << 10, GATEWAY_HEAD_MOST, true, 32 << 10},
+        {20 << 10, ANSWER_HEAD_MOST, true, 32 << 10},
     };
 
     (void)state;
@@ -294,13 +294,13 @@ static void test_fails_once(void **state)
     struct gateway_answer a;
 
     (void)state;
-    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, GATEWAY_HEAD_DEFAULT, fake_output, &p);
+    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, ANSWER_HEAD_DEFAULT, fake_output, &p);
     gateway_answer_fail(&a, 504, "Retry-After: 1\r\n");
     gateway_answer_fail(&a, 502, NULL);
     assert_int_equal(gateway_answer_input(&a), GATEWAY_FAILED);
     assert_string_equal(r.said, "error 504 Retry-After: 1\r\n\n");
     r.said[r.said_len = 0] = '\0';
-    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, GATEWAY_HEAD_DEFAULT, fake_output, &p);
+    gateway_answer_init(&a, &r, MK_RESPONSE_CGI, ANSWER_HEAD_DEFAULT, fake_output, &p);
     while (gateway_answer_input(&a) == GATEWAY_HEAD)
         ;
     gateway_answer_fail(&a, 504, NULL);
