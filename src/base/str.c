@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include "kit/pure/hash.h"
+#include "kit/pure/number.h"
 
 static bool is_blank(char c)
 {
@@ -68,16 +69,12 @@ int mk_str_to_u64(struct mk_str s, uint64_t max, uint64_t *value)
 
 size_t mk_u64_to_dec(char *dst, uint64_t n)
 {
-    char digits[20];
-    size_t len = 0;
+    char room[NUMBER_TEXT];
+    const struct mk_str text = number_text(room, n);
 
-    do {
-        digits[len++] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    for (size_t i = 0; i < len; i++)
-        dst[i] = digits[len - 1 - i];
-    return len;
+    for (size_t i = 0; i < text.len; i++)
+        dst[i] = text.p[i];
+    return text.len;
 }
 
 uint32_t mk_str_hash(struct mk_str s, uint32_t seed)

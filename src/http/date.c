@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/date.h"
 
+#include "kit/pure/number.h"
+
 #include <stdbool.h>
 
 enum { DAY = 86400 };
@@ -44,15 +46,6 @@ static void date_from_days(struct date *d, int64_t days)
     d->year = era * 400 + year + (d->month < 2);
 }
 
-static char *put_digits(char *dst, int n, int count)
-{
-    for (int i = count - 1; i >= 0; i--) {
-        dst[i] = (char)('0' + n % 10);
-        n /= 10;
-    }
-    return dst + count;
-}
-
 static char *put_text(char *dst, const char *text, size_t len)
 {
     memcpy(dst, text, len);
@@ -75,17 +68,17 @@ void mk_date_format(char dst[MK_DATE_LEN], int64_t t)
 
     dst = put_text(dst, day_names + (days + 6) % 7 * 3, 3);
     dst = put_text(dst, ", ", 2);
-    dst = put_digits(dst, d.day, 2);
+    dst = number_padded(dst, 2, (unsigned)d.day);
     *dst++ = ' ';
     dst = put_text(dst, month_names + d.month * 3, 3);
     *dst++ = ' ';
-    dst = put_digits(dst, d.year, 4);
+    dst = number_padded(dst, 4, (unsigned)d.year);
     *dst++ = ' ';
-    dst = put_digits(dst, rest / 3600, 2);
+    dst = number_padded(dst, 2, (unsigned)(rest / 3600));
     *dst++ = ':';
-    dst = put_digits(dst, rest / 60 % 60, 2);
+    dst = number_padded(dst, 2, (unsigned)(rest / 60 % 60));
     *dst++ = ':';
-    dst = put_digits(dst, rest % 60, 2);
+    dst = number_padded(dst, 2, (unsigned)(rest % 60));
     put_text(dst, " GMT", 4);
 }
 

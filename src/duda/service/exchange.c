@@ -3,6 +3,7 @@
 
 #include "inputs/values.h"
 #include "json/tree.h"
+#include "kit/pure/number.h"
 #include "kit/text/words.h"
 #include "inputs/fields.h"
 #include "service/answer.h"
@@ -154,16 +155,6 @@ static void fill_fields(struct mk_duda_request *rq)
     }
 }
 
-/* Digits alone: the server has checked them. */
-static long number_of(struct mk_str digits)
-{
-    long n = 0;
-
-    for (size_t i = 0; i < digits.len; i++)
-        n = n * 10 + (digits.p[i] - '0');
-    return n;
-}
-
 /* "name:port", "[::1]:port" */
 static void fill_host(struct session_request *sr, struct mk_str host)
 {
@@ -177,7 +168,7 @@ static void fill_host(struct session_request *sr, struct mk_str host)
         struct mk_str port = {colon + 1, host.len - name.len - 1};
 
         sr->host_port = mk_duda_pointer(port);
-        sr->port = number_of(port);
+        sr->port = number_of(port, UINT16_MAX);
     }
 }
 

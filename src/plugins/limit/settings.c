@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
-#include "kit/text/number.h"
+#include "kit/pure/number.h"
 #include "kit/text/refuse.h"
 #include "kit/text/words.h"
 
@@ -66,8 +66,8 @@ static int take_bits(struct mk_setup *setup, const struct mk_setting *s, struct 
                      struct mk_str text)
 {
     const bool both = memchr(text.p, ',', text.len) != NULL;
-    const uint32_t v4 = text_number(text_cut(&text, ','), BITS_V4);
-    const uint32_t v6 = both ? text_number(text, 128) : BITS_V6;
+    const uint32_t v4 = number_of(text_cut(&text, ','), BITS_V4);
+    const uint32_t v6 = both ? number_of(text, 128) : BITS_V6;
 
     if (v4 == 0 || v6 == 0)
         return mk_setup_refuse(setup, s,
@@ -191,13 +191,13 @@ static int take_rate(struct mk_setup *setup, const struct mk_setting *s, struct 
                      struct mk_str *rest)
 {
     struct mk_str period = text_next_word(rest), after = *rest;
-    const uint32_t count = text_number(text_cut(&period, '/'), BUCKET_COUNT_MAX);
+    const uint32_t count = number_of(text_cut(&period, '/'), BUCKET_COUNT_MAX);
     const uint32_t period_s = read_period(period);
     const struct mk_str word = text_next_word(&after);
     uint32_t burst = 1;
 
     if (text_begins(word, MK_STR("burst="))) {
-        burst = text_number((struct mk_str){word.p + 6, word.len - 6}, BUCKET_COUNT_MAX);
+        burst = number_of((struct mk_str){word.p + 6, word.len - 6}, BUCKET_COUNT_MAX);
         *rest = after;
     }
     if (count == 0 || period_s == 0 || burst == 0)
@@ -229,7 +229,7 @@ static int parse_concurrent(struct mk_setup *setup, const struct mk_setting *s)
 
     if (err < 0)
         return err;
-    rule->running_max = text_number(text_next_word(&rest), LIMIT_RUNNING_MAX);
+    rule->running_max = number_of(text_next_word(&rest), LIMIT_RUNNING_MAX);
     if (rule->running_max == 0)
         return mk_setup_refuse(setup, s, "NAME KEY and a number of requests, 1 to a million");
     err = take_scope(setup, s, rule, rest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
-#include "kit/text/number.h"
+#include "kit/pure/number.h"
 #include "kit/text/refuse.h"
 #include "kit/text/words.h"
 
@@ -122,7 +122,7 @@ static uint32_t read_time(struct mk_str text)
         unit = text.p[text.len - 1] == 's' ? 1000 : 60000;
         text.len--;
     }
-    return text_number(text, UINT32_MAX / unit) * unit;
+    return number_of(text, UINT32_MAX / unit) * unit;
 }
 
 /* @return bytes before the first sign of word; and which it is. */
@@ -143,7 +143,7 @@ static int take_number(struct mk_setup *setup, const struct mk_setting *s, struc
                        struct mk_str value)
 {
     if (t->kind == KIND_STATUS)
-        t->number = text_number(value, 599);
+        t->number = number_of(value, 599);
     else
         t->number = read_time(value);
     if (t->number == 0)
@@ -217,8 +217,8 @@ int logger_rules_parse_sample(struct mk_setup *setup, const struct mk_setting *s
     struct logger_rules *rules = mk_setup_settings(setup);
     struct mk_str rest = s->value, part = text_next_word(&rest);
     const struct mk_str word = text_next_word(&rest);
-    const uint32_t take = text_number(text_cut(&part, '/'), LOGGER_SAMPLE_MAX);
-    const uint32_t of = text_number(part, LOGGER_SAMPLE_MAX);
+    const uint32_t take = number_of(text_cut(&part, '/'), LOGGER_SAMPLE_MAX);
+    const uint32_t of = number_of(part, LOGGER_SAMPLE_MAX);
 
     if (take == 0 || take > of || rest.len > 0 || (word.p && !text_is_word(word, MK_STR("errors"))))
         return mk_setup_refuse(setup, s,

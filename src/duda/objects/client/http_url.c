@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/client/http_url.h"
 
+#include "kit/pure/number.h"
 #include "kit/text/words.h"
 
 #include <string.h>
@@ -53,21 +54,14 @@ static bool is_host(struct mk_str host, const char *others)
 /* "" or ":81" */
 static bool read_port(struct http_url *u, struct mk_str text)
 {
-    unsigned port = 0;
-
     if (text.len > 0 && text.p[0] != ':')
         return false;
     if (text.len <= 1) {
         u->port = u->is_secure ? PORT_HTTPS : PORT_HTTP;
         return true;
     }
-    for (size_t i = 1; i < text.len; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9' || port > PORT_MAX)
-            return false;
-        port = port * 10 + (unsigned)(text.p[i] - '0');
-    }
-    u->port = port;
-    return port > 0 && port <= PORT_MAX;
+    u->port = number_of(skip(text, 1), PORT_MAX);
+    return u->port > 0;
 }
 
 static bool read_authority(struct http_url *u)

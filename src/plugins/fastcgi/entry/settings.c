@@ -3,6 +3,7 @@
 
 #include "kit/gateway/answer.h"
 #include "kit/intake/intake.h"
+#include "kit/pure/number.h"
 #include "kit/text/words.h"
 
 #include <stdio.h>
@@ -42,17 +43,8 @@ struct location_section {
 
 static bool parse_port(struct mk_str text, unsigned *port)
 {
-    unsigned long n = 0;
-
-    if (text.len == 0 || text.len > 5)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9')
-            return false;
-        n = n * 10 + (unsigned long)(text.p[i] - '0');
-    }
-    *port = (unsigned)n;
-    return n > 0 && n <= 65535;
+    *port = text.len <= 5 ? number_of(text, 65535) : 0;
+    return *port > 0;
 }
 
 /* "host:port" or "[address]:port". */

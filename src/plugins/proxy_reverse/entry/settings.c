@@ -5,6 +5,7 @@
 #include "entry/viewers.h"
 
 #include "kit/intake/intake.h"
+#include "kit/pure/number.h"
 #include "kit/target/answer_head.h"
 #include "kit/text/words.h"
 
@@ -110,13 +111,8 @@ static bool read_check_interval(struct mk_str word, int64_t *ms)
 
 static bool read_status(struct mk_str word, unsigned *status)
 {
-    if (word.len != 3 || word.p[0] < '1' || word.p[0] > '5' || !isdigit((unsigned char)word.p[1]) ||
-        !isdigit((unsigned char)word.p[2]))
-        return false;
-    *status = 0;
-    for (size_t i = 0; i < word.len; i++)
-        *status = *status * 10 + (unsigned)(word.p[i] - '0');
-    return true;
+    *status = number_of(word, 599);
+    return word.len == 3 && *status >= 100;
 }
 
 static bool is_visible(struct mk_str text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/head.h"
 
+#include "kit/pure/number.h"
 #include "kit/pure/percent.h"
 
 #include <monkey/field.h>
@@ -32,16 +33,6 @@ static void put_line(struct out *o, struct mk_str name, struct mk_str value)
     put(o, MK_STR(": "));
     put(o, value);
     put(o, MK_STR("\r\n"));
-}
-
-static struct mk_str decimal(char buf[20], uint64_t n)
-{
-    char *at = buf + 20;
-
-    do
-        *--at = (char)('0' + n % 10);
-    while ((n /= 10) > 0);
-    return (struct mk_str){at, (size_t)(buf + 20 - at)};
 }
 
 static char folded(char c)
@@ -333,7 +324,7 @@ static int put_fields(struct out *o, const struct proxy_request *q,
 {
     bool asks = names_fields(q);
     struct mk_str name, value;
-    char digits[20];
+    char digits[NUMBER_TEXT];
     uint32_t at = 0;
 
     if (asks && length_of_connection(q) > PROXY_CONNECTION_MAX)
@@ -342,7 +333,7 @@ static int put_fields(struct out *o, const struct proxy_request *q,
         bool stays = is_replaced(set, name) && !announces(q, name, value);
 
         if (q->hops > 0 && is_named(name, MK_STR("Max-Forwards")))
-            value = decimal(digits, (uint64_t)q->hops - 1);
+            value = number_text(digits, (uint64_t)q->hops - 1);
         if (!stays && !(asks && proxy_connection_has(q->next, q->of, name)))
             put_line(o, name, value);
     }
@@ -469,7 +460,7 @@ static void put_single(struct out *o, const struct proxy_request *q,
 {
     const bool asks = believes(q, set);
     struct mk_str value = {NULL, 0};
-    char digits[20];
+    char digits[NUMBER_TEXT];
 
     if (set->real_ip && !is_in(set->sets, real_ip) && !is_in(set->removes, real_ip)) {
         if (asks)
@@ -481,7 +472,7 @@ static void put_single(struct out *o, const struct proxy_request *q,
         !is_in(set->removes, forwarded_port)) {
         value = asks ? said_once(q, forwarded_port, "0123456789", 5) : (struct mk_str){NULL, 0};
         if (value.p || q->port > 0)
-            put_line(o, forwarded_port, value.p ? value : decimal(digits, q->port));
+            put_line(o, forwarded_port, value.p ? value : number_text(digits, q->port));
     }
 }
 
@@ -558,12 +549,12 @@ static bool says_no_body(struct mk_str method)
 
 static void put_framing(struct out *o, const struct proxy_request *q)
 {
-    char digits[20];
+    char digits[NUMBER_TEXT];
 
     if (q->content_length < 0)
         put(o, MK_STR("Transfer-Encoding: chunked\r\n"));
     else if (q->content_length > 0 || says_no_body(q->method))
-        put_line(o, MK_STR("Content-Length"), decimal(digits, (uint64_t)q->content_length));
+        put_line(o, MK_STR("Content-Length"), number_text(digits, (uint64_t)q->content_length));
 }
 
 static void put_connection(struct out *o, const struct proxy_request *q)

@@ -3,6 +3,7 @@
 
 #include "entry/viewers.h"
 
+#include "kit/pure/number.h"
 #include "kit/text/choice.h"
 #include "kit/text/words.h"
 
@@ -69,15 +70,7 @@ static bool wants_json(struct mk_request *r, struct mk_str query)
 
 static unsigned refresh_of(struct mk_str query)
 {
-    struct mk_str text = text_parameter(query, MK_STR("refresh"));
-    unsigned seconds = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9' || seconds > REFRESH_MAX)
-            return 0;
-        seconds = seconds * 10 + (unsigned)(text.p[i] - '0');
-    }
-    return seconds <= REFRESH_MAX ? seconds : 0;
+    return number_of(text_parameter(query, MK_STR("refresh")), REFRESH_MAX);
 }
 
 /* ---- the answer ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/text/number.h"
+#include "kit/pure/number.h"
 
-uint32_t text_number(struct mk_str text, uint32_t max)
+uint32_t number_of(struct mk_str text, uint32_t max)
 {
     uint64_t number = 0;
 
