@@ -72,7 +72,7 @@ static memcached_client_t *client(const struct memcached_options *options)
         return c;
     }
     if (c)
-        memc_ring_free(c->ring);
+        ring_free(c->ring);
     msg->err("memcached->client(): %s", why);
     return NULL;
 }

@@ -92,7 +92,7 @@ int memc_pool_route(struct memc_pool *pool, struct memc_command *c)
 {
     int i;
 
-    while ((i = memc_ring_find(pool->client->ring, c->hash, pool->alive)) >= 0) {
+    while ((i = ring_find(pool->client->ring, c->hash, &pool->alive)) >= 0) {
         struct memc_connection *connection = choose(&pool->servers[i]);
 
         if (connection) {

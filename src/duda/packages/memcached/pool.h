@@ -16,7 +16,7 @@ struct memcached_client {
     unsigned nplaces, connections, timeout_ms;
     uint64_t all; /* a bit for each place */
     size_t value_max;
-    struct memc_ring *ring;
+    struct ring *ring;
     duda_global_t pools; /* of each worker */
 };
 

@@ -10,7 +10,7 @@ struct balance {
     unsigned nbackends, nseats;
     _Atomic unsigned next; /* RoundRobin: how many were chosen */
     struct balance_exact *exact;
-    struct balance_ring *ring;
+    struct ring *ring;
     struct balance_backend *backends;
     uint16_t *order;
 };
@@ -63,7 +63,7 @@ void proxy_balance_free(struct balance *b)
     if (!b)
         return;
     proxy_balance_exact_free(b->exact);
-    proxy_balance_ring_free(b->ring);
+    ring_free(b->ring);
     free(b);
 }
 
@@ -154,7 +154,7 @@ static int choose_without_lock(struct balance *b, const struct balance_ask *ask)
     case PROXY_RANDOM2:
         return random2(b, ask->may, ask->chance);
     case PROXY_CONSISTENT_HASH:
-        return proxy_balance_ring_find(b->ring, ask->key, ask->may);
+        return ring_find(b->ring, (uint32_t)(ask->key >> 32), ask->may->bits);
     default:
         return seat_of(b, ask->may, ask->number);
     }

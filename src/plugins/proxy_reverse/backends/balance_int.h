@@ -3,6 +3,7 @@
 #define PROXY_BALANCE_INT_H
 
 #include "backends/balance.h"
+#include "kit/pure/ring.h"
 
 /* ---- exact state, behind one mutex ---- */
 
@@ -18,21 +19,15 @@ void proxy_balance_exact_free(struct balance_exact *e);
  */
 int proxy_balance_exact_choose(struct balance_exact *e, const struct balance_set *may, bool least);
 
-/* ---- a ring, immutable ---- */
-
-struct balance_ring;
+/* ---- the ring of ConsistentHash ---- */
 
 enum {
     BALANCE_RING_POINTS = 32768, /* at most, in all */
     BALANCE_RING_SEAT = 160,     /* of a seat: shares differ by some 8 percent then */
 };
 
-/** @return it, owned; NULL without memory. */
-struct balance_ring *proxy_balance_ring_new(const struct balance_backend *backends,
-                                            unsigned nbackends) MK_MUST_USE;
-void proxy_balance_ring_free(struct balance_ring *ring);
-/** The owner of the first point from the key on that may be chosen. */
-int proxy_balance_ring_find(const struct balance_ring *ring, uint64_t key,
-                            const struct balance_set *may);
+/** @return it, sorted, owned; NULL without memory. */
+struct ring *proxy_balance_ring_new(const struct balance_backend *backends,
+                                    unsigned nbackends) MK_MUST_USE;
 
 #endif
