@@ -72,6 +72,37 @@ def test_the_same_service_is_the_same_file(tmp_path, shop):
     assert "shop/html/link" not in names  # what a link names is not the service's
 
 
+def text_in(file, name):
+    with tarfile.open(file) as tar:
+        return tar.extractfile(name).read().decode()
+
+
+def test_it_has_the_name_of_the_service(tmp_path, shop):
+    makefile = shop / "Makefile.in"
+    makefile.write_text(re.sub(r"(?m)^NAME *=.*$", "NAME = store", makefile.read_text()))
+    done = dudac.run(tmp_path, "package", shop)
+    assert done.returncode == 0 and "store.tar.gz is ready" in done.stdout, done
+    assert "Listen 2001\n" in text_in(tmp_path / "store.tar.gz", "store/server/monkey.conf")
+    assert "/srv/store/services" in text_in(tmp_path / "store.tar.gz", "store/server/plugins/duda/duda.conf")
+
+
+def test_settings_and_plugins(tmp_path, shop):
+    package(tmp_path, shop, "-M", "Workers=3,listen=127.0.0.1:0,DUDA.WaitTimeout=9", "--load", "compress", "--load", "status")
+    file = tmp_path / "shop.tar.gz"
+    conf = text_in(file, "shop/server/monkey.conf")
+    assert "Workers 3\n" in conf and conf.lower().count("listen") == 1 and "127.0.0.1:0" in conf
+    assert "WaitTimeout 9\n" in text_in(file, "shop/server/plugins/duda/duda.conf")
+    assert re.findall(r"monkey-(\w+)\.so", text_in(file, "shop/server/plugins.load")) == ["duda", "compress", "status"]
+
+
+@pytest.mark.parametrize("words, code, why", [(["-M", "HOST.ServerName=x"], 2, "-M takes keys of [SERVER]"),
+                                              (["-M", "x"], 2, "-M takes KEY=VALUE"), (["--load", "none"], 1, "there is no plugin")])
+def test_what_is_not_understood_makes_no_file(tmp_path, shop, words, code, why):
+    done = dudac.run(tmp_path, "package", shop, *words)
+    assert done.returncode == code and why in done.stderr
+    assert not (tmp_path / "shop.tar.gz").exists()
+
+
 def unpack(said, tmp_path):
     """Run what was printed to unpack it."""
     commands = [line.strip() for line in said.splitlines() if line.strip().startswith("tar ")]

@@ -15,7 +15,8 @@ Usage: dudac [OPTION]... -w PATH
        dudac watch PATH [OPTION]...    build and load anew when a file is saved
        dudac test PATH [--asan] [-V LEVEL]    run its tests, *_test.c
        dudac routes PATH               list its paths, call-backs and their lines
-       dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE] [--with-data]    one file for another machine
+       dudac package PATH [-V LEVEL] [-p PORT] [--prefix FOLDER] [-o FILE] [--with-data]
+                     [-M K=V,...] [--load PLUGIN]    one file for another machine
        dudac doctor                    report what is missing on this machine
 
   -w PATH       build the service in PATH and run it until Ctrl-C
@@ -52,12 +53,12 @@ class Options:
     warnings: list = field(default_factory=list)
 
 
-def pairs(text):
-    """'K=V,K2=V2' as a dictionary. A comma belongs to the value where no key follows."""
+def pairs(text, sections=False):
+    """'K=V,K2=V2' as a dictionary, with sections=True 'SECTION.K=V' too. A comma belongs to the value where no key follows."""
     found, last = {}, None
     for piece in text.split(","):
         key, sign, value = piece.partition("=")
-        if sign and key.strip().isalnum():
+        if sign and key.strip().replace(".", "", 1 if sections else 0).isalnum():
             last = key.strip()
             found[last] = value.strip()
         elif last:

@@ -6,10 +6,11 @@ import io
 import os
 import pathlib
 import tarfile
+from dataclasses import dataclass, field
 
 from .building import Builder
 from .failure import Failure
-from .options import DEFAULT_PORT, Misuse, level_number, port_number
+from .options import DEFAULT_PORT, Misuse, level_number, pairs, port_number
 from .places import Cache
 from .run_folder import section, web_services
 
@@ -99,32 +100,89 @@ class Package:
                 self.add_file(f"{path}/{entry.name}", entry)
 
 
+@dataclass
+class Wish:
+    """The words of the command."""
+
+    path: pathlib.Path
+    level: int = None
+    port: int = DEFAULT_PORT
+    prefix: pathlib.PurePosixPath = None  # None: named after the service
+    file: pathlib.Path = None             # None: named after the prefix
+    with_data: bool = False
+    keys: list = field(default_factory=list)     # (section, key, value)
+    plugins: list = field(default_factory=list)  # names
+
+    def name_after(self, services):
+        """Where nothing was said: one service gives its name, several that of their folder. Raises Failure."""
+        name = services[0].name if len(services) == 1 else self.path.name
+        self.prefix = self.prefix or pathlib.PurePosixPath(f"/srv/{name}")
+        self.file = self.file or pathlib.Path(f"{self.prefix.name}.tar.gz")
+        if any(c.isspace() or c == "%" for c in str(self.prefix)):
+            raise Failure(f"{self.prefix} has a blank or %; choose another folder with --prefix")
+
+
+def keys_of(text):
+    """KEY=VALUE,... of [SERVER], or of [DUDA] as DUDA.KEY. Raises Misuse."""
+    found = []
+    for key, value in pairs(text, sections=True).items():
+        name, dot, rest = key.partition(".")
+        if dot and name.upper() != "DUDA":
+            raise Misuse(f"-M takes keys of [SERVER], or of [DUDA] as DUDA.KEY, not '{key}'")
+        found.append(("DUDA", rest, value) if dot else ("SERVER", key, value))
+    return found
+
+
 def parse(words):
-    """path, level, port, prefix, file and whether with data of PATH and options. Raises Misuse."""
+    """@return a Wish. Raises Misuse."""
     try:
-        found, rest = getopt.gnu_getopt(words, "V:p:o:", ["prefix=", "with-data"])
+        found, rest = getopt.gnu_getopt(words, "V:p:o:M:", ["prefix=", "with-data", "load="])
     except getopt.GetoptError as error:
         raise Misuse(str(error)) from None
     if len(rest) != 1:
         raise Misuse("package takes one path")
-    options = dict(found)
-    path = pathlib.Path(rest[0]).absolute()
-    prefix = pathlib.PurePosixPath(options.get("--prefix", f"/srv/{path.name}"))
-    if not prefix.is_absolute() or any(c.isspace() or c == "%" for c in str(prefix)):
-        raise Misuse(f"--prefix takes an absolute path without blanks and %, not '{prefix}'")
-    return (path, level_number(options["-V"]) if "-V" in options else None, port_number(options.get("-p", str(DEFAULT_PORT))),
-            prefix, pathlib.Path(options.get("-o", f"{prefix.name}.tar.gz")), "--with-data" in options)
+    wish = Wish(pathlib.Path(rest[0]).absolute())
+    for option, value in found:
+        if option == "-V":
+            wish.level = level_number(value)
+        elif option == "-p":
+            wish.port = port_number(value)
+        elif option == "-o":
+            wish.file = pathlib.Path(value)
+        elif option == "-M":
+            wish.keys += keys_of(value)
+        elif option == "--load":
+            wish.plugins.append(value)
+        elif option == "--with-data":
+            wish.with_data = True
+        else:
+            wish.prefix = pathlib.PurePosixPath(value)
+    if wish.prefix and (not wish.prefix.is_absolute() or any(c.isspace() or c == "%" for c in str(wish.prefix))):
+        raise Misuse(f"--prefix takes an absolute path without blanks and %, not '{wish.prefix}'")
+    return wish
 
 
-def configuration(places, services, prefix, port):
-    """Path -> text of the server's files."""
+def with_keys(lines, keys, of):
+    """Lines of a section, those that were wished in place of its own."""
+    wished = [(key, value) for name, key, value in keys if name == of]
+    named = {key.lower() for key, _ in wished}
+    return [line for line in lines if line[0].lower() not in named] + wished
+
+
+def configuration(places, services, wish):
+    """Path -> text of the server's files. Raises Failure."""
+    prefix = wish.prefix
     folders = {service.name: {key: prefix / folder.name for key, folder in service.folders().items()} for service in services}
+    objects = [places.plugins / f"monkey-{name}.so" for name in ["duda", *wish.plugins]]
+    missing = [str(file) for file in objects if not file.is_file()]
+    if missing:
+        raise Failure(f"there is no plugin {missing[0]}")
     return {
-        "server/monkey.conf": section("SERVER", [("Listen", port)]),
+        "server/monkey.conf": section("SERVER", with_keys([("Listen", wish.port)], wish.keys, "SERVER")),
         "server/sites/default": section("HOST", [("DocumentRoot", prefix / "empty")]) + web_services(folders),
-        "server/plugins.load": section("PLUGINS", [("Load", places.plugins / "monkey-duda.so")]),
-        "server/plugins/duda/duda.conf": section("DUDA", [("ServicesRoot", prefix / "services"),
-                                                          ("PackagesRoot", places.packages)]),
+        "server/plugins.load": section("PLUGINS", [("Load", file) for file in objects]),
+        "server/plugins/duda/duda.conf": section("DUDA", with_keys([("ServicesRoot", prefix / "services"),
+                                                                    ("PackagesRoot", places.packages)], wish.keys, "DUDA")),
     }
 
 
@@ -138,7 +196,7 @@ def commands_to_unpack(base, prefix, written):
     return "\n    ".join(commands)
 
 
-def fill(package, places, services, prefix, port, with_data):
+def fill(package, places, services, wish, texts):
     """@return the names of folders that the service writes to"""
     package.add_folder("")
     package.add_folder("empty")
@@ -146,11 +204,12 @@ def fill(package, places, services, prefix, port, with_data):
         package.add_file(f"services/{service.name}.duda", service.file, 0o755)
     folders = {folder.name: folder for service in services for folder in service.folders().values()}
     for name, folder in sorted(folders.items()):
-        if name in WRITABLE and not with_data:
+        if name in WRITABLE and not wish.with_data:
             package.add_folder(name, folder)
         else:
             package.add_tree(name, folder)
-    for path, text in configuration(places, services, prefix, port).items():
+    prefix = wish.prefix
+    for path, text in texts.items():
         package.add_text(path, text)
     if places.mimes.is_file():
         package.add_file("server/monkey.mime", places.mimes, 0o644)
@@ -163,15 +222,18 @@ def fill(package, places, services, prefix, port, with_data):
 
 def package_service(places, words):
     """Exit code 0. Raises Misuse and Failure."""
-    path, level, port, prefix, file, with_data = parse(words)
+    wish = parse(words)
     with Cache() as cache:
-        services = Builder(places, cache, path, level, "release").build()
+        services = Builder(places, cache, wish.path, wish.level, "release").build()
         homes = {service.folder for service in services if service.folders()}
         if len(homes) > 1:
             raise Failure("the services have folders of their own; package each by itself")
+        wish.name_after(services)
+        prefix, file = wish.prefix, wish.file
+        texts = configuration(places, services, wish)
         try:
             with Package(file, prefix.name) as package:
-                written = fill(package, places, services, prefix, port, with_data)
+                written = fill(package, places, services, wish, texts)
         except OSError as error:
             raise Failure(f"{error.filename or file}: {error.strerror}") from None
     owned = " ".join(str(prefix / name) for name in sorted({*written, *package.private}))
