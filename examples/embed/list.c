@@ -35,8 +35,9 @@ static int configure(struct mk_config *config, const char *address)
 /* A server takes the configuration, and keeps none of its texts. */
 static void print_settings(const struct mk_config *config)
 {
-    mk_config_dump_section(config, "HOST", print, NULL);
-    mk_config_dump_section(config, "MIMETYPES", print, NULL);
+    if (mk_config_dump_section(config, "HOST", print, NULL) < 0 ||
+        mk_config_dump_section(config, "MIMETYPES", print, NULL) < 0)
+        fprintf(stderr, "not all settings could be shown\n");
 }
 
 static void print_running(const struct mk_server *server)

@@ -107,7 +107,7 @@ static enum mk_verdict show(struct mk_request *r, const struct session *s, const
     mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/html; charset=utf-8"));
     mk_reply_cookie(&p, &cookie);
     if (mk_reply_end(&p, (int64_t)strlen(page)) == 0)
-        mk_reply_memory(r, mk_str_from(page));
+        (void)!mk_reply_memory(r, mk_str_from(page));
     return MK_VERDICT_DONE;
 }
 

@@ -321,7 +321,8 @@ MK_API bool mk_setup_has_transport(struct mk_setup *setup, struct mk_str name);
 MK_API bool mk_setup_carries(struct mk_setup *setup);
 
 /** Announce a resource that will be opened by name, with which the surrounding program may have to help (mk_config_resources). @return 0 or MK_E_NOMEM. */
-MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind, const char *name);
+MK_API int mk_setup_needs(struct mk_setup *setup, enum mk_resource kind,
+                          const char *name) MK_MUST_USE;
 
 /** Open a file for reading during the check; the surrounding program helps where rights are missing. @return a descriptor, owned by the caller, or an enum mk_error. */
 MK_API int mk_setup_open(struct mk_setup *setup, const char *path) MK_MUST_USE;
@@ -346,7 +347,7 @@ MK_API struct mk_str mk_head_get(const struct mk_head *head, struct mk_str name)
 MK_API bool mk_head_next(const struct mk_head *head, uint32_t *at, struct mk_str *name,
                          struct mk_str *value);
 /** Remove all fields of that name; then add one with this value, unless its p is NULL. Framing fields cannot be set. @return 0, MK_E_LIMIT, MK_E_INVALID. */
-MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value);
+MK_API int mk_head_set(struct mk_head *head, struct mk_str name, struct mk_str value) MK_MUST_USE;
 
 /** Results of a filter. */
 enum mk_filter_result {
@@ -377,7 +378,7 @@ typedef int (*mk_filter_fn)(void *state, const char *in, size_t *in_len, char *o
  * @return 0, also if there is no body and fn is never called (HEAD, 204, 304, whose heads are those of GET);
  *         MK_E_NOMEM; MK_E_LIMIT: more than 8 filters; MK_E_INVALID: parts of a body (206) cannot be changed.
  */
-MK_API int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state);
+MK_API int mk_head_filter(struct mk_head *head, mk_filter_fn fn, void *state) MK_MUST_USE;
 
 /* ---- facts for shells and metrics. Any thread, except where a worker is named. ---- */
 

@@ -236,7 +236,7 @@ MK_API int mk_server_resume(struct mk_server *server, uint64_t ticket) MK_MUST_U
  *         return MK_VERDICT_DONE;
  *     mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/plain"));
  *     if (mk_reply_end(&p, 5) == 0)
- *         mk_reply_memory(r, MK_STR("Hello"));
+ *         (void)!mk_reply_memory(r, MK_STR("Hello"));
  *     return MK_VERDICT_DONE;
  *
  * A request has one answer: a second begin is refused and logged. Between begin and end, call nothing
@@ -289,20 +289,26 @@ MK_API int mk_reply_end(struct mk_reply *p, int64_t length) MK_MUST_USE;
 /* ---- its body: sources, sent in the order in which they are queued ----
  * Each @return 0, MK_E_NOMEM, or MK_E_INVALID: the answer has no head yet, or has ended. Sources with fewer bytes than
  * the head promised break the answer off; excess bytes are not sent, and the connection is closed.
+ *
+ * The results are for a caller with something of its own to undo. Otherwise a failure needs nothing, and `(void)!` before
+ * the call says so:
+ *   mk_reply_memory, mk_reply_producer, mk_reply_piped_producer   the answer is broken off, and logged where it was misused
+ *   mk_reply_fd, mk_reply_pipe                                    the same, and fd is closed
+ *   mk_reply_trailer                                              the same; the body is whole without a field that is refused
  */
 
 /** Send bytes that live until the request ends (mk_request_alloc, or static); they are not copied. */
-MK_API int mk_reply_memory(struct mk_request *r, struct mk_str bytes);
+MK_API int mk_reply_memory(struct mk_request *r, struct mk_str bytes) MK_MUST_USE;
 
 /** Send part of a file, by sendfile where the transport can. fd is taken, also on failure. */
-MK_API int mk_reply_fd(struct mk_request *r, int fd, uint64_t at, uint64_t len);
+MK_API int mk_reply_fd(struct mk_request *r, int fd, uint64_t at, uint64_t len) MK_MUST_USE;
 
 /**
  * Send the bytes of a pipe or a stream socket until its end, by splice(2) where the transport can.
  * @param fd   taken, also on failure; made non-blocking and watched on the request's worker
  * @param max  the number of bytes; fewer break the answer off. UINT64_MAX: until the end
  */
-MK_API int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max);
+MK_API int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max) MK_MUST_USE;
 
 /**
  * Produce bytes of a body, whose length may be unknown.
@@ -312,7 +318,7 @@ MK_API int mk_reply_pipe(struct mk_request *r, int fd, uint64_t max);
 typedef ssize_t (*mk_produce_fn)(struct mk_request *r, void *arg, char *dst, size_t len);
 
 /** Call produce whenever the client can take more (back-pressure), never after the request has ended. */
-MK_API int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg);
+MK_API int mk_reply_producer(struct mk_request *r, mk_produce_fn produce, void *arg) MK_MUST_USE;
 
 /**
  * Offer the bytes of a body in a pipe, for splice(2) without a copy to the program's memory.
@@ -325,10 +331,11 @@ typedef ssize_t (*mk_fill_fn)(struct mk_request *r, void *arg, size_t taken, int
 
 /** mk_reply_producer that calls fill first where bytes are sent unchanged: over a plain transport, without chunks and filters. */
 MK_API int mk_reply_piped_producer(struct mk_request *r, mk_produce_fn produce, mk_fill_fn fill,
-                                   void *arg);
+                                   void *arg) MK_MUST_USE;
 
 /** Add a trailer of a chunked body (RFC 9110 section 6.5), copied, before the last source has ended; dropped if the answer is not chunked. MK_E_LIMIT: more than 8 KB of them. */
-MK_API int mk_reply_trailer(struct mk_request *r, struct mk_str name, struct mk_str value);
+MK_API int mk_reply_trailer(struct mk_request *r, struct mk_str name,
+                            struct mk_str value) MK_MUST_USE;
 
 /** Break the answer off: the client can see that it is incomplete. */
 MK_API void mk_reply_abort(struct mk_request *r);

@@ -282,10 +282,10 @@ MK_API void mk_config_faults(const struct mk_config *config, mk_text_fn fn, void
  * Write the settings in force as configuration text, each with a comment that names its source.
  * @return 0; MK_E_NOMEM; MK_E_INVALID: not checked yet, or a server has taken it
  */
-MK_API int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg);
+MK_API int mk_config_dump(const struct mk_config *config, mk_text_fn fn, void *arg) MK_MUST_USE;
 /** The same for all sections of one name, in any case. @return also MK_E_NOENT: there is none. */
 MK_API int mk_config_dump_section(const struct mk_config *config, const char *section,
-                                  mk_text_fn fn, void *arg);
+                                  mk_text_fn fn, void *arg) MK_MUST_USE;
 
 /** Facts of [SERVER] for the executable. Strings are borrowed from the configuration. After a check. */
 struct mk_config_facts {
@@ -425,7 +425,7 @@ MK_API void mk_server_reload_failed(struct mk_server *server, const char *why);
 MK_API const struct mk_config *mk_server_config(const struct mk_server *server);
 
 /** Open log files again by name, after they were renamed. @return 0 or the first error. */
-MK_API int mk_server_reopen_logs(struct mk_server *server);
+MK_API int mk_server_reopen_logs(struct mk_server *server) MK_MUST_USE;
 
 /**
  * Begin a graceful stop: listening ends, idle connections are closed, requests in flight have at

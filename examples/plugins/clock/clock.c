@@ -91,7 +91,7 @@ static enum mk_verdict clock_on_handle(struct mk_request *r, const struct mk_con
     mk_reply_line(&p, MK_STR("Content-Type"), MK_STR("text/event-stream"));
     mk_reply_line(&p, MK_STR("Cache-Control"), MK_STR("no-store"));
     if (mk_reply_end(&p, -1) == 0)
-        (void)mk_reply_producer(r, clock_produce, listener);
+        (void)!mk_reply_producer(r, clock_produce, listener);
     return MK_VERDICT_DONE;
 }
 

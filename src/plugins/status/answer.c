@@ -40,7 +40,7 @@ static enum mk_verdict reply_text(struct mk_request *r, unsigned status, const c
         return MK_VERDICT_DONE;
     put_lines(&p, type);
     if (mk_reply_end(&p, (int64_t)text.len) == 0)
-        (void)mk_reply_memory(r, text);
+        (void)!mk_reply_memory(r, text);
     return MK_VERDICT_DONE;
 }
 

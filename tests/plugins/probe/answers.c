@@ -19,7 +19,7 @@ enum mk_verdict echo_handle(struct mk_request *r, const struct mk_context *ctx,
     (void)ctx;
     (void)route;
     if (mk_reply_begin(&p, r, 200) == 0 && mk_reply_end(&p, -1) == 0)
-        (void)mk_reply_producer(r, read_body, NULL);
+        (void)!mk_reply_producer(r, read_body, NULL);
     return MK_VERDICT_DONE;
 }
 
@@ -61,7 +61,7 @@ static void on_alarm(struct mk_alarm *alarm, void *arg)
     struct patient *p = arg;
 
     (void)alarm;
-    (void)mk_reply_bytes(p->visit.r, 200, "text/plain", MK_STR("at last"));
+    (void)!mk_reply_bytes(p->visit.r, 200, "text/plain", MK_STR("at last"));
     mk_request_resume(p->visit.r);
 }
 

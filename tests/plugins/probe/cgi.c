@@ -157,6 +157,6 @@ enum mk_verdict cgi_handle(struct mk_request *r, const struct mk_context *ctx,
     if (mk_reply_begin(&p, r, 200) < 0 || mk_reply_end(&p, -1) < 0)
         (void)close(out);
     else
-        (void)mk_reply_pipe(r, out, UINT64_MAX);
+        (void)!mk_reply_pipe(r, out, UINT64_MAX);
     return MK_VERDICT_DONE;
 }

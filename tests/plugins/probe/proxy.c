@@ -179,7 +179,7 @@ static void pass_on(struct exchange *x)
             mk_reply_line(&p, name, value);
     }
     if (mk_reply_end(&p, x->answer.content_length) == 0)
-        (void)mk_reply_producer(r, produce, x);
+        (void)!mk_reply_producer(r, produce, x);
 }
 
 /* @return 0: the answer is on its way; MK_E_AGAIN, MK_E_PEER; MK_E_BAD: the backend talks garbage. */

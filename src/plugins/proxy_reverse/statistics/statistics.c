@@ -93,7 +93,7 @@ static enum mk_verdict answer_page(struct mk_request *r, struct page *page, bool
     mk_reply_line(&p, MK_STR("Content-Security-Policy"),
                   MK_STR("default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"));
     if (mk_reply_end(&p, (int64_t)page->len) == 0)
-        (void)mk_reply_memory(r, (struct mk_str){page->p, page->len});
+        (void)!mk_reply_memory(r, (struct mk_str){page->p, page->len});
     return MK_VERDICT_DONE;
 }
 
