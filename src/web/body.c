@@ -7,6 +7,7 @@
 /* A body gathered in memory. */
 
 enum {
+    SMALL = 1024,     /* of which the room is the request's own from the beginning */
     PIECE = 4096,     /* read at once at least */
     LARGE = 64 << 10, /* of which so much has come gets room for all that its head states */
 };
@@ -27,13 +28,22 @@ static void drop(void *arg)
     mk_heap_free(g);
 }
 
-static struct gathered *begin(struct mk_request *r, int64_t stated, size_t max)
+static struct gathered *begin_small(struct mk_request *r, int64_t stated)
+{
+    const size_t room = (size_t)stated + 1;
+    struct gathered *g = mk_request_alloc(r, sizeof(*g) + room);
+
+    if (g)
+        *g = (struct gathered){.bytes = {.p = (char *)(g + 1), .cap = room, .max = room}};
+    return g;
+}
+
+static struct gathered *begin_large(struct mk_request *r, int64_t stated, size_t max)
 {
     struct gathered *g = mk_heap_zalloc(1, sizeof(*g));
 
     if (!g)
         return NULL;
-    g->stated = stated;
     if (stated > 0)
         mk_buf_init(&g->bytes, (size_t)stated + 1);
     else
@@ -42,6 +52,17 @@ static struct gathered *begin(struct mk_request *r, int64_t stated, size_t max)
         drop(g);
         return NULL;
     }
+    return g;
+}
+
+static struct gathered *begin(struct mk_request *r, int64_t stated, size_t max)
+{
+    struct gathered *g =
+        stated > 0 && stated <= SMALL ? begin_small(r, stated) : begin_large(r, stated, max);
+
+    if (!g)
+        return NULL;
+    g->stated = stated;
     return mk_request_keep(r, &gathered_key, g) == 0 ? g : NULL;
 }
 
@@ -67,18 +88,22 @@ static ssize_t gather(struct mk_request *r, struct gathered *g, size_t max)
 
 int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body)
 {
-    struct mk_request_facts facts = {.size = sizeof(facts)};
     struct gathered *g;
+    int64_t stated;
     ssize_t got = 1;
 
     if (!r || !body)
         return MK_E_INVALID;
-    g = mk_request_kept(r, &gathered_key);
-    mk_request_facts(r, &facts);
-    if (facts.content_length > 0 && (uint64_t)facts.content_length > max)
+    stated = mk_request_content_length(r);
+    if (stated == 0) {
+        *body = MK_STR("");
+        return 0;
+    }
+    if (stated > 0 && (uint64_t)stated > max)
         return MK_E_LIMIT;
+    g = mk_request_kept(r, &gathered_key);
     if (!g)
-        g = begin(r, facts.content_length, max);
+        g = begin(r, stated, max);
     if (!g)
         return MK_E_NOMEM;
     while (!g->is_whole && got > 0)

@@ -9,20 +9,37 @@
 
 enum { NUMBER_MAX = 64 }; /* bytes of a number, each of which may be escaped */
 
+/* Pairs are short: one loop costs less than a search for each mark. @return false: there is no other. */
+static inline bool cut_pair(struct mk_str *rest, struct mk_str *name, struct mk_str *value)
+{
+    const char *p = rest->p, *const end = p + rest->len, *equals = NULL;
+
+    while (p < end && *p == '&')
+        p++;
+    if (p == end)
+        return false;
+    name->p = p;
+    for (; p < end && *p != '&'; p++) {
+        if (*p == '=' && !equals)
+            equals = p;
+    }
+    name->len = (size_t)((equals ? equals : p) - name->p);
+    *value =
+        equals ? (struct mk_str){equals + 1, (size_t)(p - equals - 1)} : (struct mk_str){NULL, 0};
+    p += p < end;
+    *rest = (struct mk_str){p, (size_t)(end - p)};
+    return true;
+}
+
 bool mk_pair_next(struct mk_str *rest, struct mk_str *name, struct mk_str *value)
 {
-    while (rest && name && value && rest->len > 0) {
-        const char *end = memchr(rest->p, '&', rest->len);
-        const struct mk_str pair = {rest->p, end ? (size_t)(end - rest->p) : rest->len};
-        const char *equals = pair.len > 0 ? memchr(pair.p, '=', pair.len) : NULL;
-
-        *rest = mk_str_skip(*rest, pair.len + 1);
-        if (pair.len == 0)
-            continue;
-        *name = (struct mk_str){pair.p, equals ? (size_t)(equals - pair.p) : pair.len};
-        *value = equals ? mk_str_skip(pair, name->len + 1) : (struct mk_str){NULL, 0};
+    if (!rest || !name || !value)
+        return false;
+    if (rest->len == 0)
+        return false;
+    if (cut_pair(rest, name, value))
         return true;
-    }
+    *rest = mk_str_skip(*rest, rest->len);
     return false;
 }
 
@@ -63,7 +80,7 @@ ssize_t mk_pair_decode(char *dst, struct mk_str text)
     return (ssize_t)len;
 }
 
-static bool is_named(struct mk_str text, struct mk_str name)
+static bool is_named_escaped(struct mk_str text, struct mk_str name)
 {
     while (text.len > 0 && name.len > 0) {
         if (next_byte(&text) != (unsigned char)name.p[0])
@@ -71,6 +88,22 @@ static bool is_named(struct mk_str text, struct mk_str name)
         name = mk_str_skip(name, 1);
     }
     return text.len == 0 && name.len == 0;
+}
+
+static inline bool stands_for_itself(char c)
+{
+    return c != '%' && c != '+' && c != '\0';
+}
+
+static inline bool is_named(struct mk_str text, struct mk_str name)
+{
+    size_t i = 0;
+
+    while (i < text.len && i < name.len && text.p[i] == name.p[i] && stands_for_itself(text.p[i]))
+        i++;
+    if (i == text.len || stands_for_itself(text.p[i]))
+        return i == text.len && i == name.len;
+    return is_named_escaped(mk_str_skip(text, i), mk_str_skip(name, i));
 }
 
 static int decode_copy(struct mk_request *r, struct mk_str text, struct mk_str *decoded)
@@ -85,20 +118,12 @@ static int decode_copy(struct mk_request *r, struct mk_str text, struct mk_str *
     return 1;
 }
 
-static struct mk_str query_of(const struct mk_request *r)
-{
-    struct mk_request_facts facts = {.size = sizeof(facts)};
-
-    mk_request_facts(r, &facts);
-    return facts.query;
-}
-
 /* @param value  out: not decoded */
 static bool find(const struct mk_request *r, struct mk_str name, struct mk_str *value)
 {
-    struct mk_str rest = query_of(r), raw;
+    struct mk_str rest = mk_request_query(r), raw;
 
-    while (mk_pair_next(&rest, &raw, value)) {
+    while (rest.len > 0 && cut_pair(&rest, &raw, value)) {
         if (is_named(raw, name))
             return true;
     }
@@ -124,6 +149,9 @@ int mk_query_int(struct mk_request *r, struct mk_str name, int64_t *number)
         return MK_E_INVALID;
     if (!find(r, name, &text))
         return 0;
+    if (text.len > 0 && text.p[0] != '+' && text.len <= sizeof(digits) &&
+        mk_text_int(text, number) == 0)
+        return 1;
     len = text.len <= sizeof(digits) ? mk_pair_decode(digits, text) : MK_E_BAD;
     if (len < 0 || mk_text_int((struct mk_str){digits, (size_t)len}, number) < 0)
         return MK_E_BAD;
@@ -137,7 +165,7 @@ int mk_query_next(struct mk_request *r, size_t *at, struct mk_str *name, struct 
 
     if (!r || !at || !name || !value)
         return MK_E_INVALID;
-    query = query_of(r);
+    query = mk_request_query(r);
     rest = mk_str_skip(query, *at);
     if (!mk_pair_next(&rest, &raw, &text))
         return 0;

@@ -20,7 +20,7 @@ extern "C" {
  * Gather the body. Call it again, with the same max, when the hook is called again after MK_VERDICT_LATER; after the end it
  * gives the same text. Bytes that were read by mk_request_read are not among it.
  * @param max   bytes; a longer body is an error, at once if its length was announced
- * @param body  out: terminated, in the heap until the request ends; counted by mk_request_hold. Empty without a body
+ * @param body  out: terminated, until the request ends; counted by mk_request_hold. Empty without a body
  * @return 0; MK_E_AGAIN: return MK_VERDICT_LATER; MK_E_LIMIT; MK_E_NOMEM; or as mk_request_read.
  */
 MK_API int mk_request_body(struct mk_request *r, size_t max, struct mk_str *body) MK_MUST_USE;

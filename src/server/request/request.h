@@ -120,8 +120,6 @@ struct mk_request {
 
 /** A piece of the head as bytes. Valid until the request ends or more input is read. */
 struct mk_str mk_request_text(const struct mk_request *r, struct mk_piece piece);
-/** What is behind `?` of the path that is asked for. */
-struct mk_str mk_request_query(const struct mk_request *r);
 struct mk_str mk_request_field(const struct mk_request *r, enum mk_field_id id);
 /** The host that was asked, with its port: an absolute target wins over Host (RFC 9112 section 3.2.2). p NULL: neither. */
 struct mk_str mk_request_authority(const struct mk_request *r);

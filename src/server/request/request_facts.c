@@ -21,7 +21,7 @@ static struct mk_str method_of(const struct mk_request *r)
     return mk_request_text(r, r->head.method_name);
 }
 
-static int64_t content_length_of(const struct mk_request *r)
+int64_t mk_request_content_length(const struct mk_request *r)
 {
     if (r->moved)
         return 0;
@@ -77,7 +77,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->host = mk_request_authority(r);
     facts->scheme = r->is_secure ? "https" : "http";
     facts->minor = r->head.minor;
-    facts->content_length = content_length_of(r);
+    facts->content_length = mk_request_content_length(r);
     facts->began_ms = r->began_ms;
     facts->status = r->status;
     facts->body_sent = r->body_sent;
