@@ -69,12 +69,7 @@ int mk_str_to_u64(struct mk_str s, uint64_t max, uint64_t *value)
 
 size_t mk_u64_to_dec(char *dst, uint64_t n)
 {
-    char room[NUMBER_TEXT];
-    const struct mk_str text = number_text(room, n);
-
-    for (size_t i = 0; i < text.len; i++)
-        dst[i] = text.p[i];
-    return text.len;
+    return number_write(dst, n);
 }
 
 uint32_t mk_str_hash(struct mk_str s, uint32_t seed)

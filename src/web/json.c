@@ -23,16 +23,20 @@ void mk_json_begin(struct mk_json *j, char *p, size_t size, mk_json_room_fn room
         *j = (struct mk_json){.p = p, .size = p ? size : 0, .room = room, .arg = arg};
 }
 
-/* @return where that many bytes may be written; NULL with an error. */
-static char *reserve(struct mk_json *j, size_t needed)
+static char *make_room(struct mk_json *j, size_t needed)
 {
     if (j->error < 0)
         return NULL;
-    if (j->size - j->len < needed)
-        j->error = j->room ? j->room(j, needed, j->arg) : MK_E_LIMIT;
+    j->error = j->room ? j->room(j, needed, j->arg) : MK_E_LIMIT;
     if (j->error == 0 && j->size - j->len < needed)
         j->error = MK_E_LIMIT;
     return j->error < 0 ? NULL : j->p + j->len;
+}
+
+/* @return where that many bytes may be written; NULL with an error. */
+static inline char *reserve(struct mk_json *j, size_t needed)
+{
+    return j->error == 0 && j->size - j->len >= needed ? j->p + j->len : make_room(j, needed);
 }
 
 static void put(struct mk_json *j, const char *bytes, size_t len)
@@ -134,7 +138,7 @@ static size_t piece_of(struct mk_str text)
     return len;
 }
 
-static void put_text(struct mk_json *j, struct mk_str text)
+static void put_escaped(struct mk_json *j, struct mk_str text)
 {
     put_byte(j, '"');
     while (text.len > 0) {
@@ -149,16 +153,39 @@ static void put_text(struct mk_json *j, struct mk_str text)
     put_byte(j, '"');
 }
 
+/* In quotes, between a comma and a colon where they belong: keys and most texts are short and need no escape. */
+static inline void put_text(struct mk_json *j, struct mk_str text, bool has_comma, bool has_colon)
+{
+    const size_t room = j->size - j->len;
+    char *at = j->p + j->len;
+
+    if (room < 4 || text.len > room - 4 || text_json_plain(text) < text.len) {
+        if (has_comma)
+            put_byte(j, ',');
+        put_escaped(j, text);
+        if (has_colon)
+            put_byte(j, ':');
+        return;
+    }
+    *at = ',';
+    at += has_comma;
+    *at++ = '"';
+    if (text.len > 0)
+        memcpy(at, text.p, text.len);
+    at += text.len;
+    *at++ = '"';
+    *at = ':';
+    at += has_colon;
+    j->len = (size_t)(at - j->p);
+}
+
 void mk_json_key(struct mk_json *j, struct mk_str name)
 {
     if (j && j->error == 0 && (j->depth == 0 || in_array(j) || j->has_key))
         j->error = MK_E_INVALID;
     if (!j || j->error < 0)
         return;
-    if (j->has_value)
-        put_byte(j, ',');
-    put_text(j, name);
-    put_byte(j, ':');
+    put_text(j, name, j->has_value, true);
     j->has_key = true;
 }
 
@@ -173,24 +200,35 @@ void mk_json_text(struct mk_json *j, struct mk_str text)
     if (!text.p)
         mk_json_null(j);
     else if (begin_value(j))
-        put_text(j, text);
+        put_text(j, text, false, false);
+}
+
+/* Straight into the room where there is enough for any number. */
+static void put_integer(struct mk_json *j, bool is_negative, uint64_t n)
+{
+    char text[NUMBER_MAX];
+    const bool has_room = j->size - j->len >= NUMBER_MAX;
+    char *at = has_room ? j->p + j->len : text;
+    size_t len;
+
+    *at = '-';
+    len = is_negative + mk_u64_to_dec(at + is_negative, n);
+    if (has_room)
+        j->len += len;
+    else
+        put(j, text, len);
 }
 
 void mk_json_uint(struct mk_json *j, uint64_t n)
 {
-    char text[NUMBER_MAX];
-
-    put_word(j, (struct mk_str){text, mk_u64_to_dec(text, n)});
+    if (begin_value(j))
+        put_integer(j, false, n);
 }
 
 void mk_json_int(struct mk_json *j, int64_t n)
 {
-    char text[NUMBER_MAX] = "-";
-
-    if (n >= 0)
-        mk_json_uint(j, (uint64_t)n);
-    else
-        put_word(j, (struct mk_str){text, 1 + mk_u64_to_dec(text + 1, 0 - (uint64_t)n)});
+    if (begin_value(j))
+        put_integer(j, n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 }
 
 static bool is_number_byte(char c)

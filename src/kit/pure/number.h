@@ -25,6 +25,18 @@ static inline struct mk_str number_text(char room[NUMBER_TEXT], uint64_t n)
     return (struct mk_str){room + at, NUMBER_TEXT - at};
 }
 
+/** @return how many digits there are now at dst. */
+static inline size_t number_write(char *dst, uint64_t n)
+{
+    size_t len = 1;
+
+    for (uint64_t bound = 10; n >= bound && len < NUMBER_TEXT; bound *= 10)
+        len++;
+    for (size_t at = len; at > 0; n /= 10)
+        dst[--at] = (char)('0' + n % 10);
+    return len;
+}
+
 /** The last `width` digits, with zeros before them. @return where they end. */
 static inline char *number_padded(char *dst, size_t width, unsigned n)
 {

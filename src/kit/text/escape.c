@@ -93,12 +93,56 @@ static size_t put_json_code(char *dst, unsigned code)
     return 6;
 }
 
-/* @return bytes that s begins with and that stand for themselves: of ASCII, most text is nothing else. */
-static size_t plain_bytes(struct mk_str s)
+/* @return 0: each of eight bytes stands for itself. A borrow or carry comes only from one that does not. */
+static inline uint64_t special(uint64_t eight)
+{
+    const uint64_t each = 0x0101010101010101U;
+    const uint64_t found = ((eight ^ (each * '"')) - each) | ((eight ^ (each * '\\')) - each) |
+                           (eight - each * ' ') | (eight + each) | eight;
+
+    return found & (each * 0x80);
+}
+
+static inline bool is_plain(char c)
+{
+    return c >= ' ' && c < 0x7F && c != '"' && c != '\\';
+}
+
+static inline uint64_t eight_bytes(const char *p)
+{
+    uint64_t eight;
+
+    memcpy(&eight, p, sizeof(eight));
+    return eight;
+}
+
+/* One to seven bytes, some of them twice, and blanks. */
+static inline uint64_t few_bytes(const char *p, size_t len)
+{
+    uint32_t first, last;
+    uint16_t two = ' ' << 8 | ' ';
+
+    if (len >= sizeof(first)) {
+        memcpy(&first, p, sizeof(first));
+        memcpy(&last, p + len - sizeof(last), sizeof(last));
+        return (uint64_t)first << 32 | last;
+    }
+    if (len >= sizeof(two))
+        memcpy(&two, p, sizeof(two));
+    return 0x2020202000000000U | (uint64_t)two << 16 | ' ' << 8 | (unsigned char)p[len - 1];
+}
+
+size_t text_json_plain(struct mk_str s)
 {
     size_t n = 0;
 
-    while (n < s.len && s.p[n] >= ' ' && s.p[n] < 0x7F && s.p[n] != '"' && s.p[n] != '\\')
+    while (s.len - n >= sizeof(uint64_t) && !special(eight_bytes(s.p + n)))
+        n += sizeof(uint64_t);
+    if (s.len - n < sizeof(uint64_t) && n < s.len &&
+        !special(s.len < sizeof(uint64_t) ? few_bytes(s.p, s.len)
+                                          : eight_bytes(s.p + s.len - sizeof(uint64_t))))
+        return s.len;
+    while (n < s.len && is_plain(s.p[n]))
         n++;
     return n;
 }
@@ -110,7 +154,7 @@ size_t text_json(char *dst, struct mk_str s)
     for (size_t i = 0; i < s.len; i += n) {
         struct mk_str rest = {s.p + i, s.len - i};
 
-        n = plain_bytes(rest);
+        n = text_json_plain(rest);
         if (n > 0) {
             at += put_bytes(dst + at, (struct mk_str){rest.p, n});
             continue;

@@ -23,6 +23,9 @@ size_t text_utf8(struct mk_str s);
  */
 size_t text_html(char *dst, struct mk_str s);
 
+/** Bytes that s begins with and that stand for themselves in a JSON string: most text is nothing else. */
+size_t text_json_plain(struct mk_str s);
+
 /**
  * Text for a JSON string, RFC 8259 section 7: `"`, `\` and control bytes are escaped; each byte that is not
  * part of a valid UTF-8 sequence becomes `\uFFFD`.

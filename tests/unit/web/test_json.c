@@ -270,7 +270,7 @@ static enum mk_verdict every_byte(struct mk_request *r, void *arg)
 /* Around the sizes at which room grows, and of just as many bytes as are allowed. */
 static void large_bodies_are_gathered_whole(void **state)
 {
-    static const size_t sizes[] = {4095, 4096, 65535, 65536, 65537, 300000};
+    static const size_t sizes[] = {1, 1023, 1024, 1025, 4095, 4096, 65535, 65536, 65537, 300000};
     static char body[300001];
     size_t len;
     struct mk_server *server = web_serve_one("POST", "/", every_byte, &len);
