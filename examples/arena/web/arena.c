@@ -15,10 +15,12 @@ enum { BODY_MAX = 64, FACTOR_MAX = 1000000, JSON_MAX = 64 << 10 };
 
 static enum mk_verdict say_number(struct mk_request *r, int64_t n)
 {
-    char text[24];
-    const int len = snprintf(text, sizeof(text), "%lld", (long long)n);
+    char text[64];
+    struct mk_json j; /* its numbers are decimal, and made without the locale */
 
-    return mk_reply_bytes(r, 200, "text/plain", (struct mk_str){text, (size_t)len});
+    mk_json_begin(&j, text, sizeof(text), NULL, NULL);
+    mk_json_int(&j, n);
+    return mk_reply_bytes(r, 200, "text/plain", (struct mk_str){text, j.len});
 }
 
 /* @param sum  in: what is added to it @return 0; MK_E_BAD: a or b is no number. */
