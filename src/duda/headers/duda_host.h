@@ -6,11 +6,19 @@
 /* For packages, not for services: how a connection becomes a package's, as WebSockets do. duda_objects_given->host */
 
 struct mk_request; /* <monkey/request.h> */
+struct mk_worker;  /* <monkey/events.h> */
 
 /* Where broadcasts meet those of other servers. */
 struct duda_backplane {
     const char *server; /* a URL of Redis; NULL: there is none */
     const char *site;   /* of the service */
+};
+
+/* Where a service runs on a worker: for what calls a package there, such as streams. */
+struct duda_place {
+    void *seat;               /* the plugin's */
+    struct mk_worker *worker; /* NULL: this thread is no worker of the service */
+    const char *tls;          /* the transport for TLS to other servers; NULL: there is none */
 };
 
 struct duda_host {
@@ -27,5 +35,9 @@ struct duda_host {
     void (*run)(duda_request_t *dr, void (*fn)(void *arg), void *arg);
     /* Fill where, with texts that live as long as the service. */
     void (*backplane)(struct web_service *ws, struct duda_backplane *where);
+    /* Fill in where this thread runs the service, until its globals end there. 0; -1: it is none of its workers. */
+    int (*place)(struct duda_place *here);
+    /* [W] Call fn(arg), which may call the service. Outside its calls, on the worker of the place. */
+    void (*run_at)(const struct duda_place *place, void (*fn)(void *arg), void *arg);
 };
 #endif

@@ -97,8 +97,31 @@ static void tell_backplane(struct web_service *ws, struct duda_backplane *where)
     *where = (struct duda_backplane){s->backplane_url, s->spec.site};
 }
 
+static int tell_place(struct duda_place *here)
+{
+    const struct mk_duda_here *now = mk_duda_here();
+
+    *here = (struct duda_place){.tls = now->service ? now->service->tls : NULL};
+    if (!now->service || !now->worker)
+        return -1;
+    here->seat = now->service->seats[now->worker->index];
+    here->worker = now->worker->worker;
+    return here->seat ? 0 : -1;
+}
+
+static void run_at(const struct duda_place *place, void (*fn)(void *arg), void *arg)
+{
+    const struct mk_duda_seat *seat = place->seat;
+    struct mk_duda_here before = mk_duda_enter(seat->service, seat->worker);
+
+    fn(arg);
+    mk_duda_leave(before);
+}
+
 const struct duda_host mk_duda_host = {.size = sizeof(mk_duda_host),
                                        .upgrade = upgrade,
                                        .release = release,
                                        .run = run,
-                                       .backplane = tell_backplane};
+                                       .backplane = tell_backplane,
+                                       .place = tell_place,
+                                       .run_at = run_at};

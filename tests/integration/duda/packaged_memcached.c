@@ -183,7 +183,9 @@ static void are_refused(void)
     static const struct memcached_options rows[] = {
         {.servers = NULL},
         {.servers = ""},
-        {.servers = "localhost:11211"},
+        {.servers = "localhost"},
+        {.servers = "redis://localhost"},
+        {.servers = "memcached://localhost?connections=0"},
         {.servers = "127.0.0.1"},
         {.servers = "127.0.0.1:0"},
         {.servers = "127.0.0.1:65536"},

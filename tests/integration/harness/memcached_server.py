@@ -25,12 +25,12 @@ PATIENCE = 30.0
 class Server:
     """memcached on a free port of loopback, which it keeps when it is started again."""
 
-    def __init__(self, folder, name="memcached"):
+    def __init__(self, folder, name="memcached", options=()):
         self._program = shutil.which("memcached")
         if not self._program:
             pytest.skip("memcached is not installed")
         self._ports = pathlib.Path(folder) / f"{name}.ports"
-        self._process = None
+        self._process, self._options = None, options
         self.port = None
         self.start()
 
@@ -42,7 +42,8 @@ class Server:
         self._ports.unlink(missing_ok=True)
         user = pwd.getpwuid(os.geteuid()).pw_name
         self._process = subprocess.Popen(
-            [self._program, "-l", "127.0.0.1", "-p", str(self.port or -1), "-U", "0", "-t", "1", "-m", "64", "-u", user],
+            [self._program, "-l", "127.0.0.1", "-p", str(self.port or -1), "-U", "0", "-t", "1", "-m", "64", "-u", user,
+             *self._options],
             env={**os.environ, "MEMCACHED_PORT_FILENAME": str(self._ports)}, stdin=subprocess.DEVNULL)
         assert eventually(self._ports.exists, within=PATIENCE), "memcached does not start"
         self.port = int(self._ports.read_text().split(":")[1])

@@ -60,11 +60,12 @@ static int write_line(char *dst, size_t size, const struct memc_order *o, enum m
 
 static void add_value(struct memc_command *c, const struct memc_order *o)
 {
+    char *at = c->bytes + c->call.len;
+
     if (o->len > 0)
-        memcpy(c->bytes + c->len, o->value, o->len);
-    c->len += o->len;
-    memcpy(c->bytes + c->len, "\r\n", 2);
-    c->len += 2;
+        memcpy(at, o->value, o->len);
+    memcpy(at + o->len, "\r\n", 2);
+    c->call.len += o->len + 2;
 }
 
 struct memc_command *memc_command_new(const struct memc_order *order, size_t value_max,
@@ -81,7 +82,8 @@ struct memc_command *memc_command_new(const struct memc_order *order, size_t val
     if (!c)
         return NULL;
     *c = (struct memc_command){.kind = kind};
-    c->len = (size_t)write_line(c->bytes, line_max, order, kind);
+    c->call.bytes = c->bytes;
+    c->call.len = (size_t)write_line(c->bytes, line_max, order, kind);
     if (order->key) {
         c->key_at = strlen(verbs[order->verb].word) + 1;
         c->key_len = strlen(order->key);

@@ -4,6 +4,7 @@
 
 #include "object.h"
 #include "reader.h"
+#include "remote/client.h"
 
 #include <stdint.h>
 
@@ -34,19 +35,14 @@ struct memc_order {
     uint64_t number; /* seconds, or what is added or subtracted */
 };
 
-struct parking;
-
 /* A command and its bytes, in one block. */
 struct memc_command {
-    struct memc_command *next; /* behind it on its connection */
-    memcached_fn fn;           /* NULL: nobody waits for the answer */
+    struct remote_call call; /* first */
+    memcached_fn fn;         /* NULL: nobody waits for the answer */
     void *arg;
-    struct parking *parking; /* of its request; NULL: it has none */
-    int64_t deadline_ms;     /* of CLOCK_MONOTONIC */
     enum memc_kind kind;
     uint32_t hash;
     size_t key_at, key_len;
-    size_t len;
     char bytes[];
 };
 

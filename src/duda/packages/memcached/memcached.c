@@ -3,6 +3,9 @@
 
 #include "duda_package.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* The calls of the object. */
 
 /* In place: the list of the service's globals refers to them until the process ends. */
@@ -24,36 +27,49 @@ static void end_worker(void *pool)
 /* @return 0; -1: a bound is exceeded */
 static int take_options(memcached_client_t *c, const struct memcached_options *o)
 {
-    c->connections = o->connections ? o->connections : MEMC_CONNECTIONS_USUAL;
-    c->timeout_ms = o->timeout_ms ? o->timeout_ms : MEMC_TIMEOUT_USUAL_MS;
+    c->remote.protocol = &memc_protocol;
+    c->remote.connections = o->connections ? o->connections : MEMC_CONNECTIONS_USUAL;
+    c->remote.timeout_ms = o->timeout_ms ? o->timeout_ms : MEMC_TIMEOUT_USUAL_MS;
     c->value_max = o->value_max ? o->value_max : MEMC_VALUE_USUAL;
-    return c->connections <= MEMC_CONNECTIONS_MAX && c->value_max <= MEMC_VALUE_MAX ? 0 : -1;
+    return c->remote.connections <= MEMC_CONNECTIONS_MAX && c->value_max <= MEMC_VALUE_MAX ? 0 : -1;
 }
 
-static int make_ring(memcached_client_t *c)
+/* They last as long as the client. @return what is wrong; NULL: nothing */
+static const char *make_servers(memcached_client_t *c, const struct remote_place *places, int n)
 {
     const char *names[MEMC_SERVERS_MAX];
 
-    for (unsigned i = 0; i < c->nplaces; i++) {
-        names[i] = c->places[i].text;
-        c->all |= (uint64_t)1 << i;
+    c->remote.servers = calloc((size_t)n, sizeof(*c->remote.servers));
+    if (!c->remote.servers)
+        return "no memory";
+    c->remote.nservers = (unsigned)n;
+    for (int i = 0; i < n; i++) {
+        struct remote_server *s = &c->remote.servers[i];
+
+        s->place = places[i];
+        names[i] = s->place.text;
+        if (s->place.is_secure && !remote_has_tls())
+            return "TLS needs the plugin tls or mbedtls";
+        (void)pthread_mutex_init(&s->lock, NULL);
     }
-    c->ring = memc_ring_new(names, c->nplaces);
-    return c->ring ? 0 : -1;
+    c->ring = memc_ring_new(names, (size_t)n);
+    return c->ring ? NULL : "no memory";
 }
 
 /* @return what is wrong; NULL: nothing */
 static const char *set_up(memcached_client_t *c, const struct memcached_options *o)
 {
-    const int n = o ? memc_places_read(o->servers, c->places) : -1;
+    struct remote_place *places = NULL;
+    const char *why = "options are missing";
+    const int n = o ? memc_places_read(o->servers, &places, &why) : -1;
 
-    if (n < 0)
-        return "servers are 1 to 64 numeric addresses with ports, each once";
-    if (take_options(c, o) < 0)
-        return "at most 16 connections and values of 128 MB";
-    c->nplaces = (unsigned)n;
-    if (make_ring(c) < 0)
-        return "no memory";
+    if (!o || n < 0)
+        return why;
+    why = take_options(c, o) < 0 ? "at most 16 connections and values of 128 MB"
+                                 : make_servers(c, places, n);
+    free(places);
+    if (why)
+        return why;
     global->init_with_end(&c->pools, begin_worker, c, end_worker);
     return c->pools.callback ? NULL : "it is for duda_main() alone";
 }
@@ -71,8 +87,10 @@ static memcached_client_t *client(const struct memcached_options *options)
         nclients++;
         return c;
     }
-    if (c)
+    if (c) {
         ring_free(c->ring);
+        free(c->remote.servers);
+    }
     msg->err("memcached->client(): %s", why);
     return NULL;
 }

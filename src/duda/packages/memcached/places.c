@@ -1,33 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-static bool is_among(const struct address *places, int n, const struct address *p)
+static const char blanks[] = " \t\r\n";
+static const struct remote_scheme scheme = {"memcached", MEMC_PORT_USUAL};
+
+static bool is_among(const struct remote_place *places, int n, const struct remote_place *p)
 {
     for (int i = 0; i < n; i++) {
-        if (places[i].len == p->len && memcmp(&places[i].place, &p->place, p->len) == 0)
+        if (remote_place_is_same(&places[i], p))
             return true;
     }
     return false;
 }
 
-int memc_places_read(const char *text, struct address *places)
+static int count_words(const char *text)
 {
-    static const char blanks[] = " \t\r\n";
     int n = 0;
 
-    if (!text)
-        return -1;
     for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
-        const size_t len = strcspn(text, blanks);
-
-        if (n == MEMC_SERVERS_MAX || address_read(&places[n], text, len) < 0 ||
-            is_among(places, n, &places[n]))
-            return -1;
+        text += strcspn(text, blanks);
         n++;
-        text += len;
     }
-    return n > 0 ? n : -1;
+    return n;
+}
+
+/* @return what is wrong; NULL: nothing */
+static const char *read_all(const char *text, struct remote_place *places, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const char *begin = text + strspn(text, blanks), *why;
+        const size_t len = strcspn(begin, blanks);
+
+        why = remote_place_read(&places[i], begin, len, &scheme);
+        if (why)
+            return why;
+        if (is_among(places, i, &places[i]))
+            return "a server is there twice";
+        text = begin + len;
+    }
+    return NULL;
+}
+
+int memc_places_read(const char *text, struct remote_place **places, const char **why)
+{
+    const int n = text ? count_words(text) : 0;
+
+    *places = NULL;
+    *why = "there are 1 to 64 servers";
+    if (n < 1 || n > MEMC_SERVERS_MAX)
+        return -1;
+    *places = calloc((size_t)n, sizeof(**places));
+    *why = *places ? read_all(text, *places, n) : "no memory";
+    if (!*why)
+        return n;
+    free(*places);
+    *places = NULL;
+    return -1;
 }

@@ -4,14 +4,15 @@
 
 #include "bounds.h"
 
-#include "remote/address.h"
+#include "remote/place.h"
 
 /**
- * Read addresses with blanks between them.
+ * Read the places of servers with blanks between them.
  * @param text    borrowed; NULL is an error
- * @param places  room for MEMC_SERVERS_MAX
- * @return their number, at least 1; -1: one is not numeric or there twice, or there are none or too many
+ * @param places  out: owned by the caller, for free(); NULL after an error
+ * @param why     out: what is wrong, for people
+ * @return their number, at least 1; -1
  */
-int memc_places_read(const char *text, struct address *places);
+int memc_places_read(const char *text, struct remote_place **places, const char **why);
 
 #endif

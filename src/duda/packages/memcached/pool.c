@@ -1,127 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool.h"
 
-#include "kit/clock/clock.h"
-#include "connection.h"
+#include <stdlib.h>
 
-static uint64_t bit_of(const struct memc_server *s)
+static struct memc_command *command_of(struct remote_call *call)
 {
-    return (uint64_t)1 << (s - s->pool->servers);
+    return (struct memc_command *)(void *)call;
 }
 
-/* ---- servers that are left out ---- */
-
-void memc_server_failed(struct memc_server *s, bool is_probe)
-{
-    if (!(s->pool->alive & bit_of(s)) && !is_probe)
-        return; /* another connection of it has failed before */
-    backoff_failed(&s->backoff, MEMC_RETRY_FIRST_MS, MEMC_RETRY_LAST_MS);
-    s->is_probed = false;
-    if (s->pool->alive & bit_of(s))
-        msg->warn("memcached: %s is left out", s->place->text);
-    s->pool->alive &= ~bit_of(s);
-}
-
-void memc_server_is_back(struct memc_server *s)
-{
-    s->pool->alive |= bit_of(s);
-    backoff_end(&s->backoff);
-    s->is_probed = false;
-    msg->info("memcached: %s is back", s->place->text);
-}
-
-static void probe(struct memc_server *s, int64_t now_ms)
-{
-    const struct memc_order order = {.verb = MEMC_VERB_VERSION};
-    bool is_refused;
-    struct memc_command *c = memc_command_new(&order, 0, &is_refused);
-    struct memc_connection *connection = c ? memc_connection_open(s) : NULL;
-
-    if (!connection) {
-        free(c);
-        memc_server_failed(s, true);
-        return;
-    }
-    c->deadline_ms = now_ms + s->pool->client->timeout_ms;
-    s->pool->ncommands++;
-    s->is_probed = connection->is_probe = true;
-    memc_connection_send(connection, c);
-}
-
-/* ---- time ---- */
-
-static void look_after(struct memc_server *s, int64_t now_ms)
-{
-    for (struct memc_connection *c = s->connections, *next; c; c = next) {
-        next = c->next;
-        memc_connection_expire(c, now_ms);
-    }
-    if (backoff_is_on(&s->backoff) && !s->is_probed && backoff_is_over(&s->backoff, now_ms))
-        probe(s, now_ms);
-}
-
-static void on_tick(void *arg)
-{
-    struct memc_pool *pool = arg;
-    const int64_t now_ms = clock_now_ms();
-
-    for (unsigned i = 0; i < pool->client->nplaces; i++)
-        look_after(&pool->servers[i], now_ms);
-    if (pool->ncommands > 0 || pool->alive != pool->client->all)
-        return;
-    (void)timer->cancel(pool->tick);
-    pool->tick = NULL;
-}
-
-/* ---- commands ---- */
-
-static struct memc_connection *choose(struct memc_server *s)
-{
-    struct memc_connection *best = NULL;
-
-    for (struct memc_connection *c = s->connections; c; c = c->next) {
-        if ((!best || c->ncommands < best->ncommands) && memc_connection_is_usable(c))
-            best = c;
-    }
-    if (best && (best->ncommands == 0 || s->nconnections >= s->pool->client->connections))
-        return best;
-    return memc_connection_open(s);
-}
-
-int memc_pool_route(struct memc_pool *pool, struct memc_command *c)
-{
-    int i;
-
-    while ((i = ring_find(pool->client->ring, c->hash, &pool->alive)) >= 0) {
-        struct memc_connection *connection = choose(&pool->servers[i]);
-
-        if (connection) {
-            memc_connection_send(connection, c);
-            return 0;
-        }
-        memc_server_failed(&pool->servers[i], false);
-    }
-    return MEMCACHED_DOWN;
-}
-
-int memc_pool_submit(struct memc_pool *pool, struct memc_command *c, duda_request_t *dr)
-{
-    if (pool->ncommands >= MEMC_COMMANDS_MAX)
-        return MEMCACHED_FULL;
-    if (!pool->tick)
-        pool->tick = timer->every(MEMC_TICK_MS, on_tick, pool);
-    if (pool->tick && dr)
-        c->parking = parking_enter(&pool->lot, dr);
-    if (!pool->tick || (dr && !c->parking))
-        return MEMCACHED_FULL;
-    c->deadline_ms = clock_now_ms() + pool->client->timeout_ms;
-    if (memc_pool_route(pool, c) == 0) {
-        pool->ncommands++;
-        return 0;
-    }
-    parking_cancel(c->parking);
-    return MEMCACHED_DOWN;
-}
+/* ---- answers ---- */
 
 struct answered {
     const struct memc_command *command;
@@ -136,42 +23,159 @@ static void call_service(duda_request_t *dr, void *arg)
         a->command->fn(dr, a->answer, a->command->arg);
 }
 
-void memc_pool_answer(struct memc_pool *pool, struct memc_command *c,
-                      const struct memcached_answer *answer)
+static void answer(struct memc_pool *pool, struct memc_command *c,
+                   const struct memcached_answer *answer)
 {
     struct answered a = {c, answer};
 
-    pool->ncommands--;
-    parking_leave(c->parking, call_service, &a);
+    remote_client_answer(pool->remote, &c->call, call_service, &a);
     free(c);
 }
+
+static const char *text_of(const struct memc_reader *r)
+{
+    switch (r->result) {
+    case MEMCACHED_OK:
+        return "done";
+    case MEMCACHED_MISS:
+        return "no such key";
+    case MEMCACHED_NOT_STORED:
+        return "not stored";
+    default:
+        return r->line;
+    }
+}
+
+static void on_answer(void *of, struct remote_call *call, const void *reader)
+{
+    const struct memc_reader *r = reader;
+
+    answer(of, command_of(call),
+           &(struct memcached_answer){.result = r->result,
+                                      .value = r->value,
+                                      .len = r->value_got,
+                                      .number = r->number,
+                                      .text = text_of(r)});
+}
+
+/* ---- routes ---- */
+
+static int route(struct memc_pool *pool, struct memc_command *c)
+{
+    int i;
+
+    do {
+        const uint64_t alive = remote_client_alive(pool->remote);
+
+        i = ring_find(pool->client->ring, c->hash, &alive);
+    } while (i >= 0 && remote_client_send(pool->remote, (unsigned)i, &c->call) < 0);
+    return i >= 0 ? 0 : MEMCACHED_DOWN;
+}
+
+static void on_lost(void *of, struct remote_call *call, enum remote_end end, const char *text)
+{
+    static const int results[] = {
+        [REMOTE_LATE] = MEMCACHED_TIMEOUT,
+        [REMOTE_LOST] = MEMCACHED_LOST,
+        [REMOTE_MALFORMED] = MEMCACHED_MALFORMED,
+        [REMOTE_UNSENT] = MEMCACHED_DOWN,
+    };
+    struct memcached_answer none = {.result = results[end], .text = text};
+
+    if (end == REMOTE_UNSENT) {
+        if (route(of, command_of(call)) == 0)
+            return;
+        none.text = "no server can be reached";
+    }
+    answer(of, command_of(call), &none);
+}
+
+int memc_pool_submit(struct memc_pool *pool, struct memc_command *c, duda_request_t *dr)
+{
+    if (remote_client_begin(pool->remote, &c->call, dr) < 0)
+        return MEMCACHED_FULL;
+    if (route(pool, c) == 0)
+        return 0;
+    remote_client_cancel(pool->remote, &c->call);
+    return MEMCACHED_DOWN;
+}
+
+/* ---- the protocol ---- */
+
+static struct remote_call *new_probe(void)
+{
+    const struct memc_order order = {.verb = MEMC_VERB_VERSION};
+    bool is_refused;
+    struct memc_command *c = memc_command_new(&order, 0, &is_refused);
+
+    return c ? &c->call : NULL;
+}
+
+static void begin(void *of, void *reader, const struct remote_call *call)
+{
+    const struct memc_pool *pool = of;
+    const struct memc_command *c = (const struct memc_command *)(const void *)call;
+
+    memc_reader_begin(reader, c->kind, c->bytes + c->key_at, c->key_len, pool->client->value_max);
+}
+
+/* A server that has not understood the line of a value reads the value as commands. */
+static enum remote_progress read_answer(void *reader, const char *bytes, size_t len, size_t *used)
+{
+    struct memc_reader *r = reader;
+    const ssize_t n = memc_reader_feed(r, bytes, len);
+
+    if (n < 0)
+        return REMOTE_BAD;
+    *used = (size_t)n;
+    if (r->state != MEMC_READER_DONE)
+        return REMOTE_MORE;
+    return r->is_unknown && r->kind == MEMC_STORE ? REMOTE_CONFUSED : REMOTE_DONE;
+}
+
+static const char *why(const void *reader)
+{
+    return ((const struct memc_reader *)reader)->why;
+}
+
+static void reset(void *reader)
+{
+    memc_reader_fini(reader);
+}
+
+const struct remote_protocol memc_protocol = {
+    .name = "memcached",
+    .reader_size = sizeof(struct memc_reader),
+    .retry_first_ms = MEMC_RETRY_FIRST_MS,
+    .retry_last_ms = MEMC_RETRY_LAST_MS,
+    .calls_max = MEMC_COMMANDS_MAX,
+    .probe = new_probe,
+    .begin = begin,
+    .read = read_answer,
+    .why = why,
+    .answer = on_answer,
+    .lost = on_lost,
+    .reset = reset,
+};
 
 /* ---- life ---- */
 
 struct memc_pool *memc_pool_new(const struct memcached_client *client)
 {
-    struct memc_pool *pool =
-        calloc(1, sizeof(*pool) + client->nplaces * sizeof(struct memc_server));
+    struct memc_pool *pool = malloc(sizeof(*pool));
 
     if (!pool)
         return NULL;
     pool->client = client;
-    pool->alive = client->all;
-    for (unsigned i = 0; i < client->nplaces; i++) {
-        pool->servers[i].pool = pool;
-        pool->servers[i].place = &client->places[i];
-    }
-    return pool;
+    pool->remote = remote_client_new(&client->remote, pool);
+    if (pool->remote)
+        return pool;
+    free(pool);
+    return NULL;
 }
 
 void memc_pool_free(struct memc_pool *pool)
 {
-    for (unsigned i = 0; i < pool->client->nplaces; i++) {
-        for (struct memc_connection *c = pool->servers[i].connections, *next; c; c = next) {
-            next = c->next;
-            memc_connection_free(c);
-        }
-    }
-    parking_lot_end(&pool->lot);
+    remote_client_free(pool->remote);
     free(pool);
 }

@@ -4,7 +4,7 @@
 #include "kit/pure/hash.h"
 
 #include "bounds.h"
-#include "remote/address.h"
+#include "remote/place.h"
 
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ uint32_t memc_hash(const void *bytes, size_t len)
 
 static void place(struct ring *ring, const char *name, unsigned server)
 {
-    char text[ADDRESS_TEXT_MAX + 16];
+    char text[REMOTE_TEXT_MAX + 16];
 
     for (int i = 0; i < MEMC_POINTS; i++) {
         const int len = snprintf(text, sizeof(text), "%s-%d", name, i);

@@ -74,6 +74,17 @@ static void no_server_is_alive(void **state)
     ring_free(ring);
 }
 
+static int read_places(const char *text)
+{
+    struct remote_place *places;
+    const char *why;
+    const int n = memc_places_read(text, &places, &why);
+
+    assert_true(n < 0 ? why && !places : !why && places);
+    free(places);
+    return n;
+}
+
 static void reads_places(void **state)
 {
     static const struct {
@@ -82,35 +93,26 @@ static void reads_places(void **state)
     } rows[] = {
         {"127.0.0.1:11211", 1},
         {" [::1]:1  10.0.0.1:65535\t", 2},
+        {"cache:11211\nmemcacheds://cache memcached://other?connections=3", -1},
+        {"cache:11212\nmemcacheds://cache memcached://other?connections=3", 3},
         {NULL, -1},
         {"", -1},
         {"  ", -1},
-        {"localhost:11211", -1},
-        {"127.0.0.1", -1},
-        {"127.0.0.1:", -1},
-        {"127.0.0.1:0", -1},
-        {"127.0.0.1:65536", -1},
-        {"127.0.0.1:1x", -1},
-        {"127.0.0.1:-1", -1},
-        {"::1:11211", -1},
-        {"[::1:11211", -1},
-        {"[::1]11211", -1},
+        {"cache", -1},
+        {"memcache://cache", -1},
         {"[::1]:1 [0::1]:1", -1},
         {"127.0.0.1:1 127.0.0.1:1", -1},
     };
-    struct address *places = calloc(MEMC_SERVERS_MAX, sizeof(*places));
     char many[(MEMC_SERVERS_MAX + 1) * 16] = "";
 
     (void)state;
-    assert_non_null(places);
     for (size_t i = 0; i < NUMBER_OF(rows); i++)
-        assert_int_equal(memc_places_read(rows[i].text, places), rows[i].n);
+        assert_int_equal(read_places(rows[i].text), rows[i].n);
     for (int i = 0; i <= MEMC_SERVERS_MAX; i++) {
-        assert_int_equal(memc_places_read(many, places), i > 0 ? i : -1);
+        assert_int_equal(read_places(many), i > 0 ? i : -1);
         (void)snprintf(many + strlen(many), 16, "127.0.0.1:%d ", i + 1);
     }
-    assert_int_equal(memc_places_read(many, places), -1);
-    free(places);
+    assert_int_equal(read_places(many), -1);
 }
 
 static void writes_commands(void **state)
@@ -145,8 +147,8 @@ static void writes_commands(void **state)
         assert_int_equal(is_refused, rows[i].bytes == NULL);
         if (rows[i].bytes) {
             assert_non_null(c);
-            assert_int_equal(c->len, strlen(rows[i].bytes));
-            assert_memory_equal(c->bytes, rows[i].bytes, c->len);
+            assert_int_equal(c->call.len, strlen(rows[i].bytes));
+            assert_memory_equal(c->call.bytes, rows[i].bytes, c->call.len);
         }
         free(c);
     }

@@ -18,8 +18,7 @@
 #define MEMCACHED_FULL (-6)      /* 1,024 commands of this worker wait, or there is no memory */
 /* Servers, and how they are asked; 0 is the default. */
 struct memcached_options {
-    const char *
-        servers; /* numeric addresses, with blanks between: "10.0.0.1:11211 [::1]:11211"; at most 64 */
+    const char *servers;  /* HOST:PORT or memcached://HOST[:PORT], blanks between; at most 64 */
     unsigned connections; /* to a server, of each worker, at most 16; 0: 2 */
     unsigned timeout_ms;  /* of a command, with its connection; exact to 200; 0: 1000 */
     size_t value_max;     /* bytes of a value, at most 128 MB; 0: 1 MB, the default of the server */
@@ -56,13 +55,18 @@ typedef void (*memcached_fn)(duda_request_t *dr, const struct memcached_answer *
    A key has 1 to 250 bytes without blanks and control bytes. seconds: until the value expires; 0: never. Each worker has
    connections of its own, on which commands follow each other without waiting for answers.
 
+   A host is a name, an IPv4 address, or an IPv6 address in brackets. Names are looked up when a connection is made, without
+   blocking, and again when no address accepts it. The scheme memcacheds is memcached with TLS, by the plugin tls or mbedtls,
+   whose section [TLS_BACKEND] says whom to believe. ?connections=N behind a URL bounds the connections to that server over
+   all workers: commands wait for one, first-in first-out, within timeout_ms.
+
    Keys are spread over the servers by consistent hashing, as ketama does it: 160 points of each server on a ring of 32 bits,
-   FNV-1a with the final mix of MurmurHash3 of "address:port-number"; a key belongs to the next point. After a failure
+   FNV-1a with the final mix of MurmurHash3 of "host:port-number"; a key belongs to the next point. After a failure
    a server is left out, and its keys belong to the next server on the ring, until a connection to it answers again: the first
    is tried after 500 ms, the next after twice as long, up to 30 seconds. */
 struct duda_api_memcached {
-    /* [M] A client for these servers, which lasts as long as the service; options and texts are copied. NULL: an address is
-       not numeric, a bound is exceeded, there are 8 clients, or no memory: logged. */
+    /* [M] A client for these servers, which lasts as long as the service; options and texts are copied. NULL: a server is
+       malformed or needs TLS that is missing, a bound is exceeded, there are 8 clients, or no memory: logged. */
     memcached_client_t *(*client)(const struct memcached_options *options);
     /* [W] Ask for a value. */
     int (*get)(memcached_client_t *client, duda_request_t *dr, const char *key, memcached_fn fn,

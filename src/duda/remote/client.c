@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/client_int.h"
+
+#include <stdlib.h>
+
+/* Calls, the servers of a worker, and time. */
+
+/* ---- servers that are left out ---- */
+
+void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
+                      const struct remote_call *unsent, enum remote_end end, const char *text)
+{
+    const struct remote_client *c = pool->client;
+    const int64_t now_ms = clock_now_ms();
+    bool is_unsent = false;
+
+    for (struct remote_call *call = first, *next; call; call = next) {
+        next = call->next;
+        is_unsent |= call == unsent;
+        if (call->deadline_ms <= now_ms)
+            c->spec->protocol->lost(c->of, call, REMOTE_LATE, "no answer within the time limit");
+        else
+            c->spec->protocol->lost(c->of, call, is_unsent ? REMOTE_UNSENT : end, text);
+        end = REMOTE_LOST;
+    }
+}
+
+void remote_pool_failed(struct remote_pool *pool, const char *why, bool is_probe)
+{
+    const struct remote_protocol *protocol = pool->client->spec->protocol;
+    struct remote_call *waiting = pool->waiting.first;
+
+    if (pool->state != REMOTE_POOL_UP && !is_probe)
+        return; /* another connection has failed before */
+    if (pool->state == REMOTE_POOL_UP)
+        msg->warn("%s: %s is left out: %s", protocol->name, pool->server->place.text, why);
+    backoff_failed(&pool->backoff, protocol->retry_first_ms, protocol->retry_last_ms);
+    pool->state = REMOTE_POOL_OUT;
+    remote_queue_init(&pool->waiting);
+    remote_pool_lose(pool, waiting, waiting, REMOTE_UNSENT, why);
+}
+
+void remote_pool_is_back(struct remote_pool *pool)
+{
+    pool->state = REMOTE_POOL_UP;
+    backoff_end(&pool->backoff);
+    msg->info("%s: %s is back", pool->client->spec->protocol->name, pool->server->place.text);
+}
+
+static void probe(struct remote_pool *pool, int64_t now_ms)
+{
+    const struct remote_spec *spec = pool->client->spec;
+    struct remote_call *call = spec->protocol->probe();
+
+    pool->state = REMOTE_POOL_TRIED;
+    if (call) {
+        call->deadline_ms = now_ms + spec->timeout_ms;
+        if (remote_link_new(pool, call) == 0)
+            return;
+    }
+    free(call);
+    remote_pool_failed(pool, "no memory", true);
+}
+
+/* ---- connections for calls ---- */
+
+static bool is_taking(const struct remote_pool *pool)
+{
+    const struct remote_link *l = pool->links;
+
+    while (l && (l->state != REMOTE_LINK_TAKE || l->is_probe))
+        l = l->next;
+    return l != NULL;
+}
+
+/* @return 0: one is on its way, or those that there are will be free; an error */
+static int connect_one(struct remote_pool *pool)
+{
+    if (is_taking(pool) || pool->nlinks >= pool->client->spec->connections)
+        return 0;
+    return remote_link_new(pool, NULL);
+}
+
+void remote_pool_serve(struct remote_pool *pool)
+{
+    int err;
+
+    if (!pool->waiting.first)
+        return;
+    err = connect_one(pool);
+    if (err < 0 && pool->nlinks == 0)
+        remote_pool_failed(pool, mk_error_text(err), false);
+}
+
+/* Where connections are scarce one is enough for a worker. */
+static void add_one(struct remote_pool *pool)
+{
+    if (!pool->is_tight)
+        (void)!connect_one(pool);
+}
+
+static int wait_for_one(struct remote_pool *pool, struct remote_call *call)
+{
+    const int err = connect_one(pool);
+
+    if (err < 0 && pool->nlinks == 0) {
+        remote_pool_failed(pool, mk_error_text(err), false);
+        return -1;
+    }
+    remote_queue_add(&pool->waiting, call);
+    return 0;
+}
+
+/* ---- time ---- */
+
+static struct remote_call *take_late(struct remote_queue *q, int64_t now_ms)
+{
+    struct remote_call **at = &q->first, *call;
+
+    while (*at && now_ms < (*at)->deadline_ms)
+        at = &(*at)->next;
+    call = *at;
+    if (!call)
+        return NULL;
+    *at = call->next;
+    if (!*at)
+        q->end = at;
+    call->next = NULL;
+    return call;
+}
+
+static struct remote_link *find_due(const struct remote_pool *pool, int64_t now_ms)
+{
+    struct remote_link *l = pool->links;
+
+    while (l && !remote_link_is_due(l, now_ms))
+        l = l->next;
+    return l;
+}
+
+/* The functions of calls may change all lists, so each look begins anew. */
+static void look_after(struct remote_pool *pool, int64_t now_ms)
+{
+    struct remote_call *call;
+    struct remote_link *l, *next;
+
+    while ((l = find_due(pool, now_ms)))
+        remote_link_expire(l);
+    while ((call = take_late(&pool->waiting, now_ms)))
+        remote_pool_lose(pool, call, NULL, REMOTE_LATE, "");
+    for (l = pool->links; l; l = next) {
+        next = l->next;
+        (void)remote_link_rest(l);
+    }
+    if (pool->state == REMOTE_POOL_OUT && backoff_is_over(&pool->backoff, now_ms))
+        probe(pool, now_ms);
+}
+
+static bool has_to_look(const struct remote_client *c)
+{
+    if (c->ncalls > 0)
+        return true;
+    for (unsigned i = 0; i < c->spec->nservers; i++) {
+        if (c->pools[i].links || c->pools[i].state != REMOTE_POOL_UP)
+            return true;
+    }
+    return false;
+}
+
+static void on_tick(void *arg)
+{
+    struct remote_client *c = arg;
+    const int64_t now_ms = clock_now_ms();
+
+    for (unsigned i = 0; i < c->spec->nservers; i++)
+        look_after(&c->pools[i], now_ms);
+    if (has_to_look(c))
+        return;
+    (void)timer->cancel(c->tick);
+    c->tick = NULL;
+}
+
+/* ---- calls ---- */
+
+int remote_client_begin(struct remote_client *c, struct remote_call *call, duda_request_t *dr)
+{
+    if (c->ncalls >= c->spec->protocol->calls_max)
+        return -1;
+    if (!c->tick)
+        c->tick = timer->every(REMOTE_TICK_MS, on_tick, c);
+    if (!c->tick)
+        return -1;
+    call->parking = dr ? parking_enter(&c->lot, dr) : NULL;
+    if (dr && !call->parking)
+        return -1;
+    call->deadline_ms = clock_now_ms() + c->spec->timeout_ms;
+    c->ncalls++;
+    return 0;
+}
+
+void remote_client_cancel(struct remote_client *c, struct remote_call *call)
+{
+    c->ncalls--;
+    parking_cancel(call->parking);
+}
+
+int remote_client_send(struct remote_client *c, unsigned server, struct remote_call *call)
+{
+    struct remote_pool *pool = &c->pools[server];
+    struct remote_link *l;
+
+    if (pool->state != REMOTE_POOL_UP)
+        return -1;
+    l = remote_link_choose(pool);
+    if (!l)
+        return wait_for_one(pool, call);
+    if (l->ncalls > 0)
+        add_one(pool);
+    remote_link_send(l, call);
+    return 0;
+}
+
+void remote_client_answer(struct remote_client *c, struct remote_call *call,
+                          void (*fn)(duda_request_t *dr, void *arg), void *arg)
+{
+    c->ncalls--;
+    parking_leave(call->parking, fn, arg);
+}
+
+uint64_t remote_client_alive(const struct remote_client *c)
+{
+    uint64_t alive = 0;
+
+    for (unsigned i = 0; i < c->spec->nservers; i++)
+        alive |= (uint64_t)(c->pools[i].state == REMOTE_POOL_UP) << i;
+    return alive;
+}
+
+/* ---- life ---- */
+
+static unsigned count_workers(const struct duda_place *place)
+{
+    unsigned n = 0;
+
+    while (mk_server_worker(mk_worker_server(place->worker), n))
+        n++;
+    return n;
+}
+
+static struct mk_upstream *open_upstream(const struct remote_spec *spec,
+                                         const struct remote_place *p,
+                                         const struct duda_place *place, unsigned max)
+{
+    const struct mk_upstream_options options = {
+        .size = sizeof(options),
+        .host = p->host,
+        .port = p->port,
+        .transport = p->is_secure ? place->tls : NULL,
+        .name = p->is_secure ? p->host : NULL,
+        .max_connections = max,
+        .max_idle = spec->connections,
+        .max_waiting = UINT16_MAX, /* bound by the calls */
+        .connect_ms = spec->timeout_ms,
+        .idle_ms = REMOTE_IDLE_MS,
+    };
+
+    return mk_upstream_new(mk_worker_server(place->worker), &options);
+}
+
+/* @return 0; -1: no memory */
+static int join(struct remote_pool *pool, struct remote_server *s)
+{
+    const struct remote_spec *spec = pool->client->spec;
+    const struct duda_place *place = &pool->client->place;
+    const unsigned usual = spec->connections * count_workers(place);
+    const unsigned max = s->place.connections ? s->place.connections : usual;
+
+    (void)pthread_mutex_lock(&s->lock);
+    if (!s->upstream)
+        s->upstream = open_upstream(spec, &s->place, place, max);
+    if (s->upstream)
+        s->users++;
+    pool->upstream = s->upstream;
+    (void)pthread_mutex_unlock(&s->lock);
+    pool->server = s;
+    pool->is_tight = max < usual;
+    remote_queue_init(&pool->waiting);
+    return pool->upstream ? 0 : -1;
+}
+
+static void leave(struct remote_pool *pool)
+{
+    struct remote_server *s = pool->server;
+
+    (void)pthread_mutex_lock(&s->lock);
+    if (pool->upstream && --s->users == 0) {
+        mk_upstream_free(s->upstream);
+        s->upstream = NULL;
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+bool remote_has_tls(void)
+{
+    struct duda_place place;
+
+    (void)duda_objects_given->host->place(&place);
+    return place.tls != NULL;
+}
+
+struct remote_client *remote_client_new(const struct remote_spec *spec, void *of)
+{
+    struct remote_client *c = calloc(1, sizeof(*c) + spec->nservers * sizeof(struct remote_pool));
+
+    if (!c || duda_objects_given->host->place(&c->place) < 0) {
+        free(c);
+        return NULL;
+    }
+    c->spec = spec;
+    c->of = of;
+    for (unsigned i = 0; i < spec->nservers; i++) {
+        c->pools[i].client = c;
+        if (join(&c->pools[i], &spec->servers[i]) == 0)
+            continue;
+        while (i-- > 0)
+            leave(&c->pools[i]);
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void remote_client_free(struct remote_client *c)
+{
+    struct remote_call *call;
+
+    for (unsigned i = 0; i < c->spec->nservers; i++) {
+        struct remote_pool *pool = &c->pools[i];
+
+        while (pool->links)
+            remote_link_free(pool->links);
+        while ((call = remote_queue_pop(&pool->waiting)))
+            free(call);
+        leave(pool);
+    }
+    parking_lot_end(&c->lot);
+    free(c);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_REMOTE_CLIENT_H
+#define MK_DUDA_REMOTE_CLIENT_H
+
+#include "remote/parking.h"
+#include "remote/place.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mk_upstream;
+
+/*
+ * For packages that ask servers by a protocol whose answers come in the order of the calls: connections, time limits, and
+ * what happens when a server fails. A package writes and reads the protocol, and chooses the server of each call.
+ *
+ * Connections are streams of the server (<monkey/upstream.h>). Hosts are looked up without blocking, and again when no
+ * address can be connected to; TLS is the transport of the plugin tls or mbedtls, which also decides whom to believe. A
+ * server has at most so many connections over all workers; workers wait for them in first-in first-out order, and so do calls
+ * on a worker. A connection carries many calls, which are sent without waiting for answers.
+ *
+ * A server fails when it cannot be connected to, closes a connection with calls, keeps one waiting beyond its deadline, or
+ * sends what is no answer. It is logged once, and gets no calls until a probe over a new connection was answered: the first
+ * after retry_first_ms, the next after twice as long, up to retry_last_ms. Each worker sees for itself.
+ *
+ * Every call that remote_client_send() took ends once: by answer() or by lost() of the protocol, within timeout_ms plus two
+ * ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this
+ * header, apart from that of remote_client_answer().
+ */
+
+enum { REMOTE_SERVERS_MAX = 64 };
+
+/** A server, shared by all workers. Zeroed at first but for its place, which does not change. */
+struct remote_server {
+    struct remote_place place;
+    pthread_mutex_t lock;
+    struct mk_upstream *upstream; /* under lock; NULL: no worker has it */
+    unsigned users;               /* likewise: workers */
+};
+
+/** Begins what a package knows of a call, in one block of malloc(). The package's until it is taken, and again when it ends. */
+struct remote_call {
+    struct remote_call *next;
+    struct parking *parking; /* of its request; NULL: it has none */
+    int64_t deadline_ms;     /* of CLOCK_MONOTONIC */
+    const char *bytes;       /* what is sent; unchanged until it ends */
+    size_t len;              /* > 0 */
+};
+
+/** Why a call has no answer. */
+enum remote_end {
+    REMOTE_LATE,      /* its deadline is over; it may have been carried out */
+    REMOTE_LOST,      /* its connection ended; likewise */
+    REMOTE_MALFORMED, /* its answer is none; likewise */
+    REMOTE_UNSENT /* the server has failed before the call was sent, so another one may have it */
+};
+
+enum remote_progress {
+    REMOTE_MORE,     /* all bytes are used, and the answer is not complete */
+    REMOTE_DONE,     /* it is */
+    REMOTE_CONFUSED, /* likewise, and nobody knows what the server would send after it */
+    REMOTE_BAD       /* it is no answer */
+};
+
+/** Functions of a package. `of` is that of the client; `reader` has reader_size bytes and is one connection's, zeroed at first. */
+struct remote_protocol {
+    const char *name; /* in logs */
+    size_t reader_size;
+    unsigned retry_first_ms, retry_last_ms;
+    unsigned calls_max; /* of a worker, without an answer */
+    /** @return a call that each server answers; it is freed by free(). NULL: no memory */
+    struct remote_call *(*probe)(void);
+    /** The answer to a call begins. */
+    void (*begin)(void *of, void *reader, const struct remote_call *call);
+    /** Read the next bytes of it. @param used  out: bytes, unless it is bad */
+    enum remote_progress (*read)(void *reader, const char *bytes, size_t len, size_t *used);
+    /** @return why it is bad, in words */
+    const char *(*why)(const void *reader);
+    /** The answer is complete; the reader has it until the function returns. Takes the call. */
+    void (*answer)(void *of, struct remote_call *call, const void *reader);
+    /** It will not come, or the rest of it. Takes the call, which may be sent again if it is REMOTE_UNSENT. */
+    void (*lost)(void *of, struct remote_call *call, enum remote_end end, const char *text);
+    /** Free what the reader has of an answer; it may be zeroed, or reset twice. */
+    void (*reset)(void *reader);
+};
+
+/** What a service asked for: shared by all workers, and never changed. */
+struct remote_spec {
+    const struct remote_protocol *protocol;
+    struct remote_server *servers;
+    unsigned nservers;    /* 1 to REMOTE_SERVERS_MAX */
+    unsigned connections; /* of a worker to a server, probes not counted */
+    unsigned timeout_ms;  /* of a call, and to connect */
+};
+
+struct remote_client;
+
+/** @return whether servers with TLS can be asked. In duda_main(), and on workers */
+bool remote_has_tls(void);
+
+/**
+ * Begin on this worker; no connection is made before it is needed.
+ * @param spec  borrowed until the client is freed; its servers' locks are initialized
+ * @return owned by the caller; NULL: no memory, or this thread is no worker of the service
+ */
+struct remote_client *remote_client_new(const struct remote_spec *spec, void *of);
+
+/** Free it with its calls and connections. On its worker, or after the end of its thread. */
+void remote_client_free(struct remote_client *c);
+
+/** @return a bit for each server that takes calls */
+uint64_t remote_client_alive(const struct remote_client *c);
+
+/**
+ * Count a call, set its deadline, and park its request.
+ * @param dr  NULL: it has none. @return 0; -1: there are calls_max, dr cannot wait, or no memory
+ */
+int remote_client_begin(struct remote_client *c, struct remote_call *call, duda_request_t *dr);
+/** Undo it: no server has taken the call. */
+void remote_client_cancel(struct remote_client *c, struct remote_call *call);
+
+/** Send a call that was begun, or was REMOTE_UNSENT. @return 0: it is taken; -1: the server takes no calls now */
+int remote_client_send(struct remote_client *c, unsigned server, struct remote_call *call);
+
+/**
+ * A call has ended: call fn with its request, as parking_leave() does.
+ * @param call  stays the caller's
+ */
+void remote_client_answer(struct remote_client *c, struct remote_call *call,
+                          void (*fn)(duda_request_t *dr, void *arg), void *arg);
+
+#endif

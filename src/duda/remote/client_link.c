@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/client_int.h"
+
+#include "kit/states/states.h"
+
+#include <stdlib.h>
+
+/* A connection to a server: calls go out without waiting, and their answers come in the same order. */
+
+static const struct states_row rows[] = {
+#define ROW(name, text, next, meaning) {text, next},
+    REMOTE_LINK_STATES(ROW)
+#undef ROW
+};
+static const struct states table = {"remote link", sizeof(rows) / sizeof(rows[0]), rows};
+
+static void turn(struct remote_link *l, enum remote_link_state to)
+{
+    states_turn(&table, &l->state, to, NULL, NULL);
+}
+
+static const struct remote_protocol *protocol_of(const struct remote_link *l)
+{
+    return l->pool->client->spec->protocol;
+}
+
+/* ---- the end ---- */
+
+/* The pool knows it no more, and the connection goes. @param reusable  it is in step */
+static void detach(struct remote_pool *pool, struct remote_link *l, bool reusable)
+{
+    struct remote_link **at = &pool->links;
+
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    if (!l->is_probe)
+        pool->nlinks--;
+    if (l->wait)
+        mk_upstream_cancel(l->wait);
+    l->wait = NULL;
+    if (l->s)
+        mk_upstream_give(pool->upstream, l->s, reusable);
+    l->s = NULL;
+    turn(l, REMOTE_LINK_OVER);
+}
+
+static void drop(struct remote_link *l)
+{
+    protocol_of(l)->reset(l->reader);
+    free(l);
+}
+
+void remote_link_free(struct remote_link *l)
+{
+    struct remote_call *call;
+
+    detach(l->pool, l, false);
+    while ((call = remote_queue_pop(&l->calls)))
+        free(call);
+    drop(l);
+}
+
+/* Its connection is for others. @param reusable  likewise */
+static void give_back(struct remote_link *l, bool reusable)
+{
+    struct remote_pool *pool = l->pool;
+
+    detach(pool, l, reusable);
+    drop(l);
+    remote_pool_serve(pool);
+}
+
+static struct remote_call *pop(struct remote_link *l)
+{
+    struct remote_call *call = remote_queue_pop(&l->calls);
+
+    l->ncalls--;
+    if (l->unsent != call)
+        return call;
+    l->unsent = call->next;
+    l->nunsent--;
+    l->sent = 0;
+    return call;
+}
+
+static const struct remote_call *first_unsent(const struct remote_link *l)
+{
+    return l->unsent && l->sent > 0 ? l->unsent->next : l->unsent; /* the first one is cut off */
+}
+
+/* It has left the pool: what becomes of its calls? */
+static void settle(struct remote_link *l, enum remote_end end, const char *text)
+{
+    remote_pool_lose(l->pool, l->calls.first, first_unsent(l), end, text);
+}
+
+/* @param text  of the reader, or for longer */
+static void fail(struct remote_link *l, enum remote_end end, const char *text,
+                 bool is_servers_fault)
+{
+    struct remote_pool *pool = l->pool;
+    const bool is_probe = l->is_probe;
+
+    detach(pool, l, false);
+    if (is_probe)
+        free(pop(l));
+    if (is_servers_fault || is_probe)
+        remote_pool_failed(pool, text, is_probe);
+    settle(l, end, text);
+    drop(l);
+    remote_pool_serve(pool);
+}
+
+/* ---- sending ---- */
+
+static int gather(const struct remote_link *l, struct iovec *pieces)
+{
+    size_t skip = l->sent;
+    int n = 0;
+
+    for (const struct remote_call *call = l->unsent; call && n < REMOTE_PIECES_MAX;
+         call = call->next) {
+        pieces[n++] = (struct iovec){(void *)(uintptr_t)(call->bytes + skip), call->len - skip};
+        skip = 0;
+    }
+    return n;
+}
+
+static void count_sent(struct remote_link *l, size_t n)
+{
+    l->sent += n;
+    while (l->unsent && l->sent >= l->unsent->len) {
+        l->sent -= l->unsent->len;
+        l->unsent = l->unsent->next;
+        l->nunsent--;
+    }
+}
+
+/* An error is left to the loop, which reports it as an event of its own: answers may have come before. */
+static void flush(struct remote_link *l)
+{
+    struct iovec pieces[REMOTE_PIECES_MAX];
+
+    while (l->unsent) {
+        const ssize_t n = mk_stream_write(l->s, pieces, gather(l, pieces));
+
+        if (n < 0)
+            return;
+        count_sent(l, (size_t)n);
+    }
+}
+
+static void push(struct remote_link *l, struct remote_call *call)
+{
+    remote_queue_add(&l->calls, call);
+    l->ncalls++;
+    l->nunsent++;
+    l->idle_ticks = 0;
+    if (l->unsent)
+        return;
+    l->unsent = call;
+    l->sent = 0;
+}
+
+/* Of what was not read yet nothing is an answer to this call, so an event reads everything first. */
+void remote_link_send(struct remote_link *l, struct remote_call *call)
+{
+    push(l, call);
+    if (!l->is_inside)
+        flush(l);
+}
+
+/* ---- choosing ---- */
+
+static bool others_wait(const struct remote_pool *pool)
+{
+    unsigned open, idle, waiting = 0;
+
+    if (pool->is_tight)
+        mk_upstream_load(pool->upstream, &open, &idle, &waiting);
+    return waiting > 0;
+}
+
+static struct remote_link *least_busy(const struct remote_pool *pool)
+{
+    struct remote_link *best = NULL;
+
+    for (struct remote_link *l = pool->links; l; l = l->next) {
+        if (l->state == REMOTE_LINK_OPEN && !l->is_probe && (!best || l->ncalls < best->ncalls))
+            best = l;
+    }
+    return best;
+}
+
+struct remote_link *remote_link_choose(struct remote_pool *pool)
+{
+    struct remote_link *l;
+
+    /* The server may have closed an idle one since the last turn of the loop. */
+    while ((l = least_busy(pool)) && l->ncalls == 0 && !l->is_inside &&
+           !mk_upstream_is_quiet(pool->upstream, l->s)) {
+        detach(pool, l, false);
+        drop(l);
+    }
+    if (!l || !others_wait(pool))
+        return l;
+    turn(l, REMOTE_LINK_LEAVING);
+    if (l->ncalls == 0 && !l->is_inside) {
+        detach(pool, l, true);
+        drop(l);
+    }
+    return NULL;
+}
+
+/* ---- answers ---- */
+
+/*
+ * The first call has its answer, after which the connection ends.
+ * @param why  the server's fault; NULL: it has none
+ */
+static void answer_last(struct remote_link *l, const char *why)
+{
+    struct remote_pool *pool = l->pool;
+    struct remote_call *call = pop(l);
+
+    detach(pool, l, false);
+    if (why)
+        remote_pool_failed(pool, why, false);
+    protocol_of(l)->answer(pool->client->of, call, l->reader);
+    settle(l, REMOTE_LOST, "the connection ended after another answer");
+    drop(l);
+    remote_pool_serve(pool);
+}
+
+static void answer_probe(struct remote_link *l)
+{
+    free(pop(l));
+    l->is_probe = false;
+    l->pool->nlinks++;
+    remote_pool_is_back(l->pool);
+}
+
+/*
+ * The answer to the first call is complete. Where a call was cut short, or the server may read a value as commands, what
+ * follows would mean something else.
+ * @param nleft  bytes behind it that were read. @return whether the connection goes on
+ */
+static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
+{
+    static const char unasked[] = "an answer without a call";
+    const bool is_unasked = --l->nowed == 0 && nleft > 0;
+
+    l->is_answering = false;
+    if (l->is_probe && (is_unasked || is_confused)) {
+        fail(l, REMOTE_MALFORMED, unasked, true);
+        return false;
+    }
+    if (l->is_probe) {
+        answer_probe(l);
+    } else if (is_unasked || is_confused || l->unsent == l->calls.first) {
+        answer_last(l, is_unasked ? unasked : NULL);
+        return false;
+    } else {
+        protocol_of(l)->answer(l->pool->client->of, pop(l), l->reader);
+    }
+    protocol_of(l)->reset(l->reader);
+    return true;
+}
+
+/* @return whether the connection goes on */
+static bool take_bytes(struct remote_link *l, const char *bytes, size_t len)
+{
+    const struct remote_protocol *protocol = protocol_of(l);
+
+    l->nowed = l->ncalls - l->nunsent + (l->unsent && l->sent > 0);
+    while (len > 0) {
+        enum remote_progress progress;
+        size_t used = 0;
+
+        if (l->nowed == 0) {
+            fail(l, REMOTE_MALFORMED, "an answer without a call", true);
+            return false;
+        }
+        if (!l->is_answering)
+            protocol->begin(l->pool->client->of, l->reader, l->calls.first);
+        l->is_answering = true;
+        progress = protocol->read(l->reader, bytes, len, &used);
+        if (progress == REMOTE_BAD) {
+            fail(l, REMOTE_MALFORMED, protocol->why(l->reader), true);
+            return false;
+        }
+        bytes += used;
+        len -= used;
+        if (progress != REMOTE_MORE && !take_answer(l, progress == REMOTE_CONFUSED, len))
+            return false;
+    }
+    return true;
+}
+
+enum received { GONE, MORE, ALL };
+
+/* @return GONE: the connection has ended; MORE: it will go on */
+static enum received receive(struct remote_link *l)
+{
+    char room[REMOTE_READ_ROOM];
+
+    for (int i = 0; i < REMOTE_ROUNDS_MAX; i++) {
+        const ssize_t n = mk_stream_read(l->s, room, sizeof(room));
+
+        if (n == MK_E_AGAIN)
+            return ALL;
+        if (n <= 0) {
+            fail(l, REMOTE_LOST, "the server closed the connection", l->ncalls > 0);
+            return GONE;
+        }
+        if (!take_bytes(l, room, (size_t)n))
+            return GONE;
+    }
+    mk_stream_run_soon(l->s);
+    return MORE;
+}
+
+/* ---- events ---- */
+
+struct event {
+    struct remote_link *link;
+    struct mk_stream *s;
+    unsigned events;
+    bool fresh;
+    int error;
+};
+
+/*
+ * What a server sent before its end was read in the event before, so a connection that breaks without that is one of a worker
+ * that ends: no function of a service is called then, and no tick comes.
+ */
+static void break_off(struct remote_link *l)
+{
+    if (l->ncalls > 0)
+        turn(l, REMOTE_LINK_BROKEN);
+    else
+        give_back(l, false);
+}
+
+static void handle_event(void *arg)
+{
+    const struct event *e = arg;
+    struct remote_link *l = e->link;
+    enum received received;
+
+    if (e->events & MK_IO_ERROR) {
+        break_off(l);
+        return;
+    }
+    l->is_inside = true;
+    received = receive(l);
+    if (received == GONE)
+        return;
+    l->is_inside = false;
+    if (received == ALL)
+        flush(l);
+    if (l->ncalls == 0 && (l->state == REMOTE_LINK_LEAVING || l->pool->is_tight))
+        give_back(l, true);
+}
+
+static void on_event(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct remote_link *l = arg;
+    struct event e = {.link = l, .s = s, .events = events};
+
+    duda_objects_given->host->run_at(&l->pool->client->place, handle_event, &e);
+}
+
+/* ---- the beginning ---- */
+
+static void on_connection(void *arg, struct mk_stream *s, bool fresh, int error);
+
+static int take(struct remote_link *l, bool fresh)
+{
+    const struct remote_pool *pool = l->pool;
+
+    turn(l, REMOTE_LINK_TAKE);
+    return mk_upstream_take(pool->upstream, pool->client->place.worker, fresh, on_connection, l,
+                            &l->wait);
+}
+
+static void take_failed(struct remote_link *l, int error)
+{
+    char why[256];
+
+    mk_upstream_why(l->pool->upstream, l->pool->client->place.worker, error, why, sizeof(why));
+    fail(l, REMOTE_UNSENT, why, true);
+}
+
+static void open_link(struct remote_link *l)
+{
+    struct remote_call *call;
+
+    turn(l, REMOTE_LINK_OPEN);
+    mk_stream_tell(l->s, on_event, l);
+    while (!l->is_probe && (call = remote_queue_pop(&l->pool->waiting)))
+        push(l, call);
+}
+
+static void handle_connection(void *arg)
+{
+    const struct event *e = arg;
+    struct remote_link *l = e->link;
+    int error = e->error;
+
+    l->wait = NULL;
+    l->s = e->s;
+    if (l->s && !e->fresh && !mk_upstream_is_quiet(l->pool->upstream, l->s)) {
+        mk_upstream_give(l->pool->upstream, l->s, false);
+        l->s = NULL;
+        error = take(l, true);
+        if (error == 0)
+            return;
+    }
+    if (l->s)
+        open_link(l);
+    else
+        take_failed(l, error);
+}
+
+static void on_connection(void *arg, struct mk_stream *s, bool fresh, int error)
+{
+    struct remote_link *l = arg;
+    struct event e = {.link = l, .s = s, .fresh = fresh, .error = error};
+
+    duda_objects_given->host->run_at(&l->pool->client->place, handle_connection, &e);
+}
+
+int remote_link_new(struct remote_pool *pool, struct remote_call *probe)
+{
+    struct remote_link *l = calloc(1, sizeof(*l) + pool->client->spec->protocol->reader_size);
+    int error;
+
+    if (!l)
+        return MK_E_NOMEM;
+    l->pool = pool;
+    remote_queue_init(&l->calls);
+    error = take(l, probe != NULL);
+    if (error < 0) {
+        free(l);
+        return error;
+    }
+    l->is_probe = probe != NULL;
+    if (probe)
+        push(l, probe);
+    else
+        pool->nlinks++;
+    l->next = pool->links;
+    pool->links = l;
+    return 0;
+}
+
+/* ---- time ---- */
+
+bool remote_link_is_due(const struct remote_link *l, int64_t now_ms)
+{
+    const struct remote_call *call = l->calls.first;
+
+    if (l->state == REMOTE_LINK_BROKEN)
+        return true;
+    while (call && now_ms < call->deadline_ms)
+        call = call->next;
+    return call != NULL;
+}
+
+void remote_link_expire(struct remote_link *l)
+{
+    if (l->state == REMOTE_LINK_BROKEN)
+        fail(l, REMOTE_LOST, "the server closed the connection", true);
+    else
+        fail(l, REMOTE_LOST, "the server answers too slowly", true);
+}
+
+bool remote_link_rest(struct remote_link *l)
+{
+    if (l->state != REMOTE_LINK_OPEN || l->ncalls > 0 || ++l->idle_ticks < 2)
+        return false;
+    detach(l->pool, l, true);
+    drop(l);
+    return true;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/place.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct part {
+    const char *p;
+    size_t len;
+};
+
+static bool take(struct part *s, const char *word)
+{
+    const size_t n = strlen(word);
+
+    if (s->len < n || memcmp(s->p, word, n) != 0)
+        return false;
+    s->p += n;
+    s->len -= n;
+    return true;
+}
+
+/* Cut a text before this character. @return what stands behind it; p NULL: the character is not there */
+static struct part cut(struct part *s, char c)
+{
+    const char *at = s->len > 0 ? memchr(s->p, c, s->len) : NULL;
+    struct part rest = {NULL, 0};
+
+    if (!at)
+        return rest;
+    rest = (struct part){at + 1, s->len - (size_t)(at - s->p) - 1};
+    s->len = (size_t)(at - s->p);
+    return rest;
+}
+
+/* @return 0: it is no number from 1 to max */
+static unsigned number_of(struct part s, unsigned max)
+{
+    unsigned n = 0;
+
+    if (s.len == 0 || s.len > 5)
+        return 0;
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return 0;
+        n = n * 10 + (unsigned)(s.p[i] - '0');
+    }
+    return n <= max ? n : 0;
+}
+
+/* @return AF_INET or AF_INET6, with its bytes; 0: a name */
+static int family_of(const char *host, unsigned char bytes[16])
+{
+    if (inet_pton(AF_INET, host, bytes) == 1)
+        return AF_INET;
+    return inet_pton(AF_INET6, host, bytes) == 1 ? AF_INET6 : 0;
+}
+
+/* What consists of digits and dots and is no address was meant to be one. */
+static bool is_name(const char *host)
+{
+    for (const char *at = host; *at; at++) {
+        if (*at <= ' ' || *at > '~' || strchr("/@?#%[]\\:,", *at))
+            return false;
+    }
+    return host[strspn(host, "0123456789.")] != '\0';
+}
+
+static bool set_host(struct remote_place *p, struct part host, bool is_v6)
+{
+    unsigned char bytes[16];
+
+    if (host.len == 0 || host.len >= sizeof(p->host) || memchr(host.p, '\0', host.len))
+        return false;
+    memcpy(p->host, host.p, host.len);
+    p->host[host.len] = '\0';
+    if (is_v6)
+        return family_of(p->host, bytes) == AF_INET6;
+    return family_of(p->host, bytes) == AF_INET || is_name(p->host);
+}
+
+/* @param port  where the text has none; 0: it must have one */
+static const char *read_host(struct remote_place *p, struct part s, unsigned port)
+{
+    const bool is_v6 = take(&s, "[");
+    struct part rest = cut(&s, is_v6 ? ']' : ':');
+    const bool has_port = is_v6 ? rest.p && take(&rest, ":") : rest.p != NULL;
+
+    if (is_v6 && (!rest.p || (!has_port && rest.len > 0)))
+        return "an IPv6 address stands in brackets";
+    if (!set_host(p, s, is_v6))
+        return "it names no host";
+    p->port = has_port ? number_of(rest, 65535) : port;
+    if (p->port == 0)
+        return "a port is a number up to 65535";
+    (void)snprintf(p->text, sizeof(p->text), is_v6 ? "[%s]:%u" : "%s:%u", p->host, p->port);
+    return NULL;
+}
+
+static const char *read_options(struct remote_place *p, struct part s)
+{
+    if (!s.p)
+        return NULL;
+    p->connections = take(&s, "connections=") ? number_of(s, REMOTE_CONNECTIONS_MAX) : 0;
+    return p->connections > 0 ? NULL : "behind ? may be connections= with a number up to 1024";
+}
+
+/* @return false: it is no URL of this scheme, and nothing is taken */
+static bool take_scheme(struct part *s, const char *scheme, bool *is_secure)
+{
+    struct part rest = *s;
+
+    if (!take(&rest, scheme))
+        return false;
+    *is_secure = take(&rest, "s");
+    if (!take(&rest, "://"))
+        return *is_secure = false;
+    *s = rest;
+    return true;
+}
+
+const char *remote_place_read(struct remote_place *p, const char *text, size_t len,
+                              const struct remote_scheme *scheme)
+{
+    struct part s = {text, len}, options;
+    const char *why;
+
+    *p = (struct remote_place){.port = 0};
+    if (!take_scheme(&s, scheme->name, &p->is_secure))
+        return read_host(p, s, 0);
+    options = cut(&s, '?');
+    why = read_host(p, s, scheme->port);
+    return why ? why : read_options(p, options);
+}
+
+bool remote_place_is_same(const struct remote_place *a, const struct remote_place *b)
+{
+    unsigned char x[16], y[16];
+    const int family = family_of(a->host, x);
+
+    if (a->port != b->port)
+        return false;
+    if (strcasecmp(a->host, b->host) == 0)
+        return true;
+    return family != 0 && family_of(b->host, y) == family &&
+           memcmp(x, y, family == AF_INET ? 4 : 16) == 0;
+}

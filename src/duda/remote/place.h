@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_DUDA_REMOTE_PLACE_H
+#define MK_DUDA_REMOTE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * For packages that ask servers: where one is, in one text, "HOST:PORT" or a URL "SCHEME://HOST[:PORT][?connections=N]".
+ * A scheme with an s behind it is the same with TLS. The host is a name, an IPv4 address, or an IPv6 address in brackets.
+ * Pure functions.
+ */
+
+enum {
+    REMOTE_HOST_MAX = 254, /* with the terminator; RFC 1035 section 2.3.4 */
+    REMOTE_TEXT_MAX = REMOTE_HOST_MAX + 8,
+    REMOTE_CONNECTIONS_MAX = 1024
+};
+
+struct remote_place {
+    char host[REMOTE_HOST_MAX]; /* without brackets */
+    char text[REMOTE_TEXT_MAX]; /* "HOST:PORT", the host as it was written */
+    unsigned port;
+    unsigned connections; /* to it, over all workers; 0: the text does not say */
+    bool is_secure;
+};
+
+struct remote_scheme {
+    const char *name; /* "memcached" */
+    unsigned port;    /* unless a URL says it; other texts must */
+};
+
+/** Read a text of len bytes. @return what is wrong with it, for people; NULL: nothing */
+const char *remote_place_read(struct remote_place *p, const char *text, size_t len,
+                              const struct remote_scheme *scheme);
+
+/** @return whether both texts name one server, as far as can be seen without a look-up */
+bool remote_place_is_same(const struct remote_place *a, const struct remote_place *b);
+
+#endif

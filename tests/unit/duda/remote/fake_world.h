@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MK_TEST_FAKE_WORLD_H
+#define MK_TEST_FAKE_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "remote/client_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Servers, streams to them, requests and time for tests of the remote client: all of them are fakes, which a test moves on
+ * step by step. A call is a line with its number, and so is its answer. One program has one world.
+ */
+
+enum {
+    WORKERS = 2,
+    SERVERS = 2,
+    CALLS = 512, /* of a schedule */
+    CONNECTIONS = 2048,
+    LINE = 8,
+    BYTES = 4096, /* of each direction of a connection */
+    TIMEOUT_MS = 1000,
+    GUESTS = 8
+};
+
+/* X(mood): what a server does */
+#define MOODS(X) X(GOOD) X(REFUSES) X(SILENT) X(UNREACHABLE) X(CLOSES) X(LIES) X(CHATS) X(CONFUSES)
+
+enum mood {
+#define MOOD(name) name,
+    MOODS(MOOD)
+#undef MOOD
+        NMOODS
+};
+
+struct mk_worker {
+    unsigned index;
+};
+
+struct mk_stream {
+    mk_stream_fn fn;
+    void *arg;
+    struct mk_upstream *u;
+    char in[BYTES], out[BYTES]; /* of the server: what it got, and what it sends */
+    size_t in_len, in_at, out_len, out_at;
+    bool is_open, is_idle, is_over; /* is_over: the server closed it */
+    bool is_confused, has_chatted;
+};
+
+struct mk_upstream_wait {
+    struct mk_upstream *u;
+    mk_upstream_fn fn;
+    void *arg;
+    bool is_fresh, is_used;
+    int64_t since_ms;
+    unsigned worker;
+};
+
+struct mk_upstream {
+    unsigned server, max, nopen, connect_ms;
+    bool is_alive;
+    struct mk_upstream_wait waits[CALLS]; /* in their order */
+    unsigned first, nwaits;
+};
+
+struct call {
+    struct remote_call call; /* first */
+    unsigned number;
+    char line[LINE + 1];
+};
+
+struct guest {
+    duda_request_t dr;
+    void (*gone)(void *arg);
+    void *arg;
+    int nwaits;
+    bool is_there;
+};
+
+struct duda_timer {
+    void (*cb)(void *arg);
+    void *arg;
+    int64_t at_ms;
+    unsigned worker;
+};
+
+static struct {
+    uint64_t random;
+    int64_t now_ms;
+    unsigned here; /* the worker */
+    bool is_inside, is_ending, is_rough;
+    bool is_swift; /* servers take no time */
+    enum mood moods[SERVERS];
+    const struct mk_stream *told, *born_in[CALLS]; /* whose event runs */
+    struct mk_upstream upstreams[SERVERS];
+    struct mk_stream *streams[CONNECTIONS];
+    unsigned nstreams;
+    struct mk_worker workers[WORKERS];
+    struct remote_client *clients[WORKERS];
+    struct duda_timer *timers[WORKERS];
+    struct remote_server servers[SERVERS];
+    struct guest guests[GUESTS];
+    unsigned ncalls, naccepted, nended;
+    int64_t begun_ms[CALLS];
+    unsigned worker_of[CALLS];
+    bool is_accepted[CALLS], is_ended[CALLS], was_begun[CALLS], was_received[CALLS],
+        was_unsent[CALLS];
+    int last_received[WORKERS][SERVERS];
+    unsigned connections, pace;
+} world;
+
+static unsigned below(unsigned limit)
+{
+    world.random = world.random * 6364136223846793005U + 1442695040888963407U;
+    return (unsigned)(world.random >> 33) % limit;
+}
+
+/* An allocation, or something else that hardly ever fails. */
+static bool fails(void)
+{
+    return world.is_rough && below(40) == 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    (void)clock;
+    now->tv_sec = world.now_ms / 1000;
+    now->tv_nsec = world.now_ms % 1000 * 1000000;
+    return 0;
+}
+
+/* ---- the plugin ---- */
+
+static int tell_place(struct duda_place *here)
+{
+    *here = (struct duda_place){.worker = &world.workers[world.here]};
+    return 0;
+}
+
+static void run_at(const struct duda_place *place, void (*fn)(void *arg), void *arg)
+{
+    world.here = place->worker->index;
+    fn(arg);
+}
+
+static const struct duda_host host = {.size = sizeof(host), .place = tell_place, .run_at = run_at};
+static const struct duda_api_objects given = {.size = sizeof(given), .host = &host};
+
+static duda_timer_t *every(unsigned ms, void (*cb)(void *arg), void *arg)
+{
+    struct duda_timer *t = fails() ? NULL : malloc(sizeof(*t));
+
+    assert_int_equal(ms, REMOTE_TICK_MS);
+    if (!t)
+        return NULL;
+    *t = (struct duda_timer){cb, arg, world.now_ms + ms, world.here};
+    assert_null(world.timers[world.here]);
+    return world.timers[world.here] = t;
+}
+
+static int cancel(duda_timer_t *t)
+{
+    assert_ptr_equal(world.timers[world.here], t);
+    world.timers[world.here] = NULL;
+    free(t);
+    return 0;
+}
+
+static int call_at_end(duda_request_t *dr, void (*gone)(void *arg), void *arg)
+{
+    struct guest *g = (struct guest *)(void *)dr;
+
+    if (fails())
+        return -1;
+    assert_null(g->gone);
+    g->gone = gone;
+    g->arg = arg;
+    return 0;
+}
+
+static int wait(duda_request_t *dr)
+{
+    struct guest *g = (struct guest *)(void *)dr;
+
+    if (fails())
+        return -1;
+    assert_int_equal(g->nwaits++, 0);
+    return 0;
+}
+
+static int cont(duda_request_t *dr)
+{
+    struct guest *g = (struct guest *)(void *)dr;
+
+    assert_int_equal(--g->nwaits, 0);
+    return 0;
+}
+
+static void say(const char *fmt, ...)
+{
+    (void)fmt;
+}
+
+static struct duda_api_timer timers = {.every = every, .cancel = cancel};
+static struct duda_api_gc gcs = {.call = call_at_end};
+static struct duda_api_response responses = {.wait = wait, .cont = cont};
+static struct duda_api_msg messages = {.info = say, .warn = say};
+
+struct mk_server *mk_worker_server(const struct mk_worker *w)
+{
+    (void)w;
+    return NULL;
+}
+
+struct mk_worker *mk_server_worker(struct mk_server *server, unsigned index)
+{
+    (void)server;
+    return index < WORKERS ? &world.workers[index] : NULL;
+}
+
+const char *mk_error_text(int error)
+{
+    (void)error;
+    return "an error";
+}
+
+/* ---- streams ---- */
+
+static struct mk_stream *new_stream(struct mk_upstream *u)
+{
+    struct mk_stream *s = calloc(1, sizeof(*s));
+
+    assert_non_null(s);
+    assert_true(world.nstreams < CONNECTIONS);
+    world.streams[world.nstreams++] = s;
+    s->u = u;
+    s->is_open = true;
+    u->nopen++;
+    return s;
+}
+
+static void close_stream(struct mk_stream *s)
+{
+    assert_true(s->is_open);
+    s->is_open = s->is_idle = false;
+    s->fn = NULL;
+    s->u->nopen--;
+}
+
+void mk_stream_tell(struct mk_stream *s, mk_stream_fn fn, void *arg)
+{
+    s->fn = fn;
+    s->arg = arg;
+}
+
+void mk_stream_run_soon(struct mk_stream *s)
+{
+    (void)s;
+}
+
+ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
+{
+    size_t n = s->out_len - s->out_at;
+
+    assert_true(s->is_open && !s->is_idle);
+    if (n == 0)
+        return s->is_over ? 0 : MK_E_AGAIN;
+    n = n < len ? n : len;
+    n = 1 + below((unsigned)n);
+    memcpy(buf, s->out + s->out_at, n);
+    s->out_at += n;
+    return (ssize_t)n;
+}
+
+static void note_begun(const char *line)
+{
+    const unsigned number = (unsigned)strtoul(line, NULL, 10);
+
+    if (number < CALLS)
+        world.was_begun[number] = true;
+}
+
+ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
+{
+    size_t room = BYTES - s->in_len, taken = 0;
+
+    assert_true(s->is_open && !s->is_idle && niov > 0);
+    if (s->is_over)
+        return MK_E_PEER;
+    if (below(4) == 0)
+        room = room < 3 ? room : below(4);
+    for (int i = 0; i < niov; i++) {
+        size_t n = iov[i].iov_len < room - taken ? iov[i].iov_len : room - taken;
+
+        assert_true(iov[i].iov_len > 0);
+        if (n > 0 && iov[i].iov_len == LINE)
+            note_begun(iov[i].iov_base);
+        memcpy(s->in + s->in_len, iov[i].iov_base, n);
+        s->in_len += n;
+        taken += n;
+    }
+    return taken > 0 ? (ssize_t)taken : MK_E_AGAIN;
+}
+
+static bool is_quiet(const struct mk_stream *s)
+{
+    return !s->is_over && s->out_at == s->out_len;
+}
+
+/* ---- the upstream: permits in first-in first-out order ---- */
+
+struct mk_upstream *mk_upstream_new(struct mk_server *server,
+                                    const struct mk_upstream_options *options)
+{
+    struct mk_upstream *u = &world.upstreams[options->port - 1];
+
+    (void)server;
+    assert_false(u->is_alive);
+    *u = (struct mk_upstream){.server = options->port - 1,
+                              .max = options->max_connections,
+                              .connect_ms = options->connect_ms,
+                              .is_alive = true};
+    return u;
+}
+
+void mk_upstream_free(struct mk_upstream *u)
+{
+    u->is_alive = false;
+    for (unsigned i = 0; i < world.nstreams; i++) {
+        if (world.streams[i]->u == u && world.streams[i]->is_idle)
+            close_stream(world.streams[i]);
+    }
+}
+
+int mk_upstream_take(struct mk_upstream *u, struct mk_worker *w, bool fresh, mk_upstream_fn fn,
+                     void *arg, struct mk_upstream_wait **out)
+{
+    assert_int_equal(w->index, world.here);
+    if (fails())
+        return MK_E_NOMEM;
+    assert_true(u->nwaits < CALLS);
+    *out = &u->waits[u->nwaits++];
+    **out = (struct mk_upstream_wait){u, fn, arg, fresh, false, world.now_ms, w->index};
+    return 0;
+}
+
+void mk_upstream_cancel(struct mk_upstream_wait *wait)
+{
+    assert_false(wait->is_used);
+    wait->is_used = true;
+}
+
+void mk_upstream_give(struct mk_upstream *u, struct mk_stream *s, bool reusable)
+{
+    assert_ptr_equal(s->u, u);
+    assert_true(s->is_open && !s->is_idle);
+    assert_false(reusable && s->is_confused);
+    if (!reusable || !is_quiet(s)) {
+        close_stream(s);
+        return;
+    }
+    assert_true(s->in_at == s->in_len || s->has_chatted); /* nothing of it is under way */
+    s->is_idle = true;
+    s->fn = NULL;
+}
+
+bool mk_upstream_is_quiet(struct mk_upstream *u, struct mk_stream *s)
+{
+    (void)u;
+    return is_quiet(s);
+}
+
+void mk_upstream_why(struct mk_upstream *u, const struct mk_worker *w, int error, char *text,
+                     size_t size)
+{
+    (void)u, (void)w;
+    (void)snprintf(text, size, "error %d", error);
+}
+
+static unsigned count_waits(const struct mk_upstream *u)
+{
+    unsigned n = 0;
+
+    for (unsigned i = u->first; i < u->nwaits; i++)
+        n += !u->waits[i].is_used;
+    return n;
+}
+
+void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle, unsigned *waiting)
+{
+    *open = *idle = 0;
+    *waiting = u->nopen >= u->max ? count_waits(u) : 0;
+}
+
+static struct mk_stream *find_idle(const struct mk_upstream *u)
+{
+    for (unsigned i = 0; i < world.nstreams; i++) {
+        if (world.streams[i]->u == u && world.streams[i]->is_idle)
+            return world.streams[i];
+    }
+    return NULL;
+}
+
+static struct mk_stream *connect_stream(struct mk_upstream *u, bool fresh, bool *is_fresh)
+{
+    struct mk_stream *s = find_idle(u);
+
+    *is_fresh = fresh || !s;
+    if (!*is_fresh) {
+        s->is_idle = false;
+        return s;
+    }
+    if (u->nopen >= u->max && s)
+        close_stream(s);
+    return u->nopen < u->max ? new_stream(u) : NULL;
+}
+
+/* One that waits hears of a connection, or of its failure. */
+static void serve_wait(struct mk_upstream *u)
+{
+    const enum mood mood = world.moods[u->server];
+    struct mk_upstream_wait *wait;
+    struct mk_stream *s = NULL;
+    bool is_fresh = true;
+    int error = 0;
+
+    while (u->first < u->nwaits && u->waits[u->first].is_used)
+        u->first++;
+    if (u->first == u->nwaits)
+        return;
+    wait = &u->waits[u->first];
+    if (u->nopen >= u->max && !find_idle(u))
+        return;
+    if (mood == UNREACHABLE)
+        error = world.now_ms >= wait->since_ms + u->connect_ms ? MK_E_TIMEOUT : MK_E_AGAIN;
+    else if (mood == REFUSES)
+        error = MK_E_PEER;
+    if (error == MK_E_AGAIN)
+        return;
+    if (error == 0) {
+        s = connect_stream(u, wait->is_fresh, &is_fresh);
+        assert_non_null(s);
+    }
+    wait->is_used = true;
+    wait->fn(wait->arg, s, is_fresh, error);
+}
+
+/* ---- servers ---- */
+
+static void reply(struct mk_stream *s, const char *text, size_t len)
+{
+    assert_true(s->out_len + len <= BYTES);
+    memcpy(s->out + s->out_len, text, len);
+    s->out_len += len;
+}
+
+/* A whole line has come. @return whether the connection goes on */
+static bool obey(struct mk_stream *s, const char *line)
+{
+    const unsigned number = (unsigned)strtoul(line, NULL, 10);
+    const unsigned server = s->u->server;
+    char text[LINE + 1];
+
+    if (number < CALLS) {
+        const unsigned worker = world.worker_of[number];
+
+        if (world.was_received[number])
+            fail_msg("call %u was sent twice", number);
+        world.was_received[number] = true;
+        if (world.connections == 1 && !world.was_unsent[number]) {
+            assert_true((int)number > world.last_received[worker][server]);
+            world.last_received[worker][server] = (int)number;
+        }
+    }
+    switch (world.moods[server]) {
+    case SILENT:
+        return true;
+    case CLOSES:
+        s->is_over = true;
+        return false;
+    case LIES:
+        reply(s, "0999999\n", LINE);
+        return true;
+    case CHATS:
+        reply(s, line, LINE);
+        s->has_chatted = true;
+        (void)snprintf(text, sizeof(text), "X%06u\n", world.ncalls);
+        reply(s, text, LINE);
+        return true;
+    case CONFUSES:
+        memcpy(text, line, LINE);
+        text[0] = 'C';
+        s->is_confused = true;
+        reply(s, text, LINE);
+        return true;
+    default:
+        reply(s, line, LINE);
+        return true;
+    }
+}
+
+static void serve_stream(struct mk_stream *s)
+{
+    if (!s->is_open || s->is_over || s->u->nopen == 0)
+        return;
+    while (s->in_len - s->in_at >= LINE && s->out_len + 2 * LINE <= BYTES) {
+        char line[LINE + 1] = "";
+
+        memcpy(line, s->in + s->in_at, LINE);
+        assert_int_equal(line[LINE - 1], '\n');
+        s->in_at += LINE;
+        if (!obey(s, line) || below(3) == 0)
+            return;
+    }
+}
+
+/* Its last event. */
+static void break_stream(struct mk_stream *s)
+{
+    const mk_stream_fn fn = s->fn;
+
+    s->is_over = true;
+    s->fn = NULL;
+    fn(s, MK_IO_ERROR, s->arg);
+}
+
+static void tell_stream(struct mk_stream *s)
+{
+    if (!s->is_open)
+        return;
+    world.told = s;
+    if (s->is_idle && s->is_over)
+        close_stream(s);
+    else if (s->fn && world.is_rough && below(200) == 0)
+        break_stream(s);
+    else if (s->fn)
+        s->fn(s, MK_IO_READ | MK_IO_WRITE | (s->is_over ? MK_IO_HANGUP : 0U), s->arg);
+    world.told = NULL;
+}
+
+static void restart(unsigned server)
+{
+    for (unsigned i = 0; i < world.nstreams; i++) {
+        if (world.streams[i]->is_open && world.streams[i]->u->server == server)
+            world.streams[i]->is_over = true;
+    }
+}
+
+#endif

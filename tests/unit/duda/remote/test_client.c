@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_world.h"
+
+/* Random schedules of calls, connects, answers, failures, time-outs and clients that leave. */
+
+enum { SCHEDULES = 600, STEPS = 400 };
+
+static unsigned seen[REMOTE_UNSENT + 1], nanswers; /* ways in which calls ended, in all schedules */
+
+/* ---- the protocol ---- */
+
+struct reader {
+    char line[LINE];
+    unsigned len;
+    unsigned wanted;
+};
+
+static struct remote_call *new_call(unsigned number)
+{
+    struct call *c = calloc(1, sizeof(*c));
+
+    assert_non_null(c);
+    c->number = number;
+    (void)snprintf(c->line, sizeof(c->line), "%07u\n", number % 10000000);
+    c->call.bytes = c->line;
+    c->call.len = LINE;
+    return &c->call;
+}
+
+static struct remote_call *probe(void)
+{
+    return fails() ? NULL : new_call(CALLS);
+}
+
+static void begin(void *of, void *reader, const struct remote_call *call)
+{
+    struct reader *r = reader;
+
+    (void)of;
+    assert_int_equal(r->len, 0);
+    r->wanted = ((const struct call *)(const void *)call)->number;
+}
+
+static enum remote_progress read_line(void *reader, const char *bytes, size_t len, size_t *used)
+{
+    struct reader *r = reader;
+
+    assert_true(len > 0);
+    for (*used = 0; *used < len && r->len < LINE; (*used)++)
+        r->line[r->len++] = bytes[*used];
+    if (r->len < LINE)
+        return REMOTE_MORE;
+    if (r->line[0] != 'X' && (unsigned)strtoul(r->line + 1, NULL, 10) != r->wanted)
+        return REMOTE_BAD;
+    return r->line[0] == 'C' ? REMOTE_CONFUSED : REMOTE_DONE;
+}
+
+static const char *why(const void *reader)
+{
+    (void)reader;
+    return "another line";
+}
+
+static void reset(void *reader)
+{
+    memset(reader, 0, sizeof(struct reader));
+}
+
+static void submit(bool has_request);
+
+/* A service may do all sorts of things then. */
+static void on_end(duda_request_t *dr, void *arg)
+{
+    const struct call *c = arg;
+
+    (void)dr;
+    assert_false(world.is_inside);
+    assert_true(world.is_accepted[c->number]);
+    assert_false(world.is_ended[c->number]);
+    world.is_ended[c->number] = true;
+    world.nended++;
+    if (world.now_ms > world.begun_ms[c->number] + TIMEOUT_MS + 2 * REMOTE_TICK_MS)
+        fail_msg("call %u ended after %lld ms", c->number,
+                 (long long)(world.now_ms - world.begun_ms[c->number]));
+    if (!world.is_ending && below(4) == 0)
+        submit(below(2) == 0);
+}
+
+static void end_call(void *of, struct remote_call *call)
+{
+    const unsigned *worker = of;
+
+    assert_int_equal(*worker, world.here);
+    remote_client_answer(world.clients[*worker], call, on_end, call);
+    free(call);
+}
+
+static void on_answer(void *of, struct remote_call *call, const void *reader)
+{
+    const struct reader *r = reader;
+    const unsigned number = ((const struct call *)(const void *)call)->number;
+
+    nanswers++;
+    assert_int_equal(r->wanted, number);
+    if (r->line[0] != 'X')
+        assert_true(world.was_received[number]);
+    else if (world.told &&
+             world.born_in[number] == world.told) /* it was unread then, and is read first */
+        assert_true(number < (unsigned)strtoul(r->line + 1, NULL, 10));
+    end_call(of, call);
+}
+
+static int route(struct remote_client *client, struct remote_call *call)
+{
+    const unsigned first = below(SERVERS);
+    int result = -1;
+
+    world.is_inside = true;
+    for (unsigned i = 0; i < SERVERS && result < 0; i++) {
+        const unsigned server = (first + i) % SERVERS;
+        const uint64_t bit = (uint64_t)1 << server;
+
+        if (remote_client_alive(client) & bit)
+            result = remote_client_send(client, server, call);
+    }
+    world.is_inside = false;
+    return result;
+}
+
+static void on_lost(void *of, struct remote_call *call, enum remote_end end, const char *text)
+{
+    const unsigned *worker = of, number = ((const struct call *)(const void *)call)->number;
+
+    assert_non_null(text);
+    seen[end]++;
+    if (end == REMOTE_LATE)
+        assert_true(call->deadline_ms <= world.now_ms && !world.is_swift);
+    if (end == REMOTE_UNSENT) {
+        if (world.was_begun[number])
+            fail_msg("call %u was begun, and is unsent", number);
+        world.was_unsent[number] = true;
+        if (route(world.clients[*worker], call) == 0)
+            return;
+    }
+    end_call(of, call);
+}
+
+static const struct remote_protocol protocol = {
+    .name = "test",
+    .reader_size = sizeof(struct reader),
+    .retry_first_ms = 100,
+    .retry_last_ms = 800,
+    .calls_max = 32,
+    .probe = probe,
+    .begin = begin,
+    .read = read_line,
+    .why = why,
+    .answer = on_answer,
+    .lost = on_lost,
+    .reset = reset,
+};
+
+/* ---- a schedule ---- */
+
+static void submit(bool has_request)
+{
+    struct remote_client *client = world.clients[world.here];
+    const unsigned number = world.ncalls;
+    struct guest *g = &world.guests[below(GUESTS / WORKERS) * WORKERS + world.here];
+    struct remote_call *call;
+    bool has_begun;
+
+    if (number == CALLS || (has_request && !g->is_there))
+        return;
+    world.ncalls++;
+    call = new_call(number);
+    world.begun_ms[number] = world.now_ms;
+    world.born_in[number] = world.told;
+    world.worker_of[number] = world.here;
+    has_begun = remote_client_begin(client, call, has_request ? &g->dr : NULL) == 0;
+    if (has_begun && route(client, call) == 0) {
+        world.is_accepted[number] = true;
+        world.naccepted++;
+        return;
+    }
+    if (has_begun)
+        remote_client_cancel(client, call);
+    free(call);
+}
+
+static void leave(struct guest *g)
+{
+    void (*gone)(void *arg) = g->gone;
+
+    g->is_there = false;
+    g->gone = NULL;
+    g->nwaits = 0;
+    if (gone)
+        gone(g->arg);
+}
+
+static void pass_time(unsigned ms)
+{
+    world.now_ms += ms;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        struct duda_timer *t = world.timers[i];
+
+        if (!t || world.now_ms < t->at_ms)
+            continue;
+        world.here = i;
+        t->cb(t->arg);
+        if (world.timers[i] == t)
+            t->at_ms = world.now_ms + REMOTE_TICK_MS;
+    }
+}
+
+static void come(unsigned i)
+{
+    world.guests[i] = (struct guest){.is_there = true};
+}
+
+static void turn_any_stream(void)
+{
+    struct mk_stream *s = world.nstreams > 0 ? world.streams[below(world.nstreams)] : NULL;
+
+    if (!s)
+        return;
+    if (below(2) == 0)
+        serve_stream(s);
+    else
+        tell_stream(s);
+}
+
+static enum mood any_mood(void)
+{
+    static const enum mood swift[] = {GOOD, REFUSES, CLOSES, CONFUSES};
+
+    if (world.is_swift)
+        return swift[below(4)];
+    return below(2) == 0 ? GOOD : (enum mood)below(NMOODS);
+}
+
+static void step(void)
+{
+    const unsigned guest = below(GUESTS), server = below(SERVERS);
+
+    world.here = below(WORKERS);
+    switch (below(12)) {
+    case 0:
+    case 1:
+    case 2:
+        submit(below(2) == 0);
+        break;
+    case 3:
+    case 4:
+        serve_wait(&world.upstreams[server]);
+        break;
+    case 5:
+        pass_time(below(90));
+        break;
+    case 6:
+        world.here = guest % WORKERS;
+        if (!world.guests[guest].is_there)
+            come(guest);
+        else if (below(4) == 0)
+            leave(&world.guests[guest]);
+        break;
+    case 7:
+        if (below(6) == 0)
+            world.moods[server] = any_mood();
+        if (below(20) == 0)
+            restart(server);
+        break;
+    default:
+        for (int i = 0; i < 4; i++)
+            turn_any_stream();
+        break;
+    }
+    if (below(world.pace) == 0)
+        pass_time(below(90));
+    for (unsigned i = 0; i < SERVERS; i++)
+        assert_true(world.upstreams[i].nopen <= world.upstreams[i].max);
+}
+
+/* Everything goes on at once. */
+static void run_all(void)
+{
+    const unsigned n = world.nstreams;
+
+    for (unsigned i = 0; i < SERVERS; i++)
+        serve_wait(&world.upstreams[i]);
+    for (unsigned i = 0; i < n; i++) {
+        serve_stream(world.streams[i]);
+        tell_stream(world.streams[i]);
+    }
+    pass_time(20);
+}
+
+static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORKERS])
+{
+    memset(&world, 0, sizeof(world));
+    memset(world.last_received, 0xff, sizeof(world.last_received));
+    world.random = seed * 2654435761U + 1;
+    world.now_ms = 1000;
+    world.is_rough = below(2) == 0;
+    world.is_swift = below(4) == 0;
+    world.pace = 1U << below(5);
+    world.connections = 1 + below(3);
+    *spec = (struct remote_spec){&protocol, world.servers, SERVERS, world.connections, TIMEOUT_MS};
+    for (unsigned i = 0; i < SERVERS; i++) {
+        world.servers[i].place.port = i + 1;
+        world.servers[i].place.connections = below(2) == 0 ? 0 : 1 + below(2);
+        assert_int_equal(pthread_mutex_init(&world.servers[i].lock, NULL), 0);
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        world.here = world.workers[i].index = of[i] = i;
+        world.clients[i] = remote_client_new(spec, &of[i]);
+        assert_non_null(world.clients[i]);
+    }
+}
+
+/* @return whether nothing goes on any more */
+static bool is_at_rest(void)
+{
+    return !world.timers[0] && !world.timers[1] && world.nended == world.naccepted;
+}
+
+/* All servers are good again: each call ends, all servers come back, and nothing is left but idle connections. */
+static void calm_down(unsigned seed)
+{
+    int turns = 0;
+
+    for (unsigned i = 0; i < SERVERS; i++) {
+        world.moods[i] = GOOD;
+        restart(i); /* what was silent has forgotten it */
+    }
+    world.is_ending = true;
+    world.is_rough = false;
+    while (!is_at_rest() && turns++ < 1000)
+        run_all();
+    if (!is_at_rest())
+        fail_msg("seed %u: %u of %u calls have ended, and it does not rest", seed, world.nended,
+                 world.naccepted);
+    for (unsigned i = 0; i < WORKERS; i++)
+        assert_int_equal(remote_client_alive(world.clients[i]), (1U << SERVERS) - 1);
+    for (unsigned i = 0; i < GUESTS; i++)
+        assert_int_equal(world.guests[i].nwaits, 0);
+}
+
+static void close_world(void)
+{
+    const unsigned nended = world.nended;
+
+    world.is_ending = true;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        free(world.timers[i]); /* timers end before */
+        world.timers[i] = NULL;
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        world.here = i;
+        remote_client_free(world.clients[i]);
+    }
+    assert_int_equal(world.nended, nended);
+    for (unsigned i = 0; i < GUESTS; i++)
+        leave(&world.guests[i]);
+    for (unsigned i = 0; i < SERVERS; i++) {
+        assert_int_equal(world.upstreams[i].nopen, 0);
+        assert_int_equal(count_waits(&world.upstreams[i]), 0);
+        assert_false(world.upstreams[i].is_alive);
+        assert_int_equal(pthread_mutex_destroy(&world.servers[i].lock), 0);
+    }
+    for (unsigned i = 0; i < world.nstreams; i++)
+        free(world.streams[i]);
+}
+
+static void each_call_ends_once_in_any_order(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < SCHEDULES; seed++) {
+        struct remote_spec spec;
+        unsigned of[WORKERS];
+
+        open_world(seed, &spec, of);
+        for (int i = 0; i < STEPS; i++) {
+            step();
+            if (world.is_swift)
+                run_all();
+        }
+        if (seed % 3 > 0) /* the others end in the middle */
+            calm_down(seed);
+        close_world();
+    }
+    assert_true(nanswers > 10000);
+    for (unsigned i = 0; i <= REMOTE_UNSENT; i++)
+        assert_true(seen[i] > 100);
+}
+
+/* Who holds the only connection passes it on, busy or not. */
+static void workers_take_turns(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    open_world(1, &spec, of);
+    world.is_rough = false;
+    world.is_ending = true;
+    for (unsigned i = 0; i < SERVERS; i++)
+        world.upstreams[i].max = 1;
+    for (unsigned i = 0; i < WORKERS; i++) {
+        for (unsigned server = 0; server < SERVERS; server++)
+            world.clients[i]->pools[server].is_tight = true;
+    }
+    for (int turn = 0; turn < 200; turn++) {
+        world.here = (unsigned)turn % WORKERS;
+        submit(false);
+        if (turn % 3 == 0)
+            run_all();
+    }
+    while (!is_at_rest())
+        run_all();
+    assert_int_equal(world.naccepted, world.nended);
+    assert_true(world.naccepted > 100);
+    for (unsigned number = 0; number < world.ncalls; number++)
+        assert_int_equal(world.is_accepted[number], world.was_received[number]);
+    close_world();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_call_ends_once_in_any_order),
+        cmocka_unit_test(workers_take_turns),
+    };
+
+    duda_objects_given = &given;
+    timer = &timers;
+    gc = &gcs;
+    response = &responses;
+    msg = &messages;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
