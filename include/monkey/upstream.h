@@ -120,6 +120,16 @@ MK_API bool mk_upstream_is_trusted(const struct mk_upstream *u) MK_MUST_USE;
 MK_API void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle,
                              unsigned *waiting);
 
+/* ---- what waits for a client ---- */
+
+/**
+ * Report the bytes of memory that are kept for a client's connection that was taken (mk_request_take), in place of what was
+ * said before: they count against MaxMemory until the stream is closed, and when memory is used up, connections that hold
+ * much for long are closed, which their streams are told as MK_IO_ERROR. Other streams, also those of HTTP/2, count for nothing
+ * here. NULL is allowed.
+ */
+MK_API void mk_stream_hold(struct mk_stream *s, size_t bytes);
+
 /* ---- a kept body, which can be sent again ---- */
 
 struct mk_spool;

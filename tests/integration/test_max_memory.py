@@ -6,6 +6,7 @@ import time
 import pytest
 
 from harness import executable, http, tools
+from harness.backend import Backend, configured
 
 CROWD = 120
 MOST = 512 << 10
@@ -84,3 +85,21 @@ def test_the_slowest_go_first(begin):
     with pytest.raises((AssertionError, ConnectionError)):
         for connection in slow:
             connection.stream.exactly(whole)
+
+
+def flood(conn, _):
+    """Change the protocol, and send until the server takes no more."""
+    conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: flood\r\n\r\n")
+    while True:
+        conn.send(b"x" * 65536)
+
+
+def test_tunnels_of_clients_that_do_not_read_are_closed(start):
+    """What a tunnel keeps of the backend's bytes counts."""
+    with Backend(each=flood) as backend:
+        server = start(**configured("TunnelTimeout 60", backend, server=f"Workers 1\nMaxMemory 256K\n{PATIENT}"))
+        asked = http.request("/", headers={"Connection": "Upgrade", "Upgrade": "flood"})
+        clients = [server.connect() for _ in range(40)]
+        for client in clients:
+            client.send(asked)
+        server.wait_for_log("made room: MaxMemory is used up")

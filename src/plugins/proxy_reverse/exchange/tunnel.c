@@ -32,10 +32,28 @@ struct tunnel {
     int64_t began_us;
     unsigned idle_ms;
     struct flow up, down;
+    size_t held; /* what of it was said to count for MaxMemory */
 };
+
+static size_t held_in(const struct flow *f)
+{
+    return f->kept ? f->at + f->len : 0;
+}
+
+/* What waits for the backend is the client's too: it goes when its connection does. */
+static void book(struct tunnel *t)
+{
+    const size_t held = held_in(&t->up) + held_in(&t->down);
+
+    if (held == t->held || !t->client)
+        return;
+    t->held = held;
+    mk_stream_hold(t->client, held);
+}
 
 static void end_tunnel(struct tunnel *t)
 {
+    mk_stream_hold(t->client, 0);
     mk_stream_close(t->client);
     mk_upstream_give(t->attempt.upstream, t->backend, false);
     t->report.outcome = PROXY_ANSWERED;
@@ -128,6 +146,8 @@ static void run_tunnel(struct tunnel *t)
     mk_stream_timeout(t->backend, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
     if (move(&t->up) < 0 || move(&t->down) < 0 || (t->up.has_told && t->down.has_told))
         end_tunnel(t);
+    else
+        book(t);
 }
 
 static void on_client(struct mk_stream *s, unsigned events, void *arg)

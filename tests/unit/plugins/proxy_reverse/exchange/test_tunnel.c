@@ -26,6 +26,7 @@ struct mk_stream {
     size_t out_len;
     bool has_shut, is_closed;
     unsigned timeout_ms, nsoon;
+    size_t held;
     mk_stream_fn fn;
     void *arg;
 };
@@ -84,6 +85,13 @@ void mk_stream_close(struct mk_stream *s)
 {
     if (s)
         s->is_closed = true;
+}
+
+void mk_stream_hold(struct mk_stream *s, size_t bytes)
+{
+    assert_true(!s || s == &client);
+    if (s)
+        s->held = bytes;
 }
 
 void mk_stream_run_soon(struct mk_stream *s)
@@ -341,6 +349,24 @@ static void what_one_side_does_not_take_holds_the_other(void **state)
     check_over(2, 50000);
 }
 
+static void what_waits_is_booked_for_the_client(void **state)
+{
+    (void)state;
+    begin("");
+    backend.room = client.room = 0;
+    arrives(&client, many, 1000);
+    tell(&client, MK_IO_READ);
+    assert_int_equal(client.held, 1000);
+    arrives(&backend, many, LONG);
+    tell(&backend, MK_IO_READ);
+    assert_int_equal(client.held, 1000 + (1 << 14));
+    backend.room = 1000;
+    tell(&backend, MK_IO_WRITE);
+    assert_int_equal(client.held, 1 << 14);
+    end_it();
+    assert_int_equal(client.held, 0);
+}
+
 static void bytes_taken_in_small_parts_stay_in_order(void **state)
 {
     (void)state;
@@ -476,6 +502,7 @@ int main(void)
         CASE(bytes_go_both_ways),
         CASE(a_backend_that_is_early_waits),
         CASE(what_one_side_does_not_take_holds_the_other),
+        CASE(what_waits_is_booked_for_the_client),
         CASE(bytes_taken_in_small_parts_stay_in_order),
         CASE(a_turn_moves_no_more_than_its_share),
         CASE(each_end_is_told_to_the_other_side),
