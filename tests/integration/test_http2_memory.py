@@ -127,6 +127,15 @@ def test_one_stream_goes_before_its_connection(begin):
         assert codes and set(codes.values()) == {INTERNAL_ERROR} and set(codes) < set(streams)
 
 
+def test_listings_of_which_no_byte_can_leave_are_booked(begin):
+    """A hundred listings of 30 KB, whose client takes nothing from the start."""
+    server = begin("MaxMemory 2M", ["dirlisting"], handlers="Match / dirlisting",
+                   files={f"many/{number:04}{'n' * 200}": "" for number in range(120)})
+    with connect(server, settings=SHUT) as client:
+        client.send(*(client.head(stream, "/many/") for stream in range(1, 200, 2)))
+        server.wait_for_log("made room: MaxMemory is used up")
+
+
 def test_bodies_that_wait_are_booked(begin, tmp_path):
     """What a handler does not read waits in the stream's window: here of ten connections, thirty streams each."""
     fifo = tmp_path / "never"

@@ -36,6 +36,13 @@ static void free_task(struct task *t)
     free(t);
 }
 
+/* While the pool reads, the list is its own. */
+static void book(const struct task *t)
+{
+    if (!t->working)
+        mk_request_hold(t->request, sizeof(*t) + dirlisting_list_held(t->page.list));
+}
+
 /* ---- reading ---- */
 
 static void work(void *arg)
@@ -115,8 +122,7 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
         return MK_E_AGAIN;
     }
     n = render(t, dst, len);
-    if (!t->working)
-        mk_request_hold(r, dirlisting_list_held(t->page.list));
+    book(t);
     t->slice += n > 0 ? (size_t)n : 0;
     return n;
 }
@@ -234,5 +240,6 @@ enum mk_verdict dirlisting_answer(struct mk_request *r, const struct dirlisting_
         free_task(t);
         return refuse(r, err);
     }
+    book(t); /* a client that takes nothing never asks for more of it */
     return send_head(r, t, as_json);
 }
