@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The arena's end points with fasthttp, on one processor: bench-arena PORT ITEMS
+package main
+
+import (
+	"encoding/json"
+	"log"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
+
+type rating struct {
+	Score int64 `json:"score"`
+	Count int64 `json:"count"`
+}
+
+type item struct {
+	ID       int64    `json:"id"`
+	Name     string   `json:"name"`
+	Category string   `json:"category"`
+	Price    int64    `json:"price"`
+	Quantity int64    `json:"quantity"`
+	Active   bool     `json:"active"`
+	Tags     []string `json:"tags"`
+	Rating   rating   `json:"rating"`
+	Total    int64    `json:"total"`
+}
+
+type list struct {
+	Items []item `json:"items"`
+	Count int    `json:"count"`
+}
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return n
+}
+
+func read(path string) (items []item) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		f := strings.Split(line, "\t")
+		items = append(items, item{number(f[0]), f[1], f[2], number(f[3]), number(f[4]), f[5] == "true",
+			strings.Split(f[6], ","), rating{number(f[7]), number(f[8])}, 0})
+	}
+	return items
+}
+
+func first(items []item, count int, factor int64) list {
+	shown := make([]item, min(count, len(items)))
+	for i := range shown {
+		shown[i] = items[i]
+		shown[i].Total = items[i].Price * items[i].Quantity * factor
+	}
+	return list{shown, len(shown)}
+}
+
+func main() {
+	runtime.GOMAXPROCS(1)
+	items := read(os.Args[2])
+	handle := func(ctx *fasthttp.RequestCtx) {
+		path := string(ctx.Path())
+		query := ctx.QueryArgs()
+		switch {
+		case path == "/baseline11":
+			a, _ := query.GetUint("a")
+			b, _ := query.GetUint("b")
+			ctx.SetContentType("text/plain")
+			ctx.SetBody(strconv.AppendInt(nil, int64(a+b), 10))
+		case path == "/pipeline":
+			ctx.SetContentType("text/plain")
+			ctx.SetBodyString("ok")
+		case strings.HasPrefix(path, "/json/"):
+			count, _ := strconv.Atoi(path[len("/json/"):])
+			factor, _ := query.GetUint("m")
+			ctx.SetContentType("application/json")
+			_ = json.NewEncoder(ctx).Encode(first(items, count, int64(factor)))
+		default:
+			ctx.SetStatusCode(404)
+		}
+	}
+	log.Fatal(fasthttp.ListenAndServe("127.0.0.1:"+os.Args[1], handle))
+}
