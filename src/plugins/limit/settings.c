@@ -10,6 +10,10 @@
 static const char *const key_names[] = {"address", "net", "field", "cookie", "path", "all", NULL};
 
 enum { BITS_V4 = 32, BITS_V6 = 64, MAPPED_BITS = 96 };
+enum {
+    COUNT_MAX = 1000000,
+    PERIOD_MAX_S = 3600
+}; /* requests a period, and at once; the longest period */
 
 /* @return seconds; 0: no unit of time. */
 static uint32_t read_period(struct mk_str unit)
@@ -22,7 +26,7 @@ static uint32_t read_period(struct mk_str unit)
     case 'm':
         return 60;
     case 'h':
-        return BUCKET_PERIOD_MAX_S;
+        return PERIOD_MAX_S;
     default:
         return 0;
     }
@@ -191,20 +195,20 @@ static int take_rate(struct mk_setup *setup, const struct mk_setting *s, struct 
                      struct mk_str *rest)
 {
     struct mk_str period = text_next_word(rest), after = *rest;
-    const uint32_t count = number_of(text_cut(&period, '/'), BUCKET_COUNT_MAX);
+    const uint32_t count = number_of(text_cut(&period, '/'), COUNT_MAX);
     const uint32_t period_s = read_period(period);
     const struct mk_str word = text_next_word(&after);
     uint32_t burst = 1;
 
     if (text_begins(word, MK_STR("burst="))) {
-        burst = number_of((struct mk_str){word.p + 6, word.len - 6}, BUCKET_COUNT_MAX);
+        burst = number_of((struct mk_str){word.p + 6, word.len - 6}, COUNT_MAX);
         *rest = after;
     }
     if (count == 0 || period_s == 0 || burst == 0)
         return mk_setup_refuse(setup, s,
                                "NAME KEY, a rate such as 10/s, 100/m or 1000/h, and perhaps "
                                "burst=20; numbers up to a million");
-    rule->rate = limit_bucket_rate_of(count, period_s, burst);
+    rule->rate = bucket_rate_of(count, period_s, burst);
     return 0;
 }
 

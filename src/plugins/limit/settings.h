@@ -2,7 +2,7 @@
 #ifndef LIMIT_SETTINGS_H
 #define LIMIT_SETTINGS_H
 
-#include "bucket.h"
+#include "kit/pure/bucket.h"
 
 #include "kit/nets/nets.h"
 

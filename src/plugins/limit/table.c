@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
+#include "kit/pure/places.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <endian.h>
 #include <string.h>
-
-struct place {
-    uint64_t hash;
-    int64_t full_at_ns; /* of a bucket */
-    uint32_t running;   /* requests; the place is kept while there are any */
-    uint32_t is_used;
-};
 
 struct shard {
     _Alignas(64) pthread_mutex_t lock;
@@ -27,8 +22,8 @@ struct table {
 
 struct table *limit_table_new(uint32_t nkeys, const uint64_t secret[2])
 {
-    const uint32_t nsets = nkeys / TABLE_WAYS + (nkeys % TABLE_WAYS != 0);
-    size_t size = sizeof(struct table) + (size_t)nsets * TABLE_WAYS * sizeof(struct place);
+    const uint32_t nsets = nkeys / PLACES_WAYS + (nkeys % PLACES_WAYS != 0);
+    size_t size = sizeof(struct table) + (size_t)nsets * PLACES_WAYS * sizeof(struct place);
     struct table *t;
 
     size = (size + 63) / 64 * 64;
@@ -54,7 +49,7 @@ void limit_table_free(struct table *t)
 
 size_t limit_table_bytes(const struct table *t)
 {
-    return sizeof(*t) + (size_t)t->nsets * TABLE_WAYS * sizeof(struct place);
+    return sizeof(*t) + (size_t)t->nsets * PLACES_WAYS * sizeof(struct place);
 }
 
 /* ---- SipHash-2-4 (Aumasson and Bernstein, 2012) ---- */
@@ -115,104 +110,84 @@ uint64_t limit_table_hash(const struct table *t, const void *key, size_t len)
 
 /* ---- places ---- */
 
-static uint32_t set_of(const struct table *t, uint64_t hash)
-{
-    return (uint32_t)((hash >> 32) * t->nsets >> 32);
-}
-
 static struct shard *lock_shard(struct table *t, uint64_t hash)
 {
-    struct shard *s = &t->shards[set_of(t, hash) % TABLE_SHARDS];
+    struct shard *s = &t->shards[places_set(hash, t->nsets) % TABLE_SHARDS];
 
     pthread_mutex_lock(&s->lock);
     return s;
 }
 
-static struct place *find(struct table *t, uint64_t hash)
+static void take_over(struct shard *s, struct place *place, uint64_t hash)
 {
-    struct place *at = &t->places[(size_t)set_of(t, hash) * TABLE_WAYS];
+    s->counts.keys += place->hash == 0;
+    *place = (struct place){.hash = hash};
+}
 
-    for (int i = 0; i < TABLE_WAYS; i++) {
-        if (at[i].is_used && at[i].hash == hash)
-            return &at[i];
+static int64_t take(struct shard *s, struct place *place, uint64_t hash,
+                    const struct bucket_rate *rate, int64_t now_ns)
+{
+    int64_t wait_ns;
+
+    if (place->hash != hash) {
+        s->counts.evictions += place->number > now_ns;
+        take_over(s, place, hash);
     }
-    return NULL;
-}
-
-/* The place for a new key. @return NULL: requests run in all of them. */
-static struct place *fullest(struct table *t, uint64_t hash)
-{
-    struct place *at = &t->places[(size_t)set_of(t, hash) * TABLE_WAYS], *best = NULL;
-
-    for (int i = 0; i < TABLE_WAYS; i++) {
-        if (at[i].running == 0 && (!best || at[i].full_at_ns < best->full_at_ns))
-            best = &at[i];
-    }
-    return best;
-}
-
-static struct place *find_or_make(struct table *t, struct shard *s, uint64_t hash, int64_t now_ns)
-{
-    struct place *place = find(t, hash);
-
-    if (place)
-        return place;
-    place = fullest(t, hash);
-    if (!place)
-        return NULL;
-    s->counts.keys += !place->is_used;
-    s->counts.evictions += place->full_at_ns > now_ns;
-    *place = (struct place){.hash = hash, .is_used = 1};
-    return place;
-}
-
-int64_t limit_table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate,
-                         int64_t now_ns)
-{
-    struct shard *s = lock_shard(t, hash);
-    struct place *place = find_or_make(t, s, hash, now_ns);
-    /* No requests run in a table of buckets, so there is a place. */
-    int64_t wait_ns = limit_bucket_take(&place->full_at_ns, rate, now_ns);
-
+    wait_ns = bucket_take(&place->number, rate, now_ns);
     if (wait_ns > 0)
         s->counts.refused++;
     else
         s->counts.allowed++;
+    return wait_ns;
+}
+
+int64_t limit_table_take(struct table *t, uint64_t key, const struct bucket_rate *rate,
+                         int64_t now_ns)
+{
+    const uint64_t hash = places_hash(key);
+    struct shard *s = lock_shard(t, hash);
+    const int64_t wait_ns = take(s, places_get(t->places, t->nsets, hash), hash, rate, now_ns);
+
     pthread_mutex_unlock(&s->lock);
     return wait_ns;
 }
 
-static enum table_entry enter(struct shard *s, struct place *place, uint32_t max)
+/* The number of a place is that of its requests that run: it is kept while there are any. */
+static enum table_entry enter(struct shard *s, struct place *place, uint64_t hash, uint32_t max)
 {
-    if (!place) {
+    if (place->hash != hash && place->number > 0) {
         s->counts.uncounted++;
         return TABLE_UNCOUNTED;
     }
-    if (place->running >= max) {
+    if (place->hash != hash)
+        take_over(s, place, hash);
+    if (place->number >= max) {
         s->counts.refused++;
         return TABLE_REFUSED;
     }
     s->counts.allowed++;
-    place->running++;
+    place->number++;
     return TABLE_ENTERED;
 }
 
-enum table_entry limit_table_enter(struct table *t, uint64_t hash, uint32_t max)
+enum table_entry limit_table_enter(struct table *t, uint64_t key, uint32_t max)
 {
+    const uint64_t hash = places_hash(key);
     struct shard *s = lock_shard(t, hash);
-    enum table_entry entry = enter(s, find_or_make(t, s, hash, 0), max);
+    const enum table_entry entry = enter(s, places_get(t->places, t->nsets, hash), hash, max);
 
     pthread_mutex_unlock(&s->lock);
     return entry;
 }
 
-void limit_table_leave(struct table *t, uint64_t hash)
+void limit_table_leave(struct table *t, uint64_t key)
 {
+    const uint64_t hash = places_hash(key);
     struct shard *s = lock_shard(t, hash);
-    struct place *place = find(t, hash);
+    struct place *place = places_get(t->places, t->nsets, hash);
 
-    if (place && place->running > 0)
-        place->running--;
+    if (place->hash == hash && place->number > 0)
+        place->number--;
     pthread_mutex_unlock(&s->lock);
 }
 

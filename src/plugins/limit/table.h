@@ -2,7 +2,7 @@
 #ifndef LIMIT_TABLE_H
 #define LIMIT_TABLE_H
 
-#include "bucket.h"
+#include "kit/pure/bucket.h"
 
 #include <monkey/types.h>
 
@@ -16,10 +16,7 @@
  * Any thread.
  */
 
-enum {
-    TABLE_WAYS = 8,    /* places that a key may have */
-    TABLE_SHARDS = 64, /* mutexes */
-};
+enum { TABLE_SHARDS = 64 }; /* mutexes */
 
 struct table;
 
@@ -31,7 +28,7 @@ struct table_counts {
 };
 
 /**
- * @param nkeys  rounded up to a multiple of TABLE_WAYS, > 0
+ * @param nkeys  rounded up to a multiple of PLACES_WAYS, > 0
  * @param secret of the hash, so that no client chooses places
  * @return the table, or NULL without memory.
  */

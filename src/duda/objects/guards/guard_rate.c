@@ -72,11 +72,11 @@ static uint64_t client_of(const struct mk_duda_request *rq)
 
 /* ---- the guard ---- */
 
-static void refuse(struct mk_duda_request *rq, uint64_t ns)
+static void refuse(struct mk_duda_request *rq, int64_t ns)
 {
     char seconds[24];
-    int len = snprintf(seconds, sizeof(seconds), "%llu",
-                       (unsigned long long)((ns + NS_OF_SECOND - 1) / NS_OF_SECOND));
+    int len = snprintf(seconds, sizeof(seconds), "%lld",
+                       (long long)((ns + NS_OF_SECOND - 1) / NS_OF_SECOND));
 
     (void)mk_duda_answer_replace(rq, MK_STR("Retry-After"), (struct mk_str){seconds, (size_t)len});
     (void)mk_duda_response.problem(&rq->dr, 429, "Too many requests", NULL);
@@ -87,12 +87,11 @@ static void count(struct mk_duda_request *rq, const void *arg)
     struct rate *rate = (struct rate *)(uintptr_t)arg;
     const uint64_t client = client_of(rq);
     struct timespec now;
-    uint64_t ns;
+    int64_t ns;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     (void)pthread_mutex_lock(&rate->lock);
-    ns = mk_duda_rate_take(&rate->table, client,
-                           (uint64_t)now.tv_sec * NS_OF_SECOND + (uint64_t)now.tv_nsec + 1);
+    ns = mk_duda_rate_take(&rate->table, client, (int64_t)now.tv_sec * NS_OF_SECOND + now.tv_nsec);
     (void)pthread_mutex_unlock(&rate->lock);
     if (ns > 0)
         refuse(rq, ns);

@@ -43,7 +43,7 @@ static void test_hash_is_siphash(void **state)
 static void test_keys_have_buckets_of_their_own(void **state)
 {
     struct table *t = limit_table_new(1000, secret);
-    struct bucket_rate rate = limit_bucket_rate_of(1, 1, 2);
+    struct bucket_rate rate = bucket_rate_of(1, 1, 2);
 
     (void)state;
     for (uint32_t i = 0; i < 100; i++) {
@@ -61,7 +61,7 @@ static void test_keys_have_buckets_of_their_own(void **state)
 static void test_places_with_full_buckets_are_taken_without_loss(void **state)
 {
     struct table *t = limit_table_new(8, secret);
-    struct bucket_rate rate = limit_bucket_rate_of(10, 1, 1);
+    struct bucket_rate rate = bucket_rate_of(10, 1, 1);
 
     (void)state;
     for (uint32_t i = 0; i < 1000; i++)
@@ -81,7 +81,7 @@ static void test_flood_of_ten_million_keys(void **state)
     const uint32_t flood = 10000000, greedy = UINT32_MAX, modest = UINT32_MAX - 1;
     struct table *t = limit_table_new(10000, secret);
     const size_t bytes = limit_table_bytes(t);
-    struct bucket_rate rate = limit_bucket_rate_of(10, 1, 20);
+    struct bucket_rate rate = bucket_rate_of(10, 1, 20);
     unsigned allowed = 0;
 
     (void)state;
@@ -142,7 +142,7 @@ enum { THREADS = 4, ROUNDS = 20000, KEYS = 50 };
 static void *take_often(void *arg)
 {
     struct table *t = arg;
-    struct bucket_rate rate = limit_bucket_rate_of(1, 1, 100);
+    struct bucket_rate rate = bucket_rate_of(1, 1, 100);
 
     for (uint32_t i = 0; i < ROUNDS; i++)
         (void)limit_table_take(t, number(t, i % KEYS), &rate, start);

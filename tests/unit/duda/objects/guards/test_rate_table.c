@@ -19,7 +19,7 @@ static struct mk_duda_rate_table *new_table(unsigned requests, unsigned seconds)
 static void a_client_regains_what_it_has_sent(void **state)
 {
     struct mk_duda_rate_table *t = new_table(4, 2);
-    uint64_t now = 1;
+    int64_t now = 1;
 
     (void)state;
     for (unsigned i = 0; i < 4; i++)
@@ -30,7 +30,7 @@ static void a_client_regains_what_it_has_sent(void **state)
     now += SECOND / 2;
     assert_int_equal(mk_duda_rate_take(t, 7, now), 0);
     assert_int_equal(mk_duda_rate_take(t, 7, now), SECOND / 2);
-    now += (uint64_t)100 * SECOND; /* no more than all of it */
+    now += (int64_t)100 * SECOND; /* no more than all of it */
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(mk_duda_rate_take(t, 7, now), 0);
     assert_true(mk_duda_rate_take(t, 7, now) > 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef LIMIT_BUCKET_H
-#define LIMIT_BUCKET_H
+#ifndef KIT_PURE_BUCKET_H
+#define KIT_PURE_BUCKET_H
 
 #include <stdint.h>
 
@@ -9,28 +9,22 @@
  * rate, and a bucket that would need longer than its depth has no token left.
  */
 
-enum {
-    BUCKET_COUNT_MAX = 1000000, /* tokens a period, and tokens of a full bucket */
-    BUCKET_PERIOD_MAX_S = 3600,
-};
-
 struct bucket_rate {
     int64_t interval_ns; /* a token returns in this time */
     int64_t depth_ns;    /* an empty bucket is full in this time */
 };
 
 /**
- * @param count     tokens a period, 1 to BUCKET_COUNT_MAX
- * @param period_s  1 to BUCKET_PERIOD_MAX_S
- * @param burst     tokens of a full bucket, 1 to BUCKET_COUNT_MAX
+ * @param count  tokens in period_s seconds, both at least 1
+ * @param burst  tokens of a full bucket, at least 1; they return in less than 2^63 nanoseconds
  */
-struct bucket_rate limit_bucket_rate_of(uint32_t count, uint32_t period_s, uint32_t burst);
+struct bucket_rate bucket_rate_of(uint32_t count, uint32_t period_s, uint32_t burst);
 
 /**
  * Take a token.
  * @param full_at_ns  the bucket; 0: full. At most one depth after now, whatever an earlier rate or clock left there
  * @return 0: taken; > 0: there is none, and one returns in so many nanoseconds.
  */
-int64_t limit_bucket_take(int64_t *full_at_ns, const struct bucket_rate *rate, int64_t now_ns);
+int64_t bucket_take(int64_t *full_at_ns, const struct bucket_rate *rate, int64_t now_ns);
 
 #endif
