@@ -236,7 +236,9 @@ def test_a_server_that_is_full(serve, tmp_path, options):
         server = serve(memcached.address, options=".timeout_ms=1000")
         with contextlib.ExitStack() as others:
             for _ in range(48):
-                others.enter_context(socket.create_connection(("127.0.0.1", memcached.port))).sendall(b"version\r\n")
+                other = others.enter_context(socket.socket())
+                other.setblocking(False)  # a server that waits takes no more into its queue
+                other.connect_ex(("127.0.0.1", memcached.port))
             assert eventually(lambda: result(server) < 0, within=WITHIN)
             assert all(result(server) in RESULTS for _ in range(5))
         assert eventually(lambda: result(server) == 1, within=WITHIN)
@@ -258,6 +260,8 @@ def test_a_server_is_restarted_under_load(serve, memcached):
     assert not load.faults and set(load.results) <= set(RESULTS)
     assert all_were_answered(server)
     assert memcached.count("curr_connections") <= 2 + 4 * 2  # its own, and this one
+    assert 1 <= server.log().count("is left out: ") <= 4  # once for all workers
+    assert eventually(lambda: server.log().count("is left out: ") == server.log().count("is back"), within=WITHIN)
 
 
 def test_a_server_is_paused_under_load(serve, memcached):

@@ -7,6 +7,18 @@
 
 /* ---- servers that are left out ---- */
 
+/* @return how many workers leave it out now */
+static unsigned count_out(struct remote_server *s, int more)
+{
+    unsigned n;
+
+    (void)pthread_mutex_lock(&s->lock);
+    s->nout += (unsigned)more;
+    n = s->nout;
+    (void)pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
 void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
                       const struct remote_call *unsent, enum remote_end end, const char *text)
 {
@@ -32,7 +44,7 @@ void remote_pool_failed(struct remote_pool *pool, const char *why, bool is_probe
 
     if (pool->state != REMOTE_POOL_UP && !is_probe)
         return; /* another connection has failed before */
-    if (pool->state == REMOTE_POOL_UP)
+    if (pool->state == REMOTE_POOL_UP && count_out(pool->server, 1) == 1)
         msg->warn("%s: %s is left out: %s", protocol->name, pool->server->place.text, why);
     backoff_failed(&pool->backoff, protocol->retry_first_ms, protocol->retry_last_ms);
     pool->state = REMOTE_POOL_OUT;
@@ -44,6 +56,8 @@ void remote_pool_is_back(struct remote_pool *pool)
 {
     pool->state = REMOTE_POOL_UP;
     backoff_end(&pool->backoff);
+    if (count_out(pool->server, -1) > 0)
+        return;
     msg->info("%s: %s is back", pool->client->spec->protocol->name, pool->server->place.text);
 }
 
@@ -293,6 +307,7 @@ static void leave(struct remote_pool *pool)
     struct remote_server *s = pool->server;
 
     (void)pthread_mutex_lock(&s->lock);
+    s->nout -= pool->state != REMOTE_POOL_UP;
     if (pool->upstream && --s->users == 0) {
         mk_upstream_free(s->upstream);
         s->upstream = NULL;

@@ -22,8 +22,9 @@ struct mk_upstream;
  * on a worker. A connection carries many calls, which are sent without waiting for answers.
  *
  * A server fails when it cannot be connected to, closes a connection with calls, keeps one waiting beyond its deadline, or
- * sends what is no answer. It is logged once, and gets no calls until a probe over a new connection was answered: the first
- * after retry_first_ms, the next after twice as long, up to retry_last_ms. Each worker sees for itself.
+ * sends what is no answer. It gets no calls until a probe over a new connection was answered: the first after retry_first_ms,
+ * the next after twice as long, up to retry_last_ms. Each worker sees for itself; the first one that leaves a server out
+ * logs it, and the last one that has it back.
  *
  * Every call that remote_client_send() took ends once: by answer() or by lost() of the protocol, within timeout_ms plus two
  * ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this
@@ -38,6 +39,7 @@ struct remote_server {
     pthread_mutex_t lock;
     struct mk_upstream *upstream; /* under lock; NULL: no worker has it */
     unsigned users;               /* likewise: workers */
+    unsigned nout;                /* likewise: of them, those that leave it out */
 };
 
 /** Begins what a package knows of a call, in one block of malloc(). The package's until it is taken, and again when it ends. */

@@ -345,6 +345,7 @@ static void calm_down(unsigned seed)
         assert_int_equal(remote_client_alive(world.clients[i]), (1U << SERVERS) - 1);
     for (unsigned i = 0; i < GUESTS; i++)
         assert_int_equal(world.guests[i].nwaits, 0);
+    assert_int_equal(world.nsaid, 0);
 }
 
 static void close_world(void)
