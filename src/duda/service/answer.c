@@ -2,7 +2,7 @@
 #include "service/answer.h"
 
 #include "kit/text/words.h"
-#include "service/session.h"
+#include "service/session_steps.h"
 
 #include <monkey/field.h>
 

@@ -10,7 +10,7 @@
 #include "service/dthreads.h"
 #include "service/receive.h"
 #include "service/route.h"
-#include "service/session.h"
+#include "service/session_steps.h"
 #include "service/table.h"
 
 #include <monkey/transport.h>
@@ -255,11 +255,6 @@ static bool is_form_too_large(const struct mk_duda_request *rq)
 }
 
 /* ---- the call ---- */
-
-enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
-{
-    return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
-}
 
 /* Services of older levels may end a request later without wait(), within HandlerTimeout. */
 static bool is_forgotten(const struct mk_duda_request *rq)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/receive.h"
 
-#include "service/exchange.h"
-
 #include <monkey/web/multipart.h>
 
 #include <stdlib.h>

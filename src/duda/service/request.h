@@ -109,6 +109,12 @@ static inline bool mk_duda_request_has_ended(const struct mk_duda_request *rq)
     return rq->state == MK_DUDA_REQUEST_HELD || rq->state == MK_DUDA_REQUEST_ENDED;
 }
 
+/** Has the request its answer, or does the hook wait? */
+static inline enum mk_verdict mk_duda_verdict(const struct mk_duda_request *rq)
+{
+    return rq->has_begun || rq->state == MK_DUDA_REQUEST_ENDED ? MK_VERDICT_DONE : MK_VERDICT_LATER;
+}
+
 /** The request whose dr this is; dr must be alive. */
 static inline struct mk_duda_request *mk_duda_request_of(duda_request_t *dr)
 {

@@ -76,7 +76,7 @@ struct mk_duda_service {
     struct mk_duda_seat **seats; /* by the worker's number; NULL: not started there */
     void *parts[MK_DUDA_PARTS];
     struct mk_duda_routes *routes;                /* service/routes.h */
-    const struct mk_duda_session_steps *sessions; /* service/session.h; NULL: it has none */
+    const struct mk_duda_session_steps *sessions; /* service/session_steps.h; NULL: it has none */
     struct mk_duda_package *packages;             /* package/package.h */
     unsigned wait_ms;             /* of a request that wait() has parked; WaitTimeout */
     const char *packages_root;    /* folder of .dpkg files, with a trailing slash */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/objects.h"
-#include "service/exchange.h"
 #include "service/request.h"
 
 #include <monkey/web/task.h>

@@ -6,7 +6,7 @@
 #include "objects/session/session_remote.h"
 #include "objects/session/session_store.h"
 #include "service/answer.h"
-#include "service/session.h"
+#include "service/session_steps.h"
 
 /* A value that says who has logged in. */
 struct log_in {

@@ -4,7 +4,7 @@
 
 #include "objects/session/session.h"
 #include "objects/session/session_store.h"
-#include "service/session.h"
+#include "service/session_steps.h"
 
 /*
  * The sessions of a service in Redis, for several servers. No worker waits: a session is fetched before the call-back of its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MK_DUDA_SERVICE_SESSION_H
-#define MK_DUDA_SERVICE_SESSION_H
+#ifndef MK_DUDA_SERVICE_SESSION_STEPS_H
+#define MK_DUDA_SERVICE_SESSION_STEPS_H
 
 #include "service/request.h"
 
