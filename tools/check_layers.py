@@ -182,7 +182,7 @@ class Checker:
                 sees = "kit/" if sees_kit else f"{PURE_KIT}/"
                 is_of_kit = self.src in home.parents and name.startswith(sees) and (self.src / name).is_file()
                 # A service sees what dudac shows it.
-                is_of_duda = self.tree / "examples" / "duda" in path.parents and (self.src / "duda" / "headers" / name).is_file()
+                is_of_duda = folder == "examples" and "duda" in path.relative_to(home).parts and (self.src / "duda/headers" / name).is_file()
                 if not is_of_kit and not is_of_duda and not any(place.is_file() and home in place.resolve().parents for place in places):
                     self.fault(path, line, f'"{name}" is not in {folder}, which lives on {PUBLIC} and its own files')
 
