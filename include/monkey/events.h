@@ -26,6 +26,22 @@ struct mk_worker;
 /** @return the worker's number, from 0. */
 MK_API unsigned mk_worker_index(const struct mk_worker *w);
 MK_API struct mk_server *mk_worker_server(const struct mk_worker *w);
+/**
+ * What a plugin calls on a worker for somebody else, such as a function of a service. When it does not return, the error log
+ * gets it while the worker is blocked.
+ */
+struct mk_errand {
+    size_t size; /* sizeof(struct mk_errand) */
+    /**
+     * Describe it for the log, as in ` service="..." stack="..."`, terminated, escaped. On a thread of the server's own, while the
+     * worker is blocked.
+     */
+    void (*describe)(const struct mk_errand *errand, char *text, size_t size);
+};
+
+/** On the worker's thread; NULL: there is none any more. Borrowed. While nothing is called, describe writes nothing. */
+MK_API void mk_worker_set_errand(struct mk_worker *w, const struct mk_errand *errand);
+
 /** Monotonic time in ms, and seconds since 1970, as read once a turn of the loop. */
 MK_API int64_t mk_worker_now_ms(const struct mk_worker *w);
 MK_API int64_t mk_worker_wall_s(const struct mk_worker *w);

@@ -251,6 +251,9 @@ void mk_loop_turn(struct mk_loop *loop, int max_wait_ms, bool (*before_sleep)(vo
     int n = wait_for_events(loop, events, max_wait_ms, before_sleep, arg);
 
     loop->turns++;
+    if (MK_UNLIKELY(loop->lookout &&
+                    atomic_load_explicit(&loop->lookout->asleep, memory_order_relaxed)))
+        loop->lookout->wake(loop->lookout);
     mk_clock_update(&loop->clock);
     for (int i = 0; i < n; i++) {
         struct mk_watch *w = events[i].data.ptr;

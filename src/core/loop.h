@@ -50,7 +50,14 @@ struct mk_post {
     void (*fn)(struct mk_post *post);
 };
 
+/** Somebody who looks after loops that turn, and sleeps while none does. */
+struct mk_lookout {
+    atomic_bool asleep;
+    void (*wake)(struct mk_lookout *lookout); /* any thread */
+};
+
 struct mk_loop {
+    struct mk_lookout *lookout; /* NULL: none */
     int epfd, wakefd;
     atomic_bool sleeping; /* in epoll_wait, or about to be: whoever brings work must wake it */
     struct mk_clock clock;

@@ -3,7 +3,8 @@
 
 import pytest
 
-from harness import duda
+from harness import duda, http
+from harness.variants import SCHEDULERS
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,28 @@ def test_a_call_back_that_blocks_is_reported(server):
 def test_one_of_no_request_is_reported(server):
     assert server.get("/blocks3/late").body == b"ok"
     server.wait_for_log(r"service 'blocks3': call-back of no request blocked its worker ms=\d{3,}")
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("how, stack", [("spin", r' stack="blocks3\.duda\+0x[0-9a-f]+ '), ("doze", "")])
+def test_nobody_waits_for_a_call_back_that_does_not_return(start, tmp_path, scheduler, how, stack):
+    """It is reported while it blocks, and its worker gets no connections until it is back."""
+    duda.build(tmp_path, "blocks3", level=3)
+    server = start(**duda.config(tmp_path, "blocks3", server=f"Workers 3\nScheduler {scheduler}"))
+    told = tmp_path / "told"
+    report = rf"callback blocks worker=\d.* service=blocks3 callback=\"GET /{how}\"{stack}"
+    with server.connect(timeout=60) as blocked:
+        blocked.send(http.request(f"/blocks3/{how}?file={told}"))
+        server.wait_for_log(report)
+        for _ in range(60):
+            assert server.get("/blocks3/none").status == 404
+        assert "blocked its worker" not in server.log()
+        told.touch()
+        assert blocked.response().body == b"at last"
+    server.wait_for_log(r"blocked its worker ms=\d")
+    assert server.log().count("callback blocks worker=") == 1
+    for _ in range(60):
+        assert server.get("/blocks3/none").status == 404
 
 
 @pytest.mark.parametrize("method, body", [("GET", b""), ("POST", b"x" * 100000)])

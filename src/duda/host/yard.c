@@ -50,6 +50,7 @@ struct mk_duda_worker *mk_duda_worker_take(struct mk_duda_yard *yard, struct mk_
             return NULL;
         w->worker = worker;
         w->index = mk_worker_index(worker);
+        mk_duda_watch_here(worker);
         w->requests = mk_duda_table_new();
         if (!w->requests) {
             free(w);
@@ -68,6 +69,7 @@ void mk_duda_worker_leave(struct mk_duda_yard *yard, struct mk_duda_worker *w)
     if (--w->refs > 0)
         return;
     yard->workers[w->index] = NULL;
+    mk_worker_set_errand(w->worker, NULL);
     mk_duda_table_free(w->requests);
     mk_duda_crash_leave(w->crash_stack);
     free(w);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/request.h"
 
+#include "service/blocked.h"
+
 #include "kit/clock/clock.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* A call-back that keeps its worker for longer is reported, as a handler of a program is: monkey/web/router.h. */
 enum { HELD_MS = 500 };
@@ -11,14 +16,40 @@ static __thread struct mk_duda_here here;
 /* The call into a service from outside that runs on this thread, with all that it calls in turn. */
 static __thread struct {
     int64_t begun_ms;
+    const char *service; /* NULL: no call runs */
     const char
         *callback; /* of the last request that it was for, as long as the service; NULL: of none */
+    struct mk_errand errand;
+    int tid;
 } turn;
 
-static void begin_turn(const char *callback)
+/* On another thread, while the call lasts. */
+static void describe(const struct mk_errand *errand, char *text, size_t size)
+{
+    const __typeof__(turn) *t =
+        (const void *)((const char *)errand - offsetof(__typeof__(turn), errand));
+    const char *service = t->service, *callback = t->callback;
+    int len = service ? snprintf(text, size, " service=%s callback=\"%s\"", service,
+                                 callback ? callback : "of no request")
+                      : 0;
+
+    if (len > 0 && (size_t)len < size)
+        mk_duda_stack_of(t->tid, text + len, size - (size_t)len);
+}
+
+void mk_duda_watch_here(struct mk_worker *worker)
+{
+    turn.tid = (int)syscall(SYS_gettid);
+    turn.errand = (struct mk_errand){.size = sizeof(turn.errand), .describe = describe};
+    mk_duda_blocked_enter();
+    mk_worker_set_errand(worker, &turn.errand);
+}
+
+static void begin_turn(const struct mk_duda_service *service, const char *callback)
 {
     if (!here.service) {
         turn.begun_ms = clock_tick_ms();
+        turn.service = service->spec.name;
         turn.callback = NULL;
     }
     if (callback)
@@ -28,6 +59,8 @@ static void begin_turn(const char *callback)
 static void end_turn(void)
 {
     const int64_t held_ms = here.worker ? clock_tick_ms() - turn.begun_ms : 0;
+
+    turn.service = NULL;
 
     if (held_ms > HELD_MS)
         mk_duda_log(here.service, MK_LOG_WARN, "call-back %s blocked its worker ms=%lld",
@@ -43,7 +76,7 @@ struct mk_duda_here mk_duda_enter(struct mk_duda_service *service, struct mk_dud
 {
     struct mk_duda_here before = here;
 
-    begin_turn(NULL);
+    begin_turn(service, NULL);
     here = (struct mk_duda_here){service, worker, NULL};
     return before;
 }
@@ -52,7 +85,7 @@ struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq)
 {
     struct mk_duda_here before = here;
 
-    begin_turn(rq->callback);
+    begin_turn(rq->service, rq->callback);
     here = (struct mk_duda_here){rq->service, rq->worker, rq};
     return before;
 }

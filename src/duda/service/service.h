@@ -122,6 +122,9 @@ struct mk_duda_here {
 /** @return borrowed, never NULL; of the calling thread. */
 const struct mk_duda_here *mk_duda_here(void);
 
+/** On a worker's thread, once: what it calls is reported when it does not return. */
+void mk_duda_watch_here(struct mk_worker *worker);
+
 /** Say who runs from now on; around every call into a service. @return for mk_duda_leave. */
 struct mk_duda_here mk_duda_enter(struct mk_duda_service *service, struct mk_duda_worker *worker);
 void mk_duda_leave(struct mk_duda_here before);

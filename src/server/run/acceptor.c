@@ -19,10 +19,14 @@ void mk_acceptor_fini(struct mk_acceptor *a)
     mk_loop_fini(&a->loop);
 }
 
+enum { STUCK = 1 << 20 }; /* connections: what weighs more than a worker whose callback returns */
+
 static uint32_t load_of(struct mk_worker *w)
 {
+    uint32_t stuck = atomic_load_explicit(&w->is_stuck, memory_order_relaxed) ? STUCK : 0;
+
     /* What waits in the ring counts too: a burst must not all go to one worker. */
-    return atomic_load_explicit(&w->counters.connections, memory_order_relaxed) +
+    return stuck + atomic_load_explicit(&w->counters.connections, memory_order_relaxed) +
            mk_handoff_count(mk_worker_thread_of(w)->handoff);
 }
 

@@ -54,6 +54,8 @@ struct mk_port {
     struct mk_worker *worker; /* NULL: the acceptor, which chooses one */
     struct mk_loop *loop;
     struct mk_listener *listener;
+    const struct mk_worker
+        *lender;  /* whose socket it is, while that one is blocked; NULL: our own */
     bool shared;  /* several loops wait on this socket */
     bool paused;  /* no room: not watched */
     bool waiting; /* it was so a moment ago */
@@ -86,6 +88,8 @@ void mk_ports_init(struct mk_ports *ports);
 /** Begin to accept on every wanted listener that has no port here yet; end those that are not. On the loop's thread. @return 0 or an error. */
 int mk_ports_update(struct mk_ports *ports, struct mk_server *server, struct mk_worker *worker,
                     struct mk_loop *loop) MK_MUST_USE;
+/** Accept for workers that are blocked, on their sockets, and no longer for those that are back. On the worker's thread. */
+void mk_ports_lend(struct mk_worker *w);
 /** Accept what waits (up to a bound) and stop listening. On the loop's thread. */
 void mk_ports_close(struct mk_ports *ports);
 /** What is left after the loop has ended. */

@@ -21,6 +21,9 @@ enum {
     LINGER_MS = MK_FD_DEFER_S * 1000 + 1000, /* the longest handshake */
 };
 
+/* Of the lists of all ports, which their own threads change, and those of others read that accept for them. */
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+
 static struct mk_port *port_of(struct mk_watch *w)
 {
     return MK_CONTAINER_OF(w, struct mk_port, watch);
@@ -278,7 +281,7 @@ static struct mk_port *find_port(struct mk_ports *ports, const struct mk_listene
     MK_LIST_EACH (&ports->list, link) {
         struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
 
-        if (p->listener == l && !p->leaving)
+        if (p->listener == l && !p->leaving && !p->lender)
             return p;
     }
     return NULL;
@@ -295,6 +298,18 @@ static bool take_socket(struct mk_port *p)
     return is_last;
 }
 
+/* @return whether its socket is to end. */
+static bool let_go(struct mk_port *p)
+{
+    if (p->lender)
+        return false;
+    if (p->leaving)
+        atomic_fetch_sub(&p->listener->lingering, 1);
+    else if (!take_socket(p))
+        p->watch.fd = -1;
+    return true;
+}
+
 /* What has shaken hands already is served; then the socket closes, unless others still wait on it. */
 static void close_port(struct mk_port *p)
 {
@@ -308,23 +323,22 @@ static void close_port(struct mk_port *p)
     mk_timer_cancel(&p->leave);
     mk_list_remove(&p->link);
     mk_watch_pause(p->loop, &p->watch);
-    if (p->leaving)
-        atomic_fetch_sub(&p->listener->lingering, 1);
-    else if (!take_socket(p))
-        p->watch.fd = -1;
-    mk_listener_end_socket(p->listener, p->watch.fd);
+    if (let_go(p))
+        mk_listener_end_socket(p->listener, p->watch.fd);
     mk_watch_close(p->loop, &p->watch);
 }
 
 static void on_leave_timer(struct mk_timer *t)
 {
+    pthread_mutex_lock(&lists);
     close_port(MK_CONTAINER_OF(t, struct mk_port, leave));
+    pthread_mutex_unlock(&lists);
 }
 
 /* Let go of a port that is no longer wanted. */
 static void leave_port(struct mk_port *p)
 {
-    if (!p->listener->lingers || p->shared) {
+    if (!p->listener->lingers || p->shared) { /* one that is lent is */
         close_port(p);
         return;
     }
@@ -335,7 +349,8 @@ static void leave_port(struct mk_port *p)
 }
 
 static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_server *server,
-                     struct mk_worker *worker, struct mk_loop *loop)
+                     struct mk_worker *worker, struct mk_loop *loop, const struct mk_worker *lender,
+                     int fd)
 {
     struct mk_port *p = mk_heap_zalloc(1, sizeof(*p));
 
@@ -346,8 +361,9 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     p->worker = worker;
     p->loop = loop;
     p->listener = l;
-    p->shared = l->nfds == 1 && worker && server->shared.nworkers > 1;
-    mk_watch_init(&p->watch, l->fds[l->nfds > 1 ? worker->index : 0], on_port_event, on_port_gone);
+    p->lender = lender;
+    p->shared = lender || (l->nfds == 1 && worker && server->shared.nworkers > 1);
+    mk_watch_init(&p->watch, fd, on_port_event, on_port_gone);
     mk_timer_init(&p->resume, on_resume_timer);
     mk_timer_init(&p->leave, on_leave_timer);
     mk_list_add_tail(&ports->list, &p->link);
@@ -359,6 +375,7 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
 {
     int err = 0;
 
+    pthread_mutex_lock(&lists);
     if (ports->reserve_fd < 0 && atomic_load(&server->over_capacity) != MK_OVER_RESIST)
         ports->reserve_fd = fcntl(loop->epfd, F_DUPFD_CLOEXEC, 0);
     MK_LIST_EACH (&ports->list, link) {
@@ -369,16 +386,52 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
     }
     for (struct mk_listener *l = server->listeners; l && err == 0; l = l->next) {
         if (l->open && l->wanted && !find_port(ports, l))
-            err = open_port(ports, l, server, worker, loop);
+            err = open_port(ports, l, server, worker, loop, NULL,
+                            l->fds[l->nfds > 1 ? worker->index : 0]);
     }
+    pthread_mutex_unlock(&lists);
     return err;
 }
 
 MK_AT_START void mk_ports_close(struct mk_ports *ports)
 {
+    pthread_mutex_lock(&lists);
     MK_LIST_EACH (&ports->list, link)
         close_port(MK_CONTAINER_OF(link, struct mk_port, link));
+    pthread_mutex_unlock(&lists);
     mk_fd_close(&ports->reserve_fd);
+}
+
+/* ---- for workers that are blocked ---- */
+
+static void borrow(struct mk_worker *w, struct mk_worker *lender)
+{
+    struct mk_ports *ports = &mk_worker_thread_of(w)->ports;
+
+    MK_LIST_EACH (&mk_worker_thread_of(lender)->ports.list, link) {
+        const struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
+        int fd = p->shared ? -1 : fcntl(p->watch.fd, F_DUPFD_CLOEXEC, 0);
+
+        if (fd >= 0 &&
+            open_port(ports, p->listener, w->server, w, &w->loop, lender, fd) == MK_E_NOMEM)
+            (void)close(fd); /* one that is not watched waits for the end of it */
+    }
+}
+
+void mk_ports_lend(struct mk_worker *w)
+{
+    pthread_mutex_lock(&lists);
+    MK_LIST_EACH (&mk_worker_thread_of(w)->ports.list, link) {
+        if (MK_CONTAINER_OF(link, struct mk_port, link)->lender)
+            close_port(MK_CONTAINER_OF(link, struct mk_port, link));
+    }
+    for (unsigned i = 0; i < w->shared->nworkers; i++) {
+        struct mk_worker *lender = w->shared->workers[i];
+
+        if (atomic_load_explicit(&lender->is_stuck, memory_order_relaxed))
+            borrow(w, lender);
+    }
+    pthread_mutex_unlock(&lists);
 }
 
 MK_AT_START void mk_ports_free(struct mk_ports *ports)

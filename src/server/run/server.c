@@ -169,6 +169,7 @@ MK_AT_START void mk_server_free(struct mk_server *server)
         mk_server_stop(server, 0);
         (void)!mk_server_wait(server, -1);
     }
+    mk_sentry_join(server);
     if (server->acceptor)
         mk_acceptor_fini(server->acceptor);
     each_worker(server, mk_worker_thread_join);

@@ -3,6 +3,7 @@
 #define MK_SERVER_RUN_SERVER_INT_H
 
 #include "server/run/acceptor.h"
+#include "server/run/sentry.h"
 #include "server/worker/shared.h"
 #include "server/run/server.h"
 #include "server/run/worker_thread.h"
@@ -27,6 +28,7 @@ struct mk_server {
     struct mk_reload_report reload_report;
     bool side; /* of the listeners' transports, the one in force; control thread only */
     struct mk_acceptor *acceptor; /* Fair with several workers; NULL otherwise */
+    struct mk_sentry sentry;
     _Atomic int over_capacity;
     atomic_uint waiting_ports; /* with clients that are left to wait for room */
     _Atomic int64_t

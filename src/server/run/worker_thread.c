@@ -43,6 +43,15 @@ void mk_worker_thread_tidy_soon(struct mk_worker_thread *w)
         mk_timer_set(&w->worker.loop.wheel, &w->trim, w->worker.loop.clock.mono_ms + TRIM_MS);
 }
 
+static void on_lend(struct mk_post *post)
+{
+    struct mk_worker_thread *w = MK_CONTAINER_OF(post, struct mk_worker_thread, lend.post);
+
+    mk_ask_begin(&w->lend);
+    if (!w->worker.stopping)
+        mk_ports_lend(&w->worker);
+}
+
 int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server, unsigned index)
 {
     int err;
@@ -63,9 +72,11 @@ int mk_worker_thread_init(struct mk_worker_thread *w, struct mk_server *server, 
     mk_crowd_init(&w->crowd, &w->worker);
     mk_budget_init(&w->budget, &w->worker);
     mk_timer_init(&w->trim, on_trim);
+    mk_ask_init(&w->lend, on_lend);
     err = mk_loop_init(&w->worker.loop);
     if (err < 0)
         return err;
+    w->worker.loop.lookout = &server->sentry.lookout;
     w->worker.view = mk_view_new(&w->worker, server->snapshot, server->side);
     if (!w->worker.view) {
         mk_loop_fini(&w->worker.loop);

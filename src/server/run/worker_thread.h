@@ -22,6 +22,9 @@ struct mk_worker_thread {
     struct mk_handoff *handoff; /* Fair: sockets from the acceptor; NULL otherwise */
     struct mk_crowd crowd;
     struct mk_budget budget;
+    uint64_t turns;       /* as its sentry saw it last */
+    unsigned ticks;       /* so many in the same turn */
+    struct mk_ask lend;   /* look which workers are blocked: mk_ports_lend */
     struct mk_timer trim; /* gives a peak's memory back */
     pthread_t thread;
     bool started, saw_acceptor_end;

@@ -40,6 +40,11 @@ struct mk_server *mk_worker_server(const struct mk_worker *w)
     return w->server;
 }
 
+void mk_worker_set_errand(struct mk_worker *w, const struct mk_errand *errand)
+{
+    atomic_store_explicit(&w->errand, errand, memory_order_release);
+}
+
 int64_t mk_worker_now_ms(const struct mk_worker *w)
 {
     return w->loop.clock.mono_ms;

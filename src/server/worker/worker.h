@@ -38,6 +38,9 @@ struct mk_worker {
         const struct mk_plugin *plugin; /* whose hook runs; NULL: none */
         const char *hook;               /* its name */
     } doing;
+    const struct mk_errand
+        *_Atomic errand;  /* of that plugin, or another one's callback; NULL: none */
+    atomic_bool is_stuck; /* a callback does not return: it gets no connections. Its sentry's */
     struct mk_request
         *carried_turn; /* a request that no connection of HTTP/1 carries, whose turn it is */
     struct mk_gather *gather;

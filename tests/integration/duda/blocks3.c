@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "webservice.h"
 
+#include <sys/stat.h>
+
 DUDA_REGISTER("tests", "call-backs that keep their worker, or forget their request");
 
 static void busy(void)
@@ -16,6 +18,29 @@ static void busy(void)
 static void loop(duda_request_t *dr)
 {
     busy();
+    response->send(dr, 200, "text/plain", "at last");
+}
+
+/* It computes until there is the file that it is told. */
+static void spin(duda_request_t *dr)
+{
+    const char *file = query->get(dr, "file");
+    struct stat st;
+
+    while (stat(file, &st) < 0)
+        for (volatile int i = 0; i < 10000000; i++)
+            ;
+    response->send(dr, 200, "text/plain", "at last");
+}
+
+/* The same, asleep. */
+static void doze(duda_request_t *dr)
+{
+    const char *file = query->get(dr, "file");
+    struct stat st;
+
+    while (stat(file, &st) < 0)
+        usleep(50000);
     response->send(dr, 200, "text/plain", "at last");
 }
 
@@ -99,6 +124,8 @@ static void enormous(duda_request_t *dr)
 int duda_main()
 {
     router->get("/loop", loop);
+    router->get("/spin", spin);
+    router->get("/doze", doze);
     router->get("/late", late);
     router->get("/forget", forget);
     router->post("/forget", forget_after_body);
