@@ -34,7 +34,6 @@ enum mk_variable {
     MK_VARIABLE_SCHEME,      /* "http", "https" */
     MK_VARIABLE_REMOTE_ADDR, /* the client's IP address; "unknown": it came through a unix socket */
     MK_VARIABLE_SERVER_PORT, /* of the listening address; empty: it has none */
-    MK_VARIABLE_REQUEST_ID, /* the note of that name, which the plugin trace writes; empty: there is none */
     MK_VARIABLE_COUNT
 };
 
