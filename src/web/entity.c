@@ -5,9 +5,9 @@
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "http/byteranges.h"
 #include "http/date.h"
 #include "http/preconditions.h"
-#include "http/range.h"
 #include "kit/pure/hash.h"
 
 #include <stdio.h>
@@ -241,20 +241,6 @@ static int send_one(const struct sending *s)
 
 /* ---- several ranges: multipart/byteranges (RFC 9110 section 14.6) ---- */
 
-/* What stands before part i, or after the last when i is the count. */
-static struct mk_str separator(const struct sending *s, int i, const char *boundary)
-{
-    const char *type = s->e->type;
-
-    if (i == s->count)
-        return mk_str_from(mk_request_printf(s->r, "\r\n--%s--\r\n", boundary));
-    return mk_str_from(
-        mk_request_printf(s->r, "\r\n--%s\r\n%s%s%sContent-Range: bytes %llu-%llu/%lld\r\n\r\n",
-                          boundary, type ? "Content-Type: " : "", type ? type : "",
-                          type ? "\r\n" : "", (unsigned long long)s->ranges[i].first,
-                          (unsigned long long)s->ranges[i].last, (long long)s->e->length));
-}
-
 static int queue_parts(const struct sending *s, const struct mk_str *separators)
 {
     for (int i = 0; i <= s->count; i++) {
@@ -268,37 +254,26 @@ static int queue_parts(const struct sending *s, const struct mk_str *separators)
     return 0;
 }
 
-/* Each request has another one, so no content can have it on purpose. */
-static int write_boundary(const struct sending *s, char dst[MK_ETAG_TEXT])
-{
-    const uint64_t ticket = mk_request_ticket(s->r);
-    const uint64_t hash = hash_64(HASH_START_64, &ticket, sizeof(ticket));
-
-    if (ticket == 0)
-        return MK_E_NOMEM;
-    (void)snprintf(dst, MK_ETAG_TEXT, "monkey%016llx",
-                   (unsigned long long)hash_64(hash, s->e->etag.p, s->e->etag.len));
-    return 0;
-}
-
 static int send_several(const struct sending *s)
 {
+    struct mk_byteranges parts = {
+        .ranges = s->ranges,
+        .count = s->count,
+        .size = (uint64_t)s->e->length,
+        .type = {s->e->type, s->e->type ? strlen(s->e->type) : 0},
+    };
+    const uint64_t ticket = mk_request_ticket(s->r);
+    const uint64_t hash = hash_64(HASH_START_64, &ticket, sizeof(ticket));
     struct mk_str separators[MK_LIMIT_RANGES + 1];
-    char boundary[MK_ETAG_TEXT];
-    char type[MK_ETAG_TEXT + 40];
-    uint64_t length = 0;
-    int err = write_boundary(s, boundary);
+    char *text = mk_request_alloc(s->r, mk_byteranges_room(&parts));
+    uint64_t length;
+    int err;
 
-    if (err < 0)
-        return err;
-    for (int i = 0; i <= s->count; i++) {
-        separators[i] = separator(s, i, boundary);
-        if (!separators[i].p)
-            return MK_E_NOMEM;
-        length += separators[i].len + (i < s->count ? length_of(&s->ranges[i]) : 0);
-    }
-    (void)snprintf(type, sizeof(type), "multipart/byteranges; boundary=%s", boundary);
-    err = write_head(s, type, NULL, (int64_t)length);
+    if (ticket == 0 || !text)
+        return MK_E_NOMEM;
+    length =
+        mk_byteranges_write(&parts, text, separators, hash_64(hash, s->e->etag.p, s->e->etag.len));
+    err = write_head(s, parts.content_type, NULL, (int64_t)length);
     return err < 0 ? err : queue_parts(s, separators);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/limits.h"
 #include "base/str.h"
+#include "http/byteranges.h"
 #include "http/preconditions.h"
-#include "http/range.h"
 #include "server/answer/reply.h"
 #include "server/route/route.h"
 #include "server/worker/worker.h"
@@ -53,20 +53,6 @@ static int send_one(struct answer *a)
     return err < 0 ? err : mk_reply_file(a->r, mk_file_ref(a->file), range.first, range.last + 1);
 }
 
-/* What stands before part i, or behind the last when i is the count. */
-static struct mk_str separator(struct answer *a, int i, const char *boundary)
-{
-    const struct mk_range *range = &a->ranges[i];
-
-    if (i == a->count)
-        return mk_str_from(mk_arena_printf(&a->r->arena, "\r\n--%s--\r\n", boundary));
-    return mk_str_from(mk_arena_printf(
-        &a->r->arena,
-        "\r\n--%s\r\nContent-Type: %.*s\r\nContent-Range: bytes %llu-%llu/%llu\r\n\r\n", boundary,
-        (int)a->type.len, a->type.p, (unsigned long long)range->first,
-        (unsigned long long)range->last, (unsigned long long)a->file->facts.size));
-}
-
 static int queue_parts(struct answer *a, const struct mk_str *separators)
 {
     for (int i = 0; i <= a->count; i++) {
@@ -83,30 +69,27 @@ static int queue_parts(struct answer *a, const struct mk_str *separators)
 
 static int send_several(struct answer *a)
 {
+    struct mk_byteranges parts = {
+        .ranges = a->ranges,
+        .count = a->count,
+        .size = a->file->facts.size,
+        .type = a->type,
+    };
     struct mk_str separators[MK_LIMIT_RANGES + 1];
     const struct mk_request *r = a->r;
-    char *boundary = mk_arena_printf(
-        &a->r->arena, "monkey%016llx",
-        (unsigned long long)mk_str_hash(a->file->etag, (uint32_t)r->id) << 32 | r->id);
-    char *type = boundary
-                     ? mk_arena_printf(&a->r->arena, "multipart/byteranges; boundary=%s", boundary)
-                     : NULL;
-    uint64_t length = 0;
+    char *text = mk_arena_alloc(&a->r->arena, mk_byteranges_room(&parts));
     struct mk_reply p;
+    uint64_t length;
     int err;
 
-    if (!type)
+    if (!text)
         return MK_E_NOMEM;
-    for (int i = 0; i <= a->count; i++) {
-        separators[i] = separator(a, i, boundary);
-        if (!separators[i].p)
-            return MK_E_NOMEM;
-        length +=
-            separators[i].len + (i < a->count ? a->ranges[i].last - a->ranges[i].first + 1 : 0);
-    }
+    length =
+        mk_byteranges_write(&parts, text, separators,
+                            (uint64_t)mk_str_hash(a->file->etag, (uint32_t)r->id) << 32 | r->id);
     if (mk_reply_start(&p, a->r, 206) < 0)
         return MK_E_PEER;
-    begin(a, &p, mk_str_from(type));
+    begin(a, &p, mk_str_from(parts.content_type));
     err = mk_reply_finish_plain(&p, (int64_t)length);
     return err < 0 ? err : queue_parts(a, separators);
 }
