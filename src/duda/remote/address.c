@@ -78,13 +78,15 @@ bool address_is_numeric(const char *host, size_t len)
     return inet_pton(AF_INET, text, parsed) == 1 || inet_pton(AF_INET6, text, parsed) == 1;
 }
 
-static void write_text(struct address *a, unsigned port)
+void address_set(struct address *a, const struct sockaddr *place, socklen_t len)
 {
-    char host[INET6_ADDRSTRLEN] = "";
+    char host[INET6_ADDRSTRLEN] = "", port[8] = "";
 
-    (void)getnameinfo((const struct sockaddr *)&a->place, a->len, host, sizeof(host), NULL, 0,
-                      NI_NUMERICHOST);
-    (void)snprintf(a->text, sizeof(a->text), strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+    memcpy(&a->place, place, len);
+    a->len = len;
+    (void)getnameinfo(place, len, host, sizeof(host), port, sizeof(port),
+                      NI_NUMERICHOST | NI_NUMERICSERV);
+    (void)snprintf(a->text, sizeof(a->text), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 int address_find(struct address *a, const char *host, unsigned port)
@@ -99,10 +101,8 @@ int address_find(struct address *a, const char *host, unsigned port)
     for (best = found; best && best->ai_family != AF_INET;)
         best = best->ai_next;
     best = best ? best : found; /* "localhost" is often IPv6 first, and servers listen on IPv4 */
-    memcpy(&a->place, best->ai_addr, best->ai_addrlen);
-    a->len = best->ai_addrlen;
+    address_set(a, best->ai_addr, best->ai_addrlen);
     freeaddrinfo(found);
-    write_text(a, port);
     return 0;
 }
 

@@ -28,6 +28,9 @@ bool address_is_numeric(const char *host, size_t len);
  */
 int address_find(struct address *a, const char *host, unsigned port);
 
+/** Set it to an address of IPv4 or IPv6, with its port. */
+void address_set(struct address *a, const struct sockaddr *place, socklen_t len);
+
 /** Begin to connect. @return a socket that neither blocks nor is inherited, connected or connecting; -1: errno says why */
 int address_connect(const struct address *a);
 

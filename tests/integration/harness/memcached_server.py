@@ -31,18 +31,19 @@ class Server:
             pytest.skip("memcached is not installed")
         self._ports = pathlib.Path(folder) / f"{name}.ports"
         self._process, self._options = None, options
+        self.host = "127.0.0.1"  # another one from the next start on
         self.port = None
         self.start()
 
     @property
     def address(self):
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def start(self):
         self._ports.unlink(missing_ok=True)
         user = pwd.getpwuid(os.geteuid()).pw_name
         self._process = subprocess.Popen(
-            [self._program, "-l", "127.0.0.1", "-p", str(self.port or -1), "-U", "0", "-t", "1", "-m", "64", "-u", user,
+            [self._program, "-l", self.host, "-p", str(self.port or -1), "-U", "0", "-t", "1", "-m", "64", "-u", user,
              *self._options],
             env={**os.environ, "MEMCACHED_PORT_FILENAME": str(self._ports)}, stdin=subprocess.DEVNULL)
         assert eventually(self._ports.exists, within=PATIENCE), "memcached does not start"
@@ -50,7 +51,7 @@ class Server:
 
     def ask(self, command, end=b"END\r\n"):
         """What the server answers to a command of its own protocol, up to this end."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as sock:
+        with socket.create_connection((self.host, self.port), timeout=PATIENCE) as sock:
             sock.sendall(command)
             answer = b""
             while not answer.endswith(end):

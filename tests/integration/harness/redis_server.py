@@ -33,6 +33,7 @@ class Server:
         self._options += options
         self._password = dict(zip(options, options[1:])).get("--requirepass")
         self._process = None
+        self.host = "127.0.0.1"  # another one from the next start on
         self.port = free_port()
         self.start()
 
@@ -43,7 +44,7 @@ class Server:
     def start(self):
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(
-                [self._program, *self._listen(), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "",
+                [self._program, *self._listen(), "--bind", self.host, "--dir", str(self._folder), "--save", "",
                  "--daemonize", "no", *self._options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         assert eventually(self._is_ready, within=PATIENCE), (self._folder / "log").read_text()
 
@@ -51,7 +52,7 @@ class Server:
         return ["--port", str(self.port)]
 
     def _connect(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        return socket.create_connection((self.host, self.port), timeout=PATIENCE)
 
     def _is_ready(self):
         assert self._process.poll() is None, (self._folder / "log").read_text()

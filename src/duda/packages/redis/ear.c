@@ -83,7 +83,7 @@ static void on_lost(struct redis_link *l)
     struct redis_pool *pool = l->of;
 
     if (!l->was_ready && l->fault != REDIS_NO_FAULT)
-        redis_node_failed(l->node, l->why);
+        redis_node_failed(pool, l->node, l->why);
     pool->ear = NULL;
     redis_link_close(l);
 }

@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include "kit/clock/clock.h"
+#include "duda_host.h"
 #include "nodes.h"
 
 #include <errno.h>
@@ -93,11 +94,20 @@ void redis_node_is_back(struct redis_node *node)
     backoff_end(&node->backoff);
 }
 
-void redis_node_failed(struct redis_node *node, const char *why)
+static bool has_name(const struct redis_client *client)
 {
+    return client->host[0] && !address_is_numeric(client->host, strlen(client->host));
+}
+
+void redis_node_failed(struct redis_pool *pool, struct redis_node *node, const char *why)
+{
+    const struct redis_client *client = pool->client;
+
     if (!backoff_is_on(&node->backoff))
         msg->warn("redis: %s: %s", node->place.text, why);
     backoff_failed(&node->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
+    if (node == pool->nodes && pool->worker && has_name(client))
+        lookup_begin(&pool->lookup, pool->worker, client->host, client->port, &node->place);
 }
 
 static void on_ready(struct redis_link *l)
@@ -120,7 +130,7 @@ static void on_lost(struct redis_link *l)
     struct redis_link **at = &pool->links;
 
     if (!l->was_ready)
-        redis_node_failed(l->node, l->why);
+        redis_node_failed(pool, l->node, l->why);
     forget_slots(pool, l->node);
     while (*at != l)
         at = &(*at)->next;
@@ -170,7 +180,7 @@ struct redis_link *redis_pool_open(struct redis_pool *pool, struct redis_node *n
     secure = trust ? redis_secure_new(trust, pool->client->host) : NULL;
     l = trust && !secure ? NULL : redis_link_open(&node->place, secure, of, pool);
     if (!l) {
-        redis_node_failed(node, strerror(errno));
+        redis_node_failed(pool, node, strerror(errno));
         return NULL;
     }
     l->node = node;
@@ -452,10 +462,13 @@ int redis_pool_run(struct redis_pool *pool, struct parking_lot *lot, struct redi
 struct redis_pool *redis_pool_new(const struct redis_client *client)
 {
     struct redis_pool *pool = calloc(1, sizeof(*pool));
+    struct duda_place here;
 
     if (!pool)
         return NULL;
     pool->client = client;
+    (void)duda_objects_given->host->place(&here);
+    pool->worker = here.worker;
     pool->nodes[0].place = client->place;
     pool->nnodes = 1;
     return pool;
@@ -468,6 +481,7 @@ void redis_pool_free(struct redis_pool *pool)
         redis_link_abandon(l);
     }
     redis_ear_free(pool);
+    lookup_abandon(&pool->lookup);
     free(pool->slots);
     free(pool);
 }

@@ -5,6 +5,7 @@
 #include "link.h"
 
 #include "remote/backoff.h"
+#include "remote/lookup.h"
 #include "remote/parking.h"
 
 /* The server of a client as one worker sees it. Everything here belongs to the thread of that worker. */
@@ -12,7 +13,8 @@
 /* What a service asked for: shared by all workers, and never changed. */
 struct redis_client {
     struct address place;
-    char host[REDIS_URL_HOST_MAX]; /* of which the certificate is */
+    char host[REDIS_URL_HOST_MAX]; /* of which the certificate is; "": an address, without a URL */
+    unsigned port;                 /* of the host */
     struct redis_trust *
         trust; /* NULL: without TLS. It lasts until the process ends, as the library of the service does */
     char user[REDIS_NAME_MAX], password[REDIS_NAME_MAX], db[16]; /* "": none */
@@ -47,6 +49,8 @@ struct redis_pool {
     struct redis_sub *subs;
     unsigned nsubs;
     int64_t heard_ms; /* when the server sent something to the ear */
+    struct mk_worker *worker;
+    struct lookup *lookup; /* of the client's host, which may have moved; NULL: none */
 };
 
 /** @return owned by the caller; NULL: no memory */
@@ -69,9 +73,9 @@ int redis_pool_run(struct redis_pool *pool, struct parking_lot *lot, struct redi
 struct redis_link *redis_pool_open(struct redis_pool *pool, struct redis_node *node,
                                    const struct redis_owner *of);
 
-/** A connection is ready, or never was. */
+/** A connection is ready, or never was: the host of the client is looked up then. */
 void redis_node_is_back(struct redis_node *node);
-void redis_node_failed(struct redis_node *node, const char *why);
+void redis_node_failed(struct redis_pool *pool, struct redis_node *node, const char *why);
 
 /** @return whether time is looked at */
 bool redis_pool_tick(struct redis_pool *pool);

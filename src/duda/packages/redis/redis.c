@@ -177,6 +177,7 @@ static const char *read_url(redis_client_t *c, const char *text)
     if (url.is_secure && !(c->trust = redis_trust_new(url.ca, &why)))
         return why;
     memcpy(c->host, url.host, sizeof(c->host));
+    c->port = url.port;
     memcpy(c->user, url.user, sizeof(c->user));
     memcpy(c->password, url.password, sizeof(c->password));
     if (url.db > 0)

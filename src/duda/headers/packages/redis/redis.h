@@ -42,9 +42,9 @@ typedef struct redisAsyncContext {
 /* A server, and how it is asked; 0 and NULL are the defaults. */
 struct redis_options {
     /* A numeric address, "10.0.0.1:6379" or "[::1]:6379", or redis://USER:PASSWORD@HOST:PORT/DATABASE, of which all but
-       the host may be left out; a name is looked up once, which blocks. rediss:// is the same with TLS: the certificate
-       must be valid for the host, by the authorities of the system or of a file, rediss://HOST?ca=/PATH. The options below
-       go before those in it. */
+       the host may be left out; a name is looked up at once, which blocks, and again after a connection has failed, which
+       does not. rediss:// is the same with TLS: the certificate must be valid for the host, by the authorities of the
+       system or of a file, rediss://HOST?ca=/PATH. The options below go before those in it. */
     const char *server;
     const char *user;     /* of an access control list; at most 127 bytes */
     const char *password; /* likewise */
