@@ -129,7 +129,7 @@ def ask(tmp_path_factory):
     program = tmp_path_factory.mktemp("json") / "json_texts"
     files = list((source / "json").glob("*.c"))
     subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-D_GNU_SOURCE", "-DDUDA_INSIDE",
-                    f"-I{source.parents[1] / 'include'}", f"-I{source}", f"-I{duda.HEADERS}", str(duda.SOURCES / "json_texts.c"),
+                    f"-I{source.parents[1] / 'include'}", f"-I{source.parent}", f"-I{source}", f"-I{duda.HEADERS}", str(duda.SOURCES / "json_texts.c"),
                     *map(str, files), "-lm", "-o", str(program)], check=True, timeout=120)
 
     def run(texts):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/crash.h"
 
-#include "package/library.h"
+#include "service/library.h"
 #include "service/request.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 #include "host/load.h"
 
 #include "package/package.h"
-#include "package/library.h"
+#include "service/library.h"
 
 #include <dlfcn.h>
 #include <errno.h>

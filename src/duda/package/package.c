@@ -2,7 +2,7 @@
 #include "package/package.h"
 
 #include "duda_package.h"
-#include "package/library.h"
+#include "service/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -11,23 +11,26 @@
 /* A call-back that keeps its worker for longer is reported, as a handler of a program is: monkey/web/router.h. */
 enum { HELD_MS = 500 };
 
-static __thread struct mk_duda_here here;
-
-/* The call into a service from outside that runs on this thread, with all that it calls in turn. */
-static __thread struct {
+/* The call into a service from outside that runs on a thread, with all that it calls in turn. */
+struct turn {
     int64_t begun_ms;
     const char *service; /* NULL: no call runs */
     const char
         *callback; /* of the last request that it was for, as long as the service; NULL: of none */
     struct mk_errand errand;
     int tid;
-} turn;
+};
+
+/* One variable, for finding one in an object that was loaded costs a call. */
+static __thread struct {
+    struct mk_duda_here here;
+    struct turn turn;
+} thread;
 
 /* On another thread, while the call lasts. */
 static void describe(const struct mk_errand *errand, char *text, size_t size)
 {
-    const __typeof__(turn) *t =
-        (const void *)((const char *)errand - offsetof(__typeof__(turn), errand));
+    const struct turn *t = (const void *)((const char *)errand - offsetof(struct turn, errand));
     const char *service = t->service, *callback = t->callback;
     int len = service ? snprintf(text, size, " service=%s callback=\"%s\"", service,
                                  callback ? callback : "of no request")
@@ -39,60 +42,58 @@ static void describe(const struct mk_errand *errand, char *text, size_t size)
 
 void mk_duda_watch_here(struct mk_worker *worker)
 {
-    turn.tid = (int)syscall(SYS_gettid);
-    turn.errand = (struct mk_errand){.size = sizeof(turn.errand), .describe = describe};
+    struct turn *turn = &thread.turn;
+
+    turn->tid = (int)syscall(SYS_gettid);
+    turn->errand = (struct mk_errand){.size = sizeof(turn->errand), .describe = describe};
     mk_duda_blocked_enter();
-    mk_worker_set_errand(worker, &turn.errand);
+    mk_worker_set_errand(worker, &turn->errand);
 }
 
-static void begin_turn(const struct mk_duda_service *service, const char *callback)
+static void end_turn(const struct mk_duda_here *here, struct turn *turn)
 {
-    if (!here.service) {
-        turn.begun_ms = clock_tick_ms();
-        turn.service = service->spec.name;
-        turn.callback = NULL;
-    }
-    if (callback)
-        turn.callback = callback;
-}
+    const int64_t held_ms = here->worker ? clock_tick_ms() - turn->begun_ms : 0;
 
-static void end_turn(void)
-{
-    const int64_t held_ms = here.worker ? clock_tick_ms() - turn.begun_ms : 0;
-
-    turn.service = NULL;
-
+    turn->service = NULL;
     if (held_ms > HELD_MS)
-        mk_duda_log(here.service, MK_LOG_WARN, "call-back %s blocked its worker ms=%lld",
-                    turn.callback ? turn.callback : "of no request", (long long)held_ms);
+        mk_duda_log(here->service, MK_LOG_WARN, "call-back %s blocked its worker ms=%lld",
+                    turn->callback ? turn->callback : "of no request", (long long)held_ms);
 }
 
 const struct mk_duda_here *mk_duda_here(void)
 {
-    return &here;
+    return &thread.here;
+}
+
+static struct mk_duda_here enter(const struct mk_duda_here *now, const char *callback)
+{
+    const struct mk_duda_here before = thread.here;
+    struct turn *turn = &thread.turn;
+
+    if (!before.service) {
+        turn->begun_ms = clock_tick_ms();
+        turn->service = now->service->spec.name;
+        turn->callback = NULL;
+    }
+    if (callback)
+        turn->callback = callback;
+    thread.here = *now;
+    return before;
 }
 
 struct mk_duda_here mk_duda_enter(struct mk_duda_service *service, struct mk_duda_worker *worker)
 {
-    struct mk_duda_here before = here;
-
-    begin_turn(service, NULL);
-    here = (struct mk_duda_here){service, worker, NULL};
-    return before;
+    return enter(&(struct mk_duda_here){service, worker, NULL}, NULL);
 }
 
 struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq)
 {
-    struct mk_duda_here before = here;
-
-    begin_turn(rq->service, rq->callback);
-    here = (struct mk_duda_here){rq->service, rq->worker, rq};
-    return before;
+    return enter(&(struct mk_duda_here){rq->service, rq->worker, rq}, rq->callback);
 }
 
 void mk_duda_leave(struct mk_duda_here before)
 {
-    if (!before.service && here.service)
-        end_turn();
-    here = before;
+    if (!before.service && thread.here.service)
+        end_turn(&thread.here, &thread.turn);
+    thread.here = before;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "package/library.h"
+#include "service/library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
