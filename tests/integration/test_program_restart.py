@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import statistics
+import subprocess
 import threading
 import time
 
@@ -15,8 +16,8 @@ import pytest
 from harness import cgi, http, plugins, tools
 from harness.client import Connection, eventually
 from harness.config import section
-from harness.executable import is_sanitized, plugin, run
-from harness.program import (Daemon, children, is_alive, needs_root, open_folder, serving_pid, start_open,  # noqa: F401
+from harness.executable import binary, is_sanitized, plugin, run
+from harness.program import (Daemon, as_nobody, children, is_alive, needs_root, open_folder, serving_pid, start_open,  # noqa: F401
                              status)
 from harness.shell import Shell
 
@@ -278,6 +279,17 @@ def test_reload_between_death_and_reaping(begin, user):
     server.signal(signal.SIGCONT)
     assert eventually(lambda: server.log().count("started workers=") == 2, within=LONG), server.log()
     assert server.get("/a.txt").header("X-Version") == "2"
+
+
+@needs_root
+def test_scripts_of_a_server_that_root_did_not_start_are_warned_of(start_open):  # noqa: F811
+    script = '#!/bin/sh\necho Content-Type: text/plain\necho\necho fine\n'
+    server = cgi.start_site(start_open, {"script": script}, wrapper=as_nobody())
+    said = "scripts run as the user of the server itself: they can end it"
+    assert server.log().count(said) == 1
+    checked = subprocess.run([*as_nobody(), binary(), "--configdir", server.conf, "--test"], capture_output=True,
+                             text=True, check=True, timeout=LONG)
+    assert (checked.stdout + checked.stderr).count(said) == 1
 
 
 @pytest.mark.skipif(is_sanitized(), reason="a sanitizer has handlers of its own")

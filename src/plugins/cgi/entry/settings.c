@@ -321,16 +321,22 @@ static void warn_of_user(struct mk_setup *setup, const struct settings *set)
 }
 
 /*
- * Whom a server becomes that root starts, and what its scripts are then: its equals, who may end it. Asked of root alone,
- * because nobody else can give scripts another user.
+ * Whom a server becomes that root starts, and what its scripts are then: its equals, who may end it. Nobody but root can give
+ * scripts another user.
  */
 static bool warn_of_equals(struct mk_setup *setup, const struct settings *set)
 {
     const char *server = mk_setup_user(setup);
 
+    if (geteuid() != 0) {
+        mk_setup_warn(setup, mk_setup_origin(setup, set),
+                      "scripts run as the user of the server itself: they can end it and change "
+                      "what it may; start it as root, with User in [CGI], for another one");
+        return true;
+    }
     if (!server)
         server = "nobody";
-    if (geteuid() != 0 || (set->user && strcmp(set->user, server) != 0))
+    if (set->user && strcmp(set->user, server) != 0)
         return false;
     mk_setup_warn(setup, mk_setup_origin(setup, set),
                   "scripts run as %s, the user of the server itself: they can end it and change "
