@@ -159,7 +159,7 @@ static inline void put_text(struct mk_json *j, struct mk_str text, bool has_comm
     const size_t room = j->size - j->len;
     char *at = j->p + j->len;
 
-    if (room < 4 || text.len > room - 4 || text_json_plain(text) < text.len) {
+    if (room < 4 || text.len > room - 4 || !text_json_copy(at + has_comma + 1, text)) {
         if (has_comma)
             put_byte(j, ',');
         put_escaped(j, text);
@@ -170,8 +170,6 @@ static inline void put_text(struct mk_json *j, struct mk_str text, bool has_comm
     *at = ',';
     at += has_comma;
     *at++ = '"';
-    if (text.len > 0)
-        memcpy(at, text.p, text.len);
     at += text.len;
     *at++ = '"';
     *at = ':';

@@ -3,8 +3,6 @@
 
 #include "kit/pure/hex.h"
 
-#include <stdbool.h>
-
 static const struct mk_str replacement = MK_STR_INIT("\xEF\xBF\xBD"); /* U+FFFD */
 
 static size_t put_bytes(char *dst, struct mk_str s)
@@ -132,19 +130,48 @@ static inline uint64_t few_bytes(const char *p, size_t len)
     return 0x2020202000000000U | (uint64_t)two << 16 | ' ' << 8 | (unsigned char)p[len - 1];
 }
 
-size_t text_json_plain(struct mk_str s)
+/* @return bytes that s begins with and that stand for themselves: of ASCII, most text is nothing else. */
+static size_t plain_bytes(struct mk_str s)
 {
     size_t n = 0;
 
     while (s.len - n >= sizeof(uint64_t) && !special(eight_bytes(s.p + n)))
         n += sizeof(uint64_t);
-    if (s.len - n < sizeof(uint64_t) && n < s.len &&
-        !special(s.len < sizeof(uint64_t) ? few_bytes(s.p, s.len)
-                                          : eight_bytes(s.p + s.len - sizeof(uint64_t))))
-        return s.len;
     while (n < s.len && is_plain(s.p[n]))
         n++;
     return n;
+}
+
+static inline void copy_few(char *dst, const char *p, size_t len)
+{
+    if (len >= sizeof(uint32_t)) {
+        memcpy(dst, p, sizeof(uint32_t));
+        memcpy(dst + len - sizeof(uint32_t), p + len - sizeof(uint32_t), sizeof(uint32_t));
+        return;
+    }
+    if (len >= sizeof(uint16_t))
+        memcpy(dst, p, sizeof(uint16_t));
+    dst[len - 1] = p[len - 1];
+}
+
+bool text_json_copy(char *dst, struct mk_str s)
+{
+    if (s.len < sizeof(uint64_t)) {
+        if (s.len == 0)
+            return true;
+        copy_few(dst, s.p, s.len);
+        return !special(few_bytes(s.p, s.len));
+    }
+    for (size_t at = 0; at < s.len; at += sizeof(uint64_t)) {
+        /* the last eight may be some of those before them once more */
+        const size_t from = s.len - at < sizeof(uint64_t) ? s.len - sizeof(uint64_t) : at;
+        const uint64_t eight = eight_bytes(s.p + from);
+
+        if (special(eight))
+            return false;
+        memcpy(dst + from, &eight, sizeof(eight));
+    }
+    return true;
 }
 
 size_t text_json(char *dst, struct mk_str s)
@@ -154,7 +181,7 @@ size_t text_json(char *dst, struct mk_str s)
     for (size_t i = 0; i < s.len; i += n) {
         struct mk_str rest = {s.p + i, s.len - i};
 
-        n = text_json_plain(rest);
+        n = plain_bytes(rest);
         if (n > 0) {
             at += put_bytes(dst + at, (struct mk_str){rest.p, n});
             continue;

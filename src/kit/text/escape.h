@@ -4,6 +4,8 @@
 
 #include <monkey/types.h>
 
+#include <stdbool.h>
+
 /* Text of others within text of ours: HTML, JSON strings, lines that people read. */
 
 enum {
@@ -23,8 +25,12 @@ size_t text_utf8(struct mk_str s);
  */
 size_t text_html(char *dst, struct mk_str s);
 
-/** Bytes that s begins with and that stand for themselves in a JSON string: most text is nothing else. */
-size_t text_json_plain(struct mk_str s);
+/**
+ * Copy text that needs no escape in a JSON string, which is most of it.
+ * @param dst  room for len
+ * @return false: it needs some, and what is in dst is of no use.
+ */
+bool text_json_copy(char *dst, struct mk_str s);
 
 /**
  * Text for a JSON string, RFC 8259 section 7: `"`, `\` and control bytes are escaped; each byte that is not
