@@ -3,6 +3,7 @@
 
 import collections
 import json
+import socket
 import threading
 import time
 
@@ -306,6 +307,23 @@ def test_checks_survive_odd_backends(start, reply):
 def test_interim_answers_to_a_check_are_passed_over(start):
     kind = Backend(name="kind", serve=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 3),
                                                peer.answer(b"x")))
+    server = start(extra=proxy(f"Match ^/\n{servers([kind])}\nHealthCheck / 100ms\n{STATISTICS}"))
+    assert eventually(lambda: of(server, kind)["checks"] >= 3)
+    assert of(server, kind)["failed_checks"] == 0
+    server.stop()
+    kind.stop()
+
+
+def test_the_head_of_a_check_may_come_byte_by_byte(start):
+    head = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2 + b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 300 + b"\r\nContent-Length: 0\r\n\r\n"
+
+    def drip(peer):
+        peer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        peer.request()
+        for byte in head:
+            peer.send(bytes([byte]))
+
+    kind = Backend(name="kind", serve=drip)
     server = start(extra=proxy(f"Match ^/\n{servers([kind])}\nHealthCheck / 100ms\n{STATISTICS}"))
     assert eventually(lambda: of(server, kind)["checks"] >= 3)
     assert of(server, kind)["failed_checks"] == 0

@@ -28,6 +28,7 @@ struct check {
     size_t request_len, sent;
     char *head; /* while asked */
     size_t room, got;
+    size_t at, judged, parsed; /* of got: past interim heads; looked at; when it was last parsed */
 };
 
 struct proxy_checks {
@@ -63,14 +64,41 @@ static bool is_wanted(const struct proxy_settings *set, unsigned status)
     return set->check_status ? status == set->check_status : status >= 200 && status < 400;
 }
 
+/* Does a line without anything end in what has come since the last time? */
+static bool has_end(const struct check *c)
+{
+    for (size_t i = c->judged > 0 ? c->judged : 1; i < c->got; i++) {
+        if (c->head[i] == '\n' &&
+            (c->head[i - 1] == '\n' || (i > 1 && c->head[i - 1] == '\r' && c->head[i - 2] == '\n')))
+            return true;
+    }
+    return false;
+}
+
+/* A head that comes byte by byte is not parsed from its start for each of them. */
+static bool is_worth_parsing(struct check *c, size_t most)
+{
+    bool is_twice = c->got / 2 >= c->parsed;
+    bool is_worth = is_twice || c->got >= most || has_end(c);
+
+    c->judged = c->got;
+    if (is_worth)
+        c->parsed = c->got;
+    return is_worth;
+}
+
 /* @return 1: decided; 0: more is to come. */
 static int judge_check(struct check *c)
 {
     struct mk_response_head head = {.lenient = c->set->is_lenient};
-    size_t at = 0, most = (size_t)c->set->max_answer_head;
+    size_t most = (size_t)c->set->max_answer_head;
+
+    if (!is_worth_parsing(c, most))
+        return 0;
 
     for (;;) {
-        ssize_t len = mk_response_parse(&head, MK_RESPONSE_HTTP, c->head + at, c->got - at, most);
+        ssize_t len =
+            mk_response_parse(&head, MK_RESPONSE_HTTP, c->head + c->at, c->got - c->at, most);
 
         if (len == MK_E_AGAIN && c->got < most)
             return 0;
@@ -82,7 +110,7 @@ static int judge_check(struct check *c)
             decide(c, is_wanted(c->set, head.status));
             return 1;
         }
-        at += (size_t)len; /* an interim response: bounded by the room for all heads */
+        c->at += (size_t)len; /* an interim response: bounded by the room for all heads */
         head = (struct mk_response_head){.lenient = c->set->is_lenient};
     }
 }
@@ -162,7 +190,7 @@ static void on_check_connected(void *arg, struct mk_stream *s, bool fresh, int e
         mk_alarm_set(c->alarm, (unsigned)c->set->check_ms);
     } else {
         c->room = HEAD_ROOM;
-        c->got = c->sent = 0;
+        c->got = c->sent = c->at = c->judged = c->parsed = 0;
         mk_stream_tell(s, on_check_event, c);
         mk_stream_timeout(s, (unsigned)c->set->read_ms);
     }
