@@ -82,7 +82,7 @@ MK_AT_START static int start_threads(struct mk_server *server)
 
     atomic_store(&server->running, server->shared.nworkers + (server->acceptor ? 1 : 0));
     atomic_store(&server->acceptor_ended, server->acceptor == NULL);
-    if (server->nplugins > 0) /* nobody else's calls can block */
+    if (server->nplugins > 1) /* beside liana, whose calls do not block */
         mk_sentry_start(server);
     err = start_workers(server);
     if (err < 0 || !server->acceptor)
