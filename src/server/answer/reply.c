@@ -23,14 +23,20 @@ static void make_stamp(struct mk_worker *w, struct mk_str server)
     w->stamp_server = server.p;
 }
 
+/* @return whether there is room for so many bytes more. */
+static inline bool has_room(struct mk_reply *p, size_t len)
+{
+    if (len <= (size_t)(p->end - p->at))
+        return true;
+    if (p->error == 0)
+        p->error = mk_reply_grow(p, len);
+    return p->error == 0;
+}
+
 static void put(struct mk_reply *p, const char *bytes, size_t len)
 {
-    if (len > (size_t)(p->end - p->at)) {
-        if (p->error == 0)
-            p->error = mk_reply_grow(p, len);
-        if (p->error)
-            return;
-    }
+    if (!has_room(p, len))
+        return;
     memcpy(p->at, bytes, len);
     p->at += len;
 }
@@ -97,10 +103,14 @@ void mk_reply_add(struct mk_reply *p, struct mk_str name, struct mk_str value)
 {
     if (p->r->site->set.nheaders > 0 && mk_site_overrides(p->r->site, name))
         return;
-    put_str(p, name);
-    put(p, ": ", 2);
-    put_str(p, value);
-    put(p, "\r\n", 2);
+    if (!has_room(p, name.len + 2 + value.len + 2))
+        return;
+    memcpy(p->at, name.p, name.len);
+    memcpy(p->at + name.len, ": ", 2);
+    p->at += name.len + 2;
+    memcpy(p->at, value.p, value.len);
+    memcpy(p->at + value.len, "\r\n", 2);
+    p->at += value.len + 2;
 }
 
 int mk_reply_finish_plain(struct mk_reply *p, int64_t length)
