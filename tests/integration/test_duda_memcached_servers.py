@@ -15,6 +15,7 @@ WITHIN = 60.0
 PATIENT = ".timeout_ms=60000"
 FOUR = "Workers 4\nScheduler Fair\n"
 RESULTS = range(-5, 3)
+GET = b"GET /values/get HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 @pytest.fixture(autouse=True)
@@ -243,6 +244,28 @@ def test_a_server_that_is_full(serve, tmp_path, options):
             assert all(result(server) in RESULTS for _ in range(5))
         assert eventually(lambda: result(server) == 1, within=WITHIN)
         assert all_were_answered(server)
+
+
+def test_a_full_server_goes_on_with_the_connections_that_it_has(serve, tmp_path):
+    with memcached_server.Server(tmp_path, options=("-c", "40")) as memcached:
+        server = serve(memcached.address)
+        with server.connect() as first, contextlib.ExitStack() as others:
+            first.send(GET)
+            assert first.response().text.split()[0] == "1"
+            memcached.pause()
+            first.send(GET)  # the connection has a command, and does not rest
+            assert eventually(lambda: counts(server)[0] == 2, within=WITHIN)
+            for _ in range(48):
+                other = others.enter_context(socket.socket())
+                other.setblocking(False)
+                other.connect_ex(("127.0.0.1", memcached.port))
+            clients = [others.enter_context(server.connect()) for _ in range(8)]
+            for client in clients:
+                client.send(GET)
+            assert eventually(lambda: counts(server)[0] == 10, within=WITHIN)
+            memcached.go_on()
+            assert [client.response().text.split()[0] for client in (first, *clients)] == ["1"] * 9
+        assert "is left out" not in server.log()
 
 
 # ---- under load

@@ -109,7 +109,7 @@ void remote_pool_serve(struct remote_pool *pool)
 /* Where connections are scarce one is enough for a worker. */
 static void add_one(struct remote_pool *pool)
 {
-    if (!pool->is_tight)
+    if (!pool->is_tight && backoff_is_over(&pool->growth, clock_now_ms()))
         (void)!connect_one(pool);
 }
 

@@ -24,7 +24,8 @@ struct mk_upstream;
  * A server fails when it cannot be connected to, closes a connection with calls, keeps one waiting beyond its deadline, or
  * sends what is no answer. It gets no calls until a probe over a new connection was answered: the first after retry_first_ms,
  * the next after twice as long, up to retry_last_ms. Each worker sees for itself; the first one that leaves a server out
- * logs it, and the last one that has it back.
+ * logs it, and the last one that has it back. A further connection that cannot be made beside one that works is no failure:
+ * it is tried again as late as a probe.
  *
  * Every call that remote_client_send() took ends once: by answer() or by lost() of the protocol, within timeout_ms plus two
  * ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this
@@ -63,7 +64,8 @@ enum remote_progress {
     REMOTE_MORE,     /* all bytes are used, and the answer is not complete */
     REMOTE_DONE,     /* it is */
     REMOTE_CONFUSED, /* likewise, and nobody knows what the server would send after it */
-    REMOTE_BAD       /* it is no answer */
+    REMOTE_FULL, /* it is none: the server refuses the connection, and does nothing of what was sent */
+    REMOTE_BAD /* it is none */
 };
 
 /** Functions of a package. `of` is that of the client; `reader` has reader_size bytes and is one connection's, zeroed at first. */

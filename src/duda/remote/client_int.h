@@ -63,6 +63,7 @@ struct remote_pool {
     unsigned nlinks;             /* without probes */
     struct remote_queue waiting; /* for a connection; empty unless it is UP */
     struct backoff backoff;
+    struct backoff growth; /* of attempts at further connections beside one that works */
     enum remote_pool_state state;
     bool is_tight; /* workers may have to wait for each other's connections */
 };
@@ -86,6 +87,7 @@ struct remote_link {
     bool is_probe;              /* its first call is one */
     bool is_inside;             /* its event is on the stack */
     bool is_answering;          /* the reader has begun with the answer to the first call */
+    bool has_answered;          /* the connection, at least one call */
     unsigned idle_ticks;        /* that found it without calls */
     unsigned ncalls, nunsent;   /* nunsent: of which not all was sent */
     unsigned nowed;             /* answers that what was read may be of */

@@ -71,6 +71,15 @@ static void give_back(struct remote_link *l, bool reusable)
     remote_pool_serve(pool);
 }
 
+static bool has_another(const struct remote_pool *pool, const struct remote_link *than)
+{
+    const struct remote_link *l = pool->links;
+
+    while (l && (l == than || l->state != REMOTE_LINK_OPEN || l->is_probe))
+        l = l->next;
+    return l != NULL;
+}
+
 static struct remote_call *pop(struct remote_link *l)
 {
     struct remote_call *call = remote_queue_pop(&l->calls);
@@ -110,6 +119,30 @@ static void fail(struct remote_link *l, enum remote_end end, const char *text,
     settle(l, end, text);
     drop(l);
     remote_pool_serve(pool);
+}
+
+static void grow_later(struct remote_pool *pool)
+{
+    const struct remote_protocol *protocol = pool->client->spec->protocol;
+
+    backoff_failed(&pool->growth, protocol->retry_first_ms, protocol->retry_last_ms);
+}
+
+/*
+ * It ends, or never was, without having had a call. A server that is full may refuse a further connection, and goes on with
+ * those that it has.
+ * @return whether there is one that works
+ */
+static bool fail_to_grow(struct remote_link *l)
+{
+    struct remote_pool *pool = l->pool;
+
+    if (l->is_probe || l->ncalls > 0 || l->has_answered || !has_another(pool, l))
+        return false;
+    grow_later(pool);
+    detach(pool, l, false);
+    drop(l);
+    return true;
 }
 
 /* ---- sending ---- */
@@ -252,6 +285,9 @@ static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
     const bool is_unasked = --l->nowed == 0 && nleft > 0;
 
     l->is_answering = false;
+    if (!l->has_answered)
+        backoff_end(&l->pool->growth);
+    l->has_answered = true;
     if (l->is_probe && (is_unasked || is_confused)) {
         fail(l, REMOTE_MALFORMED, unasked, true);
         return false;
@@ -268,6 +304,24 @@ static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
     return true;
 }
 
+/* The server has not taken the connection: its calls are as good as unsent. */
+static void refuse(struct remote_link *l)
+{
+    struct remote_pool *pool = l->pool;
+    static const char text[] = "the server accepts no more connections";
+
+    l->unsent = l->calls.first;
+    l->sent = 0;
+    if (l->is_probe || !has_another(pool, l)) {
+        fail(l, REMOTE_UNSENT, text, true);
+        return;
+    }
+    grow_later(pool);
+    detach(pool, l, false);
+    settle(l, REMOTE_UNSENT, text);
+    drop(l);
+}
+
 /* @return whether the connection goes on */
 static bool take_bytes(struct remote_link *l, const char *bytes, size_t len)
 {
@@ -279,14 +333,19 @@ static bool take_bytes(struct remote_link *l, const char *bytes, size_t len)
         size_t used = 0;
 
         if (l->nowed == 0) {
-            fail(l, REMOTE_MALFORMED, "an answer without a call", true);
+            if (!fail_to_grow(l))
+                fail(l, REMOTE_MALFORMED, "an answer without a call", true);
             return false;
         }
         if (!l->is_answering)
             protocol->begin(l->pool->client->of, l->reader, l->calls.first);
         l->is_answering = true;
         progress = protocol->read(l->reader, bytes, len, &used);
-        if (progress == REMOTE_BAD) {
+        if (progress == REMOTE_FULL && !l->has_answered) {
+            refuse(l);
+            return false;
+        }
+        if (progress == REMOTE_BAD || progress == REMOTE_FULL) {
             fail(l, REMOTE_MALFORMED, protocol->why(l->reader), true);
             return false;
         }
@@ -311,7 +370,8 @@ static enum received receive(struct remote_link *l)
         if (n == MK_E_AGAIN)
             return ALL;
         if (n <= 0) {
-            fail(l, REMOTE_LOST, "the server closed the connection", l->ncalls > 0);
+            if (!fail_to_grow(l))
+                fail(l, REMOTE_LOST, "the server closed the connection", l->ncalls > 0);
             return GONE;
         }
         if (!take_bytes(l, room, (size_t)n))
@@ -389,6 +449,8 @@ static void take_failed(struct remote_link *l, int error)
 {
     char why[256];
 
+    if (fail_to_grow(l))
+        return;
     mk_upstream_why(l->pool->upstream, l->pool->client->place.worker, error, why, sizeof(why));
     fail(l, REMOTE_UNSENT, why, true);
 }
@@ -411,6 +473,7 @@ static void handle_connection(void *arg)
 
     l->wait = NULL;
     l->s = e->s;
+    l->has_answered = !e->fresh; /* to another link, at least */
     if (l->s && !e->fresh && !mk_upstream_is_quiet(l->pool->upstream, l->s)) {
         mk_upstream_give(l->pool->upstream, l->s, false);
         l->s = NULL;

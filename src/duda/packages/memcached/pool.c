@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct memc_command *command_of(struct remote_call *call)
 {
@@ -119,6 +120,9 @@ static void begin(void *of, void *reader, const struct remote_call *call)
     memc_reader_begin(reader, c->kind, c->bytes + c->key_at, c->key_len, pool->client->value_max);
 }
 
+/* What a server sends at its limit of connections, before it closes this one. */
+static const char is_full[] = "ERROR Too many open connections";
+
 /* A server that has not understood the line of a value reads the value as commands. */
 static enum remote_progress read_answer(void *reader, const char *bytes, size_t len, size_t *used)
 {
@@ -126,7 +130,7 @@ static enum remote_progress read_answer(void *reader, const char *bytes, size_t 
     const ssize_t n = memc_reader_feed(r, bytes, len);
 
     if (n < 0)
-        return REMOTE_BAD;
+        return strcmp(r->line, is_full) == 0 ? REMOTE_FULL : REMOTE_BAD;
     *used = (size_t)n;
     if (r->state != MEMC_READER_DONE)
         return REMOTE_MORE;

@@ -33,7 +33,8 @@ enum {
 };
 
 /* X(mood): what a server does */
-#define MOODS(X) X(GOOD) X(REFUSES) X(SILENT) X(UNREACHABLE) X(CLOSES) X(LIES) X(CHATS) X(CONFUSES)
+#define MOODS(X)                                                                                   \
+    X(GOOD) X(REFUSES) X(SILENT) X(UNREACHABLE) X(CLOSES) X(LIES) X(CHATS) X(CONFUSES) X(FULL)
 
 enum mood {
 #define MOOD(name) name,
@@ -53,7 +54,7 @@ struct mk_stream {
     char in[BYTES], out[BYTES]; /* of the server: what it got, and what it sends */
     size_t in_len, in_at, out_len, out_at;
     bool is_open, is_idle, is_over; /* is_over: the server closed it */
-    bool is_confused, has_chatted;
+    bool is_confused, has_chatted, has_replied, refuses;
 };
 
 struct mk_upstream_wait {
@@ -100,7 +101,7 @@ static struct {
     bool is_inside, is_ending, is_rough;
     bool is_swift; /* servers take no time */
     enum mood moods[SERVERS];
-    const struct mk_stream *told, *born_in[CALLS]; /* whose event runs */
+    const struct mk_stream *told, *born_in[CALLS], *sent_on[CALLS]; /* told: whose event runs */
     struct mk_upstream upstreams[SERVERS];
     struct mk_stream *streams[CONNECTIONS];
     unsigned nstreams;
@@ -283,12 +284,14 @@ ssize_t mk_stream_read(struct mk_stream *s, void *buf, size_t len)
     return (ssize_t)n;
 }
 
-static void note_begun(const char *line)
+static void note_begun(const struct mk_stream *s, const char *line)
 {
     const unsigned number = (unsigned)strtoul(line, NULL, 10);
 
-    if (number < CALLS)
+    if (number < CALLS) {
         world.was_begun[number] = true;
+        world.sent_on[number] = s;
+    }
 }
 
 ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
@@ -305,7 +308,7 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
 
         assert_true(iov[i].iov_len > 0);
         if (n > 0 && iov[i].iov_len == LINE)
-            note_begun(iov[i].iov_base);
+            note_begun(s, iov[i].iov_base);
         memcpy(s->in + s->in_len, iov[i].iov_base, n);
         s->in_len += n;
         taken += n;
@@ -426,13 +429,25 @@ static struct mk_stream *connect_stream(struct mk_upstream *u, bool fresh, bool 
     return u->nopen < u->max ? new_stream(u) : NULL;
 }
 
+/* Does its worker have a connection to the server beside this one? */
+static bool works_already(const struct mk_upstream_wait *wait)
+{
+    const struct remote_pool *pool = &world.clients[wait->worker]->pools[wait->u->server];
+    const struct remote_link *l = pool->links;
+
+    while (l && (l->state != REMOTE_LINK_OPEN || l->is_probe))
+        l = l->next;
+    return l && pool->state == REMOTE_POOL_UP;
+}
+
 /* One that waits hears of a connection, or of its failure. */
 static void serve_wait(struct mk_upstream *u)
 {
     const enum mood mood = world.moods[u->server];
     struct mk_upstream_wait *wait;
     struct mk_stream *s = NULL;
-    bool is_fresh = true;
+    bool is_fresh = true, works;
+    unsigned worker;
     int error = 0;
 
     while (u->first < u->nwaits && u->waits[u->first].is_used)
@@ -440,11 +455,12 @@ static void serve_wait(struct mk_upstream *u)
     if (u->first == u->nwaits)
         return;
     wait = &u->waits[u->first];
+    worker = wait->worker;
     if (u->nopen >= u->max && !find_idle(u))
         return;
     if (mood == UNREACHABLE)
         error = world.now_ms >= wait->since_ms + u->connect_ms ? MK_E_TIMEOUT : MK_E_AGAIN;
-    else if (mood == REFUSES)
+    else if (mood == REFUSES || (mood == FULL && u->nopen > 0 && below(2) == 0))
         error = MK_E_PEER;
     if (error == MK_E_AGAIN)
         return;
@@ -452,8 +468,11 @@ static void serve_wait(struct mk_upstream *u)
         s = connect_stream(u, wait->is_fresh, &is_fresh);
         assert_non_null(s);
     }
+    works = error < 0 && works_already(wait);
     wait->is_used = true;
     wait->fn(wait->arg, s, is_fresh, error);
+    if (works && world.clients[worker]->pools[u->server].state != REMOTE_POOL_UP)
+        fail_msg("a server that works is left out");
 }
 
 /* ---- servers ---- */
@@ -463,6 +482,7 @@ static void reply(struct mk_stream *s, const char *text, size_t len)
     assert_true(s->out_len + len <= BYTES);
     memcpy(s->out + s->out_len, text, len);
     s->out_len += len;
+    s->has_replied = true;
 }
 
 /* A whole line has come. @return whether the connection goes on */
@@ -472,6 +492,11 @@ static bool obey(struct mk_stream *s, const char *line)
     const unsigned server = s->u->server;
     char text[LINE + 1];
 
+    if (world.moods[server] == FULL && !s->has_replied && s->u->nopen > 1) {
+        s->refuses = s->is_over = true;
+        reply(s, "F000000\n", LINE);
+        return false;
+    }
     if (number < CALLS) {
         const unsigned worker = world.worker_of[number];
 

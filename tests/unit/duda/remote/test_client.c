@@ -50,6 +50,8 @@ static enum remote_progress read_line(void *reader, const char *bytes, size_t le
         r->line[r->len++] = bytes[*used];
     if (r->len < LINE)
         return REMOTE_MORE;
+    if (r->line[0] == 'F')
+        return REMOTE_FULL;
     if (r->line[0] != 'X' && (unsigned)strtoul(r->line + 1, NULL, 10) != r->wanted)
         return REMOTE_BAD;
     return r->line[0] == 'C' ? REMOTE_CONFUSED : REMOTE_DONE;
@@ -136,7 +138,7 @@ static void on_lost(void *of, struct remote_call *call, enum remote_end end, con
     if (end == REMOTE_LATE)
         assert_true(call->deadline_ms <= world.now_ms && !world.is_swift);
     if (end == REMOTE_UNSENT) {
-        if (world.was_begun[number])
+        if (world.was_begun[number] && !world.sent_on[number]->refuses)
             fail_msg("call %u was begun, and is unsent", number);
         world.was_unsent[number] = true;
         if (route(world.clients[*worker], call) == 0)
@@ -233,10 +235,10 @@ static void turn_any_stream(void)
 
 static enum mood any_mood(void)
 {
-    static const enum mood swift[] = {GOOD, REFUSES, CLOSES, CONFUSES};
+    static const enum mood swift[] = {GOOD, REFUSES, CLOSES, CONFUSES, FULL};
 
     if (world.is_swift)
-        return swift[below(4)];
+        return swift[below(5)];
     return below(2) == 0 ? GOOD : (enum mood)below(NMOODS);
 }
 
