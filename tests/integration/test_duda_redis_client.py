@@ -2,6 +2,7 @@
 """Clients of the package redis: commands, channels, and servers that fail."""
 
 import contextlib
+import socket
 import threading
 
 import pytest
@@ -275,6 +276,22 @@ def test_the_server_is_paused(serve, redis):
     assert eventually(lambda: works(server), within=WITHIN)
     assert all_were_answered(server)
     assert eventually(lambda: redis.clients() == 1, within=WITHIN)
+
+
+def test_a_server_that_is_full(serve, tmp_path):
+    with redis_server.Server(tmp_path, "--maxclients", "12") as full:
+        server = serve(full, options=".timeout_ms=2000")
+        with contextlib.ExitStack() as others:
+            for _ in range(16):
+                others.enter_context(socket.create_connection(("127.0.0.1", full.port)))
+            assert eventually(lambda: result(server, "PING") < 0, within=WITHIN)
+            assert all(result(server, "PING") < 0 for _ in range(10))
+        assert eventually(lambda: works(server), within=WITHIN)
+        with contextlib.ExitStack() as others:
+            for _ in range(16):
+                others.enter_context(socket.create_connection(("127.0.0.1", full.port)))
+            assert all(works(server) for _ in range(10))  # by the connection that there is
+        assert all_were_answered(server)
 
 
 def test_a_slow_answer_is_nobody_elses(serve, redis):
