@@ -3,6 +3,7 @@
 
 #include "kit/text/escape.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,4 +79,25 @@ void page_json(struct page *page, struct mk_str text)
     if (make_page_room(page, text.len * TEXT_JSON_GROWTH))
         page->len += text_json(page->p + page->len, text);
     page_put(page, "\"");
+}
+
+void page_member(struct page *page, const char *name)
+{
+    const bool is_first = page->len > 0 && page->p[page->len - 1] == '{';
+
+    page_put(page, is_first ? "\"" : ", \"");
+    page_put(page, name);
+    page_put(page, "\": ");
+}
+
+void page_member_text(struct page *page, const char *name, const char *value)
+{
+    page_member(page, name);
+    page_json(page, mk_str_from(value));
+}
+
+void page_member_number(struct page *page, const char *name, uint64_t value)
+{
+    page_member(page, name);
+    page_printf(page, "%" PRIu64, value);
 }

@@ -5,6 +5,7 @@
 #include <monkey/types.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A text that grows up to PAGE_MAX. What does not fit, or finds no memory, makes it fail as a whole. */
 
@@ -26,5 +27,10 @@ void page_printf(struct page *page, const char *fmt, ...) MK_PRINTF(2, 3);
 void page_html(struct page *page, struct mk_str text);
 /** Text of others as a JSON string, with its quotes: text_json. */
 void page_json(struct page *page, struct mk_str text);
+/** What stands before the value of a JSON member: its name, which is ours, and a comma unless the member is the first. */
+void page_member(struct page *page, const char *name);
+/** Members of a JSON object, texts of others and numbers. */
+void page_member_text(struct page *page, const char *name, const char *value);
+void page_member_number(struct page *page, const char *name, uint64_t value);
 
 #endif

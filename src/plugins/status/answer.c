@@ -168,11 +168,11 @@ static enum mk_verdict answer_json(struct mk_request *r, const struct mk_context
     mk_server_facts(ctx->server, &facts);
     if (gethostname(host, sizeof(host) - 1) < 0)
         host[0] = '\0';
-    page_put(&page, "{\"host\": ");
-    page_json(&page, mk_str_from(host));
-    page_put(&page, ", \"version\": ");
-    page_json(&page, mk_str_from(mk_version()));
-    page_printf(&page, ", \"uptime_ms\": %lld, \"samples\": ", (long long)facts.uptime_ms);
+    page_put(&page, "{");
+    page_member_text(&page, "host", host);
+    page_member_text(&page, "version", mk_version());
+    page_member_number(&page, "uptime_ms", (uint64_t)facts.uptime_ms);
+    page_member(&page, "samples");
     status_report_write(ctx, g, &page, EXPOSITION_JSON);
     page_put(&page, "}\n");
     return reply_page(r, 200, "application/json", &page);

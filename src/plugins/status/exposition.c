@@ -190,9 +190,7 @@ static void put_json(struct exposition *e, const struct exposition_sample *s)
     page_put(e->page, s->suffix ? s->suffix : "");
     page_put(e->page, "\", \"labels\": {");
     for (unsigned i = 0; i < s->nlabels; i++) {
-        page_put(e->page, i == 0 ? "\"" : ", \"");
-        page_put(e->page, s->labels[i].name);
-        page_put(e->page, "\": ");
+        page_member(e->page, s->labels[i].name);
         page_json(e->page, s->labels[i].value);
     }
     page_put(e->page, "}, \"value\": ");

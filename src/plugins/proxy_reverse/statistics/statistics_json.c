@@ -5,23 +5,12 @@
 
 #include <inttypes.h>
 
-static void number(struct page *page, const char *key, uint64_t value)
-{
-    page_printf(page, ", \"%s\": %" PRIu64, key, value);
-}
-
-static void text(struct page *page, const char *key, const char *value)
-{
-    page_printf(page, ", \"%s\": ", key);
-    page_json(page, mk_str_from(value));
-}
-
 static void write_health(struct page *page, const struct health_facts *h)
 {
-    text(page, "state", proxy_health_name(h->state));
-    number(page, "share", h->share);
-    number(page, "recent_failures", h->failures);
-    number(page, "next_try_ms", (uint64_t)h->wait_ms);
+    page_member_text(page, "state", proxy_health_name(h->state));
+    page_member_number(page, "share", h->share);
+    page_member_number(page, "recent_failures", h->failures);
+    page_member_number(page, "next_try_ms", (uint64_t)h->wait_ms);
     if (h->check_ago_ms < 0) {
         page_put(page, ", \"last_check\": null");
         return;
@@ -43,25 +32,25 @@ static void write_backend(struct page *page, const struct proxy_entry *e, unsign
     struct proxy_facts f;
 
     proxy_facts(e, i, &f);
-    page_put(page, "{\"name\": ");
-    page_json(page, mk_str_from(f.name));
-    number(page, "weight", f.weight);
+    page_put(page, "{");
+    page_member_text(page, "name", f.name);
+    page_member_number(page, "weight", f.weight);
     write_health(page, &f.health);
-    number(page, "active", f.active);
-    number(page, "connections", f.open);
-    number(page, "idle", f.idle);
-    number(page, "waiting", f.waiting);
-    number(page, "requests", f.requests);
+    page_member_number(page, "active", f.active);
+    page_member_number(page, "connections", f.open);
+    page_member_number(page, "idle", f.idle);
+    page_member_number(page, "waiting", f.waiting);
+    page_member_number(page, "requests", f.requests);
     for (unsigned class = 1; class < 6; class ++)
         page_printf(page, ", \"answers_%uxx\": %" PRIu64, class, f.status[class]);
-    number(page, "failures", f.failures);
-    number(page, "refused", f.refused);
-    number(page, "broke", f.broke);
-    number(page, "probes", f.probes);
-    number(page, "checks", f.checks);
-    number(page, "failed_checks", f.failed_checks);
-    number(page, "bytes_sent", f.sent);
-    number(page, "bytes_received", f.received);
+    page_member_number(page, "failures", f.failures);
+    page_member_number(page, "refused", f.refused);
+    page_member_number(page, "broke", f.broke);
+    page_member_number(page, "probes", f.probes);
+    page_member_number(page, "checks", f.checks);
+    page_member_number(page, "failed_checks", f.failed_checks);
+    page_member_number(page, "bytes_sent", f.sent);
+    page_member_number(page, "bytes_received", f.received);
     page_printf(page, ", \"requests_per_second\": %.2f", f.rate);
     write_latency(page, &f.latency);
     page_put(page, "}");
@@ -69,9 +58,9 @@ static void write_backend(struct page *page, const struct proxy_entry *e, unsign
 
 static void write_entry(struct page *page, const struct proxy_entry *e)
 {
-    page_put(page, "{\"name\": ");
-    page_json(page, mk_str_from(e->name));
-    text(page, "balancer", proxy_balancer_names[e->set->balancer]);
+    page_put(page, "{");
+    page_member_text(page, "name", e->name);
+    page_member_text(page, "balancer", proxy_balancer_names[e->set->balancer]);
     page_put(page, ", \"backends\": [");
     for (unsigned i = 0; i < proxy_facts_count(e); i++) {
         page_put(page, i ? ",\n  " : "\n  ");
@@ -85,10 +74,10 @@ void proxy_write_json(const struct proxy_view *view, struct page *page)
     const struct proxy_entry *e = NULL;
     bool any = false;
 
-    page_put(page, "{\"host\": ");
-    page_json(page, mk_str_from(view->host));
-    text(page, "version", mk_version());
-    number(page, "uptime_s", (uint64_t)view->uptime_ms / 1000);
+    page_put(page, "{");
+    page_member_text(page, "host", view->host);
+    page_member_text(page, "version", mk_version());
+    page_member_number(page, "uptime_s", (uint64_t)view->uptime_ms / 1000);
     page_put(page, ", \"entries\": [");
     while ((e = proxy_view_next(view, e))) {
         page_put(page, any ? ",\n " : "\n ");

@@ -45,6 +45,23 @@ static void test_pieces_follow_each_other(void **state)
     expect(&page, "one 2 three");
 }
 
+static void test_members_have_commas_between_them(void **state)
+{
+    struct page page = {0};
+
+    (void)state;
+    page_put(&page, "{");
+    page_member_text(&page, "a", "{\"");
+    page_member_number(&page, "b", UINT64_MAX);
+    page_member(&page, "c");
+    page_put(&page, "{");
+    page_member(&page, "d");
+    page_put(&page, "[]}");
+    page_member_number(&page, "e", 0);
+    page_put(&page, "}");
+    expect(&page, "{\"a\": \"{\\\"\", \"b\": 18446744073709551615, \"c\": {\"d\": []}, \"e\": 0}");
+}
+
 static void test_it_grows_to_its_bound_and_no_further(void **state)
 {
     static char piece[4097];
@@ -67,6 +84,7 @@ int main(void)
         cmocka_unit_test(test_nothing_of_others_becomes_markup),
         cmocka_unit_test(test_any_bytes_are_a_json_string),
         cmocka_unit_test(test_pieces_follow_each_other),
+        cmocka_unit_test(test_members_have_commas_between_them),
         cmocka_unit_test(test_it_grows_to_its_bound_and_no_further),
     };
 
