@@ -2,16 +2,15 @@
 #include "objects/store/cache_store.h"
 
 #include "kit/pure/hash.h"
+#include "kit/pure/lru.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 struct entry {
-    struct entry *same;          /* of its bucket */
-    struct entry *newer, *older; /* by use */
-    uint64_t ends_ms;            /* 0: never */
-    uint64_t hash;
+    struct lru_entry use; /* first */
+    uint64_t ends_ms;     /* 0: never */
     size_t key_len, len;
     char bytes[]; /* the key with its end, then the value */
 };
@@ -19,9 +18,7 @@ struct entry {
 struct mk_duda_cache_store {
     size_t max, used;
     uint64_t ttl_ms, seed;
-    struct entry *newest, *oldest;
-    size_t nbuckets; /* a power of two */
-    struct entry *buckets[];
+    struct lru map;
 };
 
 struct mk_duda_cache_store *mk_duda_cache_new(size_t max, uint64_t ttl_ms)
@@ -34,24 +31,29 @@ struct mk_duda_cache_store *mk_duda_cache_new(size_t max, uint64_t ttl_ms)
         max = MK_DUDA_CACHE_MIN;
     while (n < MANY && n < max / TYPICAL)
         n *= 2;
-    s = calloc(1, sizeof(*s) + n * sizeof(struct entry *));
-    if (!s)
+    s = calloc(1, sizeof(*s));
+    if (!s || !lru_init(&s->map, n)) {
+        free(s);
         return NULL;
+    }
     s->max = max;
     s->ttl_ms = ttl_ms;
-    s->nbuckets = n;
     (void)!getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK);
     return s;
 }
 
 void mk_duda_cache_free(struct mk_duda_cache_store *s)
 {
-    while (s && s->newest) {
-        struct entry *older = s->newest->older;
+    struct lru_entry *use = s ? s->map.oldest : NULL;
 
-        free(s->newest);
-        s->newest = older;
+    while (use) {
+        struct lru_entry *newer = use->newer;
+
+        free(use);
+        use = newer;
     }
+    if (s)
+        lru_fini(&s->map);
     free(s);
 }
 
@@ -63,13 +65,19 @@ static uint64_t hash_of(const struct mk_duda_cache_store *s, const char *key)
     return hash ^ (hash >> 32);
 }
 
-static struct entry **place_of(struct mk_duda_cache_store *s, const char *key, uint64_t hash)
+static struct entry *of_use(struct lru_entry *use)
 {
-    struct entry **at = &s->buckets[hash & (s->nbuckets - 1)];
+    return (struct entry *)use;
+}
 
-    while (*at && ((*at)->hash != hash || strcmp((*at)->bytes, key) != 0))
-        at = &(*at)->same;
-    return at;
+static struct entry *find(const struct mk_duda_cache_store *s, const char *key)
+{
+    const uint64_t hash = hash_of(s, key);
+    struct lru_entry *use = lru_first(&s->map, hash);
+
+    while (use && (use->hash != hash || strcmp(of_use(use)->bytes, key) != 0))
+        use = use->same;
+    return of_use(use);
 }
 
 static size_t cost_of(size_t key_len, size_t len)
@@ -77,64 +85,35 @@ static size_t cost_of(size_t key_len, size_t len)
     return sizeof(struct entry) + key_len + 1 + len;
 }
 
-/* ---- the order of use ---- */
-
-static void leave_order(struct mk_duda_cache_store *s, struct entry *e)
-{
-    if (e->newer)
-        e->newer->older = e->older;
-    else
-        s->newest = e->older;
-    if (e->older)
-        e->older->newer = e->newer;
-    else
-        s->oldest = e->newer;
-}
-
-static void make_newest(struct mk_duda_cache_store *s, struct entry *e)
-{
-    e->newer = NULL;
-    e->older = s->newest;
-    if (s->newest)
-        s->newest->newer = e;
-    else
-        s->oldest = e;
-    s->newest = e;
-}
-
 /* ---- calls ---- */
 
-static void drop_at(struct mk_duda_cache_store *s, struct entry **at)
+static void drop(struct mk_duda_cache_store *s, struct entry *e)
 {
-    struct entry *e = *at;
-
-    *at = e->same;
-    leave_order(s, e);
+    lru_remove(&s->map, &e->use);
     s->used -= cost_of(e->key_len, e->len);
     free(e);
 }
 
 bool mk_duda_cache_drop(struct mk_duda_cache_store *s, const char *key)
 {
-    struct entry **at = place_of(s, key, hash_of(s, key));
+    struct entry *e = find(s, key);
 
-    if (!*at)
-        return false;
-    drop_at(s, at);
-    return true;
+    if (e)
+        drop(s, e);
+    return e != NULL;
 }
 
 static void make_room(struct mk_duda_cache_store *s, size_t cost)
 {
-    while (s->oldest && s->used + cost > s->max)
-        drop_at(s, place_of(s, s->oldest->bytes, s->oldest->hash));
+    while (s->map.oldest && s->used + cost > s->max)
+        drop(s, of_use(s->map.oldest));
 }
 
 bool mk_duda_cache_set(struct mk_duda_cache_store *s, const char *key, const void *value,
                        size_t len, uint64_t now_ms)
 {
     const size_t key_len = strlen(key), most = s->max / 4;
-    struct entry *e = NULL, **at;
+    struct entry *e = NULL;
 
     (void)mk_duda_cache_drop(s, key);
     if (key_len < most && len < most && cost_of(key_len, len) <= most)
@@ -142,17 +121,14 @@ bool mk_duda_cache_set(struct mk_duda_cache_store *s, const char *key, const voi
     if (!e)
         return false;
     make_room(s, cost_of(key_len, len));
-    e->hash = hash_of(s, key);
+    e->use.hash = hash_of(s, key);
     e->key_len = key_len;
     e->len = len;
     e->ends_ms = s->ttl_ms ? now_ms + s->ttl_ms : 0;
     memcpy(e->bytes, key, key_len + 1);
     if (len > 0)
         memcpy(e->bytes + key_len + 1, value, len);
-    at = &s->buckets[e->hash & (s->nbuckets - 1)];
-    e->same = *at;
-    *at = e;
-    make_newest(s, e);
+    lru_add(&s->map, &e->use);
     s->used += cost_of(key_len, len);
     return true;
 }
@@ -160,16 +136,15 @@ bool mk_duda_cache_set(struct mk_duda_cache_store *s, const char *key, const voi
 const void *mk_duda_cache_get(struct mk_duda_cache_store *s, const char *key, size_t *len,
                               uint64_t now_ms)
 {
-    struct entry **at = place_of(s, key, hash_of(s, key)), *e = *at;
+    struct entry *e = find(s, key);
 
     if (!e)
         return NULL;
     if (e->ends_ms && e->ends_ms <= now_ms) {
-        drop_at(s, at);
+        drop(s, e);
         return NULL;
     }
-    leave_order(s, e);
-    make_newest(s, e);
+    lru_use(&s->map, &e->use);
     *len = e->len;
     return e->bytes + e->key_len + 1;
 }

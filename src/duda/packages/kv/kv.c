@@ -130,7 +130,7 @@ static unqlite_int64 count(unqlite *store, unqlite_int64 *bytes)
 
     if (!enter(store))
         return UNQLITE_ABORT;
-    n = (unqlite_int64)store->count;
+    n = (unqlite_int64)store->map.count;
     if (bytes)
         *bytes = (unqlite_int64)store->bytes;
     (void)leave(0);

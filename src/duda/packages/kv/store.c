@@ -27,10 +27,8 @@ struct unqlite *kv_new(const struct kv_options *options)
     store->options = *options;
     if (store->options.max_bytes == 0)
         store->options.max_bytes = bytes_by_default;
-    store->nslots = 64;
-    store->slots = calloc(store->nslots, sizeof(struct kv_entry *));
     store->path = options->path ? strdup(options->path) : NULL;
-    if (!store->slots || (options->path && !store->path) ||
+    if (!lru_init(&store->map, 64) || (options->path && !store->path) ||
         getrandom(store->seed, sizeof(store->seed), 0) != (ssize_t)sizeof(store->seed)) {
         kv_free(store);
         return NULL;
@@ -38,7 +36,7 @@ struct unqlite *kv_new(const struct kv_options *options)
     return store;
 }
 
-/* ---- places ---- */
+/* ---- keys ---- */
 
 /* Clients choose keys: without the seed they cannot choose many of one slot. */
 static uint64_t hash_of(const struct unqlite *store, const unsigned char *key, int len)
@@ -52,36 +50,24 @@ static uint64_t hash_of(const struct unqlite *store, const unsigned char *key, i
     return h ^ h >> 32;
 }
 
-static struct kv_entry **place_of(const struct unqlite *store, uint64_t hash, const void *key,
-                                  int key_len)
+static struct kv_entry *of_use(struct lru_entry *use)
 {
-    struct kv_entry **at = &store->slots[hash & (store->nslots - 1)];
-
-    while (*at && ((*at)->hash != hash || (*at)->key_len != key_len ||
-                   memcmp((*at)->key, key, (size_t)key_len) != 0))
-        at = &(*at)->chain;
-    return at;
+    return (struct kv_entry *)use;
 }
 
-/* Without memory for more slots the chains are longer. */
-static void make_slots(struct unqlite *store)
+/* @return it; NULL: there is none */
+static struct kv_entry *entry_of(const struct unqlite *store, uint64_t hash, const void *key,
+                                 int key_len)
 {
-    const size_t n = store->nslots * 2;
-    struct kv_entry **slots =
-        store->count >= store->nslots ? calloc(n, sizeof(struct kv_entry *)) : NULL;
+    struct lru_entry *use = lru_first(&store->map, hash);
 
-    if (!slots)
-        return;
-    for (struct kv_entry *e = store->first; e; e = e->next) {
-        e->chain = slots[e->hash & (n - 1)];
-        slots[e->hash & (n - 1)] = e;
-    }
-    free(store->slots);
-    store->slots = slots;
-    store->nslots = n;
+    while (use && (use->hash != hash || of_use(use)->key_len != key_len ||
+                   memcmp(of_use(use)->key, key, (size_t)key_len) != 0))
+        use = use->same;
+    return of_use(use);
 }
 
-/* ---- order, and last use ---- */
+/* ---- order ---- */
 
 static void link_order(struct unqlite *store, struct kv_entry *e)
 {
@@ -99,23 +85,6 @@ static void unlink_order(struct unqlite *store, struct kv_entry *e)
     *(e->next ? &e->next->prev : &store->last) = e->prev;
 }
 
-static void link_use(struct unqlite *store, struct kv_entry *e)
-{
-    e->newer = NULL;
-    e->older = store->newest;
-    if (e->older)
-        e->older->newer = e;
-    else
-        store->oldest = e;
-    store->newest = e;
-}
-
-static void unlink_use(struct unqlite *store, struct kv_entry *e)
-{
-    *(e->older ? &e->older->newer : &store->oldest) = e->newer;
-    *(e->newer ? &e->newer->older : &store->newest) = e->older;
-}
-
 static size_t size_of(int key_len, size_t len)
 {
     return sizeof(struct kv_entry) + (size_t)key_len + len;
@@ -129,10 +98,8 @@ void kv_remove(struct unqlite *store, struct kv_entry *entry)
         c->at = entry->next;
         c->has_moved = true;
     }
-    *place_of(store, entry->hash, entry->key, entry->key_len) = entry->chain;
+    lru_remove(&store->map, &entry->use);
     unlink_order(store, entry);
-    unlink_use(store, entry);
-    store->count--;
     store->bytes -= size_of(entry->key_len, entry->len);
     free(entry->data);
     free(entry);
@@ -150,23 +117,21 @@ void kv_free(struct unqlite *store)
     }
     while (store->first)
         kv_remove(store, store->first);
-    free(store->slots);
+    lru_fini(&store->map);
     free(store->path);
     free(store);
 }
 
 struct kv_entry *kv_find(struct unqlite *store, const void *key, int key_len)
 {
-    struct kv_entry *e = *place_of(store, hash_of(store, key, key_len), key, key_len);
+    struct kv_entry *e = entry_of(store, hash_of(store, key, key_len), key, key_len);
 
     if (e && !kv_lives(e, kv_now())) {
         kv_remove(store, e);
         return NULL;
     }
-    if (e) {
-        unlink_use(store, e);
-        link_use(store, e);
-    }
+    if (e)
+        lru_use(&store->map, &e->use);
     return e;
 }
 
@@ -177,7 +142,7 @@ static bool fits(const struct unqlite *store, size_t more, size_t entries)
     const struct kv_options *o = &store->options;
 
     return more <= o->max_bytes && store->bytes <= o->max_bytes - more &&
-           (o->max_entries == 0 || store->count + entries <= o->max_entries);
+           (o->max_entries == 0 || store->map.count + entries <= o->max_entries);
 }
 
 /* Remove all whose time is over, but not for each call of a full store. */
@@ -204,12 +169,14 @@ static bool make_room(struct unqlite *store, size_t more, size_t entries,
     sweep(store, spared);
     if (!store->options.evicts || more > store->options.max_bytes)
         return fits(store, more, entries);
-    for (struct kv_entry *e = store->oldest, *newer;
-         e && e != spared && !fits(store, more, entries); e = newer) {
-        newer = e->newer;
+    while (!fits(store, more, entries)) {
+        struct kv_entry *e = of_use(store->map.oldest);
+
+        if (!e || e == spared)
+            return false;
         kv_remove(store, e);
     }
-    return fits(store, more, entries);
+    return true;
 }
 
 /* ---- entries ---- */
@@ -222,12 +189,10 @@ static struct kv_entry *new_entry(struct unqlite *store, const void *key, int ke
         return NULL;
     e->key_len = key_len;
     memcpy(e->key, key, (size_t)key_len);
-    e->hash = hash_of(store, key, key_len);
-    make_slots(store);
-    *place_of(store, e->hash, key, key_len) = e;
+    e->use.hash = hash_of(store, key, key_len);
+    lru_grow(&store->map);
+    lru_add(&store->map, &e->use);
     link_order(store, e);
-    link_use(store, e);
-    store->count++;
     store->bytes += size_of(key_len, 0);
     return e;
 }

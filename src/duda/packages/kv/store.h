@@ -8,6 +8,8 @@
 
 #include "packages/kv/kv.h"
 
+#include "kit/pure/lru.h"
+
 #include <stdbool.h>
 
 /*
@@ -16,11 +18,9 @@
  */
 
 struct kv_entry {
-    struct kv_entry *chain;         /* of its slot */
-    struct kv_entry *next, *prev;   /* in order */
-    struct kv_entry *older, *newer; /* by last use */
-    int64_t expires_ms;             /* of CLOCK_MONOTONIC; 0: never */
-    uint64_t hash;
+    struct lru_entry use;         /* first */
+    struct kv_entry *next, *prev; /* in order */
+    int64_t expires_ms;           /* of CLOCK_MONOTONIC; 0: never */
     char *data;
     size_t len;
     int key_len;
@@ -38,10 +38,10 @@ struct unqlite {
     struct unqlite *next; /* of the package */
     struct kv_options options;
     char *path;
-    struct kv_entry **slots;
-    size_t nslots, count, bytes;
+    struct lru map;
+    size_t bytes;
     uint64_t seed[2];
-    struct kv_entry *first, *last, *oldest, *newest;
+    struct kv_entry *first, *last;
     struct unqlite_kv_cursor *cursors;
     int64_t swept_ms;
 };

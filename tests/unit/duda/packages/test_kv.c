@@ -44,7 +44,7 @@ static void many_entries(void **state)
         (void)snprintf(key, sizeof(key), "%d", i % 4000);
         assert_int_equal(put(store, key, key), UNQLITE_OK);
     }
-    assert_int_equal(store->count, 4000);
+    assert_int_equal(store->map.count, 4000);
     for (int i = 0; i < 4000; i += 2) {
         (void)snprintf(key, sizeof(key), "%d", i);
         kv_remove(store, kv_find(store, key, (int)strlen(key)));
@@ -104,18 +104,18 @@ static void bytes_are_bounded(void **state)
         assert_int_equal(put(store, key, large), UNQLITE_OK);
         assert_true(store->bytes <= ROOM);
     }
-    assert_int_equal(store->count, 2);
-    before = store->count;
+    assert_int_equal(store->map.count, 2);
+    before = store->map.count;
     /* what can never fit removes nothing */
     memset(large, 'x', 2 * ROOM - 1);
     assert_int_equal(put(store, "x", large), UNQLITE_NOMEM);
     assert_int_equal(kv_put(store, "99", 2, large, 2 * ROOM - 1, 0, true), UNQLITE_NOMEM);
-    assert_int_equal(store->count, before);
+    assert_int_equal(store->map.count, before);
     large[4000] = '\0';
     assert_data(store, "99", large);
     /* an entry that grows makes others go, not itself */
     assert_int_equal(kv_put(store, "99", 2, large, 4000, 0, true), UNQLITE_OK);
-    assert_int_equal(store->count, 1);
+    assert_int_equal(store->map.count, 1);
     free(large);
     kv_free(store);
 }
@@ -130,7 +130,7 @@ static void entries_expire(void **state)
     assert_int_equal(put(store, "new", "x"), UNQLITE_OK); /* in the place of "past" */
     assert_data(store, "past", NULL);
     assert_data(store, "later", "x");
-    assert_int_equal(store->count, 2);
+    assert_int_equal(store->map.count, 2);
     kv_free(store);
 }
 
@@ -172,7 +172,7 @@ static void entries_survive(void **state)
     kv_free(store);
     store = kv_new(&options);
     assert_int_equal(kv_load(store), UNQLITE_OK);
-    assert_int_equal(store->count, 3);
+    assert_int_equal(store->map.count, 3);
     assert_data(store, "a", "1");
     assert_data(store, "empty", "");
     assert_memory_equal(kv_find(store, "z\0z", 3)->data, "\0\1", 2);
