@@ -85,8 +85,7 @@ void mk_reply_line(struct mk_reply *p, struct mk_str name, struct mk_str value)
 static bool is_field(struct mk_str name, struct mk_str value)
 {
     return mk_field_is_name(name) && mk_field_is_value(value) &&
-           !(mk_field_rules(name) & MK_RULE_MESSAGE) && !mk_str_ieq(name, MK_STR("Date")) &&
-           !mk_str_ieq(name, MK_STR("Server"));
+           !(mk_field_rules(name) & MK_RULE_NOT_FIXED) && !mk_str_ieq(name, MK_STR("Server"));
 }
 
 int mk_reply_field(struct mk_request *r, struct mk_str name, struct mk_str value)

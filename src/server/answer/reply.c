@@ -23,14 +23,17 @@ static void make_stamp(struct mk_worker *w, struct mk_str server)
     w->stamp_server = server.p;
 }
 
-/* @return whether there is room for so many bytes more. */
-static inline bool has_room(struct mk_reply *p, size_t len)
+static __attribute__((noinline)) bool make_room(struct mk_reply *p, size_t len)
 {
-    if (len <= (size_t)(p->end - p->at))
-        return true;
     if (p->error == 0)
         p->error = mk_reply_grow(p, len);
     return p->error == 0;
+}
+
+/* @return whether there is room for so many bytes more. */
+static inline bool has_room(struct mk_reply *p, size_t len)
+{
+    return len <= (size_t)(p->end - p->at) || make_room(p, len);
 }
 
 static void put(struct mk_reply *p, const char *bytes, size_t len)

@@ -7,9 +7,6 @@
 
 #include <monkey/events.h>
 
-#include <limits.h>
-#include <string.h>
-
 /* Work on the pool's threads, and its end on the worker. Both travel in the same memory: nothing can fail on the way back. */
 
 struct mk_offloaded {
@@ -43,36 +40,27 @@ static void on_done(struct mk_post *post)
     t.done(t.job.arg);
 }
 
-static struct mk_work work_of(const struct mk_work *from)
+int mk_offload_work(struct mk_worker *w, const struct mk_work *work, struct mk_offloaded **out)
 {
-    struct mk_work work = {0};
-
-    memcpy(&work, from, from->size < sizeof(work) ? from->size : sizeof(work));
-    return work;
-}
-
-int mk_offload_work(struct mk_worker *w, const struct mk_work *given, struct mk_offloaded **out)
-{
-    const struct mk_work work = work_of(given);
     struct mk_offloaded *t;
     int err;
 
-    if ((unsigned)work.kind >= MK_WORK_KINDS)
+    if (work->size < sizeof(*work) || (unsigned)work->kind >= MK_WORK_KINDS)
         return MK_E_UNSUPPORTED;
     t = mk_heap_alloc(sizeof(*t));
     if (!t)
         return MK_E_NOMEM;
     *t = (struct mk_offloaded){
-        .job = {.lane = work.lane,
-                .most = work.most,
+        .job = {.lane = work->lane,
+                .most = work->most,
                 .work = do_work,
                 .finish = tell_worker,
-                .arg = work.arg},
+                .arg = work->arg},
         .post = {.fn = on_done},
         .worker = w,
-        .pool = &w->shared->offload[work.kind],
-        .work = work.work,
-        .done = work.done,
+        .pool = &w->shared->offload[work->kind],
+        .work = work->work,
+        .done = work->done,
     };
     if (out)
         *out = t;
@@ -116,12 +104,6 @@ void mk_offload_init(struct mk_shared *shared, unsigned handler_threads)
         mk_offload_pool_init(&shared->offload[i], names[i],
                              i == MK_WORK_HANDLER ? handler_threads : MK_OFFLOAD_THREADS,
                              i == MK_WORK_HANDLER);
-}
-
-void mk_offload_limit_handlers(struct mk_shared *shared, int64_t room)
-{
-    mk_offload_pool_limit(&shared->offload[MK_WORK_HANDLER],
-                          room < UINT_MAX ? (unsigned)room : UINT_MAX);
 }
 
 void mk_offload_end(struct mk_shared *shared)

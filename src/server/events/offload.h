@@ -2,8 +2,6 @@
 #ifndef MK_SERVER_EVENTS_OFFLOAD_H
 #define MK_SERVER_EVENTS_OFFLOAD_H
 
-#include <stdint.h>
-
 struct mk_shared;
 
 /**
@@ -11,8 +9,6 @@ struct mk_shared;
  * @param handler_threads  of MK_WORK_HANDLER, for one lane
  */
 void mk_offload_init(struct mk_shared *shared, unsigned handler_threads);
-/** Bound the work of handlers that may wait. Any thread. */
-void mk_offload_limit_handlers(struct mk_shared *shared, int64_t room);
 /** Finish what waits, wait for what runs. Twice is once. */
 void mk_offload_end(struct mk_shared *shared);
 /** After mk_offload_end. */

@@ -2,7 +2,6 @@
 #include "server/run/server_int.h"
 
 #include "base/limits.h"
-#include "server/events/offload.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -57,13 +56,13 @@ static int64_t max_memory(const struct mk_server_settings *set)
 }
 
 /* By default whoever has a connection may wait, and a crowd of streams over few connections. */
-static int64_t handler_queue(const struct mk_server *server, const struct mk_server_settings *set)
+static unsigned handler_queue(struct mk_server *server, const struct mk_server_settings *set)
 {
-    const int64_t connections = max_connections(server, set);
+    const int64_t connections = atomic_load(&server->shared.max_connections);
 
     if (set->handler_queue > 0)
-        return set->handler_queue;
-    return connections > MK_LIMIT_HANDLER_QUEUE ? connections : MK_LIMIT_HANDLER_QUEUE;
+        return (unsigned)set->handler_queue;
+    return connections > MK_LIMIT_HANDLER_QUEUE ? (unsigned)connections : MK_LIMIT_HANDLER_QUEUE;
 }
 
 void mk_server_apply_limits(struct mk_server *server, const struct mk_snapshot *snapshot)
@@ -71,7 +70,7 @@ void mk_server_apply_limits(struct mk_server *server, const struct mk_snapshot *
     const struct mk_server_settings *set = &snapshot->set;
 
     atomic_store(&server->shared.max_connections, max_connections(server, set));
-    mk_offload_limit_handlers(&server->shared, handler_queue(server, set));
+    mk_offload_pool_limit(&server->shared.offload[MK_WORK_HANDLER], handler_queue(server, set));
     atomic_store(&server->over_capacity, set->over_capacity);
     atomic_store(&server->shared.max_memory, max_memory(set));
     /* Of several, which one a body is for shows when its head is read. */
