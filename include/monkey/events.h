@@ -175,7 +175,7 @@ struct mk_offloaded;
  * @param out   out: for mk_offload_drop; NULL: not wanted
  * @return 0: done will be called exactly once (after the worker has ended, by the thread that frees the
  *         server). Otherwise neither is called: MK_E_BUSY: the queue is full; MK_E_NOMEM;
- *         MK_E_UNSUPPORTED: no such kind.
+ *         MK_E_UNSUPPORTED: no such kind, or a work->size that is too small.
  */
 MK_API int mk_offload_work(struct mk_worker *w, const struct mk_work *work,
                            struct mk_offloaded **out) MK_MUST_USE;

@@ -121,6 +121,8 @@ static void work_that_waits_is_taken_back(void **state)
     assert_true(mk_offload_drop(queued));
     assert_false(mk_offload_drop(begun));
     assert_false(mk_offload_drop(NULL));
+    asked.size = offsetof(struct mk_work, arg);
+    assert_int_equal(mk_offload_work(f.worker, &asked, NULL), MK_E_UNSUPPORTED);
     for (int i = 0; i < MK_OFFLOAD_THREADS; i++)
         sem_post(&running[i].may_end);
     fixture_close(&f);
