@@ -110,8 +110,6 @@ static void on_list_end(void *priv, postgresql_query_t *q, duda_request_t *dr)
         }
         json->write_close(list->w);
     }
-    if (dr)
-        response->cont(dr);
     if (json->writer_end(list->w) < 0 && dr)
         refuse(dr);
     mem->free(list);
@@ -136,7 +134,6 @@ static void ask(duda_request_t *dr, struct list *list, const char *sql, int n,
 {
     if (list && has_store &&
         postgresql->run(&pool, dr, sql, n, values, on_list_row, on_list_end, list) == 0) {
-        response->wait(dr);
         return;
     }
     if (list && !has_store) {
@@ -258,7 +255,6 @@ static void on_one_end(void *priv, postgresql_query_t *q, duda_request_t *dr)
         cache->drop(cache_of_items, one->key);
     }
     if (dr) {
-        response->cont(dr);
         if (strncmp(postgresql->state(q), "22", 2) == 0) /* a value is none of its column's type */
             response->problem(dr, 400, "A value is of another type", NULL);
         else if (postgresql->error(q))
@@ -279,7 +275,6 @@ static void ask_one(duda_request_t *dr, int status, const char *sql, int n,
     if (one)
         one->status = status;
     if (one && postgresql->run(&pool, dr, sql, n, values, on_one_row, on_one_end, one) == 0) {
-        response->wait(dr);
         return;
     }
     mem->free(one);

@@ -175,7 +175,7 @@ struct duda_api_response {
     /* Park the request: it goes on after the call-back returns, without a thread, for at most WaitTimeout of
        monkey-duda(5). */
     int (*wait)(duda_request_t *dr);
-    /* End wait(); the service then ends the request. -1: it did not wait. */
+    /* End wait(); the service then ends the request. 0, also if it goes on already; -1: it did not wait. */
     int (*cont)(duda_request_t *dr);
     /* End the answer. end_cb, unless NULL, is called exactly once when all was sent or the client has left, which
        request->validate_request() tells. end() returns from the function that calls it, finalize() does not. -1: it

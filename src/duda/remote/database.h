@@ -7,6 +7,7 @@
 #include "duda_api.h"
 
 #include "remote/backoff.h"
+#include "remote/parking.h"
 
 #include <stdbool.h>
 
@@ -55,7 +56,9 @@ struct db_query {
     const struct db_driver *driver;
     struct db_conn *conn;   /* NULL: it waits for one */
     struct db_guest *guest; /* NULL: none */
-    int kind;               /* of the driver; 0: a text */
+    struct parking
+        *parking; /* of its request until it ends; NULL: the service parks it, or there is none */
+    int kind;     /* of the driver; 0: a text */
     char *sql;
     struct db_values *params;
     void *priv;
@@ -118,6 +121,7 @@ struct db_pool {
 struct db_home {
     struct db_conn *conns;
     struct db_pool *pools;
+    struct parking_lot lot;
 };
 
 enum db_progress { DB_WAITS, DB_AGAIN, DB_ENDED };
@@ -260,6 +264,8 @@ struct db_query *db_pool_query(struct db_pool *p, duda_request_t *dr, int kind, 
                                void *priv);
 /** Queue it. @return 0; -1: too many wait, and it is freed */
 int db_pool_add(struct db_pool *p, struct db_query *q);
+/** Likewise, with its request parked until it ends. */
+int db_pool_run(struct db_pool *p, struct db_query *q);
 /** A connection has been connected, has failed, or is free again. */
 void db_pool_connected(struct db_pool *p);
 void db_pool_failed(struct db_pool *p, const char *why);

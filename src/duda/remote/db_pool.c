@@ -28,6 +28,7 @@ static void free_pool(struct db_pool *p)
 
 void db_home_end(struct db_home *home)
 {
+    parking_lot_end(&home->lot);
     while (home->conns) {
         struct db_conn *next = home->conns->next;
 
@@ -352,4 +353,17 @@ int db_pool_add(struct db_pool *p, struct db_query *q)
     p->nwaiting++;
     db_pool_serve(p);
     return 0;
+}
+
+/* A request that has its answer already is not parked, and may ask all the same. */
+int db_pool_run(struct db_pool *p, struct db_query *q)
+{
+    duda_request_t *dr = db_guest_request(q->guest);
+    struct parking *parking = dr ? parking_enter(&p->home->lot, dr) : NULL;
+
+    q->parking = parking;
+    if (db_pool_add(p, q) == 0)
+        return 0;
+    parking_cancel(parking);
+    return -1;
 }

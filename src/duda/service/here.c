@@ -5,6 +5,7 @@
 
 #include "kit/clock/clock.h"
 
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,9 +15,9 @@ enum { HELD_MS = 500 };
 /* The call into a service from outside that runs on a thread, with all that it calls in turn. */
 struct turn {
     int64_t begun_ms;
-    const char *service; /* NULL: no call runs */
-    const char
-        *callback; /* of the last request that it was for, as long as the service; NULL: of none */
+    const char *_Atomic service; /* NULL: no call runs */
+    const char *_Atomic
+        callback; /* of the last request that it was for, as long as the service; NULL: of none */
     struct mk_errand errand;
     int tid;
 };
@@ -27,11 +28,18 @@ static __thread struct {
     struct turn turn;
 } thread;
 
-/* On another thread, while the call lasts. */
+/* For another thread, which looks while the call lasts. */
+static void note(const char *_Atomic *what, const char *text)
+{
+    atomic_store_explicit(what, text, memory_order_relaxed);
+}
+
+/* On that thread. */
 static void describe(const struct mk_errand *errand, char *text, size_t size)
 {
     const struct turn *t = (const void *)((const char *)errand - offsetof(struct turn, errand));
-    const char *service = t->service, *callback = t->callback;
+    const char *service = atomic_load_explicit(&t->service, memory_order_relaxed);
+    const char *callback = atomic_load_explicit(&t->callback, memory_order_relaxed);
     int len = service ? snprintf(text, size, " service=%s callback=\"%s\"", service,
                                  callback ? callback : "of no request")
                       : 0;
@@ -53,11 +61,12 @@ void mk_duda_watch_here(struct mk_worker *worker)
 static void end_turn(const struct mk_duda_here *here, struct turn *turn)
 {
     const int64_t held_ms = here->worker ? clock_tick_ms() - turn->begun_ms : 0;
+    const char *callback = atomic_load_explicit(&turn->callback, memory_order_relaxed);
 
-    turn->service = NULL;
+    note(&turn->service, NULL);
     if (held_ms > HELD_MS)
         mk_duda_log(here->service, MK_LOG_WARN, "call-back %s blocked its worker ms=%lld",
-                    turn->callback ? turn->callback : "of no request", (long long)held_ms);
+                    callback ? callback : "of no request", (long long)held_ms);
 }
 
 const struct mk_duda_here *mk_duda_here(void)
@@ -72,11 +81,11 @@ static struct mk_duda_here enter(const struct mk_duda_here *now, const char *cal
 
     if (!before.service) {
         turn->begun_ms = clock_tick_ms();
-        turn->service = now->service->spec.name;
-        turn->callback = NULL;
+        note(&turn->service, now->service->spec.name);
+        note(&turn->callback, NULL);
     }
     if (callback)
-        turn->callback = callback;
+        note(&turn->callback, callback);
     thread.here = *now;
     return before;
 }

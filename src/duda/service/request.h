@@ -84,6 +84,7 @@ struct mk_duda_request {
     unsigned nguards;                  /* hooks of the route that were called */
     uint8_t state;                     /* enum mk_duda_request_state */
     bool is_waiting;                   /* wait() without cont() */
+    bool has_waited;                   /* wait() was called: packages call cont() as services do */
     bool is_starved;                   /* the producer waits for more */
     bool has_begun;                    /* the server has the head of the answer */
     bool is_inside;                    /* the hook is on the stack: it need not be resumed */

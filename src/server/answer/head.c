@@ -134,15 +134,16 @@ static int ask(struct mk_request *r, struct mk_head *head)
 
     for (size_t i = 0; i < hooks->count; i++) {
         const struct mk_hooked *who = &hooks->items[i];
-        struct mk_doing before;
+        const struct mk_plugin *before;
+        const char *hook;
         int err;
 
         if (who->is_limited && !mk_site_is_within(r->site, who, r->path))
             continue;
-        before = r->worker->doing; /* a handler, whose answer begins */
+        before = mk_worker_doing(r->worker, &hook); /* a handler, whose answer begins */
         mk_worker_calls(r->worker, who->plugin, "on_head");
         err = who->plugin->on_head(r, mk_view_context(r->view, r->site, who->index), head);
-        r->worker->doing = before;
+        mk_worker_calls(r->worker, before, hook);
         if (err < 0)
             return mk_misuse_log(r, "a filter refused the head", err);
         if (mk_answering_is_broken(r) || !r->wire->has_head(head->p))

@@ -52,15 +52,18 @@ MK_AT_START size_t mk_thread_doing(char *text, size_t size)
 {
     const struct mk_worker *w = mk_worker_here();
     struct note note = {text, size, 0};
+    const struct mk_plugin *plugin;
     const struct mk_request *r;
+    const char *hook;
 
     if (size > 0)
         text[0] = '\0';
     if (!w)
         return 0;
-    if (w->doing.plugin) {
-        add(&note, " plugin=", mk_str_from(w->doing.plugin->name), false);
-        add(&note, " hook=", mk_str_from(w->doing.hook), false);
+    plugin = mk_worker_doing(w, &hook);
+    if (plugin) {
+        add(&note, " plugin=", mk_str_from(plugin->name), false);
+        add(&note, " hook=", mk_str_from(hook), false);
     }
     r = request_of(w);
     if (r && r->text && r->head.target.len > 0)

@@ -27,7 +27,8 @@ static void set_stuck(struct mk_server *server, struct mk_worker *w, bool is_stu
 /* What it was called for lasts as long as the call, which has lasted for long. */
 static void begin_stuck(struct mk_server *server, struct mk_worker *w)
 {
-    const struct mk_plugin *plugin = w->doing.plugin;
+    const char *hook;
+    const struct mk_plugin *plugin = mk_worker_doing(w, &hook);
     const struct mk_errand *errand = atomic_load_explicit(&w->errand, memory_order_acquire);
     char text[TEXT];
 
@@ -37,7 +38,7 @@ static void begin_stuck(struct mk_server *server, struct mk_worker *w)
         errand->describe(errand, text, sizeof(text));
     mk_log(&server->shared.log, MK_LOG_WARN, MK_LOG_WORKER,
            "callback blocks worker=%u plugin=%s hook=%s%s", w->index, plugin ? plugin->name : "",
-           plugin ? w->doing.hook : "", text);
+           plugin ? hook : "", text);
 }
 
 /* @return whether it sleeps. */

@@ -33,10 +33,10 @@ struct mk_worker {
     struct mk_view *view;     /* what new requests begin with */
     struct mk_pool conns, jobs;
     struct mk_counters counters;
-    struct mk_conn *running; /* whose turn it is */
-    struct mk_doing {
-        const struct mk_plugin *plugin; /* whose hook runs; NULL: none */
-        const char *hook;               /* its name */
+    struct mk_conn *running;                    /* whose turn it is */
+    struct mk_doing {                           /* read by the sentry, too */
+        const struct mk_plugin *_Atomic plugin; /* whose hook runs; NULL: none */
+        const char *_Atomic hook;               /* its name */
     } doing;
     const struct mk_errand
         *_Atomic errand;  /* of that plugin, or another one's callback; NULL: none */
@@ -83,12 +83,20 @@ bool mk_worker_is_of(const struct mk_server *server);
 static inline void mk_worker_calls(struct mk_worker *w, const struct mk_plugin *plugin,
                                    const char *hook)
 {
-    w->doing = (struct mk_doing){plugin, hook};
+    atomic_store_explicit(&w->doing.plugin, plugin, memory_order_relaxed);
+    atomic_store_explicit(&w->doing.hook, hook, memory_order_relaxed);
 }
 
 static inline void mk_worker_left(struct mk_worker *w)
 {
-    w->doing.plugin = NULL;
+    atomic_store_explicit(&w->doing.plugin, NULL, memory_order_relaxed);
+}
+
+/** @param hook  out: its name @return the plugin whose hook runs; NULL: none. Any thread. */
+static inline const struct mk_plugin *mk_worker_doing(const struct mk_worker *w, const char **hook)
+{
+    *hook = atomic_load_explicit(&w->doing.hook, memory_order_relaxed);
+    return atomic_load_explicit(&w->doing.plugin, memory_order_relaxed);
 }
 
 /** The server's error log. */

@@ -54,7 +54,6 @@ static void run(duda_request_t *dr, const char *sql, const char *value)
 {
     const char *values[] = {value};
 
-    response->wait(dr);
     if (postgresql->run(&pool, dr, sql, value ? 1 : 0, values, on_row, on_end, NULL) < 0) {
         response->printf(dr, "refused");
         answer(dr, 503);

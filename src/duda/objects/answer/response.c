@@ -231,7 +231,7 @@ static int wait_for(duda_request_t *dr)
 
     if (!rq || mk_duda_request_has_ended(rq))
         return -1;
-    rq->is_waiting = true;
+    rq->is_waiting = rq->has_waited = true;
     mk_request_timeout(rq->r, rq->service->wait_ms);
     mk_request_ends_on_hangup(rq->r, true);
     return 0;
@@ -243,6 +243,8 @@ static int cont(duda_request_t *dr)
 
     if (!rq)
         return -1;
+    if (!rq->is_waiting && rq->has_waited)
+        return 0;
     if (!rq->is_waiting) {
         mk_duda_log(rq->service, MK_LOG_WARN, "%s: cont() without wait()", rq->callback);
         return -1;

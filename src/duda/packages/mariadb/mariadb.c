@@ -242,7 +242,7 @@ static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
     }
     ma_query(q)->on_own_row = on_row;
     ma_query(q)->on_end = on_end;
-    return db_pool_add(p, q);
+    return db_pool_run(p, q);
 }
 
 static int exec(mariadb_conn_t *conn, const char *sql, int n, const char *const *values,

@@ -299,7 +299,7 @@ static int run(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
     }
     query_of(q)->on_row = on_row;
     query_of(q)->on_end = on_end;
-    return db_pool_add(p, q);
+    return db_pool_run(p, q);
 }
 
 static int exec(postgresql_conn_t *conn, const char *sql, int n, const char *const *values,

@@ -103,8 +103,8 @@ struct duda_api_postgresql {
     /* [M] Likewise for a pool. run() and begin() wait as long for a connection. 0, -1. */
     int (*pool_time_limit)(duda_global_t *pool, unsigned ms);
     /* One statement with texts for $1, $2, ... on any connection of the pool, first come, first served; it is prepared, and
-       kept by each connection (32 of them). dr may be NULL. on_end is called once, never from within. 0; -1: refused, or
-       too many wait. */
+       kept by each connection (32 of them). dr, which may be NULL, is parked until the call of on_end, which is made once,
+       never from within. 0; -1: refused, or too many wait. */
     int (*run)(duda_global_t *pool, duda_request_t *dr, const char *sql, int n,
                const char *const *values, postgresql_query_row_cb *on_row,
                postgresql_query_end_cb *on_end, void *priv);
