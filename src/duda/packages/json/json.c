@@ -135,7 +135,7 @@ static int put_in_answer(void *user, const char *bytes, size_t len)
 
 static int end_answer(void *user)
 {
-    return (response->end)(user, NULL); /* without the macro, which returns from its function */
+    return response->_end(user, NULL); /* end() returns from its function */
 }
 
 static json_writer_t *answer(duda_request_t *dr, int status)
