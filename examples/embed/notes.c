@@ -96,7 +96,8 @@ static struct query *new_query(const struct action *action, struct mk_str id, st
 
 static enum mk_verdict handle(struct mk_request *r, void *action)
 {
-    static const struct mk_task_calls calls = {sizeof(calls), NULL, ask, answer, end};
+    static const struct mk_task_calls calls = {
+        .size = sizeof(calls), .work = ask, .answer = answer, .end = end};
     struct mk_str text;
     struct query *q;
     int err;

@@ -186,14 +186,21 @@ static struct mk_task_calls calls_of(const struct mk_task_calls *from)
     return calls;
 }
 
-/* Tasks of one group take turns with those of others, and so do those of one function without a group. */
+/* Tasks of one group take turns with those of others, and so do those of one kind without a group. */
+static const void *lane_of(const struct mk_task_calls *calls)
+{
+    if (calls->group)
+        return calls->group;
+    return calls->kind ? calls->kind : (const void *)(uintptr_t)calls->work;
+}
+
 static struct mk_work work_of(struct mk_task *t)
 {
     const struct mk_task_group *group = t->calls.group;
     const struct mk_work own = {
         .size = sizeof(own),
         .kind = MK_WORK_HANDLER,
-        .lane = group ? (const void *)group : (const void *)(uintptr_t)t->calls.work,
+        .lane = lane_of(&t->calls),
         .most = group ? group->threads : 0,
         .work = work,
         .done = done,

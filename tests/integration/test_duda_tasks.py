@@ -1,76 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Timers and tasks of level 3."""
+"""task->run() of many requests: what waits for one thing delays nobody who asks for another."""
+
+import contextlib
 
 import pytest
 
-from harness import duda, http
-from harness.client import eventually
+from harness import duda
+from harness.client import Connection, eventually
+
+SERVICE = """
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "webservice.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+DUDA_REGISTER("tasks", "work that blocks");
+
+static atomic_int may_end, begun;
+
+static void block(void *arg)
+{
+    atomic_fetch_add(&begun, 1);
+    while (!may_end)
+        usleep(2000);
+}
+
+static void work(void *arg)
+{
+}
+
+static void done(duda_request_t *dr, void *arg)
+{
+    response->send(dr, 200, "text/plain", "done");
+}
+
+static void slow(duda_request_t *dr)
+{
+    if (task->run(dr, block, done, NULL, NULL) < 0)
+        response->problem(dr, 503, "Too many wait", NULL);
+}
+
+static void quick(duda_request_t *dr)
+{
+    if (task->run(dr, work, done, NULL, NULL) < 0)
+        response->problem(dr, 503, "Too many wait", NULL);
+}
+
+static void release(duda_request_t *dr)
+{
+    may_end = 1;
+    response->send(dr, 200, "text/plain", "%d", begun);
+}
+
+int duda_main()
+{
+    router->get("/slow", slow);
+    router->get("/quick", quick);
+    router->get("/release", release);
+    return 0;
+}
+"""
+REQUEST = "GET /{}/slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 
-@pytest.fixture(scope="module")
-def server(start_shared, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("services")
-    duda.build(folder, "timed", level=3)
-    return start_shared(server="Workers 1", **duda.config(folder, "timed"))
+@pytest.fixture
+def server(start, tmp_path):
+    for name in ("tasks", "others"):
+        duda.build(tmp_path / "services", SERVICE.replace('"tasks"', f'"{name}"'), name=name, level=3)
+    return start(**duda.config(tmp_path / "services", "tasks", "others", server="Workers 2\nHandlerThreads 3\nMaxConnections 1000"))
 
 
-def test_a_timer_answers_a_parked_request(server):
-    assert server.get("/timed/later").body == b"later"
+def ask(connections, server, name):
+    connection = connections.enter_context(Connection(("127.0.0.1", server.port)))
+    connection.send(REQUEST.format(name))
+    return connection
 
 
-def test_a_timer_repeats_until_it_is_cancelled(server):
-    assert eventually(lambda: server.get("/timed/ticks").body == b"5")
-    assert server.get("/timed/later").body == b"later"  # another turn of the clock
-    assert server.get("/timed/ticks").body == b"5"
-
-
-def test_a_cancelled_timer_is_gone(server):
-    assert server.get("/timed/cancel").body == b"0 -1 -1 1"
-
-
-def test_timers_end_with_the_server(start, tmp_path):
-    duda.build(tmp_path / "services", "timed", level=3)
-    server = start(**duda.config(tmp_path / "services", "timed"))
-    with server.connect() as connection:
-        connection.send(http.request("/timed/later"))
-        assert connection.response().body == b"later"
-    server.stop()
-
-
-@pytest.mark.parametrize("query, said", [("?a=2&b=3", b"5"), ("?a=1&b=1&rounds=4", b"6")])
-def test_the_answer_follows_the_work(server, query, said):
-    assert server.get("/timed/sum" + query).body == said
-
-
-def test_wrong_tasks(server):
-    assert server.get("/timed/wrong").body == b"-2"
-
-
-def counts(server, method="GET", path="/counts"):
-    numbers = server.request("/timed" + path, method).body.split()
-    return dict(zip(("begun", "worked", "done", "ends", "left"), map(int, numbers), strict=True))
-
-
-def test_work_keeps_no_other_request_waiting(server):
-    counts(server, "DELETE", "/gate")
-    with server.connect() as connection:
-        connection.send(http.request("/timed/sum?a=20&b=3"))
-        assert server.get("/timed/cancel").body == b"0 -1 -1 1"
-        counts(server, "PUT", "/gate")
-        assert connection.response().body == b"23"
-
-
-def test_a_client_that_leaves_gets_no_answer_and_the_task_ends(server):
-    def is_over():
-        now = counts(server)
-        return now["begun"] == now["left"] and now["worked"] == now["ends"]
-
-    assert eventually(is_over)  # tests before this one
-    before = counts(server, "DELETE", "/gate")
-    with server.connect() as connection:
-        connection.send(http.request("/timed/sum?a=20&b=3"))
-        assert eventually(lambda: counts(server)["begun"] == before["begun"] + 1)
-    assert eventually(lambda: counts(server)["left"] == before["left"] + 1)
-    counts(server, "PUT", "/gate")
-    assert eventually(lambda: counts(server)["ends"] == before["ends"] + 1)
-    assert counts(server)["done"] == before["done"]
+@pytest.mark.plain
+def test_many_that_wait_are_answered_and_delay_no_other_work(server):
+    with contextlib.ExitStack() as connections:
+        waiting = [ask(connections, server, "tasks") for _ in range(300)]
+        assert eventually(lambda: server.get("/tasks/quick").text == "done")
+        assert server.get("/others/quick").text == "done"
+        others = [ask(connections, server, "others") for _ in range(4)]
+        assert server.get("/others/release").status == 200
+        assert [client.response().body for client in others] == [b"done"] * 4
+        for client in waiting[::3]:
+            client.close()
+        assert 3 <= int(server.get("/tasks/release").text) <= 4
+        assert {client.response().status for number, client in enumerate(waiting) if number % 3} == {200}
+    assert server.get("/tasks/slow").text == "done"

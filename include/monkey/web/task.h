@@ -11,7 +11,8 @@
  *
  *     static enum mk_verdict items(struct mk_request *r, void *arg)
  *     {
- *         static const struct mk_task_calls calls = {sizeof(calls), NULL, search, show, free};
+ *         static const struct mk_task_calls calls = {
+ *             .size = sizeof(calls), .work = search, .answer = show, .end = free};
  *         struct query *query;
  *         int err;
  *
@@ -26,8 +27,9 @@
  *
  * A server has threads of low priority for tasks (HandlerThreads of the configuration: eight) and one queue (HandlerQueue: by
  * default it holds a task of each connection). A task waits there until a thread is free or its HandlerTimeout expires. Tasks
- * with the same work function keep their order; those of different ones take turns, and one thread more than HandlerThreads
- * serves only functions that do not have all the others: a slow database delays no handler that does not ask it.
+ * of one kind, which is their work function unless `kind` says another, keep their order; kinds take turns, and one thread
+ * more than HandlerThreads serves only those that do not have all the others: a slow database delays no handler that does not
+ * ask it.
  */
 
 #include <monkey/request.h>
@@ -43,7 +45,7 @@ struct mk_task_group;
 struct mk_task_calls {
     size_t size; /* sizeof(struct mk_task_calls) */
     struct mk_task_group
-        *group; /* with which it takes turns and has bounds; NULL: those of its work function */
+        *group; /* with which it takes turns and has bounds; NULL: those of its kind */
     /**
      * Does the work, on a thread of the pool; not called if the request has ended before, which frees the task's places
      * in its group and in the queue, and ends arg at once. It may block.
@@ -64,6 +66,8 @@ struct mk_task_calls {
      * memory of arg. On the worker; after the worker has ended, on the thread that frees the server. NULL: nothing to do.
      */
     void (*end)(void *arg);
+    const void *
+        kind; /* without a group: tasks of one kind take turns as one; any address, compared only; NULL: that of work */
 };
 
 /**

@@ -646,8 +646,9 @@ struct duda_api_task {
     /* Park the request, call work(arg) on another thread, then done(dr, arg) on the worker, which answers; done is not
        called if the client has left, or WaitTimeout is over. work may block, and makes no calls that are [M], [W] or
        [R]. end(arg), unless NULL, is called once after both and the request, on any thread: mem->free, for example. A
-       request has one task at a time; done may run the next. 0; -1: 64 tasks wait, it has a task or an answer already,
-       or no memory, and nothing is called. */
+       request has one task at a time; done may run the next. Tasks of one `work` wait for a thread first-in first-out, and
+       different ones take turns. 0; -1: as many wait as HandlerQueue allows, it has a task or an answer already, or no
+       memory, and nothing is called. */
     int (*run)(duda_request_t *dr, void (*work)(void *arg),
                void (*done)(duda_request_t *dr, void *arg), void (*end)(void *arg), void *arg);
 };

@@ -44,7 +44,8 @@ static void work(const struct mk_task *task, void *arg)
     (void)task, (void)arg;
 }
 
-static const struct mk_task_calls task_calls = {sizeof(task_calls), NULL, work, say, NULL};
+static const struct mk_task_calls task_calls = {
+    .size = sizeof(task_calls), .work = work, .answer = say};
 
 #define NO_REQUEST ((struct mk_request *)NULL)
 

@@ -117,7 +117,8 @@ static enum mk_verdict begin(struct mk_request *r, void *arg)
 /* Whatever the tasks of the other route do. */
 static enum mk_verdict begin_other(struct mk_request *r, void *arg)
 {
-    static const struct mk_task_calls calls = {sizeof(calls), NULL, compute, say_done, NULL};
+    static const struct mk_task_calls calls = {
+        .size = sizeof(calls), .work = compute, .answer = say_done};
 
     return begin_calls(r, arg, &calls);
 }

@@ -56,8 +56,11 @@ static void end(void *arg)
 
 static int start(struct mk_duda_request *rq, struct job *job)
 {
-    static const struct mk_task_calls calls = {
-        .size = sizeof(calls), .work = run_work, .answer = answer, .end = end};
+    const struct mk_task_calls calls = {.size = sizeof(calls),
+                                        .work = run_work,
+                                        .answer = answer,
+                                        .end = end,
+                                        .kind = (const void *)(uintptr_t)job->work};
 
     if (mk_task_start(rq->r, &calls, job) < 0)
         return -1;
