@@ -3,15 +3,15 @@
 
 #include <stdlib.h>
 
-bool lru_init(struct lru *map, size_t nbuckets)
+bool lru_init(struct lru *l, size_t nbuckets)
 {
-    *map = (struct lru){.buckets = calloc(nbuckets, sizeof(map->buckets[0])), .nbuckets = nbuckets};
-    return map->buckets != NULL;
+    *l = (struct lru){.buckets = calloc(nbuckets, sizeof(l->buckets[0])), .nbuckets = nbuckets};
+    return l->buckets != NULL;
 }
 
-void lru_fini(struct lru *map)
+void lru_fini(struct lru *l)
 {
-    free(map->buckets);
+    free(l->buckets);
 }
 
 static void hang_up(struct lru_entry **buckets, size_t nbuckets, struct lru_entry *entry)
@@ -22,54 +22,54 @@ static void hang_up(struct lru_entry **buckets, size_t nbuckets, struct lru_entr
     *bucket = entry;
 }
 
-void lru_grow(struct lru *map)
+void lru_grow(struct lru *l)
 {
-    const size_t n = map->nbuckets * 2;
-    struct lru_entry **buckets = map->count >= map->nbuckets ? calloc(n, sizeof(*buckets)) : NULL;
+    const size_t n = l->nbuckets * 2;
+    struct lru_entry **buckets = l->count >= l->nbuckets ? calloc(n, sizeof(*buckets)) : NULL;
 
     if (!buckets)
         return;
-    for (struct lru_entry *e = map->oldest; e; e = e->newer)
+    for (struct lru_entry *e = l->oldest; e; e = e->newer)
         hang_up(buckets, n, e);
-    free(map->buckets);
-    map->buckets = buckets;
-    map->nbuckets = n;
+    free(l->buckets);
+    l->buckets = buckets;
+    l->nbuckets = n;
 }
 
-static void leave_order(struct lru *map, struct lru_entry *entry)
+static void leave_order(struct lru *l, struct lru_entry *entry)
 {
-    *(entry->newer ? &entry->newer->older : &map->newest) = entry->older;
-    *(entry->older ? &entry->older->newer : &map->oldest) = entry->newer;
+    *(entry->newer ? &entry->newer->older : &l->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &l->oldest) = entry->newer;
 }
 
-static void make_newest(struct lru *map, struct lru_entry *entry)
+static void make_newest(struct lru *l, struct lru_entry *entry)
 {
     entry->newer = NULL;
-    entry->older = map->newest;
-    *(map->newest ? &map->newest->newer : &map->oldest) = entry;
-    map->newest = entry;
+    entry->older = l->newest;
+    *(l->newest ? &l->newest->newer : &l->oldest) = entry;
+    l->newest = entry;
 }
 
-void lru_add(struct lru *map, struct lru_entry *entry)
+void lru_add(struct lru *l, struct lru_entry *entry)
 {
-    hang_up(map->buckets, map->nbuckets, entry);
-    make_newest(map, entry);
-    map->count++;
+    hang_up(l->buckets, l->nbuckets, entry);
+    make_newest(l, entry);
+    l->count++;
 }
 
-void lru_remove(struct lru *map, struct lru_entry *entry)
+void lru_remove(struct lru *l, struct lru_entry *entry)
 {
-    struct lru_entry **at = &map->buckets[entry->hash & (map->nbuckets - 1)];
+    struct lru_entry **at = &l->buckets[entry->hash & (l->nbuckets - 1)];
 
     while (*at != entry)
         at = &(*at)->same;
     *at = entry->same;
-    leave_order(map, entry);
-    map->count--;
+    leave_order(l, entry);
+    l->count--;
 }
 
-void lru_use(struct lru *map, struct lru_entry *entry)
+void lru_use(struct lru *l, struct lru_entry *entry)
 {
-    leave_order(map, entry);
-    make_newest(map, entry);
+    leave_order(l, entry);
+    make_newest(l, entry);
 }

@@ -10,7 +10,7 @@
  * Entries of the caller's by hash, and in the order of their last use. A struct lru_entry is part of each; the caller compares
  * keys, counts what they need and frees them:
  *
- *     for (e = lru_first(map, hash); e; e = e->same) {
+ *     for (e = lru_first(l, hash); e; e = e->same) {
  *         if (e->hash == hash && is_key(e)) ...
  *
  * One thread at a time.
@@ -29,24 +29,24 @@ struct lru {
 };
 
 /** @param nbuckets  a power of two. @return false: no memory */
-bool lru_init(struct lru *map, size_t nbuckets);
+bool lru_init(struct lru *l, size_t nbuckets);
 /** Free the buckets, not the entries. All zero bytes are allowed. */
-void lru_fini(struct lru *map);
+void lru_fini(struct lru *l);
 
 /** Twice as many buckets if there are as many entries; without memory chains are longer. */
-void lru_grow(struct lru *map);
+void lru_grow(struct lru *l);
 
 /** @return the first entry whose hash may be this one; NULL: none. */
-static inline struct lru_entry *lru_first(const struct lru *map, uint64_t hash)
+static inline struct lru_entry *lru_first(const struct lru *l, uint64_t hash)
 {
-    return map->buckets[hash & (map->nbuckets - 1)];
+    return l->buckets[hash & (l->nbuckets - 1)];
 }
 
 /** Add an entry, its hash set, as the newest. */
-void lru_add(struct lru *map, struct lru_entry *entry);
+void lru_add(struct lru *l, struct lru_entry *entry);
 /** Take an entry out. */
-void lru_remove(struct lru *map, struct lru_entry *entry);
+void lru_remove(struct lru *l, struct lru_entry *entry);
 /** An entry is used now. */
-void lru_use(struct lru *map, struct lru_entry *entry);
+void lru_use(struct lru *l, struct lru_entry *entry);
 
 #endif
