@@ -11,6 +11,7 @@
     X(VALUE_STEP, 64 << 10, "bytes by which room for a value grows at least as they arrive")       \
     X(CLIENTS_MAX, 8, "clients of a service")                                                      \
     X(SERVERS_MAX, 64, "servers of a client")                                                      \
+    X(WHY_MAX, 384, "bytes of the reason for which a client is refused")                           \
     X(POINTS, 160, "points of a server on the ring")                                               \
     X(PORT_USUAL, 11211, "of a URL without one")                                                   \
     X(CONNECTIONS_USUAL, 2, "connections of a worker to a server unless the service says so")      \

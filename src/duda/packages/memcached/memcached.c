@@ -56,15 +56,18 @@ static const char *make_servers(memcached_client_t *c, const struct remote_place
     return c->ring ? NULL : "no memory";
 }
 
-/* @return what is wrong; NULL: nothing */
-static const char *set_up(memcached_client_t *c, const struct memcached_options *o)
+/* @param room  for the reason. @return what is wrong; NULL: nothing */
+static const char *set_up(memcached_client_t *c, const struct memcached_options *o,
+                          char room[MEMC_WHY_MAX])
 {
     struct remote_place *places = NULL;
-    const char *why = "options are missing";
-    const int n = o ? memc_places_read(o->servers, &places, &why) : -1;
+    const int n = o ? memc_places_read(o->servers, &places, room) : -1;
+    const char *why;
 
-    if (!o || n < 0)
-        return why;
+    if (!o)
+        return "options are missing";
+    if (n < 0)
+        return room;
     why = take_options(c, o) < 0 ? "at most 16 connections and values of 128 MB"
                                  : make_servers(c, places, n);
     free(places);
@@ -78,10 +81,11 @@ static memcached_client_t *client(const struct memcached_options *options)
 {
     memcached_client_t *c = nclients < MEMC_CLIENTS_MAX ? &clients[nclients] : NULL;
     const char *why = "a service has at most 8 clients";
+    char room[MEMC_WHY_MAX];
 
     if (c) {
         memset(c, 0, sizeof(*c));
-        why = set_up(c, options);
+        why = set_up(c, options, room);
     }
     if (!why) {
         nclients++;

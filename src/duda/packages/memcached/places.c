@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,34 +28,40 @@ static int count_words(const char *text)
     return n;
 }
 
-/* @return what is wrong; NULL: nothing */
-static const char *read_all(const char *text, struct remote_place *places, int n)
+static int refuse(char why[MEMC_WHY_MAX], const char *text, size_t len, const char *reason)
 {
-    for (int i = 0; i < n; i++) {
-        const char *begin = text + strspn(text, blanks), *why;
-        const size_t len = strcspn(begin, blanks);
-
-        why = remote_place_read(&places[i], begin, len, &scheme);
-        if (why)
-            return why;
-        if (is_among(places, i, &places[i]))
-            return "a server is there twice";
-        text = begin + len;
-    }
-    return NULL;
+    (void)snprintf(why, MEMC_WHY_MAX, "%.*s: %s", (int)len, text, reason);
+    return -1;
 }
 
-int memc_places_read(const char *text, struct remote_place **places, const char **why)
+static int read_all(const char *text, struct remote_place *places, int n, char why[MEMC_WHY_MAX])
 {
+    for (int i = 0; i < n; i++) {
+        const char *begin = text + strspn(text, blanks);
+        const size_t len = strcspn(begin, blanks);
+        const char *reason = remote_place_read(&places[i], begin, len, &scheme);
+
+        if (!reason && is_among(places, i, &places[i]))
+            reason = "this server is there twice";
+        if (reason)
+            return refuse(why, begin, len < REMOTE_TEXT_MAX ? len : REMOTE_TEXT_MAX, reason);
+        text = begin + len;
+    }
+    return n;
+}
+
+int memc_places_read(const char *text, struct remote_place **places, char why[MEMC_WHY_MAX])
+{
+    static const char option[] = "servers";
     const int n = text ? count_words(text) : 0;
 
     *places = NULL;
-    *why = "there are 1 to 64 servers";
     if (n < 1 || n > MEMC_SERVERS_MAX)
-        return -1;
+        return refuse(why, option, strlen(option), "there are 1 to 64");
     *places = calloc((size_t)n, sizeof(**places));
-    *why = *places ? read_all(text, *places, n) : "no memory";
-    if (!*why)
+    if (!*places)
+        return refuse(why, option, strlen(option), "no memory");
+    if (read_all(text, *places, n, why) == n)
         return n;
     free(*places);
     *places = NULL;

@@ -77,12 +77,26 @@ static void no_server_is_alive(void **state)
 static int read_places(const char *text)
 {
     struct remote_place *places;
-    const char *why;
-    const int n = memc_places_read(text, &places, &why);
+    char why[MEMC_WHY_MAX] = "";
+    const int n = memc_places_read(text, &places, why);
 
-    assert_true(n < 0 ? why && !places : !why && places);
+    assert_true(n < 0 ? why[0] && !places : !why[0] && places);
     free(places);
     return n;
+}
+
+static void says_which_place_is_wrong(void **state)
+{
+    struct remote_place *places;
+    char why[MEMC_WHY_MAX] = "", text[4096];
+
+    (void)state;
+    assert_int_equal(memc_places_read("cache:1 other ::1", &places, why), -1);
+    assert_string_equal(why, "other: a port is a number up to 65535");
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    assert_int_equal(memc_places_read(text, &places, why), -1);
+    assert_string_equal(strchr(why, ':'), ": it names no host");
 }
 
 static void reads_places(void **state)
@@ -180,6 +194,7 @@ int main(void)
         cmocka_unit_test(only_the_keys_of_a_server_that_goes_move),
         cmocka_unit_test(no_server_is_alive),
         cmocka_unit_test(reads_places),
+        cmocka_unit_test(says_which_place_is_wrong),
         cmocka_unit_test(writes_commands),
         cmocka_unit_test(a_key_has_at_most_250_bytes),
     };
