@@ -278,6 +278,28 @@ def test_the_server_is_paused(serve, redis):
     assert eventually(lambda: redis.clients() == 1, within=WITHIN)
 
 
+def test_a_failure_is_logged_once_for_all_workers(start, tmp_path, redis):
+    build(tmp_path / "services", "db", redis)
+    server = start(**duda.config(tmp_path / "services", "db", duda={"PackagesRoot": duda.packages()}, server="Workers 4\nScheduler Fair\n"))
+
+    def all_of(check):
+        """So many connections at a time that each worker has some."""
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(server.connect()) for _ in range(16)]
+            for client in clients:
+                client.send(b"GET /db/ask?c=PING HTTP/1.1\r\nHost: a\r\n\r\n")
+            return all([check(client.response().text) for client in clients])
+
+    for outages in (1, 2):
+        assert eventually(lambda: all_of(lambda text: text == "0 PONG"), within=WITHIN)
+        redis.kill()
+        assert eventually(lambda: all_of(lambda text: text != "0 PONG"), within=WITHIN)
+        assert all_of(lambda text: text != "0 PONG")
+        assert server.log().count(f"redis: {redis.address}: ") == outages
+        redis.start()
+    assert eventually(lambda: works(server) and server.log().count("is back") == 2, within=WITHIN)
+
+
 def test_a_server_that_is_full(serve, tmp_path):
     with redis_server.Server(tmp_path, "--maxclients", "12") as full:
         server = serve(full, options=".timeout_ms=2000")

@@ -45,7 +45,7 @@ static void on_ready(struct redis_link *l)
 {
     struct redis_pool *pool = l->of;
 
-    redis_node_is_back(l->node);
+    redis_node_is_back(pool, l->node);
     pool->heard_ms = clock_now_ms();
     for (const struct redis_sub *sub = pool->subs; sub; sub = sub->next)
         ask_for(pool, "SUBSCRIBE", sub->name);

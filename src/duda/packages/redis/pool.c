@@ -87,9 +87,19 @@ static void on_answer(struct redis_link *l, struct redis_command *c, const redis
 
 /* ---- connections ---- */
 
-void redis_node_is_back(struct redis_node *node)
+/*
+ * Workers have the server of the client in common, and others of its cluster for themselves. A worker without commands does
+ * not notice that it is back, so the first one that does says it.
+ * @return whether it is news
+ */
+static bool is_news(struct redis_pool *pool, const struct redis_node *node, bool is_out)
 {
-    if (backoff_is_on(&node->backoff))
+    return node != pool->nodes || atomic_exchange(&pool->client->is_out, is_out) != is_out;
+}
+
+void redis_node_is_back(struct redis_pool *pool, struct redis_node *node)
+{
+    if (backoff_is_on(&node->backoff) && is_news(pool, node, false))
         msg->info("redis: %s is back", node->place.text);
     backoff_end(&node->backoff);
 }
@@ -103,7 +113,7 @@ void redis_node_failed(struct redis_pool *pool, struct redis_node *node, const c
 {
     const struct redis_client *client = pool->client;
 
-    if (!backoff_is_on(&node->backoff))
+    if (!backoff_is_on(&node->backoff) && is_news(pool, node, true))
         msg->warn("redis: %s: %s", node->place.text, why);
     backoff_failed(&node->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
     if (node == pool->nodes && pool->worker && has_name(client))
@@ -112,7 +122,7 @@ void redis_node_failed(struct redis_pool *pool, struct redis_node *node, const c
 
 static void on_ready(struct redis_link *l)
 {
-    redis_node_is_back(l->node);
+    redis_node_is_back(l->of, l->node);
 }
 
 /* Another server has its keys now, or will: the first one is asked where they are. */
@@ -459,7 +469,7 @@ int redis_pool_run(struct redis_pool *pool, struct parking_lot *lot, struct redi
 
 /* ---- life ---- */
 
-struct redis_pool *redis_pool_new(const struct redis_client *client)
+struct redis_pool *redis_pool_new(struct redis_client *client)
 {
     struct redis_pool *pool = calloc(1, sizeof(*pool));
     struct duda_place here;

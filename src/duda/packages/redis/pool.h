@@ -8,9 +8,11 @@
 #include "remote/lookup.h"
 #include "remote/parking.h"
 
+#include <stdatomic.h>
+
 /* The server of a client as one worker sees it. Everything here belongs to the thread of that worker. */
 
-/* What a service asked for: shared by all workers, and never changed. */
+/* What a service asked for: shared by all workers, and never changed but for what was logged. */
 struct redis_client {
     struct address place;
     char host[REDIS_URL_HOST_MAX]; /* of which the certificate is; "": an address, without a URL */
@@ -20,6 +22,7 @@ struct redis_client {
     char user[REDIS_NAME_MAX], password[REDIS_NAME_MAX], db[16]; /* "": none */
     unsigned connections, timeout_ms;
     duda_global_t pools; /* of each worker */
+    atomic_bool is_out;  /* as the log says */
 };
 
 /* A channel that is heard. */
@@ -38,7 +41,7 @@ struct redis_node {
 };
 
 struct redis_pool {
-    const struct redis_client *client;
+    struct redis_client *client;
     struct redis_node nodes[REDIS_NODES_MAX]; /* the first is that of the client */
     unsigned nnodes;
     uint8_t *slots;           /* the node of each, as far as it is known; NULL: no cluster */
@@ -54,7 +57,7 @@ struct redis_pool {
 };
 
 /** @return owned by the caller; NULL: no memory */
-struct redis_pool *redis_pool_new(const struct redis_client *client);
+struct redis_pool *redis_pool_new(struct redis_client *client);
 
 /** Free it with its connections, whose descriptors are closed with their watches. Nothing is called. */
 void redis_pool_free(struct redis_pool *pool);
@@ -74,7 +77,7 @@ struct redis_link *redis_pool_open(struct redis_pool *pool, struct redis_node *n
                                    const struct redis_owner *of);
 
 /** A connection is ready, or never was: the host of the client is looked up then. */
-void redis_node_is_back(struct redis_node *node);
+void redis_node_is_back(struct redis_pool *pool, struct redis_node *node);
 void redis_node_failed(struct redis_pool *pool, struct redis_node *node, const char *why);
 
 /** @return whether time is looked at */
