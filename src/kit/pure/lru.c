@@ -5,7 +5,8 @@
 
 bool lru_init(struct lru *l, size_t nbuckets)
 {
-    *l = (struct lru){.buckets = calloc(nbuckets, sizeof(l->buckets[0])), .nbuckets = nbuckets};
+    *l =
+        (struct lru){.buckets = calloc(nbuckets, sizeof(struct lru_entry *)), .nbuckets = nbuckets};
     return l->buckets != NULL;
 }
 
@@ -25,7 +26,8 @@ static void hang_up(struct lru_entry **buckets, size_t nbuckets, struct lru_entr
 void lru_grow(struct lru *l)
 {
     const size_t n = l->nbuckets * 2;
-    struct lru_entry **buckets = l->count >= l->nbuckets ? calloc(n, sizeof(*buckets)) : NULL;
+    struct lru_entry **buckets =
+        l->count >= l->nbuckets ? calloc(n, sizeof(struct lru_entry *)) : NULL;
 
     if (!buckets)
         return;

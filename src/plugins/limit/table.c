@@ -141,12 +141,12 @@ static int64_t take(struct shard *s, struct place *place, uint64_t hash,
     return wait_ns;
 }
 
-int64_t limit_table_take(struct table *t, uint64_t key, const struct bucket_rate *rate,
+int64_t limit_table_take(struct table *t, uint64_t hash, const struct bucket_rate *rate,
                          int64_t now_ns)
 {
-    const uint64_t hash = places_hash(key);
-    struct shard *s = lock_shard(t, hash);
-    const int64_t wait_ns = take(s, places_get(t->places, t->nsets, hash), hash, rate, now_ns);
+    const uint64_t known = places_hash(hash);
+    struct shard *s = lock_shard(t, known);
+    const int64_t wait_ns = take(s, places_get(t->places, t->nsets, known), known, rate, now_ns);
 
     pthread_mutex_unlock(&s->lock);
     return wait_ns;
@@ -170,23 +170,23 @@ static enum table_entry enter(struct shard *s, struct place *place, uint64_t has
     return TABLE_ENTERED;
 }
 
-enum table_entry limit_table_enter(struct table *t, uint64_t key, uint32_t max)
+enum table_entry limit_table_enter(struct table *t, uint64_t hash, uint32_t max)
 {
-    const uint64_t hash = places_hash(key);
-    struct shard *s = lock_shard(t, hash);
-    const enum table_entry entry = enter(s, places_get(t->places, t->nsets, hash), hash, max);
+    const uint64_t known = places_hash(hash);
+    struct shard *s = lock_shard(t, known);
+    const enum table_entry entry = enter(s, places_get(t->places, t->nsets, known), known, max);
 
     pthread_mutex_unlock(&s->lock);
     return entry;
 }
 
-void limit_table_leave(struct table *t, uint64_t key)
+void limit_table_leave(struct table *t, uint64_t hash)
 {
-    const uint64_t hash = places_hash(key);
-    struct shard *s = lock_shard(t, hash);
-    struct place *place = places_get(t->places, t->nsets, hash);
+    const uint64_t known = places_hash(hash);
+    struct shard *s = lock_shard(t, known);
+    struct place *place = places_get(t->places, t->nsets, known);
 
-    if (place->hash == hash && place->number > 0)
+    if (place->hash == known && place->number > 0)
         place->number--;
     pthread_mutex_unlock(&s->lock);
 }
