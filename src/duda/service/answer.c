@@ -49,6 +49,12 @@ void mk_duda_answer_fini(struct mk_duda_request *rq)
         drop_first(out);
 }
 
+/* What is left is no answer. */
+static bool is_short(const struct mk_duda_out *out)
+{
+    return out->lacks_bytes || out->lacks_memory;
+}
+
 /* ---- fields ---- */
 
 /* Is no byte less than this one, of ASCII? Eight are compared at once. */
@@ -91,8 +97,10 @@ static int keep_line(struct mk_duda_request *rq, struct mk_str name, struct mk_s
     struct mk_duda_out *out = &rq->out;
     struct mk_duda_line *line = mk_request_alloc(rq->r, sizeof(*line) + name.len + value.len);
 
-    if (!line)
+    if (!line) {
+        out->lacks_memory = true;
         return -1;
+    }
     memcpy(line->text, name.p, name.len);
     if (value.len > 0)
         memcpy(line->text + name.len, value.p, value.len);
@@ -175,8 +183,10 @@ static struct mk_duda_chunk *add_chunk(struct mk_duda_out *out, size_t room)
 {
     struct mk_duda_chunk *chunk = malloc(sizeof(*chunk) + room);
 
-    if (!chunk)
+    if (!chunk) {
+        out->lacks_bytes = true;
         return NULL;
+    }
     *chunk = (struct mk_duda_chunk){.fd = -1, .room = room};
     *out->last = chunk;
     out->newest = chunk;
@@ -239,6 +249,7 @@ int mk_duda_answer_clear(struct mk_duda_request *rq)
         drop_first(out);
     out->queued = out->given = 0;
     out->length = MK_DUDA_LENGTH_UNSET;
+    out->lacks_bytes = false;
     return 0;
 }
 
@@ -306,6 +317,8 @@ static ssize_t produce(struct mk_request *r, void *arg, char *dst, size_t len)
     drop_empty(out);
     if (!out->first && out->more && rq->state != MK_DUDA_REQUEST_ENDED)
         ask_for_more(rq);
+    if (!out->first && is_short(out))
+        return MK_E_NOMEM;
     if (!out->first) {
         rq->is_starved = rq->state != MK_DUDA_REQUEST_ENDED;
         return rq->is_starved ? MK_E_AGAIN : 0;
@@ -382,12 +395,24 @@ static bool is_head(const struct mk_duda_request *rq)
     return rq->sr.method == MK_HTTP_METHOD_HEAD;
 }
 
+/* What the service has queued is not sent. */
+static int refuse(struct mk_duda_request *rq, unsigned status)
+{
+    mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
+    rq->has_begun = true;
+    (void)mk_reply_error(rq->r, status, NULL);
+    mk_duda_answer_push(rq);
+    return -1;
+}
+
 int mk_duda_answer_open(struct mk_duda_request *rq)
 {
     struct mk_duda_out *out = &rq->out;
 
     if (rq->state != MK_DUDA_REQUEST_CALLED || out->headers_off)
         return -1;
+    if (is_short(out))
+        return refuse(rq, 503);
     (void)mk_duda_session_commit(rq); /* what goes at once does not wait for it */
     mk_duda_request_turn(rq, MK_DUDA_REQUEST_OPEN);
     if (is_head(rq))
@@ -462,16 +487,6 @@ static int send_now(struct mk_duda_request *rq)
     return result;
 }
 
-/* What the service has queued is not sent. */
-static int refuse(struct mk_duda_request *rq, unsigned status)
-{
-    mk_duda_request_turn(rq, MK_DUDA_REQUEST_ENDED);
-    rq->has_begun = true;
-    (void)mk_reply_error(rq->r, status, NULL);
-    mk_duda_answer_push(rq);
-    return -1;
-}
-
 void mk_duda_answer_forgotten(struct mk_duda_request *rq)
 {
     (void)refuse(rq, 500);
@@ -492,6 +507,8 @@ int mk_duda_answer_end(struct mk_duda_request *rq)
 
     if (!is_open(rq))
         return -1;
+    if (state == MK_DUDA_REQUEST_CALLED && is_short(&rq->out))
+        return refuse(rq, 503);
     if (rq->out.headers_off)
         (void)mk_duda_raw_read(rq);
     if (state == MK_DUDA_REQUEST_OPEN && !is_head(rq)) {
@@ -509,4 +526,11 @@ int mk_duda_answer_end(struct mk_duda_request *rq)
         break;
     }
     return send_now(rq);
+}
+
+int mk_duda_answer_whole(struct mk_duda_request *rq, int result)
+{
+    if (result < 0 && !is_short(&rq->out))
+        return -1;
+    return mk_duda_answer_end(rq) < 0 || result < 0 ? -1 : 0;
 }

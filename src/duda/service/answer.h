@@ -31,8 +31,13 @@ int mk_duda_answer_open(struct mk_duda_request *rq);
 /** Likewise, and ask more(dr, arg) for the next bytes whenever none is queued, until the answer is ended. */
 int mk_duda_answer_stream(struct mk_duda_request *rq, void (*more)(duda_request_t *dr, void *arg),
                           void *arg);
-/** Nothing more comes. @return -1: it was ended already */
+/**
+ * Nothing more comes. Where there was no memory for a part of the answer, the client gets 503 in its place, or an answer that
+ * is visibly cut off. @return -1: that, or it was ended already
+ */
 int mk_duda_answer_end(struct mk_duda_request *rq);
+/** The end of a call that makes a whole answer. @param result  -1: it failed. @return -1: likewise; the request has ended where memory was missing */
+int mk_duda_answer_whole(struct mk_duda_request *rq, int result);
 /** What end() waited for has happened. @param is_good  false: the client gets 503 in place of the answer */
 void mk_duda_answer_release(struct mk_duda_request *rq, bool is_good);
 /** The service forgot it: the client gets 500 in place of what was queued. Nothing of it was sent. */

@@ -48,13 +48,17 @@ char *mk_duda_request_copy(struct mk_duda_request *rq, struct mk_str text)
 {
     char *copy = malloc(text.len + 1);
 
-    if (!copy)
+    if (copy && rq && mk_duda_request_gc(rq, free, copy) < 0) {
+        free(copy);
+        copy = NULL;
+    }
+    if (!copy) {
+        if (rq)
+            rq->out.lacks_memory = true;
         return NULL;
+    }
     if (text.len > 0)
         memcpy(copy, text.p, text.len);
     copy[text.len] = '\0';
-    if (!rq || mk_duda_request_gc(rq, free, copy) == 0)
-        return copy;
-    free(copy);
-    return NULL;
+    return copy;
 }

@@ -28,6 +28,9 @@ struct mk_duda_out {
     int64_t promised; /* what the head says; -1: nothing */
     uint64_t given;   /* bytes queued since the head began */
     bool headers_off;
+    /* No memory was there, so end() does not send the rest as if it were all: */
+    bool lacks_bytes;  /* for what was queued */
+    bool lacks_memory; /* for a field, or for what the service asked of the request */
     void (*more)(duda_request_t *dr, void *arg); /* response->stream(); NULL: none */
     void *more_arg;
 };

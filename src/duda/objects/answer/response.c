@@ -162,6 +162,7 @@ __attribute__((format(printf, 2, 0))) static int vprint(struct mk_duda_request *
         len = -1;
     } else if (len >= (int)sizeof(small)) {
         text = malloc((size_t)len + 1);
+        rq->out.lacks_bytes = rq->out.lacks_bytes || !text;
         len = text ? vsnprintf(text, (size_t)len + 1, fmt, again) : -1;
     }
     va_end(again);
@@ -304,13 +305,14 @@ static int send_text(duda_request_t *dr, int status, const char *type, const cha
     va_list ap;
     int result;
 
-    if (!fmt || !begin(rq, status, 200, "response->send") ||
-        (type && mk_duda_answer_replace(rq, MK_STR("Content-Type"), mk_str_from(type)) < 0))
+    if (!fmt || !begin(rq, status, 200, "response->send"))
         return -1;
+    if (type && mk_duda_answer_replace(rq, MK_STR("Content-Type"), mk_str_from(type)) < 0)
+        return mk_duda_answer_whole(rq, -1);
     va_start(ap, fmt);
     result = vprint(rq, fmt, ap);
     va_end(ap);
-    return result < 0 ? -1 : mk_duda_answer_end(rq);
+    return mk_duda_answer_whole(rq, result);
 }
 
 static int redirect(duda_request_t *dr, int status, const char *location)
@@ -319,18 +321,19 @@ static int redirect(duda_request_t *dr, int status, const char *location)
     bool is_redirect =
         status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 
-    if (!location || !begin(rq, is_redirect ? status : 0, 300, "response->redirect") ||
-        mk_duda_answer_replace(rq, MK_STR("Location"), mk_str_from(location)) < 0)
+    if (!location || !begin(rq, is_redirect ? status : 0, 300, "response->redirect"))
         return -1;
-    return mk_duda_answer_end(rq);
+    return mk_duda_answer_whole(
+        rq, mk_duda_answer_replace(rq, MK_STR("Location"), mk_str_from(location)));
 }
 
 int mk_duda_problem_begin(struct mk_json *j, struct mk_duda_request *rq, int status,
                           const char *title, const char *detail)
 {
-    if (!title || !begin(rq, status, 400, "response->problem") ||
-        mk_duda_answer_replace(rq, MK_STR("Content-Type"), MK_STR("application/problem+json")) < 0)
+    if (!title || !begin(rq, status, 400, "response->problem"))
         return -1;
+    if (mk_duda_answer_replace(rq, MK_STR("Content-Type"), MK_STR("application/problem+json")) < 0)
+        return mk_duda_answer_whole(rq, -1);
     mk_json_begin_reply(j, rq->r, 65536);
     mk_json_object(j);
     mk_json_key(j, MK_STR("title"));
@@ -346,10 +349,13 @@ int mk_duda_problem_begin(struct mk_json *j, struct mk_duda_request *rq, int sta
 
 int mk_duda_problem_end(struct mk_json *j, struct mk_duda_request *rq)
 {
+    int err;
+
     mk_json_close(j);
-    if (mk_json_end(j) < 0 || mk_duda_answer_bytes(rq, j->p, j->len) < 0)
-        return -1;
-    return mk_duda_answer_end(rq);
+    err = mk_json_end(j);
+    if (err == MK_E_NOMEM)
+        rq->out.lacks_bytes = true;
+    return mk_duda_answer_whole(rq, err < 0 ? -1 : mk_duda_answer_bytes(rq, j->p, j->len));
 }
 
 static int problem(duda_request_t *dr, int status, const char *title, const char *detail)

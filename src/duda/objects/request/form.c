@@ -32,6 +32,8 @@ const struct mk_duda_fields *mk_duda_form_of(struct mk_duda_request *rq)
     if (rq->fields)
         return rq->fields;
     rq->fields = make_fields(rq);
+    if (!rq->fields)
+        rq->out.lacks_memory = true;
     mk_duda_request_hold(rq, (size_t)rq->out.queued);
     return rq->fields;
 }
