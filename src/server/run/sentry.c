@@ -8,8 +8,8 @@
 
 enum {
     TICK_MS = 100,
-    STUCK_TICKS =
-        5, /* in the same turn: as long as a service's callback may take without a word in the log */
+    /* In the same turn, of which the first may begin at any time within one: half a second, as long as a service's callback may take. */
+    STUCK_TICKS = 6,
     QUIET_TICKS = 10, /* in which all workers sleep, before the sentry does */
     TEXT = 768,
 };
