@@ -131,7 +131,8 @@ static void scene_open_with(struct scene *s, const char *queue,
 {
     struct mk_config *config = web_config();
 
-    *s = (struct scene){.calls = {sizeof(s->calls), NULL, work, answer, count_end}};
+    *s = (struct scene){
+        .calls = {.size = sizeof(s->calls), .work = work, .answer = answer, .end = count_end}};
     sem_init(&s->may_end, 0, 0);
     assert_int_equal(mk_config_set(config, "SERVER", "HandlerQueue", queue, "test"), 0);
     assert_int_equal(mk_config_handle(config, "GET POST", "/", handle, s), 0);
@@ -306,7 +307,8 @@ static void handlers_may_have_more_threads(void **state)
 {
     struct mk_config *config = web_config();
     enum { MORE = 20 };
-    struct scene s = {.calls = {sizeof(s.calls), NULL, hold_on, say_done, count_end}};
+    struct scene s = {
+        .calls = {.size = sizeof(s.calls), .work = hold_on, .answer = say_done, .end = count_end}};
 
     (void)state;
     sem_init(&s.may_end, 0, 0);
