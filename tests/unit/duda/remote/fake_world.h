@@ -447,7 +447,7 @@ static void serve_wait(struct mk_upstream *u)
     struct mk_upstream_wait *wait;
     struct mk_stream *s = NULL;
     bool is_fresh = true, works;
-    unsigned worker;
+    unsigned asker;
     int error = 0;
 
     while (u->first < u->nwaits && u->waits[u->first].is_used)
@@ -455,7 +455,7 @@ static void serve_wait(struct mk_upstream *u)
     if (u->first == u->nwaits)
         return;
     wait = &u->waits[u->first];
-    worker = wait->worker;
+    asker = wait->worker;
     if (u->nopen >= u->max && !find_idle(u))
         return;
     if (mood == UNREACHABLE)
@@ -471,7 +471,7 @@ static void serve_wait(struct mk_upstream *u)
     works = error < 0 && works_already(wait);
     wait->is_used = true;
     wait->fn(wait->arg, s, is_fresh, error);
-    if (works && world.clients[worker]->pools[u->server].state != REMOTE_POOL_UP)
+    if (works && world.clients[asker]->pools[u->server].state != REMOTE_POOL_UP)
         fail_msg("a server that works is left out");
 }
 
@@ -498,14 +498,14 @@ static bool obey(struct mk_stream *s, const char *line)
         return false;
     }
     if (number < CALLS) {
-        const unsigned worker = world.worker_of[number];
+        const unsigned asker = world.worker_of[number];
 
         if (world.was_received[number])
             fail_msg("call %u was sent twice", number);
         world.was_received[number] = true;
         if (world.connections == 1 && !world.was_unsent[number]) {
-            assert_true((int)number > world.last_received[worker][server]);
-            world.last_received[worker][server] = (int)number;
+            assert_true((int)number > world.last_received[asker][server]);
+            world.last_received[asker][server] = (int)number;
         }
     }
     switch (world.moods[server]) {

@@ -90,10 +90,10 @@ static void on_end(duda_request_t *dr, void *arg)
 
 static void end_call(void *of, struct remote_call *call)
 {
-    const unsigned *worker = of;
+    const unsigned *asker = of;
 
-    assert_int_equal(*worker, world.here);
-    remote_client_answer(world.clients[*worker], call, on_end, call);
+    assert_int_equal(*asker, world.here);
+    remote_client_answer(world.clients[*asker], call, on_end, call);
     free(call);
 }
 
@@ -131,7 +131,7 @@ static int route(struct remote_client *client, struct remote_call *call)
 
 static void on_lost(void *of, struct remote_call *call, enum remote_end end, const char *text)
 {
-    const unsigned *worker = of, number = ((const struct call *)(const void *)call)->number;
+    const unsigned *asker = of, number = ((const struct call *)(const void *)call)->number;
 
     assert_non_null(text);
     seen[end]++;
@@ -141,7 +141,7 @@ static void on_lost(void *of, struct remote_call *call, enum remote_end end, con
         if (world.was_begun[number] && !world.sent_on[number]->refuses)
             fail_msg("call %u was begun, and is unsent", number);
         world.was_unsent[number] = true;
-        if (route(world.clients[*worker], call) == 0)
+        if (route(world.clients[*asker], call) == 0)
             return;
     }
     end_call(of, call);
