@@ -260,7 +260,7 @@ struct mk_reply {
  * Add a field, copied, to the answer that a later call gives, whichever that is: mk_reply_bytes, mk_reply_json, a redirect, a
  * file, an error page. A name that is given twice is sent twice. The site's Header lines override that name.
  * @return 0; MK_E_INVALID: bytes that are not allowed in a line (RFC 9110 section 5.5), a field of the message's framing, Date,
- *         Server, Trailer or Content-Range; MK_E_EXISTS: the answer has begun; MK_E_NOMEM.
+ *         Server, Trailer or Content-Range; MK_E_EXISTS: the answer has begun; MK_E_LIMIT: 8 KB of them at most; MK_E_NOMEM.
  */
 MK_API int mk_reply_field(struct mk_request *r, struct mk_str name,
                           struct mk_str value) MK_MUST_USE;

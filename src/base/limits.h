@@ -12,9 +12,10 @@ enum mk_limits {
     MK_LIMIT_CONF_LINE = 8192,
     MK_LIMIT_CONF_FILES = 4096, /* files of one configuration, includes counted */
     MK_LIMIT_CONF_DEPTH = 16,   /* includes inside includes */
-    MK_LIMIT_SITE_LINES = 8192, /* what Header adds to each answer of a site */
-    MK_LIMIT_VARIANTS = 1024,   /* of sites, for their [LOCATION] sections */
-    MK_LIMIT_PLUGINS = 64,      /* Load lines */
+    MK_LIMIT_SITE_LINES =
+        8192, /* what Header adds to each answer of a site, and mk_reply_field to one answer */
+    MK_LIMIT_VARIANTS = 1024, /* of sites, for their [LOCATION] sections */
+    MK_LIMIT_PLUGINS = 64,    /* Load lines */
     MK_LIMIT_PLUGIN_NAME = 64,
     MK_LIMIT_RELOAD_REPORT = 64 << 10, /* of faults that a shell can ask for */
     MK_LIMIT_CONF_FAULTS = 1000,       /* faults kept of one run; the rest is counted */

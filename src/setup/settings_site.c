@@ -71,6 +71,7 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
     struct mk_site_settings *site = ctx->settings;
     struct mk_str rest = mk_setup_copy(ctx, s->value), name = {NULL, 0};
     struct mk_header_line *line;
+    bool is_fixed;
 
     if (!rest.p)
         return MK_E_NOMEM;
@@ -84,12 +85,15 @@ MK_AT_START static int parse_header(struct mk_setup *ctx, const struct mk_settin
         return MK_E_INVALID;
     }
     rest = mk_str_trim(rest);
-    if (has_wrong_variable(ctx, s, rest, MK_VARIABLE_COUNT, "monkey.conf(5) lists those there are"))
+    is_fixed = mk_str_ieq(name, MK_STR("Strict-Transport-Security"));
+    if (has_wrong_variable(ctx, s, rest, is_fixed ? 0 : MK_VARIABLE_COUNT,
+                           is_fixed ? "this field is the same in all answers"
+                                    : "monkey.conf(5) lists those there are"))
         return MK_E_INVALID;
     line = MK_SETTINGS_APPEND(ctx, site, headers, nheaders);
     if (!line)
         return MK_E_NOMEM;
-    *line = (struct mk_header_line){name, rest, memchr(rest.p, '$', rest.len)};
+    *line = (struct mk_header_line){name, rest, !is_fixed && memchr(rest.p, '$', rest.len)};
     return 0;
 }
 

@@ -190,6 +190,8 @@ SENTENCES = [
     *((f"unknown variable in a field {name}", {"host": f"Header X-Host the {name} of $host"}, "sites/default:3:12", "error",
        rf'Header: "{re.escape(name.split("{")[0])}" would be sent unchanged: monkey.conf\(5\) lists those there are')
       for name in ("$hosts", "$Host", "${host}", "$http_user_agent")),
+    ("variable in a field of TLS", {"host": "Header Strict-Transport-Security max-age=5;x=$host"}, "sites/default:3:12", "error",
+     r'Header: "\$host" would be sent unchanged: this field is the same in all answers'),
     ("variable of Apache in a field", {"host": "Header X-Host %{HTTP_HOST}e"}, "sites/default:3:12", "error",
      r'Header: "%\{" would be sent unchanged: monkey.conf'),
     *((f"name {name}", {"host": f"ServerName a.test {name}"}, "sites/default:3:16", "error",

@@ -96,7 +96,7 @@ def test_settings_and_plugins(tmp_path, shop):
 
 
 @pytest.mark.parametrize("words, code, why", [(["-M", "HOST.ServerName=x"], 2, "-M takes keys of [SERVER]"),
-                                              (["-M", "x"], 2, "-M takes KEY=VALUE"), (["--load", "none"], 1, "there is no plugin")])
+                                              (["-M", "x"], 2, "-M takes KEY=VALUE"), (["-M", "Port=80"], 2, "-p takes the port"), (["--load", "none"], 1, "there is no plugin")])
 def test_what_is_not_understood_makes_no_file(tmp_path, shop, words, code, why):
     done = dudac.run(tmp_path, "package", shop, *words)
     assert done.returncode == code and why in done.stderr

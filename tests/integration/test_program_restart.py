@@ -309,6 +309,13 @@ def test_log_names_where_the_main_thread_overflowed_its_stack(begin):
     assert f"signal {int(signal.SIGSEGV)} " in line and re.search(r" code=\S*dies\S*\+0x", line), line
 
 
+def test_a_start_that_fails_late_ends(start):
+    """All workers have slept for more than a second when one of them says that it cannot serve."""
+    server = start(wait=False, server="Workers 2", extra=dying("slowly"))
+    assert server.expect_exit(within=LONG) != 0
+    assert "it took too long" in server.log()
+
+
 def test_removed_address_is_no_longer_kept(begin):
     server = begin("Restart on\nListen 127.0.0.1:0\nListen 127.0.0.1:0", wait=True)
     second = int(server.addresses[1].rpartition(":")[2])

@@ -8,13 +8,14 @@
 
 /* Ends its process: where it is told in its life, or for a request whose path says how. */
 
-enum at { AT_NOWHERE, AT_START, AT_RESTART, AT_STOP, AT_OVERFLOW };
+enum at { AT_NOWHERE, AT_START, AT_RESTART, AT_STOP, AT_OVERFLOW, AT_SLOWLY };
 
 struct settings {
     int at;
 };
 
-static const char *const at_names[] = {"nowhere", "start", "restart", "stop", "overflow", NULL};
+static const char *const at_names[] = {"nowhere",  "start",  "restart", "stop",
+                                       "overflow", "slowly", NULL};
 
 static const struct mk_field fields[] = {
     {.name = "At",
@@ -72,6 +73,17 @@ static void stop(const struct mk_context *ctx)
         fault();
 }
 
+/* It does not end the process, which ends by itself: it cannot serve. */
+static int worker_start(const struct mk_context *ctx, void **local)
+{
+    *local = NULL;
+    if (((const struct settings *)ctx->config)->at != AT_SLOWLY)
+        return 0;
+    (void)sleep(2);
+    mk_plugin_why(ctx, "it took too long");
+    return MK_E_INVALID;
+}
+
 static bool is_path(const struct mk_request *r, struct mk_str wanted)
 {
     struct mk_str path = mk_request_path(r);
@@ -102,6 +114,7 @@ static const struct mk_plugin plugin = {
     .check = check,
     .start = start,
     .stop = stop,
+    .worker_start = worker_start,
     .on_handle = on_handle,
 };
 MK_PLUGIN_EXPORT(plugin);

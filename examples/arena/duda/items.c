@@ -6,7 +6,7 @@
 
 /* GET /json/COUNT?m=FACTOR: the first items of a file, written anew for each request. */
 
-enum { ITEMS_MAX = 1000, LINE_MAX_BYTES = 4096 };
+enum { ITEMS_MAX = 1000, LINE_MAX_BYTES = 4096, FACTOR_MAX = 1000000, NUMBER_MAX = 1000000 };
 
 static struct item items[ITEMS_MAX];
 static long nitems;
@@ -44,7 +44,10 @@ static int read_item(struct item *item, char *line)
         return -1;
     item->score = atol(column(&line));
     item->count = atol(column(&line));
-    return item->id > 0 ? 0 : -1;
+    return item->id > 0 && item->price >= 0 && item->price <= NUMBER_MAX && item->quantity >= 0 &&
+                   item->quantity <= NUMBER_MAX
+               ? 0
+               : -1;
 }
 
 int items_load(const char *path)
@@ -104,8 +107,9 @@ static void list(duda_request_t *dr)
         response->problem(dr, 404, "No such list", NULL);
         return;
     }
-    if (query->get(dr, "m") && (query->get_number(dr, "m", &factor) < 0 || factor < 0)) {
-        response->problem(dr, 400, "m is a number from 0", NULL);
+    if (query->get(dr, "m") &&
+        (query->get_number(dr, "m", &factor) < 0 || factor < 0 || factor > FACTOR_MAX)) {
+        response->problem(dr, 400, "m is a number from 0 to 1000000", NULL);
         return;
     }
     count = count < nitems ? count : nitems;

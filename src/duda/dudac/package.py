@@ -127,6 +127,8 @@ def keys_of(text):
     found = []
     for key, value in pairs(text, sections=True).items():
         name, dot, rest = key.partition(".")
+        if key.lower() == "port":
+            raise Misuse("-p takes the port, and Listen of -M the address with it, not 'Port'")
         if dot and name.upper() != "DUDA":
             raise Misuse(f"-M takes keys of [SERVER], or of [DUDA] as DUDA.KEY, not '{key}'")
         found.append(("DUDA", rest, value) if dot else ("SERVER", key, value))

@@ -21,6 +21,8 @@ struct duda_place {
     const char *tls;          /* the transport for TLS to other servers; NULL: there is none */
 };
 
+enum duda_park { DUDA_PARK_STOPS, DUDA_PARK_ASKS };
+
 struct duda_host {
     size_t size; /* sizeof(struct duda_host) of the plugin */
     /*
@@ -39,5 +41,12 @@ struct duda_host {
     int (*place)(struct duda_place *here);
     /* [W] Call fn(arg), which may call the service. Outside its calls, on the worker of the place. */
     void (*run_at)(const struct duda_place *place, void (*fn)(void *arg), void *arg);
+    /*
+     * [R] The request waits for an answer that the package will give, for WaitTimeout at most. Each call is undone by one of
+     * unpark() with the same kind, before the function of the answer. DUDA_PARK_STOPS: as response->wait(), so that
+     * the hooks before a route go no further; DUDA_PARK_ASKS: they do. 0; -1: it is none, or has its answer.
+     */
+    int (*park)(duda_request_t *dr, enum duda_park kind);
+    void (*unpark)(duda_request_t *dr, enum duda_park kind);
 };
 #endif

@@ -118,10 +118,37 @@ static void run_at(const struct duda_place *place, void (*fn)(void *arg), void *
     mk_duda_leave(before);
 }
 
+static unsigned *count_of(struct mk_duda_request *rq, enum duda_park kind)
+{
+    return kind == DUDA_PARK_STOPS ? &rq->nparked : &rq->nasked;
+}
+
+static int park(duda_request_t *dr, enum duda_park kind)
+{
+    struct mk_duda_request *rq = mk_duda_request_check(dr, "a package");
+
+    if (!rq || !rq->r || mk_duda_request_has_ended(rq))
+        return -1;
+    ++*count_of(rq, kind);
+    mk_duda_request_rest(rq);
+    return 0;
+}
+
+static void unpark(duda_request_t *dr, enum duda_park kind)
+{
+    struct mk_duda_request *rq = mk_duda_request_of(dr);
+
+    if (*count_of(rq, kind) > 0)
+        --*count_of(rq, kind);
+    mk_duda_request_wake(rq);
+}
+
 const struct duda_host mk_duda_host = {.size = sizeof(mk_duda_host),
                                        .upgrade = upgrade,
                                        .release = release,
                                        .run = run,
                                        .backplane = tell_backplane,
                                        .place = tell_place,
-                                       .run_at = run_at};
+                                       .run_at = run_at,
+                                       .park = park,
+                                       .unpark = unpark};

@@ -7,7 +7,6 @@
 #include "duda_api.h"
 
 #include "remote/backoff.h"
-#include "remote/parking.h"
 
 #include <stdbool.h>
 
@@ -56,9 +55,8 @@ struct db_query {
     const struct db_driver *driver;
     struct db_conn *conn;   /* NULL: it waits for one */
     struct db_guest *guest; /* NULL: none */
-    struct parking
-        *parking; /* of its request until it ends; NULL: the service parks it, or there is none */
-    int kind;     /* of the driver; 0: a text */
+    bool is_awaited;        /* its request is parked until it ends */
+    int kind;               /* of the driver; 0: a text */
     char *sql;
     struct db_values *params;
     void *priv;
@@ -121,7 +119,6 @@ struct db_pool {
 struct db_home {
     struct db_conn *conns;
     struct db_pool *pools;
-    struct parking_lot lot;
 };
 
 enum db_progress { DB_WAITS, DB_AGAIN, DB_ENDED };

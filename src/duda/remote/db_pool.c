@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/database.h"
 
+#include "duda_host.h"
+#include "duda_package.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +31,6 @@ static void free_pool(struct db_pool *p)
 
 void db_home_end(struct db_home *home)
 {
-    parking_lot_end(&home->lot);
     while (home->conns) {
         struct db_conn *next = home->conns->next;
 
@@ -160,11 +162,10 @@ static bool is_free(const struct db_conn *c, const struct db_pool *p)
            !c->first;
 }
 
-/* The call-backs of a query may end others. */
-static void expire(struct db_pool *p)
+/* @return those that have waited in vain, taken out of the queue */
+static struct db_query *take_expired(struct db_pool *p, int64_t now)
 {
-    const int64_t now = clock_now_ms();
-    struct db_query **at = &p->waiting, *q;
+    struct db_query *expired = NULL, **end = &expired, **at = &p->waiting, *q;
 
     while ((q = *at)) {
         if (!db_guest_is_gone(q->guest) && now < q->deadline) {
@@ -172,14 +173,27 @@ static void expire(struct db_pool *p)
             continue;
         }
         *at = q->next;
-        if (!q->next)
-            p->last = at;
         p->nwaiting--;
+        q->next = NULL;
+        *end = q;
+        end = &q->next;
+    }
+    p->last = at;
+    return expired;
+}
+
+/* The call-backs of a query may end others, and add some. */
+static void expire(struct db_pool *p)
+{
+    const int64_t now = clock_now_ms();
+
+    for (struct db_query *q = take_expired(p, now), *next; q; q = next) {
+        next = q->next;
+        q->next = NULL;
         if (now >= q->deadline && p->why[0])
             db_query_fail(q, p->why, NULL);
         db_query_fail(q, now < q->deadline ? "the client has left" : "no connection is free", NULL);
         db_query_finish(q);
-        at = &p->waiting;
     }
 }
 
@@ -359,11 +373,12 @@ int db_pool_add(struct db_pool *p, struct db_query *q)
 int db_pool_run(struct db_pool *p, struct db_query *q)
 {
     duda_request_t *dr = db_guest_request(q->guest);
-    struct parking *parking = dr ? parking_enter(&p->home->lot, dr) : NULL;
+    const bool is_awaited = dr && duda_objects_given->host->park(dr, DUDA_PARK_ASKS) == 0;
 
-    q->parking = parking;
+    q->is_awaited = is_awaited;
     if (db_pool_add(p, q) == 0)
         return 0;
-    parking_cancel(parking);
+    if (is_awaited)
+        duda_objects_given->host->unpark(dr, DUDA_PARK_ASKS);
     return -1;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/database.h"
 
+#include "duda_host.h"
+#include "duda_package.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,22 +174,16 @@ void db_query_fail(struct db_query *q, const char *why, const char *state)
         memccpy(q->state, state, '\0', sizeof(q->state) - 1);
 }
 
-static void tell(duda_request_t *dr, void *arg)
-{
-    struct db_query *q = arg;
-
-    q->driver->finish(q, dr);
-}
-
 void db_query_finish(struct db_query *q)
 {
+    duda_request_t *dr = db_guest_request(q->guest);
+
     if (q->is_begin && db_guest_is_gone(q->guest))
         db_query_fail(q, "the client has left", NULL);
     if (q->is_begin && q->error && q->conn)
         q->conn->is_leaving = true;
-    if (q->parking)
-        parking_leave(q->parking, tell, q);
-    else
-        tell(db_guest_request(q->guest), q);
+    if (q->is_awaited && dr)
+        duda_objects_given->host->unpark(dr, DUDA_PARK_ASKS);
+    q->driver->finish(q, dr);
     db_query_free(q);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/parking.h"
 
+#include "duda_host.h"
+#include "duda_package.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -65,7 +68,7 @@ struct parking *parking_enter(struct parking_lot *lot, duda_request_t *dr)
         p = p->next;
     if (!p)
         p = add(lot, dr);
-    if (!p || (!p->is_parked && response->wait(dr) < 0))
+    if (!p || (!p->is_parked && duda_objects_given->host->park(dr, DUDA_PARK_STOPS) < 0))
         return NULL;
     p->is_parked = true;
     p->nanswers++;
@@ -75,7 +78,7 @@ struct parking *parking_enter(struct parking_lot *lot, duda_request_t *dr)
 static void go_on(struct parking *p)
 {
     if (p->is_parked && p->dr)
-        (void)response->cont(p->dr);
+        duda_objects_given->host->unpark(p->dr, DUDA_PARK_STOPS);
     p->is_parked = false;
 }
 
@@ -101,7 +104,7 @@ void parking_leave(struct parking *p, void (*fn)(duda_request_t *dr, void *arg),
     fn(p->dr, arg);
     p->ntelling--;
     if (p->nanswers > 0 && p->dr && !p->is_parked)
-        p->is_parked = response->wait(p->dr) == 0;
+        p->is_parked = duda_objects_given->host->park(p->dr, DUDA_PARK_STOPS) == 0;
     drop_if_over(p);
 }
 

@@ -34,7 +34,11 @@ static int backtrace(void **calls, int max)
 enum {
     ASKED = SIGURG,
     CALLS_MAX = 24,
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    OWN_CALLS = 3, /* backtrace() itself is another one there */
+#else
     OWN_CALLS = 2, /* the handler, and that which the kernel puts below it */
+#endif
     PATIENCE_S = 2,
 };
 

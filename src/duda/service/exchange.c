@@ -100,8 +100,9 @@ void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
     if (facts.status >= 500 &&
         (rq->state == MK_DUDA_REQUEST_CALLED || rq->state == MK_DUDA_REQUEST_OPEN))
         mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
-                    rq->is_waiting ? "waited longer than WaitTimeout"
-                                   : "called neither end() nor wait() within HandlerTimeout");
+                    mk_duda_request_waits(rq) || rq->nasked > 0
+                        ? "waited longer than WaitTimeout"
+                        : "called neither end() nor wait() within HandlerTimeout");
     rq->sr.headers.status = (int)facts.status;
 }
 
@@ -260,7 +261,7 @@ static bool is_form_too_large(const struct mk_duda_request *rq)
 static bool is_forgotten(const struct mk_duda_request *rq)
 {
     return rq->service->level >= LEVEL_OF_ROUTES && rq->r && rq->state == MK_DUDA_REQUEST_CALLED &&
-           !rq->is_waiting && mk_duda_ndthreads == 0;
+           !mk_duda_request_waits(rq) && rq->nasked == 0 && mk_duda_ndthreads == 0;
 }
 
 static void call_service(struct mk_duda_request *rq)

@@ -33,6 +33,19 @@ void mk_duda_request_hold(struct mk_duda_request *rq, size_t answer)
     mk_request_hold(rq->r, rq->body.size + (rq->fields ? rq->fields->bytes : 0) + answer);
 }
 
+void mk_duda_request_rest(struct mk_duda_request *rq)
+{
+    rq->has_waited = true;
+    mk_request_timeout(rq->r, rq->service->wait_ms);
+    mk_request_ends_on_hangup(rq->r, true);
+}
+
+void mk_duda_request_wake(struct mk_duda_request *rq)
+{
+    if (rq->r && !mk_duda_request_waits(rq) && rq->nasked == 0)
+        mk_request_ends_on_hangup(rq->r, false);
+}
+
 int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg)
 {
     struct mk_duda_garbage *g = malloc(sizeof(*g));

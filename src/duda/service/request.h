@@ -85,26 +85,34 @@ struct mk_duda_request {
     const struct mk_duda_route *route; /* level 3: service/route.h; NULL: none */
     const char *id;                    /* guard->request_id(); NULL: none */
     unsigned nguards;                  /* hooks of the route that were called */
-    uint8_t state;                     /* enum mk_duda_request_state */
-    bool is_waiting;                   /* wait() without cont() */
-    bool has_waited;                   /* wait() was called: packages call cont() as services do */
-    bool is_starved;                   /* the producer waits for more */
-    bool has_begun;                    /* the server has the head of the answer */
-    bool is_inside;                    /* the hook is on the stack: it need not be resumed */
-    bool is_early;                     /* it was called before its body had come */
-    bool is_at_head;                   /* its guards are asked before its body is read */
-    bool is_whole;                     /* the complete answer was sent */
-    bool is_traced;                    /* changes of its state are logged */
+    unsigned nparked,
+        nasked; /* by packages: as wait() does; for an answer, while hooks and the service go on */
+    uint8_t state;   /* enum mk_duda_request_state */
+    bool is_waiting; /* wait() without cont() */
+    bool has_waited; /* wait() was called, or a package has parked it */
+    bool is_starved; /* the producer waits for more */
+    bool has_begun;  /* the server has the head of the answer */
+    bool is_inside;  /* the hook is on the stack: it need not be resumed */
+    bool is_early;   /* it was called before its body had come */
+    bool is_at_head; /* its guards are asked before its body is read */
+    bool is_whole;   /* the complete answer was sent */
+    bool is_traced;  /* changes of its state are logged */
 };
 
 /** A states_log_fn. */
-void mk_duda_request_trace(const void *rq, const struct states *table, unsigned was, unsigned is);
+void mk_duda_request_trace(const void *of, const struct states *table, unsigned was, unsigned is);
 
 /** The only place where the state of a request changes. */
 static inline void mk_duda_request_turn(struct mk_duda_request *rq, enum mk_duda_request_state to)
 {
     states_turn(&mk_duda_request_states, &rq->state, to,
                 rq->is_traced ? mk_duda_request_trace : NULL, rq);
+}
+
+/** Does the service wait for something before it goes on with the request? */
+static inline bool mk_duda_request_waits(const struct mk_duda_request *rq)
+{
+    return rq->is_waiting || rq->nparked > 0;
 }
 
 /** Was end() called, or has a package answered? */
@@ -144,6 +152,11 @@ struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *ca
 
 /** mk_duda_enter, for a call-back of a request. */
 struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq);
+
+/** It waits from now on, for WaitTimeout at most. Its client is no reader, so one that leaves is noticed at once. */
+void mk_duda_request_rest(struct mk_duda_request *rq);
+/** One of those that it waited for is there. */
+void mk_duda_request_wake(struct mk_duda_request *rq);
 
 /** Call end(arg), of the service or free, when the request has ended. @return 0, -1 without memory: it is not called. */
 int mk_duda_request_gc(struct mk_duda_request *rq, void (*end)(void *arg), void *arg);

@@ -305,7 +305,7 @@ static bool call_hooks(const struct mk_duda_hook *newest, struct mk_duda_request
         newest->check(rq, newest->arg);
     else
         newest->function(&rq->dr);
-    return rq->state == MK_DUDA_REQUEST_CALLED && !rq->is_waiting;
+    return rq->state == MK_DUDA_REQUEST_CALLED && !mk_duda_request_waits(rq);
 }
 
 bool mk_duda_route_before(const struct mk_duda_hook *newest, struct mk_duda_request *rq)

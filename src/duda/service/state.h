@@ -9,7 +9,8 @@
 #define MK_DUDA_REQUEST_TO(upper) (1U << MK_DUDA_REQUEST_##upper)
 #define MK_DUDA_REQUEST_STATES(X)                                                                  \
     X(GATHER, "gather",                                                                            \
-      MK_DUDA_REQUEST_TO(FETCH) | MK_DUDA_REQUEST_TO(CALLED) | MK_DUDA_REQUEST_TO(OVER),           \
+      MK_DUDA_REQUEST_TO(FETCH) | MK_DUDA_REQUEST_TO(CALLED) | MK_DUDA_REQUEST_TO(ENDED) |         \
+          MK_DUDA_REQUEST_TO(OVER),                                                                \
       "its body arrives")                                                                          \
     X(FETCH, "fetch",                                                                              \
       MK_DUDA_REQUEST_TO(CALLED) | MK_DUDA_REQUEST_TO(ENDED) | MK_DUDA_REQUEST_TO(OVER),           \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/invariant.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "http/field.h"
 #include "http/status.h"
@@ -90,10 +91,13 @@ static bool is_field(struct mk_str name, struct mk_str value)
 
 int mk_reply_field(struct mk_request *r, struct mk_str name, struct mk_str value)
 {
+    const size_t before = r && r->lines ? strlen(r->lines) : 0;
     const char *lines;
 
     if (!r || !is_field(name, value))
         return MK_E_INVALID;
+    if (before + name.len + value.len > MK_LIMIT_SITE_LINES)
+        return MK_E_LIMIT;
     if (r->status != 0)
         return MK_E_EXISTS;
     if (r->site->set.nheaders > 0 && mk_site_overrides(r->site, name))

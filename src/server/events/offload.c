@@ -65,8 +65,11 @@ int mk_offload_work(struct mk_worker *w, const struct mk_work *work, struct mk_o
     if (out)
         *out = t;
     err = mk_offload_pool_add(t->pool, &t->job);
-    if (err < 0)
+    if (err < 0) {
         mk_heap_free(t);
+        if (out)
+            *out = NULL;
+    }
     return err;
 }
 

@@ -353,6 +353,7 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
                      int fd)
 {
     struct mk_port *p = mk_heap_zalloc(1, sizeof(*p));
+    int err;
 
     if (!p)
         return MK_E_NOMEM;
@@ -367,7 +368,12 @@ static int open_port(struct mk_ports *ports, struct mk_listener *l, struct mk_se
     mk_timer_init(&p->resume, on_resume_timer);
     mk_timer_init(&p->leave, on_leave_timer);
     mk_list_add_tail(&ports->list, &p->link);
-    return mk_watch_open(loop, &p->watch, port_events(p));
+    err = mk_watch_open(loop, &p->watch, port_events(p));
+    if (err < 0) {
+        mk_list_remove(&p->link);
+        mk_heap_free(p);
+    }
+    return err;
 }
 
 MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server,
@@ -410,11 +416,11 @@ static void borrow(struct mk_worker *w, struct mk_worker *lender)
 
     MK_LIST_EACH (&mk_worker_thread_of(lender)->ports.list, link) {
         const struct mk_port *p = MK_CONTAINER_OF(link, struct mk_port, link);
-        int fd = p->shared ? -1 : fcntl(p->watch.fd, F_DUPFD_CLOEXEC, 0);
+        const bool is_over = p->shared || p->leaving || !p->listener->wanted;
+        int fd = is_over ? -1 : fcntl(p->watch.fd, F_DUPFD_CLOEXEC, 0);
 
-        if (fd >= 0 &&
-            open_port(ports, p->listener, w->server, w, &w->loop, lender, fd) == MK_E_NOMEM)
-            (void)close(fd); /* one that is not watched waits for the end of it */
+        if (fd >= 0 && open_port(ports, p->listener, w->server, w, &w->loop, lender, fd) < 0)
+            (void)close(fd);
     }
 }
 

@@ -106,6 +106,8 @@ void mk_sentry_start(struct mk_server *server)
 
 void mk_sentry_join(struct mk_server *server)
 {
-    if (server->sentry.started)
-        pthread_join(server->sentry.thread, NULL);
+    if (!server->sentry.started)
+        return;
+    (void)sem_post(&server->sentry.called); /* workers that never ran wake nobody */
+    pthread_join(server->sentry.thread, NULL);
 }

@@ -225,16 +225,14 @@ static int flush(duda_request_t *dr)
 
 /* ---- its time ---- */
 
-/* Who waits is no reader, so a client that leaves is noticed at once. */
 static int wait_for(duda_request_t *dr)
 {
     struct mk_duda_request *rq = check(dr, "response->wait");
 
     if (!rq || mk_duda_request_has_ended(rq))
         return -1;
-    rq->is_waiting = rq->has_waited = true;
-    mk_request_timeout(rq->r, rq->service->wait_ms);
-    mk_request_ends_on_hangup(rq->r, true);
+    rq->is_waiting = true;
+    mk_duda_request_rest(rq);
     return 0;
 }
 
@@ -251,7 +249,7 @@ static int cont(duda_request_t *dr)
         return -1;
     }
     rq->is_waiting = false;
-    mk_request_ends_on_hangup(rq->r, false);
+    mk_duda_request_wake(rq);
     return 0;
 }
 

@@ -130,7 +130,7 @@ static enum remote_progress read_answer(void *reader, const char *bytes, size_t 
     const ssize_t n = memc_reader_feed(r, bytes, len);
 
     if (n < 0)
-        return strcmp(r->line, is_full) == 0 ? REMOTE_FULL : REMOTE_BAD;
+        return strncmp(r->line, is_full, sizeof(is_full)) == 0 ? REMOTE_FULL : REMOTE_BAD;
     *used = (size_t)n;
     if (r->state != MEMC_READER_DONE)
         return REMOTE_MORE;

@@ -154,9 +154,6 @@ static void run_at(const struct duda_place *place, void (*fn)(void *arg), void *
     fn(arg);
 }
 
-static const struct duda_host host = {.size = sizeof(host), .place = tell_place, .run_at = run_at};
-static const struct duda_api_objects given = {.size = sizeof(given), .host = &host};
-
 static duda_timer_t *every(unsigned ms, void (*cb)(void *arg), void *arg)
 {
     struct duda_timer *t = fails() ? NULL : malloc(sizeof(*t));
@@ -189,22 +186,23 @@ static int call_at_end(duda_request_t *dr, void (*gone)(void *arg), void *arg)
     return 0;
 }
 
-static int wait(duda_request_t *dr)
+static int park(duda_request_t *dr, enum duda_park kind)
 {
     struct guest *g = (struct guest *)(void *)dr;
 
     if (fails())
         return -1;
+    assert_int_equal(kind, DUDA_PARK_STOPS);
     assert_int_equal(g->nwaits++, 0);
     return 0;
 }
 
-static int cont(duda_request_t *dr)
+static void unpark(duda_request_t *dr, enum duda_park kind)
 {
     struct guest *g = (struct guest *)(void *)dr;
 
+    assert_int_equal(kind, DUDA_PARK_STOPS);
     assert_int_equal(--g->nwaits, 0);
-    return 0;
 }
 
 static void say(const char *fmt, ...)
@@ -213,9 +211,11 @@ static void say(const char *fmt, ...)
     assert_in_range(world.nsaid, 0, SERVERS);
 }
 
+static const struct duda_host host = {
+    .size = sizeof(host), .place = tell_place, .run_at = run_at, .park = park, .unpark = unpark};
+static const struct duda_api_objects given = {.size = sizeof(given), .host = &host};
 static struct duda_api_timer timers = {.every = every, .cancel = cancel};
 static struct duda_api_gc gcs = {.call = call_at_end};
-static struct duda_api_response responses = {.wait = wait, .cont = cont};
 static struct duda_api_msg messages = {.info = say, .warn = say};
 
 struct mk_server *mk_worker_server(const struct mk_worker *w)

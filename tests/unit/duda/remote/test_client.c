@@ -439,7 +439,6 @@ int main(void)
     duda_objects_given = &given;
     timer = &timers;
     gc = &gcs;
-    response = &responses;
     msg = &messages;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,9 @@
 
 #include "remote/parking.h"
 
+#include "duda_host.h"
+#include "duda_package.h"
+
 #include <string.h>
 
 static struct {
@@ -27,18 +30,19 @@ static int call_at_end(duda_request_t *dr, void (*gone)(void *arg), void *arg)
     return 0;
 }
 
-static int wait(duda_request_t *dr)
+static int park(duda_request_t *dr, enum duda_park kind)
 {
     assert_ptr_equal(dr, &scene.dr);
+    assert_int_equal(kind, DUDA_PARK_STOPS);
     assert_int_equal(scene.nwaits++, 0);
     return 0;
 }
 
-static int cont(duda_request_t *dr)
+static void unpark(duda_request_t *dr, enum duda_park kind)
 {
     assert_ptr_equal(dr, &scene.dr);
+    assert_int_equal(kind, DUDA_PARK_STOPS);
     assert_int_equal(--scene.nwaits, 0);
-    return 0;
 }
 
 static int set_up(void **state)
@@ -147,7 +151,8 @@ static void a_function_ends_the_request(void **state)
 int main(void)
 {
     static struct duda_api_gc gcs = {.call = call_at_end};
-    static struct duda_api_response responses = {.wait = wait, .cont = cont};
+    static const struct duda_host host = {.size = sizeof(host), .park = park, .unpark = unpark};
+    static struct duda_api_objects objects = {.host = &host};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_request_is_parked_until_its_last_answer, set_up),
         cmocka_unit_test_setup(an_answer_comes_after_the_request, set_up),
@@ -158,6 +163,6 @@ int main(void)
     };
 
     gc = &gcs;
-    response = &responses;
+    duda_objects_given = &objects;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

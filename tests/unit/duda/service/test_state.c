@@ -15,6 +15,7 @@ static const struct way ways[] = {
     {"a call-back that waits, and a client that leaves", {"gather", "called", "over"}},
     {"a session of another machine, changed",
      {"gather", "fetch", "called", "held", "ended", "over"}},
+    {"a session that cannot be asked for", {"gather", "ended"}},
     {"a session that cannot be had", {"fetch", "ended"}},
     {"a client that leaves while its session comes", {"fetch", "over"}},
     {"a client that leaves while its session goes", {"held", "over"}},
