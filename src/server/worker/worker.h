@@ -92,8 +92,13 @@ static inline void mk_worker_left(struct mk_worker *w)
     atomic_store_explicit(&w->doing.plugin, NULL, memory_order_relaxed);
 }
 
-/** @param hook  out: its name @return the plugin whose hook runs; NULL: none. Any thread. */
-static inline const struct mk_plugin *mk_worker_doing(const struct mk_worker *w, const char **hook)
+/**
+ * @param hook  out: its name
+ * @return the plugin whose hook runs; NULL: none. Any thread.
+ * A copy that is no part of its callers might lie among the code for the start.
+ */
+__attribute__((always_inline)) static inline const struct mk_plugin *
+mk_worker_doing(const struct mk_worker *w, const char **hook)
 {
     *hook = atomic_load_explicit(&w->doing.hook, memory_order_relaxed);
     return atomic_load_explicit(&w->doing.plugin, memory_order_relaxed);
