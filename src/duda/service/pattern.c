@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/pattern.h"
 
-#include "kit/text/words.h"
-
-#include <limits.h>
 #include <string.h>
 
-static const struct mk_str type_names[MK_DUDA_TYPE_COUNT] = {
-#define MK_DUDA_TYPE_NAME(name, text, meaning) MK_STR_INIT(text),
-    MK_DUDA_TYPES(MK_DUDA_TYPE_NAME)
-#undef MK_DUDA_TYPE_NAME
-};
-
 /* ---- patterns ---- */
-
-static enum mk_duda_type type_named(struct mk_str name)
-{
-    unsigned type = 0;
-
-    while (type < MK_DUDA_TYPE_COUNT && !text_is(type_names[type], name))
-        type++;
-    return (enum mk_duda_type)type;
-}
 
 /* @param segment  ":id<int>"; in: from the colon on, out: ":id" */
 static const char *read_type(struct mk_duda_pattern *p, struct mk_str *segment)
@@ -37,8 +19,8 @@ static const char *read_type(struct mk_duda_pattern *p, struct mk_str *segment)
     if (p->ntyped == MK_ROUTE_VALUES)
         return "too many variables";
     name = (struct mk_str){open + 1, (size_t)(segment->p + segment->len - open - 2)};
-    typed->type = type_named(name);
-    if (typed->type == MK_DUDA_TYPE_COUNT)
+    typed->type = text_type_named(name);
+    if (typed->type == TEXT_TYPE_COUNT)
         return "types are int, uint, hex, word and uuid";
     segment->len = (size_t)(open - segment->p);
     typed->name = (struct mk_str){segment->p + 1, segment->len - 1};
@@ -73,79 +55,20 @@ const char *mk_duda_pattern_read(struct mk_duda_pattern *p, struct mk_str text)
 
 /* ---- values ---- */
 
-/* Downwards from 0, where there is one number more. */
 bool mk_duda_number_read(struct mk_str text, long *number)
 {
-    bool is_negative = text.len > 0 && text.p[0] == '-';
-    size_t i = is_negative || (text.len > 0 && text.p[0] == '+');
-    long n = 0;
+    int64_t n;
 
-    if (i == text.len)
+    if (!text_int(text, &n) || (int64_t)(long)n != n)
         return false;
-    for (; i < text.len; i++) {
-        if (text.p[i] < '0' || text.p[i] > '9' || __builtin_mul_overflow(n, 10, &n) ||
-            __builtin_sub_overflow(n, text.p[i] - '0', &n))
-            return false;
-    }
-    if (!is_negative && n == LONG_MIN)
-        return false;
-    *number = is_negative ? n : -n;
+    *number = (long)n;
     return true;
 }
 
-static bool is_digit(char c)
+bool mk_duda_type_fits(enum text_type type, struct mk_str value)
 {
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    c = text_lower(c);
-    return is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-static bool is_word(char c)
-{
-    return is_digit(c) || c == '_' || c == '-' || (text_lower(c) >= 'a' && text_lower(c) <= 'z');
-}
-
-static bool is_all(struct mk_str value, bool (*is_one)(char c))
-{
-    for (size_t i = 0; i < value.len; i++) {
-        if (!is_one(value.p[i]))
-            return false;
-    }
-    return value.len > 0;
-}
-
-static bool is_uuid(struct mk_str value)
-{
-    for (size_t i = 0; i < value.len; i++) {
-        bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (is_dash ? value.p[i] != '-' : !is_hex(value.p[i]))
-            return false;
-    }
-    return value.len == 36;
-}
-
-bool mk_duda_type_fits(enum mk_duda_type type, struct mk_str value)
-{
+    const bool is_number = type == TEXT_TYPE_INT || type == TEXT_TYPE_UINT;
     long number;
 
-    switch (type) {
-    case MK_DUDA_TYPE_INT:
-        return mk_duda_number_read(value, &number);
-    case MK_DUDA_TYPE_UINT:
-        return mk_duda_number_read(value, &number) && value.p[0] != '-';
-    case MK_DUDA_TYPE_HEX:
-        return is_all(value, is_hex);
-    case MK_DUDA_TYPE_WORD:
-        return is_all(value, is_word);
-    case MK_DUDA_TYPE_UUID:
-        return is_uuid(value);
-    case MK_DUDA_TYPE_COUNT:
-        break;
-    }
-    return false;
+    return text_type_fits(type, value) && (!is_number || mk_duda_number_read(value, &number));
 }

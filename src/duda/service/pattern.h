@@ -4,26 +4,14 @@
 
 /* Patterns of the router of level 3: "/books/:id<int>". The types are ours; the rest is that of <monkey/web/router.h>. */
 
+#include "kit/text/type.h"
+
 #include <monkey/web/router.h>
-
-#define MK_DUDA_TYPES(X)                                                                           \
-    X(INT, "int", "a decimal number that fits long")                                               \
-    X(UINT, "uint", "likewise, not negative")                                                      \
-    X(HEX, "hex", "hexadecimal digits")                                                            \
-    X(WORD, "word", "letters, digits, _ and -")                                                    \
-    X(UUID, "uuid", "hexadecimal digits in groups of 8, 4, 4, 4 and 12 (RFC 9562 section 4)")
-
-enum mk_duda_type {
-#define MK_DUDA_TYPE_ENUM(name, text, meaning) MK_DUDA_TYPE_##name,
-    MK_DUDA_TYPES(MK_DUDA_TYPE_ENUM)
-#undef MK_DUDA_TYPE_ENUM
-        MK_DUDA_TYPE_COUNT
-};
 
 /** A variable that has a type. */
 struct mk_duda_typed {
     struct mk_str name;
-    enum mk_duda_type type;
+    enum text_type type;
 };
 
 struct mk_duda_pattern {
@@ -42,7 +30,7 @@ const char *mk_duda_pattern_read(struct mk_duda_pattern *p, struct mk_str text) 
 /** Read a decimal number, perhaps with a sign. @return false: it is none, or too large; *number is unchanged. */
 bool mk_duda_number_read(struct mk_str text, long *number);
 
-/** Is a value, decoded, of that type? */
-bool mk_duda_type_fits(enum mk_duda_type type, struct mk_str value);
+/** Is a value, decoded, of that type, and a number no larger than services can read? */
+bool mk_duda_type_fits(enum text_type type, struct mk_str value);
 
 #endif

@@ -9,13 +9,13 @@ static void takes_types_out(void **state)
         const char *text, *plain;
         unsigned ntyped;
         const char *name; /* of the last one */
-        enum mk_duda_type type;
+        enum text_type type;
     } rows[] = {
         {"/", "/", 0, NULL, 0},
         {"", "", 0, NULL, 0},
         {"/a/:b/*c", "/a/:b/*c", 0, NULL, 0},
-        {"/a/:id<int>", "/a/:id", 1, "id", MK_DUDA_TYPE_INT},
-        {"/:a<hex>/:b<uuid>/c/", "/:a/:b/c/", 2, "b", MK_DUDA_TYPE_UUID},
+        {"/a/:id<int>", "/a/:id", 1, "id", TEXT_TYPE_INT},
+        {"/:a<hex>/:b<uuid>/c/", "/:a/:b/c/", 2, "b", TEXT_TYPE_UUID},
         {"/a<int>/:b", "/a<int>/:b", 0, NULL, 0}, /* not a variable */
         {"/a:b<int>", "/a:b<int>", 0, NULL, 0},
     };
@@ -56,32 +56,31 @@ static void refuses_patterns(void **state)
 static void tells_types(void **state)
 {
     static const struct {
-        enum mk_duda_type type;
+        enum text_type type;
         const char *value;
         bool fits;
     } rows[] = {
-        {MK_DUDA_TYPE_INT, "0", true},
-        {MK_DUDA_TYPE_INT, "-12", true},
-        {MK_DUDA_TYPE_INT, "2147483647", true},
-        {MK_DUDA_TYPE_INT, "99999999999999999999", false},
-        {MK_DUDA_TYPE_INT, "", false},
-        {MK_DUDA_TYPE_INT, "-", false},
-        {MK_DUDA_TYPE_INT, "1a", false},
-        {MK_DUDA_TYPE_UINT, "7", true},
-        {MK_DUDA_TYPE_UINT, "-7", false},
-        {MK_DUDA_TYPE_UINT, "-", false},
-        {MK_DUDA_TYPE_HEX, "09afAF", true},
-        {MK_DUDA_TYPE_HEX, "g", false},
-        {MK_DUDA_TYPE_HEX, "", false},
-        {MK_DUDA_TYPE_WORD, "a-Z_9", true},
-        {MK_DUDA_TYPE_WORD, "a b", false},
-        {MK_DUDA_TYPE_WORD, "\xc3\xa9", false},
-        {MK_DUDA_TYPE_UUID, "0190163d-8694-739b-aea5-966c26f8ad91", true},
-        {MK_DUDA_TYPE_UUID, "0190163D-8694-739B-AEA5-966C26F8AD91", true},
-        {MK_DUDA_TYPE_UUID, "0190163d-8694-739b-aea5-966c26f8ad9", false},
-        {MK_DUDA_TYPE_UUID, "0190163d-8694-739b-aea5-966c26f8ad911", false},
-        {MK_DUDA_TYPE_UUID, "0190163d08694-739b-aea5-966c26f8ad91", false},
-        {MK_DUDA_TYPE_COUNT, "1", false},
+        {TEXT_TYPE_INT, "0", true},
+        {TEXT_TYPE_INT, "-12", true},
+        {TEXT_TYPE_INT, "2147483647", true},
+        {TEXT_TYPE_INT, "99999999999999999999", false},
+        {TEXT_TYPE_INT, "", false},
+        {TEXT_TYPE_INT, "-", false},
+        {TEXT_TYPE_INT, "1a", false},
+        {TEXT_TYPE_UINT, "7", true},
+        {TEXT_TYPE_UINT, "-7", false},
+        {TEXT_TYPE_UINT, "-", false},
+        {TEXT_TYPE_HEX, "09afAF", true},
+        {TEXT_TYPE_HEX, "g", false},
+        {TEXT_TYPE_HEX, "", false},
+        {TEXT_TYPE_WORD, "a-Z_9", true},
+        {TEXT_TYPE_WORD, "a b", false},
+        {TEXT_TYPE_WORD, "\xc3\xa9", false},
+        {TEXT_TYPE_UUID, "0190163d-8694-739b-aea5-966c26f8ad91", true},
+        {TEXT_TYPE_UUID, "0190163D-8694-739B-AEA5-966C26F8AD91", true},
+        {TEXT_TYPE_UUID, "0190163d-8694-739b-aea5-966c26f8ad9", false},
+        {TEXT_TYPE_UUID, "0190163d-8694-739b-aea5-966c26f8ad911", false},
+        {TEXT_TYPE_UUID, "0190163d08694-739b-aea5-966c26f8ad91", false},
     };
 
     (void)state;
