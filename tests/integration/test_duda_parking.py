@@ -4,6 +4,7 @@
 import pytest
 
 from harness import duda, memcached_server, postgres_server
+from harness.executable import is_sanitized
 
 WITHIN = 50.0
 SERVICE = """
@@ -13,6 +14,7 @@ SERVICE = """
 #include "packages/postgresql/postgresql.h"
 #include "packages/redis/redis.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 DUDA_REGISTER("parking", "asks several servers at once");
@@ -113,6 +115,28 @@ static void database(duda_request_t *dr)
         response->problem(dr, 503, "No database", NULL);
 }
 
+/* One request asks 5,000 times. What it holds after the first thousand is what it holds in the end. */
+static int asked;
+static size_t used;
+
+static void on_again(void *priv, postgresql_query_t *q, duda_request_t *dr)
+{
+    if (!dr)
+        return;
+    if (++asked == 1000)
+        used = mallinfo2().uordblks;
+    if (asked == 5000)
+        response->send(dr, 200, "text/plain", "%d", mallinfo2().uordblks > used + 20000);
+    else if (postgresql->run(&pool, dr, "SELECT 1", 0, NULL, on_row, on_again, NULL) < 0)
+        response->problem(dr, 503, "No database", NULL);
+}
+
+static void again(duda_request_t *dr)
+{
+    asked = 0;
+    on_again(NULL, NULL, dr);
+}
+
 int duda_main()
 {
     const struct memcached_options memories = {.servers = getenv("MEMORY")};
@@ -130,6 +154,7 @@ int duda_main()
     router->get("/own", own);
     router->get("/both", both);
     router->get("/database", database);
+    router->get("/again", again);
     router->group("/audited", audited);
     return 0;
 }
@@ -155,3 +180,10 @@ def test_an_answer_comes(server, path, body):
     for _ in range(20):
         answer = server.get(f"/parking/{path}", timeout=WITHIN)
         assert (answer.status, answer.text) == (200, body), server.log()
+
+
+@pytest.mark.plain
+def test_a_request_that_asks_often_holds_no_more(server):
+    if is_sanitized():
+        pytest.skip("a sanitizer brings its own malloc")
+    assert server.get("/parking/again", timeout=WITHIN).text == "0"

@@ -27,10 +27,12 @@ enum {
     DB_LIMIT_LEAST_MS = 100,
     DB_POOL_MIN = 2,
     DB_POOL_MAX = 8,
+    DB_GUEST_CHAINS = 64,
 };
 
-/** A request for which something is done; it is kept by those that refer to it, and by the request itself. */
+/** A request for which something is done, once a worker; it is kept by those that refer to it, and by the request itself. */
 struct db_guest {
+    struct db_guest *next, **chain; /* of its home; chain NULL: in none */
     unsigned refs;
     duda_request_t *dr; /* NULL: it has ended */
     const struct db_driver *driver;
@@ -117,6 +119,7 @@ struct db_pool {
 };
 
 struct db_home {
+    struct db_guest *guests[DB_GUEST_CHAINS]; /* by request */
     struct db_conn *conns;
     struct db_pool *pools;
 };
@@ -165,9 +168,11 @@ struct db_driver {
 
 extern char db_no_memory[];
 
-/** @param dr  NULL: none. *guest: NULL. @return 0; -1: it is none, or no memory */
+/** @param dr  NULL: none. *guest: NULL, else with a reference for the caller. @return 0; -1: it is none, or no memory */
 int db_guest_new(const struct db_driver *driver, struct db_guest **guest, duda_request_t *dr);
 struct db_guest *db_guest_get(struct db_guest *g);
+/** The home ends before the requests. */
+void db_guests_leave(struct db_home *home);
 void db_guest_put(struct db_guest *g);
 /** @return whether it was a request, and has ended */
 static inline bool db_guest_is_gone(const struct db_guest *g)

@@ -31,6 +31,7 @@ static void free_pool(struct db_pool *p)
 
 void db_home_end(struct db_home *home)
 {
+    db_guests_leave(home);
     while (home->conns) {
         struct db_conn *next = home->conns->next;
 

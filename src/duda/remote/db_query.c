@@ -45,30 +45,75 @@ static void leave_connections(const struct db_guest *g)
     }
 }
 
+/* A request that comes later may have its address. */
+static void unlink_guest(struct db_guest *g)
+{
+    struct db_guest **at = g->chain;
+
+    if (!at)
+        return;
+    while (*at != g)
+        at = &(*at)->next;
+    *at = g->next;
+    g->chain = NULL;
+}
+
+void db_guests_leave(struct db_home *home)
+{
+    for (unsigned i = 0; i < DB_GUEST_CHAINS; i++) {
+        for (struct db_guest *g = home->guests[i]; g; g = g->next)
+            g->chain = NULL;
+        home->guests[i] = NULL;
+    }
+}
+
 static void on_gone(void *arg)
 {
     struct db_guest *g = arg;
 
+    unlink_guest(g);
     g->dr = NULL;
     if (g->refs > 1)
         leave_connections(g);
     db_guest_put(g);
 }
 
+static struct db_guest **chain_of(struct db_home *home, const duda_request_t *dr)
+{
+    const uintptr_t n = (uintptr_t)dr / 64;
+
+    return &home->guests[(n ^ n >> 6) % DB_GUEST_CHAINS];
+}
+
+static struct db_guest *find_guest(struct db_guest *const *chain, const duda_request_t *dr)
+{
+    struct db_guest *g = chain ? *chain : NULL;
+
+    while (g && g->dr != dr)
+        g = g->next;
+    return g;
+}
+
+/* A request that lives long, such as a WebSocket, asks often: it is noted once. */
 int db_guest_new(const struct db_driver *driver, struct db_guest **guest, duda_request_t *dr)
 {
-    struct db_guest *g;
+    struct db_home *home = dr ? db_home_made(driver) : NULL;
+    struct db_guest **chain = home ? chain_of(home, dr) : NULL, *g;
 
-    *guest = NULL;
-    if (!dr)
+    *guest = dr ? db_guest_get(find_guest(chain, dr)) : NULL;
+    if (*guest || !dr)
         return 0;
     g = malloc(sizeof(*g));
     if (!g)
         return -1;
-    *g = (struct db_guest){.refs = 2, .dr = dr, .driver = driver};
+    *g = (struct db_guest){.refs = 2, .dr = dr, .driver = driver, .chain = chain};
     if (gc->call(dr, on_gone, g) < 0) {
         free(g);
         return -1;
+    }
+    if (chain) {
+        g->next = *chain;
+        *chain = g;
     }
     *guest = g;
     return 0;
