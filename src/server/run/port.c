@@ -21,7 +21,10 @@ enum {
     LINGER_MS = MK_FD_DEFER_S * 1000 + 1000, /* the longest handshake */
 };
 
-/* Of the lists of all ports, which their own threads change, and those of others read that accept for them. */
+/*
+ * Of the lists of all ports, which their own threads change, and those of others read that accept for them. No hook is
+ * called with it: one that blocks would keep all workers from what only one of them waits for.
+ */
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 
 static struct mk_port *port_of(struct mk_watch *w)
@@ -316,12 +319,14 @@ static void close_port(struct mk_port *p)
     resume_port(p);
     for (int i = 0; i < MK_LIMIT_DRAIN_ACCEPTS && accept_one(p); i++)
         ;
+    pthread_mutex_lock(&lists);
+    mk_list_remove(&p->link);
+    pthread_mutex_unlock(&lists);
     if (p->paused)
         count_paused(p, -1);
     stop_waiting(p);
     mk_timer_cancel(&p->resume);
     mk_timer_cancel(&p->leave);
-    mk_list_remove(&p->link);
     mk_watch_pause(p->loop, &p->watch);
     if (let_go(p))
         mk_listener_end_socket(p->listener, p->watch.fd);
@@ -330,9 +335,7 @@ static void close_port(struct mk_port *p)
 
 static void on_leave_timer(struct mk_timer *t)
 {
-    pthread_mutex_lock(&lists);
     close_port(MK_CONTAINER_OF(t, struct mk_port, leave));
-    pthread_mutex_unlock(&lists);
 }
 
 /* Let go of a port that is no longer wanted. */
@@ -342,7 +345,9 @@ static void leave_port(struct mk_port *p)
         close_port(p);
         return;
     }
+    pthread_mutex_lock(&lists);
     p->leaving = true;
+    pthread_mutex_unlock(&lists);
     atomic_fetch_add(&p->listener->lingering, 1);
     (void)take_socket(p); /* which is not shared */
     mk_timer_set(&p->loop->wheel, &p->leave, p->loop->clock.mono_ms + LINGER_MS);
@@ -381,7 +386,6 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
 {
     int err = 0;
 
-    pthread_mutex_lock(&lists);
     if (ports->reserve_fd < 0 && atomic_load(&server->over_capacity) != MK_OVER_RESIST)
         ports->reserve_fd = fcntl(loop->epfd, F_DUPFD_CLOEXEC, 0);
     MK_LIST_EACH (&ports->list, link) {
@@ -390,6 +394,7 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
         if (!p->listener->wanted && !p->leaving)
             leave_port(p);
     }
+    pthread_mutex_lock(&lists);
     for (struct mk_listener *l = server->listeners; l && err == 0; l = l->next) {
         if (l->open && l->wanted && !find_port(ports, l))
             err = open_port(ports, l, server, worker, loop, NULL,
@@ -401,10 +406,8 @@ MK_AT_START int mk_ports_update(struct mk_ports *ports, struct mk_server *server
 
 MK_AT_START void mk_ports_close(struct mk_ports *ports)
 {
-    pthread_mutex_lock(&lists);
     MK_LIST_EACH (&ports->list, link)
         close_port(MK_CONTAINER_OF(link, struct mk_port, link));
-    pthread_mutex_unlock(&lists);
     mk_fd_close(&ports->reserve_fd);
 }
 
@@ -426,11 +429,11 @@ static void borrow(struct mk_worker *w, struct mk_worker *lender)
 
 void mk_ports_lend(struct mk_worker *w)
 {
-    pthread_mutex_lock(&lists);
     MK_LIST_EACH (&mk_worker_thread_of(w)->ports.list, link) {
         if (MK_CONTAINER_OF(link, struct mk_port, link)->lender)
             close_port(MK_CONTAINER_OF(link, struct mk_port, link));
     }
+    pthread_mutex_lock(&lists);
     for (unsigned i = 0; i < w->shared->nworkers; i++) {
         struct mk_worker *lender = w->shared->workers[i];
 
