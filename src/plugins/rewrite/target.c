@@ -204,8 +204,7 @@ static const char *kept_in(const struct target_part *part)
 {
     if (part->place != TARGET_IN_PATH)
         return "";
-    return is_variable(part, MK_VARIABLE_TARGET) ? PERCENT_PATH "?%[]{}|^`"
-                                                 : PERCENT_PATH;
+    return is_variable(part, MK_VARIABLE_TARGET) ? PERCENT_PATH "?%[]{}|^`" : PERCENT_PATH;
 }
 
 static size_t write_part(const struct target_part *part, struct mk_str value, char *dst)

@@ -77,7 +77,8 @@ static int run(duda_request_t *dr, void (*work)(void *arg),
     struct mk_duda_request *rq = mk_duda_request_check(dr, "task->run");
     struct job *job;
 
-    if (!rq || !rq->r || rq->state != MK_DUDA_REQUEST_CALLED || mk_duda_request_waits(rq) || !work || !done)
+    if (!rq || !rq->r || rq->state != MK_DUDA_REQUEST_CALLED || mk_duda_request_waits(rq) ||
+        !work || !done)
         return -1;
     job = malloc(sizeof(*job));
     if (!job)

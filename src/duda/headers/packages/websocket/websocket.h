@@ -30,8 +30,9 @@ struct ws_options {
     const char *
         origins; /* of pages that may connect, with blanks between; "*": any; NULL: this site's alone */
     uint32_t max_message; /* bytes; a larger message closes with 1009; 0: 1 MB */
-    uint32_t max_queue;   /* bytes that wait for a slow client, beside one message; more closes with 1013; 0: 1 MB */
-    void *data;           /* for data(); the service frees it in WS_ON_CLOSE */
+    uint32_t
+        max_queue; /* bytes that wait for a slow client, beside one message; more closes with 1013; 0: 1 MB */
+    void *data; /* for data(); the service frees it in WS_ON_CLOSE */
     /* 1: messages are compressed if the client offers it (RFC 7692); 2: they may also refer to those before, for up to 80 KB of
        memory a connection. A secret beside a stranger's text in one message can be guessed by its length. */
     int deflate;
