@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/tree.h"
 
+#include "json/out.h"
+#include "json/scan.h"
+
 struct json_writer {
     struct json_out out;
     int (*finish)(void *user); /* NULL: nothing follows */
@@ -28,7 +31,7 @@ static bool is_in_object(const json_writer_t *w)
 static void put_comma(json_writer_t *w)
 {
     if (w->depth > 0 && w->open[w->depth - 1].has_items)
-        json_put(&w->out, ",", 1);
+        JSON_PUT(&w->out, ",");
     if (w->depth > 0)
         w->open[w->depth - 1].has_items = true;
 }
@@ -62,7 +65,7 @@ static void begin(json_writer_t *w, bool is_object)
         return;
     }
     w->is_done = false;
-    json_put(&w->out, is_object ? "{" : "[", 1);
+    json_put_few(&w->out, is_object ? "{" : "[", 1);
     w->open[w->depth].is_object = is_object;
     w->open[w->depth++].has_items = false;
 }
@@ -85,23 +88,46 @@ void json_write_close(json_writer_t *w)
         w->out.has_failed = true;
         return;
     }
-    json_put(&w->out, is_in_object(w) ? "}" : "]", 1);
+    json_put_few(&w->out, is_in_object(w) ? "}" : "]", 1);
     w->depth--;
     w->is_done = w->depth == 0;
+}
+
+/* Most texts are ASCII without escapes: they are copied while they are looked at. @return false: this one is not, and nothing was put */
+static bool put_simple(json_writer_t *w, const char *text, const char *after, size_t len)
+{
+    const size_t n = strlen(text);
+    char *to = json_room(&w->out, n + 2 + len);
+
+    if (!to)
+        return true; /* it has failed */
+    *to++ = '"';
+    if (json_copy_plain(&to, text, text + n, true) != text + n)
+        return false;
+    *to++ = '"';
+    memcpy(to, after, len);
+    w->out.len += n + 2 + len;
+    return true;
 }
 
 void json_write_key(json_writer_t *w, const char *key)
 {
     if (!w)
         return;
-    if (!key || !json_is_text(key) || !is_in_object(w) || w->has_key) {
+    if (!key || !is_in_object(w) || w->has_key) {
         w->out.has_failed = true;
         return;
     }
     put_comma(w);
+    w->has_key = true;
+    if (put_simple(w, key, ":", 1))
+        return;
+    if (!json_is_text(key)) {
+        w->out.has_failed = true;
+        return;
+    }
     json_put_string(&w->out, key);
     json_put(&w->out, ":", 1);
-    w->has_key = true;
 }
 
 void json_write_string(json_writer_t *w, const char *text)
@@ -110,7 +136,7 @@ void json_write_string(json_writer_t *w, const char *text)
         write_plain(w, "null");
         return;
     }
-    if (!begins_value(w))
+    if (!begins_value(w) || put_simple(w, text, "", 0))
         return;
     if (json_is_text(text))
         json_put_string(&w->out, text);
@@ -128,10 +154,10 @@ void json_write_number(json_writer_t *w, double number)
 
 void json_write_int64(json_writer_t *w, int64_t number)
 {
-    char text[JSON_NUMBER_ROOM];
+    char *to = begins_value(w) ? json_room(&w->out, JSON_NUMBER_ROOM) : NULL;
 
-    *json_put_int64(text, number) = '\0';
-    write_plain(w, text);
+    if (to)
+        w->out.len += (size_t)(json_put_int64(to, number) - to);
 }
 
 void json_write_bool(json_writer_t *w, int b)
