@@ -123,6 +123,12 @@ static void begin(void *of, void *reader, const struct remote_call *call)
 /* What a server sends at its limit of connections, before it closes this one. */
 static const char is_full[] = "ERROR Too many open connections";
 
+/* Is the line whole, and so terminated? One that is too long is not. */
+static bool is_terminated(const struct memc_reader *r)
+{
+    return r->line_len == 0;
+}
+
 /* A server that has not understood the line of a value reads the value as commands. */
 static enum remote_progress read_answer(void *reader, const char *bytes, size_t len, size_t *used)
 {
@@ -130,7 +136,7 @@ static enum remote_progress read_answer(void *reader, const char *bytes, size_t 
     const ssize_t n = memc_reader_feed(r, bytes, len);
 
     if (n < 0)
-        return strncmp(r->line, is_full, sizeof(is_full)) == 0 ? REMOTE_FULL : REMOTE_BAD;
+        return is_terminated(r) && strcmp(r->line, is_full) == 0 ? REMOTE_FULL : REMOTE_BAD;
     *used = (size_t)n;
     if (r->state != MEMC_READER_DONE)
         return REMOTE_MORE;
