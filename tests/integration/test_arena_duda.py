@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/arena/duda: what the public benchmark checks of an entry before it measures it; most of it as of the program."""
 
-import contextlib
-import http.client
 import json
-import socket
-import subprocess
 import time
 
 import pytest
-from test_arena_web import (FOLDER, WITHIN, make_files, test_a_body_may_come_in_pieces,  # noqa: F401
+from test_arena_web import (FOLDER, WITHIN, Addresses, make_files, test_a_body_may_come_in_pieces,  # noqa: F401
                             test_a_wrong_handshake_is_refused, test_an_upload_that_ends_early_is_not_counted,
                             test_baseline_adds_a_body, test_baseline_adds_values_of_the_query,
                             test_baseline_refuses_what_is_no_number, test_bytes_of_uploads_are_counted,
@@ -25,7 +21,7 @@ SERVICE = process.TREE / "examples" / "arena" / "duda"
 pytestmark = [pytest.mark.limit(180), pytest.mark.once("it has each carrier")]
 
 
-class Arena:
+class Arena(Addresses):
     """A server with the service as the site's own."""
 
     def __init__(self, start, folder, env):
@@ -45,29 +41,6 @@ class Arena:
         keys["extra"]["plugins.load"] = keys["extra"]["plugins.load"].rstrip("\n") + "\n" + loaded + "\n"
         self.server = start(env={"ARENA_ITEMS": str(FOLDER / "items.tsv"), **env}, **keys)
         self.ports = dict(zip(("http", "tls", "h2", "h2c"), (self.server.port, *ports)))
-
-    def connect(self, kind="http"):
-        if kind == "tls":
-            return http.client.HTTPSConnection("localhost", self.ports["tls"], timeout=WITHIN, context=certificates.trusting())
-        return http.client.HTTPConnection("127.0.0.1", self.ports[kind], timeout=WITHIN)
-
-    def ask(self, method, target, body=None, kind="http", **fields):
-        with contextlib.closing(self.connect(kind)) as connection:
-            connection.request(method, target, body, {name.replace("_", "-"): value for name, value in fields.items()})
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-
-    def curl(self, kind, target, *words):
-        scheme, flags = ("http", ["--http2-prior-knowledge"]) if kind == "h2c" else ("https", ["--http2", "-k"])
-        done = subprocess.run(["curl", "-s", *flags, *words, "-w", "\n%{http_version} %{http_code}",
-                               f"{scheme}://localhost:{self.ports[kind]}{target}"], capture_output=True, timeout=WITHIN)
-        body, _, end = done.stdout.rpartition(b"\n")
-        return (*end.decode().split(), body)
-
-    def raw(self, data):
-        with socket.create_connection(("127.0.0.1", self.ports["http"]), WITHIN) as raw:
-            raw.sendall(data)
-            return b"".join(iter(lambda: raw.recv(65536), b""))
 
 
 @pytest.fixture(scope="module")

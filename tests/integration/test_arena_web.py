@@ -56,30 +56,10 @@ def make_files(folder):
     return files
 
 
-class Arena:
-    """The program, with the addresses of its configuration at free ports."""
+class Addresses:
+    """The four addresses of a program, as its clients ask them: self.ports is one for each kind."""
 
-    def __init__(self, installation, folder):
-        self.ports = dict(zip(("http", "tls", "h2", "h2c"), free_ports(4)))
-        shutil.copytree(FOLDER / "conf", folder / "conf")
-        text = (folder / "conf" / "monkey.conf").read_text()
-        for old, port in zip(("8080", "8081", "8443", "8082"), self.ports.values()):
-            text = re.sub(rf"(?m)^(\s+Listen ){old}\b", rf"\g<1>127.0.0.1:{port}", text)
-        assert "Listen 80" not in text
-        (folder / "conf" / "monkey.conf").write_text(text)
-        keys = folder / "conf" / "keys"
-        keys.mkdir()
-        pair = certificates.issue("localhost")
-        shutil.copy(pair.certificate, keys / "cert.pem")
-        shutil.copy(pair.key, keys / "key.pem")
-        self.files = make_files(folder / "www" / "static")
-        plugins = next(installation.image.rglob("monkey-tls.so")).parent
-        self.child = subprocess.Popen([installation.build("arena/web", "monkey-web monkey-websocket", "arena"), folder / "conf",
-                                       FOLDER / "items.tsv"], env=dict(installation.env, PLUGINS=str(plugins)), stderr=subprocess.PIPE)
-
-    def listens(self):
-        with contextlib.closing(socket.socket()) as probe:
-            return probe.connect_ex(("127.0.0.1", self.ports["h2c"])) == 0
+    ports = {}
 
     def connect(self, kind="http"):
         if kind == "tls":
@@ -105,6 +85,32 @@ class Arena:
         with socket.create_connection(("127.0.0.1", self.ports["http"]), WITHIN) as raw:
             raw.sendall(data)
             return b"".join(iter(lambda: raw.recv(65536), b""))
+
+
+class Arena(Addresses):
+    """The program, with the addresses of its configuration at free ports."""
+
+    def __init__(self, installation, folder):
+        self.ports = dict(zip(("http", "tls", "h2", "h2c"), free_ports(4)))
+        shutil.copytree(FOLDER / "conf", folder / "conf")
+        text = (folder / "conf" / "monkey.conf").read_text()
+        for old, port in zip(("8080", "8081", "8443", "8082"), self.ports.values()):
+            text = re.sub(rf"(?m)^(\s+Listen ){old}\b", rf"\g<1>127.0.0.1:{port}", text)
+        assert "Listen 80" not in text
+        (folder / "conf" / "monkey.conf").write_text(text)
+        keys = folder / "conf" / "keys"
+        keys.mkdir()
+        pair = certificates.issue("localhost")
+        shutil.copy(pair.certificate, keys / "cert.pem")
+        shutil.copy(pair.key, keys / "key.pem")
+        self.files = make_files(folder / "www" / "static")
+        plugins = next(installation.image.rglob("monkey-tls.so")).parent
+        self.child = subprocess.Popen([installation.build("arena/web", "monkey-web monkey-websocket", "arena"), folder / "conf",
+                                       FOLDER / "items.tsv"], env=dict(installation.env, PLUGINS=str(plugins)), stderr=subprocess.PIPE)
+
+    def listens(self):
+        with contextlib.closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", self.ports["h2c"])) == 0
 
 
 @pytest.fixture(scope="module")
