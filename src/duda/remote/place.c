@@ -1,53 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/place.h"
+#include "remote/take.h"
+
+#include "kit/pure/number.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-struct part {
-    const char *p;
-    size_t len;
-};
-
-static bool take(struct part *s, const char *word)
-{
-    const size_t n = strlen(word);
-
-    if (s->len < n || memcmp(s->p, word, n) != 0)
-        return false;
-    s->p += n;
-    s->len -= n;
-    return true;
-}
+enum { DIGITS_MAX = 5 };
 
 /* Cut a text before this character. @return what stands behind it; p NULL: the character is not there */
-static struct part cut(struct part *s, char c)
+static struct mk_str cut(struct mk_str *s, char c)
 {
     const char *at = s->len > 0 ? memchr(s->p, c, s->len) : NULL;
-    struct part rest = {NULL, 0};
+    struct mk_str rest = {NULL, 0};
 
     if (!at)
         return rest;
-    rest = (struct part){at + 1, s->len - (size_t)(at - s->p) - 1};
+    rest = (struct mk_str){at + 1, s->len - (size_t)(at - s->p) - 1};
     s->len = (size_t)(at - s->p);
     return rest;
 }
 
-/* @return 0: it is no number from 1 to max */
-static unsigned number_of(struct part s, unsigned max)
+/* @return 0: it is no number from 1 to max, or has more digits than a port */
+static unsigned short_number(struct mk_str s, unsigned max)
 {
-    unsigned n = 0;
-
-    if (s.len == 0 || s.len > 5)
-        return 0;
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return 0;
-        n = n * 10 + (unsigned)(s.p[i] - '0');
-    }
-    return n <= max ? n : 0;
+    return s.len <= DIGITS_MAX ? number_of(s, max) : 0;
 }
 
 /* @return AF_INET or AF_INET6, with its bytes; 0: a name */
@@ -68,7 +48,7 @@ static bool is_name(const char *host)
     return host[strspn(host, "0123456789.")] != '\0';
 }
 
-static bool set_host(struct remote_place *p, struct part host, bool is_v6)
+static bool set_host(struct remote_place *p, struct mk_str host, bool is_v6)
 {
     unsigned char bytes[16];
 
@@ -82,40 +62,40 @@ static bool set_host(struct remote_place *p, struct part host, bool is_v6)
 }
 
 /* @param port  where the text has none; 0: it must have one */
-static const char *read_host(struct remote_place *p, struct part s, unsigned port)
+static const char *read_host(struct remote_place *p, struct mk_str s, unsigned port)
 {
-    const bool is_v6 = take(&s, "[");
-    struct part rest = cut(&s, is_v6 ? ']' : ':');
-    const bool has_port = is_v6 ? rest.p && take(&rest, ":") : rest.p != NULL;
+    const bool is_v6 = remote_take(&s, "[");
+    struct mk_str rest = cut(&s, is_v6 ? ']' : ':');
+    const bool has_port = is_v6 ? rest.p && remote_take(&rest, ":") : rest.p != NULL;
 
     if (is_v6 && (!rest.p || (!has_port && rest.len > 0)))
         return "an IPv6 address stands in brackets";
     if (!set_host(p, s, is_v6))
         return "it names no host";
-    p->port = has_port ? number_of(rest, 65535) : port;
+    p->port = has_port ? short_number(rest, 65535) : port;
     if (p->port == 0)
         return "a port is a number up to 65535";
     (void)snprintf(p->text, sizeof(p->text), is_v6 ? "[%s]:%u" : "%s:%u", p->host, p->port);
     return NULL;
 }
 
-static const char *read_options(struct remote_place *p, struct part s)
+static const char *read_options(struct remote_place *p, struct mk_str s)
 {
     if (!s.p)
         return NULL;
-    p->connections = take(&s, "connections=") ? number_of(s, REMOTE_CONNECTIONS_MAX) : 0;
+    p->connections = remote_take(&s, "connections=") ? short_number(s, REMOTE_CONNECTIONS_MAX) : 0;
     return p->connections > 0 ? NULL : "behind ? may be connections= with a number up to 1024";
 }
 
 /* @return false: it is no URL of this scheme, and nothing is taken */
-static bool take_scheme(struct part *s, const char *scheme, bool *is_secure)
+static bool take_scheme(struct mk_str *s, const char *scheme, bool *is_secure)
 {
-    struct part rest = *s;
+    struct mk_str rest = *s;
 
-    if (!take(&rest, scheme))
+    if (!remote_take(&rest, scheme))
         return false;
-    *is_secure = take(&rest, "s");
-    if (!take(&rest, "://"))
+    *is_secure = remote_take(&rest, "s");
+    if (!remote_take(&rest, "://"))
         return *is_secure = false;
     *s = rest;
     return true;
@@ -124,7 +104,7 @@ static bool take_scheme(struct part *s, const char *scheme, bool *is_secure)
 const char *remote_place_read(struct remote_place *p, const char *text, size_t len,
                               const struct remote_scheme *scheme)
 {
-    struct part s = {text, len}, options;
+    struct mk_str s = {text, len}, options;
     const char *why;
 
     *p = (struct remote_place){.port = 0};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nodes.h"
 
+#include "remote/take.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -46,23 +48,7 @@ unsigned redis_slot_of(const char *bytes)
     return redis_slot(word.p, word.len);
 }
 
-struct text {
-    const char *p;
-    size_t len;
-};
-
-static bool take(struct text *s, const char *word)
-{
-    const size_t n = strlen(word);
-
-    if (s->len < n || memcmp(s->p, word, n) != 0)
-        return false;
-    s->p += n;
-    s->len -= n;
-    return true;
-}
-
-static bool take_slot(struct text *s, unsigned *slot)
+static bool take_slot(struct mk_str *s, unsigned *slot)
 {
     size_t n = 0;
 
@@ -71,15 +57,15 @@ static bool take_slot(struct text *s, unsigned *slot)
         *slot = *slot * 10 + (unsigned)(s->p[n] - '0');
     s->p += n;
     s->len -= n;
-    return n > 0 && *slot < REDIS_SLOTS && take(s, " ");
+    return n > 0 && *slot < REDIS_SLOTS && remote_take(s, " ");
 }
 
 /* IPv6 addresses come without brackets. */
-static int read_place(struct address *a, struct text s, const struct address *from)
+static int read_place(struct address *a, struct mk_str s, const struct address *from)
 {
     const char *colon = s.len > 0 ? memrchr(s.p, ':', s.len) : NULL;
     const char *own = strrchr(from->text, ':');
-    struct text host = {s.p, colon ? (size_t)(colon - s.p) : 0};
+    struct mk_str host = {s.p, colon ? (size_t)(colon - s.p) : 0};
     char text[ADDRESS_TEXT_MAX];
     int n;
 
@@ -99,11 +85,11 @@ static int read_place(struct address *a, struct text s, const struct address *fr
 int redis_redirect_read(struct redis_redirect *r, const char *text, size_t len,
                         const struct address *from)
 {
-    struct text s = {text, len};
+    struct mk_str s = {text, len};
 
-    if (take(&s, "MOVED "))
+    if (remote_take(&s, "MOVED "))
         r->kind = REDIS_MOVED;
-    else if (take(&s, "ASK "))
+    else if (remote_take(&s, "ASK "))
         r->kind = REDIS_ASK;
     else
         return -1;
