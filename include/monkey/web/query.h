@@ -38,7 +38,7 @@ MK_API int mk_query_value(struct mk_request *r, struct mk_str name,
                           struct mk_str *value) MK_MUST_USE;
 
 /**
- * Read a decimal number, which may have a sign, of the range of int64_t; nothing else may stand before or behind it.
+ * Read a text that is a decimal number and nothing else. It may have a sign, and is within the range of int64_t.
  * @param number  out: unchanged on error
  * @return 0 or MK_E_BAD. Any thread.
  */

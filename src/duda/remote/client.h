@@ -17,7 +17,7 @@ struct mk_upstream;
  * what happens when a server fails. A package writes and reads the protocol, and chooses the server of each call.
  *
  * Connections are streams of the server (<monkey/upstream.h>). Hosts are looked up without blocking, and again when no
- * address can be connected to; TLS is the transport of the plugin tls or mbedtls, which also decides whom to believe. A
+ * address can be connected to; TLS is the transport of the plugin tls or mbedtls, which also verifies the server. A
  * server has at most so many connections over all workers; workers wait for them in first-in first-out order, and so do calls
  * on a worker. A connection carries many calls, which are sent without waiting for answers.
  *
