@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/crash.h"
 
-#include "service/library.h"
+#include "service/calls.h"
 #include "service/request.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#if __has_include(<execinfo.h>)
-#include <execinfo.h>
-#else
-static int backtrace(void **calls, int max)
-{
-    (void)calls;
-    return max - max;
-}
-#endif
 
 enum {
     CALLS_MAX = 64,
@@ -77,13 +66,11 @@ static void report_head(int number)
 static void report_call(const void *at)
 {
     char line[LINE_BYTES];
-    Dl_info info;
+    struct mk_duda_call call;
 
-    if (dladdr(at, &info) == 0 || !info.dli_fname)
-        return;
-    write_line(line, snprintf(line, sizeof(line), "crash at=%s+0x%zx\n",
-                              mk_duda_library_file(info.dli_fname),
-                              (size_t)((const char *)at - (const char *)info.dli_fbase)));
+    if (mk_duda_call_find(&call, at))
+        write_line(line,
+                   snprintf(line, sizeof(line), "crash at=%s+0x%zx\n", call.file, call.offset));
 }
 
 static void set_back(int number)
@@ -115,14 +102,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 /* ---- the process ---- */
 
-/* The first call loads a library, which must not happen in a crash. */
-static void prepare_backtrace(void)
-{
-    void *call[1];
-
-    (void)backtrace(call, 1);
-}
-
 /* A sanitizer reports more than this. */
 static bool is_taken(const struct sigaction *action)
 {
@@ -138,7 +117,7 @@ void mk_duda_crash_watch(void)
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     struct sigaction now;
 
-    prepare_backtrace();
+    mk_duda_calls_prepare();
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (sigaction(numbers[i], NULL, &now) < 0 || is_taken(&now))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service/blocked.h"
 
-#include "service/library.h"
+#include "service/calls.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -15,16 +14,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#if __has_include(<execinfo.h>)
-#include <execinfo.h>
-#else
-static int backtrace(void **calls, int max)
-{
-    (void)calls;
-    return max - max;
-}
-#endif
 
 /*
  * The calls that another thread is in: a signal lets it write them down. It is one that does nothing where nobody handles it,
@@ -102,7 +91,7 @@ static bool ask(int tid)
     if (sigaction(ASKED, NULL, &before) < 0 || before.sa_flags & SA_SIGINFO ||
         (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN))
         return false;
-    (void)backtrace(note.calls, 1); /* the first call loads a library */
+    mk_duda_calls_prepare();
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(ASKED, &action, NULL);
     atomic_store(&asked, tid);
@@ -126,18 +115,17 @@ static void write_calls(char *text, size_t size)
     size_t len = (size_t)snprintf(text, size, " stack=\"");
 
     for (int i = OWN_CALLS; i < note.count; i++) {
-        char call[128];
-        Dl_info info;
+        struct mk_duda_call call;
+        char word[128];
         int n;
 
-        if (dladdr(note.calls[i], &info) == 0 || !info.dli_fname)
+        if (!mk_duda_call_find(&call, note.calls[i]))
             continue;
-        n = snprintf(call, sizeof(call), "%s%s+0x%zx", i > OWN_CALLS ? " " : "",
-                     name_of(mk_duda_library_file(info.dli_fname)),
-                     (size_t)((const char *)note.calls[i] - (const char *)info.dli_fbase));
-        if (n < 0 || (size_t)n >= sizeof(call) || len + (size_t)n + 2 > size)
+        n = snprintf(word, sizeof(word), "%s%s+0x%zx", i > OWN_CALLS ? " " : "", name_of(call.file),
+                     call.offset);
+        if (n < 0 || (size_t)n >= sizeof(word) || len + (size_t)n + 2 > size)
             break;
-        memcpy(text + len, call, (size_t)n);
+        memcpy(text + len, word, (size_t)n);
         len += (size_t)n;
     }
     text[len++] = '"';
