@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "base/str.h"
+#include "kit/pure/json_text.h"
 #include "kit/text/escape.h"
 
 #include <math.h>
@@ -159,7 +160,7 @@ static inline void put_text(struct mk_json *j, struct mk_str text, bool has_comm
     const size_t room = j->size - j->len;
     char *at = j->p + j->len;
 
-    if (room < 4 || text.len > room - 4 || !text_json_copy(at + has_comma + 1, text)) {
+    if (room < 4 || text.len > room - 4 || !json_text_copy(at + has_comma + 1, text.p, text.len)) {
         if (has_comma)
             put_byte(j, ',');
         put_escaped(j, text);

@@ -2,7 +2,7 @@
 #include "json/tree.h"
 
 #include "json/out.h"
-#include "json/scan.h"
+#include "kit/pure/json_text.h"
 
 struct json_writer {
     struct json_out out;
@@ -28,12 +28,15 @@ static bool is_in_object(const json_writer_t *w)
     return w->depth > 0 && w->open[w->depth - 1].is_object;
 }
 
-static void put_comma(json_writer_t *w)
+/* Notes an item. @return whether one of the same object or array was before it */
+static bool follows(json_writer_t *w)
 {
-    if (w->depth > 0 && w->open[w->depth - 1].has_items)
-        JSON_PUT(&w->out, ",");
-    if (w->depth > 0)
-        w->open[w->depth - 1].has_items = true;
+    bool *has_items = w->depth > 0 ? &w->open[w->depth - 1].has_items : NULL;
+    const bool is_further = has_items && *has_items;
+
+    if (has_items)
+        *has_items = true;
+    return is_further;
 }
 
 /* Is this the place of a value? Notes that it follows. */
@@ -43,8 +46,8 @@ static bool begins_value(json_writer_t *w)
         return false;
     if (w->is_done || is_in_object(w) != w->has_key)
         w->out.has_failed = true;
-    if (!w->has_key)
-        put_comma(w);
+    if (!w->has_key && follows(w))
+        JSON_PUT(&w->out, ",");
     w->has_key = false;
     w->is_done = w->depth == 0;
     return !w->out.has_failed;
@@ -93,41 +96,56 @@ void json_write_close(json_writer_t *w)
     w->is_done = w->depth == 0;
 }
 
-/* Most texts are ASCII without escapes: they are copied while they are looked at. @return false: this one is not, and nothing was put */
-static bool put_simple(json_writer_t *w, const char *text, const char *after, size_t len)
+/*
+ * Most texts are copied while they are looked at, between a comma and a colon where they belong.
+ * @return false: this one needs escapes, or a look at its UTF-8, and nothing was put
+ */
+static inline bool put_simple(json_writer_t *w, const char *text, bool has_comma, bool has_colon)
 {
     const size_t n = strlen(text);
-    char *to = json_room(&w->out, n + 2 + len);
+    char *at = json_room(&w->out, n + 4);
 
-    if (!to)
+    if (!at)
         return true; /* it has failed */
-    *to++ = '"';
-    if (json_copy_plain(&to, text, text + n, true) != text + n)
+    if (!json_text_copy(at + has_comma + 1, text, n))
         return false;
-    *to++ = '"';
-    memcpy(to, after, len);
-    w->out.len += n + 2 + len;
+    *at = ',';
+    at += has_comma;
+    *at++ = '"';
+    at += n;
+    *at++ = '"';
+    *at = ':';
+    at += has_colon;
+    w->out.len = (size_t)(at - w->out.text);
     return true;
+}
+
+static void put_text(json_writer_t *w, const char *text)
+{
+    if (json_is_text(text))
+        json_put_string(&w->out, text);
+    else
+        w->out.has_failed = true;
 }
 
 void json_write_key(json_writer_t *w, const char *key)
 {
+    bool has_comma;
+
     if (!w)
         return;
     if (!key || !is_in_object(w) || w->has_key) {
         w->out.has_failed = true;
         return;
     }
-    put_comma(w);
+    has_comma = follows(w);
     w->has_key = true;
-    if (put_simple(w, key, ":", 1))
+    if (put_simple(w, key, has_comma, true))
         return;
-    if (!json_is_text(key)) {
-        w->out.has_failed = true;
-        return;
-    }
-    json_put_string(&w->out, key);
-    json_put(&w->out, ":", 1);
+    if (has_comma)
+        JSON_PUT(&w->out, ",");
+    put_text(w, key);
+    JSON_PUT(&w->out, ":");
 }
 
 void json_write_string(json_writer_t *w, const char *text)
@@ -136,12 +154,8 @@ void json_write_string(json_writer_t *w, const char *text)
         write_plain(w, "null");
         return;
     }
-    if (!begins_value(w) || put_simple(w, text, "", 0))
-        return;
-    if (json_is_text(text))
-        json_put_string(&w->out, text);
-    else
-        w->out.has_failed = true;
+    if (begins_value(w) && !put_simple(w, text, false, false))
+        put_text(w, text);
 }
 
 void json_write_number(json_writer_t *w, double number)

@@ -2,6 +2,7 @@
 #include "kit/text/escape.h"
 
 #include "kit/pure/hex.h"
+#include "kit/pure/json_text.h"
 
 static const struct mk_str replacement = MK_STR_INIT("\xEF\xBF\xBD"); /* U+FFFD */
 
@@ -91,43 +92,9 @@ static size_t put_json_code(char *dst, unsigned code)
     return 6;
 }
 
-/* @return 0: each of eight bytes stands for itself. A borrow or carry comes only from one that does not. */
-static inline uint64_t special(uint64_t eight)
-{
-    const uint64_t each = 0x0101010101010101U;
-    const uint64_t found = ((eight ^ (each * '"')) - each) | ((eight ^ (each * '\\')) - each) |
-                           (eight - each * ' ') | (eight + each) | eight;
-
-    return found & (each * 0x80);
-}
-
 static inline bool is_plain(char c)
 {
     return c >= ' ' && c < 0x7F && c != '"' && c != '\\';
-}
-
-static inline uint64_t eight_bytes(const char *p)
-{
-    uint64_t eight;
-
-    memcpy(&eight, p, sizeof(eight));
-    return eight;
-}
-
-/* One to seven bytes, some of them twice, and blanks. */
-static inline uint64_t few_bytes(const char *p, size_t len)
-{
-    uint32_t first, last;
-    uint16_t two = ' ' << 8 | ' ';
-
-    if (len >= sizeof(first)) {
-        memcpy(&first, p, sizeof(first));
-        memcpy(&last, p + len - sizeof(last), sizeof(last));
-        return (uint64_t)first << 32 | last;
-    }
-    if (len >= sizeof(two))
-        memcpy(&two, p, sizeof(two));
-    return 0x2020202000000000U | (uint64_t)two << 16 | ' ' << 8 | (unsigned char)p[len - 1];
 }
 
 /* @return bytes that s begins with and that stand for themselves: of ASCII, most text is nothing else. */
@@ -135,43 +102,11 @@ static size_t plain_bytes(struct mk_str s)
 {
     size_t n = 0;
 
-    while (s.len - n >= sizeof(uint64_t) && !special(eight_bytes(s.p + n)))
+    while (s.len - n >= sizeof(uint64_t) && !json_text_special(json_text_eight(s.p + n)))
         n += sizeof(uint64_t);
     while (n < s.len && is_plain(s.p[n]))
         n++;
     return n;
-}
-
-static inline void copy_few(char *dst, const char *p, size_t len)
-{
-    if (len >= sizeof(uint32_t)) {
-        memcpy(dst, p, sizeof(uint32_t));
-        memcpy(dst + len - sizeof(uint32_t), p + len - sizeof(uint32_t), sizeof(uint32_t));
-        return;
-    }
-    if (len >= sizeof(uint16_t))
-        memcpy(dst, p, sizeof(uint16_t));
-    dst[len - 1] = p[len - 1];
-}
-
-bool text_json_copy(char *dst, struct mk_str s)
-{
-    if (s.len < sizeof(uint64_t)) {
-        if (s.len == 0)
-            return true;
-        copy_few(dst, s.p, s.len);
-        return !special(few_bytes(s.p, s.len));
-    }
-    for (size_t at = 0; at < s.len; at += sizeof(uint64_t)) {
-        /* the last eight may be some of those before them once more */
-        const size_t from = s.len - at < sizeof(uint64_t) ? s.len - sizeof(uint64_t) : at;
-        const uint64_t eight = eight_bytes(s.p + from);
-
-        if (special(eight))
-            return false;
-        memcpy(dst + from, &eight, sizeof(eight));
-    }
-    return true;
 }
 
 size_t text_json(char *dst, struct mk_str s)

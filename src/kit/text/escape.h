@@ -26,13 +26,6 @@ size_t text_utf8(struct mk_str s);
 size_t text_html(char *dst, struct mk_str s);
 
 /**
- * Copy text that needs no escape in a JSON string, which is most of it.
- * @param dst  room for len
- * @return false: it needs some, and what is in dst is of no use.
- */
-bool text_json_copy(char *dst, struct mk_str s);
-
-/**
  * Text for a JSON string, RFC 8259 section 7: `"`, `\` and control bytes are escaped; each byte that is not
  * part of a valid UTF-8 sequence becomes `\uFFFD`.
  * @param dst  room for len * TEXT_JSON_GROWTH

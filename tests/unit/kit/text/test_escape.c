@@ -99,38 +99,9 @@ static void a_line_stays_one_line(void **state)
     guard_close(&out);
 }
 
-/* However long, and wherever a byte stands that does not stand for itself: between inaccessible pages. */
-static void plain_text_of_json_is_copied(void **state)
-{
-    static const char others[] = "\"\\\x1f\x7f\x80\xff\n";
-    struct guard in = guard_open(1), out = guard_open(1);
-
-    (void)state;
-    for (size_t len = 0; len <= 26; len++) {
-        char *text = guard_end(&in, len), *copy = guard_end(&out, len);
-
-        for (size_t at = 0; at < len; at++)
-            text[at] = (char)(at % 3 == 0 ? ' ' : '~' - (int)at);
-        assert_true(text_json_copy(copy, (struct mk_str){text, len}));
-        assert_memory_equal(copy, text, len);
-        for (size_t at = 0; at < len; at++) {
-            const char before = text[at];
-
-            for (size_t i = 0; i < sizeof(others); i++) { /* NUL too */
-                text[at] = others[i];
-                assert_false(text_json_copy(copy, (struct mk_str){text, len}));
-            }
-            text[at] = before;
-        }
-    }
-    guard_close(&in);
-    guard_close(&out);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_text_of_json_is_copied),
         cmocka_unit_test(html_has_no_markup_of_a_name),
         cmocka_unit_test(json_is_one_string),
         cmocka_unit_test(json_of_bytes_has_each_byte),
