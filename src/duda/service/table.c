@@ -11,6 +11,8 @@ enum {
 
 struct mk_duda_table {
     struct mk_duda_request *buckets[BUCKETS];
+    const duda_request_t
+        *recent; /* the last one that was found: a call-back asks for its own several times */
     struct mk_duda_request *dropped, **last; /* first-in, first-out */
     unsigned ndropped;
 };
@@ -67,6 +69,8 @@ void mk_duda_table_remove(struct mk_duda_table *t, struct mk_duda_request *rq)
 {
     struct mk_duda_request **at = &t->buckets[bucket_of(rq)];
 
+    if (t->recent == &rq->dr)
+        t->recent = NULL;
     while (*at && *at != rq)
         at = &(*at)->next;
     if (*at)
@@ -83,12 +87,17 @@ void mk_duda_table_drop(struct mk_duda_table *t, struct mk_duda_request *rq)
         free(take_dropped(t));
 }
 
-bool mk_duda_table_has(const struct mk_duda_table *t, const duda_request_t *dr)
+bool mk_duda_table_has(struct mk_duda_table *t, const duda_request_t *dr)
 {
-    const struct mk_duda_request *rq = t->buckets[bucket_of(dr)];
+    const struct mk_duda_request *rq;
 
+    if (dr && t->recent == dr)
+        return true;
+    rq = t->buckets[bucket_of(dr)];
     while (rq && &rq->dr != dr)
         rq = rq->next;
+    if (rq)
+        t->recent = dr;
     return rq;
 }
 

@@ -22,7 +22,7 @@ void mk_duda_table_remove(struct mk_duda_table *t, struct mk_duda_request *rq);
 void mk_duda_table_drop(struct mk_duda_table *t, struct mk_duda_request *rq);
 
 /** @param dr  anything. @return whether it is in the table. */
-bool mk_duda_table_has(const struct mk_duda_table *t, const duda_request_t *dr);
+bool mk_duda_table_has(struct mk_duda_table *t, const duda_request_t *dr);
 /** @return whether a request in the table has this socket. */
 bool mk_duda_table_has_socket(const struct mk_duda_table *t, int socket);
 

@@ -41,7 +41,10 @@ static void the_dropped_rest(void **state)
     struct mk_duda_request *first = mk_duda_table_add(t);
 
     (void)state;
+    assert_true(mk_duda_table_has(t, &first->dr));
     mk_duda_table_remove(t, first);
+    assert_false(mk_duda_table_has(t, &first->dr));
+    assert_false(mk_duda_table_has(t, NULL));
     mk_duda_table_drop(t, first);
     for (int i = 0; i < RESTING; i++) {
         struct mk_duda_request *rq = mk_duda_table_add(t);
