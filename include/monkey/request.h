@@ -67,11 +67,12 @@ struct mk_request_facts {
         protocol; /* "HTTP/1.0", "HTTP/1.1", "HTTP/2.0"; static; minor is 1 for all but the first */
 };
 MK_API void mk_request_facts(const struct mk_request *r, struct mk_request_facts *facts);
-/** Some of the facts alone, for what looks at every request: method, path, query and content_length. */
+/** Some of the facts alone, for what looks at every request: method, path, query, content_length and whole. */
 MK_API struct mk_str mk_request_method(const struct mk_request *r);
 MK_API struct mk_str mk_request_path(const struct mk_request *r);
 MK_API struct mk_str mk_request_query(const struct mk_request *r);
 MK_API int64_t mk_request_content_length(const struct mk_request *r);
+MK_API bool mk_request_is_whole(const struct mk_request *r);
 
 /** The result of a request, for what counts every one in on_finish. Small enough for two registers, so it never grows. */
 struct mk_request_result {

@@ -26,5 +26,5 @@ PLUGINS_STATUS = {"keep": 0.06, "close": 0.08} # closed ones vary by themselves
 WEBSOCKET_ECHO = 2500
 
 # User instructions of the smallest Duda service, with a whole turn of the loop.
-SERVICE = 7100
+SERVICE = 6950
 SERVICE_AIM = 4200

@@ -11,9 +11,8 @@
 
 #include <string.h>
 
-static enum mk_verdict redirect(struct mk_request *r, const struct mk_request_facts *facts)
+static enum mk_verdict redirect(struct mk_request *r, struct mk_str path)
 {
-    struct mk_str path = facts->path;
     char *location = mk_request_alloc(r, path.len * PERCENT_GROWTH + 1);
     size_t len;
 
@@ -24,51 +23,43 @@ static enum mk_verdict redirect(struct mk_request *r, const struct mk_request_fa
     return mk_reply_redirect(r, 301, (struct mk_str){location, len});
 }
 
-static enum mk_verdict serve_file(struct mk_request *r, const struct mk_request_facts *facts,
-                                  const char *root, struct mk_str rest)
+/* @param rest  of the path, behind the service's name */
+static enum mk_verdict serve_file(struct mk_request *r, struct mk_str path, const char *root,
+                                  struct mk_str rest)
 {
     if (!root)
         return mk_reply_error(r, 404, NULL);
-    return rest.len == 0 ? redirect(r, facts) : mk_reply_beneath(r, mk_str_from(root), rest);
+    return rest.len == 0 ? redirect(r, path) : mk_reply_beneath(r, mk_str_from(root), rest);
 }
 
 /* Routes of level 3 are asked first. @return PASS: none fits */
-static enum mk_verdict serve_route(struct mk_request *r, const struct mk_request_facts *facts,
-                                   struct mk_duda_worker *w, struct mk_duda_service *s,
-                                   struct mk_str rest)
+static enum mk_verdict serve_route(struct mk_request *r, struct mk_str path,
+                                   const struct mk_duda_service *s, struct mk_str rest)
 {
-    struct mk_duda_here before;
-    enum mk_verdict verdict;
-
-    if (rest.len == 0)
-        return redirect(r, facts);
-    before = mk_duda_enter(s, w);
-    verdict = mk_router_run(s->routes->router, r, facts->path.len - rest.len);
-    mk_duda_leave(before);
-    return verdict;
+    if (!s->routes || !s->routes->router)
+        return MK_VERDICT_PASS;
+    return rest.len == 0 ? redirect(r, path)
+                         : mk_router_run(s->routes->router, r, path.len - rest.len);
 }
 
-static enum mk_verdict serve(struct mk_request *r, const struct mk_request_facts *facts,
-                             struct mk_duda_worker *w, struct mk_duda_service *s,
-                             struct mk_str rest)
+/* What was found by the names of interface and method, or in the map. */
+static enum mk_verdict serve_call(struct mk_request *r, struct mk_duda_worker *w,
+                                  struct mk_duda_service *s, struct mk_str path, struct mk_str rest)
 {
+    struct mk_request_facts facts;
     struct mk_duda_match match;
 
-    if (s->routes && s->routes->router) {
-        enum mk_verdict verdict = serve_route(r, facts, w, s, rest);
-
-        if (verdict != MK_VERDICT_PASS)
-            return verdict;
-    }
-    switch (mk_duda_find(s, rest, facts->query.p, &match)) {
+    facts.size = sizeof(facts);
+    mk_request_facts(r, &facts);
+    switch (mk_duda_find(s, rest, facts.query.p, &match)) {
     case MK_DUDA_SLASH:
-        return redirect(r, facts);
+        return redirect(r, path);
     case MK_DUDA_NONE:
-        return serve_file(r, facts, s->spec.docroot, rest);
+        return serve_file(r, path, s->spec.docroot, rest);
     case MK_DUDA_CALL:
         break;
     }
-    return mk_duda_begin(r, facts, w, s, &match);
+    return mk_duda_begin(r, &facts, w, s, &match);
 }
 
 /* The pages of the framework itself: /ddr. */
@@ -102,20 +93,21 @@ static struct mk_duda_service *find_service(const struct mk_duda_home *home, str
 
 enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context *ctx, void *data)
 {
-    struct mk_request_facts facts;
     const struct mk_duda_plan *plan = ctx->config;
     struct mk_duda_service *s;
     enum mk_verdict verdict;
-    struct mk_str rest;
+    struct mk_str path, rest;
 
     (void)data;
     if (mk_duda_go_on(r, &verdict))
         return verdict;
-    facts.size = sizeof(facts);
-    mk_request_facts(r, &facts);
-    if (plan->set->document_root && is_shared(facts.path))
-        return serve_file(r, &facts, plan->set->document_root,
-                          (struct mk_str){facts.path.p + 4, facts.path.len - 4});
-    s = find_service(ctx->site, facts.path, &rest);
-    return s ? serve(r, &facts, ctx->local, s, rest) : MK_VERDICT_PASS;
+    path = mk_request_path(r);
+    if (plan->set->document_root && is_shared(path))
+        return serve_file(r, path, plan->set->document_root,
+                          (struct mk_str){path.p + 4, path.len - 4});
+    s = find_service(ctx->site, path, &rest);
+    if (!s)
+        return MK_VERDICT_PASS;
+    verdict = serve_route(r, path, s, rest);
+    return verdict == MK_VERDICT_PASS ? serve_call(r, ctx->local, s, path, rest) : verdict;
 }

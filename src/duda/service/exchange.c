@@ -48,8 +48,11 @@ static void free_garbage(struct mk_duda_request *rq)
 
 static void call_back(struct mk_duda_request *rq)
 {
-    struct mk_duda_here before = mk_duda_enter_request(rq);
+    struct mk_duda_here before;
 
+    if (!rq->dr.end_callback && !(rq->route && rq->route->after))
+        return;
+    before = mk_duda_enter_request(rq);
     if (rq->dr.end_callback)
         rq->dr.end_callback(&rq->dr);
     if (rq->route)
@@ -89,21 +92,20 @@ static void on_end(void *arg)
 void mk_duda_on_finish(struct mk_request *r, const struct mk_context *ctx)
 {
     struct mk_duda_request *rq = mk_request_kept(r, &request_key);
-    struct mk_request_facts facts;
+    struct mk_request_result result;
 
     (void)ctx;
     if (!rq)
         return;
-    facts.size = sizeof(facts);
-    mk_request_facts(r, &facts);
-    rq->is_whole = facts.whole;
-    if (facts.status >= 500 &&
+    result = mk_request_result(r);
+    rq->is_whole = mk_request_is_whole(r);
+    if (result.status >= 500 &&
         (rq->state == MK_DUDA_REQUEST_CALLED || rq->state == MK_DUDA_REQUEST_OPEN))
         mk_duda_log(rq->service, MK_LOG_ERROR, "call-back %s %s", rq->callback,
                     mk_duda_request_waits(rq) || rq->nasked > 0
                         ? "waited longer than WaitTimeout"
                         : "called neither end() nor wait() within HandlerTimeout");
-    rq->sr.headers.status = (int)facts.status;
+    rq->sr.headers.status = (int)result.status;
 }
 
 /* ---- what the service sees of it ---- */
@@ -129,31 +131,22 @@ static int method_number(struct mk_str method)
     return MK_HTTP_METHOD_UNKNOWN;
 }
 
-/* One pass, and no more than a look at the length for most fields. */
+/* The server knows where these are. Reading the body may have moved them. */
 static void fill_fields(struct mk_duda_request *rq)
 {
     struct session_request *sr = &rq->sr;
     const struct {
         struct mk_str name;
         mk_pointer *value;
-    } wanted[] = {
+    } fields[] = {
         {MK_STR("Content-Type"), &sr->content_type},
         {MK_STR("Connection"), &sr->connection},
         {MK_STR("If-Modified-Since"), &sr->if_modified_since},
         {MK_STR("Range"), &sr->range},
     };
-    struct mk_str name, value;
-    uint32_t at = 0;
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-        *wanted[i].value = (mk_pointer){NULL, 0}; /* reading the body may have moved them */
-    while (mk_request_next_header(rq->r, &at, &name, &value)) {
-        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-            if (name.len == wanted[i].name.len && !wanted[i].value->data &&
-                text_is_word(name, wanted[i].name))
-                *wanted[i].value = mk_duda_pointer(value);
-        }
-    }
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        *fields[i].value = mk_duda_pointer(mk_request_header(rq->r, fields[i].name));
 }
 
 /* "name:port", "[::1]:port" */
@@ -437,7 +430,8 @@ enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)
 
     facts.size = sizeof(facts);
     mk_request_facts(r, &facts);
-    return begin(r, &facts, mk_duda_here()->worker, route->service, route, &match);
+    return begin(r, &facts, mk_duda_worker_of(route->service, facts.worker), route->service, route,
+                 &match);
 }
 
 enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
@@ -448,7 +442,7 @@ enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
     struct mk_duda_request *rq;
 
     mk_request_facts(r, &facts);
-    rq = new_request(r, &facts, mk_duda_here()->worker, route->service);
+    rq = new_request(r, &facts, mk_duda_worker_of(route->service, facts.worker), route->service);
     if (!rq)
         return mk_reply_error(r, 503, NULL);
     rq->route = route;

@@ -173,4 +173,11 @@ static inline void *mk_duda_local(const struct mk_duda_service *s, const struct 
     return seat ? seat->parts[part] : NULL;
 }
 
+/** @return what a worker of the server is here; the service is started on it. */
+static inline struct mk_duda_worker *mk_duda_worker_of(const struct mk_duda_service *s,
+                                                       const struct mk_worker *worker)
+{
+    return s->seats[mk_worker_index(worker)]->worker;
+}
+
 #endif

@@ -54,6 +54,11 @@ struct mk_str mk_request_path(const struct mk_request *r)
     return r->path;
 }
 
+bool mk_request_is_whole(const struct mk_request *r)
+{
+    return mk_asking_is_over(r) && r->answering == MK_ANSWERING_ENDED;
+}
+
 struct mk_request_result mk_request_result(const struct mk_request *r)
 {
     return (struct mk_request_result){
@@ -81,7 +86,7 @@ static void fill(struct mk_request_facts *facts, const struct mk_request *r)
     facts->began_ms = r->began_ms;
     facts->status = r->status;
     facts->body_sent = r->body_sent;
-    facts->whole = mk_asking_is_over(r) && r->answering == MK_ANSWERING_ENDED;
+    facts->whole = mk_request_is_whole(r);
     facts->document_root = site->document_root;
     facts->site_name = site->names.count > 0 ? site->names.items[0].p : "";
     facts->user = r->user;
