@@ -55,6 +55,43 @@ def test_a_missing_package_is_said_and_its_service_skipped(start, services):
     assert re.search(r"service 'bad': package 'nothing': .*nothing\.dpkg", server.log())
 
 
+FILES = ("""
+#include "webservice.h"
+DUDA_REGISTER("a", "b");
+int store_open(void);
+int duda_main()
+{
+    return store_open();
+}
+""", """
+#include "webservice.h"
+struct duda_api_counter {
+    int (*next)(void);
+};
+DUDA_OBJ struct duda_api_counter *counter;
+static void answer(duda_request_t *dr)
+{
+    response->http_status(dr, 200);
+    response->printf(dr, "%d", counter->next());
+    response->end(dr, NULL);
+}
+int store_open(void)
+{
+    duda_load_package(counter, "PACKAGE");
+    map->static_add_ref("/", answer);
+    return 0;
+}
+""")
+
+
+@pytest.mark.parametrize("package, status", [("counter", 200), ("nothing", 404)])
+def test_any_file_of_a_service_loads_packages(start, services, package, status):
+    duda.build(services, *(text.replace("PACKAGE", package) for text in FILES), name="files")
+    server = start(**duda.config(services, "files", "one"))
+    assert server.get("/files/").status == status
+    assert server.get("/one/").body == b"2"
+
+
 def test_a_file_that_is_no_package(start, services):
     (services / "text.dpkg").write_text("no shared object")
     duda.build(services, "\nint nothing;\n", name="empty", ending="dpkg")

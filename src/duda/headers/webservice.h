@@ -29,10 +29,11 @@ DUDA_EXTERN_C MK_EXPORT int duda_bootstrap_service(struct duda_api_objects *dapi
 #else
 #define DUDA_SAME_TYPE(object)
 #endif
-/* [M] set the package's object pointer; without the package duda_main() ends here, and the service is skipped */
+/* [M] set the package's object pointer, in duda_main() or a function returning int that it calls, of any file; without the package
+   that function ends here with -1, and the service is skipped */
 #define duda_load_package(object, name)                                                            \
     do {                                                                                           \
-        object = DUDA_SAME_TYPE(object) duda_load_package_by_name(name, dapi, self);               \
+        object = DUDA_SAME_TYPE(object) duda_load_package_by_name(name, duda_objects_given, self); \
         if (!object)                                                                               \
             return -1;                                                                             \
     } while (0)

@@ -11,8 +11,7 @@ enum {
 
 struct mk_duda_table {
     struct mk_duda_request *buckets[BUCKETS];
-    const duda_request_t
-        *recent; /* the last one that was found: a call-back asks for its own several times */
+    const duda_request_t *recent;            /* found last: its service asks several times */
     struct mk_duda_request *dropped, **last; /* first-in, first-out */
     unsigned ndropped;
 };
