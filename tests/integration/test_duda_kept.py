@@ -34,6 +34,15 @@ def test_a_cache_is_of_all_workers(server):
     assert [server.request("/kept/page/b", "DELETE").body for _ in range(2)] == [b"0", b"-1"]
 
 
+def test_a_value_may_have_a_time_of_its_own(server):
+    """The others stay for the hour of the cache."""
+    for key, ms in (("brief", 20), ("long", 3600000), ("ever", 0)):
+        assert server.request(f"/kept/brief/{key}?ms={ms}", "PUT").body == b"0"
+    assert server.request("/kept/page/usual", "PUT", body=b"one").body == b"0"
+    assert eventually(lambda: server.get("/kept/page/brief").status == 404)
+    assert [server.get(f"/kept/page/{key}").body for key in ("long", "ever", "usual")] == [b"5 brief", b"5 brief", b"3 one"]
+
+
 def test_wrong_calls_do_nothing(server, place):
     assert server.get("/kept/wrong").body == b"1"
     assert 'monkey_duda_kept_asked{site="' in ask(place, "metrics")

@@ -704,6 +704,9 @@ struct duda_api_cache {
     void *(*get)(duda_cache_t *cache, const char *key, size_t *len);
     /* Forget a value. 0; -1: there is none. */
     int (*drop)(duda_cache_t *cache, const char *key);
+    /* set() of a value that is forgotten after milliseconds, give or take 10, in place of the cache's seconds; 0: never. */
+    int (*set_for)(duda_cache_t *cache, const char *key, const void *value, size_t len,
+                   unsigned milliseconds);
 };
 
 /* How a call of `http` ended. */

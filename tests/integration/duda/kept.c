@@ -15,6 +15,15 @@ static void put(duda_request_t *dr)
                    cache->set(pages, param->get(dr, "key"), body, len));
 }
 
+static void put_for(duda_request_t *dr)
+{
+    long ms = 0;
+
+    (void)query->get_number(dr, "ms", &ms);
+    response->send(dr, 200, "text/plain", "%d",
+                   cache->set_for(pages, param->get(dr, "key"), "brief", 5, (unsigned)ms));
+}
+
 static void get(duda_request_t *dr)
 {
     size_t len = 0;
@@ -33,8 +42,8 @@ static void wrong(duda_request_t *dr)
 {
     int failed = cache->create(5000, 0) == NULL && cache->set(NULL, "a", "", 0) == -1 &&
                  cache->set(pages, NULL, "", 0) == -1 && cache->get(NULL, "a", NULL) == NULL &&
-                 cache->drop(pages, NULL) == -1 && metrics->counter("late", "Late.") == NULL &&
-                 journal->info(NULL, NULL) == -1;
+                 cache->set_for(NULL, "a", "", 0, 1) == -1 && cache->drop(pages, NULL) == -1 &&
+                 metrics->counter("late", "Late.") == NULL && journal->info(NULL, NULL) == -1;
 
     metrics->add(NULL, 1);
     metrics->set(NULL, 1);
@@ -77,6 +86,7 @@ int duda_main()
         metrics->counter("a b", "No name.") || metrics->counter("c", NULL))
         return -1;
     router->put("/page/:key", put);
+    router->put("/brief/:key", put_for);
     router->get("/page/:key", get);
     router->delete ("/page/:key", drop);
     router->get("/wrong", wrong);

@@ -12,6 +12,7 @@ struct duda_cache {
     struct duda_cache *next;
     pthread_mutex_t lock;
     struct mk_duda_cache_store *store;
+    uint64_t lasts_ms; /* of values that say nothing else; 0: for ever */
 };
 
 struct caches {
@@ -36,7 +37,8 @@ static duda_cache_t *create(size_t max, unsigned seconds)
         c = mk_duda_alloc(s, sizeof(*c));
     if (!c)
         return NULL;
-    c->store = mk_duda_cache_new(max, (uint64_t)seconds * 1000);
+    c->lasts_ms = (uint64_t)seconds * 1000;
+    c->store = mk_duda_cache_new(max);
     if (!c->store || pthread_mutex_init(&c->lock, NULL) != 0) {
         mk_duda_cache_free(c->store);
         return NULL;
@@ -46,16 +48,26 @@ static duda_cache_t *create(size_t max, unsigned seconds)
     return c;
 }
 
-static int set(duda_cache_t *c, const char *key, const void *value, size_t len)
+static int keep(duda_cache_t *c, const char *key, const void *value, size_t len, uint64_t lasts_ms)
 {
     bool is_kept;
 
     if (!c || !key || (!value && len > 0))
         return -1;
     (void)pthread_mutex_lock(&c->lock);
-    is_kept = mk_duda_cache_set(c->store, key, value, len, now_ms());
+    is_kept = mk_duda_cache_set(c->store, key, value, len, lasts_ms ? now_ms() + lasts_ms : 0);
     (void)pthread_mutex_unlock(&c->lock);
     return is_kept ? 0 : -1;
+}
+
+static int set(duda_cache_t *c, const char *key, const void *value, size_t len)
+{
+    return keep(c, key, value, len, c ? c->lasts_ms : 0);
+}
+
+static int set_for(duda_cache_t *c, const char *key, const void *value, size_t len, unsigned ms)
+{
+    return keep(c, key, value, len, ms);
 }
 
 static void *get(duda_cache_t *c, const char *key, size_t *len)
@@ -100,4 +112,4 @@ static void end(struct mk_duda_service *s)
 const struct mk_duda_part mk_duda_cache_part = {.service_size = sizeof(struct caches), .exit = end};
 
 const struct duda_api_cache mk_duda_cache = {
-    .create = create, .set = set, .get = get, .drop = drop};
+    .create = create, .set = set, .get = get, .drop = drop, .set_for = set_for};

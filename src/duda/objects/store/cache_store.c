@@ -17,11 +17,11 @@ struct entry {
 
 struct mk_duda_cache_store {
     size_t max, used;
-    uint64_t ttl_ms, seed;
+    uint64_t seed;
     struct lru map;
 };
 
-struct mk_duda_cache_store *mk_duda_cache_new(size_t max, uint64_t ttl_ms)
+struct mk_duda_cache_store *mk_duda_cache_new(size_t max)
 {
     enum { TYPICAL = 256, FEW = 16, MANY = 65536 };
     struct mk_duda_cache_store *s;
@@ -37,7 +37,6 @@ struct mk_duda_cache_store *mk_duda_cache_new(size_t max, uint64_t ttl_ms)
         return NULL;
     }
     s->max = max;
-    s->ttl_ms = ttl_ms;
     (void)!getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK);
     return s;
 }
@@ -110,7 +109,7 @@ static void make_room(struct mk_duda_cache_store *s, size_t cost)
 }
 
 bool mk_duda_cache_set(struct mk_duda_cache_store *s, const char *key, const void *value,
-                       size_t len, uint64_t now_ms)
+                       size_t len, uint64_t ends_ms)
 {
     const size_t key_len = strlen(key), most = s->max / 4;
     struct entry *e = NULL;
@@ -124,7 +123,7 @@ bool mk_duda_cache_set(struct mk_duda_cache_store *s, const char *key, const voi
     e->use.hash = hash_of(s, key);
     e->key_len = key_len;
     e->len = len;
-    e->ends_ms = s->ttl_ms ? now_ms + s->ttl_ms : 0;
+    e->ends_ms = ends_ms;
     memcpy(e->bytes, key, key_len + 1);
     if (len > 0)
         memcpy(e->bytes + key_len + 1, value, len);
