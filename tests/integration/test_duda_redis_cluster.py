@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness import certificates, duda, redis_server
-from harness.client import eventually, free_port
+from harness.client import eventually
 from harness.liar import Liar
 from test_duda_redis_client import PATIENT, all_were_answered, ask, config
 
@@ -37,13 +37,11 @@ def serve(start, tmp_path):
 def cluster(tmp_path):
     """Three servers, each with a third of the slots."""
     with contextlib.ExitStack() as stack:
-        buses = [free_port() for _ in range(3)]  # they would be 10,000 above the others, which may be too high
-        servers = [stack.enter_context(redis_server.Server(tmp_path, "--cluster-enabled", "yes", "--cluster-port", str(bus),
-                                                           name=f"redis{bus}")) for bus in buses]
+        servers = [stack.enter_context(redis_server.Member(tmp_path, name=f"redis{number}")) for number in range(3)]
         for number, server in enumerate(servers):
             first, end = number * SLOTS // 3, (number + 1) * SLOTS // 3
             assert server.ask("CLUSTER", "ADDSLOTSRANGE", first, end - 1) == b"+OK\r\n"
-            assert server.ask("CLUSTER", "MEET", "127.0.0.1", servers[0].port, buses[0]) == b"+OK\r\n"
+            assert server.ask("CLUSTER", "MEET", "127.0.0.1", servers[0].port, servers[0].bus) == b"+OK\r\n"
         assert eventually(lambda: all("cluster_state:ok" in one.text("CLUSTER", "INFO") for one in servers), within=WITHIN)
         yield servers
 

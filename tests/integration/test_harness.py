@@ -5,6 +5,7 @@ one reason only: all other tests rely on it.
 """
 
 import contextlib
+import pathlib
 import socket
 import ssl
 import threading
@@ -12,7 +13,8 @@ import types
 
 import pytest
 
-from harness import certificates, compiled, executable, http, tls_connection, tools
+from harness import (applications, certificates, client, compiled, executable, http, mariadb_server, peers, ports, postgres_server,
+                     redis_server, tls_connection, tools)
 
 pytestmark = pytest.mark.once("the tests' own programs")
 
@@ -188,3 +190,77 @@ def test_a_test_of_what_no_build_changes_runs_once(monkeypatch, kind, runs):
     item = types.SimpleNamespace(get_closest_marker={"once": mark}.get)
     monkeypatch.setattr(executable, "_chosen", lambda: executable.TREE / kind / "monkey")
     assert executable.is_once_elsewhere(item) != runs
+
+
+# ---- ports of other servers
+
+
+def test_free_ports_are_not_those_of_clients():
+    """A client that connects would take one before the server that was told it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as connection:
+        low, high = map(int, pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+        assert low <= connection.getsockname()[1] <= high
+    found = client.free_ports(200)
+    assert len(set(found)) == 200
+    assert not any(low <= port <= high for port in found)
+
+
+@contextlib.contextmanager
+def redis(folder):
+    with redis_server.Server(folder) as server:
+        yield server.port
+
+
+@contextlib.contextmanager
+def member_of_a_cluster(folder):
+    with redis_server.Member(folder) as server:
+        yield server.port
+
+
+@contextlib.contextmanager
+def mariadb(_):
+    with mariadb_server.start() as server:
+        yield server.port
+
+
+@contextlib.contextmanager
+def postgres(_):
+    with postgres_server.start() as server:
+        yield server.port
+
+
+@contextlib.contextmanager
+def nginx(folder):
+    with peers.nginx(folder / "nginx", "", folder) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def php_cgi(folder):
+    with applications.php_cgi(folder / "php") as application:
+        yield int(application.address.rpartition(":")[2])
+
+
+@contextlib.contextmanager
+def php_fpm(folder):
+    with applications.php_fpm(folder / "php", tcp=True) as application:
+        yield int(application.address.rpartition(":")[2])
+
+
+@pytest.mark.parametrize("serve", [redis, member_of_a_cluster, mariadb, postgres, nginx, peers.uvicorn, php_cgi, php_fpm])
+@pytest.mark.parametrize("which", [0, -1])
+def test_a_server_whose_port_was_taken_tries_another(serve, which, tmp_path, monkeypatch):
+    """which: of those that it needs."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        dealt = []
+
+        def deal(number):
+            found = client.free_ports(number)
+            if not dealt:
+                found[which] = taken.getsockname()[1]
+            dealt.append(found)
+            return found
+
+        monkeypatch.setattr(ports, "free_ports", deal)
+        with serve(tmp_path) as port:
+            assert len(dealt) == 2 and port == dealt[1][0]

@@ -209,8 +209,8 @@ def test_node_closes_while_we_ask(start):
 
 
 @pytest.fixture(scope="module")
-def asgi():
-    with peers.uvicorn() as port:
+def asgi(tmp_path_factory):
+    with peers.uvicorn(tmp_path_factory.mktemp("uvicorn")) as port:
         yield port
 
 

@@ -14,8 +14,8 @@ import socket
 import subprocess
 import textwrap
 
-from harness import process, tools
-from harness.client import eventually, free_port
+from harness import ports, process, tools
+from harness.client import eventually
 from harness.config import section
 from harness.program import children, is_alive
 
@@ -40,9 +40,11 @@ class Application:
 
     def accepts(self):
         kind, _, place = self.address.partition(":")
-        with socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET) as probe:
+        if kind != "unix":
+            return ports.listens(self.pid, int(place))
+        with socket.socket(socket.AF_UNIX) as probe:
             try:
-                probe.connect(place if kind == "unix" else ("127.0.0.1", int(place)))
+                probe.connect(place)
             except OSError:
                 return False
             return True
@@ -76,10 +78,6 @@ class Application:
         self.stop()
 
 
-def _address(folder, tcp):
-    return f"127.0.0.1:{free_port()}" if tcp else f"unix:{folder}/socket"
-
-
 def _bare(address):
     return address.removeprefix("unix:")
 
@@ -90,11 +88,17 @@ def _program(*names):
     return next(filter(None, (shutil.which(name, path=path) for name in names)), None) or tools.require(names[0])
 
 
-def php_fpm(folder, children=3, tcp=False, address=None, backlog=511, settings=None, pool=""):
+def php_fpm(folder, tcp=False, **how):
+    """how: of one that listens at an address."""
+    if tcp:
+        return ports.on_free(lambda port: _php_fpm(folder, f"127.0.0.1:{port}", **how))
+    return _php_fpm(folder, **{"address": f"unix:{folder}/socket", **how})
+
+
+def _php_fpm(folder, address, children=3, backlog=511, settings=None, pool=""):
     """settings: of PHP, over the ones above; pool: further lines of the pool."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sessions").mkdir(exist_ok=True)
-    address = address or _address(folder, tcp)
     values = {**PHP_SETTINGS, "session.save_path": str(folder / "sessions"), **(settings or {})}
     (folder / "php-fpm.conf").write_text(textwrap.dedent(f"""\
         [global]
@@ -119,17 +123,17 @@ def php_fpm_program():
 def php_cgi(folder, children=2, requests=0):
     """php-cgi as a FastCGI server over TCP. requests: after so many a child ends and is replaced; 0: never."""
     folder.mkdir(parents=True, exist_ok=True)
-    address = _address(folder, tcp=True)
     words = [word for name, value in PHP_SETTINGS.items() for word in ("-d", f"{name}={value}")]
-    return Application(folder, address, [tools.require("php-cgi"), "-n", *words, "-b", address],
-                       {"PHP_FCGI_CHILDREN": str(children), "PHP_FCGI_MAX_REQUESTS": str(requests)})
+    env = {"PHP_FCGI_CHILDREN": str(children), "PHP_FCGI_MAX_REQUESTS": str(requests)}
+    command = [tools.require("php-cgi"), "-n", *words, "-b"]
+    return ports.on_free(lambda port: Application(folder, f"127.0.0.1:{port}", [*command, f"127.0.0.1:{port}"], env))
 
 
 def wsgi(folder, source, processes=2):
     """source: of a Python module whose `application` is served by uWSGI, which speaks FastCGI."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "app.py").write_text(textwrap.dedent(source))
-    address = _address(folder, tcp=False)
+    address = f"unix:{folder}/socket"
     command = [_program("uwsgi_python3", "uwsgi"), "--fastcgi-socket", _bare(address), "--wsgi-file", folder / "app.py",
                "--need-app", "--master", "--die-on-term", "--processes", processes, "--disable-logging"]
     return Application(folder, address, command)

@@ -2,6 +2,9 @@
 """A raw connection to a server. Every wait on it is bounded."""
 
 import contextlib
+import functools
+import pathlib
+import random
 import socket
 import struct
 import time
@@ -9,6 +12,8 @@ import time
 from harness import carriers, http
 
 PATIENCE = 30.0  # seconds after which what a test waits for does not come: for machines that have much else to do
+
+RANDOM = random.SystemRandom()  # tests that run side by side have one seed
 
 
 class Connection:
@@ -98,14 +103,25 @@ def eventually(condition, within=PATIENCE, every=0.02):
 
 
 def free_port():
-    """A TCP port that nobody listens on now."""
+    """A TCP port that nobody listens on now, and that the kernel gives to nobody who does not ask for it."""
     return free_ports(1)[0]
 
 
 def free_ports(number):
     """So many of them, no two the same."""
+    ports = []
     with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(number)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
+        while len(ports) < number:
+            probe = stack.enter_context(socket.socket())
+            port = RANDOM.choice(_unasked())
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                ports.append(port)
+    return ports
+
+
+@functools.cache
+def _unasked():
+    """The longer range of ports beside those that sockets get which are bound to none, as those of clients are."""
+    low, high = map(int, pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    return max(range(10000, low), range(high + 1, 65536), key=len) or range(low, high + 1)

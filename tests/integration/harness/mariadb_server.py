@@ -19,8 +19,8 @@ import tempfile
 
 import pytest
 
-from harness import duda, stopped
-from harness.client import eventually, free_port
+from harness import duda, ports, stopped
+from harness.client import eventually
 
 READY = 60  # seconds, under sanitizers and beside other tests
 SIZES = ("--innodb-log-file-size=4M", "--innodb-buffer-pool-size=8M", "--key-buffer-size=64K")
@@ -64,10 +64,16 @@ class Server:
         shutil.copytree(pattern, self.folder / "data")
         (self.folder / "tmp").mkdir()  # a server that starts removes temporary tables of others from a shared one
         self.options = options
-        self.port = free_port()
+        self.port = None
         self.process = None
 
     def start(self):
+        if self.port:
+            return self._start_at(self.port)
+        return ports.on_free(self._start_at)
+
+    def _start_at(self, port):
+        self.port = port
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
                 [_program("mariadbd"), "--no-defaults", f"--user={USER}", f"--datadir={self.folder / 'data'}",
@@ -82,6 +88,8 @@ class Server:
 
     def _is_ready(self):
         assert self.process.poll() is None, self.text()
+        if not ports.listens(self.process.pid, self.port):
+            return False
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=READY) as sock:
             return bool(sock.recv(1))
         return False

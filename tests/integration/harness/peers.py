@@ -4,32 +4,30 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import textwrap
 
-from harness import tools
-from harness.client import eventually, free_port
+from harness import ports, tools
+from harness.client import eventually
 
 
-def _answers(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-        return True
-    except OSError:
-        return False
+def _launch(words, **files):
+    return subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, text=True, start_new_session=True, **files)
+
+
+def _launch_at(port, words, errors):
+    """One that listens there. errors: the file with its complaints."""
+    with open(errors, "ab") as log:
+        process = _launch(words, stdout=subprocess.DEVNULL, stderr=log)
+    assert eventually(lambda: ports.listens(process.pid, port) or process.poll() is not None)
+    assert process.poll() is None, f"{words[0]} ended with {process.returncode}: {errors.read_text()}"
+    return process
 
 
 @contextlib.contextmanager
-def _running(words, port=None, **kwargs):
-    """The port of a server that prints it, or was told it."""
-    process = subprocess.Popen(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                               start_new_session=True, **kwargs)
+def _running(process):
     try:
-        port = port or int(process.stdout.readline())
-        assert eventually(lambda: _answers(port) or process.poll() is not None)
-        assert process.poll() is None, f"{words[0]} ended with {process.returncode}"
-        yield port
+        yield process
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -38,35 +36,38 @@ def _running(words, port=None, **kwargs):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        process.stdout.close()
 
 
 @contextlib.contextmanager
 def nginx(folder, server, root):
     """server: lines of its server block."""
     folder.mkdir(exist_ok=True)
-    port = free_port()
     temps = "".join(f"{kind}_temp_path {folder}/{kind};\n"
                     for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     user = "user root;\n" if os.geteuid() == 0 else ""
-    conf = folder / "nginx.conf"
-    conf.write_text(f"{user}worker_processes 1;\ndaemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\n"
-                    f"events {{ }}\nhttp {{\naccess_log off;\n{temps}server {{\nlisten 127.0.0.1:{port};\nroot {root};\n"
-                    f"{textwrap.dedent(server)}\n}}\n}}\n")
-    with _running([tools.require("nginx"), "-p", folder, "-c", conf, "-e", folder / "error.log"], port,
-                  stderr=subprocess.DEVNULL):
+    conf, log = folder / "nginx.conf", folder / "error.log"
+
+    def launch(port):
+        conf.write_text(f"{user}worker_processes 1;\ndaemon off;\npid {folder}/pid;\nerror_log {log};\n"
+                        f"events {{ }}\nhttp {{\naccess_log off;\n{temps}server {{\nlisten 127.0.0.1:{port};\nroot {root};\n"
+                        f"{textwrap.dedent(server)}\n}}\n}}\n")
+        return port, _launch_at(port, [tools.require("nginx"), "-p", folder, "-c", conf, "-e", log], log)
+
+    port, process = ports.on_free(launch)
+    with _running(process):
         yield port
 
 
 @contextlib.contextmanager
 def node(keep_alive_ms=5000):
-    with _running([tools.require("node"), tools.HELPERS / "peer.js", keep_alive_ms]) as port:
-        yield port
+    with _running(_launch([tools.require("node"), tools.HELPERS / "peer.js", keep_alive_ms], stdout=subprocess.PIPE)) as process:
+        with process.stdout:
+            yield int(process.stdout.readline())
 
 
 @contextlib.contextmanager
-def uvicorn():
-    port = free_port()
-    with _running([tools.require("uvicorn"), "--app-dir", tools.HELPERS, "--port", port, "--log-level", "error",
-                   "--no-server-header", "peer_asgi:app"], port):
+def uvicorn(folder):
+    words = [tools.require("uvicorn"), "--app-dir", tools.HELPERS, "--log-level", "error", "--no-server-header", "peer_asgi:app"]
+    port, process = ports.on_free(lambda port: (port, _launch_at(port, [*words, "--port", port], folder / "uvicorn.log")))
+    with _running(process):
         yield port

@@ -20,8 +20,7 @@ import time
 
 import pytest
 
-from harness import duda
-from harness.client import free_port
+from harness import duda, ports
 
 READY = 60  # seconds, under sanitizers and beside other tests
 USER = "monkey"
@@ -95,7 +94,7 @@ class Server:
         self.data.chmod(0o700)
         _give(self.folder)
         self.settings = {**SETTINGS, **settings}
-        self.port = free_port()
+        self.port = None
         self.process = None
 
     def uri(self, **keys):
@@ -106,6 +105,12 @@ class Server:
         return f"postgresql:///postgres?host={self.folder}&port={self.port}&user={USER}"
 
     def start(self):
+        if self.port:
+            return self._start_at(self.port)
+        return ports.on_free(self._start_at)
+
+    def _start_at(self, port):
+        self.port = port
         options = [f"-c{key}={value}" for key, value in self.settings.items()]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(

@@ -14,14 +14,16 @@ import subprocess
 
 import pytest
 
-from harness import certificates, stopped
-from harness.client import eventually, free_port
+from harness import certificates, ports, stopped
+from harness.client import eventually
 
 PATIENCE = 60.0
 
 
 class Server:
     """redis-server on a free port of loopback, which it keeps when it is started again. It keeps nothing unless asked to."""
+
+    NPORTS = 1
 
     def __init__(self, folder, *options, name="redis", keeps=False):
         self._program = shutil.which("redis-server")
@@ -34,12 +36,16 @@ class Server:
         self._password = dict(zip(options, options[1:])).get("--requirepass")
         self._process = None
         self.host = "127.0.0.1"  # another one from the next start on
-        self.port = free_port()
-        self.start()
+        self.port = None
+        ports.on_free(self._start_at, self.NPORTS)
 
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
+
+    def _start_at(self, port):
+        self.port = port
+        self.start()
 
     def start(self):
         with open(self._folder / "log", "ab") as log:
@@ -57,7 +63,7 @@ class Server:
     def _is_ready(self):
         assert self._process.poll() is None, (self._folder / "log").read_text()
         try:
-            return self.ask("PING") == b"+PONG\r\n"
+            return ports.listens(self._process.pid, self.port) and self.ask("PING") == b"+PONG\r\n"
         except OSError:
             return False
 
@@ -119,6 +125,19 @@ class Secure(Server):
 
     def _connect(self):
         return certificates.trusting().wrap_socket(super()._connect(), server_hostname="localhost")
+
+
+class Member(Server):
+    """One of a cluster, whose bus has a port of its own: 10,000 above the other may be too high, or taken."""
+
+    NPORTS = 2
+
+    def _start_at(self, port, bus):
+        self.bus = bus
+        super()._start_at(port)
+
+    def _listen(self):
+        return [*super()._listen(), "--cluster-enabled", "yes", "--cluster-port", str(self.bus)]
 
 
 def _command(*words):
