@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness import http
+from harness import executable, http, tools
 from harness.cgi import start_site
 from harness.client import eventually
 from harness.variants import SCHEDULERS
@@ -114,6 +114,21 @@ def test_nobody_loses_anything_while_there_is_room(start, scheduler):
     for number in range(12):
         assert is_served(server, f"127.0.1.{number + 1}")
     for connection in held:
+        assert connection.request("/a.txt").status == 200
+
+
+@pytest.mark.skipif(executable.is_sanitized(), reason="a sanitizer wants to be the first library")
+@pytest.mark.parametrize("scheduler", ["ReusePort", "Fair"])
+def test_those_that_have_left_make_room_first(start, scheduler):
+    """A worker that was still accepting saw none of them leave, and closed idle connections for them."""
+    server = start(server=settings(scheduler, "Workers 1"), files=FILES, env={"LD_PRELOAD": tools.helper("late_accept.so.c")})
+    idle = fill(server, be_idle, MAX - MAX // 8 - 2)
+    for connection in idle:
+        assert connection.response().status == 200
+    time.sleep(YOUNG + 0.2)
+    for number in range(12):
+        assert is_served(server, f"127.0.2.{number + 1}")
+    for connection in idle:
         assert connection.request("/a.txt").status == 200
 
 

@@ -105,12 +105,23 @@ static void close_useless(struct mk_worker *w, struct seen *s)
     s->useless_ms = 0;
 }
 
-bool mk_crowd_is_near(const struct mk_shared *shared)
+/* @return how many more there may be before room must be made; negative: fewer. */
+static int64_t room(const struct mk_shared *shared)
 {
     int64_t max = atomic_load_explicit(&shared->max_connections, memory_order_relaxed);
 
-    return atomic_load_explicit(&shared->connections, memory_order_relaxed) >
-           max - max / NEAR_SHARE;
+    return max - max / NEAR_SHARE -
+           atomic_load_explicit(&shared->connections, memory_order_relaxed);
+}
+
+bool mk_crowd_is_near(const struct mk_shared *shared)
+{
+    return room(shared) < 0;
+}
+
+bool mk_crowd_is_next_near(const struct mk_shared *shared)
+{
+    return room(shared) < 1;
 }
 
 void mk_crowd_shed(struct mk_worker *w, unsigned most)

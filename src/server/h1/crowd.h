@@ -28,6 +28,8 @@ void mk_crowd_init(struct mk_crowd *crowd, struct mk_worker *w);
 
 /** Are there so many connections that room must be made for others? */
 bool mk_crowd_is_near(const struct mk_shared *shared);
+/** Would be, with one more? Then those who have left, of whom the next turn of a worker hears, make room first. */
+bool mk_crowd_is_next_near(const struct mk_shared *shared);
 /** Close at most so many connections of this worker. On its thread, in no connection's turn. */
 void mk_crowd_shed(struct mk_worker *w, unsigned most);
 /** No room is left: every worker is to make some. Any thread. */

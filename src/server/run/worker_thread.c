@@ -137,8 +137,11 @@ static void take_sockets(struct mk_worker_thread *w)
 {
     struct mk_handoff_item item;
 
-    for (int i = 0; w->handoff && i < HANDOFF_TAKES && mk_handoff_take(w->handoff, &item); i++)
+    for (int i = 0; w->handoff && i < HANDOFF_TAKES && mk_handoff_take(w->handoff, &item); i++) {
         mk_conn_open(&w->worker, item.endpoint, item.fd, &item.peer, item.busy);
+        if (mk_crowd_is_next_near(w->worker.shared))
+            break;
+    }
     if (w->handoff)
         mk_acceptor_taken(w->worker.server->acceptor, w->handoff);
 }
