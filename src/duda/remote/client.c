@@ -104,6 +104,8 @@ void remote_pool_serve(struct remote_pool *pool)
     err = connect_one(pool);
     if (err < 0 && pool->nlinks == 0)
         remote_pool_failed(pool, mk_error_text(err), false);
+    else if (err < 0)
+        remote_link_share(pool);
 }
 
 /* Where connections are scarce one is enough for a worker. */
@@ -122,6 +124,8 @@ static int wait_for_one(struct remote_pool *pool, struct remote_call *call)
         return -1;
     }
     remote_queue_add(&pool->waiting, call);
+    if (err < 0)
+        remote_link_share(pool);
     return 0;
 }
 

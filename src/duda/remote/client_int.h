@@ -140,6 +140,8 @@ void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
 int remote_link_new(struct remote_pool *pool, struct remote_call *probe);
 /** @return an open connection for a call; NULL: none, or all are left to others */
 struct remote_link *remote_link_choose(struct remote_pool *pool);
+/** No further connection can be had now: calls that wait for one go over one that is open. Nothing is called. */
+void remote_link_share(struct remote_pool *pool);
 /** Append a call, and send what the socket takes. Nothing is called. */
 void remote_link_send(struct remote_link *l, struct remote_call *call);
 /** @return whether it must be ended: it is broken, or keeps a call waiting for too long */

@@ -142,6 +142,7 @@ static bool fail_to_grow(struct remote_link *l)
     grow_later(pool);
     detach(pool, l, false);
     drop(l);
+    remote_link_share(pool);
     return true;
 }
 
@@ -224,6 +225,15 @@ static struct remote_link *least_busy(const struct remote_pool *pool)
             best = l;
     }
     return best;
+}
+
+void remote_link_share(struct remote_pool *pool)
+{
+    struct remote_link *l = least_busy(pool);
+    struct remote_call *call;
+
+    while (l && (call = remote_queue_pop(&pool->waiting)))
+        remote_link_send(l, call);
 }
 
 struct remote_link *remote_link_choose(struct remote_pool *pool)
@@ -320,6 +330,7 @@ static void refuse(struct remote_link *l)
     detach(pool, l, false);
     settle(l, REMOTE_UNSENT, text);
     drop(l);
+    remote_link_share(pool);
 }
 
 /* @return whether the connection goes on */

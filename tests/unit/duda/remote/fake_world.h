@@ -54,7 +54,7 @@ struct mk_stream {
     char in[BYTES], out[BYTES]; /* of the server: what it got, and what it sends */
     size_t in_len, in_at, out_len, out_at;
     bool is_open, is_idle, is_over; /* is_over: the server closed it */
-    bool is_confused, has_chatted, has_replied, refuses;
+    bool is_confused, has_chatted, refuses;
 };
 
 struct mk_upstream_wait {
@@ -482,7 +482,6 @@ static void reply(struct mk_stream *s, const char *text, size_t len)
     assert_true(s->out_len + len <= BYTES);
     memcpy(s->out + s->out_len, text, len);
     s->out_len += len;
-    s->has_replied = true;
 }
 
 /* A whole line has come. @return whether the connection goes on */
@@ -492,7 +491,7 @@ static bool obey(struct mk_stream *s, const char *line)
     const unsigned server = s->u->server;
     char text[LINE + 1];
 
-    if (world.moods[server] == FULL && !s->has_replied && s->u->nopen > 1) {
+    if (world.moods[server] == FULL && s->in_at == LINE && s->u->nopen > 1) {
         s->refuses = s->is_over = true;
         reply(s, "F000000\n", LINE);
         return false;

@@ -242,6 +242,29 @@ static enum mood any_mood(void)
     return below(2) == 0 ? GOOD : (enum mood)below(NMOODS);
 }
 
+/* Is a connection on its way, or one that will be given back? */
+static bool is_coming(const struct remote_pool *pool)
+{
+    const struct remote_link *l = pool->links;
+
+    while (l && l->state == REMOTE_LINK_OPEN)
+        l = l->next;
+    return l != NULL;
+}
+
+/* What waits beside connections that work must have something to wait for. */
+static void look_at_waiting(void)
+{
+    for (unsigned i = 0; i < WORKERS; i++) {
+        for (unsigned server = 0; server < SERVERS; server++) {
+            const struct remote_pool *pool = &world.clients[i]->pools[server];
+
+            if (pool->waiting.first)
+                assert_true(is_coming(pool));
+        }
+    }
+}
+
 static void step(void)
 {
     const unsigned guest = below(GUESTS), server = below(SERVERS);
@@ -282,6 +305,7 @@ static void step(void)
         pass_time(below(90));
     for (unsigned i = 0; i < SERVERS; i++)
         assert_true(world.upstreams[i].nopen <= world.upstreams[i].max);
+    look_at_waiting();
 }
 
 /* Everything goes on at once. */
@@ -311,7 +335,7 @@ static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORK
     *spec = (struct remote_spec){&protocol, world.servers, SERVERS, world.connections, TIMEOUT_MS};
     for (unsigned i = 0; i < SERVERS; i++) {
         world.servers[i].place.port = i + 1;
-        world.servers[i].place.connections = below(2) == 0 ? 0 : 1 + below(2);
+        world.servers[i].place.connections = below(2) == 0 ? 0 : 1 + below(3);
         assert_int_equal(pthread_mutex_init(&world.servers[i].lock, NULL), 0);
     }
     for (unsigned i = 0; i < WORKERS; i++) {
@@ -398,6 +422,14 @@ static void each_call_ends_once_in_any_order(void **state)
         assert_true(seen[i] > 100);
 }
 
+static void set_tight(bool is_tight)
+{
+    for (unsigned i = 0; i < WORKERS; i++) {
+        for (unsigned server = 0; server < SERVERS; server++)
+            world.clients[i]->pools[server].is_tight = is_tight;
+    }
+}
+
 /* Who holds the only connection passes it on, busy or not. */
 static void workers_take_turns(void **state)
 {
@@ -410,10 +442,7 @@ static void workers_take_turns(void **state)
     world.is_ending = true;
     for (unsigned i = 0; i < SERVERS; i++)
         world.upstreams[i].max = 1;
-    for (unsigned i = 0; i < WORKERS; i++) {
-        for (unsigned server = 0; server < SERVERS; server++)
-            world.clients[i]->pools[server].is_tight = true;
-    }
+    set_tight(true);
     for (int turn = 0; turn < 200; turn++) {
         world.here = (unsigned)turn % WORKERS;
         submit(false);
@@ -429,11 +458,69 @@ static void workers_take_turns(void **state)
     close_world();
 }
 
+static void serve_all_waits(void)
+{
+    for (unsigned i = 0; i < SERVERS; i++) {
+        for (unsigned n = count_waits(&world.upstreams[i]); n > 0; n--)
+            serve_wait(&world.upstreams[i]);
+    }
+}
+
+/* @return that of a worker which it leaves to others; NULL: none */
+static struct mk_stream *find_leaving(const struct remote_client *client)
+{
+    for (unsigned i = 0; i < SERVERS; i++) {
+        for (const struct remote_link *l = client->pools[i].links; l; l = l->next) {
+            if (l->state == REMOTE_LINK_LEAVING)
+                return l->s;
+        }
+    }
+    return NULL;
+}
+
+/* A worker leaves one of its two connections to another one, and cannot have a third: what waits for that has the second. */
+static void a_call_does_not_wait_for_a_connection_that_failed(void **state)
+{
+    struct mk_stream *s;
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    open_world(1, &spec, of);
+    spec.connections = 2;
+    world.is_rough = false;
+    world.is_ending = true;
+    set_tight(false);
+    for (unsigned i = 0; i < SERVERS; i++)
+        world.upstreams[i].max = 2;
+    for (int turn = 0; turn < 24; turn++) {
+        world.here = turn < 16 ? 0 : 1;
+        submit(false);
+        serve_all_waits();
+    }
+    set_tight(true);
+    world.here = 0;
+    submit(false);
+    assert_non_null(find_leaving(world.clients[0]));
+    for (unsigned i = 0; i < SERVERS; i++)
+        world.moods[i] = REFUSES;
+    while ((s = find_leaving(world.clients[0]))) {
+        serve_stream(s);
+        tell_stream(s);
+    }
+    serve_all_waits();
+    look_at_waiting();
+    while (world.nended < world.naccepted)
+        run_all();
+    close_world();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_ends_once_in_any_order),
         cmocka_unit_test(workers_take_turns),
+        cmocka_unit_test(a_call_does_not_wait_for_a_connection_that_failed),
     };
 
     duda_objects_given = &given;
