@@ -11,19 +11,6 @@
 
 enum { DIGITS_MAX = 5 };
 
-/* Cut a text before this character. @return what stands behind it; p NULL: the character is not there */
-static struct mk_str cut(struct mk_str *s, char c)
-{
-    const char *at = s->len > 0 ? memchr(s->p, c, s->len) : NULL;
-    struct mk_str rest = {NULL, 0};
-
-    if (!at)
-        return rest;
-    rest = (struct mk_str){at + 1, s->len - (size_t)(at - s->p) - 1};
-    s->len = (size_t)(at - s->p);
-    return rest;
-}
-
 /* @return 0: it is no number from 1 to max, or has more digits than a port */
 static unsigned short_number(struct mk_str s, unsigned max)
 {
@@ -61,11 +48,10 @@ static bool set_host(struct remote_place *p, struct mk_str host, bool is_v6)
     return family_of(p->host, bytes) == AF_INET || is_name(p->host);
 }
 
-/* @param port  where the text has none; 0: it must have one */
-static const char *read_host(struct remote_place *p, struct mk_str s, unsigned port)
+const char *remote_place_read_host(struct remote_place *p, struct mk_str s, unsigned port)
 {
     const bool is_v6 = remote_take(&s, "[");
-    struct mk_str rest = cut(&s, is_v6 ? ']' : ':');
+    struct mk_str rest = remote_cut(&s, is_v6 ? ']' : ':');
     const bool has_port = is_v6 ? rest.p && remote_take(&rest, ":") : rest.p != NULL;
 
     if (is_v6 && (!rest.p || (!has_port && rest.len > 0)))
@@ -87,8 +73,7 @@ static const char *read_options(struct remote_place *p, struct mk_str s)
     return p->connections > 0 ? NULL : "behind ? may be connections= with a number up to 1024";
 }
 
-/* @return false: it is no URL of this scheme, and nothing is taken */
-static bool take_scheme(struct mk_str *s, const char *scheme, bool *is_secure)
+bool remote_scheme_take(struct mk_str *s, const char *scheme, bool *is_secure)
 {
     struct mk_str rest = *s;
 
@@ -108,10 +93,10 @@ const char *remote_place_read(struct remote_place *p, const char *text, size_t l
     const char *why;
 
     *p = (struct remote_place){.port = 0};
-    if (!take_scheme(&s, scheme->name, &p->is_secure))
-        return read_host(p, s, 0);
-    options = cut(&s, '?');
-    why = read_host(p, s, scheme->port);
+    if (!remote_scheme_take(&s, scheme->name, &p->is_secure))
+        return remote_place_read_host(p, s, 0);
+    options = remote_cut(&s, '?');
+    why = remote_place_read_host(p, s, scheme->port);
     return why ? why : read_options(p, options);
 }
 

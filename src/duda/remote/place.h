@@ -2,6 +2,8 @@
 #ifndef MK_DUDA_REMOTE_PLACE_H
 #define MK_DUDA_REMOTE_PLACE_H
 
+#include <monkey/types.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,6 +35,14 @@ struct remote_scheme {
 /** Read a text of len bytes. @return what is wrong with it, for people; NULL: nothing */
 const char *remote_place_read(struct remote_place *p, const char *text, size_t len,
                               const struct remote_scheme *scheme);
+
+/* ---- parts, for URLs that have more ---- */
+
+/** Take "SCHEME://" or "SCHEMEs://" off the front. @return false: it does not begin so, and nothing is taken */
+bool remote_scheme_take(struct mk_str *s, const char *scheme, bool *is_secure);
+
+/** Read "HOST[:PORT]" into a place. @param port  where the text has none; 0: it must have one. @return as remote_place_read() */
+const char *remote_place_read_host(struct remote_place *p, struct mk_str text, unsigned port);
 
 /** @return whether both texts name one server, as far as can be seen without a look-up */
 bool remote_place_is_same(const struct remote_place *a, const struct remote_place *b);

@@ -2,17 +2,16 @@
 #ifndef MK_DUDA_REMOTE_REDIS_URL_H
 #define MK_DUDA_REMOTE_REDIS_URL_H
 
-#include <stdbool.h>
+#include "remote/place.h"
 
 /*
  * Where a server of Redis is, in one text: `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`. A pure function.
  * `rediss://` is the same with TLS, and `?ca=FILE` at its end names whose certificates are believed.
  *
- * The host is a name, an IPv4 address, or an IPv6 address in brackets. %XX in users and passwords is decoded.
+ * The host is as in remote/place.h. %XX in users and passwords is decoded.
  */
 
 enum {
-    REDIS_URL_HOST_MAX = 254, /* with the terminator; RFC 1035 section 2.3.4 */
     REDIS_URL_NAME_MAX = 128, /* of a user, and of a password */
     REDIS_URL_CA_MAX = 1024,  /* of the path of a file */
     REDIS_URL_DB_MAX = 65535,
@@ -20,11 +19,10 @@ enum {
 };
 
 struct redis_url {
-    char host[REDIS_URL_HOST_MAX];                               /* without brackets */
+    struct remote_place place;
     char user[REDIS_URL_NAME_MAX], password[REDIS_URL_NAME_MAX]; /* "": none */
     char ca[REDIS_URL_CA_MAX];                                   /* "": those of the system */
-    unsigned port, db;
-    bool is_secure;
+    unsigned db;
 };
 
 /** Does the text begin as such a URL does? */

@@ -19,4 +19,17 @@ static inline bool remote_take(struct mk_str *s, const char *word)
     return true;
 }
 
+/** Cut a text before this character. @return what stands behind it; p NULL: the character is not there, and nothing is cut */
+static inline struct mk_str remote_cut(struct mk_str *s, char c)
+{
+    const char *at = s->len > 0 ? memchr(s->p, c, s->len) : NULL;
+    struct mk_str rest = {NULL, 0};
+
+    if (!at)
+        return rest;
+    rest = (struct mk_str){at + 1, s->len - (size_t)(at - s->p) - 1};
+    s->len = (size_t)(at - s->p);
+    return rest;
+}
+
 #endif

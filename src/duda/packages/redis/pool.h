@@ -15,8 +15,8 @@
 /* What a service asked for: shared by all workers, and never changed but for what was logged. */
 struct redis_client {
     struct address place;
-    char host[REDIS_URL_HOST_MAX]; /* of which the certificate is; "": an address, without a URL */
-    unsigned port;                 /* of the host */
+    char host[REMOTE_HOST_MAX]; /* of which the certificate is; "": an address, without a URL */
+    unsigned port;              /* of the host */
     struct redis_trust *
         trust; /* NULL: without TLS. It lasts until the process ends, as the library of the service does */
     char user[REDIS_NAME_MAX], password[REDIS_NAME_MAX], db[16]; /* "": none */

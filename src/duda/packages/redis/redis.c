@@ -172,12 +172,12 @@ static const char *read_url(redis_client_t *c, const char *text)
 
     if (why)
         return why;
-    if (address_find(&c->place, url.host, url.port) < 0)
+    if (address_find(&c->place, url.place.host, url.place.port) < 0)
         return "the host of the server has no address";
-    if (url.is_secure && !(c->trust = redis_trust_new(url.ca, &why)))
+    if (url.place.is_secure && !(c->trust = redis_trust_new(url.ca, &why)))
         return why;
-    memcpy(c->host, url.host, sizeof(c->host));
-    c->port = url.port;
+    memcpy(c->host, url.place.host, sizeof(c->host));
+    c->port = url.place.port;
     memcpy(c->user, url.user, sizeof(c->user));
     memcpy(c->password, url.password, sizeof(c->password));
     if (url.db > 0)

@@ -31,10 +31,10 @@ static void test_urls(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         assert_null(redis_url_read(&url, urls[i].text));
-        assert_string_equal(url.host, urls[i].host);
+        assert_string_equal(url.place.host, urls[i].host);
         assert_string_equal(url.user, urls[i].user);
         assert_string_equal(url.password, urls[i].password);
-        assert_int_equal(url.port, urls[i].port);
+        assert_int_equal(url.place.port, urls[i].port);
         assert_int_equal(url.db, urls[i].db);
     }
 }
@@ -45,15 +45,15 @@ static void test_tls(void **state)
 
     (void)state;
     assert_null(redis_url_read(&url, "rediss://:pw@a:7/2?ca=/etc/a%20b.pem"));
-    assert_true(url.is_secure);
+    assert_true(url.place.is_secure);
     assert_string_equal(url.ca, "/etc/a b.pem");
-    assert_string_equal(url.host, "a");
-    assert_int_equal(url.port, 7);
+    assert_string_equal(url.place.host, "a");
+    assert_int_equal(url.place.port, 7);
     assert_int_equal(url.db, 2);
     assert_null(redis_url_read(&url, "rediss://a"));
     assert_string_equal(url.ca, "");
     assert_null(redis_url_read(&url, "redis://a"));
-    assert_false(url.is_secure);
+    assert_false(url.place.is_secure);
     assert_non_null(redis_url_read(&url, "redis://a?ca=/x"));
     assert_non_null(redis_url_read(&url, "rediss://a?ca=x"));
     assert_non_null(redis_url_read(&url, "rediss://a?ca="));
@@ -95,6 +95,14 @@ static void test_what_is_none(void **state)
         "redis://a\xff",
         "redis://a:123456",
         "redis://a:1/-1",
+        "redis://a:1/1?",
+        "redis://a:b",
+        "redis://a,b",
+        "redis://1.2.3",
+        "redis://1.2.3.4.5",
+        "redis://[a]",
+        "redis://[1.2.3.4]",
+        "redis://[::g]:1",
     };
     struct redis_url url;
 
@@ -119,8 +127,8 @@ static bool fits(const char *before, size_t n, const char *after)
 static void test_bounds(void **state)
 {
     (void)state;
-    assert_true(fits("redis://", REDIS_URL_HOST_MAX - 1, ""));
-    assert_false(fits("redis://", REDIS_URL_HOST_MAX, ""));
+    assert_true(fits("redis://", REMOTE_HOST_MAX - 1, ""));
+    assert_false(fits("redis://", REMOTE_HOST_MAX, ""));
     assert_true(fits("redis://:", REDIS_URL_NAME_MAX - 1, "@a"));
     assert_false(fits("redis://:", REDIS_URL_NAME_MAX, "@a"));
     assert_true(fits("redis://", REDIS_URL_NAME_MAX - 1, ":p@a"));
