@@ -29,7 +29,9 @@ void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
     for (struct remote_call *call = first, *next; call; call = next) {
         next = call->next;
         is_unsent |= call == unsent;
-        if (call->deadline_ms <= now_ms)
+        if (call->is_over)
+            free(call);
+        else if (call->deadline_ms <= now_ms)
             c->spec->protocol->lost(c->of, call, REMOTE_LATE, "no answer within the time limit");
         else
             c->spec->protocol->lost(c->of, call, is_unsent ? REMOTE_UNSENT : end, text);
@@ -78,21 +80,16 @@ static void probe(struct remote_pool *pool, int64_t now_ms)
 
 /* ---- connections for calls ---- */
 
-static bool is_taking(const struct remote_pool *pool)
+/* @return 0: there are as many as there may be, or one more is on its way; an error */
+static int connect_another(struct remote_pool *pool)
 {
-    const struct remote_link *l = pool->links;
-
-    while (l && (l->state != REMOTE_LINK_TAKE || l->is_probe))
-        l = l->next;
-    return l != NULL;
+    return pool->nlinks < pool->client->spec->connections ? remote_link_new(pool, NULL) : 0;
 }
 
 /* @return 0: one is on its way, or those that there are will be free; an error */
 static int connect_one(struct remote_pool *pool)
 {
-    if (is_taking(pool) || pool->nlinks >= pool->client->spec->connections)
-        return 0;
-    return remote_link_new(pool, NULL);
+    return remote_link_coming(pool) > 0 ? 0 : connect_another(pool);
 }
 
 void remote_pool_serve(struct remote_pool *pool)
@@ -109,10 +106,28 @@ void remote_pool_serve(struct remote_pool *pool)
 }
 
 /* Where connections are scarce one is enough for a worker. */
-static void add_one(struct remote_pool *pool)
+static bool may_grow(const struct remote_pool *pool)
 {
-    if (!pool->is_tight && backoff_is_over(&pool->growth, clock_now_ms()))
-        (void)!connect_one(pool);
+    return !pool->is_tight && backoff_is_over(&pool->growth, clock_now_ms());
+}
+
+/* @return how many more connections come than calls wait; < 0: fewer come */
+static int count_spare(const struct remote_pool *pool)
+{
+    int n = (int)remote_link_coming(pool);
+
+    for (const struct remote_call *call = pool->waiting.first; call && n >= 0; call = call->next)
+        n--;
+    return n;
+}
+
+/* May a call have a connection of its own, where others keep theirs busy for long? */
+static bool is_worth_waiting(const struct remote_pool *pool)
+{
+    const struct remote_spec *spec = pool->client->spec;
+
+    return spec->protocol->late && may_grow(pool) &&
+           (pool->nlinks < spec->connections || count_spare(pool) > 0);
 }
 
 static int wait_for_one(struct remote_pool *pool, struct remote_call *call)
@@ -126,6 +141,8 @@ static int wait_for_one(struct remote_pool *pool, struct remote_call *call)
     remote_queue_add(&pool->waiting, call);
     if (err < 0)
         remote_link_share(pool);
+    else if (count_spare(pool) < 0 && may_grow(pool))
+        (void)!connect_another(pool);
     return 0;
 }
 
@@ -147,6 +164,15 @@ static struct remote_call *take_late(struct remote_queue *q, int64_t now_ms)
     return call;
 }
 
+static struct remote_call *find_late(const struct remote_pool *pool, int64_t now_ms)
+{
+    struct remote_call *call = NULL;
+
+    for (const struct remote_link *l = pool->links; l && !call; l = l->next)
+        call = remote_link_late(l, now_ms);
+    return call;
+}
+
 static struct remote_link *find_due(const struct remote_pool *pool, int64_t now_ms)
 {
     struct remote_link *l = pool->links;
@@ -161,11 +187,18 @@ static void look_after(struct remote_pool *pool, int64_t now_ms)
 {
     struct remote_call *call;
     struct remote_link *l, *next;
+    const struct remote_client *c = pool->client;
 
-    while ((l = find_due(pool, now_ms)))
-        remote_link_expire(l);
     while ((call = take_late(&pool->waiting, now_ms)))
         remote_pool_lose(pool, call, NULL, REMOTE_LATE, "");
+    while ((call = find_late(pool, now_ms))) {
+        call->is_over = true;
+        c->spec->protocol->late(c->of, call);
+    }
+    while ((l = find_due(pool, now_ms)))
+        remote_link_expire(l);
+    if (!pool->is_tight)
+        remote_link_share(pool); /* a new one takes its time */
     for (l = pool->links; l; l = next) {
         next = l->next;
         (void)remote_link_rest(l);
@@ -178,7 +211,7 @@ static bool has_to_look(const struct remote_client *c)
 {
     if (c->ncalls > 0)
         return true;
-    for (unsigned i = 0; i < c->spec->nservers; i++) {
+    for (unsigned i = 0; i < c->nservers; i++) {
         if (c->pools[i].links || c->pools[i].state != REMOTE_POOL_UP)
             return true;
     }
@@ -190,7 +223,7 @@ static void on_tick(void *arg)
     struct remote_client *c = arg;
     const int64_t now_ms = clock_now_ms();
 
-    for (unsigned i = 0; i < c->spec->nservers; i++)
+    for (unsigned i = 0; i < c->nservers; i++)
         look_after(&c->pools[i], now_ms);
     if (has_to_look(c))
         return;
@@ -212,6 +245,7 @@ int remote_client_begin(struct remote_client *c, struct remote_call *call, duda_
     if (dr && !call->parking)
         return -1;
     call->deadline_ms = clock_now_ms() + c->spec->timeout_ms;
+    call->is_over = false;
     c->ncalls++;
     return 0;
 }
@@ -230,10 +264,10 @@ int remote_client_send(struct remote_client *c, unsigned server, struct remote_c
     if (pool->state != REMOTE_POOL_UP)
         return -1;
     l = remote_link_choose(pool);
-    if (!l)
+    if (!l || (l->ncalls > 0 && is_worth_waiting(pool)))
         return wait_for_one(pool, call);
-    if (l->ncalls > 0)
-        add_one(pool);
+    if (l->ncalls > 0 && may_grow(pool))
+        (void)!connect_one(pool);
     remote_link_send(l, call);
     return 0;
 }
@@ -249,7 +283,7 @@ uint64_t remote_client_alive(const struct remote_client *c)
 {
     uint64_t alive = 0;
 
-    for (unsigned i = 0; i < c->spec->nservers; i++)
+    for (unsigned i = 0; i < c->nservers; i++)
         alive |= (uint64_t)(c->pools[i].state == REMOTE_POOL_UP) << i;
     return alive;
 }
@@ -266,15 +300,18 @@ static unsigned count_workers(const struct duda_place *place)
 }
 
 static struct mk_upstream *open_upstream(const struct remote_spec *spec,
-                                         const struct remote_place *p,
+                                         const struct remote_server *s,
                                          const struct duda_place *place, unsigned max)
 {
+    const struct remote_place *p = &s->place;
     const struct mk_upstream_options options = {
         .size = sizeof(options),
         .host = p->host,
         .port = p->port,
         .transport = p->is_secure ? place->tls : NULL,
-        .name = p->is_secure ? p->host : NULL,
+        .name = !p->is_secure ? NULL
+                : s->name     ? s->name
+                              : p->host,
         .max_connections = max,
         .max_idle = spec->connections,
         .max_waiting = UINT16_MAX, /* bound by the calls */
@@ -295,7 +332,7 @@ static int join(struct remote_pool *pool, struct remote_server *s)
 
     (void)pthread_mutex_lock(&s->lock);
     if (!s->upstream)
-        s->upstream = open_upstream(spec, &s->place, place, max);
+        s->upstream = open_upstream(spec, s, place, max);
     if (s->upstream)
         s->users++;
     pool->upstream = s->upstream;
@@ -317,6 +354,10 @@ static void leave(struct remote_pool *pool)
         s->upstream = NULL;
     }
     (void)pthread_mutex_unlock(&s->lock);
+    if (!pool->is_own)
+        return;
+    (void)pthread_mutex_destroy(&s->lock);
+    free(s);
 }
 
 bool remote_has_tls(void)
@@ -329,7 +370,8 @@ bool remote_has_tls(void)
 
 struct remote_client *remote_client_new(const struct remote_spec *spec, void *of)
 {
-    struct remote_client *c = calloc(1, sizeof(*c) + spec->nservers * sizeof(struct remote_pool));
+    struct remote_client *c =
+        calloc(1, sizeof(*c) + (spec->nservers + spec->nmore) * sizeof(struct remote_pool));
 
     if (!c || duda_objects_given->host->place(&c->place) < 0) {
         free(c);
@@ -337,23 +379,52 @@ struct remote_client *remote_client_new(const struct remote_spec *spec, void *of
     }
     c->spec = spec;
     c->of = of;
-    for (unsigned i = 0; i < spec->nservers; i++) {
-        c->pools[i].client = c;
-        if (join(&c->pools[i], &spec->servers[i]) == 0)
+    for (; c->nservers < spec->nservers; c->nservers++) {
+        c->pools[c->nservers].client = c;
+        if (join(&c->pools[c->nservers], &spec->servers[c->nservers]) == 0)
             continue;
-        while (i-- > 0)
-            leave(&c->pools[i]);
-        free(c);
+        remote_client_free(c);
         return NULL;
     }
     return c;
+}
+
+int remote_client_add(struct remote_client *c, const struct remote_place *place, const char *name)
+{
+    struct remote_pool *pool = &c->pools[c->nservers];
+    struct remote_server *s;
+
+    if (c->nservers == c->spec->nservers + c->spec->nmore)
+        return -1;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return -1;
+    s->place = *place;
+    s->name = name;
+    (void)pthread_mutex_init(&s->lock, NULL); /* cannot fail on Linux */
+    *pool = (struct remote_pool){.client = c, .is_own = true};
+    if (join(pool, s) < 0) {
+        leave(pool);
+        return -1;
+    }
+    return (int)c->nservers++;
+}
+
+unsigned remote_client_servers(const struct remote_client *c)
+{
+    return c->nservers;
+}
+
+const struct remote_place *remote_client_place(const struct remote_client *c, unsigned server)
+{
+    return &c->pools[server].server->place;
 }
 
 void remote_client_free(struct remote_client *c)
 {
     struct remote_call *call;
 
-    for (unsigned i = 0; i < c->spec->nservers; i++) {
+    for (unsigned i = 0; i < c->nservers; i++) {
         struct remote_pool *pool = &c->pools[i];
 
         while (pool->links)

@@ -27,16 +27,22 @@ struct mk_upstream;
  * logs it, and the last one that has it back. A further connection that cannot be made beside one that works is no failure:
  * it is tried again as late as a probe.
  *
- * Every call that remote_client_send() took ends once: by answer() or by lost() of the protocol, within timeout_ms plus two
- * ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this
+ * Every call that remote_client_send() took ends once: by answer(), lost() or late() of the protocol, within timeout_ms plus
+ * two ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this
  * header, apart from that of remote_client_answer().
+ *
+ * Optional: a connection that begins with a greeting takes calls after the greeting was answered, and a refused greeting is a
+ * connection that could not be made. With late() a server that does not answer a call in time is merely slow: the connection
+ * goes on, and fails when it keeps its first call waiting for timeout_ms more; and a call waits up to a tick for a new
+ * connection before it is sent after others. A worker can add servers of its own.
  */
 
 enum { REMOTE_SERVERS_MAX = 64 };
 
-/** A server, shared by all workers. Zeroed at first but for its place, which does not change. */
+/** A server, shared by all workers. Zeroed at first but for its place and name, which do not change. */
 struct remote_server {
     struct remote_place place;
+    const char *name; /* of its certificate; NULL: its host. Borrowed */
     pthread_mutex_t lock;
     struct mk_upstream *upstream; /* under lock; NULL: no worker has it */
     unsigned users;               /* likewise: workers */
@@ -50,6 +56,7 @@ struct remote_call {
     int64_t deadline_ms;     /* of CLOCK_MONOTONIC */
     const char *bytes;       /* what is sent; unchanged until it ends */
     size_t len;              /* > 0 */
+    bool is_over;            /* the client's own: late() was called */
 };
 
 /** Why a call has no answer. */
@@ -76,6 +83,11 @@ struct remote_protocol {
     unsigned calls_max; /* of a worker, without an answer */
     /** @return a call that each server answers; it is freed by free(). NULL: no memory */
     struct remote_call *(*probe)(void);
+    /**
+     * Optional. *call: what a new connection begins with, as a call of probe(), whose answer is bad if it is refused; NULL:
+     * nothing. @return 0; -1: no memory
+     */
+    int (*greet)(void *of, struct remote_call **call);
     /** The answer to a call begins. */
     void (*begin)(void *of, void *reader, const struct remote_call *call);
     /** Read the next bytes of it. @param used  out: bytes, unless it is bad */
@@ -86,8 +98,12 @@ struct remote_protocol {
     void (*answer)(void *of, struct remote_call *call, const void *reader);
     /** It will not come, or the rest of it. Takes the call, which may be sent again if it is REMOTE_UNSENT. */
     void (*lost)(void *of, struct remote_call *call, enum remote_end end, const char *text);
+    /** Optional. Its time is over: takes what the call is for, but not the call, which is freed by free() after its answer. */
+    void (*late)(void *of, struct remote_call *call);
     /** Free what the reader has of an answer; it may be zeroed, or reset twice. */
     void (*reset)(void *reader);
+    /** Optional. The connection ends: free what the reader has, after reset(). */
+    void (*fini)(void *reader);
 };
 
 /** What a service asked for: shared by all workers, and never changed. */
@@ -95,6 +111,7 @@ struct remote_spec {
     const struct remote_protocol *protocol;
     struct remote_server *servers;
     unsigned nservers;    /* 1 to REMOTE_SERVERS_MAX */
+    unsigned nmore;       /* that a worker may add */
     unsigned connections; /* of a worker to a server, probes not counted */
     unsigned timeout_ms;  /* of a call, and to connect */
 };
@@ -114,18 +131,27 @@ struct remote_client *remote_client_new(const struct remote_spec *spec, void *of
 /** Free it with its calls and connections. On its worker, or after the end of its thread. */
 void remote_client_free(struct remote_client *c);
 
+/**
+ * Add a server of this worker alone. It takes calls like the others, and stays until the client is freed.
+ * @param name  as in struct remote_server. @return its number; -1: there are nmore, or no memory
+ */
+int remote_client_add(struct remote_client *c, const struct remote_place *place, const char *name);
+/** @return how many servers there are */
+unsigned remote_client_servers(const struct remote_client *c);
+const struct remote_place *remote_client_place(const struct remote_client *c, unsigned server);
+
 /** @return a bit for each server that takes calls */
 uint64_t remote_client_alive(const struct remote_client *c);
 
 /**
- * Count a call, set its deadline, and park its request.
+ * Count a call, set its deadline, which may be set anew before it is sent, and park its request.
  * @param dr  NULL: it has none. @return 0; -1: there are calls_max, dr cannot wait, or no memory
  */
 int remote_client_begin(struct remote_client *c, struct remote_call *call, duda_request_t *dr);
 /** Undo it: no server has taken the call. */
 void remote_client_cancel(struct remote_client *c, struct remote_call *call);
 
-/** Send a call that was begun, or was REMOTE_UNSENT. @return 0: it is taken; -1: the server takes no calls now */
+/** Send a call that was begun, was REMOTE_UNSENT, or has an answer that sends it elsewhere. @return 0: it is taken; -1: the server takes no calls now */
 int remote_client_send(struct remote_client *c, unsigned server, struct remote_call *call);
 
 /**

@@ -23,8 +23,10 @@ enum {
 
 #define REMOTE_TO(state) (1U << REMOTE_LINK_##state)
 #define REMOTE_LINK_STATES(X)                                                                      \
-    X(TAKE, "take", REMOTE_TO(TAKE) | REMOTE_TO(OPEN) | REMOTE_TO(OVER),                           \
+    X(TAKE, "take", REMOTE_TO(TAKE) | REMOTE_TO(GREET) | REMOTE_TO(OPEN) | REMOTE_TO(OVER),        \
       "waits for a connection, a probe with its call")                                             \
+    X(GREET, "greet", REMOTE_TO(OPEN) | REMOTE_TO(BROKEN) | REMOTE_TO(OVER),                       \
+      "its first call is the greeting; gets no more calls yet")                                    \
     X(OPEN, "open", REMOTE_TO(LEAVING) | REMOTE_TO(BROKEN) | REMOTE_TO(OVER),                      \
       "calls are sent as they come")                                                               \
     X(LEAVING, "leaving", REMOTE_TO(BROKEN) | REMOTE_TO(OVER),                                     \
@@ -66,6 +68,7 @@ struct remote_pool {
     struct backoff growth; /* of attempts at further connections beside one that works */
     enum remote_pool_state state;
     bool is_tight; /* workers may have to wait for each other's connections */
+    bool is_own;   /* the server was added here */
 };
 
 struct remote_client {
@@ -73,7 +76,8 @@ struct remote_client {
     void *of;
     struct duda_place place;
     struct parking_lot lot;
-    unsigned ncalls;    /* begun, and not ended */
+    unsigned ncalls; /* begun, and not ended */
+    unsigned nservers;
     duda_timer_t *tick; /* while there are calls or links, or a server is not UP */
     struct remote_pool pools[];
 };
@@ -83,12 +87,14 @@ struct remote_link {
     struct remote_pool *pool;
     struct mk_upstream_wait *wait;
     struct mk_stream *s;
-    uint8_t state;              /* enum remote_link_state */
-    bool is_probe;              /* its first call is one */
-    bool is_inside;             /* its event is on the stack */
-    bool is_answering;          /* the reader has begun with the answer to the first call */
-    bool has_answered;          /* the connection, at least one call */
-    unsigned idle_ticks;        /* that found it without calls */
+    uint8_t state;       /* enum remote_link_state */
+    bool is_probe;       /* its first call is one, behind a greeting */
+    bool is_greeting;    /* its first call is the greeting */
+    bool is_inside;      /* its event is on the stack */
+    bool is_answering;   /* the reader has begun with the answer to the first call */
+    bool has_answered;   /* the connection, at least one call */
+    bool is_early;       /* the answer began before the first call was sent: it may be a refusal */
+    unsigned idle_ticks; /* that found it without calls */
     unsigned ncalls, nunsent;   /* nunsent: of which not all was sent */
     unsigned nowed;             /* answers that what was read may be of */
     struct remote_queue calls;  /* without an answer, in their order */
@@ -140,10 +146,14 @@ void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
 int remote_link_new(struct remote_pool *pool, struct remote_call *probe);
 /** @return an open connection for a call; NULL: none, or all are left to others */
 struct remote_link *remote_link_choose(struct remote_pool *pool);
+/** @return how many connections for calls are on their way */
+unsigned remote_link_coming(const struct remote_pool *pool);
 /** No further connection can be had now: calls that wait for one go over one that is open. Nothing is called. */
 void remote_link_share(struct remote_pool *pool);
 /** Append a call, and send what the socket takes. Nothing is called. */
 void remote_link_send(struct remote_link *l, struct remote_call *call);
+/** @return a call whose time is over, for late(); NULL: none */
+struct remote_call *remote_link_late(const struct remote_link *l, int64_t now_ms);
 /** @return whether it must be ended: it is broken, or keeps a call waiting for too long */
 bool remote_link_is_due(const struct remote_link *l, int64_t now_ms);
 /** End it as a failure of its server. */

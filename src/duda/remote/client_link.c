@@ -12,6 +12,7 @@ static const struct states_row rows[] = {
     REMOTE_LINK_STATES(ROW)
 #undef ROW
 };
+static const char unasked[] = "an answer without a call";
 static const struct states table = {"remote link", sizeof(rows) / sizeof(rows[0]), rows};
 
 static void turn(struct remote_link *l, enum remote_link_state to)
@@ -47,7 +48,11 @@ static void detach(struct remote_pool *pool, struct remote_link *l, bool reusabl
 
 static void drop(struct remote_link *l)
 {
-    protocol_of(l)->reset(l->reader);
+    const struct remote_protocol *protocol = protocol_of(l);
+
+    protocol->reset(l->reader);
+    if (protocol->fini)
+        protocol->fini(l->reader);
     free(l);
 }
 
@@ -93,6 +98,16 @@ static struct remote_call *pop(struct remote_link *l)
     return call;
 }
 
+/* What is no package's: the greeting, and the call of a probe. */
+static void free_own(struct remote_link *l)
+{
+    if (l->is_greeting)
+        free(pop(l));
+    l->is_greeting = false;
+    if (l->is_probe)
+        free(pop(l));
+}
+
 static const struct remote_call *first_unsent(const struct remote_link *l)
 {
     return l->unsent && l->sent > 0 ? l->unsent->next : l->unsent; /* the first one is cut off */
@@ -112,8 +127,7 @@ static void fail(struct remote_link *l, enum remote_end end, const char *text,
     const bool is_probe = l->is_probe;
 
     detach(pool, l, false);
-    if (is_probe)
-        free(pop(l));
+    free_own(l);
     if (is_servers_fault || is_probe)
         remote_pool_failed(pool, text, is_probe);
     settle(l, end, text);
@@ -129,18 +143,19 @@ static void grow_later(struct remote_pool *pool)
 }
 
 /*
- * It ends, or never was, without having had a call. A server that is full may refuse a further connection, and goes on with
- * those that it has.
+ * It ends, or never was, without having had a call of a package. A server that is full may refuse a further connection, and
+ * goes on with those that it has.
  * @return whether there is one that works
  */
 static bool fail_to_grow(struct remote_link *l)
 {
     struct remote_pool *pool = l->pool;
 
-    if (l->is_probe || l->ncalls > 0 || l->has_answered || !has_another(pool, l))
+    if (l->is_probe || l->ncalls > l->is_greeting || l->has_answered || !has_another(pool, l))
         return false;
     grow_later(pool);
     detach(pool, l, false);
+    free_own(l);
     drop(l);
     remote_link_share(pool);
     return true;
@@ -216,20 +231,42 @@ static bool others_wait(const struct remote_pool *pool)
     return waiting > 0;
 }
 
-static struct remote_link *least_busy(const struct remote_pool *pool)
+/* Does it wait for an answer that nobody wants any more? */
+static bool is_slow(const struct remote_link *l)
+{
+    return l->calls.first && l->calls.first->is_over;
+}
+
+static bool is_better(const struct remote_link *l, const struct remote_link *than)
+{
+    if (!than || is_slow(l) != is_slow(than))
+        return !than || is_slow(than);
+    return l->ncalls < than->ncalls;
+}
+
+static struct remote_link *best_open(const struct remote_pool *pool)
 {
     struct remote_link *best = NULL;
 
     for (struct remote_link *l = pool->links; l; l = l->next) {
-        if (l->state == REMOTE_LINK_OPEN && !l->is_probe && (!best || l->ncalls < best->ncalls))
+        if (l->state == REMOTE_LINK_OPEN && !l->is_probe && is_better(l, best))
             best = l;
     }
     return best;
 }
 
+unsigned remote_link_coming(const struct remote_pool *pool)
+{
+    unsigned n = 0;
+
+    for (const struct remote_link *l = pool->links; l; l = l->next)
+        n += !l->is_probe && (l->state == REMOTE_LINK_TAKE || l->state == REMOTE_LINK_GREET);
+    return n;
+}
+
 void remote_link_share(struct remote_pool *pool)
 {
-    struct remote_link *l = least_busy(pool);
+    struct remote_link *l = best_open(pool);
     struct remote_call *call;
 
     while (l && (call = remote_queue_pop(&pool->waiting)))
@@ -241,7 +278,7 @@ struct remote_link *remote_link_choose(struct remote_pool *pool)
     struct remote_link *l;
 
     /* The server may have closed an idle one since the last turn of the loop. */
-    while ((l = least_busy(pool)) && l->ncalls == 0 && !l->is_inside &&
+    while ((l = best_open(pool)) && l->ncalls == 0 && !l->is_inside &&
            !mk_upstream_is_quiet(pool->upstream, l->s)) {
         detach(pool, l, false);
         drop(l);
@@ -258,6 +295,36 @@ struct remote_link *remote_link_choose(struct remote_pool *pool)
 
 /* ---- answers ---- */
 
+static void take_one(struct remote_link *l)
+{
+    struct remote_call *call = remote_queue_pop(&l->pool->waiting);
+
+    if (call)
+        push(l, call);
+}
+
+/* Its share of what waits: one call while others come, and all if it is the last one. */
+static void take_waiting(struct remote_link *l)
+{
+    struct remote_call *call;
+
+    turn(l, REMOTE_LINK_OPEN);
+    while (!l->is_probe && (call = remote_queue_pop(&l->pool->waiting))) {
+        push(l, call);
+        if (remote_link_coming(l->pool) > 0)
+            return;
+    }
+}
+
+/* The answer to the call is complete; takes the call. */
+static void answer(const struct remote_link *l, struct remote_call *call)
+{
+    if (call->is_over)
+        free(call);
+    else
+        protocol_of(l)->answer(l->pool->client->of, call, l->reader);
+}
+
 /*
  * The first call has its answer, after which the connection ends.
  * @param why  the server's fault; NULL: it has none
@@ -270,10 +337,17 @@ static void answer_last(struct remote_link *l, const char *why)
     detach(pool, l, false);
     if (why)
         remote_pool_failed(pool, why, false);
-    protocol_of(l)->answer(pool->client->of, call, l->reader);
+    answer(l, call);
     settle(l, REMOTE_LOST, "the connection ended after another answer");
     drop(l);
     remote_pool_serve(pool);
+}
+
+static void answer_greeting(struct remote_link *l)
+{
+    free(pop(l));
+    l->is_greeting = false;
+    take_waiting(l);
 }
 
 static void answer_probe(struct remote_link *l)
@@ -291,24 +365,25 @@ static void answer_probe(struct remote_link *l)
  */
 static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
 {
-    static const char unasked[] = "an answer without a call";
     const bool is_unasked = --l->nowed == 0 && nleft > 0;
 
     l->is_answering = false;
     if (!l->has_answered)
         backoff_end(&l->pool->growth);
     l->has_answered = true;
-    if (l->is_probe && (is_unasked || is_confused)) {
+    if ((l->is_greeting || l->is_probe) && (is_unasked || is_confused)) {
         fail(l, REMOTE_MALFORMED, unasked, true);
         return false;
     }
-    if (l->is_probe) {
+    if (l->is_greeting) {
+        answer_greeting(l);
+    } else if (l->is_probe) {
         answer_probe(l);
     } else if (is_unasked || is_confused || l->unsent == l->calls.first) {
         answer_last(l, is_unasked ? unasked : NULL);
         return false;
     } else {
-        protocol_of(l)->answer(l->pool->client->of, pop(l), l->reader);
+        answer(l, pop(l));
     }
     protocol_of(l)->reset(l->reader);
     return true;
@@ -321,6 +396,7 @@ static void refuse(struct remote_link *l)
     static const char text[] = "the server accepts no more connections";
 
     l->unsent = l->calls.first;
+    l->nunsent = l->ncalls;
     l->sent = 0;
     if (l->is_probe || !has_another(pool, l)) {
         fail(l, REMOTE_UNSENT, text, true);
@@ -328,38 +404,58 @@ static void refuse(struct remote_link *l)
     }
     grow_later(pool);
     detach(pool, l, false);
+    free_own(l);
     settle(l, REMOTE_UNSENT, text);
     drop(l);
     remote_link_share(pool);
 }
 
-/* @return whether the connection goes on */
-static bool take_bytes(struct remote_link *l, const char *bytes, size_t len)
+/* @return false: it is for no call, and not the refusal of a connection either, which may come before the first call is sent */
+static bool is_wanted(struct remote_link *l)
+{
+    if (l->nowed == 0 && !l->has_answered && l->calls.first)
+        l->is_early = true;
+    return l->nowed > 0 || l->is_early;
+}
+
+static enum remote_progress read_some(struct remote_link *l, const char *bytes, size_t len,
+                                      size_t *used)
 {
     const struct remote_protocol *protocol = protocol_of(l);
 
+    if (!l->is_answering)
+        protocol->begin(l->pool->client->of, l->reader, l->calls.first);
+    l->is_answering = true;
+    return protocol->read(l->reader, bytes, len, used);
+}
+
+/* @return false */
+static bool take_nonsense(struct remote_link *l, const char *why)
+{
+    if (!fail_to_grow(l))
+        fail(l, REMOTE_MALFORMED, why, true);
+    return false;
+}
+
+/* @return whether the connection goes on */
+static bool take_bytes(struct remote_link *l, const char *bytes, size_t len)
+{
     l->nowed = l->ncalls - l->nunsent + (l->unsent && l->sent > 0);
     while (len > 0) {
         enum remote_progress progress;
         size_t used = 0;
 
-        if (l->nowed == 0) {
-            if (!fail_to_grow(l))
-                fail(l, REMOTE_MALFORMED, "an answer without a call", true);
-            return false;
-        }
-        if (!l->is_answering)
-            protocol->begin(l->pool->client->of, l->reader, l->calls.first);
-        l->is_answering = true;
-        progress = protocol->read(l->reader, bytes, len, &used);
+        if (!is_wanted(l))
+            return take_nonsense(l, unasked);
+        progress = read_some(l, bytes, len, &used);
         if (progress == REMOTE_FULL && !l->has_answered) {
             refuse(l);
             return false;
         }
-        if (progress == REMOTE_BAD || progress == REMOTE_FULL) {
-            fail(l, REMOTE_MALFORMED, protocol->why(l->reader), true);
-            return false;
-        }
+        if (progress == REMOTE_BAD || progress == REMOTE_FULL)
+            return take_nonsense(l, protocol_of(l)->why(l->reader));
+        if (progress != REMOTE_MORE && l->is_early)
+            return take_nonsense(l, unasked);
         bytes += used;
         len -= used;
         if (progress != REMOTE_MORE && !take_answer(l, progress == REMOTE_CONFUSED, len))
@@ -429,6 +525,8 @@ static void handle_event(void *arg)
     if (received == GONE)
         return;
     l->is_inside = false;
+    if (l->state == REMOTE_LINK_OPEN && l->ncalls == 0 && !l->pool->is_tight)
+        take_one(l);
     if (received == ALL)
         flush(l);
     if (l->ncalls == 0 && (l->state == REMOTE_LINK_LEAVING || l->pool->is_tight))
@@ -466,14 +564,38 @@ static void take_failed(struct remote_link *l, int error)
     fail(l, REMOTE_UNSENT, why, true);
 }
 
-static void open_link(struct remote_link *l)
+/* Before the call of a probe. */
+static void push_greeting(struct remote_link *l, struct remote_call *call)
 {
-    struct remote_call *call;
+    const struct remote_client *c = l->pool->client;
 
-    turn(l, REMOTE_LINK_OPEN);
+    call->deadline_ms = clock_now_ms() + c->spec->timeout_ms;
+    call->is_over = false;
+    call->next = l->calls.first;
+    if (!l->calls.first)
+        l->calls.end = &call->next;
+    l->calls.first = l->unsent = call;
+    l->ncalls++;
+    l->nunsent++;
+    l->is_greeting = true;
+}
+
+static void open_link(struct remote_link *l, bool fresh)
+{
+    const struct remote_protocol *protocol = protocol_of(l);
+    struct remote_call *call = NULL;
+
+    if (fresh && protocol->greet && protocol->greet(l->pool->client->of, &call) < 0) {
+        take_failed(l, MK_E_NOMEM);
+        return;
+    }
     mk_stream_tell(l->s, on_event, l);
-    while (!l->is_probe && (call = remote_queue_pop(&l->pool->waiting)))
-        push(l, call);
+    if (!call) {
+        take_waiting(l);
+        return;
+    }
+    push_greeting(l, call);
+    turn(l, REMOTE_LINK_GREET);
 }
 
 static void handle_connection(void *arg)
@@ -493,7 +615,7 @@ static void handle_connection(void *arg)
             return;
     }
     if (l->s)
-        open_link(l);
+        open_link(l, e->fresh);
     else
         take_failed(l, error);
 }
@@ -532,12 +654,25 @@ int remote_link_new(struct remote_pool *pool, struct remote_call *probe)
 
 /* ---- time ---- */
 
+struct remote_call *remote_link_late(const struct remote_link *l, int64_t now_ms)
+{
+    struct remote_call *call = l->calls.first;
+
+    if (!protocol_of(l)->late || l->is_greeting || l->is_probe || l->state == REMOTE_LINK_BROKEN)
+        return NULL;
+    while (call && (call->is_over || now_ms < call->deadline_ms))
+        call = call->next;
+    return call;
+}
+
 bool remote_link_is_due(const struct remote_link *l, int64_t now_ms)
 {
     const struct remote_call *call = l->calls.first;
 
     if (l->state == REMOTE_LINK_BROKEN)
         return true;
+    if (protocol_of(l)->late && call && !l->is_greeting && !l->is_probe)
+        return call->is_over && call->deadline_ms + l->pool->client->spec->timeout_ms <= now_ms;
     while (call && now_ms < call->deadline_ms)
         call = call->next;
     return call != NULL;
@@ -547,7 +682,7 @@ void remote_link_expire(struct remote_link *l)
 {
     if (l->state == REMOTE_LINK_BROKEN)
         fail(l, REMOTE_LOST, "the server closed the connection", true);
-    else
+    else if (!fail_to_grow(l))
         fail(l, REMOTE_LOST, "the server answers too slowly", true);
 }
 

@@ -24,7 +24,10 @@
 enum {
     WORKERS = 2,
     SERVERS = 2,
-    CALLS = 512, /* of a schedule */
+    UPSTREAMS = SERVERS + WORKERS, /* each worker may have the last server for itself */
+    CALLS = 512,                   /* of a schedule */
+    PROBE = CALLS,
+    GREETING,
     CONNECTIONS = 2048,
     LINE = 8,
     BYTES = 4096, /* of each direction of a connection */
@@ -54,7 +57,7 @@ struct mk_stream {
     char in[BYTES], out[BYTES]; /* of the server: what it got, and what it sends */
     size_t in_len, in_at, out_len, out_at;
     bool is_open, is_idle, is_over; /* is_over: the server closed it */
-    bool is_confused, has_chatted, refuses;
+    bool is_confused, has_chatted, refuses, is_greeted;
 };
 
 struct mk_upstream_wait {
@@ -100,9 +103,10 @@ static struct {
     unsigned here; /* the worker */
     bool is_inside, is_ending, is_rough;
     bool is_swift; /* servers take no time */
+    bool greets;   /* connections begin with a greeting */
     enum mood moods[SERVERS];
     const struct mk_stream *told, *born_in[CALLS], *sent_on[CALLS]; /* told: whose event runs */
-    struct mk_upstream upstreams[SERVERS];
+    struct mk_upstream upstreams[UPSTREAMS];
     struct mk_stream *streams[CONNECTIONS];
     unsigned nstreams;
     struct mk_worker workers[WORKERS];
@@ -208,7 +212,7 @@ static void unpark(duda_request_t *dr, enum duda_park kind)
 static void say(const char *fmt, ...)
 {
     world.nsaid += strstr(fmt, "left out") ? 1 : -1;
-    assert_in_range(world.nsaid, 0, SERVERS);
+    assert_in_range(world.nsaid, 0, UPSTREAMS);
 }
 
 static const struct duda_host host = {
@@ -238,6 +242,19 @@ const char *mk_error_text(int error)
 
 /* ---- streams ---- */
 
+static void reply(struct mk_stream *s, const char *text, size_t len)
+{
+    assert_true(s->out_len + len <= BYTES);
+    memcpy(s->out + s->out_len, text, len);
+    s->out_len += len;
+}
+
+static void refuse(struct mk_stream *s)
+{
+    s->refuses = s->is_over = true;
+    reply(s, "F000000\n", LINE);
+}
+
 static struct mk_stream *new_stream(struct mk_upstream *u)
 {
     struct mk_stream *s = calloc(1, sizeof(*s));
@@ -248,6 +265,8 @@ static struct mk_stream *new_stream(struct mk_upstream *u)
     s->u = u;
     s->is_open = true;
     u->nopen++;
+    if (world.moods[u->server] == FULL && u->nopen > 1 && below(2) == 0)
+        refuse(s);
     return s;
 }
 
@@ -330,7 +349,7 @@ struct mk_upstream *mk_upstream_new(struct mk_server *server,
 
     (void)server;
     assert_false(u->is_alive);
-    *u = (struct mk_upstream){.server = options->port - 1,
+    *u = (struct mk_upstream){.server = options->port <= SERVERS ? options->port - 1 : SERVERS - 1,
                               .max = options->max_connections,
                               .connect_ms = options->connect_ms,
                               .is_alive = true};
@@ -477,13 +496,6 @@ static void serve_wait(struct mk_upstream *u)
 
 /* ---- servers ---- */
 
-static void reply(struct mk_stream *s, const char *text, size_t len)
-{
-    assert_true(s->out_len + len <= BYTES);
-    memcpy(s->out + s->out_len, text, len);
-    s->out_len += len;
-}
-
 /* A whole line has come. @return whether the connection goes on */
 static bool obey(struct mk_stream *s, const char *line)
 {
@@ -492,10 +504,12 @@ static bool obey(struct mk_stream *s, const char *line)
     char text[LINE + 1];
 
     if (world.moods[server] == FULL && s->in_at == LINE && s->u->nopen > 1) {
-        s->refuses = s->is_over = true;
-        reply(s, "F000000\n", LINE);
+        refuse(s);
         return false;
     }
+    assert_int_equal(number == GREETING, world.greets && s->in_at == LINE);
+    if (number < CALLS && world.greets)
+        assert_true(s->is_greeted);
     if (number < CALLS) {
         const unsigned asker = world.worker_of[number];
 
@@ -517,6 +531,7 @@ static bool obey(struct mk_stream *s, const char *line)
         reply(s, "0999999\n", LINE);
         return true;
     case CHATS:
+        s->is_greeted = true;
         reply(s, line, LINE);
         s->has_chatted = true;
         (void)snprintf(text, sizeof(text), "X%06u\n", world.ncalls);
@@ -525,10 +540,11 @@ static bool obey(struct mk_stream *s, const char *line)
     case CONFUSES:
         memcpy(text, line, LINE);
         text[0] = 'C';
-        s->is_confused = true;
+        s->is_confused = s->is_greeted = true;
         reply(s, text, LINE);
         return true;
     default:
+        s->is_greeted = true;
         reply(s, line, LINE);
         return true;
     }

@@ -5,7 +5,9 @@
 
 enum { SCHEDULES = 600, STEPS = 400 };
 
-static unsigned seen[REMOTE_UNSENT + 1], nanswers; /* ways in which calls ended, in all schedules */
+static unsigned seen[REMOTE_UNSENT + 1], nanswers,
+    nlate; /* ways in which calls ended, in all schedules */
+static int nreaders;
 
 /* ---- the protocol ---- */
 
@@ -13,6 +15,7 @@ struct reader {
     char line[LINE];
     unsigned len;
     unsigned wanted;
+    char *kept; /* until the connection ends */
 };
 
 static struct remote_call *new_call(unsigned number)
@@ -29,7 +32,18 @@ static struct remote_call *new_call(unsigned number)
 
 static struct remote_call *probe(void)
 {
-    return fails() ? NULL : new_call(CALLS);
+    return fails() ? NULL : new_call(PROBE);
+}
+
+static int greet(void *of, struct remote_call **call)
+{
+    assert_int_equal(*(unsigned *)of, world.here);
+    assert_null(*call);
+    if (fails())
+        return -1;
+    if (world.greets)
+        *call = new_call(GREETING);
+    return 0;
 }
 
 static void begin(void *of, void *reader, const struct remote_call *call)
@@ -65,7 +79,30 @@ static const char *why(const void *reader)
 
 static void reset(void *reader)
 {
-    memset(reader, 0, sizeof(struct reader));
+    struct reader *r = reader;
+
+    *r = (struct reader){.kept = r->kept};
+}
+
+static void begin_kept(void *of, void *reader, const struct remote_call *call)
+{
+    struct reader *r = reader;
+
+    begin(of, reader, call);
+    if (r->kept)
+        return;
+    r->kept = malloc(1);
+    assert_non_null(r->kept);
+    nreaders++;
+}
+
+static void fini(void *reader)
+{
+    struct reader *r = reader;
+
+    assert_int_equal(r->len, 0);
+    nreaders -= r->kept != NULL;
+    free(r->kept);
 }
 
 static void submit(bool has_request);
@@ -110,6 +147,16 @@ static void on_answer(void *of, struct remote_call *call, const void *reader)
              world.born_in[number] == world.told) /* it was unread then, and is read first */
         assert_true(number < (unsigned)strtoul(r->line + 1, NULL, 10));
     end_call(of, call);
+}
+
+static void on_late(void *of, struct remote_call *call)
+{
+    const unsigned *asker = of;
+
+    nlate++;
+    assert_int_equal(*asker, world.here);
+    assert_true(call->deadline_ms <= world.now_ms && !world.is_swift);
+    remote_client_answer(world.clients[*asker], call, on_end, call);
 }
 
 static int route(struct remote_client *client, struct remote_call *call)
@@ -162,6 +209,24 @@ static const struct remote_protocol protocol = {
     .reset = reset,
 };
 
+static const struct remote_protocol patient = {
+    .name = "patient",
+    .reader_size = sizeof(struct reader),
+    .retry_first_ms = 100,
+    .retry_last_ms = 800,
+    .calls_max = 32,
+    .probe = probe,
+    .greet = greet,
+    .begin = begin_kept,
+    .read = read_line,
+    .why = why,
+    .answer = on_answer,
+    .lost = on_lost,
+    .late = on_late,
+    .reset = reset,
+    .fini = fini,
+};
+
 /* ---- a schedule ---- */
 
 static void submit(bool has_request)
@@ -201,6 +266,19 @@ static void leave(struct guest *g)
         gone(g->arg);
 }
 
+/* A connection is not kept for a late answer for ever. */
+static void look_at_patience(const struct remote_client *client)
+{
+    for (unsigned i = 0; i < SERVERS; i++) {
+        for (const struct remote_link *l = client->pools[i].links; l; l = l->next) {
+            const struct remote_call *first = l->calls.first;
+
+            if (first && first->is_over)
+                assert_true(world.now_ms < first->deadline_ms + TIMEOUT_MS);
+        }
+    }
+}
+
 static void pass_time(unsigned ms)
 {
     world.now_ms += ms;
@@ -211,6 +289,7 @@ static void pass_time(unsigned ms)
             continue;
         world.here = i;
         t->cb(t->arg);
+        look_at_patience(world.clients[i]);
         if (world.timers[i] == t)
             t->at_ms = world.now_ms + REMOTE_TICK_MS;
     }
@@ -278,7 +357,7 @@ static void step(void)
         break;
     case 3:
     case 4:
-        serve_wait(&world.upstreams[server]);
+        serve_wait(&world.upstreams[below(UPSTREAMS)]);
         break;
     case 5:
         pass_time(below(90));
@@ -303,7 +382,7 @@ static void step(void)
     }
     if (below(world.pace) == 0)
         pass_time(below(90));
-    for (unsigned i = 0; i < SERVERS; i++)
+    for (unsigned i = 0; i < UPSTREAMS; i++)
         assert_true(world.upstreams[i].nopen <= world.upstreams[i].max);
     look_at_waiting();
 }
@@ -313,13 +392,23 @@ static void run_all(void)
 {
     const unsigned n = world.nstreams;
 
-    for (unsigned i = 0; i < SERVERS; i++)
+    for (unsigned i = 0; i < UPSTREAMS; i++)
         serve_wait(&world.upstreams[i]);
     for (unsigned i = 0; i < n; i++) {
         serve_stream(world.streams[i]);
         tell_stream(world.streams[i]);
     }
     pass_time(20);
+}
+
+/* One that no other worker has. */
+static void add_server(struct remote_client *client)
+{
+    struct remote_place place = {.port = SERVERS + world.here + 1};
+
+    assert_int_equal(remote_client_add(client, &place, NULL), SERVERS - 1);
+    assert_int_equal(remote_client_add(client, &place, NULL), -1);
+    assert_int_equal(remote_client_place(client, SERVERS - 1)->port, place.port);
 }
 
 static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORKERS])
@@ -332,7 +421,14 @@ static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORK
     world.is_swift = below(4) == 0;
     world.pace = 1U << below(5);
     world.connections = 1 + below(3);
-    *spec = (struct remote_spec){&protocol, world.servers, SERVERS, world.connections, TIMEOUT_MS};
+    *spec = (struct remote_spec){.protocol = below(2) == 0 ? &protocol : &patient,
+                                 .servers = world.servers,
+                                 .nservers = SERVERS,
+                                 .connections = world.connections,
+                                 .timeout_ms = TIMEOUT_MS};
+    world.greets = spec->protocol == &patient && below(4) > 0;
+    spec->nmore = seed % 4 == 3;
+    spec->nservers -= spec->nmore;
     for (unsigned i = 0; i < SERVERS; i++) {
         world.servers[i].place.port = i + 1;
         world.servers[i].place.connections = below(2) == 0 ? 0 : 1 + below(3);
@@ -342,6 +438,9 @@ static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORK
         world.here = world.workers[i].index = of[i] = i;
         world.clients[i] = remote_client_new(spec, &of[i]);
         assert_non_null(world.clients[i]);
+        if (spec->nmore == 1)
+            add_server(world.clients[i]);
+        assert_int_equal(remote_client_servers(world.clients[i]), SERVERS);
     }
 }
 
@@ -390,12 +489,14 @@ static void close_world(void)
     assert_int_equal(world.nended, nended);
     for (unsigned i = 0; i < GUESTS; i++)
         leave(&world.guests[i]);
-    for (unsigned i = 0; i < SERVERS; i++) {
+    for (unsigned i = 0; i < UPSTREAMS; i++) {
         assert_int_equal(world.upstreams[i].nopen, 0);
         assert_int_equal(count_waits(&world.upstreams[i]), 0);
         assert_false(world.upstreams[i].is_alive);
-        assert_int_equal(pthread_mutex_destroy(&world.servers[i].lock), 0);
     }
+    for (unsigned i = 0; i < SERVERS; i++)
+        assert_int_equal(pthread_mutex_destroy(&world.servers[i].lock), 0);
+    assert_int_equal(nreaders, 0);
     for (unsigned i = 0; i < world.nstreams; i++)
         free(world.streams[i]);
 }
@@ -418,6 +519,7 @@ static void each_call_ends_once_in_any_order(void **state)
         close_world();
     }
     assert_true(nanswers > 10000);
+    assert_true(nlate > 100);
     for (unsigned i = 0; i <= REMOTE_UNSENT; i++)
         assert_true(seen[i] > 100);
 }
