@@ -28,7 +28,7 @@ static void add(struct sum *sum, const void *bytes, size_t len)
 
 static void read_text(const redisReply *reply)
 {
-    static const struct address from = {.text = "[::1]:6379"};
+    static const struct remote_place from = {.host = "::1"};
     const size_t len = (size_t)reply->len;
     char *copy = exact_copy(reply->str, len + 1);
     struct redis_redirect r;
@@ -37,7 +37,7 @@ static void read_text(const redisReply *reply)
 
     require(copy[len] == '\0');
     if (redis_redirect_read(&r, copy, len, &from) == 0)
-        require(r.slot < REDIS_SLOTS && r.place.len > 0);
+        require(r.slot < REDIS_SLOTS && r.place.port > 0);
     text = mk_duda_session_value_read(copy, len, &expires);
     require(!text || (expires >= 0 && text > copy && text <= copy + len));
     require(redis_slot(copy, len) < REDIS_SLOTS);

@@ -2,12 +2,12 @@
 """Clients of Redis in clusters and over TLS: redirects from server to server, and certificates that are verified."""
 
 import contextlib
-import re
 
 import pytest
 
-from harness import certificates, duda, redis_server
+from harness import certificates, duda, process, redis_server, secured
 from harness.client import eventually
+from harness.config import section
 from harness.liar import Liar
 from test_duda_redis_client import PATIENT, all_were_answered, ask, config
 
@@ -22,10 +22,15 @@ def _has_package():
 
 @pytest.fixture
 def serve(start, tmp_path):
-    def run(url, options=PATIENT):
+    def run(url, options=PATIENT, plugin=None, authority=None):
         duda.build(tmp_path / "services", "packaged_redis3", name="db", level=3,
                    flags=("-fcommon", f'-DSERVER="{url}"', f"-DOPTIONS={options}"))
-        return start(**config(tmp_path / "services", "db"))
+        files = config(tmp_path / "services", "db")
+        if plugin:
+            believed = certificates.authority(authority) if authority else certificates.authority()
+            files["extra"][f"plugins/{plugin}/{plugin}.conf"] = section("TLS_BACKEND", f"CAFile {believed.certificate}")
+            files["extra"]["plugins.load"] += f"    Load {process.plugin(plugin)}\n"
+        return start(**files)
 
     return run
 
@@ -98,7 +103,7 @@ def test_a_server_of_a_cluster_that_is_down(serve, cluster):
     assert all_were_answered(server)
 
 
-REDIRECTS = [b"-MOVED\r\n", b"-MOVED 1\r\n", b"-MOVED 16384 127.0.0.1:1\r\n", b"-MOVED x 127.0.0.1:1\r\n", b"-MOVED 1 a.name:1\r\n",
+REDIRECTS = [b"-MOVED\r\n", b"-MOVED 1\r\n", b"-MOVED 16384 127.0.0.1:1\r\n", b"-MOVED x 127.0.0.1:1\r\n", b"-MOVED 1 a.name.invalid:1\r\n",
              b"-MOVED 1 127.0.0.1:0\r\n", b"-ASK 1 \r\n", b"-ASK 99999 127.0.0.1:1\r\n", b"-MOVED 1 127.0.0.1:1\r\n",
              b"-MOVED 1 " + b"1" * 100 + b":1\r\n"]
 
@@ -122,21 +127,22 @@ def test_a_redirect_in_circles(serve):
 # ---- TLS
 
 
+@pytest.fixture(params=["tls", "mbedtls"])
+def plugin(request):
+    if not secured.executable.plugin(request.param):
+        pytest.skip("this build has no such plugin")
+    return request.param
+
+
 @pytest.fixture
 def secure(tmp_path):
     """A server of Redis that speaks TLS alone."""
-    if not has_tls():
-        pytest.skip("this build of the package has no TLS")
     with redis_server.Secure(tmp_path) as server:
         yield server
 
 
-def has_tls():
-    return b"libssl.so" in (duda.packages() / "redis.dpkg").read_bytes()
-
-
-def test_over_tls(serve, secure):
-    server = serve(f"rediss://localhost:{secure.port}/0?ca={secure.ca}")
+def test_over_tls(serve, secure, plugin):
+    server = serve(f"rediss://localhost:{secure.port}/0", plugin=plugin)
     assert ask(server, "SET", "a", "secret") == "0 OK"
     assert ask(server, "GET", "a") == "0 secret"
     body = bytes(range(1, 128)) * 8000
@@ -146,16 +152,16 @@ def test_over_tls(serve, secure):
     assert all_were_answered(server)
 
 
-def test_channels_over_tls(serve, secure):
-    server = serve(f"rediss://localhost:{secure.port}?ca={secure.ca}")
+def test_channels_over_tls(serve, secure, plugin):
+    server = serve(f"rediss://localhost:{secure.port}", plugin=plugin)
     assert server.get("/db/listen?channel=news").text == "0"
     assert eventually(lambda: server.get("/db/heard").text == "it news/0 from now on;", within=WITHIN)
     assert ask(server, "PUBLISH", "news", "one") == "0 1"
     assert eventually(lambda: server.get("/db/heard").text == "it news/0 from now on;it news/3 one;", within=WITHIN)
 
 
-def test_it_comes_back_over_tls(serve, secure):
-    server = serve(f"rediss://localhost:{secure.port}?ca={secure.ca}")
+def test_it_comes_back_over_tls(serve, secure, plugin):
+    server = serve(f"rediss://localhost:{secure.port}", plugin=plugin)
     assert ask(server, "SET", "a", "1") == "0 OK"
     secure.kill()
     assert int(ask(server, "GET", "a").split()[0]) < 0
@@ -163,32 +169,28 @@ def test_it_comes_back_over_tls(serve, secure):
     assert eventually(lambda: ask(server, "GET", "a") == "0 nil", within=WITHIN)
 
 
-def test_certificates_that_are_not_believed(serve, secure):
-    for url in (f"rediss://localhost:{secure.port}",  # those of the system
-                f"rediss://localhost:{secure.port}?ca={certificates.authority('Another CA').certificate}",
-                f"rediss://127.0.0.2:{secure.port}?ca={secure.ca}"):  # of another host
-        server = serve(url)
-        assert re.match(r"-3 TLS: .*(certificate|mismatch)", ask(server, "GET", "a"))
-        assert all_were_answered(server)
+@pytest.mark.parametrize("host, authority", [("localhost", "Another CA"), ("127.0.0.2", None)])
+def test_certificates_that_are_not_believed(serve, secure, plugin, host, authority):
+    server = serve(f"rediss://{host}:{secure.port}", plugin=plugin, authority=authority)
+    assert ask(server, "GET", "a") == f"-3 {host}:{secure.port}{' (127.0.0.1)' if host == 'localhost' else ''}: the TLS handshake failed"
+    assert all_were_answered(server)
 
 
-def test_a_file_of_certificates_that_is_none(serve, tmp_path):
-    server = serve(f"rediss://localhost:1?ca={tmp_path}/none.pem")
+def test_tls_without_a_plugin(serve, secure):
+    server = serve(f"rediss://localhost:{secure.port}")
     assert server.get("/db/counts").status == 404
+    assert "TLS needs the plugin tls or mbedtls" in server.log()
 
 
-def test_a_server_without_tls(serve, secure, tmp_path):
-    assert secure.port
+def test_a_server_without_tls(serve, plugin, tmp_path):
     with redis_server.Server(tmp_path, name="plain") as plain:
-        server = serve(f"rediss://{plain.address}", ".timeout_ms=1000")
+        server = serve(f"rediss://{plain.address}", ".timeout_ms=1000", plugin=plugin)
         assert int(ask(server, "GET", "a").split()[0]) < 0
 
 
 @pytest.mark.parametrize("answer", [b"", b"+OK\r\n", b"\x16\x03\x03\x00\x02\x00\x00", b"\x15\x03\x03\x00\x02\x02\x28", b"\0" * 1000])
-def test_a_server_that_has_no_handshake(serve, answer):
-    if not has_tls():
-        pytest.skip("this build of the package has no TLS")
+def test_a_server_that_has_no_handshake(serve, plugin, answer):
     with Liar(answer, closes=answer == b"") as liar:
-        server = serve(f"rediss://{liar.address}", ".timeout_ms=1000")
+        server = serve(f"rediss://{liar.address}", ".timeout_ms=1000", plugin=plugin)
         assert int(ask(server, "GET", "a").split()[0]) < 0
         assert all_were_answered(server)

@@ -566,4 +566,5 @@ def test_urls_that_are_none(start, tmp_path, url, why):
 
 def test_a_host_that_does_not_exist(serve):
     server = serve("redis://no.such.host.invalid:1")
-    assert server.get("/obj_session/s/get/user").status == 404
+    assert timed(server, "create/a/b/0") == 503
+    assert "no.such.host.invalid:1 is left out: " in server.log()

@@ -2,15 +2,10 @@
 #include "remote/address.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* @return 0: no port */
 static unsigned read_port(const char *text)
@@ -76,50 +71,4 @@ bool address_is_numeric(const char *host, size_t len)
     memcpy(text, host, len);
     text[len] = '\0';
     return inet_pton(AF_INET, text, parsed) == 1 || inet_pton(AF_INET6, text, parsed) == 1;
-}
-
-void address_set(struct address *a, const struct sockaddr *place, socklen_t len)
-{
-    char host[INET6_ADDRSTRLEN] = "", port[8] = "";
-
-    memcpy(&a->place, place, len);
-    a->len = len;
-    (void)getnameinfo(place, len, host, sizeof(host), port, sizeof(port),
-                      NI_NUMERICHOST | NI_NUMERICSERV);
-    (void)snprintf(a->text, sizeof(a->text), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-}
-
-int address_find(struct address *a, const char *host, unsigned port)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found, *best;
-    char service[8];
-
-    (void)snprintf(service, sizeof(service), "%u", port);
-    if (getaddrinfo(host, service, &hints, &found) != 0 || !found)
-        return -1;
-    for (best = found; best && best->ai_family != AF_INET;)
-        best = best->ai_next;
-    best = best ? best : found; /* "localhost" is often IPv6 first, and servers listen on IPv4 */
-    address_set(a, best->ai_addr, best->ai_addrlen);
-    freeaddrinfo(found);
-    return 0;
-}
-
-int address_connect(const struct address *a)
-{
-    const int fd = socket(a->place.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-
-    if (fd < 0)
-        return -1;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (connect(fd, (const struct sockaddr *)&a->place, a->len) < 0 && errno != EINPROGRESS) {
-        const int why = errno;
-
-        (void)close(fd);
-        errno = why;
-        return -1;
-    }
-    return fd;
 }

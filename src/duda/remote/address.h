@@ -22,16 +22,4 @@ int address_read(struct address *a, const char *text, size_t len);
 /** @return whether it is an address of IPv4 or IPv6, without a port */
 bool address_is_numeric(const char *host, size_t len);
 
-/**
- * Find the address of a host: a name, or a numeric address without brackets. It blocks while the C library looks the name up.
- * @return 0; -1: there is none
- */
-int address_find(struct address *a, const char *host, unsigned port);
-
-/** Set it to an address of IPv4 or IPv6, with its port. */
-void address_set(struct address *a, const struct sockaddr *place, socklen_t len);
-
-/** Begin to connect. @return a socket that neither blocks nor is inherited, connected or connecting; -1: errno says why */
-int address_connect(const struct address *a);
-
 #endif

@@ -65,7 +65,7 @@ const char *remote_place_read_host(struct remote_place *p, struct mk_str s, unsi
     return NULL;
 }
 
-static const char *read_options(struct remote_place *p, struct mk_str s)
+const char *remote_place_read_options(struct remote_place *p, struct mk_str s)
 {
     if (!s.p)
         return NULL;
@@ -97,7 +97,7 @@ const char *remote_place_read(struct remote_place *p, const char *text, size_t l
         return remote_place_read_host(p, s, 0);
     options = remote_cut(&s, '?');
     why = remote_place_read_host(p, s, scheme->port);
-    return why ? why : read_options(p, options);
+    return why ? why : remote_place_read_options(p, options);
 }
 
 bool remote_place_is_same(const struct remote_place *a, const struct remote_place *b)

@@ -55,17 +55,6 @@ static const char *read_owner(struct redis_url *url, struct mk_str owner)
     return password.len == 0 ? "a password is not empty" : NULL;
 }
 
-static const char *read_options(struct redis_url *url, struct mk_str options)
-{
-    if (!options.p)
-        return NULL;
-    if (!url->place.is_secure || !remote_take(&options, "ca=") || options.len == 0 ||
-        options.p[0] != '/')
-        return "behind ? may be ca= with an absolute path, of rediss://";
-    return decode(url->ca, sizeof(url->ca), options) < 0 ? "its path is malformed or too long"
-                                                         : NULL;
-}
-
 static const char *read_db(struct redis_url *url, struct mk_str db)
 {
     const bool is_first = db.len == 0 || (db.len == 1 && db.p[0] == '0');
@@ -77,7 +66,7 @@ static const char *read_db(struct redis_url *url, struct mk_str db)
 const char *redis_url_read(struct redis_url *url, const char *text)
 {
     struct mk_str owner = {NULL, 0}, place = mk_str_from(text), options, db, behind;
-    const char *why;
+    const char *why = NULL;
 
     memset(url, 0, sizeof(*url));
     if (!remote_scheme_take(&place, scheme, &url->place.is_secure))
@@ -89,10 +78,11 @@ const char *redis_url_read(struct redis_url *url, const char *text)
         owner = place;
         place = behind;
     }
-    why = read_options(url, options);
-    if (!why && owner.p)
+    if (owner.p)
         why = read_owner(url, owner);
     if (!why)
         why = remote_place_read_host(&url->place, place, REDIS_URL_PORT_USUAL);
+    if (!why)
+        why = remote_place_read_options(&url->place, options);
     return why ? why : read_db(url, db);
 }

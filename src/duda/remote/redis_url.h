@@ -5,15 +5,14 @@
 #include "remote/place.h"
 
 /*
- * Where a server of Redis is, in one text: `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`. A pure function.
- * `rediss://` is the same with TLS, and `?ca=FILE` at its end names whose certificates are believed.
+ * Where a server of Redis is, in one text: `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE][?connections=N]`. A pure function.
+ * `rediss://` is the same with TLS.
  *
  * The host is as in remote/place.h. %XX in users and passwords is decoded.
  */
 
 enum {
     REDIS_URL_NAME_MAX = 128, /* of a user, and of a password */
-    REDIS_URL_CA_MAX = 1024,  /* of the path of a file */
     REDIS_URL_DB_MAX = 65535,
     REDIS_URL_PORT_USUAL = 6379
 };
@@ -21,7 +20,6 @@ enum {
 struct redis_url {
     struct remote_place place;
     char user[REDIS_URL_NAME_MAX], password[REDIS_URL_NAME_MAX]; /* "": none */
-    char ca[REDIS_URL_CA_MAX];                                   /* "": those of the system */
     unsigned db;
 };
 

@@ -203,7 +203,9 @@ static void are_refused(void)
     const struct redis_options rows[] = {
         {.server = NULL},
         {.server = ""},
-        {.server = "localhost:6379"},
+        {.server = "localhost"},
+        {.server = "1.2.3:6379"},
+        {.server = "redis://localhost?ca=/tmp/ca.pem"},
         {.server = "127.0.0.1"},
         {.server = "127.0.0.1:65536"},
         {.server = "127.0.0.1:6379", .connections = 17},

@@ -12,8 +12,6 @@
     X(COMMAND_MAX, 512 << 20, "bytes of a command: the server's bound of a text")                  \
     X(READ_ROOM, 16384, "bytes of one read")                                                       \
     X(READS_MAX, 16, "reads of one event, so that others have their turn")                         \
-    X(RECORDS_MAX, 65536, "bytes of TLS that wait for the socket before more are made")            \
-    X(RECORD_MAX, 16384, "bytes in one of them")                                                   \
     X(PIECES_MAX, 16, "commands that one system call sends")                                       \
     X(WHY_MAX, 128, "bytes of a reason: those of the published context")                           \
     X(TICK_MS, 100, "between looks at the clock, while there is something to wait for")            \

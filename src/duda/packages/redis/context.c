@@ -4,7 +4,7 @@
 #include "channels.h"
 #include "kit/clock/clock.h"
 
-#include <errno.h>
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +81,7 @@ static void on_ready(struct redis_link *l)
 {
     struct redis_context *c = l->of;
 
+    c->rc.c.fd = redis_link_fd(l);
     if (!l->is_finishing)
         c->end_at_ms = 0;
     if (c->on_connect)
@@ -139,11 +140,23 @@ static struct redis_context *late_one(const struct redis_contexts *all)
     return c;
 }
 
+/* @return one whose connection has ended */
+static struct redis_context *broken_one(const struct redis_contexts *all)
+{
+    struct redis_context *c = all->first;
+
+    while (c && (!c->link || !c->link->is_broken))
+        c = c->next;
+    return c;
+}
+
 static void on_tick(void *arg)
 {
     struct redis_contexts *all = arg;
     struct redis_context *c;
 
+    while ((c = broken_one(all)))
+        redis_link_look(c->link);
     while ((c = late_one(all))) {
         c->end_at_ms = 0;
         redis_link_lose(c->link, REDIS_FAULT_IO, "the server does not answer");
@@ -183,32 +196,30 @@ static int take_request(struct redis_context *c, duda_request_t *dr)
     return 0;
 }
 
-static int read_place(struct address *a, const char *ip, int port)
+/* A name would be looked up, which the published call does not do. @return 0; -1: it is none */
+static int read_place(struct remote_place *p, const char *ip, int port)
 {
-    char text[ADDRESS_TEXT_MAX];
-    int len;
+    unsigned char bytes[16];
 
-    if (!ip)
+    *p = (struct remote_place){.port = (unsigned)port};
+    if (!ip || port < 1 || port > UINT16_MAX || strlen(ip) >= sizeof(p->host))
         return -1;
-    if (strcmp(ip, "localhost") == 0)
-        ip = "127.0.0.1";
-    len = snprintf(text, sizeof(text), strchr(ip, ':') ? "[%s]:%d" : "%s:%d", ip, port);
-    return len < (int)sizeof(text) ? address_read(a, text, (size_t)len) : -1;
+    (void)snprintf(p->host, sizeof(p->host), "%s", strcmp(ip, "localhost") == 0 ? "127.0.0.1" : ip);
+    return inet_pton(AF_INET, p->host, bytes) == 1 || inet_pton(AF_INET6, p->host, bytes) == 1 ? 0
+                                                                                               : -1;
 }
 
 static void begin(struct redis_context *c, const char *ip, int port)
 {
-    struct address a;
+    struct remote_place p;
 
-    if (read_place(&a, ip, port) < 0) {
+    if (read_place(&p, ip, port) < 0) {
         show_fault(c, REDIS_FAULT_OTHER, "the address is not numeric");
         return;
     }
-    c->link = redis_link_open(&a, NULL, &owner, c);
-    if (c->link)
-        c->rc.c.fd = c->link->fd;
-    else
-        show_fault(c, REDIS_FAULT_IO, strerror(errno));
+    c->link = redis_link_open(&p, NULL, REDIS_LIMIT_MS, &owner, c);
+    if (!c->link)
+        show_fault(c, REDIS_FAULT_OTHER, "no memory");
 }
 
 redisAsyncContext *redis_context_new(struct redis_contexts *all, const char *ip, int port,
@@ -327,7 +338,7 @@ void redis_contexts_end(struct redis_contexts *all)
     for (struct redis_context *c = all->first, *next; c; c = next) {
         next = c->next;
         if (c->link)
-            redis_link_abandon(c->link);
+            redis_link_close(c->link);
         for (struct redis_channel *ch; (ch = c->channels);) {
             c->channels = ch->next;
             free(ch);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
 
-#include <errno.h>
+#include <monkey/upstream.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
+
+static const char gone[] = "the server closed the connection";
 
 /* ---- commands ---- */
 
@@ -52,23 +53,25 @@ static struct redis_command *pop(struct redis_queue *q)
 
 /* ---- the end ---- */
 
-static void unwatch(struct redis_link *l)
+static void disconnect(struct redis_link *l)
 {
-    if (l->fd < 0)
-        return;
-    (void)event->delete (l->fd);
-    (void)close(l->fd);
-    l->fd = -1;
+    if (l->wait)
+        mk_upstream_cancel(l->wait);
+    if (l->s)
+        mk_upstream_give(l->upstream, l->s, false);
+    l->wait = NULL;
+    l->s = NULL;
 }
 
-void redis_link_abandon(struct redis_link *l)
+static void free_link(struct redis_link *l)
 {
     struct redis_command *c;
 
+    disconnect(l);
+    mk_upstream_free(l->upstream);
     while ((c = pop(&l->commands)) || (c = pop(&l->held)))
         redis_command_free(c);
     redis_reader_free(l->reader);
-    redis_secure_free(l->secure);
     free(l);
 }
 
@@ -80,24 +83,18 @@ static void fail(struct redis_link *l, enum redis_fault fault, const char *why)
     l->state = REDIS_LINK_LOST;
     l->fault = fault;
     (void)snprintf(l->why, sizeof(l->why), "%s", why);
-    unwatch(l);
-}
-
-static void mark_unsent(struct redis_command *c)
-{
-    for (; c; c = c->next)
-        c->is_unsent = true;
+    disconnect(l);
 }
 
 static void tell(struct redis_link *l)
 {
     struct redis_command *c;
 
-    mark_unsent(l->unsent);
-    mark_unsent(l->held.first);
     while (!l->is_closed && ((c = pop(&l->commands)) || (c = pop(&l->held)))) {
-        l->ncommands--;
-        l->owner->on_answer(l, c, NULL);
+        if (c->ngreetings > 0)
+            redis_command_free(c);
+        else
+            l->owner->on_answer(l, c, NULL);
     }
     if (!l->is_closed)
         l->owner->on_lost(l);
@@ -123,10 +120,8 @@ static void leave(struct redis_link *l)
 void redis_link_close(struct redis_link *l)
 {
     l->is_closed = true;
-    if (l->is_inside)
-        return;
-    unwatch(l);
-    redis_link_abandon(l);
+    if (!l->is_inside)
+        free_link(l);
 }
 
 void redis_link_lose(struct redis_link *l, enum redis_fault fault, const char *why)
@@ -148,11 +143,23 @@ void redis_link_finish(struct redis_link *l)
     leave(l);
 }
 
+void redis_link_look(struct redis_link *l)
+{
+    if (l->is_broken)
+        redis_link_lose(l, REDIS_FAULT_EOF, gone);
+}
+
+int redis_link_fd(const struct redis_link *l)
+{
+    return l->s ? mk_stream_fd(l->s) : -1;
+}
+
 /* ---- sending ---- */
 
-static size_t gather(const struct redis_link *l, struct iovec *pieces)
+static int gather(const struct redis_link *l, struct iovec *pieces)
 {
-    size_t n = 0, skip = l->sent;
+    size_t skip = l->sent;
+    int n = 0;
 
     for (const struct redis_command *c = l->unsent; c && n < REDIS_PIECES_MAX; c = c->next) {
         pieces[n++] = (struct iovec){c->bytes + skip, c->len - skip};
@@ -170,74 +177,18 @@ static void count_sent(struct redis_link *l, size_t n)
     }
 }
 
-static void watch_for(struct redis_link *l, bool writing)
-{
-    if (l->is_writing == writing)
-        return;
-    l->is_writing = writing;
-    (void)event->mode(l->fd, writing ? DUDA_EVENT_RW : DUDA_EVENT_READ, DUDA_EVENT_LEVEL_TRIGGERED);
-}
-
-/* Records of what fits, while not too many wait. @return -1: it has failed */
-static int encrypt(struct redis_link *l)
-{
-    char *p;
-
-    while (l->unsent && l->state >= REDIS_LINK_GREETING &&
-           redis_secure_pending(l->secure, &p) < REDIS_RECORDS_MAX) {
-        const size_t left = l->unsent->len - l->sent;
-        const size_t n = left < REDIS_RECORD_MAX ? left : REDIS_RECORD_MAX;
-
-        if (redis_secure_write(l->secure, l->unsent->bytes + l->sent, n) < 0)
-            return -1;
-        count_sent(l, n);
-    }
-    return 0;
-}
-
-static void flush_secure(struct redis_link *l)
-{
-    char *p;
-    size_t len;
-    ssize_t n = 1;
-
-    while (n > 0) {
-        if (encrypt(l) < 0) {
-            fail(l, REDIS_FAULT_OTHER, redis_secure_why(l->secure));
-            return;
-        }
-        len = redis_secure_pending(l->secure, &p);
-        n = len > 0 ? send(l->fd, p, len, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
-        if (n > 0)
-            redis_secure_sent(l->secure, (size_t)n);
-    }
-    watch_for(l, redis_secure_pending(l->secure, &p) > 0);
-}
-
 /* An error is left to the loop, which reports it as an event of its own. */
-static void flush_plain(struct redis_link *l)
+static void flush(struct redis_link *l)
 {
     struct iovec pieces[REDIS_PIECES_MAX];
 
-    while (l->unsent) {
-        struct msghdr message = {.msg_iov = pieces, .msg_iovlen = gather(l, pieces)};
-        const ssize_t n = sendmsg(l->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (l->unsent && l->s) {
+        const ssize_t n = mk_stream_write(l->s, pieces, gather(l, pieces));
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
-            break;
+            return;
         count_sent(l, (size_t)n);
     }
-    watch_for(l, l->unsent != NULL);
-}
-
-static void flush(struct redis_link *l)
-{
-    if (l->secure)
-        flush_secure(l);
-    else
-        flush_plain(l);
 }
 
 static void queue(struct redis_link *l, struct redis_command *c)
@@ -253,7 +204,6 @@ int redis_link_send(struct redis_link *l, struct redis_command *c)
 {
     if (l->state == REDIS_LINK_LOST || l->is_finishing)
         return -1;
-    l->ncommands++;
     if (l->state != REDIS_LINK_READY) {
         append(&l->held, c);
         return 0;
@@ -263,12 +213,20 @@ int redis_link_send(struct redis_link *l, struct redis_command *c)
     return 0;
 }
 
-void redis_link_greet(struct redis_link *l, struct redis_command *c)
+int redis_link_greet(struct redis_link *l, const char *bytes, size_t len, unsigned n)
 {
-    c->is_greeting = true;
-    l->ngreetings++;
-    l->ncommands++;
+    char *copy = malloc(len);
+    struct redis_command *c;
+
+    if (!copy)
+        return -1;
+    memcpy(copy, bytes, len);
+    c = redis_command_new(copy, len);
+    if (!c)
+        return -1;
+    c->ngreetings = n;
     queue(l, c);
+    return 0;
 }
 
 /* ---- connected ---- */
@@ -279,42 +237,22 @@ static void become_ready(struct redis_link *l)
 
     l->state = REDIS_LINK_READY;
     l->was_ready = true;
-    while ((c = pop(&l->held))) {
-        if (!c->is_over) {
-            queue(l, c);
-            continue;
-        }
-        l->ncommands--;
-        redis_command_free(c);
-    }
+    while ((c = pop(&l->held)))
+        queue(l, c);
     if (l->owner->on_ready)
         l->owner->on_ready(l);
 }
 
-static void begin_greeting(struct redis_link *l)
+static void take_greeting(struct redis_link *l, const redisReply *reply)
 {
-    l->state = REDIS_LINK_GREETING;
-    if (l->ngreetings == 0)
-        become_ready(l);
-}
-
-static void shake(struct redis_link *l)
-{
-    const int result = redis_secure_shake(l->secure);
-
-    if (result < 0)
-        fail(l, REDIS_FAULT_OTHER, redis_secure_why(l->secure));
-    else if (result > 0)
-        begin_greeting(l);
-}
-
-static void take_greeting(struct redis_link *l, struct redis_command *c, const redisReply *reply)
-{
-    redis_command_free(c);
-    if (reply->type == REDIS_REPLY_ERROR)
+    if (reply->type == REDIS_REPLY_ERROR) {
         fail(l, REDIS_FAULT_OTHER, reply->str);
-    else if (--l->ngreetings == 0)
-        become_ready(l);
+        return;
+    }
+    if (--l->commands.first->ngreetings > 0)
+        return;
+    redis_command_free(pop(&l->commands));
+    become_ready(l);
 }
 
 /* ---- answers ---- */
@@ -339,24 +277,11 @@ static bool is_confirmation(const redisReply *reply)
             is_first_word(reply, "psubscribe") || is_first_word(reply, "punsubscribe"));
 }
 
-static void take_answer(struct redis_link *l, const redisReply *reply)
-{
-    struct redis_command *c = pop(&l->commands);
-
-    l->ncommands--;
-    if (c->is_greeting)
-        take_greeting(l, c, reply);
-    else
-        l->owner->on_answer(l, c, reply);
-}
-
 static void take_confirmation(struct redis_link *l, const redisReply *reply)
 {
     l->nchannels = reply->element[2]->integer;
-    if (--l->commands.first->confirmations == 0) {
-        l->ncommands--;
+    if (--l->commands.first->confirmations == 0)
         redis_command_free(pop(&l->commands));
-    }
     l->owner->on_message(l, reply);
 }
 
@@ -369,8 +294,10 @@ static void take(struct redis_link *l, const redisReply *reply)
     else if (!first || first == l->unsent)
         fail(l, REDIS_FAULT_PROTOCOL,
              reply->type == REDIS_REPLY_ERROR ? reply->str : "an answer without a command");
+    else if (first->ngreetings > 0)
+        take_greeting(l, reply);
     else if (first->confirmations == 0 || reply->type == REDIS_REPLY_ERROR)
-        take_answer(l, reply);
+        l->owner->on_answer(l, pop(&l->commands), reply);
     else if (is_confirmation(reply))
         take_confirmation(l, reply);
     else
@@ -391,150 +318,145 @@ static void take_bytes(struct redis_link *l, const char *bytes, size_t len)
     }
     if (result < 0)
         fail(l, REDIS_FAULT_PROTOCOL, redis_reader_why(l->reader));
-    else if (l->state == REDIS_LINK_READY)
-        flush(l);
-}
-
-static void take_records(struct redis_link *l, const char *bytes, size_t len)
-{
-    char room[REDIS_READ_ROOM];
-    ssize_t n = 1;
-
-    if (redis_secure_feed(l->secure, bytes, len) < 0) {
-        fail(l, REDIS_FAULT_OTHER, redis_secure_why(l->secure));
-        return;
-    }
-    if (l->state == REDIS_LINK_SECURING)
-        shake(l);
-    while (n > 0 && l->state != REDIS_LINK_LOST && l->state != REDIS_LINK_SECURING &&
-           !l->is_closed) {
-        n = redis_secure_read(l->secure, room, sizeof(room));
-        if (n > 0)
-            take_bytes(l, room, (size_t)n);
-    }
-    if (n < 0)
-        fail(l, REDIS_FAULT_EOF, redis_secure_why(l->secure));
-    else if (l->state != REDIS_LINK_LOST && !l->is_closed)
-        flush(l);
 }
 
 /* ---- events ---- */
-
-static int on_end(int fd, void *arg)
-{
-    struct redis_link *l = arg;
-    int err = 0;
-    socklen_t len = sizeof(err);
-
-    enter(l);
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) == 0 && err != 0)
-        fail(l, REDIS_FAULT_IO, strerror(err));
-    fail(l, REDIS_FAULT_EOF, "the server closed the connection");
-    leave(l);
-    return DUDA_EVENT_OWNED;
-}
 
 /* @return whether there may be more */
 static bool read_some(struct redis_link *l)
 {
     char room[REDIS_READ_ROOM];
-    const ssize_t n = recv(l->fd, room, sizeof(room), MSG_DONTWAIT);
+    const ssize_t n = mk_stream_read(l->s, room, sizeof(room));
 
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+    if (n == MK_E_AGAIN)
         return false;
-    if (n < 0)
-        fail(l, REDIS_FAULT_IO, strerror(errno));
-    else if (n == 0)
-        fail(l, REDIS_FAULT_EOF, "the server closed the connection");
-    else if (l->secure)
-        take_records(l, room, (size_t)n);
-    else
+    if (n > 0)
         take_bytes(l, room, (size_t)n);
-    return n == (ssize_t)sizeof(room);
+    else
+        fail(l, REDIS_FAULT_EOF, gone);
+    return l->state != REDIS_LINK_LOST && !l->is_closed;
 }
 
-static int on_read(int fd, void *arg)
+static void receive(struct redis_link *l)
 {
-    struct redis_link *l = arg;
-
-    (void)fd;
-    enter(l);
-    for (int i = 0; i < REDIS_READS_MAX && l->state != REDIS_LINK_LOST && !l->is_closed; i++) {
+    for (int i = 0; i < REDIS_READS_MAX; i++) {
         if (!read_some(l))
-            break;
+            return;
     }
-    leave(l);
-    return DUDA_EVENT_OWNED;
+    mk_stream_run_soon(l->s);
 }
 
-static int on_write(int fd, void *arg)
-{
-    struct redis_link *l = arg;
+struct happening {
+    struct redis_link *link;
+    struct mk_stream *s;
+    unsigned events;
+    int error;
+};
 
-    (void)fd;
-    enter(l);
-    if (l->state == REDIS_LINK_CONNECTING && l->secure) {
-        l->state = REDIS_LINK_SECURING;
-        shake(l);
-    } else if (l->state == REDIS_LINK_CONNECTING) {
-        begin_greeting(l);
+/* A server's end comes with an event before, so this is that of the worker, after which no function of a service is called. */
+static void handle_event(void *arg)
+{
+    const struct happening *e = arg;
+    struct redis_link *l = e->link;
+
+    if (e->events & MK_IO_ERROR) {
+        l->is_broken = true;
+        return;
     }
+    enter(l);
+    receive(l);
     if (l->state != REDIS_LINK_LOST && !l->is_closed)
         flush(l);
     leave(l);
-    return DUDA_EVENT_OWNED;
+}
+
+static void on_event(struct mk_stream *s, unsigned events, void *arg)
+{
+    struct redis_link *l = arg;
+    struct happening e = {.link = l, .s = s, .events = events};
+
+    duda_objects_given->host->run_at(&l->place, handle_event, &e);
 }
 
 /* ---- the beginning ---- */
 
-static int watch(struct redis_link *l)
+/* What the server says of it behind the place. */
+static void fail_to_connect(struct redis_link *l, int error)
 {
-    l->is_writing = true;
-    if (event->add(l->fd, DUDA_EVENT_RW, DUDA_EVENT_LEVEL_TRIGGERED, on_read, on_write, on_end,
-                   on_end, on_end, l) == 0)
-        return 0;
-    errno = ENOMEM;
-    return -1;
+    char why[256];
+    const char *behind;
+
+    mk_upstream_why(l->upstream, l->place.worker, error, why, sizeof(why));
+    behind = strrchr(why, ':');
+    fail(l, REDIS_FAULT_IO, behind && behind[1] == ' ' ? behind + 2 : why);
 }
 
-static struct redis_link *new_link(const struct redis_owner *owner, void *of)
+static void handle_connection(void *arg)
+{
+    const struct happening *e = arg;
+    struct redis_link *l = e->link;
+
+    enter(l);
+    l->wait = NULL;
+    l->s = e->s;
+    if (!l->s) {
+        fail_to_connect(l, e->error);
+    } else {
+        mk_stream_tell(l->s, on_event, l);
+        l->state = REDIS_LINK_GREETING;
+        if (!l->commands.first)
+            become_ready(l);
+    }
+    if (l->state != REDIS_LINK_LOST && !l->is_closed)
+        flush(l);
+    leave(l);
+}
+
+static void on_connection(void *arg, struct mk_stream *s, bool fresh, int error)
+{
+    struct redis_link *l = arg;
+    struct happening e = {.link = l, .s = s, .error = error};
+
+    (void)fresh;
+    duda_objects_given->host->run_at(&l->place, handle_connection, &e);
+}
+
+static int take_connection(struct redis_link *l, const struct remote_place *place, const char *name,
+                           unsigned ms)
+{
+    const struct mk_upstream_options options = {
+        .size = sizeof(options),
+        .host = place->host,
+        .port = place->port,
+        .transport = place->is_secure ? l->place.tls : NULL,
+        .name = !place->is_secure ? NULL
+                : name            ? name
+                                  : place->host,
+        .max_waiting = 1,
+        .connect_ms = ms,
+    };
+
+    l->upstream = mk_upstream_new(mk_worker_server(l->place.worker), &options);
+    if (!l->upstream)
+        return -1;
+    return mk_upstream_take(l->upstream, l->place.worker, true, on_connection, l, &l->wait);
+}
+
+struct redis_link *redis_link_open(const struct remote_place *place, const char *name, unsigned ms,
+                                   const struct redis_owner *owner, void *of)
 {
     struct redis_link *l = calloc(1, sizeof(*l));
 
     if (!l)
         return NULL;
-    l->reader = redis_reader_new();
-    if (!l->reader) {
-        free(l);
-        return NULL;
-    }
     l->owner = owner;
     l->of = of;
-    l->fd = -1;
     l->commands.end = &l->commands.first;
     l->held.end = &l->held.first;
-    return l;
-}
-
-struct redis_link *redis_link_open(const struct address *a, struct redis_secure *secure,
-                                   const struct redis_owner *owner, void *of)
-{
-    struct redis_link *l = new_link(owner, of);
-    int why;
-
-    if (!l) {
-        redis_secure_free(secure);
-        errno = ENOMEM;
-        return NULL;
-    }
-    l->secure = secure;
-    l->fd = address_connect(a);
-    if (l->fd >= 0 && watch(l) == 0)
+    l->reader = redis_reader_new();
+    if (l->reader && duda_objects_given->host->place(&l->place) == 0 &&
+        take_connection(l, place, name, ms) == 0)
         return l;
-    why = errno;
-    if (l->fd >= 0)
-        (void)close(l->fd);
-    redis_link_abandon(l);
-    errno = why;
+    free_link(l);
     return NULL;
 }

@@ -5,19 +5,21 @@
 #include "bounds.h"
 #include "protocol.h"
 
-#include "remote/address.h"
-#include "secure.h"
+#include "remote/place.h"
+
+#include "duda_host.h"
 
 #include <stdint.h>
 
 /*
- * A connection to a server: commands go out one behind the other, and their answers come in the same order; between them
- * may be messages of channels. Everything here belongs to the thread of one worker.
+ * A connection whose bytes are not answers alone, as those of remote/client.h are: commands go out one after the other, and
+ * between their answers, in the same order, may be messages of channels. It is a stream of the server, from a backend of its
+ * own, so hosts are looked up without blocking and TLS is the transport of the server. Everything here belongs to the thread
+ * of one worker.
  */
 
 #define REDIS_LINK_STATES(X)                                                                       \
-    X(CONNECTING, "the socket is not connected yet, and commands wait")                            \
-    X(SECURING, "the handshake of TLS is not over yet, and commands wait")                         \
+    X(CONNECTING, "there is no connection yet, and commands wait")                                 \
     X(GREETING, "the server has not accepted the user or the database yet, and commands wait")     \
     X(READY, "commands are sent as they come")                                                     \
     X(LOST, "it has ended, and its owner is told so")
@@ -42,20 +44,17 @@ struct redis_command {
     char *bytes;
     size_t len;
     unsigned confirmations; /* of channels, in place of an answer; 0: it has an answer */
-    bool is_greeting;
-    bool is_unsent; /* of one without an answer: the server has not got all of it */
-    bool is_over;   /* its owner has given it up: it is not sent any more if it waits for that */
+    unsigned ngreetings;    /* answers, none of which may be an error; 0: it is its owner's */
     /* its owner's */
     void (*fn)(void); /* of the service; NULL: it does not want to know */
     void *arg;
     int64_t deadline_ms; /* of CLOCK_MONOTONIC */
-    struct parking *parking;
-    unsigned nredirects; /* of a cluster */
 };
 
 struct redis_link;
-struct redis_node;
-struct parking;
+struct mk_stream;
+struct mk_upstream;
+struct mk_upstream_wait;
 
 /* Who has a link, which lives while these functions run. No call of this header makes them, but where it says so. */
 struct redis_owner {
@@ -75,19 +74,17 @@ struct redis_queue {
 
 struct redis_link {
     const struct redis_owner *owner;
-    void *of;                /* the owner */
-    struct redis_link *next; /* its owner's */
-    int64_t limit_ms;        /* likewise: until it must be ready */
-    struct redis_node *node; /* likewise */
-    int fd;                  /* -1: none */
+    void *of; /* the owner */
+    struct duda_place place;
+    struct mk_upstream *upstream;
+    struct mk_upstream_wait *wait; /* for the connection */
+    struct mk_stream *s;           /* NULL: none yet, or no more */
     enum redis_link_state state;
     bool was_ready;
-    bool is_inside;    /* functions of its owner may be on the stack */
-    bool is_finishing; /* no more commands: it ends behind the last answer */
-    bool is_closed;    /* free it when its owner has returned */
-    bool is_writing;   /* watched for room to send */
-    unsigned ngreetings;
-    unsigned ncommands;          /* in both queues */
+    bool is_inside;              /* functions of its owner may be on the stack */
+    bool is_finishing;           /* no more commands: it ends behind the last answer */
+    bool is_closed;              /* free it when its owner has returned */
+    bool is_broken;              /* its last event has come; redis_link_look() says it */
     struct redis_queue commands; /* without an answer, in their order */
     struct redis_queue held;     /* until it is ready */
     struct redis_command
@@ -95,7 +92,6 @@ struct redis_link {
     size_t sent;         /* bytes of it that were */
     long long nchannels; /* that the server has confirmed */
     struct redis_reader *reader;
-    struct redis_secure *secure; /* NULL: plain */
     enum redis_fault fault;
     char why[REDIS_WHY_MAX];
 };
@@ -107,14 +103,18 @@ void redis_command_free(struct redis_command *c);
 
 /**
  * Begin to connect, without waiting.
- * @param secure  what encrypts it, taken in any case; NULL: nothing does
- * @return NULL: errno says why
+ * @param name  of the server's certificate; NULL: its host
+ * @param ms    to connect
+ * @return NULL: no memory, or this thread is no worker of the service
  */
-struct redis_link *redis_link_open(const struct address *a, struct redis_secure *secure,
+struct redis_link *redis_link_open(const struct remote_place *place, const char *name, unsigned ms,
                                    const struct redis_owner *owner, void *of);
 
-/** Send a command before all others, which wait until the server has accepted it. Before it is connected. */
-void redis_link_greet(struct redis_link *l, struct redis_command *c);
+/**
+ * Send commands before all others, which wait until the server has accepted them. Before it is connected.
+ * @param bytes  with n answers; borrowed for the call. @return 0; -1: no memory
+ */
+int redis_link_greet(struct redis_link *l, const char *bytes, size_t len, unsigned n);
 
 /** Queue a command, which is taken, and send what the socket takes. @return -1: it has ended or will end, and nothing is taken */
 int redis_link_send(struct redis_link *l, struct redis_command *c);
@@ -125,10 +125,13 @@ void redis_link_finish(struct redis_link *l);
 /** End it now. Likewise. */
 void redis_link_lose(struct redis_link *l, enum redis_fault fault, const char *why);
 
+/** To be called each tick: its end is told if the last event did not. Likewise. */
+void redis_link_look(struct redis_link *l);
+
+/** @return the descriptor; -1: it is not connected, or encrypted */
+int redis_link_fd(const struct redis_link *l);
+
 /** Close and free it, later if its owner is on the stack. Commands are freed, and nothing is called any more. */
 void redis_link_close(struct redis_link *l);
-
-/** Free it with its commands; its watch ends elsewhere, and closes the descriptor. */
-void redis_link_abandon(struct redis_link *l);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nodes.h"
 
+#include "kit/pure/number.h"
 #include "remote/take.h"
 
 #include <stdio.h>
@@ -48,50 +49,45 @@ unsigned redis_slot_of(const char *bytes)
     return redis_slot(word.p, word.len);
 }
 
-static bool take_slot(struct mk_str *s, unsigned *slot)
+static bool read_slot(struct mk_str s, unsigned *slot)
 {
-    size_t n = 0;
-
-    *slot = 0;
-    for (; n < s->len && n < 5 && s->p[n] >= '0' && s->p[n] <= '9'; n++)
-        *slot = *slot * 10 + (unsigned)(s->p[n] - '0');
-    s->p += n;
-    s->len -= n;
-    return n > 0 && *slot < REDIS_SLOTS && remote_take(s, " ");
+    *slot = number_of(s, REDIS_SLOTS - 1);
+    return *slot > 0 || (s.len == 1 && s.p[0] == '0');
 }
 
 /* IPv6 addresses come without brackets. */
-static int read_place(struct address *a, struct mk_str s, const struct address *from)
+static int read_place(struct remote_place *p, struct mk_str s, const struct remote_place *from)
 {
     const char *colon = s.len > 0 ? memrchr(s.p, ':', s.len) : NULL;
-    const char *own = strrchr(from->text, ':');
     struct mk_str host = {s.p, colon ? (size_t)(colon - s.p) : 0};
-    char text[ADDRESS_TEXT_MAX];
+    char text[REMOTE_TEXT_MAX + 2];
+    bool is_v6;
     int n;
 
-    if (!colon || !own || s.len >= sizeof(text) || memchr(s.p, '\0', s.len))
+    if (!colon || s.len >= sizeof(text) || memchr(s.p, '\0', s.len))
         return -1;
     if (host.len == 0)
-        n = snprintf(text, sizeof(text), "%.*s%.*s", (int)(own - from->text), from->text,
-                     (int)s.len, s.p);
-    else if (memchr(host.p, ':', host.len) && host.p[0] != '[')
-        n = snprintf(text, sizeof(text), "[%.*s]%.*s", (int)host.len, host.p,
-                     (int)(s.len - host.len), colon);
-    else
-        n = snprintf(text, sizeof(text), "%.*s", (int)s.len, s.p);
-    return n < 0 || (size_t)n >= sizeof(text) ? -1 : address_read(a, text, (size_t)n);
+        host = mk_str_from(from->host);
+    is_v6 = memchr(host.p, ':', host.len) && host.p[0] != '[';
+    n = snprintf(text, sizeof(text), is_v6 ? "[%.*s]%.*s" : "%.*s%.*s", (int)host.len, host.p,
+                 (int)(s.p + s.len - colon), colon);
+    if (n < 0 || (size_t)n >= sizeof(text))
+        return -1;
+    *p = (struct remote_place){.is_secure = from->is_secure};
+    return remote_place_read_host(p, (struct mk_str){text, (size_t)n}, 0) ? -1 : 0;
 }
 
 int redis_redirect_read(struct redis_redirect *r, const char *text, size_t len,
-                        const struct address *from)
+                        const struct remote_place *from)
 {
-    struct mk_str s = {text, len};
+    struct mk_str slot = {text, len}, place;
 
-    if (remote_take(&s, "MOVED "))
+    if (remote_take(&slot, "MOVED "))
         r->kind = REDIS_MOVED;
-    else if (remote_take(&s, "ASK "))
+    else if (remote_take(&slot, "ASK "))
         r->kind = REDIS_ASK;
     else
         return -1;
-    return take_slot(&s, &r->slot) ? read_place(&r->place, s, from) : -1;
+    place = remote_cut(&slot, ' ');
+    return place.p && read_slot(slot, &r->slot) ? read_place(&r->place, place, from) : -1;
 }

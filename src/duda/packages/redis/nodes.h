@@ -4,7 +4,7 @@
 
 #include "protocol.h"
 
-#include "remote/address.h"
+#include "remote/place.h"
 
 #include <stdint.h>
 
@@ -20,16 +20,16 @@ enum redis_redirect_kind { REDIS_MOVED, REDIS_ASK };
 struct redis_redirect {
     enum redis_redirect_kind kind;
     unsigned slot;
-    struct address place;
+    struct remote_place place;
 };
 
 /**
  * Read the text of an error.
- * @param from  the server that sent it, whose host is meant where the text has none
- * @return 0; -1: it is no redirect, or its host is a name
+ * @param from  the server that sent it, whose host is meant where the text has none; its TLS, too
+ * @return 0; -1: it is no redirect
  */
 int redis_redirect_read(struct redis_redirect *r, const char *text, size_t len,
-                        const struct address *from);
+                        const struct remote_place *from);
 
 /** @return the slot of the key of a command that was written here; of one without a key, that of its second word; 0: it has one */
 unsigned redis_slot_of(const char *bytes);

@@ -288,6 +288,11 @@ int redis_reader_next(struct redis_reader *r, redisReply **reply)
     return 0;
 }
 
+size_t redis_reader_ahead(const struct redis_reader *r)
+{
+    return r->reader->len - r->reader->pos;
+}
+
 const char *redis_reader_why(const struct redis_reader *r)
 {
     return r->why ? r->why : r->reader->errstr;

@@ -66,6 +66,9 @@ int redis_reader_feed(struct redis_reader *r, const char *bytes, size_t len);
  */
 int redis_reader_next(struct redis_reader *r, redisReply **reply);
 
+/** @return how many bytes behind the last answer it has; after redis_reader_next() has given one */
+size_t redis_reader_ahead(const struct redis_reader *r);
+
 /** Why a call has failed. */
 const char *redis_reader_why(const struct redis_reader *r);
 

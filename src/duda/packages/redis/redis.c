@@ -12,13 +12,7 @@
 
 /* The calls of the object. */
 
-/* What a worker has, beside the pools of clients. */
-struct home {
-    struct redis_contexts contexts;
-    struct parking_lot lot;
-};
-
-static duda_global_t homes;
+static duda_global_t homes; /* of each worker: struct redis_contexts */
 
 /* In place: the list of the service's globals refers to them until the process ends. */
 static struct redis_client clients[REDIS_CLIENTS_MAX];
@@ -26,55 +20,47 @@ static unsigned nclients;
 
 /* ---- workers ---- */
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
-/* Other threads have neither timers nor events. */
+/* Other threads have neither timers nor streams. */
 static bool is_worker(void)
 {
-    return timer->cancel(timer->after(REDIS_LIMIT_MS, nothing, NULL)) == 0;
+    struct duda_place place;
+
+    return duda_objects_given->host->place(&place) == 0;
 }
 
-/* @return what this worker has; NULL: no memory, or not a worker */
-static struct home *made_home(void)
+/* @return those of this worker; NULL: no memory, or not a worker */
+static struct redis_contexts *made_contexts(void)
 {
-    struct home *home = global->get(homes);
+    struct redis_contexts *all = global->get(homes);
 
-    if (home || !is_worker())
-        return home;
-    home = calloc(1, sizeof(*home));
-    if (home && global->set(homes, home) < 0) {
-        free(home);
+    if (all || !is_worker())
+        return all;
+    all = calloc(1, sizeof(*all));
+    if (all && global->set(homes, all) < 0) {
+        free(all);
         return NULL;
     }
-    return home;
+    return all;
 }
 
-static void end_home(void *value)
+static void end_contexts(void *all)
 {
-    struct home *home = value;
-
-    redis_contexts_end(&home->contexts);
-    parking_lot_end(&home->lot);
-    free(home);
+    redis_contexts_end(all);
+    free(all);
 }
 
 static struct redis_context *find(const redisAsyncContext *rc)
 {
-    const struct home *home = global->get(homes);
-
-    return home ? redis_context_find(&home->contexts, rc) : NULL;
+    return redis_context_find(global->get(homes), rc);
 }
 
 /* ---- published calls ---- */
 
 static redisAsyncContext *connect_to(const char *ip, int port, duda_request_t *dr)
 {
-    struct home *home = made_home();
+    struct redis_contexts *all = made_contexts();
 
-    return home ? redis_context_new(&home->contexts, ip, port, dr) : NULL;
+    return all ? redis_context_new(all, ip, port, dr) : NULL;
 }
 
 static void disconnect(redisAsyncContext *rc)
@@ -151,65 +137,96 @@ static void end_worker(void *pool)
     redis_pool_free(pool);
 }
 
-/* @return 0; -1: it is too long */
-static int copy(char *dst, size_t size, const char *text)
+/* Append a command, as n words, to what connections begin with. @return 0; -1: no memory */
+static int greet(redis_client_t *c, int n, const char *const *words)
 {
-    const size_t len = text ? strlen(text) : 0;
+    char *bytes, *all;
+    const ssize_t len = redis_format_words(&bytes, n, words, NULL);
 
-    if (len >= size)
+    if (len < 0)
         return -1;
-    if (len > 0)
-        memcpy(dst, text, len);
-    dst[len] = '\0';
-    return 0;
+    all = realloc(c->greeting, c->greeting_len + (size_t)len);
+    if (all) {
+        memcpy(all + c->greeting_len, bytes, (size_t)len);
+        c->greeting = all;
+        c->greeting_len += (size_t)len;
+        c->ngreetings++;
+    }
+    redis_bytes_free(bytes);
+    return all ? 0 : -1;
 }
 
-/* Options that the service gives beside a URL go before those in it. @return what is wrong; NULL: nothing */
-static const char *read_url(redis_client_t *c, const char *text)
+/* @return 0; -1: no memory */
+static int greet_all(redis_client_t *c, const struct redis_url *url)
 {
-    struct redis_url url;
-    const char *why = redis_url_read(&url, text);
+    char db[16];
+    const char *auth[] = {"AUTH", url->user, url->password};
+    const char *anonymous[] = {"AUTH", url->password}, *choice[] = {"SELECT", db};
 
+    (void)snprintf(db, sizeof(db), "%u", url->db);
+    if (url->user[0] && greet(c, 3, auth) < 0)
+        return -1;
+    if (!url->user[0] && url->password[0] && greet(c, 2, anonymous) < 0)
+        return -1;
+    return url->db > 0 ? greet(c, 2, choice) : 0;
+}
+
+/* @return 0; -1: it is too long */
+static int copy(char dst[REDIS_NAME_MAX], const char *text)
+{
+    const int len = text ? snprintf(dst, REDIS_NAME_MAX, "%s", text) : 0;
+
+    return len < REDIS_NAME_MAX ? 0 : -1;
+}
+
+/* Where the server is. Options that the service gives beside a URL go before those in it. @return what is wrong; NULL: nothing */
+static const char *read_server(struct redis_url *url, const struct redis_options *o)
+{
+    const char *why = "options name a server";
+
+    if (o && o->server && redis_url_is(o->server)) {
+        why = redis_url_read(url, o->server);
+    } else if (o && o->server) {
+        memset(url, 0, sizeof(*url));
+        why = remote_place_read_host(&url->place, mk_str_from(o->server), 0);
+    }
     if (why)
         return why;
-    if (address_find(&c->place, url.place.host, url.place.port) < 0)
-        return "the host of the server has no address";
-    if (url.place.is_secure && !(c->trust = redis_trust_new(url.ca, &why)))
-        return why;
-    memcpy(c->host, url.place.host, sizeof(c->host));
-    c->port = url.place.port;
-    memcpy(c->user, url.user, sizeof(c->user));
-    memcpy(c->password, url.password, sizeof(c->password));
-    if (url.db > 0)
-        (void)snprintf(c->db, sizeof(c->db), "%u", url.db);
-    return NULL;
+    if (o->db > 0)
+        url->db = o->db;
+    return copy(url->user, o->user) < 0 || copy(url->password, o->password) < 0
+               ? "users and passwords have at most 127 bytes"
+               : NULL;
 }
 
-static const char *read_server(redis_client_t *c, const char *text)
+static void take_options(redis_client_t *c, const struct redis_options *o,
+                         const struct remote_place *place)
 {
-    if (text && redis_url_is(text))
-        return read_url(c, text);
-    return text && address_read(&c->place, text, strlen(text)) == 0
-               ? NULL
-               : "the server is a numeric address with a port, or a URL of Redis";
+    c->server.place = *place;
+    c->remote.protocol = &redis_protocol;
+    c->remote.servers = &c->server;
+    c->remote.nservers = 1;
+    c->remote.nmore = REDIS_NODES_MAX - 1;
+    c->remote.connections = o->connections ? o->connections : REDIS_CONNECTIONS_USUAL;
+    c->remote.timeout_ms = o->timeout_ms ? o->timeout_ms : REDIS_TIMEOUT_USUAL_MS;
 }
 
 /* @return what is wrong; NULL: nothing */
 static const char *set_up(redis_client_t *c, const struct redis_options *o)
 {
-    const char *why = read_server(c, o ? o->server : NULL);
+    struct redis_url url;
+    const char *why = read_server(&url, o);
 
     if (why)
         return why;
-    c->connections = o->connections ? o->connections : REDIS_CONNECTIONS_USUAL;
-    c->timeout_ms = o->timeout_ms ? o->timeout_ms : REDIS_TIMEOUT_USUAL_MS;
-    if (c->connections > REDIS_CONNECTIONS_MAX)
+    take_options(c, o, &url.place);
+    if (c->remote.connections > REDIS_CONNECTIONS_MAX)
         return "at most 16 connections";
-    if ((o->user && copy(c->user, sizeof(c->user), o->user) < 0) ||
-        (o->password && copy(c->password, sizeof(c->password), o->password) < 0))
-        return "users and passwords have at most 127 bytes";
-    if (o->db > 0)
-        (void)snprintf(c->db, sizeof(c->db), "%u", o->db);
+    if (url.place.is_secure && !remote_has_tls())
+        return "TLS needs the plugin tls or mbedtls";
+    if (greet_all(c, &url) < 0)
+        return "no memory";
+    (void)pthread_mutex_init(&c->server.lock, NULL);
     global->init_with_end(&c->pools, begin_worker, c, end_worker);
     return c->pools.callback ? NULL : "it is for duda_main() alone";
 }
@@ -223,12 +240,14 @@ static redis_client_t *client(const struct redis_options *options)
         memset(c, 0, sizeof(*c));
         why = set_up(c, options);
     }
-    if (why) {
-        msg->err("redis->client(): %s", why);
-        return NULL;
+    if (!why) {
+        nclients++;
+        return c;
     }
-    nclients++;
-    return c;
+    if (c)
+        free(c->greeting);
+    msg->err("redis->client(): %s", why);
+    return NULL;
 }
 
 /* @return the pool of this worker; NULL: there is none */
@@ -242,19 +261,19 @@ static int ask(redis_client_t *c, unsigned ms, duda_request_t *dr, redis_fn fn, 
                char *bytes, ssize_t len)
 {
     struct redis_pool *pool = pool_of(c);
-    struct home *home = pool ? made_home() : NULL;
-    struct redis_command *command = len > 0 ? redis_command_new(bytes, (size_t)len) : NULL;
+    struct redis_call *call = pool && len > 0 ? redis_call_new(bytes, (size_t)len, 1) : NULL;
     int result = REDIS_FULL;
 
+    redis_bytes_free(bytes);
     if (!c || len < 0 || (dr && (!fn || request->validate_request(dr) != MK_TRUE))) {
         result = REDIS_REFUSED;
-    } else if (command && home) {
-        command->fn = (void (*)(void))fn;
-        command->arg = arg;
-        result = redis_pool_run(pool, &home->lot, command, ms, dr);
+    } else if (call) {
+        call->fn = fn;
+        call->arg = arg;
+        result = redis_pool_run(pool, call, ms, dr);
     }
     if (result != 0)
-        redis_command_free(command);
+        free(call);
     return result;
 }
 
@@ -297,14 +316,14 @@ static int subscribe(redis_client_t *c, const char *channel, redis_message_fn fn
 {
     struct redis_pool *pool = pool_of(c);
 
-    return pool && channel && fn && made_home() ? redis_pool_subscribe(pool, channel, fn, arg) : -1;
+    return pool && channel && fn ? redis_ear_subscribe(&pool->ear, channel, fn, arg) : -1;
 }
 
 static int unsubscribe(redis_client_t *c, const char *channel)
 {
     struct redis_pool *pool = pool_of(c);
 
-    return pool && channel ? redis_pool_unsubscribe(pool, channel) : -1;
+    return pool && channel ? redis_ear_unsubscribe(&pool->ear, channel) : -1;
 }
 
 static redis_object_t calls = {
@@ -329,6 +348,6 @@ duda_package_t *duda_package_main()
     static char name[] = "redis", version[] = "1.0";
     static duda_package_t package = {.name = name, .version = version, .api = &calls};
 
-    global->init_with_end(&homes, NULL, NULL, end_home);
+    global->init_with_end(&homes, NULL, NULL, end_contexts);
     return &package;
 }

@@ -60,9 +60,10 @@ static const struct {
     {"MOVED 1 ::1:7000", REDIS_MOVED, 1, "[::1]:7000"},
     {"MOVED 1 [::1]:7000", REDIS_MOVED, 1, "[::1]:7000"},
     {"MOVED 1 :7000", REDIS_MOVED, 1, "10.1.2.3:7000"},
+    {"MOVED 1 a.b:7000", REDIS_MOVED, 1, "a.b:7000"},
 };
 
-static const struct address from = {.text = "10.1.2.3:6379"};
+static const struct remote_place from = {.host = "10.1.2.3", .is_secure = true};
 
 static void reads_redirects(void **state)
 {
@@ -75,6 +76,7 @@ static void reads_redirects(void **state)
         assert_int_equal(r.kind, redirects[i].kind);
         assert_int_equal(r.slot, redirects[i].slot);
         assert_string_equal(r.place.text, redirects[i].place);
+        assert_true(r.place.is_secure);
     }
 }
 
@@ -90,7 +92,8 @@ static void refuses_others(void **state)
         "MOVED -1 127.0.0.1:1",
         "MOVED 1 127.0.0.1",
         "MOVED 1 127.0.0.1:0",
-        "MOVED 1 a.b:1",
+        "MOVED 1 ?:1",
+        "MOVED 1 1.2.3:1",
         "MOVED 1  127.0.0.1:1",
         "moved 1 127.0.0.1:1",
         "ERR no",

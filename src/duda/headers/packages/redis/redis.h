@@ -41,10 +41,10 @@ typedef struct redisAsyncContext {
 #define REDIS_FULL (-6)      /* 1,024 commands of this worker wait, or there is no memory */
 /* A server, and how it is asked; 0 and NULL are the defaults. */
 struct redis_options {
-    /* A numeric address, "10.0.0.1:6379" or "[::1]:6379", or redis://USER:PASSWORD@HOST:PORT/DATABASE, of which all but
-       the host may be left out; a name is looked up at once, which blocks, and again after a connection has failed, which
-       does not. rediss:// is the same with TLS: the certificate must be valid for the host, by the authorities of the
-       system or of a file, rediss://HOST?ca=/PATH. The options below go before those in it. */
+    /* HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DATABASE?connections=N, of which all but the host may be left out; N
+       bounds the connections of all workers together. A name is looked up without blocking, and again when no address
+       accepts a connection. rediss:// is the same over TLS, by the plugin tls or mbedtls, which verifies the certificate.
+       The options below go before those in it. */
     const char *server;
     const char *user;     /* of an access control list; at most 127 bytes */
     const char *password; /* likewise */
@@ -114,8 +114,8 @@ struct duda_api_redis {
     /* The request of connect(). NULL: there is none, or it has ended. */
     duda_request_t *(*getDudarequest)(const redisAsyncContext *rc);
 #if DUDA_API_LEVEL >= 3
-    /* [M] A client of this server, which lasts as long as the service; options and texts are copied. NULL: it is no
-       address, the host has none, a bound is exceeded, there are 8 clients, or no memory: logged. */
+    /* [M] A client of this server, which lasts as long as the service; options and texts are copied. NULL: the place is
+       invalid, a bound is exceeded, TLS has no plugin, there are 8 clients, or no memory: logged. */
     redis_client_t *(*client)(const struct redis_options *options);
     /* Send a command, as of command(), and park the request. 0: fn is called once, later, on this worker, and answers; else
        REDIS_REFUSED, _DOWN or _FULL: nothing is called, and the request is not parked. fn gets NULL in place of a

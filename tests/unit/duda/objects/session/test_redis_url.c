@@ -44,22 +44,18 @@ static void test_tls(void **state)
     struct redis_url url;
 
     (void)state;
-    assert_null(redis_url_read(&url, "rediss://:pw@a:7/2?ca=/etc/a%20b.pem"));
+    assert_null(redis_url_read(&url, "rediss://:pw@a:7/2?connections=8"));
     assert_true(url.place.is_secure);
-    assert_string_equal(url.ca, "/etc/a b.pem");
     assert_string_equal(url.place.host, "a");
     assert_int_equal(url.place.port, 7);
+    assert_int_equal(url.place.connections, 8);
     assert_int_equal(url.db, 2);
-    assert_null(redis_url_read(&url, "rediss://a"));
-    assert_string_equal(url.ca, "");
     assert_null(redis_url_read(&url, "redis://a"));
     assert_false(url.place.is_secure);
-    assert_non_null(redis_url_read(&url, "redis://a?ca=/x"));
-    assert_non_null(redis_url_read(&url, "rediss://a?ca=x"));
-    assert_non_null(redis_url_read(&url, "rediss://a?ca="));
+    assert_int_equal(url.place.connections, 0);
     assert_non_null(redis_url_read(&url, "rediss://a?"));
-    assert_non_null(redis_url_read(&url, "rediss://a?key=/x"));
-    assert_non_null(redis_url_read(&url, "rediss://a?ca=/%0"));
+    assert_non_null(redis_url_read(&url, "rediss://a?connections=0"));
+    assert_non_null(redis_url_read(&url, "rediss://a?ca=/x"));
 }
 
 static void test_what_is_none(void **state)
