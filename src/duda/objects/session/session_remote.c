@@ -3,21 +3,12 @@
 
 #include "objects/objects.h"
 #include "objects/plain/random.h"
+#include "objects/session/session_scripts.h"
 #include "objects/session/session_value.h"
 #include "package/package.h"
 #include "packages/redis/redis.h"
 #include "service/answer.h"
 #include "service/exchange.h"
-
-/*
- * Fields of the server's own, whose values are identities: which one has the place of one that was replaced, which one it
- * had itself, and those that were begun in place of the same one by requests side by side.
- */
-#define HEIR "_heir"
-#define BEFORE "_before"
-#define KIN "_kin:"
-#define IS_LINK(name)                                                                              \
-    "(" name "=='" HEIR "' or " name "=='" BEFORE "' or string.sub(" name ",1,5)=='" KIN "')"
 
 enum {
     BYTES_MAX = 256 << 10, /* of all names and values of one session */
@@ -27,7 +18,7 @@ enum {
     WORDS_MAX = 6 + VALUE_WORDS * MK_DUDA_SESSION_NAMES_MAX,
     FIELDS_MAX = MK_DUDA_SESSION_NAMES_MAX + KIN_MAX, /* of a session that gets kin */
     NUMBER_TEXT = 24,
-    LINK_MAX = sizeof(KIN) + MK_DUDA_SESSION_ID_LEN, /* the name of such a field */
+    LINK_MAX = sizeof(MK_DUDA_SESSION_KIN) + MK_DUDA_SESSION_ID_LEN, /* the name of such a field */
 };
 
 /* Of a service. A session is a hash at `prefix` and its identity, with a time to live. */
@@ -88,51 +79,6 @@ struct mk_duda_session_view {
     bool has_old;    /* to be replaced as soon as Redis has the new one */
     bool has_failed;
 };
-
-/*
- * A hash never lives without a time, so both commands are one; a new time of a session may be a shorter one. Another request
- * may have replaced the session meanwhile, or ended it.
- */
-#define UNLESS_REPLACED "if redis.call('HEXISTS',KEYS[1],'" HEIR "')==1 then return 0 end "
-/* The time of the clock, "1" if the session is to be there already, and for each value "1" if that is, its name and its field. */
-static const char store_script[] =
-    "if ARGV[2]=='1' and redis.call('EXISTS',KEYS[1])==0 then return 0 end "
-    "for i=3,#ARGV,3 do "
-    "if ARGV[i]=='0' or redis.call('HEXISTS',KEYS[1],ARGV[i+1])==1 then "
-    "redis.call('HSET',KEYS[1],ARGV[i+1],ARGV[i+2]) end end "
-    "if redis.call('TTL',KEYS[1])==-1 then redis.call('EXPIRE',KEYS[1],30) end " UNLESS_REPLACED
-    "local ttl,all=1,redis.call('HGETALL',KEYS[1]) "
-    "for i=1,#all,2 do local at=tonumber(string.match(all[i+1],'^(%d+) ')) "
-    "if at and not " IS_LINK(
-        "all[i]") " then "
-                  "ttl=math.max(ttl,at==0 and 86400 or at-tonumber(ARGV[1])) end end "
-                  "return redis.call('EXPIRE',KEYS[1],ttl)";
-_Static_assert(MK_DUDA_SESSION_IDLE_S == 86400, "as the script has it");
-static const char keep_script[] = UNLESS_REPLACED "return redis.call('EXPIRE',KEYS[1],ARGV[1])";
-/* A session that has ended has no heir, and no other one has more than one. It says what it has until now. */
-static const char replace_script[] = "local all=redis.call('HGETALL',KEYS[1]) "
-                                     "if #all==0 then return all end "
-                                     "if redis.call('HSETNX',KEYS[1],'" HEIR "',ARGV[1])==1 then "
-                                     "redis.call('EXPIRE',KEYS[1],ARGV[2]) "
-                                     "elseif #all<2*tonumber(ARGV[4]) then "
-                                     "redis.call('HSET',KEYS[1],ARGV[3],ARGV[1]) end "
-                                     "return all";
-static const char kin_script[] = "local n=redis.call('HLEN',KEYS[1]) "
-                                 "if n==0 or n>=tonumber(ARGV[3]) then return 0 end "
-                                 "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
-static const char heir_script[] =
-    "if redis.call('HGET',KEYS[1],ARGV[1])~=ARGV[3] then return 0 end "
-    "return redis.call('HSET',KEYS[1],ARGV[1],ARGV[2])";
-/* It says which identities may have the value, too. A session without values ends, unless another one has its place. */
-static const char remove_script[] =
-    "local kin,left,all={},0,redis.call('HGETALL',KEYS[1]) "
-    "redis.call('HDEL',KEYS[1],ARGV[1]) "
-    "for i=1,#all,2 do "
-    "if " IS_LINK("all[i]") " then kin[#kin+1]=all[i+1] "
-                            "elseif all[i]~=ARGV[1] then left=left+1 end end "
-                            "if left==0 and redis.call('HEXISTS',KEYS[1],'" HEIR
-                            "')==0 then redis.call('DEL',KEYS[1]) end "
-                            "return kin";
 
 /* ---- the service ---- */
 
@@ -371,8 +317,8 @@ static bool is_identity(const char *text)
 
 static bool is_link(const char *name)
 {
-    return strcmp(name, HEIR) == 0 || strcmp(name, BEFORE) == 0 ||
-           strncmp(name, KIN, sizeof(KIN) - 1) == 0;
+    return strcmp(name, MK_DUDA_SESSION_HEIR) == 0 || strcmp(name, MK_DUDA_SESSION_BEFORE) == 0 ||
+           strncmp(name, MK_DUDA_SESSION_KIN, sizeof(MK_DUDA_SESSION_KIN) - 1) == 0;
 }
 
 static void take_values(struct mk_duda_session_view *view, const redisReply *reply, int64_t now)
@@ -382,7 +328,8 @@ static void take_values(struct mk_duda_session_view *view, const redisReply *rep
     for (size_t at = 0; next_field(reply, &at, now, &field);) {
         if (field.text && !is_link(field.name))
             (void)add(view, field.name, field.text, field.expires, now);
-        else if (field.text && strcmp(field.name, HEIR) == 0 && is_identity(field.text))
+        else if (field.text && strcmp(field.name, MK_DUDA_SESSION_HEIR) == 0 &&
+                 is_identity(field.text))
             memcpy(view->heir.text, field.text, MK_DUDA_SESSION_ID_LEN);
     }
     for (struct value *value = view->values; value; value = value->next) {
@@ -397,7 +344,8 @@ static void keep_alive(struct mk_duda_session_view *view, int64_t now)
 {
     const struct mk_duda_session_remote *remote = view->remote;
     char key[KEY_MAX], ttl[NUMBER_TEXT];
-    const char *words[] = {"EVAL", keep_script, "1", key_of(remote, key, view->id.text), ttl};
+    const char *words[] = {"EVAL", mk_duda_session_script_keep, "1",
+                           key_of(remote, key, view->id.text), ttl};
     bool is_idle;
 
     (void)snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_of(view, now, &is_idle));
@@ -523,10 +471,10 @@ static void link_kin(struct mk_duda_session_view *view, const char *id, const ch
 {
     char key[KEY_MAX], name[LINK_MAX], max[NUMBER_TEXT];
     char value[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1];
-    const char *words[] = {"EVAL", kin_script, "1", key_of(view->remote, key, id),
-                           name,   value,      max};
+    const char *words[] = {
+        "EVAL", mk_duda_session_script_kin, "1", key_of(view->remote, key, id), name, value, max};
 
-    (void)snprintf(name, sizeof(name), KIN "%s", other);
+    (void)snprintf(name, sizeof(name), MK_DUDA_SESSION_KIN "%s", other);
     (void)snprintf(value, sizeof(value), "0 %s", other);
     (void)snprintf(max, sizeof(max), "%d", FIELDS_MAX);
     if (run(view, on_written, 7, words) < 0)
@@ -536,7 +484,7 @@ static void link_kin(struct mk_duda_session_view *view, const char *id, const ch
 /* Another request has replaced the old identity already: each of the two must learn of a log-out under the other. */
 static void know_heir(struct mk_duda_session_view *view, const redisReply *reply, int64_t now)
 {
-    const char *heir = text_in(reply, HEIR, now);
+    const char *heir = text_in(reply, MK_DUDA_SESSION_HEIR, now);
 
     if (!heir || !is_identity(heir) || strcmp(heir, view->id.text) == 0)
         return;
@@ -569,14 +517,15 @@ static void replace_old(struct mk_duda_session_view *view)
 {
     char key[KEY_MAX], heir[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1],
         ttl[NUMBER_TEXT], name[LINK_MAX], max[NUMBER_TEXT];
-    const char *words[] = {
-        "EVAL", replace_script, "1", key_of(view->remote, key, view->old.text), heir,
-        ttl,    name,           max};
+    const char *words[] = {"EVAL", mk_duda_session_script_replace,
+                           "1",    key_of(view->remote, key, view->old.text),
+                           heir,   ttl,
+                           name,   max};
 
     view->has_old = false;
     (void)snprintf(heir, sizeof(heir), "0 %s", view->id.text);
     (void)snprintf(ttl, sizeof(ttl), "%d", MK_DUDA_SESSION_REPLACED_S);
-    (void)snprintf(name, sizeof(name), KIN "%s", view->id.text);
+    (void)snprintf(name, sizeof(name), MK_DUDA_SESSION_KIN "%s", view->id.text);
     (void)snprintf(max, sizeof(max), "%d", FIELDS_MAX);
     if (run(view, on_replaced, 8, words) < 0)
         view->has_failed = true;
@@ -609,7 +558,7 @@ static int store(struct mk_duda_session_view *view, bool is_begun)
 {
     char key[KEY_MAX], now[NUMBER_TEXT];
     char before[MK_DUDA_SESSION_PREFIX_MAX + MK_DUDA_SESSION_ID_LEN + 1];
-    const char *words[WORDS_MAX + VALUE_WORDS] = {"EVAL", store_script,
+    const char *words[WORDS_MAX + VALUE_WORDS] = {"EVAL", mk_duda_session_script_store,
                                                   "1",    key_of(view->remote, key, view->id.text),
                                                   now,    is_begun ? "0" : "1"};
     const int first = 6;
@@ -624,7 +573,7 @@ static int store(struct mk_duda_session_view *view, bool is_begun)
         value->state = VALUE_KNOWN; /* what ends there from now on has ended */
     }
     if (is_begun && view->has_old)
-        n += add_value(words + n, false, BEFORE, before);
+        n += add_value(words + n, false, MK_DUDA_SESSION_BEFORE, before);
     return n == first ? 0 : run(view, on_stored, n, words);
 }
 
@@ -689,9 +638,10 @@ static void put_in_heir(struct mk_duda_session_view *view, const struct value *v
                         const char *had)
 {
     char key[KEY_MAX];
-    const char *words[] = {
-        "EVAL",      heir_script,  "1", key_of(view->remote, key, view->heir.text),
-        value->name, value->field, had};
+    const char *words[] = {"EVAL",      mk_duda_session_script_heir,
+                           "1",         key_of(view->remote, key, view->heir.text),
+                           value->name, value->field,
+                           had};
 
     if (run(view, on_written, 7, words) < 0)
         view->has_failed = true;
@@ -747,7 +697,7 @@ static int remove_next(struct removal *removal)
 {
     struct mk_duda_session_view *view = removal->view;
     char key[KEY_MAX];
-    const char *words[] = {"EVAL", remove_script, "1",
+    const char *words[] = {"EVAL", mk_duda_session_script_remove, "1",
                            key_of(view->remote, key, removal->kin[removal->ndone++].text),
                            removal->name};
 
