@@ -5,13 +5,13 @@
 #include "objects/plain/random.h"
 #include "objects/session/session_scripts.h"
 #include "objects/session/session_value.h"
+#include "objects/session/session_values.h"
 #include "package/package.h"
 #include "packages/redis/redis.h"
 #include "service/answer.h"
 #include "service/exchange.h"
 
 enum {
-    BYTES_MAX = 256 << 10, /* of all names and values of one session */
     KEY_MAX = 512,
     KIN_MAX = 16, /* identities of one session from which a value is removed */
     VALUE_WORDS = 3,
@@ -30,30 +30,6 @@ struct mk_duda_session_remote {
     char prefix[KEY_MAX - MK_DUDA_SESSION_ID_LEN];
 };
 
-/* Where a value comes from. */
-enum value_origin {
-    ORIGIN_FETCHED, /* Redis */
-    ORIGIN_CHANGED, /* the request, in place of one that was fetched */
-    ORIGIN_OWN      /* the request: none was fetched */
-};
-
-/* What Redis is to be told of a value. Only what the request has changed is written: the rest may have ended meanwhile. */
-enum value_state {
-    VALUE_KNOWN,   /* nothing */
-    VALUE_CHANGED, /* it, unless there is none by now: then somebody has logged out, and that lasts */
-    VALUE_NEW      /* it */
-};
-
-struct value {
-    struct value *next;
-    enum value_origin origin;
-    enum value_state state;
-    int64_t expires; /* 0: by its last use */
-    size_t bytes;
-    const char *field, *text; /* behind the name; text is a part of field */
-    char name[];
-};
-
 /* A value leaves all identities of a session, one after the other. */
 struct removal {
     struct removal *next; /* of its view */
@@ -70,13 +46,12 @@ struct mk_duda_session_view {
     struct mk_duda_session_views *all;
     struct mk_duda_request *rq;              /* NULL: it is over */
     struct mk_duda_session_id id, old, heir; /* heir: of a replaced session; "": it is none */
-    struct value *values;
+    struct mk_duda_session_values values;
     struct removal *removals;
-    unsigned nvalues, nawaited; /* answers of Redis */
-    size_t bytes;
-    bool is_kept;    /* Redis has it under this identity */
-    bool is_changed; /* since then, or it is new */
-    bool has_old;    /* to be replaced as soon as Redis has the new one */
+    unsigned nawaited; /* answers of Redis */
+    bool is_kept;      /* Redis has it under this identity */
+    bool is_changed;   /* since then, or it is new */
+    bool has_old;      /* to be replaced as soon as Redis has the new one */
     bool has_failed;
 };
 
@@ -151,21 +126,9 @@ static struct mk_duda_session_view *view_of(const struct mk_duda_session_remote 
     return view;
 }
 
-static void unlink_value(struct mk_duda_session_view *view, struct value **at)
-{
-    struct value *value = *at;
-
-    *at = value->next;
-    view->nvalues--;
-    view->bytes -= value->bytes;
-    explicit_bzero(value->name, value->bytes);
-    free(value);
-}
-
 static void free_view(struct mk_duda_session_view *view)
 {
-    while (view->values)
-        unlink_value(view, &view->values);
+    mk_duda_session_values_clear(&view->values);
     while (view->removals) {
         struct removal *removal = view->removals;
 
@@ -206,77 +169,10 @@ void mk_duda_session_views_end(struct mk_duda_session_views *views)
     }
 }
 
-/* ---- values ---- */
-
-static struct value *new_value(const char *name, const char *text, int64_t expires)
+static struct mk_duda_session_value **value_of(struct mk_duda_session_view *view, const char *name,
+                                               int64_t now)
 {
-    char prefix[MK_DUDA_SESSION_PREFIX_MAX];
-    const size_t n = strlen(name) + 1, len = strlen(text) + 1;
-    const size_t before = mk_duda_session_value_prefix(prefix, expires), bytes = n + before + len;
-    struct value *value = malloc(sizeof(*value) + bytes);
-
-    if (!value)
-        return NULL;
-    *value = (struct value){.expires = expires, .bytes = bytes};
-    memcpy(value->name, name, n);
-    value->field = value->name + n;
-    value->text = value->field + before;
-    memcpy(value->name + n, prefix, before);
-    memcpy(value->name + n + before, text, len);
-    return value;
-}
-
-/* @return where the value of that name is; *at is NULL: there is none, or it has expired */
-static struct value **value_of(struct mk_duda_session_view *view, const char *name, int64_t now)
-{
-    struct value **at = &view->values;
-
-    while (*at && strcmp((*at)->name, name) != 0)
-        at = &(*at)->next;
-    if (*at && (*at)->expires && (*at)->expires <= now) {
-        unlink_value(view, at);
-        while (*at)
-            at = &(*at)->next;
-    }
-    return at;
-}
-
-static int add(struct mk_duda_session_view *view, const char *name, const char *text,
-               int64_t expires, int64_t now)
-{
-    struct value **old = value_of(view, name, now), *value;
-    const size_t len = strlen(name) + strlen(text);
-
-    if (len > MK_DUDA_SESSION_VALUE_MAX || view->bytes + len > BYTES_MAX ||
-        (!*old && view->nvalues >= MK_DUDA_SESSION_NAMES_MAX))
-        return -1;
-    value = new_value(name, text, expires);
-    if (!value)
-        return -1;
-    value->state = !*old || (*old)->state == VALUE_NEW ? VALUE_NEW : VALUE_CHANGED;
-    value->origin = !*old || (*old)->origin == ORIGIN_OWN ? ORIGIN_OWN : ORIGIN_CHANGED;
-    if (*old)
-        unlink_value(view, old);
-    value->next = view->values;
-    view->values = value;
-    view->nvalues++;
-    view->bytes += value->bytes;
-    return 0;
-}
-
-/* The time after which the last of them has expired; of one without a time of its own, from now on. */
-static int64_t ttl_of(const struct mk_duda_session_view *view, int64_t now, bool *is_idle)
-{
-    int64_t ttl = 1;
-
-    *is_idle = false;
-    for (const struct value *value = view->values; value; value = value->next) {
-        const int64_t left = value->expires ? value->expires - now : MK_DUDA_SESSION_IDLE_S;
-
-        *is_idle = *is_idle || !value->expires;
-        ttl = left > ttl ? left : ttl;
-    }
-    return ttl;
+    return mk_duda_session_values_find(&view->values, name, now);
 }
 
 /* ---- fetching ---- */
@@ -327,16 +223,17 @@ static void take_values(struct mk_duda_session_view *view, const redisReply *rep
 
     for (size_t at = 0; next_field(reply, &at, now, &field);) {
         if (field.text && !is_link(field.name))
-            (void)add(view, field.name, field.text, field.expires, now);
+            (void)mk_duda_session_values_add(&view->values, field.name, field.text, field.expires,
+                                             now);
         else if (field.text && strcmp(field.name, MK_DUDA_SESSION_HEIR) == 0 &&
                  is_identity(field.text))
             memcpy(view->heir.text, field.text, MK_DUDA_SESSION_ID_LEN);
     }
-    for (struct value *value = view->values; value; value = value->next) {
-        value->state = VALUE_KNOWN;
-        value->origin = ORIGIN_FETCHED;
+    for (struct mk_duda_session_value *value = view->values.first; value; value = value->next) {
+        value->state = MK_DUDA_SESSION_VALUE_KNOWN;
+        value->origin = MK_DUDA_SESSION_ORIGIN_FETCHED;
     }
-    view->is_kept = view->values != NULL;
+    view->is_kept = view->values.first != NULL;
 }
 
 /* Values without a time of their own expire after their last use, which is now. */
@@ -348,7 +245,8 @@ static void keep_alive(struct mk_duda_session_view *view, int64_t now)
                            key_of(remote, key, view->id.text), ttl};
     bool is_idle;
 
-    (void)snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_of(view, now, &is_idle));
+    (void)snprintf(ttl, sizeof(ttl), "%lld",
+                   (long long)mk_duda_session_values_ttl(&view->values, now, &is_idle));
     if (is_idle)
         (void)remote->redis->run_words(remote->client, NULL, NULL, NULL, 5, words, NULL);
 }
@@ -437,15 +335,15 @@ static void drop_what_has_gone(struct mk_duda_session_view *view, const redisRep
     char key[KEY_MAX];
     const char *words[] = {"HDEL", key_of(view->remote, key, view->id.text), NULL};
 
-    for (struct value **at = &view->values; *at;) {
-        if ((*at)->origin == ORIGIN_OWN || text_in(reply, (*at)->name, now)) {
+    for (struct mk_duda_session_value **at = &view->values.first; *at;) {
+        if ((*at)->origin == MK_DUDA_SESSION_ORIGIN_OWN || text_in(reply, (*at)->name, now)) {
             at = &(*at)->next;
             continue;
         }
         words[2] = (*at)->name;
         if (run(view, on_written, 3, words) < 0)
             view->has_failed = true;
-        unlink_value(view, at);
+        mk_duda_session_values_remove(&view->values, at);
     }
 }
 
@@ -456,13 +354,15 @@ static void take_what_has_come(struct mk_duda_session_view *view, const redisRep
     struct field field;
 
     for (size_t at = 0; next_field(reply, &at, now, &field);) {
-        const struct value *has = field.text ? *value_of(view, field.name, now) : NULL;
+        const struct mk_duda_session_value *has =
+            field.text ? *value_of(view, field.name, now) : NULL;
 
         if (!field.text || is_link(field.name) || is_removed(view, field.name))
             continue;
-        if (!has || (has->origin == ORIGIN_FETCHED &&
+        if (!has || (has->origin == MK_DUDA_SESSION_ORIGIN_FETCHED &&
                      (has->expires != field.expires || strcmp(has->text, field.text) != 0)))
-            (void)add(view, field.name, field.text, field.expires, now);
+            (void)mk_duda_session_values_add(&view->values, field.name, field.text, field.expires,
+                                             now);
     }
 }
 
@@ -502,7 +402,7 @@ static void on_replaced(duda_request_t *dr, const struct redis_answer *answer, v
     view->nawaited--;
     if (!is_good(view->remote, answer)) {
         view->has_failed = true;
-    } else if (view->values) {
+    } else if (view->values.first) {
         drop_what_has_gone(view, answer->reply, now);
         take_what_has_come(view, answer->reply, now);
         know_heir(view, answer->reply, now);
@@ -566,11 +466,11 @@ static int store(struct mk_duda_session_view *view, bool is_begun)
 
     (void)snprintf(now, sizeof(now), "%lld", (long long)mk_duda_xtime.now());
     (void)snprintf(before, sizeof(before), "0 %s", view->old.text);
-    for (struct value *value = view->values; value; value = value->next) {
-        if (is_begun || value->state != VALUE_KNOWN)
-            n += add_value(words + n, !is_begun && value->state == VALUE_CHANGED, value->name,
-                           value->field);
-        value->state = VALUE_KNOWN; /* what ends there from now on has ended */
+    for (struct mk_duda_session_value *value = view->values.first; value; value = value->next) {
+        if (is_begun || value->state != MK_DUDA_SESSION_VALUE_KNOWN)
+            n += add_value(words + n, !is_begun && value->state == MK_DUDA_SESSION_VALUE_CHANGED,
+                           value->name, value->field);
+        value->state = MK_DUDA_SESSION_VALUE_KNOWN; /* what ends there from now on has ended */
     }
     if (is_begun && view->has_old)
         n += add_value(words + n, false, MK_DUDA_SESSION_BEFORE, before);
@@ -583,7 +483,7 @@ static int send_changes(struct mk_duda_session_view *view)
 
     view->is_changed = false;
     view->is_kept = true;
-    if (view->values)
+    if (view->values.first)
         return store(view, is_begun);
     if (view->has_old)
         replace_old(view);
@@ -623,10 +523,10 @@ enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *v
                                                   const char *name, const char *value, int64_t now,
                                                   bool *is_replaced)
 {
-    const struct value *has = view ? *value_of(view, name, now) : NULL;
+    const struct mk_duda_session_value *has = view ? *value_of(view, name, now) : NULL;
 
     *is_replaced = view && view->heir.text[0];
-    if (!view || (!view->values && !view->is_kept))
+    if (!view || (!view->values.first && !view->is_kept))
         return MK_DUDA_SESSION_NONE;
     if (!has)
         return MK_DUDA_SESSION_NEW_NAME;
@@ -634,8 +534,8 @@ enum mk_duda_session_fit mk_duda_session_view_fit(struct mk_duda_session_view *v
 }
 
 /* What a late request sets of what both have changes in both, if the heir has what this identity had. */
-static void put_in_heir(struct mk_duda_session_view *view, const struct value *value,
-                        const char *had)
+static void put_in_heir(struct mk_duda_session_view *view,
+                        const struct mk_duda_session_value *value, const char *had)
 {
     char key[KEY_MAX];
     const char *words[] = {"EVAL",      mk_duda_session_script_heir,
@@ -651,10 +551,12 @@ static void put_in_heir(struct mk_duda_session_view *view, const struct value *v
 int mk_duda_session_view_put(struct mk_duda_session_view *view, const char *name, const char *value,
                              int64_t expires, int64_t now)
 {
-    const struct value *before = view && view->heir.text[0] ? *value_of(view, name, now) : NULL;
+    const struct mk_duda_session_value *before =
+        view && view->heir.text[0] ? *value_of(view, name, now) : NULL;
     char *had = before ? strdup(before->field) : NULL;
 
-    if (!view || (before && !had) || add(view, name, value, expires, now) < 0) {
+    if (!view || (before && !had) ||
+        mk_duda_session_values_add(&view->values, name, value, expires, now) < 0) {
         free(had);
         return -1;
     }
@@ -669,7 +571,7 @@ int mk_duda_session_view_put(struct mk_duda_session_view *view, const char *name
 
 char *mk_duda_session_view_get(struct mk_duda_session_view *view, const char *name, int64_t now)
 {
-    const struct value *value = view ? *value_of(view, name, now) : NULL;
+    const struct mk_duda_session_value *value = view ? *value_of(view, name, now) : NULL;
 
     return value ? strdup(value->text) : NULL;
 }
@@ -757,7 +659,7 @@ static int remove_from(struct mk_duda_session_view *view, const char *id, const 
 
 int mk_duda_session_view_remove(struct mk_duda_session_view *view, const char *name, int64_t now)
 {
-    struct value **at = view ? value_of(view, name, now) : NULL;
+    struct mk_duda_session_value **at = view ? value_of(view, name, now) : NULL;
     const bool is_replaced = view && view->heir.text[0];
     const char *id = !view           ? NULL
                      : view->is_kept ? view->id.text
@@ -770,8 +672,8 @@ int mk_duda_session_view_remove(struct mk_duda_session_view *view, const char *n
         view->has_failed = true;
         return -1;
     }
-    unlink_value(view, at);
-    if (!view->values && !view->has_old)
+    mk_duda_session_values_remove(&view->values, at);
+    if (!view->values.first && !view->has_old)
         view->is_kept = false;
-    return is_replaced ? 1 : (int)view->nvalues; /* the other one may have more */
+    return is_replaced ? 1 : (int)view->values.n; /* the other one may have more */
 }
