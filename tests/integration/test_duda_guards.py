@@ -372,6 +372,9 @@ def test_members_alone(server):
     ("/members/page", {}, 401),
     ("/members/page", {"Accept": "text/html"}, 303),
     ("/tokens/", {"X-CSRF-Token": "0" * 64}, 403),
+    ("/tokens/", {}, 403),  # neither a field nor a form
+    ("/tokens/", {"Content-Type": "application/x-www-form-urlencoded"}, 403),  # of a client that got no token
+    ("/tokens/", {"Content-Type": "multipart/form-data; boundary=b"}, 403),
     ("/limited5/", {}, 429),
 ])
 def test_who_is_refused_sends_no_body(server, path, headers, status):
@@ -381,6 +384,16 @@ def test_who_is_refused_sends_no_body(server, path, headers, status):
     with server.connect() as connection:
         connection.send(http.request("/guarded" + path, "POST", headers=[*headers.items(), ("Content-Length", str(8 << 20))]))
         assert connection.response("POST").status == status
+
+
+def test_a_body_that_is_no_form_is_not_read_for_a_token(server):
+    ann = Browser(server)
+    ann.token()
+    cookie = ("Cookie", "DUDA_CSRF_guarded=" + ann.cookies["DUDA_CSRF_guarded"])
+    with server.connect() as connection:
+        headers = [cookie, ("Content-Type", "application/octet-stream"), ("Content-Length", str(8 << 20))]
+        connection.send(http.request("/guarded/tokens/", "POST", headers=headers))
+        assert connection.response("POST").status == 403
 
 
 def test_a_body_is_read_behind_the_guards(server):

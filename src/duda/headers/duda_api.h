@@ -1078,7 +1078,7 @@ struct duda_cors {
 
    Each is added as by router->before(): for the routes that follow in the group, in the order of the calls. What a guard
    refuses is answered with application/problem+json. Those that stand before all hooks of the service decide by the
-   head, so that a client that is refused sends no body; csrf() where the token is in a field.
+   head, so that a client that is refused sends no body; csrf() unless the body is a form and the client was given a token.
 
        static void api(void)
        {

@@ -6,6 +6,7 @@
 #include "objects/guards/guard.h"
 #include "objects/objects.h"
 #include "objects/plain/random.h"
+#include "objects/request/form.h"
 #include "objects/session/session.h"
 #include "objects/session/session_store.h"
 #include "packages/sha256/sha2.h"
@@ -172,15 +173,15 @@ const char *mk_duda_guard_token(duda_request_t *dr)
     const struct mk_duda_guards *guards =
         rq && rq->r ? mk_duda_state(rq->service, MK_DUDA_PART_GUARD) : NULL;
     char secret[LEN + 1], token[TOKEN_LEN + 1], *who;
-    bool has_secret;
+    bool has_one;
 
     if (!guards || !guards->logged_in)
         return NULL;
     who = who_is(rq);
-    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, secret) ||
-                         make_cookie(rq, secret) || make_secret(rq, who, secret));
+    has_one = who && (read_secret(rq, who, secret) || read_cookie(rq, secret) ||
+                      make_cookie(rq, secret) || make_secret(rq, who, secret));
     free(who);
-    if (!has_secret || !mk_duda_random_text(token))
+    if (!has_one || !mk_duda_random_text(token))
         return NULL;
     mask(secret, token);
     memcpy(token + LEN, secret, LEN + 1);
@@ -194,23 +195,29 @@ static struct mk_str given_token(struct mk_duda_request *rq)
     return field.p ? field : mk_str_from(mk_duda_form.get(&rq->dr, "csrf_token"));
 }
 
+/* @return false: whatever the client sends is no token of its own */
+static bool has_secret(struct mk_duda_request *rq, char secret[LEN + 1])
+{
+    char *who = who_is(rq);
+    bool has = who && (read_secret(rq, who, secret) || read_cookie(rq, secret));
+
+    free(who);
+    return has;
+}
+
 static bool is_right(struct mk_duda_request *rq, struct mk_str token)
 {
-    char secret[LEN + 1], given[LEN + 1], *who;
-    bool has_secret;
+    char secret[LEN + 1], given[LEN + 1];
 
     for (size_t i = 0; i < token.len; i++) {
         if (!strchr("0123456789abcdef", token.p[i]) || token.p[i] == '\0')
             return false;
     }
-    if (token.len != TOKEN_LEN)
+    if (token.len != TOKEN_LEN || !has_secret(rq, secret))
         return false;
-    who = who_is(rq);
-    has_secret = who && (read_secret(rq, who, secret) || read_cookie(rq, secret));
-    free(who);
     memcpy(given, token.p + LEN, LEN);
     mask(given, token.p);
-    return has_secret && digest_is_same(secret, given, LEN);
+    return digest_is_same(secret, given, LEN);
 }
 
 static bool is_safe(const struct mk_duda_request *rq)
@@ -227,10 +234,13 @@ static void check(struct mk_duda_request *rq, const void *arg)
                                        "Load the page again, and send its csrf_token.");
 }
 
-/* A script sends the token in a field; that of a form is in the body. */
+/* A script sends the token in a field. That of a form is in the body, which is read for a client that may have one. */
 static bool needs_body(struct mk_duda_request *rq)
 {
-    return !is_safe(rq) && !mk_request_header(rq->r, MK_STR("X-CSRF-Token")).p;
+    char secret[LEN + 1];
+
+    return !is_safe(rq) && !mk_request_header(rq->r, MK_STR("X-CSRF-Token")).p &&
+           mk_duda_form_is_sent(rq) && has_secret(rq, secret);
 }
 
 int mk_duda_guard_csrf(const char *name)
