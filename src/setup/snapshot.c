@@ -276,6 +276,8 @@ static const char *fault_of_name(struct mk_str name, struct mk_str written)
             !(is_v6 && memchr(":[]", c, 3)))
             return "; it has no scheme, port or path";
     }
+    if (written.p[written.len - 1] == '.')
+        return "; it has no dot at its end";
     return written.len > MK_LIMIT_HOST ? "" : NULL;
 }
 

@@ -197,7 +197,8 @@ SENTENCES = [
     *((f"name {name}", {"host": f"ServerName a.test {name}"}, "sites/default:3:16", "error",
        rf'ServerName: "{re.escape(name)}" is neither a name nor \*\.name; {more}')
       for name, more in (("https://b.test", "it has no scheme, port or path"), ("b.test:443", "it has no scheme, port or path"),
-                         ("b.test,", "it has no scheme, port or path"), ("~^www", "an expression is none"),
+                         ("b.test,", "it has no scheme, port or path"), ("b.test.", "it has no dot at its end"),
+                         ("~^www", "an expression is none"),
                          ("_", "the default site answers all other names"), (".b.test", r"\.a\.test is written a\.test \*\.a\.test"))),
     ("name in UTF-8", {"host": "ServerName bücher.example"}, "sites/default:3:16", "error",
      r"write it as clients send it, such as xn--bcher-kva\.example"),
