@@ -62,6 +62,8 @@ static int read_locations(struct mk_places *places, const struct mk_tree *tree,
 
         noted = ctx->faults->count;
         err = mk_fields_apply(&mk_spec_location, s, &set, ctx);
+        if (set.match)
+            mk_plugin_warn_of_pattern(ctx, mk_str_from(set.match), &match_of(s)->value_at, "Match");
         if (ctx->faults->count > noted)
             continue;
         if (!set.match == !set.path.p) {

@@ -138,6 +138,10 @@ bool mk_plugins_have_key(const struct mk_snapshot *s, struct mk_str key);
 int mk_plugin_compile(struct mk_setup *ctx, struct mk_pattern *match, struct mk_str pattern,
                       const struct mk_origin *at, const char *key) MK_MUST_USE;
 
+/** Warn of an expression that is written as a glob, in quotes or as for nginx. */
+void mk_plugin_warn_of_pattern(struct mk_setup *ctx, struct mk_str pattern,
+                               const struct mk_origin *at, const char *key);
+
 /** Add a route to one of the lists of a check. @return 0, MK_E_INVALID (noted at the place) or MK_E_NOMEM. */
 int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct mk_str pattern,
                         void *data, const struct mk_origin *at, const char *key) MK_MUST_USE;

@@ -134,22 +134,27 @@ int mk_plugin_compile(struct mk_setup *ctx, struct mk_pattern *match, struct mk_
     return err;
 }
 
-/* A star with nothing in front of it is one of file names: as an expression it means something else. */
-static void warn_of_glob(struct mk_str pattern, const struct mk_origin *at, const char *key,
-                         struct mk_setup *ctx)
+/* A star with nothing in front of it is one of file names, and quotes or a tilde in front are of other notations. */
+static bool is_meant_otherwise(struct mk_str pattern)
 {
+    if (pattern.len > 0 && memchr("\"'~", pattern.p[0], 3))
+        return true;
     for (size_t i = 0; i < pattern.len; i++) {
-        bool is_star = pattern.p[i] == '*' && (i == 0 || pattern.p[i - 1] == '/');
+        if (pattern.p[i] == '*' && (i == 0 || pattern.p[i - 1] == '/'))
+            return true;
+    }
+    return false;
+}
 
-        if (!is_star)
-            continue;
+void mk_plugin_warn_of_pattern(struct mk_setup *ctx, struct mk_str pattern,
+                               const struct mk_origin *at, const char *key)
+{
+    if (is_meant_otherwise(pattern))
         mk_fault_warn(
             ctx->faults, at,
             "%s: \"%.*s\" is a regular expression: write \\.php$ for names that end in .php, "
             "^/img/ for all below /img/",
             key, (int)pattern.len, pattern.p);
-        return;
-    }
 }
 
 int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct mk_str pattern,
@@ -169,7 +174,7 @@ int mk_plugin_add_route(struct mk_setup *ctx, struct mk_route_list *list, struct
     if (!route.pattern.p)
         return MK_E_NOMEM;
     if (list != &check->global || check->site->index == 0)
-        warn_of_glob(pattern, at, key, ctx);
+        mk_plugin_warn_of_pattern(ctx, pattern, at, key);
     if (err < 0)
         return err;
     kept = MK_SETTINGS_APPEND(ctx, list, items, count);

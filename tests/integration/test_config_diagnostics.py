@@ -250,6 +250,10 @@ SENTENCES = [
     ("quoted URL", {"host": 'Redirect "https://a.test/"'}, "sites/default:3:14", "error", r"; values are written without quotes"),
     ("a glob", {"handlers": "Match /*.php echo"}, "sites/default:4:11", "warning",
      r'Match: "/\*\.php" is a regular expression: .*\\\.php\$'),
+    *((f"{text} of {place}", config, at, "warning", rf"Match: \"{re.escape(text)}\" is a regular expression: ")
+      for text in ("/img/*", '"^/img"', "~^/img")
+      for place, config, at in (("[HANDLERS]", {"handlers": f"Match {text} echo"}, "sites/default:4:11"),
+                                ("[LOCATION]", {"site": f"[LOCATION]\n    Match {text}\n    Header X-A b\n"}, "sites/default:4:11"))),
 ]
 
 

@@ -44,6 +44,7 @@ FAULTS = [
     (SERVER + section("FASTCGI_LOCATION", "ServerNames a b"), "no .FASTCGI_SERVER. b"),
     (section("FASTCGI_LOCATION", "Mount /"), r"needs a .FASTCGI_SERVER"),
     (SERVER + section("FASTCGI_LOCATION", "Mount app"), "a path such as"),
+    (SERVER + section("FASTCGI_LOCATION", "Mount /app/*"), "a path such as"),
     (SERVER + section("FASTCGI_LOCATION", "ScriptRoot app"), "absolute path"),
     (SERVER + section("FASTCGI_LOCATION", "Match a(b"), "Match|regex|pattern"),
     (SERVER + section("FASTCGI_LOCATION", "LocationName x") * 2, "another location is called"),

@@ -68,6 +68,7 @@ def test_what_may_be_said(tmp_path, lines):
     ("RemoveHeader Host", "RemoveHeader: expected a field that the proxy does not set itself"),
     ("RemoveHeader a b", "RemoveHeader: expected the name of a field"),
     ("Rewrite /a", "Rewrite: expected two beginnings of paths"),
+    ("Rewrite /a/* /b/", "Rewrite: expected two beginnings of paths"),
     ("Host a b", "Host: expected client, server or a host name"),
     ("StatisticsURL status", "StatisticsURL: expected a path"),
     ("AttemptsCount 0", "AttemptsCount: expected"),

@@ -352,6 +352,7 @@ def test_a_reload_reads_rules_and_maps_again(start, tmp_path):
     ("Redirect /a/*/b /c", "Redirect: expected a path with `*` at its end alone"),
     ("Redirect /a/.* /c", "Redirect: \"/a/.*\": a regular expression begins with ^"),
     ("Redirect /a$ /c", "Redirect: \"/a$\": a regular expression begins with ^"),
+    ("Redirect \"/a\" /c", "Redirect: \"\"/a\"\": a path or pattern has no quotes around it"),
     ("Redirect /a /$1", "Redirect: $1 has no group: $1 is what `*` stands for"),
     ("Redirect /a/* /$2", "Redirect: $2 has no group: $1 is what `*` stands for"),
     ("Redirect ^/(a)(b) /$3", "Redirect: $3 has no group: the expression has 2"),

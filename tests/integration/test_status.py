@@ -205,6 +205,7 @@ def test_the_paths_come_before_handlers(start):
 
 @pytest.mark.parametrize("lines, why", [
     ("Metrics metrics", "Metrics: expected off or a path such as /status"),
+    ("Metrics /metrics*", "Metrics: expected off or a path such as /status"),
     ("Health /", "Health: expected off or a path"),
     ("Page /status/", "Page: expected off or a path"),
     ("Page /" + "x" * 48, "of at most 48 bytes"),

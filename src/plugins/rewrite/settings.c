@@ -187,7 +187,8 @@ static int parse_redirect(struct mk_setup *setup, const struct mk_setting *s)
     if (err == 0)
         err = take_target(setup, s, rule, to);
     if (err == 0)
-        err = from.p[0] == '/' ? take_path(setup, s, rule, from) : take_regex(setup, s, rule, from);
+        err = memchr("/\"'", from.p[0], 3) ? take_path(setup, s, rule, from)
+                                           : take_regex(setup, s, rule, from);
     return err < 0 ? err : append(setup, rule);
 }
 

@@ -75,7 +75,8 @@ static bool is_path(struct mk_setup *setup, const void *set, const char *key, co
 
     if (text_is_word(text, MK_STR("off")))
         return false;
-    if (text.p[0] == '/' && text.len > 1 && text.p[text.len - 1] != '/' && text.len <= PATH_MAX_LEN)
+    if (text.p[0] == '/' && text.len > 1 && !memchr("/*", text.p[text.len - 1], 2) &&
+        text.len <= PATH_MAX_LEN)
         return true;
     mk_setup_fault(setup, mk_setup_place(setup, set, key),
                    "%s: expected off or a path such as /status, of at most %d bytes and without a "

@@ -85,7 +85,7 @@ static int parse_mount(struct mk_setup *setup, const struct mk_setting *s)
     struct location_section *section = mk_setup_settings(setup);
     struct mk_str path = s->value;
 
-    if (path.len == 0 || path.p[0] != '/')
+    if (path.len == 0 || path.p[0] != '/' || memchr(path.p, '*', path.len))
         return mk_setup_refuse(setup, s, "a path such as /app, or /");
     while (path.len > 0 && path.p[path.len - 1] == '/')
         path.len--;

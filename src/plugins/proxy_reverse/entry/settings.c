@@ -186,7 +186,8 @@ static int parse_rewrite(struct mk_setup *setup, const struct mk_setting *s)
     struct mk_str rest = s->value, from, to;
 
     if (!take_word(&rest, &from) || !take_word(&rest, &to) || from.p[0] != '/' || to.p[0] != '/' ||
-        !is_visible(from) || !is_visible(to) || text_trim(rest).len > 0)
+        memchr(from.p, '*', from.len) || !is_visible(from) || !is_visible(to) ||
+        text_trim(rest).len > 0)
         return mk_setup_refuse(setup, s, "two beginnings of paths, /FROM /TO");
     set->rewrite_from = mk_setup_copy(setup, from);
     set->rewrite_to = mk_setup_copy(setup, to);
