@@ -8,6 +8,7 @@
 #include "server/worker/worker.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 
 /* ---- states ---- */
 
@@ -50,6 +51,14 @@ static void tell_what_waits(struct mk_stream *s)
         tell_owner(s, events);
 }
 
+/* What came before a reset is the owner's, however late it reads. For a client that left nobody reads. */
+static bool has_unread(const struct mk_stream *s)
+{
+    char byte;
+
+    return s->link == &s->own && recv(s->own.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 static void on_stream_event(struct mk_watch *w, uint32_t bits)
 {
     struct mk_stream *s = MK_CONTAINER_OF(w, struct mk_stream, watch);
@@ -63,7 +72,7 @@ static void on_stream_event(struct mk_watch *w, uint32_t bits)
     case MK_STREAM_OPEN:
         if (bits != MK_RUN)
             mk_stream_on_epoll(s, bits);
-        else if (s->failing)
+        else if (s->failing && !has_unread(s))
             mk_stream_break(s, MK_IO_ERROR);
         else
             tell_what_waits(s);
@@ -89,6 +98,12 @@ static void on_stream_timer(struct mk_timer *t)
 
 /* ---- with a link of its own ---- */
 
+/* The kernel tells of an error once: behind that, the input seems to end. EPIPE: it had ended before. */
+static bool is_cut(const struct mk_stream *s)
+{
+    return s->error && s->error != EPIPE;
+}
+
 static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
 {
     ssize_t n;
@@ -98,7 +113,7 @@ static ssize_t read_dialled(struct mk_stream *s, void *buf, size_t len)
     n = mk_link_recv(s->link, buf, len);
     if (n == MK_E_AGAIN || (n > 0 && s->link->is_drained && !s->hung_up))
         s->readable = false; /* the next edge tells of more */
-    return n;
+    return n == 0 && is_cut(s) ? MK_E_PEER : n;
 }
 
 /* Its descriptor is its own. */
@@ -159,10 +174,14 @@ static unsigned stream_events_of(const struct mk_stream *s, uint32_t bits)
     return events;
 }
 
-/* What came before a reset can still be read: one more event for that, and the error next. */
+/* What came before a reset can still be read: one more event for that, and the error when nothing is left. */
 static void fail_soon(struct mk_stream *s)
 {
+    socklen_t len = sizeof(s->error);
+
     s->failing = true;
+    if (s->link == &s->own && !s->error)
+        (void)getsockopt(s->link->fd, SOL_SOCKET, SO_ERROR, &s->error, &len);
     mk_watch_run_soon(&s->worker->loop, &s->watch);
     tell_owner(s, MK_IO_READ | MK_IO_HANGUP);
 }
@@ -250,6 +269,8 @@ ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
         return s->kind->write(s, iov, niov);
     n = s->link->transport->send(
         s->link, iov, niov < MK_LIMIT_STREAM_PARTS ? niov : MK_LIMIT_STREAM_PARTS, false);
+    if (n == MK_E_PEER && !s->error)
+        s->error = errno;
     if (s->kind->on_write)
         s->kind->on_write(s, n);
     return n;

@@ -73,7 +73,7 @@ struct mk_stream {
                     uint32_t bits); /* dialled: go on with connecting, or with the handshake */
     mk_event_fn conn_on_event;      /* taken: what the connection had while it spoke HTTP */
     uint64_t id;                    /* for the log */
-    int error;                      /* errno of a failed connect */
+    int error;                      /* errno of a failed connect; dialled: of what broke it */
     uint8_t state;                  /* enum mk_stream_state */
     uint8_t soon;                   /* what is told when it is run soon */
     bool first;                     /* nothing was told yet */

@@ -62,9 +62,15 @@ static bool waited_for_client(const struct proxy_exchange *x)
            (x->passed_ms > 0 && mk_worker_now_ms(x->worker) - x->passed_ms >= STALL_MS);
 }
 
+void proxy_answer_closed(struct proxy_exchange *x)
+{
+    x->ended_late = x->ended_late || waited_for_client(x);
+}
+
 static ssize_t break_off(struct proxy_exchange *x, const char *why)
 {
-    return cut_answer(x, waited_for_client(x) ? PROXY_ANSWERED : PROXY_BROKE, why);
+    proxy_answer_closed(x);
+    return cut_answer(x, x->ended_late ? PROXY_ANSWERED : PROXY_BROKE, why);
 }
 
 /* The rest of the request while the answer is on its way. What the client does wrong ends both. */

@@ -201,6 +201,8 @@ static void on_backend(struct mk_stream *s, unsigned events, void *arg)
     if (events & MK_IO_TIMEOUT) {
         on_time(x);
     } else if (x->state == PROXY_BODY) { /* the producer finds out what there is */
+        if (events & MK_IO_HANGUP)
+            proxy_answer_closed(x);
         proxy_exchange_time(x, 0);
         if (x->passed_ms == 0) /* from now on it is the client that is waited for */
             x->passed_ms = mk_worker_now_ms(x->worker);

@@ -75,6 +75,7 @@ struct proxy_exchange {
     unsigned ninterim;
     int64_t
         passed_ms; /* since when there is more for the client to take; 0: the backend is waited for */
+    bool ended_late;   /* the backend has closed while the client was waited for */
     bool names_fields; /* the head does, in Connection */
     bool has_pipe;
 };
@@ -167,6 +168,8 @@ int proxy_upload_send(struct proxy_exchange *x);
 
 /** Read the head of an answer, and pass it on when it is whole. */
 void proxy_answer_read(struct proxy_exchange *x);
+/** The backend has closed its connection within the body; what it sent before may be read later. */
+void proxy_answer_closed(struct proxy_exchange *x);
 /** Its fields, but those of the backend's connection. */
 void proxy_answer_fields(struct proxy_exchange *x, struct mk_reply *p);
 
