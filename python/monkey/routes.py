@@ -21,6 +21,7 @@ SEGMENTS: Dict[str, Tuple[str, Callable[[str], Any]]] = {
     "int": (r"[0-9]{1,18}", int),
     "path": (r".+", str),
 }
+FIELDS_MAX = 1000
 VARIABLE = re.compile(r"<(?:(?P<kind>\w+):)?(?P<name>[A-Za-z_]\w*)>")
 
 
@@ -63,12 +64,15 @@ class Request:
         """The body as JSON; one that is malformed is answered with 400."""
         try:
             return json.loads(self.body())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Abort(400, f"malformed JSON: {error}") from None
 
     def form(self) -> Dict[str, List[str]]:
-        """Decoded values of an urlencoded form, by name."""
-        return parse_qs(self.body().decode("latin-1"), keep_blank_values=True)
+        """Decoded values of an urlencoded form, by name; more than 1,000 are answered with 413."""
+        try:
+            return parse_qs(self.body().decode("latin-1"), keep_blank_values=True, max_num_fields=FIELDS_MAX)
+        except ValueError:
+            raise Abort(413, f"a form may have {FIELDS_MAX} fields") from None
 
     @property
     def cookies(self) -> Dict[str, str]:

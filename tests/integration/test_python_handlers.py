@@ -116,8 +116,11 @@ def test_handlers_answer_by_path_and_method(run, tmp_path):
             assert ask(at, "/tree/a/b/c")[1] == b"a/b/c"
             assert ask(at, "/json", "POST", b'{"a": 1}')[1] == b'[{"a": 1}, {"a": 1}]'
             assert ask(at, "/json", "POST", b'{"a')[0] == 400
+            assert ask(at, "/json", "POST", b"[" * 100000)[0] == 400
             status, body, headers = ask(at, "/form", "POST", b"a=one+two&b=3")
             assert (body, headers["X-A"]) == (b"one two", "b")
+            assert ask(at, "/form", "POST", b"a&" * 999 + b"a=1")[0] == 200
+            assert ask(at, "/form", "POST", b"a&" * 500000)[0] == 413
             assert sorted(headers["Set-Cookie"].split("; ")) == ["HttpOnly", "Max-Age=5", "Path=/", "seen=1"]
             assert json.loads(ask(at, "/cookies", headers={"Cookie": "a=1; b=2"})[1]) == {"a": "1", "b": "2"}
             assert ask(at, "/stream")[1] == b"0 1 2 "
