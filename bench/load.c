@@ -4,12 +4,14 @@
  * connection each where the server closes first (so that no client port is left waiting), deep
  * pipelines, thousands of idle connections, and the time from exec to the first byte.
  *
- *   load [-c CONNS] [-d SECONDS | -n REQUESTS] [-p DEPTH] [-1] [-e] [-t | -r] [-w PROCESSES] [-H LINE] PORT PATH...
+ *   load [-c CONNS] [-d SECONDS | -n REQUESTS] [-p DEPTH] [-1 | -k ROUNDS] [-e] [-t | -r] [-w PROCESSES] [-H LINE] PORT PATH...
  *   load -i CONNS PORT PATH            idle: one request on each, wait for a line on stdin, once more
  *   load -s TIMES PORT PATH -- ARGV... start-up: milliseconds from exec to the first byte, each time
  *
  * -t: over TLS, with a full handshake for each connection; -r: each resumes a session, the first ones that of a
  * connection before, which does not count.
+ *
+ * -k: the client closes a connection after so many rounds of requests, and opens another.
  *
  * -e: exits with 1 after an error.
  *
@@ -43,6 +45,7 @@ struct conn {
     struct channel *tls; /* NULL: plain */
     int sending;         /* the request has not left: the handshake is still going on */
     int open_answers;    /* requests of this round without an answer yet */
+    int rounds;          /* since it was opened */
     long body_left;      /* -1 while in a head */
     size_t head_len;     /* bytes of a head cut by the end of a read */
     unsigned path;       /* which path is asked next */
@@ -58,7 +61,7 @@ struct totals {
 };
 
 static struct {
-    int port, conns, depth, close_each, processes, tls, resume, fails_on_error;
+    int port, conns, depth, close_each, rounds, processes, tls, resume, fails_on_error;
     double seconds;
     long requests;
     const char *extra;
@@ -120,6 +123,7 @@ static void conn_open(struct conn *c)
         setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     c->body_left = -1;
     c->head_len = 0;
+    c->rounds = 0;
     c->sending = 1;
     if (connect(c->fd, (struct sockaddr *)&server, sizeof(server)) < 0 && errno != EINPROGRESS)
         die("connect");
@@ -283,6 +287,8 @@ static void conn_read(struct conn *c, unsigned events)
         }
         /* With a connection each, wait for the server's FIN: it closes first. */
         if (c->open_answers == 0 && !opt.close_each) {
+            if (++c->rounds == opt.rounds)
+                conn_close(c);
             conn_ask(c);
             return;
         }
@@ -525,13 +531,16 @@ int main(int argc, char **argv)
 {
     int idle = 0, start = 0, o;
 
-    while ((o = getopt(argc, argv, "+c:d:n:p:1etrw:H:i:s:")) != -1) {
+    while ((o = getopt(argc, argv, "+c:d:k:n:p:1etrw:H:i:s:")) != -1) {
         switch (o) {
         case 'c':
             opt.conns = atoi(optarg);
             break;
         case 'd':
             opt.seconds = atof(optarg);
+            break;
+        case 'k':
+            opt.rounds = atoi(optarg);
             break;
         case 'n':
             opt.requests = atol(optarg);

@@ -41,13 +41,14 @@ def _number(pattern, text, default=0.0):
     return float(found[1]) if found else default
 
 
-def own(port, paths, cores, connections=1, seconds=0.0, requests=0, depth=1, close=False,
+def own(port, paths, cores, connections=1, seconds=0.0, requests=0, depth=1, close=False, rounds=0,
         processes=1, headers=(), tls=False, resume=False):
-    """load.c"""
+    """load.c; rounds: of a connection, 0: it is kept"""
     argv = [servers.build_tool("load"), "-c", str(connections), "-p", str(depth),
             "-w", str(processes)]
     argv += ["-n", str(requests)] if requests else ["-d", str(seconds)]
     argv += ["-1"] if close else []
+    argv += ["-k", str(rounds)] if rounds else []
     argv += ["-r"] if resume else ["-t"] if tls else []
     for header in headers:
         argv += ["-H", header]
@@ -59,6 +60,25 @@ def own(port, paths, cores, connections=1, seconds=0.0, requests=0, depth=1, clo
         raise RuntimeError(f"load: {got['resumed']} of {got['handshakes']} handshakes resumed")
     return Result(got["requests"], got["errors"], got["bytes"], got["seconds"],
                   got["p99_us"] / 1000, used)
+
+
+def h2load(url, cores, connections, requests, streams=1, headers=(), http_1=False, data=None):
+    """
+    For what load.c does not speak: HTTP/2, and bodies. data: a file that each request carries. There is no time: beside Node.js
+    over TLS h2load does not end when one is over.
+    """
+    argv = ["h2load", "-t", "1", "-c", str(connections), "-m", str(streams), "-n", str(requests), *(["--h1"] if http_1 else [])]
+    argv += ["-d", data] if data else []
+    for header in headers:
+        argv += ["-H", header]
+    done, used = _run([*argv, url], cores)
+    counts = re.search(r"^requests: (\d+) total, \d+ started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", done.stdout, re.M)
+    took = re.search(r"^finished in ([\d.]+)(us|ms|s|m), ", done.stdout, re.M)
+    if not counts or not took:
+        raise RuntimeError(f"h2load: {done.stdout}{done.stderr}")
+    total, answered, good = (int(counts[n]) for n in (1, 2, 3))
+    return Result(good, max(answered, total) - good, int(_number(r"^traffic: \S+ \((\d+)\) total", done.stdout)),
+                  float(took[1]) * _UNIT_MS[took[2]] / 1000, None, used)
 
 
 _UNIT_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60000.0}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The arena's end points with fasthttp, on one processor: bench-arena PORT ITEMS
+// The arena's end points with fasthttp, on one processor: bench-arena ITEMS CERTIFICATE KEY ROOT PORT PORT_TLS
 package main
 
 import (
 	"encoding/json"
+	"io"
 	"log"
 	"os"
 	"runtime"
@@ -66,29 +67,51 @@ func first(items []item, count int, factor int64) list {
 	return list{shown, len(shown)}
 }
 
+func sayNumber(ctx *fasthttp.RequestCtx, n int64) {
+	ctx.SetContentType("text/plain")
+	ctx.SetBody(strconv.AppendInt(nil, n, 10))
+}
+
+func upload(ctx *fasthttp.RequestCtx) {
+	if n, err := io.Copy(io.Discard, ctx.RequestBodyStream()); err == nil {
+		sayNumber(ctx, n)
+	} else {
+		ctx.SetStatusCode(400)
+	}
+}
+
 func main() {
 	runtime.GOMAXPROCS(1)
-	items := read(os.Args[2])
+	items := read(os.Args[1])
+	files := &fasthttp.FS{Root: os.Args[4], Compress: true, CompressBrotli: true, CompressRoot: os.Args[4] + "/../fasthttp"}
+	file := files.NewRequestHandler()
+	packed := fasthttp.CompressHandlerBrotliLevel(func(ctx *fasthttp.RequestCtx) {
+		count, _ := strconv.Atoi(string(ctx.Path()[len("/json/"):]))
+		factor, _ := ctx.QueryArgs().GetUint("m")
+		ctx.SetContentType("application/json")
+		_ = json.NewEncoder(ctx).Encode(first(items, count, int64(factor)))
+	}, fasthttp.CompressBrotliDefaultCompression, fasthttp.CompressDefaultCompression)
 	handle := func(ctx *fasthttp.RequestCtx) {
 		path := string(ctx.Path())
-		query := ctx.QueryArgs()
 		switch {
 		case path == "/baseline11":
-			a, _ := query.GetUint("a")
-			b, _ := query.GetUint("b")
-			ctx.SetContentType("text/plain")
-			ctx.SetBody(strconv.AppendInt(nil, int64(a+b), 10))
+			a, _ := ctx.QueryArgs().GetUint("a")
+			b, _ := ctx.QueryArgs().GetUint("b")
+			sayNumber(ctx, int64(a+b))
 		case path == "/pipeline":
 			ctx.SetContentType("text/plain")
 			ctx.SetBodyString("ok")
+		case path == "/upload":
+			upload(ctx)
 		case strings.HasPrefix(path, "/json/"):
-			count, _ := strconv.Atoi(path[len("/json/"):])
-			factor, _ := query.GetUint("m")
-			ctx.SetContentType("application/json")
-			_ = json.NewEncoder(ctx).Encode(first(items, count, int64(factor)))
+			packed(ctx)
+		case strings.HasPrefix(path, "/static/"):
+			file(ctx)
 		default:
 			ctx.SetStatusCode(404)
 		}
 	}
-	log.Fatal(fasthttp.ListenAndServe("127.0.0.1:"+os.Args[1], handle))
+	server := &fasthttp.Server{Handler: handle, StreamRequestBody: true, MaxRequestBodySize: 32 << 20}
+	go func() { log.Fatal(server.ListenAndServeTLS("127.0.0.1:"+os.Args[6], os.Args[2], os.Args[3])) }()
+	log.Fatal(server.ListenAndServe("127.0.0.1:" + os.Args[5]))
 }

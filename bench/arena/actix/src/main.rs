@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! The arena's end points with actix-web, one worker: bench-arena PORT ITEMS
+//! The arena's end points with actix-web, one worker: bench-arena ITEMS CERTIFICATE KEY PORT PORT_TLS PORT_H2 PORT_H2C
 
-use actix_web::{get, web, App, HttpResponse, HttpServer, Responder};
+use actix_web::{get, middleware, post, web, App, Error, HttpRequest, HttpResponse, HttpServer, Responder};
+use futures_util::StreamExt;
+use openssl::ssl::{SslAcceptor, SslAcceptorBuilder, SslFiletype, SslMethod};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize)]
@@ -57,6 +59,38 @@ async fn baseline(terms: web::Query<Terms>) -> impl Responder {
     HttpResponse::Ok().content_type("text/plain").body((terms.a + terms.b).to_string())
 }
 
+#[get("/baseline2")]
+async fn baseline2(terms: web::Query<Terms>) -> impl Responder {
+    HttpResponse::Ok().content_type("text/plain").body((terms.a + terms.b).to_string())
+}
+
+#[post("/upload")]
+async fn upload(mut body: web::Payload) -> Result<HttpResponse, Error> {
+    let mut size = 0;
+    while let Some(bytes) = body.next().await {
+        size += bytes?.len();
+    }
+    Ok(HttpResponse::Ok().content_type("text/plain").body(size.to_string()))
+}
+
+#[get("/ws")]
+async fn echo(request: HttpRequest, body: web::Payload) -> Result<HttpResponse, Error> {
+    let (response, mut session, mut messages) = actix_ws::handle(&request, body)?;
+    actix_web::rt::spawn(async move {
+        while let Some(Ok(message)) = messages.next().await {
+            let sent = match message {
+                actix_ws::Message::Text(text) => session.text(text).await,
+                actix_ws::Message::Binary(bytes) => session.binary(bytes).await,
+                _ => Ok(()),
+            };
+            if sent.is_err() {
+                break;
+            }
+        }
+    });
+    Ok(response)
+}
+
 #[get("/pipeline")]
 async fn pipeline() -> impl Responder {
     HttpResponse::Ok().content_type("text/plain").body("ok")
@@ -102,14 +136,35 @@ fn read(path: &str) -> Vec<Item> {
         .collect()
 }
 
+fn acceptor(certificate: &str, key: &str) -> SslAcceptorBuilder {
+    let mut builder = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls()).expect("TLS");
+    builder.set_private_key_file(key, SslFiletype::PEM).expect("a key");
+    builder.set_certificate_chain_file(certificate).expect("a certificate");
+    builder
+}
+
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().collect();
-    let items = web::Data::new(read(&words[2]));
-    HttpServer::new(move || App::new().app_data(items.clone()).service(baseline).service(pipeline).service(json))
-        .workers(1)
-        .backlog(4096)
-        .bind(("127.0.0.1", words[1].parse().expect("a port")))?
-        .run()
-        .await
+    let items = web::Data::new(read(&words[1]));
+    let at = |n: usize| ("127.0.0.1", words[n].parse::<u16>().expect("a port"));
+    HttpServer::new(move || {
+        App::new()
+            .wrap(middleware::Compress::default())
+            .app_data(items.clone())
+            .service(baseline)
+            .service(baseline2)
+            .service(pipeline)
+            .service(json)
+            .service(upload)
+            .service(echo)
+    })
+    .workers(1)
+    .backlog(4096)
+    .bind(at(4))?
+    .bind_openssl(at(5), acceptor(&words[2], &words[3]))?
+    .bind_openssl(at(6), acceptor(&words[2], &words[3]))?
+    .bind_auto_h2c(at(7))?
+    .run()
+    .await
 }
