@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.limit(180), pytest.mark.once("it has each carrier")]
 class Arena(Addresses):
     """A server with the service as the site's own."""
 
-    def __init__(self, start, folder, env):
+    def __init__(self, start, folder, env, server=""):
         for package in ("json", "postgresql", "websocket"):
             duda.require_package(package)
         duda.build(folder / "services", *((SERVICE / f"{name}.c").read_text() for name in ("main", "items", "store")), name="arena", level=3,
@@ -36,7 +36,7 @@ class Arena(Addresses):
         keys = duda.config(folder / "services", duda.service("arena", Root="on", DocumentRoot=folder / "html"), site=site, extra=extra,
                            duda={"PackagesRoot": duda.packages()}, host="Precompressed on",
                            server=f"Listen 127.0.0.1:0\nListen 127.0.0.1:{ports[0]} tls !h2\nListen 127.0.0.1:{ports[1]} tls\n"
-                                  f"Listen 127.0.0.1:{ports[2]} h2 !http\nMaxBodySize 32M\nMaxKeepAliveRequest 100000")
+                                  f"Listen 127.0.0.1:{ports[2]} h2 !http\nMaxBodySize 32M\nMaxKeepAliveRequest 100000\n{server}")
         loaded = "\n".join(f"    Load {executable.plugin(name)}" for name in ("tls", "http2", "compress"))
         keys["extra"]["plugins.load"] = keys["extra"]["plugins.load"].rstrip("\n") + "\n" + loaded + "\n"
         self.server = start(env={"ARENA_ITEMS": str(FOLDER / "items.tsv"), **env}, **keys)
