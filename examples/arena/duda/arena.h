@@ -19,7 +19,9 @@ int items_load(const char *path);
 /** Routes of items.c and store.c. */
 void items_routes(void);
 void store_routes(void);
-/** Connect to DATABASE_URL, in duda_main(); without it the store is empty. @return 0 or -1 */
+/** @return DATABASE_URL; NULL: the store is empty, and needs no package */
+const char *store_address(void);
+/** Connect to it, in duda_main(), with the package. @return 0 or -1 */
 int store_open(void);
 
 #endif

@@ -119,7 +119,8 @@ int duda_main()
 
     duda_load_package(json, "json");
     duda_load_package(websocket, "websocket");
-    duda_load_package(postgresql, "postgresql");
+    if (store_address())
+        duda_load_package(postgresql, "postgresql"); /* its libraries take 3 MB */
     if (items_load(file ? file : "items.tsv") < 0) {
         msg->err("arena: ARENA_ITEMS names no list of items");
         return -1;

@@ -395,13 +395,20 @@ static int connections_of_a_worker(void)
     return n > 0 ? (int)n : 1;
 }
 
-int store_open(void)
+const char *store_address(void)
 {
     const char *uri = getenv("DATABASE_URL");
+
+    return uri && uri[0] ? uri : NULL;
+}
+
+int store_open(void)
+{
+    const char *uri = store_address();
 
     cache_of_items = cache->create(CACHE_BYTES, 1);
     if (!cache_of_items)
         return -1;
-    has_store = uri && uri[0];
+    has_store = uri != NULL;
     return has_store ? postgresql->create_pool_uri(&pool, 1, connections_of_a_worker(), uri) : 0;
 }
