@@ -19,9 +19,7 @@ int items_load(const char *path);
 /** Routes of items.c and store.c. */
 void items_routes(void);
 void store_routes(void);
-/** @return DATABASE_URL; NULL: the store is empty, and needs no package */
-const char *store_address(void);
-/** Connect to it, in duda_main(), with the package. @return 0 or -1 */
+/** Connect to the database of DATABASE_URL, if there is one; in duda_main(). @return 0 or -1 */
 int store_open(void);
 
 #endif

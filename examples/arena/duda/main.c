@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arena.h"
-#include "packages/postgresql/postgresql.h"
 #include "packages/websocket/websocket.h"
 
 #include <errno.h>
@@ -119,8 +118,6 @@ int duda_main()
 
     duda_load_package(json, "json");
     duda_load_package(websocket, "websocket");
-    if (store_address())
-        duda_load_package(postgresql, "postgresql"); /* its libraries take 3 MB */
     if (items_load(file ? file : "items.tsv") < 0) {
         msg->err("arena: ARENA_ITEMS names no list of items");
         return -1;

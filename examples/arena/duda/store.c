@@ -2,9 +2,7 @@
 #include "arena.h"
 #include "packages/postgresql/postgresql.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -26,14 +24,6 @@ enum {
 static duda_global_t pool;
 static int has_store;
 static duda_cache_t *cache_of_items;
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void refuse(duda_request_t *dr)
 {
@@ -196,15 +186,13 @@ static void list_page(duda_request_t *dr)
 
 /* ---- one item ---- */
 
-/* What the cache has: until when, and the text. */
-struct kept {
-    int64_t until_ms;
+struct text {
     size_t len;
-    char text[TEXT_MAX];
+    char bytes[TEXT_MAX];
 };
 
 struct one {
-    struct kept kept;
+    struct text text;
     char key[24];
     int status; /* of the answer when it was found */
     int is_found;
@@ -212,22 +200,23 @@ struct one {
 
 static int add_text(void *user, const char *bytes, size_t len)
 {
-    struct kept *kept = user;
+    struct text *text = user;
 
-    if (len > sizeof(kept->text) - kept->len)
+    if (len > sizeof(text->bytes) - text->len)
         return -1;
-    memcpy(kept->text + kept->len, bytes, len);
-    kept->len += len;
+    memcpy(text->bytes + text->len, bytes, len);
+    text->len += len;
     return 0;
 }
 
-static void answer_one(duda_request_t *dr, int status, const struct kept *kept, const char *from)
+static void answer_one(duda_request_t *dr, int status, const char *text, size_t len,
+                       const char *from)
 {
     response->http_status(dr, status);
     response->http_header(dr, "Content-Type: application/json");
     if (from)
         response->header(dr, "X-Cache", from);
-    response->print(dr, (char *)kept->text, (int)kept->len);
+    response->print(dr, (char *)text, (int)len);
     response->end(dr, NULL);
 }
 
@@ -235,7 +224,7 @@ static void on_one_row(void *priv, postgresql_query_t *q, int n, char **fields, 
                        duda_request_t *dr)
 {
     struct one *one = priv;
-    json_writer_t *w = n == COLUMNS ? json->writer_new(add_text, &one->kept) : NULL;
+    json_writer_t *w = n == COLUMNS ? json->writer_new(add_text, &one->text) : NULL;
 
     write_row(w, values);
     one->is_found = json->writer_end(w) == 0;
@@ -247,13 +236,10 @@ static void on_one_end(void *priv, postgresql_query_t *q, duda_request_t *dr)
     struct one *one = priv;
     const int is_read = one->status == 0;
 
-    if (one->is_found && is_read) {
-        one->kept.until_ms = now_ms() + FRESH_MS;
-        cache->set(cache_of_items, one->key, &one->kept,
-                   offsetof(struct kept, text) + one->kept.len);
-    } else if (one->is_found) {
+    if (one->is_found && is_read)
+        cache->set_for(cache_of_items, one->key, one->text.bytes, one->text.len, FRESH_MS);
+    else if (one->is_found)
         cache->drop(cache_of_items, one->key);
-    }
     if (dr) {
         if (strncmp(postgresql->state(q), "22", 2) == 0) /* a value is none of its column's type */
             response->problem(dr, 400, "A value is of another type", NULL);
@@ -262,7 +248,8 @@ static void on_one_end(void *priv, postgresql_query_t *q, duda_request_t *dr)
         else if (!one->is_found)
             response->problem(dr, 404, "There is no such item", NULL);
         else
-            answer_one(dr, is_read ? 200 : one->status, &one->kept, is_read ? "MISS" : NULL);
+            answer_one(dr, is_read ? 200 : one->status, one->text.bytes, one->text.len,
+                       is_read ? "MISS" : NULL);
     }
     mem->free(one);
 }
@@ -283,13 +270,13 @@ static void ask_one(duda_request_t *dr, int status, const char *sql, int n,
 
 static int is_kept(duda_request_t *dr, const char *key)
 {
-    struct kept *kept = cache->get(cache_of_items, key, NULL);
-    const int is_fresh = kept && kept->until_ms > now_ms();
+    size_t len;
+    char *text = cache->get(cache_of_items, key, &len);
 
-    if (is_fresh)
-        answer_one(dr, 200, kept, "HIT");
-    mem->free(kept);
-    return is_fresh;
+    if (text)
+        answer_one(dr, 200, text, len, "HIT");
+    mem->free(text);
+    return text != NULL;
 }
 
 static void show(duda_request_t *dr)
@@ -395,20 +382,16 @@ static int connections_of_a_worker(void)
     return n > 0 ? (int)n : 1;
 }
 
-const char *store_address(void)
-{
-    const char *uri = getenv("DATABASE_URL");
-
-    return uri && uri[0] ? uri : NULL;
-}
-
 int store_open(void)
 {
-    const char *uri = store_address();
+    const char *uri = getenv("DATABASE_URL");
 
     cache_of_items = cache->create(CACHE_BYTES, 1);
     if (!cache_of_items)
         return -1;
-    has_store = uri != NULL;
-    return has_store ? postgresql->create_pool_uri(&pool, 1, connections_of_a_worker(), uri) : 0;
+    if (!uri || !uri[0])
+        return 0;
+    duda_load_package(postgresql, "postgresql"); /* its libraries take 3 MB */
+    has_store = 1;
+    return postgresql->create_pool_uri(&pool, 1, connections_of_a_worker(), uri);
 }
