@@ -123,10 +123,9 @@ MK_API void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *id
 /* ---- what waits for a client ---- */
 
 /**
- * Report how many bytes of memory are kept for a client's connection that was taken (mk_request_take). The number replaces the
- * last one, and counts against MaxMemory until the stream is closed. When memory is used up, the server closes connections that
- * have held much for long; their streams get MK_IO_ERROR. For other streams, also those of HTTP/2, this does nothing. NULL is
- * allowed.
+ * Report how many bytes of memory are kept for a client's stream that was taken (mk_request_take), over HTTP/1 or HTTP/2. The
+ * number replaces the last one, and counts against MaxMemory until the stream is closed. When memory is used up, the server
+ * ends those that have held much for long; their streams get MK_IO_ERROR. For other streams this does nothing. NULL is allowed.
  */
 MK_API void mk_stream_hold(struct mk_stream *s, size_t bytes);
 

@@ -10,6 +10,7 @@
 #include "server/answer/reply.h"
 #include "server/h1/budget.h"
 #include "server/h1/conn.h"
+#include "server/h1/hold.h"
 #include "server/request/request_state.h"
 #include "server/worker/worker.h"
 
@@ -33,9 +34,7 @@ void mk_conn_limits(const struct mk_conn *c, struct mk_conn_limits *limits)
 
 void mk_conn_hold(struct mk_conn *c, size_t bytes)
 {
-    c->of_protocol = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-    if (!c->closed && mk_budget_weigh(c))
-        mk_budget_ask(c->worker->shared);
+    mk_conn_set_kept(c, bytes);
 }
 
 /* ---- its end ---- */
@@ -50,7 +49,7 @@ static void tell(struct mk_carried *c, int error)
     struct mk_exchange *x = exchange_of(c);
 
     x->is_over = true;
-    mk_budget_weigh_request(c, 0);
+    mk_budget_weigh_holder(&c->holder, 0);
     if (x->tunnel && error == 0) {
         mk_tunnel_open(x->tunnel);
         return;
@@ -87,7 +86,7 @@ static int after_turn(struct mk_carried *c, enum mk_pump verdict)
     struct mk_exchange *x = exchange_of(c);
 
     if (verdict != MK_PUMP_DONE)
-        mk_budget_weigh_request(c, weight_of(x));
+        mk_budget_weigh_holder(&c->holder, weight_of(x));
     if (verdict == MK_PUMP_READER && !x->dst)
         x->carrier->ready(x->arg);
     return 0;
@@ -99,6 +98,15 @@ static const struct mk_carried_kind kind = {
     .tell = tell,
     .free = free_exchange,
 };
+
+static void make_room(struct mk_holder *h)
+{
+    struct mk_carried *c = MK_CONTAINER_OF(h, struct mk_carried, holder);
+
+    if (c->request.status == 0)
+        c->request.status = 503;
+    mk_carried_end(c, MK_E_NOMEM);
+}
 
 void mk_exchange_break(struct mk_exchange *x)
 {
@@ -176,15 +184,17 @@ static int keep_head(struct mk_exchange *x, const struct mk_exchange_head *head,
     return err;
 }
 
-static struct mk_exchange *make(struct mk_worker *w, const struct mk_carrier *carrier, void *arg)
+static struct mk_exchange *make(struct mk_conn *c, const struct mk_carrier *carrier, void *arg)
 {
-    struct mk_exchange *x = mk_carried_block(w);
+    struct mk_exchange *x = mk_carried_block(c->worker);
 
     if (!x)
         return NULL;
     memset(x, 0, offsetof(struct mk_exchange, arena_start));
     mk_carried_init(&x->carried, &kind);
-    x->carried.request.worker = w;
+    x->carried.holder.conn = c;
+    x->carried.holder.end = make_room;
+    x->carried.request.worker = c->worker;
     x->carrier = carrier;
     x->arg = arg;
     mk_buf_init(&x->rest, MK_LIMIT_EXCHANGE_REST);
@@ -195,7 +205,7 @@ int mk_exchange_begin(struct mk_exchange **exchange, struct mk_conn *c,
                       const struct mk_exchange_head *head, const struct mk_carrier *carrier,
                       void *arg)
 {
-    struct mk_exchange *x = make(c->worker, carrier, arg);
+    struct mk_exchange *x = make(c, carrier, arg);
     struct mk_str text;
     int err;
 

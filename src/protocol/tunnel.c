@@ -4,6 +4,8 @@
 #include "base/limits.h"
 #include "protocol/exchange.h"
 #include "server/backend/stream.h"
+#include "server/carried/holder.h"
+#include "server/h1/budget.h"
 #include "server/h1/conn.h"
 #include "server/worker/worker.h"
 
@@ -18,6 +20,8 @@ struct mk_tunnel {
     void *arg;
     struct mk_buf out;
     size_t out_at;
+    size_t of_handler; /* bytes that it says it holds (mk_stream_hold) */
+    struct mk_holder holder;
     bool is_open; /* the request has ended: its protocol knows the tunnel */
     bool is_shut; /* no more is written */
     bool is_full; /* the handler waits for room */
@@ -26,6 +30,27 @@ struct mk_tunnel {
 static size_t left(const struct mk_tunnel *t)
 {
     return t->out.len - t->out_at;
+}
+
+/* It does not stand still. */
+static void move(struct mk_tunnel *t)
+{
+    t->holder.since_ms = (uint32_t)t->holder.conn->worker->loop.clock.mono_ms;
+}
+
+static void weigh(struct mk_tunnel *t)
+{
+    if (t->holder.held == 0)
+        move(t);
+    mk_budget_weigh_holder(&t->holder, t->out.cap + t->of_handler);
+}
+
+static void forget(struct mk_tunnel *t)
+{
+    mk_buf_fini(&t->out);
+    mk_buf_init(&t->out, MK_LIMIT_TUNNEL);
+    t->out_at = 0;
+    weigh(t);
 }
 
 /* ---- as the handler's stream ---- */
@@ -39,7 +64,11 @@ static ssize_t read_bytes(struct mk_stream *s, void *buf, size_t len)
 {
     struct mk_tunnel *t = tunnel_of(s);
 
-    return len > 0 ? t->carrier->read(t->arg, buf, len) : MK_E_AGAIN;
+    ssize_t n = len > 0 ? t->carrier->read(t->arg, buf, len) : MK_E_AGAIN;
+
+    if (n > 0)
+        move(t);
+    return n;
 }
 
 static void close_gap(struct mk_tunnel *t)
@@ -82,6 +111,7 @@ static ssize_t write_bytes(struct mk_stream *s, const struct iovec *iov, int nio
     }
     if (sum == 0)
         return MK_E_AGAIN;
+    weigh(t);
     t->carrier->ready(t->arg);
     return (ssize_t)sum;
 }
@@ -107,8 +137,11 @@ static void let_go(struct mk_stream *s, int error)
 
     if (!t)
         return;
+    s->owner = NULL;
     t->stream = NULL;
     t->is_shut = true;
+    t->of_handler = 0;
+    weigh(t);
     if (t->is_open)
         t->carrier->end(t->arg, error);
 }
@@ -123,10 +156,31 @@ static void cut(struct mk_stream *s)
     let_go(s, MK_E_PEER);
 }
 
+static void hold(struct mk_stream *s, size_t bytes)
+{
+    struct mk_tunnel *t = tunnel_of(s);
+
+    t->of_handler = bytes;
+    weigh(t);
+}
+
+static void make_room(struct mk_holder *h)
+{
+    struct mk_tunnel *t = MK_CONTAINER_OF(h, struct mk_tunnel, holder);
+
+    forget(t);
+    t->is_shut = true;
+    if (t->stream)
+        mk_stream_break(t->stream, MK_IO_ERROR);
+    else if (t->is_open)
+        t->carrier->end(t->arg, MK_E_NOMEM);
+}
+
 static const struct mk_stream_kind of_request = {
     .read = read_bytes,
     .write = write_bytes,
     .shutdown = shut,
+    .hold = hold,
     .has_input = has_input,
     .cut = cut,
     .release = release,
@@ -152,6 +206,10 @@ int mk_exchange_take(struct mk_request *r, struct mk_stream **stream, mk_stream_
     t->carrier = x->carrier;
     t->arg = x->arg;
     mk_buf_init(&t->out, MK_LIMIT_TUNNEL);
+    mk_list_init(&t->holder.link);
+    t->holder.conn = r->conn;
+    t->holder.end = make_room;
+    move(t);
     t->stream->kind = &of_request;
     t->stream->link = &r->conn->link;
     t->stream->owner = t;
@@ -180,13 +238,6 @@ void mk_tunnel_tell(struct mk_tunnel *t, unsigned events)
         mk_stream_tell_soon(t->stream, events);
 }
 
-static void forget(struct mk_tunnel *t)
-{
-    mk_buf_fini(&t->out);
-    mk_buf_init(&t->out, MK_LIMIT_TUNNEL);
-    t->out_at = 0;
-}
-
 ssize_t mk_tunnel_pull(struct mk_tunnel *t, char *dst, size_t len, bool *is_last)
 {
     size_t n = left(t) < len ? left(t) : len;
@@ -194,6 +245,8 @@ ssize_t mk_tunnel_pull(struct mk_tunnel *t, char *dst, size_t len, bool *is_last
     if (n > 0)
         memcpy(dst, t->out.p + t->out_at, n);
     t->out_at += n;
+    if (n > 0)
+        move(t);
     if (left(t) == 0)
         forget(t);
     if (t->is_full && left(t) <= MK_LIMIT_TUNNEL / 2) {
@@ -208,6 +261,7 @@ void mk_tunnel_break(struct mk_tunnel *t)
 {
     struct mk_stream *s = t->stream;
 
+    mk_budget_weigh_holder(&t->holder, 0);
     mk_buf_fini(&t->out);
     mk_heap_free(t);
     if (!s)

@@ -49,6 +49,8 @@ struct mk_stream_kind {
     void (*shutdown)(struct mk_stream *s);
     /** mk_stream_write returned n. NULL: nobody counts. */
     void (*on_write)(struct mk_stream *s, ssize_t n);
+    /** mk_stream_hold, while it is open. NULL: its connection's, if it has one. */
+    void (*hold)(struct mk_stream *s, size_t bytes);
     /** Is there input that its descriptor does not show? NULL: never. */
     bool (*has_input)(const struct mk_stream *s);
     /** It broke, and let go of its link, which is to be closed now. */

@@ -5,6 +5,7 @@
 #include "base/invariant.h"
 #include "base/code.h"
 #include "core/loop.h"
+#include "server/carried/holder.h"
 #include "server/request/pump.h"
 #include "server/request/request.h"
 
@@ -31,9 +32,7 @@ struct mk_carried {
     struct mk_list link;   /* of its worker's, while it is answered */
     const struct mk_carried_kind *kind;
     uint64_t waited_at;        /* bytes of both bodies that had moved when it began to wait */
-    uint32_t since_ms;         /* the loop's clock then, or when it began to wait for its reader */
-    uint32_t held;             /* bytes, as its worker's budget has them */
-    struct mk_list holding;    /* in that, while held */
+    struct mk_holder holder;   /* moved when that began, or when it began to wait for its reader */
     int error;                 /* why its answer cannot be finished; 0: none is known */
     bool is_running;           /* its turn: whoever answers it now need not wake it */
     bool is_sender_waited_for; /* timer: for the body of the request, not for its handler */

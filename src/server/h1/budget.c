@@ -2,7 +2,7 @@
 #include "server/h1/budget.h"
 
 #include "base/invariant.h"
-#include "server/carried/carried.h"
+#include "server/carried/holder.h"
 #include "server/h1/conn.h"
 #include "server/h1/job.h"
 #include "server/worker/worker.h"
@@ -75,15 +75,15 @@ void mk_budget_leave(struct mk_conn *c)
         book_conn(c, 0);
 }
 
-void mk_budget_weigh_request(struct mk_carried *c, size_t held)
+void mk_budget_weigh_holder(struct mk_holder *h, size_t held)
 {
-    struct mk_worker *w = c->request.worker;
+    struct mk_worker *w = h->conn->worker;
     uint32_t now = held < UINT32_MAX ? (uint32_t)held : UINT32_MAX;
     uint64_t before = held_by(w);
 
-    if (now == c->held)
+    if (now == h->held)
         return;
-    book(w, &w->budget->requests, &c->holding, &c->held, now);
+    book(w, &w->budget->requests, &h->link, &h->held, now);
     if (held_by(w) / STEP > before / STEP)
         (void)!mk_budget_has_room(w);
 }
@@ -102,7 +102,7 @@ bool mk_budget_has_room(struct mk_worker *w)
 struct victim {
     uint64_t burden;
     struct mk_conn *conn;
-    struct mk_carried *request;
+    struct mk_holder *request;
 };
 
 static uint64_t burden(const struct mk_budget *budget, uint32_t held, uint32_t since_ms)
@@ -132,11 +132,11 @@ static void look_at_requests(const struct mk_budget *budget, struct victim *vict
     int looked_at = 0;
 
     MK_LIST_EACH (&budget->requests, link) {
-        struct mk_carried *c = MK_CONTAINER_OF(link, struct mk_carried, holding);
-        uint64_t its = burden(budget, c->held, c->since_ms);
+        struct mk_holder *h = MK_CONTAINER_OF(link, struct mk_holder, link);
+        uint64_t its = burden(budget, h->held, h->since_ms);
 
         if (its > victim->burden)
-            *victim = (struct victim){its, NULL, c};
+            *victim = (struct victim){its, NULL, h};
         if (++looked_at == LOOKED_AT)
             break;
     }
@@ -151,16 +151,6 @@ static void log_end(const struct mk_conn *c, const char *what, uint32_t held)
                 "made room: MaxMemory is used up, %s peer=%s held=%u", what, ip, held);
 }
 
-static void end_request(struct mk_carried *c)
-{
-    struct mk_request *r = &c->request;
-
-    log_end(r->conn, "ended a request", c->held);
-    if (r->status == 0)
-        r->status = 503;
-    mk_carried_end(c, MK_E_NOMEM);
-}
-
 static void shed_one(const struct mk_budget *budget)
 {
     struct victim victim = {0, NULL, NULL};
@@ -168,7 +158,8 @@ static void shed_one(const struct mk_budget *budget)
     look_at_holders(budget, &victim);
     look_at_requests(budget, &victim);
     if (victim.request) {
-        end_request(victim.request);
+        log_end(victim.request->conn, "ended a request", victim.request->held);
+        victim.request->end(victim.request);
     } else if (victim.conn) {
         log_end(victim.conn, "closed a connection", victim.conn->held);
         mk_conn_close(victim.conn, MK_CLOSE_MEMORY);
