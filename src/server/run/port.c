@@ -260,7 +260,7 @@ static void on_port_event(struct mk_watch *w, uint32_t events)
     for (int i = 0; i < MK_LIMIT_TURN_ACCEPTS && w->fd >= 0; i++) {
         if (!accept_one(p))
             return;
-        if (p->worker && mk_crowd_is_next_near(&p->server->shared))
+        if (mk_crowd_is_next_near(&p->server->shared))
             break;
     }
     if (w->fd >= 0)
