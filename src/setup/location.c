@@ -4,6 +4,7 @@
 #include "base/code.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "setup/plain_pattern.h"
 #include "setup/plugin.h"
 #include "setup/settings_int.h"
 
@@ -133,6 +134,26 @@ static int make_variant(struct mk_site *v, struct mk_site *parent, const struct 
 
 /* ---- all of them ---- */
 
+/* A request is in the first whose expression its path matches. */
+static void check_shadows(const struct mk_places *places, struct mk_setup *ctx)
+{
+    const struct mk_location *matches = &places->items[places->npaths];
+
+    for (size_t i = 1; i < places->nmatches; i++) {
+        const struct mk_setting *later = match_of(matches[i].section), *first = NULL;
+
+        for (size_t j = 0; !first && j < i; j++) {
+            const struct mk_setting *s = match_of(matches[j].section);
+
+            first = mk_plain_covers(s->value, later->value) ? s : NULL;
+        }
+        if (first)
+            mk_fault_warn(ctx->faults, &later->value_at,
+                          "Match: no request comes here, since line %u has its paths",
+                          first->key_at.line);
+    }
+}
+
 static bool is_below(struct mk_str path, struct mk_str root)
 {
     return path.len >= root.len && mk_str_ieq((struct mk_str){path.p, root.len}, root) &&
@@ -202,6 +223,7 @@ MK_AT_START int mk_places_build(struct mk_snapshot *s, struct mk_site *site,
     err = read_locations(places, tree, ctx);
     if (err < 0 || ctx->faults->count > noted || count_variants(places) == 0)
         return err;
+    check_shadows(places, ctx);
     number(places, s, site);
     site->places = places;
     for (size_t row = places->npaths + 1; err == 0 && row-- > 0;)

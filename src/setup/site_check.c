@@ -3,6 +3,7 @@
 
 #include "base/invariant.h"
 #include "base/str.h"
+#include "setup/plain_pattern.h"
 #include "setup/settings_int.h"
 #include "setup/snapshot.h"
 
@@ -13,41 +14,12 @@
 
 /* What of a site can be judged only when its handlers are known. */
 
-/* ---- patterns, as they were written ---- */
-
-/* Patterns of which everybody sees that every path matches. */
-static bool takes_all(struct mk_str pattern)
-{
-    struct mk_str all = MK_STR("^ / ^/ . ^. .* ^.* ^.*$ /.* ^/.* ^/.*$ (.*) ^(.*)$ ^/(.*) ^/(.*)$"),
-                  word;
-
-    while (mk_str_next_word(&all, &word)) {
-        if (mk_str_eq(pattern, word))
-            return true;
-    }
-    return pattern.len == 0;
-}
-
-/* Without anything that means more than itself. */
-static bool is_literal(struct mk_str text)
-{
-    size_t i = 0;
-
-    while (i < text.len && !strchr(".[](){}*+?|^$\\", text.p[i]))
-        i++;
-    return i == text.len;
-}
-
-/* Of which everybody sees that each path of the second pattern matches the first. */
-static bool covers(struct mk_str first, struct mk_str second)
-{
-    return takes_all(first) || mk_str_ieq(first, second);
-}
+/* ---- handlers ---- */
 
 static bool has_handler_of_all(const struct mk_site *site)
 {
     for (size_t i = 0; i < site->nroutes; i++) {
-        if (takes_all(site->routes[i].pattern))
+        if (mk_plain_covers(site->routes[i].pattern, MK_STR("^/")))
             return true;
     }
     return false;
@@ -74,7 +46,7 @@ static const struct mk_handler_line *shadow_of(const struct mk_site *site,
         if (at == line)
             return is_route ? shadow : NULL;
         if (is_route && !shadow && (site->routes[route].who.plugin->traits & MK_TRAIT_ANSWERS) &&
-            covers(at->pattern, line->pattern))
+            mk_plain_covers(at->pattern, line->pattern))
             shadow = at;
         route += is_route;
     }
@@ -172,28 +144,17 @@ static void check_cache_lines(const struct mk_site *site, struct mk_setup *ctx)
 
 /* ---- SlashRedirect ---- */
 
-/* "^/dav/" names "/dav", likewise "^/dav/.*". @return p NULL: the pattern is no such beginning. */
-static struct mk_str slashless(struct mk_str pattern)
-{
-    struct mk_str ends = MK_STR("/ /.* /(.*) /.*$ /(.*)$"), end, name = {NULL, 0};
-
-    while (pattern.len > 2 && pattern.p[0] == '^' && pattern.p[1] == '/' &&
-           mk_str_next_word(&ends, &end)) {
-        if (!mk_str_has_suffix(pattern, end))
-            continue;
-        name = mk_str_skip(pattern, 1);
-        name.len -= end.len;
-        return name.len > 0 && is_literal(name) ? name : (struct mk_str){NULL, 0};
-    }
-    return name;
-}
-
+/* "^/dav/" is all below "/dav", likewise "^/dav/.*". */
 static int list_slashless(struct mk_site *site, struct mk_setup *ctx)
 {
     for (size_t i = 0; site->set.slash_redirect && i < site->nroutes; i++) {
-        struct mk_str name = slashless(site->routes[i].pattern);
+        struct mk_plain p;
 
-        if (name.p && mk_words_append(&site->slashless, ctx->arena, name) < 0)
+        if (!mk_plain_read(&p, site->routes[i].pattern) || p.ends || p.len < 4 || p.text[0] ||
+            p.text[1] != '/' || p.text[p.len - 1] != '/')
+            continue;
+        if (mk_words_append(&site->slashless, ctx->arena, (struct mk_str){p.text + 1, p.len - 2}) <
+            0)
             return MK_E_NOMEM;
     }
     return 0;

@@ -354,9 +354,30 @@ def test_lines_that_no_request_reaches_are_told(check):
 @pytest.mark.parametrize("first, second, is_said", [
     ("^/api", "^/api", True), ("^/api", "^/API", True), (r"\.php$", r"\.php$", True),
     ("^/api", "@api", False), ("^/api/v2", "^/api", False),
+    ("^/api", "^/api/v2", True), ("^/api", "^/API/v2$", True), ("^/api/", "^/api/v2/.*$", True), ("^/api.*", "^/api/v2", True),
+    ("/api", "^/v1/api/x", True), (r"^/a\.b", r"^/a\.b/c", True),
+    ("^/api$", "^/api/v2", False), ("^/api", "/api/v2", False), ("^/api", "^/v1/api", False), ("^/api/", "^/api", False),
+    (r"^/a\.b", "^/a.b/c", False), ("^/a.b", r"^/a\.b/c", False), ("^/api", "^/api/v2|^/b", False), ("^/ap(i|p)", "^/api/v2", False),
+    ("^/api?", "^/api/v2", False), ("^/api", "^/api*", False), ("^/api+", "^/api/v2", False), ("^/v[0-9]", "^/v1/x", False),
 ])
 def test_a_line_whose_paths_an_earlier_one_has_is_told(check, first, second, is_said):
     code, output = check(handlers=f"Match {first} echo\nMatch ^/other echo\nMatch {second} echo")
     assert code == 0 and output.count("warning: ") == is_said, output
     if is_said:
         assert re.search(r"sites/default:6:11: warning: Match: no request comes here, since line 4 has its paths", output), output
+
+
+def test_a_location_whose_paths_an_earlier_one_has_is_told(check):
+    """Of expressions the first counts, of paths the longest."""
+    site = "".join(f"[LOCATION]\n    {key}\n    Header X-A b\n" for key in (
+        "Match ^/api", "Match ^/api/v2", "Match ^/ap", r"Match \.css$", r"Match \.(css|js)$", "Path /x", "Path /x/y", r"Match \.css$"))
+    code, output = check(site=site)
+    assert code == 0 and output.count("warning: ") == 2, output
+    first = int(re.search(r"sites/default:(\d+):11: warning: Match: no request comes here, since line (\d+) has", output)[1])
+    assert f"sites/default:{first}:11: warning: Match: no request comes here, since line {first - 3} has its paths" in output
+    assert f"sites/default:{first + 18}:11: warning: Match: no request comes here, since line {first + 6} has its paths" in output
+
+
+def test_a_handler_that_may_pass_hides_no_other(check):
+    code, output = check(handlers="Match ^/api compress\nMatch ^/api/v2 echo", extra={"plugins.load": "[PLUGINS]\n    Load compress\n"})
+    assert code == 0 and "warning: " not in output, output
