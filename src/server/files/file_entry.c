@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/fd.h"
 #include "http/date.h"
+#include "kit/pure/hex.h"
 #include "server/files/files_int.h"
 
 /* What is known of one path: opened once, its head lines made once. */
@@ -32,13 +33,12 @@ static uint64_t mix(uint64_t h, uint64_t value)
  * themselves stay private. */
 static void format_etag(char dst[ETAG_LEN], const struct mk_file_facts *facts)
 {
-    static const char digits[] = "0123456789abcdef";
     uint64_t h = mix(mix(mix(mix(0, facts->ino), facts->size), (uint64_t)facts->mtime_ns),
                      (uint64_t)facts->ctime_ns);
 
     dst[0] = dst[ETAG_LEN - 1] = '"';
     for (int i = 0; i < 16; i++)
-        dst[1 + i] = digits[(h >> (60 - 4 * i)) & 15];
+        dst[1 + i] = hex_lower((unsigned)(h >> (60 - 4 * i)));
 }
 
 static void add_line(struct mk_buf *b, const struct mk_site *site, struct mk_str name,

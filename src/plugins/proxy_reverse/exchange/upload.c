@@ -2,6 +2,7 @@
 #include "exchange/exchange.h"
 #include "exchange/head.h"
 #include "exchange/protocol.h"
+#include "kit/pure/hex.h"
 
 #include <stdlib.h>
 #include <netinet/in.h>
@@ -210,9 +211,13 @@ static void make_upload_room(struct proxy_exchange *x)
 
 static void frame_chunk(struct proxy_buffer *b, size_t n)
 {
-    static const char digits[] = "0123456789abcdef";
-    const char head[CHUNK_HEAD] = {
-        digits[n >> 12 & 15], digits[n >> 8 & 15], digits[n >> 4 & 15], digits[n & 15], '\r', '\n'};
+    const unsigned size = (unsigned)n;
+    const char head[CHUNK_HEAD] = {hex_lower(size >> 12),
+                                   hex_lower(size >> 8),
+                                   hex_lower(size >> 4),
+                                   hex_lower(size),
+                                   '\r',
+                                   '\n'};
 
     memcpy(b->bytes + b->end, head, sizeof(head));
     b->end += sizeof(head) + n;
