@@ -24,7 +24,7 @@ import signal
 
 import pytest
 
-from harness import carriers, executable, network, process, python, secured
+from harness import carriers, executable, memcached_server, network, process, python, secured
 from harness.failing import FailingAllocations
 
 LEAVE_OUT = (carriers.leaves_out, secured.lacks, executable.is_once_elsewhere)
@@ -57,6 +57,12 @@ def allocations(tmp_path):
     if process.is_sanitized():
         pytest.skip("a sanitizer brings its own malloc; the plain build runs this")
     return FailingAllocations(tmp_path)
+
+
+@pytest.fixture
+def memcached(tmp_path):
+    with memcached_server.Server(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -5,24 +5,12 @@ import threading
 
 import pytest
 
-from harness import duda, memcached_server
+from harness import memcached_server
 from harness.client import eventually
 from harness.liar import Liar
+from harness.memcached_service import PATIENT, WITHIN, all_were_answered, build, config, counts, result
 
-WITHIN = 60.0
-PATIENT = ".timeout_ms=60000"  # longer than a busy machine keeps a server from its answer
 GET = b"GET /values/get?key=0 HTTP/1.1\r\nHost: a\r\n\r\n"
-
-
-@pytest.fixture(autouse=True)
-def _has_package():
-    duda.require_package("memcached")
-
-
-@pytest.fixture
-def memcached(tmp_path):
-    with memcached_server.Server(tmp_path) as server:
-        yield server
 
 
 @pytest.fixture
@@ -36,20 +24,10 @@ def serve(start, tmp_path):
     """Starts the service with these servers, in order of their addresses; its worker has all connections."""
 
     def run(*servers, options=PATIENT, **rest):
-        build(tmp_path / "services", "values", servers, options)
-        return start(**config(tmp_path / "services", "values", **rest))
+        build(tmp_path / "services", " ".join(server.address for server in servers), options)
+        return start(**config(tmp_path / "services", **rest))
 
     return run
-
-
-def build(folder, name, servers, options=PATIENT):
-    addresses = " ".join(server.address for server in servers)
-    duda.build(folder, "packaged_memcached", name=name, level=3,
-               flags=("-fcommon", f'-DSERVERS="{addresses}"', f"-DOPTIONS={options}"))
-
-
-def config(folder, *names, **rest):
-    return duda.config(folder, *names, duda={"PackagesRoot": duda.packages()}, **{"server": "Workers 1\n", **rest})
 
 
 def post(server, path, body=b"value"):
@@ -58,20 +36,6 @@ def post(server, path, body=b"value"):
 
 def get(server, path):
     return server.get(f"/values/{path}").text
-
-
-def result(server, path):
-    """The number of the result, whether it is the command's or the call's."""
-    return int(get(server, path).split()[0])
-
-
-def counts(server, name="values"):
-    """Commands that were accepted, call-backs, those of requests that had ended."""
-    return [int(word) for word in server.get(f"/{name}/counts").text.split()]
-
-
-def all_were_answered(server):
-    return eventually(lambda: counts(server)[0] == counts(server)[1], within=WITHIN)
 
 
 # ---- one server
@@ -274,8 +238,8 @@ def test_no_connection_is_left_over(serve, memcached):
 
 def test_two_services_do_not_meet(start, tmp_path, memcached, second):
     folder = tmp_path / "services"
-    build(folder, "values", [memcached])
-    build(folder, "others", [second])
+    build(folder, memcached.address)
+    build(folder, second.address, name="others")
     server = start(**config(folder, "values", "others"))
     assert post(server, "set", b"one") == "0 0 done"
     assert server.get("/others/get").text == "1 0 no such key"
@@ -302,7 +266,7 @@ def test_a_reload_with_commands(serve, tmp_path, memcached):
     with server.connect() as client:
         client.send(GET)
         assert eventually(lambda: counts(server)[0] == 2, within=WITHIN)
-        build(tmp_path / "services", "values", [memcached])
+        build(tmp_path / "services", memcached.address)
         server.reload()
         assert eventually(lambda: counts(server) == [0, 0, 0], within=WITHIN)
         memcached.go_on()

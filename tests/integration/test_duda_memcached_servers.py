@@ -7,26 +7,14 @@ import threading
 
 import pytest
 
-from harness import certificates, duda, memcached_server, process, secured
+from harness import certificates, memcached_server, process, secured
 from harness.client import eventually
 from harness.config import section
+from harness.memcached_service import PATIENT, WITHIN, all_were_answered, build, config, counts, result
 
-WITHIN = 60.0
-PATIENT = ".timeout_ms=60000"
 FOUR = "Workers 4\nScheduler Fair\n"
 RESULTS = range(-5, 3)
 GET = b"GET /values/get HTTP/1.1\r\nHost: a\r\n\r\n"
-
-
-@pytest.fixture(autouse=True)
-def _has_package():
-    duda.require_package("memcached")
-
-
-@pytest.fixture
-def memcached(tmp_path):
-    with memcached_server.Server(tmp_path) as server:
-        yield server
 
 
 @pytest.fixture
@@ -34,30 +22,15 @@ def serve(start, tmp_path):
     """Starts the service with the servers of a text."""
 
     def run(servers, options=PATIENT, plugin=None, **rest):
-        duda.build(tmp_path / "services", "packaged_memcached", name="values", level=3,
-                   flags=("-fcommon", f'-DSERVERS="{servers}"', f"-DOPTIONS={options}"))
-        config = duda.config(tmp_path / "services", "values", duda={"PackagesRoot": duda.packages()},
-                             **{"server": "Workers 1\n", **rest})
+        build(tmp_path / "services", servers, options)
+        text = config(tmp_path / "services", **rest)
         if plugin:
             lines = f"CAFile {certificates.authority().certificate}"
-            config["extra"][f"plugins/{plugin}/{plugin}.conf"] = section("TLS_BACKEND", lines)
-            config["extra"]["plugins.load"] += f"    Load {process.plugin(plugin)}\n"
-        return start(**config)
+            text["extra"][f"plugins/{plugin}/{plugin}.conf"] = section("TLS_BACKEND", lines)
+            text["extra"]["plugins.load"] += f"    Load {process.plugin(plugin)}\n"
+        return start(**text)
 
     return run
-
-
-def result(server, path="get", method="GET", body=b""):
-    """The number of the result, whether it is the command's or the call's."""
-    return int(server.request(f"/values/{path}", method, body=body).text.split()[0])
-
-
-def counts(server):
-    return [int(word) for word in server.get("/values/counts").text.split()]
-
-
-def all_were_answered(server):
-    return eventually(lambda: counts(server)[0] == counts(server)[1], within=WITHIN)
 
 
 class Load:
