@@ -34,13 +34,15 @@ enum mk_variable {
     MK_VARIABLE_SCHEME,      /* "http", "https" */
     MK_VARIABLE_REMOTE_ADDR, /* the client's IP address; "unknown": it came through a unix socket */
     MK_VARIABLE_SERVER_PORT, /* of the listening address; empty: it has none */
+    MK_VARIABLE_REQUEST_ID,  /* of the plugin trace, once it has had the request; p NULL: none */
     MK_VARIABLE_COUNT
 };
 
 /** The names there are, for a sentence. */
 #define MK_VARIABLES_TEXT                                                                          \
-    "$remote_addr, $scheme, $host, $http_host, $server_port, $request_uri, $uri or $path, $query " \
-    "or $args, and $$ for a dollar"
+    "$remote_addr, $scheme, $host, $http_host, $server_port, $request_id, $request_uri, $uri or "  \
+    "$path, "                                                                                      \
+    "$query or $args, and $$ for a dollar"
 
 enum { MK_VARIABLE_ROOM = MK_PEER_TEXT };
 
@@ -70,6 +72,7 @@ static inline int mk_variable_find(struct mk_str name)
         {"scheme", MK_VARIABLE_SCHEME},
         {"remote_addr", MK_VARIABLE_REMOTE_ADDR},
         {"server_port", MK_VARIABLE_SERVER_PORT},
+        {"request_id", MK_VARIABLE_REQUEST_ID},
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

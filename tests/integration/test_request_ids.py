@@ -207,3 +207,35 @@ def test_a_reload_keeps_going(start):
     assert server.get("/none").header("X-Request-ID")
     server.reload()
     assert eventually(lambda: re.fullmatch(MADE, server.get("/none").header("X-Request-ID")))
+
+
+# ---- the variable
+
+
+@pytest.mark.parametrize("status, target", [(200, "/a.txt"), (404, "/none"), (403, "/.hidden")])
+def test_header_lines_have_the_id(start, status, target):
+    server = start(**traced(host="Header X-Support id-$request_id", files={"a.txt": "a"}))
+    answer = server.get(target)
+    assert answer.status == status
+    assert answer.header("X-Support") == f"id-{entries(server)[0]['request_id']}"
+
+
+def test_without_the_plugin_the_id_is_empty(start):
+    server = start(host="Header X-A $request_id\nHeader X-B b$request_id", files={"a.txt": "a"})
+    answer = server.get("/a.txt")
+    assert not answer.all("X-A") and answer.header("X-B") == "b"
+
+
+def test_fields_for_backends_have_the_id(start):
+    request, entry = seen_by_backend(start, [], entry="SetHeader X-Trace <$request_id>")
+    assert request.header("X-Trace") == f"<{entry['request_id']}>"
+
+
+def test_rules_have_the_id(start):
+    if not plugin("rewrite"):
+        pytest.skip("this build has no such plugin")
+    config = traced(files={"a.txt": "a"}, site=section("REWRITE", "Redirect /old /a.txt?id=$request_id 302"))
+    config["extra"]["plugins.load"] += f"    Load {plugin('rewrite')}\n"
+    server = start(**config)
+    location = server.get("/old").header("Location")
+    assert location.endswith(f"/a.txt?id={entries(server)[0]['request_id']}")

@@ -4,6 +4,7 @@
 #include "server/request/request_state.h"
 #include "setup/snapshot.h"
 
+#include <monkey/notes.h>
 #include <monkey/variables.h>
 
 /* What the variables of settings stand for in a request: <monkey/variables.h>. */
@@ -39,6 +40,13 @@ static struct mk_str port_of(const struct mk_conn_facts *conn)
     return mk_str_from(colon && !strchr(colon, '/') ? colon + 1 : "");
 }
 
+static struct mk_str noted(const struct mk_request *r, const char *name)
+{
+    const struct mk_note *note = mk_request_note(r, name);
+
+    return note ? note->text : (struct mk_str){NULL, 0};
+}
+
 struct mk_str mk_request_variable(const struct mk_request *r, int which,
                                   char room[MK_VARIABLE_ROOM])
 {
@@ -68,6 +76,9 @@ struct mk_str mk_request_variable(const struct mk_request *r, int which,
     case MK_VARIABLE_REMOTE_ADDR:
         value = conn.peer_is_unix ? MK_STR("unknown")
                                   : (struct mk_str){room, mk_conn_peer(r->conn, room)};
+        break;
+    case MK_VARIABLE_REQUEST_ID:
+        value = noted(r, "request_id");
         break;
     case MK_VARIABLE_SERVER_PORT:
         value = port_of(&conn);

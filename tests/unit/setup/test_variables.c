@@ -23,6 +23,7 @@ static void pieces_are_text_or_variables(void **state)
         {"$host:80", "$host", ":80", MK_VARIABLE_HOST},
         {"$host80", "$host", "80", MK_VARIABLE_HOST},
         {"$remote_addr$host", "$remote_addr", "$host", MK_VARIABLE_REMOTE_ADDR},
+        {"$request_id", "$request_id", "", MK_VARIABLE_REQUEST_ID},
         {"$$host", "$", "host", MK_VARIABLE_TEXT},
         {"$hosts", "$hosts", "", MK_E_NOENT},
         {"$Host", "$Host", "", MK_E_NOENT},
