@@ -106,12 +106,12 @@ def test_a_name_that_begins_with_three_dots_is_no_dot_file(start):
 
 
 def test_a_handlers_folder_is_redirected_to_where_the_site_says_so(start):
-    handlers = "Match ^/dav/ echo\nMatch ^/a.b/.* echo\nMatch ^/(x|y)/ echo"
+    handlers = "Match ^/dav/ echo\nMatch ^/a.b/.* echo\nMatch ^/c\\.d/(.*)$ echo\nMatch ^/(x|y)/ echo"
     server = start(host="SlashRedirect on", handlers=handlers, files={"dav.txt": "x"})
     answer = server.get("/dav?a=b")
     assert (answer.status, answer.header("Location")) == (301, "/dav/?a=b")
-    answers = {path: server.get(path).status for path in ("/DAV", "/dav/", "/davy", "/dav.txt", "/x", "/acb")}
-    assert answers == {"/DAV": 301, "/dav/": 200, "/davy": 404, "/dav.txt": 200, "/x": 404, "/acb": 404}
+    answers = {path: server.get(path).status for path in ("/DAV", "/dav/", "/davy", "/dav.txt", "/x", "/acb", "/c.d", "/cxd")}
+    assert answers == {"/DAV": 301, "/dav/": 200, "/davy": 404, "/dav.txt": 200, "/x": 404, "/acb": 404, "/c.d": 301, "/cxd": 404}
     assert server.request("/dav", "POST", headers={"Content-Length": "0"}).status in (404, 405)
 
 
