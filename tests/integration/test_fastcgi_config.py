@@ -11,9 +11,9 @@ from harness.config import Config, section
 SERVER = section("FASTCGI_SERVER", "ServerName a\nServerAddr 127.0.0.1:9000")
 
 
-def check(tmp_path, text, handlers=""):
+def check(tmp_path, text, handlers="", server=""):
     written = Config(tmp_path)
-    written.write(handlers=handlers, extra={
+    written.write(server=server, handlers=handlers, extra={
         "plugins.load": section("PLUGINS", f"Load {executable.plugin('fastcgi')}"),
         "plugins/fastcgi/fastcgi.conf": text,
     })
@@ -26,6 +26,16 @@ def check(tmp_path, text, handlers=""):
 def test_addresses(tmp_path, address):
     code, output = check(tmp_path, section("FASTCGI_SERVER", f"ServerName a\n{address}"), "Match ^/ fastcgi")
     assert code == 0, output
+
+
+@pytest.mark.parametrize("address, is_own", [
+    ("ServerAddr 127.0.0.1:9009", True), ("ServerAddr localhost:9009", True), ("ServerAddr 127.0.0.1:9010", False),
+    ("ServerPath /tmp/own.sock", True), ("ServerPath /tmp/other.sock", False),
+])
+def test_an_application_that_is_the_server_itself_is_told(tmp_path, address, is_own):
+    lines = "Listen 127.0.0.1:9009\nListen unix:/tmp/own.sock"
+    code, output = check(tmp_path, section("FASTCGI_SERVER", f"ServerName a\n{address}"), "Match ^/ fastcgi", lines)
+    assert code == 0 and ("is an address of this server, which would ask itself" in output) == is_own, output
 
 
 FAULTS = [

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "entry/settings.h"
 
+#include "kit/backends/own.h"
 #include "kit/gateway/answer.h"
 #include "kit/intake/intake.h"
 #include "kit/pure/number.h"
@@ -291,6 +292,17 @@ static void judge_server(struct mk_setup *setup, const struct fcgi_config *c,
                        "ServerPath: too long for the name of a socket");
 }
 
+static void warn_of_own(struct mk_setup *setup, const struct server_section *s,
+                        const struct mk_upstream_options *options)
+{
+    const char *key = s->path ? "ServerPath" : "ServerAddr";
+    const struct backend_address address = {s->path ? s->path : options->host, options->host,
+                                            options->port};
+
+    if (options->host)
+        backend_warn_of_own(setup, mk_setup_place(setup, s, key), key, &address);
+}
+
 static int add_server(struct mk_setup *setup, struct fcgi_config *c, const struct server_section *s)
 {
     struct fcgi_server *server = &c->servers[c->nservers];
@@ -315,6 +327,7 @@ static int add_server(struct mk_setup *setup, struct fcgi_config *c, const struc
         .offline_ms = s->offline_ms,
     };
     c->nservers++;
+    warn_of_own(setup, s, &server->options);
     return s->path && !server->options.host ? MK_E_NOMEM : 0;
 }
 

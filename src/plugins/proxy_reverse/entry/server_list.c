@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "entry/server_list.h"
 
+#include "kit/backends/own.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,54 +105,14 @@ static struct proxy_server *find_listed(const struct proxy_settings *set, size_t
     return NULL;
 }
 
-struct own {
-    const struct proxy_server *server;
-    bool is_own;
-};
-
-static bool is_loopback(const char *host)
-{
-    return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
-           strcmp(host, "::1") == 0;
-}
-
-/* @param text  of Listen: "unix:/path", "[::]:80", "127.0.0.1:80"; where it has every address, those of loopback count */
-static void compare_with_own(void *arg, const char *text, size_t len)
-{
-    struct own *own = arg;
-    const struct proxy_server *server = own->server;
-    const char *colon = memrchr(text, ':', len);
-    struct mk_str host = {text, colon ? (size_t)(colon - text) : 0};
-    char copy[HOST_MAX + 3], port[12];
-
-    if (is_unix_server(server->host)) {
-        own->is_own |= strlen(server->host) == len && memcmp(server->host, text, len) == 0;
-        return;
-    }
-    (void)snprintf(port, sizeof(port), "%u", server->port);
-    if (!colon || len - host.len - 1 != strlen(port) ||
-        memcmp(colon + 1, port, strlen(port)) != 0 || host.len >= sizeof(copy))
-        return;
-    if (host.p[0] == '[')
-        host = (struct mk_str){host.p + 1, host.len - 2};
-    memcpy(copy, host.p, host.len);
-    copy[host.len] = '\0';
-    own->is_own |= strcmp(copy, server->host) == 0 ||
-                   (is_loopback(server->host) &&
-                    (strcmp(copy, "0.0.0.0") == 0 || strcmp(copy, "::") == 0 ||
-                     (strcasecmp(server->host, "localhost") == 0 && is_loopback(copy))));
-}
-
 void proxy_check_servers(struct mk_setup *setup, const struct proxy_settings *set)
 {
     for (size_t i = 0; i < set->nservers; i++) {
-        struct own own = {.server = &set->servers[i]};
+        const struct proxy_server *server = &set->servers[i];
+        const struct backend_address address = {server->name, server->host, server->port};
 
-        mk_setup_addresses(setup, compare_with_own, &own);
-        if (own.is_own)
-            mk_setup_warn(setup, mk_setup_place(setup, set, "ServerList"),
-                          "ServerList: %s is an address of this server, which would ask itself",
-                          own.server->name);
+        backend_warn_of_own(setup, mk_setup_place(setup, set, "ServerList"), "ServerList",
+                            &address);
     }
 }
 
