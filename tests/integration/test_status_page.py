@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import browser, process
+from harness import browser, certificates, process, secured
 from harness.backend import backends, servers
 from harness.config import section
 
@@ -51,6 +51,23 @@ def test_numbers_come_and_go_on(start, tmp_path):
         assert [row[1] for row in cells if row[0].startswith("sh&lt;b&gt;op ")] == ["up", "up"]
         assert "<b>op" not in text
         assert len(re.search(r'<polyline points="([^"]*)"', text)[1].split()) >= 3
+
+
+@pytest.mark.parametrize("plugin", ["tls", "mbedtls"])
+def test_certificates_are_shown_with_their_ends(start, tmp_path, plugin):
+    if not process.plugin(plugin):
+        pytest.skip("this build has no such plugin")
+    bad = certificates.expired("a.test")
+    config = secured.config(certificates.issue("d.test").lines(), plugin=plugin, server="Listen 127.0.0.1:0",
+                            sites={"a": secured.site("a.test", bad.lines(), tmp_path)})
+    config["extra"]["plugins.load"] += f"    Load {process.plugin('status')}\n"
+    config["extra"]["plugins/status/status.conf"] = section("STATUS", "")
+    server = start(**config)
+    text = browser.document(tmp_path, f"http://{server.addresses[1]}/status")
+    cells = [re.findall(r"<td>(?:<[^>]*>)?([^<]*)", row) for row in re.findall(r"<tr>(.*?)</tr>", text)]
+    ends = [row for row in cells if row and row[0].endswith(".pem")]
+    assert ends[0] == [str(bad.certificate), "a.test", "2020-02-01", "expired"]
+    assert len(ends) == 2 and int(ends[1][3].replace(",", "")) > 0
 
 
 def test_the_page_says_when_there_are_no_numbers(start, tmp_path):
