@@ -8,7 +8,7 @@
 
 /*
  * `Match REGEX sockets KIND`: echo, pieces (echo by pieces), group (to all), close (what is asked for), flood (much for who
- * reads nothing), threads (from other threads). Each end is logged: `websocket ended CODE REASON`.
+ * reads nothing), threads (from other threads), suite (echo of what a conformance suite sends). Each end is logged: `websocket ended CODE REASON`.
  */
 
 static struct mk_ws_group *group_of(const struct mk_ws *ws);
@@ -130,6 +130,13 @@ static const struct {
      {.size = sizeof(struct mk_ws_spec),
       .on_message = echo,
       .on_close = on_close,
+      .deflate = MK_WS_DEFLATE_KEEP}},
+    {"suite", /* it sends messages of 16 MB, and many before it reads */
+     {.size = sizeof(struct mk_ws_spec),
+      .on_message = echo,
+      .max_frame = 32 << 20,
+      .max_message = 32 << 20,
+      .max_queue = 64 << 20,
       .deflate = MK_WS_DEFLATE_KEEP}},
     {"packed-group",
      {.size = sizeof(struct mk_ws_spec),

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Autobahn, the conformance suite of WebSocket: its fuzzing client against an echo of large messages, compressed ones too."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from harness.plugins import load
+
+GOOD = {"OK", "NON-STRICT", "INFORMATIONAL"}  # not strict: found, but not at the first frame
+IS_WHOLE = os.environ.get("AUTOBAHN") == "all"
+# Of compressed messages, 1,000 in each case: 64, 4,096 and 32,768 bytes, and 16,384 in frames of 256. All eighteen keep Python 2
+# busy for much longer.
+SIZES = range(1, 19) if IS_WHOLE else (2, 5, 8, 12)
+LIMIT = 6000 if IS_WHOLE else 900
+
+
+def compressed(section, kinds):
+    return [f"{section}.{kind}.{size}" for kind in range(1, kinds + 1) for size in SIZES]
+
+
+# Sections of the suite, with the number of their cases; 12: kinds of data, 13: offers of the extension.
+SECTIONS = {"1-5": (["1.*", "2.*", "3.*", "4.*", "5.*"], 64), "6": (["6.*"], 145), "7": (["7.*"], 37), "9-10": (["9.*", "10.*"], 55),
+            "12": (compressed(12, 5), 5 * len(SIZES)), "13": (compressed(13, 7), 7 * len(SIZES))}
+# Each case has a time limit.
+pytestmark = [pytest.mark.slow, pytest.mark.timed, pytest.mark.plain("a client that knows no other carriers"), pytest.mark.limit(LIMIT + 60)]
+
+
+def suite():
+    """What tools/deps --test installs where there is a Python 2.7."""
+    program = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "monkey" / "autobahn" / "wstest"
+    if not program.is_file():
+        pytest.skip("the suite is not there: it needs a Python 2.7 with pip, and tools/deps --test")
+    return program
+
+
+@pytest.fixture(scope="module")
+def server(start_shared):
+    return start_shared(server="Timeout 300\nKeepAliveTimeout 300", handlers="Match ^/suite sockets suite\n",
+                        extra={"plugins.load": load("sockets")})
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_conformance_suite(server, tmp_path, section):
+    cases, count = SECTIONS[section]
+    (tmp_path / "spec.json").write_text(json.dumps({
+        "outdir": str(tmp_path / "out"), "cases": cases, "exclude-cases": [], "exclude-agent-cases": {},
+        "servers": [{"agent": "monkey", "url": f"ws://127.0.0.1:{server.port}/suite"}]}))
+    ran = subprocess.run([suite(), "-m", "fuzzingclient", "-s", tmp_path / "spec.json"], capture_output=True, text=True, timeout=LIMIT)
+    report = tmp_path / "out" / "index.json"
+    assert report.is_file(), ran.stdout[-3000:] + ran.stderr[-3000:]
+    results = json.loads(report.read_text())["monkey"]
+    if {result["behavior"] for result in results.values()} == {"UNIMPLEMENTED"}:
+        pytest.skip("this build has no zlib")
+    bad = {case: (result["behavior"], result["behaviorClose"]) for case, result in results.items()
+           if result["behavior"] not in GOOD or result["behaviorClose"] not in GOOD}
+    assert not bad
+    assert len(results) == count
+    assert not re.search("(?i)traceback", ran.stderr)
