@@ -8,14 +8,14 @@ import subprocess
 
 import pytest
 
-from harness import duda
+from harness import duda, executable
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def compiler(tmp_path):
     """With its arguments for the word size of the server."""
-    found = [*shlex.split(os.environ.get("CXX", "c++")), *duda.word_size()]
+    found = [*shlex.split(os.environ.get("CXX", "c++")), *executable.word_size()]
     probe = tmp_path / "probe.cc"
     probe.write_text("#include <map>\nint main() { return 0; }\n")
     if not shutil.which(found[0]) or subprocess.run([*found, "-o", str(tmp_path / "probe"), str(probe)], capture_output=True,

@@ -6,7 +6,6 @@ Services of the tests: C files of tests/integration/duda, compiled as their auth
     assert server.get("/hello/").body == b"Hello"
 """
 
-import functools
 import os
 import pathlib
 
@@ -39,13 +38,6 @@ def require_package(name):
         pytest.skip(f"this build has no package {name}")
 
 
-@functools.cache
-def word_size():
-    """A service has the word size of the server that opens it."""
-    with open(executable.binary(), "rb") as file:
-        return ["-m32"] if file.read(5)[4] == 1 else []
-
-
 def build(folder, *sources, name=None, level=1, ending="duda", flags=("-fcommon",)):
     """Compile these sources to folder/NAME.duda. A source is a file of tests/integration/duda without its ending, or C text."""
     plugin()  # or the test is skipped
@@ -60,7 +52,7 @@ def build(folder, *sources, name=None, level=1, ending="duda", flags=("-fcommon"
         paths.append(path)
     target = folder / f"{name}.{ending}"
     fresh = folder / f"{name}.fresh"  # a loaded file is replaced, not written to
-    compiled.make([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *word_size(),
+    compiled.make([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fPIC", "-shared", *executable.word_size(),
                    *flags, f"-DDUDA_API_LEVEL={level}", f"-I{HEADERS}", "-Wl,-Bsymbolic"], paths, fresh)
     fresh.rename(target)
     return target

@@ -37,6 +37,13 @@ def _with_plugins():
     return _chosen() if carriers.is_asked() else pathlib.Path(binary())
 
 
+@functools.cache
+def word_size():
+    """What the compiler is told for a shared object that this server loads."""
+    with open(binary(), "rb") as file:
+        return ["-m32"] if file.read(5)[4] == 1 else []
+
+
 def kind():
     """Of the build under test, as tools/build names it; one from elsewhere counts as a release."""
     folder = _chosen().parent.name

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 
-from harness import compiled
+from harness import compiled, executable
 
 HELPERS = pathlib.Path(__file__).resolve().parents[1] / "helpers"
 
@@ -41,9 +41,9 @@ def _build_folder():
 
 @functools.cache
 def helper(source, *options):
-    """Compile a C file of helpers/: a program, or a shared object when its name says so (`x.so.c`)."""
+    """Compile a C file of helpers/: a program, or a shared object for the server when its name says so (`x.so.c`)."""
     target = pathlib.Path(_build_folder().name) / source.removesuffix(".c")
-    flags = ["-shared", "-fPIC"] if target.suffix == ".so" else []
+    flags = ["-shared", "-fPIC", *executable.word_size()] if target.suffix == ".so" else []
     compiled.make([os.environ.get("CC", "cc"), "-O1", "-Wall", "-Werror", *flags, *options], [HELPERS / source], target, ["-ldl"])
     return str(target)
 

@@ -30,20 +30,6 @@ struct state {
 
 static struct state *state;
 
-__attribute__((constructor)) static void attach(void)
-{
-    const char *name = getenv("FAILMALLOC");
-    int fd = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
-    long at;
-
-    if (fd < 0)
-        return;
-    at = syscall(SYS_mmap, NULL, sizeof(struct state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (at != -1)
-        state = (struct state *)at;
-}
-
 static int must_fail(void)
 {
     if (!state)
@@ -86,9 +72,35 @@ int posix_memalign(void **out, size_t alignment, size_t size)
     return 0;
 }
 
-void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+#ifdef SYS_mmap2
+enum { CALL = SYS_mmap2, UNIT = 4096 };
+#else
+enum { CALL = SYS_mmap, UNIT = 1 };
+#endif
+
+/* The server is built for large files; libraries may not be. */
+void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 {
     if (fd < 0 && must_fail())
         return MAP_FAILED;
-    return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+    return (void *)syscall(CALL, addr, len, prot, flags, fd, (long)(offset / UNIT));
+}
+
+void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+    return mmap64(addr, len, prot, flags, fd, offset);
+}
+
+__attribute__((constructor)) static void attach(void)
+{
+    const char *name = getenv("FAILMALLOC");
+    int fd = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
+    void *at;
+
+    if (fd < 0)
+        return;
+    at = mmap64(NULL, sizeof(struct state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at != MAP_FAILED)
+        state = at;
 }
