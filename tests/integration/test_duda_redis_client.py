@@ -136,6 +136,21 @@ def test_several_connections(serve, redis):
     assert texts == ["0 2 elements"] * 2
 
 
+def test_workers_that_share_one_connection(start, tmp_path, redis):
+    duda.build(tmp_path / "services", "packaged_redis3", name="db", level=3,
+               flags=("-fcommon", f'-DSERVER="redis://{redis.address}/2?connections=1"', f"-DOPTIONS={PATIENT}"))
+    server = start(**duda.config(tmp_path / "services", "db", duda={"PackagesRoot": duda.packages()}, server="Workers 4\nScheduler Fair\n"))
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(server.connect()) for _ in range(16)]
+        for turn in range(20):
+            for client in clients:
+                client.send(b"GET /db/ask?c=INCR,n HTTP/1.1\r\nHost: a\r\n\r\n")
+            first = turn * len(clients) + 1
+            assert sorted(int(client.response().text.split()[1]) for client in clients) == list(range(first, first + len(clients)))
+            assert redis.clients() <= 1
+    assert all_were_answered(server)
+
+
 def test_a_password_and_a_database(serve, tmp_path):
     with redis_server.Server(tmp_path, "--requirepass", "secret") as redis:
         server = serve(redis, PATIENT + ',.password="secret",.db=3')

@@ -70,6 +70,19 @@ def test_keys_of_all_servers(serve, cluster):
     assert all_were_answered(server)
 
 
+def test_servers_that_have_names(serve, cluster):
+    for one in cluster:
+        one.ask("CONFIG", "SET", "cluster-announce-hostname", "localhost")
+        one.ask("CONFIG", "SET", "cluster-preferred-endpoint-type", "hostname")
+    key = next(f"key{n}" for n in range(100) if slot_of(cluster[0], f"key{n}") > SLOTS * 2 // 3)
+    moved = f"-MOVED {slot_of(cluster[0], key)} localhost:{cluster[2].port}\r\n".encode()
+    assert eventually(lambda: cluster[0].ask("GET", key) == moved, within=WITHIN)
+    server = serve(cluster[0].address)
+    for _ in range(3):
+        assert ask(server, "SET", key, "1") == "0 OK"
+    assert all_were_answered(server)
+
+
 def test_what_was_learnt_saves_a_redirect(serve, cluster):
     server = serve(cluster[0].address)
     key = next(f"key{n}" for n in range(100) if slot_of(cluster[0], f"key{n}") > SLOTS * 2 // 3)
