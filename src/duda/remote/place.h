@@ -42,10 +42,10 @@ const char *remote_place_read(struct remote_place *p, const char *text, size_t l
 bool remote_scheme_take(struct mk_str *s, const char *scheme, bool *is_secure);
 
 /** Read "HOST[:PORT]" into a place. @param port  where the text has none; 0: it must have one. @return as remote_place_read() */
-const char *remote_place_read_host(struct remote_place *p, struct mk_str text, unsigned port);
+const char *remote_place_read_host(struct remote_place *p, struct mk_str s, unsigned port);
 
-/** Read what stands after "?". @param text  p NULL: there is no "?". @return likewise */
-const char *remote_place_read_options(struct remote_place *p, struct mk_str text);
+/** Read what stands after "?". @param s  p NULL: there is no "?". @return likewise */
+const char *remote_place_read_options(struct remote_place *p, struct mk_str s);
 
 /** @return whether both texts name one server, as far as can be seen without a look-up */
 bool remote_place_is_same(const struct remote_place *a, const struct remote_place *b);
