@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from harness import certificates, memcached_server, process, secured
+from harness import certificates, memcached_server, secured
 from harness.client import eventually
-from harness.config import section
 from harness.memcached_service import PATIENT, WITHIN, all_were_answered, build, config, counts, result
 
 FOUR = "Workers 4\nScheduler Fair\n"
@@ -24,11 +23,7 @@ def serve(start, tmp_path):
     def run(servers, options=PATIENT, plugin=None, **rest):
         build(tmp_path / "services", servers, options)
         text = config(tmp_path / "services", **rest)
-        if plugin:
-            lines = f"CAFile {certificates.authority().certificate}"
-            text["extra"][f"plugins/{plugin}/{plugin}.conf"] = section("TLS_BACKEND", lines)
-            text["extra"]["plugins.load"] += f"    Load {process.plugin(plugin)}\n"
-        return start(**text)
+        return start(**secured.reaching(text, plugin) if plugin else text)
 
     return run
 

@@ -5,9 +5,8 @@ import contextlib
 
 import pytest
 
-from harness import certificates, duda, process, redis_server, secured
+from harness import duda, redis_server, secured
 from harness.client import eventually
-from harness.config import section
 from harness.liar import Liar
 from test_duda_redis_client import PATIENT, all_were_answered, ask, config
 
@@ -26,11 +25,7 @@ def serve(start, tmp_path):
         duda.build(tmp_path / "services", "packaged_redis3", name="db", level=3,
                    flags=("-fcommon", f'-DSERVER="{url}"', f"-DOPTIONS={options}"))
         files = config(tmp_path / "services", "db")
-        if plugin:
-            believed = certificates.authority(authority) if authority else certificates.authority()
-            files["extra"][f"plugins/{plugin}/{plugin}.conf"] = section("TLS_BACKEND", f"CAFile {believed.certificate}")
-            files["extra"]["plugins.load"] += f"    Load {process.plugin(plugin)}\n"
-        return start(**files)
+        return start(**secured.reaching(files, plugin, authority) if plugin else files)
 
     return run
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness import duda, http, redis_server
+from harness import duda, http, redis_server, secured
 from harness.client import PATIENCE, eventually, free_port
 from harness.liar import Liar
 
@@ -27,11 +27,12 @@ def redis(tmp_path):
 @pytest.fixture
 def serve(start, tmp_path):
     """Start a server whose sessions are in this Redis; more than one may be."""
-    def run(url, service="obj_session"):
+    def run(url, service="obj_session", plugin=None):
         if not (tmp_path / "services" / f"{service}.duda").exists():
             duda.build(tmp_path / "services", service, level=1 if service == "obj_session" else 3)
-        return start(**duda.config(tmp_path / "services", service, server="Workers 2\n",
-                                   duda={"SessionStore": url, "PackagesRoot": duda.packages()}))
+        config = duda.config(tmp_path / "services", service, server="Workers 2\n",
+                             duda={"SessionStore": url, "PackagesRoot": duda.packages()})
+        return start(**secured.reaching(config, plugin) if plugin else config)
 
     return run
 
@@ -540,6 +541,23 @@ def test_redis_that_is_not_there_at_the_start(serve, tmp_path):
     server = serve(f"redis://localhost:{port}")
     assert timed(server, "create/a/b/0") == 503
     assert ask(server, "get/user").status == 200
+
+
+@pytest.mark.parametrize("plugin", ["tls", "mbedtls"])
+def test_redis_over_tls(serve, tmp_path, plugin):
+    if not secured.executable.plugin(plugin):
+        pytest.skip("this build has no such plugin")
+    with redis_server.Secure(tmp_path) as redis:
+        one, two = (serve(f"rediss://localhost:{redis.port}/3", plugin=plugin) for _ in range(2))
+        cookie = created(one)
+        assert becomes(two, "get/user", cookie, b"me 0")
+        assert "db3" in redis.text("INFO", "keyspace")
+
+
+def test_redis_over_tls_without_a_plugin(serve):
+    server = serve("rediss://localhost")
+    assert server.get("/obj_session/s/get/user").status == 404
+    assert "TLS needs the plugin tls or mbedtls" in server.log()
 
 
 # ---- configuration

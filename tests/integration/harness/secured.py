@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from harness import certificates, executable, http
+from harness import certificates, executable, http, process
 from harness.config import section
 
 TLS12, TLS13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
@@ -48,6 +48,14 @@ def config(lines="", plugin=None, server="", extra=None, **kwargs):
         files[f"plugins/{plugin}/{plugin}.conf"] = section("TLS", lines)
     kwargs.setdefault("files", {"a.txt": "text"})
     return {"server": f"Listen 127.0.0.1:0 {plugin}\n{server}", "extra": {**files, **(extra or {})}, **kwargs}
+
+
+def reaching(config, plugin, authority=None):
+    """That configuration with the plugin for connections to other servers, which have certificates of an authority."""
+    believed = certificates.authority(authority) if authority else certificates.authority()
+    config["extra"][f"plugins/{plugin}/{plugin}.conf"] = section("TLS_BACKEND", f"CAFile {believed.certificate}")
+    config["extra"]["plugins.load"] += f"    Load {process.plugin(plugin)}\n"
+    return config
 
 
 def site(name, lines="", root=None, plugin_section="TLS"):
