@@ -338,6 +338,15 @@ def test_off_says_no_length_that_is_not_known(behind):
         assert connection.response("POST").text == "9 -"
 
 
+@pytest.mark.parametrize("piece, status", [(b"4000001\r\nhello", 413), (b"5x\r\nhello\r\n", 400)])
+def test_off_says_what_is_wrong_with_a_chunk(behind, piece, status):
+    """Whichever of the events of a new connection reads it first."""
+    app = behind(buffering="off", server="MaxBodySize 64K")
+    for _ in range(10):
+        with post(app, "/count", None, piece) as connection:
+            assert connection.response("POST").status == status
+
+
 @pytest.mark.slow
 @pytest.mark.limit(120)
 def test_off_ends_nothing(behind):

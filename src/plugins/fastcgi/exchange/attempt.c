@@ -182,7 +182,7 @@ static void on_server(struct mk_stream *s, unsigned events, void *arg)
     }
     if (events & (MK_IO_READ | MK_IO_HANGUP | MK_IO_ERROR))
         fastcgi_exchange_disarm(x);
-    if (events & MK_IO_WRITE)
+    if ((events & MK_IO_WRITE) && x->error == 0)
         x->error = fastcgi_send_some(x);
     mk_request_resume(x->r);
 }
