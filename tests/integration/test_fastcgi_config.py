@@ -38,6 +38,17 @@ def test_an_application_that_is_the_server_itself_is_told(tmp_path, address, is_
     assert code == 0 and ("is an address of this server, which would ask itself" in output) == is_own, output
 
 
+@pytest.mark.parametrize("locations, is_told", [
+    ("ServerNames a", True), ("ServerNames a b", False), ("", False), (None, False),
+])
+def test_a_server_that_no_location_uses_is_told(tmp_path, locations, is_told):
+    text = SERVER + SERVER.replace("Name a", "Name b").replace("9000", "9001")
+    text += "" if locations is None else section("FASTCGI_LOCATION", f"Mount /\n{locations}")
+    code, output = check(tmp_path, text, "Match ^/ fastcgi")
+    said = "fastcgi.conf:4:1: warning: no [FASTCGI_LOCATION] has this server in its ServerNames"
+    assert code == 0 and (said in output) == is_told, output
+
+
 FAULTS = [
     (section("FASTCGI_SERVER", "ServerAddr 127.0.0.1:9000"), "needs ServerName"),
     (section("FASTCGI_SERVER", "ServerName a\nServerPath unix:/run/x.sock"), "ServerPath: a path without unix:, such as /run/php"),

@@ -431,6 +431,28 @@ static int add_location(struct mk_setup *setup, struct fcgi_config *c,
 
 /* ---- all of it ---- */
 
+static bool is_used(const struct fcgi_config *c, const struct fcgi_server *server)
+{
+    for (unsigned i = 0; i < c->nlocations; i++) {
+        for (unsigned j = 0; j < c->locations[i].nservers; j++) {
+            if (c->locations[i].servers[j] == server)
+                return true;
+        }
+    }
+    return c->nlocations == 0;
+}
+
+static void warn_of_unused(struct mk_setup *setup, const struct fcgi_config *c)
+{
+    const struct fcgi_server *server = c->servers;
+
+    for (struct server_section *s = NULL; (s = mk_setup_section(setup, &server_section, s));) {
+        if (!is_used(c, server++))
+            mk_setup_warn(setup, mk_setup_origin(setup, s),
+                          "no [FASTCGI_LOCATION] has this server in its ServerNames");
+    }
+}
+
 static int read_sections(struct mk_setup *setup, struct fcgi_config *c)
 {
     for (struct server_section *s = NULL; (s = mk_setup_section(setup, &server_section, s));) {
@@ -441,6 +463,7 @@ static int read_sections(struct mk_setup *setup, struct fcgi_config *c)
         if (add_location(setup, c, s) < 0)
             return MK_E_NOMEM;
     }
+    warn_of_unused(setup, c);
     return 0;
 }
 
