@@ -55,18 +55,26 @@ class Clients:
         await reader.readexactly(2)
         return int(head.split()[1]), body
 
+    async def _get(self, link, target):
+        reader, writer = link
+        writer.write(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        return await asyncio.wait_for(self._answer(reader), LIMIT)
+
+    async def greet(self):
+        """One after the other, so that they are dealt to the workers in turns: the system shows a connection when it sends."""
+        for link in self._links:
+            assert (await self._get(link, "/pipeline"))[1] == b"ok"
+
     async def ask(self, link):
         """Each request ends with an answer, and a good one is whole."""
-        reader, writer = link
-        writer.write(f"GET {TARGET} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        status, body = await asyncio.wait_for(self._answer(reader), LIMIT)
+        status, body = await self._get(link, TARGET)
         assert status != 200 or json.loads(body)["count"] == 20
         self.statuses.append(status)
         return status
 
-    async def ask_all(self, times=1):
+    async def ask_all(self, times=1, step=1):
         for _ in range(times):
-            await asyncio.gather(*map(self.ask, self._links))
+            await asyncio.gather(*map(self.ask, self._links[::step]))
 
     async def _ask_on(self, link):
         while not self._is_over:
@@ -108,7 +116,7 @@ def serve(start, tmp_path):
             database.sql((SERVICE / "items.sql").read_text())
             room = room_for(CLIENTS)
             arena = Arena(start, tmp_path / "arena", {"DATABASE_URL": database.uri(), "DATABASE_MAX_CONN": str(pool)},
-                          f"Workers 2\nFDLimit {room + SPARE}\nTimeout {LIMIT}\nKeepAliveTimeout {LIMIT}")
+                          f"Workers 2\nScheduler Fair\nFDLimit {room + SPARE}\nTimeout {LIMIT}\nKeepAliveTimeout {LIMIT}")
             return arena, database, room
 
         yield run
@@ -130,6 +138,20 @@ def test_a_crowd_waits_for_few_connections_and_nobody_is_refused(serve):
     print(f"{room} clients")
     asyncio.run(nobody_is_refused(arena, room, 3))
     assert database.backends() <= POOL
+
+
+def test_each_worker_gets_some_of_the_few_connections(serve):
+    """The database takes fewer than the pools of the workers may have: one of them had all, and clients of the other got 503."""
+    arena, _, _ = serve(6)
+
+    async def run():
+        async with Clients(arena, FEW) as clients:
+            await clients.greet()
+            await clients.ask_all(step=2)  # of one worker, most of them
+            await clients.ask_all(times=3)
+            assert set(clients.statuses) == {200}
+
+    asyncio.run(run())
 
 
 async def disturbed(arena, disturb, repair):

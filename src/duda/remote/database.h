@@ -44,6 +44,8 @@ struct db_target {
     int min, max; /* of a pool */
     unsigned limit_ms;
     unsigned waiting_max; /* queries, on each worker */
+    _Atomic bool
+        is_wanted; /* a worker has queries and no connection, and the server takes no more */
 };
 
 struct db_values {
@@ -109,7 +111,7 @@ struct db_pool {
     struct db_pool *next;
     const struct db_driver *driver;
     struct db_home *home;
-    const struct db_target *target;
+    struct db_target *target; /* of all workers */
     duda_timer_t *tick;
     struct db_query *waiting, **last;
     unsigned nwaiting;

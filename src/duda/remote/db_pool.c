@@ -4,6 +4,7 @@
 #include "duda_host.h"
 #include "duda_package.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -135,7 +136,7 @@ int db_pool_queue(const struct db_driver *driver, const duda_global_t *pool, uns
 
 struct db_pool *db_pool_of(const struct db_driver *driver, duda_global_t *pool)
 {
-    const struct db_target *t = pool ? global->get(*pool) : NULL;
+    struct db_target *t = pool ? global->get(*pool) : NULL;
     struct db_home *home = t ? db_home_made(driver) : NULL;
     struct db_pool *p = home ? home->pools : NULL;
 
@@ -240,8 +241,19 @@ void db_pool_connected(struct db_pool *p)
     p->why[0] = '\0';
 }
 
+static unsigned ready(const struct db_pool *p)
+{
+    unsigned n = 0;
+
+    for (const struct db_conn *c = p->home->conns; c; c = c->next)
+        n += c->pool == p && !c->is_apart && c->state == DB_READY;
+    return n;
+}
+
 void db_pool_failed(struct db_pool *p, const char *why)
 {
+    if (p->waiting && ready(p) == 0)
+        p->target->is_wanted = true;
     backoff_failed(&p->backoff, BACKOFF_MS, BACKOFF_MOST_MS);
     (void)snprintf(p->why, sizeof(p->why), "%s", why);
 }
@@ -301,6 +313,15 @@ static void lend(struct db_conn *c, struct db_query *q)
     db_conn_add(c, q);
 }
 
+/* A server that takes fewer connections than the workers want may have given all to one of them: that one lets one go. */
+static void give_way(struct db_pool *p)
+{
+    struct db_conn *c = p->target->is_wanted && ready(p) > 1 ? find_free(p) : NULL;
+
+    if (c && atomic_exchange(&p->target->is_wanted, false))
+        db_conn_close(c);
+}
+
 /* Connections that will soon be free for those that wait. */
 static unsigned coming(const struct db_pool *p)
 {
@@ -314,8 +335,10 @@ static unsigned coming(const struct db_pool *p)
 
 void db_pool_serve(struct db_pool *p)
 {
-    struct db_conn *c = p->waiting ? find_free(p) : NULL;
+    struct db_conn *c;
 
+    give_way(p);
+    c = p->waiting ? find_free(p) : NULL;
     while (c && p->waiting) {
         struct db_query *q = p->waiting;
 
