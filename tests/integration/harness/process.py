@@ -63,6 +63,10 @@ class Server:
         assert found, f"{pattern!r} is not in the log:\n{self.log()[since:]}"
         return found
 
+    def wait_until_started(self):
+        """Its threads run: it accepts connections before. Not seen where LogLevel leaves the line out."""
+        return eventually(lambda: "started workers=" in self.log() or not self.is_running())
+
     @property
     def addresses(self):
         """Every address that it listened on so far. Only whole lines count."""
@@ -129,8 +133,7 @@ class Server:
 
     def reload(self, expect=r"reload", **config):
         """Write another configuration, ask for a reload and wait until the log tells how it went."""
-        # It may still be opening logs in the folder that is written anew.
-        eventually(lambda: "started workers=" in self.log() or not self.is_running())
+        self.wait_until_started()  # it may still be opening logs in the folder that is written anew
         if config:
             self.config.write(**config)
         since = len(self.log())
@@ -180,7 +183,11 @@ def start(folder, wrapper=(), arguments=(), env=None, wait=True, **config):
     written = Config(folder)
     written.write(**config)
     server = Server(folder, written, wrapper, arguments, env)
-    return server.wait_until_listening() if wait else server
+    if wait:
+        server.wait_until_listening()
+        if "FAILMALLOC" in (env or {}):
+            server.wait_until_started()  # an allocation that fails before would end it
+    return server
 
 
 @contextlib.contextmanager
