@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocation 1, 2, ... n fails while memcached is asked: an answer or an error, and the next one works."""
 
-import itertools
-
 import pytest
 
 from harness import duda, http, memcached_server
@@ -20,20 +18,13 @@ def test_commands(start, tmp_path, allocations):
         server = start(env=allocations.environment, **duda.config(
             tmp_path / "services", "values", server="Workers 1\n", duda={"PackagesRoot": duda.packages(), "WaitTimeout": 3}))  # of a request whose answer fails
         for path in ("get", "alone"):
-            for number in itertools.count(1):
+            def ask(number, data=http.request(f"/values/{path}", headers={"Connection": "close"})):
                 memcached.kill()  # so that each time begins with a connection
                 memcached.start()
-                allocations.arm(number)
-                with server.connect() as connection:
-                    connection.send(http.request(f"/values/{path}", headers={"Connection": "close"}))
-                    seen = connection.rest_until_cut()
-                assert not seen or seen.startswith(b"HTTP/1.1 "), seen[:100]
-                assert server.is_running(), f"allocation {number}\n{server.log()}"
-                allocations.disarm()
-                failed = allocations.failed
-                assert eventually(lambda: server.get("/values/get", timeout=WITHIN).text.startswith("1 "), within=WITHIN), number
-                if not failed:
-                    assert number > 5
-                    break
+                seen = server.raw_until_cut(data)
+                assert not seen or seen.startswith(b"HTTP/1.1 "), f"allocation {number}: {seen[:100]}"
+
+            works = lambda: server.get("/values/get", timeout=WITHIN).text.startswith("1 ")  # noqa: E731
+            assert allocations.until_none_fails(server, ask, works) > 5
         counts = lambda: server.get("/values/counts").text.split()  # noqa: E731
         assert eventually(lambda: counts()[0] == counts()[1], within=WITHIN)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocation 1, 2, ... n fails while a session is fetched or changed: an answer or an error, and the next one works."""
 
-import itertools
-
 import pytest
 
 from harness import duda, http, redis_server
@@ -32,22 +30,6 @@ def serve(start, tmp_path, redis, allocations):
     return run
 
 
-def until_none_fails(server, allocations, target, works, headers=()):
-    """Ask again and again while one more allocation succeeds each time."""
-    for number in itertools.count(1):
-        allocations.arm(number)
-        with server.connect() as connection:
-            connection.send(http.request(target, headers={"Connection": "close", **dict(headers)}))
-            seen = connection.rest_until_cut()
-        assert not seen or seen.startswith(b"HTTP/1.1 "), seen[:100]
-        assert server.is_running(), f"allocation {number}\n{server.log()}"
-        allocations.disarm()
-        failed = allocations.failed
-        assert eventually(works, within=WITHIN), f"after allocation {number}"
-        if not failed:
-            return number
-
-
 def test_sessions(serve, allocations):
     server = serve("obj_session", 1)
 
@@ -58,5 +40,9 @@ def test_sessions(serve, allocations):
     assert eventually(created, within=WITHIN)
     cookie = {"Cookie": created()}
     works = lambda: server.get("/obj_session/s/get/user", headers=cookie, timeout=WITHIN).body == b"me 0"  # noqa: E731
-    assert until_none_fails(server, allocations, "/obj_session/s/get/user", works, cookie) > 5
-    assert until_none_fails(server, allocations, "/obj_session/s/create/a/b/0", works) > 5
+    for target, headers in (("get/user", cookie), ("create/a/b/0", {})):
+        def ask(number, data=http.request(f"/obj_session/s/{target}", headers={"Connection": "close", **headers})):
+            seen = server.raw_until_cut(data)
+            assert not seen or seen.startswith(b"HTTP/1.1 "), f"allocation {number}: {seen[:100]}"
+
+        assert allocations.until_none_fails(server, ask, works) > 5

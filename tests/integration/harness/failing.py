@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arms helpers/failmalloc.so.c, which lets the n-th allocation of a process fail."""
 
+import itertools
 import mmap
 import struct
 
 from harness import tools
+from harness.client import eventually
 
 
 class FailingAllocations:
@@ -35,3 +37,15 @@ class FailingAllocations:
     @property
     def failed(self):
         return struct.unpack_from("=q", self._shared, 16)[0]
+
+    def until_none_fails(self, server, ask, works, within=50.0):
+        """ask(n) again and again, while allocation 1, 2, ... n fails; after each works() becomes true. How many there were."""
+        for number in itertools.count(1):
+            self.arm(number)
+            ask(number)
+            assert server.is_running(), f"allocation {number}\n{server.log()}"
+            self.disarm()
+            failed = self.failed
+            assert eventually(works, within=within), f"after allocation {number}"
+            if not failed:
+                return number
