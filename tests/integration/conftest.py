@@ -27,6 +27,7 @@ import pytest
 from harness import carriers, executable, memcached_server, network, process, python, secured
 from harness.failing import FailingAllocations
 
+SHARED_LIMIT = 300  # seconds: of a fixture that several tests share
 LEAVE_OUT = (carriers.leaves_out, secured.lacks, executable.is_once_elsewhere)
 
 
@@ -111,30 +112,42 @@ def pytest_collection_modifyitems(config, items):
 
 
 @contextlib.contextmanager
-def _limit(item):
-    """Break off a test that hangs."""
-    mark = item.get_closest_marker("limit")
-    seconds = mark.args[0] if mark else 300 if item.get_closest_marker("slow") else 60
-
+def _limit(what, seconds):
+    """Break off what hangs. One within another stops the other's clock."""
     def give_up(*_):
-        raise TimeoutError(f"the test takes longer than {seconds} s")
+        raise TimeoutError(f"{what} takes longer than {seconds} s")
 
     previous = signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_REAL, left)
+
+
+def _limit_of(item):
+    mark = item.get_closest_marker("limit")
+    return _limit("the test", mark.args[0] if mark else 300 if item.get_closest_marker("slow") else 60)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_setup(item):
-    with _limit(item):
+    with _limit_of(item):
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """What several tests share is no part of the one that comes first: packages are built, and servers and databases start."""
+    if fixturedef.scope in ("session", "module") and signal.getitimer(signal.ITIMER_REAL)[0] > 0:
+        with _limit(f"the fixture {fixturedef.argname}", SHARED_LIMIT):
+            yield
+    else:
         yield
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    with _limit(item):
+    with _limit_of(item):
         yield

@@ -9,6 +9,7 @@ import pathlib
 import socket
 import ssl
 import threading
+import time
 import types
 
 import pytest
@@ -264,3 +265,13 @@ def test_a_server_whose_port_was_taken_tries_another(serve, which, tmp_path, mon
         monkeypatch.setattr(ports, "free_ports", deal)
         with serve(tmp_path) as port:
             assert len(dealt) == 2 and port == dealt[1][0]
+
+
+@pytest.fixture(scope="module")
+def late():
+    time.sleep(1.5)
+
+
+@pytest.mark.limit(1)
+def test_what_several_tests_share_has_a_time_of_its_own(late):
+    pass

@@ -18,8 +18,8 @@ PYTHON = "/usr/bin/python3"
 PROGRESS = re.compile(r"^[.sxXFE]+ +\[ *\d+%\]\n", re.M)
 # A sanitizer's report, or a server that ended by a signal or in the middle of a test: neither is the machine's fault.
 VETO = re.compile(r"Sanitizer: |runtime error: |the server ended in this test|exit code -\d+")
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$", re.M)
-DOUBTFUL_MAX = 40  # one shared server that did not start in time takes all tests of its file along
+FAILED = re.compile(r"^(FAILED|ERROR) (\S+?\.py)(::.+?)(?: - .*)?$", re.M)
+DOUBTFUL_MAX = 40
 TRIES = 2  # alone, after the one beside others
 TESTS_A_CORE = 2  # at the same time: tests of a server wait more than they work
 INTEGRATION = "tests/integration"
@@ -56,10 +56,17 @@ def pytest_once(arguments, report, limit, env):
     return Outcome(max(0, tests - failed - skipped), failed, output, f"{skipped} skipped" if skipped else "", cpu)
 
 
+def failed_ones(output):
+    return sorted({file + test for _, file, test in FAILED.findall(output)})
+
+
 def doubtful_ones(output):
-    """Tests that may have failed because of what ran beside them: a few, and nothing that vetoes a second try."""
-    names = sorted(set(FAILED.findall(output)))
-    return names if len(names) <= DOUBTFUL_MAX and not VETO.search(output) else []
+    """
+    Tests that may have failed because of what ran beside them: a few, and nothing that vetoes a second try. A server that did
+    not start in time takes all tests of its file along, which count as one.
+    """
+    causes = {file if kind == "ERROR" else file + test for kind, file, test in FAILED.findall(output)}
+    return failed_ones(output) if len(causes) <= DOUBTFUL_MAX and not VETO.search(output) else []
 
 
 def ask_again(names, report, limit, env):
@@ -80,11 +87,11 @@ def ask_again(names, report, limit, env):
 def ask_unsteady(selection, report, limit, env):
     """The listed tests that this step would run, alone. Failures are a note."""
     outcome = pytest_once(selection, report.with_suffix(".unsteady.xml"), limit, env)
-    names = FAILED.findall(outcome.text) if outcome.failed else []
+    names = failed_ones(outcome.text) if outcome.failed else []
     if VETO.search(outcome.text) or (outcome.failed and not names):
         return outcome
     if names:
-        again = ask_again(sorted(set(names)), report.with_suffix(".unsteady"), limit, env)
+        again = ask_again(names, report.with_suffix(".unsteady"), limit, env)
         outcome.passed, outcome.cpu, names = outcome.passed + again.passed, outcome.cpu + again.cpu, doubtful_ones(again.text) if again.failed else []
         if again.failed and not names:
             return again

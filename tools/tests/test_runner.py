@@ -222,6 +222,7 @@ def test_a_command_that_takes_too_long_is_broken_off_with_its_children(tmp_path)
 def test_many_failures_are_no_accident():
     assert integration.doubtful_ones("".join(f"FAILED a.py::t[{i}] - x\n" for i in range(integration.DOUBTFUL_MAX + 1))) == []
     assert integration.doubtful_ones("FAILED a.py::t[x y] - assert 0\nERROR b.py::u\n") == ["a.py::t[x y]", "b.py::u"]
+    assert len(integration.doubtful_ones("".join(f"ERROR a.py::t[{i:03}] - the server is late\n" for i in range(500)))) == 500
 
 
 def test_the_end_of_a_run_names_what_failed_and_why(tmp_path):
