@@ -79,6 +79,12 @@ MK_API void mk_stream_timeout(struct mk_stream *s, unsigned ms);
 MK_API void mk_stream_run_soon(struct mk_stream *s);
 /** @return errno of a failed connect, ETIMEDOUT after its time-out, EPROTO after a failed handshake; 0: none. */
 MK_API int mk_stream_error(const struct mk_stream *s);
+/**
+ * Report how many bytes of memory are kept for a client's stream that was taken (mk_request_take), over HTTP/1 or HTTP/2. The
+ * number replaces the last one, and counts against MaxMemory until the stream is closed. When memory is used up, the server
+ * ends those that have held much for long; their streams get MK_IO_ERROR. For other streams this does nothing. NULL is allowed.
+ */
+MK_API void mk_stream_hold(struct mk_stream *s, size_t bytes);
 /** Close. fn is not called again. NULL is allowed. */
 MK_API void mk_stream_close(struct mk_stream *s);
 

@@ -120,15 +120,6 @@ MK_API bool mk_upstream_is_trusted(const struct mk_upstream *u) MK_MUST_USE;
 MK_API void mk_upstream_load(struct mk_upstream *u, unsigned *open, unsigned *idle,
                              unsigned *waiting);
 
-/* ---- what waits for a client ---- */
-
-/**
- * Report how many bytes of memory are kept for a client's stream that was taken (mk_request_take), over HTTP/1 or HTTP/2. The
- * number replaces the last one, and counts against MaxMemory until the stream is closed. When memory is used up, the server
- * ends those that have held much for long; their streams get MK_IO_ERROR. For other streams this does nothing. NULL is allowed.
- */
-MK_API void mk_stream_hold(struct mk_stream *s, size_t bytes);
-
 /* ---- a kept body, which can be sent again ---- */
 
 struct mk_spool;

@@ -35,12 +35,12 @@ static size_t left(const struct mk_tunnel *t)
 /* It does not stand still. */
 static void move(struct mk_tunnel *t)
 {
-    t->holder.since_ms = (uint32_t)t->holder.conn->worker->loop.clock.mono_ms;
+    t->holder.holding.since_ms = (uint32_t)t->holder.conn->worker->loop.clock.mono_ms;
 }
 
 static void weigh(struct mk_tunnel *t)
 {
-    if (t->holder.held == 0)
+    if (t->holder.holding.held == 0)
         move(t);
     mk_budget_weigh_holder(&t->holder, t->out.cap + t->of_handler);
 }
@@ -206,7 +206,7 @@ int mk_exchange_take(struct mk_request *r, struct mk_stream **stream, mk_stream_
     t->carrier = x->carrier;
     t->arg = x->arg;
     mk_buf_init(&t->out, MK_LIMIT_TUNNEL);
-    mk_list_init(&t->holder.link);
+    mk_list_init(&t->holder.holding.link);
     t->holder.conn = r->conn;
     t->holder.end = make_room;
     move(t);

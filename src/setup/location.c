@@ -140,14 +140,13 @@ static void check_shadows(const struct mk_places *places, struct mk_setup *ctx)
     const struct mk_location *matches = &places->items[places->npaths];
 
     for (size_t i = 1; i < places->nmatches; i++) {
-        const struct mk_setting *later = match_of(matches[i].section), *first = NULL;
+        const struct mk_setting *later = match_of(matches[i].section), *first;
+        size_t j = 0;
 
-        for (size_t j = 0; !first && j < i; j++) {
-            const struct mk_setting *s = match_of(matches[j].section);
-
-            first = mk_plain_covers(s->value, later->value) ? s : NULL;
-        }
-        if (first)
+        do
+            first = match_of(matches[j].section);
+        while (!mk_plain_covers(first->value, later->value) && ++j < i);
+        if (j < i)
             mk_fault_warn(ctx->faults, &later->value_at,
                           "Match: no request comes here, since line %u has its paths",
                           first->key_at.line);

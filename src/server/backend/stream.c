@@ -315,6 +315,12 @@ void mk_stream_run_soon(struct mk_stream *s)
         mk_stream_tell_soon(s, MK_IO_READ | MK_IO_WRITE);
 }
 
+void mk_stream_hold(struct mk_stream *s, size_t bytes)
+{
+    if (s && s->link && s->kind->hold)
+        s->kind->hold(s, bytes);
+}
+
 int mk_stream_error(const struct mk_stream *s)
 {
     return s->error;

@@ -49,7 +49,7 @@ struct mk_stream_kind {
     void (*shutdown)(struct mk_stream *s);
     /** mk_stream_write returned n. NULL: nobody counts. */
     void (*on_write)(struct mk_stream *s, ssize_t n);
-    /** mk_stream_hold, while it is open. NULL: its connection's, if it has one. */
+    /** mk_stream_hold, while it has its link. NULL: nobody counts. */
     void (*hold)(struct mk_stream *s, size_t bytes);
     /** Is there input that its descriptor does not show? NULL: never. */
     bool (*has_input)(const struct mk_stream *s);

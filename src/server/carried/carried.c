@@ -82,9 +82,9 @@ static void end_wait(struct mk_carried *c)
     struct mk_request *r = &c->request;
 
     if (c->is_sender_waited_for)
-        r->body_waited_ms += (uint32_t)r->worker->loop.clock.mono_ms - c->holder.since_ms;
+        r->body_waited_ms += (uint32_t)r->worker->loop.clock.mono_ms - c->holder.holding.since_ms;
     c->is_sender_waited_for = false;
-    c->holder.since_ms = (uint32_t)r->worker->loop.clock.mono_ms;
+    c->holder.holding.since_ms = (uint32_t)r->worker->loop.clock.mono_ms;
     mk_timer_cancel(&c->timer);
 }
 
@@ -215,7 +215,7 @@ void mk_carried_init(struct mk_carried *c, const struct mk_carried_kind *kind)
     mk_watch_init(&c->watch, -1, on_event, on_gone);
     mk_timer_init(&c->timer, on_timer);
     mk_list_init(&c->link);
-    mk_list_init(&c->holder.link);
+    mk_list_init(&c->holder.holding.link);
 }
 
 void mk_carried_begin(struct mk_carried *c, struct mk_worker *w, uint64_t id, void *start,

@@ -6,12 +6,17 @@
 
 struct mk_conn;
 
-/** One of the requests and tunnels of a connection, as its worker's budget (server/h1/budget.h) knows it. Zeroed before use. */
-struct mk_holder {
+/** What a worker's budget (server/h1/budget.h) knows of whatever holds memory. */
+struct mk_holding {
     struct mk_list link; /* in that, while it holds something */
+    uint32_t held;       /* bytes, as that has them */
+    uint32_t since_ms;   /* the loop's clock when it moved last */
+};
+
+/** One of the requests and tunnels of a connection. Zeroed before use. */
+struct mk_holder {
+    struct mk_holding holding;
     struct mk_conn *conn;
-    uint32_t held;                    /* bytes, as that has them */
-    uint32_t since_ms;                /* the loop's clock when it moved last */
     void (*end)(struct mk_holder *h); /* MaxMemory is used up: it is to go */
 };
 

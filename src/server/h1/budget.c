@@ -34,19 +34,19 @@ static size_t weight_of(const struct mk_conn *c)
     return held < UINT32_MAX ? held : UINT32_MAX;
 }
 
-static void book(struct mk_worker *w, struct mk_list *holders, struct mk_list *holding,
-                 uint32_t *booked, uint32_t held)
+__attribute__((noinline)) static void book(struct mk_worker *w, struct mk_list *list,
+                                           struct mk_holding *h, uint32_t held)
 {
-    mk_count(&w->held, (uint64_t)held - *booked);
-    *booked = held;
-    mk_list_remove(holding);
+    mk_count(&w->held, (uint64_t)held - h->held);
+    h->held = held;
+    mk_list_remove(&h->link);
     if (held > 0)
-        mk_list_add_tail(holders, holding);
+        mk_list_add_tail(list, &h->link);
 }
 
 static void book_conn(struct mk_conn *c, uint32_t held)
 {
-    book(c->worker, &c->worker->budget->holders, &c->holding, &c->held, held);
+    book(c->worker, &c->worker->budget->holders, &c->holding, held);
 }
 
 static uint64_t held_by(const struct mk_worker *w)
@@ -61,7 +61,7 @@ static bool is_used_up(const struct mk_shared *shared)
 
 bool mk_budget_weigh(struct mk_conn *c)
 {
-    uint32_t held = (uint32_t)weight_of(c), before = c->held;
+    uint32_t held = (uint32_t)weight_of(c), before = c->holding.held;
 
     if (held == before)
         return false;
@@ -71,7 +71,7 @@ bool mk_budget_weigh(struct mk_conn *c)
 
 void mk_budget_leave(struct mk_conn *c)
 {
-    if (c->held > 0)
+    if (c->holding.held > 0)
         book_conn(c, 0);
 }
 
@@ -81,9 +81,9 @@ void mk_budget_weigh_holder(struct mk_holder *h, size_t held)
     uint32_t now = held < UINT32_MAX ? (uint32_t)held : UINT32_MAX;
     uint64_t before = held_by(w);
 
-    if (now == h->held)
+    if (now == h->holding.held)
         return;
-    book(w, &w->budget->requests, &h->link, &h->held, now);
+    book(w, &w->budget->requests, &h->holding, now);
     if (held_by(w) / STEP > before / STEP)
         (void)!mk_budget_has_room(w);
 }
@@ -98,72 +98,49 @@ bool mk_budget_has_room(struct mk_worker *w)
 
 /* ---- who goes ---- */
 
-/* The one that goes: one of them, or neither. */
-struct victim {
-    uint64_t burden;
-    struct mk_conn *conn;
-    struct mk_holder *request;
-};
-
-static uint64_t burden(const struct mk_budget *budget, uint32_t held, uint32_t since_ms)
+/* @param burden  in: what it must have more of; out: what it has. @return who does, or NULL. */
+static struct mk_holding *find_heavier(const struct mk_budget *budget, const struct mk_list *list,
+                                       uint64_t *burden)
 {
-    uint32_t still_ms = (uint32_t)budget->worker->loop.clock.mono_ms - since_ms;
-
-    return (uint64_t)held * (still_ms + 1ULL);
-}
-
-static void look_at_holders(const struct mk_budget *budget, struct victim *victim)
-{
+    uint32_t now_ms = (uint32_t)budget->worker->loop.clock.mono_ms;
+    struct mk_holding *found = NULL;
     int looked_at = 0;
 
-    MK_LIST_EACH (&budget->holders, link) {
-        struct mk_conn *c = MK_CONTAINER_OF(link, struct mk_conn, holding);
-        uint64_t its = burden(budget, c->held, c->since_ms);
+    MK_LIST_EACH (list, link) {
+        struct mk_holding *h = MK_CONTAINER_OF(link, struct mk_holding, link);
+        uint64_t its = (uint64_t)h->held * (now_ms - h->since_ms + 1ULL);
 
-        if (its > victim->burden)
-            *victim = (struct victim){its, c, NULL};
+        if (its > *burden) {
+            *burden = its;
+            found = h;
+        }
         if (++looked_at == LOOKED_AT)
             break;
     }
-}
-
-static void look_at_requests(const struct mk_budget *budget, struct victim *victim)
-{
-    int looked_at = 0;
-
-    MK_LIST_EACH (&budget->requests, link) {
-        struct mk_holder *h = MK_CONTAINER_OF(link, struct mk_holder, link);
-        uint64_t its = burden(budget, h->held, h->since_ms);
-
-        if (its > victim->burden)
-            *victim = (struct victim){its, NULL, h};
-        if (++looked_at == LOOKED_AT)
-            break;
-    }
-}
-
-static void log_end(const struct mk_conn *c, const char *what, uint32_t held)
-{
-    char ip[MK_ADDR_TEXT];
-
-    (void)mk_peer_format(&c->peer, ip);
-    mk_log_peer(mk_worker_log(c->worker), MK_LOG_WARN, MK_LOG_CONN,
-                "made room: MaxMemory is used up, %s peer=%s held=%u", what, ip, held);
+    return found;
 }
 
 static void shed_one(const struct mk_budget *budget)
 {
-    struct victim victim = {0, NULL, NULL};
+    uint64_t burden = 0;
+    struct mk_holding *holding = find_heavier(budget, &budget->holders, &burden),
+                      *other = find_heavier(budget, &budget->requests, &burden);
+    struct mk_holder *request = other ? MK_CONTAINER_OF(other, struct mk_holder, holding) : NULL;
+    struct mk_conn *c;
+    char ip[MK_ADDR_TEXT];
 
-    look_at_holders(budget, &victim);
-    look_at_requests(budget, &victim);
-    if (victim.request) {
-        log_end(victim.request->conn, "ended a request", victim.request->held);
-        victim.request->end(victim.request);
-    } else if (victim.conn) {
-        log_end(victim.conn, "closed a connection", victim.conn->held);
-        mk_conn_close(victim.conn, MK_CLOSE_MEMORY);
-    }
+    if (!holding && !request)
+        return;
+    c = request ? request->conn : MK_CONTAINER_OF(holding, struct mk_conn, holding);
+    (void)mk_peer_format(&c->peer, ip);
+    mk_log_peer(mk_worker_log(budget->worker), MK_LOG_WARN, MK_LOG_CONN,
+                "made room: MaxMemory is used up, %s peer=%s held=%u",
+                request ? "ended a request" : "closed a connection", ip,
+                (other ? other : holding)->held);
+    if (request)
+        request->end(request);
+    else
+        mk_conn_close(c, MK_CLOSE_MEMORY);
 }
 
 static bool has_more_than_its_share(const struct mk_worker *w)

@@ -142,7 +142,7 @@ void mk_conn_open(struct mk_worker *w, const struct mk_endpoint *endpoint, int f
     };
     mk_watch_init(&c->watch, fd, on_conn_event, on_conn_gone);
     mk_timer_init(&c->timer, on_conn_timer);
-    mk_list_init(&c->holding);
+    mk_list_init(&c->holding.link);
     note_open(c);
     mk_count(&w->counters.accepted, 1);
     atomic_fetch_add_explicit(&w->counters.connections, 1, memory_order_relaxed);

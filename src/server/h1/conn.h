@@ -4,6 +4,7 @@
 
 #include "core/addr.h"
 #include "core/loop.h"
+#include "server/carried/holder.h"
 #include "server/request/refusal.h"
 #include "server/link/transport.h"
 
@@ -60,26 +61,24 @@ struct mk_conn {
     struct mk_file *tail; /* a file's rest that needs no job any more; a reference */
     uint64_t tail_at, tail_end;
     uint64_t id;
-    struct mk_peer peer;    /* from the PROXY header when there was one */
-    uint32_t requests;      /* answered or being answered */
-    uint32_t lingered;      /* bytes thrown away */
-    uint32_t of_protocol;   /* bytes that a plugin's protocol says it holds (mk_conn_hold) */
-    struct mk_list holding; /* in its worker's budget, while held */
-    uint32_t held;          /* bytes that wait in user space, as its budget has them */
-    uint32_t sent;          /* bytes since the timeout was set */
-    uint32_t since_ms;      /* the loop's clock when it began to wait as timed_state says */
-    int32_t behind_ms;      /* time waited for its reader, less what MinReadRate allows its bytes */
-    uint8_t state;          /* enum mk_h1_state */
-    uint8_t close_reason;   /* enum mk_close, once closing */
-    bool readable;          /* the kernel may have input */
-    bool hung_up;           /* the end stands behind the input: no further edge will tell of it */
-    bool ended;             /* the peer will send no more, and all was read */
-    bool wants_out;         /* EPOLLOUT is among our events */
-    bool closing;           /* no further request will be read */
-    bool progress;          /* bytes came since the timeout was set */
-    uint8_t timed_state;    /* state for which the timeout was set; MK_H1_STATE_COUNT: none */
-    bool admitted;          /* stage 10 let it in */
-    bool must_linger;       /* input may be unread when the answer is out */
+    struct mk_peer peer;       /* from the PROXY header when there was one */
+    uint32_t requests;         /* answered or being answered */
+    uint32_t lingered;         /* bytes thrown away */
+    uint32_t of_protocol;      /* bytes that a plugin's protocol says it holds (mk_conn_hold) */
+    struct mk_holding holding; /* moved when it began to wait as timed_state says */
+    uint32_t sent;             /* bytes since the timeout was set */
+    int32_t behind_ms;    /* time waited for its reader, less what MinReadRate allows its bytes */
+    uint8_t state;        /* enum mk_h1_state */
+    uint8_t close_reason; /* enum mk_close, once closing */
+    bool readable;        /* the kernel may have input */
+    bool hung_up;         /* the end stands behind the input: no further edge will tell of it */
+    bool ended;           /* the peer will send no more, and all was read */
+    bool wants_out;       /* EPOLLOUT is among our events */
+    bool closing;         /* no further request will be read */
+    bool progress;        /* bytes came since the timeout was set */
+    uint8_t timed_state;  /* state for which the timeout was set; MK_H1_STATE_COUNT: none */
+    bool admitted;        /* stage 10 let it in */
+    bool must_linger;     /* input may be unread when the answer is out */
     bool closed;
 };
 
@@ -109,7 +108,7 @@ void mk_conn_run(struct mk_conn *c);
 /** Has it something to be weighed by mk_budget_weigh, or had it? An idle connection has not. */
 static inline bool mk_conn_may_hold(const struct mk_conn *c)
 {
-    return c->job || c->wants_out || c->held > 0;
+    return c->job || c->wants_out || c->holding.held > 0;
 }
 
 #endif

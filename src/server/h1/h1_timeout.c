@@ -101,7 +101,7 @@ static void book_wait(struct mk_conn *c)
         c->behind_ms = 0;
         return;
     }
-    waited_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+    waited_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->holding.since_ms;
     if (c->timed_state == MK_H1_BODY && mk_h1_has_request(c))
         c->job->request.body_waited_ms += waited_ms;
     else if (waited_for_reader(c) || c->sent > 0)
@@ -119,7 +119,7 @@ bool mk_h1_is_delivered(const struct mk_conn *c)
 
 static uint32_t waited_ms(const struct mk_conn *c)
 {
-    return (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+    return (uint32_t)c->worker->loop.clock.mono_ms - c->holding.since_ms;
 }
 
 /* What is left of the whole time. */
@@ -209,7 +209,7 @@ void mk_h1_set_timeout(struct mk_conn *c)
     if (!first_wait) { /* the first head's time runs from the accept */
         mk_timer_set(&loop->wheel, &c->timer, loop->clock.mono_ms + timeout_of(c));
         if (c->state != MK_H1_LINGER || c->timed_state != MK_H1_LINGER)
-            c->since_ms = (uint32_t)loop->clock.mono_ms;
+            c->holding.since_ms = (uint32_t)loop->clock.mono_ms;
     }
     c->timed_state = c->state;
     c->progress = false;
@@ -299,7 +299,7 @@ static uint32_t behind(int64_t before_ms, uint32_t silent_ms)
 
 uint32_t mk_h1_useless_ms(const struct mk_conn *c)
 {
-    uint32_t silent_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->since_ms;
+    uint32_t silent_ms = (uint32_t)c->worker->loop.clock.mono_ms - c->holding.since_ms;
 
     switch ((enum mk_h1_state)c->timed_state) {
     case MK_H1_OFFER:

@@ -2,7 +2,7 @@
 #include "server/h1/take.h"
 
 #include "base/invariant.h"
-#include "server/h1/budget.h"
+#include "server/h1/hold.h"
 #include "server/h1/conn_state.h"
 #include "server/h1/h1.h"
 #include "server/h1/h1_wire.h"
@@ -107,7 +107,8 @@ static void on_write(struct mk_stream *s, ssize_t n)
 {
     if (n > 0) {
         mk_count(&s->worker->counters.bytes_out, (uint64_t)n);
-        s->conn->since_ms = (uint32_t)s->worker->loop.clock.mono_ms; /* it does not stand still */
+        s->conn->holding.since_ms =
+            (uint32_t)s->worker->loop.clock.mono_ms; /* it does not stand still */
     }
     if (mk_conn_may_hold(s->conn) && mk_budget_weigh(s->conn))
         mk_budget_ask(s->worker->shared);
@@ -130,9 +131,15 @@ static void cut(struct mk_stream *s)
 }
 
 /* It waits for its head to leave. */
+static void hold(struct mk_stream *s, size_t bytes)
+{
+    mk_conn_set_kept(s->conn, bytes);
+}
+
 static const struct mk_stream_kind taken = {
     .read = read_bytes,
     .on_write = on_write,
+    .hold = hold,
     .has_input = has_input,
     .cut = cut,
     .release = release,

@@ -40,11 +40,15 @@ static struct mk_str port_of(const struct mk_conn_facts *conn)
     return mk_str_from(colon && !strchr(colon, '/') ? colon + 1 : "");
 }
 
-static struct mk_str noted(const struct mk_request *r, const char *name)
+static struct mk_str id_of(const struct mk_request *r)
 {
-    const struct mk_note *note = mk_request_note(r, name);
-
-    return note ? note->text : (struct mk_str){NULL, 0};
+    for (const struct mk_notes *list = mk_request_notes(r); list; list = list->next) {
+        for (size_t i = 0; i < list->count; i++) {
+            if (strcmp(list->notes[i].name, "request_id") == 0)
+                return list->notes[i].text;
+        }
+    }
+    return (struct mk_str){NULL, 0};
 }
 
 struct mk_str mk_request_variable(const struct mk_request *r, int which,
@@ -78,7 +82,7 @@ struct mk_str mk_request_variable(const struct mk_request *r, int which,
                                   : (struct mk_str){room, mk_conn_peer(r->conn, room)};
         break;
     case MK_VARIABLE_REQUEST_ID:
-        value = noted(r, "request_id");
+        value = id_of(r);
         break;
     case MK_VARIABLE_SERVER_PORT:
         value = port_of(&conn);

@@ -78,7 +78,7 @@ static int begin(void **state)
     mk_wheel_init(&loop()->wheel, noon);
     conn = (struct mk_conn){.worker = fix.worker,
                             .requests = 1,
-                            .since_ms = (uint32_t)noon,
+                            .holding.since_ms = (uint32_t)noon,
                             .timed_state = MK_H1_STATE_COUNT};
     mk_timer_init(&conn.timer, NULL);
     conn.peer.is_unix = true;
