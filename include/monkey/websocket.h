@@ -116,8 +116,11 @@ struct mk_ws_spec {
     const char *origins;
     uint32_t max_frame;   /* bytes, as sent; larger: 1009 */
     uint32_t max_message; /* bytes, decompressed; larger: 1009 */
-    uint32_t
-        max_queue; /* bytes that wait for a slow reader, in max_queue / 32 + 16 messages; one message alone may be larger */
+    /**
+     * Bytes that wait for a slow reader, in max_queue / 32 + 16 messages; one message alone may be larger. What waits for one
+     * reader alone counts for MaxMemory, what a group has sent does not.
+     */
+    uint32_t max_queue;
     enum mk_ws_policy policy;
     unsigned ping_ms, pong_ms, close_ms;
     enum mk_ws_deflate deflate;

@@ -23,6 +23,7 @@ struct ws_queue {
     struct chunk *first, **last;
     size_t at;    /* bytes of the first that were sent */
     size_t bytes; /* that wait, of messages and control frames */
+    size_t own;   /* bytes of frames that no other connection has */
     size_t nmessages;
     bool has_held; /* a message waited here, so its sender awaits on_drain */
 };
@@ -36,6 +37,7 @@ static struct ws_frame *frame_of(const void *head, size_t nhead, struct mk_str p
     if (!frame)
         return NULL;
     counted_init(&frame->refs, 1);
+    frame->is_own = false;
     frame->len = nhead + payload.len;
     frame->nhead = (uint8_t)nhead;
     memcpy(frame->bytes, head, nhead);
@@ -85,6 +87,7 @@ static struct chunk **unlink_chunk(struct ws_queue *q, struct chunk **at)
     if (!chunk->next)
         q->last = at;
     q->bytes -= chunk->frame->len;
+    q->own -= chunk->frame->is_own ? chunk->frame->len : 0;
     if (!chunk->is_control)
         q->nmessages--;
     ws_frame_put(chunk->frame);
@@ -116,6 +119,7 @@ static int put(struct mk_ws *ws, struct ws_frame *frame, size_t sent, bool is_co
     if (!chunk->next)
         q->last = &chunk->next;
     q->bytes += frame->len;
+    q->own += frame->is_own ? frame->len : 0;
     if (sent > 0)
         q->at = sent;
     if (!is_control) {
@@ -132,6 +136,7 @@ void ws_queue_clear(struct mk_ws *ws)
 
     for (struct chunk **at = q ? unsent(q) : NULL; at && *at;)
         at = unlink_chunk(q, at);
+    ws_book(ws);
 }
 
 void ws_queue_free(struct mk_ws *ws)
@@ -240,6 +245,11 @@ static int make_room(struct mk_ws *ws, size_t len)
     return has_room(q, len, max) ? 0 : MK_E_BUSY;
 }
 
+size_t ws_queue_own(const struct mk_ws *ws)
+{
+    return ws->queue ? ws->queue->own : 0;
+}
+
 static ssize_t waiting(const struct mk_ws *ws)
 {
     return ws->queue ? (ssize_t)(ws->queue->bytes - ws->queue->at) : 0;
@@ -277,10 +287,14 @@ static ssize_t keep_rest(struct mk_ws *ws, const uint8_t *head, size_t nhead, st
                          size_t sent)
 {
     struct ws_frame *frame = frame_of(head, nhead, payload);
-    int err = frame ? put(ws, frame, sent, false, false) : MK_E_NOMEM;
+    int err = MK_E_NOMEM;
 
-    if (frame)
+    if (frame) {
+        frame->is_own = true;
+        err = put(ws, frame, sent, false, false);
         ws_frame_put(frame);
+        ws_book(ws);
+    }
     if (err < 0 && sent > 0)
         ws_break(ws, MK_WS_INTERNAL);
     return err < 0 ? err : waiting(ws);

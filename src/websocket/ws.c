@@ -100,6 +100,18 @@ static void hear(struct mk_ws *ws)
         set_ping_timer(ws, ws_max(ws->spec->ping_ms, MK_WS_DEFAULT_PING_MS));
 }
 
+/* ---- memory ---- */
+
+void ws_book(struct mk_ws *ws)
+{
+    const size_t held = ws_queue_own(ws) + (ws->gathered ? ws->gathered->room : 0);
+
+    if (held == ws->held)
+        return;
+    ws->held = (uint32_t)held;
+    mk_stream_hold(ws->stream, held);
+}
+
 /* ---- events ---- */
 
 /* @return true: all that has come was read, and more may come. */
@@ -180,6 +192,8 @@ static void on_stream(struct mk_stream *s, unsigned events, void *arg)
         ws_leave(ws);
     if (ws->state == WS_OVER)
         end(ws);
+    else
+        ws_book(ws);
 }
 
 /* ---- the handshake ---- */

@@ -31,6 +31,7 @@ struct ws_frame {
     struct counted refs;
     size_t len;
     uint8_t nhead; /* bytes before the payload */
+    bool is_own;   /* of one receiver */
     char bytes[];
 };
 
@@ -60,6 +61,7 @@ struct mk_ws {
     struct mk_ws_handle *handle;  /* NULL: nobody asked for one */
     struct ws_member *groups;     /* NULL: in none */
     uint32_t heard_ms;            /* when the peer sent last */
+    uint32_t held;                /* bytes, as was reported for MaxMemory */
     uint16_t code;                /* for on_close */
     uint8_t protocol;
     uint8_t state : 3;   /* enum ws_state */
@@ -76,6 +78,9 @@ struct mk_ws {
 void ws_go(struct mk_ws *ws, enum ws_state to);
 /** End without Close. The stream's next event, which this asks for, frees. */
 void ws_break(struct mk_ws *ws, unsigned code);
+
+/** Report what is kept of messages that are incomplete, or wait to be sent: mk_stream_hold. */
+void ws_book(struct mk_ws *ws);
 
 /* ---- message.c ---- */
 
@@ -123,6 +128,8 @@ void ws_queue_flush(struct mk_ws *ws);
 /** Drop what waits but for a frame that is sent in part. */
 void ws_queue_clear(struct mk_ws *ws);
 void ws_queue_free(struct mk_ws *ws);
+/** @return bytes of frames that wait for this connection alone: those of groups are counted nowhere, since they are shared. */
+size_t ws_queue_own(const struct mk_ws *ws);
 
 /* ---- handle.c, group.c ---- */
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """MaxMemory: what waits in the server for slow clients is bounded; the largest and slowest go first."""
 
+import contextlib
 import time
 
 import pytest
 
 from harness import executable, http, tools
 from harness.backend import Backend, configured
+from harness.frames import TEXT, Raw, frame
+from harness.plugins import load
 
 CROWD = 120
 MOST = 512 << 10
@@ -103,3 +106,25 @@ def test_tunnels_of_clients_that_do_not_read_are_closed(start):
         for client in clients:
             client.send(asked)
         server.wait_for_log("made room: MaxMemory is used up")
+
+
+def send_what_it_does_not_read(socket):
+    """The service answers by 64 MB, of which one waits."""
+    socket.say("begin")
+
+
+def send_half_a_message(socket):
+    socket.send(frame(TEXT, bytes(900_000), final=False))
+
+
+@pytest.mark.parametrize("kind", [send_what_it_does_not_read, send_half_a_message])
+def test_messages_that_wait_are_counted(start, kind):
+    """Of WebSocket: those to be sent, and those of which the rest has not come."""
+    server = start(server=f"Workers 1\nMaxMemory 2M\n{PATIENT}", handlers="Match ^/new sockets new\nMatch ^/echo sockets echo",
+                   extra={"plugins.load": load("sockets")})
+    with Raw(server, "/echo") as quiet, contextlib.ExitStack() as stack:
+        for _ in range(6):
+            kind(stack.enter_context(Raw(server, "/new")))
+        server.wait_for_log("made room: MaxMemory is used up, closed a connection")
+        quiet.say("still here")
+        assert quiet.hear() == "still here"

@@ -19,6 +19,7 @@ struct scene {
     size_t credit;         /* bytes that the peer still takes */
     char sent[SCENE_ROOM]; /* what it took */
     size_t nsent;
+    size_t held;    /* as was reported */
     bool is_broken; /* writes fail */
     bool is_shut;
     bool is_asked;  /* for an event soon */

@@ -38,6 +38,29 @@ static void test_keeps_order_at_each_split(void **state)
     }
 }
 
+/* What a group sends is shared by its receivers, and is counted for none. */
+static void test_what_waits_for_one_receiver_is_reported(void **state)
+{
+    struct ws_frame *shared = ws_frame_new(WS_TEXT, MK_STR("for all"));
+    struct scene s;
+
+    (void)state;
+    scene_open(&s);
+    (void)say(&s, "one");
+    assert_int_equal(s.held, 5);
+    assert_true(ws_queue_send(&s.ws, shared) > 0);
+    ws_frame_put(shared);
+    assert_int_equal(s.held, 5);
+    (void)say(&s, "three");
+    assert_int_equal(s.held, 12);
+    scene_take(&s, 5);
+    ws_book(&s.ws);
+    assert_int_equal(s.held, 7);
+    ws_queue_clear(&s.ws);
+    assert_int_equal(s.held, 0);
+    scene_close(&s);
+}
+
 /* RFC 6455 section 5.5: a pong may stand between messages, but not inside a frame. */
 static void test_pong_overtakes_whole_messages_only(void **state)
 {
@@ -275,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_ping_goes_before_what_waits),
         cmocka_unit_test(test_sends_at_once_without_a_queue),
         cmocka_unit_test(test_keeps_order_at_each_split),
+        cmocka_unit_test(test_what_waits_for_one_receiver_is_reported),
         cmocka_unit_test(test_pong_overtakes_whole_messages_only),
         cmocka_unit_test(test_control_frames_alone_drain_nothing),
         cmocka_unit_test(test_a_message_that_waits_again_is_not_drained),
