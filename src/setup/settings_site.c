@@ -49,8 +49,10 @@ MK_AT_START static int parse_redirect(struct mk_setup *ctx, const struct mk_sett
         site->redirect.p = NULL;
         return 0;
     }
-    if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url))
-        return mk_setup_refuse(ctx, s, "a URL and perhaps a status");
+    if (!mk_str_next_word(&rest, &url) || !mk_uri_is_target(url) ||
+        (url.p[0] != '/' && !memmem(url.p, url.len, "://", 3)))
+        return mk_setup_refuse(ctx, s,
+                               "a URL and perhaps a status, such as https://example.org/ 308");
     if (has_wrong_variable(ctx, s, url, MK_VARIABLE_TEXT, "Redirect in [REWRITE] has them"))
         return MK_E_INVALID;
     if (mk_str_next_word(&rest, &status)) {

@@ -204,6 +204,8 @@ SENTENCES = [
      r"write it as clients send it, such as xn--bcher-kva\.example"),
     ("variables in a redirect", {"host": "Redirect https://$host/"}, "sites/default:3:14", "error",
      r'Redirect: "\$host" would be sent unchanged: Redirect in \[REWRITE\] has them'),
+    ("redirect without a scheme", {"host": "Redirect a.test"}, "sites/default:3:14", "error",
+     r'Redirect: expected a URL and perhaps a status, such as https://example\.org/ 308, got "a\.test"'),
     ("error page elsewhere", {"error_pages": "404 https://x/"}, "sites/default:4:9", "error",
      r'404: expected a file below the document root, such as /404\.html, got "https://x/"'),
     ("error page that is not there", {"error_pages": "404 /not-there.html"}, "sites/default:4:9", "warning",

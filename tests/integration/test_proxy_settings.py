@@ -70,6 +70,7 @@ def test_what_may_be_said(tmp_path, lines):
     ("Rewrite /a", "Rewrite: expected two beginnings of paths"),
     ("Rewrite /a/* /b/", "Rewrite: expected two beginnings of paths"),
     ("Host a b", "Host: expected client, server or a host name"),
+    ("Host https://a", "Host: expected client, server or a host name"),
     ("StatisticsURL status", "StatisticsURL: expected a path"),
     ("AttemptsCount 0", "AttemptsCount: expected"),
     ("ConnectTimeout 0", "ConnectTimeout: expected"),

@@ -305,6 +305,7 @@ def test_a_map_leads_from_old_addresses_to_new_ones(start, tmp_path):
     ("/a //b\n", 1, "the new address is neither a path nor a URL"),
     ("/a b\n", 1, "the new address is neither a path nor a URL"),
     ("/a /ä\n", 1, "the new address is neither a path nor a URL"),
+    ("/a/* /b\n", 1, "a map has single paths: Redirect has those with a * at their end"),
     ("/a%2 /b\n", 1, "the old address has a % without two hexadecimal digits"),
     ("/a%00 /b\n", 1, "the old address has a % without two"),
     ("/a%3Fb /b\n", 1, "the old address has a % without two"),

@@ -160,6 +160,8 @@ static int take_line(struct map *m, char *line, size_t len, struct map_fault *fa
         return refuse(fault, "a status is one of 301 302 303 307 308");
     if (from.len > MAP_ADDRESS_MAX || to.len > MAP_ADDRESS_MAX)
         return refuse(fault, "an address has more than 8000 bytes");
+    if (from.len > 1 && memcmp(from.p + from.len - 2, "/*", 2) == 0)
+        return refuse(fault, "a map has single paths: Redirect has those with a * at their end");
     if (!is_location(to))
         return refuse(fault, "the new address is neither a path nor a URL");
     from.len = decode(m->text + (from.p - m->text), from.len);

@@ -170,7 +170,7 @@ static int parse_host(struct mk_setup *setup, const struct mk_setting *s)
         set->host = PROXY_HOST_CLIENT;
     } else if (text_is_word(s->value, MK_STR("server"))) {
         set->host = PROXY_HOST_SERVER;
-    } else if (s->value.len > 0 && is_visible(s->value)) {
+    } else if (s->value.len > 0 && is_visible(s->value) && !memchr(s->value.p, '/', s->value.len)) {
         set->host = PROXY_HOST_TEXT;
         set->host_text = mk_setup_copy(setup, s->value);
         return set->host_text.p ? 0 : MK_E_NOMEM;
