@@ -8,6 +8,7 @@ What came before it is an answer as any other, however late a client takes it; b
 import contextlib
 import socket
 import struct
+import threading
 
 import pytest
 
@@ -109,6 +110,31 @@ def test_an_answer_to_a_client_that_still_uploads(begin):
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 client.send(bytes(9_000_000))
             assert client.response("POST").body == BODY
+
+
+@pytest.mark.plain
+def test_a_tunnel_passes_on_what_came_before(start):
+    """Although the client goes on, which is of no use any more."""
+    def serve(conn):
+        if conn.head():
+            conn.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: any\r\n\r\n" + BODY)
+            conn.reset()
+
+    def go_on(client):
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                client.send(bytes(2000))
+
+    with Backend(serve) as backend:
+        server = start(server="Workers 1", **configured("", backend))
+        for _ in range(40):
+            with server.connect() as client:
+                client.send(http.request("/", headers={"Connection": "Upgrade", "Upgrade": "any"}))
+                sender = threading.Thread(target=go_on, args=(client,))
+                sender.start()
+                assert http.read_head(client.stream).status == 101
+                assert client.stream.exactly(len(BODY)) == BODY
+                sender.join()
 
 
 @pytest.mark.socket("a client in memory may always send")

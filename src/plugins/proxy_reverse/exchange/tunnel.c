@@ -139,12 +139,26 @@ static int move(struct flow *f)
     return err == MK_E_AGAIN ? 0 : err;
 }
 
+/* Nobody takes it any more. */
+static void give_up(struct flow *f)
+{
+    free(f->kept);
+    f->kept = NULL;
+    f->has_ended = f->has_told = true;
+}
+
 static void run_tunnel(struct tunnel *t)
 {
     bool is_half = t->up.has_ended || t->down.has_ended;
+    int err;
 
     mk_stream_timeout(t->backend, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
-    if (move(&t->up) < 0 || move(&t->down) < 0 || (t->up.has_told && t->down.has_told))
+    err = move(&t->up);
+    if (err == MK_E_PEER) { /* what a backend sent before it was gone is passed on */
+        give_up(&t->up);
+        err = 0;
+    }
+    if (err < 0 || move(&t->down) < 0 || (t->up.has_told && t->down.has_told))
         end_tunnel(t);
     else
         book(t);
