@@ -14,8 +14,8 @@ import types
 
 import pytest
 
-from harness import (applications, certificates, client, compiled, executable, http, mariadb_server, peers, ports, postgres_server,
-                     redis_server, tls_connection, tools)
+from harness import (applications, certificates, client, compiled, executable, http, mariadb_server, memcached_server, peers,
+                     ports, postgres_server, redis_server, tls_connection, tools)
 
 pytestmark = pytest.mark.once("the tests' own programs")
 
@@ -219,6 +219,12 @@ def member_of_a_cluster(folder):
 
 
 @contextlib.contextmanager
+def memcached(folder):
+    with memcached_server.Server(folder) as server:
+        yield server.port
+
+
+@contextlib.contextmanager
 def mariadb(_):
     with mariadb_server.start() as server:
         yield server.port
@@ -248,7 +254,7 @@ def php_fpm(folder):
         yield int(application.address.rpartition(":")[2])
 
 
-@pytest.mark.parametrize("serve", [redis, member_of_a_cluster, mariadb, postgres, nginx, peers.uvicorn, php_cgi, php_fpm])
+@pytest.mark.parametrize("serve", [redis, member_of_a_cluster, memcached, mariadb, postgres, nginx, peers.uvicorn, php_cgi, php_fpm])
 @pytest.mark.parametrize("which", [0, -1])
 def test_a_server_whose_port_was_taken_tries_another(serve, which, tmp_path, monkeypatch):
     """which: of those that it needs."""

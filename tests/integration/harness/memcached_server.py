@@ -16,7 +16,7 @@ import subprocess
 
 import pytest
 
-from harness import stopped
+from harness import ports, stopped
 from harness.client import eventually
 
 PATIENCE = 30.0
@@ -29,25 +29,29 @@ class Server:
         self._program = shutil.which("memcached")
         if not self._program:
             pytest.skip("memcached is not installed")
-        self._ports = pathlib.Path(folder) / f"{name}.ports"
+        self._ports, self._log = pathlib.Path(folder) / f"{name}.ports", pathlib.Path(folder) / f"{name}.log"
         self._process, self._options = None, options
         self.host = "127.0.0.1"  # another one from the next start on
         self.port = None
-        self.start()
+        ports.on_free(self._start_at)
 
     @property
     def address(self):
         return f"{self.host}:{self.port}"
 
+    def _start_at(self, port):
+        self.port = port
+        self.start()
+
     def start(self):
         self._ports.unlink(missing_ok=True)
         user = pwd.getpwuid(os.geteuid()).pw_name
-        self._process = subprocess.Popen(
-            [self._program, "-l", self.host, "-p", str(self.port or -1), "-U", "0", "-t", "1", "-m", "64", "-u", user,
-             *self._options],
-            env={**os.environ, "MEMCACHED_PORT_FILENAME": str(self._ports)}, stdin=subprocess.DEVNULL)
-        assert eventually(self._ports.exists, within=PATIENCE), "memcached does not start"
-        self.port = int(self._ports.read_text().split(":")[1])
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(
+                [self._program, "-l", self.host, "-p", str(self.port), "-U", "0", "-t", "1", "-m", "64", "-u", user, *self._options],
+                env={**os.environ, "MEMCACHED_PORT_FILENAME": str(self._ports)}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        assert eventually(lambda: self._ports.exists() or self._process.poll() is not None, within=PATIENCE), "memcached does not start"
+        assert self._process.poll() is None, self._log.read_text()
 
     def ask(self, command, end=b"END\r\n"):
         """What the server answers to a command of its own protocol, up to this end."""
