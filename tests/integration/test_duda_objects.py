@@ -41,7 +41,7 @@ def bound(start, tmp_path):
     name = f"obj_calls_{uuid.uuid4().hex}"
     duda.build(tmp_path / "services", "obj_calls", name=name)
     path = pathlib.Path(f"/tmp/{name}.duda.messages")
-    yield start(**duda.config(tmp_path / "services", name)), path
+    yield start(wait=False, **duda.config(tmp_path / "services", name)).wait_until_listening(), path
     path.unlink(missing_ok=True)
 
 

@@ -41,15 +41,20 @@ class Server:
         self._memory = carriers.hub(self.process)
 
     def wait_until_listening(self, within=PATIENCE):
-        def listens():
-            return len(self.addresses) >= self.config.listen_lines()
+        return self._wait_until("listen", lambda: len(self.addresses) >= self.config.listen_lines(), within)
 
-        eventually(lambda: not self.is_running() or listens(), within=within, every=0.005)
-        if not listens():
+    def wait_until_started(self, within=PATIENCE):
+        """Its plugins and threads too: addresses accept connections before. In memory it has none, and says nothing."""
+        self.wait_until_listening(within)
+        return self if self._memory else self._wait_until("start", lambda: "started workers=" in self.log(), within)
+
+    def _wait_until(self, does, condition, within):
+        eventually(lambda: not self.is_running() or condition(), within=within, every=0.005)
+        if not condition():
             ended = f"ended with {self.process.returncode}" if not self.is_running() else "is silent"
             log = self.log()
             self.kill()
-            raise AssertionError(f"the server does not listen: it {ended}\n{log}")
+            raise AssertionError(f"the server does not {does}: it {ended}\n{log}")
         return self
 
     # -- what it says of itself
@@ -62,10 +67,6 @@ class Server:
         found = eventually(lambda: re.search(pattern, self.log()[since:]), within=within)
         assert found, f"{pattern!r} is not in the log:\n{self.log()[since:]}"
         return found
-
-    def wait_until_started(self):
-        """Its threads run: it accepts connections before. Not seen where LogLevel leaves the line out."""
-        return eventually(lambda: "started workers=" in self.log() or not self.is_running())
 
     @property
     def addresses(self):
@@ -133,7 +134,6 @@ class Server:
 
     def reload(self, expect=r"reload", **config):
         """Write another configuration, ask for a reload and wait until the log tells how it went."""
-        self.wait_until_started()  # it may still be opening logs in the folder that is written anew
         if config:
             self.config.write(**config)
         since = len(self.log())
@@ -183,11 +183,7 @@ def start(folder, wrapper=(), arguments=(), env=None, wait=True, **config):
     written = Config(folder)
     written.write(**config)
     server = Server(folder, written, wrapper, arguments, env)
-    if wait:
-        server.wait_until_listening()
-        if "FAILMALLOC" in (env or {}):
-            server.wait_until_started()  # an allocation that fails before would end it
-    return server
+    return server.wait_until_started() if wait else server
 
 
 @contextlib.contextmanager

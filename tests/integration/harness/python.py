@@ -89,11 +89,6 @@ class Program(process.Server):
                 env={**os.environ, "PYTHONPATH": paths, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", **(env or {})})
         self.pid = self.process.pid
 
-    def wait_until_started(self):
-        self.wait_until_listening(within=30)
-        eventually(lambda: "started workers=" in self.log(), within=30)
-        return self
-
     def wait_for_log(self, pattern, since=0, within=30.0):
         return super().wait_for_log(pattern, since, within)
 
