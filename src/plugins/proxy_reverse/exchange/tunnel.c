@@ -66,12 +66,20 @@ static void end_tunnel(struct tunnel *t)
     free(t);
 }
 
-/* @return 0: all is taken; MK_E_AGAIN; or an error. */
+/* @return bytes taken; MK_E_AGAIN; MK_E_EOF: the other side takes no more. */
+static ssize_t put(const struct flow *f, char *bytes, size_t len)
+{
+    const struct iovec part = {bytes, len};
+    ssize_t n = mk_stream_write(*f->to, &part, 1);
+
+    return n == MK_E_PEER ? MK_E_EOF : n;
+}
+
+/* @return 0: all is taken; or as put(). */
 static int write_kept(struct flow *f)
 {
     while (f->len > 0) {
-        const struct iovec part = {f->kept + f->at, f->len};
-        ssize_t n = mk_stream_write(*f->to, &part, 1);
+        ssize_t n = put(f, f->kept + f->at, f->len);
 
         if (n < 0)
             return (int)n;
@@ -99,7 +107,6 @@ static int move_piece(struct flow *f)
 {
     char piece[PIECE];
     ssize_t n = mk_stream_read(*f->from, piece, sizeof(piece)), taken;
-    struct iovec part = {piece, 0};
 
     if (n < 0)
         return (int)n;
@@ -107,8 +114,7 @@ static int move_piece(struct flow *f)
     f->total += (uint64_t)n;
     if (n == 0)
         return 0;
-    part.iov_len = (size_t)n;
-    taken = mk_stream_write(*f->to, &part, 1);
+    taken = put(f, piece, (size_t)n);
     if (taken < 0 && taken != MK_E_AGAIN)
         return (int)taken;
     if (taken < 0)
@@ -154,7 +160,7 @@ static void run_tunnel(struct tunnel *t)
 
     mk_stream_timeout(t->backend, is_half && t->idle_ms > HALF_MS ? HALF_MS : t->idle_ms);
     err = move(&t->up);
-    if (err == MK_E_PEER) { /* what a backend sent before it was gone is passed on */
+    if (err == MK_E_EOF) { /* what a backend sent before it was gone is passed on */
         give_up(&t->up);
         err = 0;
     }

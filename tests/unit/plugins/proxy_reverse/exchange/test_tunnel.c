@@ -447,6 +447,22 @@ static void half_a_tunnel_has_a_short_time_at_most(void **state)
     end_it();
 }
 
+static void a_backend_that_takes_no_more_is_heard_to_its_end(void **state)
+{
+    (void)state;
+    begin("");
+    backend.error = MK_E_PEER;
+    arrives(&client, "up", 2);
+    arrives(&backend, "last", 4);
+    tell(&client, MK_IO_READ);
+    assert_int_equal(client.out_len, 4);
+    assert_memory_equal(client.out, "last", 4);
+    assert_int_equal(seen.ended, 0);
+    backend.in_error = MK_E_PEER;
+    tell(&backend, MK_IO_READ);
+    check_over(2, 4);
+}
+
 static void each_of_these_ends_it(void **state)
 {
     static const struct {
@@ -508,6 +524,7 @@ int main(void)
         CASE(each_end_is_told_to_the_other_side),
         CASE(an_end_waits_for_the_bytes_before_it),
         CASE(half_a_tunnel_has_a_short_time_at_most),
+        CASE(a_backend_that_takes_no_more_is_heard_to_its_end),
         CASE(each_of_these_ends_it),
         CASE(without_a_tunnel_there_is_an_error),
     };
