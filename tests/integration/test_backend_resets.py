@@ -7,12 +7,13 @@ What came before it is an answer as any other, however late a client takes it; b
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 
 import pytest
 
-from harness import executable, fastcgi, http
+from harness import certificates, executable, fastcgi, http
 from harness.backend import Backend, configured
 from harness.config import section
 from harness.http2 import DATA, END_STREAM, RST_STREAM, WINDOW_UPDATE, Frames, frame
@@ -31,7 +32,7 @@ class Proxy:
         self.backend = stack.enter_context(Backend(self.serve))
 
     def config(self):
-        return "proxy_reverse", configured("RequestBuffering off", self.backend)
+        return ["proxy_reverse"], configured("RequestBuffering off", self.backend)
 
     def serve(self, conn):
         if conn.head():
@@ -39,12 +40,31 @@ class Proxy:
             conn.reset()
 
 
+class Secure(Proxy):
+    def __init__(self, stack, transport):
+        super().__init__(stack)
+        self.transport, pair = transport, certificates.issue("localhost")
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(pair.chain, pair.key)
+        self.backend.address = f"localhost:{self.backend.port}"
+
+    def config(self):
+        config = configured(f"RequestBuffering off\nTransport {self.transport}", self.backend)
+        config["extra"][f"plugins/{self.transport}/{self.transport}.conf"] = section(
+            "TLS_BACKEND", f"CAFile {certificates.authority().certificate}")
+        return ["proxy_reverse", self.transport], config
+
+    def serve(self, conn):
+        conn.sock = self.context.wrap_socket(conn.sock, server_side=True)
+        super().serve(conn)
+
+
 class FastCGI:
     def __init__(self, stack):
         self.application = stack.enter_context(fastcgi.Application(self.answer))
 
     def config(self):
-        return "fastcgi", fastcgi.config(self.application, location="Mount /\nRequestBuffering off")
+        return ["fastcgi"], fastcgi.config(self.application, location="Mount /\nRequestBuffering off")
 
     @staticmethod
     def answer(call):
@@ -55,7 +75,8 @@ class FastCGI:
         raise fastcgi.Ended
 
 
-KINDS = {"proxy": Proxy, "proxy, chunks": lambda stack: Proxy(stack, "chunks"), "fastcgi": FastCGI}
+KINDS = {"proxy": Proxy, "proxy, chunks": lambda stack: Proxy(stack, "chunks"), "proxy, tls": lambda stack: Secure(stack, "tls"),
+         "proxy, mbedtls": lambda stack: Secure(stack, "mbedtls"), "fastcgi": FastCGI}
 
 
 @pytest.fixture(params=KINDS)
@@ -63,8 +84,8 @@ def begin(request, start):
     """Starts a server whose backend answers and resets."""
     with contextlib.ExitStack() as stack:
         def begin(server="", load=()):
-            plugin, config = KINDS[request.param](stack).config()
-            names = [executable.plugin(name) for name in (plugin, *load)]
+            plugins, config = KINDS[request.param](stack).config()
+            names = [executable.plugin(name) for name in (*plugins, *load)]
             if not all(names):
                 pytest.skip("this build has no such plugin")
             config["server"] = f"{server}\n" + config.get("server", "")
@@ -85,7 +106,6 @@ def body_of(client, stream):
     return body, False
 
 
-@pytest.mark.plain
 def test_a_client_that_reads_later_gets_all(begin):
     server = begin("Listen 127.0.0.1:0 h2", ["http2"])
     with Frames(("127.0.0.1", server.port), settings=WINDOW_OF_ONE) as client:
@@ -101,7 +121,7 @@ def test_a_client_that_reads_later_gets_all(begin):
             assert (1 + len(rest), is_whole) == (len(BODY), True)
 
 
-@pytest.mark.socket("a client in memory may always send")
+@pytest.mark.parametrize("begin", [name for name in KINDS if "tls" not in name], indirect=True)  # it ends with a failed write
 def test_an_answer_to_a_client_that_still_uploads(begin):
     server = begin("MaxBodySize 100M")
     for _ in range(20):
@@ -112,7 +132,6 @@ def test_an_answer_to_a_client_that_still_uploads(begin):
             assert client.response("POST").body == BODY
 
 
-@pytest.mark.plain
 def test_a_tunnel_passes_on_what_came_before(start):
     """Although the client goes on, which is of no use any more."""
     def serve(conn):
@@ -137,7 +156,6 @@ def test_a_tunnel_passes_on_what_came_before(start):
                 sender.join()
 
 
-@pytest.mark.socket("a client in memory may always send")
 def test_an_answer_without_a_length_is_cut_off(start):
     """Where the server was still sending, its own write has learnt of the reset."""
     def serve(conn):

@@ -51,12 +51,16 @@ static void tell_what_waits(struct mk_stream *s)
         tell_owner(s, events);
 }
 
-/* What came before a reset is the owner's, however late it reads. For a client that left nobody reads. */
+/*
+ * What came before a reset is the owner's, however late it reads: what a transport of its own has in buffers, too, which
+ * only a read can tell. For a client that left nobody reads.
+ */
 static bool has_unread(const struct mk_stream *s)
 {
     char byte;
 
-    return s->link == &s->own && recv(s->own.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    return s->link == &s->own &&
+           (!s->own.transport->is_plain || recv(s->own.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
 }
 
 static void on_stream_event(struct mk_watch *w, uint32_t bits)
