@@ -147,6 +147,15 @@ def test_json_of_level_3(start, tmp_path):
         assert refused.status == 400 and detail in refused.text
 
 
+@pytest.mark.parametrize("source, level, path", [("packaged_json", 1, "echo"), ("packaged_json3", 3, "body")])
+def test_a_body_of_json_has_so_many_values(start, tmp_path, source, level, path):
+    duda.build(tmp_path, source, name="tree", level=level)
+    server = start(**duda.config(tmp_path, "tree", duda={"PackagesRoot": duda.packages()}))
+    for count, status in ((250_000, 200), (250_001, 400)):
+        text = b"[" + b"0," * (count - 2) + b"0]"
+        assert server.request(f"/tree/{path}", "POST", body=text).status == status
+
+
 BODIES = [b"abc", b"a" * 55, b"a" * 56, b"a" * 63, b"a" * 64, b"a" * 111, b"a" * 112, b"a" * 128, bytes(range(256)) * 40]
 
 

@@ -7,6 +7,9 @@
 static _Thread_local const char *stopped;
 static _Thread_local char excerpt[64];
 
+/* A client's body of a few megabytes would be some hundred as a tree. */
+static const struct json_bounds of_body = {.depth = JSON_DEPTH_MAX, .values = 250000};
+
 static json_t *create_null(void)
 {
     return json_new(cJSON_NULL);
@@ -49,7 +52,7 @@ static json_t *parse(const char *text)
 static json_t *parse_data(duda_request_t *dr)
 {
     mk_pointer body = {0};
-    const char *stop;
+    struct json_fault fault;
     json_t *item;
     size_t left;
 
@@ -58,12 +61,12 @@ static json_t *parse_data(duda_request_t *dr)
         body = dr->sr->data;
     if (!body.data)
         return NULL;
-    item = json_parse(body.data, body.len, &stop);
+    item = json_parse_within(body.data, body.len, 0, &of_body, &fault);
     if (item)
         return item;
-    left = (size_t)(body.data + body.len - stop);
+    left = body.len - fault.offset;
     left = left < sizeof(excerpt) ? left : sizeof(excerpt) - 1;
-    memcpy(excerpt, stop, left);
+    memcpy(excerpt, body.data + fault.offset, left);
     excerpt[left] = '\0';
     stopped = excerpt;
     return NULL;
@@ -107,7 +110,7 @@ static json_t *body_of(duda_request_t *dr, struct json_fault *fault)
 {
     size_t len;
     const char *text = request->body(dr, &len);
-    json_t *item = text ? parse_text(text, len, JSON_UNIQUE_KEYS, fault) : NULL;
+    json_t *item = text ? json_parse_within(text, len, JSON_UNIQUE_KEYS, &of_body, fault) : NULL;
 
     if (!text && fault)
         *fault = (struct json_fault){.line = 1, .column = 1, .reason = "there is no body"};

@@ -76,7 +76,7 @@ struct duda_api_json {
     json_t *(*get_object_item)(json_t *object, const char *key);
     /* Where the last parse of this thread stopped, in its text; NULL: it succeeded. */
     const char *(*get_error)(void);
-    /* [R] The tree of the body of POST or PUT; NULL as for parse(), or without a body. */
+    /* [R] The tree of the body of POST or PUT; NULL as for parse(), for more than 250,000 values, or without a body. */
     json_t *(*parse_data)(duda_request_t *dr);
 #if DUDA_API_LEVEL >= 3
     /* Parse len bytes. fault: caller's, set when NULL is returned; may be NULL. An object with a key twice has both
@@ -106,8 +106,8 @@ struct duda_api_json {
     void (*write_null)(json_writer_t *w);
     void (*write_item)(json_writer_t *w, const json_t *item); /* a tree */
     int (*writer_end)(json_writer_t *w); /* frees it. 0: the text is whole and put; -1 */
-    /* [R] The tree of the body of any method, freed with the request, strict about keys. NULL as for parse_text(), or
-       without a body, whose reason is "there is no body". */
+    /* [R] The tree of the body of any method, freed with the request, strict about keys. NULL as for parse_text(), for
+       more than 250,000 values, or without a body, whose reason is "there is no body". */
     json_t *(*body)(duda_request_t *dr, struct json_fault *fault);
     /* One value that is JSON already, as a database or a cache has it; of it only the length is looked at. */
     void (*write_raw)(json_writer_t *w, const char *text, size_t len);
