@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import counters, executable, seeded
+from harness import counters, duda, executable, seeded
 from harness.client import eventually
 from harness.config import section
 from harness.http2 import PING, frame
@@ -107,8 +107,7 @@ def test_a_window_that_nobody_empties_stays_as_it_is(behind):
 SEEDS = [1, 2, 3, seeded.of_this_run()]
 
 
-def schedule(chance, base):
-    paths = [base + "/echo", base + "/count"]
+def schedule(chance, paths):
     for _ in range(chance.randint(8, 30)):
         size = chance.choice((1, 1000, 40_000, 70_000, 300_000))
         least, most = chance.choice(((1, 16384), (8000, 16384), (500, 4000)))
@@ -120,7 +119,7 @@ def test_random_uploads_side_by_side(behind, seed):
     chance = random.Random(seed)
     app = behind(places=chance.randint(1, 4), buffering=chance.choice(("auto", "on", "off")), server="BodyTimeout 10")
     with Uploads(app.server, chance) as uploads:
-        for one in schedule(chance, app.base):
+        for one in schedule(chance, [app.base + "/echo", app.base + "/count"]):
             uploads.begin(one)
         uploads.run()
         for one in uploads.streams.values():
@@ -147,3 +146,60 @@ def test_random_uploads_to_the_servers_own_handlers(start, seed):
         for one in uploads.streams.values():
             assert one.status == (200 if one.path == "/echo" else 405), one
             assert one.path != "/echo" or one.answer.endswith(one.body), one
+
+
+SERVICE = """
+#include "webservice.h"
+DUDA_REGISTER("tests", "uploads");
+static void tell(duda_request_t *dr, long long bytes)
+{
+    response->send(dr, 200, "text/plain", "%lld", bytes);
+}
+static void whole(duda_request_t *dr)
+{
+    size_t len = 0;
+
+    request->body(dr, &len);
+    tell(dr, (long long)len);
+}
+static int count(duda_request_t *dr, const struct duda_part *part, const char *bytes, size_t length, void *arg)
+{
+    *(long long *)arg += (long long)length;
+    return 0;
+}
+static void counted(duda_request_t *dr, int error, void *arg)
+{
+    tell(dr, error ? -1 : *(long long *)arg);
+}
+static void pieces(duda_request_t *dr)
+{
+    static const struct duda_receiver counter = {.data = count, .done = counted};
+    long long *bytes = mem->alloc_z(sizeof(*bytes));
+
+    gc->add(dr, bytes);
+    request->read(dr, &counter, bytes);
+}
+int duda_main()
+{
+    router->post("/whole", whole);
+    router->early("POST", "/pieces", pieces);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_uploads_to_a_service(start, tmp_path, seed):
+    """Bodies that are gathered, and bodies that are read as they come."""
+    if not executable.plugin("http2"):
+        pytest.skip("this build has no such plugin")
+    chance = random.Random(seed)
+    duda.build(tmp_path, SERVICE, name="uploads", level=3)
+    config = duda.config(tmp_path, "uploads", server="Listen 127.0.0.1:0 h2\nBodyTimeout 10")
+    config["extra"]["plugins.load"] += f"    Load {executable.plugin('http2')}\n"
+    with Uploads(start(**config), chance) as uploads:
+        for one in schedule(chance, [f"/uploads/{kind}" for kind in ("whole", "pieces")]):
+            uploads.begin(one)
+        uploads.run()
+        for one in uploads.streams.values():
+            assert (one.status, one.answer) == (200, b"%d" % len(one.body)), one
