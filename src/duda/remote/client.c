@@ -63,15 +63,16 @@ void remote_pool_is_back(struct remote_pool *pool)
     msg->info("%s: %s is back", pool->client->spec->protocol->name, pool->server->place.text);
 }
 
-static void probe(struct remote_pool *pool, int64_t now_ms)
+void remote_pool_try(struct remote_pool *pool, bool fresh)
 {
     const struct remote_spec *spec = pool->client->spec;
     struct remote_call *call = spec->protocol->probe();
 
     pool->state = REMOTE_POOL_TRIED;
     if (call) {
-        call->deadline_ms = now_ms + spec->timeout_ms;
-        if (remote_link_new(pool, call) == 0)
+        call->deadline_ms = clock_now_ms() + spec->timeout_ms;
+        call->is_over = false;
+        if (remote_link_new(pool, call, fresh) == 0)
             return;
     }
     free(call);
@@ -83,7 +84,7 @@ static void probe(struct remote_pool *pool, int64_t now_ms)
 /* @return 0: there are as many as there may be, or one more is on its way; an error */
 static int connect_another(struct remote_pool *pool)
 {
-    return pool->nlinks < pool->client->spec->connections ? remote_link_new(pool, NULL) : 0;
+    return pool->nlinks < pool->client->spec->connections ? remote_link_new(pool, NULL, false) : 0;
 }
 
 /* @return 0: one is on its way, or those that there are will be free; an error */
@@ -204,7 +205,7 @@ static void look_after(struct remote_pool *pool, int64_t now_ms)
         (void)remote_link_rest(l);
     }
     if (pool->state == REMOTE_POOL_OUT && backoff_is_over(&pool->backoff, now_ms))
-        probe(pool, now_ms);
+        remote_pool_try(pool, false);
 }
 
 static bool has_to_look(const struct remote_client *c)

@@ -22,10 +22,11 @@ struct mk_upstream;
  * on a worker. A connection carries many calls, which are sent without waiting for answers.
  *
  * A server fails when it cannot be connected to, closes a connection with calls, keeps one waiting beyond its deadline, or
- * sends what is no answer. It gets no calls until a probe over a new connection was answered: the first after retry_first_ms,
- * the next after twice as long, up to retry_last_ms. Each worker sees for itself; the first one that leaves a server out
- * logs it, and the last one that has it back. A further connection that cannot be made beside one that works is no failure:
- * it is tried again as late as a probe.
+ * sends what is no answer. It gets no calls until it answers a call that it still has, a greeting, or a probe: the first after
+ * retry_first_ms, the next after twice as long, up to retry_last_ms. A probe goes over an idle connection if there is one, and
+ * over a new one if that fails. Each worker sees for itself; the first one that leaves a server out logs it, and the last one
+ * that has it back. A further connection that is refused beside one that works or is being made is no failure: it is tried
+ * again as late as a probe. Likewise one that takes too long beside one that works.
  *
  * Every call that remote_client_send() took ends once: by answer(), lost() or late() of the protocol, within timeout_ms plus
  * two ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this

@@ -93,6 +93,7 @@ struct remote_link {
     bool is_inside;      /* its event is on the stack */
     bool is_answering;   /* the reader has begun with the answer to the first call */
     bool has_answered;   /* the connection, at least one call */
+    bool is_kept;        /* another link had the connection */
     bool is_early;       /* the answer began before the first call was sent: it may be a refusal */
     unsigned idle_ticks; /* that found it without calls */
     unsigned ncalls, nunsent;   /* nunsent: of which not all was sent */
@@ -132,8 +133,10 @@ static inline struct remote_call *remote_queue_pop(struct remote_queue *q)
 
 /** The server has failed: leave it out, and tell the calls that wait. @param is_probe  that of a probe */
 void remote_pool_failed(struct remote_pool *pool, const char *why, bool is_probe);
-/** A probe was answered. */
+/** It is not UP, and has answered. */
 void remote_pool_is_back(struct remote_pool *pool);
+/** Send a probe. @param fresh  over a new connection; else over an idle one, if there is one */
+void remote_pool_try(struct remote_pool *pool, bool fresh);
 /** A connection has gone: see to one for the calls that wait. */
 void remote_pool_serve(struct remote_pool *pool);
 /** These calls have no answer. @param unsent  the first that was not sent; NULL: all were. @param end  of the first; LOST: the others' */
@@ -142,8 +145,8 @@ void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
 
 /* ---- client_link.c ---- */
 
-/** Begin to connect. @param probe  taken if it returns 0; NULL: for calls that wait. @return 0, or an error */
-int remote_link_new(struct remote_pool *pool, struct remote_call *probe);
+/** Begin to connect. @param probe  taken if it returns 0; NULL: for calls that wait. @param fresh  no idle one. @return 0, or an error */
+int remote_link_new(struct remote_pool *pool, struct remote_call *probe, bool fresh);
 /** @return an open connection for a call; NULL: none, or all are left to others */
 struct remote_link *remote_link_choose(struct remote_pool *pool);
 /** @return how many connections for calls are on their way */
@@ -158,7 +161,7 @@ struct remote_call *remote_link_late(const struct remote_link *l, int64_t now_ms
 bool remote_link_is_due(const struct remote_link *l, int64_t now_ms);
 /** End it as a failure of its server. */
 void remote_link_expire(struct remote_link *l);
-/** Give it back if it has had nothing to do for a whole tick. @return whether it was; l is gone then */
+/** Give it back if it has had nothing to do for a whole tick, or the server is left out. @return whether it was; l is gone then */
 bool remote_link_rest(struct remote_link *l);
 /** Free it with its calls. */
 void remote_link_free(struct remote_link *l);

@@ -76,11 +76,15 @@ static void give_back(struct remote_link *l, bool reusable)
     remote_pool_serve(pool);
 }
 
-static bool has_another(const struct remote_pool *pool, const struct remote_link *than)
-{
-    const struct remote_link *l = pool->links;
+/* A new connection says nothing of a server that is silent, but keeps one that refuses others from being given up. */
+enum { WORKING = REMOTE_TO(OPEN), MADE = REMOTE_TO(TAKE) | REMOTE_TO(GREET) | WORKING };
 
-    while (l && (l == than || l->state != REMOTE_LINK_OPEN || l->is_probe))
+/* @param states  a bit of each that counts */
+static bool has_another(const struct remote_link *than, unsigned states)
+{
+    const struct remote_link *l = than->pool->links;
+
+    while (l && (l == than || l->is_probe || !(states & 1U << l->state)))
         l = l->next;
     return l != NULL;
 }
@@ -128,7 +132,9 @@ static void fail(struct remote_link *l, enum remote_end end, const char *text,
 
     detach(pool, l, false);
     free_own(l);
-    if (is_servers_fault || is_probe)
+    if (is_probe && l->is_kept)
+        remote_pool_try(pool, true); /* the server may have forgotten it */
+    else if (is_servers_fault || is_probe)
         remote_pool_failed(pool, text, is_probe);
     settle(l, end, text);
     drop(l);
@@ -145,13 +151,13 @@ static void grow_later(struct remote_pool *pool)
 /*
  * It ends, or never was, without having had a call of a package. A server that is full may refuse a further connection, and
  * goes on with those that it has.
- * @return whether there is one that works
+ * @param states  of has_another(). @return whether there is another one
  */
-static bool fail_to_grow(struct remote_link *l)
+static bool fail_to_grow(struct remote_link *l, unsigned states)
 {
     struct remote_pool *pool = l->pool;
 
-    if (l->is_probe || l->ncalls > l->is_greeting || l->has_answered || !has_another(pool, l))
+    if (l->is_probe || l->ncalls > l->is_greeting || l->has_answered || !has_another(l, states))
         return false;
     grow_later(pool);
     detach(pool, l, false);
@@ -343,10 +349,31 @@ static void answer_last(struct remote_link *l, const char *why)
     remote_pool_serve(pool);
 }
 
+static void end_probe(struct remote_pool *pool)
+{
+    struct remote_link *l = pool->links;
+
+    while (l && !l->is_probe)
+        l = l->next;
+    if (l)
+        remote_link_free(l);
+}
+
+/* It answers, also over a connection that was not asked whether it is there. */
+static void is_back(struct remote_pool *pool)
+{
+    if (pool->state == REMOTE_POOL_UP)
+        return;
+    end_probe(pool);
+    remote_pool_is_back(pool);
+}
+
 static void answer_greeting(struct remote_link *l)
 {
     free(pop(l));
     l->is_greeting = false;
+    if (!l->is_probe)
+        is_back(l->pool);
     take_waiting(l);
 }
 
@@ -355,7 +382,7 @@ static void answer_probe(struct remote_link *l)
     free(pop(l));
     l->is_probe = false;
     l->pool->nlinks++;
-    remote_pool_is_back(l->pool);
+    is_back(l->pool);
 }
 
 /*
@@ -383,6 +410,7 @@ static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
         answer_last(l, is_unasked ? unasked : NULL);
         return false;
     } else {
+        is_back(l->pool);
         answer(l, pop(l));
     }
     protocol_of(l)->reset(l->reader);
@@ -398,7 +426,7 @@ static void refuse(struct remote_link *l)
     l->unsent = l->calls.first;
     l->nunsent = l->ncalls;
     l->sent = 0;
-    if (l->is_probe || !has_another(pool, l)) {
+    if (l->is_probe || !has_another(l, MADE)) {
         fail(l, REMOTE_UNSENT, text, true);
         return;
     }
@@ -432,7 +460,7 @@ static enum remote_progress read_some(struct remote_link *l, const char *bytes, 
 /* @return false */
 static bool take_nonsense(struct remote_link *l, const char *why)
 {
-    if (!fail_to_grow(l))
+    if (!fail_to_grow(l, MADE))
         fail(l, REMOTE_MALFORMED, why, true);
     return false;
 }
@@ -477,7 +505,7 @@ static enum received receive(struct remote_link *l)
         if (n == MK_E_AGAIN)
             return ALL;
         if (n <= 0) {
-            if (!fail_to_grow(l))
+            if (!fail_to_grow(l, MADE))
                 fail(l, REMOTE_LOST, "the server closed the connection", l->ncalls > 0);
             return GONE;
         }
@@ -558,7 +586,7 @@ static void take_failed(struct remote_link *l, int error)
 {
     char why[256];
 
-    if (fail_to_grow(l))
+    if (fail_to_grow(l, error == MK_E_TIMEOUT ? WORKING : MADE))
         return;
     mk_upstream_why(l->pool->upstream, l->pool->client->place.worker, error, why, sizeof(why));
     fail(l, REMOTE_UNSENT, why, true);
@@ -606,7 +634,7 @@ static void handle_connection(void *arg)
 
     l->wait = NULL;
     l->s = e->s;
-    l->has_answered = !e->fresh; /* to another link, at least */
+    l->is_kept = l->has_answered = !e->fresh; /* to another link, at least */
     if (l->s && !e->fresh && !mk_upstream_is_quiet(l->pool->upstream, l->s)) {
         mk_upstream_give(l->pool->upstream, l->s, false);
         l->s = NULL;
@@ -628,7 +656,7 @@ static void on_connection(void *arg, struct mk_stream *s, bool fresh, int error)
     duda_objects_given->host->run_at(&l->pool->client->place, handle_connection, &e);
 }
 
-int remote_link_new(struct remote_pool *pool, struct remote_call *probe)
+int remote_link_new(struct remote_pool *pool, struct remote_call *probe, bool fresh)
 {
     struct remote_link *l = calloc(1, sizeof(*l) + pool->client->spec->protocol->reader_size);
     int error;
@@ -637,7 +665,7 @@ int remote_link_new(struct remote_pool *pool, struct remote_call *probe)
         return MK_E_NOMEM;
     l->pool = pool;
     remote_queue_init(&l->calls);
-    error = take(l, probe != NULL);
+    error = take(l, fresh);
     if (error < 0) {
         free(l);
         return error;
@@ -682,13 +710,15 @@ void remote_link_expire(struct remote_link *l)
 {
     if (l->state == REMOTE_LINK_BROKEN)
         fail(l, REMOTE_LOST, "the server closed the connection", true);
-    else if (!fail_to_grow(l))
+    else if (!fail_to_grow(l, WORKING))
         fail(l, REMOTE_LOST, "the server answers too slowly", true);
 }
 
 bool remote_link_rest(struct remote_link *l)
 {
-    if (l->state != REMOTE_LINK_OPEN || l->ncalls > 0 || ++l->idle_ticks < 2)
+    const bool is_wanted_here = l->pool->state == REMOTE_POOL_UP && ++l->idle_ticks < 2;
+
+    if (l->state != REMOTE_LINK_OPEN || l->ncalls > 0 || is_wanted_here)
         return false;
     detach(l->pool, l, true);
     drop(l);

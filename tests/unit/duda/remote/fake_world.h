@@ -104,6 +104,7 @@ static struct {
     bool is_inside, is_ending, is_rough;
     bool is_swift; /* servers take no time */
     bool greets;   /* connections begin with a greeting */
+    bool is_alone; /* calls have one server alone */
     enum mood moods[SERVERS];
     const struct mk_stream *told, *born_in[CALLS], *sent_on[CALLS]; /* told: whose event runs */
     struct mk_upstream upstreams[UPSTREAMS];
@@ -465,7 +466,7 @@ static void serve_wait(struct mk_upstream *u)
     const enum mood mood = world.moods[u->server];
     struct mk_upstream_wait *wait;
     struct mk_stream *s = NULL;
-    bool is_fresh = true, works;
+    bool is_fresh = true, works, connects;
     unsigned asker;
     int error = 0;
 
@@ -477,9 +478,10 @@ static void serve_wait(struct mk_upstream *u)
     asker = wait->worker;
     if (u->nopen >= u->max && !find_idle(u))
         return;
-    if (mood == UNREACHABLE)
+    connects = wait->is_fresh || !find_idle(u);
+    if (connects && mood == UNREACHABLE)
         error = world.now_ms >= wait->since_ms + u->connect_ms ? MK_E_TIMEOUT : MK_E_AGAIN;
-    else if (mood == REFUSES || (mood == FULL && u->nopen > 0 && below(2) == 0))
+    else if (connects && (mood == REFUSES || (mood == FULL && u->nopen > 0 && below(2) == 0)))
         error = MK_E_PEER;
     if (error == MK_E_AGAIN)
         return;

@@ -188,7 +188,7 @@ static void on_lost(void *of, struct remote_call *call, enum remote_end end, con
         if (world.was_begun[number] && !world.sent_on[number]->refuses)
             fail_msg("call %u was begun, and is unsent", number);
         world.was_unsent[number] = true;
-        if (route(world.clients[*asker], call) == 0)
+        if (!world.is_alone && route(world.clients[*asker], call) == 0)
             return;
     }
     end_call(of, call);
@@ -617,12 +617,185 @@ static void a_call_does_not_wait_for_a_connection_that_failed(void **state)
     close_world();
 }
 
+/* ---- one server, step by step ---- */
+
+static void begin_alone(struct remote_spec *spec, unsigned of[WORKERS], bool greets)
+{
+    open_world(1, spec, of);
+    spec->protocol = &patient;
+    spec->connections = 4;
+    world.greets = greets;
+    world.is_rough = world.is_swift = false;
+    world.is_ending = world.is_alone = true;
+    world.here = 0;
+    set_tight(false);
+    world.upstreams[0].max = CALLS;
+}
+
+static void end_alone(void)
+{
+    while (!is_at_rest())
+        run_all();
+    assert_int_equal(world.nended, world.naccepted);
+    close_world();
+}
+
+/* Worker 0 asks server 0. @return the number of the call */
+static unsigned ask(void)
+{
+    const unsigned number = world.ncalls++;
+    struct remote_call *call = new_call(number);
+
+    world.begun_ms[number] = world.now_ms;
+    world.is_accepted[number] = true;
+    world.naccepted++;
+    world.here = 0;
+    assert_int_equal(remote_client_begin(world.clients[0], call, NULL), 0);
+    assert_int_equal(remote_client_send(world.clients[0], 0, call), 0);
+    return number;
+}
+
+static bool is_up(void)
+{
+    return remote_client_alive(world.clients[0]) & 1;
+}
+
+static void go_on(struct mk_stream *s)
+{
+    serve_stream(s);
+    tell_stream(s);
+}
+
+/* All is answered on it. */
+static void finish(struct mk_stream *s)
+{
+    for (int i = 0; i < 100 && s->is_open; i++)
+        go_on(s);
+}
+
+static void refuses(struct mk_stream *s)
+{
+    refuse(s);
+    for (int i = 0; i < LINE && s->is_open; i++)
+        tell_stream(s);
+    assert_false(s->is_open);
+}
+
+/* The server closes it. */
+static void ends(struct mk_stream *s)
+{
+    s->is_over = true;
+    tell_stream(s);
+    assert_false(s->is_open);
+}
+
+/* It is full, and has refused all connections but the first one before that has greeted. */
+static void a_connection_that_is_still_made_is_waited_for(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    begin_alone(&spec, of, true);
+    for (int i = 0; i < 4; i++)
+        (void)ask();
+    serve_all_waits();
+    assert_int_equal(world.nstreams, 4);
+    for (unsigned i = 1; i < 4; i++)
+        refuses(world.streams[i]);
+    assert_true(is_up());
+    assert_int_equal(world.nended, 0);
+    finish(world.streams[0]);
+    assert_int_equal(world.nended, 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(world.was_received[i]);
+    end_alone();
+}
+
+/* It gets no new ones, and refuses them all. */
+static void a_server_is_asked_over_a_connection_that_it_has(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    (void)ask();
+    (void)ask();
+    serve_all_waits();
+    assert_int_equal(world.nstreams, 2);
+    finish(world.streams[0]);
+    ends(world.streams[1]);
+    assert_false(is_up());
+    world.moods[0] = REFUSES;
+    for (int i = 0; i < 100 && !is_up(); i++)
+        run_all();
+    assert_true(is_up());
+    end_alone();
+}
+
+/* The connection that there was is dead without a word, so the second question is over a new one, at once. */
+static void a_server_is_asked_anew_where_a_connection_is_dead(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+    int64_t asked_ms;
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    (void)ask();
+    (void)ask();
+    serve_all_waits();
+    finish(world.streams[0]);
+    ends(world.streams[1]);
+    while (count_waits(&world.upstreams[0]) == 0)
+        pass_time(20);
+    asked_ms = world.now_ms;
+    serve_all_waits();
+    assert_int_equal(world.nstreams, 2);
+    world.streams[0]->in_at = world.streams[0]->in_len; /* lost */
+    while (world.now_ms <= asked_ms + TIMEOUT_MS + 2 * REMOTE_TICK_MS)
+        pass_time(20);
+    serve_all_waits();
+    assert_int_equal(world.nstreams, 3);
+    finish(world.streams[2]);
+    assert_true(is_up());
+    end_alone();
+}
+
+/* Another connection has failed. */
+static void an_answer_brings_a_server_back(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    (void)ask();
+    (void)ask();
+    serve_all_waits();
+    ends(world.streams[1]);
+    assert_false(is_up());
+    while (count_waits(&world.upstreams[0]) == 0)
+        pass_time(20);
+    finish(world.streams[0]);
+    assert_true(is_up());
+    serve_all_waits(); /* nobody wants the probe any more */
+    assert_int_equal(world.nstreams, 2);
+    assert_int_equal(ask(), 2);
+    end_alone();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_ends_once_in_any_order),
         cmocka_unit_test(workers_take_turns),
         cmocka_unit_test(a_call_does_not_wait_for_a_connection_that_failed),
+        cmocka_unit_test(a_connection_that_is_still_made_is_waited_for),
+        cmocka_unit_test(a_server_is_asked_over_a_connection_that_it_has),
+        cmocka_unit_test(a_server_is_asked_anew_where_a_connection_is_dead),
+        cmocka_unit_test(an_answer_brings_a_server_back),
     };
 
     duda_objects_given = &given;
