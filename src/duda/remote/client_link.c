@@ -417,6 +417,29 @@ static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
     return true;
 }
 
+static void append(struct remote_queue *q, struct remote_queue *from)
+{
+    struct remote_call *call;
+
+    while ((call = remote_queue_pop(from))) {
+        if (call->is_over)
+            free(call);
+        else
+            remote_queue_add(q, call);
+    }
+}
+
+/* Its calls were not sent, and go before those that wait, which came later. */
+static void wait_again(struct remote_link *l)
+{
+    struct remote_queue later;
+
+    remote_queue_init(&later);
+    append(&later, &l->pool->waiting);
+    append(&l->pool->waiting, &l->calls);
+    append(&l->pool->waiting, &later);
+}
+
 /* The server has not taken the connection: its calls are as good as unsent. */
 static void refuse(struct remote_link *l)
 {
@@ -433,7 +456,10 @@ static void refuse(struct remote_link *l)
     grow_later(pool);
     detach(pool, l, false);
     free_own(l);
-    settle(l, REMOTE_UNSENT, text);
+    if (pool->state == REMOTE_POOL_UP)
+        wait_again(l);
+    else
+        settle(l, REMOTE_UNSENT, text);
     drop(l);
     remote_link_share(pool);
 }

@@ -712,6 +712,35 @@ static void a_connection_that_is_still_made_is_waited_for(void **state)
     end_alone();
 }
 
+/* The calls of a refused connection were not sent. */
+static void a_refused_connection_leaves_its_calls_to_others(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    for (int i = 0; i < 3; i++)
+        (void)ask();
+    for (unsigned i = 0; i < 2; i++) {
+        serve_wait(&world.upstreams[0]);
+        assert_int_equal(world.nstreams, i + 1);
+    }
+    refuses(world.streams[0]);
+    assert_true(is_up());
+    serve_wait(&world.upstreams[0]);
+    refuses(world.streams[1]);
+    assert_true(is_up());
+    assert_int_equal(world.nended, 0);
+    finish(world.streams[2]);
+    assert_int_equal(world.nended, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_ptr_equal(world.sent_on[i], world.streams[2]);
+        assert_true(world.was_received[i]);
+    }
+    end_alone();
+}
+
 /* It gets no new ones, and refuses them all. */
 static void a_server_is_asked_over_a_connection_that_it_has(void **state)
 {
@@ -793,6 +822,7 @@ int main(void)
         cmocka_unit_test(workers_take_turns),
         cmocka_unit_test(a_call_does_not_wait_for_a_connection_that_failed),
         cmocka_unit_test(a_connection_that_is_still_made_is_waited_for),
+        cmocka_unit_test(a_refused_connection_leaves_its_calls_to_others),
         cmocka_unit_test(a_server_is_asked_over_a_connection_that_it_has),
         cmocka_unit_test(a_server_is_asked_anew_where_a_connection_is_dead),
         cmocka_unit_test(an_answer_brings_a_server_back),
