@@ -26,7 +26,8 @@ struct mk_upstream;
  * retry_first_ms, the next after twice as long, up to retry_last_ms. A probe goes over an idle connection if there is one, and
  * over a new one if that fails. Each worker sees for itself; the first one that leaves a server out logs it, and the last one
  * that has it back. A further connection that is refused beside one that works or is being made is no failure: it is tried
- * again as late as a probe. Likewise one that takes too long beside one that works.
+ * again as late as a probe. Likewise one that takes too long beside one that works, and one that keeps calls waiting beside
+ * one that has answered and does not: only their calls are lost.
  *
  * Every call that remote_client_send() took ends once: by answer(), lost() or late() of the protocol, within timeout_ms plus
  * two ticks of 100 ms. Only remote_client_free() ends calls without telling. Nothing is called inside the functions of this

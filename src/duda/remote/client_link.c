@@ -732,12 +732,32 @@ bool remote_link_is_due(const struct remote_link *l, int64_t now_ms)
     return call != NULL;
 }
 
+/* A silent server takes connections, and its calls too: only answers tell them apart. */
+static bool answers_elsewhere(const struct remote_link *than)
+{
+    const struct remote_link *l = than->pool->links;
+
+    while (l && (l == than || l->is_probe || l->state != REMOTE_LINK_OPEN || !l->has_answered ||
+                 is_slow(l)))
+        l = l->next;
+    return l != NULL;
+}
+
+static void end_silent(struct remote_link *l)
+{
+    const bool answers = answers_elsewhere(l);
+
+    if (answers)
+        grow_later(l->pool);
+    fail(l, REMOTE_LOST, "the server answers too slowly", !answers);
+}
+
 void remote_link_expire(struct remote_link *l)
 {
     if (l->state == REMOTE_LINK_BROKEN)
         fail(l, REMOTE_LOST, "the server closed the connection", true);
     else if (!fail_to_grow(l, WORKING))
-        fail(l, REMOTE_LOST, "the server answers too slowly", true);
+        end_silent(l);
 }
 
 bool remote_link_rest(struct remote_link *l)

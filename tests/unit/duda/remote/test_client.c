@@ -792,6 +792,58 @@ static void a_server_is_asked_anew_where_a_connection_is_dead(void **state)
     end_alone();
 }
 
+/* One connection is silent, and another one answers. */
+static void a_server_that_answers_elsewhere_is_not_left_out(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    (void)ask();
+    (void)ask();
+    serve_all_waits();
+    assert_int_equal(world.nstreams, 2);
+    while (world.streams[0]->in_at == world.streams[0]->in_len)
+        tell_stream(world.streams[0]);
+    while (world.streams[0]->is_open) {
+        world.streams[0]->in_at = world.streams[0]->in_len; /* lost */
+        finish(world.streams[1]);
+        pass_time(20);
+        (void)ask();
+        assert_true(is_up());
+    }
+    assert_true(world.now_ms >= 1000 + 2 * TIMEOUT_MS);
+    for (int i = 0; i < 100; i++)
+        run_all();
+    assert_int_equal(world.nended, world.naccepted);
+    assert_true(is_up());
+    end_alone();
+}
+
+/* It takes connections, and answers nothing: each new one is as silent as those before. */
+static void a_server_that_is_silent_is_left_out(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    for (int i = 0; i < 4; i++) {
+        (void)ask();
+        run_all();
+    }
+    world.moods[0] = SILENT;
+    while (is_up()) {
+        (void)ask();
+        for (int i = 0; i < 15; i++)
+            run_all();
+        assert_true(world.now_ms < 1000 + 5 * TIMEOUT_MS);
+    }
+    world.moods[0] = GOOD;
+    end_alone();
+}
+
 /* Another connection has failed. */
 static void an_answer_brings_a_server_back(void **state)
 {
@@ -825,6 +877,8 @@ int main(void)
         cmocka_unit_test(a_refused_connection_leaves_its_calls_to_others),
         cmocka_unit_test(a_server_is_asked_over_a_connection_that_it_has),
         cmocka_unit_test(a_server_is_asked_anew_where_a_connection_is_dead),
+        cmocka_unit_test(a_server_that_answers_elsewhere_is_not_left_out),
+        cmocka_unit_test(a_server_that_is_silent_is_left_out),
         cmocka_unit_test(an_answer_brings_a_server_back),
     };
 
