@@ -331,6 +331,15 @@ def test_a_server_that_is_full(serve, tmp_path):
         assert all_were_answered(server)
 
 
+def test_a_script_that_answers_like_a_full_server(serve, redis):
+    server = serve(redis)
+    assert works(server)
+    full = "return%20redis.error_reply('ERR%20max%20number%20of%20clients%20of%20this%20shop')"
+    assert ask(server, "EVAL", full, "0").endswith(" ERR max number of clients of this shop")
+    assert works(server)
+    assert "left out" not in server.log()
+
+
 def test_a_slow_answer_is_nobody_elses(serve, redis):
     server = serve(redis)
     with asking(server, "/db/pop?key=never&ms=300", "/db/pop?key=other&ms=50000") as texts:

@@ -90,8 +90,8 @@ struct remote_protocol {
      * nothing. @return 0; -1: no memory
      */
     int (*greet)(void *of, struct remote_call **call);
-    /** The answer to a call begins. */
-    void (*begin)(void *of, void *reader, const struct remote_call *call);
+    /** The answer to a call begins. @param is_first  the connection has had none before: it may be a refusal */
+    void (*begin)(void *of, void *reader, const struct remote_call *call, bool is_first);
     /** Read the next bytes of it. @param used  out: bytes, unless it is bad */
     enum remote_progress (*read)(void *reader, const char *bytes, size_t len, size_t *used);
     /** @return why it is bad, in words */

@@ -478,7 +478,7 @@ static enum remote_progress read_some(struct remote_link *l, const char *bytes, 
     const struct remote_protocol *protocol = protocol_of(l);
 
     if (!l->is_answering)
-        protocol->begin(l->pool->client->of, l->reader, l->calls.first);
+        protocol->begin(l->pool->client->of, l->reader, l->calls.first, !l->has_answered);
     l->is_answering = true;
     return protocol->read(l->reader, bytes, len, used);
 }

@@ -112,11 +112,12 @@ static struct remote_call *new_probe(void)
     return c ? &c->call : NULL;
 }
 
-static void begin(void *of, void *reader, const struct remote_call *call)
+static void begin(void *of, void *reader, const struct remote_call *call, bool is_first)
 {
     const struct memc_pool *pool = of;
     const struct memc_command *c = (const struct memc_command *)(const void *)call;
 
+    (void)is_first; /* no answer to a command reads like the refusal of a connection */
     memc_reader_begin(reader, c->kind, c->bytes + c->key_at, c->key_len, pool->client->value_max);
 }
 

@@ -38,13 +38,14 @@ void redis_call_ask(struct redis_call *c, bool is_asking)
 
 /* ---- answers ---- */
 
-void redis_intake_begin(struct redis_intake *in, const struct redis_call *c)
+void redis_intake_begin(struct redis_intake *in, const struct redis_call *c, bool is_first)
 {
     in->nleft = c->nanswers;
     in->is_greeting = c->is_greeting;
+    in->is_first = is_first;
 }
 
-/* What a server sends at its limit of connections, before it closes this one. */
+/* What a server sends at its limit of connections, before it closes this one. A script may answer the same later. */
 static bool is_full(const redisReply *reply)
 {
     static const char text[] = "ERR max number of clients";
@@ -60,10 +61,11 @@ static enum remote_progress refuse(struct redis_intake *in, const char *why)
 
 static enum remote_progress take(struct redis_intake *in)
 {
-    if (is_full(in->reply)) {
+    if (in->is_first && is_full(in->reply)) {
         (void)refuse(in, in->reply->str);
         return REMOTE_FULL;
     }
+    in->is_first = false;
     if (in->is_greeting && in->reply->type == REDIS_REPLY_ERROR)
         return refuse(in, in->reply->str);
     return --in->nleft == 0 ? REMOTE_DONE : REMOTE_MORE;

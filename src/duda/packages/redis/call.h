@@ -44,10 +44,11 @@ struct redis_intake {
     size_t nahead;               /* bytes behind the last answer that the reader has got */
     unsigned nleft;              /* answers to come */
     bool is_greeting;
+    bool is_first; /* of the connection: the next answer */
     char why[REDIS_WHY_MAX];
 };
 
-void redis_intake_begin(struct redis_intake *in, const struct redis_call *c);
+void redis_intake_begin(struct redis_intake *in, const struct redis_call *c, bool is_first);
 enum remote_progress redis_intake_read(struct redis_intake *in, const char *bytes, size_t len,
                                        size_t *used);
 void redis_intake_reset(struct redis_intake *in);

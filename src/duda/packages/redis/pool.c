@@ -154,10 +154,10 @@ static int greet(void *of, struct remote_call **call)
     return 0;
 }
 
-static void begin(void *of, void *reader, const struct remote_call *call)
+static void begin(void *of, void *reader, const struct remote_call *call, bool is_first)
 {
     (void)of;
-    redis_intake_begin(reader, (const struct redis_call *)(const void *)call);
+    redis_intake_begin(reader, (const struct redis_call *)(const void *)call, is_first);
 }
 
 static enum remote_progress read_answer(void *reader, const char *bytes, size_t len, size_t *used)

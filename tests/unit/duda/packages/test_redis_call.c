@@ -47,6 +47,7 @@ struct got {
     int types[8];
     char last[REDIS_WHY_MAX]; /* text of the last answer, or why there is none */
     enum remote_progress progress;
+    bool is_kept; /* the connection has had answers before */
 };
 
 static void take(struct got *got, struct redis_intake *in)
@@ -68,7 +69,7 @@ static bool read_piece(struct got *got, struct redis_intake *in, const struct re
         size_t used = 0;
 
         if (got->progress == REMOTE_DONE)
-            redis_intake_begin(in, c);
+            redis_intake_begin(in, c, got->n == 0 && !got->is_kept);
         got->progress = redis_intake_read(in, bytes, len, &used);
         if (got->progress == REMOTE_BAD || got->progress == REMOTE_FULL) {
             (void)snprintf(got->last, sizeof(got->last), "%s", in->why);
@@ -85,11 +86,12 @@ static bool read_piece(struct got *got, struct redis_intake *in, const struct re
     return true;
 }
 
-static struct got read_all(const struct redis_call *c, const char *bytes, size_t piece)
+static struct got read_all(const struct redis_call *c, const char *bytes, size_t piece,
+                           bool is_kept)
 {
     const size_t len = strlen(bytes);
     struct redis_intake in = {.reader = NULL};
-    struct got got = {.progress = REMOTE_DONE};
+    struct got got = {.progress = REMOTE_DONE, .is_kept = is_kept};
 
     for (size_t at = 0; at < len; at += piece) {
         if (!read_piece(&got, &in, c, bytes + at, len - at < piece ? len - at : piece))
@@ -109,7 +111,7 @@ static void answers_that_come_together(void **state)
 
     (void)state;
     for (size_t piece = 1; piece < sizeof(bytes); piece++) {
-        const struct got got = read_all(c, bytes, piece);
+        const struct got got = read_all(c, bytes, piece, false);
 
         assert_int_equal(got.progress, REMOTE_DONE);
         assert_int_equal(got.n, NUMBER_OF(types));
@@ -136,6 +138,8 @@ static const struct {
      "ERR max number of clients reached"},
     {"-ERR max number of clients reached\r\n", 2, true, REMOTE_FULL,
      "ERR max number of clients reached"},
+    {"+OK\r\n-ERR max number of clients reached\r\n", 2, false, REMOTE_DONE,
+     "ERR max number of clients reached"},
     {"garbage\r\n", 1, false, REMOTE_BAD, NULL},
 };
 
@@ -147,7 +151,7 @@ static void answers_of_several_commands(void **state)
 
         c->is_greeting = rows[i].is_greeting;
         for (size_t piece = 1; piece <= strlen(rows[i].bytes); piece++) {
-            const struct got got = read_all(c, rows[i].bytes, piece);
+            const struct got got = read_all(c, rows[i].bytes, piece, false);
 
             assert_int_equal(got.progress, rows[i].progress);
             assert_int_equal(got.n, rows[i].progress == REMOTE_DONE);
@@ -158,12 +162,25 @@ static void answers_of_several_commands(void **state)
     }
 }
 
+static void only_the_first_answer_of_a_connection_refuses_it(void **state)
+{
+    struct redis_call *c = new_call(1);
+    struct got got;
+
+    (void)state;
+    got = read_all(c, "-ERR max number of clients reached\r\n", 1, true);
+    assert_int_equal(got.progress, REMOTE_DONE);
+    assert_int_equal(got.types[0], REDIS_REPLY_ERROR);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_redirect_changes_what_is_sent),
         cmocka_unit_test(answers_that_come_together),
         cmocka_unit_test(answers_of_several_commands),
+        cmocka_unit_test(only_the_first_answer_of_a_connection_refuses_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

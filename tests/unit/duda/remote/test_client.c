@@ -15,6 +15,7 @@ struct reader {
     char line[LINE];
     unsigned len;
     unsigned wanted;
+    bool is_first;
     char *kept; /* until the connection ends */
 };
 
@@ -46,13 +47,14 @@ static int greet(void *of, struct remote_call **call)
     return 0;
 }
 
-static void begin(void *of, void *reader, const struct remote_call *call)
+static void begin(void *of, void *reader, const struct remote_call *call, bool is_first)
 {
     struct reader *r = reader;
 
     (void)of;
     assert_int_equal(r->len, 0);
     r->wanted = ((const struct call *)(const void *)call)->number;
+    r->is_first = is_first;
 }
 
 static enum remote_progress read_line(void *reader, const char *bytes, size_t len, size_t *used)
@@ -65,7 +67,7 @@ static enum remote_progress read_line(void *reader, const char *bytes, size_t le
     if (r->len < LINE)
         return REMOTE_MORE;
     if (r->line[0] == 'F')
-        return REMOTE_FULL;
+        return r->is_first ? REMOTE_FULL : world.is_alone ? REMOTE_DONE : REMOTE_BAD;
     if (r->line[0] != 'X' && (unsigned)strtoul(r->line + 1, NULL, 10) != r->wanted)
         return REMOTE_BAD;
     return r->line[0] == 'C' ? REMOTE_CONFUSED : REMOTE_DONE;
@@ -84,11 +86,11 @@ static void reset(void *reader)
     *r = (struct reader){.kept = r->kept};
 }
 
-static void begin_kept(void *of, void *reader, const struct remote_call *call)
+static void begin_kept(void *of, void *reader, const struct remote_call *call, bool is_first)
 {
     struct reader *r = reader;
 
-    begin(of, reader, call);
+    begin(of, reader, call, is_first);
     if (r->kept)
         return;
     r->kept = malloc(1);
@@ -741,6 +743,34 @@ static void a_refused_connection_leaves_its_calls_to_others(void **state)
     end_alone();
 }
 
+/* A connection that has answered was not refused, also if another link had it then. */
+static void what_reads_like_a_refusal_later_is_an_answer(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS], number;
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    (void)ask();
+    serve_all_waits();
+    finish(world.streams[0]);
+    while (!world.streams[0]->is_idle)
+        pass_time(20);
+    number = ask();
+    serve_all_waits();
+    while (world.streams[0]->in_at == world.streams[0]->in_len)
+        tell_stream(world.streams[0]);
+    while (world.streams[0]->in_len - world.streams[0]->in_at < LINE)
+        tell_stream(world.streams[0]);
+    world.streams[0]->in_at += LINE;
+    world.was_received[number] = true;
+    reply(world.streams[0], "F000000\n", LINE);
+    finish(world.streams[0]);
+    assert_true(world.is_ended[number]);
+    assert_true(is_up());
+    end_alone();
+}
+
 /* It gets no new ones, and refuses them all. */
 static void a_server_is_asked_over_a_connection_that_it_has(void **state)
 {
@@ -875,6 +905,7 @@ int main(void)
         cmocka_unit_test(a_call_does_not_wait_for_a_connection_that_failed),
         cmocka_unit_test(a_connection_that_is_still_made_is_waited_for),
         cmocka_unit_test(a_refused_connection_leaves_its_calls_to_others),
+        cmocka_unit_test(what_reads_like_a_refusal_later_is_an_answer),
         cmocka_unit_test(a_server_is_asked_over_a_connection_that_it_has),
         cmocka_unit_test(a_server_is_asked_anew_where_a_connection_is_dead),
         cmocka_unit_test(a_server_that_answers_elsewhere_is_not_left_out),
