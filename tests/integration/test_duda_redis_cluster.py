@@ -87,6 +87,22 @@ def test_what_was_learnt_saves_a_redirect(serve, cluster):
     assert "errorstat_MOVED:count=1\r\n" in stats + "\r\n"
 
 
+def test_the_bound_is_that_of_each_server(start, tmp_path, cluster):
+    key = next(f"key{n}" for n in range(100) if slot_of(cluster[0], f"key{n}") > SLOTS * 2 // 3)
+    duda.build(tmp_path / "services", "packaged_redis3", name="db", level=3,
+               flags=("-fcommon", f'-DSERVER="redis://{cluster[0].address}?connections=1"', f"-DOPTIONS={PATIENT},.connections=2"))
+    server = start(**duda.config(tmp_path / "services", "db", duda={"PackagesRoot": duda.packages()}, server="Workers 4\nScheduler Fair\n"))
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(server.connect()) for _ in range(16)]
+        for turn in range(10):
+            for client in clients:
+                client.send(f"GET /db/ask?c=INCR,{key} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            first = turn * len(clients) + 1
+            assert sorted(int(client.response().text.split()[1]) for client in clients) == list(range(first, first + len(clients)))
+            assert cluster[2].clients() <= 1
+    assert all_were_answered(server)
+
+
 def test_a_key_on_its_way(serve, cluster):
     """The old server says ASK for what it has not any more."""
     server = serve(cluster[0].address)

@@ -355,10 +355,6 @@ static void leave(struct remote_pool *pool)
         s->upstream = NULL;
     }
     (void)pthread_mutex_unlock(&s->lock);
-    if (!pool->is_own)
-        return;
-    (void)pthread_mutex_destroy(&s->lock);
-    free(s);
 }
 
 bool remote_has_tls(void)
@@ -390,20 +386,42 @@ struct remote_client *remote_client_new(const struct remote_spec *spec, void *of
     return c;
 }
 
+/* @return one that another worker has added, or that nobody has; NULL: there are nmore */
+static struct remote_server *find_added(const struct remote_spec *spec,
+                                        const struct remote_place *place)
+{
+    struct remote_server *s = spec->servers + spec->nservers, *end = s + spec->nmore;
+
+    while (s < end && s->place.port > 0 && !remote_place_is_same(&s->place, place))
+        s++;
+    return s < end ? s : NULL;
+}
+
+static struct remote_server *share_added(const struct remote_spec *spec,
+                                         const struct remote_place *place, const char *name)
+{
+    struct remote_server *s;
+
+    (void)pthread_mutex_lock(&spec->servers[0].lock);
+    s = find_added(spec, place);
+    if (s && s->place.port == 0) {
+        s->place = *place;
+        s->name = name;
+        (void)pthread_mutex_init(&s->lock, NULL); /* cannot fail on Linux */
+    }
+    (void)pthread_mutex_unlock(&spec->servers[0].lock);
+    return s;
+}
+
 int remote_client_add(struct remote_client *c, const struct remote_place *place, const char *name)
 {
     struct remote_pool *pool = &c->pools[c->nservers];
-    struct remote_server *s;
+    struct remote_server *s =
+        c->nservers < c->spec->nservers + c->spec->nmore ? share_added(c->spec, place, name) : NULL;
 
-    if (c->nservers == c->spec->nservers + c->spec->nmore)
-        return -1;
-    s = calloc(1, sizeof(*s));
     if (!s)
         return -1;
-    s->place = *place;
-    s->name = name;
-    (void)pthread_mutex_init(&s->lock, NULL); /* cannot fail on Linux */
-    *pool = (struct remote_pool){.client = c, .is_own = true};
+    *pool = (struct remote_pool){.client = c};
     if (join(pool, s) < 0) {
         leave(pool);
         return -1;

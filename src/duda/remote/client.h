@@ -36,7 +36,7 @@ struct mk_upstream;
  * Optional: a connection that begins with a greeting takes calls after the greeting was answered, and a refused greeting is a
  * connection that could not be made. With late() a server that does not answer a call in time is merely slow: the connection
  * goes on, and fails when it keeps its first call waiting for timeout_ms more; and a call waits up to a tick for a new
- * connection before it is sent after others. A worker can add servers of its own.
+ * connection before it is sent after others. Workers can add servers.
  */
 
 enum { REMOTE_SERVERS_MAX = 64 };
@@ -111,11 +111,11 @@ struct remote_protocol {
 /** What a service asked for: shared by all workers, and never changed. */
 struct remote_spec {
     const struct remote_protocol *protocol;
-    struct remote_server *servers;
-    unsigned nservers;    /* 1 to REMOTE_SERVERS_MAX */
-    unsigned nmore;       /* that a worker may add */
-    unsigned connections; /* of a worker to a server, probes not counted */
-    unsigned timeout_ms;  /* of a call, and to connect */
+    struct remote_server *servers; /* nservers, and room for nmore, which is zeroed at first */
+    unsigned nservers;             /* 1 to REMOTE_SERVERS_MAX */
+    unsigned nmore;                /* that workers may add */
+    unsigned connections;          /* of a worker to a server, probes not counted */
+    unsigned timeout_ms;           /* of a call, and to connect */
 };
 
 struct remote_client;
@@ -134,8 +134,9 @@ struct remote_client *remote_client_new(const struct remote_spec *spec, void *of
 void remote_client_free(struct remote_client *c);
 
 /**
- * Add a server of this worker alone. It takes calls like the others, and stays until the client is freed.
- * @param name  as in struct remote_server. @return its number; -1: there are nmore, or no memory
+ * Add a server. It takes calls of this worker like the others, and stays until the client is freed. Workers share one with its
+ * bound of connections.
+ * @param name  as in struct remote_server. @return its number here; -1: there are nmore, or no memory
  */
 int remote_client_add(struct remote_client *c, const struct remote_place *place, const char *name);
 /** @return how many servers there are */

@@ -68,7 +68,6 @@ struct remote_pool {
     struct backoff growth; /* of attempts at further connections beside one that works */
     enum remote_pool_state state;
     bool is_tight; /* workers may have to wait for each other's connections */
-    bool is_own;   /* the server was added here */
 };
 
 struct remote_client {

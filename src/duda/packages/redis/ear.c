@@ -59,7 +59,7 @@ static void on_ready(struct redis_link *l)
     struct redis_ear *ear = l->of;
 
     if (is_news(ear, false))
-        msg->info("redis: %s: channels are heard again", client_of(ear)->server.place.text);
+        msg->info("redis: %s: channels are heard again", client_of(ear)->servers[0].place.text);
     backoff_end(&ear->backoff);
     ear->heard_ms = clock_now_ms();
     for (const struct redis_sub *sub = ear->subs; sub; sub = sub->next)
@@ -73,7 +73,8 @@ static void on_answer(struct redis_link *l, struct redis_command *c, const redis
 
     ear->heard_ms = clock_now_ms();
     if (reply && reply->type == REDIS_REPLY_ERROR)
-        msg->err("redis: %s refuses a channel: %s", client_of(ear)->server.place.text, reply->str);
+        msg->err("redis: %s refuses a channel: %s", client_of(ear)->servers[0].place.text,
+                 reply->str);
     redis_command_free(c);
 }
 
@@ -96,7 +97,8 @@ static void on_message(struct redis_link *l, const redisReply *reply)
 static void failed(struct redis_ear *ear, const char *why)
 {
     if (is_news(ear, true))
-        msg->warn("redis: %s: channels are not heard: %s", client_of(ear)->server.place.text, why);
+        msg->warn("redis: %s: channels are not heard: %s", client_of(ear)->servers[0].place.text,
+                  why);
     backoff_failed(&ear->backoff, REDIS_RETRY_FIRST_MS, REDIS_RETRY_LAST_MS);
     ear->server = (ear->server + 1) % remote_client_servers(ear->pool->remote);
 }

@@ -73,7 +73,7 @@ static int read_place(struct remote_place *p, struct mk_str s, const struct remo
                  (int)(s.p + s.len - colon), colon);
     if (n < 0 || (size_t)n >= sizeof(text))
         return -1;
-    *p = (struct remote_place){.is_secure = from->is_secure};
+    *p = (struct remote_place){.connections = from->connections, .is_secure = from->is_secure};
     return remote_place_read_host(p, (struct mk_str){text, (size_t)n}, 0) ? -1 : 0;
 }
 

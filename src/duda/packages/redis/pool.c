@@ -54,7 +54,7 @@ const char *redis_name_of(const struct redis_client *client, const struct remote
     const bool is_address =
         strchr(place->host, ':') || !place->host[strspn(place->host, "0123456789.")];
 
-    return is_address ? client->server.place.host : NULL;
+    return is_address ? client->servers[0].place.host : NULL;
 }
 
 /* @return its number; -1: there are too many, or no memory */

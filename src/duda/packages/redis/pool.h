@@ -14,8 +14,9 @@
 /* What a service asked for: shared by all workers, and never changed but for what was logged. */
 struct redis_client {
     struct remote_spec remote;
-    struct remote_server server; /* the first; workers add others of its cluster */
-    char *greeting;              /* commands with which connections begin; NULL: none */
+    struct remote_server
+        servers[REDIS_NODES_MAX]; /* workers add those behind the first, of its cluster */
+    char *greeting;               /* commands with which connections begin; NULL: none */
     size_t greeting_len;
     unsigned ngreetings;
     duda_global_t pools; /* of each worker */

@@ -202,9 +202,9 @@ static const char *read_server(struct redis_url *url, const struct redis_options
 static void take_options(redis_client_t *c, const struct redis_options *o,
                          const struct remote_place *place)
 {
-    c->server.place = *place;
+    c->servers[0].place = *place;
     c->remote.protocol = &redis_protocol;
-    c->remote.servers = &c->server;
+    c->remote.servers = c->servers;
     c->remote.nservers = 1;
     c->remote.nmore = REDIS_NODES_MAX - 1;
     c->remote.connections = o->connections ? o->connections : REDIS_CONNECTIONS_USUAL;
@@ -226,7 +226,7 @@ static const char *set_up(redis_client_t *c, const struct redis_options *o)
         return "TLS needs the plugin tls or mbedtls";
     if (greet_all(c, &url) < 0)
         return "no memory";
-    (void)pthread_mutex_init(&c->server.lock, NULL);
+    (void)pthread_mutex_init(&c->servers[0].lock, NULL);
     global->init_with_end(&c->pools, begin_worker, c, end_worker);
     return c->pools.callback ? NULL : "it is for duda_main() alone";
 }

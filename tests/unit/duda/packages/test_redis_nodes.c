@@ -63,7 +63,7 @@ static const struct {
     {"MOVED 1 a.b:7000", REDIS_MOVED, 1, "a.b:7000"},
 };
 
-static const struct remote_place from = {.host = "10.1.2.3", .is_secure = true};
+static const struct remote_place from = {.host = "10.1.2.3", .connections = 7, .is_secure = true};
 
 static void reads_redirects(void **state)
 {
@@ -77,6 +77,7 @@ static void reads_redirects(void **state)
         assert_int_equal(r.slot, redirects[i].slot);
         assert_string_equal(r.place.text, redirects[i].place);
         assert_true(r.place.is_secure);
+        assert_int_equal(r.place.connections, 7); /* the bound is that of each server */
     }
 }
 

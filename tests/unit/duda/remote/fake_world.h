@@ -24,8 +24,8 @@
 enum {
     WORKERS = 2,
     SERVERS = 2,
-    UPSTREAMS = SERVERS + WORKERS, /* each worker may have the last server for itself */
-    CALLS = 512,                   /* of a schedule */
+    UPSTREAMS = SERVERS,
+    CALLS = 512, /* of a schedule */
     PROBE = CALLS,
     GREETING,
     CONNECTIONS = 2048,
@@ -350,7 +350,7 @@ struct mk_upstream *mk_upstream_new(struct mk_server *server,
 
     (void)server;
     assert_false(u->is_alive);
-    *u = (struct mk_upstream){.server = options->port <= SERVERS ? options->port - 1 : SERVERS - 1,
+    *u = (struct mk_upstream){.server = options->port - 1,
                               .max = options->max_connections,
                               .connect_ms = options->connect_ms,
                               .is_alive = true};

@@ -403,18 +403,21 @@ static void run_all(void)
     pass_time(20);
 }
 
-/* One that no other worker has. */
-static void add_server(struct remote_client *client)
+/* One that all workers add. */
+static void add_server(struct remote_client *client, unsigned bound)
 {
-    struct remote_place place = {.port = SERVERS + world.here + 1};
+    struct remote_place place = {.port = SERVERS, .connections = bound};
 
     assert_int_equal(remote_client_add(client, &place, NULL), SERVERS - 1);
     assert_int_equal(remote_client_add(client, &place, NULL), -1);
+    assert_ptr_equal(remote_client_place(client, SERVERS - 1), &world.servers[SERVERS - 1].place);
     assert_int_equal(remote_client_place(client, SERVERS - 1)->port, place.port);
 }
 
 static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORKERS])
 {
+    unsigned bounds[SERVERS];
+
     memset(&world, 0, sizeof(world));
     memset(world.last_received, 0xff, sizeof(world.last_received));
     world.random = seed * 2654435761U + 1;
@@ -432,8 +435,11 @@ static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORK
     spec->nmore = seed % 4 == 3;
     spec->nservers -= spec->nmore;
     for (unsigned i = 0; i < SERVERS; i++) {
+        bounds[i] = below(2) == 0 ? 0 : 1 + below(3);
+        if (i >= spec->nservers)
+            continue;
         world.servers[i].place.port = i + 1;
-        world.servers[i].place.connections = below(2) == 0 ? 0 : 1 + below(3);
+        world.servers[i].place.connections = bounds[i];
         assert_int_equal(pthread_mutex_init(&world.servers[i].lock, NULL), 0);
     }
     for (unsigned i = 0; i < WORKERS; i++) {
@@ -441,7 +447,7 @@ static void open_world(unsigned seed, struct remote_spec *spec, unsigned of[WORK
         world.clients[i] = remote_client_new(spec, &of[i]);
         assert_non_null(world.clients[i]);
         if (spec->nmore == 1)
-            add_server(world.clients[i]);
+            add_server(world.clients[i], bounds[SERVERS - 1]);
         assert_int_equal(remote_client_servers(world.clients[i]), SERVERS);
     }
 }

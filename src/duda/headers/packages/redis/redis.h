@@ -42,8 +42,8 @@ typedef struct redisAsyncContext {
 /* A server, and how it is asked; 0 and NULL are the defaults. */
 struct redis_options {
     /* HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DATABASE?connections=N, of which all but the host may be left out; N
-       bounds the connections of all workers together. A name is looked up without blocking, and again when no address
-       accepts a connection. rediss:// is the same over TLS, by the plugin tls or mbedtls, which verifies the certificate.
+       bounds the connections of all workers together to each server. A name is looked up without blocking, and again when
+       no address accepts a connection. rediss:// is the same over TLS, by the plugin tls or mbedtls, which verifies the certificate.
        The options below go before those in it. */
     const char *server;
     const char *user;     /* of an access control list; at most 127 bytes */
