@@ -19,6 +19,12 @@ static unsigned count_out(struct remote_server *s, int more)
     return n;
 }
 
+void remote_call_forget(const struct remote_pool *pool, struct remote_call *call)
+{
+    pool->client->ncalls--;
+    free(call);
+}
+
 void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
                       const struct remote_call *unsent, enum remote_end end, const char *text)
 {
@@ -30,7 +36,7 @@ void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
         next = call->next;
         is_unsent |= call == unsent;
         if (call->is_over)
-            free(call);
+            remote_call_forget(pool, call);
         else if (call->deadline_ms <= now_ms)
             c->spec->protocol->lost(c->of, call, REMOTE_LATE, "no answer within the time limit");
         else
@@ -276,7 +282,8 @@ int remote_client_send(struct remote_client *c, unsigned server, struct remote_c
 void remote_client_answer(struct remote_client *c, struct remote_call *call,
                           void (*fn)(duda_request_t *dr, void *arg), void *arg)
 {
-    c->ncalls--;
+    if (!call->is_over)
+        c->ncalls--;
     parking_leave(call->parking, fn, arg);
 }
 

@@ -82,7 +82,7 @@ struct remote_protocol {
     const char *name; /* in logs */
     size_t reader_size;
     unsigned retry_first_ms, retry_last_ms;
-    unsigned calls_max; /* of a worker, without an answer */
+    unsigned calls_max; /* of a worker, without an answer: those that late() has had, too */
     /** @return a call that each server answers; it is freed by free(). NULL: no memory */
     struct remote_call *(*probe)(void);
     /**

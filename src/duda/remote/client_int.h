@@ -75,7 +75,7 @@ struct remote_client {
     void *of;
     struct duda_place place;
     struct parking_lot lot;
-    unsigned ncalls; /* begun, and not ended */
+    unsigned ncalls; /* begun, and not freed */
     unsigned nservers;
     duda_timer_t *tick; /* while there are calls or links, or a server is not UP */
     struct remote_pool pools[];
@@ -138,6 +138,8 @@ void remote_pool_is_back(struct remote_pool *pool);
 void remote_pool_try(struct remote_pool *pool, bool fresh);
 /** A connection has gone: see to one for the calls that wait. */
 void remote_pool_serve(struct remote_pool *pool);
+/** Free a call that is over: its answer has come, or its connection has ended. */
+void remote_call_forget(const struct remote_pool *pool, struct remote_call *call);
 /** These calls have no answer. @param unsent  the first that was not sent; NULL: all were. @param end  of the first; LOST: the others' */
 void remote_pool_lose(struct remote_pool *pool, struct remote_call *first,
                       const struct remote_call *unsent, enum remote_end end, const char *text);

@@ -326,7 +326,7 @@ static void take_waiting(struct remote_link *l)
 static void answer(const struct remote_link *l, struct remote_call *call)
 {
     if (call->is_over)
-        free(call);
+        remote_call_forget(l->pool, call);
     else
         protocol_of(l)->answer(l->pool->client->of, call, l->reader);
 }
@@ -417,13 +417,13 @@ static bool take_answer(struct remote_link *l, bool is_confused, size_t nleft)
     return true;
 }
 
-static void append(struct remote_queue *q, struct remote_queue *from)
+static void append(struct remote_pool *pool, struct remote_queue *q, struct remote_queue *from)
 {
     struct remote_call *call;
 
     while ((call = remote_queue_pop(from))) {
         if (call->is_over)
-            free(call);
+            remote_call_forget(pool, call);
         else
             remote_queue_add(q, call);
     }
@@ -432,12 +432,13 @@ static void append(struct remote_queue *q, struct remote_queue *from)
 /* Its calls were not sent, and go before those that wait, which came later. */
 static void wait_again(struct remote_link *l)
 {
+    struct remote_pool *pool = l->pool;
     struct remote_queue later;
 
     remote_queue_init(&later);
-    append(&later, &l->pool->waiting);
-    append(&l->pool->waiting, &l->calls);
-    append(&l->pool->waiting, &later);
+    append(pool, &later, &pool->waiting);
+    append(pool, &pool->waiting, &l->calls);
+    append(pool, &pool->waiting, &later);
 }
 
 /* The server has not taken the connection: its calls are as good as unsent. */

@@ -857,6 +857,39 @@ static void a_server_that_answers_elsewhere_is_not_left_out(void **state)
     end_alone();
 }
 
+/* What is over stays on its connection, where its answer is awaited. */
+static void calls_that_are_over_count(void **state)
+{
+    struct remote_spec spec;
+    unsigned of[WORKERS];
+    struct remote_call *more;
+
+    (void)state;
+    begin_alone(&spec, of, false);
+    spec.connections = 1;
+    for (unsigned i = 0; i < patient.calls_max; i++)
+        (void)ask();
+    serve_all_waits();
+    while (world.nended < world.naccepted)
+        pass_time(20);
+    more = new_call(world.ncalls);
+    assert_int_equal(remote_client_begin(world.clients[0], more, NULL), -1);
+    finish(world.streams[0]);
+    assert_int_equal(remote_client_begin(world.clients[0], more, NULL), 0);
+    remote_client_cancel(world.clients[0], more);
+    free(more);
+    for (unsigned i = 0; i < patient.calls_max; i++)
+        (void)ask();
+    serve_all_waits();
+    while (world.streams[0]->is_open)
+        pass_time(20);
+    while (!is_up())
+        run_all();
+    (void)ask();
+    assert_int_equal(world.clients[0]->ncalls, 1);
+    end_alone();
+}
+
 /* It takes connections, and answers nothing: each new one is as silent as those before. */
 static void a_server_that_is_silent_is_left_out(void **state)
 {
@@ -916,6 +949,7 @@ int main(void)
         cmocka_unit_test(a_server_is_asked_anew_where_a_connection_is_dead),
         cmocka_unit_test(a_server_that_answers_elsewhere_is_not_left_out),
         cmocka_unit_test(a_server_that_is_silent_is_left_out),
+        cmocka_unit_test(calls_that_are_over_count),
         cmocka_unit_test(an_answer_brings_a_server_back),
     };
 

@@ -38,7 +38,7 @@ typedef struct redisAsyncContext {
 #define REDIS_DOWN (-3)    /* the server cannot be reached; it has not been carried out */
 #define REDIS_LOST (-4) /* the connection ended before the answer; it may have been carried out */
 #define REDIS_MALFORMED (-5) /* the server sent what is no answer, or more than 64 MB */
-#define REDIS_FULL (-6)      /* 1,024 commands of this worker wait, or there is no memory */
+#define REDIS_FULL (-6) /* 1,024 commands of this worker have no answer, or there is no memory */
 /* A server, and how it is asked; 0 and NULL are the defaults. */
 struct redis_options {
     /* HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DATABASE?connections=N, of which all but the host may be left out; N
