@@ -331,6 +331,25 @@ def test_a_server_that_is_full(serve, tmp_path):
         assert all_were_answered(server)
 
 
+def takes(sock):
+    sock.sendall(b"PING\r\n")
+    return b"max number" not in sock.recv(100)
+
+
+@pytest.mark.parametrize("password", ["", "secret"])
+def test_a_server_that_refuses_all_but_one(serve, tmp_path, password):
+    with redis_server.Server(tmp_path, "--maxclients", "2", "--requirepass", password) as full, contextlib.ExitStack() as stack:
+        server = serve(full, PATIENT + f',.connections=4,.password="{password}"')
+        assert eventually(lambda: takes(stack.enter_context(socket.create_connection(("127.0.0.1", full.port)))), within=WITHIN)
+        full.pause()
+        with asking(server, *["/db/ask?c=PING"] * 4) as texts:
+            assert eventually(lambda: counts(server)[0] == 4, within=WITHIN)
+            full.go_on()
+        assert texts == ["0 PONG"] * 4
+        assert all(works(server) for _ in range(10))
+        assert "left out" not in server.log()
+
+
 def test_a_script_that_answers_like_a_full_server(serve, redis):
     server = serve(redis)
     assert works(server)
