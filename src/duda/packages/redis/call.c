@@ -45,12 +45,12 @@ void redis_intake_begin(struct redis_intake *in, const struct redis_call *c, boo
     in->is_first = is_first;
 }
 
-/* What a server sends at its limit of connections, before it closes this one. A script may answer the same later. */
+/* What a server sends at its limit of connections, word for word, before it closes this one. A script may answer the same later. */
 static bool is_full(const redisReply *reply)
 {
-    static const char text[] = "ERR max number of clients";
-
-    return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, text, sizeof(text) - 1) == 0;
+    return reply->type == REDIS_REPLY_ERROR &&
+           (strcmp(reply->str, "ERR max number of clients reached") == 0 ||
+            strcmp(reply->str, "ERR max number of clients + cluster connections reached") == 0);
 }
 
 static enum remote_progress refuse(struct redis_intake *in, const char *why)

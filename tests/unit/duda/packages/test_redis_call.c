@@ -138,6 +138,8 @@ static const struct {
      "ERR max number of clients reached"},
     {"-ERR max number of clients reached\r\n", 2, true, REMOTE_FULL,
      "ERR max number of clients reached"},
+    {"-ERR max number of clients of this shop\r\n", 1, false, REMOTE_DONE,
+     "ERR max number of clients of this shop"},
     {"+OK\r\n-ERR max number of clients reached\r\n", 2, false, REMOTE_DONE,
      "ERR max number of clients reached"},
     {"garbage\r\n", 1, false, REMOTE_BAD, NULL},
