@@ -84,7 +84,7 @@ def test_a_thousand_at_once_and_at_most_eight_alive(server, tmp_path):
     assert family.spawner(server) == spawner
     assert not family.zombies(server)
     assert eventually(lambda: server.open_descriptors() <= before), "descriptors are left"
-    assert process.is_sanitized() or private[2] <= private[1] + 1000, private  # a sanitizer keeps what was freed
+    assert process.is_sanitized() or private[2] <= max(private[:2]) + 1000, private  # a sanitizer keeps what was freed
     assert list(folder.iterdir()) == []
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import process
+from harness import executable, process
 from harness.config import Config, section
 
 
@@ -380,6 +380,7 @@ def test_a_location_whose_paths_an_earlier_one_has_is_told(check):
     assert f"sites/default:{first + 18}:11: warning: Match: no request comes here, since line {first + 6} has its paths" in output
 
 
+@pytest.mark.skipif(not executable.plugin("compress"), reason="this build has no such plugin")
 def test_a_handler_that_may_pass_hides_no_other(check):
     code, output = check(handlers="Match ^/api compress\nMatch ^/api/v2 echo", extra={"plugins.load": "[PLUGINS]\n    Load compress\n"})
     assert code == 0 and "warning: " not in output, output

@@ -57,10 +57,12 @@ class Application:
         return sorted(children(self.pid))
 
     def kill(self):
-        """End it like a crash, its children too: all are of one process group."""
+        """End it like a crash, its children too: all are of one process group, and none has the address any more."""
         if self.process.poll() is None:
+            family = self.workers()
             os.killpg(self.pid, signal.SIGKILL)
             self.process.wait(10)
+            eventually(lambda: not any(map(is_alive, family)))
 
     def stop(self):
         family = self.workers() if self.process.poll() is None else []
