@@ -16,6 +16,7 @@ import pathlib
 import socket
 import ssl
 import tempfile
+import threading
 import time
 
 from harness import tools
@@ -100,7 +101,22 @@ class Pair:
             os.replace(new, target)
 
 
-@functools.cache
+_MAKING = threading.RLock()
+
+
+def _once(make):
+    """Each thing is made once, whichever threads of a test ask for it."""
+    made = functools.cache(make)
+
+    @functools.wraps(make)
+    def give(*args, **kwargs):
+        with _MAKING:
+            return made(*args, **kwargs)
+
+    return give
+
+
+@_once
 def _folder():
     """A place that goes away with the process."""
     return tempfile.TemporaryDirectory(prefix="monkey-certificates-")
@@ -119,7 +135,7 @@ def _openssl(*words, **kwargs):
     return done.stdout
 
 
-@functools.cache
+@_once
 def key(kind="ec", number=0):
     """A private key. RSA keys take long to make: the same number is the same key."""
     path = folder() / f"{kind}-{number}.key"
@@ -147,7 +163,7 @@ def _sign(kind, issuer, key_path, subject, names=(), valid=("-days", "200")):
     return Pair(path, key_path, issuer)
 
 
-@functools.cache
+@_once
 def authority(name="Test CA"):
     """Who signs. Another name is another authority, which the first one's clients do not trust."""
     private = key("ec", f"authority-{name}")
@@ -157,20 +173,20 @@ def authority(name="Test CA"):
     return Pair(path, private)
 
 
-@functools.cache
+@_once
 def intermediate():
     """An authority below the first: its certificates need a chain."""
     return _sign("authority", authority(), key("ec", "intermediate"), "/CN=Test Intermediate CA")
 
 
-@functools.cache
+@_once
 def issue(*names, kind="ec", chained=False, number=0):
     """A server's certificate for these names; for localhost and 127.0.0.1 when none is given."""
     names = names or ("localhost", "127.0.0.1", "::1")
     return _sign("server", intermediate() if chained else authority(), key(kind, number), f"/CN={names[0]}", names)
 
 
-@functools.cache
+@_once
 def first(by, kind="ec"):
     """The certificate of localhost that an authority gave the number 1, as others do too."""
     path, index = folder() / f"{next(_numbers)}.pem", folder() / "index.txt"
@@ -184,7 +200,7 @@ def first(by, kind="ec"):
     return Pair(path, key(kind, 0), issuer)
 
 
-@functools.cache
+@_once
 def expired(*names):
     """One whose time was over long ago."""
     names = names or ("localhost", "127.0.0.1")
@@ -192,7 +208,7 @@ def expired(*names):
                  ("-startdate", "20200101000000Z", "-enddate", "20200201000000Z"))
 
 
-@functools.cache
+@_once
 def future(*names):
     """One whose time is still to come."""
     names = names or ("localhost", "127.0.0.1")
@@ -205,7 +221,7 @@ def wrong_key():
     return Pair(issue().certificate, key("ec", "other"), authority())
 
 
-@functools.cache
+@_once
 def client(subject="/O=Tests/CN=client", by="Test CA"):
     """A client's certificate."""
     return _sign("client", authority(by), key("ec", "client"), subject)
@@ -218,13 +234,13 @@ def short_lived_client(seconds):
                  valid=("-startdate", "20200101000000Z", "-enddate", end))
 
 
-@functools.cache
+@_once
 def responder(issuer, kind="responder", valid=("-days", "200")):
     """Whom an authority lets speak of its certificates; by another kind it does not."""
     return _sign(kind, issuer, key("ec", f"responder-{kind}"), f"/CN=Responder {kind}", valid=valid)
 
 
-@functools.cache
+@_once
 def ocsp_response(pair, days=7, by=None):
     """A file with the word of a certificate's authority, or of somebody else, that it is good (RFC 6960), to be stapled."""
     issuer, path = pair.issuer, folder() / f"{next(_numbers)}.ocsp"
@@ -246,7 +262,7 @@ def crl(by="Test CA", revoked=(), days=("-crldays", "30")):
     return path
 
 
-@functools.cache
+@_once
 def dh_parameters():
     """Those of RFC 7919, 2048 bits."""
     path = folder() / "ffdhe2048.pem"
