@@ -43,15 +43,12 @@ static enum mk_verdict serve_route(struct mk_request *r, struct mk_str path,
 }
 
 /* What was found by the names of interface and method, or in the map. */
-static enum mk_verdict serve_call(struct mk_request *r, struct mk_duda_worker *w,
-                                  struct mk_duda_service *s, struct mk_str path, struct mk_str rest)
+static enum mk_verdict serve_call(struct mk_request *r, struct mk_duda_service *s,
+                                  struct mk_str path, struct mk_str rest)
 {
-    struct mk_request_facts facts;
     struct mk_duda_match match;
 
-    facts.size = sizeof(facts);
-    mk_request_facts(r, &facts);
-    switch (mk_duda_find(s, rest, facts.query.p, &match)) {
+    switch (mk_duda_find(s, rest, mk_request_query(r).p, &match)) {
     case MK_DUDA_SLASH:
         return redirect(r, path);
     case MK_DUDA_NONE:
@@ -59,7 +56,7 @@ static enum mk_verdict serve_call(struct mk_request *r, struct mk_duda_worker *w
     case MK_DUDA_CALL:
         break;
     }
-    return mk_duda_begin(r, &facts, w, s, &match);
+    return mk_duda_begin(r, s, &match);
 }
 
 /* The pages of the framework itself: /ddr. */
@@ -109,5 +106,5 @@ enum mk_verdict mk_duda_on_handle(struct mk_request *r, const struct mk_context 
     if (!s)
         return MK_VERDICT_PASS;
     verdict = serve_route(r, path, s, rest);
-    return verdict == MK_VERDICT_PASS ? serve_call(r, ctx->local, s, path, rest) : verdict;
+    return verdict == MK_VERDICT_PASS ? serve_call(r, s, path, rest) : verdict;
 }

@@ -196,10 +196,10 @@ static void fill_parts(struct mk_duda_request *rq, const struct mk_duda_match *m
         dr->params[i] = mk_duda_pointer(match->params[i]);
 }
 
-static struct mk_duda_request *new_request(struct mk_request *r,
-                                           const struct mk_request_facts *facts,
-                                           struct mk_duda_worker *w, struct mk_duda_service *s)
+static struct mk_duda_request *
+new_request(struct mk_request *r, const struct mk_request_facts *facts, struct mk_duda_service *s)
 {
+    struct mk_duda_worker *w = mk_duda_worker_of(s, facts->worker);
     struct mk_duda_request *rq = mk_duda_table_add(w->requests);
 
     if (!rq)
@@ -235,16 +235,14 @@ static int read_multipart(struct mk_duda_request *rq)
 
 static bool is_multipart(const struct mk_duda_request *rq)
 {
-    return rq->route && text_begins(mk_request_header(rq->r, MK_STR("Content-Type")),
-                                    MK_STR("multipart/form-data"));
+    return rq->route && mk_duda_request_is_multipart(rq);
 }
 
 /* Routes of level 3 have forms; a multipart one has been counted as it came. */
 static bool is_form_too_large(const struct mk_duda_request *rq)
 {
     return rq->service->level >= LEVEL_OF_ROUTES && !rq->multipart &&
-           text_begins(mk_request_header(rq->r, MK_STR("Content-Type")),
-                       MK_STR("application/x-www-form-urlencoded")) &&
+           mk_duda_request_is_urlencoded(rq) &&
            mk_duda_has_too_many_fields((struct mk_str){rq->body.bytes, rq->body.len});
 }
 
@@ -404,20 +402,23 @@ static enum mk_verdict go_on(struct mk_duda_request *rq)
 /* ---- where it begins ---- */
 
 /* @param route  of level 3; NULL: match has where it goes */
-static enum mk_verdict begin(struct mk_request *r, const struct mk_request_facts *facts,
-                             struct mk_duda_worker *w, struct mk_duda_service *s,
+static enum mk_verdict begin(struct mk_request *r, struct mk_duda_service *s,
                              const struct mk_duda_route *route, const struct mk_duda_match *match)
 {
-    struct mk_duda_request *rq = new_request(r, facts, w, s);
+    struct mk_request_facts facts;
+    struct mk_duda_request *rq;
 
+    facts.size = sizeof(facts);
+    mk_request_facts(r, &facts);
+    rq = new_request(r, &facts, s);
     if (!rq)
         return mk_reply_error(r, 503, NULL);
     rq->route = route;
-    if (facts->content_length == 0)
-        return call(rq, facts, match);
+    if (facts.content_length == 0)
+        return call(rq, &facts, match);
     if (route && route->before) {
         rq->is_at_head = true;
-        enter(rq, facts, match);
+        enter(rq, &facts, match);
     }
     return go_on(rq);
 }
@@ -426,12 +427,8 @@ enum mk_verdict mk_duda_on_route(struct mk_request *r, void *arg)
 {
     const struct mk_duda_route *route = arg;
     const struct mk_duda_match match = {.target = &route->target};
-    struct mk_request_facts facts;
 
-    facts.size = sizeof(facts);
-    mk_request_facts(r, &facts);
-    return begin(r, &facts, mk_duda_worker_of(route->service, facts.worker), route->service, route,
-                 &match);
+    return begin(r, route->service, route, &match);
 }
 
 enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
@@ -442,7 +439,7 @@ enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
     struct mk_duda_request *rq;
 
     mk_request_facts(r, &facts);
-    rq = new_request(r, &facts, mk_duda_worker_of(route->service, facts.worker), route->service);
+    rq = new_request(r, &facts, route->service);
     if (!rq)
         return mk_reply_error(r, 503, NULL);
     rq->route = route;
@@ -450,11 +447,10 @@ enum mk_verdict mk_duda_on_early_route(struct mk_request *r, void *arg)
     return call(rq, &facts, &match);
 }
 
-enum mk_verdict mk_duda_begin(struct mk_request *r, const struct mk_request_facts *facts,
-                              struct mk_duda_worker *w, struct mk_duda_service *s,
+enum mk_verdict mk_duda_begin(struct mk_request *r, struct mk_duda_service *s,
                               const struct mk_duda_match *match)
 {
-    return begin(r, facts, w, s, NULL, match);
+    return begin(r, s, NULL, match);
 }
 
 bool mk_duda_go_on(struct mk_request *r, enum mk_verdict *verdict)

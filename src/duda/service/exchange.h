@@ -7,8 +7,7 @@
 struct mk_duda_match;
 
 /** A request begins, of a service below level 3 or of its map. @param match  where it goes */
-enum mk_verdict mk_duda_begin(struct mk_request *r, const struct mk_request_facts *facts,
-                              struct mk_duda_worker *w, struct mk_duda_service *s,
+enum mk_verdict mk_duda_begin(struct mk_request *r, struct mk_duda_service *s,
                               const struct mk_duda_match *match);
 
 /** The hook is called again: go on with the request. @return false: it has not begun */

@@ -2,6 +2,7 @@
 #include "service/request.h"
 
 #include "inputs/fields.h"
+#include "kit/text/words.h"
 #include "service/table.h"
 
 #include <stdlib.h>
@@ -31,6 +32,21 @@ struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *ca
 void mk_duda_request_hold(struct mk_duda_request *rq, size_t answer)
 {
     mk_request_hold(rq->r, rq->body.size + (rq->fields ? rq->fields->bytes : 0) + answer);
+}
+
+static bool is_of_type(const struct mk_duda_request *rq, struct mk_str type)
+{
+    return text_begins(mk_request_header(rq->r, MK_STR("Content-Type")), type);
+}
+
+bool mk_duda_request_is_urlencoded(const struct mk_duda_request *rq)
+{
+    return is_of_type(rq, MK_STR("application/x-www-form-urlencoded"));
+}
+
+bool mk_duda_request_is_multipart(const struct mk_duda_request *rq)
+{
+    return is_of_type(rq, MK_STR("multipart/form-data"));
 }
 
 void mk_duda_request_rest(struct mk_duda_request *rq)

@@ -153,6 +153,10 @@ struct mk_duda_request *mk_duda_request_check(duda_request_t *dr, const char *ca
 /** mk_duda_enter, for a call-back of a request. */
 struct mk_duda_here mk_duda_enter_request(const struct mk_duda_request *rq);
 
+/** What the head says of the body: it is a form, of one type or the other. Before the request has ended. */
+bool mk_duda_request_is_urlencoded(const struct mk_duda_request *rq);
+bool mk_duda_request_is_multipart(const struct mk_duda_request *rq);
+
 /** It waits from now on, for WaitTimeout at most. Its client is no reader, so one that leaves is noticed at once. */
 void mk_duda_request_rest(struct mk_duda_request *rq);
 /** One of those that it waited for is there. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/request/form.h"
 
-#include "kit/text/words.h"
 #include "objects/objects.h"
 #include "service/pattern.h"
 #include "service/receive.h"
@@ -16,28 +15,16 @@
 
 /* Forms of both types as one list, made when a service asks at first. */
 
-static bool has_type(const struct mk_duda_request *rq, struct mk_str wanted)
-{
-    const struct mk_str type = mk_duda_str(rq->sr.content_type);
-
-    return type.p && text_begins(type, wanted);
-}
-
-static bool is_urlencoded(const struct mk_duda_request *rq)
-{
-    return has_type(rq, MK_STR("application/x-www-form-urlencoded"));
-}
-
 bool mk_duda_form_is_sent(const struct mk_duda_request *rq)
 {
-    return is_urlencoded(rq) || has_type(rq, MK_STR("multipart/form-data"));
+    return mk_duda_request_is_urlencoded(rq) || mk_duda_request_is_multipart(rq);
 }
 
 static struct mk_duda_fields *make_fields(const struct mk_duda_request *rq)
 {
     if (rq->multipart)
         return mk_duda_fields_of_form(rq->multipart);
-    if (is_urlencoded(rq))
+    if (mk_duda_request_is_urlencoded(rq))
         return mk_duda_fields_of_pairs((struct mk_str){rq->body.bytes, rq->body.len});
     return mk_duda_fields_of_pairs((struct mk_str){NULL, 0});
 }

@@ -2,7 +2,6 @@
 #include "objects/routes/input.h"
 
 #include "inputs/inputs.h"
-#include "kit/text/words.h"
 #include "inputs/fields.h"
 #include "objects/request/form.h"
 #include "objects/request/json_body.h"
@@ -256,8 +255,7 @@ static int note_fields(const struct origin *origin, struct mk_duda_values *v)
 
 static bool is_form(const struct mk_duda_request *rq)
 {
-    return rq->multipart || text_begins(mk_duda_str(rq->sr.content_type),
-                                        MK_STR("application/x-www-form-urlencoded"));
+    return rq->multipart || mk_duda_request_is_urlencoded(rq);
 }
 
 /* @return false: the request was answered */
