@@ -25,9 +25,9 @@ struct mk_stream;
  *                write until MK_E_AGAIN. The callback may close the stream.
  *
  * MK_IO_ERROR is the last event: the stream is broken, and reads and writes return MK_E_PEER from
- * now on. Close it, at once or later. Bytes that arrived before a reset can be read in
- * the event before; on a dialled stream also later: then MK_E_PEER tells of the reset, and MK_IO_ERROR
- * may not come. A worker that ends reports MK_IO_ERROR to all its streams.
+ * now on. Close it, at once or later. Bytes that arrived before a reset can be read in the event before. A dialled stream
+ * keeps them for longer; then a read returns MK_E_PEER behind the last one, and MK_IO_ERROR may not come. A worker that ends
+ * reports MK_IO_ERROR to all its streams.
  */
 typedef void (*mk_stream_fn)(struct mk_stream *s, unsigned events, void *arg);
 

@@ -40,9 +40,8 @@ enum mk_variable {
 
 /** The names there are, for a sentence. */
 #define MK_VARIABLES_TEXT                                                                          \
-    "$remote_addr, $scheme, $host, $http_host, $server_port, $request_id, $request_uri, $uri or "  \
-    "$path, "                                                                                      \
-    "$query or $args, and $$ for a dollar"
+    "$remote_addr, $scheme, $host, $http_host, $server_port, $request_id, $request_uri, "          \
+    "$uri or $path, $query or $args, and $$ for a dollar"
 
 enum { MK_VARIABLE_ROOM = MK_PEER_TEXT };
 

@@ -63,7 +63,6 @@ static struct mk_tunnel *tunnel_of(const struct mk_stream *s)
 static ssize_t read_bytes(struct mk_stream *s, void *buf, size_t len)
 {
     struct mk_tunnel *t = tunnel_of(s);
-
     ssize_t n = len > 0 ? t->carrier->read(t->arg, buf, len) : MK_E_AGAIN;
 
     if (n > 0)

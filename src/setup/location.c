@@ -134,20 +134,29 @@ static int make_variant(struct mk_site *v, struct mk_site *parent, const struct 
 
 /* ---- all of them ---- */
 
-/* A request is in the first whose expression its path matches. */
+/* A request is in the first whose expression its path matches. @return the line that has all paths of number i; NULL: none */
+static const struct mk_setting *shadow_of(const struct mk_location *matches, size_t i)
+{
+    const struct mk_str value = match_of(matches[i].section)->value;
+
+    for (size_t j = 0; j < i; j++) {
+        const struct mk_setting *first = match_of(matches[j].section);
+
+        if (mk_plain_covers(first->value, value))
+            return first;
+    }
+    return NULL;
+}
+
 static void check_shadows(const struct mk_places *places, struct mk_setup *ctx)
 {
     const struct mk_location *matches = &places->items[places->npaths];
 
     for (size_t i = 1; i < places->nmatches; i++) {
-        const struct mk_setting *later = match_of(matches[i].section), *first;
-        size_t j = 0;
+        const struct mk_setting *first = shadow_of(matches, i);
 
-        do
-            first = match_of(matches[j].section);
-        while (!mk_plain_covers(first->value, later->value) && ++j < i);
-        if (j < i)
-            mk_fault_warn(ctx->faults, &later->value_at,
+        if (first)
+            mk_fault_warn(ctx->faults, &match_of(matches[i].section)->value_at,
                           "Match: no request comes here, since line %u has its paths",
                           first->key_at.line);
     }

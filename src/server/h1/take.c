@@ -130,12 +130,12 @@ static void cut(struct mk_stream *s)
     mk_conn_close(c, MK_CLOSE_PEER_CUT);
 }
 
-/* It waits for its head to leave. */
 static void hold(struct mk_stream *s, size_t bytes)
 {
     mk_conn_set_kept(s->conn, bytes);
 }
 
+/* It waits for its head to leave. */
 static const struct mk_stream_kind taken = {
     .read = read_bytes,
     .on_write = on_write,

@@ -56,9 +56,9 @@ typedef void (*memcached_fn)(duda_request_t *dr, const struct memcached_answer *
    connections of its own, on which commands follow each other without waiting for answers.
 
    A host is a name, an IPv4 address, or an IPv6 address in brackets. Names are looked up when a connection is made, without
-   blocking, and again when no address accepts it. The scheme memcacheds is memcached over TLS: the plugin tls or mbedtls
-   verifies the server by its section [TLS_BACKEND]. ?connections=N behind a URL bounds the connections of all workers to that
-   server; commands wait for one, first-in first-out, within timeout_ms.
+   blocking, and again when no address accepts it. The scheme memcacheds is memcached over TLS, by the plugin tls or mbedtls;
+   the plugin's section [TLS_BACKEND] says how servers are verified. A URL may end in ?connections=N: all workers together have
+   at most N connections to that server. Commands wait for one, first-in first-out, within timeout_ms.
 
    Keys are spread over the servers by consistent hashing, as ketama does it: 160 points of each server on a ring of 32 bits,
    FNV-1a with the final mix of MurmurHash3 of "host:port-number"; a key belongs to the next point. After a failure
