@@ -54,6 +54,23 @@ def is_served(server, source="127.0.0.1", within=30.0):
         return connection.request("/a.txt").status == 200
 
 
+def fill_idle(server, count):
+    """Connections that had an answer, and have been idle for long enough to be closed where room is needed."""
+    idle = fill(server, be_idle, count)
+    for connection in idle:
+        assert connection.response().status == 200
+    time.sleep(YOUNG + 0.2)
+    return idle
+
+
+def twelve_are_served_beside(server, kept):
+    """One after the other, each from an address of its own, and none of those that are kept is closed for them."""
+    for number in range(12):
+        assert is_served(server, f"127.0.2.{number + 1}")
+    for connection in kept:
+        assert connection.request("/a.txt").status == 200
+
+
 @pytest.mark.parametrize("policy", ["Resist", "Drop"])
 @pytest.mark.parametrize("kind", [be_idle, send_half_a_head, send_half_a_body, read_nothing])
 def test_a_normal_client_gets_in(start, scheduler, kind, policy):
@@ -83,14 +100,8 @@ def test_other_addresses_keep_what_they_have(start, scheduler):
     others = [server.connect(source=f"127.0.1.{number + 1}") for number in range(MAX // 4)]
     for connection in others:
         assert connection.request("/a.txt").status == 200
-    greedy = fill(server, be_idle, MAX - len(others))
-    for connection in greedy:
-        assert connection.response().status == 200
-    time.sleep(YOUNG + 0.2)
-    for number in range(12):
-        assert is_served(server, f"127.0.2.{number + 1}")
-    for connection in others:
-        assert connection.request("/a.txt").status == 200
+    fill_idle(server, MAX - len(others))
+    twelve_are_served_beside(server, others)
 
 
 def test_requests_that_are_answered_are_not_lost(start, scheduler):
@@ -107,14 +118,7 @@ def test_requests_that_are_answered_are_not_lost(start, scheduler):
 
 def test_nobody_loses_anything_while_there_is_room(start, scheduler):
     server = start(server=settings(scheduler), files=FILES)
-    held = fill(server, be_idle, MAX * 3 // 4)
-    for connection in held:
-        assert connection.response().status == 200
-    time.sleep(YOUNG + 0.2)
-    for number in range(12):
-        assert is_served(server, f"127.0.1.{number + 1}")
-    for connection in held:
-        assert connection.request("/a.txt").status == 200
+    twelve_are_served_beside(server, fill_idle(server, MAX * 3 // 4))
 
 
 @pytest.mark.skipif(executable.is_sanitized(), reason="a sanitizer wants to be the first library")
@@ -122,14 +126,7 @@ def test_nobody_loses_anything_while_there_is_room(start, scheduler):
 def test_those_that_have_left_make_room_first(start, scheduler):
     """A worker that was still accepting saw none of them leave, and closed idle connections for them."""
     server = start(server=settings(scheduler, "Workers 1"), files=FILES, env={"LD_PRELOAD": tools.helper("late_accept.so.c")})
-    idle = fill(server, be_idle, MAX - MAX // 8 - 2)
-    for connection in idle:
-        assert connection.response().status == 200
-    time.sleep(YOUNG + 0.2)
-    for number in range(12):
-        assert is_served(server, f"127.0.2.{number + 1}")
-    for connection in idle:
-        assert connection.request("/a.txt").status == 200
+    twelve_are_served_beside(server, fill_idle(server, MAX - MAX // 8 - 2))
 
 
 def test_those_that_linger_go_first(start):
@@ -139,11 +136,4 @@ def test_those_that_linger_go_first(start):
     for connection in over:
         connection.send(b"nonsense\r\n\r\n")
         assert connection.response().status == 400
-    idle = fill(server, be_idle, MAX - len(over) - 4)
-    for connection in idle:
-        assert connection.response().status == 200
-    time.sleep(YOUNG + 0.2)
-    for number in range(12):
-        assert is_served(server, f"127.0.2.{number + 1}")
-    for connection in idle:
-        assert connection.request("/a.txt").status == 200
+    twelve_are_served_beside(server, fill_idle(server, MAX - len(over) - 4))

@@ -136,18 +136,23 @@ def test_several_connections(serve, redis):
     assert texts == ["0 2 elements"] * 2
 
 
+def all_count_over_one_connection(server, key, redis, turns):
+    """Clients of all workers count up at the same time, and their server has no more than one connection to this one."""
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(server.connect()) for _ in range(16)]
+        for turn in range(turns):
+            for client in clients:
+                client.send(f"GET /db/ask?c=INCR,{key} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            first = turn * len(clients) + 1
+            assert sorted(int(client.response().text.split()[1]) for client in clients) == list(range(first, first + len(clients)))
+            assert redis.clients() <= 1
+
+
 def test_workers_that_share_one_connection(start, tmp_path, redis):
     duda.build(tmp_path / "services", "packaged_redis3", name="db", level=3,
                flags=("-fcommon", f'-DSERVER="redis://{redis.address}/2?connections=1"', f"-DOPTIONS={PATIENT}"))
     server = start(**duda.config(tmp_path / "services", "db", duda={"PackagesRoot": duda.packages()}, server="Workers 4\nScheduler Fair\n"))
-    with contextlib.ExitStack() as stack:
-        clients = [stack.enter_context(server.connect()) for _ in range(16)]
-        for turn in range(20):
-            for client in clients:
-                client.send(b"GET /db/ask?c=INCR,n HTTP/1.1\r\nHost: a\r\n\r\n")
-            first = turn * len(clients) + 1
-            assert sorted(int(client.response().text.split()[1]) for client in clients) == list(range(first, first + len(clients)))
-            assert redis.clients() <= 1
+    all_count_over_one_connection(server, "n", redis, turns=20)
     assert all_were_answered(server)
 
 

@@ -8,7 +8,7 @@ import pytest
 from harness import duda, redis_server, secured
 from harness.client import eventually
 from harness.liar import Liar
-from test_duda_redis_client import PATIENT, all_were_answered, ask, config
+from test_duda_redis_client import PATIENT, all_count_over_one_connection, all_were_answered, ask, config
 
 WITHIN = 50.0
 SLOTS = 16384
@@ -92,14 +92,7 @@ def test_the_bound_is_that_of_each_server(start, tmp_path, cluster):
     duda.build(tmp_path / "services", "packaged_redis3", name="db", level=3,
                flags=("-fcommon", f'-DSERVER="redis://{cluster[0].address}?connections=1"', f"-DOPTIONS={PATIENT},.connections=2"))
     server = start(**duda.config(tmp_path / "services", "db", duda={"PackagesRoot": duda.packages()}, server="Workers 4\nScheduler Fair\n"))
-    with contextlib.ExitStack() as stack:
-        clients = [stack.enter_context(server.connect()) for _ in range(16)]
-        for turn in range(10):
-            for client in clients:
-                client.send(f"GET /db/ask?c=INCR,{key} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
-            first = turn * len(clients) + 1
-            assert sorted(int(client.response().text.split()[1]) for client in clients) == list(range(first, first + len(clients)))
-            assert cluster[2].clients() <= 1
+    all_count_over_one_connection(server, key, cluster[2], turns=10)
     assert all_were_answered(server)
 
 

@@ -206,55 +206,27 @@ def test_free_ports_are_not_those_of_clients():
     assert not any(low <= port <= high for port in found)
 
 
-@contextlib.contextmanager
-def redis(folder):
-    with redis_server.Server(folder) as server:
-        yield server.port
+SERVERS = {
+    "redis": redis_server.Server,
+    "member_of_a_cluster": redis_server.Member,
+    "memcached": memcached_server.Server,
+    "mariadb": lambda _: mariadb_server.start(),
+    "postgres": lambda _: postgres_server.start(),
+    "nginx": lambda folder: peers.nginx(folder / "nginx", "", folder),
+    "uvicorn": peers.uvicorn,
+    "php_cgi": lambda folder: applications.php_cgi(folder / "php"),
+    "php_fpm": lambda folder: applications.php_fpm(folder / "php", tcp=True),
+}
 
 
-@contextlib.contextmanager
-def member_of_a_cluster(folder):
-    with redis_server.Member(folder) as server:
-        yield server.port
+def port_of(server):
+    """Some are known by their port alone, and applications by an address."""
+    if isinstance(server, applications.Application):
+        return int(server.address.rpartition(":")[2])
+    return getattr(server, "port", server)
 
 
-@contextlib.contextmanager
-def memcached(folder):
-    with memcached_server.Server(folder) as server:
-        yield server.port
-
-
-@contextlib.contextmanager
-def mariadb(_):
-    with mariadb_server.start() as server:
-        yield server.port
-
-
-@contextlib.contextmanager
-def postgres(_):
-    with postgres_server.start() as server:
-        yield server.port
-
-
-@contextlib.contextmanager
-def nginx(folder):
-    with peers.nginx(folder / "nginx", "", folder) as port:
-        yield port
-
-
-@contextlib.contextmanager
-def php_cgi(folder):
-    with applications.php_cgi(folder / "php") as application:
-        yield int(application.address.rpartition(":")[2])
-
-
-@contextlib.contextmanager
-def php_fpm(folder):
-    with applications.php_fpm(folder / "php", tcp=True) as application:
-        yield int(application.address.rpartition(":")[2])
-
-
-@pytest.mark.parametrize("serve", [redis, member_of_a_cluster, memcached, mariadb, postgres, nginx, peers.uvicorn, php_cgi, php_fpm])
+@pytest.mark.parametrize("serve", SERVERS.values(), ids=SERVERS)
 @pytest.mark.parametrize("which", [0, -1])
 def test_a_server_whose_port_was_taken_tries_another(serve, which, tmp_path, monkeypatch):
     """which: of those that it needs."""
@@ -269,8 +241,8 @@ def test_a_server_whose_port_was_taken_tries_another(serve, which, tmp_path, mon
             return found
 
         monkeypatch.setattr(ports, "free_ports", deal)
-        with serve(tmp_path) as port:
-            assert len(dealt) == 2 and port == dealt[1][0]
+        with serve(tmp_path) as server:
+            assert len(dealt) == 2 and port_of(server) == dealt[1][0]
 
 
 @pytest.fixture(scope="module")
