@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "remote/backend.h"
 #include "remote/client_int.h"
 
 #include <stdlib.h>
@@ -311,22 +312,13 @@ static struct mk_upstream *open_upstream(const struct remote_spec *spec,
                                          const struct remote_server *s,
                                          const struct duda_place *place, unsigned max)
 {
-    const struct remote_place *p = &s->place;
-    const struct mk_upstream_options options = {
-        .size = sizeof(options),
-        .host = p->host,
-        .port = p->port,
-        .transport = p->is_secure ? place->tls : NULL,
-        .name = !p->is_secure ? NULL
-                : s->name     ? s->name
-                              : p->host,
-        .max_connections = max,
-        .max_idle = spec->connections,
-        .max_waiting = UINT16_MAX, /* bound by the calls */
-        .connect_ms = spec->timeout_ms,
-        .idle_ms = REMOTE_IDLE_MS,
-    };
+    struct mk_upstream_options options = remote_backend(&s->place, s->name, place->tls);
 
+    options.max_connections = max;
+    options.max_idle = spec->connections;
+    options.max_waiting = UINT16_MAX; /* bound by the calls */
+    options.connect_ms = spec->timeout_ms;
+    options.idle_ms = REMOTE_IDLE_MS;
     return mk_upstream_new(mk_worker_server(place->worker), &options);
 }
 

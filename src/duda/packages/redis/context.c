@@ -3,8 +3,8 @@
 
 #include "channels.h"
 #include "kit/clock/clock.h"
+#include "remote/address.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,14 +199,11 @@ static int take_request(struct redis_context *c, duda_request_t *dr)
 /* A name would be looked up, which the published call does not do. @return 0; -1: it is none */
 static int read_place(struct remote_place *p, const char *ip, int port)
 {
-    unsigned char bytes[16];
-
     *p = (struct remote_place){.port = (unsigned)port};
     if (!ip || port < 1 || port > UINT16_MAX || strlen(ip) >= sizeof(p->host))
         return -1;
     (void)snprintf(p->host, sizeof(p->host), "%s", strcmp(ip, "localhost") == 0 ? "127.0.0.1" : ip);
-    return inet_pton(AF_INET, p->host, bytes) == 1 || inet_pton(AF_INET6, p->host, bytes) == 1 ? 0
-                                                                                               : -1;
+    return address_is_numeric(p->host, strlen(p->host)) ? 0 : -1;
 }
 
 static void begin(struct redis_context *c, const char *ip, int port)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
 
-#include <monkey/upstream.h>
+#include "remote/backend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,18 +424,10 @@ static void on_connection(void *arg, struct mk_stream *s, bool fresh, int error)
 static int take_connection(struct redis_link *l, const struct remote_place *place, const char *name,
                            unsigned ms)
 {
-    const struct mk_upstream_options options = {
-        .size = sizeof(options),
-        .host = place->host,
-        .port = place->port,
-        .transport = place->is_secure ? l->place.tls : NULL,
-        .name = !place->is_secure ? NULL
-                : name            ? name
-                                  : place->host,
-        .max_waiting = 1,
-        .connect_ms = ms,
-    };
+    struct mk_upstream_options options = remote_backend(place, name, l->place.tls);
 
+    options.max_waiting = 1;
+    options.connect_ms = ms;
     l->upstream = mk_upstream_new(mk_worker_server(l->place.worker), &options);
     if (!l->upstream)
         return -1;

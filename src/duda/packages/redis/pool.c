@@ -4,6 +4,8 @@
 #include "kit/clock/clock.h"
 #include "nodes.h"
 
+#include "remote/address.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,10 +53,8 @@ static void answer_reply(struct redis_pool *pool, struct redis_call *c, const re
 
 const char *redis_name_of(const struct redis_client *client, const struct remote_place *place)
 {
-    const bool is_address =
-        strchr(place->host, ':') || !place->host[strspn(place->host, "0123456789.")];
-
-    return is_address ? client->servers[0].place.host : NULL;
+    return address_is_numeric(place->host, strlen(place->host)) ? client->servers[0].place.host
+                                                                : NULL;
 }
 
 /* @return its number; -1: there are too many, or no memory */
