@@ -211,14 +211,10 @@ static void make_upload_room(struct proxy_exchange *x)
 
 static void frame_chunk(struct proxy_buffer *b, size_t n)
 {
-    const unsigned size = (unsigned)n;
-    const char head[CHUNK_HEAD] = {hex_lower(size >> 12),
-                                   hex_lower(size >> 8),
-                                   hex_lower(size >> 4),
-                                   hex_lower(size),
-                                   '\r',
-                                   '\n'};
+    const unsigned char size[] = {(unsigned char)(n >> 8), (unsigned char)n};
+    char head[CHUNK_HEAD] = {[4] = '\r', '\n'};
 
+    hex_write(head, size, sizeof(size));
     memcpy(b->bytes + b->end, head, sizeof(head));
     b->end += sizeof(head) + n;
     memcpy(b->bytes + b->end, "\r\n", 2);
