@@ -591,12 +591,4 @@ static void tell_stream(struct mk_stream *s)
     world.told = NULL;
 }
 
-static void restart(unsigned server)
-{
-    for (unsigned i = 0; i < world.nstreams; i++) {
-        if (world.streams[i]->is_open && world.streams[i]->u->server == server)
-            world.streams[i]->is_over = true;
-    }
-}
-
 #endif
