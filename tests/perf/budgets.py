@@ -27,5 +27,5 @@ PLUGINS_STATUS = {"keep": 0.07, "close": 0.10}
 WEBSOCKET_ECHO = 2500
 
 # User instructions of the smallest Duda service, with a whole turn of the loop.
-SERVICE = 6950
+SERVICE = 6800
 SERVICE_AIM = 4200

@@ -22,7 +22,7 @@ struct turn {
     int tid;
 };
 
-/* One variable, for finding one in an object that was loaded costs a call. */
+/* One variable: where the C library has no room for it beside the stack, finding one costs a call. */
 static __thread struct {
     struct mk_duda_here here;
     struct turn turn;
