@@ -157,8 +157,7 @@ static void judge_output(uint8_t b)
     w.out_got = 0;
     w.out_left = (size_t)w.out[0] << 16 | (size_t)w.out[1] << 8 | w.out[2];
     require(w.out_left <= H2_FRAME_MAX);
-    require(w.out[3] <= NGHTTP2_CONTINUATION && w.out[3] != NGHTTP2_PRIORITY &&
-            w.out[3] != NGHTTP2_PUSH_PROMISE);
+    require(w.out[3] <= H2_CONTINUATION && w.out[3] != H2_PRIORITY && w.out[3] != H2_PUSH_PROMISE);
 }
 
 ssize_t mk_stream_write(struct mk_stream *s, const struct iovec *iov, int niov)
@@ -513,8 +512,7 @@ static void send_head(uint32_t id, unsigned kind)
             put_field(&b, names[name % (sizeof(names) / sizeof(*names))],
                       values[value % (sizeof(values) / sizeof(*values))]);
     }
-    send_frame(NGHTTP2_HEADERS,
-               NGHTTP2_FLAG_END_HEADERS | (kind & 16 ? NGHTTP2_FLAG_END_STREAM : 0), id, b.bytes,
+    send_frame(H2_HEADERS, H2_FLAG_END_HEADERS | (kind & 16 ? H2_FLAG_END_STREAM : 0), id, b.bytes,
                b.len);
 }
 
@@ -532,14 +530,14 @@ static void send_data(uint32_t id)
     static const uint8_t zeros[16384];
     unsigned kind = byte();
 
-    send_frame(NGHTTP2_DATA, kind & 1, id, zeros, (size_t)(kind >> 1) << 7);
+    send_frame(H2_DATA, kind & 1, id, zeros, (size_t)(kind >> 1) << 7);
 }
 
 static void send_setting(void)
 {
     const uint8_t payload[6] = {0, (uint8_t)(byte() % 10), 0, 0, (uint8_t)byte(), (uint8_t)byte()};
 
-    send_frame(NGHTTP2_SETTINGS, 0, 0, payload, sizeof(payload));
+    send_frame(H2_SETTINGS, 0, 0, payload, sizeof(payload));
 }
 
 /* ---- what handlers do by themselves ---- */
@@ -595,10 +593,10 @@ static void step_on(void)
         send_data(id);
         break;
     case 7:
-        send_number(NGHTTP2_WINDOW_UPDATE, kind & 32 ? 0 : id, byte() << 8);
+        send_number(H2_WINDOW_UPDATE, kind & 32 ? 0 : id, byte() << 8);
         break;
     case 8:
-        send_number(NGHTTP2_RST_STREAM, id, byte());
+        send_number(H2_RST_STREAM, id, byte());
         break;
     case 9:
         send_setting();
@@ -628,16 +626,16 @@ static void step_on(void)
         run(MK_IO_READ | MK_IO_WRITE);
 }
 
-static void begin(struct h2_local *local, unsigned kind)
+static void begin(struct http2_local *local, unsigned kind)
 {
     const struct mk_context ctx = {.local = local};
 
-    require(h2_conn_begin(&ctx, NULL, (struct mk_stream *)(void *)&w) == 0);
+    require(http2_conn_begin(&ctx, NULL, (struct mk_stream *)(void *)&w) == 0);
     w.step = kind & 1 ? 1 : kind & 2 ? 7 : SIZE_MAX;
     if (kind & 128)
         return;
-    send_bytes(NGHTTP2_CLIENT_MAGIC, NGHTTP2_CLIENT_MAGIC_LEN);
-    send_frame(NGHTTP2_SETTINGS, 0, 0, NULL, 0);
+    send_bytes(H2_PREFACE, H2_PREFACE_LEN);
+    send_frame(H2_SETTINGS, 0, 0, NULL, 0);
 }
 
 static void end(void)
@@ -656,8 +654,8 @@ static void end(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t in[INPUT_MAX];
-    struct h2_settings set = {.stream_window = 4096, .connection_window = 65536};
-    struct h2_local *local;
+    struct http2_settings set = {.stream_window = 4096, .connection_window = 65536};
+    struct http2_local *local;
     unsigned kind;
 
     memset(&w, 0, sizeof(w));
@@ -670,15 +668,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kind = byte();
     set.max_streams = w.max_streams = kind & 4 ? 3 : 20;
     set.ping_ms = kind & 8 ? 1000 : 0;
-    set.counts = h2_counts_new();
+    set.counts = http2_counts_new();
     require(set.counts != NULL);
-    local = h2_local_new(NULL, &set);
+    local = http2_local_new(NULL, &set);
     require(local != NULL);
     begin(local, kind);
     while (w.size > 0 && !w.is_closed)
         step_on();
     end();
-    h2_local_put(local);
-    h2_counts_put(set.counts);
+    http2_local_put(local);
+    http2_counts_put(set.counts);
     return 0;
 }

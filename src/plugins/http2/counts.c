@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct h2_counts *h2_counts_new(void)
+struct http2_counts *http2_counts_new(void)
 {
-    struct h2_counts *c = aligned_alloc(alignof(struct h2_counts), sizeof(*c));
+    struct http2_counts *c = aligned_alloc(alignof(struct http2_counts), sizeof(*c));
 
     if (!c)
         return NULL;
@@ -15,13 +15,13 @@ struct h2_counts *h2_counts_new(void)
     return c;
 }
 
-struct h2_counts *h2_counts_get(struct h2_counts *c)
+struct http2_counts *http2_counts_get(struct http2_counts *c)
 {
     counted_get(&c->refs);
     return c;
 }
 
-void h2_counts_put(struct h2_counts *c)
+void http2_counts_put(struct http2_counts *c)
 {
     if (c && counted_put(&c->refs))
         free(c);
@@ -30,32 +30,32 @@ void h2_counts_put(struct h2_counts *c)
 static const struct {
     const char *name, *help, *by;
     bool is_counter, is_brief;
-} metrics[H2_COUNT_COUNT] = {
-#define H2_COUNT_ROW(count, metric, counter, brief, who, sentence)                                 \
-    [H2_COUNT_##count] = {"monkey_http2_" metric, sentence, who, counter, brief},
-    H2_COUNTS(H2_COUNT_ROW)
-#undef H2_COUNT_ROW
+} metrics[HTTP2_COUNT_COUNT] = {
+#define HTTP2_COUNT_ROW(count, metric, counter, brief, who, sentence)                              \
+    [HTTP2_COUNT_##count] = {"monkey_http2_" metric, sentence, who, counter, brief},
+    HTTP2_COUNTS(HTTP2_COUNT_ROW)
+#undef HTTP2_COUNT_ROW
 };
 
-static uint64_t sum(const struct h2_counts *c, enum h2_count what)
+static uint64_t sum(const struct http2_counts *c, enum http2_count what)
 {
     uint64_t all = 0;
 
-    for (unsigned i = 0; i < H2_COUNT_ROWS; i++)
+    for (unsigned i = 0; i < HTTP2_COUNT_ROWS; i++)
         all += atomic_load_explicit(&c->rows[i].numbers[what], memory_order_relaxed);
     return all;
 }
 
-void h2_counts_tell(const struct h2_counts *c, mk_metric_fn tell, void *arg)
+void http2_counts_tell(const struct http2_counts *c, mk_metric_fn tell, void *arg)
 {
-    for (unsigned i = 0; i < H2_COUNT_COUNT; i++) {
+    for (unsigned i = 0; i < HTTP2_COUNT_COUNT; i++) {
         struct mk_metric m = {
             .size = sizeof(m),
             .name = metrics[i].name,
             .help = metrics[i].help,
             .is_counter = metrics[i].is_counter,
             .is_brief = metrics[i].is_brief,
-            .value = (double)sum(c, (enum h2_count)i),
+            .value = (double)sum(c, (enum http2_count)i),
         };
 
         if (metrics[i].by) {

@@ -9,7 +9,7 @@
 #include <stdalign.h>
 
 /* What is counted over all workers and connections; a reload keeps it. X(NAME, metric, is_counter, is_brief, by, sentence) */
-#define H2_COUNTS(X)                                                                               \
+#define HTTP2_COUNTS(X)                                                                            \
     X(CONNECTIONS, "connections", false, true, NULL, "Connections that speak HTTP/2.")             \
     X(CONNECTIONS_MADE, "connections_begun_total", true, false, NULL,                              \
       "Connections that have chosen HTTP/2.")                                                      \
@@ -20,43 +20,43 @@
     X(RESETS_OF_OURS, "resets_total", true, false, "server", "Streams that were reset.")           \
     X(FLOODS, "floods_total", true, true, NULL, "Connections closed with ENHANCE_YOUR_CALM.")
 
-enum h2_count {
-#define H2_COUNT_ENUM(name, ...) H2_COUNT_##name,
-    H2_COUNTS(H2_COUNT_ENUM)
-#undef H2_COUNT_ENUM
-        H2_COUNT_COUNT
+enum http2_count {
+#define HTTP2_COUNT_ENUM(name, ...) HTTP2_COUNT_##name,
+    HTTP2_COUNTS(HTTP2_COUNT_ENUM)
+#undef HTTP2_COUNT_ENUM
+        HTTP2_COUNT_COUNT
 };
 
-enum { H2_COUNT_ROWS = 16 };
+enum { HTTP2_COUNT_ROWS = 16 };
 
 /** Of one worker, or of a few when there are many: a cache line that others seldom touch. */
-struct h2_row {
-    alignas(64) _Atomic uint64_t numbers[H2_COUNT_COUNT];
+struct http2_row {
+    alignas(64) _Atomic uint64_t numbers[HTTP2_COUNT_COUNT];
 };
 
-struct h2_counts {
+struct http2_counts {
     struct counted refs;
-    struct h2_row rows[H2_COUNT_ROWS];
+    struct http2_row rows[HTTP2_COUNT_ROWS];
 };
 
 /** @return it with one reference; NULL without memory. */
-struct h2_counts *h2_counts_new(void) MK_MUST_USE;
-struct h2_counts *h2_counts_get(struct h2_counts *c);
+struct http2_counts *http2_counts_new(void) MK_MUST_USE;
+struct http2_counts *http2_counts_get(struct http2_counts *c);
 /** NULL is allowed. Any thread. */
-void h2_counts_put(struct h2_counts *c);
+void http2_counts_put(struct http2_counts *c);
 
-static inline struct h2_row *h2_counts_row(struct h2_counts *c, const struct mk_worker *w)
+static inline struct http2_row *http2_counts_row(struct http2_counts *c, const struct mk_worker *w)
 {
-    return &c->rows[mk_worker_index(w) % H2_COUNT_ROWS];
+    return &c->rows[mk_worker_index(w) % HTTP2_COUNT_ROWS];
 }
 
 /** @param by  1, or -1 for what is no more */
-static inline void h2_count(struct h2_row *row, enum h2_count what, int by)
+static inline void http2_count(struct http2_row *row, enum http2_count what, int by)
 {
     atomic_fetch_add_explicit(&row->numbers[what], (uint64_t)(int64_t)by, memory_order_relaxed);
 }
 
 /** The samples of mk_plugin.metrics. */
-void h2_counts_tell(const struct h2_counts *c, mk_metric_fn tell, void *arg);
+void http2_counts_tell(const struct http2_counts *c, mk_metric_fn tell, void *arg);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HTTP2_TEXT_H
-#define HTTP2_TEXT_H
+#ifndef KIT_H2_TEXT_H
+#define KIT_H2_TEXT_H
 
 #include <monkey/types.h>
 
@@ -15,6 +15,8 @@ struct h2_text {
 
 /** @return 0; MK_E_LIMIT: it would hold more than max; MK_E_NOMEM. Nothing was appended then. */
 int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max);
+/** @return room for len bytes at its end, which are appended by adding to its len; NULL: no memory. */
+char *h2_text_room(struct h2_text *t, size_t len) MK_MUST_USE;
 /** The first bytes are not needed any more. */
 void h2_text_use(struct h2_text *t, size_t len);
 void h2_text_free(struct h2_text *t);

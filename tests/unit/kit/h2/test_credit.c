@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "credit.h"
+#include "kit/h2/credit.h"
 
 static unsigned pings_until_it_is_used_up(struct h2_credit *credit, int64_t now_ms)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HTTP2_CREDIT_H
-#define HTTP2_CREDIT_H
+#ifndef KIT_H2_CREDIT_H
+#define KIT_H2_CREDIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

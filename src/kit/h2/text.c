@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text.h"
+#include "kit/h2/text.h"
 
 #include <stdlib.h>
 
@@ -31,15 +31,24 @@ static int grow(struct h2_text *t, size_t need)
     return 0;
 }
 
+char *h2_text_room(struct h2_text *t, size_t len)
+{
+    if (len > UINT32_MAX / 4 - t->len)
+        return NULL;
+    if (len > t->cap - t->len)
+        close_gap(t);
+    if (len > t->cap - t->len && grow(t, t->len + len) < 0)
+        return NULL;
+    return t->p + t->len;
+}
+
 int h2_text_append(struct h2_text *t, const void *bytes, size_t len, size_t max)
 {
     if (len > max || h2_text_left(t) > max - len || max > UINT32_MAX / 4)
         return MK_E_LIMIT;
     if (len == 0)
         return 0;
-    if (len > t->cap - t->len)
-        close_gap(t);
-    if (len > t->cap - t->len && grow(t, t->len + len) < 0)
+    if (!h2_text_room(t, len))
         return MK_E_NOMEM;
     memcpy(t->p + t->len, bytes, len);
     t->len += (uint32_t)len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "credit.h"
+#include "kit/h2/credit.h"
 
 static const uint8_t prices[H2_PRICE_COUNT] = {
 #define H2_PRICE_ROW(name, price, sentence) [H2_PRICE_##name] = (price),

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "text.h"
+#include "kit/h2/text.h"
+
+#include "failing.h"
 
 static void test_bytes_keep_their_order(void **state)
 {
@@ -50,12 +52,31 @@ static void test_an_empty_one_has_no_memory(void **state)
     assert_int_equal(h2_text_left(&t), 0);
 }
 
+static void test_without_memory_it_stays(void **state)
+{
+    size_t sum = 0;
+    struct h2_text t = {.sum = &sum};
+
+    (void)state;
+    fails_in = 1;
+    assert_int_equal(h2_text_append(&t, "1", 1, 1), MK_E_NOMEM);
+    assert_int_equal(sum, 0);
+    assert_int_equal(h2_text_append(&t, "1", 1, 1), 0);
+    fails_in = 1;
+    assert_null(h2_text_room(&t, 1000));
+    assert_memory_equal(t.p, "1", 1);
+    assert_int_equal(sum, t.cap);
+    h2_text_free(&t);
+    assert_int_equal(sum, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_keep_their_order),
         cmocka_unit_test(test_a_bound_is_held),
         cmocka_unit_test(test_an_empty_one_has_no_memory),
+        cmocka_unit_test(test_without_memory_it_stays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

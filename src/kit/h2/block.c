@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/h2/session_int.h"
+
+/* Field blocks (RFC 9113 section 4.3): all are decoded, those that nobody reads too, for the dynamic table's sake. */
+
+/* Bytes of a field at most, as it comes: Huffman's longest codes have 30 bits. */
+enum { FIELD_CODED_MAX = 4 * HPACK_FIELD_MAX };
+
+/* Streams that are begun say how urgent they are (RFC 9218 section 5). */
+static void see_priority(struct h2_stream *st, const struct hpack_field *f)
+{
+    struct h2_priority priority = st->turn.priority;
+
+    if (st->message.is_trailer || f->name.len != 8 || memcmp(f->name.p, "priority", 8) != 0)
+        return;
+    h2_priority_read(&priority, f->value);
+    h2_stream_set_priority(st, priority);
+}
+
+static void give_field(struct h2_session *s, const struct hpack_field *f)
+{
+    struct h2_stream *st = s->current;
+    enum h2_field kind;
+    int err;
+
+    if (!st) { /* it costs work all the same */
+        (void)h2_session_pay(s, H2_PRICE_FIELD);
+        return;
+    }
+    kind = h2_message_field(&st->message, f);
+    if (kind == H2_FIELD_MALFORMED) {
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+        return;
+    }
+    if (kind == H2_FIELD_OTHER)
+        see_priority(st, f);
+    err = s->events->field(st, kind, f);
+    if (err < 0)
+        h2_stream_refuse(st, err == MK_E_NOMEM ? H2_E_INTERNAL_ERROR : H2_E_PROTOCOL_ERROR);
+}
+
+static void fail(struct h2_session *s, ssize_t err)
+{
+    h2_session_fail(s, err == MK_E_NOMEM ? H2_E_INTERNAL_ERROR : H2_E_COMPRESSION_ERROR);
+}
+
+/* @return bytes of whole fields. */
+static size_t decode(struct h2_session *s, const uint8_t *bytes, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len && !s->is_over) {
+        struct hpack_field f;
+        ssize_t n = hpack_decode(&s->decoder, bytes + at, len - at, s->room, &f);
+
+        if (n == 0)
+            break;
+        if (n < 0) {
+            fail(s, n);
+            break;
+        }
+        at += (size_t)n;
+        if (f.name.p)
+            give_field(s, &f);
+    }
+    return at;
+}
+
+static void keep(struct h2_session *s, const uint8_t *bytes, size_t len)
+{
+    int err = h2_text_append(&s->part, bytes, len, FIELD_CODED_MAX);
+
+    if (err < 0)
+        fail(s, err);
+}
+
+void h2_block_take(struct h2_session *s, const uint8_t *bytes, size_t len)
+{
+    size_t used;
+
+    if (h2_text_left(&s->part) == 0) {
+        used = decode(s, bytes, len);
+        if (!s->is_over && used < len)
+            keep(s, bytes + used, len - used);
+        return;
+    }
+    keep(s, bytes, len);
+    if (!s->is_over)
+        h2_text_use(&s->part,
+                    decode(s, (const uint8_t *)s->part.p + s->part.at, h2_text_left(&s->part)));
+}
+
+static void end_trailers(struct h2_stream *st)
+{
+    const struct h2_events *events = st->session->events;
+
+    h2_stream_end_input(st);
+    events->end(st);
+}
+
+/* RFC 9113 section 8.1.1: the length must be that of what follows. */
+static bool has_its_length(const struct h2_stream *st, bool ends)
+{
+    return !ends || st->message.content_length <= 0;
+}
+
+static void end_head(struct h2_stream *st, bool ends)
+{
+    int err;
+
+    if (!h2_message_is_whole(&st->message) || !has_its_length(st, ends)) {
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+        return;
+    }
+    st->to_come = st->message.content_length;
+    h2_stream_turn_to(st, ends ? H2_STREAM_HALF_REMOTE : H2_STREAM_OPEN);
+    err = st->session->events->head(st);
+    if (err == MK_E_NOMEM) {
+        h2_stream_reset(st, H2_E_REFUSED_STREAM);
+        (void)h2_session_pay(st->session, H2_PRICE_REFUSAL);
+    } else if (err < 0) {
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+    }
+}
+
+void h2_block_end(struct h2_session *s)
+{
+    struct h2_stream *st = s->current;
+
+    if (h2_text_left(&s->part) > 0) {
+        fail(s, MK_E_BAD);
+        return;
+    }
+    s->current = NULL;
+    if (!st)
+        return;
+    if (st->message.is_trailer)
+        end_trailers(st);
+    else
+        end_head(st, s->ends_stream);
+}

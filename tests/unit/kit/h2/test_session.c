@@ -1,0 +1,778 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "kit/h2/session.h"
+
+#include "failing.h"
+#include "frames.h"
+
+#include <stdio.h>
+
+/* ---- an owner, which keeps a record of what it is told and of what leaves ---- */
+
+struct stream {
+    struct h2_stream base;
+    size_t body; /* bytes of its answer that are left */
+    bool has_trailers;
+    struct stream *next;
+};
+
+static struct {
+    struct h2_session session;
+    struct h2_out out;
+    char bytes[4 * (H2_FRAME_HEAD + H2_FRAME_MAX)], room[HPACK_FIELD_MAX];
+    char record[1 << 16];
+    size_t len, sum;
+    struct stream *streams;
+    unsigned nalive;
+    int refuses_at; /* the begin that has no memory; 0: none */
+    bool is_starved, holds_data, uses_data;
+} w;
+
+static void say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    w.len += (size_t)vsnprintf(w.record + w.len, sizeof(w.record) - w.len, format, args);
+    va_end(args);
+}
+
+static struct stream *whole(struct h2_stream *st)
+{
+    return (struct stream *)(void *)st;
+}
+
+static struct h2_stream *begin(struct h2_session *s, uint32_t id)
+{
+    struct stream *st;
+
+    (void)s;
+    if (w.refuses_at > 0 && --w.refuses_at == 0)
+        return NULL;
+    st = calloc(1, sizeof(*st));
+    assert_non_null(st);
+    say("begin %u; ", id);
+    st->next = w.streams;
+    w.streams = st;
+    w.nalive++;
+    return &st->base;
+}
+
+static int field(struct h2_stream *st, enum h2_field kind, const struct hpack_field *f)
+{
+    if (kind == H2_FIELD_OTHER)
+        say("%s %u %.*s=%.*s; ", st->message.is_trailer ? "trailer" : "field", st->id,
+            (int)f->name.len, f->name.p, (int)f->value.len, f->value.p);
+    return 0;
+}
+
+static int head(struct h2_stream *st)
+{
+    say("head %u%s; ", st->id, h2_stream_has_end(st) ? " whole" : "");
+    return 0;
+}
+
+static int data(struct h2_stream *st, const uint8_t *bytes, size_t len)
+{
+    (void)bytes;
+    if (w.holds_data)
+        return 0;
+    say("data %u %zu; ", st->id, len);
+    if (w.uses_data)
+        h2_stream_use(st, len);
+    return 0;
+}
+
+static void end(struct h2_stream *st)
+{
+    say("end %u; ", st->id);
+}
+
+static ssize_t give(struct h2_stream *st, char *dst, size_t len, enum h2_last *last)
+{
+    struct stream *s = whole(st);
+    size_t n = s->body < len ? s->body : len;
+
+    if (w.is_starved)
+        return MK_E_AGAIN;
+    memset(dst, 'x', n);
+    s->body -= n;
+    if (s->body == 0)
+        *last = s->has_trailers ? H2_LAST_TRAILERS : H2_LAST_END;
+    return (ssize_t)n;
+}
+
+static bool trailers(struct h2_stream *st)
+{
+    struct h2_head h;
+
+    if (!h2_head_begin(&h, st, 100))
+        return false;
+    h2_head_add(&h, MK_STR("x"), MK_STR("y"));
+    h2_head_end(&h, H2_FOLLOWS_NOTHING);
+    return true;
+}
+
+static void answered(struct h2_stream *st)
+{
+    say("answered %u; ", st->id);
+}
+
+static void over(struct h2_stream *st)
+{
+    struct stream **at = &w.streams;
+
+    say("over %u %u; ", st->id, st->error);
+    while (*at != whole(st))
+        at = &(*at)->next;
+    *at = whole(st)->next;
+    free(st);
+    w.nalive--;
+}
+
+static const struct h2_events events = {.begin = begin,
+                                        .field = field,
+                                        .head = head,
+                                        .data = data,
+                                        .end = end,
+                                        .give = give,
+                                        .trailers = trailers,
+                                        .answered = answered,
+                                        .over = over};
+
+static void open_with(struct h2_limits limits)
+{
+    memset(&w, 0, sizeof(w));
+    w.uses_data = true;
+    w.out = (struct h2_out){.p = w.bytes, .cap = sizeof(w.bytes)};
+    h2_session_init(&w.session, &events, &limits, &w.out, &w.sum, 0);
+    w.session.room = w.room;
+}
+
+static void open_session(void)
+{
+    open_with((struct h2_limits){
+        .max_streams = 3, .max_head = 1000, .stream_window = 65536, .window_max = 1 << 20});
+}
+
+static void close_session(void)
+{
+    while (w.streams) {
+        struct stream *s = w.streams;
+
+        w.streams = s->next;
+        free(s);
+    }
+    h2_session_fini(&w.session);
+    assert_int_equal(w.sum, 0);
+}
+
+/* The frames that leave, as `type/flags/stream:length` with the numbers of those that have some. */
+static void say_output(void)
+{
+    const uint8_t *at = (const uint8_t *)w.out.p, *stop = at + w.out.used;
+
+    while (at < stop) {
+        const struct h2_frame f = h2_frame_read(at);
+
+        at += H2_FRAME_HEAD;
+        say("<%u/%u/%u:%u", f.type, f.flags, f.id, f.length);
+        if (f.type == H2_RST_STREAM || f.type == H2_WINDOW_UPDATE)
+            say("=%u", h2_number(at));
+        if (f.type == H2_GOAWAY)
+            say("=%u,%u", h2_number(at), h2_number(at + 4));
+        say("> ");
+        at += f.length;
+    }
+    assert_ptr_equal(at, stop);
+    w.out.used = 0;
+}
+
+static void flush(void)
+{
+    bool has_more;
+
+    do {
+        has_more = h2_session_write(&w.session);
+        say_output();
+    } while (has_more);
+    h2_session_sweep(&w.session);
+}
+
+static struct bytes b;
+
+/* What was put, at once; then what leaves. */
+static const char *feed(void)
+{
+    w.len = 0;
+    w.record[0] = '\0';
+    h2_session_receive(&w.session, b.p, b.len);
+    h2_session_sweep(&w.session);
+    flush();
+    b.len = 0;
+    return w.record;
+}
+
+/* A block of HEADERS whose fields are literals, which change no table. */
+static void put_block(unsigned flags, uint32_t id, const char *fields)
+{
+    uint8_t block[512];
+    size_t len = 0;
+
+    while (*fields) {
+        size_t name_len = strcspn(fields, "="), value_len = strcspn(fields, "\n") - name_len - 1;
+
+        block[len++] = 0;
+        block[len++] = (uint8_t)name_len;
+        memcpy(block + len, fields, name_len);
+        len += name_len;
+        block[len++] = (uint8_t)value_len;
+        memcpy(block + len, fields + name_len + 1, value_len);
+        len += value_len;
+        fields += name_len + value_len + 2;
+    }
+    put_frame(&b, H2_HEADERS, flags | H2_FLAG_END_HEADERS, id, block, len);
+}
+
+#define HEAD ":method=GET\n:scheme=http\n:path=/\n:authority=a\n"
+
+static void put_request(uint32_t id, bool ends)
+{
+    put_block(ends ? H2_FLAG_END_STREAM : 0, id, HEAD);
+}
+
+static void put_number(unsigned type, uint32_t id, uint32_t number)
+{
+    uint8_t payload[4];
+
+    (void)h2_put_number(payload, number);
+    put_frame(&b, type, 0, id, payload, 4);
+}
+
+static void begin_session(void)
+{
+    open_session();
+    put_begin(&b);
+    assert_string_equal(feed(), "<4/0/0:30> <4/1/0:0> ");
+}
+
+static struct h2_stream *stream(uint32_t id)
+{
+    for (struct stream *s = w.streams; s; s = s->next) {
+        if (s->base.id == id)
+            return &s->base;
+    }
+    fail_msg("no stream %u", id);
+    return NULL;
+}
+
+static const char *answer(uint32_t id, size_t body, bool has_trailers)
+{
+    struct h2_stream *st = stream(id);
+    struct h2_head h;
+
+    w.len = 0;
+    whole(st)->body = body;
+    whole(st)->has_trailers = has_trailers;
+    assert_true(h2_head_begin(&h, st, 100));
+    h2_head_status(&h, 200);
+    h2_head_end(&h, body > 0 ? H2_FOLLOWS_BODY : H2_FOLLOWS_NOTHING);
+    flush();
+    return w.record;
+}
+
+/* ---- requests and answers ---- */
+
+static void test_a_request_and_its_answer(void **state)
+{
+    (void)state;
+    begin_session();
+    put_request(1, true);
+    assert_string_equal(feed(), "begin 1; head 1 whole; ");
+    assert_string_equal(answer(1, 20000, false), "<1/4/1:1> <0/0/1:16384> <0/1/1:3616> over 1 0; ");
+    put_block(0, 3, HEAD "x=y\ncontent-length=5\n");
+    put_frame(&b, H2_DATA, 0, 3, "abc", 3);
+    put_frame(&b, H2_DATA, H2_FLAG_END_STREAM, 3, "de", 2);
+    assert_string_equal(feed(), "begin 3; field 3 x=y; head 3; data 3 3; data 3 2; end 3; ");
+    assert_string_equal(answer(3, 0, false), "<1/5/3:1> over 3 0; ");
+    close_session();
+}
+
+/* RFC 9113 section 8.1 */
+static void test_trailers_both_ways(void **state)
+{
+    (void)state;
+    begin_session();
+    put_request(1, false);
+    put_frame(&b, H2_DATA, 0, 1, "abc", 3);
+    put_block(H2_FLAG_END_STREAM, 1, "x=y\n");
+    assert_string_equal(feed(), "begin 1; head 1; data 1 3; trailer 1 x=y; end 1; ");
+    assert_string_equal(answer(1, 3, true), "<1/4/1:1> <0/0/1:3> <1/5/1:5> over 1 0; ");
+    close_session();
+}
+
+static void test_an_early_answer_leaves_a_half(void **state)
+{
+    (void)state;
+    begin_session();
+    put_request(1, false);
+    (void)feed();
+    assert_string_equal(answer(1, 0, false), "answered 1; <1/5/1:1> ");
+    put_frame(&b, H2_DATA, H2_FLAG_END_STREAM, 1, "abc", 3);
+    assert_string_equal(feed(), "data 1 3; end 1; over 1 0; ");
+    close_session();
+}
+
+static void test_a_large_head_goes_on(void **state)
+{
+    static char value[40000];
+    struct h2_head h;
+
+    (void)state;
+    begin_session();
+    put_request(1, true);
+    (void)feed();
+    w.len = 0;
+    memset(value, 1, sizeof(value)); /* Huffman's code makes it longer */
+    assert_true(h2_head_begin(&h, stream(1), 40100));
+    h2_head_status(&h, 200);
+    h2_head_add(&h, MK_STR("x"), (struct mk_str){value, sizeof(value)});
+    h2_head_end(&h, H2_FOLLOWS_NOTHING);
+    flush();
+    assert_string_equal(w.record, "<1/1/1:16384> <9/0/1:16384> <9/4/1:7240> over 1 0; ");
+    close_session();
+}
+
+/* What an owner writes while there is nowhere to write leaves later, in its order. */
+static void test_what_is_late_keeps_its_order(void **state)
+{
+    struct h2_head h;
+
+    (void)state;
+    begin_session();
+    put_request(1, true);
+    put_request(3, true);
+    (void)feed();
+    w.len = 0;
+    w.session.out = NULL;
+    assert_true(h2_head_begin(&h, stream(3), 100));
+    h2_head_status(&h, 404);
+    h2_head_end(&h, H2_FOLLOWS_NOTHING);
+    w.session.out = &w.out;
+    assert_true(h2_head_begin(&h, stream(1), 100));
+    h2_head_status(&h, 200);
+    h2_head_end(&h, H2_FOLLOWS_NOTHING);
+    assert_int_equal(w.out.used, 0);
+    flush();
+    assert_string_equal(w.record, "<1/5/3:1> <1/5/1:1> over 1 0; over 3 0; ");
+    close_session();
+}
+
+/* ---- windows ---- */
+
+/* RFC 9113 section 6.9 */
+static void test_bodies_wait_for_windows(void **state)
+{
+    (void)state;
+    begin_session();
+    put_frame(&b, H2_SETTINGS, 0, 0, "\0\4\0\0\0\12", 6);
+    put_request(1, true);
+    assert_string_equal(feed(), "begin 1; head 1 whole; <4/1/0:0> ");
+    assert_string_equal(answer(1, 100, false), "<1/4/1:1> <0/0/1:10> ");
+    put_number(H2_WINDOW_UPDATE, 1, 5);
+    assert_string_equal(feed(), "<0/0/1:5> ");
+    put_frame(&b, H2_SETTINGS, 0, 0, "\0\4\0\0\0\4", 6); /* 6 less: below nothing (section 6.9.2) */
+    assert_string_equal(feed(), "<4/1/0:0> ");
+    assert_int_equal(stream(1)->window, -6);
+    put_number(H2_WINDOW_UPDATE, 1, 6);
+    assert_string_equal(feed(), "");
+    put_number(H2_WINDOW_UPDATE, 1, 1000);
+    assert_string_equal(feed(), "<0/1/1:85> over 1 0; ");
+    close_session();
+}
+
+static void test_the_connection_has_a_window_too(void **state)
+{
+    (void)state;
+    begin_session();
+    put_frame(&b, H2_SETTINGS, 0, 0, "\0\4\0\3\0\0", 6);
+    put_request(1, true);
+    (void)feed();
+    assert_string_equal(answer(1, 70000, false),
+                        "<1/4/1:1> <0/0/1:16384> <0/0/1:16384> <0/0/1:16384> <0/0/1:16383> ");
+    put_number(H2_WINDOW_UPDATE, 0, 10000);
+    assert_string_equal(feed(), "<0/1/1:4465> over 1 0; ");
+    close_session();
+}
+
+/* A body that moves gets more under way, up to what its connection may have. */
+static void test_windows_grow(void **state)
+{
+    static const uint8_t piece[16384];
+    uint64_t said = 0;
+
+    (void)state;
+    begin_session();
+    put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
+    put_request(1, false);
+    (void)feed();
+    for (int i = 0; i < 1000; i++) {
+        put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
+        (void)feed();
+        assert_non_null(w.streams);
+    }
+    for (struct h2_flow *f = &stream(1)->flow;; f = &w.session.flow) {
+        assert_in_range(f->window, 1 << 19, (1 << 20) + 65536);
+        assert_true(f->left > 0 && f->left <= f->window);
+        said++;
+        if (f == &w.session.flow)
+            break;
+    }
+    assert_int_equal(said, 2);
+    close_session();
+}
+
+static void test_nobody_sends_more_than_a_window(void **state)
+{
+    static const uint8_t piece[16384];
+
+    (void)state;
+    begin_session();
+    w.uses_data = false; /* nobody reads it */
+    put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
+    put_request(1, false);
+    for (int i = 0; i < 4; i++)
+        put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
+    w.holds_data = true;
+    assert_string_equal(feed(), "begin 1; head 1; <8/0/0:4=32768> <8/0/0:4=98303> ");
+    put_frame(&b, H2_DATA, 0, 1, "1", 1);
+    assert_string_equal(feed(), "over 1 3; <3/0/1:4=3> ");
+    close_session();
+}
+
+/* RFC 9113 section 6.5.3: a peer that has not seen our settings keeps to the defaults. */
+static void test_a_small_window_holds_when_it_is_acknowledged(void **state)
+{
+    static const uint8_t piece[2000];
+
+    (void)state;
+    open_with((struct h2_limits){
+        .max_streams = 3, .max_head = 1000, .stream_window = 1024, .window_max = 1 << 20});
+    w.uses_data = false;
+    put_begin(&b);
+    put_request(1, false);
+    put_frame(&b, H2_DATA, 0, 1, piece, sizeof(piece));
+    assert_string_equal(feed(), "begin 1; head 1; data 1 2000; <4/0/0:30> <4/1/0:0> ");
+    put_frame(&b, H2_SETTINGS, H2_FLAG_ACK, 0, "", 0);
+    put_request(3, false);
+    put_frame(&b, H2_DATA, 0, 3, piece, 1024);
+    assert_string_equal(feed(), "begin 3; head 3; data 3 1024; ");
+    put_frame(&b, H2_DATA, 0, 3, piece, 1);
+    assert_string_equal(feed(), "over 3 3; <3/0/3:4=3> ");
+    close_session();
+}
+
+/* ---- what a peer must not do ---- */
+
+enum { OPEN = 1, ENDED, RESET, ANSWERED, NEVER };
+
+/* After a stream 1 that is so, a frame comes. */
+static const struct {
+    const char *sentence;
+    int before;
+    unsigned type, flags;
+    uint32_t id;
+    const char *payload;
+    size_t len;
+    const char *output; /* begins with */
+} rows[] = {
+    {"DATA of an idle stream: 5.1", NEVER, H2_DATA, 0, 3, "a", 1, "<7/0/0:8=1,1>"},
+    {"DATA of an even one: 5.1.1", OPEN, H2_DATA, 0, 2, "a", 1, "<7/0/0:8=1,1>"},
+    {"RST_STREAM of an idle one: 6.4", NEVER, H2_RST_STREAM, 0, 3, "\0\0\0\1", 4, "<7/0/0:8=1,1>"},
+    {"WINDOW_UPDATE of an idle one: 5.1", NEVER, H2_WINDOW_UPDATE, 0, 3, "\0\0\0\1", 4,
+     "<7/0/0:8=1,1>"},
+    {"DATA after its end: 5.1", ENDED, H2_DATA, 0, 1, "a", 1, "over 1 5; <3/0/1:4=5>"},
+    {"HEADERS after its end: 5.1", ENDED, H2_HEADERS, 5, 1, "", 0, "over 1 5; <3/0/1:4=5>"},
+    {"DATA of one that was answered: 5.1", ANSWERED, H2_DATA, 0, 1, "a", 1, "<7/0/0:8=1,5>"},
+    {"HEADERS of one that was answered: 5.1", ANSWERED, H2_HEADERS, 5, 1, "", 0, "<7/0/0:8=1,5>"},
+    {"WINDOW_UPDATE of one that was answered: 5.1", ANSWERED, H2_WINDOW_UPDATE, 0, 1, "\0\0\0\1", 4,
+     ""},
+    {"RST_STREAM of one that was answered: 5.1", ANSWERED, H2_RST_STREAM, 0, 1, "\0\0\0\1", 4, ""},
+    {"DATA of one that we reset: 5.1", RESET, H2_DATA, 0, 1, "a", 1, ""},
+    {"HEADERS of one that we reset: 5.1", RESET, H2_HEADERS, 5, 1, "", 0, ""},
+    {"HEADERS of an even one: 5.1.1", OPEN, H2_HEADERS, 5, 2, "", 0, "<7/0/0:8=1,1>"},
+    {"trailers that do not end it: 8.1", OPEN, H2_HEADERS, 4, 1, "", 0, "over 1 1; <3/0/1:4=1>"},
+    {"a block that is cut: 4.3", OPEN, H2_HEADERS, 5, 3, "\0\5x", 3, "begin 3; <7/0/0:8=3,9>"},
+    {"an index of nothing: 4.3", OPEN, H2_HEADERS, 5, 3, "\377", 1, "begin 3; <7/0/0:8=3,9>"},
+    {"a head without fields: 8.3.1", OPEN, H2_HEADERS, 5, 3, "", 0,
+     "begin 3; over 3 1; <3/0/3:4=1>"},
+    {"one that depends on itself: RFC 7540, 5.3.1", OPEN, H2_PRIORITY, 0, 3, "\0\0\0\3\1", 5,
+     "<7/0/0:8=1,1>"},
+    {"so in HEADERS", OPEN, H2_HEADERS, 0x25, 3, "\200\0\0\3\1", 5, "<7/0/0:8=1,1>"},
+    {"PUSH_PROMISE: 8.4", OPEN, H2_PUSH_PROMISE, 4, 1, "\0\0\0\2", 4, "<7/0/0:8=1,1>"},
+    {"a window that opens by nothing: 6.9", OPEN, H2_WINDOW_UPDATE, 0, 1, "\0\0\0\0", 4,
+     "over 1 1; <3/0/1:4=1>"},
+    {"so of the connection: 6.9", OPEN, H2_WINDOW_UPDATE, 0, 0, "\0\0\0\0", 4, "<7/0/0:8=1,1>"},
+    {"a window that is too large: 6.9.1", OPEN, H2_WINDOW_UPDATE, 0, 1, "\177\377\377\377", 4,
+     "over 1 3; <3/0/1:4=3>"},
+    {"so of the connection: 6.9.1", OPEN, H2_WINDOW_UPDATE, 0, 0, "\177\377\377\377", 4,
+     "<7/0/0:8=1,3>"},
+    {"so by settings: 6.9.2", OPEN, H2_SETTINGS, 0, 0, "\0\4\200\0\0\0", 6, "<7/0/0:8=1,3>"},
+    {"ENABLE_PUSH of 2: 6.5.2", OPEN, H2_SETTINGS, 0, 0, "\0\2\0\0\0\2", 6, "<7/0/0:8=1,1>"},
+    {"MAX_FRAME_SIZE that is too small: 6.5.2", OPEN, H2_SETTINGS, 0, 0, "\0\5\0\0\77\377", 6,
+     "<7/0/0:8=1,1>"},
+    {"MAX_FRAME_SIZE that is too large: 6.5.2", OPEN, H2_SETTINGS, 0, 0, "\0\5\1\0\0\0", 6,
+     "<7/0/0:8=1,1>"},
+    {"NO_RFC7540_PRIORITIES of 2: RFC 9218, 2.1", OPEN, H2_SETTINGS, 0, 0, "\0\11\0\0\0\2", 6,
+     "<7/0/0:8=1,1>"},
+    {"a setting that nobody knows: 6.5.2", OPEN, H2_SETTINGS, 0, 0, "\0\77\0\0\0\2", 6,
+     "<4/1/0:0>"},
+    {"priority of a push: RFC 9218, 7.1", OPEN, H2_PRIORITY_UPDATE, 0, 0, "\0\0\0\2u=1", 7,
+     "<7/0/0:8=1,1>"},
+    {"PING: 6.7", OPEN, H2_PING, 0, 0, "12345678", 8, "<6/1/0:8>"},
+    {"an answer to PING: 6.7", OPEN, H2_PING, 1, 0, "12345678", 8, ""},
+    {"GOAWAY: 6.8", OPEN, H2_GOAWAY, 0, 0, "\0\0\0\0\0\0\0\0", 8, ""},
+    {"a type that nobody knows: 5.5", OPEN, 0xbe, 0xff, 77, "abc", 3, ""},
+};
+
+static void bring(int before)
+{
+    begin_session();
+    put_request(1, before != OPEN && before != RESET);
+    (void)feed();
+    if (before == RESET) {
+        h2_stream_reset(stream(1), H2_E_CANCEL);
+        flush();
+    } else if (before == ANSWERED) {
+        (void)answer(1, 0, false);
+    }
+}
+
+static void test_frames_in_each_state(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *seen;
+
+        bring(rows[i].before);
+        put_frame(&b, rows[i].type, rows[i].flags, rows[i].id, rows[i].payload, rows[i].len);
+        seen = feed();
+        if (strncmp(seen, rows[i].output, strlen(rows[i].output)) != 0 ||
+            (rows[i].output[0] == '\0' && seen[0] != '\0'))
+            fail_msg("%s: %s", rows[i].sentence, seen);
+        close_session();
+    }
+}
+
+/* RFC 9113 section 8.1.1 */
+static void test_bodies_have_their_length(void **state)
+{
+    static const struct {
+        unsigned head, data;
+        const char *length, *bytes;
+        bool is_good;
+    } lengths[] = {{0, 1, "3", "abc", true}, {0, 1, "3", "ab", false}, {0, 1, "3", "abcd", false},
+                   {1, 0, "3", NULL, false}, {1, 0, "0", NULL, true},  {0, 0, "3", "abcd", false},
+                   {0, 1, "0", "", true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        char fields[128];
+
+        begin_session();
+        (void)snprintf(fields, sizeof(fields), HEAD "content-length=%s\n", lengths[i].length);
+        put_block(lengths[i].head, 1, fields);
+        if (lengths[i].bytes)
+            put_frame(&b, H2_DATA, lengths[i].data, 1, lengths[i].bytes, strlen(lengths[i].bytes));
+        assert_int_equal(strstr(feed(), "<3/0/1:4=1>") == NULL, lengths[i].is_good);
+        close_session();
+    }
+}
+
+/* ---- limits ---- */
+
+/* RFC 9113 section 5.1.2 */
+static void test_so_many_streams(void **state)
+{
+    (void)state;
+    begin_session();
+    for (uint32_t id = 1; id <= 7; id += 2)
+        put_request(id, true);
+    assert_string_equal(
+        feed(),
+        "begin 1; head 1 whole; begin 3; head 3 whole; begin 5; head 5 whole; <3/0/7:4=7> ");
+    (void)answer(3, 0, false);
+    put_request(9, true);
+    assert_string_equal(feed(), "begin 9; head 9 whole; ");
+    close_session();
+}
+
+static void test_a_stream_without_memory_is_refused(void **state)
+{
+    (void)state;
+    begin_session();
+    w.refuses_at = 1;
+    put_block(0, 1, HEAD "x=y\n");
+    put_frame(&b, H2_DATA, 0, 1, "abc", 3);
+    put_request(3, true);
+    assert_string_equal(feed(), "begin 3; head 3 whole; <3/0/1:4=7> ");
+    close_session();
+}
+
+/* RFC 9113 section 6.8 */
+static void test_after_goaway_streams_are_skipped(void **state)
+{
+    (void)state;
+    begin_session();
+    put_request(1, true);
+    (void)feed();
+    h2_session_notice(&w.session);
+    put_request(3, true);
+    assert_string_equal(feed(), "begin 3; head 3 whole; <7/0/0:8=2147483647,0> ");
+    h2_session_refuse(&w.session);
+    put_request(5, false);
+    put_frame(&b, H2_DATA, 0, 5, "abc", 3);
+    put_number(H2_RST_STREAM, 5, 8);
+    put_number(H2_WINDOW_UPDATE, 7, 8);
+    assert_string_equal(feed(), "<7/0/0:8=3,0> ");
+    assert_string_equal(answer(1, 3, false), "<1/4/1:1> <0/1/1:3> over 1 0; ");
+    h2_session_fail(&w.session, H2_E_NO_ERROR);
+    put_request(9, true);
+    assert_string_equal(feed(), "<7/0/0:8=3,0> ");
+    close_session();
+}
+
+/* RFC 9113 section 10.5 */
+static void test_floods_end_it(void **state)
+{
+    static const struct {
+        unsigned type, flags;
+        uint32_t id;
+        const char *payload;
+        size_t len;
+    } floods[] = {{H2_PING, 0, 0, "12345678", 8},
+                  {H2_SETTINGS, 0, 0, "", 0},
+                  {H2_WINDOW_UPDATE, 0, 0, "\0\0\0\1", 4},
+                  {H2_DATA, 0, 1, "", 0},
+                  {H2_PRIORITY, 0, 1, "\0\0\0\3\1", 5},
+                  {0xbe, 0, 0, "", 0},
+                  {H2_PRIORITY_UPDATE, 0, 0, "\0\0\0\1", 4},
+                  {H2_RST_STREAM, 0, 1, "\0\0\0\1", 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(floods) / sizeof(floods[0]); i++) {
+        int n = 0;
+
+        begin_session();
+        put_request(1, false);
+        (void)feed();
+        for (; n < 5000 && !w.session.is_over; n++) {
+            put_frame(&b, floods[i].type, floods[i].flags, floods[i].id, floods[i].payload,
+                      floods[i].len);
+            (void)feed();
+        }
+        assert_in_range(n, 100, 4500);
+        assert_true(w.session.is_flooded);
+        assert_non_null(strstr(w.record, "<7/0/0:8=1,11>"));
+        close_session();
+    }
+}
+
+/* ---- priorities ---- */
+
+/* RFC 9218 section 7.1 and 10 */
+static void test_the_urgent_leave_first(void **state)
+{
+    (void)state;
+    begin_session();
+    w.is_starved = true;
+    put_request(1, true);
+    put_frame(&b, H2_PRIORITY_UPDATE, 0, 0, "\0\0\0\3u=5", 7); /* before its stream */
+    put_request(3, true);
+    put_block(H2_FLAG_END_STREAM, 5, HEAD "priority=u=4\n");
+    (void)feed();
+    for (uint32_t id = 1; id <= 5; id += 2)
+        (void)answer(id, 1, false);
+    put_frame(&b, H2_PRIORITY_UPDATE, 0, 0, "\0\0\0\1u=6", 7);
+    (void)feed();
+    w.is_starved = false;
+    for (struct stream *s = w.streams; s; s = s->next)
+        h2_stream_resume(&s->base);
+    assert_string_equal(feed(), "<0/1/5:1> <0/1/3:1> <0/1/1:1> over 1 0; over 3 0; over 5 0; ");
+    close_session();
+}
+
+/* ---- memory ---- */
+
+/* Each allocation fails once: the session goes on, or says that it cannot; nothing leaks. */
+static void test_allocations_fail(void **state)
+{
+    (void)state;
+    for (unsigned n = 1;; n++) {
+        bool has_failed;
+
+        open_session();
+        put_begin(&b);
+        put_block(0, 1, HEAD "x=y\n");
+        /* indexed literals, in two frames: a table and a part have memory */
+        put_frame(&b, H2_HEADERS, H2_FLAG_END_STREAM, 3, "\202\206\204\101\1a\100\1x", 9);
+        put_frame(&b, H2_CONTINUATION, H2_FLAG_END_HEADERS, 3, "\1y", 2);
+        fails_in = n;
+        w.session.out = NULL; /* all that leaves is late */
+        h2_session_receive(&w.session, b.p, b.len);
+        has_failed = fails_in == 0;
+        fails_in = 0;
+        w.session.out = &w.out;
+        assert_true(!has_failed || w.session.is_lost || w.session.is_over);
+        if (!w.session.is_lost)
+            flush();
+        close_session();
+        if (!has_failed)
+            break;
+    }
+}
+
+static void test_states_are_a_table(void **state)
+{
+    const struct states *t = &h2_stream_states;
+
+    (void)state;
+    for (unsigned from = 0; from < t->count; from++) {
+        assert_true(t->rows[from].next >> t->count == 0);
+        assert_false(states_may(t, from, from));
+        assert_int_equal(states_may(t, from, H2_STREAM_CLOSED), from != H2_STREAM_CLOSED);
+        assert_false(states_may(t, from, H2_STREAM_HEAD));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_request_and_its_answer),
+        cmocka_unit_test(test_trailers_both_ways),
+        cmocka_unit_test(test_an_early_answer_leaves_a_half),
+        cmocka_unit_test(test_a_large_head_goes_on),
+        cmocka_unit_test(test_what_is_late_keeps_its_order),
+        cmocka_unit_test(test_bodies_wait_for_windows),
+        cmocka_unit_test(test_the_connection_has_a_window_too),
+        cmocka_unit_test(test_windows_grow),
+        cmocka_unit_test(test_nobody_sends_more_than_a_window),
+        cmocka_unit_test(test_a_small_window_holds_when_it_is_acknowledged),
+        cmocka_unit_test(test_frames_in_each_state),
+        cmocka_unit_test(test_bodies_have_their_length),
+        cmocka_unit_test(test_so_many_streams),
+        cmocka_unit_test(test_a_stream_without_memory_is_refused),
+        cmocka_unit_test(test_after_goaway_streams_are_skipped),
+        cmocka_unit_test(test_floods_end_it),
+        cmocka_unit_test(test_the_urgent_leave_first),
+        cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_states_are_a_table),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
