@@ -85,16 +85,21 @@ ssize_t hpack_decode(struct hpack_decoder *d, const uint8_t *bytes, size_t len, 
 
 /* ---- encoding ---- */
 
-enum { HPACK_CHAINS = 64, HPACK_SEEN = 16 };
+enum { HPACK_CHAINS = 64, HPACK_SEEN = 16, HPACK_PLACES = 16 };
 
+/*
+ * Entries are found by chains of those whose tags end the same. Numbers of entries are low bits here: 256 entries on they are
+ * those of others, which a comparison tells.
+ */
 struct hpack_encoder {
     struct hpack_table table;
-    uint8_t newest
-        [HPACK_CHAINS]; /* the low bits of the number of the newest entry of each chain, by tag */
-    uint16_t seen[HPACK_SEEN]; /* tags of fields that enter the table when they come again */
-    uint32_t wanted,
-        smallest; /* of the table: what the peer's settings say now, and the smallest since the last block */
-    bool is_changed; /* the next block says both (RFC 7541 section 4.2) */
+    uint8_t newest[HPACK_CHAINS]; /* number of the newest entry of each chain */
+    uint8_t used[HPACK_PLACES]; /* of the entry that the field at each place of a block had last */
+    uint8_t place;              /* of the field that was encoded last */
+    uint16_t seen[HPACK_SEEN];  /* tags of fields that enter the table when they come again */
+    uint32_t wanted;            /* table's size that the peer's settings say now */
+    uint32_t smallest;          /* that they said since the last block */
+    bool is_changed;            /* the next block says both (RFC 7541 section 4.2) */
 };
 
 void hpack_encoder_init(struct hpack_encoder *e);

@@ -16,7 +16,9 @@ enum {
     LENGTH_BITS = 7,
     STATUS = 8, /* of the static table */
     LOWER_MAX = 128,
-    SHORT = 20 /* bytes of a cookie that might be found by trial */
+    NO_PLACE = UINT8_MAX,
+    GAIN_MIN = 6, /* bytes of a text, for the code of a shorter one saves one byte at most */
+    SHORT = 20    /* bytes of a cookie that might be found by trial */
 };
 
 void hpack_encoder_init(struct hpack_encoder *e)
@@ -75,7 +77,8 @@ static uint8_t *put_text(uint8_t *dst, struct mk_str text)
 {
     const size_t before = text.len < 0x7f ? 1 : length_len(text.len);
     uint8_t *const code = dst + before;
-    uint8_t *const end = huffman_encode_shorter(code, text.p, text.len);
+    uint8_t *const end =
+        text.len >= GAIN_MIN ? huffman_encode_shorter(code, text.p, text.len) : NULL;
     const size_t len = (size_t)(end - code);
 
     if (!end)
@@ -88,6 +91,7 @@ static uint8_t *put_text(uint8_t *dst, struct mk_str text)
 
 uint8_t *hpack_encode_begin(struct hpack_encoder *e, uint8_t *dst)
 {
+    e->place = NO_PLACE;
     if (!e->is_changed)
         return dst;
     if (e->smallest < e->table.max && e->smallest < e->wanted)
@@ -137,32 +141,19 @@ static uint8_t *put_long_name(uint8_t *dst, const struct hpack_field *f)
     return put_text(dst, f->value);
 }
 
-static uint64_t load_64(const char *p)
-{
-    uint64_t bytes;
-
-    memcpy(&bytes, p, sizeof(bytes));
-    return bytes;
-}
-
-static uint64_t load_32(const char *p)
-{
-    uint32_t bytes;
-
-    memcpy(&bytes, p, sizeof(bytes));
-    return bytes;
-}
-
 /* Of both ends of a text and its length: enough, for a tag that two fields share costs a comparison and no more. */
 static inline uint64_t mix(uint64_t start, struct mk_str text)
 {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
 
-    start = (start + text.len) * factor;
+    start = (start << 16 ^ text.len) * factor;
     if (text.len >= 8)
-        return ((start ^ load_64(text.p)) * factor ^ load_64(text.p + text.len - 8)) * factor;
+        return ((start ^ hpack_load_64(text.p)) * factor ^ hpack_load_64(text.p + text.len - 8)) *
+               factor;
     if (text.len >= 4)
-        return (start ^ (load_32(text.p) << 32 | load_32(text.p + text.len - 4))) * factor;
+        return (start ^ hpack_load_32(text.p) ^
+                (uint64_t)hpack_load_32(text.p + text.len - 4) << 32) *
+               factor;
     for (size_t i = 0; i < text.len; i++)
         start = (start ^ (uint8_t)text.p[i]) * factor;
     return start;
@@ -173,11 +164,6 @@ static uint16_t tag_of(const struct hpack_field *f)
     return (uint16_t)(mix(f->id ? f->id : mix(0, f->name), f->value) >> 48);
 }
 
-static bool is_text(const char *p, struct mk_str text)
-{
-    return text.len == 0 || memcmp(p, text.p, text.len) == 0;
-}
-
 static bool is_entry(const struct hpack_table *t, const struct hpack_entry *entry,
                      const struct hpack_field *f)
 {
@@ -186,9 +172,9 @@ static bool is_entry(const struct hpack_table *t, const struct hpack_entry *entr
     if (entry->id != f->id || entry->value_len != f->value.len)
         return false;
     if (f->id)
-        return is_text(text, f->value);
-    return entry->name_len == f->name.len && is_text(text, f->name) &&
-           is_text(text + f->name.len, f->value);
+        return hpack_are_same(text, f->value.p, f->value.len, 0);
+    return entry->name_len == f->name.len && hpack_are_same(text, f->name.p, f->name.len, 0) &&
+           hpack_are_same(text + f->name.len, f->value.p, f->value.len, 0);
 }
 
 /*
@@ -222,10 +208,17 @@ static unsigned find_name(const struct hpack_table *t, const struct hpack_field 
     for (unsigned age = 1; age <= t->count; age++) {
         const struct hpack_entry *entry = hpack_table_at(t, age);
 
-        if (!entry->id && entry->name_len == f->name.len && is_text(t->text + entry->at, f->name))
+        if (!entry->id && entry->name_len == f->name.len &&
+            hpack_are_same(t->text + entry->at, f->name.p, f->name.len, 0))
             return HPACK_STATIC + age;
     }
     return 0;
+}
+
+/* Most blocks are like the one before. */
+static inline uint8_t *place_of(struct hpack_encoder *e)
+{
+    return &e->used[e->place % HPACK_PLACES];
 }
 
 static bool enter(struct hpack_encoder *e, const struct hpack_field *f, uint16_t tag)
@@ -235,6 +228,7 @@ static bool enter(struct hpack_encoder *e, const struct hpack_field *f, uint16_t
 
     if (!entry)
         return false;
+    *place_of(e) = (uint8_t)(e->table.inserted - 1);
     entry->tag = tag;
     entry->older = *newest;
     *newest = (uint8_t)(e->table.inserted - 1);
@@ -274,8 +268,10 @@ static uint8_t *put_indexed(struct hpack_encoder *e, uint8_t *dst, const struct 
     unsigned index;
     bool is_entered;
 
-    if (age > 0)
+    if (age > 0) {
+        *place_of(e) = (uint8_t)(e->table.inserted - age);
         return put_integer(dst, INDEXED, INDEXED_BITS, HPACK_STATIC + age);
+    }
     index = find_name(&e->table, f);
     if (index > HPACK_STATIC)
         policy = HPACK_AGAIN;
@@ -315,8 +311,8 @@ static uint8_t *put_static_name(struct hpack_encoder *e, uint8_t *dst, const str
     return put_literal(dst, policy == HPACK_NEVER ? NEVER : PLAIN, PLAIN_BITS, f->id, f);
 }
 
-uint8_t *hpack_encode(struct hpack_encoder *e, uint8_t *dst, struct mk_str name,
-                      struct mk_str value)
+__attribute__((noinline)) static uint8_t *put_field(struct hpack_encoder *e, uint8_t *dst,
+                                                    struct mk_str name, struct mk_str value)
 {
     struct hpack_field f = {.name = name, .value = value, .id = (uint8_t)hpack_static_find(name)};
     char lower[LOWER_MAX];
@@ -328,4 +324,35 @@ uint8_t *hpack_encode(struct hpack_encoder *e, uint8_t *dst, struct mk_str name,
     put_lower(lower, name);
     f.name.p = lower;
     return put_indexed(e, dst, &f, HPACK_ADD);
+}
+
+/* The age of the entry that the field at this place of the last block had, if it is that of this field too; 0: it is not. */
+static inline unsigned guess(struct hpack_encoder *e, struct mk_str name, struct mk_str value)
+{
+    const struct hpack_table *t = &e->table;
+    const unsigned age = (uint8_t)(t->inserted - *place_of(e));
+    const struct hpack_entry *entry;
+    struct hpack_field f;
+
+    if (age == 0 || age > t->count)
+        return 0;
+    entry = hpack_table_at(t, age);
+    if (entry->name_len != name.len || entry->value_len != value.len)
+        return 0;
+    hpack_table_read(t, entry, &f);
+    return hpack_are_same(f.name.p, name.p, name.len, f.id ? HPACK_CASE : 0) &&
+                   hpack_are_same(f.value.p, value.p, value.len, 0)
+               ? age
+               : 0;
+}
+
+uint8_t *hpack_encode(struct hpack_encoder *e, uint8_t *dst, struct mk_str name,
+                      struct mk_str value)
+{
+    unsigned age;
+
+    e->place++;
+    age = guess(e, name, value);
+    return age > 0 ? put_integer(dst, INDEXED, INDEXED_BITS, HPACK_STATIC + age)
+                   : put_field(e, dst, name, value);
 }

@@ -41,8 +41,84 @@ static inline struct mk_str hpack_static_value(unsigned id)
 
 /** @return the first entry of the name, in any case; 0: none. */
 unsigned hpack_static_find(struct mk_str name);
+
+/* ---- texts ---- */
+
+static inline uint64_t hpack_load_64(const char *p)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, p, sizeof(bytes));
+    return bytes;
+}
+
+static inline uint32_t hpack_load_32(const char *p)
+{
+    uint32_t bytes;
+
+    memcpy(&bytes, p, sizeof(bytes));
+    return bytes;
+}
+
+/*
+ * A difference of this bit is one of case: no other two characters that names of the static table and tokens have differ in
+ * it alone.
+ */
+enum { HPACK_CASE = 0x20 };
+
+/* The bits in which 4, 8 or 16 bytes differ. */
+
+static inline uint64_t hpack_differ_4(const char *a, const char *b)
+{
+    return hpack_load_32(a) ^ hpack_load_32(b);
+}
+
+static inline uint64_t hpack_differ_8(const char *a, const char *b)
+{
+    return hpack_load_64(a) ^ hpack_load_64(b);
+}
+
+static inline uint64_t hpack_differ_16(const char *a, const char *b)
+{
+    return hpack_differ_8(a, b) | hpack_differ_8(a + 8, b + 8);
+}
+
+static inline bool hpack_are_same_few(const char *a, const char *b, size_t len, uint8_t ignored)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((a[i] ^ b[i]) & ~ignored)
+            return false;
+    return true;
+}
+
+/** Whether two texts differ in no bit but those of ignored, in each byte. Most are too short for a call of memcmp. */
+static inline bool hpack_are_same(const char *a, const char *b, size_t len, uint8_t ignored)
+{
+    const uint64_t mask = ~(UINT64_C(0x0101010101010101) * ignored);
+
+    if (len > 16) {
+        for (size_t i = 0; i < len - 16; i += 16)
+            if (hpack_differ_16(a + i, b + i) & mask)
+                return false;
+        return (hpack_differ_16(a + len - 16, b + len - 16) & mask) == 0;
+    }
+    if (len >= 8)
+        return ((hpack_differ_8(a, b) | hpack_differ_8(a + len - 8, b + len - 8)) & mask) == 0;
+    if (len >= 4)
+        return ((hpack_differ_4(a, b) | hpack_differ_4(a + len - 4, b + len - 4)) & mask) == 0;
+    return hpack_are_same_few(a, b, len, ignored);
+}
+
 /** @return the entry of this value among those with the name of entry id, their first; 0: none. */
-unsigned hpack_static_match(unsigned id, struct mk_str value);
+static inline unsigned hpack_static_match(unsigned id, struct mk_str value)
+{
+    for (unsigned i = id; i <= HPACK_STATIC && hpack_statics[i].first == id; i++) {
+        if (hpack_statics[i].value_len == value.len &&
+            hpack_are_same(hpack_static_value(i).p, value.p, value.len, 0))
+            return i;
+    }
+    return 0;
+}
 
 /* ---- dynamic table ---- */
 

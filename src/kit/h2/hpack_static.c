@@ -99,57 +99,17 @@ static const uint8_t slots[128] = {
     59, 0,  0,  18, 30, 61, 36, 0,  0,  37, 0, 0,  0,  0, 0,  1,  0,  0,
 };
 
-/* A difference of this bit is one of case, for no other two characters that names have differ in it alone. */
-enum { CASE = 0x20 };
-
-static bool are_same_8(const char *a, const char *b)
-{
-    uint64_t x, y;
-
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return ((x ^ y) & ~(UINT64_C(0x0101010101010101) * CASE)) == 0;
-}
-
-static bool are_same_few(const char *a, const char *b, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (((a[i] ^ b[i]) & ~CASE) != 0)
-            return false;
-    return true;
-}
-
-static bool are_same(const char *a, const char *b, size_t len)
-{
-    if (len < 8)
-        return are_same_few(a, b, len);
-    for (size_t i = 0; i + 8 < len; i += 8)
-        if (!are_same_8(a + i, b + i))
-            return false;
-    return are_same_8(a + len - 8, b + len - 8);
-}
-
 unsigned hpack_static_find(struct mk_str name)
 {
     uint32_t key;
     unsigned id;
 
-    if (name.len == 0 || name.len > UINT8_MAX)
+    if (name.len == 0)
         return 0;
-    key = (uint32_t)name.len | (uint32_t)((uint8_t)name.p[0] | CASE) << 8 |
-          (uint32_t)((uint8_t)name.p[name.len - 1] | CASE) << 16;
+    key = (uint32_t)name.len | (uint32_t)((uint8_t)name.p[0] | HPACK_CASE) << 8 |
+          (uint32_t)((uint8_t)name.p[name.len - 1] | HPACK_CASE) << 16;
     id = slots[key * SLOT_FACTOR >> 25];
     if (hpack_statics[id].name_len != name.len)
         return 0;
-    return are_same(name.p, hpack_static_name(id).p, name.len) ? id : 0;
-}
-
-unsigned hpack_static_match(unsigned id, struct mk_str value)
-{
-    for (unsigned i = id; i <= HPACK_STATIC && hpack_statics[i].first == id; i++) {
-        if (hpack_statics[i].value_len == value.len &&
-            (value.len == 0 || memcmp(hpack_static_value(i).p, value.p, value.len) == 0))
-            return i;
-    }
-    return 0;
+    return hpack_are_same(name.p, hpack_static_name(id).p, name.len, HPACK_CASE) ? id : 0;
 }

@@ -73,7 +73,7 @@ static bool reserve(struct hpack_table *t, uint32_t len)
 
     if (t->count == t->ring && t->ring < RING_MAX && !grow_ring(t))
         return false;
-    return need <= t->cap || t->cap == HPACK_TABLE_SIZE || grow_text(t, need);
+    return (t->text && need <= t->cap) || t->cap == HPACK_TABLE_SIZE || grow_text(t, need);
 }
 
 static void close_gap(struct hpack_table *t)

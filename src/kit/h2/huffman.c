@@ -131,13 +131,16 @@ static inline uint8_t *put_32(uint8_t *dst, uint32_t bits)
 }
 
 /* The last byte is filled with the beginning of EOS, ones (RFC 7541 section 5.2). */
-static uint8_t *put_rest(uint8_t *dst, uint64_t bits, unsigned count)
+static inline uint8_t *put_rest(uint8_t *dst, uint64_t bits, unsigned count)
 {
-    bits = bits << 8 | 0xff;
-    for (count += 8; count >= 16; count -= 8)
-        *dst++ = (uint8_t)(bits >> (count - 8));
-    if (count > 8)
-        *dst++ = (uint8_t)(bits >> (count - 8));
+    const unsigned padding = -count % 8;
+
+    bits = bits << padding | ((1U << padding) - 1);
+    count += padding;
+    while (count > 0) {
+        count -= 8;
+        *dst++ = (uint8_t)(bits >> count);
+    }
     return dst;
 }
 
