@@ -30,7 +30,7 @@ static void evict_oldest(struct hpack_table *t)
 
 void hpack_table_shrink(struct hpack_table *t, uint32_t size)
 {
-    while (t->size > size)
+    while (t->count > 0 && t->size > size)
         evict_oldest(t);
     if (t->count == 0)
         t->begin = t->end = 0;
