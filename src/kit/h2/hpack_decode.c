@@ -30,7 +30,7 @@ void hpack_decoder_fini(struct hpack_decoder *d)
 }
 
 /* Zeros may lead as long as the number is not longer than the largest. */
-static int read_more(struct input *in, uint32_t *number)
+__attribute__((noinline)) static int read_more(struct input *in, uint32_t *number)
 {
     for (unsigned shift = 0; in->at < in->end; shift += 7) {
         const uint8_t byte = *in->at++;
@@ -45,7 +45,7 @@ static int read_more(struct input *in, uint32_t *number)
 }
 
 /* RFC 7541 section 5.1, in the low bits of the first byte. */
-static int read_integer(struct input *in, unsigned bits, uint32_t *number)
+static inline int read_integer(struct input *in, unsigned bits, uint32_t *number)
 {
     const uint32_t most = (1U << bits) - 1;
 
@@ -88,7 +88,7 @@ static int decode_text(const struct code *code, char *room, size_t left, struct 
     return 1;
 }
 
-static int find_entry(const struct hpack_table *t, uint32_t index, struct hpack_field *field)
+static inline int find_entry(const struct hpack_table *t, uint32_t index, struct hpack_field *field)
 {
     if (index == 0 || index > HPACK_STATIC + (uint32_t)t->count)
         return MK_E_BAD;

@@ -176,15 +176,22 @@ uint8_t *huffman_encode_shorter(uint8_t *dst, const char *text, size_t len)
     return len > 0 ? encode(dst, len - 1, text, len) : NULL;
 }
 
-/* The next bits of a code, from the highest on; zeros follow the last. */
+/* The next bits of a code, from the highest on; behind them may be those that follow, and zeros at the end. */
 struct bits {
     const uint8_t *at, *end;
     uint64_t next;
-    int count;
+    unsigned count;
 };
 
+/* Bits that are already there are read again with those of their byte: they are the same. */
 static inline void refill(struct bits *b)
 {
+    if (b->end - b->at >= 8) {
+        b->next |= be64toh(hpack_load_64((const char *)b->at)) >> b->count;
+        b->at += (63 - b->count) / 8;
+        b->count |= 56;
+        return;
+    }
     while (b->count <= 56 && b->at < b->end) {
         b->next |= (uint64_t)*b->at++ << (56 - b->count);
         b->count += 8;
@@ -192,7 +199,7 @@ static inline void refill(struct bits *b)
 }
 
 /* EOS is no symbol (RFC 7541 section 5.2): len is 0. */
-static struct quick find_rare(uint64_t next)
+__attribute__((noinline)) static struct quick find_rare(uint64_t next)
 {
     const uint32_t code = (uint32_t)(next >> 32);
 
