@@ -82,6 +82,11 @@ struct mk_exchange_head {
      */
     struct mk_str upgrade;
     bool takes_trailers; /* TE: trailers (RFC 9110 section 10.1.4); not with upgrade */
+    /**
+     * Its protocol has judged the fields: names are tokens, values have no control byte but tabs (RFC 9110 section 5), Host is
+     * among them and none that is not allowed.
+     */
+    bool is_judged;
 };
 
 /**

@@ -37,20 +37,31 @@ static int check_fields(struct mk_str lines, bool *has_host)
     return 0;
 }
 
-int mk_head_text(struct mk_buf *b, struct mk_str method, struct mk_str target, struct mk_str fields,
-                 size_t length)
+static char *put(char *to, struct mk_str text)
 {
-    bool has_host;
+    if (text.len > 0)
+        memcpy(to, text.p, text.len);
+    return to + text.len;
+}
 
-    if (!is_word(method) || !is_word(target) || check_fields(fields, &has_host) < 0)
+int mk_head_text(struct mk_buf *b, struct mk_str method, struct mk_str target, struct mk_str fields,
+                 enum mk_head_fields known, size_t length)
+{
+    static const struct mk_str version = MK_STR_INIT(" HTTP/1.1\r\n"),
+                               host = MK_STR_INIT("Host: localhost\r\n");
+    bool has_host = true;
+    char *to;
+
+    if (!is_word(method) || !is_word(target) ||
+        (known == MK_HEAD_FIELDS_ANY && check_fields(fields, &has_host) < 0))
         return MK_E_INVALID;
-    (void)mk_buf_append_str(b, method);
-    (void)mk_buf_append_str(b, MK_STR(" "));
-    (void)mk_buf_append_str(b, target);
-    (void)mk_buf_append_str(b, MK_STR(" HTTP/1.1\r\n"));
-    if (!has_host)
-        (void)mk_buf_append_str(b, MK_STR("Host: localhost\r\n"));
-    (void)mk_buf_append_str(b, fields);
+    to = mk_buf_reserve(b, method.len + 1 + target.len + version.len + host.len + fields.len);
+    if (!to)
+        return b->error;
+    to = put(put(to, method), MK_STR(" "));
+    to = put(put(to, target), version);
+    to = put(to, has_host ? MK_STR("") : host);
+    b->len = (size_t)(put(to, fields) - b->p);
     if (length > 0)
         (void)mk_buf_printf(b, "Content-Length: %zu\r\n", length);
     return mk_buf_append_str(b, MK_STR("\r\n"));

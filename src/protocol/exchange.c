@@ -133,6 +133,15 @@ static bool takes_trailers(const struct mk_exchange_head *head)
            head->takes_trailers && !wants_upgrade(head);
 }
 
+static enum mk_head_fields known(const struct mk_exchange_head *head)
+{
+    bool is_judged =
+        head->size >= offsetof(struct mk_exchange_head, is_judged) + sizeof(head->is_judged) &&
+        head->is_judged;
+
+    return is_judged ? MK_HEAD_FIELDS_JUDGED : MK_HEAD_FIELDS_ANY;
+}
+
 static void write_upgrade(struct mk_buf *b, struct mk_str protocol)
 {
     (void)mk_buf_append_str(b, MK_STR("Connection: Upgrade\r\nUpgrade: "));
@@ -148,7 +157,7 @@ static int write_head(struct mk_buf *b, const struct mk_exchange_head *head)
     if (is_upgrade && (head->has_body || !mk_field_is_name(head->upgrade)))
         return MK_E_INVALID;
     err =
-        mk_head_text(b, head->method, head->target, head->fields,
+        mk_head_text(b, head->method, head->target, head->fields, known(head),
                      head->has_body && head->content_length > 0 ? (size_t)head->content_length : 0);
     if (err < 0 || (!head->expects_continue && !is_upgrade && !takes_trailers(head)))
         return err;

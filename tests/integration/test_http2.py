@@ -489,6 +489,18 @@ def test_an_hpack_bomb_is_a_large_head(client):
     assert answer is None or answer == ENHANCE_YOUR_CALM or answer[0] == 431, answer
 
 
+@pytest.mark.parametrize("part", ["path", "authority", "method"])
+def test_a_part_that_no_head_has_room_for(client, part):
+    """A first field of more than twice MaxRequestSize is cut where it is kept, and its head refused"""
+    values = {"path": "/a.txt", "authority": "localhost", "method": "GET"} | {part: "/" + "a" * 24000}
+    head = client.encoder.encode([(":method", values["method"]), (":scheme", "http"), (":path", values["path"]), (":authority", values["authority"])])
+    client.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, head))
+    answer = client.answer(1)
+    assert answer == PROTOCOL_ERROR or answer[0] in (400, 414, 431, 501), answer
+    client.send(client.head(3, "/a.txt"))
+    assert client.answer(3) == (200, b"a")
+
+
 def test_more_streams_than_allowed_are_refused(server):
     """RFC 9113 5.1.2"""
     with Frames(address(server)) as client:

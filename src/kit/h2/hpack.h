@@ -127,6 +127,13 @@ uint8_t *hpack_encode_begin(struct hpack_encoder *e, uint8_t *dst);
  */
 uint8_t *hpack_encode(struct hpack_encoder *e, uint8_t *dst, struct mk_str name,
                       struct mk_str value);
+/**
+ * Append the first of these lines, as HTTP/1 has them (`NAME: VALUE` and a line end), if it is the field that came at its
+ * place in the last block: then it need not be taken apart.
+ * @param lines  without it then
+ * @return the end of what was written; NULL: it is another one, and hpack_encode is to be called
+ */
+uint8_t *hpack_encode_line(struct hpack_encoder *e, uint8_t *dst, struct mk_str *lines);
 /** Append `:status`. @param status  100 to 999 */
 uint8_t *hpack_encode_status(struct hpack_encoder *e, uint8_t *dst, unsigned status);
 

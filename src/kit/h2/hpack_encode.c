@@ -326,33 +326,64 @@ __attribute__((noinline)) static uint8_t *put_field(struct hpack_encoder *e, uin
     return put_indexed(e, dst, &f, HPACK_ADD);
 }
 
-/* The age of the entry that the field at this place of the last block had, if it is that of this field too; 0: it is not. */
-static inline unsigned guess(struct hpack_encoder *e, struct mk_str name, struct mk_str value)
+/* The entry that the field at this place of the last block had. @return its age; 0: none */
+static inline unsigned guess(struct hpack_encoder *e, struct hpack_field *f)
 {
     const struct hpack_table *t = &e->table;
     const unsigned age = (uint8_t)(t->inserted - *place_of(e));
-    const struct hpack_entry *entry;
-    struct hpack_field f;
 
     if (age == 0 || age > t->count)
         return 0;
-    entry = hpack_table_at(t, age);
-    if (entry->name_len != name.len || entry->value_len != value.len)
-        return 0;
-    hpack_table_read(t, entry, &f);
-    return hpack_are_same(f.name.p, name.p, name.len, f.id ? HPACK_CASE : 0) &&
-                   hpack_are_same(f.value.p, value.p, value.len, 0)
-               ? age
-               : 0;
+    hpack_table_read(t, hpack_table_at(t, age), f);
+    return age;
+}
+
+static inline bool is_field(const struct hpack_field *f, const char *name, const char *value)
+{
+    return hpack_are_same(f->name.p, name, f->name.len, f->id ? HPACK_CASE : 0) &&
+           hpack_are_same(f->value.p, value, f->value.len, 0);
+}
+
+static inline uint8_t *put_entry(uint8_t *dst, unsigned age)
+{
+    return put_integer(dst, INDEXED, INDEXED_BITS, HPACK_STATIC + age);
 }
 
 uint8_t *hpack_encode(struct hpack_encoder *e, uint8_t *dst, struct mk_str name,
                       struct mk_str value)
 {
+    struct hpack_field f;
     unsigned age;
 
     e->place++;
-    age = guess(e, name, value);
-    return age > 0 ? put_integer(dst, INDEXED, INDEXED_BITS, HPACK_STATIC + age)
-                   : put_field(e, dst, name, value);
+    age = guess(e, &f);
+    if (age > 0 && f.name.len == name.len && f.value.len == value.len &&
+        is_field(&f, name.p, value.p))
+        return put_entry(dst, age);
+    return put_field(e, dst, name, value);
+}
+
+/* Is the first of these lines `NAME: VALUE`? */
+static inline bool is_line(const struct hpack_field *f, const char *line)
+{
+    const char *value = line + f->name.len + 2, *end = value + f->value.len;
+
+    return value[-2] == ':' && value[-1] == ' ' && end[0] == '\r' && end[1] == '\n' &&
+           is_field(f, line, value);
+}
+
+uint8_t *hpack_encode_line(struct hpack_encoder *e, uint8_t *dst, struct mk_str *lines)
+{
+    struct hpack_field f;
+    unsigned age;
+
+    e->place++;
+    age = guess(e, &f);
+    if (age > 0 && lines->len >= f.name.len + f.value.len + 4 && is_line(&f, lines->p)) {
+        lines->p += f.name.len + f.value.len + 4;
+        lines->len -= f.name.len + f.value.len + 4;
+        return put_entry(dst, age);
+    }
+    e->place--;
+    return NULL;
 }

@@ -44,7 +44,16 @@ static bool may_have_control(const char *p)
     return (((word - ones * ' ') & ~word) | ((del - ones) & ~del)) & ones * 0x80;
 }
 
-/* RFC 9113 section 8.2.1, RFC 9110 section 5.5. */
+static bool has_control(const char *p, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (is_control(p[i]))
+            return true;
+    }
+    return false;
+}
+
+/* RFC 9113 section 8.2.1, RFC 9110 section 5.5. Eight bytes at once; the last of them overlap. */
 static bool is_value(struct mk_str v)
 {
     size_t at = 0;
@@ -53,13 +62,13 @@ static bool is_value(struct mk_str v)
         return true;
     if (text_is_blank(v.p[0]) || text_is_blank(v.p[v.len - 1]))
         return false;
-    for (; at + 8 <= v.len && !may_have_control(v.p + at); at += 8)
+    if (v.len < 8)
+        return !has_control(v.p, v.len);
+    for (; at + 8 < v.len && !may_have_control(v.p + at); at += 8)
         ;
-    for (; at < v.len; at++) {
-        if (is_control(v.p[at]))
-            return false;
-    }
-    return true;
+    if (at + 8 >= v.len && !may_have_control(v.p + v.len - 8))
+        return true;
+    return !has_control(v.p + at, v.len - at);
 }
 
 /* ---- which field it is ---- */
@@ -71,7 +80,6 @@ static const uint8_t static_fields[HPACK_STATIC + 1] = {
     [32] = H2_FIELD_COOKIE,   [35] = H2_FIELD_EXPECT, [38] = H2_FIELD_HOST,
 };
 
-/* RFC 9113 section 8.2.2: of connections of HTTP/1. */
 enum { STATIC_TRANSFER_ENCODING = 57 };
 
 static enum h2_field pseudo_field(struct mk_str name)
@@ -102,10 +110,31 @@ static enum h2_field field_of_7(struct mk_str name)
     return text_is(name, MK_STR("upgrade")) ? H2_FIELD_MALFORMED : H2_FIELD_OTHER;
 }
 
-static bool is_of_connection(struct mk_str name)
+/* Applications read X_Name and X-Name as one variable, so neither form passes. */
+static bool is_either(struct mk_str name, struct mk_str with_dash)
 {
-    return text_is(name, MK_STR("connection")) || text_is(name, MK_STR("keep-alive")) ||
-           text_is(name, MK_STR("proxy-connection")) || text_is(name, MK_STR("transfer-encoding"));
+    for (size_t i = 0; i < with_dash.len; i++) {
+        if (name.p[i] != with_dash.p[i] && (with_dash.p[i] != '-' || name.p[i] != '_'))
+            return false;
+    }
+    return name.len == with_dash.len;
+}
+
+/* RFC 9113 section 8.2.2; HTTP2-Settings: of the upgrade that section 3.1 takes away. */
+static enum h2_field field_of_framing(struct mk_str name)
+{
+    static const struct mk_str names[] = {
+        MK_STR_INIT("connection"),       MK_STR_INIT("keep-alive"),
+        MK_STR_INIT("content-length"),   MK_STR_INIT("http2-settings"),
+        MK_STR_INIT("proxy-connection"), MK_STR_INIT("transfer-encoding"),
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].len == name.len && is_either(name, names[i]))
+            return text_is(name, MK_STR("content-length")) ? H2_FIELD_CONTENT_LENGTH
+                                                           : H2_FIELD_MALFORMED;
+    }
+    return H2_FIELD_OTHER;
 }
 
 static enum h2_field named_field(struct mk_str name)
@@ -125,12 +154,11 @@ static enum h2_field named_field(struct mk_str name)
                                                  : H2_FIELD_OTHER;
     case 7:
         return field_of_7(name);
-    case 14:
-        return text_is(name, MK_STR("content-length")) ? H2_FIELD_CONTENT_LENGTH : H2_FIELD_OTHER;
     case 10:
+    case 14:
     case 16:
     case 17:
-        return is_of_connection(name) ? H2_FIELD_MALFORMED : H2_FIELD_OTHER;
+        return field_of_framing(name);
     default:
         return H2_FIELD_OTHER;
     }
@@ -191,6 +219,13 @@ static bool is_status(struct mk_str v)
            v.p[2] >= '0' && v.p[2] <= '9';
 }
 
+/* Of others an absolute path would not be one. */
+static bool is_scheme(struct mk_str v)
+{
+    return text_is(v, MK_STR("https")) || text_is(v, MK_STR("http")) ||
+           text_is_word(v, MK_STR("http")) || text_is_word(v, MK_STR("https"));
+}
+
 /* @return false: the message is malformed. */
 static bool take(struct h2_message *m, enum h2_field field, struct mk_str value)
 {
@@ -201,8 +236,7 @@ static bool take(struct h2_message *m, enum h2_field field, struct mk_str value)
         m->is_connect = text_is(value, MK_STR("CONNECT"));
         return value.len > 0;
     case H2_FIELD_SCHEME:
-        /* of others an absolute path would not be one */
-        return text_is_word(value, MK_STR("http")) || text_is_word(value, MK_STR("https"));
+        return is_scheme(value);
     case H2_FIELD_PATH:
         return is_path(value);
     case H2_FIELD_STATUS:

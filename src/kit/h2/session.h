@@ -215,6 +215,14 @@ static inline void h2_head_add(struct h2_head *h, struct mk_str name, struct mk_
 {
     h->at = hpack_encode(&h->stream->session->encoder, h->at, name, value);
 }
+/** The first of these lines, if it is cheap to find: see hpack_encode_line. */
+static inline bool h2_head_add_line(struct h2_head *h, struct mk_str *lines)
+{
+    uint8_t *end = hpack_encode_line(&h->stream->session->encoder, h->at, lines);
+
+    h->at = end ? end : h->at;
+    return end != NULL;
+}
 
 /** What follows a head. */
 enum h2_follows { H2_FOLLOWS_HEAD, H2_FOLLOWS_BODY, H2_FOLLOWS_NOTHING };

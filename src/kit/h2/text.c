@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST = 256 };
+enum { FIRST = 256, SPARE_MAX = 4096 };
 
 static void close_gap(struct h2_text *t)
 {
@@ -67,5 +67,26 @@ void h2_text_free(struct h2_text *t)
     if (t->sum)
         *t->sum -= t->cap;
     free(t->p);
+    *t = (struct h2_text){.p = NULL, .sum = t->sum};
+}
+
+void h2_text_lend(struct h2_text *t, struct h2_text *spare)
+{
+    t->p = spare->p;
+    t->cap = spare->cap;
+    if (t->sum)
+        *t->sum += t->cap;
+    *spare = (struct h2_text){.p = NULL};
+}
+
+void h2_text_give_back(struct h2_text *t, struct h2_text *spare)
+{
+    if (spare->p || t->cap > SPARE_MAX) {
+        h2_text_free(t);
+        return;
+    }
+    if (t->sum)
+        *t->sum -= t->cap;
+    *spare = (struct h2_text){.p = t->p, .cap = t->cap};
     *t = (struct h2_text){.p = NULL, .sum = t->sum};
 }

@@ -20,6 +20,10 @@ char *h2_text_room(struct h2_text *t, size_t len) MK_MUST_USE;
 /** The first bytes are not needed any more. */
 void h2_text_use(struct h2_text *t, size_t len);
 void h2_text_free(struct h2_text *t);
+/** Give an empty text the memory of a spare one. */
+void h2_text_lend(struct h2_text *t, struct h2_text *spare);
+/** Free a text, but keep its memory as the spare one where that has none, unless it is large. */
+void h2_text_give_back(struct h2_text *t, struct h2_text *spare);
 
 static inline size_t h2_text_left(const struct h2_text *t)
 {

@@ -15,6 +15,7 @@ struct http2_local *http2_local_new(struct mk_worker *worker, const struct http2
     local->row = http2_counts_row(local->counts, worker);
     local->refs = 1;
     local->out = (struct h2_out){.p = local->bytes, .cap = sizeof(local->bytes)};
+    local->spare = (struct h2_text){.p = NULL};
     local->writing = NULL;
     return local;
 }
@@ -24,5 +25,6 @@ void http2_local_put(struct http2_local *local)
     if (--local->refs > 0)
         return;
     http2_counts_put(local->counts);
+    h2_text_free(&local->spare);
     free(local);
 }

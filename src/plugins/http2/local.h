@@ -30,6 +30,7 @@ struct http2_local {
     struct http2_row *row; /* of counts */
     unsigned refs;         /* its configuration, and connections */
     struct h2_out out;     /* of the connection that has an event; empty between any two */
+    struct h2_text spare;  /* memory for the next head that comes */
     const struct http2_stream *writing; /* whose head is in room; NULL: nobody's */
     char room[HTTP2_ROOM];
     char fields[HPACK_FIELD_MAX];

@@ -34,6 +34,7 @@ static struct h2_stream *begin(struct h2_session *session, uint32_t id)
         return NULL;
     s->conn = c;
     s->head.sum = s->cookie.sum = s->body.sum = s->trailers.sum = &c->held;
+    h2_text_lend(&s->head, &c->local->spare);
     s->moved_ms = http2_conn_now_ms(c);
     s->next = c->streams;
     s->at = &c->streams;
@@ -82,24 +83,46 @@ void http2_stream_free(struct http2_stream *s)
 
 /* ---- its head ---- */
 
+/* Room at the end of a text for so many bytes. @return NULL: no memory, or the head is too large for any more. */
+static char *room_for(struct http2_stream *s, struct h2_text *to, size_t len, int *err)
+{
+    size_t max = s->conn->max_head, all = s->head.len + s->cookie.len + len;
+    char *room = all <= 2 * max ? h2_text_room(to, len) : NULL;
+
+    s->is_large = s->is_large || all > max;
+    *err = room || all > 2 * max ? 0 : MK_E_NOMEM;
+    if (room)
+        to->len += (uint32_t)len;
+    return room;
+}
+
+static char *put(char *dst, struct mk_str text)
+{
+    if (text.len > 0)
+        memcpy(dst, text.p, text.len);
+    return dst + text.len;
+}
+
 static int keep(struct http2_stream *s, struct h2_text *to, struct mk_str text)
 {
-    size_t max = s->conn->max_head;
-    int err = h2_text_append(to, text.p, text.len, 2 * max);
+    int err;
+    char *room = room_for(s, to, text.len, &err);
 
-    s->is_large = s->is_large || err == MK_E_LIMIT || s->head.len + s->cookie.len > max;
-    return err == MK_E_NOMEM ? err : 0;
+    if (room)
+        (void)put(room, text);
+    return err;
 }
 
 static int keep_line(struct http2_stream *s, struct mk_str name, struct mk_str value)
 {
-    int err = keep(s, &s->head, name);
+    int err;
+    char *room = room_for(s, &s->head, name.len + value.len + 4, &err);
 
-    if (err == 0)
-        err = keep(s, &s->head, MK_STR(": "));
-    if (err == 0)
-        err = keep(s, &s->head, value);
-    return err == 0 ? keep(s, &s->head, MK_STR("\r\n")) : err;
+    if (!room)
+        return err;
+    room = put(put(room, name), MK_STR(": "));
+    (void)put(put(room, value), MK_STR("\r\n"));
+    return 0;
 }
 
 static struct mk_str part(const struct http2_stream *s, struct http2_part part)
@@ -107,8 +130,13 @@ static struct mk_str part(const struct http2_stream *s, struct http2_part part)
     return (struct mk_str){s->head.p + part.at, part.len};
 }
 
+/* One that is too large for any head is cut: its head is refused. */
 static int keep_part(struct http2_stream *s, struct http2_part *to, struct mk_str value)
 {
+    size_t room = 2 * s->conn->max_head - s->head.len - s->cookie.len;
+
+    if (value.len > room)
+        value.len = room;
     *to = (struct http2_part){s->head.len, (uint32_t)value.len};
     return keep(s, &s->head, value);
 }
@@ -295,7 +323,11 @@ static void add_fields(struct h2_head *head, struct mk_str lines)
 {
     struct mk_str name, value;
 
-    while (next_line(&lines, &name, &value)) {
+    while (lines.len > 0) {
+        if (h2_head_add_line(head, &lines))
+            continue;
+        if (!next_line(&lines, &name, &value))
+            return;
         if (!is_of_http1(name))
             h2_head_add(head, name, value);
     }
@@ -451,8 +483,9 @@ static int head(struct h2_stream *base)
     head.content_length = base->message.content_length;
     head.expects_continue = s->expects_continue;
     head.takes_trailers = s->takes_trailers;
+    head.is_judged = true;
     err = mk_exchange_begin(&s->exchange, s->conn->conn, &head, &carrier, s);
-    h2_text_free(&s->head);
+    h2_text_give_back(&s->head, &s->conn->local->spare);
     h2_text_free(&s->cookie);
     return err == 0 || err == MK_E_NOMEM ? err : MK_E_BAD;
 }

@@ -112,7 +112,7 @@ static int write_question(struct mk_memory *m, const struct mk_question *q)
     mk_buf_init(&m->in, SIZE_MAX / 4);
     if (mk_str_eq(method, MK_STR("CONNECT")))
         return MK_E_INVALID;
-    err = mk_head_text(&m->in, method, q->target, q->fields, q->body.len);
+    err = mk_head_text(&m->in, method, q->target, q->fields, MK_HEAD_FIELDS_ANY, q->body.len);
     m->body_at = m->in.len;
     if (err < 0 || m->is_body_large)
         return err;

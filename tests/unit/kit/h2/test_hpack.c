@@ -597,6 +597,46 @@ static void test_a_value_that_changes_each_time_is_not_entered(void **state)
     close_pair(&p);
 }
 
+/* A line is taken if it is what its place had, whole and in the form that the server writes. */
+static void test_lines_of_the_last_block_are_known(void **state)
+{
+    static const struct {
+        const char *line;
+        bool is_known;
+    } rows[] = {
+        {"Server: a server\r\n", true},
+        {"SERVER: a server\r\nDate: x\r\n", true},
+        {"Server: a server\r", false},
+        {"Server: a server", false},
+        {"Server: a Server\r\n", false},
+        {"Server: a server;\r\n", false},
+        {"Server:a server\r\nxxxx", false},
+        {"Serves: a server\r\n", false},
+        {"Server\x1a a server\r\n", false},
+        {"Server: a server\n\n", false},
+        {"", false},
+    };
+    uint8_t block[256];
+    struct hpack_encoder e;
+
+    (void)state;
+    hpack_encoder_init(&e);
+    (void)hpack_encode(&e, hpack_encode_begin(&e, block), MK_STR("server"), MK_STR("a server"));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct mk_str lines = mk_str_from(rows[i].line);
+        uint8_t *end;
+
+        (void)hpack_encode_begin(&e, block);
+        end = hpack_encode_line(&e, block, &lines);
+        if ((end != NULL) != rows[i].is_known)
+            fail_msg("%s", rows[i].line);
+        assert_true(!end || (end == block + 1 && block[0] == (0x80 | 62)));
+        assert_int_equal(strlen(rows[i].line) - lines.len,
+                         end ? strlen("Server: a server\r\n") : 0);
+    }
+    hpack_encoder_fini(&e);
+}
+
 static void test_a_field_is_found_at_another_place_too(void **state)
 {
     struct pair p;
@@ -835,6 +875,7 @@ int main(void)
         cmocka_unit_test(test_names_of_the_static_table_are_found_in_any_case),
         cmocka_unit_test(test_fields_are_entered_where_they_may_come_again),
         cmocka_unit_test(test_a_value_that_changes_each_time_is_not_entered),
+        cmocka_unit_test(test_lines_of_the_last_block_are_known),
         cmocka_unit_test(test_a_field_is_found_at_another_place_too),
         cmocka_unit_test(test_names_are_written_in_lower_case),
         cmocka_unit_test(test_a_large_field_drives_out_no_others),

@@ -70,6 +70,35 @@ static void test_without_memory_it_stays(void **state)
     assert_int_equal(sum, 0);
 }
 
+static void test_memory_is_lent(void **state)
+{
+    size_t sum = 0;
+    struct h2_text spare = {.p = NULL}, t = {.sum = &sum}, other = {.sum = &sum};
+    const char *p;
+
+    (void)state;
+    h2_text_lend(&t, &spare);
+    assert_int_equal(h2_text_append(&t, "12", 2, 9), 0);
+    p = t.p;
+    h2_text_give_back(&t, &spare);
+    assert_int_equal(sum, 0);
+    assert_ptr_equal(spare.p, p);
+    h2_text_lend(&t, &spare);
+    assert_null(spare.p);
+    assert_int_equal(sum, t.cap);
+    assert_int_equal(h2_text_left(&t), 0);
+    assert_int_equal(h2_text_append(&other, "3", 1, 9), 0);
+    h2_text_give_back(&t, &spare);
+    h2_text_give_back(&other, &spare); /* one is kept */
+    assert_int_equal(sum, 0);
+    assert_ptr_equal(spare.p, p);
+    h2_text_lend(&t, &spare);
+    assert_non_null(h2_text_room(&t, 5000));
+    h2_text_give_back(&t, &spare); /* none that is large */
+    assert_null(spare.p);
+    assert_int_equal(sum, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -77,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_a_bound_is_held),
         cmocka_unit_test(test_an_empty_one_has_no_memory),
         cmocka_unit_test(test_without_memory_it_stays),
+        cmocka_unit_test(test_memory_is_lent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
