@@ -246,7 +246,7 @@ static bool take(struct h2_message *m, enum h2_field field, struct mk_str value)
     case H2_FIELD_CONTENT_LENGTH:
         return m->is_trailer || take_length(m, value);
     case H2_FIELD_TE:
-        return text_is_word(value, MK_STR("trailers"));
+        return m->is_response || text_is_word(value, MK_STR("trailers"));
     default:
         return true;
     }

@@ -21,7 +21,7 @@
     X(HOST, "may be there in place of :authority, or beside it with the same value")               \
     X(COOKIE, "crumbs, which HTTP/1 wants joined")                                                 \
     X(CONTENT_LENGTH, "digits, and there once")                                                    \
-    X(TE, "trailers: nothing else may be in it")                                                   \
+    X(TE, "trailers: nothing else may be in a request's")                                          \
     X(EXPECT, "of HTTP/1's ways")                                                                  \
     X(TRAILER, "of HTTP/1's ways")                                                                 \
     X(OTHER, "of the message")

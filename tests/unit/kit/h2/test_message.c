@@ -128,6 +128,12 @@ static const struct {
     {":status below 100: 8.3.2", ":status=099\n", false},
     {":status twice: 8.3", ":status=200\n:status=200\n", false},
     {"one of requests: 8.3.2", ":status=200\n:path=/\n", false},
+    {"TE, of which 8.2.2 speaks for requests alone", ":status=200\nte=gzip\n", true},
+    {"Host, which means nothing", ":status=200\nhost=a\nhost=b\n", true},
+    {"Connection: 8.2.2", ":status=200\nconnection=close\n", false},
+    {"Transfer-Encoding: 8.2.2", ":status=200\ntransfer-encoding=chunked\n", false},
+    {"a length twice: RFC 9110, 8.6", ":status=200\ncontent-length=1\ncontent-length=1\n", false},
+    {":status in trailers: 8.1", ":status=200\n-\n:status=200\n", false},
 };
 
 static void test_requests(void **state)
