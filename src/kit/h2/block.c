@@ -6,15 +6,22 @@
 /* Bytes of a field at most, as it comes: Huffman's longest codes have 30 bits. */
 enum { FIELD_CODED_MAX = 4 * HPACK_FIELD_MAX };
 
-/* Streams that are begun say how urgent they are (RFC 9218 section 5). */
+/* Streams that are begun say how urgent they are (RFC 9218 section 5); responses say it to others than us (section 8). */
 static void see_priority(struct h2_stream *st, const struct hpack_field *f)
 {
     struct h2_priority priority = st->turn.priority;
 
-    if (st->message.is_trailer || f->name.len != 8 || memcmp(f->name.p, "priority", 8) != 0)
+    if (st->message.is_trailer || f->name.len != 8 || memcmp(f->name.p, "priority", 8) != 0 ||
+        st->message.is_response)
         return;
     h2_priority_read(&priority, f->value);
     h2_stream_set_priority(st, priority);
+}
+
+/* Three digits, as h2_message_field has seen. */
+static uint16_t read_status(struct mk_str v)
+{
+    return (uint16_t)((v.p[0] - '0') * 100 + (v.p[1] - '0') * 10 + (v.p[2] - '0'));
 }
 
 static void give_field(struct h2_session *s, const struct hpack_field *f)
@@ -34,6 +41,8 @@ static void give_field(struct h2_session *s, const struct hpack_field *f)
     }
     if (kind == H2_FIELD_OTHER)
         see_priority(st, f);
+    else if (kind == H2_FIELD_STATUS)
+        st->status = read_status(f->value);
     err = s->events->field(st, kind, f);
     if (err < 0)
         h2_stream_refuse(st, err == MK_E_NOMEM ? H2_E_INTERNAL_ERROR : H2_E_PROTOCOL_ERROR);
@@ -123,6 +132,58 @@ static void end_head(struct h2_stream *st, bool ends)
     }
 }
 
+/* ---- heads of responses ---- */
+
+/* RFC 9113 section 8.1.1, RFC 9110 section 6.4.1: the length is that of another response, and nothing may follow. */
+static bool has_no_content(const struct h2_stream *st)
+{
+    return st->is_head || st->status == 204 || st->status == 304;
+}
+
+/* One that has ended on both sides is told by its error alone. */
+static void tell_head(struct h2_stream *st)
+{
+    int err = st->session->events->head(st);
+    enum h2_error error = err == MK_E_NOMEM ? H2_E_INTERNAL_ERROR : H2_E_PROTOCOL_ERROR;
+
+    if (err < 0 && h2_stream_is_closed(st))
+        st->error = error;
+    else if (err < 0)
+        h2_stream_refuse(st, error);
+}
+
+/* RFC 9113 section 8.1 and 8.6. */
+static void end_interim(struct h2_stream *st, bool ends)
+{
+    if (ends || st->status == 101)
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+    else if (h2_session_pay(st->session, H2_PRICE_INTERIM))
+        tell_head(st);
+}
+
+static void end_final(struct h2_stream *st, bool ends)
+{
+    st->to_come = has_no_content(st) ? 0 : st->message.content_length;
+    if (ends && st->to_come > 0) {
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+        return;
+    }
+    h2_credit_earn(&st->session->credit, H2_CREDIT_A_REQUEST);
+    if (ends)
+        h2_stream_end_input(st);
+    tell_head(st);
+}
+
+static void end_response(struct h2_stream *st, bool ends)
+{
+    if (!h2_message_is_whole(&st->message))
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+    else if (h2_stream_awaits_head(st))
+        end_interim(st, ends);
+    else
+        end_final(st, ends);
+}
+
 void h2_block_end(struct h2_session *s)
 {
     struct h2_stream *st = s->current;
@@ -136,6 +197,8 @@ void h2_block_end(struct h2_session *s)
         return;
     if (st->message.is_trailer)
         end_trailers(st);
+    else if (s->is_client)
+        end_response(st, s->ends_stream);
     else
         end_head(st, s->ends_stream);
 }

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 /*
- * Frames that are cheap to send and make work cost credit: a client that sends nothing else is told to calm down (RFC 9113
- * section 10.5). Credit grows with time, and with what the client truly exchanges. X(NAME, price, sentence)
+ * Frames that are cheap to send and make work cost credit: a peer that sends nothing else is told to calm down (RFC 9113
+ * section 10.5). Credit grows with time, and with what the peer truly exchanges. X(NAME, price, sentence)
  */
 #define H2_PRICES(X)                                                                               \
     X(RESET, 20, "a stream that its client resets: work that nobody wants")                        \
-    X(FAULT, 20, "a stream that we reset because of its client")                                   \
+    X(FAULT, 20, "a stream that we reset because of its peer")                                     \
     X(REFUSAL, 20, "a request for which there is no memory: the next may come at once")            \
     X(SETTINGS, 20, "each has an answer")                                                          \
     X(PING, 10, "each has an answer")                                                              \
@@ -19,6 +19,7 @@
     X(EMPTY, 10, "DATA without bytes or end, padding or not")                                      \
     X(CRUMB, 1, "of a cookie, without a byte: it makes no head larger")                            \
     X(FIELD, 1, "a field of a head that is too large already")                                     \
+    X(INTERIM, 4, "a head of a response before the final one: there may be any number")            \
     X(IDLE, 4, "PRIORITY, PRIORITY_UPDATE, CONTINUATION, and frames of no known type")
 
 enum h2_price {
@@ -34,6 +35,8 @@ enum {
     H2_CREDIT_A_REQUEST = 4, /* one that was answered */
     H2_CREDIT_A_PIECE =
         2, /* sent by a handler that took the stream: both windows may be given back */
+    H2_CREDIT_A_SENT = 12, /* a piece that a client sent: its server may give both windows back, and
+                              measure the link by PING, as those of gRPC do */
     H2_CREDIT_BYTES = 1024, /* so many of a body, either way, earn 1 */
 };
 

@@ -39,6 +39,10 @@ static void renew(struct h2_session *s, uint32_t len)
 /* @return whether its bytes may be the stream's. */
 static bool may_take(struct h2_stream *st, uint32_t length, uint32_t len)
 {
+    if (h2_stream_awaits_head(st)) { /* RFC 9113 section 8.1 */
+        h2_stream_refuse(st, H2_E_PROTOCOL_ERROR);
+        return false;
+    }
     if (st->state == H2_STREAM_HALF_REMOTE) {
         h2_stream_refuse(st, H2_E_STREAM_CLOSED);
         return false;
@@ -158,6 +162,14 @@ static struct h2_stream *begin_trailers(struct h2_stream *st, bool ends)
     return st;
 }
 
+/* A head of a response, the first one or the one after an interim one. */
+static struct h2_stream *begin_response(struct h2_stream *st)
+{
+    h2_message_init(&st->message, true);
+    st->status = 0;
+    return st;
+}
+
 static void begin_headers(struct h2_session *s, const struct h2_frame *f)
 {
     struct h2_stream *st = h2_stream_find(s, f->id);
@@ -169,10 +181,15 @@ static void begin_headers(struct h2_session *s, const struct h2_frame *f)
     if (f->id % 2 == 0 ||
         (f->flags & H2_FLAG_PRIORITY && depends_on_itself(s->reader.fields + at, f->id)))
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
+    else if (st && h2_stream_awaits_head(st))
+        s->current = begin_response(st);
     else if (st)
         s->current = begin_trailers(st, s->ends_stream);
     else if (f->id <= s->newest)
         judge_past(s, f->id, false);
+    else if (
+        s->is_client) /* RFC 9113 section 5.1: HEADERS of an idle stream begin it, which a server may not */
+        h2_session_fail(s, H2_E_PROTOCOL_ERROR);
     else
         s->current = begin_stream(s, f->id);
 }
@@ -198,6 +215,12 @@ static void set_window(struct h2_session *s, uint32_t window)
     }
 }
 
+static void take_max_streams(struct h2_session *s, uint32_t most)
+{
+    s->peer_streams = most;
+    s->is_assumed = false;
+}
+
 static void take_setting(struct h2_session *s, const uint8_t *entry)
 {
     uint32_t value = h2_number(entry + 2);
@@ -206,7 +229,13 @@ static void take_setting(struct h2_session *s, const uint8_t *entry)
     case H2_SETTINGS_HEADER_TABLE_SIZE:
         hpack_encoder_resize(&s->encoder, value);
         break;
-    case H2_SETTINGS_ENABLE_PUSH:
+    case H2_SETTINGS_MAX_CONCURRENT_STREAMS:
+        take_max_streams(s, value);
+        break;
+    case H2_SETTINGS_ENABLE_PUSH: /* a server says 0 or nothing (RFC 9113 section 6.5.2) */
+        if (value > (s->is_client ? 0 : 1))
+            h2_session_fail(s, H2_E_PROTOCOL_ERROR);
+        break;
     case H2_SETTINGS_ENABLE_CONNECT_PROTOCOL:
     case H2_SETTINGS_NO_RFC7540_PRIORITIES:
         if (value > 1)
@@ -219,7 +248,7 @@ static void take_setting(struct h2_session *s, const uint8_t *entry)
         if (value < H2_FRAME_MAX || value > 0xffffff)
             h2_session_fail(s, H2_E_PROTOCOL_ERROR);
         break;
-    default: /* the others ask nothing of a server */
+    default: /* the others ask nothing of us */
         break;
     }
 }
@@ -240,13 +269,38 @@ static void settle(struct h2_session *s)
 
 static void end_settings(struct h2_session *s, const struct h2_frame *f)
 {
-    if (f->flags & H2_FLAG_ACK)
+    if (f->flags & H2_FLAG_ACK) {
         settle(s);
-    else if (h2_session_pay(s, H2_PRICE_SETTINGS))
+        return;
+    }
+    if (s->is_assumed) /* the first ones name no bound: there is none (RFC 9113 section 6.5.2) */
+        take_max_streams(s, UINT32_MAX);
+    if (h2_session_pay(s, H2_PRICE_SETTINGS))
         h2_send_settings_ack(s);
 }
 
 /* ---- the others ---- */
+
+/*
+ * Streams that a server has not seen, and will not (RFC 9113 section 6.8). A later GOAWAY may name a smaller number; a larger one
+ * brings none back, for the requests may have been sent to another server by now.
+ */
+static void take_goaway(struct h2_session *s)
+{
+    const uint32_t last = h2_number31(s->reader.fields);
+
+    if (!s->is_client) /* of pushes, which there are not */
+        return;
+    s->is_leaving = true;
+    for (size_t i = 0; i < H2_CHAINS; i++) {
+        for (struct h2_stream *st = s->chains[i], *next; st; st = next) {
+            next = st->chained;
+            if (st->id > last)
+                h2_stream_close(st, H2_E_REFUSED_STREAM, false);
+        }
+    }
+    (void)h2_session_pay(s, H2_PRICE_IDLE);
+}
 
 static void take_reset(struct h2_session *s, const struct h2_frame *f)
 {
@@ -257,7 +311,9 @@ static void take_reset(struct h2_session *s, const struct h2_frame *f)
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
     else if (st)
         h2_stream_close(st, h2_number(s->reader.fields), false);
-    (void)h2_session_pay(s, H2_PRICE_RESET);
+    if (!st ||
+        !s->is_client) /* a server can reset no more streams than we begin, and that is an answer */
+        (void)h2_session_pay(s, H2_PRICE_RESET);
 }
 
 static void open_window(struct h2_session *s, uint32_t by)
@@ -303,7 +359,7 @@ static void take_priority_update(struct h2_session *s)
     struct h2_stream *st = h2_stream_find(s, id);
     struct h2_priority priority = {.urgency = H2_URGENCY};
 
-    if (id % 2 == 0) {
+    if (id % 2 == 0 || s->is_client) { /* servers send none */
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
         return;
     }
@@ -331,9 +387,11 @@ static void begin_frame(struct h2_session *s)
         take_reset(s, f);
         break;
     case H2_SETTINGS:
-    case H2_GOAWAY: /* of pushes, which there are not */
         break;
-    case H2_PUSH_PROMISE: /* RFC 9113 section 8.4 */
+    case H2_GOAWAY:
+        take_goaway(s);
+        break;
+    case H2_PUSH_PROMISE: /* clients send none, and we want none (RFC 9113 section 8.4 and 6.5.2) */
         h2_session_fail(s, H2_E_PROTOCOL_ERROR);
         break;
     case H2_PING:

@@ -69,27 +69,38 @@ void h2_send_settings_ack(struct h2_session *s)
     send_frame(s, &(struct h2_frame){0, 0, H2_SETTINGS, H2_FLAG_ACK}, (const uint8_t *)"");
 }
 
+static uint8_t *put_setting(uint8_t *dst, enum h2_setting id, uint32_t value)
+{
+    dst[0] = 0;
+    dst[1] = (uint8_t)id;
+    return h2_put_number(dst + 2, value);
+}
+
+static void send_preface(struct h2_session *s)
+{
+    uint8_t *room = h2_out_room(s, H2_PREFACE_LEN);
+
+    if (!room)
+        return;
+    memcpy(room, H2_PREFACE, H2_PREFACE_LEN);
+    h2_out_commit(s, room, H2_PREFACE_LEN);
+}
+
 void h2_send_settings(struct h2_session *s, const struct h2_limits *limits)
 {
-    const struct {
-        uint16_t id;
-        uint32_t value;
-    } settings[] = {
-        {H2_SETTINGS_MAX_CONCURRENT_STREAMS, limits->max_streams},
-        {H2_SETTINGS_INITIAL_WINDOW_SIZE, (uint32_t)limits->stream_window},
-        {H2_SETTINGS_MAX_HEADER_LIST_SIZE, limits->max_head},
-        {H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1}, /* RFC 8441 section 3 */
-        {H2_SETTINGS_NO_RFC7540_PRIORITIES, 1},   /* RFC 9218 section 2.1 */
-    };
-    enum { COUNT = sizeof(settings) / sizeof(settings[0]) };
-    uint8_t payload[COUNT * H2_SETTING];
+    uint8_t payload[5 * H2_SETTING], *at = payload;
 
-    for (size_t i = 0; i < COUNT; i++) {
-        payload[i * H2_SETTING] = 0;
-        payload[i * H2_SETTING + 1] = (uint8_t)settings[i].id;
-        (void)h2_put_number(payload + i * H2_SETTING + 2, settings[i].value);
+    if (limits->is_client) {
+        send_preface(s);
+        at = put_setting(at, H2_SETTINGS_ENABLE_PUSH, 0);
+    } else {
+        at = put_setting(at, H2_SETTINGS_MAX_CONCURRENT_STREAMS, limits->max_streams);
+        at = put_setting(at, H2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1); /* RFC 8441 section 3 */
     }
-    send_frame(s, &(struct h2_frame){sizeof(payload), 0, H2_SETTINGS, 0}, payload);
+    at = put_setting(at, H2_SETTINGS_INITIAL_WINDOW_SIZE, (uint32_t)limits->stream_window);
+    at = put_setting(at, H2_SETTINGS_MAX_HEADER_LIST_SIZE, limits->max_head);
+    at = put_setting(at, H2_SETTINGS_NO_RFC7540_PRIORITIES, 1); /* RFC 9218 section 2.1 */
+    send_frame(s, &(struct h2_frame){(uint32_t)(at - payload), 0, H2_SETTINGS, 0}, payload);
 }
 
 /* ---- heads ---- */
@@ -214,6 +225,13 @@ static void end_body(struct h2_stream *st, uint8_t *room, enum h2_last last)
         end_output(st);
 }
 
+/* Of a server its owner earns, who knows which streams handlers took. */
+static void earn(struct h2_session *s, size_t len)
+{
+    h2_credit_move(&s->credit, len);
+    h2_credit_earn(&s->credit, H2_CREDIT_A_SENT);
+}
+
 static void write_data(struct h2_session *s, struct h2_stream *st)
 {
     struct h2_out *out = s->out;
@@ -231,6 +249,8 @@ static void write_data(struct h2_session *s, struct h2_stream *st)
         return;
     }
     commit_data(st, room, (size_t)n, last);
+    if (s->is_client)
+        earn(s, (size_t)n);
     if (last != H2_LAST_NOT)
         end_body(st, room, last);
 }

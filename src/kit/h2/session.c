@@ -5,6 +5,23 @@
 
 /* A session's life: how it begins, what it announces, and how it ends. */
 
+enum {
+    STREAMS_ASSUMED = 100,        /* no less should anyone allow (RFC 9113 section 6.5.2) */
+    STREAM_NUMBER_MAX = INT32_MAX /* RFC 9113 section 5.1.1 */
+};
+
+/*
+ * A proxy reads fast, and what waits to be read is bounded by the windows of streams: a window of the connection that grew by
+ * and by would only make the first large answers wait for a round trip each time.
+ */
+static void open_widely(struct h2_session *s)
+{
+    if (s->window_max <= H2_WINDOW)
+        return;
+    h2_flow_init(&s->flow, s->window_max);
+    h2_send_number(s, H2_WINDOW_UPDATE, 0, (uint32_t)(s->window_max - H2_WINDOW));
+}
+
 void h2_session_init(struct h2_session *s, const struct h2_events *events,
                      const struct h2_limits *limits, struct h2_out *out, size_t *sum,
                      int64_t now_ms)
@@ -18,12 +35,17 @@ void h2_session_init(struct h2_session *s, const struct h2_events *events,
     s->stream_window = limits->stream_window;
     s->window_max = limits->window_max;
     s->max_streams = limits->max_streams;
-    h2_reader_init(&s->reader, true);
+    s->is_client = s->is_assumed = limits->is_client;
+    s->peer_streams = STREAMS_ASSUMED;
+    s->is_settled = limits->is_client; /* its streams leave after its settings */
+    h2_reader_init(&s->reader, !limits->is_client);
     hpack_decoder_init(&s->decoder);
     hpack_encoder_init(&s->encoder);
     h2_credit_init(&s->credit, now_ms);
     h2_flow_init(&s->flow, H2_WINDOW);
     h2_send_settings(s, limits);
+    if (s->is_client)
+        open_widely(s);
 }
 
 void h2_session_fini(struct h2_session *s)
@@ -58,12 +80,18 @@ bool h2_session_pay(struct h2_session *s, enum h2_price what)
     return false;
 }
 
+/* The newest stream that the peer has begun: none without pushes. */
+static uint32_t newest_of_peer(const struct h2_session *s)
+{
+    return s->is_client ? 0 : s->newest;
+}
+
 void h2_session_fail(struct h2_session *s, enum h2_error error)
 {
     if (s->is_over)
         return;
     s->is_over = true;
-    h2_send_goaway(s, s->newest, error);
+    h2_send_goaway(s, newest_of_peer(s), error);
 }
 
 void h2_session_notice(struct h2_session *s)
@@ -73,8 +101,9 @@ void h2_session_notice(struct h2_session *s)
 
 void h2_session_refuse(struct h2_session *s)
 {
-    s->is_refusing = true;
-    h2_send_goaway(s, s->newest, H2_E_NO_ERROR);
+    s->is_refusing = !s->is_client;
+    s->is_leaving = s->is_client;
+    h2_send_goaway(s, newest_of_peer(s), H2_E_NO_ERROR);
 }
 
 void h2_session_ping(struct h2_session *s)
@@ -82,4 +111,36 @@ void h2_session_ping(struct h2_session *s)
     static const uint8_t payload[8] = {0};
 
     h2_send_ping(s, payload, 0);
+}
+
+/* ---- a client's streams ---- */
+
+/* Numbers that are left: 1 is the first, and all are odd. */
+static unsigned numbers_left(const struct h2_session *s)
+{
+    return (STREAM_NUMBER_MAX + 1U - s->newest) / 2;
+}
+
+unsigned h2_session_room(const struct h2_session *s)
+{
+    const unsigned most = s->max_streams < s->peer_streams ? s->max_streams : s->peer_streams;
+    const unsigned numbers = numbers_left(s);
+    unsigned room;
+
+    if (s->is_over || s->is_lost || s->is_leaving || s->nstreams >= most)
+        return 0;
+    room = most - s->nstreams;
+    return room < numbers ? room : numbers;
+}
+
+bool h2_session_open(struct h2_session *s, struct h2_stream *st)
+{
+    if (h2_session_room(s) == 0)
+        return false;
+    s->newest += s->newest == 0 ? 1 : 2;
+    h2_stream_open(s, st, s->newest);
+    st->turn.priority.is_incremental =
+        true; /* bodies of requests of many clients: none waits for another one's end */
+    h2_stream_turn_to(st, H2_STREAM_OPEN);
+    return true;
 }

@@ -13,8 +13,11 @@
 #include "kit/states/states.h"
 
 /*
- * A connection's server side of HTTP/2 (RFC 9113) without I/O: bytes in, events out, and frames written to memory that its
- * owner sends. It allocates nothing for a stream: its owner does, and has what the session needs as a part of it.
+ * A side of a connection of HTTP/2 (RFC 9113), the server's or the client's, without I/O: bytes in, events out, and frames
+ * written to memory that its owner sends. It allocates nothing for a stream: its owner does, and has what the session needs as
+ * a part of it.
+ *
+ * A client's owner begins streams by h2_session_open, as many as h2_session_room says, and writes the head of each at once.
  *
  * Streams end in one way: they are marked, and h2_session_sweep tells their owner, outside of all other events. A session
  * that failed says so to its peer by GOAWAY, and takes no further bytes; one that is lost (memory) is to be closed at once.
@@ -54,7 +57,7 @@ enum h2_sending {
 
 struct h2_session;
 
-/** The session's part of a stream, in its owner's object; zeroed before h2_events.begin gives it. */
+/** The session's part of a stream, in its owner's object; zeroed before h2_events.begin gives it, or h2_session_open takes it. */
 struct h2_stream {
     struct h2_session *session;
     struct h2_stream *chained; /* of the session's table, or of what is swept */
@@ -67,19 +70,30 @@ struct h2_stream {
     uint8_t state;   /* enum h2_stream_state */
     uint8_t sending; /* enum h2_sending */
     bool is_reset;   /* by us */
+    bool is_head; /* a client's: the method is HEAD. Its owner's, to be set after h2_session_open */
+    uint16_t status; /* a client's: of the head that came last, 0 before one; 100 to 199: interim */
     uint32_t error;  /* enum h2_error, of its end */
 };
 
 /** How a body ends. */
 enum h2_last { H2_LAST_NOT, H2_LAST_END, H2_LAST_TRAILERS };
 
-/** What its owner does. None is called inside of another one of the same session, but inside h2_session_... functions. */
+/**
+ * What its owner does. None is called inside of another one of the same session, but inside h2_session_... functions;
+ * `answered` also inside h2_head_end.
+ *
+ * A client is told of responses: a `field` for each field (:status first), and a `head` for each head, whose status is
+ * st->status. After an interim one (1xx; never 101, RFC 9113 section 8.6) the message begins anew with the next head; after
+ * the final one come `data`, perhaps trailers, and `end`, unless that head has the end: h2_stream_has_end says so in `head`.
+ * A response may be whole before our side has ended: a peer that wants no more of the request then sends RST_STREAM with
+ * NO_ERROR (RFC 9113 section 8.1). `over` without an end before it says that the response is cut, whatever its error.
+ */
 struct h2_events {
-    /** A peer begins a stream. @return the session's part of it; NULL: there is no memory, and it is refused */
+    /** A peer begins a stream. Never called for a client, which may have NULL. @return the session's part of it; NULL: there is no memory, and it is refused */
     struct h2_stream *(*begin)(struct h2_session *s, uint32_t id);
     /** A field of its head or, with message.is_trailer, of its trailers. Borrowed. @return 0; MK_E_BAD, MK_E_NOMEM: the stream is reset */
     int (*field)(struct h2_stream *st, enum h2_field kind, const struct hpack_field *f);
-    /** Its head is whole; HALF_REMOTE: nothing follows. @return 0; MK_E_BAD: it is reset; MK_E_NOMEM: it is refused, and may be sent again (RFC 9113 section 8.7) */
+    /** Its head is whole; HALF_REMOTE: nothing follows. @return 0; MK_E_BAD: it is reset; MK_E_NOMEM: it is refused, and may be sent again (RFC 9113 section 8.7); a client's is reset */
     int (*head)(struct h2_stream *st);
     /** Bytes of its body; h2_stream_use when they are needed no more. @return 0; MK_E_NOMEM: it is reset */
     int (*data)(struct h2_stream *st, const uint8_t *bytes, size_t len);
@@ -89,7 +103,7 @@ struct h2_events {
     ssize_t (*give)(struct h2_stream *st, char *dst, size_t len, enum h2_last *last);
     /** Its body has left but for its trailers: h2_head_begin to h2_head_end. @return false: there are none to send */
     bool (*trailers)(struct h2_stream *st);
-    /** Our side has ended, its peer's has not. */
+    /** Our side has ended, its peer's has not: for a client, its request is sent and the response is not whole yet. */
     void (*answered)(struct h2_stream *st);
     /** It is closed: the part is the owner's again. */
     void (*over)(struct h2_stream *st);
@@ -119,17 +133,21 @@ struct h2_session {
     struct h2_past past;
     struct h2_credit credit;
     struct h2_flow flow;
-    int64_t now_ms;      /* the owner's, whenever bytes are received */
-    int32_t window;      /* bytes of bodies that the peer takes */
-    int32_t peer_window; /* of its streams, as its settings say */
+    int64_t now_ms;        /* the owner's, whenever bytes are received */
+    int32_t window;        /* bytes of bodies that the peer takes */
+    int32_t peer_window;   /* of its streams, as its settings say */
+    uint32_t peer_streams; /* a client's: SETTINGS_MAX_CONCURRENT_STREAMS of its peer */
     int32_t stream_window,
         window_max; /* of streams at first; of the connection, and what all streams' grow by, at most */
     int32_t widened;                 /* by how much the windows of streams have grown */
-    uint32_t newest;                 /* stream that the peer has begun */
+    uint32_t newest;                 /* stream that the client has begun */
     uint32_t nstreams, max_streams;  /* that are not closed */
     uint32_t resets, resets_of_peer; /* since the owner looked */
     bool ends_stream;                /* the block that comes has END_STREAM */
-    bool is_settled;                 /* our settings are acknowledged */
+    bool is_client;
+    bool is_assumed;  /* peer_streams is, as no settings of the peer have come */
+    bool is_leaving;  /* a client begins no more: GOAWAY came, or h2_session_refuse sent it */
+    bool is_settled;  /* our settings are acknowledged, or hold for all streams anyway */
     bool is_refusing; /* GOAWAY was sent with the newest stream: those after it are skipped */
     bool is_over;     /* it failed, or ended: nothing is received */
     bool is_flooded;  /* so, for its peer sent what is cheap and nothing else */
@@ -140,15 +158,17 @@ struct h2_session {
 };
 
 struct h2_limits {
-    uint32_t max_streams;  /* SETTINGS_MAX_CONCURRENT_STREAMS */
+    bool is_client; /* this is the client's side */
+    uint32_t
+        max_streams; /* SETTINGS_MAX_CONCURRENT_STREAMS; of a client: its own bound, which is not announced */
     uint32_t max_head;     /* SETTINGS_MAX_HEADER_LIST_SIZE */
     int32_t stream_window; /* SETTINGS_INITIAL_WINDOW_SIZE */
-    int32_t window_max;    /* of the connection */
+    int32_t window_max;    /* of the connection; a client opens it at once */
 };
 
 /* ---- the connection ---- */
 
-/** Begin, and write our settings. @param sum  see h2_text */
+/** Begin, and write our settings, after a client's preface (RFC 9113 section 3.4). @param sum  see h2_text */
 void h2_session_init(struct h2_session *s, const struct h2_events *events,
                      const struct h2_limits *limits, struct h2_out *out, size_t *sum,
                      int64_t now_ms);
@@ -164,18 +184,40 @@ bool h2_session_has_output(const struct h2_session *s);
 /** Tell of the streams that have closed. */
 void h2_session_sweep(struct h2_session *s);
 
-/** End it: GOAWAY with the newest stream, and nothing is received after it. */
+/** End it: GOAWAY with the newest stream of the peer, and nothing is received after it. */
 void h2_session_fail(struct h2_session *s, enum h2_error error);
 /** A cheap frame came, or a fault. @return false: too many, and the session fails. */
 bool h2_session_pay(struct h2_session *s, enum h2_price what);
 /** GOAWAY with the largest number: the peer is to begin no more streams (RFC 9113 section 6.8). */
 void h2_session_notice(struct h2_session *s);
-/** GOAWAY with the newest stream: what comes after it is skipped. */
+/** GOAWAY with the newest stream of the peer: what comes after it is skipped. A client begins no more streams then. */
 void h2_session_refuse(struct h2_session *s);
 void h2_session_ping(struct h2_session *s);
 
 /** Bytes of heap that it has, beside what its texts sum up. */
 size_t h2_session_held(const struct h2_session *s);
+
+/* ---- a client's ---- */
+
+/**
+ * How many streams may be begun now: the smaller one of limits.max_streams and of the peer's SETTINGS_MAX_CONCURRENT_STREAMS
+ * (RFC 9113 section 5.1.2), less those that are open. 100 is assumed until the peer's settings come; where they name less than
+ * is open, there is no room until enough have closed. 0 when the session is over, lost or leaving (the peer sent GOAWAY), or
+ * has no numbers left: what is to be sent then needs another connection.
+ *
+ * GOAWAY closes the streams that the peer did not see (RFC 9113 section 6.8): `over` with H2_E_REFUSED_STREAM, as where the
+ * peer refused one, and the request may be sent again whatever its method is (section 8.7). The others go on.
+ */
+unsigned h2_session_room(const struct h2_session *s);
+/**
+ * Begin a stream with the next number; it is OPEN. Its head is to follow at once, before anything else is asked of the session,
+ * as numbers must leave in their order (RFC 9113 section 5.1.1): h2_head_begin, h2_head_add for the pseudo-header fields first
+ * (:method, :scheme, :authority, :path) and the others, and h2_head_end with H2_FOLLOWS_BODY or H2_FOLLOWS_NOTHING. A session
+ * for which h2_head_begin fails then is lost.
+ * @param st  zeroed; the owner's again after `over`
+ * @return false: there is no room, and st was not touched
+ */
+bool h2_session_open(struct h2_session *s, struct h2_stream *st) MK_MUST_USE;
 
 /* ---- streams ---- */
 
@@ -205,7 +247,7 @@ struct h2_head {
     uint8_t *begin, *at;
 };
 
-/** @param most  bytes: the sum of hpack_encoded_max of its fields, :status among them. @return false: no memory, or its stream is closed. */
+/** @param most  bytes: the sum of hpack_encoded_max of its fields, pseudo-header fields among them. @return false: no memory, or its stream is closed. */
 bool h2_head_begin(struct h2_head *h, struct h2_stream *st, size_t most) MK_MUST_USE;
 static inline void h2_head_status(struct h2_head *h, unsigned status)
 {

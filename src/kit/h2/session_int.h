@@ -21,6 +21,11 @@ void h2_stream_line_up(struct h2_stream *st);
 void h2_stream_set_priority(struct h2_stream *st, struct h2_priority priority);
 /** Its peer takes more, or less. @return false: the window would be too large (RFC 9113 section 6.9.1). */
 bool h2_stream_open_window(struct h2_stream *st, int64_t by);
+/** A client's, whose final head has not come. */
+static inline bool h2_stream_awaits_head(const struct h2_stream *st)
+{
+    return st->message.is_response && st->status < 200;
+}
 /** Its peer sends no more: by END_STREAM. */
 void h2_stream_end_input(struct h2_stream *st);
 
@@ -39,6 +44,7 @@ void h2_out_commit(struct h2_session *s, const uint8_t *room, size_t len);
 void h2_send_number(struct h2_session *s, enum h2_type type, uint32_t id, uint32_t number);
 void h2_send_goaway(struct h2_session *s, uint32_t last, enum h2_error error);
 void h2_send_ping(struct h2_session *s, const uint8_t payload[8], uint8_t flags);
+/** The first frame, after a client's preface. */
 void h2_send_settings(struct h2_session *s, const struct h2_limits *limits);
 void h2_send_settings_ack(struct h2_session *s);
 

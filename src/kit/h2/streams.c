@@ -47,7 +47,7 @@ void h2_stream_open(struct h2_session *s, struct h2_stream *st, uint32_t id)
     st->to_come = -1;
     h2_flow_init(&st->flow, s->stream_window);
     st->flow.left = window;
-    h2_message_init(&st->message, false);
+    h2_message_init(&st->message, s->is_client);
     st->chained = *chain;
     *chain = st;
     s->nstreams++;
