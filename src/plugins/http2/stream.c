@@ -3,6 +3,7 @@
 
 #include "conn.h"
 #include "kit/digest/digest.h"
+#include "kit/h2/lines.h"
 #include "kit/pure/base64.h"
 #include "kit/text/words.h"
 
@@ -279,40 +280,6 @@ static size_t buffered(const void *arg)
     return h2_text_left(&((const struct http2_stream *)arg)->body);
 }
 
-/* Of HTTP/1's connections (RFC 9113 section 8.2.2), and its proof of WebSocket (RFC 8441 section 5). */
-static bool is_of_http1(struct mk_str name)
-{
-    switch (name.len) {
-    case 7:
-        return text_is_word(name, MK_STR("upgrade"));
-    case 10:
-        return text_is_word(name, MK_STR("connection")) || text_is_word(name, MK_STR("keep-alive"));
-    case 16:
-        return text_is_word(name, MK_STR("proxy-connection"));
-    case 17:
-        return text_is_word(name, MK_STR("transfer-encoding"));
-    case 20:
-        return text_is_word(name, MK_STR("sec-websocket-accept"));
-    default:
-        return false;
-    }
-}
-
-/* @return false: lines is empty, or its first one is malformed. */
-static bool next_line(struct mk_str *lines, struct mk_str *name, struct mk_str *value)
-{
-    const char *end = lines->len > 0 ? memchr(lines->p, '\r', lines->len) : NULL;
-    const char *colon = end ? memchr(lines->p, ':', (size_t)(end - lines->p)) : NULL;
-
-    if (!colon)
-        return false;
-    *name = (struct mk_str){lines->p, (size_t)(colon - lines->p)};
-    *value = text_trim((struct mk_str){colon + 1, (size_t)(end - colon - 1)});
-    lines->len -= (size_t)(end + 2 - lines->p);
-    lines->p = end + 2;
-    return true;
-}
-
 /* Bytes at most of these lines as a block: a line has at least two bytes that are not encoded. */
 static size_t most_of(struct mk_str lines)
 {
@@ -326,9 +293,9 @@ static void add_fields(struct h2_head *head, struct mk_str lines)
     while (lines.len > 0) {
         if (h2_head_add_line(head, &lines))
             continue;
-        if (!next_line(&lines, &name, &value))
+        if (!h2_next_line(&lines, &name, &value))
             return;
-        if (!is_of_http1(name))
+        if (!h2_is_of_http1(name))
             h2_head_add(head, name, value);
     }
 }
@@ -342,7 +309,7 @@ static bool knows_key(const struct http2_stream *s, struct mk_str lines)
     if (s->key[0] == '\0')
         return true;
     digest_websocket_accept(accept, s->key, sizeof(s->key));
-    while (next_line(&lines, &name, &value)) {
+    while (h2_next_line(&lines, &name, &value)) {
         if (text_is_word(name, MK_STR("Sec-WebSocket-Accept")))
             return text_is(value, (struct mk_str){accept, sizeof(accept)});
     }

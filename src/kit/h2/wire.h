@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KIT_H2_WIRE_H
+#define KIT_H2_WIRE_H
+
+#include "kit/h2/session.h"
+
+#include <monkey/stream.h>
+
+/* A session over a stream: bytes in, frames out, for whoever owns both. */
+
+enum {
+    H2_WIRE_IN = 16384,
+    H2_WIRE_OUT = 4 * (H2_FRAME_HEAD + H2_FRAME_MAX),
+};
+
+/** What the wires of one worker share. Pages that no byte passed cost nothing. */
+struct h2_desk {
+    struct h2_out out; /* of the wire that has an event; empty between any two */
+    char fields[HPACK_FIELD_MAX];
+    uint8_t in[H2_WIRE_IN];
+    char bytes[H2_WIRE_OUT];
+};
+
+static inline void h2_desk_init(struct h2_desk *desk)
+{
+    desk->out = (struct h2_out){.p = desk->bytes, .cap = sizeof(desk->bytes)};
+}
+
+struct h2_wire {
+    struct h2_desk *desk;
+    struct mk_stream *stream;
+    struct h2_session session;
+    struct h2_text left; /* bytes that the kernel did not take; its sum is the owner's */
+    int64_t moved_ms;    /* when the peer last took bytes, or a wait for it began */
+    bool is_busy;        /* inside an event: what is written leaves at its end */
+    bool has_ended;      /* its peer sends no more */
+    bool is_lost;        /* its stream is broken, or memory is missing: it is to be closed */
+};
+
+/** An event begins: frames are written where they leave from. */
+void h2_wire_begin(struct h2_wire *w, int64_t now_ms);
+/** Read and give the session what came, up to 64 KB; then it is asked again soon. Streams that closed are swept. */
+void h2_wire_receive(struct h2_wire *w);
+/** Sweep, write and send, up to 256 KB; then it is asked again soon. */
+void h2_wire_send(struct h2_wire *w);
+/** An event ends. */
+void h2_wire_end(struct h2_wire *w);
+/** There is something to send: soon, unless an event is under way that does so. */
+void h2_wire_wake(struct h2_wire *w);
+/** Has everything left that is to leave? */
+bool h2_wire_is_flushed(const struct h2_wire *w);
+/** Its stream is going to be closed: nothing is written any more. */
+void h2_wire_fini(struct h2_wire *w);
+
+#endif
